@@ -1,0 +1,74 @@
+"""Configures and builds the kit's own C++ with CMake, with progress."""
+
+import fcntl
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from failslow import console, process
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+
+NINJA_STEP = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
+TAIL_LINES = 40
+
+
+def build(kit: Kit, preset: str = "release", targets: Sequence[str] = ()) -> None:
+    """Brings build/<preset> up to date; CannotDo with the compiler's output if it fails."""
+    with _locked(kit, preset):
+        if _needs_configure(kit, preset):
+            _configure(kit, preset)
+        _build(kit, preset, targets)
+
+
+@contextmanager
+def _locked(kit: Kit, preset: str) -> Iterator[None]:
+    # Ninja does not guard a build directory against a second ninja.
+    kit.build.mkdir(exist_ok=True)
+    with (kit.build / f".lock-{preset}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _needs_configure(kit: Kit, preset: str) -> bool:
+    """Ninja re-runs CMake for CMakeLists.txt, but does not know of the presets file."""
+    ninja, presets = kit.preset(preset) / "build.ninja", kit.root / "CMakePresets.json"
+    if not presets.is_file():
+        raise CannotDo(f"{kit.root} has no CMakePresets.json: not a checkout of the kit")
+    return not ninja.is_file() or ninja.stat().st_mtime < presets.stat().st_mtime
+
+
+def _configure(kit: Kit, preset: str) -> None:
+    with console.progress(f"Configuring ({preset})"):
+        done = process.run(["cmake", "--preset", preset], cwd=kit.root, merge_errors=True)
+    if done.exit_code != 0:
+        raise CannotDo(f"cmake could not configure the {preset} build", _tail(done.output))
+    ninja = kit.preset(preset) / "build.ninja"
+    if ninja.is_file():
+        ninja.touch()
+
+
+def _build(kit: Kit, preset: str, targets: Sequence[str]) -> None:
+    argv = ["cmake", "--build", "--preset", preset]
+    argv += ["--target", *targets] if targets else []
+    output: list[str] = []
+    with console.progress(f"Building ({preset})") as advance:
+        for item in process.lines(argv, cwd=kit.root, env={"NINJA_STATUS": "[%f/%t] "}):
+            if isinstance(item, int):
+                exit_code = item
+            elif step := NINJA_STEP.match(item):
+                advance(int(step[1]), int(step[2]), step[3].rsplit("/", 1)[-1])
+                output.append(item)
+            else:
+                output.append(item)
+        if exit_code != 0:
+            text = "\n".join(_without_steps(output))
+            raise CannotDo(f"the {preset} build of the kit failed", _tail(text))
+
+
+def _without_steps(output: list[str]) -> list[str]:
+    return [line for line in output if not NINJA_STEP.match(line)]
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.splitlines()[-TAIL_LINES:])

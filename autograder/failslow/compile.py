@@ -1,0 +1,227 @@
+"""Compiles and links a submission from a clean copy, outside CMake.
+
+A submission is untrusted and changes for every student, so it never enters the kit's own build
+tree: its files are copied to build/submissions/<key>/, and the key is a hash of everything
+the result depends on. The same key is never built twice.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from failslow import atomic, console, parallel, process
+from failslow.errors import BadSubmission, CannotDo
+from failslow.kit import Kit
+from failslow.labs import Lab, Labs
+from failslow.submission import Submission, place
+
+COMPILE_TIMEOUT_S = 300.0
+CACHED_BUILDS_MAX = 64
+FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition).*)$", re.M)
+
+
+@dataclass(frozen=True)
+class Target:
+    """One program to link: a replica for sealed tests or a suite in simulation."""
+
+    name: str
+    lab: Lab
+    sources: tuple[str, ...]
+    link: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to compile against this kit: what build/release/submission.json says."""
+
+    compiler: str
+    flags: tuple[str, ...]
+    replicas: dict[str, Any]
+    sims: dict[str, Any]
+    text: str
+
+    def replica(self, lab: Lab) -> Target:
+        return self._target(f"{lab.id}_replica", lab, self.replicas, lab.id)
+
+    def sim(self, lab: Lab, suite: str) -> Target:
+        return self._target(f"{suite}_sim", lab, self.sims, suite)
+
+    def _target(self, name: str, lab: Lab, table: dict[str, Any], key: str) -> Target:
+        if key not in table:
+            raise CannotDo(f"the kit's build does not say how to link '{key}'")
+        entry = table[key]
+        return Target(name, lab, tuple(entry["sources"]), tuple(entry["link"]))
+
+
+def load_recipe(kit: Kit) -> Recipe:
+    path = kit.preset("release") / "submission.json"
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = json.loads(text)
+        return Recipe(
+            compiler=content["compiler"],
+            flags=tuple(content["compile"]),
+            replicas=content["replicas"],
+            sims=content["sims"],
+            text=text,
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise CannotDo(f"cannot read {path}: {error!r}; build the kit first") from error
+
+
+def build_submission(
+    kit: Kit, labs: Labs, submission: Submission, recipe: Recipe, targets: list[Target]
+) -> Path:
+    """Returns the directory with the programs, bin/<target name>.
+
+    BadSubmission with the compiler's first error as its line when it does not compile or
+    link; nothing is left behind then.
+    """
+    final = kit.submissions / _key(kit, submission, recipe, targets)
+    if not final.is_dir():
+        _prune(kit)
+        with atomic.directory(final) as scratch, console.progress("Compiling the submission") as go:
+            _write_sources(submission, scratch)
+            builder = _Builder(labs, recipe, scratch, final)
+            builder.compile(targets, go)
+            builder.link(targets)
+    os.utime(final)
+    return final / "bin"
+
+
+class _Builder:
+    """Builds the targets inside `scratch`, which will be renamed to `final`."""
+
+    def __init__(self, labs: Labs, recipe: Recipe, scratch: Path, final: Path) -> None:
+        self._labs = labs
+        self._recipe = recipe
+        self._scratch = scratch
+        self._final = final
+
+    def compile(self, targets: list[Target], advance: console.Advance) -> None:
+        jobs: dict[Path, tuple[str, list[str]]] = {}
+        for target in targets:
+            for lab, source in self._sources(target):
+                includes = self._includes(target.lab, lab)
+                jobs.setdefault(self._object(lab, source), (source, includes))
+        (self._scratch / "obj").mkdir()
+        parallel.run_all(
+            list(jobs.items()),
+            lambda job: self._compile_one(job[0], *job[1]),
+            advance,
+            lambda job: Path(job[1][0]).name,
+        )
+
+    def link(self, targets: list[Target]) -> None:
+        (self._scratch / "bin").mkdir()
+        for target in targets:
+            objects = [self._object(lab, source) for lab, source in self._sources(target)]
+            output = self._scratch / "bin" / target.name
+            argv = [self._recipe.compiler, *self._link_flags(), *objects, "-o", output]
+            self._run([*argv, *target.link], f"{target.lab.id} does not link")
+
+    def _sources(self, target: Target) -> Iterator[tuple[Lab, str]]:
+        """Submitted sources relative to src/, then the kit's own (absolute)."""
+        for lab in self._labs.closure(target.lab):
+            for name in lab.files:
+                if name.endswith((".cc", ".cpp")):
+                    yield lab, f"{place(target.lab, lab)}/{name}"
+        for source in target.sources:
+            yield target.lab, source
+
+    def _object(self, lab: Lab, source: str) -> Path:
+        return self._scratch / "obj" / f"{lab.id}__{source.strip('/').replace('/', '_')}.o"
+
+    def _includes(self, graded: Lab, lab: Lab) -> list[str]:
+        """The lab's own directory first, then those of the labs it needs."""
+        return [f"-I{place(graded, each)}" for each in reversed(self._labs.closure(lab))]
+
+    def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
+        # Error messages and debug information must not depend on the scratch name.
+        prefix = f"-ffile-prefix-map={self._scratch}={self._final}"
+        argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
+        self._run([*argv, "-c", source, "-o", output], f"{source} does not compile")
+
+    def _link_flags(self) -> list[str]:
+        return [flag for flag in self._recipe.flags if flag.startswith(("-fsanitize", "-O", "-g"))]
+
+    def _run(self, argv: list[str | Path], complaint: str) -> None:
+        done = process.run(
+            argv, cwd=self._scratch / "src", timeout_s=COMPILE_TIMEOUT_S, merge_errors=True
+        )
+        if done.timed_out:
+            raise BadSubmission(f"{complaint}: the compiler took over {COMPILE_TIMEOUT_S:.0f} s")
+        if done.exit_code != 0:
+            text = done.output.replace(str(self._scratch), str(self._final))
+            first = FIRST_ERROR.search(text)
+            reason = first[1].strip() if first else done.how_it_ended()
+            raise BadSubmission(f"{complaint}: {reason}", text)
+
+
+def _write_sources(submission: Submission, scratch: Path) -> None:
+    for name, content in submission.files.items():
+        path = scratch / "src" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def _key(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:
+    """A hash of all inputs: submitted files, flags, compiler, kit headers, drivers, libraries."""
+    digest = hashlib.sha256()
+
+    def add(name: str, content: bytes) -> None:
+        digest.update(f"{name}\0{len(content)}\0".encode())
+        digest.update(content)
+
+    add("recipe", recipe.text.encode())
+    add("targets", " ".join(target.name for target in targets).encode())
+    for name, content in sorted(submission.files.items()):
+        add(name, content)
+    for path in sorted(_kit_inputs(kit, recipe, targets)):
+        add(str(path), path.read_bytes())
+    compiler = Path(shutil.which(recipe.compiler) or recipe.compiler).resolve()
+    if compiler.exists():
+        status = compiler.stat()
+        add(str(compiler), f"{status.st_size} {status.st_mtime_ns}".encode())
+    return digest.hexdigest()[:20]
+
+
+def _kit_inputs(kit: Kit, recipe: Recipe, targets: list[Target]) -> set[Path]:
+    inputs = {Path(source) for target in targets for source in target.sources}
+    for target in targets:
+        inputs |= {Path(word) for word in target.link if word.endswith((".a", ".o", ".so"))}
+    for include in _include_directories(recipe.flags):
+        if kit.root in include.parents:
+            inputs |= set(include.rglob("*.h"))
+    missing = [path for path in inputs if not path.is_file()]
+    if missing:
+        raise CannotDo(f"{missing[0]} is missing; build the kit first")
+    return inputs
+
+
+def _include_directories(flags: tuple[str, ...]) -> list[Path]:
+    """Directories of -I and -isystem, joined ("-Idir") or separate ("-isystem dir")."""
+    directories = []
+    for index, flag in enumerate(flags):
+        for option in ("-I", "-isystem"):
+            if flag == option and index + 1 < len(flags):
+                directories.append(Path(flags[index + 1]))
+            elif flag.startswith(option) and flag != option:
+                directories.append(Path(flag[len(option) :]))
+    return directories
+
+
+def _prune(kit: Kit) -> None:
+    """Keeps the most recently used builds, so that regrading a course does not fill the disk."""
+    if not kit.submissions.is_dir():
+        return
+    builds = [path for path in kit.submissions.iterdir() if not path.name.startswith(".")]
+    builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in builds[CACHED_BUILDS_MAX:]:
+        shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,81 @@
+"""Where the kit prints: results on stdout, progress and errors on stderr.
+
+Kept apart so that `--json` output is clean and a redirected run stays readable: without a
+terminal, progress bars are replaced by one line per finished stage.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+WIDTH_WITHOUT_TERMINAL = 110
+
+Advance = Callable[[int, int, str], None]
+"""Called with (done, total, what is happening now)."""
+
+
+def stdout() -> Console:
+    return _console(stderr=False)
+
+
+def stderr() -> Console:
+    return _console(stderr=True)
+
+
+def _console(stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
+    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
+
+
+def error(message: str, detail: str = "") -> None:
+    """One line that says why, then any detail below it."""
+    one_line = " ".join(message.split())
+    print(f"kit: {one_line}", file=sys.stderr)
+    if detail.strip():
+        print(detail.rstrip(), file=sys.stderr)
+
+
+def note(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Advance]:
+    """A progress bar for one stage of work; prints one line when the stage succeeds."""
+    console = stderr()
+    started = time.monotonic()
+    total_seen = 0
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[now]}", markup=False),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task(title, total=None, now="")
+
+    def advance(done: int, total: int, now: str) -> None:
+        nonlocal total_seen
+        total_seen = total
+        bar.update(task, completed=done, total=total, now=now[-60:])
+
+    with bar:
+        yield advance
+    count = f" ({total_seen})" if total_seen else ""
+    note(f"{title}{count}: {time.monotonic() - started:.1f} s")

@@ -1,0 +1,25 @@
+"""The two ways the kit gives up; both end with exit code 2 and one line on stderr."""
+
+
+class CannotDo(Exception):
+    """What was asked cannot be done: wrong input, a broken machine, a test without a result.
+
+    Attributes:
+        detail: further lines (compiler output, say), printed below the one-line message.
+    """
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+class BadSubmission(CannotDo):
+    """The submission is at fault (missing file, compile error), so its author can mend it.
+
+    Kept apart from other reasons because an unattended grader tells the student about this
+    one, and flags the instructor about all others.
+    """
+
+
+class CouldNotGrade(CannotDo):
+    """A test ended without a verdict (hang, crash of the harness): never scored as a zero."""

@@ -1,0 +1,162 @@
+"""Talks to one GoogleTest binary of the kit: lists its graded tests, runs one, reads the verdict."""
+
+import json
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from failslow import process
+from failslow.errors import CouldNotGrade
+
+TEST_TIMEOUT_S = 120.0
+LIST_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class GradedTest:
+    """A test as its binary declares it. `name` is GoogleTest's Suite.Name."""
+
+    suite: str
+    name: str
+    part: str
+    points: int
+    description: str
+    hidden: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A verdict. `failures` is empty exactly when the test passed."""
+
+    failures: tuple[str, ...]
+    trace_hash: str = ""
+    seed: str = ""
+    history: str = ""
+    trace: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run one test; `replica` is None for tests in simulation."""
+
+    replica: Path | None = None
+    seed: int | None = None
+    perturb: int | None = None
+    trace: bool = False
+    timeout_s: float = TEST_TIMEOUT_S
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def list_graded(binary: Path, suite: str) -> list[GradedTest]:
+    """Tests in the order of the binary; CouldNotGrade when it does not list them."""
+    if not binary.is_file():
+        raise CouldNotGrade(f"test binary {binary.name} is missing from the kit's build")
+    done = _run([binary, "--list-graded"], LIST_TIMEOUT_S, suite)
+    if done.exit_code != 0:
+        raise CouldNotGrade(f"{suite}: cannot list its tests ({done.how_it_ended()})", done.errors)
+    try:
+        return [
+            GradedTest(
+                suite=suite,
+                name=str(entry["name"]),
+                part=str(entry["part"]),
+                points=int(entry["points"]),
+                description=str(entry["description"]),
+                hidden=bool(entry["hidden"]),
+            )
+            for entry in json.loads(done.output)
+        ]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CouldNotGrade(f"{suite}: its list of tests is malformed ({error!r})") from error
+
+
+class Crashed(CouldNotGrade):
+    """The test process died or hung; `history` is what it had written by then."""
+
+    def __init__(self, message: str, detail: str, how: str, history: str) -> None:
+        super().__init__(message, detail)
+        self.how = how
+        self.history = history
+
+
+def run_test(binary: Path, test: str, options: Options) -> Outcome:
+    """Runs one test in a process of its own.
+
+    Raises CouldNotGrade (Crashed when the process died or hung) when there is no verdict: a
+    missing result is never taken for a pass or a failure.
+    """
+    with tempfile.TemporaryDirectory(prefix="failslow-test-") as name:
+        scratch = Path(name)
+        done = _run(_argv(binary, test, options, scratch), options.timeout_s, test, options)
+        history = _read(scratch / "history")
+        if done.timed_out or done.exit_code not in (0, 1):
+            detail = (done.output + done.errors)[-4000:]
+            how = done.how_it_ended()
+            raise Crashed(f"{test} gave no verdict: {how}", detail, how, history)
+        outcome = _read_verdict(scratch / "result.json", test, done.exit_code)
+        trace = tuple(_read(scratch / "trace").splitlines()) if options.trace else ()
+        return Outcome(outcome.failures, outcome.trace_hash, outcome.seed, history, trace)
+
+
+def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str | Path]:
+    argv: list[str | Path] = [
+        binary,
+        f"--gtest_filter={test}",
+        f"--gtest_output=json:{scratch / 'result.json'}",
+        f"--history={scratch / 'history'}",
+    ]
+    if options.replica is not None:
+        argv.append(f"--replica={options.replica}")
+    if options.seed is not None:
+        argv.append(f"--seed={options.seed}")
+    if options.perturb is not None:
+        argv.append(f"--perturb={options.perturb}")
+    if options.trace:
+        argv.append(f"--trace={scratch / 'trace'}")
+    return argv
+
+
+def _run(
+    argv: list[str | Path], timeout_s: float, what: str, options: Options | None = None
+) -> process.Completed:
+    try:
+        return process.run(argv, timeout_s=timeout_s, env=options.environment if options else None)
+    except OSError as error:
+        raise CouldNotGrade(f"{what}: cannot start {argv[0]}: {error.strerror}") from error
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _read_verdict(path: Path, test: str, exit_code: int) -> Outcome:
+    """The one test's verdict; CouldNotGrade unless result file and exit code agree."""
+    try:
+        outcome = parse_result(json.loads(path.read_text(encoding="utf-8")), test)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CouldNotGrade(f"{test}: its result file is unusable ({error!r})") from error
+    if outcome.passed != (exit_code == 0):
+        raise CouldNotGrade(f"{test}: exit code {exit_code} contradicts its result file")
+    return outcome
+
+
+def parse_result(document: dict[str, Any], test: str) -> Outcome:
+    """Reads GoogleTest's JSON; CouldNotGrade unless exactly this test ran to its end."""
+    ran = [
+        (f"{suite['name']}.{case['name']}", case)
+        for suite in document["testsuites"]
+        for case in suite["testsuite"]
+        if case["status"] == "RUN"
+    ]
+    if [name for name, _ in ran] != [test]:
+        raise CouldNotGrade(f"{test}: the binary ran {[name for name, _ in ran]} instead")
+    case = ran[0][1]
+    if case.get("result", "COMPLETED") != "COMPLETED":
+        raise CouldNotGrade(f"{test}: was not run to its end ({case['result']})")
+    failures = tuple(str(failure["failure"]) for failure in case.get("failures", []))
+    return Outcome(failures, str(case.get("trace_hash", "")), str(case.get("seed", "")))

@@ -1,0 +1,44 @@
+"""Where the parts of a checkout are. Nothing else in the package builds these paths."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Kit:
+    """A checkout of the kit. Tests make one from a temporary directory."""
+
+    root: Path
+
+    @property
+    def labs(self) -> Path:
+        return self.root / "labs"
+
+    @property
+    def reference(self) -> Path:
+        return self.root / "reference-solutions"
+
+    @property
+    def mutants(self) -> Path:
+        return self.reference / "mutants"
+
+    @property
+    def build(self) -> Path:
+        return self.root / "build"
+
+    def preset(self, name: str) -> Path:
+        """The binary directory of a CMake preset."""
+        return self.build / name
+
+    def binary(self, name: str, preset: str = "release") -> Path:
+        return self.preset(preset) / "bin" / name
+
+    @property
+    def submissions(self) -> Path:
+        """Cache of built submissions, one directory per content key."""
+        return self.build / "submissions"
+
+
+def this_kit() -> Kit:
+    """The checkout this package is part of."""
+    return Kit(Path(__file__).resolve().parents[2])

@@ -1,0 +1,99 @@
+"""The labs: what `labs/*/lab.yaml` says, validated."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from failslow import yaml_file
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+
+
+@dataclass(frozen=True)
+class Part:
+    """A group of tests whose points add up to `points`."""
+
+    id: str
+    title: str
+    points: int
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One lab. `needs` are ids of labs whose files are compiled in; `base` says whose."""
+
+    id: str
+    title: str
+    directory: str
+    handout: str
+    files: tuple[str, ...]
+    needs: tuple[str, ...]
+    base: str
+    suites: tuple[str, ...]
+    measurement: str | None
+    parts: tuple[Part, ...]
+
+    def part(self, part_id: str) -> Part:
+        """CannotDo when a test names a part that lab.yaml does not have."""
+        for part in self.parts:
+            if part.id == part_id:
+                return part
+        raise CannotDo(f"{self.id}: a test names the part '{part_id}', which lab.yaml lacks")
+
+
+@dataclass(frozen=True)
+class Labs:
+    """All labs of a checkout by id, in id order."""
+
+    by_id: dict[str, Lab]
+
+    def get(self, lab_id: str) -> Lab:
+        """CannotDo for an unknown id."""
+        if lab_id not in self.by_id:
+            known = ", ".join(self.by_id) or "none"
+            raise CannotDo(f"unknown lab '{lab_id}' (labs: {known})")
+        return self.by_id[lab_id]
+
+    def closure(self, lab: Lab) -> list[Lab]:
+        """The lab after everything it needs, each once."""
+        order: list[Lab] = []
+        for needed in lab.needs:
+            order += [each for each in self.closure(self.get(needed)) if each not in order]
+        return [*order, lab]
+
+
+def load_labs(kit: Kit) -> Labs:
+    """Reads every lab.yaml; CannotDo names the first file at fault."""
+    paths = sorted(kit.labs.glob("*/lab.yaml"))
+    if not paths:
+        raise CannotDo(f"no lab.yaml under {kit.labs}")
+    labs = sorted((_load_lab(path) for path in paths), key=lambda lab: lab.id)
+    by_id = {lab.id: lab for lab in labs}
+    if len(by_id) < len(labs):
+        raise CannotDo(f"two labs under {kit.labs} have the same id")
+    for lab in labs:
+        _check_needs(lab, by_id)
+    return Labs(by_id)
+
+
+def _load_lab(path: Path) -> Lab:
+    content = yaml_file.load(path, "lab")
+    if content["directory"] != path.parent.name:
+        raise CannotDo(f"{path}: directory: '{content['directory']}' is not where the file is")
+    parts = tuple(Part(**part) for part in content.pop("parts"))
+    if len({part.id for part in parts}) < len(parts):
+        raise CannotDo(f"{path}: parts: two parts have the same id")
+    return Lab(parts=parts, **{key: _frozen(value) for key, value in content.items()})
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever the schema allows
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _check_needs(lab: Lab, by_id: dict[str, Lab]) -> None:
+    for needed in lab.needs:
+        if needed not in by_id:
+            raise CannotDo(f"{lab.directory}/lab.yaml: needs: unknown lab '{needed}'")
+        if needed >= lab.id:
+            # Earlier labs only: this also rules out cycles.
+            raise CannotDo(f"{lab.directory}/lab.yaml: needs: '{needed}' is not an earlier lab")

@@ -1,0 +1,78 @@
+"""Mutants: the reference with one known mistake, kept as a patch beside what must catch it."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow import process, yaml_file
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.labs import Labs
+from failslow.submission import source_directory
+
+MEASUREMENT = "measurement"
+DETERMINISM = "determinism"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """`caught_by` and `passes` hold test ids, MEASUREMENT or DETERMINISM."""
+
+    name: str
+    directory: Path
+    description: str
+    lab: str
+    caught_by: tuple[str, ...]
+    passes: tuple[str, ...]
+
+
+def is_mutant(directory: Path) -> bool:
+    return (directory / "mutant.yaml").is_file()
+
+
+def load_mutant(directory: Path) -> Mutant:
+    content = yaml_file.load(directory / "mutant.yaml", "mutant")
+    return Mutant(
+        name=directory.name,
+        directory=directory,
+        description=content["description"],
+        lab=content["lab"],
+        caught_by=tuple(content["caught_by"]),
+        passes=tuple(content["passes"]),
+    )
+
+
+def load_mutants(kit: Kit) -> list[Mutant]:
+    return [load_mutant(path.parent) for path in sorted(kit.mutants.glob("*/mutant.yaml"))]
+
+
+@contextmanager
+def materialised(kit: Kit, labs: Labs, mutant: Mutant) -> Iterator[Path]:
+    """A temporary tree: the reference's listed files with the mutant's patch applied.
+
+    CannotDo when the patch does not apply, so that a stale mutant cannot pass unnoticed.
+    """
+    with tempfile.TemporaryDirectory(prefix="failslow-mutant-") as name:
+        tree = Path(name)
+        for lab in labs.closure(labs.get(mutant.lab)):
+            source = source_directory(kit.reference, lab)
+            if source is None:
+                raise CannotDo(f"the reference of {lab.id} is missing")
+            (tree / lab.directory).mkdir()
+            for file in lab.files:
+                (tree / lab.directory / file).write_bytes((source / file).read_bytes())
+        _apply(mutant, tree)
+        yield tree
+
+
+def _apply(mutant: Mutant, tree: Path) -> None:
+    change = mutant.directory / "change.patch"
+    if not change.is_file():
+        raise CannotDo(f"mutant {mutant.name}: change.patch is missing")
+    # No fuzz: a patch that only nearly fits may change something else than it says.
+    argv = ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "-r", "-", "-i", change.resolve()]
+    done = process.run(argv, cwd=tree, merge_errors=True)
+    if done.exit_code != 0:
+        raise CannotDo(f"mutant {mutant.name}: change.patch does not apply", done.output)

@@ -1,0 +1,44 @@
+"""Runs jobs side by side and gives their results back in order."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
+
+from failslow import process
+from failslow.console import Advance
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+def workers() -> int:
+    """One per core this process may use: each job is one busy child process."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def run_all(
+    jobs: Sequence[Job],
+    work: Callable[[Job], Result],
+    advance: Advance,
+    name_of: Callable[[Job], str],
+) -> list[Result]:
+    """Results in the order of `jobs`, whatever order they finish in.
+
+    The first exception of a job is raised, once the jobs that were running have ended; jobs
+    not yet begun are dropped. On an interrupt all children are killed.
+    """
+    with ThreadPoolExecutor(max_workers=workers()) as pool:
+        futures = {pool.submit(work, job): job for job in jobs}
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                advance(done, len(jobs), name_of(futures[future]))
+        except KeyboardInterrupt:
+            process.stop_all()
+            raise
+        except Exception:
+            for future in futures:
+                future.cancel()
+            raise
+    return [future.result() for future in futures]
