@@ -1,0 +1,24 @@
+// Dependency ids: on whose behalf a message travels (document 000, section 4.3.1).
+//
+// Only clients and heartbeats create one; servers pass on the id of the request they are working
+// for. Work without an id is a background task: too much of it is how a healthy leader drowns in
+// repairing a slow follower.
+#pragma once
+
+#include <cstdint>
+
+namespace depfast {
+
+struct Dependency {
+  enum class Kind : std::uint8_t { kNone = 0, kClient = 1, kHeartbeat = 2 };
+
+  Kind kind = Kind::kNone;
+  std::uint64_t id = 0;  // of the client's request; 0 unless kind is kClient
+
+  friend bool operator==(const Dependency&, const Dependency&) = default;
+
+  static Dependency Client(std::uint64_t id) { return {Kind::kClient, id}; }
+  static Dependency Heartbeat() { return {Kind::kHeartbeat, 0}; }
+};
+
+}  // namespace depfast

@@ -1,0 +1,97 @@
+// Event: the one way a coroutine waits.
+//
+// Every point where a replica can be made to wait by something slow is an Event, so every wait can
+// be named, counted and dumped (document 001, section 3; document 002, section 3.1).
+//
+// Scheduling is lazy and cooperative (document 002, section 3.2.2): making an event ready only marks
+// its waiters as runnable. Nothing else runs until the running coroutine itself waits or ends, so
+// code between two waits never sees the world change under it.
+//
+// Events are shared: a reply may arrive long after the coroutine that asked has moved on. Create
+// them with std::make_shared. All of a replica's events belong to one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "depfast/time.h"
+
+namespace depfast {
+
+class Coroutine;
+class Runtime;
+
+// How a wait ended.
+enum class Outcome : std::uint8_t {
+  kReady = 0,     // what was waited for has happened
+  kFailed = 1,    // it can no longer happen (an error, too many rejects)
+  kTimedOut = 2,  // neither, until the deadline
+};
+
+const char* ToString(Outcome outcome);
+
+class Event : public std::enable_shared_from_this<Event> {
+ public:
+  Event();
+  virtual ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  // Suspends the running coroutine until this event is ready or has failed, for at most `timeout`.
+  // Returns at once, without letting anything else run, if that is already so. Any number of
+  // coroutines may wait on one event.
+  // Requires: called from a coroutine of the runtime the event was made in; timeout >= 0.
+  virtual Outcome Wait(Duration timeout = kForever);
+
+  virtual bool IsReady() const = 0;
+  virtual bool IsFailed() const { return false; }
+  bool IsDecided() const { return IsReady() || IsFailed(); }
+
+  // For people: "RpcEvent AppendEntries -> 2", "QuorumEvent 1 of 2 (total 3)".
+  virtual std::string Describe() const = 0;
+
+  // For wait statistics: how many answers this wait needs out of how many. A wait on a single
+  // thing is 1 of 1, and is what turns an edge of the slowness propagation graph red.
+  struct Shape {
+    int needed = 1;
+    int total = 1;
+  };
+  virtual Shape WaitShape() const { return {}; }
+
+  // Short and constant per kind of event, the key of wait statistics: "AppendEntries", "disk".
+  virtual const char* Label() const = 0;
+
+  // The peer whose slowness this wait inherits; -1 if it is not one peer's.
+  virtual int WaitsOnPeer() const { return -1; }
+
+  // Asks that `parent` hear (OnChildDecided) whenever this event is decided: once for a reply, each
+  // time for a value that is set. The parent is not kept alive. If this event is decided already,
+  // the parent hears of it at once.
+  void NotifyOnDecision(const std::shared_ptr<Event>& parent);
+
+ protected:
+  // Call after every change that may have decided the event: wakes the waiters, tells the parents.
+  void Test();
+
+  // A child that this event asked to hear of is decided. The default looks at this event anew.
+  virtual void OnChildDecided(Event& child);
+
+  Runtime& runtime() const { return *runtime_; }
+
+ private:
+  friend class Scheduler;
+
+  // A coroutine that waits here. Stale if the coroutine's wait number has moved on (it timed out).
+  struct Waiter {
+    Coroutine* coroutine;
+    std::uint64_t wait_number;
+  };
+
+  Runtime* runtime_;  // set at construction: the runtime that was running
+  std::vector<Waiter> waiters_;
+  std::vector<std::weak_ptr<Event>> parents_;
+};
+
+}  // namespace depfast

@@ -1,0 +1,100 @@
+// Frame: one RPC message as bytes. A header and a body, both MessagePack.
+//
+// MessagePack describes itself, so a tool can print any frame without knowing its schema, and a
+// reader in another language is a one-liner. The header is an array of six integers:
+// [version, kind, method, call, dependency kind, dependency id]; the body is one MessagePack value.
+#pragma once
+
+#include <cstdint>
+#include <msgpack.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "depfast/dependency.h"
+
+namespace depfast {
+
+using MethodId = std::uint32_t;
+using CallId = std::uint64_t;
+
+enum class FrameKind : std::uint8_t {
+  kRequest = 0,
+  kReply = 1,
+  kError = 2,  // the body is an RpcError
+};
+
+enum class RpcError : std::uint32_t {
+  kNone = 0,
+  kTimedOut = 1,       // no answer within the call's timeout (made locally, never on the wire)
+  kReleased = 2,       // the caller gave the call up (made locally, never on the wire)
+  kUnknownMethod = 3,  // the peer has no handler for the method
+  kMalformed = 4,      // the peer could not decode the request, or we its reply
+  kRejected = 5,       // the handler threw
+};
+
+const char* ToString(RpcError error);
+
+struct FrameHeader {
+  FrameKind kind = FrameKind::kRequest;
+  MethodId method = 0;
+  CallId call = 0;
+  Dependency dependency;
+};
+
+inline constexpr std::uint32_t kFrameVersion = 1;
+
+// A frame that has been checked: the header, and the bytes of the body (a view into the frame).
+struct DecodedFrame {
+  FrameHeader header;
+  std::string_view body;
+};
+
+namespace frame_internal {
+
+// What msgpack::packer writes to.
+class StringSink {
+ public:
+  explicit StringSink(std::string& out) : out_(out) {}
+  void write(const char* data, std::size_t size) { out_.append(data, size); }
+
+ private:
+  std::string& out_;
+};
+
+void EncodeHeader(const FrameHeader& header, std::string& out);
+
+// Unpacks exactly one value spanning all of `body`. Returns nothing, and sets `error`, otherwise.
+std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::string& error);
+
+}  // namespace frame_internal
+
+// Returns the encoded frame. Body: anything with MSGPACK_DEFINE.
+template <typename Body>
+std::string EncodeFrame(const FrameHeader& header, const Body& body) {
+  std::string bytes;
+  frame_internal::EncodeHeader(header, bytes);
+  frame_internal::StringSink sink(bytes);
+  msgpack::pack(sink, body);
+  return bytes;
+}
+
+// Checks and splits a frame. Returns nothing for a malformed one, with the reason in `error`; never
+// throws and never reads outside `bytes`, whatever they are.
+std::optional<DecodedFrame> DecodeFrame(std::string_view bytes, std::string& error);
+
+// Decodes a body of a known type. Same errors as DecodeFrame.
+template <typename Body>
+std::optional<Body> DecodeBody(std::string_view bytes, std::string& error) {
+  auto handle = frame_internal::UnpackBody(bytes, error);
+  if (!handle) return std::nullopt;
+  try {
+    return handle->get().as<Body>();
+  } catch (const msgpack::type_error&) {
+    error = "the body has the wrong type or too few fields";
+    return std::nullopt;
+  }
+}
+
+}  // namespace depfast

@@ -1,0 +1,22 @@
+// Service: a lab's replica program, and the one function every host calls to make one.
+#pragma once
+
+#include <memory>
+
+#include "depfast/runtime.h"
+
+namespace depfast {
+
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  // Registers RPC handlers and spawns coroutines. Called once, in the first step of a replica's
+  // life, outside any coroutine. Disk contents are what an earlier life left there.
+  virtual void Start() = 0;
+};
+
+// Defined once per replica program, by the lab's driver.
+std::unique_ptr<Service> MakeService(Runtime& runtime);
+
+}  // namespace depfast

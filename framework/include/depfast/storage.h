@@ -1,0 +1,44 @@
+// Storage: a replica's files, reached only through events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "depfast/disk_event.h"
+#include "depfast/host.h"
+
+namespace depfast {
+
+// Operations take effect in the order of the calls. Nothing is durable before the event of an
+// operation with `sync` is ready. Waiting is up to the caller: start the write, send the messages,
+// then wait for both, so that the disk works while the network does.
+class Storage {
+ public:
+  explicit Storage(Host& host) : host_(host) {}
+
+  enum class Sync : bool { kNo = false, kYes = true };
+
+  std::shared_ptr<DiskEvent> Append(const std::string& file, std::string data, Sync sync);
+  std::shared_ptr<DiskEvent> Read(const std::string& file);
+  std::shared_ptr<DiskEvent> Truncate(const std::string& file, std::uint64_t length);
+  std::shared_ptr<DiskEvent> Rename(const std::string& from, const std::string& to);
+  std::shared_ptr<DiskEvent> Remove(const std::string& file);
+
+  // Called by the runtime with what the host delivers. Unknown ids (an operation of an earlier
+  // incarnation) are ignored.
+  void Deliver(IoCompletion completion);
+
+  std::size_t in_flight() const { return in_flight_.size(); }
+
+ private:
+  std::shared_ptr<DiskEvent> Submit(IoRequest request);
+
+  Host& host_;
+  std::uint64_t next_id_ = 1;
+  std::unordered_map<std::uint64_t, std::shared_ptr<DiskEvent>> in_flight_;  // by request id
+};
+
+}  // namespace depfast

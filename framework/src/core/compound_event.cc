@@ -1,0 +1,60 @@
+#include "depfast/compound_event.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace depfast {
+
+void CompoundEvent::Add(EventPtr child) {
+  assert(child != nullptr);
+  children_.push_back(child);
+  child->NotifyOnDecision(shared_from_this());
+}
+
+int CompoundEvent::CountReady() const {
+  return static_cast<int>(std::count_if(children_.begin(), children_.end(),
+                                        [](const EventPtr& e) { return e->IsReady(); }));
+}
+
+int CompoundEvent::CountFailed() const {
+  return static_cast<int>(std::count_if(children_.begin(), children_.end(),
+                                        [](const EventPtr& e) { return e->IsFailed(); }));
+}
+
+std::string CompoundEvent::Describe() const {
+  std::string out = std::string(Label()) + "(";
+  for (std::size_t i = 0; i < children_.size(); ++i) {
+    out += (i > 0 ? ", " : "") + children_[i]->Describe();
+  }
+  return out + ")";
+}
+
+Event::Shape CompoundEvent::WaitShape() const {
+  const int total = static_cast<int>(children_.size());
+  return {total, total};
+}
+
+std::shared_ptr<AndEvent> AndEvent::Of(std::initializer_list<EventPtr> children) {
+  auto event = std::make_shared<AndEvent>();
+  for (const EventPtr& child : children) event->Add(child);
+  return event;
+}
+
+bool AndEvent::IsReady() const { return CountReady() == static_cast<int>(children().size()); }
+bool AndEvent::IsFailed() const { return CountFailed() > 0; }
+
+std::shared_ptr<OrEvent> OrEvent::Of(std::initializer_list<EventPtr> children) {
+  auto event = std::make_shared<OrEvent>();
+  for (const EventPtr& child : children) event->Add(child);
+  return event;
+}
+
+bool OrEvent::IsReady() const { return CountReady() > 0; }
+
+bool OrEvent::IsFailed() const {
+  return !children().empty() && CountFailed() == static_cast<int>(children().size());
+}
+
+Event::Shape OrEvent::WaitShape() const { return {1, static_cast<int>(children().size())}; }
+
+}  // namespace depfast

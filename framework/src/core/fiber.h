@@ -1,0 +1,71 @@
+// Fiber: one Boost coroutine, with what Boost 1.74 to 1.87 leaves out.
+//
+// Three traps are closed here, and nowhere else: a stack without a working guard page (mprotect can
+// fail silently when the process has too many mappings), exception state that leaks from one stack
+// to another when a coroutine waits inside a catch block (fixed in Boost 1.88), and the address
+// sanitizer losing track of which stack is in use.
+#pragma once
+
+#include <boost/coroutine2/coroutine.hpp>
+#include <cstddef>
+#include <functional>
+#include <optional>
+
+namespace depfast {
+
+// The address range of a stack, and of the guard below it that must never be touched.
+struct StackBounds {
+  std::byte* guard = nullptr;   // lowest address; the guard is [guard, bottom)
+  std::byte* bottom = nullptr;  // lowest usable address
+  std::byte* top = nullptr;     // one past the highest
+};
+
+class Fiber {
+ public:
+  // Makes a suspended fiber that runs `body` at its first Resume. Throws std::runtime_error, with
+  // advice, if no guarded stack can be had. Requires: `body` does not throw.
+  Fiber(std::size_t stack_bytes, std::function<void()> body);
+
+  // Destroying a suspended fiber unwinds it; the scheduler lets bodies return first.
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  // Runs the body until it yields or returns. Requires: called from outside the fiber; not done.
+  void Resume();
+
+  // Goes back to whoever resumed. Requires: called from inside the fiber.
+  void Yield();
+
+  bool done() const { return done_; }
+  const StackBounds& stack() const { return stack_; }
+
+ private:
+  using Coroutine = boost::coroutines2::coroutine<void>;
+
+  // The C++ runtime's per-thread exception state (Itanium C++ ABI, section 2.2.2).
+  struct ExceptionState {
+    void* caught = nullptr;
+    unsigned int uncaught = 0;
+  };
+  static ExceptionState SwapExceptionState(const ExceptionState& next);
+
+  // The sanitizer's view of a switch: call Before on the stack that is left, After on arrival.
+  void BeforeEnter();
+  void AfterEnter();
+  void BeforeLeave(bool for_ever);
+  void AfterLeave();
+
+  StackBounds stack_;
+  bool done_ = false;
+  ExceptionState exceptions_;  // of this fiber, valid while it is suspended
+  void* fake_stack_ = nullptr;         // sanitizer: this fiber's, while suspended
+  void* caller_fake_stack_ = nullptr;  // sanitizer: the resumer's, while we run
+  const void* caller_bottom_ = nullptr;
+  std::size_t caller_size_ = 0;
+  std::function<void()> body_;
+  Coroutine::push_type* to_caller_ = nullptr;  // valid while the fiber lives
+  std::optional<Coroutine::pull_type> to_fiber_;
+};
+
+}  // namespace depfast

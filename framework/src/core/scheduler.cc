@@ -1,0 +1,271 @@
+#include "core/scheduler.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "core/stack_overflow.h"
+#include "core/stack_trace.h"
+
+namespace depfast {
+
+Scheduler::Scheduler(Runtime& runtime, const RuntimeOptions& options)
+    : runtime_(runtime), options_(options) {}
+
+Scheduler::~Scheduler() { Shutdown(); }
+
+void Scheduler::Spawn(const char* name, const Dependency& dependency, std::function<void()> body) {
+  if (stopping_) return;  // a destructor on an unwinding stack may try
+  Coroutine* coroutine = TakeIdle();
+  coroutine->id_ = ++last_coroutine_;
+  coroutine->name_ = name;
+  coroutine->body_ = std::move(body);
+  coroutine->dependency_ = dependency;
+  ready_.push_back(coroutine);
+}
+
+Coroutine* Scheduler::TakeIdle() {
+  if (!idle_.empty()) {
+    Coroutine* coroutine = idle_.back();
+    idle_.pop_back();
+    return coroutine;
+  }
+  auto coroutine = std::make_unique<Coroutine>();
+  Coroutine* self = coroutine.get();
+  self->fiber_ =
+      std::make_unique<Fiber>(options_.stack_bytes, [this, self] { WorkerLoop(self); });
+  workers_.push_back(std::move(coroutine));
+  return self;
+}
+
+void Scheduler::WorkerLoop(Coroutine* self) {
+  while (self->body_) {
+    RunTask(self);
+    self->body_ = nullptr;
+    idle_.push_back(self);
+    self->fiber_->Yield();
+  }
+}
+
+void Scheduler::RunTask(Coroutine* self) {
+  self->in_body_ = true;
+  try {
+    self->body_();
+  } catch (const Cancelled&) {
+    // The replica is stopping; the stack above is unwound, which is all that was wanted.
+  } catch (const boost::context::detail::forced_unwind&) {
+    throw;
+  } catch (...) {
+    escaped_ = std::current_exception();
+  }
+  self->in_body_ = false;
+}
+
+void Scheduler::Resume(Coroutine* coroutine) {
+  Coroutine* const previous = std::exchange(current_, coroutine);
+  {
+    const RunningCoroutine mark(coroutine->name(), coroutine->stack());
+    coroutine->fiber_->Resume();
+  }
+  current_ = previous;
+}
+
+void Scheduler::Suspend(Coroutine* self) {
+  self->fiber_->Yield();
+  while (self->stack_wanted_ != nullptr) {
+    *std::exchange(self->stack_wanted_, nullptr) = CurrentStackTrace();
+    self->fiber_->Yield();
+  }
+  if (stopping_) ThrowCancelled(self);
+}
+
+Outcome Scheduler::Block(Event& event, Duration timeout) {
+  Coroutine* const self = current_;
+  assert(self != nullptr && "Wait needs a coroutine: use Runtime::Spawn");
+  assert(timeout >= Duration::zero());
+  if (stopping_) ThrowCancelled(self);
+  const std::shared_ptr<Event> keep_alive = event.shared_from_this();
+  const Time now = runtime_.Now();
+  ++self->wait_number_;
+  self->waiting_on_ = &event;
+  self->waiting_since_ = now;
+  event.waiters_.push_back({self, self->wait_number_});
+  if (timeout < kForever - now) {
+    PushTimer({now + timeout, ++last_timer_, self, self->wait_number_});
+  }
+  Suspend(self);
+  return self->outcome_;
+}
+
+void Scheduler::YieldCurrent() {
+  Coroutine* const self = current_;
+  assert(self != nullptr);
+  if (stopping_) ThrowCancelled(self);
+  ready_.push_back(self);
+  Suspend(self);
+}
+
+void Scheduler::Wake(const Event::Waiter& waiter, Outcome outcome) {
+  Coroutine* const coroutine = waiter.coroutine;
+  if (coroutine->waiting_on_ == nullptr || coroutine->wait_number_ != waiter.wait_number) return;
+  if (options_.wait_statistics) CountWait(*coroutine, runtime_.Now());
+  coroutine->waiting_on_ = nullptr;
+  coroutine->outcome_ = outcome;
+  ready_.push_back(coroutine);
+}
+
+Scheduler::TimerId Scheduler::AddTimer(Time when, std::function<void()> callback) {
+  const TimerId id = ++last_timer_;
+  callbacks_.emplace(id, std::move(callback));
+  PushTimer({when, id, nullptr, 0});
+  return id;
+}
+
+void Scheduler::CancelTimer(TimerId timer) { callbacks_.erase(timer); }
+
+void Scheduler::PushTimer(const Timer& timer) {
+  timers_.push_back(timer);
+  std::push_heap(timers_.begin(), timers_.end(), Later());
+}
+
+Scheduler::Timer Scheduler::PopTimer() {
+  std::pop_heap(timers_.begin(), timers_.end(), Later());
+  const Timer timer = timers_.back();
+  timers_.pop_back();
+  return timer;
+}
+
+bool Scheduler::IsStale(const Timer& timer) const {
+  if (timer.coroutine == nullptr) return !callbacks_.contains(timer.sequence);
+  return timer.coroutine->waiting_on_ == nullptr ||
+         timer.coroutine->wait_number_ != timer.wait_number;
+}
+
+Time Scheduler::NextDeadline() {
+  while (!timers_.empty() && IsStale(timers_.front())) PopTimer();
+  return timers_.empty() ? kNever : timers_.front().when;
+}
+
+bool Scheduler::FireExpired(Time now) {
+  if (NextDeadline() > now) return false;
+  const Timer timer = PopTimer();
+  if (timer.coroutine != nullptr) {
+    Wake({timer.coroutine, timer.wait_number}, Outcome::kTimedOut);
+  } else {
+    auto callback = std::move(callbacks_.at(timer.sequence));
+    callbacks_.erase(timer.sequence);
+    callback();
+  }
+  return true;
+}
+
+void Scheduler::RunUntilIdle(Time now) {
+  resumes_left_ = options_.resumes_per_step_max;
+  do {
+    while (!ready_.empty()) {
+      Coroutine* const next = ready_.front();
+      ready_.pop_front();
+      if (resumes_left_-- == 0) {
+        throw RunawayError(std::string("a step does not end: coroutine '") + next->name() +
+                           "' and others were resumed " +
+                           std::to_string(options_.resumes_per_step_max) +
+                           " times without time passing");
+      }
+      Resume(next);
+      if (escaped_) std::rethrow_exception(std::exchange(escaped_, nullptr));
+    }
+  } while (FireExpired(now));
+}
+
+void Scheduler::Shutdown() {
+  if (std::exchange(stopping_, true)) return;
+  ready_.clear();
+  timers_.clear();
+  callbacks_.clear();
+  for (std::size_t i = 0; i < workers_.size(); ++i) Cancel(workers_[i].get());
+  workers_.clear();
+}
+
+void Scheduler::Cancel(Coroutine* coroutine) {
+  assert(coroutine != current_ && "a replica cannot be stopped from inside itself");
+  if (!coroutine->in_body_) coroutine->body_ = nullptr;  // spawned, but it has not begun
+  while (!coroutine->fiber_->done()) Resume(coroutine);
+}
+
+void Scheduler::ThrowCancelled(Coroutine* self) {
+  constexpr int kPatience = 1000;
+  if (++self->swallowed_cancellations_ > kPatience) {
+    std::fprintf(stderr,
+                 "coroutine '%s' swallows its own end: a catch (...) around a Wait must rethrow\n",
+                 self->name());
+    std::abort();
+  }
+  throw Cancelled();
+}
+
+Dependency Scheduler::current_dependency() const {
+  return current_ != nullptr ? current_->dependency_ : Dependency{};
+}
+
+void Scheduler::set_current_dependency(const Dependency& dependency) {
+  if (current_ != nullptr) current_->dependency_ = dependency;
+}
+
+std::string Scheduler::Dump(Time now) {
+  std::vector<Coroutine*> suspended;
+  for (const auto& worker : workers_) {
+    if (worker->waiting_on_ != nullptr) suspended.push_back(worker.get());
+  }
+  std::sort(suspended.begin(), suspended.end(),
+            [](const Coroutine* a, const Coroutine* b) { return a->id_ < b->id_; });
+  std::string out = std::to_string(suspended.size()) + " suspended coroutines\n";
+  for (Coroutine* coroutine : suspended) {
+    std::string stack;
+    coroutine->stack_wanted_ = &stack;
+    Resume(coroutine);  // it writes its own stack, then yields again
+    const auto age = std::chrono::duration_cast<std::chrono::microseconds>(
+        now - coroutine->waiting_since_);
+    out += "coroutine " + std::to_string(coroutine->id_) + " '" + coroutine->name() +
+           "' waits on " + coroutine->waiting_on_->Describe() + " for " +
+           std::to_string(age.count()) + " us\n" + stack;
+  }
+  return out;
+}
+
+Scheduler::WaitKey Scheduler::KeyOf(const Coroutine& coroutine) {
+  const Event& event = *coroutine.waiting_on_;
+  const auto shape = event.WaitShape();
+  return {coroutine.name(), event.Label(), shape.needed, shape.total, event.WaitsOnPeer()};
+}
+
+void Scheduler::AddWait(WaitTotals& totals, Duration time) {
+  ++totals.count;
+  totals.total += time;
+  totals.max = std::max(totals.max, time);
+}
+
+void Scheduler::CountWait(const Coroutine& coroutine, Time now) {
+  AddWait(waits_[KeyOf(coroutine)], now - coroutine.waiting_since_);
+}
+
+std::vector<WaitRow> Scheduler::WaitStatistics(Time now) const {
+  if (!options_.wait_statistics) return {};
+  auto all = waits_;
+  for (const auto& worker : workers_) {  // a wait that has not ended is the most telling one
+    if (worker->waiting_on_ != nullptr) AddWait(all[KeyOf(*worker)], now - worker->waiting_since_);
+  }
+  std::vector<WaitRow> rows;
+  for (const auto& [key, totals] : all) {
+    const auto& [coroutine, event, needed, total, peer] = key;
+    rows.push_back(
+        {coroutine, event, needed, total, peer, totals.count, totals.total, totals.max});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const WaitRow& a, const WaitRow& b) {
+    return a.total_time > b.total_time;
+  });
+  return rows;
+}
+
+}  // namespace depfast

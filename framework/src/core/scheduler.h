@@ -1,0 +1,147 @@
+// Scheduler: lazy and cooperative, exactly as document 002, section 3.2.2 describes it.
+//
+// Coroutines whose event is ready wait in a queue, first come first served; they run when the
+// running coroutine waits or ends. Only when the queue is empty are expired timeouts looked at, in
+// order of their deadlines, and for equal deadlines in order of registration.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "core/fiber.h"
+#include "depfast/dependency.h"
+#include "depfast/event.h"
+#include "depfast/runtime.h"
+#include "depfast/time.h"
+
+namespace depfast {
+
+// Thrown by a Wait when the replica stops, so that the coroutine's stack unwinds. Not a
+// std::exception: code that handles errors must not take it for one. Do not swallow it.
+class Cancelled {};
+
+// A worker that runs one task after another: making and unmaking a stack costs a microsecond and
+// two system calls, taking an idle one costs nothing.
+class Coroutine {
+ public:
+  const char* name() const { return name_; }
+  const StackBounds& stack() const { return fiber_->stack(); }
+
+ private:
+  friend class Scheduler;
+
+  std::unique_ptr<Fiber> fiber_;
+  std::uint64_t id_ = 0;  // of the task: in order of creation
+  const char* name_ = "";
+  std::function<void()> body_;  // empty while idle
+  bool in_body_ = false;        // the body has been entered and has not returned
+  Dependency dependency_;
+
+  Event* waiting_on_ = nullptr;     // null unless suspended in a Wait
+  Time waiting_since_{0};           // valid if waiting_on_
+  std::uint64_t wait_number_ = 0;   // counts waits: what was registered for an earlier one is stale
+  Outcome outcome_ = Outcome::kReady;  // of the latest wait, valid once made ready
+  std::string* stack_wanted_ = nullptr;  // dump in progress: write the stack here, then yield again
+  int swallowed_cancellations_ = 0;
+};
+
+class Scheduler {
+ public:
+  Scheduler(Runtime& runtime, const RuntimeOptions& options);
+  ~Scheduler();
+
+  void Spawn(const char* name, const Dependency& dependency, std::function<void()> body);
+
+  // Suspends the running coroutine until `event` wakes it or the timeout passes. The event must not
+  // be decided. Throws Cancelled when the replica stops.
+  Outcome Block(Event& event, Duration timeout);
+
+  // Puts the running coroutine at the end of the queue of runnable ones.
+  void YieldCurrent();
+
+  // Queues a coroutine that waits on an event, unless that wait is over.
+  void Wake(const Event::Waiter& waiter, Outcome outcome);
+
+  using TimerId = std::uint64_t;
+  // Calls `callback` (outside any coroutine, it must not wait) at `when`, or after it.
+  TimerId AddTimer(Time when, std::function<void()> callback);
+  void CancelTimer(TimerId timer);
+
+  // Runs until every coroutine waits and no timer is due.
+  void RunUntilIdle(Time now);
+
+  // The earliest deadline still wanted; kNever if there is none.
+  Time NextDeadline();
+
+  // Ends every coroutine (see Runtime::~Runtime). Nothing may be spawned afterwards.
+  void Shutdown();
+
+  Coroutine* current() const { return current_; }
+  Dependency current_dependency() const;
+  void set_current_dependency(const Dependency& dependency);
+
+  std::string Dump(Time now);
+  std::vector<WaitRow> WaitStatistics(Time now) const;
+
+ private:
+  struct Timer {
+    Time when;
+    std::uint64_t sequence;  // ties are broken by registration order
+    Coroutine* coroutine;    // null: a callback, found in callbacks_ under `sequence`
+    std::uint64_t wait_number;
+  };
+  struct Later {
+    bool operator()(const Timer& a, const Timer& b) const {
+      return std::tie(a.when, a.sequence) > std::tie(b.when, b.sequence);
+    }
+  };
+  // The parts of a wait that statistics are kept by.
+  using WaitKey = std::tuple<std::string, std::string, int, int, int>;
+  struct WaitTotals {
+    std::uint64_t count = 0;
+    Duration total{0};
+    Duration max{0};
+  };
+
+  void PushTimer(const Timer& timer);
+  Timer PopTimer();
+  bool IsStale(const Timer& timer) const;
+  bool FireExpired(Time now);
+
+  Coroutine* TakeIdle();
+  void WorkerLoop(Coroutine* self);
+  void RunTask(Coroutine* self);
+  void Resume(Coroutine* coroutine);
+  void Suspend(Coroutine* self);
+  void Cancel(Coroutine* coroutine);
+  [[noreturn]] void ThrowCancelled(Coroutine* self);
+  static WaitKey KeyOf(const Coroutine& coroutine);
+  static void AddWait(WaitTotals& totals, Duration time);
+  void CountWait(const Coroutine& coroutine, Time now);
+
+  Runtime& runtime_;
+  const RuntimeOptions options_;
+  bool stopping_ = false;
+  Coroutine* current_ = nullptr;
+  std::uint64_t last_coroutine_ = 0;
+  std::uint64_t last_timer_ = 0;
+  std::uint64_t resumes_left_ = 0;  // of this step
+  std::exception_ptr escaped_;      // what a coroutine let escape in this step
+  std::deque<Coroutine*> ready_;
+  std::vector<Timer> timers_;  // a heap, earliest first; may hold stale entries
+  std::unordered_map<TimerId, std::function<void()>> callbacks_;
+  std::vector<Coroutine*> idle_;
+  std::map<WaitKey, WaitTotals> waits_;
+  std::vector<std::unique_ptr<Coroutine>> workers_;
+};
+
+}  // namespace depfast

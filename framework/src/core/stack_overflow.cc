@@ -1,0 +1,55 @@
+#include "core/stack_overflow.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace depfast {
+namespace {
+
+thread_local RunningCoroutine::Mark running;
+
+// Only async-signal-safe calls from here on.
+void Write(std::string_view text) {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+void OnSegmentationFault(int signal_number, siginfo_t* info, void*) {
+  const auto* address = static_cast<const std::byte*>(info->si_addr);
+  const RunningCoroutine::Mark mark = running;
+  if (mark.stack != nullptr && address >= mark.stack->guard && address < mark.stack->bottom) {
+    Write("stack overflow in coroutine '");
+    Write(mark.name);
+    Write("': deep recursion, or a large array that belongs on the heap\n");
+  }
+  // SA_RESETHAND has restored the default action: returning repeats the fault and ends the process
+  // with the signal, core dump and exit status that everybody expects.
+  (void)signal_number;
+}
+
+}  // namespace
+
+RunningCoroutine::RunningCoroutine(const char* name, const StackBounds& stack)
+    : previous_(std::exchange(running, Mark{name, &stack})) {}
+
+RunningCoroutine::~RunningCoroutine() { running = previous_; }
+
+void InstallStackOverflowHandler() {
+  static std::array<std::byte, 64 * 1024> handler_stack;
+  stack_t alternate = {};
+  alternate.ss_sp = handler_stack.data();
+  alternate.ss_size = handler_stack.size();
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action = {};
+  action.sa_sigaction = OnSegmentationFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGSEGV, &action, nullptr);
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace depfast

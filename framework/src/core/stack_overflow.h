@@ -1,0 +1,31 @@
+// Stack overflow: a message that names the coroutine, instead of a bare segmentation fault.
+#pragma once
+
+#include "core/fiber.h"
+
+namespace depfast {
+
+// Marks the coroutine that runs on this thread, for as long as the object lives. Cheap: it is made
+// at every resume.
+class RunningCoroutine {
+ public:
+  RunningCoroutine(const char* name, const StackBounds& stack);
+  ~RunningCoroutine();
+  RunningCoroutine(const RunningCoroutine&) = delete;
+  RunningCoroutine& operator=(const RunningCoroutine&) = delete;
+
+  struct Mark {
+    const char* name = nullptr;
+    const StackBounds* stack = nullptr;
+  };
+
+ private:
+  Mark previous_;
+};
+
+// Installs a SIGSEGV handler, on a stack of its own, that recognises a touched guard page, says
+// which coroutine overflowed, and then lets the signal kill the process as usual. Call once per
+// process, from the thread that runs coroutines.
+void InstallStackOverflowHandler();
+
+}  // namespace depfast

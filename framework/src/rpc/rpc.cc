@@ -1,0 +1,130 @@
+#include "depfast/rpc.h"
+
+#include <cassert>
+#include <utility>
+
+#include "core/scheduler.h"
+#include "depfast/runtime.h"
+
+namespace depfast {
+
+std::string RpcCall::Describe() const {
+  return std::string("RpcEvent ") + name_ + " -> " + std::to_string(peer_);
+}
+
+void RpcCall::Answer(std::string_view body, std::string& error) {
+  if (DecodeReply(body, error)) {
+    answered_ = true;
+  } else {
+    error_ = RpcError::kMalformed;
+  }
+  Test();
+}
+
+void RpcCall::Fail(RpcError error) {
+  error_ = error;
+  Test();
+}
+
+void Rpc::Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes& bytes,
+                   Duration timeout) {
+  call->call_ = id;
+  call->frame_ = host_.Send(call->peer(), bytes);
+  calls_[call->peer()].emplace(id, call);
+  if (timeout == kForever) return;
+  const std::weak_ptr<RpcCall> weak = call;
+  runtime_.scheduler().AddTimer(runtime_.Now() + timeout, [this, weak] {
+    const auto alive = weak.lock();
+    if (alive == nullptr || alive->IsDecided()) return;
+    calls_[alive->peer()].erase(alive->call_);
+    alive->Fail(RpcError::kTimedOut);
+  });
+}
+
+void Rpc::Release(RpcCall& call) {
+  if (call.IsDecided()) return;
+  const auto keep_alive = call.shared_from_this();
+  host_.Release(call.peer(), call.frame_);
+  calls_[call.peer()].erase(call.call_);
+  call.Fail(RpcError::kReleased);
+}
+
+std::size_t Rpc::outstanding() const {
+  std::size_t sum = 0;
+  for (const auto& [peer, calls] : calls_) sum += calls.size();
+  return sum;
+}
+
+Dependency Rpc::CurrentDependency() const { return runtime_.dependency(); }
+
+void Rpc::SpawnHandler(const char* name, const Dependency& dependency,
+                       std::function<void()> body) {
+  runtime_.scheduler().Spawn(name, dependency, std::move(body));
+}
+
+void Rpc::Deliver(PeerId from, std::string_view bytes) {
+  std::string error;
+  const auto frame = DecodeFrame(bytes, error);
+  if (!frame) {
+    CountMalformed(from, error);
+  } else if (frame->header.kind == FrameKind::kRequest) {
+    DeliverRequest(from, *frame);
+  } else {
+    DeliverReply(from, *frame);
+  }
+}
+
+void Rpc::DeliverRequest(PeerId from, const DecodedFrame& frame) {
+  if (frame.header.dependency.kind == Dependency::Kind::kNone) ++counters_.background_requests;
+  const auto method = methods_.find(frame.header.method);
+  if (method == methods_.end()) {
+    ++counters_.unknown_methods;
+    SendError(from, frame.header, RpcError::kUnknownMethod);
+    return;
+  }
+  std::string error;
+  if (!method->second.serve(from, frame.header, frame.body, error)) {
+    CountMalformed(from, std::string(method->second.name) + ": " + error);
+    SendError(from, frame.header, RpcError::kMalformed);
+  }
+}
+
+void Rpc::DeliverReply(PeerId from, const DecodedFrame& frame) {
+  const auto peer = calls_.find(from);
+  const auto found = peer == calls_.end() ? decltype(peer->second.begin()){}
+                                          : peer->second.find(frame.header.call);
+  if (peer == calls_.end() || found == peer->second.end()) {
+    ++counters_.stray_replies;
+    return;
+  }
+  const auto call = std::move(found->second);
+  peer->second.erase(found);
+  std::string error;
+  if (frame.header.kind == FrameKind::kReply) {
+    call->Answer(frame.body, error);
+  } else {
+    const auto code = DecodeBody<std::uint32_t>(frame.body, error);
+    const bool known = code && *code >= static_cast<std::uint32_t>(RpcError::kUnknownMethod) &&
+                       *code <= static_cast<std::uint32_t>(RpcError::kRejected);
+    call->Fail(known ? static_cast<RpcError>(*code) : RpcError::kMalformed);
+    if (!known && error.empty()) error = "unknown error code";
+  }
+  if (!error.empty()) CountMalformed(from, std::string(call->Label()) + " reply: " + error);
+}
+
+void Rpc::CountMalformed(PeerId from, const std::string& reason) {
+  ++counters_.malformed_frames;
+  last_malformed_ = "from " + std::to_string(from) + ": " + reason;
+}
+
+void Rpc::SendReply(PeerId peer, std::string bytes) {
+  host_.Send(peer, MakeBytes(std::move(bytes)));
+}
+
+void Rpc::SendError(PeerId peer, const FrameHeader& request, RpcError error) {
+  FrameHeader header = request;
+  header.kind = FrameKind::kError;
+  SendReply(peer, EncodeFrame(header, static_cast<std::uint32_t>(error)));
+}
+
+}  // namespace depfast
