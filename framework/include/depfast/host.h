@@ -85,7 +85,7 @@ class Host {
   virtual void Release(PeerId peer, FrameId frame) = 0;
 
   // Bytes queued for `peer` that the wire has not taken: as of the start of this step, plus what
-  // this step has sent.
+  // this step has sent. Requires: `peer` is a replica (clients are not kept account of).
   virtual std::size_t HeldBytes(PeerId peer) = 0;
 
   // Starts a disk operation; its completion is delivered in a later step.

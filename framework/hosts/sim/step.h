@@ -1,0 +1,78 @@
+// A step: all that passes between a replica and its simulated world, as plain data.
+//
+// The simulator talks to every replica in steps, whether it lives in this process (hosts/sim) or in
+// one of its own (hosts/sealed). What is not in these structures cannot cross, so they are also the
+// trace: two runs with equal steps are the same run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "depfast/host.h"
+#include "depfast/runtime.h"
+#include "depfast/time.h"
+
+namespace depfast::sim {
+
+// What a replica is told about itself before its first step.
+struct ReplicaConfig {
+  PeerId self = 0;
+  int replicas = 1;
+  std::uint64_t random_seed = 0;  // of this replica's own stream, in this incarnation
+  bool wait_statistics = false;
+};
+
+struct FrameArrival {
+  PeerId from = 0;
+  Bytes bytes;
+};
+
+struct StepInput {
+  Time now{0};
+  std::vector<FrameArrival> frames;
+  std::vector<IoCompletion> completions;
+  std::vector<std::size_t> held_bytes;  // by replica id, at the start of the step
+};
+
+struct SendFrame {
+  FrameId id = 0;
+  PeerId to = 0;
+  Bytes bytes;
+};
+
+struct ReleaseFrame {
+  FrameId id = 0;
+  PeerId to = 0;
+};
+
+struct SetWake {
+  Time when{0};
+};
+
+// In the order in which the replica made the calls.
+using Output = std::variant<SendFrame, ReleaseFrame, IoRequest, SetWake, Observation>;
+
+struct StepOutput {
+  std::vector<Output> outputs;
+  std::uint64_t random_draws = 0;  // made in this step
+  // Empty, or why the replica is dead: it threw, exited, crashed, overflowed, never waited.
+  std::string death;
+};
+
+// A replica, wherever it runs.
+class ReplicaBackend {
+ public:
+  virtual ~ReplicaBackend() = default;
+
+  // Runs one step. After an output with `death` set the backend must not be used again.
+  virtual StepOutput Step(const StepInput& input) = 0;
+
+  // For people, outside the trace.
+  virtual std::string DumpCoroutines() = 0;
+  virtual std::vector<WaitRow> WaitStatistics() = 0;
+};
+
+}  // namespace depfast::sim

@@ -1,0 +1,80 @@
+#include "sim/step_host.h"
+
+#include <cassert>
+#include <exception>
+#include <utility>
+
+namespace depfast::sim {
+namespace {
+
+RuntimeOptions OptionsOf(const ReplicaConfig& config) {
+  RuntimeOptions options;
+  options.self = config.self;
+  options.replicas = config.replicas;
+  options.wait_statistics = config.wait_statistics;
+  return options;
+}
+
+}  // namespace
+
+StepHost::StepHost(const ReplicaConfig& config, const ServiceFactory& make_service)
+    : random_(config.random_seed), runtime_(*this, OptionsOf(config)) {
+  runtime_.Enter([&] { service_ = make_service(runtime_); });
+}
+
+StepHost::~StepHost() {
+  dead_ = true;
+  runtime_.Shutdown();
+}
+
+StepOutput StepHost::Step(const StepInput& input) {
+  assert(input.now >= now_ && "time does not go backwards");
+  now_ = input.now;
+  held_bytes_ = input.held_bytes;
+  try {
+    if (!std::exchange(started_, true)) runtime_.Enter([this] { service_->Start(); });
+    for (const IoCompletion& completion : input.completions) runtime_.DeliverIo(completion);
+    for (const FrameArrival& frame : input.frames) {
+      runtime_.DeliverFrame(frame.from, *frame.bytes);
+    }
+    runtime_.Run();
+  } catch (const std::exception& error) {
+    output_.death = std::string("an exception escaped: ") + error.what();
+  } catch (...) {
+    output_.death = "an exception escaped that is not a std::exception";
+  }
+  return std::exchange(output_, {});
+}
+
+std::string StepHost::DumpCoroutines() { return runtime_.DumpCoroutines(); }
+std::vector<WaitRow> StepHost::WaitStatistics() { return runtime_.WaitStatistics(); }
+
+std::uint64_t StepHost::Random() {
+  ++output_.random_draws;
+  return random_.Next();
+}
+
+FrameId StepHost::Send(PeerId peer, Bytes frame) {
+  assert(frame->size() <= kMaxFrameBytes);
+  if (const auto index = static_cast<std::size_t>(peer); index < held_bytes_.size()) {
+    held_bytes_[index] += frame->size();
+  }
+  Emit(SendFrame{++last_frame_, peer, std::move(frame)});
+  return last_frame_;
+}
+
+void StepHost::Release(PeerId peer, FrameId frame) { Emit(ReleaseFrame{frame, peer}); }
+
+std::size_t StepHost::HeldBytes(PeerId peer) {
+  return held_bytes_.at(static_cast<std::size_t>(peer));
+}
+
+void StepHost::Submit(IoRequest request) { Emit(std::move(request)); }
+void StepHost::WakeAt(Time when) { Emit(SetWake{when}); }
+void StepHost::Observe(const Observation& observation) { Emit(observation); }
+
+void StepHost::Emit(Output output) {
+  if (!dead_) output_.outputs.push_back(std::move(output));
+}
+
+}  // namespace depfast::sim

@@ -1,0 +1,57 @@
+// StepHost: a Host that works in steps. Runs a replica in this process: for the simulator, and
+// inside a sealed replica's own process.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "depfast/host.h"
+#include "depfast/random.h"
+#include "depfast/runtime.h"
+#include "depfast/service.h"
+#include "sim/step.h"
+
+namespace depfast::sim {
+
+using ServiceFactory = std::function<std::unique_ptr<Service>(Runtime&)>;
+
+class StepHost final : public ReplicaBackend, private Host {
+ public:
+  StepHost(const ReplicaConfig& config, const ServiceFactory& make_service);
+
+  // The host goes dead first, then the stacks unwind: whatever they do on the way does not cross.
+  ~StepHost() override;
+
+  StepOutput Step(const StepInput& input) override;
+  std::string DumpCoroutines() override;
+  std::vector<WaitRow> WaitStatistics() override;
+
+  Runtime& runtime() { return runtime_; }
+
+ private:
+  Time Now() override { return now_; }
+  std::uint64_t Random() override;
+  FrameId Send(PeerId peer, Bytes frame) override;
+  void Release(PeerId peer, FrameId frame) override;
+  std::size_t HeldBytes(PeerId peer) override;
+  void Submit(IoRequest request) override;
+  void WakeAt(Time when) override;
+  void Observe(const Observation& observation) override;
+
+  void Emit(Output output);
+
+  bool dead_ = false;
+  bool started_ = false;
+  Time now_{0};
+  RandomStream random_;
+  FrameId last_frame_ = 0;
+  std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it
+  StepOutput output_;
+  Runtime runtime_;
+  std::unique_ptr<Service> service_;
+};
+
+}  // namespace depfast::sim
