@@ -173,7 +173,7 @@ class Rpc {
     std::function<bool(PeerId, const FrameHeader&, std::string_view, std::string& error)> serve;
   };
 
-  CallId NextCall() { return ++last_call_; }
+  CallId NextCall();
   Dependency CurrentDependency() const;
   void Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes& bytes,
                 Duration timeout);
@@ -206,7 +206,7 @@ class Rpc {
 
   Host& host_;
   Runtime& runtime_;
-  CallId last_call_ = 0;
+  CallId last_call_ = 0;  // 0: none yet
   std::map<MethodId, Method> methods_;
   // Outstanding calls: a broadcast shares one id among its peers, so the peer is part of the key.
   std::map<PeerId, std::unordered_map<CallId, std::shared_ptr<RpcCall>>> calls_;

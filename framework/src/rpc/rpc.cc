@@ -26,6 +26,14 @@ void RpcCall::Fail(RpcError error) {
   Test();
 }
 
+CallId Rpc::NextCall() {
+  // A replica that restarts must not take a late reply to its former self for one to a new call, so
+  // each incarnation numbers its calls from somewhere else.
+  constexpr int kRandomBits = 40;
+  if (last_call_ == 0) last_call_ = host_.Random() >> (64 - kRandomBits);
+  return ++last_call_;
+}
+
 void Rpc::Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes& bytes,
                    Duration timeout) {
   call->call_ = id;

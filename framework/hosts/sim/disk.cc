@@ -1,0 +1,100 @@
+#include "sim/disk.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <utility>
+
+namespace depfast::sim {
+namespace {
+
+std::size_t SizeOf(const IoRequest& request) { return request.data ? request.data->size() : 0; }
+
+}  // namespace
+
+void SimDisk::Submit(IoRequest request) {
+  queued_bytes_ += SizeOf(request);
+  queue_.push_back(std::move(request));
+}
+
+Duration SimDisk::StartBatch(std::int64_t bytes_per_second) {
+  assert(idle() && has_work());
+  batch_ = std::exchange(queue_, {});
+  std::size_t bytes = 0;
+  bool sync = false;
+  for (const IoRequest& request : batch_) {
+    bytes += SizeOf(request);
+    if (request.kind == IoRequest::Kind::kRead) {
+      const auto file = files_.find(request.file);
+      if (file != files_.end()) bytes += file->second.data.size();
+    }
+    sync = sync || request.sync;
+  }
+  const auto rate = bytes_per_second > 0 ? bytes_per_second : model_.bytes_per_second;
+  const Duration transfer(static_cast<std::int64_t>(bytes) * 1'000'000'000 / rate);
+  const Duration base = model_.per_batch + transfer;
+  return sync ? base + model_.sync_jitter.Apply(model_.sync, stream_) : base;
+}
+
+std::vector<IoCompletion> SimDisk::FinishBatch() {
+  std::vector<IoCompletion> completions;
+  completions.reserve(batch_.size());
+  // Everything before a sync is durable with it.
+  auto after_last_sync = std::find_if(batch_.rbegin(), batch_.rend(),
+                                      [](const IoRequest& r) { return r.sync; })
+                             .base();
+  for (auto request = batch_.begin(); request != batch_.end(); ++request) {
+    if (request == after_last_sync && request != batch_.begin()) MakeDurable();
+    queued_bytes_ -= SizeOf(*request);
+    completions.push_back(Apply(*request));
+  }
+  if (after_last_sync == batch_.end()) MakeDurable();
+  batch_.clear();
+  return completions;
+}
+
+void SimDisk::MakeDurable() {
+  for (auto& [name, file] : files_) file.durable_bytes = file.data.size();
+}
+
+IoCompletion SimDisk::Apply(const IoRequest& request) {
+  IoCompletion completion{request.id, 0, nullptr};
+  const auto found = files_.find(request.file);
+  if (found == files_.end() && request.kind != IoRequest::Kind::kAppend) {
+    completion.error = ENOENT;
+    return completion;
+  }
+  switch (request.kind) {
+    case IoRequest::Kind::kAppend:
+      files_[request.file].data += *request.data;
+      break;
+    case IoRequest::Kind::kRead:
+      completion.data = MakeBytes(found->second.data);
+      break;
+    case IoRequest::Kind::kTruncate: {
+      File& file = found->second;
+      file.data.resize(std::min<std::size_t>(file.data.size(), request.length));
+      file.durable_bytes = std::min(file.durable_bytes, file.data.size());
+      break;
+    }
+    case IoRequest::Kind::kRename: {
+      File file = std::move(found->second);
+      files_.erase(found);
+      files_[request.to] = std::move(file);
+      break;
+    }
+    case IoRequest::Kind::kRemove:
+      files_.erase(found);
+      break;
+  }
+  return completion;
+}
+
+void SimDisk::Crash() {
+  queue_.clear();
+  batch_.clear();
+  queued_bytes_ = 0;
+  for (auto& [name, file] : files_) file.data.resize(file.durable_bytes);
+}
+
+}  // namespace depfast::sim

@@ -1,0 +1,57 @@
+// SimDisk: one replica's files, what of them would survive a crash, and the time it all takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "depfast/host.h"
+#include "depfast/random.h"
+#include "depfast/time.h"
+#include "sim/profile.h"
+
+namespace depfast::sim {
+
+class SimDisk {
+ public:
+  SimDisk(const DiskModel& model, RandomStream stream) : model_(model), stream_(stream) {}
+
+  // What a file holds, and how much of it a crash would leave.
+  struct File {
+    std::string data;
+    std::size_t durable_bytes = 0;
+  };
+  const std::map<std::string, File>& files() const { return files_; }
+
+  void Submit(IoRequest request);
+
+  bool idle() const { return batch_.empty(); }
+  bool has_work() const { return !queue_.empty(); }
+  // Bytes submitted and not yet written.
+  std::size_t queued_bytes() const { return queued_bytes_; }
+
+  // Takes everything queued as one batch and returns how long it will take. Requires: idle and
+  // has_work. `bytes_per_second` overrides the model's when positive (a slow disk).
+  Duration StartBatch(std::int64_t bytes_per_second);
+
+  // Ends the batch: its operations take effect, in order.
+  std::vector<IoCompletion> FinishBatch();
+
+  // Power is lost: what is queued, in flight or unsynced is gone.
+  void Crash();
+
+ private:
+  IoCompletion Apply(const IoRequest& request);
+  void MakeDurable();
+
+  DiskModel model_;
+  RandomStream stream_;
+  std::map<std::string, File> files_;
+  std::vector<IoRequest> queue_;
+  std::vector<IoRequest> batch_;
+  std::size_t queued_bytes_ = 0;
+};
+
+}  // namespace depfast::sim
