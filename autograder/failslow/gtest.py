@@ -1,4 +1,4 @@
-"""Talks to one GoogleTest binary of the kit: lists its graded tests, runs one, reads the verdict."""
+"""Talks to a GoogleTest binary of the kit: lists graded tests, runs one, reads the verdict."""
 
 import json
 import tempfile

@@ -1,0 +1,81 @@
+"""`kit check`: runs the steps in order and ends with a plain line of counts."""
+
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from failslow.check import grades, matrix, style, suites, wrong_input
+from failslow.check.step import Context, Counts, Step
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+
+RELEASE = "release build"
+ASAN = "sanitizer build"
+
+STEPS = (
+    Step("Python format", style.python_format),
+    Step("Python lint", style.python_lint),
+    Step("C++ format", style.cpp_format),
+    Step("Python tests", suites.python_tests),
+    Step(RELEASE, suites.build("release")),
+    Step("C++ tests", suites.ctest("release"), needs=RELEASE),
+    Step("reference: full marks, twice the same", grades.reference, needs=RELEASE),
+    Step("starter: about zero", grades.starter, needs=RELEASE),
+    Step("mutants: each caught", grades.mutants, needs=RELEASE),
+    Step("wrong input", wrong_input.run, needs=RELEASE),
+    Step("determinism matrix", matrix.run, needs=RELEASE),
+    Step(ASAN, suites.build("asan")),
+    Step("C++ tests, sanitized", suites.ctest("asan"), needs=ASAN),
+)
+
+
+def run(kit: Kit, full: bool) -> int:
+    """0 when every check of every step passed, 1 otherwise."""
+    with tempfile.TemporaryDirectory(prefix="failslow-check-") as scratch:
+        total = run_steps(STEPS, Context(kit, full, Path(scratch)))
+    print(f"{total.passed} passed, {total.failed} failed", flush=True)
+    return 1 if total.failed else 0
+
+
+def run_steps(steps: Sequence[Step], context: Context) -> Counts:
+    """Runs all steps, whatever fails: one run should tell all that is wrong."""
+    total = Counts()
+    failed: set[str] = set()
+    for number, step in enumerate(steps, start=1):
+        started = time.monotonic()
+        counts = _run_step(step, context, failed)
+        if counts.failed:
+            failed.add(step.title)
+        heading = f"[{number:>2}/{len(steps)}] {step.title}"
+        _print_step(heading, counts, time.monotonic() - started)
+        total.add(counts)
+    return total
+
+
+def _run_step(step: Step, context: Context, failed: set[str]) -> Counts:
+    if step.needs in failed:
+        return Counts(problems=[f"not run: the {step.needs} failed"])
+    try:
+        counts = step.run(context)
+    except CannotDo as error:
+        return Counts(problems=[f"{error}\n{error.detail}".rstrip()])
+    except Exception:
+        # A defect of one step must not hide what the others have to say.
+        return Counts(problems=[f"the step itself broke\n{traceback.format_exc()}"])
+    if counts.passed + counts.failed == 0:
+        return Counts(problems=["the step checked nothing"])
+    return counts
+
+
+def _print_step(heading: str, counts: Counts, seconds: float) -> None:
+    dots = "." * max(3, 60 - len(heading))
+    failed = f", {counts.failed} FAILED" if counts.failed else ""
+    print(f"{heading} {dots} {counts.passed} passed{failed} ({seconds:.0f} s)")
+    for remark in counts.remarks:
+        print(f"        {remark}")
+    for problem in counts.problems:
+        print("      - " + problem.replace("\n", "\n        "))
+    sys.stdout.flush()

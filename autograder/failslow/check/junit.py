@@ -1,0 +1,40 @@
+"""Reads JUnit XML, which both ctest and pytest write."""
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from failslow.check.step import Counts
+from failslow.errors import CannotDo
+
+DETAIL_LINES = 30
+
+
+def read(path: Path) -> Counts:
+    """Counts test cases. A skipped test is a failure: a test that never runs proves nothing.
+
+    CannotDo when there is no such file or no test in it.
+    """
+    try:
+        cases = list(ElementTree.parse(path).getroot().iter("testcase"))
+    except (OSError, ElementTree.ParseError) as error:
+        raise CannotDo(f"no usable test report: {error}") from error
+    if not cases:
+        raise CannotDo("the test report holds no test")
+    counts = Counts()
+    for case in cases:
+        counts.expect(_passed(case), _describe(case))
+    return counts
+
+
+def _passed(case: ElementTree.Element) -> bool:
+    bad = any(case.find(kind) is not None for kind in ("failure", "error", "skipped"))
+    return not bad and case.get("status", "run") == "run"
+
+
+def _describe(case: ElementTree.Element) -> str:
+    name = case.get("name", "?")
+    if case.find("skipped") is not None:
+        return f"{name} was not run"
+    texts = [case.findtext(kind) or "" for kind in ("failure", "error", "system-out")]
+    tail = "\n".join("\n".join(texts).strip().splitlines()[-DETAIL_LINES:])
+    return f"{name} failed\n{tail}".rstrip()

@@ -1,0 +1,48 @@
+"""Builds, the C++ tests under ctest, and the Python tests."""
+
+import re
+import sys
+from collections.abc import Callable
+
+from failslow import cmake, console, parallel, process
+from failslow.check import junit
+from failslow.check.step import Context, Counts
+
+CTEST_LINE = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S+)")
+
+
+def build(preset: str) -> Callable[[Context], Counts]:
+    """A step that builds everything of a preset; warnings are errors there."""
+
+    def run(context: Context) -> Counts:
+        cmake.build(context.kit, preset)
+        return Counts(passed=1)
+
+    return run
+
+
+def ctest(preset: str) -> Callable[[Context], Counts]:
+    """A step that runs every C++ test of a preset."""
+
+    def run(context: Context) -> Counts:
+        report = context.scratch / f"ctest-{preset}.xml"
+        argv = ["ctest", "--test-dir", context.kit.preset(preset), "--output-on-failure"]
+        argv += ["--no-tests=error", f"-j{parallel.workers()}", "--output-junit", report]
+        with console.progress(f"Testing ({preset})") as advance:
+            for item in process.lines(argv, cwd=context.kit.root):
+                if isinstance(item, str) and (line := CTEST_LINE.match(item)):
+                    advance(int(line[1]), int(line[2]), line[3])
+        return junit.read(report)
+
+    return run
+
+
+def python_tests(context: Context) -> Counts:
+    report = context.scratch / "pytest.xml"
+    argv = [sys.executable, "-I", "-m", "pytest", f"--junitxml={report}"]
+    with console.progress("Testing (Python)"):
+        done = process.run(argv, cwd=context.kit.root / "autograder", merge_errors=True)
+    counts = junit.read(report)
+    if done.exit_code != 0 and not counts.failed:
+        counts.problems.append(f"pytest ended with exit code {done.exit_code}\n{done.output}")
+    return counts

@@ -1,0 +1,90 @@
+"""Wrong input, given to the real `kit`: one line that says why, exit code 2, nothing written."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow import console, process
+from failslow.check.step import Context, Counts
+from failslow.labs import Lab, load_labs
+from failslow.submission import source_directory
+
+
+@dataclass(frozen=True)
+class Case:
+    """`says` must occur in the one line."""
+
+    arguments: tuple[str, ...]
+    says: str
+
+
+def run(context: Context) -> Counts:
+    counts = Counts()
+    cases = _cases(context)
+    with console.progress("Giving wrong input") as advance:
+        for number, case in enumerate(cases, start=1):
+            counts.add(_try(context, case))
+            advance(number, len(cases), " ".join(case.arguments))
+    return counts
+
+
+def _cases(context: Context) -> list[Case]:
+    lab = next(iter(load_labs(context.kit).by_id.values()))
+    empty = context.scratch / "empty"
+    empty.mkdir()
+    nowhere = str(context.scratch / "nowhere")
+    return [
+        Case(("frobnicate",), "invalid choice"),
+        Case(("grade",), "required"),
+        Case(("grade", nowhere), "no such directory"),
+        Case(("grade", str(empty)), "holds no submission"),
+        Case(("grade", str(context.kit.reference), "--lab", "lab99"), "unknown lab"),
+        Case(("grade", str(context.kit.reference), "--seeds", "0"), "positive"),
+        Case(("grade", str(_without_a_file(context, lab))), "is missing"),
+        Case(("grade", str(_broken(context, lab)), "--lab", lab.id), "does not compile"),
+        Case(("test",), "required"),
+        Case(("test", "lab99"), "unknown lab"),
+        Case(("test", lab.id, nowhere), "no such directory"),
+        Case(("replay", lab.id, "No.Such", str(context.kit.reference)), "no public test"),
+        Case(("bench", "everything"), "invalid choice"),
+    ]
+
+
+def _try(context: Context, case: Case) -> Counts:
+    out = context.scratch / "wrong-input-out"
+    argv: list[str | Path] = [context.kit.root / "kit", *case.arguments]
+    argv += ["--out", out] if case.arguments[0] == "grade" else []
+    done = process.run(argv, cwd=context.scratch)
+    shown = f"kit {' '.join(case.arguments)}"
+    said = [line for line in done.errors.splitlines() if line.startswith("kit: ")]
+    counts = Counts()
+    counts.expect(done.exit_code == 2, f"{shown}: {done.how_it_ended()} instead of exit code 2")
+    counts.expect(
+        len(said) == 1 and case.says in said[0],
+        f"{shown}: should say '{case.says}' in one line, said: {done.errors[-500:]}",
+    )
+    counts.expect(not out.exists(), f"{shown}: wrote {out.name}")
+    return counts
+
+
+def _without_a_file(context: Context, lab: Lab) -> Path:
+    tree = _copy(context, lab, "without-a-file")
+    (tree / lab.directory / lab.files[-1]).unlink()
+    return tree
+
+
+def _broken(context: Context, lab: Lab) -> Path:
+    tree = _copy(context, lab, "broken")
+    source = tree / lab.directory / next(name for name in lab.files if name.endswith(".cc"))
+    source.write_text(f"{source.read_text()}\nthis is not C++;\n")
+    return tree
+
+
+def _copy(context: Context, lab: Lab, name: str) -> Path:
+    tree = context.scratch / name
+    source = source_directory(context.kit.reference, lab)
+    assert source is not None, "the reference step has run"
+    (tree / lab.directory).mkdir(parents=True)
+    for file in lab.files:
+        shutil.copy(source / file, tree / lab.directory / file)
+    return tree

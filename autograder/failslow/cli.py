@@ -1,0 +1,144 @@
+"""The command line: parses arguments, runs a command, turns what it raises into an exit code.
+
+Exit codes: 0 done, 1 tests failed or points lost, 2 cannot do it (one line on stderr says
+why), 130 interrupted.
+"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from failslow import console, process
+from failslow.check import command as check
+from failslow.commands import bench, build, doctor, grade, replay, test
+from failslow.errors import CannotDo
+from failslow.kit import Kit, this_kit
+
+EXIT_CANNOT = 2
+EXIT_INTERRUPTED = 130
+
+Command = Callable[[Kit, argparse.Namespace], int]
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line like every other complaint, instead of argparse's usage text."""
+        raise CannotDo(f"{message} (see ./{self.prog} --help)")
+
+
+def main(argv: Sequence[str], kit: Kit | None = None) -> int:
+    """Runs one command. Tests pass a kit of their own."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        arguments = _parser().parse_args(argv)
+        return arguments.command(kit or this_kit(), arguments)
+    except CannotDo as error:
+        console.error(str(error), error.detail)
+        return EXIT_CANNOT
+    except KeyboardInterrupt:
+        process.stop_all()
+        console.error("interrupted; nothing was written")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output has gone (`kit replay ... | head`).
+        sys.stderr.close()
+        return EXIT_CANNOT
+
+
+def _interrupt(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="kit", description="Failslow Labs: build, test, grade and check.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    _add_grade(commands)
+    _add_test(commands)
+    _add_replay(commands)
+    _add_check(commands)
+    _add_bench(commands)
+    _add(commands, "doctor", "show what is there and what is missing", _doctor)
+    built = _add(commands, "build", "build the kit itself and nothing else", _build)
+    built.add_argument("--preset", default="release", help="a CMake preset (release)")
+    return parser
+
+
+def _add(
+    commands: "argparse._SubParsersAction[_Parser]", name: str, text: str, command: Command
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(command=command)
+    return parser
+
+
+def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _add(commands, "grade", "grade a submission", _grade)
+    parser.add_argument("directory", type=Path, metavar="DIR", help="a submission, or a mutant")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for results.json (out)")
+    parser.add_argument("--lab", help="grade this lab only")
+    parser.add_argument("--json", action="store_true", help="print results.json, no tables")
+    parser.add_argument("--seeds", type=_positive, help="seeds of the measurement (10)")
+
+
+def _add_test(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _add(commands, "test", "run a lab's public tests", _test)
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+
+
+def _add_replay(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _add(commands, "replay", "print every step of one public test", _replay)
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("test", metavar="SUITE.NAME")
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    parser.add_argument("--seed", type=int, help="the seed a failure named")
+
+
+def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _add(commands, "check", "check the kit itself", _check)
+    parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
+
+
+def _add_bench(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _add(commands, "bench", "measure the simulator and the core", _bench)
+    parser.add_argument("which", nargs="?", choices=("sim", "core"))
+    parser.add_argument("--json", action="store_true", help="print JSON, no table")
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
+    return int(text)
+
+
+def _grade(kit: Kit, given: argparse.Namespace) -> int:
+    request = grade.Request(given.directory, given.out, given.lab, given.json, given.seeds)
+    return grade.run(kit, request)
+
+
+def _test(kit: Kit, given: argparse.Namespace) -> int:
+    return test.run(kit, given.lab, given.directory)
+
+
+def _replay(kit: Kit, given: argparse.Namespace) -> int:
+    return replay.run(kit, given.lab, given.test, given.seed, given.directory)
+
+
+def _check(kit: Kit, given: argparse.Namespace) -> int:
+    return check.run(kit, given.full)
+
+
+def _bench(kit: Kit, given: argparse.Namespace) -> int:
+    return bench.run(kit, given.which, given.json)
+
+
+def _doctor(kit: Kit, given: argparse.Namespace) -> int:
+    return doctor.run(kit)
+
+
+def _build(kit: Kit, given: argparse.Namespace) -> int:
+    return build.run(kit, given.preset)

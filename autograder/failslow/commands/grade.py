@@ -1,0 +1,64 @@
+"""`kit grade`: builds a submission, grades it, prints the tables and writes results.json."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow import cmake, console, results
+from failslow.errors import CannotDo
+from failslow.grading import Grade, Scope, grade
+from failslow.kit import Kit
+from failslow.labs import Labs, load_labs
+from failslow.mutants import is_mutant, load_mutant, materialised
+from failslow.report import print_grade
+from failslow.submission import Submission, collect
+
+
+@dataclass(frozen=True)
+class Request:
+    directory: Path
+    out: Path
+    lab: str | None = None
+    as_json: bool = False
+    seeds: int | None = None
+
+
+def run(kit: Kit, request: Request) -> int:
+    """0 for full marks, 1 for points lost. results.json is written last, whole or not at all."""
+    if request.out.exists() and not request.out.is_dir():
+        raise CannotDo(f"--out: {request.out} is not a directory")
+    labs = load_labs(kit)
+    with submission_in(kit, labs, request.directory, request.lab) as submission:
+        cmake.build(kit)
+        started = time.monotonic()
+        graded = grade(kit, labs, submission, Scope(seeds=request.seeds))
+    content = results.document(graded, time.monotonic() - started)
+    path = results.write(request.out, content)
+    _show(graded, content, request.as_json)
+    console.note(f"Wrote {path}")
+    return 0 if graded.full_marks else 1
+
+
+@contextmanager
+def submission_in(kit: Kit, labs: Labs, directory: Path, only: str | None) -> Iterator[Submission]:
+    """The submission in a directory; of a mutant, the reference with its patch applied.
+
+    Of a mutant only its own lab is graded: a broken lab 1 would fail lab 2 for no reason of
+    lab 2's.
+    """
+    if not is_mutant(directory):
+        yield collect(kit, labs, directory, only)
+        return
+    mutant = load_mutant(directory)
+    console.note(f"Mutant {mutant.name}: {mutant.description}")
+    with materialised(kit, labs, mutant) as tree:
+        yield collect(kit, labs, tree, only or mutant.lab)
+
+
+def _show(graded: Grade, content: dict[str, object], as_json: bool) -> None:
+    if as_json:
+        print(results.as_text(content), end="")
+    else:
+        print_grade(console.stdout(), graded)

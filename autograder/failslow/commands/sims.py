@@ -1,0 +1,59 @@
+"""Public tests in simulation, as students run them: their code inside the test process.
+
+Not for grades. A crash or a hang is the student's here, so it is a failed test.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow import cmake, gtest
+from failslow.compile import build_submission, load_recipe
+from failslow.gtest import Crashed, GradedTest, Options, Outcome
+from failslow.kit import Kit
+from failslow.labs import Lab, load_labs
+from failslow.submission import collect
+
+
+@dataclass(frozen=True)
+class Sims:
+    """The built public suites of one lab."""
+
+    lab: Lab
+    binaries: dict[str, Path]
+
+    def tests(self) -> list[GradedTest]:
+        return [
+            test
+            for suite, binary in self.binaries.items()
+            for test in gtest.list_graded(binary, suite)
+        ]
+
+    def run(self, test: GradedTest, seed: int | None = None) -> Outcome:
+        """The verdict; CouldNotGrade only when the kit itself is at fault."""
+        try:
+            return gtest.run_test(self.binaries[test.suite], test.name, Options(seed=seed))
+        except Crashed as crash:
+            message = f"{_crash_reason(crash)}\n{crash.detail}".rstrip()
+            return Outcome((message,), seed=str(seed or ""), history=crash.history)
+
+
+def build_sims(kit: Kit, lab_id: str, directory: Path) -> Sims:
+    """CannotDo for an unknown lab or directory, BadSubmission when it does not compile."""
+    labs = load_labs(kit)
+    lab = labs.get(lab_id)
+    submission = collect(kit, labs, directory, lab_id)
+    cmake.build(kit)
+    recipe = load_recipe(kit)
+    suites = [suite for suite in lab.suites if suite in recipe.sims]
+    targets = [recipe.sim(lab, suite) for suite in suites]
+    programs = build_submission(kit, labs, submission, recipe, targets)
+    return Sims(lab, {suite: programs / f"{suite}_sim" for suite in suites})
+
+
+def _crash_reason(crash: Crashed) -> str:
+    if crash.how == "no result in time":
+        return (
+            f"The test did not end within {gtest.TEST_TIMEOUT_S:.0f} s: is there a loop that"
+            " never waits?"
+        )
+    return f"The test process ended without a verdict: {crash.how}."

@@ -1,0 +1,51 @@
+"""`kit test`: a lab's public tests in simulation, with what a student needs on failure."""
+
+from pathlib import Path
+
+from rich.markup import escape
+
+from failslow import console, parallel
+from failslow.commands.sims import Sims, build_sims
+from failslow.errors import CannotDo
+from failslow.gtest import GradedTest, Outcome
+from failslow.kit import Kit
+from failslow.report import FAILED, PASSED
+
+HISTORY_LINES = 20
+
+
+def run(kit: Kit, lab_id: str, directory: Path | None) -> int:
+    """0 when all pass, 1 when one fails."""
+    sims = build_sims(kit, lab_id, directory or kit.labs)
+    tests = sims.tests()
+    if not tests:
+        raise CannotDo(f"{lab_id} has no public tests")
+    with console.progress(f"Testing {lab_id}") as advance:
+        outcomes = parallel.run_all(tests, sims.run, advance, lambda test: test.name)
+    suffix = f" {directory}" if directory else ""
+    for test, outcome in zip(tests, outcomes, strict=True):
+        _print_outcome(sims, test, outcome, suffix)
+    passed = sum(outcome.passed for outcome in outcomes)
+    console.stdout().print(f"{passed} of {len(tests)} public tests passed")
+    return 0 if passed == len(tests) else 1
+
+
+def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) -> None:
+    out = console.stdout()
+    verdict = PASSED if outcome.passed else FAILED
+    out.print(f"{verdict} [bold]{escape(test.name)}[/bold] {escape(test.description)}")
+    if outcome.passed:
+        return
+    for failure in outcome.failures:
+        out.print(_indented(failure), markup=False, soft_wrap=True)
+    if outcome.history:
+        out.print("  The last steps:", style="dim")
+        tail = outcome.history.splitlines()[-HISTORY_LINES:]
+        out.print(_indented("\n".join(tail)), markup=False, soft_wrap=True)
+    seed = f" --seed {outcome.seed}" if outcome.seed else ""
+    replay = f"./kit replay {sims.lab.id} {test.name}{seed}{suffix}"
+    out.print(f"  Seed {outcome.seed or 'default'}; see every step: {replay}\n", markup=False)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

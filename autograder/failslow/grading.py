@@ -1,0 +1,281 @@
+"""Grades a submission: from a tree of files to rows with scores. Prints progress only.
+
+Order is fixed everywhere (labs by id, tests as their binary lists them), because two grades
+of one submission must be identical.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from failslow import console, determinism, gtest, parallel
+from failslow.compile import build_submission, load_recipe
+from failslow.errors import CannotDo
+from failslow.gtest import GradedTest, Outcome
+from failslow.kit import Kit
+from failslow.labs import Lab, Labs
+from failslow.measurement.measure import Measurement, measure
+from failslow.measurement.settings import load_settings
+from failslow.submission import Submission
+
+SLOW_FOLLOWER = "slow-follower"
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """One graded line of a report.
+
+    `output` is for the student, `detail` for the instructor only. `test_id` is empty for
+    lines that no GoogleTest stands behind.
+    """
+
+    __test__ = False  # not a pytest class, whatever its name
+
+    lab: str
+    test_id: str
+    title: str
+    part: str
+    score: float
+    max_score: float
+    passed: bool
+    hidden: bool
+    output: str
+    detail: str = ""
+    trace_hash: str = ""
+    seed: str = ""
+
+
+@dataclass(frozen=True)
+class LabGrade:
+    """All rows of one lab, and its measurement if it has one."""
+
+    lab: Lab
+    rows: tuple[TestRow, ...]
+    measurement: Measurement | None = None
+
+    @property
+    def score(self) -> float:
+        return round(sum(row.score for row in self.rows), 2)
+
+    @property
+    def max_score(self) -> float:
+        return sum(row.max_score for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Grade:
+    labs: tuple[LabGrade, ...]
+
+    @property
+    def score(self) -> float:
+        return round(sum(lab.score for lab in self.labs), 2)
+
+    @property
+    def max_score(self) -> float:
+        return sum(lab.max_score for lab in self.labs)
+
+    @property
+    def full_marks(self) -> bool:
+        return all(row.passed and row.score == row.max_score for row in self.rows)
+
+    @property
+    def rows(self) -> list[TestRow]:
+        return [row for lab in self.labs for row in lab.rows]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What to grade. The defaults grade everything; `kit check` grades mutants by parts.
+
+    `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
+    `seeds`: of the measurement; None for the number in its settings.
+    """
+
+    tests: frozenset[str] | None = None
+    measurement: bool = True
+    determinism: bool = True
+    seeds: int | None = None
+
+
+def grade(kit: Kit, labs: Labs, submission: Submission, scope: Scope | None = None) -> Grade:
+    """Builds and grades. The kit itself must be built already.
+
+    Raises BadSubmission when it does not compile, CouldNotGrade when a test gave no verdict.
+    """
+    scope = scope or Scope()
+    recipe = load_recipe(kit)
+    targets = [recipe.replica(lab) for lab in submission.labs]
+    programs = build_submission(kit, labs, submission, recipe, targets)
+    graded = []
+    for lab in submission.labs:
+        grader = _LabGrader(kit, lab, programs / f"{lab.id}_replica", scope)
+        graded.append(grader.grade())
+    return Grade(tuple(graded))
+
+
+class _LabGrader:
+    def __init__(self, kit: Kit, lab: Lab, replica: Path, scope: Scope) -> None:
+        self._kit = kit
+        self._lab = lab
+        self._replica = replica
+        self._scope = scope
+
+    def grade(self) -> LabGrade:
+        tests = self._tests()
+        rows = self._run_tests([test for test in tests if self._is_wanted(test)])
+        if self._scope.determinism:
+            verdict = self._determinism(tests)
+            rows = [verdict, *rows] if verdict.passed else [verdict, *map(_voided, rows)]
+        measurement = self._measure()
+        if measurement:
+            measured = _measurement_rows(self._lab, measurement)
+            nondeterministic = self._scope.determinism and not rows[0].passed
+            rows += map(_voided, measured) if nondeterministic else measured
+        return LabGrade(self._lab, tuple(rows), measurement)
+
+    def _binary(self, suite: str) -> Path:
+        return self._kit.binary(f"{suite}_sealed")
+
+    def _tests(self) -> list[GradedTest]:
+        tests = [
+            test
+            for suite in self._lab.suites
+            for test in gtest.list_graded(self._binary(suite), suite)
+        ]
+        check_points(self._lab, tests, load_settings().total_points)
+        return tests
+
+    def _is_wanted(self, test: GradedTest) -> bool:
+        return self._scope.tests is None or test.name in self._scope.tests
+
+    def _run_tests(self, tests: list[GradedTest]) -> list[TestRow]:
+        options = gtest.Options(replica=self._replica)
+        with console.progress(f"Testing {self._lab.id}") as advance:
+            outcomes = parallel.run_all(
+                tests,
+                lambda test: gtest.run_test(self._binary(test.suite), test.name, options),
+                advance,
+                lambda test: test.name,
+            )
+        return [
+            _test_row(self._lab, test, outcome)
+            for test, outcome in zip(tests, outcomes, strict=True)
+        ]
+
+    def _determinism(self, tests: list[GradedTest]) -> TestRow:
+        """The first test of each suite stands for it: the contract holds for every run."""
+        firsts = {test.suite: test for test in reversed(tests)}
+        ordered = [firsts[suite] for suite in self._lab.suites if suite in firsts]
+        with console.progress(f"Checking determinism of {self._lab.id}") as advance:
+            found = parallel.run_all(
+                ordered,
+                lambda test: determinism.compare(
+                    self._binary(test.suite), test.name, self._replica
+                ),
+                advance,
+                lambda test: test.name,
+            )
+        differences = [difference for difference in found if difference is not None]
+        return _determinism_row(self._lab, differences[0] if differences else None)
+
+    def _measure(self) -> Measurement | None:
+        if self._lab.measurement is None or not self._scope.measurement:
+            return None
+        settings = load_settings()
+        seeds = self._scope.seeds or settings.seeds
+        return measure(self._kit, self._replica, settings, seeds)
+
+
+def check_points(lab: Lab, tests: Sequence[GradedTest], measurement_points: int) -> None:
+    """CannotDo unless the points of every part's tests add up to what lab.yaml promises."""
+    sums = {part.id: 0 for part in lab.parts}
+    for test in tests:
+        sums[lab.part(test.part).id] += test.points
+    if lab.measurement is not None:
+        sums[lab.part(SLOW_FOLLOWER).id] += measurement_points
+    for part in lab.parts:
+        if sums[part.id] != part.points:
+            raise CannotDo(
+                f"{lab.id}: the tests of part '{part.id}' add up to {sums[part.id]} points,"
+                f" lab.yaml says {part.points}"
+            )
+    names = [test.name for test in tests]
+    if len(set(names)) < len(names):
+        raise CannotDo(f"{lab.id}: two graded tests have the same name")
+
+
+def _test_row(lab: Lab, test: GradedTest, outcome: Outcome) -> TestRow:
+    failure = "\n\n".join(outcome.failures)
+    return TestRow(
+        lab=lab.id,
+        test_id=test.name,
+        # A hidden test's name tells what it does; its property is all a student sees.
+        title=test.description if test.hidden else f"{test.name}: {test.description}",
+        part=test.part,
+        score=float(test.points) if outcome.passed else 0.0,
+        max_score=float(test.points),
+        passed=outcome.passed,
+        hidden=test.hidden,
+        output=_student_output(lab, test, failure),
+        detail=failure,
+        trace_hash=outcome.trace_hash,
+        seed=outcome.seed,
+    )
+
+
+def _student_output(lab: Lab, test: GradedTest, failure: str) -> str:
+    if not failure:
+        return ""
+    if test.hidden:
+        return f"Does not hold: {test.description}\nSee {lab.handout}"
+    return f"{failure}\nSee {lab.handout}; run it yourself: ./kit test {lab.id}"
+
+
+def _determinism_row(lab: Lab, difference: str | None) -> TestRow:
+    return TestRow(
+        lab=lab.id,
+        test_id=determinism.TEST_ID,
+        title="Determinism: the same submission, test and seed behave the same",
+        part=determinism.TEST_ID,
+        score=0.0,
+        max_score=0.0,
+        passed=difference is None,
+        hidden=False,
+        output=difference or "",
+        detail=difference or "",
+    )
+
+
+def _voided(row: TestRow) -> TestRow:
+    reason = (
+        "Scored 0: the submission is not deterministic, so no result of it can be trusted"
+        " (see the test 'Determinism')."
+    )
+    return replace(row, score=0.0, passed=False, output=f"{reason}\n{row.output}".rstrip())
+
+
+def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
+    rows = []
+    for row, sentence in zip(measurement.rows, measurement.sentences, strict=True):
+        lost = "" if row.score == row.points else _why_lost(row.passed, sentence)
+        rows.append(
+            TestRow(
+                lab=lab.id,
+                test_id=f"measurement/{row.replicas}/{row.fault}",
+                title=f"Slow follower: {row.replicas} replicas, {row.fault}",
+                part=SLOW_FOLLOWER,
+                score=row.score,
+                max_score=float(row.points),
+                passed=row.passed,
+                hidden=False,
+                output=f"{lost}\nSee {lab.handout}" if lost else "",
+                detail=lost,
+            )
+        )
+    return rows
+
+
+def _why_lost(passed: bool, sentence: str) -> str:
+    if not passed:
+        return sentence
+    return "Capacity without a fault is below the floor, so the points are scaled down."

@@ -1,0 +1,110 @@
+"""Runs the measuring binary once and reads the line it prints."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from failslow import process
+from failslow.errors import CouldNotGrade
+from failslow.measurement.runs import Run
+
+RUN_TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True)
+class Wait:
+    """All waits of one coroutine on one event: `needed` of `total` answers from `peers`."""
+
+    replica: int
+    coroutine: str
+    event: str
+    needed: int
+    total: int
+    peers: tuple[int, ...]
+    count: int
+    total_ns: int
+    max_ns: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one run measured. Throughput in operations per second of virtual time.
+
+    `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
+    `catch_up_ns` is None when a follower had not caught up at the end, or none was slow.
+    """
+
+    throughput: float
+    mean_ns: int
+    p50_ns: int
+    p99_ns: int
+    peak_held_bytes: int
+    catch_up_ns: int | None
+    completed: int
+    ack_cv: float
+    trace_hash: str
+    error: str | None = None
+    waits: tuple[Wait, ...] = ()
+
+
+def measure_once(
+    binary: Path, replica: Path, run: Run, capacity: float | None, explain: bool = False
+) -> Sample:
+    """CouldNotGrade when the binary ends without a result."""
+    argv: list[str | Path] = [
+        binary,
+        f"--replica={replica}",
+        f"--replicas={run.replicas}",
+        f"--seed={run.seed}",
+        f"--profile={run.profile}",
+        f"--fault={run.fault}",
+        f"--load={run.load}",
+    ]
+    if capacity is not None:
+        argv.append(f"--capacity={capacity!r}")
+    if explain:
+        argv.append("--explain")
+    try:
+        done = process.run(argv, timeout_s=RUN_TIMEOUT_S)
+    except OSError as error:
+        raise CouldNotGrade(f"cannot start {binary.name}: {error.strerror}") from error
+    if done.timed_out or done.exit_code != 0:
+        detail = (done.output + done.errors)[-4000:]
+        raise CouldNotGrade(f"{run} gave no result: {done.how_it_ended()}", detail)
+    try:
+        return parse_sample(json.loads(done.output.strip().splitlines()[-1]))
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise CouldNotGrade(f"{run}: its result is malformed ({error!r})") from error
+
+
+def parse_sample(line: dict[str, Any]) -> Sample:
+    """KeyError, TypeError or ValueError when a field is missing or of another kind."""
+    catch_up = line["catch_up_ns"]
+    return Sample(
+        throughput=float(line["throughput"]),
+        mean_ns=int(line["mean_ns"]),
+        p50_ns=int(line["p50_ns"]),
+        p99_ns=int(line["p99_ns"]),
+        peak_held_bytes=int(line["peak_held_bytes"]),
+        catch_up_ns=None if catch_up is None else int(catch_up),
+        completed=int(line["completed"]),
+        ack_cv=float(line["ack_cv"]),
+        trace_hash=str(line["trace_hash"]),
+        error=line["error"],
+        waits=tuple(_parse_wait(wait) for wait in line.get("waits", [])),
+    )
+
+
+def _parse_wait(wait: dict[str, Any]) -> Wait:
+    return Wait(
+        replica=int(wait["replica"]),
+        coroutine=str(wait["coroutine"]),
+        event=str(wait["event"]),
+        needed=int(wait["needed"]),
+        total=int(wait["total"]),
+        peers=tuple(int(peer) for peer in wait["peers"]),
+        count=int(wait["count"]),
+        total_ns=int(wait["total_ns"]),
+        max_ns=int(wait["max_ns"]),
+    )

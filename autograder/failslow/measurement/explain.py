@@ -1,0 +1,105 @@
+"""Puts a lost row into words a student understands, with the wait that caused it."""
+
+import math
+
+from failslow.measurement.binary import Sample, Wait
+from failslow.measurement.scoring import (
+    CATCH_UP,
+    HELD_BYTES,
+    LATENCY_VS_DEAD,
+    MEAN_LATENCY,
+    P99,
+    THROUGHPUT,
+    THROUGHPUT_VS_DEAD,
+    UNANSWERED,
+    Criterion,
+    Row,
+)
+from failslow.measurement.settings import Settings
+
+
+def sentence(settings: Settings, row: Row, explained: Sample | None) -> str:
+    """Why a row earned no points. `explained` is its worst run again, with its waits."""
+    fault = settings.describe(row.fault, row.replicas)
+    if row.error is not None:
+        return f"With {fault}: {row.error}"
+    criterion = row.worst_criterion()
+    if criterion is None:
+        return f"With {fault}, the submission stayed as fast as without."
+    text = f"With {fault}, {_what_happened(criterion)}"
+    wait = longest_narrow_wait(explained) if explained else None
+    if wait is None:
+        return f"{text}."
+    cause = ": your leader waits for the slow replica" if _is_delay(criterion) else ""
+    return f"{text}{cause}. {_describe_wait(wait, row.replicas)}"
+
+
+def longest_narrow_wait(sample: Sample) -> Wait | None:
+    """The longest wait (in all) on answers that all had to come: one slow peer delays it."""
+    narrow = [wait for wait in sample.waits if wait.peers and wait.needed == wait.total]
+    return max(narrow, key=lambda wait: wait.total_ns, default=None)
+
+
+def percent(share: float) -> str:
+    """A share as '4.2 %', or '93 %' where a digit more says nothing."""
+    if math.isinf(share):
+        return "no result"
+    return f"{share * 100:.1f} %" if abs(share) < 0.1 else f"{share * 100:.0f} %"
+
+
+def _what_happened(criterion: Criterion) -> str:
+    value, limit = criterion.value, criterion.limit
+    if math.isinf(value) and criterion.name != CATCH_UP:
+        return f"{criterion.name} cannot be compared: in one of the runs no operation completed"
+    texts = {
+        THROUGHPUT: f"throughput fell by {percent(value)} (limit {percent(limit)})",
+        MEAN_LATENCY: f"average latency grew by {percent(value)} (limit {percent(limit)})",
+        UNANSWERED: (
+            f"{percent(value)} of the operations were never answered (limit {percent(limit)})"
+        ),
+        P99: f"the 99th percentile of latency grew {value:.1f} times (limit {limit:g} times)",
+        HELD_BYTES: (
+            f"a replica held up to {mebibytes(value)} for its peers (limit {mebibytes(limit)}):"
+            " the backlog of a slow peer must be bounded"
+        ),
+        CATCH_UP: (
+            "the slow replicas never caught up after healing"
+            if math.isinf(value)
+            else f"the slow replicas took {seconds(value)} to catch up after healing"
+            f" (limit {seconds(limit)})"
+        ),
+        THROUGHPUT_VS_DEAD: (
+            f"throughput was {percent(value)} lower than with the same replicas dead"
+            f" (limit {percent(limit)})"
+        ),
+        LATENCY_VS_DEAD: (
+            f"average latency was {percent(value)} higher than with the same replicas dead"
+            f" (limit {percent(limit)})"
+        ),
+    }
+    return texts[criterion.name]
+
+
+def _is_delay(criterion: Criterion) -> bool:
+    return criterion.name not in (HELD_BYTES, CATCH_UP)
+
+
+def _describe_wait(wait: Wait, replicas: int) -> str:
+    majority = replicas // 2 + 1
+    peers = " and ".join(str(peer) for peer in wait.peers)
+    whom = f"replica {peers} alone" if len(wait.peers) == 1 else f"all of replicas {peers}"
+    return (
+        f"The longest wait: coroutine `{wait.coroutine}` of replica {wait.replica} waited on"
+        f" {wait.event} to {whom} ({wait.needed} of {wait.total}), {wait.count} times,"
+        f" {seconds(wait.total_ns)} in all; a QuorumEvent would have needed"
+        f" {majority} of {replicas}, counting the leader itself."
+    )
+
+
+def seconds(nanoseconds: float) -> str:
+    value = nanoseconds / 1e9
+    return f"{value:.0f} s" if value >= 10 else f"{value:.2g} s"
+
+
+def mebibytes(size: float) -> str:
+    return f"{size / (1 << 20):.1f} MiB"

@@ -1,0 +1,123 @@
+"""results.json: a grade in Gradescope's format.
+
+Only `execution_time` may differ between two grades of one submission. What a student must not
+see (hidden tests' names and failures) goes to `extra_data`, which Gradescope does not show.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from failslow import atomic, yaml_file
+from failslow.errors import CannotDo
+from failslow.grading import Grade, LabGrade, TestRow
+
+FILE_NAME = "results.json"
+
+
+def document(grade: Grade, seconds: float) -> dict[str, Any]:
+    """The document, validated against the schema; CannotDo if the kit made a wrong one."""
+    content = {
+        "score": grade.score,
+        "execution_time": round(seconds),
+        "output": _summary(grade),
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [
+            _test(f"{lab_number}.{number}", row)
+            for lab_number, lab in enumerate(grade.labs, start=1)
+            for number, row in enumerate(lab.rows, start=1)
+        ],
+        "extra_data": {
+            "max_score": grade.max_score,
+            "capacity": {lab.lab.id: _capacities(lab) for lab in grade.labs if lab.measurement},
+            "trace_hashes": {lab.lab.id: _trace_hashes(lab) for lab in grade.labs},
+        },
+    }
+    return validated(content)
+
+
+def rejection(message: str, detail: str) -> dict[str, Any]:
+    """The document for a submission that cannot be built: 0 points and what to mend."""
+    test = {
+        "name": "The submission can be built",
+        "number": "1.1",
+        "score": 0.0,
+        "max_score": 0.0,
+        "status": "failed",
+        "output": f"{message}\n\n{detail}".strip(),
+        "output_format": "text",
+        "visibility": "visible",
+        "extra_data": {},
+    }
+    return validated(
+        {
+            "score": 0.0,
+            "execution_time": 0,
+            "output": "The submission was not graded: it cannot be built.",
+            "output_format": "text",
+            "visibility": "visible",
+            "stdout_visibility": "hidden",
+            "tests": [test],
+            "extra_data": {},
+        }
+    )
+
+
+def validated(content: dict[str, Any]) -> dict[str, Any]:
+    complaint = yaml_file.first_complaint(content, "results")
+    if complaint:
+        raise CannotDo(f"the kit made an invalid {FILE_NAME}: {complaint}")
+    return content
+
+
+def write(directory: Path, content: dict[str, Any]) -> Path:
+    """Writes the file whole or not at all; CannotDo when the directory cannot be written."""
+    path = directory / FILE_NAME
+    try:
+        atomic.write_text(path, as_text(content))
+    except OSError as error:
+        raise CannotDo(f"cannot write {path}: {error.strerror}") from error
+    return path
+
+
+def as_text(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _summary(grade: Grade) -> str:
+    return "\n".join(
+        f"{lab.lab.id} {lab.lab.title}: {lab.score:g} of {lab.max_score:g}" for lab in grade.labs
+    )
+
+
+def _test(number: str, row: TestRow) -> dict[str, Any]:
+    return {
+        "name": f"{row.lab}: {row.title}",
+        "number": number,
+        "score": row.score,
+        "max_score": row.max_score,
+        "status": "passed" if row.passed else "failed",
+        "output": row.output,
+        "output_format": "text",
+        "visibility": "visible",
+        "tags": [row.lab, row.part],
+        "extra_data": {
+            "id": row.test_id,
+            "hidden": row.hidden,
+            "detail": row.detail,
+            "seed": row.seed,
+            "trace_hash": row.trace_hash,
+        },
+    }
+
+
+def _capacities(lab: LabGrade) -> dict[str, float]:
+    assert lab.measurement is not None
+    return {str(replicas): value for replicas, value in lab.measurement.capacities.items()}
+
+
+def _trace_hashes(lab: LabGrade) -> dict[str, str]:
+    hashes = {row.test_id: row.trace_hash for row in lab.rows if row.trace_hash}
+    return hashes | (lab.measurement.trace_hashes if lab.measurement else {})
