@@ -1,0 +1,172 @@
+"""Stand-ins for the compiler and the C++ programs of the kit.
+
+The fake linker writes the submitted sources into the "program", so a fake test binary can read
+in its replica how the submission wants to behave: words like FAIL:Suite.Name.
+"""
+
+import json
+import stat
+import sys
+import textwrap
+from pathlib import Path
+
+from failslow.kit import Kit
+
+COMPILER = """
+import sys
+arguments = sys.argv[1:]
+output = arguments[arguments.index("-o") + 1]
+inputs = [word for word in arguments if word.endswith((".cc", ".o")) and word != output]
+text = "".join(open(name).read() for name in inputs)
+if "-c" in arguments and "SYNTAX" in text:
+    print(f"{inputs[0]}:3:1: error: expected unqualified-id")
+    sys.exit(1)
+if "-c" not in arguments and "UNDEFINED" in text:
+    print("undefined reference to `Start()'")
+    sys.exit(1)
+open(output, "w").write(text)
+"""
+
+TEST_BINARY = """
+import json, os, signal, sys, time
+TESTS = {tests}
+options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
+if "list-graded" in options:
+    print(json.dumps(TESTS))
+    sys.exit(0)
+name = options["gtest_filter"]
+behaviour = open(options["replica"] if "replica" in options else __file__).read()
+def wants(word):
+    return f"{{word}}:{{name}}" in behaviour
+open(options["history"], "w").write("1 start\\n2 vote\\n3 end\\n")
+if wants("SEGFAULT"):
+    os.kill(os.getpid(), signal.SIGSEGV)
+if wants("EXIT3"):
+    sys.exit(3)
+if wants("HANG"):
+    time.sleep(60)
+trace = ["send 1", "send 2", "send 3", "send 4", "deliver 5"]
+if "NONDETERMINISTIC" in behaviour:
+    trace[4] = "deliver from " + options.get("perturb", "0")
+if "trace" in options:
+    open(options["trace"], "w").write("\\n".join(trace) + "\\n")
+failed = wants("FAIL")
+suite, case = name.rsplit(".", 1)
+entry = dict(name=case, status="RUN", result="COMPLETED", trace_hash=str(trace[4]),
+             seed=options.get("seed", "7"))
+if failed:
+    entry["failures"] = [dict(failure="expected: 2 votes\\nhappened: 1 vote", type="")]
+document = dict(testsuites=[dict(name=suite, testsuite=[entry])])
+if not wants("NORESULT"):
+    open(options["gtest_output"].partition(":")[2], "w").write(json.dumps(document))
+sys.exit((1 if failed else 0) ^ (1 if wants("LIES") else 0))
+"""
+
+SLOW_FOLLOWER = """
+import json, sys
+options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
+behaviour = open(options["replica"]).read()
+slow = options["fault"] not in ("none", "dead")
+if "METER_DIES" in behaviour and options["fault"] == "disk-slow":
+    sys.exit(4)
+factor = 20 if slow and "WAITS_FOR_ALL" in behaviour else 1
+line = dict(throughput=2000.0 / factor, mean_ns=1000000 * factor, p50_ns=1, p99_ns=2000000 * factor,
+            peak_held_bytes=1000, catch_up_ns=1000 if slow else None, completed=100, crossings=500,
+            ack_cv=0.01, trace_hash="ab" + options["seed"], error=None)
+if "MISBEHAVES" in behaviour:
+    line["error"] = "replica 1 died"
+if "explain" in options:
+    line["waits"] = [
+        dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],
+             count=9, total_ns=10**12, max_ns=1),
+        dict(replica=0, coroutine="replicate", event="AppendEntries", needed=1, total=1, peers=[2],
+             count=412, total_ns=38 * 10**9, max_ns=10**9)]
+print(json.dumps(line))
+"""
+
+LAB1_YAML = """
+id: lab1
+title: QuorumEvent
+directory: lab1-quorum-event
+handout: handouts/lab1-quorum-event.md
+files: [quorum_event.h, quorum_event.cc]
+needs: []
+base: submission
+suites: [lab1_public, lab1_hidden]
+measurement: null
+parts:
+  - {id: quorum, title: Votes, points: 100}
+"""
+
+LAB2_YAML = """
+id: lab2
+title: Raft
+directory: lab2-raft
+handout: handouts/lab2-raft.md
+files: [raft.cc]
+needs: [lab1]
+base: submission
+suites: [lab2_public]
+measurement: slow-follower
+parts:
+  - {id: raft, title: Raft, points: 10}
+  - {id: slow-follower, title: Slow followers, points: 100}
+"""
+
+
+def graded(name: str, points: int, hidden: bool = False, part: str = "quorum") -> dict[str, object]:
+    text = f"Property of {name.split('.')[1]}."
+    return {"name": name, "part": part, "points": points, "description": text, "hidden": hidden}
+
+
+SUITES = {
+    "lab1_public": [graded("Quorum.Votes", 40), graded("Quorum.Late", 10)],
+    "lab1_hidden": [graded("Secret.Nesting", 50, hidden=True)],
+    "lab2_public": [graded("Raft.Elects", 10, part="raft")],
+}
+
+
+def write_program(path: Path, body: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{sys.executable} -I\n{textwrap.dedent(body)}")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+def write_test_binary(path: Path, tests: list[dict[str, object]]) -> Path:
+    return write_program(path, TEST_BINARY.format(tests=repr(tests)))
+
+
+def write_submission(tree: Path, lab1: str = "", lab2: str | None = None) -> Path:
+    """A submission whose sources say how to behave. Without `lab2` it holds lab 1 only."""
+    lab1_directory = tree / "lab1-quorum-event"
+    lab1_directory.mkdir(parents=True)
+    (lab1_directory / "quorum_event.h").write_text("// header\n")
+    (lab1_directory / "quorum_event.cc").write_text(f"// {lab1}\n")
+    if lab2 is not None:
+        (tree / "lab2-raft").mkdir()
+        (tree / "lab2-raft" / "raft.cc").write_text(f"// {lab2}\n")
+    return tree
+
+
+def write_kit(root: Path) -> Kit:
+    """A checkout that is built already, from fakes."""
+    kit = Kit(root)
+    for name, text in (("lab1-quorum-event", LAB1_YAML), ("lab2-raft", LAB2_YAML)):
+        (kit.labs / name).mkdir(parents=True)
+        (kit.labs / name / "lab.yaml").write_text(text)
+    write_submission(kit.reference, "", "")
+    (kit.root / "driver.cc").write_text("// driver\n")
+    for suite, tests in SUITES.items():
+        write_test_binary(kit.binary(f"{suite}_sealed"), tests)
+    write_program(kit.binary("slow_follower"), SLOW_FOLLOWER)
+    compiler = write_program(kit.root / "fake-compiler", COMPILER)
+    entry = {"sources": [str(kit.root / "driver.cc")], "link": []}
+    recipe = {
+        "compiler": str(compiler),
+        "compile": ["-O2"],
+        "replicas": {"lab1": entry, "lab2": entry},
+        "sims": {"lab1_public": entry},
+    }
+    (kit.preset("release") / "submission.json").write_text(json.dumps(recipe))
+    return kit

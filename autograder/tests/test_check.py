@@ -1,0 +1,111 @@
+"""`kit check` itself: it counts right, and its checks can fail."""
+
+from pathlib import Path
+
+import pytest
+
+from failslow.check import command, grades, junit, matrix
+from failslow.check.step import Context, Counts, Step
+from failslow.errors import CannotDo
+from failslow.grading import Grade, LabGrade, TestRow
+from failslow.kit import Kit
+from failslow.labs import load_labs
+from failslow.mutants import Mutant
+
+
+def row(test_id: str, passed: bool) -> TestRow:
+    return TestRow("lab1", test_id, test_id, "p", float(passed), 1.0, passed, False, "")
+
+
+def context(kit: Kit, tmp_path: Path) -> Context:
+    return Context(kit, False, tmp_path)
+
+
+def test_counts_every_step_whatever_fails(kit: Kit, tmp_path: Path) -> None:
+    def breaks(_: Context) -> Counts:
+        raise ValueError("a defect")
+
+    def refuses(_: Context) -> Counts:
+        raise CannotDo("no compiler")
+
+    steps = [
+        Step("good", lambda _: Counts(passed=3)),
+        Step("refuses", refuses),
+        Step("needs it", lambda _: Counts(passed=9), needs="refuses"),
+        Step("breaks", breaks),
+        Step("empty", lambda _: Counts()),
+    ]
+    total = command.run_steps(steps, context(kit, tmp_path))
+    assert (total.passed, total.failed) == (3, 4)
+    assert total.problems[0] == "no compiler"
+    assert "not run" in total.problems[1]
+    assert "a defect" in total.problems[2]
+    assert "checked nothing" in total.problems[3]
+
+
+def test_junit_counts_a_skipped_test_as_failed(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(
+        '<testsuite><testcase name="a" status="run"/><testcase name="b"><failure>why</failure>'
+        '</testcase><testcase name="c"><skipped/></testcase>'
+        '<testcase name="d" status="notrun"/></testsuite>'
+    )
+    counts = junit.read(report)
+    assert (counts.passed, counts.failed) == (1, 3)
+    assert "why" in counts.problems[0]
+
+
+@pytest.mark.parametrize("text", ["", "<testsuite/>", "nonsense"])
+def test_junit_without_tests_is_refused(tmp_path: Path, text: str) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(text)
+    with pytest.raises(CannotDo):
+        junit.read(report)
+
+
+def test_matrix_sees_a_changed_and_a_missing_scenario() -> None:
+    expected = matrix.parse("lab1 aa\nraft bb\n")
+    assert matrix.compare("debug", expected, dict(expected)).failed == 0
+    assert matrix.compare("debug", expected, {"lab1": "aa", "raft": "cc"}).failed == 1
+    assert matrix.compare("debug", expected, {"lab1": "aa"}).failed == 1
+
+
+@pytest.mark.parametrize("text", ["", "lab1", "lab1 a b"])
+def test_matrix_refuses_malformed_output(text: str) -> None:
+    with pytest.raises(CannotDo):
+        matrix.parse(text)
+
+
+def mutant(caught_by: list[str], passes: list[str]) -> Mutant:
+    return Mutant("m", Path(), "", "lab1", tuple(caught_by), tuple(passes))
+
+
+def test_a_mutant_must_be_caught_and_pass_as_it_says(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab1")
+    slow = [row("measurement/3/cpu-slow", False), row("measurement/5/cpu-slow", False)]
+    graded = Grade((LabGrade(lab, (row("A.Good", True), row("A.Bad", False), *slow)),))
+    judged = grades.judge_mutant
+    assert judged(mutant(["A.Bad", "measurement"], ["A.Good"]), graded).failed == 0
+    assert judged(mutant(["A.Good"], ["A.Bad"]), graded).failed == 2
+    assert judged(mutant(["No.Such"], []), graded).problems == [
+        "mutant m is not caught by No.Such, which does not exist"
+    ]
+    slow[0] = row("measurement/3/cpu-slow", True)
+    half = Grade((LabGrade(lab, tuple(slow)),))
+    assert judged(mutant(["measurement"], []), half).failed == 1
+
+
+def test_a_mutant_is_graded_by_what_it_names_only() -> None:
+    scope = grades.scope_of(mutant(["A.Bad"], ["A.Good"]), full=False)
+    assert scope.tests == {"A.Bad", "A.Good"}
+    assert not scope.measurement
+    assert not scope.determinism
+    assert grades.scope_of(mutant(["measurement"], []), full=False).measurement
+
+
+def test_grades_and_mutants_of_fakes(kit: Kit, tmp_path: Path) -> None:
+    counts = grades.reference(context(kit, tmp_path))
+    assert counts.failed == 0
+    assert counts.passed > 20
+    with pytest.raises(CannotDo, match="there is no mutant"):
+        grades.mutants(context(kit, tmp_path))

@@ -1,0 +1,114 @@
+"""Wrong input on the command line, and the public tests in simulation."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fakes import graded, write_submission
+
+from failslow import compile as compile_module
+from failslow.kit import Kit
+
+RunKit = Callable[..., int]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["frobnicate"],
+        ["grade"],
+        ["grade", "nowhere"],
+        ["grade", ".", "--lab", "lab9"],
+        ["grade", ".", "--seeds", "0"],
+        ["grade", ".", "--seeds", "many"],
+        ["test"],
+        ["test", "lab9"],
+        ["test", "lab1", "nowhere"],
+        ["replay", "lab1"],
+        ["bench", "everything"],
+        ["bench", "sim"],
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_2(
+    run_kit: RunKit, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert run_kit(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    assert captured.err.startswith("kit: ")
+
+
+@pytest.fixture
+def sims(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> Kit:
+    """Makes linking a simulation write a fake test binary that holds the submission's words."""
+    from fakes import TEST_BINARY, write_program
+
+    real = compile_module.build_submission
+
+    def build(*arguments: object) -> Path:
+        programs = real(*arguments)
+        program = programs / "lab1_public_sim"
+        words = "".join(f"# {line}\n" for line in program.read_text().splitlines())
+        tests = [graded("Quorum.Votes", 40), graded("Quorum.Late", 10)]
+        if not program.read_text().startswith("#!"):
+            write_program(program, TEST_BINARY.format(tests=repr(tests)) + words)
+        return programs
+
+    monkeypatch.setattr("failslow.commands.sims.build_submission", build)
+    return kit
+
+
+def test_public_tests_pass(sims: Kit, run_kit: RunKit, tmp_path: Path) -> None:
+    assert run_kit("test", "lab1", write_submission(tmp_path / "mine")) == 0
+
+
+def test_a_failure_tells_what_happened_and_how_to_replay(
+    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = write_submission(tmp_path / "mine", "FAIL:Quorum.Late")
+    assert run_kit("test", "lab1", tree) == 1
+    out = capsys.readouterr().out.replace("\n", " ")
+    assert "happened: 1 vote" in out
+    assert "2 vote" in out
+    assert "./kit replay lab1 Quorum.Late --seed 7" in out
+    assert "1 of 2 public tests passed" in out
+
+
+def test_a_crash_in_simulation_is_a_failed_test(
+    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = write_submission(tmp_path / "mine", "SEGFAULT:Quorum.Late")
+    assert run_kit("test", "lab1", tree) == 1
+    assert "killed by SIGSEGV" in capsys.readouterr().out
+
+
+def test_replay_prints_the_history_with_the_seed(
+    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = write_submission(tmp_path / "mine")
+    assert run_kit("replay", "lab1", "Quorum.Votes", tree, "--seed", 42) == 0
+    captured = capsys.readouterr()
+    assert captured.out == "1 start\n2 vote\n3 end\n"
+    assert "seed 42" in captured.err
+    assert run_kit("replay", "lab1", "No.Such", tree) == 2
+
+
+def test_bench_reads_both_programs(kit: Kit, run_kit: RunKit, capsys) -> None:  # noqa: ANN001
+    from fakes import write_program
+
+    line = {"name": "echo", "value": 2e6, "unit": "events/s", "at_least": 1e6}
+    write_program(kit.binary("bench_sim"), f"print({json.dumps(line)!r})")
+    times = [
+        {"name": "coroutine_switch", "cpu_time": 30.0, "time_unit": "ns"},
+        {"name": "boost_switch", "cpu_time": 10.0, "time_unit": "ns"},
+    ]
+    write_program(kit.binary("bench_core"), f"print({json.dumps({'benchmarks': times})!r})")
+    assert run_kit("bench", "sim") == 0
+    assert run_kit("bench", "core") == 1
+    capsys.readouterr()
+    assert run_kit("bench", "--json") == 1
+    figures = json.loads(capsys.readouterr().out)
+    assert [figure["passed"] for figure in figures] == [True, True, True, False]

@@ -1,0 +1,68 @@
+"""Submission builds: complete or absent, and never repeated without need."""
+
+from pathlib import Path
+
+import pytest
+from fakes import write_submission
+
+from failslow.compile import build_submission, load_recipe
+from failslow.errors import BadSubmission, CannotDo
+from failslow.kit import Kit
+from failslow.labs import load_labs
+from failslow.submission import collect
+
+
+def build(kit: Kit, tree: Path) -> Path:
+    labs, recipe = load_labs(kit), load_recipe(kit)
+    submission = collect(kit, labs, tree)
+    targets = [recipe.replica(lab) for lab in submission.labs]
+    return build_submission(kit, labs, submission, recipe, targets)
+
+
+def test_links_needed_labs_and_the_driver(kit: Kit, tmp_path: Path) -> None:
+    programs = build(kit, write_submission(tmp_path / "mine", "VOTES", "RAFT"))
+    text = (programs / "lab2_replica").read_text()
+    assert "VOTES" in text
+    assert "RAFT" in text
+    assert "driver" in text
+
+
+def test_an_unchanged_submission_is_not_built_again(kit: Kit, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "mine")
+    first = build(kit, tree)
+    marker = first / "marker"
+    marker.write_text("still here")
+    assert build(kit, tree) == first
+    assert marker.exists()
+
+
+def test_a_changed_input_of_any_kind_is_built_again(kit: Kit, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "mine")
+    seen = {build(kit, tree)}
+    (tree / "lab1-quorum-event" / "quorum_event.h").write_text("// changed\n")
+    seen.add(build(kit, tree))
+    (kit.root / "driver.cc").write_text("// changed\n")
+    seen.add(build(kit, tree))
+    recipe = kit.preset("release") / "submission.json"
+    recipe.write_text(recipe.read_text().replace("-O2", "-O1"))
+    seen.add(build(kit, tree))
+    assert len(seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("SYNTAX", r"quorum_event.cc does not compile: .*quorum_event.cc:3:1: error: expected"),
+        ("UNDEFINED", r"lab1 does not link: undefined reference to `Start\(\)'"),
+    ],
+)
+def test_a_failed_build_leaves_nothing(kit: Kit, tmp_path: Path, code: str, complaint: str) -> None:
+    with pytest.raises(BadSubmission, match=complaint):
+        build(kit, write_submission(tmp_path / "mine", code))
+    assert list(kit.submissions.iterdir()) == []
+
+
+def test_an_unbuilt_kit_is_said_in_one_line(kit: Kit) -> None:
+    (kit.preset("release") / "submission.json").unlink()
+    with pytest.raises(CannotDo, match="build the kit first"):
+        load_recipe(kit)

@@ -1,0 +1,93 @@
+"""Verdicts of test binaries: what is a verdict, and above all what is none."""
+
+from pathlib import Path
+
+import pytest
+from fakes import graded, write_program, write_test_binary
+
+from failslow import gtest
+from failslow.errors import CouldNotGrade
+from failslow.gtest import Crashed, Options, parse_result, run_test
+
+NAME = "Quorum.Votes"
+
+
+@pytest.fixture
+def binary(tmp_path: Path) -> Path:
+    return write_test_binary(tmp_path / "tests", [graded(NAME, 40, hidden=True)])
+
+
+def options(tmp_path: Path, behaviour: str, timeout_s: float = 30.0) -> Options:
+    replica = tmp_path / "replica"
+    replica.write_text(behaviour)
+    return Options(replica=replica, timeout_s=timeout_s, trace=True)
+
+
+def test_lists_graded_tests(binary: Path) -> None:
+    (test,) = gtest.list_graded(binary, "lab1_hidden")
+    assert (test.name, test.points, test.hidden) == (NAME, 40, True)
+
+
+def test_reads_a_pass_with_its_hash_seed_and_history(binary: Path, tmp_path: Path) -> None:
+    outcome = run_test(binary, NAME, options(tmp_path, ""))
+    assert outcome.passed
+    assert outcome.trace_hash == "deliver 5"
+    assert outcome.seed == "7"
+    assert outcome.history.startswith("1 start")
+    assert len(outcome.trace) == 5
+
+
+def test_reads_a_failure(binary: Path, tmp_path: Path) -> None:
+    outcome = run_test(binary, NAME, options(tmp_path, f"FAIL:{NAME}"))
+    assert outcome.failures == ("expected: 2 votes\nhappened: 1 vote",)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "complaint"),
+    [
+        ("SEGFAULT", "killed by SIGSEGV"),
+        ("EXIT3", "exit code 3"),
+        ("NORESULT", "result file is unusable"),
+        ("LIES", "contradicts"),
+    ],
+)
+def test_no_verdict(binary: Path, tmp_path: Path, behaviour: str, complaint: str) -> None:
+    with pytest.raises(CouldNotGrade, match=complaint):
+        run_test(binary, NAME, options(tmp_path, f"{behaviour}:{NAME}"))
+
+
+def test_a_hang_is_no_verdict_but_keeps_the_history(binary: Path, tmp_path: Path) -> None:
+    with pytest.raises(Crashed, match="no result in time") as hung:
+        run_test(binary, NAME, options(tmp_path, f"HANG:{NAME}", timeout_s=1.0))
+    assert hung.value.history.startswith("1 start")
+
+
+@pytest.mark.parametrize(
+    "suites",
+    [
+        [],
+        [{"name": "Quorum", "testsuite": [{"name": "Other", "status": "RUN"}]}],
+        [{"name": "Quorum", "testsuite": [{"name": "Votes", "status": "NOTRUN"}]}],
+        [
+            {
+                "name": "Quorum",
+                "testsuite": [{"name": "Votes", "status": "RUN", "result": "SKIPPED"}],
+            }
+        ],
+    ],
+)
+def test_a_test_that_did_not_run_is_no_verdict(suites: list[dict[str, object]]) -> None:
+    with pytest.raises(CouldNotGrade):
+        parse_result({"testsuites": suites}, NAME)
+
+
+@pytest.mark.parametrize("output", ["", "[{}]", "nonsense", '{"name": 1}'])
+def test_a_malformed_list_is_no_verdict(tmp_path: Path, output: str) -> None:
+    binary = write_program(tmp_path / "tests", f"print({output!r})")
+    with pytest.raises(CouldNotGrade, match="malformed"):
+        gtest.list_graded(binary, "lab1_public")
+
+
+def test_a_missing_binary_is_no_verdict(tmp_path: Path) -> None:
+    with pytest.raises(CouldNotGrade, match="missing from the kit's build"):
+        gtest.list_graded(tmp_path / "absent", "lab1_public")

@@ -1,0 +1,44 @@
+"""lab.yaml: what is refused, and that it is refused in one line that names the file."""
+
+import pytest
+from fakes import LAB1_YAML
+
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.labs import load_labs
+
+
+def test_loads_labs_in_order_with_what_they_need(kit: Kit) -> None:
+    labs = load_labs(kit)
+    assert list(labs.by_id) == ["lab1", "lab2"]
+    assert [lab.id for lab in labs.closure(labs.get("lab2"))] == ["lab1", "lab2"]
+
+
+def test_unknown_lab_names_the_known_ones(kit: Kit) -> None:
+    with pytest.raises(CannotDo, match=r"unknown lab 'lab9' \(labs: lab1, lab2\)"):
+        load_labs(kit).get("lab9")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("title: QuorumEvent\n", "", "'title' is a required property"),
+        ("needs: []", "needs: [lab7]", "unknown lab 'lab7'"),
+        ("needs: []", "needs: [lab2]", "'lab2' is not an earlier lab"),
+        ("needs: []", "needs: []\ncolour: red", "'colour' was unexpected"),
+        ("quorum_event.cc]", "../raft.cc]", "files/1: "),
+        ("directory: lab1-quorum-event", "directory: elsewhere", "is not where the file is"),
+        ("base: submission", "base: mine", "base: "),
+        ("points: 100", "points: many", "parts/0/points: "),
+        ("measurement: null", "measurement: weather", "measurement: "),
+        ("title: QuorumEvent", "title: [", "is not YAML"),
+    ],
+)
+def test_refuses(kit: Kit, old: str, new: str, complaint: str) -> None:
+    assert old in LAB1_YAML
+    path = kit.labs / "lab1-quorum-event" / "lab.yaml"
+    path.write_text(LAB1_YAML.replace(old, new))
+    with pytest.raises(CannotDo) as refused:
+        load_labs(kit)
+    assert complaint in str(refused.value)
+    assert "lab.yaml" in str(refused.value)

@@ -1,0 +1,85 @@
+"""What is taken from a submitted tree, and what is refused."""
+
+import os
+from pathlib import Path
+
+import pytest
+from fakes import write_submission
+
+from failslow.errors import BadSubmission, CannotDo
+from failslow.kit import Kit
+from failslow.labs import load_labs
+from failslow.submission import FILE_BYTES_MAX, collect
+
+
+def test_takes_only_the_listed_files(kit: Kit, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "mine", "lab1", "lab2")
+    (tree / "lab2-raft" / "CMakeLists.txt").write_text("surprise")
+    taken = collect(kit, load_labs(kit), tree)
+    assert [lab.id for lab in taken.labs] == ["lab1", "lab2"]
+    assert sorted(taken.files) == [
+        "lab1-quorum-event/quorum_event.cc",
+        "lab1-quorum-event/quorum_event.h",
+        "lab2-raft/raft.cc",
+    ]
+
+
+def test_a_lab_that_is_absent_is_not_graded(kit: Kit, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "mine")
+    assert [lab.id for lab in collect(kit, load_labs(kit), tree).labs] == ["lab1"]
+
+
+def test_reads_the_starter_layout(kit: Kit) -> None:
+    source = kit.labs / "lab1-quorum-event" / "src"
+    source.mkdir()
+    for name in ("quorum_event.h", "quorum_event.cc"):
+        (source / name).write_text("starter")
+    taken = collect(kit, load_labs(kit), kit.labs)
+    assert taken.files["lab1-quorum-event/quorum_event.cc"] == b"starter"
+
+
+def test_base_reference_substitutes_needed_labs_only(kit: Kit, tmp_path: Path) -> None:
+    lab_yaml = kit.labs / "lab2-raft" / "lab.yaml"
+    lab_yaml.write_text(lab_yaml.read_text().replace("base: submission", "base: reference"))
+    tree = write_submission(tmp_path / "mine", "MINE", "MINE")
+    files = collect(kit, load_labs(kit), tree).files
+    assert b"MINE" in files["lab1-quorum-event/quorum_event.cc"]
+    assert b"MINE" not in files["base/lab1-quorum-event/quorum_event.cc"]
+    assert b"MINE" in files["lab2-raft/raft.cc"]
+
+
+def test_refuses_what_is_missing(kit: Kit, tmp_path: Path) -> None:
+    labs = load_labs(kit)
+    with pytest.raises(CannotDo, match="no such directory"):
+        collect(kit, labs, tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadSubmission, match="holds no submission of lab1-quorum-event/"):
+        collect(kit, labs, tmp_path / "empty")
+    only_raft = tmp_path / "only-raft" / "lab2-raft"
+    only_raft.mkdir(parents=True)
+    (only_raft / "raft.cc").write_text("")
+    with pytest.raises(BadSubmission, match="lab2 needs lab1, but lab1-quorum-event/ is missing"):
+        collect(kit, labs, only_raft.parent)
+    tree = write_submission(tmp_path / "mine")
+    (tree / "lab1-quorum-event" / "quorum_event.h").unlink()
+    with pytest.raises(BadSubmission, match=r"quorum_event.h is missing"):
+        collect(kit, labs, tree)
+
+
+def test_refuses_links_out_pipes_and_giants(kit: Kit, tmp_path: Path) -> None:
+    labs = load_labs(kit)
+    tree = write_submission(tmp_path / "mine")
+    header = tree / "lab1-quorum-event" / "quorum_event.h"
+    (tmp_path / "secret").write_text("hidden test")
+    header.unlink()
+    header.symlink_to(tmp_path / "secret")
+    with pytest.raises(BadSubmission, match="leads out of the submission"):
+        collect(kit, labs, tree)
+    header.unlink()
+    os.mkfifo(header)
+    with pytest.raises(BadSubmission, match="not a regular file"):
+        collect(kit, labs, tree)
+    header.unlink()
+    header.write_bytes(b" " * (FILE_BYTES_MAX + 1))
+    with pytest.raises(BadSubmission, match="larger than 1 MiB"):
+        collect(kit, labs, tree)
