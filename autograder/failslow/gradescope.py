@@ -1,0 +1,33 @@
+"""Grades one submission unattended.
+
+Unlike `kit grade`, a submission that cannot be built gets a results.json with 0 points and the
+compiler's words: nobody reads stderr there, and the student must learn what to mend. Anything
+else that prevents grading leaves no result, which Gradescope shows as an autograder failure.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from failslow import console, results
+from failslow.commands import grade
+from failslow.errors import BadSubmission, CannotDo
+from failslow.kit import Kit, this_kit
+
+
+def main(argv: Sequence[str], kit: Kit | None = None) -> int:
+    """`argv`: the submission's directory and the one for results.json. Returns 0 or 2."""
+    submission, out = (Path(word) for word in argv)
+    try:
+        try:
+            grade.run(kit or this_kit(), grade.Request(submission, out))
+        except BadSubmission as error:
+            results.write(out, results.rejection(str(error), error.detail))
+    except CannotDo as error:
+        console.error(str(error), error.detail)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Run once by Gradescope when it builds the image: installs and builds everything, so that
+# grading needs no network. The unpacked upload is in /autograder/source.
+set -euo pipefail
+cd /autograder/source
+./kit build
