@@ -123,8 +123,9 @@ class _Builder:
         for target in targets:
             objects = [self._object(lab, source) for lab, source in self._sources(target)]
             output = self._scratch / "bin" / target.name
-            argv = [self._recipe.compiler, *self._link_flags(), *objects, "-o", output]
-            self._run([*argv, *target.link], f"{target.lab.id} does not link")
+            argv = [self._recipe.compiler, *self._link_flags(), *map(str, objects)]
+            argv += ["-o", str(output), *target.link]
+            self._run(argv, f"{target.lab.id} does not link")
 
     def _sources(self, target: Target) -> Iterator[tuple[Lab, str]]:
         """Submitted sources relative to src/, then the kit's own (absolute)."""
@@ -146,12 +147,12 @@ class _Builder:
         # Error messages and debug information must not depend on the scratch name.
         prefix = f"-ffile-prefix-map={self._scratch}={self._final}"
         argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
-        self._run([*argv, "-c", source, "-o", output], f"{source} does not compile")
+        self._run([*argv, "-c", source, "-o", str(output)], f"{source} does not compile")
 
     def _link_flags(self) -> list[str]:
         return [flag for flag in self._recipe.flags if flag.startswith(("-fsanitize", "-O", "-g"))]
 
-    def _run(self, argv: list[str | Path], complaint: str) -> None:
+    def _run(self, argv: list[str], complaint: str) -> None:
         done = process.run(
             argv, cwd=self._scratch / "src", timeout_s=COMPILE_TIMEOUT_S, merge_errors=True
         )

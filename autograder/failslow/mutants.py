@@ -72,7 +72,8 @@ def _apply(mutant: Mutant, tree: Path) -> None:
     if not change.is_file():
         raise CannotDo(f"mutant {mutant.name}: change.patch is missing")
     # No fuzz: a patch that only nearly fits may change something else than it says.
-    argv = ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "-r", "-", "-i", change.resolve()]
+    argv = ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "-r", "-"]
+    argv += ["-i", str(change.resolve())]
     done = process.run(argv, cwd=tree, merge_errors=True)
     if done.exit_code != 0:
         raise CannotDo(f"mutant {mutant.name}: change.patch does not apply", done.output)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fakes import write_kit
 
 from failslow import cli, cmake
 from failslow.kit import Kit
+from fakes import write_kit
 
 
 @pytest.fixture

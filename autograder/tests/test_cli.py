@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fakes import graded, write_submission
 
 from failslow import compile as compile_module
 from failslow.kit import Kit
+from fakes import graded, write_submission
 
 RunKit = Callable[..., int]
 

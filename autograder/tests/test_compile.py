@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from fakes import write_submission
 
 from failslow.compile import build_submission, load_recipe
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
 from failslow.submission import collect
+from fakes import write_submission
 
 
 def build(kit: Kit, tree: Path) -> Path:

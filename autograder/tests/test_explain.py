@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from test_scoring import BASE, SETTINGS, judged
-
 from failslow.measurement.binary import Wait
 from failslow.measurement.explain import longest_narrow_wait, sentence
 from failslow.measurement.runs import LATENCY, LOW_JITTER, SATURATED
+from test_scoring import BASE, SETTINGS, judged
 
 ALONE = Wait(0, "replicate", "AppendEntries", 1, 1, (2,), 412, 38_000_000_000, 10**9)
 QUORUM = Wait(0, "commit", "QuorumEvent", 2, 3, (1, 2), 9, 10**12, 10**9)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fakes import write_program, write_submission
 
 from failslow import process, results
 from failslow.errors import CannotDo
 from failslow.kit import Kit
+from fakes import write_program, write_submission
 
 RunKit = Callable[..., int]
 

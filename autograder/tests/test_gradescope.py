@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from fakes import write_submission
-
 from failslow.gradescope import main
 from failslow.kit import Kit
+from fakes import write_submission
 
 
 def test_a_grade_is_a_result_even_when_points_are_lost(kit: Kit, tmp_path: Path) -> None:

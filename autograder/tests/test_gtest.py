@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from fakes import graded, write_program, write_test_binary
 
 from failslow import gtest
 from failslow.errors import CouldNotGrade
 from failslow.gtest import Crashed, Options, parse_result, run_test
+from fakes import graded, write_program, write_test_binary
 
 NAME = "Quorum.Votes"
 

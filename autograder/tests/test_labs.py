@@ -1,11 +1,11 @@
 """lab.yaml: what is refused, and that it is refused in one line that names the file."""
 
 import pytest
-from fakes import LAB1_YAML
 
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
+from fakes import LAB1_YAML
 
 
 def test_loads_labs_in_order_with_what_they_need(kit: Kit) -> None:

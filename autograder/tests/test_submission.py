@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
-from fakes import write_submission
 
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
 from failslow.submission import FILE_BYTES_MAX, collect
+from fakes import write_submission
 
 
 def test_takes_only_the_listed_files(kit: Kit, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def ctest(preset: str) -> Callable[[Context], Counts]:
 
     def run(context: Context) -> Counts:
         report = context.scratch / f"ctest-{preset}.xml"
-        argv = ["ctest", "--test-dir", context.kit.preset(preset), "--output-on-failure"]
-        argv += ["--no-tests=error", f"-j{parallel.workers()}", "--output-junit", report]
+        argv = ["ctest", "--test-dir", str(context.kit.preset(preset)), "--output-on-failure"]
+        argv += ["--no-tests=error", f"-j{parallel.workers()}", "--output-junit", str(report)]
         with console.progress(f"Testing ({preset})") as advance:
             for item in process.lines(argv, cwd=context.kit.root):
                 if isinstance(item, str) and (line := CTEST_LINE.match(item)):
