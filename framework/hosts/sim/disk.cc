@@ -66,6 +66,7 @@ IoCompletion SimDisk::Apply(const IoRequest& request) {
   }
   switch (request.kind) {
     case IoRequest::Kind::kAppend:
+      if (found == files_.end()) files_[request.file].generation = ++last_generation_;
       files_[request.file].data += *request.data;
       break;
     case IoRequest::Kind::kRead:
@@ -75,11 +76,13 @@ IoCompletion SimDisk::Apply(const IoRequest& request) {
       File& file = found->second;
       file.data.resize(std::min<std::size_t>(file.data.size(), request.length));
       file.durable_bytes = std::min(file.durable_bytes, file.data.size());
+      file.generation = ++last_generation_;
       break;
     }
     case IoRequest::Kind::kRename: {
       File file = std::move(found->second);
       files_.erase(found);
+      file.generation = ++last_generation_;
       files_[request.to] = std::move(file);
       break;
     }
@@ -94,7 +97,10 @@ void SimDisk::Crash() {
   queue_.clear();
   batch_.clear();
   queued_bytes_ = 0;
-  for (auto& [name, file] : files_) file.data.resize(file.durable_bytes);
+  for (auto& [name, file] : files_) {
+    file.data.resize(file.durable_bytes);
+    file.generation = ++last_generation_;
+  }
 }
 
 }  // namespace depfast::sim

@@ -22,6 +22,9 @@ class SimDisk {
   struct File {
     std::string data;
     std::size_t durable_bytes = 0;
+    // Changes whenever bytes do in another way than by appending: whoever reads incrementally
+    // starts anew.
+    std::uint64_t generation = 0;
   };
   const std::map<std::string, File>& files() const { return files_; }
 
@@ -52,6 +55,7 @@ class SimDisk {
   std::vector<IoRequest> queue_;
   std::vector<IoRequest> batch_;
   std::size_t queued_bytes_ = 0;
+  std::uint64_t last_generation_ = 0;
 };
 
 }  // namespace depfast::sim

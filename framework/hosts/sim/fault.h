@@ -20,7 +20,7 @@ struct Fault {
     kDiskSlow,   // its disk moves `amount` bytes per second
     kNetSlow,    // its interface adds `amount` nanoseconds to every frame it sends
     kCrash,      // it dies (unsynced writes are lost), and restarts when the fault ends
-    kPartition,  // `replicas` (and no client) are cut off from the others
+    kPartition,  // `replicas` cannot talk to the others; clients reach all
     kDrop,       // `amount` per mille of the frames it sends to replicas are lost
     kDuplicate,  // `amount` per mille of them arrive twice
     kReorder,    // `amount` per mille of them are overtaken: they arrive up to 20 ms late

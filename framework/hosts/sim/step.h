@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -74,5 +76,8 @@ class ReplicaBackend {
   virtual std::string DumpCoroutines() = 0;
   virtual std::vector<WaitRow> WaitStatistics() = 0;
 };
+
+// Starts a replica, at each start of a cluster and after each crash.
+using BackendFactory = std::function<std::unique_ptr<ReplicaBackend>(const ReplicaConfig&)>;
 
 }  // namespace depfast::sim

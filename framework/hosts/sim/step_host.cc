@@ -77,4 +77,11 @@ void StepHost::Emit(Output output) {
   if (!dead_) output_.outputs.push_back(std::move(output));
 }
 
+BackendFactory InProcessReplicas(ServiceFactory make_service) {
+  return [make_service = std::move(make_service)](
+             const ReplicaConfig& config) -> std::unique_ptr<ReplicaBackend> {
+    return std::make_unique<StepHost>(config, make_service);
+  };
+}
+
 }  // namespace depfast::sim

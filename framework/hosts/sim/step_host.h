@@ -54,4 +54,7 @@ class StepHost final : public ReplicaBackend, private Host {
   std::unique_ptr<Service> service_;
 };
 
+// Makes backends that run in this process: for students, debuggers and sanitizers.
+BackendFactory InProcessReplicas(ServiceFactory make_service);
+
 }  // namespace depfast::sim

@@ -1,0 +1,333 @@
+#include "sealed/protocol.h"
+
+#include <msgpack.hpp>
+#include <utility>
+
+#include "depfast/frame.h"
+
+namespace depfast::sealed {
+namespace {
+
+using Sink = frame_internal::StringSink;
+using Packer = msgpack::packer<Sink>;
+
+// A message being written: leaves room for the length and fills it in at the end.
+class Writer {
+ public:
+  Writer() : bytes_(kLengthBytes, '\0'), sink_(bytes_), packer_(sink_) {}
+
+  template <typename... Fields>
+  void Array(const Fields&... fields) {
+    packer_.pack_array(sizeof...(Fields));
+    (packer_.pack(fields), ...);
+  }
+  void BeginArray(std::size_t size) { packer_.pack_array(static_cast<std::uint32_t>(size)); }
+  template <typename T>
+  void Add(const T& value) {
+    packer_.pack(value);
+  }
+  void Add(const Bytes& bytes) {
+    if (bytes == nullptr) {
+      packer_.pack_nil();
+    } else {
+      packer_.pack_bin(static_cast<std::uint32_t>(bytes->size()));
+      packer_.pack_bin_body(bytes->data(), static_cast<std::uint32_t>(bytes->size()));
+    }
+  }
+  void Add(Duration duration) { packer_.pack(duration.count()); }
+
+  std::string Finish() {
+    const std::size_t length = bytes_.size() - kLengthBytes;
+    for (std::size_t i = 0; i < kLengthBytes; ++i) {
+      bytes_[i] = static_cast<char>(length >> (8 * i) & 0xff);
+    }
+    return std::move(bytes_);
+  }
+
+ private:
+  std::string bytes_;
+  Sink sink_;
+  Packer packer_;
+};
+
+// Reads an array's elements one after another.
+class Reader {
+ public:
+  explicit Reader(const msgpack::object& object) {
+    if (object.type != msgpack::type::ARRAY) throw ProtocolError("an array was expected");
+    elements_ = object.via.array;
+  }
+
+  std::size_t left() const { return elements_.size - at_; }
+
+  const msgpack::object& Next() {
+    if (at_ >= elements_.size) throw ProtocolError("an array is too short");
+    return elements_.ptr[at_++];
+  }
+  template <typename T>
+  T Next() {
+    try {
+      return Next().as<T>();
+    } catch (const msgpack::type_error&) {
+      throw ProtocolError("a field has the wrong type");
+    }
+  }
+  Duration NextDuration() { return Duration(Next<std::int64_t>()); }
+  Bytes NextBytes() {
+    const msgpack::object& object = Next();
+    if (object.type == msgpack::type::NIL) return nullptr;
+    if (object.type != msgpack::type::BIN) throw ProtocolError("bytes were expected");
+    return MakeBytes(std::string(object.via.bin.ptr, object.via.bin.size));
+  }
+  Reader NextArray() { return Reader(Next()); }
+
+ private:
+  msgpack::object_array elements_{};
+  std::uint32_t at_ = 0;
+};
+
+msgpack::object_handle Unpack(std::string_view message) {
+  std::string error;
+  auto handle = frame_internal::UnpackBody(message, error);
+  if (!handle) throw ProtocolError(error);
+  return std::move(*handle);
+}
+
+enum class OutputTag : std::uint8_t { kSend = 0, kRelease, kSubmit, kWake, kObserve };
+
+struct OutputWriter {
+  Writer& writer;
+
+  void Head(std::size_t fields, OutputTag tag) const {
+    writer.BeginArray(fields + 1);
+    writer.Add(static_cast<std::uint8_t>(tag));
+  }
+  void operator()(const sim::SendFrame& send) const {
+    Head(3, OutputTag::kSend);
+    writer.Add(send.id);
+    writer.Add(send.to);
+    writer.Add(send.bytes);
+  }
+  void operator()(const sim::ReleaseFrame& release) const {
+    Head(2, OutputTag::kRelease);
+    writer.Add(release.id);
+    writer.Add(release.to);
+  }
+  void operator()(const IoRequest& io) const {
+    Head(7, OutputTag::kSubmit);
+    writer.Add(io.id);
+    writer.Add(static_cast<std::uint8_t>(io.kind));
+    writer.Add(io.sync);
+    writer.Add(io.file);
+    writer.Add(io.to);
+    writer.Add(io.length);
+    writer.Add(io.data);
+  }
+  void operator()(const sim::SetWake& wake) const {
+    Head(1, OutputTag::kWake);
+    writer.Add(wake.when);
+  }
+  void operator()(const Observation& seen) const {
+    Head(1 + seen.values.size(), OutputTag::kObserve);
+    writer.Add(seen.kind);
+    for (const std::uint64_t value : seen.values) writer.Add(value);
+  }
+};
+
+sim::Output ReadOutput(Reader in) {
+  switch (static_cast<OutputTag>(in.Next<std::uint8_t>())) {
+    case OutputTag::kSend: {
+      sim::SendFrame send;
+      send.id = in.Next<FrameId>();
+      send.to = in.Next<PeerId>();
+      send.bytes = in.NextBytes();
+      if (send.to < 0 || send.bytes == nullptr) throw ProtocolError("a frame to nobody");
+      if (send.bytes->size() > kMaxFrameBytes) throw ProtocolError("a frame over the size limit");
+      return send;
+    }
+    case OutputTag::kRelease: {
+      sim::ReleaseFrame release;
+      release.id = in.Next<FrameId>();
+      release.to = in.Next<PeerId>();
+      if (release.to < 0) throw ProtocolError("a frame to nobody");
+      return release;
+    }
+    case OutputTag::kSubmit: {
+      IoRequest io;
+      io.id = in.Next<std::uint64_t>();
+      const auto kind = in.Next<std::uint8_t>();
+      if (kind > static_cast<std::uint8_t>(IoRequest::Kind::kRemove)) {
+        throw ProtocolError("an unknown disk operation");
+      }
+      io.kind = static_cast<IoRequest::Kind>(kind);
+      io.sync = in.Next<bool>();
+      io.file = in.Next<std::string>();
+      io.to = in.Next<std::string>();
+      io.length = in.Next<std::uint64_t>();
+      io.data = in.NextBytes();
+      if (io.kind == IoRequest::Kind::kAppend && io.data == nullptr) {
+        throw ProtocolError("an append of nothing");
+      }
+      return io;
+    }
+    case OutputTag::kWake:
+      return sim::SetWake{in.NextDuration()};
+    case OutputTag::kObserve: {
+      Observation seen;
+      seen.kind = in.Next<std::uint32_t>();
+      for (std::uint64_t& value : seen.values) value = in.Next<std::uint64_t>();
+      return seen;
+    }
+  }
+  throw ProtocolError("an unknown kind of output");
+}
+
+}  // namespace
+
+std::string EncodeBoot(const sim::ReplicaConfig& config) {
+  Writer writer;
+  writer.Array(static_cast<std::uint8_t>(Request::kBoot), config.self, config.replicas,
+               config.random_seed, config.wait_statistics);
+  return writer.Finish();
+}
+
+std::string EncodeStep(const sim::StepInput& input) {
+  Writer writer;
+  writer.BeginArray(5);
+  writer.Add(static_cast<std::uint8_t>(Request::kStep));
+  writer.Add(input.now);
+  writer.BeginArray(input.frames.size() * 2);
+  for (const sim::FrameArrival& frame : input.frames) {
+    writer.Add(frame.from);
+    writer.Add(frame.bytes);
+  }
+  writer.BeginArray(input.completions.size() * 3);
+  for (const IoCompletion& done : input.completions) {
+    writer.Add(done.id);
+    writer.Add(done.error);
+    writer.Add(done.data);
+  }
+  writer.BeginArray(input.held_bytes.size());
+  for (const std::size_t held : input.held_bytes) writer.Add(held);
+  return writer.Finish();
+}
+
+std::string EncodePlain(Request request) {
+  Writer writer;
+  writer.Array(static_cast<std::uint8_t>(request));
+  return writer.Finish();
+}
+
+std::string EncodeOutput(const sim::StepOutput& output) {
+  Writer writer;
+  writer.BeginArray(3);
+  writer.Add(output.random_draws);
+  writer.Add(output.death);
+  writer.BeginArray(output.outputs.size());
+  for (const sim::Output& one : output.outputs) std::visit(OutputWriter{writer}, one);
+  return writer.Finish();
+}
+
+std::string EncodeText(const std::string& text) {
+  Writer writer;
+  writer.Array(text);
+  return writer.Finish();
+}
+
+std::string EncodeWaits(const std::vector<WaitRow>& rows) {
+  Writer writer;
+  writer.BeginArray(rows.size());
+  for (const WaitRow& row : rows) {
+    writer.Array(row.coroutine, row.event, row.needed, row.total, row.peer, row.count,
+                 row.total_time.count(), row.max_time.count());
+  }
+  return writer.Finish();
+}
+
+Request DecodeRequest(std::string_view message) {
+  const auto handle = Unpack(message);
+  const auto request = Reader(handle.get()).Next<std::uint8_t>();
+  if (request > static_cast<std::uint8_t>(Request::kWaits)) throw ProtocolError("unknown request");
+  return static_cast<Request>(request);
+}
+
+sim::ReplicaConfig DecodeBoot(std::string_view message) {
+  const auto handle = Unpack(message);
+  Reader in(handle.get());
+  in.Next<std::uint8_t>();
+  sim::ReplicaConfig config;
+  config.self = in.Next<PeerId>();
+  config.replicas = in.Next<int>();
+  config.random_seed = in.Next<std::uint64_t>();
+  config.wait_statistics = in.Next<bool>();
+  return config;
+}
+
+sim::StepInput DecodeStep(std::string_view message) {
+  const auto handle = Unpack(message);
+  Reader in(handle.get());
+  in.Next<std::uint8_t>();
+  sim::StepInput input;
+  input.now = in.NextDuration();
+  for (Reader frames = in.NextArray(); frames.left() > 0;) {
+    const auto from = frames.Next<PeerId>();
+    input.frames.push_back({from, frames.NextBytes()});
+  }
+  for (Reader completions = in.NextArray(); completions.left() > 0;) {
+    IoCompletion done;
+    done.id = completions.Next<std::uint64_t>();
+    done.error = completions.Next<int>();
+    done.data = completions.NextBytes();
+    input.completions.push_back(std::move(done));
+  }
+  for (Reader held = in.NextArray(); held.left() > 0;) {
+    input.held_bytes.push_back(held.Next<std::size_t>());
+  }
+  return input;
+}
+
+sim::StepOutput DecodeOutput(std::string_view message) {
+  const auto handle = Unpack(message);
+  Reader in(handle.get());
+  sim::StepOutput output;
+  output.random_draws = in.Next<std::uint64_t>();
+  output.death = in.Next<std::string>();
+  for (Reader outputs = in.NextArray(); outputs.left() > 0;) {
+    output.outputs.push_back(ReadOutput(outputs.NextArray()));
+  }
+  return output;
+}
+
+std::string DecodeText(std::string_view message) {
+  const auto handle = Unpack(message);
+  return Reader(handle.get()).Next<std::string>();
+}
+
+std::vector<WaitRow> DecodeWaits(std::string_view message) {
+  const auto handle = Unpack(message);
+  std::vector<WaitRow> rows;
+  for (Reader all(handle.get()); all.left() > 0;) {
+    Reader in = all.NextArray();
+    WaitRow row;
+    row.coroutine = in.Next<std::string>();
+    row.event = in.Next<std::string>();
+    row.needed = in.Next<int>();
+    row.total = in.Next<int>();
+    row.peer = in.Next<int>();
+    row.count = in.Next<std::uint64_t>();
+    row.total_time = in.NextDuration();
+    row.max_time = in.NextDuration();
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::size_t DecodeLength(const char* bytes) {
+  std::size_t length = 0;
+  for (std::size_t i = kLengthBytes; i > 0; --i) {
+    length = length << 8 | static_cast<std::uint8_t>(bytes[i - 1]);
+  }
+  return length;
+}
+
+}  // namespace depfast::sealed

@@ -1,0 +1,289 @@
+#include "sealed/sealed_backend.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "sealed/protocol.h"
+
+namespace depfast::sealed {
+namespace {
+
+// A replica that must not go on; what() completes the sentence "replica 2 died: ...".
+class Death : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+[[noreturn]] void Unable(const std::string& what) {
+  throw std::runtime_error("cannot " + what + ": " + std::strerror(errno));
+}
+
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+};
+
+Pipe MakePipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) Unable("make a pipe");
+  constexpr int kBytes = 1 << 20;
+  fcntl(ends[1], F_SETPIPE_SZ, kBytes);  // fewer wake-ups for long messages; refused is fine
+  return {ends[0], ends[1]};
+}
+
+// Lock-step partners on two cores spend their time waking each other: keep the family on one.
+void StayOnThisCore() {
+  static const bool done = [] {
+    const int core = sched_getcpu();
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (core < 0) return false;
+    CPU_SET(static_cast<unsigned>(core), &set);
+    return sched_setaffinity(0, sizeof set, &set) == 0;
+  }();
+  (void)done;
+}
+
+void Limit(int resource, rlim_t value) {
+  const rlimit limit{value, value};
+  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
+}
+
+// In the child, between fork and exec: only async-signal-safe calls.
+[[noreturn]] void Become(const SealedOptions& options, const Pipe& in, const Pipe& out, int log,
+                         char* const* environment) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (options.perturb % 2 != 0) personality(ADDR_NO_RANDOMIZE);
+  Limit(RLIMIT_CORE, 0);
+  Limit(RLIMIT_FSIZE, 1 << 20);  // of the log, the only file there is
+  // The pipes' numbers may collide with the wanted ones: move them out of the way first.
+  const int in_fd = fcntl(in.read_end, F_DUPFD, 10);
+  const int out_fd = fcntl(out.write_end, F_DUPFD, 10);
+  const int log_fd = fcntl(log, F_DUPFD, 10);
+  const int null_fd = open("/dev/null", O_RDONLY);
+  dup2(null_fd, STDIN_FILENO);
+  dup2(log_fd, STDOUT_FILENO);
+  dup2(log_fd, STDERR_FILENO);
+  dup2(in_fd, kFromSimulator);
+  dup2(out_fd, kToSimulator);
+  for (int fd = kToSimulator + 1; fd < 256; ++fd) close(fd);
+  char* const arguments[] = {const_cast<char*>("replica"), nullptr};
+  execve(options.program.c_str(), arguments, environment);
+  _exit(127);
+}
+
+class SealedBackend final : public sim::ReplicaBackend {
+ public:
+  SealedBackend(const SealedOptions& options, const sim::ReplicaConfig& config)
+      : options_(options), boot_(EncodeBoot(config)) {
+    Spawn();
+  }
+
+  ~SealedBackend() override {
+    Kill();
+    close(to_replica_);
+    close(from_replica_);
+    close(log_);
+  }
+
+  sim::StepOutput Step(const sim::StepInput& input) override {
+    try {
+      if (!boot_.empty()) Ask(std::exchange(boot_, {}));
+      return DecodeOutput(Ask(EncodeStep(input)));
+    } catch (const ProtocolError& error) {
+      return Dead(std::string("it spoke nonsense to the simulator (") + error.what() + ")");
+    } catch (const Death& death) {
+      return Dead(death.what());
+    }
+  }
+
+  std::string DumpCoroutines() override {
+    try {
+      return DecodeText(Ask(EncodePlain(Request::kDump)));
+    } catch (const std::runtime_error& error) {
+      return std::string("no dump: ") + error.what() + "\n";
+    }
+  }
+
+  std::vector<WaitRow> WaitStatistics() override {
+    try {
+      return DecodeWaits(Ask(EncodePlain(Request::kWaits)));
+    } catch (const std::runtime_error&) {
+      return {};
+    }
+  }
+
+ private:
+  void Spawn() {
+    signal(SIGPIPE, SIG_IGN);
+    StayOnThisCore();
+    if (access(options_.program.c_str(), X_OK) != 0) Unable("run " + options_.program);
+    const Pipe in = MakePipe();
+    const Pipe out = MakePipe();
+    log_ = memfd_create("replica-log", MFD_CLOEXEC);
+    if (log_ < 0) Unable("make a log");
+    std::string perturb = "MALLOC_PERTURB_=" + std::to_string(options_.perturb);
+    std::vector<char*> environment;
+    if (options_.perturb != 0) environment.push_back(perturb.data());
+    environment.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ < 0) Unable("start a process");
+    if (pid_ == 0) Become(options_, in, out, log_, environment.data());
+    close(in.read_end);
+    close(out.write_end);
+    to_replica_ = in.write_end;
+    from_replica_ = out.read_end;
+    fcntl(to_replica_, F_SETFL, O_NONBLOCK);
+    fcntl(from_replica_, F_SETFL, O_NONBLOCK);
+  }
+
+  // One message there, one message back.
+  std::string_view Ask(const std::string& message) {
+    started_cpu_ = CpuSeconds();
+    waited_seconds_ = 0;
+    Send(message);
+    return Receive();
+  }
+
+  void Send(const std::string& message) {
+    for (std::size_t at = 0; at < message.size();) {
+      const ssize_t put = write(to_replica_, message.data() + at, message.size() - at);
+      if (put >= 0) {
+        at += static_cast<std::size_t>(put);
+      } else if (errno == EAGAIN) {
+        WaitFor(to_replica_, POLLOUT);
+      } else if (errno != EINTR) {
+        throw Death(Obituary());
+      }
+    }
+  }
+
+  std::string_view Receive() {
+    std::size_t filled = 0;
+    std::size_t wanted = kLengthBytes;
+    while (filled < wanted) {
+      if (buffer_.size() < wanted) buffer_.resize(std::max(wanted, std::size_t{64} << 10));
+      const ssize_t got = read(from_replica_, buffer_.data() + filled, buffer_.size() - filled);
+      if (got > 0) {
+        filled += static_cast<std::size_t>(got);
+      } else if (got == 0) {
+        throw Death(Obituary());
+      } else if (errno == EAGAIN) {
+        WaitFor(from_replica_, POLLIN);
+      } else if (errno != EINTR) {
+        throw Death(Obituary());
+      }
+      if (wanted == kLengthBytes && filled >= kLengthBytes) {
+        const std::size_t length = DecodeLength(buffer_.data());
+        if (length > kMessageBytesMax) throw ProtocolError("a message of absurd length");
+        wanted += length;
+      }
+    }
+    if (filled > wanted) throw ProtocolError("more than one answer");
+    return {buffer_.data() + kLengthBytes, wanted - kLengthBytes};
+  }
+
+  // Waits until the pipe is usable, and guards against a replica that never comes back. Processor
+  // time decides where it can: wall time would make verdicts depend on the machine's load.
+  void WaitFor(int fd, short events) {
+    pollfd entry{fd, events, 0};
+    constexpr int kSliceMs = 1000;
+    if (poll(&entry, 1, kSliceMs) != 0) return;
+    ++waited_seconds_;
+    if (CpuSeconds() - started_cpu_ >= options_.step_cpu_seconds_max) {
+      throw Death("it never waits: one step used more than " +
+                  std::to_string(options_.step_cpu_seconds_max) +
+                  " s of processor time (a loop without a Wait?)");
+    }
+    if (waited_seconds_ >= options_.step_wall_seconds_max) {
+      throw Death("it blocks outside the runtime: a step did not end in " +
+                  std::to_string(options_.step_wall_seconds_max) +
+                  " s (a sleep, a lock, a read from the terminal?)");
+    }
+  }
+
+  // Of the replica's process, so far.
+  double CpuSeconds() const {
+    clockid_t clock{};
+    timespec time{};
+    if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  }
+
+  // How the process ended, with the last words it wrote. Requires: it is ending by itself.
+  std::string Obituary() {
+    int status = 0;
+    if (pid_ <= 0 || waitpid(pid_, &status, 0) != pid_) return "its process is gone";
+    pid_ = -1;
+    std::string text;
+    if (WIFSIGNALED(status)) {
+      text = std::string("it crashed (") + strsignal(WTERMSIG(status)) + ")";
+    } else {
+      text = "its process exited with status " + std::to_string(WEXITSTATUS(status));
+    }
+    const std::string words = LastWords();
+    return words.empty() ? text : text + ": " + words;
+  }
+
+  std::string LastWords() const {
+    constexpr off_t kBytesMax = 2000;
+    const off_t size = lseek(log_, 0, SEEK_END);
+    std::string words(static_cast<std::size_t>(std::min(size, kBytesMax)), '\0');
+    const ssize_t got = pread(log_, words.data(), words.size(),
+                              size - static_cast<off_t>(words.size()));
+    words.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    while (!words.empty() && words.back() == '\n') words.pop_back();
+    return words;
+  }
+
+  sim::StepOutput Dead(std::string why) {
+    Kill();
+    sim::StepOutput output;
+    output.death = std::move(why);
+    return output;
+  }
+
+  void Kill() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+  const SealedOptions options_;
+  std::string boot_;  // sent with the first step
+  pid_t pid_ = -1;
+  int to_replica_ = -1;
+  int from_replica_ = -1;
+  int log_ = -1;
+  double started_cpu_ = 0;   // of the request under way
+  int waited_seconds_ = 0;   // for the answer under way
+  std::string buffer_;
+};
+
+}  // namespace
+
+sim::BackendFactory SealedReplicas(const SealedOptions& options) {
+  return [options](const sim::ReplicaConfig& config) -> std::unique_ptr<sim::ReplicaBackend> {
+    return std::make_unique<SealedBackend>(options, config);
+  };
+}
+
+}  // namespace depfast::sealed

@@ -1,0 +1,28 @@
+// SealedBackend: a replica in a process of its own, in lock-step with the simulator.
+//
+// Whatever that process does (exit, crash, overflow its stack, spin, speak nonsense) ends as a
+// sentence in StepOutput::death, and never harms the process that grades.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sim/simulator.h"
+
+namespace depfast::sealed {
+
+struct SealedOptions {
+  std::string program;  // path of the replica's executable
+  // Varies malloc's fill byte and (when odd) switches address randomisation off: a deterministic
+  // replica does not notice. 0: the machine's defaults.
+  int perturb = 0;
+  // Guards against runaways only, and far above what any replica needs in a step.
+  int step_cpu_seconds_max = 20;
+  int step_wall_seconds_max = 120;
+};
+
+// Makes backends that start options.program. Starting fails with std::runtime_error only for
+// reasons of the machine or the path, never of the replica.
+sim::BackendFactory SealedReplicas(const SealedOptions& options);
+
+}  // namespace depfast::sealed

@@ -1,0 +1,565 @@
+#include "sim/simulator.h"
+
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+#include <utility>
+
+namespace depfast::sim {
+namespace {
+
+// Components with a random stream of their own, so that a draw in one moves nothing in another.
+enum Component : std::uint64_t { kDiskStream = 1, kReplicaStream = 2, kLinkStream = 3 };
+
+constexpr Duration kReorderDelayMax = 20ms;
+
+bool Same(const Fault& a, const Fault& b) {
+  return std::tie(a.kind, a.replicas, a.amount, a.start, a.duration) ==
+         std::tie(b.kind, b.replicas, b.amount, b.start, b.duration);
+}
+
+}  // namespace
+
+Simulator::Simulator(SimOptions options) : options_(std::move(options)) {
+  assert(options_.replicas >= 1 && options_.make_backend);
+  nodes_.resize(static_cast<std::size_t>(options_.replicas));
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].disk = std::make_unique<SimDisk>(options_.profile.disk,
+                                               RandomStream(options_.seed, i, kDiskStream));
+  }
+  links_.resize(nodes_.size());
+  for (auto& row : links_) row.resize(nodes_.size());
+}
+
+Simulator::~Simulator() = default;
+
+std::size_t Simulator::IndexOf(PeerId id) const {
+  return id < kFirstClient ? static_cast<std::size_t>(id)
+                           : static_cast<std::size_t>(options_.replicas + id - kFirstClient);
+}
+
+PeerId Simulator::IdOf(std::size_t index) const {
+  const auto id = static_cast<PeerId>(index);
+  return IsReplica(index) ? id : kFirstClient + id - options_.replicas;
+}
+
+bool Simulator::IsReplica(std::size_t index) const {
+  return index < static_cast<std::size_t>(options_.replicas);
+}
+
+// ---- actors ----
+
+void Simulator::Start() {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options_.replicas); ++i) Boot(i);
+}
+
+PeerId Simulator::AddClient(OnFrame on_frame) {
+  nodes_.emplace_back();
+  nodes_.back().on_frame = std::move(on_frame);
+  for (auto& row : links_) row.resize(nodes_.size());
+  links_.emplace_back(nodes_.size());
+  return IdOf(nodes_.size() - 1);
+}
+
+void Simulator::ClientSend(PeerId client, PeerId replica, Bytes frame) {
+  Enqueue(IndexOf(client), IndexOf(replica), 0, std::move(frame));
+}
+
+void Simulator::At(Time when, std::function<void()> action) {
+  assert(when >= now_);
+  Push(when, EventKind::kCall, 0, 0).call = std::move(action);
+  Commit();
+}
+
+void Simulator::Boot(std::size_t index) {
+  Node& node = nodes_[index];
+  ReplicaConfig config;
+  config.self = IdOf(index);
+  config.replicas = options_.replicas;
+  config.wait_statistics = options_.wait_statistics;
+  RandomStream stream(options_.seed, index, kReplicaStream);
+  for (std::uint64_t i = 0; i < node.incarnations; ++i) stream.Next();
+  config.random_seed = stream.Next();
+  ++node.incarnations;
+  node.backend = options_.make_backend(config);
+  ScheduleStep(index);
+}
+
+void Simulator::Crash(PeerId replica, const std::string& why) {
+  if (IsUp(replica)) Kill(IndexOf(replica), why);
+}
+
+void Simulator::Kill(std::size_t index, const std::string& why) {
+  Node& node = nodes_[index];
+  ++node.epoch;
+  node.backend.reset();
+  node.step_scheduled = node.busy = node.wake_due = false;
+  node.wake_at = kNever;
+  node.leaving.clear();
+  node.completions.clear();
+  node.disk->Crash();
+  BreakConnections(index);
+  Tell("replica " + std::to_string(index) + " dies: " + why);
+}
+
+void Simulator::BreakConnections(std::size_t index) {
+  Node& node = nodes_[index];
+  node.inbox.clear();
+  node.inbox_bytes = 0;
+  for (std::size_t other = 0; other < nodes_.size(); ++other) {
+    if (other == index) continue;
+    Link& in = LinkBetween(other, index);
+    ++in.epoch;
+    in.held.clear();
+    in.held_bytes = in.in_flight_bytes = 0;
+    // What it had put on the wire still arrives; what it held is gone.
+    Link& out = LinkBetween(index, other);
+    out.held.clear();
+    out.held_bytes = 0;
+  }
+}
+
+void Simulator::Restart(PeerId replica) {
+  if (IsUp(replica)) return;
+  Boot(IndexOf(replica));
+  Tell("replica " + std::to_string(replica) + " restarts");
+  for (Observer* observer : observers_) observer->OnRestart(replica, now_);
+}
+
+bool Simulator::IsUp(PeerId replica) const { return nodes_[IndexOf(replica)].backend != nullptr; }
+
+// ---- faults ----
+
+void Simulator::Schedule(const FaultPlan& plan) {
+  for (const Fault& fault : plan) {
+    At(std::max(fault.start, now_), [this, fault] { Begin(fault); });
+    if (fault.end() < kNever) At(std::max(fault.end(), now_), [this, fault] { End(fault); });
+  }
+}
+
+void Simulator::Begin(const Fault& fault) {
+  Tell("begins: " + fault.Describe());
+  if (fault.kind == Fault::Kind::kCrash) {
+    for (PeerId replica : fault.replicas) Crash(replica);
+    return;
+  }
+  active_faults_.push_back(fault);
+  RecomputeFaults();
+}
+
+void Simulator::End(const Fault& fault) {
+  Tell("ends: " + fault.Describe());
+  if (fault.kind == Fault::Kind::kCrash) {
+    for (PeerId replica : fault.replicas) Restart(replica);
+    return;
+  }
+  const auto found = std::find_if(active_faults_.begin(), active_faults_.end(),
+                                  [&](const Fault& active) { return Same(active, fault); });
+  if (found != active_faults_.end()) active_faults_.erase(found);
+  RecomputeFaults();
+}
+
+void Simulator::HealAll() {
+  Tell("everything heals");
+  active_faults_.clear();
+  RecomputeFaults();
+  for (PeerId replica = 0; replica < options_.replicas; ++replica) Restart(replica);
+}
+
+void Simulator::RecomputeFaults() {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Node& node = nodes_[i];
+    node.faults.clear();
+    node.cpu_percent = 100;
+    node.disk_bytes_per_second = 0;
+    node.extra_delay = Duration::zero();
+    node.partition_side = 0;
+    std::uint64_t number = 0;
+    for (const Fault& fault : active_faults_) {
+      ++number;
+      const bool hit = IsReplica(i) && std::find(fault.replicas.begin(), fault.replicas.end(),
+                                                 IdOf(i)) != fault.replicas.end();
+      if (!hit) continue;
+      if (fault.kind == Fault::Kind::kCpuSlow) {
+        node.cpu_percent = std::min(node.cpu_percent, static_cast<int>(fault.amount));
+      } else if (fault.kind == Fault::Kind::kDiskSlow) {
+        const auto rate = node.disk_bytes_per_second;
+        node.disk_bytes_per_second = rate == 0 ? fault.amount : std::min(rate, fault.amount);
+      } else if (fault.kind == Fault::Kind::kNetSlow) {
+        node.extra_delay = std::max(node.extra_delay, Duration(fault.amount));
+      } else if (fault.kind == Fault::Kind::kPartition) {
+        node.partition_side = node.partition_side * 31 + number;
+      } else {
+        node.faults.push_back(fault);
+      }
+    }
+  }
+}
+
+bool Simulator::FaultHits(const Fault& fault, std::size_t from, std::size_t to,
+                          std::uint64_t number) const {
+  const std::uint64_t fault_key = static_cast<std::uint64_t>(fault.kind) * 1'000'003 +
+                                  static_cast<std::uint64_t>(fault.start.count());
+  RandomStream stream(options_.seed ^ RandomStream::Mix(fault_key), from << 32 | to, number);
+  return stream.Below(1000) < static_cast<std::uint64_t>(fault.amount);
+}
+
+void Simulator::Tell(const std::string& what) {
+  trace_.AddWorld(now_, what);
+  for (Observer* observer : observers_) observer->OnWorld(now_, what);
+}
+
+// ---- the heap ----
+
+Simulator::SimEvent& Simulator::Push(Time when, EventKind kind, std::size_t node,
+                                     std::uint64_t epoch) {
+  heap_.push_back({when, ++last_sequence_, kind, static_cast<std::int32_t>(node), 0, epoch,
+                   nullptr, nullptr});
+  return heap_.back();
+}
+
+namespace {
+constexpr auto kLater = [](const auto& a, const auto& b) {
+  return std::tie(a.when, a.sequence) > std::tie(b.when, b.sequence);
+};
+}  // namespace
+
+void Simulator::Commit() { std::push_heap(heap_.begin(), heap_.end(), kLater); }
+
+bool Simulator::StepUntil(Time limit) {
+  if (heap_.empty() || heap_.front().when > limit) {
+    now_ = std::max(now_, limit);
+    return false;
+  }
+  std::pop_heap(heap_.begin(), heap_.end(), kLater);
+  SimEvent event = std::move(heap_.back());
+  heap_.pop_back();
+  now_ = event.when;
+  ++events_;
+  Handle(event);
+  return true;
+}
+
+void Simulator::RunUntil(Time limit) {
+  assert(limit >= now_);
+  while (StepUntil(limit)) {
+  }
+}
+
+void Simulator::Handle(SimEvent& event) {
+  const auto index = static_cast<std::size_t>(event.node);
+  if (event.kind == EventKind::kCall) {
+    event.call();
+    return;
+  }
+  if (event.kind == EventKind::kArrive) {
+    Arrive(event);
+    return;
+  }
+  Node& node = nodes_[index];
+  if (event.epoch != node.epoch) return;  // it died in the meantime
+  switch (event.kind) {
+    case EventKind::kStep:
+      BeginStep(index);
+      break;
+    case EventKind::kStepEnd:
+      EndStep(index);
+      break;
+    case EventKind::kWake:
+      if (node.wake_at != event.when) break;  // replaced by another wish
+      node.wake_at = kNever;
+      node.wake_due = true;
+      ScheduleStep(index);
+      break;
+    case EventKind::kDiskDone: {
+      auto completions = node.disk->FinishBatch();
+      std::move(completions.begin(), completions.end(), std::back_inserter(node.completions));
+      for (Observer* observer : observers_) observer->OnDisk(IdOf(index), now_, *node.disk);
+      StartDisk(index);
+      ScheduleStep(index);
+      break;
+    }
+    case EventKind::kArrive:
+    case EventKind::kCall:
+      break;
+  }
+}
+
+// ---- processor ----
+
+void Simulator::ScheduleStep(std::size_t index) {
+  Node& node = nodes_[index];
+  if (node.step_scheduled || node.busy) return;
+  node.step_scheduled = true;
+  Push(now_, EventKind::kStep, index, node.epoch);
+  Commit();
+}
+
+StepInput Simulator::CollectInput(std::size_t index) {
+  Node& node = nodes_[index];
+  StepInput input;
+  input.now = now_;
+  input.completions = std::exchange(node.completions, {});
+  const std::size_t frames =
+      std::min(node.inbox.size(), options_.profile.cpu.frames_per_step_max);
+  input.frames.reserve(frames);
+  for (std::size_t i = 0; i < frames; ++i) {
+    Unread& unread = node.inbox.front();
+    const auto from = static_cast<std::size_t>(unread.from);
+    node.inbox_bytes -= unread.bytes->size();
+    Link& link = LinkBetween(from, index);
+    if (unread.link_epoch == link.epoch) link.in_flight_bytes -= unread.bytes->size();
+    input.frames.push_back({IdOf(from), std::move(unread.bytes)});
+    node.inbox.pop_front();
+    if (!link.held.empty()) Pump(from, index);  // reading opens the window
+  }
+  input.held_bytes.reserve(static_cast<std::size_t>(options_.replicas));
+  for (std::size_t to = 0; IsReplica(to); ++to) {
+    input.held_bytes.push_back(LinkBetween(index, to).held_bytes);
+  }
+  return input;
+}
+
+void Simulator::BeginStep(std::size_t index) {
+  Node& node = nodes_[index];
+  node.step_scheduled = false;
+  node.wake_due = false;
+  const std::size_t memory = MemoryOf(index);
+  const auto limit = options_.profile.memory.limit_bytes;
+  if (memory > limit * static_cast<std::size_t>(options_.profile.memory.kill_factor)) {
+    const std::string why = "out of memory: it held " + std::to_string(memory) + " bytes";
+    if (first_death_.empty()) first_death_ = "replica " + std::to_string(index) + " " + why;
+    Kill(index, why);
+    return;
+  }
+  const StepInput input = CollectInput(index);
+  trace_.Add(IdOf(index), input);
+  StepOutput output = node.backend->Step(input);
+  trace_.Add(IdOf(index), now_, output);
+  for (Observer* observer : observers_) observer->OnStep(IdOf(index), input, output);
+  if (!output.death.empty()) {
+    if (first_death_.empty()) {
+      first_death_ = "replica " + std::to_string(index) + " died: " + output.death;
+    }
+    Kill(index, output.death);
+    return;
+  }
+  node.busy = true;
+  const Duration cost = CostOf(node, input, output, memory);
+  node.leaving = std::move(output.outputs);
+  Push(now_ + cost, EventKind::kStepEnd, index, node.epoch);
+  Commit();
+}
+
+Duration Simulator::CostOf(const Node& node, const StepInput& input, const StepOutput& output,
+                           std::size_t memory) const {
+  const CpuModel& cpu = options_.profile.cpu;
+  std::int64_t frames = static_cast<std::int64_t>(input.frames.size());
+  std::int64_t ios = static_cast<std::int64_t>(input.completions.size());
+  std::int64_t bytes = 0;
+  for (const FrameArrival& frame : input.frames) {
+    bytes += static_cast<std::int64_t>(frame.bytes->size());
+  }
+  for (const Output& one : output.outputs) {
+    if (const auto* send = std::get_if<SendFrame>(&one)) {
+      ++frames;
+      bytes += static_cast<std::int64_t>(send->bytes->size());
+    } else if (std::holds_alternative<IoRequest>(one)) {
+      ++ios;
+    }
+  }
+  Duration cost =
+      cpu.per_step + frames * cpu.per_frame + ios * cpu.per_io + bytes * cpu.per_kib / 1024;
+  const auto limit = static_cast<std::int64_t>(options_.profile.memory.limit_bytes);
+  const auto excess = static_cast<std::int64_t>(memory) - limit;
+  if (excess > 0) cost += cost * options_.profile.memory.paging_factor * excess / limit;
+  return cost * 100 / node.cpu_percent;
+}
+
+void Simulator::EndStep(std::size_t index) {
+  Node& node = nodes_[index];
+  node.busy = false;
+  ApplyOutputs(index);
+  if (!node.inbox.empty() || !node.completions.empty() || node.wake_due) ScheduleStep(index);
+}
+
+void Simulator::ApplyOutputs(std::size_t index) {
+  Node& node = nodes_[index];
+  std::vector<Output> outputs = std::exchange(node.leaving, {});
+  for (Observer* observer : observers_) observer->OnOutputsLeave(IdOf(index), now_, outputs);
+  for (Output& output : outputs) {
+    if (auto* send = std::get_if<SendFrame>(&output)) {
+      Enqueue(index, IndexOf(send->to), send->id, std::move(send->bytes));
+    } else if (const auto* release = std::get_if<ReleaseFrame>(&output)) {
+      Drop(index, IndexOf(release->to), release->id);
+    } else if (auto* io = std::get_if<IoRequest>(&output)) {
+      node.disk->Submit(std::move(*io));
+    } else if (const auto* wake = std::get_if<SetWake>(&output)) {
+      SetWakeTimer(index, wake->when);
+    }
+  }
+  StartDisk(index);
+}
+
+void Simulator::SetWakeTimer(std::size_t index, Time when) {
+  Node& node = nodes_[index];
+  node.wake_at = std::max(when, now_);
+  Push(node.wake_at, EventKind::kWake, index, node.epoch);
+  Commit();
+}
+
+std::size_t Simulator::MemoryOf(std::size_t index) const {
+  const Node& node = nodes_[index];
+  std::size_t bytes = node.inbox_bytes + node.disk->queued_bytes();
+  for (const Link& link : links_[index]) bytes += link.held_bytes;
+  return bytes;
+}
+
+// ---- disk ----
+
+void Simulator::StartDisk(std::size_t index) {
+  Node& node = nodes_[index];
+  if (!node.disk->idle() || !node.disk->has_work()) return;
+  const Duration time = node.disk->StartBatch(node.disk_bytes_per_second);
+  Push(now_ + time, EventKind::kDiskDone, index, node.epoch);
+  Commit();
+}
+
+// ---- network ----
+
+void Simulator::Enqueue(std::size_t from, std::size_t to, FrameId id, Bytes bytes) {
+  if (to >= nodes_.size()) return;  // an address nobody has
+  if (from == to) {                 // to oneself: no wire
+    ScheduleArrival(from, to, now_, bytes);
+    return;
+  }
+  Link& link = LinkBetween(from, to);
+  link.held_bytes += bytes->size();
+  link.held.push_back({id, std::move(bytes)});
+  Pump(from, to);
+  link.peak_held_bytes = std::max(link.peak_held_bytes, link.held_bytes);
+}
+
+void Simulator::Drop(std::size_t from, std::size_t to, FrameId id) {
+  if (to >= nodes_.size()) return;
+  Link& link = LinkBetween(from, to);
+  const auto found = std::lower_bound(link.held.begin(), link.held.end(), id,
+                                      [](const HeldFrame& f, FrameId wanted) {
+                                        return f.id < wanted;
+                                      });
+  if (found == link.held.end() || found->id != id) return;
+  link.held_bytes -= found->bytes->size();
+  link.held.erase(found);
+}
+
+void Simulator::Pump(std::size_t from, std::size_t to) {
+  Link& link = LinkBetween(from, to);
+  const bool windowed = IsReplica(from) && IsReplica(to);
+  const bool refused = IsReplica(to) && nodes_[to].backend == nullptr;
+  while (!link.held.empty()) {
+    const std::size_t size = link.held.front().bytes->size();
+    const bool fits = !windowed || link.in_flight_bytes == 0 ||
+                      link.in_flight_bytes + size <= options_.profile.net.window_bytes;
+    if (!fits && !refused) return;
+    const Bytes bytes = std::move(link.held.front().bytes);
+    link.held.pop_front();
+    link.held_bytes -= size;
+    if (!refused) Transmit(from, to, bytes);
+  }
+}
+
+void Simulator::Transmit(std::size_t from, std::size_t to, const Bytes& bytes) {
+  const NetModel& net = options_.profile.net;
+  Link& link = LinkBetween(from, to);
+  Node& sender = nodes_[from];
+  const std::uint64_t number = ++link.frames;
+  if (link.jitter == nullptr) {
+    link.jitter = std::make_unique<RandomStream>(options_.seed, from << 32 | to, kLinkStream);
+  }
+  const Duration latency = net.latency_jitter.Apply(net.latency, *link.jitter);
+  const auto size = static_cast<std::int64_t>(bytes->size());
+  sender.nic_free = std::max(sender.nic_free, now_) +
+                    Duration(size * 1'000'000'000 / net.bytes_per_second);
+  Time arrival = sender.nic_free + latency + sender.extra_delay;
+  arrival = std::max(arrival, link.last_arrival);
+  bool lost = false;
+  bool twice = false;
+  for (const Fault& fault : sender.faults) {
+    if (!IsReplica(to) || !FaultHits(fault, from, to, number)) continue;
+    lost = lost || fault.kind == Fault::Kind::kDrop;
+    twice = twice || fault.kind == Fault::Kind::kDuplicate;
+    if (fault.kind == Fault::Kind::kReorder) {
+      RandomStream late(options_.seed, from << 32 | to, number);
+      arrival += Duration(late.Below(static_cast<std::uint64_t>(kReorderDelayMax.count())));
+      ScheduleArrival(from, to, arrival, bytes);
+      return;  // later frames may overtake it: last_arrival stays
+    }
+  }
+  if (lost) return;
+  link.last_arrival = arrival;
+  ScheduleArrival(from, to, arrival, bytes);
+  if (twice) ScheduleArrival(from, to, arrival, bytes);
+}
+
+void Simulator::ScheduleArrival(std::size_t from, std::size_t to, Time when, const Bytes& bytes) {
+  Link& link = LinkBetween(from, to);
+  link.in_flight_bytes += bytes->size();
+  SimEvent& event = Push(when, EventKind::kArrive, to, link.epoch);
+  event.from = static_cast<std::int32_t>(from);
+  event.bytes = bytes;
+  Commit();
+}
+
+void Simulator::Arrive(SimEvent& event) {
+  const auto to = static_cast<std::size_t>(event.node);
+  const auto from = static_cast<std::size_t>(event.from);
+  Link& link = LinkBetween(from, to);
+  if (event.epoch != link.epoch) return;  // the connection broke
+  Node& node = nodes_[to];
+  const bool cut = IsReplica(from) && IsReplica(to) &&
+                   nodes_[from].partition_side != node.partition_side;
+  const bool refused = IsReplica(to) && node.backend == nullptr;
+  if (cut || refused || !IsReplica(to)) {
+    link.in_flight_bytes -= event.bytes->size();
+    if (!link.held.empty()) Pump(from, to);
+    if (!cut && !refused) node.on_frame(IdOf(from), event.bytes);
+    return;
+  }
+  node.inbox_bytes += event.bytes->size();
+  node.inbox.push_back({event.from, event.epoch, std::move(event.bytes)});
+  ScheduleStep(to);
+}
+
+// ---- what there is to see ----
+
+const SimDisk& Simulator::disk(PeerId replica) const { return *nodes_[IndexOf(replica)].disk; }
+
+std::size_t Simulator::HeldBytes(PeerId from, PeerId to) const {
+  return links_[IndexOf(from)][IndexOf(to)].held_bytes;
+}
+
+std::size_t Simulator::PeakHeldBytes(PeerId from) const {
+  std::size_t peak = 0;
+  for (std::size_t to = 0; IsReplica(to); ++to) {
+    peak = std::max(peak, links_[IndexOf(from)][to].peak_held_bytes);
+  }
+  return peak;
+}
+
+void Simulator::ResetPeaks() {
+  for (auto& row : links_) {
+    for (Link& link : row) link.peak_held_bytes = link.held_bytes;
+  }
+}
+
+std::string Simulator::DumpCoroutines(PeerId replica) {
+  assert(IsUp(replica));
+  return NodeOf(replica).backend->DumpCoroutines();
+}
+
+std::vector<WaitRow> Simulator::WaitStatistics(PeerId replica) {
+  assert(IsUp(replica));
+  return NodeOf(replica).backend->WaitStatistics();
+}
+
+}  // namespace depfast::sim

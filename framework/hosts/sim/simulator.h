@@ -1,0 +1,227 @@
+// Simulator: replicas, clients, a network, disks and processors in virtual time.
+//
+// One event heap, ordered by (time, sequence number): events of the same instant happen in the
+// order in which they were scheduled, so a run is a function of its options alone. The simulator is
+// also the kit's measuring instrument: what a replica costs is charged here, from what crosses its
+// Host, and not from what it says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "depfast/random.h"
+#include "sim/disk.h"
+#include "sim/fault.h"
+#include "sim/profile.h"
+#include "sim/step.h"
+#include "sim/trace.h"
+
+namespace depfast::sim {
+
+struct SimOptions {
+  int replicas = 3;
+  std::uint64_t seed = 1;
+  Profile profile;
+  BackendFactory make_backend;
+  bool wait_statistics = false;
+};
+
+// Hears of everything that checkers and reports need, at the moment it happens.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void OnStep(PeerId replica, const StepInput& input, const StepOutput& output) {
+    (void)replica, (void)input, (void)output;
+  }
+  // The outputs of a step have left: messages sent, writes submitted.
+  virtual void OnOutputsLeave(PeerId replica, Time now, const std::vector<Output>& outputs) {
+    (void)replica, (void)now, (void)outputs;
+  }
+  virtual void OnDisk(PeerId replica, Time now, const SimDisk& disk) {
+    (void)replica, (void)now, (void)disk;
+  }
+  // Crashes, restarts, faults that begin and end, a replica that died by itself.
+  virtual void OnWorld(Time now, const std::string& what) { (void)now, (void)what; }
+  virtual void OnRestart(PeerId replica, Time now) { (void)replica, (void)now; }
+};
+
+class Simulator {
+ public:
+  // Replicas are not running until Start.
+  explicit Simulator(SimOptions options);
+  ~Simulator();
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+
+  Time now() const { return now_; }
+  int replicas() const { return options_.replicas; }
+  const SimOptions& options() const { return options_; }
+
+  // --- the world's actors ---
+
+  void Start();
+
+  // A client is outside the model: it computes for free and its connections have no window.
+  using OnFrame = std::function<void(PeerId from, const Bytes& frame)>;
+  PeerId AddClient(OnFrame on_frame);
+  void ClientSend(PeerId client, PeerId replica, Bytes frame);
+
+  // Calls `action` at `when`. Requires: when >= now().
+  void At(Time when, std::function<void()> action);
+
+  // Adds a plan: each fault starts and ends at its time. May be called at any time.
+  void Schedule(const FaultPlan& plan);
+
+  // Faults that tests begin and end by hand, now.
+  void Begin(const Fault& fault);
+  void End(const Fault& fault);
+  // Ends everything that is wrong: partitions, slowness, losses; dead replicas restart.
+  void HealAll();
+
+  void Crash(PeerId replica, const std::string& why = "crash");
+  void Restart(PeerId replica);
+  bool IsUp(PeerId replica) const;
+
+  // --- running ---
+
+  // Handles the next event, if it is not later than `limit`. Returns false (and moves the clock to
+  // the limit) if there is none.
+  bool StepUntil(Time limit);
+  // Requires: limit >= now().
+  void RunUntil(Time limit);
+  void RunFor(Duration duration) { RunUntil(now_ + duration); }
+
+  // --- what there is to see ---
+
+  // Not owned; must outlive the simulator or be removed. Called in order of addition.
+  void AddObserver(Observer* observer) { observers_.push_back(observer); }
+
+  Trace& trace() { return trace_; }
+  const SimDisk& disk(PeerId replica) const;
+  std::uint64_t events() const { return events_; }
+  // Bytes that `from` holds for `to`: sent, and not taken by the wire.
+  std::size_t HeldBytes(PeerId from, PeerId to) const;
+  // The most that a replica has ever held for one peer, since the last ResetPeaks.
+  std::size_t PeakHeldBytes(PeerId from) const;
+  void ResetPeaks();
+  // Empty, or why the first replica died that was not crashed by the test: a verdict.
+  const std::string& first_death() const { return first_death_; }
+  // Of a replica that is up.
+  std::string DumpCoroutines(PeerId replica);
+  std::vector<WaitRow> WaitStatistics(PeerId replica);
+
+ private:
+  enum class EventKind : std::uint8_t { kArrive, kStep, kStepEnd, kWake, kDiskDone, kCall };
+
+  struct SimEvent {
+    Time when;
+    std::uint64_t sequence;
+    EventKind kind;
+    std::int32_t node;          // index of the node it happens at
+    std::int32_t from;          // kArrive: index of the sender
+    std::uint64_t epoch;        // of the node (kArrive: of the link); an older one is void
+    Bytes bytes;                // kArrive
+    std::function<void()> call; // kCall
+  };
+
+  struct HeldFrame {
+    FrameId id;
+    Bytes bytes;
+  };
+
+  // One direction of a connection.
+  struct Link {
+    std::deque<HeldFrame> held;
+    std::size_t held_bytes = 0;
+    std::size_t peak_held_bytes = 0;
+    std::size_t in_flight_bytes = 0;  // on the wire, or unread by the receiver
+    Time last_arrival{0};             // frames do not overtake each other
+    std::uint64_t epoch = 0;          // counts the connection's breaks
+    std::uint64_t frames = 0;         // that have gone on the wire: numbers the fault draws
+    std::unique_ptr<RandomStream> jitter;
+  };
+
+  struct Unread {
+    std::int32_t from;  // index
+    std::uint64_t link_epoch;
+    Bytes bytes;
+  };
+
+  // A replica, or (beyond the replicas) a client.
+  struct Node {
+    std::unique_ptr<ReplicaBackend> backend;  // null while down
+    std::uint64_t epoch = 0;                  // counts crashes: voids what was under way
+    std::uint64_t incarnations = 0;
+    bool step_scheduled = false;
+    bool busy = false;  // a step is under way; its outputs leave at its end
+    std::vector<Output> leaving;
+    std::deque<Unread> inbox;
+    std::size_t inbox_bytes = 0;
+    std::vector<IoCompletion> completions;
+    bool wake_due = false;
+    Time wake_at = kNever;
+    Time nic_free{0};
+    std::unique_ptr<SimDisk> disk;
+    OnFrame on_frame;  // clients
+    // Effects of the faults under way: the strongest of each kind.
+    std::vector<Fault> faults;
+    int cpu_percent = 100;
+    std::int64_t disk_bytes_per_second = 0;  // 0: the model's
+    Duration extra_delay{0};
+    std::uint64_t partition_side = 0;  // nodes with different sides cannot talk
+  };
+
+  Node& NodeOf(PeerId id) { return nodes_[IndexOf(id)]; }
+  std::size_t IndexOf(PeerId id) const;
+  PeerId IdOf(std::size_t index) const;
+  bool IsReplica(std::size_t index) const;
+  Link& LinkBetween(std::size_t from, std::size_t to) { return links_[from][to]; }
+
+  SimEvent& Push(Time when, EventKind kind, std::size_t node, std::uint64_t epoch);
+  void Commit();  // restores the heap after Push and the caller's changes
+  void Handle(SimEvent& event);
+
+  void ScheduleStep(std::size_t index);
+  void BeginStep(std::size_t index);
+  StepInput CollectInput(std::size_t index);
+  Duration CostOf(const Node& node, const StepInput& input, const StepOutput& output,
+                  std::size_t memory) const;
+  void EndStep(std::size_t index);
+  void ApplyOutputs(std::size_t index);
+  void Enqueue(std::size_t from, std::size_t to, FrameId id, Bytes bytes);
+  void Drop(std::size_t from, std::size_t to, FrameId id);
+  void Pump(std::size_t from, std::size_t to);
+  void Transmit(std::size_t from, std::size_t to, const Bytes& bytes);
+  void ScheduleArrival(std::size_t from, std::size_t to, Time when, const Bytes& bytes);
+  void Arrive(SimEvent& event);
+  void StartDisk(std::size_t index);
+  void SetWakeTimer(std::size_t index, Time when);
+  std::size_t MemoryOf(std::size_t index) const;
+  void Boot(std::size_t index);
+  void BreakConnections(std::size_t index);
+  void Kill(std::size_t index, const std::string& why);
+  void RecomputeFaults();
+  // True for this frame with a probability of `permille`, drawn from nothing but its number: frames
+  // of other links and other faults have no say in it.
+  bool FaultHits(const Fault& fault, std::size_t from, std::size_t to, std::uint64_t number) const;
+  void Tell(const std::string& what);
+
+  SimOptions options_;
+  Time now_{0};
+  std::uint64_t last_sequence_ = 0;
+  std::uint64_t events_ = 0;
+  std::vector<SimEvent> heap_;
+  std::vector<Node> nodes_;
+  std::vector<std::vector<Link>> links_;  // [from][to], by index
+  std::vector<Fault> active_faults_;
+  std::vector<Observer*> observers_;
+  Trace trace_;
+  std::string first_death_;
+};
+
+}  // namespace depfast::sim

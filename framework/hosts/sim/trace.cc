@@ -1,0 +1,160 @@
+#include "sim/trace.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <sstream>
+#include <string_view>
+
+#include "depfast/frame.h"
+#include "depfast/random.h"
+
+namespace depfast::sim {
+namespace {
+
+// What kind of crossing a hashed value begins.
+enum class Tag : std::uint64_t {
+  kStep = 1,
+  kFrame,
+  kCompletion,
+  kHeld,
+  kSend,
+  kRelease,
+  kSubmit,
+  kWake,
+  kObserve,
+  kDraws,
+  kDeath,
+  kWorld,
+};
+
+std::uint64_t HashOf(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+std::uint64_t Unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
+std::uint64_t Unsigned(Time time) { return Unsigned(time.count()); }
+
+}  // namespace
+
+void Trace::Mix(std::uint64_t value) {
+  hash_ = RandomStream::Mix(hash_ + 0x9e3779b97f4a7c15ULL + value);
+}
+
+void Trace::MixBytes(const Bytes& bytes) {
+  Mix(bytes == nullptr ? 0 : HashOf(*bytes) ^ bytes->size());
+}
+
+void Trace::Add(PeerId replica, const StepInput& input) {
+  Mix(static_cast<std::uint64_t>(Tag::kStep));
+  Mix(Unsigned(replica));
+  Mix(Unsigned(input.now));
+  ++crossings_;
+  if (writer_) Write(replica, input.now, "step");
+  for (const IoCompletion& done : input.completions) {
+    Mix(static_cast<std::uint64_t>(Tag::kCompletion));
+    Mix(done.id);
+    Mix(Unsigned(done.error));
+    MixBytes(done.data);
+    ++crossings_;
+    if (writer_) {
+      Write(replica, input.now,
+            "io " + std::to_string(done.id) + " done, error " + std::to_string(done.error));
+    }
+  }
+  for (const FrameArrival& frame : input.frames) {
+    Mix(static_cast<std::uint64_t>(Tag::kFrame));
+    Mix(Unsigned(frame.from));
+    MixBytes(frame.bytes);
+    ++crossings_;
+    if (writer_) {
+      Write(replica, input.now,
+            "from " + std::to_string(frame.from) + ": " + DescribeFrame(frame.bytes));
+    }
+  }
+  for (const std::size_t held : input.held_bytes) Mix(held);
+}
+
+void Trace::Add(PeerId replica, Time now, const StepOutput& output) {
+  for (const Output& one : output.outputs) AddOutput(replica, now, one);
+  if (output.random_draws > 0) {
+    Mix(static_cast<std::uint64_t>(Tag::kDraws));
+    Mix(output.random_draws);
+    crossings_ += output.random_draws;
+    if (writer_) Write(replica, now, "drew " + std::to_string(output.random_draws) + " randoms");
+  }
+  if (!output.death.empty()) {
+    // The words may hold an address or a signal number: only that it died is part of the hash.
+    Mix(static_cast<std::uint64_t>(Tag::kDeath));
+    if (writer_) Write(replica, now, "died: " + output.death);
+  }
+}
+
+void Trace::AddOutput(PeerId replica, Time now, const Output& output) {
+  ++crossings_;
+  std::ostringstream text;
+  if (const auto* send = std::get_if<SendFrame>(&output)) {
+    Mix(static_cast<std::uint64_t>(Tag::kSend));
+    Mix(send->id);
+    Mix(Unsigned(send->to));
+    MixBytes(send->bytes);
+    if (writer_) text << "send " << send->id << " to " << send->to << ": "
+                      << DescribeFrame(send->bytes);
+  } else if (const auto* release = std::get_if<ReleaseFrame>(&output)) {
+    Mix(static_cast<std::uint64_t>(Tag::kRelease));
+    Mix(release->id);
+    Mix(Unsigned(release->to));
+    if (writer_) text << "release " << release->id << " to " << release->to;
+  } else if (const auto* io = std::get_if<IoRequest>(&output)) {
+    Mix(static_cast<std::uint64_t>(Tag::kSubmit));
+    Mix(io->id);
+    Mix(static_cast<std::uint64_t>(io->kind) << 1 | (io->sync ? 1 : 0));
+    Mix(HashOf(io->file));
+    Mix(HashOf(io->to));
+    Mix(io->length);
+    MixBytes(io->data);
+    if (writer_) {
+      text << "io " << io->id << " kind " << static_cast<int>(io->kind) << " on " << io->file
+           << ", " << (io->data ? io->data->size() : 0) << " bytes" << (io->sync ? ", sync" : "");
+    }
+  } else if (const auto* wake = std::get_if<SetWake>(&output)) {
+    Mix(static_cast<std::uint64_t>(Tag::kWake));
+    Mix(Unsigned(wake->when));
+    if (writer_) text << "wake at " << wake->when.count();
+  } else if (const auto* seen = std::get_if<Observation>(&output)) {
+    Mix(static_cast<std::uint64_t>(Tag::kObserve));
+    Mix(seen->kind);
+    for (const std::uint64_t value : seen->values) Mix(value);
+    if (writer_) {
+      text << "observe " << seen->kind;
+      for (const std::uint64_t value : seen->values) text << " " << value;
+    }
+  }
+  if (writer_) Write(replica, now, text.str());
+}
+
+void Trace::AddWorld(Time now, const std::string& what) {
+  Mix(static_cast<std::uint64_t>(Tag::kWorld));
+  Mix(Unsigned(now));
+  Mix(HashOf(what));
+  if (writer_) Write(-1, now, what);
+}
+
+void Trace::Write(PeerId replica, Time now, const std::string& text) {
+  const std::string who = replica < 0 ? "world" : "replica " + std::to_string(replica);
+  writer_(std::to_string(now.count()) + " ns " + who + " " + text);
+}
+
+std::string DescribeFrame(const Bytes& bytes) {
+  static constexpr const char* kKinds[] = {"request", "reply", "error"};
+  std::string error;
+  const auto frame = DecodeFrame(*bytes, error);
+  if (!frame) return "malformed frame (" + error + ")";
+  std::ostringstream text;
+  text << kKinds[static_cast<int>(frame->header.kind)] << " method " << frame->header.method
+       << " call " << frame->header.call << " ";
+  const auto body = frame_internal::UnpackBody(frame->body, error);
+  if (!body) return text.str() + "malformed body (" + error + ")";
+  text << body->get();
+  return text.str();
+}
+
+}  // namespace depfast::sim

@@ -1,0 +1,45 @@
+// Trace: a rolling hash of everything that crosses a Host, and on request the crossings as text.
+//
+// Two runs with equal hashes are, for all that any test can see, the same run. The determinism
+// contract is stated in these hashes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "sim/step.h"
+
+namespace depfast::sim {
+
+class Trace {
+ public:
+  // One line per crossing, in order, while set.
+  using Writer = std::function<void(const std::string& line)>;
+  void set_writer(Writer writer) { writer_ = std::move(writer); }
+
+  void Add(PeerId replica, const StepInput& input);
+  void Add(PeerId replica, Time now, const StepOutput& output);
+  // A change of the world that replicas only feel: a fault begins or ends, a crash, a restart.
+  void AddWorld(Time now, const std::string& what);
+
+  std::uint64_t hash() const { return hash_; }
+  std::uint64_t crossings() const { return crossings_; }
+
+ private:
+  struct Line;  // one crossing being described
+
+  void Mix(std::uint64_t value);
+  void MixBytes(const Bytes& bytes);
+  void AddOutput(PeerId replica, Time now, const Output& output);
+  void Write(PeerId replica, Time now, const std::string& text);
+
+  std::uint64_t hash_ = 0;
+  std::uint64_t crossings_ = 0;
+  Writer writer_;
+};
+
+// "6 fields, 120 bytes" is no help: names the frame's kind, method, call and body as JSON-like text.
+std::string DescribeFrame(const Bytes& bytes);
+
+}  // namespace depfast::sim
