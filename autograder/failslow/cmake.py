@@ -3,7 +3,7 @@
 import fcntl
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from failslow import console, process
 from failslow.errors import CannotDo
@@ -52,8 +52,9 @@ def _build(kit: Kit, preset: str, targets: Sequence[str]) -> None:
     argv = ["cmake", "--build", "--preset", preset]
     argv += ["--target", *targets] if targets else []
     output: list[str] = []
-    with console.progress(f"Building ({preset})") as advance:
-        for item in process.lines(argv, cwd=kit.root, env={"NINJA_STATUS": "[%f/%t] "}):
+    lines = process.lines(argv, cwd=kit.root, env={"NINJA_STATUS": "[%f/%t] "})
+    with console.progress(f"Building ({preset})") as advance, closing(lines):
+        for item in lines:
             if isinstance(item, int):
                 exit_code = item
             elif step := NINJA_STEP.match(item):

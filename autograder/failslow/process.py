@@ -9,13 +9,15 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 OUTPUT_BYTES_MAX = 1 << 20
+ASKED_TO_END_S = 5.0
 
 _groups: set[int] = set()
 _groups_lock = threading.Lock()
@@ -79,8 +81,11 @@ def background(argv: Sequence[str | Path]) -> Iterator[None]:
 
 def lines(
     argv: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None
-) -> Iterator[str | int]:
-    """Yields output and error lines as they come, then the exit code as the last item."""
+) -> Generator[str | int, None, None]:
+    """Yields output and error lines as they come, then the exit code as the last item.
+
+    For build tools and the like: closed early, it asks the child to end before it kills it.
+    """
     child = _start(argv, cwd, env, subprocess.PIPE, subprocess.STDOUT)
     assert child.stdout is not None
     try:
@@ -91,6 +96,7 @@ def lines(
         yield child.returncode
     finally:
         if child.returncode is None:
+            _ask_to_end(child.pid)
             _kill_group(child.pid)
             _reap(child)
 
@@ -151,6 +157,17 @@ def _wait(child: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
         _kill_group(child.pid)
         _reap(child)
     return timed_out.is_set()
+
+
+def _ask_to_end(group: int) -> None:
+    """Gives a build tool time to end its own children, which it keeps in groups of their own."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGTERM)
+    deadline = time.monotonic() + ASKED_TO_END_S
+    while time.monotonic() < deadline:
+        if os.waitid(os.P_PID, group, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None:
+            return
+        time.sleep(0.05)
 
 
 def _kill_group(group: int) -> None:

@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable
+from contextlib import closing
 
 from failslow import cmake, console, parallel, process
 from failslow.check import junit
@@ -28,8 +29,9 @@ def ctest(preset: str) -> Callable[[Context], Counts]:
         report = context.scratch / f"ctest-{preset}.xml"
         argv = ["ctest", "--test-dir", str(context.kit.preset(preset)), "--output-on-failure"]
         argv += ["--no-tests=error", f"-j{parallel.workers()}", "--output-junit", str(report)]
-        with console.progress(f"Testing ({preset})") as advance:
-            for item in process.lines(argv, cwd=context.kit.root):
+        lines = process.lines(argv, cwd=context.kit.root)
+        with console.progress(f"Testing ({preset})") as advance, closing(lines):
+            for item in lines:
                 if isinstance(item, str) and (line := CTEST_LINE.match(item)):
                     advance(int(line[1]), int(line[2]), line[3])
         return junit.read(report)

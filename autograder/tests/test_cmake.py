@@ -1,0 +1,83 @@
+"""Building the kit: what a failure looks like, and that an interrupt ends the compilers."""
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from failslow import cmake, process
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from fakes import write_program
+
+FAKE_CMAKE = """
+import os, pathlib, sys
+build = pathlib.Path("build/release")
+build.mkdir(parents=True, exist_ok=True)
+(build / "calls").open("a").write(sys.argv[1] + "\\n")
+if sys.argv[1] == "--preset":
+    (build / "build.ninja").write_text("")
+elif os.path.exists("broken"):
+    print("[1/2] Building CXX object a.cc.o")
+    print("a.cc:1:1: error: no")
+    sys.exit(1)
+"""
+
+PARENT = """
+import os, signal, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"],
+                         start_new_session=True)
+signal.signal(signal.SIGTERM, lambda *_: (child.kill(), child.wait(), sys.exit(1)))
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
+    write_program(tmp_path / "bin" / "cmake", FAKE_CMAKE)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    (tmp_path / "CMakePresets.json").write_text("{}")
+    return Kit(tmp_path)
+
+
+def calls(kit: Kit) -> list[str]:
+    return (kit.preset("release") / "calls").read_text().split()
+
+
+def test_configures_once_and_builds_every_time(checkout: Kit) -> None:
+    cmake.build(checkout)
+    cmake.build(checkout)
+    assert calls(checkout) == ["--preset", "--build", "--build"]
+
+
+def test_configures_again_when_the_presets_change(checkout: Kit) -> None:
+    cmake.build(checkout)
+    later = time.time() + 10
+    os.utime(checkout.root / "CMakePresets.json", (later, later))
+    cmake.build(checkout)
+    assert calls(checkout).count("--preset") == 2
+
+
+def test_a_failed_build_shows_the_compiler(checkout: Kit) -> None:
+    (checkout.root / "broken").touch()
+    with pytest.raises(CannotDo, match="the release build of the kit failed") as failed:
+        cmake.build(checkout)
+    assert failed.value.detail == "a.cc:1:1: error: no"
+
+
+def test_a_directory_that_is_no_checkout(tmp_path: Path) -> None:
+    with pytest.raises(CannotDo, match="not a checkout of the kit"):
+        cmake.build(Kit(tmp_path))
+
+
+def test_an_interrupted_build_ends_grandchildren_in_groups_of_their_own(tmp_path: Path) -> None:
+    lines = process.lines([write_program(tmp_path / "parent", PARENT)], cwd=tmp_path)
+    grandchild = int(next(lines))
+    lines.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(grandchild, 0)
+    with suppress(ProcessLookupError):
+        os.kill(grandchild, 9)
