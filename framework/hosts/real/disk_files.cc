@@ -1,0 +1,234 @@
+#include "real/disk_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace depfast::real {
+namespace {
+
+constexpr std::size_t kPiecesMax = 1024;  // of one writev (IOV_MAX)
+
+bool IsAppendTo(const IoRequest& request, const std::string& file) {
+  return request.kind == IoRequest::Kind::kAppend && request.file == file;
+}
+
+// Removes the first `bytes` of `pieces`, of which the first `at` are gone already.
+void Advance(std::vector<iovec>& pieces, std::size_t& at, std::size_t bytes) {
+  while (bytes > 0) {
+    iovec& piece = pieces[at];
+    const std::size_t taken = std::min(bytes, piece.iov_len);
+    piece.iov_base = static_cast<char*>(piece.iov_base) + taken;
+    piece.iov_len -= taken;
+    bytes -= taken;
+    if (piece.iov_len == 0) ++at;
+  }
+}
+
+}  // namespace
+
+DiskFiles::DiskFiles(std::unique_ptr<FileOps> ops, DiskCounters& counters)
+    : ops_(std::move(ops)), counters_(counters) {}
+
+DiskFiles::~DiskFiles() {
+  for (const auto& [name, file] : files_) ops_->Close(file.fd);
+}
+
+std::vector<IoCompletion> DiskFiles::Run(std::span<const IoRequest> batch) {
+  std::vector<IoCompletion> completions;
+  completions.reserve(batch.size());
+  bool sync = false;
+  for (std::size_t at = 0; at < batch.size();) {
+    const IoRequest& request = batch[at];
+    std::size_t count = 1;
+    IoCompletion completion{request.id, 0, nullptr};
+    if (request.kind == IoRequest::Kind::kAppend) {
+      // Appends to one file in a row are one write.
+      while (at + count < batch.size() && IsAppendTo(batch[at + count], request.file)) ++count;
+      completion.error = AppendAll(request.file, batch.subspan(at, count));
+    } else {
+      completion.error = RunOne(request, completion.data);
+    }
+    for (std::size_t i = at; i < at + count; ++i) {
+      sync = sync || batch[i].sync;
+      completion.id = batch[i].id;
+      completions.push_back(completion);
+    }
+    at += count;
+  }
+  const int sync_error = sync ? SyncAll() : 0;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (batch[i].sync && completions[i].error == 0) completions[i].error = sync_error;
+    if (completions[i].error != 0) counters_.errors.Add();
+  }
+  counters_.batches.Add();
+  counters_.operations.Add(batch.size());
+  return completions;
+}
+
+int DiskFiles::RunOne(const IoRequest& request, Bytes& data) {
+  switch (request.kind) {
+    case IoRequest::Kind::kRead:
+      return Read(request.file, data);
+    case IoRequest::Kind::kTruncate:
+      return Truncate(request.file, request.length);
+    case IoRequest::Kind::kRename:
+      return Rename(request.file, request.to);
+    case IoRequest::Kind::kRemove:
+      return Remove(request.file);
+    case IoRequest::Kind::kAppend:
+      break;
+  }
+  return EINVAL;
+}
+
+DiskFiles::File* DiskFiles::Find(const std::string& name, bool create, int& error) {
+  const auto found = files_.find(name);
+  if (found != files_.end()) return &found->second;
+  File file;
+  error = OpenAndSync(name, file);
+  if (error == ENOENT && create) {
+    file.fd = ops_->Open(name, /*create=*/true);
+    error = file.fd < 0 ? -file.fd : 0;
+    directory_unsynced_ = true;
+  }
+  if (error != 0) return nullptr;
+  return &files_.emplace(name, file).first->second;
+}
+
+// What a killed process wrote and did not sync is readable, and yet a power cut may take it. So
+// nothing is read from a file, and taken for durable, before a sync in this life.
+int DiskFiles::OpenAndSync(const std::string& name, File& file) {
+  file.fd = ops_->Open(name, /*create=*/false);
+  if (file.fd < 0) return -file.fd;
+  file.unsynced = true;
+  SyncFile(file);
+  return 0;
+}
+
+void DiskFiles::Forget(const std::string& name) {
+  const auto found = files_.find(name);
+  if (found == files_.end()) return;
+  ops_->Close(found->second.fd);
+  files_.erase(found);
+}
+
+int DiskFiles::AppendAll(const std::string& name, std::span<const IoRequest> run) {
+  int error = 0;
+  File* const file = Find(name, /*create=*/true, error);
+  if (file == nullptr) return error;
+  if (file->broken != 0) return file->broken;
+  std::vector<iovec> pieces;
+  pieces.reserve(run.size());
+  for (const IoRequest& request : run) {
+    if (request.data->empty()) continue;
+    pieces.push_back({const_cast<char*>(request.data->data()), request.data->size()});
+  }
+  file->unsynced = true;
+  error = Write(*file, std::move(pieces));
+  if (error != 0) file->broken = error;
+  return error;
+}
+
+int DiskFiles::Write(File& file, std::vector<iovec> pieces) {
+  for (std::size_t at = 0; at < pieces.size();) {
+    const std::size_t count = std::min(kPiecesMax, pieces.size() - at);
+    const ssize_t written = ops_->Append(file.fd, std::span(pieces).subspan(at, count));
+    counters_.writes.Add();
+    if (written == -EINTR) continue;
+    if (written < 0) return static_cast<int>(-written);
+    if (written == 0) return EIO;  // no progress, no reason: do not spin
+    Advance(pieces, at, static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+int DiskFiles::Read(const std::string& name, Bytes& data) {
+  int error = 0;
+  File* const file = Find(name, /*create=*/false, error);
+  if (file == nullptr) return error;
+  if (file->broken != 0) return file->broken;
+  const std::int64_t size = ops_->Size(file->fd);
+  if (size < 0) return static_cast<int>(-size);
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t got = ops_->Read(file->fd, bytes.data() + at, bytes.size() - at, at);
+    if (got == -EINTR) continue;
+    if (got < 0) return static_cast<int>(-got);
+    if (got == 0) return EIO;  // shorter than it was a moment ago, and it is ours alone
+    at += static_cast<std::size_t>(got);
+  }
+  data = MakeBytes(std::move(bytes));
+  return 0;
+}
+
+int DiskFiles::Truncate(const std::string& name, std::uint64_t length) {
+  int error = 0;
+  File* const file = Find(name, /*create=*/false, error);
+  if (file == nullptr) return error;
+  if (file->lost) return file->broken;
+  const std::int64_t size = ops_->Size(file->fd);
+  if (size < 0) return static_cast<int>(-size);
+  if (static_cast<std::uint64_t>(size) > length) {
+    file->unsynced = true;
+    error = -ops_->Truncate(file->fd, length);
+  }
+  file->broken = error;
+  return error;
+}
+
+int DiskFiles::Rename(const std::string& from, const std::string& to) {
+  int error = 0;
+  File* const file = Find(from, /*create=*/false, error);
+  if (file == nullptr) return error;
+  if (error = SyncFile(*file); error != 0) return error;
+  if (error = -ops_->Rename(from, to); error != 0) return error;
+  directory_unsynced_ = true;
+  if (from == to) return 0;
+  Forget(to);
+  files_.emplace(to, *file);
+  files_.erase(from);
+  return 0;
+}
+
+int DiskFiles::Remove(const std::string& name) {
+  const int error = -ops_->Remove(name);
+  if (error != 0) return error;
+  directory_unsynced_ = true;
+  Forget(name);
+  return 0;
+}
+
+int DiskFiles::SyncFile(File& file) {
+  if (file.broken != 0) return file.broken;
+  if (!file.unsynced) return 0;
+  counters_.syncs.Add();
+  const int error = -ops_->Sync(file.fd);
+  if (error == 0) {
+    file.unsynced = false;
+  } else {
+    file.broken = error;
+    file.lost = true;
+  }
+  return error;
+}
+
+int DiskFiles::SyncDirectory() {
+  if (directory_broken_ != 0 || !directory_unsynced_) return directory_broken_;
+  counters_.directory_syncs.Add();
+  directory_broken_ = -ops_->SyncDirectory();
+  directory_unsynced_ = false;
+  return directory_broken_;
+}
+
+int DiskFiles::SyncAll() {
+  int first_error = 0;
+  for (auto& [name, file] : files_) {
+    const int error = SyncFile(file);
+    if (first_error == 0) first_error = error;
+  }
+  const int error = SyncDirectory();
+  return first_error != 0 ? first_error : error;
+}
+
+}  // namespace depfast::real

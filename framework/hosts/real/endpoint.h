@@ -1,0 +1,37 @@
+// Endpoint: where a replica listens.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "real/descriptor.h"
+
+namespace depfast::real {
+
+struct Endpoint {
+  std::string host;  // a name or an address
+  std::uint16_t port = 0;
+};
+
+std::string ToString(const Endpoint& endpoint);
+
+// "host:port". Throws std::invalid_argument with one line that says what is wrong.
+Endpoint ParseEndpoint(std::string_view text);
+
+// "host:port,host:port,...". Same errors.
+std::vector<Endpoint> ParseEndpoints(std::string_view text);
+
+// Looks the name up (IPv4), which may block. Throws std::system_error or std::invalid_argument.
+sockaddr_in Resolve(const Endpoint& endpoint);
+
+// A non-blocking socket listening on the endpoint. Throws std::system_error.
+Descriptor Listen(const Endpoint& endpoint);
+
+// The port a socket is bound to.
+std::uint16_t PortOf(int fd);
+
+}  // namespace depfast::real

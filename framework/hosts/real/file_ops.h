@@ -1,0 +1,40 @@
+// FileOps: the system calls that the disk thread makes, behind an interface, so that tests can make
+// them fail.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace depfast::real {
+
+// All files are in one directory. Every function returns what its system call does, or the errno
+// negated: errors are data here, not exceptions. Called from one thread at a time.
+class FileOps {
+ public:
+  virtual ~FileOps() = default;
+
+  // A descriptor for reading and appending. With `create` the file must not exist yet, without it
+  // must.
+  virtual int Open(const std::string& file, bool create) = 0;
+  virtual void Close(int fd) = 0;
+  virtual std::int64_t Size(int fd) = 0;
+  virtual ssize_t Append(int fd, std::span<const iovec> pieces) = 0;
+  virtual ssize_t Read(int fd, char* to, std::size_t bytes, std::uint64_t offset) = 0;
+  virtual int Truncate(int fd, std::uint64_t length) = 0;
+  virtual int Sync(int fd) = 0;  // fdatasync
+  virtual int Rename(const std::string& from, const std::string& to) = 0;
+  virtual int Remove(const std::string& file) = 0;
+  virtual int SyncDirectory() = 0;
+};
+
+// The real thing. Creates the directory if it is missing and locks it against any other process for
+// as long as the object lives. Throws std::system_error, one line, if either cannot be done.
+std::unique_ptr<FileOps> OpenDataDirectory(const std::string& path);
+
+}  // namespace depfast::real

@@ -1,0 +1,89 @@
+#include "real/main.h"
+
+#include <signal.h>
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "core/stack_overflow.h"
+#include "real/real_host.h"
+
+namespace depfast::real {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: --id N --peers HOST:PORT,HOST:PORT,... --data DIR [--seed N] [--listen-fd N]";
+
+template <typename Number>
+Number ParseNumber(std::string_view flag, std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw std::invalid_argument(std::string(flag) + ": '" + std::string(text) +
+                                "' is not a number in range");
+  }
+  return number;
+}
+
+RealHostOptions ParseFlags(int argc, char** argv) {
+  RealHostOptions options;
+  options.handle_signals = true;
+  bool has_id = false;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view flag = argv[i];
+    if (i + 1 == argc) throw std::invalid_argument(std::string(flag) + " lacks a value; " + kUsage);
+    const std::string_view value = argv[i + 1];
+    if (flag == "--id") {
+      options.self = ParseNumber<PeerId>(flag, value);
+      has_id = true;
+    } else if (flag == "--peers") {
+      options.replicas = ParseEndpoints(value);
+    } else if (flag == "--data") {
+      options.data_dir = value;
+    } else if (flag == "--seed") {
+      options.seed = ParseNumber<std::uint64_t>(flag, value);
+    } else if (flag == "--listen-fd") {
+      options.listen_fd = ParseNumber<int>(flag, value);
+    } else {
+      throw std::invalid_argument("unknown flag " + std::string(flag) + "; " + kUsage);
+    }
+  }
+  if (!has_id || options.replicas.empty() || options.data_dir.empty()) {
+    throw std::invalid_argument(std::string("--id, --peers and --data are needed; ") + kUsage);
+  }
+  return options;
+}
+
+std::unique_ptr<RealHost> MakeHost(int argc, char** argv) {
+  try {
+    return std::make_unique<RealHost>(ParseFlags(argc, argv), MakeService);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+int RealMain(int argc, char** argv) {
+  signal(SIGPIPE, SIG_IGN);  // a reader of our log that has gone is no reason to die
+  InstallStackOverflowHandler();
+  const auto host = MakeHost(argc, argv);
+  if (host == nullptr) return 2;
+  try {
+    host->Run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: an exception escaped: %s\n", argv[0], error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace depfast::real

@@ -1,0 +1,286 @@
+#include "real/real_host.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+#include <cassert>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace depfast::real {
+namespace {
+
+constexpr EventLoop::Token kWishToken = 0;
+constexpr EventLoop::Token kDiskToken = 1;
+constexpr EventLoop::Token kTimerToken = 2;
+constexpr EventLoop::Token kSignalToken = 3;
+static_assert(kSignalToken < Network::kFirstToken);
+
+RealHostOptions Validated(RealHostOptions options) {
+  const auto require = [](bool good, const std::string& line) {
+    if (!good) throw std::invalid_argument(line);
+  };
+  const auto count = options.replicas.size();
+  require(count > 0, "the list of replicas is empty");
+  require(count < kFirstClient, "there are more than 999 replicas");
+  require(options.self >= 0 && static_cast<std::size_t>(options.self) < count,
+          "replica id " + std::to_string(options.self) + " is not in 0 .. " +
+              std::to_string(count - 1));
+  for (const Endpoint& endpoint : options.replicas) {
+    require(!endpoint.host.empty() && endpoint.port != 0,
+            "'" + ToString(endpoint) + "' lacks a host or a port");
+  }
+  require(!options.data_dir.empty(), "no data directory is given");
+  require(options.held_bytes_max > 0, "held_bytes_max is 0: nothing could be sent");
+  return options;
+}
+
+RuntimeOptions RuntimeOptionsOf(const RealHostOptions& options) {
+  RuntimeOptions result;
+  result.self = options.self;
+  result.replicas = static_cast<int>(options.replicas.size());
+  result.wait_statistics = options.wait_statistics;
+  return result;
+}
+
+NetworkOptions NetworkOptionsOf(const RealHostOptions& options) {
+  NetworkOptions result;
+  result.self = options.self;
+  result.replicas = options.replicas;
+  result.held_bytes_max = options.held_bytes_max;
+  result.held_bytes_disconnected_max = options.held_bytes_disconnected_max;
+  return result;
+}
+
+std::uint64_t SeedFromKernel() {
+  std::uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) ThrowErrno("getrandom");
+  return seed;
+}
+
+Time ReadClock() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Empties an eventfd, a timerfd.
+void Drain(int fd) {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto got = read(fd, &count, sizeof count);
+}
+
+}  // namespace
+
+RealHost::RealHost(RealHostOptions options, const ServiceFactory& make_service)
+    : options_(Validated(std::move(options))),
+      wish_event_(Checked(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")),
+      timer_(Checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd")),
+      now_(ReadClock()),
+      random_(options_.seed ? *options_.seed : SeedFromKernel()),
+      held_bytes_(options_.replicas.size()),
+      runtime_(*this, RuntimeOptionsOf(options_)) {
+  if (options_.handle_signals) TakeOverSignals();
+  const auto self = static_cast<std::size_t>(options_.self);
+  Descriptor listener = options_.listen_fd >= 0 ? Descriptor(options_.listen_fd)
+                                                : Listen(options_.replicas[self]);
+  port_ = PortOf(listener.get());
+  disk_.emplace(options_.open_files ? options_.open_files(options_.data_dir)
+                                    : OpenDataDirectory(options_.data_dir),
+                counters_.disk);
+  network_.emplace(NetworkOptionsOf(options_), std::move(listener), loop_, counters_.network,
+                   [this](const std::string& line) { Log(line); });
+  loop_.Watch(wish_event_.get(), EPOLLIN, kWishToken);
+  loop_.Watch(disk_->completion_fd(), EPOLLIN, kDiskToken);
+  loop_.Watch(timer_.get(), EPOLLIN, kTimerToken);
+  runtime_.Enter([&] { service_ = make_service(runtime_); });
+}
+
+RealHost::~RealHost() { Finish(); }
+
+void RealHost::TakeOverSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGTERM, SIGINT, SIGUSR1}) sigaddset(&set, number);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signals_ = Checked(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), "signalfd");
+  loop_.Watch(signals_.get(), EPOLLIN, kSignalToken);
+}
+
+void RealHost::Run() {
+  assert(!dead_ && "a host runs once");
+  try {
+    now_ = ReadClock();
+    runtime_.Enter([this] { service_->Start(); });
+    wake_ = now_;  // the first step has nothing delivered, and runs all the same
+    Step();
+    while (!stopping_) Turn();
+  } catch (...) {
+    Finish();
+    throw;
+  }
+  Finish();
+}
+
+void RealHost::Finish() {
+  dead_ = true;
+  runtime_.Shutdown();
+  network_.reset();
+  disk_.reset();
+}
+
+void RealHost::Turn() {
+  WaitForEvents();
+  now_ = ReadClock();
+  network_->OnTime(now_);
+  Step();
+}
+
+void RealHost::WaitForEvents() {
+  const Time when = std::min(wake_, network_->NextDeadline());
+  const bool block = to_self_.empty() && !network_->HasBacklog() && when > now_;
+  if (block) ArmTimer(when);
+  for (const epoll_event& event : loop_.Wait(block)) OnEvent(event.data.u64, event.events);
+}
+
+void RealHost::ArmTimer(Time when) {
+  if (when == armed_) return;
+  itimerspec spec = {};
+  if (when != kNever) {  // all zeros disarm it
+    spec.it_value.tv_sec = when.count() / 1'000'000'000;
+    spec.it_value.tv_nsec = when.count() % 1'000'000'000;
+  }
+  if (timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &spec, nullptr) != 0) {
+    ThrowErrno("timerfd_settime");
+  }
+  armed_ = when;
+}
+
+void RealHost::OnEvent(EventLoop::Token token, std::uint32_t events) {
+  switch (token) {
+    case kWishToken:
+      Drain(wish_event_.get());
+      FulfilWishes();
+      break;
+    case kTimerToken:
+      Drain(timer_.get());
+      armed_ = kNever;
+      break;
+    case kSignalToken:
+      OnSignal();
+      break;
+    case kDiskToken:  // every step looks for completions
+      break;
+    default:
+      network_->OnEvent(token, events);
+  }
+}
+
+void RealHost::OnSignal() {
+  signalfd_siginfo info = {};
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo == SIGUSR1) {
+      Dump();
+    } else {
+      stopping_ = true;
+    }
+  }
+}
+
+void RealHost::Ask(Wish wish) {
+  wishes_.fetch_or(wish);
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto put = write(wish_event_.get(), &one, sizeof one);
+}
+
+void RealHost::FulfilWishes() {
+  const unsigned wishes = wishes_.exchange(0);
+  if ((wishes & kDump) != 0) Dump();
+  if ((wishes & kStop) != 0) stopping_ = true;
+}
+
+void RealHost::Dump() {
+  const std::string text =
+      "replica " + std::to_string(options_.self) + ": " + runtime_.DumpCoroutines();
+  if (options_.on_dump) {
+    options_.on_dump(text);
+  } else {
+    std::fputs(text.c_str(), stderr);
+  }
+}
+
+void RealHost::Log(const std::string& line) const {
+  if (options_.on_log) {
+    options_.on_log(line);
+  } else {
+    std::fprintf(stderr, "replica %d: %s\n", options_.self, line.c_str());
+  }
+}
+
+void RealHost::Step() {
+  for (std::size_t i = 0; i < held_bytes_.size(); ++i) {
+    held_bytes_[i] = network_->HeldBytes(static_cast<PeerId>(i));
+  }
+  const bool due = wake_ <= now_;
+  if (due) wake_ = kNever;
+  if (DeliverArrivals() || due) {
+    counters_.steps.Add();
+    runtime_.Run();
+  }
+  network_->Flush();
+  disk_->Flush();
+}
+
+bool RealHost::DeliverArrivals() {
+  auto completions = disk_->TakeCompletions();
+  bool delivered = !completions.empty();
+  for (IoCompletion& completion : completions) runtime_.DeliverIo(std::move(completion));
+  for (const Bytes& frame : std::exchange(to_self_, {})) {
+    runtime_.DeliverFrame(options_.self, *frame);
+    delivered = true;
+  }
+  const std::size_t frames = network_->Receive(
+      [this](PeerId from, std::string_view frame) { runtime_.DeliverFrame(from, frame); });
+  return delivered || frames > 0;
+}
+
+FrameId RealHost::Send(PeerId peer, Bytes frame) {
+  assert(frame->size() <= kMaxFrameBytes);
+  const FrameId id = ++last_frame_;
+  if (dead_) return id;
+  if (const auto index = static_cast<std::size_t>(peer); index < held_bytes_.size()) {
+    held_bytes_[index] += frame->size();
+  }
+  if (peer == options_.self) {
+    to_self_.push_back(std::move(frame));
+  } else {
+    network_->Send(peer, id, std::move(frame));
+  }
+  return id;
+}
+
+void RealHost::Release(PeerId peer, FrameId frame) {
+  if (!dead_) network_->Release(peer, frame);
+}
+
+std::size_t RealHost::HeldBytes(PeerId peer) {
+  return held_bytes_.at(static_cast<std::size_t>(peer));
+}
+
+void RealHost::Submit(IoRequest request) {
+  if (!dead_) disk_->Submit(std::move(request));
+}
+
+void RealHost::Observe(const Observation& observation) {
+  if (dead_) return;
+  counters_.observations.Add();
+  if (options_.on_observe) options_.on_observe(observation);
+}
+
+}  // namespace depfast::real

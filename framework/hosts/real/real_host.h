@@ -1,0 +1,141 @@
+// RealHost: a replica on real sockets, a real disk and a real clock.
+//
+// One thread runs the replica. A turn of its loop: wait for events, read the clock once, deliver
+// what has arrived (bounded), run the runtime until every coroutine waits, then write what was sent
+// with one system call per connection and hand what was submitted to the disk thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "depfast/host.h"
+#include "depfast/random.h"
+#include "depfast/runtime.h"
+#include "depfast/service.h"
+#include "real/counters.h"
+#include "real/disk.h"
+#include "real/endpoint.h"
+#include "real/event_loop.h"
+#include "real/network.h"
+
+namespace depfast::real {
+
+struct RealHostOptions {
+  PeerId self = 0;
+  std::vector<Endpoint> replicas;  // by replica id: where each listens, ourselves included
+  std::string data_dir;            // created if missing, locked while the host lives
+
+  // Of this replica's own random stream; drawn from the kernel if not given.
+  std::optional<std::uint64_t> seed;
+
+  // A socket that listens already (how tests get a free port); taken over. -1: make one.
+  int listen_fd = -1;
+
+  // SIGTERM and SIGINT stop the host, SIGUSR1 dumps the coroutines to stderr. Blocks these signals
+  // in the constructing thread, so that they arrive here: construct before other threads start.
+  bool handle_signals = false;
+
+  // See NetworkOptions.
+  std::size_t held_bytes_max = std::size_t{64} << 20;
+  std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
+
+  bool wait_statistics = false;
+
+  std::function<void(const Observation&)> on_observe;   // may be empty
+  std::function<void(const std::string& line)> on_log;  // empty: to stderr
+  std::function<void(const std::string&)> on_dump;      // empty: to stderr
+  std::function<std::unique_ptr<FileOps>(const std::string& path)> open_files;  // empty: the disk's
+};
+
+struct RealHostCounters {
+  NetworkCounters network;
+  DiskCounters disk;
+  Counter steps;
+  Counter observations;
+};
+
+class RealHost final : private Host {
+ public:
+  using ServiceFactory = std::function<std::unique_ptr<Service>(Runtime&)>;
+
+  // Listens and opens the data directory; makes the service, but does not start it. Throws
+  // std::invalid_argument for a bad option and std::system_error for what the system refuses, with
+  // one line that says what.
+  RealHost(RealHostOptions options, const ServiceFactory& make_service);
+  // Requires: not running.
+  ~RealHost() override;
+  RealHost(const RealHost&) = delete;
+  RealHost& operator=(const RealHost&) = delete;
+
+  // Starts the service and runs the replica on this thread until Stop or, if signals are handled,
+  // SIGTERM. Then: coroutines end, submitted disk operations are finished, connections close.
+  // Throws what escapes from the replica's code, after the same clean-up. Call at most once.
+  void Run();
+
+  // Both may be called from any thread, any time during the object's life.
+  void Stop() { Ask(kStop); }
+  void DumpCoroutines() { Ask(kDump); }
+
+  // May be read from any thread.
+  const RealHostCounters& counters() const { return counters_; }
+  std::uint16_t port() const { return port_; }
+
+ private:
+  enum Wish : unsigned { kStop = 1, kDump = 2 };
+
+  Time Now() override { return now_; }
+  std::uint64_t Random() override { return random_.Next(); }
+  FrameId Send(PeerId peer, Bytes frame) override;
+  void Release(PeerId peer, FrameId frame) override;
+  std::size_t HeldBytes(PeerId peer) override;
+  void Submit(IoRequest request) override;
+  void WakeAt(Time when) override { wake_ = when; }
+  void Observe(const Observation& observation) override;
+
+  void Ask(Wish wish);
+  void Log(const std::string& line) const;
+  void TakeOverSignals();
+  void Finish();
+  void Turn();
+  void WaitForEvents();
+  void ArmTimer(Time when);
+  void OnEvent(EventLoop::Token token, std::uint32_t events);
+  void OnSignal();
+  void FulfilWishes();
+  void Step();
+  bool DeliverArrivals();
+  void Dump();
+
+  const RealHostOptions options_;
+  RealHostCounters counters_;
+  EventLoop loop_;
+  Descriptor wish_event_;  // eventfd: wishes_ has changed
+  Descriptor timer_;
+  Descriptor signals_;  // valid only if signals are handled
+  std::atomic<unsigned> wishes_{0};
+  std::uint16_t port_ = 0;  // that we listen on
+
+  bool dead_ = false;      // what the replica's stacks do while they unwind does not leave
+  bool stopping_ = false;  // this turn is the last
+  Time now_{0};            // of this step
+  Time wake_ = kNever;     // the runtime's wish; kNever once fulfilled
+  Time armed_ = kNever;    // what the timer is set to
+  RandomStream random_;
+  FrameId last_frame_ = 0;
+  std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it
+  std::deque<Bytes> to_self_;            // sent to ourselves, for the next step
+
+  std::optional<Disk> disk_;        // until Finish
+  std::optional<Network> network_;  // until Finish
+  Runtime runtime_;
+  std::unique_ptr<Service> service_;
+};
+
+}  // namespace depfast::real
