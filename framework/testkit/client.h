@@ -1,0 +1,61 @@
+// Client: calls replicas from outside the cluster, in virtual time, with callbacks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "depfast/frame.h"
+#include "sim/simulator.h"
+
+namespace depfast::testkit {
+
+class Client {
+ public:
+  explicit Client(sim::Simulator& simulator);
+
+  PeerId id() const { return id_; }
+
+  // Sends `request` and calls `done` once: with the reply, or with nothing after `timeout` or on an
+  // error answer. The request carries a client dependency id of its own.
+  template <typename Request>
+  void Call(PeerId replica, const Request& request, Duration timeout,
+            std::function<void(std::optional<typename Request::Reply>)> done) {
+    using Reply = typename Request::Reply;
+    const CallId call = ++last_call_;
+    Start(call, timeout, [done = std::move(done)](const DecodedFrame* frame) {
+      std::string error;
+      done(frame != nullptr && frame->header.kind == FrameKind::kReply
+               ? DecodeBody<Reply>(frame->body, error)
+               : std::optional<Reply>());
+    });
+    const FrameHeader header{FrameKind::kRequest, Request::kMethod, call,
+                             Dependency::Client(call)};
+    simulator_.ClientSend(id_, replica, MakeBytes(EncodeFrame(header, request)));
+  }
+
+  // Sends bytes as they are: for tests of malformed input.
+  void SendRaw(PeerId replica, std::string bytes) {
+    simulator_.ClientSend(id_, replica, MakeBytes(std::move(bytes)));
+  }
+
+  std::size_t outstanding() const { return waiting_.size(); }
+
+ private:
+  using Finish = std::function<void(const DecodedFrame*)>;
+
+  void Start(CallId call, Duration timeout, Finish finish);
+  void OnFrame(const Bytes& bytes);
+  void End(CallId call, const DecodedFrame* frame);
+
+  sim::Simulator& simulator_;
+  PeerId id_;
+  CallId last_call_ = 0;
+  std::unordered_map<CallId, Finish> waiting_;
+};
+
+}  // namespace depfast::testkit

@@ -1,0 +1,88 @@
+#include "testkit/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <sstream>
+#include <utility>
+
+namespace depfast::testkit {
+namespace {
+
+sim::SimOptions SimOptionsOf(const ClusterOptions& options) {
+  sim::SimOptions out;
+  out.replicas = options.replicas;
+  out.seed = RandomStream(TheEnvironment().seed, options.seed).Next();
+  out.profile = options.profile;
+  out.make_backend = ReplicasUnderTest();
+  out.wait_statistics = options.wait_statistics;
+  return out;
+}
+
+std::string Hex(std::uint64_t value) {
+  std::ostringstream out;
+  out << std::hex << value;
+  return out.str();
+}
+
+// The trace hash of a test is that of all its clusters, in order.
+void RecordTraceHash(std::uint64_t hash) {
+  static std::string test;
+  static std::uint64_t combined = 0;
+  const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+  if (info == nullptr) return;
+  const std::string name = std::string(info->test_suite_name()) + "." + info->name();
+  if (std::exchange(test, name) != name) combined = 0;
+  combined = RandomStream::Mix(combined + hash);
+  testing::Test::RecordProperty("trace_hash", Hex(combined));
+  testing::Test::RecordProperty("seed", std::to_string(TheEnvironment().seed));
+}
+
+}  // namespace
+
+Cluster::Cluster(const ClusterOptions& options) : simulator_(SimOptionsOf(options)) {
+  simulator_.AddObserver(this);
+  const std::string& trace = TheEnvironment().trace;
+  if (!trace.empty()) {
+    trace_file_.open(trace, std::ios::app);
+    simulator_.trace().set_writer([this](const std::string& line) { trace_file_ << line << "\n"; });
+  }
+}
+
+Cluster::~Cluster() { Report(); }
+
+bool Cluster::RunUntil(const std::function<bool()>& done, Duration at_most) {
+  const Time limit = now() + at_most;
+  while (!done()) {
+    if (!simulator_.StepUntil(limit)) {
+      if (done()) return true;
+      RecordStall();
+      return false;
+    }
+  }
+  return true;
+}
+
+void Cluster::RecordStall() {
+  for (PeerId replica = 0; replica < replicas(); ++replica) {
+    if (!simulator_.IsUp(replica)) continue;
+    Note("replica " + std::to_string(replica) + " stalls: " +
+         simulator_.DumpCoroutines(replica));
+  }
+}
+
+void Cluster::Report() {
+  RecordTraceHash(simulator_.trace().hash());
+  const Environment& environment = TheEnvironment();
+  if (!environment.history.empty()) {
+    std::ofstream(environment.history, std::ios::app) << history_.All();
+  }
+  if (!testing::Test::HasFailure()) return;
+  constexpr std::size_t kLines = 40;
+  const std::string tail = history_.Tail(kLines);
+  testing::Test::RecordProperty("history", tail);
+  std::printf("The end of the history (seed %llu):\n%s",
+              static_cast<unsigned long long>(environment.seed), tail.c_str());
+}
+
+}  // namespace depfast::testkit

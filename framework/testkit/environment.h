@@ -1,0 +1,56 @@
+// Environment: what the command line of a test binary said, and where its replicas come from.
+//
+// One source of tests makes two binaries. The `_sim` one links the code under test and runs it in
+// the same process; the `_sealed` one links none and runs each replica as a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/step.h"
+
+namespace depfast::testkit {
+
+struct Environment {
+  std::uint64_t seed = 1;   // --seed=N: the base of every seed a test uses
+  std::string replica;      // --replica=PATH: the sealed replica's program
+  int perturb = 0;          // --perturb=N: see sealed::SealedOptions
+  std::string history;      // --history=FILE: write the numbered history there, pass or fail
+  std::string trace;        // --trace=FILE: one line per Host crossing
+};
+
+// Of this process. Set once, by main.
+Environment& TheEnvironment();
+
+// How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc.
+sim::BackendFactory ReplicasUnderTest();
+
+// Throws std::invalid_argument, in one line, if the environment lacks what this binary needs.
+void CheckEnvironment(const Environment& environment);
+
+// A graded test's metadata, as `--list-graded` prints it.
+struct GradedTest {
+  std::string name;      // Suite.Name
+  std::string part;      // of lab.yaml
+  int points = 0;
+  std::string property;  // one sentence: what must hold
+  bool hidden = false;
+};
+
+bool RegisterGraded(GradedTest test);
+const std::vector<GradedTest>& GradedTests();
+
+}  // namespace depfast::testkit
+
+#ifndef FAILSLOW_HIDDEN
+#define FAILSLOW_HIDDEN false
+#endif
+
+// A GoogleTest test that carries points, and a sentence that a student who fails it is shown.
+#define GRADED_TEST(suite, name, part, points, property)                                   \
+  [[maybe_unused]] static const bool suite##_##name##_is_graded =                          \
+      ::depfast::testkit::RegisterGraded(                                                  \
+          {#suite "." #name, part, points, property, FAILSLOW_HIDDEN});                    \
+  TEST(suite, name)

@@ -1,0 +1,27 @@
+#include "testkit/history.h"
+
+#include <algorithm>
+
+namespace depfast::testkit {
+
+std::string FormatTime(Time when) {
+  constexpr std::int64_t kMicrosPerSecond = 1'000'000;
+  const std::int64_t micros = when.count() / 1000;
+  std::string fraction = std::to_string(micros % kMicrosPerSecond);
+  fraction.insert(0, 6 - fraction.size(), '0');
+  return std::to_string(micros / kMicrosPerSecond) + "." + fraction + " s";
+}
+
+void History::Add(Time when, const std::string& what) {
+  lines_.push_back("#" + std::to_string(++next_) + "  " + FormatTime(when) + "  " + what);
+  if (lines_.size() > lines_max_) lines_.pop_front();
+}
+
+std::string History::Tail(std::size_t count) const {
+  std::string out;
+  const std::size_t first = lines_.size() - std::min(count, lines_.size());
+  for (std::size_t i = first; i < lines_.size(); ++i) out += lines_[i] + "\n";
+  return out;
+}
+
+}  // namespace depfast::testkit

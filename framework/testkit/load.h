@@ -1,0 +1,88 @@
+// Load: closed- and open-loop clients in virtual time, and what they measure.
+//
+// A closed loop (so many clients, each waiting for its answer) hides lost capacity and a slow
+// answer's queue; an open loop (arrivals that do not wait) shows both. Measurements use the open
+// one, and the closed one only to find out what a system can take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "depfast/random.h"
+#include "depfast/time.h"
+#include "sim/simulator.h"
+
+namespace depfast::testkit {
+
+// Latencies, exact: every sample is kept.
+class LatencyRecorder {
+ public:
+  void Add(Duration latency) { samples_.push_back(latency); }
+
+  std::size_t count() const { return samples_.size(); }
+  // All of the following are zero without samples.
+  Duration Mean() const;
+  // The smallest sample that `permille` of all samples do not exceed (nearest rank).
+  Duration Percentile(int permille) const;
+  // Coefficient of variation: standard deviation / mean. For reports only.
+  double Variation() const;
+
+ private:
+  std::vector<Duration> samples_;
+};
+
+// Starts one operation; must call its argument once: true when the operation took effect.
+using Operation = std::function<void(std::function<void(bool ok)> done)>;
+
+struct LoadResult {
+  LatencyRecorder latencies;     // of operations that began and ended well inside the window
+  std::uint64_t completed = 0;   // operations that ended well inside the window
+  std::uint64_t failed = 0;
+};
+
+// Issues operations during [start, stop) and records those inside the window [from, to).
+struct LoadWindow {
+  Time start{0};
+  Time from{0};
+  Time to{0};
+};
+
+// `clients` loops, each starting its next operation when the last has ended.
+class ClosedLoop {
+ public:
+  ClosedLoop(sim::Simulator& simulator, Operation operation, int clients, LoadWindow window);
+  const LoadResult& result() const { return result_; }
+
+ private:
+  void Next();
+
+  sim::Simulator& simulator_;
+  Operation operation_;
+  LoadWindow window_;
+  LoadResult result_;
+};
+
+// Arrivals at a fixed rate, each moved by up to half an interval either way: without the jitter,
+// arrivals fall into step with timers and batches.
+class OpenLoop {
+ public:
+  // Requires: operations_per_second > 0.
+  OpenLoop(sim::Simulator& simulator, Operation operation, std::int64_t operations_per_second,
+           LoadWindow window, RandomStream stream);
+  const LoadResult& result() const { return result_; }
+
+ private:
+  void ScheduleNext();
+
+  sim::Simulator& simulator_;
+  Operation operation_;
+  Duration interval_;
+  LoadWindow window_;
+  RandomStream stream_;
+  std::int64_t issued_ = 0;
+  LoadResult result_;
+};
+
+}  // namespace depfast::testkit

@@ -1,0 +1,20 @@
+// For `_sim` binaries: replicas in this process, made by the MakeService that is linked in.
+#include <stdexcept>
+
+#include "core/stack_overflow.h"
+#include "depfast/service.h"
+#include "sim/step_host.h"
+#include "testkit/environment.h"
+
+namespace depfast::testkit {
+
+sim::BackendFactory ReplicasUnderTest() { return sim::InProcessReplicas(MakeService); }
+
+void CheckEnvironment(const Environment& environment) {
+  if (!environment.replica.empty()) {
+    throw std::invalid_argument("--replica is for sealed test binaries; this one links its own");
+  }
+  InstallStackOverflowHandler();
+}
+
+}  // namespace depfast::testkit
