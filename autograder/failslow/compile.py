@@ -147,7 +147,7 @@ class _Builder:
         # Error messages and debug information must not depend on the scratch name.
         prefix = f"-ffile-prefix-map={self._scratch}={self._final}"
         argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
-        self._run([*argv, "-c", source, "-o", str(output)], f"{source} does not compile")
+        self._run([*argv, "-c", source, "-o", str(output)], "the submission does not compile")
 
     def _link_flags(self) -> list[str]:
         return [flag for flag in self._recipe.flags if flag.startswith(("-fsanitize", "-O", "-g"))]

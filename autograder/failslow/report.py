@@ -1,11 +1,12 @@
 """Prints a grade as tables."""
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from failslow.grading import Grade, LabGrade, TestRow
-from failslow.measurement.explain import mebibytes, percent, seconds
+from failslow.measurement.explain import percent, seconds, size
 from failslow.measurement.measure import Measurement
 from failslow.measurement.scoring import (
     CATCH_UP,
@@ -19,6 +20,15 @@ from failslow.measurement.scoring import (
     Row,
 )
 
+COLUMNS = (
+    "throughput\nlost",
+    "latency\ngrown",
+    "p99",
+    "held",
+    "catch-up",
+    "vs\ndead",
+    "spare",
+)
 PASSED = "[green]passed[/green]"
 FAILED = "[red]FAILED[/red]"
 
@@ -68,51 +78,57 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
     )
     console.print(f"Capacity without a fault: {capacities}.")
     console.print(
-        "Median over the seeds, worst seed in brackets. Low jitter, but for 'vs dead': realistic"
-        " jitter, slow against dead. 'spare' is what losing the spare costs under realistic"
-        " jitter: reported, not charged.\n",
+        "Medians over the seeds; the worst seed in brackets. Under realistic jitter, slow against"
+        " dead followers ('vs dead') and against none ('spare', not charged: what losing the"
+        " spare costs), throughput lost above latency grown.\n",
         style="dim",
+        soft_wrap=True,
     )
 
 
 def _measurement_table(measurement: Measurement) -> Table:
-    table = Table(title="Slow followers against none", title_justify="left")
-    table.add_column("fault", no_wrap=True)
-    for name in ("throughput lost", "latency grown", "p99", "held", "catch-up", "vs dead", "spare"):
+    """Two lines to a row: nine columns must fit a terminal."""
+    table = Table(title="Slow followers against none", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("fault\n(of replicas)")
+    for name in COLUMNS:
         table.add_column(name, justify="right")
-    table.add_column("points", justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    table.add_column("verdict\n(points)")
     for row in measurement.rows:
-        table.add_row(f"{row.replicas}x {row.fault}", *_figures(row), *_verdict(row))
+        table.add_row(f"{row.fault}\n({row.replicas})", *_figures(row), _verdict(row))
     return table
 
 
-def _verdict(row: Row) -> tuple[str, str]:
-    return f"{row.score:g}/{row.points}", PASSED if row.passed else FAILED
+def _verdict(row: Row) -> str:
+    return f"{PASSED if row.passed else FAILED}\n({row.score:g}/{row.points})"
 
 
 def _figures(row: Row) -> list[str]:
     if row.error is not None:
-        return ["error", *[""] * 6]
+        return ["error", *[""] * (len(COLUMNS) - 1)]
     by_name = {criterion.name: criterion for criterion in row.criteria}
+    p99, held, catch_up = by_name[P99], by_name[HELD_BYTES], by_name[CATCH_UP]
     return [
-        _share(by_name[THROUGHPUT]),
-        _share(by_name[MEAN_LATENCY]),
-        _marked(by_name[P99], f"{by_name[P99].value:.2f}x"),
-        _marked(by_name[HELD_BYTES], mebibytes(by_name[HELD_BYTES].value)),
-        _marked(by_name[CATCH_UP], seconds(by_name[CATCH_UP].value)),
-        f"{_bare(by_name[THROUGHPUT_VS_DEAD])} {_bare(by_name[LATENCY_VS_DEAD])}",
-        f"{percent(row.realistic_throughput or 0.0)} {percent(row.realistic_latency or 0.0)}",
+        _median_and_worst(by_name[THROUGHPUT]),
+        _median_and_worst(by_name[MEAN_LATENCY]),
+        _marked(p99, f"{p99.value:.2f}x"),
+        _marked(held, size(held.value)),
+        _marked(catch_up, seconds(catch_up.value)),
+        f"{_median(by_name[THROUGHPUT_VS_DEAD])}\n{_median(by_name[LATENCY_VS_DEAD])}",
+        f"{_cell(row.realistic_throughput)}\n{_cell(row.realistic_latency)}",
     ]
 
 
-def _share(criterion: Criterion) -> str:
-    text = f"{percent(criterion.value)} ({percent(criterion.worst)})"
-    return _marked(criterion, text)
+def _median_and_worst(criterion: Criterion) -> str:
+    return _marked(criterion, f"{_cell(criterion.value)}\n({_cell(criterion.worst)})")
 
 
-def _bare(criterion: Criterion) -> str:
-    return _marked(criterion, percent(criterion.value))
+def _median(criterion: Criterion) -> str:
+    return _marked(criterion, _cell(criterion.value))
+
+
+def _cell(share: float | None) -> str:
+    """A share in a narrow column."""
+    return "" if share is None else percent(share).replace(" %", "%")
 
 
 def _marked(criterion: Criterion, text: str) -> str:

@@ -16,7 +16,7 @@ def test_says_what_fell_why_and_what_would_have_helped() -> None:
     row = judged({(LOW_JITTER, SATURATED, "cpu-slow"): {"throughput": 140.0}})
     explained = replace(BASE, waits=(QUORUM, ALONE, ALL))
     assert sentence(SETTINGS, row, explained) == (
-        "With the CPU of 1 of 3 replicas at 5 %, throughput fell by 93 % (limit 5.0 %): your"
+        "With the CPU of 1 of 3 replicas at 5 %, throughput fell by 93 % (limit 5 %): your"
         " leader waits for the slow replica. The longest wait: coroutine `replicate` of replica 0"
         " waited on AppendEntries to replica 2 alone (1 of 1), 412 times, 38 s in all; a"
         " QuorumEvent would have needed 2 of 3, counting the leader itself."

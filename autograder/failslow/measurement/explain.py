@@ -44,7 +44,9 @@ def percent(share: float) -> str:
     """A share as '4.2 %', or '93 %' where a digit more says nothing."""
     if math.isinf(share):
         return "no result"
-    return f"{share * 100:.1f} %" if abs(share) < 0.1 else f"{share * 100:.0f} %"
+    digits = 1 if abs(share) < 0.1 else 0
+    text = f"{share * 100:.{digits}f}".removesuffix(".0")
+    return f"{'0' if text == '-0' else text} %"
 
 
 def _what_happened(criterion: Criterion) -> str:
@@ -59,7 +61,7 @@ def _what_happened(criterion: Criterion) -> str:
         ),
         P99: f"the 99th percentile of latency grew {value:.1f} times (limit {limit:g} times)",
         HELD_BYTES: (
-            f"a replica held up to {mebibytes(value)} for its peers (limit {mebibytes(limit)}):"
+            f"a replica held up to {size(value)} for its peers (limit {size(limit)}):"
             " the backlog of a slow peer must be bounded"
         ),
         CATCH_UP: (
@@ -97,9 +99,16 @@ def _describe_wait(wait: Wait, replicas: int) -> str:
 
 
 def seconds(nanoseconds: float) -> str:
+    if math.isinf(nanoseconds):
+        return "never"
     value = nanoseconds / 1e9
-    return f"{value:.0f} s" if value >= 10 else f"{value:.2g} s"
+    if value >= 10:
+        return f"{value:.0f} s"
+    return f"{value:.1f} s" if value >= 0.1 else f"{value * 1000:.1f} ms"
 
 
-def mebibytes(size: float) -> str:
-    return f"{size / (1 << 20):.1f} MiB"
+def size(count: float) -> str:
+    """A number of bytes as '5.0 MiB' or '12.3 KiB'."""
+    if count >= 1 << 20:
+        return f"{count / (1 << 20):.1f} MiB"
+    return f"{count / (1 << 10):.1f} KiB"
