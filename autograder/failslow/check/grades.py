@@ -10,6 +10,7 @@ from failslow.labs import Labs, load_labs
 from failslow.mutants import DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
 from failslow.submission import collect
 
+FULL_SEEDS = 30
 SECOND_SEEDS = 3
 MUTANT_SEEDS = 3
 STARTER_SHARE_MAX = 0.05
@@ -22,13 +23,14 @@ def reference(context: Context) -> Counts:
     of the first, so its scores would be too.
     """
     labs = load_labs(context.kit)
-    first = _grade(context, labs, context.kit.reference, Scope())
+    seeds = FULL_SEEDS if context.full else None
+    first = _grade(context, labs, context.kit.reference, Scope(seeds=seeds))
     counts = Counts()
     for row in first.rows:
         counts.expect(_full(row), f"the reference loses '{row.title}': {row.output}\n{row.detail}")
     results.document(first, 0.0)
-    seeds = None if context.full else SECOND_SEEDS
-    second = _grade(context, labs, context.kit.reference, Scope(seeds=seeds))
+    fewer = FULL_SEEDS if context.full else SECOND_SEEDS
+    second = _grade(context, labs, context.kit.reference, Scope(seeds=fewer))
     counts.add(compare(first, second))
     return counts
 
