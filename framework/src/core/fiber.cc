@@ -70,8 +70,8 @@ class GuardedStack {
 }  // namespace
 
 Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body) : body_(std::move(body)) {
-  // Boost enters a coroutine when it is made; the first thing ours does is to go back.
-  const ExceptionState caller = SwapExceptionState({});
+  // Boost enters a coroutine when it is made; the first thing ours does is to go back. Exception
+  // state is not swapped for this: the visit touches none, and a refused stack throws past us.
   GuardedStack stack(stack_bytes, &stack_);
   const auto entry = [this](Coroutine::push_type& to_caller) {
     AfterEnter();
@@ -93,14 +93,8 @@ Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body) : body_(std::m
     }
     void deallocate(boost::context::stack_context& context) { inner.deallocate(context); }
   };
-  try {
-    to_fiber_.emplace(Announce{this, stack}, entry);
-  } catch (...) {
-    SwapExceptionState(caller);
-    throw;
-  }
+  to_fiber_.emplace(Announce{this, stack}, entry);
   AfterLeave();
-  exceptions_ = SwapExceptionState(caller);
 }
 
 Fiber::~Fiber() {
