@@ -82,6 +82,7 @@ class Event : public std::enable_shared_from_this<Event> {
 
  private:
   friend class Scheduler;
+  friend struct EventTestPeer;  // framework/tests: how much an event remembers
 
   // A coroutine that waits here. Stale if the coroutine's wait number has moved on (it timed out).
   struct Waiter {
@@ -89,7 +90,10 @@ class Event : public std::enable_shared_from_this<Event> {
     std::uint64_t wait_number;
   };
 
+  void AddWaiter(const Waiter& waiter);
+
   Runtime* runtime_;  // set at construction: the runtime that was running
+  bool telling_parents_ = false;  // parents_ may grow, but not shrink
   std::vector<Waiter> waiters_;
   std::vector<std::weak_ptr<Event>> parents_;
 };

@@ -20,4 +20,9 @@ using Time = std::chrono::nanoseconds;
 inline constexpr Duration kForever = Duration::max();
 inline constexpr Time kNever = Time::max();
 
+// `delay` after `now`; never, if that is further than time can tell. Requires: neither is negative.
+constexpr Time After(Time now, Duration delay) {
+  return delay < kNever - now ? now + delay : kNever;
+}
+
 }  // namespace depfast

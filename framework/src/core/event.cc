@@ -7,6 +7,18 @@
 #include "depfast/runtime.h"
 
 namespace depfast {
+namespace {
+
+// Drops the stale entries of a list that is about to grow, in amortised constant time: an event
+// that lives as long as its replica must not remember every wait there ever was.
+template <typename T, typename IsStale>
+void PruneIfFull(std::vector<T>& list, IsStale is_stale) {
+  if (list.empty() || list.size() < list.capacity()) return;
+  std::erase_if(list, is_stale);
+  list.reserve(2 * list.size() + 1);
+}
+
+}  // namespace
 
 const char* ToString(Outcome outcome) {
   switch (outcome) {
@@ -31,6 +43,9 @@ Outcome Event::Wait(Duration timeout) {
 
 void Event::NotifyOnDecision(const std::shared_ptr<Event>& parent) {
   assert(parent != nullptr && parent.get() != this);
+  if (!telling_parents_) {
+    PruneIfFull(parents_, [](const std::weak_ptr<Event>& known) { return known.expired(); });
+  }
   parents_.push_back(parent);
   if (IsDecided()) parent->OnChildDecided(*this);
 }
@@ -41,9 +56,16 @@ void Event::Test() {
   for (const Waiter& waiter : std::exchange(waiters_, {})) {
     runtime_->scheduler().Wake(waiter, ready ? Outcome::kReady : Outcome::kFailed);
   }
+  const bool nested = std::exchange(telling_parents_, true);
   for (std::size_t i = 0; i < parents_.size(); ++i) {  // by index: a parent may add another
     if (const auto alive = parents_[i].lock()) alive->OnChildDecided(*this);
   }
+  telling_parents_ = nested;
+}
+
+void Event::AddWaiter(const Waiter& waiter) {
+  PruneIfFull(waiters_, [](const Waiter& known) { return Scheduler::IsOver(known); });
+  waiters_.push_back(waiter);
 }
 
 void Event::OnChildDecided(Event&) { Test(); }

@@ -91,9 +91,9 @@ Outcome Scheduler::Block(Event& event, Duration timeout) {
   ++self->wait_number_;
   self->waiting_on_ = &event;
   self->waiting_since_ = now;
-  event.waiters_.push_back({self, self->wait_number_});
-  if (timeout < kForever - now) {
-    PushTimer({now + timeout, ++last_timer_, self, self->wait_number_});
+  event.AddWaiter({self, self->wait_number_});
+  if (const Time deadline = After(now, timeout); deadline != kNever) {
+    PushTimer({deadline, ++last_timer_, self, self->wait_number_});
   }
   Suspend(self);
   return self->outcome_;
@@ -107,9 +107,15 @@ void Scheduler::YieldCurrent() {
   Suspend(self);
 }
 
+bool Scheduler::IsOver(const Event::Waiter& wait) {
+  return wait.coroutine->waiting_on_ == nullptr ||
+         wait.coroutine->wait_number_ != wait.wait_number;
+}
+
 void Scheduler::Wake(const Event::Waiter& waiter, Outcome outcome) {
+  // After Shutdown the coroutines are gone, but events that they waited on may be set once more.
+  if (stopping_ || IsOver(waiter)) return;
   Coroutine* const coroutine = waiter.coroutine;
-  if (coroutine->waiting_on_ == nullptr || coroutine->wait_number_ != waiter.wait_number) return;
   if (options_.wait_statistics) CountWait(*coroutine, runtime_.Now());
   coroutine->waiting_on_ = nullptr;
   coroutine->outcome_ = outcome;
@@ -139,8 +145,7 @@ Scheduler::Timer Scheduler::PopTimer() {
 
 bool Scheduler::IsStale(const Timer& timer) const {
   if (timer.coroutine == nullptr) return !callbacks_.contains(timer.sequence);
-  return timer.coroutine->waiting_on_ == nullptr ||
-         timer.coroutine->wait_number_ != timer.wait_number;
+  return IsOver({timer.coroutine, timer.wait_number});
 }
 
 Time Scheduler::NextDeadline() {

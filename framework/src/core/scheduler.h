@@ -68,6 +68,9 @@ class Scheduler {
   // Puts the running coroutine at the end of the queue of runnable ones.
   void YieldCurrent();
 
+  // Whether the coroutine has moved on from the wait that `wait` names. Requires: not shut down.
+  static bool IsOver(const Event::Waiter& wait);
+
   // Queues a coroutine that waits on an event, unless that wait is over.
   void Wake(const Event::Waiter& waiter, Outcome outcome);
 
