@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -64,6 +65,7 @@ class RpcCall : public Event {
   const char* name_;
   CallId call_ = 0;
   FrameId frame_ = 0;
+  std::uint64_t timer_ = 0;  // of the timeout, while the call is outstanding; 0 if it has none
   bool answered_ = false;
   RpcError error_ = RpcError::kNone;
 };
@@ -142,7 +144,7 @@ class Rpc {
   }
 
   // Serves a method: `handler(from, request)` runs in a coroutine of its own, may wait, and returns
-  // the reply. An exception answers kRejected. Replaces an earlier handler.
+  // the reply. A std::exception that leaves it answers kRejected. Replaces an earlier handler.
   template <typename Request>
   void Handle(std::function<typename Request::Reply(PeerId, const Request&)> handler);
 
@@ -177,6 +179,7 @@ class Rpc {
   Dependency CurrentDependency() const;
   void Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes& bytes,
                 Duration timeout);
+  void Forget(RpcCall& call);  // the reply is no longer expected
   void SendReply(PeerId peer, std::string bytes);
   void SendError(PeerId peer, const FrameHeader& request, RpcError error);
   void SpawnHandler(const char* name, const Dependency& dependency, std::function<void()> body);
@@ -229,7 +232,14 @@ void Rpc::Handle(std::function<typename Request::Reply(PeerId, const Request&)> 
         if (!request) return false;
         SpawnHandler(Request::kName, header.dependency,
                      [this, shared, from, header, request = std::move(*request)] {
-                       Respond(from, header, (*shared)(from, request));
+                       std::optional<typename Request::Reply> reply;
+                       try {
+                         reply = (*shared)(from, request);
+                       } catch (const std::exception&) {  // the end of the replica is not one
+                         SendError(from, header, RpcError::kRejected);
+                         return;
+                       }
+                       Respond(from, header, *reply);
                      });
         return true;
       }};

@@ -40,20 +40,23 @@ void Rpc::Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes&
   call->frame_ = host_.Send(call->peer(), bytes);
   calls_[call->peer()].emplace(id, call);
   if (timeout == kForever) return;
-  const std::weak_ptr<RpcCall> weak = call;
-  runtime_.scheduler().AddTimer(runtime_.Now() + timeout, [this, weak] {
-    const auto alive = weak.lock();
-    if (alive == nullptr || alive->IsDecided()) return;
-    calls_[alive->peer()].erase(alive->call_);
-    alive->Fail(RpcError::kTimedOut);
+  call->timer_ = runtime_.scheduler().AddTimer(After(runtime_.Now(), timeout), [this, call] {
+    calls_[call->peer()].erase(call->call_);
+    call->Fail(RpcError::kTimedOut);
   });
+}
+
+void Rpc::Forget(RpcCall& call) {
+  calls_[call.peer()].erase(call.call_);
+  // Else a step would be asked for, and charged, just to find the call answered long ago.
+  runtime_.scheduler().CancelTimer(call.timer_);
 }
 
 void Rpc::Release(RpcCall& call) {
   if (call.IsDecided()) return;
   const auto keep_alive = call.shared_from_this();
   host_.Release(call.peer(), call.frame_);
-  calls_[call.peer()].erase(call.call_);
+  Forget(call);
   call.Fail(RpcError::kReleased);
 }
 
@@ -105,8 +108,8 @@ void Rpc::DeliverReply(PeerId from, const DecodedFrame& frame) {
     ++counters_.stray_replies;
     return;
   }
-  const auto call = std::move(found->second);
-  peer->second.erase(found);
+  const auto call = found->second;
+  Forget(*call);
   std::string error;
   if (frame.header.kind == FrameKind::kReply) {
     call->Answer(frame.body, error);
