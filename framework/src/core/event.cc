@@ -53,9 +53,10 @@ void Event::NotifyOnDecision(const std::shared_ptr<Event>& parent) {
 void Event::Test() {
   const bool ready = IsReady();
   if (!ready && !IsFailed()) return;
-  for (const Waiter& waiter : std::exchange(waiters_, {})) {
+  for (const Waiter& waiter : waiters_) {  // waking does not switch: nobody waits meanwhile
     runtime_->scheduler().Wake(waiter, ready ? Outcome::kReady : Outcome::kFailed);
   }
+  waiters_.clear();
   const bool nested = std::exchange(telling_parents_, true);
   for (std::size_t i = 0; i < parents_.size(); ++i) {  // by index: a parent may add another
     if (const auto alive = parents_[i].lock()) alive->OnChildDecided(*this);

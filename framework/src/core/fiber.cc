@@ -1,6 +1,5 @@
 #include "core/fiber.h"
 
-#include <cxxabi.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,16 +9,10 @@
 #include <string>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define DEPFAST_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define DEPFAST_ASAN 1
-#endif
-#endif
-
 #ifdef DEPFAST_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #endif
 
 namespace depfast {
@@ -45,6 +38,7 @@ class GuardedStack {
     }
     auto* low = static_cast<std::byte*>(base);
     *out_ = {low, low + guard, low + guard + usable};
+    Announce(*out_);
     boost::context::stack_context context;
     context.size = guard + usable;
     context.sp = out_->top;
@@ -52,10 +46,29 @@ class GuardedStack {
   }
 
   void deallocate(boost::context::stack_context& context) {
+    Retract(*out_);
     munmap(static_cast<std::byte*>(context.sp) - context.size, context.size);
   }
 
  private:
+#ifdef DEPFAST_ASAN
+  // What only a suspended coroutine holds is not leaked: the leak checker must look at its stack.
+  static void Announce(const StackBounds& stack) {
+    __lsan_register_root_region(stack.bottom, Size(stack));
+  }
+  // The last frames never return, and leave their poison for whoever gets these addresses next.
+  static void Retract(const StackBounds& stack) {
+    ASAN_UNPOISON_MEMORY_REGION(stack.bottom, Size(stack));
+    __lsan_unregister_root_region(stack.bottom, Size(stack));
+  }
+  static std::size_t Size(const StackBounds& stack) {
+    return static_cast<std::size_t>(stack.top - stack.bottom);
+  }
+#else
+  static void Announce(const StackBounds&) {}
+  static void Retract(const StackBounds&) {}
+#endif
+
   [[noreturn]] static void Refuse(const char* call) {
     throw std::runtime_error(
         std::string("cannot make a coroutine stack: ") + call + ": " + std::strerror(errno) +
@@ -83,7 +96,7 @@ Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body) : body_(std::m
   };
   // The stack's bounds are known only once Boost has allocated it, so the sanitizer is told of this
   // first, trivial visit with bounds that the allocator has just filled in.
-  struct Announce {
+  struct BeforeFirstVisit {
     Fiber* fiber;
     GuardedStack inner;
     boost::context::stack_context allocate() {
@@ -93,42 +106,21 @@ Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body) : body_(std::m
     }
     void deallocate(boost::context::stack_context& context) { inner.deallocate(context); }
   };
-  to_fiber_.emplace(Announce{this, stack}, entry);
+  to_fiber_.emplace(BeforeFirstVisit{this, stack}, entry);
   AfterLeave();
 }
 
 Fiber::~Fiber() {
-  if (done_) return;
-  const ExceptionState caller = SwapExceptionState(exceptions_);
+  ExceptionState& state = ThreadExceptionState();
+  const ExceptionState caller = std::exchange(state, exceptions_);
   BeforeEnter();
-  to_fiber_.reset();  // Boost throws its forced_unwind inside the fiber
-  AfterLeave();
-  SwapExceptionState(caller);
-}
-
-void Fiber::Resume() {
-  const ExceptionState caller = SwapExceptionState(exceptions_);
-  BeforeEnter();
-  (*to_fiber_)();
-  AfterLeave();
-  exceptions_ = SwapExceptionState(caller);
-}
-
-void Fiber::Yield() {
-  BeforeLeave(/*for_ever=*/false);
-  try {
-    (*to_caller_)();
-  } catch (...) {  // Boost's forced unwinding: this stack is in use again for its last time
+  to_fiber_.reset();  // Boost throws its forced_unwind inside the fiber, even if the body has ended
+  if (done_) {        // that visit came and went below our own code: account for it
     AfterEnter();
     BeforeLeave(/*for_ever=*/true);
-    throw;
   }
-  AfterEnter();
-}
-
-Fiber::ExceptionState Fiber::SwapExceptionState(const ExceptionState& next) {
-  auto* globals = reinterpret_cast<ExceptionState*>(abi::__cxa_get_globals());
-  return std::exchange(*globals, next);
+  AfterLeave();
+  state = caller;
 }
 
 #ifdef DEPFAST_ASAN
@@ -143,16 +135,7 @@ void Fiber::AfterEnter() {
 void Fiber::BeforeLeave(bool for_ever) {
   __sanitizer_start_switch_fiber(for_ever ? nullptr : &fake_stack_, caller_bottom_, caller_size_);
 }
-void Fiber::AfterLeave() {
-  __sanitizer_finish_switch_fiber(caller_fake_stack_, nullptr, nullptr);
-}
-
-#else
-
-void Fiber::BeforeEnter() {}
-void Fiber::AfterEnter() {}
-void Fiber::BeforeLeave(bool) {}
-void Fiber::AfterLeave() {}
+void Fiber::AfterLeave() { __sanitizer_finish_switch_fiber(caller_fake_stack_, nullptr, nullptr); }
 
 #endif
 
