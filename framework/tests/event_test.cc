@@ -1,0 +1,334 @@
+// Events: when each kind is ready or failed, and how compounds follow their children.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "depfast/compound_event.h"
+#include "depfast/value_event.h"
+#include "test_support.h"
+
+namespace depfast {
+namespace {
+
+using testing::Log;
+using testing::Replica;
+
+// Ready or failed when the test says so; changes back at will.
+class Switch : public Event {
+ public:
+  enum class State { kOpen, kReady, kFailed };
+  void Set(State state) {
+    state_ = state;
+    Test();
+  }
+  bool IsReady() const override { return state_ == State::kReady; }
+  bool IsFailed() const override { return state_ == State::kFailed; }
+  std::string Describe() const override { return "Switch"; }
+  const char* Label() const override { return "switch"; }
+
+ private:
+  State state_ = State::kOpen;
+};
+using State = Switch::State;
+
+class EventTest : public ::testing::Test {
+ protected:
+  // Starts a coroutine that waits on `event` and logs how that ended.
+  void LogOutcome(const EventPtr& event, Duration timeout = kForever) {
+    replica_.Go([this, event, timeout] { log().push_back(ToString(event->Wait(timeout))); });
+  }
+  std::shared_ptr<Switch> MakeSwitch(State state = State::kOpen) {
+    const auto made = replica_.Make<Switch>();
+    made->Set(state);
+    return made;
+  }
+  void Set(const std::shared_ptr<Switch>& event, State state) {
+    replica_.In([&] { event->Set(state); });
+    replica_.Run();
+  }
+  template <typename Compound>
+  std::shared_ptr<Compound> Make(std::initializer_list<EventPtr> children) {
+    std::shared_ptr<Compound> made;
+    replica_.In([&] { made = Compound::Of(children); });
+    return made;
+  }
+  Log& log() { return replica_.log; }
+
+  Replica replica_;
+};
+
+TEST_F(EventTest, AFailureEndsTheWait) {
+  const auto event = MakeSwitch();
+  LogOutcome(event);
+  Set(event, State::kFailed);
+  EXPECT_EQ(log(), Log{"failed"});
+  LogOutcome(event);
+  EXPECT_EQ(log(), (Log{"failed", "failed"})) << "a failed event returns at once";
+}
+
+TEST_F(EventTest, AZeroTimeoutTimesOutInTheSameStep) {
+  LogOutcome(MakeSwitch(), 0ms);
+  EXPECT_EQ(log(), Log{"timed out"});
+}
+
+TEST_F(EventTest, ValueEventFollowsItsPredicate) {
+  const auto event = replica_.Make<ValueEvent<int>>("value", 0, [](int v) { return v > 10; });
+  LogOutcome(event);
+  replica_.In([&] { event->Set(10); });
+  replica_.Run();
+  EXPECT_TRUE(log().empty());
+  replica_.In([&] { event->Set(11); });
+  replica_.Run();
+  EXPECT_EQ(log(), Log{"ready"});
+}
+
+TEST_F(EventTest, ValueEventThatBecomesUnreadyBlocksTheNextWait) {
+  const auto event = replica_.Make<ValueEvent<int>>("value", 0, [](int v) { return v == 1; });
+  replica_.In([&] { event->Set(1); });
+  LogOutcome(event);
+  EXPECT_EQ(log(), Log{"ready"});
+  replica_.In([&] { event->Set(2); });
+  LogOutcome(event, 1ms);
+  EXPECT_EQ(log().size(), 1U);
+  replica_.Advance(1ms);
+  EXPECT_EQ(log(), (Log{"ready", "timed out"}));
+}
+
+TEST_F(EventTest, AWokenCoroutineSeesTheValueAsItIsNow) {
+  // Lazy: between the trigger and the waiter's turn the value may change back.
+  const auto event = replica_.Make<ValueEvent<int>>("value", 0, [](int v) { return v == 1; });
+  int seen = -1;
+  replica_.Spawn("waiter", [&] {
+    EXPECT_EQ(event->Wait(), Outcome::kReady);
+    seen = event->value();
+  });
+  replica_.Spawn("setter", [&] {
+    event->Set(1);
+    event->Set(7);
+  });
+  replica_.Run();
+  EXPECT_EQ(seen, 7);
+}
+
+TEST_F(EventTest, IntEventCountsToItsTarget) {
+  const auto event = replica_.Make<IntEvent>("votes", 3);
+  LogOutcome(event);
+  replica_.In([&] {
+    event->Add();
+    event->Add();
+  });
+  replica_.Run();
+  EXPECT_TRUE(log().empty());
+  EXPECT_EQ(event->Describe(), "IntEvent votes (2 of 3)");
+  replica_.In([&] { event->Add(5); });
+  replica_.Run();
+  EXPECT_EQ(log(), Log{"ready"});
+  EXPECT_EQ(event->value(), 7);
+}
+
+TEST_F(EventTest, TimeoutEventIsReadyFromItsDeadlineOn) {
+  std::shared_ptr<TimeoutEvent> event;
+  replica_.host.now = 3ms;
+  replica_.In([&] { event = TimeoutEvent::After(2ms); });
+  EXPECT_EQ(event->deadline(), 5ms);
+  LogOutcome(event);
+  replica_.host.now = 5ms - 1ns;
+  replica_.Run();
+  EXPECT_FALSE(event->IsReady());
+  replica_.host.now = 5ms;
+  replica_.Run();
+  EXPECT_EQ(log(), Log{"ready"});
+}
+
+TEST_F(EventTest, AForgottenTimeoutEventIsHarmless) {
+  replica_.In([&] { TimeoutEvent::After(2ms); });
+  replica_.Run();
+  replica_.Advance(10ms);
+  EXPECT_TRUE(log().empty());
+}
+
+// --- compounds ---
+
+TEST_F(EventTest, AndNeedsEveryChild) {
+  const auto a = MakeSwitch();
+  const auto b = MakeSwitch();
+  LogOutcome(Make<AndEvent>({a, b}));
+  Set(a, State::kReady);
+  EXPECT_TRUE(log().empty());
+  Set(b, State::kReady);
+  EXPECT_EQ(log(), Log{"ready"});
+}
+
+TEST_F(EventTest, AndFailsWithItsFirstFailedChild) {
+  const auto a = MakeSwitch();
+  const auto b = MakeSwitch();
+  LogOutcome(Make<AndEvent>({a, b}));
+  Set(b, State::kFailed);
+  EXPECT_EQ(log(), Log{"failed"});
+}
+
+TEST_F(EventTest, OrNeedsOneChild) {
+  const auto a = MakeSwitch();
+  const auto b = MakeSwitch();
+  const auto any = Make<OrEvent>({a, b});
+  LogOutcome(any);
+  Set(b, State::kReady);
+  EXPECT_EQ(log(), Log{"ready"});
+  Set(a, State::kFailed);
+  EXPECT_TRUE(any->IsReady());
+  EXPECT_FALSE(any->IsFailed());
+}
+
+TEST_F(EventTest, OrFailsWithItsLastChildOnly) {
+  const auto a = MakeSwitch();
+  const auto b = MakeSwitch();
+  LogOutcome(Make<OrEvent>({a, b}));
+  Set(a, State::kFailed);
+  EXPECT_TRUE(log().empty());
+  Set(b, State::kFailed);
+  EXPECT_EQ(log(), Log{"failed"});
+}
+
+TEST_F(EventTest, EmptyCompounds) {
+  LogOutcome(Make<AndEvent>({}));
+  EXPECT_EQ(log(), Log{"ready"});
+  const auto none = Make<OrEvent>({});
+  EXPECT_FALSE(none->IsFailed());
+  LogOutcome(none, 1ms);
+  replica_.Advance(1ms);
+  EXPECT_EQ(log(), (Log{"ready", "timed out"}));
+}
+
+TEST_F(EventTest, ChildrenDecidedBeforeTheyAreAddedCount) {
+  LogOutcome(Make<AndEvent>({MakeSwitch(State::kReady), MakeSwitch(State::kReady)}));
+  LogOutcome(Make<OrEvent>({MakeSwitch(), MakeSwitch(State::kReady)}));
+  LogOutcome(Make<AndEvent>({MakeSwitch(), MakeSwitch(State::kFailed)}));
+  EXPECT_EQ(log(), (Log{"ready", "ready", "failed"}));
+}
+
+TEST_F(EventTest, ADecidedChildAddedDuringTheWaitEndsIt) {
+  const auto any = Make<OrEvent>({MakeSwitch()});
+  LogOutcome(any);
+  replica_.In([&] { any->Add(MakeSwitch(State::kReady)); });
+  replica_.Run();
+  EXPECT_EQ(log(), Log{"ready"});
+}
+
+TEST_F(EventTest, CompoundsNest) {
+  const auto a = MakeSwitch();
+  const auto b = MakeSwitch();
+  const auto c = MakeSwitch();
+  LogOutcome(Make<OrEvent>({Make<AndEvent>({a, b}), c}));
+  LogOutcome(Make<AndEvent>({Make<OrEvent>({a, b}), c}));
+  Set(a, State::kReady);
+  EXPECT_TRUE(log().empty());
+  Set(c, State::kReady);
+  EXPECT_EQ(log(), (Log{"ready", "ready"}));
+}
+
+TEST_F(EventTest, AFailureTravelsUpANest) {
+  const auto a = MakeSwitch();
+  const auto b = MakeSwitch();
+  const auto c = MakeSwitch();
+  LogOutcome(Make<OrEvent>({Make<AndEvent>({a, b}), c}));
+  Set(a, State::kFailed);
+  EXPECT_TRUE(log().empty());
+  Set(c, State::kFailed);
+  EXPECT_EQ(log(), Log{"failed"});
+}
+
+TEST_F(EventTest, AndLooksAtAFlippingChildAnew) {
+  const auto flipping = replica_.Make<ValueEvent<int>>("flipping", 1, [](int v) { return v == 1; });
+  const auto other = MakeSwitch();
+  LogOutcome(Make<AndEvent>({flipping, other}));
+  replica_.In([&] { flipping->Set(0); });
+  Set(other, State::kReady);
+  EXPECT_TRUE(log().empty()) << "a child that is no longer ready was counted";
+  replica_.In([&] { flipping->Set(1); });
+  replica_.Run();
+  EXPECT_EQ(log(), Log{"ready"});
+}
+
+TEST_F(EventTest, OneChildMayHaveManyParents) {
+  const auto child = MakeSwitch();
+  for (int i = 0; i < 3; ++i) LogOutcome(Make<AndEvent>({child}));
+  Set(child, State::kReady);
+  EXPECT_EQ(log(), (Log{"ready", "ready", "ready"}));
+}
+
+TEST_F(EventTest, ACompoundMayDieBeforeItsChildFires) {
+  const auto child = MakeSwitch();
+  std::weak_ptr<AndEvent> dead;
+  {
+    const auto parent = Make<AndEvent>({child, MakeSwitch()});
+    dead = parent;
+  }
+  EXPECT_TRUE(dead.expired()) << "a child must not keep its parents alive";
+  Set(child, State::kReady);
+}
+
+TEST_F(EventTest, DeadParentsAreForgotten) {
+  // One long-lived event in many short-lived compounds: `Or(stop, reply)` in a loop.
+  const auto stop = MakeSwitch();
+  for (int i = 0; i < 10'000; ++i) Make<OrEvent>({stop, MakeSwitch()});
+  EXPECT_LE(EventTestPeer::Parents(*stop), 16U);
+  LogOutcome(Make<OrEvent>({stop}));
+  Set(stop, State::kReady);
+  EXPECT_EQ(log(), Log{"ready"});
+}
+
+// A parent that, when it hears of its child, hangs more parents under it.
+class Breeder : public Event {
+ public:
+  explicit Breeder(std::vector<EventPtr>& born) : born_(born) {}
+  bool IsReady() const override { return heard_; }
+  std::string Describe() const override { return "Breeder"; }
+  const char* Label() const override { return "breeder"; }
+
+ protected:
+  void OnChildDecided(Event& child) override {
+    if (heard_) return;
+    heard_ = true;
+    for (int i = 0; i < 100; ++i) {
+      born_.push_back(OrEvent::Of({child.shared_from_this()}));
+    }
+  }
+
+ private:
+  std::vector<EventPtr>& born_;
+  bool heard_ = false;
+};
+
+TEST_F(EventTest, AParentMayAddParentsWhileItIsTold) {
+  std::vector<EventPtr> born;
+  const auto child = MakeSwitch();
+  const auto breeder = replica_.Make<Breeder>(born);
+  const auto last = replica_.Make<OrEvent>();
+  replica_.In([&] {
+    for (int i = 0; i < 50; ++i) OrEvent::Of({child});  // dead at once, and in front
+    child->NotifyOnDecision(breeder);
+    last->Add(child);
+  });
+  LogOutcome(last);
+  Set(child, State::kReady);
+  EXPECT_EQ(born.size(), 100U);
+  EXPECT_EQ(log(), Log{"ready"}) << "the parent behind the breeder was skipped";
+}
+
+TEST_F(EventTest, ShapesAndDescriptions) {
+  const auto a = MakeSwitch();
+  const auto b = MakeSwitch();
+  const auto both = Make<AndEvent>({a, b});
+  const auto any = Make<OrEvent>({a, b});
+  EXPECT_EQ(both->Describe(), "and(Switch, Switch)");
+  EXPECT_EQ(any->Describe(), "or(Switch, Switch)");
+  EXPECT_EQ(both->WaitShape().needed, 2);
+  EXPECT_EQ(any->WaitShape().needed, 1);
+  EXPECT_EQ(any->WaitShape().total, 2);
+  EXPECT_EQ(a->WaitShape().total, 1);
+  EXPECT_EQ(a->WaitsOnPeer(), -1);
+}
+
+}  // namespace
+}  // namespace depfast

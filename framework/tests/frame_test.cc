@@ -1,0 +1,373 @@
+// The frame decoder meets anything: a deterministic fuzz test, and the encodings one by one.
+#include "depfast/frame.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "depfast/host.h"
+#include "depfast/random.h"
+#include "depfast/rpc.h"
+#include "test_support.h"
+
+namespace depfast {
+namespace {
+
+using testing::kSanitized;
+using testing::Replica;
+
+// A body with everything in it: numbers, text, nesting, a map, something optional.
+struct Entry {
+  std::uint64_t term = 0;
+  std::string command;
+  MSGPACK_DEFINE(term, command)
+};
+struct AppendReply {
+  std::uint64_t term = 0;
+  bool success = false;
+  MSGPACK_DEFINE(term, success)
+};
+struct AppendRequest {
+  using Reply = AppendReply;
+  static constexpr MethodId kMethod = 2;
+  static constexpr const char* kName = "Append";
+  std::uint64_t term = 0;
+  std::int64_t offset = 0;
+  std::vector<Entry> entries;
+  std::map<std::string, std::vector<int>> extra;
+  MSGPACK_DEFINE(term, offset, entries, extra)
+};
+
+AppendRequest SomeBody() {
+  return {3, -5, {{1, "a"}, {2, std::string(40, 'b')}}, {{"k", {1, 2, 300, -70000}}, {"", {}}}};
+}
+
+FrameHeader SomeHeader() {
+  FrameHeader header;
+  header.kind = FrameKind::kRequest;
+  header.method = AppendRequest::kMethod;
+  header.call = 77;
+  header.dependency = Dependency::Client(5);
+  return header;
+}
+
+bool SameHeader(const FrameHeader& a, const FrameHeader& b) {
+  return a.kind == b.kind && a.method == b.method && a.call == b.call &&
+         a.dependency == b.dependency;
+}
+
+std::string Reencode(const DecodedFrame& frame) {
+  std::string bytes;
+  frame_internal::EncodeHeader(frame.header, bytes);
+  return bytes.append(frame.body);
+}
+
+TEST(Frame, RoundTrip) {
+  const std::string bytes = EncodeFrame(SomeHeader(), SomeBody());
+  std::string error;
+  const auto frame = DecodeFrame(bytes, error);
+  ASSERT_TRUE(frame) << error;
+  EXPECT_TRUE(SameHeader(frame->header, SomeHeader()));
+  const auto body = DecodeBody<AppendRequest>(frame->body, error);
+  ASSERT_TRUE(body) << error;
+  EXPECT_EQ(body->offset, -5);
+  EXPECT_EQ(body->entries.at(1).command, std::string(40, 'b'));
+  EXPECT_EQ(body->extra.at("k"), (std::vector<int>{1, 2, 300, -70000}));
+  EXPECT_EQ(error, "");
+}
+
+TEST(Frame, EveryIntegerEncodingOfTheHeaderIsReadAsWritten) {
+  const std::uint64_t interesting[] = {0,      1,       0x7f, 0x80,       0xff,       0x100,
+                                       0xffff, 0x10000, ~0U,  1ULL << 32, 1ULL << 63, ~0ULL};
+  for (const std::uint64_t call : interesting) {
+    for (const std::uint64_t id : interesting) {
+      FrameHeader header = SomeHeader();
+      header.call = call;
+      header.method = static_cast<MethodId>(id);
+      header.dependency.id = id;
+      std::string error;
+      const std::string bytes = EncodeFrame(header, 1);
+      const auto frame = DecodeFrame(bytes, error);
+      ASSERT_TRUE(frame) << error;
+      ASSERT_TRUE(SameHeader(frame->header, header)) << call << " " << id;
+    }
+  }
+}
+
+// The header field by field, each as the bytes given; then a body of one small integer.
+std::string HeaderOf(std::array<std::string, 6> fields) {
+  std::string bytes = "\x96";
+  for (const std::string& field : fields) bytes += field;
+  return bytes + "\x01";
+}
+const std::string kOne("\x01");
+const std::string kZero(1, '\0');
+
+TEST(Frame, LongerEncodingsThanNeededAreRead) {
+  for (const std::string& one : {std::string("\xcc\x01"), std::string("\xcd\x00\x01", 3),
+                                 std::string("\xce\x00\x00\x00\x01", 5),
+                                 std::string("\xcf\x00\x00\x00\x00\x00\x00\x00\x01", 9)}) {
+    for (std::size_t field = 0; field < 6; ++field) {
+      std::array<std::string, 6> fields{kOne, kOne, kOne, kOne, kOne, kOne};
+      fields[field] = one;
+      std::string error;
+      const std::string bytes = HeaderOf(fields);
+      const auto frame = DecodeFrame(bytes, error);
+      ASSERT_TRUE(frame) << error;
+      EXPECT_EQ(frame->header.kind, FrameKind::kReply);
+      EXPECT_EQ(frame->header.call, 1U);
+      EXPECT_EQ(frame->body, "\x01");
+    }
+  }
+}
+
+TEST(Frame, WhatIsNotAnUnsignedIntegerIsRefusedInEveryField) {
+  for (int first = 0x80; first <= 0xff; ++first) {
+    if (first >= 0xcc && first <= 0xcf) continue;
+    for (std::size_t field = 0; field < 6; ++field) {
+      std::array<std::string, 6> fields{kOne, kOne, kOne, kOne, kOne, kOne};
+      fields[field] = std::string(1, static_cast<char>(first)) + std::string(8, '\0');
+      std::string error;
+      EXPECT_FALSE(DecodeFrame(HeaderOf(fields), error)) << first << " in field " << field;
+      EXPECT_NE(error, "");
+    }
+  }
+}
+
+TEST(Frame, FieldsOutOfRangeAreRefused) {
+  const std::string two_to_32("\xcf\x00\x00\x00\x01\x00\x00\x00\x00", 9);
+  const std::string truncates_to_one("\xcd\x01\x01", 3);  // 257: as a byte it would be 1
+  const struct {
+    std::size_t field;
+    std::string value;
+    const char* error;
+  } cases[] = {
+      {0, kZero, "unknown frame version 0"},
+      {0, "\x02", "unknown frame version 2"},
+      {0, two_to_32, "a header field is missing or out of range"},
+      {1, "\x03", "a header field is missing or out of range"},
+      {1, truncates_to_one, "a header field is missing or out of range"},
+      {2, two_to_32, "a header field is missing or out of range"},
+      {4, "\x03", "a header field is missing or out of range"},
+      {4, truncates_to_one, "a header field is missing or out of range"},
+  };
+  for (const auto& c : cases) {
+    std::array<std::string, 6> fields{kOne, kOne, kOne, kOne, kOne, kOne};
+    fields[c.field] = c.value;
+    std::string error;
+    EXPECT_FALSE(DecodeFrame(HeaderOf(fields), error));
+    EXPECT_EQ(error, c.error) << "field " << c.field;
+  }
+}
+
+TEST(Frame, OnlyAnArrayOfSixIsAHeader) {
+  for (int first = 0; first <= 0xff; ++first) {
+    std::string bytes = EncodeFrame(SomeHeader(), SomeBody());
+    bytes[0] = static_cast<char>(first);
+    std::string error;
+    EXPECT_EQ(DecodeFrame(bytes, error).has_value(), first == 0x96);
+  }
+}
+
+TEST(Frame, EveryTruncationIsRefusedInHeaderOrBody) {
+  const std::string bytes = EncodeFrame(SomeHeader(), SomeBody());
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    // A copy of its own size on the heap: the sanitizer sees a read of one byte too many.
+    const std::vector<char> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
+    std::string error;
+    const auto frame = DecodeFrame({cut.data(), cut.size()}, error);
+    const bool whole = frame && DecodeBody<AppendRequest>(frame->body, error);
+    EXPECT_FALSE(whole) << "cut at " << length;
+    EXPECT_NE(error, "") << "cut at " << length;
+  }
+}
+
+TEST(Frame, BytesAfterTheBodyAreRefused) {
+  const std::string bytes = EncodeFrame(SomeHeader(), SomeBody()) + "\x01";
+  std::string error;
+  const auto frame = DecodeFrame(bytes, error);
+  ASSERT_TRUE(frame);
+  EXPECT_FALSE(DecodeBody<AppendRequest>(frame->body, error));
+  EXPECT_EQ(error, "bytes after the body");
+}
+
+TEST(Frame, TheSizeLimitHolds) {
+  std::string bytes = EncodeFrame(SomeHeader(), 1);
+  bytes.resize(kMaxFrameBytes);
+  std::string error;
+  EXPECT_TRUE(DecodeFrame(bytes, error)) << error;
+  bytes.push_back('\0');
+  EXPECT_FALSE(DecodeFrame(bytes, error));
+  EXPECT_EQ(error, "the frame is larger than the limit");
+}
+
+TEST(Frame, ForgedLengthsAreRefusedWithoutAllocatingThem) {
+  // array, map, str, bin, ext with 32-bit lengths, each claiming 4 billion elements.
+  for (const int kind : {0xdd, 0xdf, 0xdb, 0xc6, 0xc9}) {
+    const std::string body =
+        std::string(1, static_cast<char>(kind)) + "\xff\xff\xff\xff" + "\x01\x01";
+    std::string error;
+    EXPECT_FALSE(frame_internal::UnpackBody(body, error)) << kind;
+    EXPECT_NE(error.find("the body is not MessagePack"), std::string::npos) << error;
+  }
+}
+
+TEST(Frame, DeepNestingIsRefusedNotFollowed) {
+  for (const char opening : {'\x91', '\x81'}) {  // arrays of one, maps of one
+    for (const std::size_t depth : {std::size_t{17}, std::size_t{100}, std::size_t{1'000'000}}) {
+      std::string error;
+      EXPECT_FALSE(frame_internal::UnpackBody(std::string(depth, opening), error));
+      EXPECT_NE(error.find("the body is not MessagePack"), std::string::npos) << error;
+    }
+  }
+  std::string error;
+  EXPECT_TRUE(frame_internal::UnpackBody(std::string(10, '\x91') + "\x01", error)) << error;
+}
+
+// --- fuzz ---
+
+class Fuzzer {
+ public:
+  explicit Fuzzer(std::uint64_t seed) : random_(seed) {
+    seeds_.push_back(EncodeFrame(SomeHeader(), SomeBody()));
+    FrameHeader reply = SomeHeader();
+    reply.kind = FrameKind::kReply;
+    seeds_.push_back(EncodeFrame(reply, AppendReply{4, true}));
+    reply.kind = FrameKind::kError;
+    seeds_.push_back(EncodeFrame(reply, static_cast<std::uint32_t>(RpcError::kRejected)));
+    FrameHeader large = SomeHeader();
+    large.call = ~0ULL;
+    large.dependency.id = 1ULL << 40;
+    seeds_.push_back(EncodeFrame(large, std::string(300, 'z')));
+  }
+
+  std::string Next() {
+    if (random_.Below(5) == 0) return RandomBytes();
+    std::string bytes = seeds_[random_.Below(seeds_.size())];
+    for (std::uint64_t left = 1 + random_.Below(4); left > 0; --left) Mutate(bytes);
+    return bytes;
+  }
+
+ private:
+  char RandomByte() {
+    // The bytes that open arrays, maps, strings and numbers of every width are the dangerous ones.
+    if (random_.Below(2) == 0) return static_cast<char>(0xc0 + random_.Below(0x20));
+    return static_cast<char>(random_.Below(256));
+  }
+
+  std::string RandomBytes() {
+    std::string bytes(random_.Below(64), '\0');
+    for (char& byte : bytes) byte = RandomByte();
+    if (!bytes.empty() && random_.Below(2) == 0) bytes[0] = '\x96';
+    return bytes;
+  }
+
+  void Mutate(std::string& bytes) {
+    if (bytes.empty()) return;
+    const auto at = random_.Below(bytes.size());
+    switch (random_.Below(7)) {
+      case 0:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random_.Below(8)));
+        break;
+      case 1:
+        bytes[at] = RandomByte();
+        break;
+      case 2:
+        bytes.resize(at);
+        break;
+      case 3:
+        bytes.insert(at, 1 + random_.Below(4), RandomByte());
+        break;
+      case 4:
+        bytes.erase(at, 1 + random_.Below(4));
+        break;
+      case 5:  // a length that lies
+        bytes.insert(at, std::string(1, "\xdd\xdf\xdb\xc6\xc9\xdc\xde"[random_.Below(7)]) +
+                             std::string(4, random_.Below(2) == 0 ? '\xff' : '\x00'));
+        break;
+      default: {  // a piece of another frame
+        const std::string& other = seeds_[random_.Below(seeds_.size())];
+        bytes = bytes.substr(0, at) + other.substr(random_.Below(other.size()));
+      }
+    }
+  }
+
+  RandomStream random_;
+  std::vector<std::string> seeds_;
+};
+
+constexpr int kInputs = kSanitized ? 40'000 : 250'000;
+
+TEST(FrameFuzz, EveryInputIsDecodedOrRefusedWithAReason) {
+  Fuzzer fuzzer(2024);
+  int frames = 0;
+  int bodies = 0;
+  for (int i = 0; i < kInputs; ++i) {
+    const std::string text = fuzzer.Next();
+    const auto bytes = std::make_unique<char[]>(text.size());  // exactly as large as it claims
+    std::memcpy(bytes.get(), text.data(), text.size());
+    std::string error;
+    const auto frame = DecodeFrame({bytes.get(), text.size()}, error);
+    ASSERT_EQ(frame.has_value(), error.empty()) << "input " << i << ": " << error;
+    if (!frame) continue;
+    ++frames;
+    std::string again_error;
+    const std::string reencoded = Reencode(*frame);
+    const auto again = DecodeFrame(reencoded, again_error);
+    ASSERT_TRUE(again) << "input " << i << ": " << again_error;
+    ASSERT_TRUE(SameHeader(again->header, frame->header)) << "input " << i;
+    ASSERT_EQ(again->body, frame->body) << "input " << i;
+    ASSERT_LE(reencoded.size(), text.size()) << "ours is the shortest encoding";
+    const auto body = DecodeBody<AppendRequest>(frame->body, error);
+    ASSERT_EQ(body.has_value(), error.empty()) << "input " << i << ": " << error;
+    if (body) ++bodies;
+  }
+  // The generator must reach behind every check, or this test tests less than it says.
+  EXPECT_GT(frames, kInputs / 10);
+  EXPECT_GT(bodies, kInputs / 100);
+  EXPECT_LT(frames, kInputs);
+}
+
+TEST(FrameFuzz, ARuntimeSurvivesEveryInput) {
+  Replica replica;
+  std::uint64_t served = 0;
+  replica.runtime.rpc().Handle<AppendRequest>([&](PeerId, const AppendRequest& request) {
+    ++served;
+    return AppendReply{request.term, true};
+  });
+  std::shared_ptr<RpcEvent<AppendReply>> open;
+  replica.Go([&] { open = replica.runtime.rpc().Call(1, AppendRequest{}); });
+  replica.host.sent.clear();
+  Fuzzer fuzzer(2025);
+  constexpr int kDelivered = kInputs / 5;
+  for (int i = 0; i < kDelivered; ++i) {
+    replica.runtime.DeliverFrame(2, fuzzer.Next());
+    if (i % 16 != 0) continue;
+    ASSERT_NO_THROW(replica.Run()) << "input " << i;
+  }
+  replica.Run();
+  const RpcCounters& counters = replica.runtime.rpc().counters();
+  EXPECT_FALSE(open->IsDecided()) << "no input came from the peer that was asked";
+  EXPECT_GT(served, 0U);
+  EXPECT_GT(counters.malformed_frames, 0U);
+  EXPECT_GT(counters.unknown_methods, 0U);
+  EXPECT_GT(counters.stray_replies, 0U);
+  EXPECT_LE(served + counters.unknown_methods + counters.stray_replies,
+            static_cast<std::uint64_t>(kDelivered));
+  EXPECT_GE(served + counters.unknown_methods + counters.stray_replies + counters.malformed_frames,
+            static_cast<std::uint64_t>(kDelivered))
+      << "an input was neither served nor counted";
+  for (const auto& frame : replica.host.sent) {
+    std::string error;
+    EXPECT_TRUE(DecodeFrame(*frame.bytes, error)) << "we sent a malformed frame: " << error;
+  }
+}
+
+}  // namespace
+}  // namespace depfast

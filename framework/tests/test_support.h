@@ -1,0 +1,116 @@
+// What the core's tests are written in: a host that does nothing by itself, and a replica on it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "depfast/event.h"
+#include "depfast/host.h"
+#include "depfast/random.h"
+#include "depfast/runtime.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define DEPFAST_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DEPFAST_TEST_SANITIZED 1
+#endif
+#endif
+
+namespace depfast {
+
+struct EventTestPeer {
+  static std::size_t Waiters(const Event& event) { return event.waiters_.size(); }
+  static std::size_t Parents(const Event& event) { return event.parents_.size(); }
+};
+
+}  // namespace depfast
+
+namespace depfast::testing {
+
+#ifdef DEPFAST_TEST_SANITIZED
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+using Log = std::vector<std::string>;
+
+// Records what a runtime asks for; time moves when the test says so.
+class ManualHost final : public Host {
+ public:
+  struct Frame {
+    FrameId id;
+    PeerId peer;
+    Bytes bytes;
+  };
+
+  Time Now() override { return now; }
+  std::uint64_t Random() override { return random.Next(); }
+  FrameId Send(PeerId peer, Bytes frame) override {
+    sent.push_back({++last_frame, peer, std::move(frame)});
+    return last_frame;
+  }
+  void Release(PeerId peer, FrameId frame) override { released.push_back({frame, peer, nullptr}); }
+  std::size_t HeldBytes(PeerId) override { return 0; }
+  void Submit(IoRequest request) override { submitted.push_back(std::move(request)); }
+  void WakeAt(Time when) override { wake = when; }
+  void Observe(const Observation&) override {}
+
+  Time now{0};
+  Time wake = kNever;  // the latest wish; kNever once it has been granted
+  RandomStream random{7};
+  FrameId last_frame = 0;
+  std::vector<Frame> sent;
+  std::vector<Frame> released;
+  std::deque<IoRequest> submitted;
+};
+
+class Replica {
+ public:
+  explicit Replica(const RuntimeOptions& options = {}) : runtime(host, options) {}
+
+  // Runs `body` outside any coroutine, where events may be made and decided.
+  void In(const std::function<void()>& body) { runtime.Enter(body); }
+
+  template <typename T, typename... Args>
+  std::shared_ptr<T> Make(Args&&... args) {
+    std::shared_ptr<T> made;
+    In([&] { made = std::make_shared<T>(std::forward<Args>(args)...); });
+    return made;
+  }
+
+  void Spawn(const char* name, std::function<void()> body) { runtime.Spawn(name, std::move(body)); }
+
+  // One step at the present time.
+  void Run() { runtime.Run(); }
+
+  // Spawns one coroutine and runs a step.
+  void Go(std::function<void()> body) {
+    Spawn("test", std::move(body));
+    Run();
+  }
+
+  // Lets time pass, with a step at every moment the runtime asked for. The last moment gets a step
+  // only if it was asked for.
+  void Advance(Duration duration) {
+    const Time end = host.now + duration;
+    while (host.wake <= end) {
+      host.now = std::max(host.now, std::exchange(host.wake, kNever));
+      Run();
+    }
+    host.now = end;
+  }
+
+  ManualHost host;
+  Log log;  // of the test: outlives the coroutines that write to it
+  Runtime runtime;
+};
+
+}  // namespace depfast::testing
