@@ -17,7 +17,7 @@ bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 }  // namespace
 
 Connection::Connection(Descriptor socket, NetworkCounters& counters)
-    : socket_(std::move(socket)), counters_(counters) {}
+    : socket_(std::move(socket)), counters_(&counters) {}
 
 void Connection::Read(std::size_t bytes_max) {
   std::size_t total = 0;
@@ -25,11 +25,11 @@ void Connection::Read(std::size_t bytes_max) {
     const auto room = reader_.Room();
     const std::size_t wanted = std::min(room.size(), bytes_max - total);
     const ssize_t got = recv(fd(), room.data(), wanted, 0);
-    counters_.reads.Add();
+    counters_->reads.Add();
     if (got > 0) {
       const auto bytes = static_cast<std::size_t>(got);
       reader_.Commit(bytes);
-      counters_.bytes_in.Add(bytes);
+      counters_->bytes_in.Add(bytes);
       total += bytes;
       // A short read of a stream has emptied it; whatever comes now makes a new event.
       readable_ = bytes == wanted;
@@ -50,13 +50,13 @@ void Connection::Write(SendQueue& queue, WriteScratch& scratch) {
     message.msg_iov = const_cast<iovec*>(pieces.data());
     message.msg_iovlen = pieces.size();
     const ssize_t sent = sendmsg(fd(), &message, MSG_NOSIGNAL);
-    counters_.writes.Add();
+    counters_->writes.Add();
     if (sent >= 0) {
       const auto bytes = static_cast<std::size_t>(sent);
       std::size_t offered = 0;
       for (const iovec& piece : pieces) offered += piece.iov_len;
-      counters_.bytes_out.Add(bytes);
-      counters_.frames_out.Add(queue.Consume(bytes));
+      counters_->bytes_out.Add(bytes);
+      counters_->frames_out.Add(queue.Consume(bytes));
       writable_ = bytes == offered;
     } else if (WouldBlock(errno)) {
       writable_ = false;
@@ -68,7 +68,7 @@ void Connection::Write(SendQueue& queue, WriteScratch& scratch) {
 
 void Connection::WriteGreeting(std::string_view bytes) {
   const ssize_t sent = send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  counters_.writes.Add();
+  counters_->writes.Add();
   if (sent != static_cast<ssize_t>(bytes.size())) End(sent < 0 ? errno : EIO);
 }
 

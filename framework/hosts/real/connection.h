@@ -45,7 +45,7 @@ class Connection {
   void End(int error);
 
   Descriptor socket_;
-  NetworkCounters& counters_;
+  NetworkCounters* counters_;  // never null: a pointer, so that connections can be assigned
   FrameReader reader_{kHelloBytes};
   bool readable_ = false;
   bool writable_ = false;

@@ -55,9 +55,9 @@ class Disk {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<IoRequest> queue_;          // guarded by mutex_
-  std::vector<IoCompletion> completed_;   // guarded by mutex_
-  bool stopping_ = false;                 // guarded by mutex_
+  std::vector<IoRequest> queue_;         // guarded by mutex_
+  std::vector<IoCompletion> completed_;  // guarded by mutex_
+  bool stopping_ = false;                // guarded by mutex_
 
   std::thread thread_;  // last: it uses all of the above
 };

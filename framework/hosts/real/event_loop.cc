@@ -16,8 +16,8 @@ void EventLoop::Unwatch(int fd) {
 }
 
 std::span<const epoll_event> EventLoop::Wait(bool block) {
-  const int count = epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()),
-                               block ? -1 : 0);
+  const int count =
+      epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), block ? -1 : 0);
   if (count < 0 && errno != EINTR) ThrowErrno("epoll_wait");
   return {events_.data(), count < 0 ? 0 : static_cast<std::size_t>(count)};
 }

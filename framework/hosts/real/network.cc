@@ -123,10 +123,9 @@ void Network::OnEvent(EventLoop::Token token, std::uint32_t events) {
 EventLoop::Token Network::Add(Descriptor socket, State state, bool outgoing, PeerId id) {
   const int fd = socket.get();
   const EventLoop::Token token = ++last_token_;
-  peers_by_token_.emplace(
-      token, std::make_unique<Peer>(Peer{state, outgoing, false, id,
-                                         now_ + options_.greeting_timeout,
-                                         Connection(std::move(socket), counters_)}));
+  peers_by_token_.emplace(token, std::make_unique<Peer>(Peer{
+                                     state, outgoing, false, id, now_ + options_.greeting_timeout,
+                                     Connection(std::move(socket), counters_)}));
   ++not_open_;
   loop_.Watch(fd, kStreamEvents, token);
   return token;

@@ -71,10 +71,10 @@ class Network {
   // Requires: `peer` is a replica.
   std::size_t HeldBytes(PeerId peer) const;
 
-  // An event of the loop, with a token of ours.
+  // An event of the loop, with a token of ours. Requires: OnTime was called in this turn.
   void OnEvent(EventLoop::Token token, std::uint32_t events);
 
-  // Makes the connections that are due and gives up those that take too long.
+  // A turn begins: makes the connections that are due and gives up those that take too long.
   void OnTime(Time now);
   // When OnTime has something to do next; kNever if nothing.
   Time NextDeadline() const;
@@ -99,9 +99,9 @@ class Network {
 
   struct Peer {
     State state = State::kGreeting;
-    bool outgoing = false;  // we made the connection: to replica `id`
-    bool in_ready = false;  // listed in ready_
-    PeerId id = kNobody;    // valid if outgoing or open
+    bool outgoing = false;   // we made the connection: to replica `id`
+    bool in_ready = false;   // listed in ready_
+    PeerId id = kNobody;     // valid if outgoing or open
     Time greet_by = kNever;  // kNever once open
     Connection connection;
   };
@@ -150,12 +150,12 @@ class Network {
   Time accept_again_at_ = kNever;
   EventLoop::Token last_token_ = kFirstToken;
   PeerId last_assigned_client_ = kFirstAssignedClient - 1;
-  std::vector<Link> links_;                            // by replica id; our own is unused
-  std::vector<Outbox> replicas_;                       // by replica id; our own is unused
-  std::unordered_map<PeerId, Outbox> clients_;         // those that are connected
-  std::vector<EventLoop::Token> incoming_;             // by replica id; 0 if none
+  std::vector<Link> links_;                     // by replica id; our own is unused
+  std::vector<Outbox> replicas_;                // by replica id; our own is unused
+  std::unordered_map<PeerId, Outbox> clients_;  // those that are connected
+  std::vector<EventLoop::Token> incoming_;      // by replica id; 0 if none
   std::unordered_map<EventLoop::Token, std::unique_ptr<Peer>> peers_by_token_;
-  std::size_t not_open_ = 0;  // of them, those that have not greeted
+  std::size_t not_open_ = 0;             // of them, those that have not greeted
   std::vector<EventLoop::Token> ready_;  // have, or may have, something to read
   std::vector<PeerId> dirty_;            // have something to write
   WriteScratch scratch_;

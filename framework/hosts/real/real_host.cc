@@ -55,6 +55,7 @@ NetworkOptions NetworkOptionsOf(const RealHostOptions& options) {
   result.replicas = options.replicas;
   result.held_bytes_max = options.held_bytes_max;
   result.held_bytes_disconnected_max = options.held_bytes_disconnected_max;
+  result.greeting_timeout = options.greeting_timeout;
   return result;
 }
 
@@ -88,8 +89,8 @@ RealHost::RealHost(RealHostOptions options, const ServiceFactory& make_service)
       runtime_(*this, RuntimeOptionsOf(options_)) {
   if (options_.handle_signals) TakeOverSignals();
   const auto self = static_cast<std::size_t>(options_.self);
-  Descriptor listener = options_.listen_fd >= 0 ? Descriptor(options_.listen_fd)
-                                                : Listen(options_.replicas[self]);
+  Descriptor listener =
+      options_.listen_fd >= 0 ? Descriptor(options_.listen_fd) : Listen(options_.replicas[self]);
   port_ = PortOf(listener.get());
   disk_.emplace(options_.open_files ? options_.open_files(options_.data_dir)
                                     : OpenDataDirectory(options_.data_dir),
@@ -117,6 +118,7 @@ void RealHost::Run() {
   assert(!dead_ && "a host runs once");
   try {
     now_ = ReadClock();
+    network_->OnTime(now_);
     runtime_.Enter([this] { service_->Start(); });
     wake_ = now_;  // the first step has nothing delivered, and runs all the same
     Step();
@@ -136,17 +138,18 @@ void RealHost::Finish() {
 }
 
 void RealHost::Turn() {
-  WaitForEvents();
+  const auto events = WaitForEvents();
   now_ = ReadClock();
   network_->OnTime(now_);
+  for (const epoll_event& event : events) OnEvent(event.data.u64, event.events);
   Step();
 }
 
-void RealHost::WaitForEvents() {
+std::span<const epoll_event> RealHost::WaitForEvents() {
   const Time when = std::min(wake_, network_->NextDeadline());
   const bool block = to_self_.empty() && !network_->HasBacklog() && when > now_;
   if (block) ArmTimer(when);
-  for (const epoll_event& event : loop_.Wait(block)) OnEvent(event.data.u64, event.events);
+  return loop_.Wait(block);
 }
 
 void RealHost::ArmTimer(Time when) {

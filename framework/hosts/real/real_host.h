@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,13 @@ struct RealHostOptions {
   // See NetworkOptions.
   std::size_t held_bytes_max = std::size_t{64} << 20;
   std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
+  Duration greeting_timeout = 3s;
 
   bool wait_statistics = false;
 
-  std::function<void(const Observation&)> on_observe;   // may be empty
-  std::function<void(const std::string& line)> on_log;  // empty: to stderr
-  std::function<void(const std::string&)> on_dump;      // empty: to stderr
+  std::function<void(const Observation&)> on_observe;                           // may be empty
+  std::function<void(const std::string& line)> on_log;                          // empty: to stderr
+  std::function<void(const std::string&)> on_dump;                              // empty: to stderr
   std::function<std::unique_ptr<FileOps>(const std::string& path)> open_files;  // empty: the disk's
 };
 
@@ -104,7 +106,7 @@ class RealHost final : private Host {
   void TakeOverSignals();
   void Finish();
   void Turn();
-  void WaitForEvents();
+  std::span<const epoll_event> WaitForEvents();
   void ArmTimer(Time when);
   void OnEvent(EventLoop::Token token, std::uint32_t events);
   void OnSignal();

@@ -1,0 +1,426 @@
+#include "real/disk.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "depfast/record_log.h"
+#include "support.h"
+
+namespace depfast::real {
+namespace {
+
+// A disk that fails on demand, and that can be made to wait in the middle of a sync.
+class FakeOps final : public FileOps {
+ public:
+  // Shared with the test, which outlives the disk.
+  struct Control {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool hold_syncs = false;
+    int syncs_held = 0;                            // now waiting
+    std::map<std::string, std::string> contents;   // by name, in the page cache
+    std::map<std::string, std::string> durable;    // as of the file's latest sync
+    std::vector<std::string> calls;                // what was done, in order
+    int next_append_error = 0;                     // errno, once
+    std::optional<std::size_t> next_append_short;  // bytes taken, once
+    std::size_t bytes_free = std::size_t{1} << 30;
+    int next_sync_error = 0;       // errno, once
+    int next_directory_error = 0;  // errno, once
+  };
+
+  explicit FakeOps(Control& control) : control_(control) {}
+
+  int Open(const std::string& file, bool create) override {
+    const std::lock_guard lock(control_.mutex);
+    if (control_.contents.contains(file) == create) return create ? -EEXIST : -ENOENT;
+    if (create) control_.contents[file];
+    names_[++last_fd_] = file;
+    return last_fd_;
+  }
+  void Close(int fd) override { names_.erase(fd); }
+  std::int64_t Size(int fd) override {
+    const std::lock_guard lock(control_.mutex);
+    return static_cast<std::int64_t>(control_.contents.at(names_.at(fd)).size());
+  }
+  ssize_t Append(int fd, std::span<const iovec> pieces) override {
+    const std::lock_guard lock(control_.mutex);
+    control_.calls.push_back("append " + names_.at(fd));
+    if (const int error = std::exchange(control_.next_append_error, 0); error != 0) return -error;
+    std::string bytes;
+    for (const iovec& piece : pieces) {
+      bytes.append(static_cast<const char*>(piece.iov_base), piece.iov_len);
+    }
+    if (control_.next_append_short) {
+      bytes.resize(*std::exchange(control_.next_append_short, std::nullopt));
+    }
+    if (control_.bytes_free == 0) return -ENOSPC;
+    bytes.resize(
+        std::min(bytes.size(), control_.bytes_free));  // as a real disk: short, then ENOSPC
+    control_.bytes_free -= bytes.size();
+    control_.contents.at(names_.at(fd)) += bytes;
+    return static_cast<ssize_t>(bytes.size());
+  }
+  ssize_t Read(int fd, char* to, std::size_t bytes, std::uint64_t offset) override {
+    const std::lock_guard lock(control_.mutex);
+    const auto& content = control_.contents.at(names_.at(fd));
+    const auto part = content.substr(offset, std::min<std::size_t>(bytes, 7));  // in small bites
+    std::copy(part.begin(), part.end(), to);
+    return static_cast<ssize_t>(part.size());
+  }
+  int Truncate(int fd, std::uint64_t length) override {
+    const std::lock_guard lock(control_.mutex);
+    control_.calls.push_back("truncate " + names_.at(fd));
+    control_.contents.at(names_.at(fd)).resize(length);
+    return 0;
+  }
+  int Sync(int fd) override {
+    std::unique_lock lock(control_.mutex);
+    control_.calls.push_back("sync " + names_.at(fd));
+    ++control_.syncs_held;
+    control_.changed.notify_all();
+    control_.changed.wait(lock, [&] { return !control_.hold_syncs; });
+    --control_.syncs_held;
+    if (const int error = std::exchange(control_.next_sync_error, 0); error != 0) return -error;
+    control_.durable[names_.at(fd)] = control_.contents.at(names_.at(fd));
+    return 0;
+  }
+  int Rename(const std::string& from, const std::string& to) override {
+    const std::lock_guard lock(control_.mutex);
+    control_.calls.push_back("rename " + from + " " + to);
+    if (!control_.contents.contains(from)) return -ENOENT;
+    control_.contents[to] = control_.contents.at(from);
+    control_.contents.erase(from);
+    for (auto& [fd, name] : names_) {
+      if (name == from) name = to;
+    }
+    return 0;
+  }
+  int Remove(const std::string& file) override {
+    const std::lock_guard lock(control_.mutex);
+    control_.calls.push_back("remove " + file);
+    return control_.contents.erase(file) == 1 ? 0 : -ENOENT;
+  }
+  int SyncDirectory() override {
+    const std::lock_guard lock(control_.mutex);
+    control_.calls.push_back("sync directory");
+    return -std::exchange(control_.next_directory_error, 0);
+  }
+
+ private:
+  Control& control_;
+  int last_fd_ = 100;
+  std::map<int, std::string> names_;
+};
+
+IoRequest Append(std::uint64_t id, const std::string& file, const std::string& data,
+                 bool sync = true) {
+  IoRequest request;
+  request.id = id;
+  request.file = file;
+  request.data = MakeBytes(data);
+  request.sync = sync;
+  return request;
+}
+
+IoRequest Operation(std::uint64_t id, IoRequest::Kind kind, const std::string& file,
+                    std::uint64_t length = 0, const std::string& to = "") {
+  IoRequest request;
+  request.id = id;
+  request.kind = kind;
+  request.file = file;
+  request.to = to;
+  request.length = length;
+  request.sync = kind != IoRequest::Kind::kRead;
+  return request;
+}
+
+// Waits for `count` completions.
+std::vector<IoCompletion> Take(Disk& disk, std::size_t count) {
+  std::vector<IoCompletion> all;
+  while (all.size() < count) {
+    pollfd poller = {disk.completion_fd(), POLLIN, 0};
+    if (poll(&poller, 1, 30'000) <= 0) {
+      ADD_FAILURE() << "only " << all.size() << " of " << count << " completed";
+      return all;
+    }
+    for (auto& completion : disk.TakeCompletions()) all.push_back(std::move(completion));
+  }
+  return all;
+}
+
+std::vector<int> Errors(const std::vector<IoCompletion>& completions) {
+  std::vector<int> errors;
+  for (const auto& completion : completions) errors.push_back(completion.error);
+  return errors;
+}
+
+class DiskTest : public testing::Test {
+ protected:
+  DiskTest() { disk.emplace(std::make_unique<FakeOps>(control), counters); }
+
+  // Runs the operations as one turn of the loop would submit them. Returns their errors.
+  std::vector<int> Do(std::vector<IoRequest> requests) {
+    const std::size_t count = requests.size();
+    for (auto& request : requests) disk->Submit(std::move(request));
+    disk->Flush();
+    return Errors(Take(*disk, count));
+  }
+
+  void HoldSyncs(bool hold) {
+    const std::lock_guard lock(control.mutex);
+    control.hold_syncs = hold;
+    control.changed.notify_all();
+  }
+
+  void AwaitHeldSync() {
+    std::unique_lock lock(control.mutex);
+    ASSERT_TRUE(control.changed.wait_for(lock, kPatience, [&] { return control.syncs_held > 0; }));
+  }
+
+  DiskCounters counters;
+  FakeOps::Control control;
+  std::optional<Disk> disk;
+};
+
+using Kind = IoRequest::Kind;
+
+TEST_F(DiskTest, OperationsTakeEffectAndCompleteInOrder) {
+  for (auto& request :
+       {Append(1, "log", "one "), Append(2, "log", "two "), Operation(3, Kind::kTruncate, "log", 4),
+        Append(4, "log", "three"), Operation(5, Kind::kRead, "log")}) {
+    disk->Submit(request);
+  }
+  disk->Flush();
+  const auto done = Take(*disk, 5);
+  ASSERT_EQ(done.size(), 5u);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(done[i].id, i + 1);
+    EXPECT_EQ(done[i].error, 0);
+  }
+  EXPECT_EQ(*done[4].data, "one three");
+}
+
+TEST_F(DiskTest, WhatIsQueuedDuringASyncSharesTheNextOne) {
+  HoldSyncs(true);
+  disk->Submit(Append(1, "log", "first"));
+  disk->Flush();
+  AwaitHeldSync();
+  for (std::uint64_t id = 2; id <= 51; ++id) {
+    disk->Submit(Append(id, "log", "x"));
+    disk->Flush();
+  }
+  EXPECT_TRUE(disk->TakeCompletions().empty()) << "the first sync is still under way";
+  HoldSyncs(false);
+  const auto done = Take(*disk, 51);
+  EXPECT_EQ(Errors(done), std::vector<int>(51, 0));
+  EXPECT_EQ(counters.syncs.value(), 2u);
+  EXPECT_EQ(counters.writes.value(), 2u) << "fifty appends, one write";
+  EXPECT_EQ(counters.batches.value(), 2u);
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.durable["log"], "first" + std::string(50, 'x'));
+}
+
+TEST_F(DiskTest, NothingIsSyncedThatNobodyAskedFor) {
+  EXPECT_EQ(Do({Append(1, "log", "a", /*sync=*/false)}), std::vector<int>{0});
+  EXPECT_EQ(counters.syncs.value(), 0u);
+}
+
+TEST_F(DiskTest, ASyncCoversWhatCameBeforeItInOtherFiles) {
+  Do({Append(1, "a", "early", /*sync=*/false)});
+  Do({Append(2, "b", "late", /*sync=*/true)});
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.durable["a"], "early");
+  EXPECT_EQ(control.durable["b"], "late");
+}
+
+TEST_F(DiskTest, ANewFilesNameIsMadeDurableToo) {
+  Do({Append(1, "log", "a")});
+  EXPECT_EQ(counters.directory_syncs.value(), 1u);
+  Do({Append(2, "log", "b")});
+  EXPECT_EQ(counters.directory_syncs.value(), 1u) << "but only once";
+  Do({Append(3, "other", "c")});
+  EXPECT_EQ(counters.directory_syncs.value(), 2u);
+}
+
+TEST_F(DiskTest, ARenamedFileIsSyncedBeforeItsNewNameAndTheDirectoryAfter) {
+  Do({Append(1, "new", "state", /*sync=*/false), Operation(2, Kind::kRename, "new", 0, "state")});
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.calls, (std::vector<std::string>{"append new", "sync new", "rename new state",
+                                                     "sync directory"}));
+}
+
+TEST_F(DiskTest, ARenamedFileIsAppendedToUnderItsNewName) {
+  Do({Append(1, "state", "old"), Append(2, "new", "1"),
+      Operation(3, Kind::kRename, "new", 0, "state"), Append(4, "state", "2")});
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.contents, (std::map<std::string, std::string>{{"state", "12"}}));
+}
+
+TEST_F(DiskTest, AMissingFileIsAnErrorAndBreaksNothing) {
+  EXPECT_EQ(Do({Operation(1, Kind::kRead, "no"), Operation(2, Kind::kTruncate, "no", 0),
+                Operation(3, Kind::kRename, "no", 0, "x"), Operation(4, Kind::kRemove, "no"),
+                Append(5, "log", "a")}),
+            (std::vector<int>{ENOENT, ENOENT, ENOENT, ENOENT, 0}));
+}
+
+TEST_F(DiskTest, AShortWriteIsContinued) {
+  control.next_append_short = 3;
+  EXPECT_EQ(Do({Append(1, "log", "abcdef"), Append(2, "log", "ghi")}), (std::vector<int>{0, 0}));
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.durable["log"], "abcdefghi");
+}
+
+TEST_F(DiskTest, AFullDiskFailsTheWriteAndEverythingBehindItUntilTruncated) {
+  Do({Append(1, "log", "good")});
+  control.bytes_free = 2;
+  EXPECT_EQ(Do({Append(2, "log", "torn")}), std::vector<int>{ENOSPC});
+  control.bytes_free = 1000;
+  EXPECT_EQ(Do({Append(3, "log", "behind a torn record")}), std::vector<int>{ENOSPC});
+  EXPECT_EQ(Do({Append(4, "other", "vouches for what came before")}), std::vector<int>{ENOSPC});
+  {
+    const std::lock_guard lock(control.mutex);
+    EXPECT_EQ(control.contents["log"], "goodto");
+  }
+  EXPECT_EQ(Do({Operation(5, Kind::kTruncate, "log", 4), Append(6, "log", "again")}),
+            (std::vector<int>{0, 0}));
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.durable["log"], "goodagain");
+}
+
+TEST_F(DiskTest, AnInputOutputErrorFailsAllThatSharedTheWrite) {
+  control.next_append_error = EIO;
+  EXPECT_EQ(Do({Append(1, "log", "a"), Append(2, "log", "b")}), (std::vector<int>{EIO, EIO}));
+  EXPECT_EQ(counters.errors.value(), 2u);
+}
+
+TEST_F(DiskTest, AFailedSyncIsNeverRepeatedAndPoisonsTheFile) {
+  Do({Append(1, "log", "good")});
+  control.next_sync_error = EIO;
+  EXPECT_EQ(Do({Append(2, "log", "lost"), Append(3, "log", "lost too")}),
+            (std::vector<int>{EIO, EIO}));
+  const auto syncs = counters.syncs.value();
+  // The next fdatasync would say 0: that is the trap.
+  EXPECT_EQ(Do({Append(4, "log", "more")}), std::vector<int>{EIO});
+  EXPECT_EQ(Do({Operation(5, Kind::kTruncate, "log", 4)}), std::vector<int>{EIO});
+  EXPECT_EQ(Do({Operation(6, Kind::kRead, "log")}), std::vector<int>{EIO});
+  EXPECT_EQ(counters.syncs.value(), syncs);
+  EXPECT_EQ(Do({Append(7, "other", "x")}), std::vector<int>{EIO}) << "the log before it is lost";
+  EXPECT_EQ(Do({Operation(8, Kind::kRemove, "log"), Append(9, "log", "anew")}),
+            (std::vector<int>{0, 0}));
+}
+
+TEST_F(DiskTest, AnUnsyncedAppendThatASyncLosesFailsThatSync) {
+  Do({Append(1, "a", "quiet", /*sync=*/false)});
+  control.next_sync_error = EIO;
+  EXPECT_EQ(Do({Append(2, "b", "loud", /*sync=*/true)}), std::vector<int>{EIO});
+}
+
+TEST_F(DiskTest, AFailedDirectorySyncIsRemembered) {
+  control.next_directory_error = EIO;
+  EXPECT_EQ(Do({Append(1, "log", "a")}), std::vector<int>{EIO});
+  EXPECT_EQ(Do({Append(2, "log", "b")}), std::vector<int>{EIO});
+}
+
+TEST_F(DiskTest, WhatAnEarlierLifeLeftIsSyncedBeforeItIsRead) {
+  control.contents["log"] = "written, not synced, killed";
+  Do({Operation(1, Kind::kRead, "log")});
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.durable["log"], "written, not synced, killed");
+}
+
+TEST_F(DiskTest, StopFinishesWhatWasSubmitted) {
+  HoldSyncs(true);
+  disk->Submit(Append(1, "log", "first "));
+  disk->Flush();
+  AwaitHeldSync();
+  disk->Submit(Append(2, "log", "last"));
+  HoldSyncs(false);
+  disk->Stop();
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.durable["log"], "first last");
+}
+
+// --- on a real directory ---
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(DataDirectory, IsCreatedWithItsParentsAndHoldsTheFiles) {
+  TempDir temp;
+  DiskCounters counters;
+  Disk disk(OpenDataDirectory(temp / "a/b/"), counters);
+  disk.Submit(Append(1, "log", "hello"));
+  disk.Submit(Operation(2, Kind::kRename, "log", 0, "state"));
+  disk.Submit(Append(3, "state", " world"));
+  disk.Submit(Operation(4, Kind::kTruncate, "state", 8));
+  disk.Submit(Append(5, "gone", "x"));
+  disk.Submit(Operation(6, Kind::kRemove, "gone"));
+  disk.Submit(Operation(7, Kind::kRead, "state"));
+  disk.Flush();
+  const auto done = Take(disk, 7);
+  EXPECT_EQ(Errors(done), std::vector<int>(7, 0));
+  EXPECT_EQ(*done.back().data, "hello wo");
+  EXPECT_EQ(Contents(temp / "a/b/state"), "hello wo");
+  EXPECT_FALSE(std::filesystem::exists(temp / "a/b/gone"));
+}
+
+TEST(DataDirectory, IsLockedWhileInUse) {
+  TempDir temp;
+  auto first = OpenDataDirectory(temp / "data");
+  try {
+    OpenDataDirectory(temp / "data");
+    FAIL() << "the lock did not hold";
+  } catch (const std::system_error& error) {
+    EXPECT_NE(std::string(error.what()).find("is in use by another replica"), std::string::npos);
+  }
+  first.reset();
+  EXPECT_NO_THROW(OpenDataDirectory(temp / "data"));
+}
+
+TEST(DataDirectory, ATornTailIsReadTruncatedAndAppendedTo) {
+  TempDir temp;
+  std::string log;
+  AppendRecord("one", log);
+  AppendRecord("two", log);
+  const std::size_t whole = log.size();
+  AppendRecord("three", log);
+  log.resize(log.size() - 2);
+  std::filesystem::create_directory(temp / "data");
+  std::ofstream(temp / "data/log", std::ios::binary) << log;
+
+  DiskCounters counters;
+  Disk disk(OpenDataDirectory(temp / "data"), counters);
+  disk.Submit(Operation(1, Kind::kRead, "log"));
+  disk.Flush();
+  const auto read = Take(disk, 1);
+  std::vector<std::string> records;
+  const auto visit = [&](std::string_view record) { records.emplace_back(record); };
+  ASSERT_EQ(ReadRecords(*read.at(0).data, visit), whole);
+  std::string next;
+  AppendRecord("three again", next);
+  disk.Submit(Operation(2, Kind::kTruncate, "log", whole));
+  disk.Submit(Append(3, "log", next));
+  disk.Flush();
+  EXPECT_EQ(Errors(Take(disk, 2)), (std::vector<int>{0, 0}));
+  records.clear();
+  ReadRecords(Contents(temp / "data/log"), visit);
+  EXPECT_EQ(records, (std::vector<std::string>{"one", "two", "three again"}));
+}
+
+}  // namespace
+}  // namespace depfast::real

@@ -1,0 +1,168 @@
+// The replica program as a process: flags, signals, and being killed.
+#include "real/main.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "echo_service.h"
+#include "support.h"
+
+namespace depfast::real {
+namespace {
+
+class Process {
+ public:
+  // Runs the echo replica with its stderr in `log`.
+  Process(const std::vector<std::string>& flags, const std::string& log) {
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    dup2(fd, STDERR_FILENO);
+    std::vector<char*> arguments = {const_cast<char*>(ECHO_REPLICA)};
+    for (const auto& flag : flags) arguments.push_back(const_cast<char*>(flag.c_str()));
+    arguments.push_back(nullptr);
+    execv(ECHO_REPLICA, arguments.data());
+    _exit(127);
+  }
+  ~Process() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      Wait();
+    }
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void Signal(int number) const { kill(pid_, number); }
+
+  // The exit status, or minus the signal that ended it.
+  int Wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class ReplicaProgram : public testing::Test {
+ protected:
+  ReplicaProgram() {
+    auto [socket, where] = ListenAnywhere();
+    endpoint = where;
+    // Without close-on-exec: every process of this test inherits it, so connections made while no
+    // replica runs wait in the kernel.
+    listener = Descriptor(dup(socket.get()));
+  }
+
+  std::vector<std::string> Flags() const {
+    return {"--id",   "0",           "--peers",     ToString(endpoint),
+            "--data", temp / "data", "--listen-fd", std::to_string(listener.get())};
+  }
+
+  // The exit status and the log of a program that is to end by itself.
+  std::pair<int, std::string> RunToEnd(const std::vector<std::string>& flags) {
+    Process process(flags, temp / "end");
+    const int status = process.Wait();
+    return {status, Contents(temp / "end")};
+  }
+
+  TempDir temp;
+  Endpoint endpoint;
+  Descriptor listener;
+};
+
+TEST_F(ReplicaProgram, ServesUntilSigtermAndExitsWithZero) {
+  Process process(Flags(), temp / "log");
+  Client client(endpoint);
+  EXPECT_EQ(CallText(client, Echo{"hi"}), "hi");
+  process.Signal(SIGTERM);
+  EXPECT_EQ(process.Wait(), 0);
+  EXPECT_EQ(Contents(temp / "log"), "");
+}
+
+TEST_F(ReplicaProgram, DumpsItsCoroutinesOnSigusr1AndGoesOn) {
+  Process process(Flags(), temp / "log");
+  Client client(endpoint);
+  SendCall(client, Hang{}, 1);
+  EXPECT_EQ(CallText(client, Echo{"the hanging one came first"}), "the hanging one came first");
+  process.Signal(SIGUSR1);
+  EXPECT_TRUE(Eventually([&] {
+    return Contents(temp / "log").find("a day that never comes") != std::string::npos;
+  })) << Contents(temp / "log");
+  EXPECT_EQ(CallText(client, Echo{"alive"}), "alive");
+}
+
+TEST_F(ReplicaProgram, BadUsageIsOneLineAndStatusTwo) {
+  const std::vector<std::vector<std::string>> bad = {
+      {},
+      {"--id"},
+      {"--id", "x", "--peers", "a:1", "--data", "d"},
+      {"--id", "0", "--peers", "a", "--data", "d"},
+      {"--id", "5", "--peers", "127.0.0.1:1", "--data", "d"},
+      {"--id", "0", "--peers", "127.0.0.1:1"},
+      {"--verbose", "yes"},
+      {"--id", "0", "--peers", "no.such.host.invalid:1", "--data", temp / "d"},
+  };
+  for (const auto& flags : bad) {
+    const auto [status, text] = RunToEnd(flags);
+    EXPECT_EQ(status, 2) << text;
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  }
+}
+
+TEST_F(ReplicaProgram, ASecondProcessOnTheSameDataIsRefused) {
+  Process first(Flags(), temp / "log");
+  Client client(endpoint);
+  auto flags = Flags();
+  flags.resize(6);  // its own socket
+  flags[3] = "127.0.0.1:" + std::to_string(PortOf(Listen({"127.0.0.1", 0}).get()));
+  const auto [status, text] = RunToEnd(flags);
+  EXPECT_EQ(status, 2);
+  EXPECT_NE(text.find("is in use by another replica"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  EXPECT_EQ(CallText(client, Echo{"undisturbed"}), "undisturbed");
+}
+
+TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {
+  Process process(Flags(), temp / "log");
+  Client client(endpoint);
+  SendCall(client, Explode{}, 1);
+  EXPECT_EQ(process.Wait(), 1);
+  EXPECT_NE(Contents(temp / "log").find("as told"), std::string::npos);
+}
+
+TEST_F(ReplicaProgram, WhatWasAcknowledgedSurvivesAKill) {
+  std::string acknowledged;
+  for (int life = 0; life < 3; ++life) {
+    Process process(Flags(), temp / "log");
+    Client client(endpoint);
+    for (int i = 0; i < 20; ++i) {
+      const std::string text = std::to_string(life) + "." + std::to_string(i) + " ";
+      ASSERT_EQ(CallText(client, Write{text}), "ok");
+      acknowledged += text;
+    }
+    process.Signal(SIGKILL);
+    EXPECT_EQ(process.Wait(), -SIGKILL);
+  }
+  EXPECT_EQ(Contents(temp / "data/log"), acknowledged);
+}
+
+}  // namespace
+}  // namespace depfast::real

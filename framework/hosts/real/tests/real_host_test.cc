@@ -1,0 +1,369 @@
+#include "real/real_host.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "echo_service.h"
+#include "support.h"
+
+namespace depfast::real {
+namespace {
+
+std::unique_ptr<Service> MakeEcho(Runtime& runtime) {
+  return std::make_unique<EchoService>(runtime);
+}
+
+// A host in a thread.
+class RunningHost {
+ public:
+  explicit RunningHost(RealHostOptions options,
+                       const RealHost::ServiceFactory& make_service = MakeEcho)
+      : host_(std::move(options), make_service), thread_([this] {
+          try {
+            host_.Run();
+          } catch (const std::exception& error) {
+            failure_ = error.what();
+          }
+        }) {}
+  ~RunningHost() { Stop(); }
+
+  // Returns what escaped from the replica, or nothing.
+  std::string Stop() {
+    host_.Stop();
+    return Join();
+  }
+  std::string Join() {
+    if (thread_.joinable()) thread_.join();
+    return failure_;
+  }
+
+  RealHost& operator*() { return host_; }
+  RealHost* operator->() { return &host_; }
+
+ private:
+  RealHost host_;
+  std::string failure_;
+  std::thread thread_;
+};
+
+class RealHosts : public testing::Test {
+ protected:
+  explicit RealHosts(int count = 2) {
+    for (int i = 0; i < count; ++i) {
+      auto [listener, endpoint] = ListenAnywhere();
+      replicas.push_back(endpoint);
+      listeners.push_back(std::move(listener));
+    }
+  }
+
+  // Options of replica `id`. The first time, its socket listens already.
+  RealHostOptions Options(PeerId id) {
+    const auto index = static_cast<std::size_t>(id);
+    RealHostOptions options;
+    options.self = id;
+    options.replicas = replicas;
+    options.data_dir = temp / ("replica" + std::to_string(id));
+    if (listeners[index].valid()) {
+      options.listen_fd = fcntl(listeners[index].get(), F_DUPFD_CLOEXEC, 0);
+      listeners[index].Close();
+    }
+    options.on_log = [](const std::string&) {};
+    return options;
+  }
+
+  TempDir temp;
+  std::vector<Endpoint> replicas;
+  std::vector<Descriptor> listeners;
+};
+
+TEST_F(RealHosts, AClientIsServed) {
+  RunningHost host(Options(0));
+  Client client(replicas[0]);
+  EXPECT_EQ(CallText(client, Echo{"hello"}), "hello");
+  EXPECT_EQ(CallText(client, Echo{std::string(3'000'000, 'x')}), std::string(3'000'000, 'x'));
+}
+
+TEST_F(RealHosts, TwoReplicasCallEachOther) {
+  RunningHost zero(Options(0));
+  RunningHost one(Options(1));
+  Client to_zero(replicas[0]);
+  Client to_one(replicas[1]);
+  EXPECT_EQ(CallText(to_zero, Relay{1, "there and back"}), "there and back");
+  EXPECT_EQ(CallText(to_one, Relay{0, "the other way"}), "the other way");
+}
+
+TEST_F(RealHosts, AReplicaMayCallItself) {
+  RunningHost host(Options(0));
+  Client client(replicas[0]);
+  EXPECT_EQ(CallText(client, Relay{0, "myself"}), "myself");
+}
+
+TEST_F(RealHosts, ACallToAPeerThatIsDownTimesOutAndARestartedPeerIsFoundAgain) {
+  RunningHost zero(Options(0));
+  auto one = std::make_unique<RunningHost>(Options(1));
+  Client client(replicas[0]);
+  ASSERT_EQ(CallText(client, Relay{1, "first"}), "first");
+  one.reset();
+  ASSERT_TRUE(Eventually([&] { return zero->counters().network.lost.value() >= 1; }));
+  one = std::make_unique<RunningHost>(Options(1));
+  EXPECT_EQ(CallText(client, Relay{1, "second"}), "second");
+}
+
+TEST_F(RealHosts, AWriteIsAnsweredOnceItIsInTheFile) {
+  RunningHost host(Options(0));
+  Client client(replicas[0]);
+  EXPECT_EQ(CallText(client, Write{"durable"}), "ok");
+  EXPECT_GE(host->counters().disk.syncs.value(), 1u);
+  EXPECT_EQ(std::filesystem::file_size(temp / "replica0/log"), 7u);
+}
+
+TEST_F(RealHosts, RequestsThatArriveTogetherAreAnsweredInFewWrites) {
+  RunningHost host(Options(0));
+  Client client(replicas[0]);
+  std::string burst;
+  for (CallId call = 1; call <= 100; ++call) {
+    const auto frame = EncodeFrame({FrameKind::kRequest, Echo::kMethod, call, {}}, Echo{"x"});
+    const auto length = EncodeLength(frame.size());
+    burst.append(length.begin(), length.end()).append(frame);
+  }
+  const auto before = host->counters().network.writes.value();
+  client.SendRaw(burst);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(ReceiveText(client), "x");
+  EXPECT_LE(host->counters().network.writes.value() - before, 3u);
+}
+
+// A disk with no space left.
+class FullDisk final : public FileOps {
+ public:
+  int Open(const std::string&, bool create) override {
+    return create ? open("/dev/null", O_RDWR) : -ENOENT;
+  }
+  void Close(int fd) override { close(fd); }
+  std::int64_t Size(int) override { return 0; }
+  ssize_t Append(int, std::span<const iovec>) override { return -ENOSPC; }
+  ssize_t Read(int, char*, std::size_t, std::uint64_t) override { return 0; }
+  int Truncate(int, std::uint64_t) override { return 0; }
+  int Sync(int) override { return 0; }
+  int Rename(const std::string&, const std::string&) override { return 0; }
+  int Remove(const std::string&) override { return 0; }
+  int SyncDirectory() override { return 0; }
+};
+
+TEST_F(RealHosts, ADiskErrorReachesTheReplica) {
+  auto options = Options(0);
+  options.open_files = [](const std::string&) { return std::make_unique<FullDisk>(); };
+  RunningHost host(std::move(options));
+  Client client(replicas[0]);
+  EXPECT_EQ(CallText(client, Write{"no room"}), std::to_string(ENOSPC));
+}
+
+TEST_F(RealHosts, GarbageFromOneClientDoesNotDisturbAnother) {
+  RunningHost host(Options(0));
+  Client good(replicas[0]);
+  Client bad(replicas[0]);
+  bad.Send("not a frame of ours");
+  bad.SendRaw(std::string(8, '\xff'));
+  EXPECT_THROW(bad.Receive(kPatience), std::system_error);
+  EXPECT_EQ(CallText(good, Echo{"fine"}), "fine");
+  EXPECT_EQ(host->counters().network.malformed.value(), 1u);
+}
+
+TEST_F(RealHosts, StopUnderLoadEndsInOrder) {
+  auto host = std::make_unique<RunningHost>(Options(0));
+  std::atomic<int> answered{0};
+  std::atomic<int> acknowledged{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back([&, i] {
+      try {
+        Client client(replicas[0]);
+        SendCall(client, Hang{}, 1'000'000);
+        for (CallId call = 1;; ++call) {
+          if (i == 0) {
+            SendCall(client, Write{"x"}, call);
+            if (ReceiveText(client) == "ok") ++acknowledged;
+          } else {
+            SendCall(client, Echo{"y"}, call);
+            ReceiveText(client);
+          }
+          ++answered;
+        }
+      } catch (const std::system_error&) {
+        // The replica has gone: what this test is about.
+      }
+    });
+  }
+  ASSERT_TRUE(Eventually([&] { return answered > 300 && acknowledged > 10; }));
+  EXPECT_EQ(host->Stop(), "");
+  for (auto& client : clients) client.join();
+  host.reset();
+  EXPECT_GE(std::filesystem::file_size(temp / "replica0/log"),
+            static_cast<std::uintmax_t>(acknowledged));
+}
+
+TEST_F(RealHosts, AHostThatNeverRanStopsToo) { RealHost host(Options(0), MakeEcho); }
+
+TEST_F(RealHosts, AnEscapedExceptionEndsRunWithIt) {
+  RunningHost host(Options(0));
+  Client client(replicas[0]);
+  SendCall(client, Explode{}, 1);
+  EXPECT_EQ(host.Join(), "as told");
+  EXPECT_THROW(client.Receive(kPatience), std::system_error) << "the connection is closed";
+}
+
+TEST_F(RealHosts, DumpsItsCoroutinesOnDemand) {
+  std::mutex mutex;
+  std::string dump;
+  std::atomic<bool> hanging{false};
+  auto options = Options(0);
+  options.on_observe = [&](const Observation& observation) { hanging = observation.kind == 2; };
+  options.on_dump = [&](const std::string& text) {
+    const std::lock_guard lock(mutex);
+    dump = text;
+  };
+  RunningHost host(std::move(options));
+  Client client(replicas[0]);
+  SendCall(client, Hang{}, 1);
+  ASSERT_TRUE(Eventually([&] { return hanging.load(); }));
+  host->DumpCoroutines();
+  ASSERT_TRUE(Eventually([&] {
+    const std::lock_guard lock(mutex);
+    return dump.find("'Hang' waits on") != std::string::npos;
+  })) << dump;
+  EXPECT_EQ(host->counters().observations.value(), 2u);
+}
+
+// What a replica sees of time and randomness.
+class Watcher : public Service {
+ public:
+  Watcher(Runtime& runtime, std::vector<std::int64_t>& draws, std::vector<Duration>& late)
+      : runtime_(runtime), draws_(draws), late_(late) {}
+
+  void Start() override {
+    runtime_.Spawn("watcher", [this] {
+      for (int i = 0; i < 5; ++i) draws_.push_back(runtime_.RandomBetween(0, 1'000'000'000));
+      for (const Duration nap : {Duration(1ms), Duration(3ms), Duration(200us)}) {
+        const Time before = runtime_.Now();
+        while (std::chrono::steady_clock::now().time_since_epoch() == before) {
+        }
+        EXPECT_EQ(runtime_.Now(), before) << "time stands still within a step";
+        runtime_.Sleep(nap);
+        late_.push_back(runtime_.Now() - before - nap);
+      }
+      runtime_.Observe({7, {}});
+    });
+  }
+
+ private:
+  Runtime& runtime_;
+  std::vector<std::int64_t>& draws_;
+  std::vector<Duration>& late_;
+};
+
+TEST_F(RealHosts, TimersFireAndASeedFixesTheDraws) {
+  std::vector<std::vector<std::int64_t>> draws(3);
+  for (std::size_t run = 0; run < 3; ++run) {
+    std::vector<Duration> late;
+    std::atomic<bool> done{false};
+    auto options = Options(0);
+    if (run < 2) options.seed = 42;
+    options.on_observe = [&](const Observation&) { done = true; };
+    RunningHost host(std::move(options), [&](Runtime& runtime) {
+      return std::make_unique<Watcher>(runtime, draws[run], late);
+    });
+    ASSERT_TRUE(Eventually([&] { return done.load(); }));
+    host.Stop();
+    ASSERT_EQ(late.size(), 3u);
+    for (const Duration duration : late) EXPECT_GE(duration, 0ns) << "never early";
+  }
+  EXPECT_EQ(draws[0], draws[1]);
+  EXPECT_NE(draws[0], draws[2]) << "without a seed the kernel's entropy decides";
+}
+
+TEST_F(RealHosts, AnIdleReplicaDoesNotSpin) {
+  RunningHost host(Options(0));
+  Client client(replicas[0]);
+  CallText(client, Echo{"settle"});
+  const auto steps = host->counters().steps.value();
+  CallText(client, Echo{"one"});
+  CallText(client, Echo{"two"});
+  EXPECT_LE(host->counters().steps.value() - steps, 2u) << "a step for each request, and no other";
+}
+
+// Regression: the time to greet was counted from the turn before, which may be long ago.
+TEST_F(RealHosts, AReplicaThatWasIdleForLongStillAccepts) {
+  auto options = Options(0);
+  options.replicas.resize(1);  // nobody to reconnect to: it really is idle
+  options.greeting_timeout = 300ms;
+  RunningHost host(std::move(options));
+  Client(replicas[0]);
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(Eventually([&] { return std::chrono::steady_clock::now() > start + 500ms; }));
+  Client client(replicas[0]);
+  EXPECT_EQ(CallText(client, Echo{"awake"}), "awake");
+}
+
+std::string ErrorOf(const RealHostOptions& options) {
+  try {
+    RealHost host(options, MakeEcho);
+    return "no error";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+TEST_F(RealHosts, EachBadOptionIsOneClearLine) {
+  const auto with = [&](const std::function<void(RealHostOptions&)>& change) {
+    RealHostOptions options;
+    options.replicas = {{"127.0.0.1", 1}, {"127.0.0.1", 2}};
+    options.data_dir = temp / "bad";
+    change(options);
+    return ErrorOf(options);
+  };
+  EXPECT_EQ(with([](auto& options) { options.replicas.clear(); }), "the list of replicas is empty");
+  EXPECT_EQ(with([](auto& options) { options.self = 2; }), "replica id 2 is not in 0 .. 1");
+  EXPECT_EQ(with([](auto& options) { options.self = -1; }), "replica id -1 is not in 0 .. 1");
+  EXPECT_EQ(with([](auto& options) { options.replicas[1].port = 0; }),
+            "'127.0.0.1:0' lacks a host or a port");
+  EXPECT_EQ(with([](auto& options) { options.data_dir.clear(); }), "no data directory is given");
+  EXPECT_EQ(with([](auto& options) { options.held_bytes_max = 0; }),
+            "held_bytes_max is 0: nothing could be sent");
+  EXPECT_EQ(with([&](auto& options) {
+              options.replicas[0] = replicas[0];  // somebody listens there
+              options.data_dir = temp / "x";
+            }),
+            "cannot listen on " + ToString(replicas[0]) + ": Address already in use");
+  EXPECT_EQ(with([&](auto& options) {
+              options.listen_fd = fcntl(listeners[0].get(), F_DUPFD_CLOEXEC, 0);
+              options.data_dir = "/dev/null/data";
+            }),
+            "cannot create data directory '/dev/null/data': Not a directory");
+}
+
+TEST_F(RealHosts, ASecondReplicaOnTheSameDataIsRefused) {
+  RunningHost first(Options(0));
+  auto options = Options(1);
+  options.data_dir = temp / "replica0";
+  EXPECT_NE(ErrorOf(options).find("is in use by another replica"), std::string::npos);
+}
+
+TEST(Endpoints, AreParsedOrRefusedWithTheReason) {
+  const auto endpoints = ParseEndpoints("localhost:1,127.0.0.1:65535");
+  ASSERT_EQ(endpoints.size(), 2u);
+  EXPECT_EQ(ToString(endpoints[1]), "127.0.0.1:65535");
+  for (const char* bad :
+       {"", "host", "host:", "host:0", "host:65536", "host:x", ":1", "a:1,", "a:1b"}) {
+    EXPECT_THROW(ParseEndpoints(bad), std::invalid_argument) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace depfast::real

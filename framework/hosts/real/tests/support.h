@@ -1,0 +1,65 @@
+// What the tests of the real host share. No test sleeps: it waits for a condition, with a deadline
+// that only a failure reaches.
+#pragma once
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "real/descriptor.h"
+#include "real/endpoint.h"
+
+namespace depfast::real {
+
+inline constexpr std::chrono::seconds kPatience{30};
+
+// Looks at `condition` until it holds. Returns whether it did within kPatience.
+inline bool Eventually(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    poll(nullptr, 0, 1);
+  }
+  return true;
+}
+
+class TempDir {
+ public:
+  TempDir() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "real-test-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) ThrowErrno("mkdtemp");
+    path_ = pattern;
+  }
+  ~TempDir() { std::filesystem::remove_all(path_); }
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Two connected non-blocking stream sockets.
+inline std::pair<Descriptor, Descriptor> SocketPair() {
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) != 0) {
+    ThrowErrno("socketpair");
+  }
+  return {Descriptor(fds[0]), Descriptor(fds[1])};
+}
+
+// A listening socket on a free port of the loopback, and where it is.
+inline std::pair<Descriptor, Endpoint> ListenAnywhere() {
+  Descriptor listener = Listen({"127.0.0.1", 0});
+  const std::uint16_t port = PortOf(listener.get());
+  return {std::move(listener), Endpoint{"127.0.0.1", port}};
+}
+
+}  // namespace depfast::real
