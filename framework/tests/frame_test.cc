@@ -218,6 +218,32 @@ TEST(Frame, ForgedLengthsAreRefusedWithoutAllocatingThem) {
   }
 }
 
+TEST(Frame, ForgedLengthsDoNotMultiplyByNesting) {
+  // Ten arrays, one in the other, each claiming as many elements as the body has bytes: each claim
+  // alone could be true, all of them would take 24 bytes for each byte, ten times over.
+  const std::size_t size = std::size_t{1} << 20;
+  std::string body;
+  for (int i = 0; i < 10; ++i) body += std::string("\xdd\x00\x0f\xff\x00", 5);
+  body.resize(size, '\x01');
+  std::string error;
+  EXPECT_FALSE(frame_internal::UnpackBody(body, error));
+  EXPECT_EQ(error, "the body is not MessagePack: more elements claimed than there are bytes");
+}
+
+TEST(Frame, ALargeHonestBodyIsRead) {
+  AppendRequest request = SomeBody();
+  request.entries.assign(100'000, Entry{1, ""});  // little more than elements
+  const std::string bytes = EncodeFrame(SomeHeader(), request);
+  std::string error;
+  const auto frame = DecodeFrame(bytes, error);
+  ASSERT_TRUE(frame) << error;
+  const auto body = DecodeBody<AppendRequest>(frame->body, error);
+  ASSERT_TRUE(body) << error;
+  EXPECT_EQ(body->entries.size(), 100'000U);
+  const std::string all_elements = EncodeFrame(SomeHeader(), std::vector<int>(50'000, 1));
+  EXPECT_TRUE(DecodeBody<std::vector<int>>(DecodeFrame(all_elements, error)->body, error)) << error;
+}
+
 TEST(Frame, DeepNestingIsRefusedNotFollowed) {
   for (const char opening : {'\x91', '\x81'}) {  // arrays of one, maps of one
     for (const std::size_t depth : {std::size_t{17}, std::size_t{100}, std::size_t{1'000'000}}) {

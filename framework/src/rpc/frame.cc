@@ -43,11 +43,56 @@ void EncodeHeader(const FrameHeader& header, std::string& out) {
   packer.pack(header.dependency.id);
 }
 
+// Adds up the elements that arrays and maps claim to have, over all levels of nesting, and stops
+// when there are more than there are bytes.
+class ElementCounter : public msgpack::null_visitor {
+ public:
+  explicit ElementCounter(std::size_t max) : left_(max) {}
+
+  bool start_array(std::uint32_t elements) { return Claim(elements) && Enter(); }
+  bool start_map(std::uint32_t pairs) { return Claim(2 * std::size_t{pairs}) && Enter(); }
+  bool end_array() { return Leave(); }
+  bool end_map() { return Leave(); }
+
+  bool too_many() const { return too_many_; }
+
+ private:
+  bool Claim(std::size_t elements) {
+    too_many_ = elements > left_;
+    if (!too_many_) left_ -= elements;
+    return !too_many_;
+  }
+  bool Enter() { return ++depth_ <= kNestingMax; }
+  bool Leave() {
+    --depth_;
+    return true;
+  }
+
+  std::size_t left_;
+  std::size_t depth_ = 0;
+  bool too_many_ = false;
+};
+
+bool ClaimsTooMuch(std::string_view body) {
+  // The limits below hold for each array on its own; nested, they multiply by the depth. For a
+  // small body that is little memory, and not worth a pass of its own.
+  constexpr std::size_t kSmallBytes = 4096;
+  if (body.size() <= kSmallBytes) return false;
+  ElementCounter counter(body.size());
+  std::size_t used = 0;
+  msgpack::parse(body.data(), body.size(), used, counter);
+  return counter.too_many();
+}
+
 std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::string& error) {
+  if (ClaimsTooMuch(body)) {
+    error = "the body is not MessagePack: more elements claimed than there are bytes";
+    return std::nullopt;
+  }
   // An element takes at least a byte, so no honest body claims more elements than it has bytes:
   // a forged length cannot make us allocate.
-  const msgpack::unpack_limit limit(body.size(), body.size(), body.size(), body.size(),
-                                    body.size(), kNestingMax);
+  const msgpack::unpack_limit limit(body.size(), body.size(), body.size(), body.size(), body.size(),
+                                    kNestingMax);
   const auto reference = [](msgpack::type::object_type, std::size_t, void*) { return true; };
   try {
     std::size_t used = 0;
