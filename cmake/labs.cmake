@@ -6,12 +6,12 @@
 
 include(GoogleTest)
 
-# failslow_lab(lab1 DIRECTORY lab1-quorum-event DRIVER driver.cc SOURCES quorum_event.cc
+# failslow_lab(lab1 DIRECTORY lab1-quorum-event DRIVER driver.cc... SOURCES quorum_event.cc
 #              INCLUDES dir... NEEDS lab0...)
-# DRIVER: the given program around the student's files, compiled with every submission.
+# DRIVER: the given sources around the student's files, compiled with every submission.
 # SOURCES: the student's files that are compiled. INCLUDES: directories of given headers.
 function(failslow_lab LAB)
-  cmake_parse_arguments(ARG "" "DIRECTORY;DRIVER" "SOURCES;INCLUDES;NEEDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "DIRECTORY" "DRIVER;SOURCES;INCLUDES;NEEDS" ${ARGN})
   set(reference ${PROJECT_SOURCE_DIR}/reference-solutions/${ARG_DIRECTORY})
   list(TRANSFORM ARG_SOURCES PREPEND ${reference}/)
   add_library(${LAB}_reference STATIC ${ARG_SOURCES} ${ARG_DRIVER})
@@ -29,9 +29,10 @@ function(failslow_lab LAB)
   add_executable(${LAB}_replica ${CMAKE_BINARY_DIR}/empty.cc)
   target_link_libraries(${LAB}_replica PRIVATE depfast_sealed_replica ${LAB}_reference)
 
+  list(JOIN ARG_DRIVER "\", \"" driver)
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_INCLUDES ${ARG_INCLUDES})
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_REPLICAS
-    "    \"${LAB}\": {\"sources\": [\"${ARG_DRIVER}\"], \"link\": [\"$<TARGET_FILE:depfast_sealed_replica>\", \"$<TARGET_FILE:depfast_sealed_protocol>\", \"$<TARGET_FILE:depfast_step>\", \"$<TARGET_FILE:depfast>\", @SYSTEM_LINK@]}")
+    "    \"${LAB}\": {\"sources\": [\"${driver}\"], \"link\": [\"$<TARGET_FILE:depfast_sealed_replica>\", \"$<TARGET_FILE:depfast_sealed_protocol>\", \"$<TARGET_FILE:depfast_step>\", \"$<TARGET_FILE:depfast>\", @SYSTEM_LINK@]}")
 endfunction()
 
 # failslow_suite(lab1_public LAB lab1 [HIDDEN] SOURCES tests.cc... [LIBRARIES helper...])
