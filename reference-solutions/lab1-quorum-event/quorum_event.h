@@ -18,8 +18,8 @@ namespace depfast {
 
 class QuorumEvent : public Event, public QuorumView {
  public:
-  // Decides whether an answered child counts as a yes; called when the child is ready, at once or
-  // much later, and at most once per child.
+  // Decides whether a child that is ready counts as a yes. Called when the child becomes ready, or
+  // in Add if it is already, and once at most for each child.
   using Accept = std::function<bool()>;
 
   // A quorum of `needed` out of `total` voters, numbered 0 .. total - 1.
@@ -48,7 +48,7 @@ class QuorumEvent : public Event, public QuorumView {
   // The three outcomes. At most one is true at any time.
   bool Ready() const;     // a quorum said yes
   bool Fail() const;      // so many said no that a quorum has become impossible
-  bool TimedOut() const;  // the latest Wait timed out, and there is no decision to this day
+  bool TimedOut() const;  // a Wait has timed out, and there is no decision to this day
 
   int needed() const override { return needed_; }
   int total() const override { return static_cast<int>(voters_.size()); }
@@ -81,7 +81,7 @@ class QuorumEvent : public Event, public QuorumView {
   int children_ = 0;  // voters [0, children_) have a child
   int yes_ = 0;
   int no_ = 0;
-  bool timed_out_ = false;  // the latest Wait ended without a decision
+  bool timed_out_ = false;  // the latest Wait to end was given up
   std::vector<Voter> voters_;
 };
 

@@ -1,0 +1,114 @@
+#include "quorum_model.h"
+
+#include <algorithm>
+
+namespace depfast::lab1 {
+namespace {
+
+// Votes fall on whole milliseconds, waits begin a quarter and end half a millisecond after one.
+constexpr int kMomentsMax = 40;
+constexpr int kVotersMax = 7;
+constexpr int kVotesMax = 14;
+
+int Between(RandomStream& stream, int low, int high) {
+  return low + static_cast<int>(stream.Below(static_cast<std::uint64_t>(high - low + 1)));
+}
+
+struct Decision {
+  Duration at = kForever;
+  bool ready = false;
+};
+
+Decision DecisionOf(const RandomCase& random) {
+  QuorumModel model(random.needed, random.total);
+  for (const auto& vote : random.votes) {
+    model.Vote(vote.voter, vote.yes);
+    if (model.decided()) return {vote.at, model.ready()};
+  }
+  return {};
+}
+
+}  // namespace
+
+int QuorumModel::Count(bool yes) const {
+  return static_cast<int>(std::count(votes_.begin(), votes_.end(), std::optional<bool>(yes)));
+}
+
+Expected QuorumModel::Looks(bool timed_out) const {
+  Expected look;
+  look.ready = look.is_ready = ready();
+  look.fail = look.is_failed = fail();
+  look.timed_out = timed_out && !decided();
+  look.yes = yes();
+  look.no = no();
+  look.needed = needed_;
+  look.total = static_cast<int>(votes_.size());
+  return look;
+}
+
+RandomCase RandomCase::Draw(RandomStream& stream, int waits_max) {
+  RandomCase random;
+  random.total = Between(stream, 1, kVotersMax);
+  random.needed = Between(stream, 1, random.total);
+  const int yes_percent = Between(stream, 10, 90);
+  const int votes = Between(stream, 1, kVotesMax);
+  Duration at = 0ms;
+  for (int i = 0; i < votes; ++i) {
+    at += 1ms * Between(stream, 1, 3);
+    const int voter = Between(stream, 0, random.total - 1);
+    const bool yes = Between(stream, 1, 100) <= yes_percent;
+    random.votes.push_back({voter, yes, at});
+  }
+  const int waits = Between(stream, std::min(1, waits_max), waits_max);
+  for (int i = 0; i < waits; ++i) {
+    const Duration from = 1ms * Between(stream, 0, kMomentsMax) + 250us;
+    random.waits.push_back({from, 1ms * Between(stream, 0, kMomentsMax) + 250us});
+  }
+  return random;
+}
+
+Script RandomCase::ToScript() const {
+  Script script;
+  const Id quorum = script.Quorum(needed, total);
+  const Decision decision = DecisionOf(*this);
+  Duration first_timeout = kForever;
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    const Wait& wait = waits[i];
+    auto waiter = script.In("waiter " + std::to_string(i + 1));
+    waiter.At(wait.at).WaitsFor(quorum, wait.timeout);
+    if (decision.at <= wait.at + wait.timeout) {
+      const Result result = decision.ready ? Result::kReady : Result::kFailed;
+      waiter.Until(result, std::max(decision.at, wait.at));
+    } else {
+      waiter.Until(Result::kTimedOut, wait.at + wait.timeout);
+      first_timeout = std::min(first_timeout, wait.at + wait.timeout);
+    }
+  }
+  QuorumModel model(needed, total);
+  auto votes_in = script.In("votes");
+  for (const Vote& vote : votes) {
+    if (vote.yes) {
+      votes_in.At(vote.at).Yes(quorum, vote.voter);
+    } else {
+      votes_in.At(vote.at).No(quorum, vote.voter);
+    }
+    model.Vote(vote.voter, vote.yes);
+    votes_in.Sees(quorum, model.Looks(first_timeout < vote.at));
+  }
+  return script;
+}
+
+RandomCase Minimised(RandomCase failing, const std::function<bool(const RandomCase&)>& fails) {
+  const auto try_without = [&](auto& list) {
+    for (std::size_t i = list.size(); i-- > 0;) {
+      const auto left_out = list[i];
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!fails(failing)) list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), left_out);
+    }
+  };
+  try_without(failing.votes);
+  try_without(failing.waits);
+  return failing;
+}
+
+}  // namespace depfast::lab1

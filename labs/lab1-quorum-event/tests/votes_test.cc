@@ -1,0 +1,52 @@
+// Votes and outcomes: when a quorum is one, and when it can no longer be.
+#include "holds.h"
+
+namespace depfast::lab1 {
+namespace {
+
+GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
+            "A quorum is ready with exactly as many yes votes as it needs, whoever they are from") {
+  Script script;
+  const Id quorum = script.Quorum(3, 5);
+  script.In("leader").WaitsFor(quorum, 1s).Until(Result::kReady, 3ms);
+  auto replies = script.In("replies");
+  replies.At(1ms).Yes(quorum, 4);
+  replies.At(2ms).Yes(quorum, 0);
+  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 2, .no = 0});
+  replies.At(3ms).Yes(quorum, 2);
+  replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 0});
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
+            "A quorum fails as soon as the voters that are left cannot make it any more") {
+  Script script;
+  const Id quorum = script.Quorum(3, 5);
+  script.In("leader").WaitsFor(quorum, 1s).Until(Result::kFailed, 4ms);
+  auto replies = script.In("replies");
+  replies.At(1ms).No(quorum, 0);
+  replies.At(2ms).Yes(quorum, 1);
+  replies.At(3ms).No(quorum, 2);
+  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 2});
+  replies.At(4ms).No(quorum, 3);
+  replies.Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 3});
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
+            "A voter counts once: a duplicate or a change of mind changes nothing") {
+  Script script;
+  const Id quorum = script.Quorum(2, 3);
+  script.In("leader").WaitsFor(quorum, 1s).Until(Result::kReady, 5ms);
+  auto replies = script.In("replies");
+  replies.At(1ms).Yes(quorum, 0);
+  replies.At(2ms).Yes(quorum, 0);
+  replies.At(3ms).No(quorum, 0);
+  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 0});
+  replies.At(5ms).Yes(quorum, 1);
+  replies.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 0});
+  EXPECT_TRUE(Holds(script));
+}
+
+}  // namespace
+}  // namespace depfast::lab1
