@@ -304,7 +304,9 @@ TEST_F(RealHosts, AReplicaThatWasIdleForLongStillAccepts) {
   options.replicas.resize(1);  // nobody to reconnect to: it really is idle
   options.greeting_timeout = 300ms;
   RunningHost host(std::move(options));
-  Client(replicas[0]);
+  {
+    const Client first(replicas[0]);
+  }
   const auto start = std::chrono::steady_clock::now();
   ASSERT_TRUE(Eventually([&] { return std::chrono::steady_clock::now() > start + 500ms; }));
   Client client(replicas[0]);
