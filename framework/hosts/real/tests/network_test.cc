@@ -172,13 +172,16 @@ TEST_F(OneNode, GarbageInsteadOfAGreetingClosesTheConnection) {
 }
 
 TEST_F(OneNode, AConnectionThatNeverGreetsIsClosedInTime) {
+  const auto client = MakeClient();
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const auto address = Resolve(endpoint);
   ASSERT_EQ(connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  ASSERT_TRUE(TurnUntil([&] { return node->network->connections() == 1; }));
+  ASSERT_TRUE(TurnUntil([&] { return node->network->connections() == 2; }));
   EXPECT_NE(node->network->NextDeadline(), kNever);
   node->network->OnTime(node->network->NextDeadline());
-  EXPECT_EQ(node->network->connections(), 0u);
+  EXPECT_EQ(node->network->connections(), 1u);
+  client->Send("I did greet");
+  EXPECT_TRUE(TurnUntil([&] { return node->arrivals.size() == 1; }));
 }
 
 // Document 002, section 3.2.2: a burst from one peer does not keep the others waiting.
@@ -201,9 +204,15 @@ TEST_F(OneNode, AFloodDoesNotStarveAnotherConnection) {
   ASSERT_TRUE(TurnUntil([&] { return from(quiet->id()) == 1; }));
   EXPECT_LE(from(flood->id()), 2 * 256) << "at most two turns' worth came before";
   EXPECT_TRUE(node->network->HasBacklog()) << "the rest is not forgotten";
+  // More is not read while there are frames of the last read: our memory is bounded, too.
+  flood->SendRaw(burst);
+  const auto reads = node->counters.reads.value();
+  node->Turn();
+  EXPECT_EQ(node->counters.reads.value(), reads);
   // No event will announce what is buffered already: backlog alone must bring it in.
   while (node->network->HasBacklog()) node->Turn();
-  EXPECT_EQ(from(flood->id()), static_cast<std::ptrdiff_t>(flood_frames));
+  EXPECT_TRUE(TurnUntil(
+      [&] { return from(flood->id()) == static_cast<std::ptrdiff_t>(2 * flood_frames); }));
 }
 
 class TwoNodes : public testing::Test {
@@ -300,6 +309,24 @@ TEST_F(TwoNodes, APeerThatIsDownIsReconnectedToAndFindsTheLatestFrames) {
   EXPECT_EQ(node1->arrivals.front().bytes.substr(0, 4), "1090") << "the oldest were dropped";
   node1->Send(0, "back");
   ASSERT_TRUE(TurnUntil([&] { return !node0->arrivals.empty(); }));
+}
+
+TEST_F(TwoNodes, AFrameCutByALostConnectionDoesNotSpoilTheNextOne) {
+  ASSERT_TRUE(TurnUntilConnected());
+  const std::string large(900'000, 'L');
+  for (int i = 0; i < 100 && node0->network->HeldBytes(1) % large.size() == 0; ++i) {
+    node0->Send(1, large);
+    node0->Turn();
+  }
+  ASSERT_GT(node0->network->HeldBytes(1) % large.size(), 0u) << "a frame is partly written";
+  node1.reset();
+  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 1; }));
+  node1.emplace(1, replicas, Listen(replicas[1]));
+  ASSERT_TRUE(TurnUntil([&] { return node0->counters.connected.value() == 2; }));
+  node0->Send(1, "intact");
+  ASSERT_TRUE(TurnUntil([&] { return !node1->arrivals.empty(); }));
+  EXPECT_EQ(node1->arrivals, (std::vector<Arrival>{{0, "intact"}}));
+  EXPECT_EQ(node1->counters.malformed.value(), 0u);
 }
 
 TEST_F(TwoNodes, BackoffGrowsToItsBound) {
