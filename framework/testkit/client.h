@@ -33,8 +33,7 @@ class Client {
                ? DecodeBody<Reply>(frame->body, error)
                : std::optional<Reply>());
     });
-    const FrameHeader header{FrameKind::kRequest, Request::kMethod, call,
-                             Dependency::Client(call)};
+    const FrameHeader header{FrameKind::kRequest, Request::kMethod, call, Dependency::Client(call)};
     simulator_.ClientSend(id_, replica, MakeBytes(EncodeFrame(header, request)));
   }
 

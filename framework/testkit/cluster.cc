@@ -66,8 +66,7 @@ bool Cluster::RunUntil(const std::function<bool()>& done, Duration at_most) {
 void Cluster::RecordStall() {
   for (PeerId replica = 0; replica < replicas(); ++replica) {
     if (!simulator_.IsUp(replica)) continue;
-    Note("replica " + std::to_string(replica) + " stalls: " +
-         simulator_.DumpCoroutines(replica));
+    Note("replica " + std::to_string(replica) + " stalls: " + simulator_.DumpCoroutines(replica));
   }
 }
 

@@ -14,11 +14,11 @@
 namespace depfast::testkit {
 
 struct Environment {
-  std::uint64_t seed = 1;   // --seed=N: the base of every seed a test uses
-  std::string replica;      // --replica=PATH: the sealed replica's program
-  int perturb = 0;          // --perturb=N: see sealed::SealedOptions
-  std::string history;      // --history=FILE: write the numbered history there, pass or fail
-  std::string trace;        // --trace=FILE: one line per Host crossing
+  std::uint64_t seed = 1;  // --seed=N: the base of every seed a test uses
+  std::string replica;     // --replica=PATH: the sealed replica's program
+  int perturb = 0;         // --perturb=N: see sealed::SealedOptions
+  std::string history;     // --history=FILE: write the numbered history there, pass or fail
+  std::string trace;       // --trace=FILE: one line per Host crossing
 };
 
 // Of this process. Set once, by main.
@@ -32,8 +32,8 @@ void CheckEnvironment(const Environment& environment);
 
 // A graded test's metadata, as `--list-graded` prints it.
 struct GradedTest {
-  std::string name;      // Suite.Name
-  std::string part;      // of lab.yaml
+  std::string name;  // Suite.Name
+  std::string part;  // of lab.yaml
   int points = 0;
   std::string property;  // one sentence: what must hold
   bool hidden = false;
@@ -49,8 +49,8 @@ const std::vector<GradedTest>& GradedTests();
 #endif
 
 // A GoogleTest test that carries points, and a sentence that a student who fails it is shown.
-#define GRADED_TEST(suite, name, part, points, property)                                   \
-  [[maybe_unused]] static const bool suite##_##name##_is_graded =                          \
-      ::depfast::testkit::RegisterGraded(                                                  \
-          {#suite "." #name, part, points, property, FAILSLOW_HIDDEN});                    \
+#define GRADED_TEST(suite, name, part, points, property)                \
+  [[maybe_unused]] static const bool suite##_##name##_is_graded =       \
+      ::depfast::testkit::RegisterGraded(                               \
+          {#suite "." #name, part, points, property, FAILSLOW_HIDDEN}); \
   TEST(suite, name)

@@ -37,8 +37,8 @@ class LatencyRecorder {
 using Operation = std::function<void(std::function<void(bool ok)> done)>;
 
 struct LoadResult {
-  LatencyRecorder latencies;     // of operations that began and ended well inside the window
-  std::uint64_t completed = 0;   // operations that ended well inside the window
+  LatencyRecorder latencies;    // of operations that began and ended well inside the window
+  std::uint64_t completed = 0;  // operations that ended well inside the window
   std::uint64_t failed = 0;
 };
 

@@ -1,7 +1,8 @@
 // What a sealed replica and the simulator say to each other over a pair of pipes.
 //
 // A message is a length (4 bytes, little endian) and that many bytes of MessagePack. The simulator
-// speaks first and waits for the answer: lock-step, so nothing is ever in flight in both directions.
+// speaks first and waits for the answer: lock-step, so nothing is ever in flight in both
+// directions.
 #pragma once
 
 #include <cstddef>

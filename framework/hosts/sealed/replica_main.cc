@@ -77,8 +77,7 @@ int main() {
   std::unique_ptr<depfast::sim::StepHost> host;
   try {
     for (;;) {
-      depfast::sealed::WriteFully(
-          depfast::sealed::Answer(depfast::sealed::ReadMessage(), host));
+      depfast::sealed::WriteFully(depfast::sealed::Answer(depfast::sealed::ReadMessage(), host));
     }
   } catch (const std::exception& error) {
     depfast::sealed::Quit(error.what());

@@ -246,8 +246,8 @@ class SealedBackend final : public sim::ReplicaBackend {
     constexpr off_t kBytesMax = 2000;
     const off_t size = lseek(log_, 0, SEEK_END);
     std::string words(static_cast<std::size_t>(std::min(size, kBytesMax)), '\0');
-    const ssize_t got = pread(log_, words.data(), words.size(),
-                              size - static_cast<off_t>(words.size()));
+    const ssize_t got =
+        pread(log_, words.data(), words.size(), size - static_cast<off_t>(words.size()));
     words.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     while (!words.empty() && words.back() == '\n') words.pop_back();
     return words;
@@ -273,8 +273,8 @@ class SealedBackend final : public sim::ReplicaBackend {
   int to_replica_ = -1;
   int from_replica_ = -1;
   int log_ = -1;
-  double started_cpu_ = 0;   // of the request under way
-  int waited_seconds_ = 0;   // for the answer under way
+  double started_cpu_ = 0;  // of the request under way
+  int waited_seconds_ = 0;  // for the answer under way
   std::string buffer_;
 };
 

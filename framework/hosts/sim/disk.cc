@@ -40,9 +40,9 @@ std::vector<IoCompletion> SimDisk::FinishBatch() {
   std::vector<IoCompletion> completions;
   completions.reserve(batch_.size());
   // Everything before a sync is durable with it.
-  auto after_last_sync = std::find_if(batch_.rbegin(), batch_.rend(),
-                                      [](const IoRequest& r) { return r.sync; })
-                             .base();
+  auto after_last_sync = std::find_if(batch_.rbegin(), batch_.rend(), [](const IoRequest& r) {
+                           return r.sync;
+                         }).base();
   for (auto request = batch_.begin(); request != batch_.end(); ++request) {
     if (request == after_last_sync && request != batch_.begin()) MakeDurable();
     queued_bytes_ -= SizeOf(*request);

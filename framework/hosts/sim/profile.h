@@ -30,9 +30,9 @@ struct Jitter {
 // computation is free: it could not be charged the same on every machine.
 struct CpuModel {
   Duration per_step = 10us;
-  Duration per_frame = 5us;   // in or out
-  Duration per_io = 5us;      // submission or completion
-  Duration per_kib = 1us;     // of frames, in or out
+  Duration per_frame = 5us;               // in or out
+  Duration per_io = 5us;                  // submission or completion
+  Duration per_kib = 1us;                 // of frames, in or out
   std::size_t frames_per_step_max = 256;  // bounded reads; the rest wait in the inbox
 };
 

@@ -213,8 +213,8 @@ void Simulator::Tell(const std::string& what) {
 
 Simulator::SimEvent& Simulator::Push(Time when, EventKind kind, std::size_t node,
                                      std::uint64_t epoch) {
-  heap_.push_back({when, ++last_sequence_, kind, static_cast<std::int32_t>(node), 0, epoch,
-                   nullptr, nullptr});
+  heap_.push_back(
+      {when, ++last_sequence_, kind, static_cast<std::int32_t>(node), 0, epoch, nullptr, nullptr});
   return heap_.back();
 }
 
@@ -300,8 +300,7 @@ StepInput Simulator::CollectInput(std::size_t index) {
   StepInput input;
   input.now = now_;
   input.completions = std::exchange(node.completions, {});
-  const std::size_t frames =
-      std::min(node.inbox.size(), options_.profile.cpu.frames_per_step_max);
+  const std::size_t frames = std::min(node.inbox.size(), options_.profile.cpu.frames_per_step_max);
   input.frames.reserve(frames);
   for (std::size_t i = 0; i < frames; ++i) {
     Unread& unread = node.inbox.front();
@@ -443,10 +442,9 @@ void Simulator::Enqueue(std::size_t from, std::size_t to, FrameId id, Bytes byte
 void Simulator::Drop(std::size_t from, std::size_t to, FrameId id) {
   if (to >= nodes_.size()) return;
   Link& link = LinkBetween(from, to);
-  const auto found = std::lower_bound(link.held.begin(), link.held.end(), id,
-                                      [](const HeldFrame& f, FrameId wanted) {
-                                        return f.id < wanted;
-                                      });
+  const auto found =
+      std::lower_bound(link.held.begin(), link.held.end(), id,
+                       [](const HeldFrame& f, FrameId wanted) { return f.id < wanted; });
   if (found == link.held.end() || found->id != id) return;
   link.held_bytes -= found->bytes->size();
   link.held.erase(found);
@@ -478,8 +476,8 @@ void Simulator::Transmit(std::size_t from, std::size_t to, const Bytes& bytes) {
   }
   const Duration latency = net.latency_jitter.Apply(net.latency, *link.jitter);
   const auto size = static_cast<std::int64_t>(bytes->size());
-  sender.nic_free = std::max(sender.nic_free, now_) +
-                    Duration(size * 1'000'000'000 / net.bytes_per_second);
+  sender.nic_free =
+      std::max(sender.nic_free, now_) + Duration(size * 1'000'000'000 / net.bytes_per_second);
   Time arrival = sender.nic_free + latency + sender.extra_delay;
   arrival = std::max(arrival, link.last_arrival);
   bool lost = false;
@@ -516,8 +514,8 @@ void Simulator::Arrive(SimEvent& event) {
   Link& link = LinkBetween(from, to);
   if (event.epoch != link.epoch) return;  // the connection broke
   Node& node = nodes_[to];
-  const bool cut = IsReplica(from) && IsReplica(to) &&
-                   nodes_[from].partition_side != node.partition_side;
+  const bool cut =
+      IsReplica(from) && IsReplica(to) && nodes_[from].partition_side != node.partition_side;
   const bool refused = IsReplica(to) && node.backend == nullptr;
   if (cut || refused || !IsReplica(to)) {
     link.in_flight_bytes -= event.bytes->size();

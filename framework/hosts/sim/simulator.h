@@ -122,11 +122,11 @@ class Simulator {
     Time when;
     std::uint64_t sequence;
     EventKind kind;
-    std::int32_t node;          // index of the node it happens at
-    std::int32_t from;          // kArrive: index of the sender
-    std::uint64_t epoch;        // of the node (kArrive: of the link); an older one is void
-    Bytes bytes;                // kArrive
-    std::function<void()> call; // kCall
+    std::int32_t node;           // index of the node it happens at
+    std::int32_t from;           // kArrive: index of the sender
+    std::uint64_t epoch;         // of the node (kArrive: of the link); an older one is void
+    Bytes bytes;                 // kArrive
+    std::function<void()> call;  // kCall
   };
 
   struct HeldFrame {

@@ -96,8 +96,8 @@ void Trace::AddOutput(PeerId replica, Time now, const Output& output) {
     Mix(send->id);
     Mix(Unsigned(send->to));
     MixBytes(send->bytes);
-    if (writer_) text << "send " << send->id << " to " << send->to << ": "
-                      << DescribeFrame(send->bytes);
+    if (writer_)
+      text << "send " << send->id << " to " << send->to << ": " << DescribeFrame(send->bytes);
   } else if (const auto* release = std::get_if<ReleaseFrame>(&output)) {
     Mix(static_cast<std::uint64_t>(Tag::kRelease));
     Mix(release->id);

@@ -39,7 +39,8 @@ class Trace {
   Writer writer_;
 };
 
-// "6 fields, 120 bytes" is no help: names the frame's kind, method, call and body as JSON-like text.
+// "6 fields, 120 bytes" is no help: names the frame's kind, method, call and body as JSON-like
+// text.
 std::string DescribeFrame(const Bytes& bytes);
 
 }  // namespace depfast::sim

@@ -26,10 +26,10 @@ class BroadcastCalls {
   // replies ignored. Harmless when there are none, and to call twice.
   void Release();
 
-  std::size_t size() const { return all_.size(); }
-
- protected:
+  // Counts a call in: for a fan-out whose requests differ from peer to peer.
   void Include(std::shared_ptr<RpcCall> call) { all_.push_back(std::move(call)); }
+
+  std::size_t size() const { return all_.size(); }
 
  private:
   Rpc& rpc_;

@@ -65,6 +65,24 @@ class StringSink {
 
 void EncodeHeader(const FrameHeader& header, std::string& out);
 
+// How many fields a type with MSGPACK_DEFINE has. MessagePack's own decoder fills missing fields with
+// defaults, which would turn a truncated request into a valid one.
+template <typename Body>
+std::uint32_t FieldsOf() {
+  static const std::uint32_t fields = [] {
+    std::string bytes;
+    StringSink sink(bytes);
+    msgpack::pack(sink, Body{});
+    return msgpack::unpack(bytes.data(), bytes.size()).get().via.array.size;
+  }();
+  return fields;
+}
+
+template <typename Body>
+concept HasFields = requires(const Body& body, msgpack::packer<StringSink>& packer) {
+  body.msgpack_pack(packer);
+};
+
 // Unpacks exactly one value spanning all of `body`. Returns nothing, and sets `error`, otherwise.
 std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::string& error);
 
@@ -89,10 +107,18 @@ template <typename Body>
 std::optional<Body> DecodeBody(std::string_view bytes, std::string& error) {
   auto handle = frame_internal::UnpackBody(bytes, error);
   if (!handle) return std::nullopt;
+  if constexpr (frame_internal::HasFields<Body>) {
+    const msgpack::object& object = handle->get();
+    if (object.type != msgpack::type::ARRAY ||
+        object.via.array.size != frame_internal::FieldsOf<Body>()) {
+      error = "the body has the wrong number of fields";
+      return std::nullopt;
+    }
+  }
   try {
     return handle->get().as<Body>();
   } catch (const msgpack::type_error&) {
-    error = "the body has the wrong type or too few fields";
+    error = "a field of the body has the wrong type";
     return std::nullopt;
   }
 }

@@ -77,10 +77,12 @@ class Fiber {
   StackBounds stack_;
   bool done_ = false;
   ExceptionState exceptions_;          // of this fiber, valid while it is suspended
-  void* fake_stack_ = nullptr;         // sanitizer: this fiber's, while suspended
-  void* caller_fake_stack_ = nullptr;  // sanitizer: the resumer's, while we run
+#ifdef DEPFAST_ASAN
+  void* fake_stack_ = nullptr;         // this fiber's, while suspended
+  void* caller_fake_stack_ = nullptr;  // the resumer's, while we run
   const void* caller_bottom_ = nullptr;
   std::size_t caller_size_ = 0;
+#endif
   std::function<void()> body_;
   Coroutine::push_type* to_caller_ = nullptr;  // valid while the fiber lives
   std::optional<Coroutine::pull_type> to_fiber_;

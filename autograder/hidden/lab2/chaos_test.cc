@@ -1,0 +1,96 @@
+// Hidden tests: everything at once, then a demand for progress.
+//
+// The way TigerBeetle's simulator tests liveness: chaos, then a random majority heals, then progress
+// within a bound of virtual time; a system that only survives by standing still does not pass.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "raft_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::raft {
+namespace {
+
+constexpr Duration kChaos = 4s;
+
+PeerId RandomReplica(RandomStream& random, int replicas) {
+  return static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas)));
+}
+
+Duration RandomDuration(RandomStream& random, Duration below) {
+  return Duration(static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(below.count()))));
+}
+
+sim::Fault RandomFault(RandomStream& random, int replicas) {
+  const PeerId victim = RandomReplica(random, replicas);
+  switch (random.Below(8)) {
+    case 0:
+      return sim::CpuSlow({victim}, 5);
+    case 1:
+      return sim::DiskSlow({victim}, 128 * 1024);
+    case 2:
+      return sim::NetSlow({victim}, 40ms);
+    case 3:
+      return sim::PartitionFault({victim, (victim + 1) % replicas});
+    case 4:
+      return sim::DropFault({victim}, 200);
+    case 5:
+      return sim::DuplicateFault({victim}, 200);
+    case 6:
+      return sim::ReorderFault({victim}, 200);
+    default:
+      return sim::CrashFault({victim});
+  }
+}
+
+sim::FaultPlan RandomPlan(RandomStream& random, int replicas) {
+  constexpr int kFaults = 14;
+  sim::FaultPlan plan;
+  for (int i = 0; i < kFaults; ++i) {
+    const sim::Fault fault = RandomFault(random, replicas);
+    const Time start = 700ms + RandomDuration(random, kChaos - 1s);
+    plan.push_back(fault.From(start).For(100ms + RandomDuration(random, 1s)));
+  }
+  return plan;
+}
+
+void Swarm(int replicas, std::uint64_t seed) {
+  RaftWorld world({.replicas = replicas, .seed = seed});
+  RandomStream random(world.cluster.simulator().options().seed, seed, 500);
+  world.cluster.Schedule(RandomPlan(random, replicas));
+  while (world.cluster.now() < 700ms + kChaos) {
+    for (int i = 0; i < 5; ++i) world.SubmitOne();
+    world.cluster.RunFor(25ms);
+  }
+  // A random minority stays dead; the rest must do without.
+  world.cluster.Heal();
+  for (int i = 0; i < (replicas - 1) / 2; ++i) {
+    world.cluster.Crash(RandomReplica(random, replicas));
+  }
+  ASSERT_TRUE(world.Commit(10, 6s)) << "a healed majority makes no progress within 6 s";
+  world.cluster.Heal();
+  ASSERT_TRUE(world.WaitForAllApplied(4s)) << "not every replica catches up once all is well";
+  ASSERT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(RaftChaos, ThreeReplicasSurviveAnything, "raft", 6,
+            "Under random faults three replicas stay correct, and make progress once they heal.") {
+  for (std::uint64_t seed = 1; seed <= 8 && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("world " + std::to_string(seed));
+    Swarm(3, 500 + seed);
+  }
+}
+
+GRADED_TEST(RaftChaos, FiveReplicasSurviveAnything, "raft", 6,
+            "Under random faults five replicas stay correct, and make progress once they heal.") {
+  for (std::uint64_t seed = 1; seed <= 6 && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("world " + std::to_string(seed));
+    Swarm(5, 550 + seed);
+  }
+}
+
+}  // namespace
+}  // namespace depfast::raft

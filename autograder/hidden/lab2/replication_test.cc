@@ -1,0 +1,88 @@
+// Hidden tests: replication.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "raft_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::raft {
+namespace {
+
+GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "raft", 7,
+            "Entries that a cut-off leader could not commit are replaced when it comes back.") {
+  RaftWorld world({.replicas = 3, .seed = 310});
+  const PeerId old_leader = world.WaitForLeader();
+  ASSERT_NE(old_leader, kNobody);
+  ASSERT_TRUE(world.Commit(10));
+  world.cluster.Partition({old_leader});
+  for (int i = 0; i < 100; ++i) world.SubmitOne();  // none of these can commit there
+  world.cluster.RunFor(100ms);
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != old_leader; }, 4s))
+      << "the other two elect no leader";
+  ASSERT_TRUE(world.Commit(100, 8s));
+  world.cluster.Heal();
+  ASSERT_TRUE(world.WaitForAllApplied()) << "the old leader does not adopt the new leader's log";
+  EXPECT_NE(world.checker.claims(old_leader).role, Role::kLeader);
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "raft", 6,
+            "With 10 % of messages lost, doubled or overtaken, logs stay equal and commands commit.") {
+  RaftWorld world({.replicas = 5, .seed = 320});
+  ASSERT_NE(world.WaitForLeader(), kNobody);
+  const std::vector<PeerId> all{0, 1, 2, 3, 4};
+  world.cluster.Begin(sim::DropFault(all, 100));
+  world.cluster.Begin(sim::DuplicateFault(all, 100));
+  world.cluster.Begin(sim::ReorderFault(all, 100));
+  for (int i = 0; i < 30; ++i) {
+    for (int j = 0; j < 10; ++j) world.SubmitOne();
+    world.cluster.RunFor(100ms);
+  }
+  world.cluster.Heal();
+  ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after the network has healed";
+  ASSERT_TRUE(world.WaitForAllApplied());
+  EXPECT_GE(world.acknowledged(), 150u) << "most commands should survive 10 % of losses";
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "raft", 5,
+            "Bytes that are no message harm nobody; the cluster goes on committing.") {
+  RaftWorld world({.replicas = 3, .seed = 330});
+  ASSERT_NE(world.WaitForLeader(), kNobody);
+  testkit::Client vandal(world.cluster.simulator());
+  RandomStream random(world.cluster.simulator().options().seed, 330);
+  for (int i = 0; i < 300; ++i) {
+    std::string bytes(random.Below(60), '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random.Below(256));
+    if (i % 3 == 0) {  // a good header with a body that is none of ours
+      const FrameHeader header{FrameKind::kRequest, static_cast<MethodId>(1 + random.Below(3)),
+                               static_cast<CallId>(i), Dependency::Client(1)};
+      bytes = EncodeFrame(header, std::vector<int>{1, 2});
+    }
+    vandal.SendRaw(static_cast<PeerId>(random.Below(3)), bytes);
+  }
+  EXPECT_TRUE(world.Commit(50));
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "raft", 6,
+            "A follower that missed 5,000 commands has them within 2 s, while new ones commit.") {
+  RaftWorld world({.replicas = 3, .seed = 340});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId victim = (leader + 1) % 3;
+  world.cluster.Partition({victim});
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(world.Commit(500));
+  world.cluster.Heal();
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(world.Commit(10, 1s)) << "serving the follower that lags holds up the others";
+    world.cluster.RunFor(50ms);
+  }
+  ASSERT_TRUE(world.WaitForAllApplied(200ms)) << "the follower is still behind after 2 s";
+  EXPECT_TRUE(world.IsSound());
+}
+
+}  // namespace
+}  // namespace depfast::raft

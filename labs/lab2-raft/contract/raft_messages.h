@@ -1,0 +1,105 @@
+// The messages of the Raft lab, and what a replica observes about itself. Given, not submitted:
+// tests read these frames.
+//
+// Raft: Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", ATC 2014,
+// figure 2. Indexes start at 1; index 0 with term 0 is the empty log's.
+#pragma once
+
+#include <cstdint>
+#include <msgpack.hpp>
+#include <string>
+#include <vector>
+
+#include "depfast/frame.h"
+#include "depfast/host.h"
+#include "depfast/time.h"
+
+namespace depfast::raft {
+
+// Timing that tests rely on. A leader sends to each follower at least every kHeartbeatInterval; a
+// follower that hears nothing for a random time in [kElectionTimeoutMin, kElectionTimeoutMax]
+// campaigns.
+inline constexpr Duration kHeartbeatInterval = 50ms;
+inline constexpr Duration kElectionTimeoutMin = 300ms;
+inline constexpr Duration kElectionTimeoutMax = 600ms;
+
+inline constexpr PeerId kNobody = -1;
+
+struct LogEntry {
+  std::uint64_t term = 0;
+  std::string command;  // empty: a no-op, with which a leader opens its term
+
+  friend bool operator==(const LogEntry&, const LogEntry&) = default;
+  MSGPACK_DEFINE(term, command)
+};
+
+struct RequestVoteReply {
+  std::uint64_t term = 0;
+  bool granted = false;
+  MSGPACK_DEFINE(term, granted)
+};
+
+struct RequestVote {
+  using Reply = RequestVoteReply;
+  static constexpr MethodId kMethod = 1;
+  static constexpr const char* kName = "RequestVote";
+
+  std::uint64_t term = 0;
+  PeerId candidate = kNobody;
+  std::uint64_t last_log_index = 0;
+  std::uint64_t last_log_term = 0;
+  // Pre-vote (Ongaro's thesis, section 9.6): asks whether a vote would be granted; changes nothing.
+  bool pre_vote = false;
+  MSGPACK_DEFINE(term, candidate, last_log_index, last_log_term, pre_vote)
+};
+
+struct AppendEntriesReply {
+  std::uint64_t term = 0;
+  bool success = false;
+  // On success: the follower's log equals the leader's up to here, and is durable up to here.
+  std::uint64_t match_index = 0;
+  // On failure: the first index at which the logs may differ; the leader tries again from there.
+  std::uint64_t conflict_index = 0;
+  MSGPACK_DEFINE(term, success, match_index, conflict_index)
+};
+
+struct AppendEntries {
+  using Reply = AppendEntriesReply;
+  static constexpr MethodId kMethod = 2;
+  static constexpr const char* kName = "AppendEntries";
+
+  std::uint64_t term = 0;
+  PeerId leader = kNobody;
+  std::uint64_t prev_log_index = 0;
+  std::uint64_t prev_log_term = 0;
+  std::vector<LogEntry> entries;  // empty: a heartbeat
+  std::uint64_t leader_commit = 0;
+  MSGPACK_DEFINE(term, leader, prev_log_index, prev_log_term, entries, leader_commit)
+};
+
+enum class SubmitStatus : std::uint8_t {
+  kCommitted = 0,  // durable on a majority, and applied by the leader, at `index`
+  kNotLeader = 1,  // not accepted: try `leader`, if it is known
+  kUnknown = 2,    // accepted, but leadership was lost before it committed: it may yet commit
+};
+
+struct SubmitReply {
+  SubmitStatus status = SubmitStatus::kNotLeader;
+  PeerId leader = kNobody;
+  std::uint64_t index = 0;
+  MSGPACK_DEFINE(status, leader, index)
+};
+
+// What a client asks of a replica. The command must not be empty.
+struct Submit {
+  using Reply = SubmitReply;
+  static constexpr MethodId kMethod = 3;
+  static constexpr const char* kName = "Submit";
+
+  std::string command;
+  MSGPACK_DEFINE(command)
+};
+
+}  // namespace depfast::raft
+
+MSGPACK_ADD_ENUM(depfast::raft::SubmitStatus)

@@ -1,0 +1,377 @@
+#include "raft_checker.h"
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+#include <optional>
+#include <variant>
+
+#include "depfast/frame.h"
+
+namespace depfast::raft {
+namespace {
+
+std::string Name(PeerId replica) { return "replica " + std::to_string(replica); }
+
+std::string At(std::uint64_t index, std::uint64_t term) {
+  return "index " + std::to_string(index) + " of term " + std::to_string(term);
+}
+
+template <typename Body>
+std::optional<Body> BodyOf(const DecodedFrame& frame) {
+  std::string error;
+  return DecodeBody<Body>(frame.body, error);
+}
+
+}  // namespace
+
+const char* ToString(Invariant invariant) {
+  static constexpr const char* kNames[] = {
+      "election safety",      "leader append-only",     "log matching",     "leader completeness",
+      "state machine safety", "monotonic term",         "monotonic commit", "one vote per term",
+      "durability",           "commit needs a majority"};
+  return kNames[static_cast<int>(invariant)];
+}
+
+RaftChecker::RaftChecker(testkit::Cluster& cluster)
+    : cluster_(cluster), replicas_(static_cast<std::size_t>(cluster.replicas())) {
+  cluster.simulator().AddObserver(this);
+}
+
+std::string RaftChecker::FirstViolation() const {
+  if (violations_.empty()) return "";
+  const Violation& first = violations_.front();
+  return std::string(ToString(first.invariant)) + " violated at " +
+         testkit::FormatTime(first.when) + ": " + first.what;
+}
+
+void RaftChecker::Violate(Invariant invariant, const std::string& what) {
+  constexpr std::size_t kEnough = 20;
+  if (violations_.size() >= kEnough) return;
+  violations_.push_back({invariant, now_, what});
+  cluster_.history().Add(now_, std::string("VIOLATION of ") + ToString(invariant) + ": " + what);
+}
+
+PeerId RaftChecker::Leader() const {
+  PeerId leader = kNobody;
+  for (PeerId id = 0; id < static_cast<PeerId>(replicas_.size()); ++id) {
+    const bool leads = claims(id).role == Role::kLeader && cluster_.simulator().IsUp(id);
+    if (leads && (leader == kNobody || claims(id).term > claims(leader).term)) leader = id;
+  }
+  return leader;
+}
+
+std::uint64_t RaftChecker::MaxCommitIndex() const {
+  std::uint64_t commit = 0;
+  for (const Replica& replica : replicas_) commit = std::max(commit, replica.claims.commit_index);
+  return commit;
+}
+
+std::uint64_t RaftChecker::TimesApplied(std::uint64_t command_hash) const {
+  const auto found = times_applied_.find(command_hash);
+  return found == times_applied_.end() ? 0 : found->second;
+}
+
+// ---- what the simulator tells ----
+
+void RaftChecker::OnStep(PeerId replica, const sim::StepInput& input,
+                         const sim::StepOutput& output) {
+  now_ = input.now;
+  for (const sim::FrameArrival& arrival : input.frames) OnReceived(replica, arrival);
+  for (const sim::Output& one : output.outputs) {
+    if (const auto* seen = std::get_if<Observation>(&one)) OnObservation(replica, *seen);
+  }
+}
+
+void RaftChecker::OnOutputsLeave(PeerId replica, Time now,
+                                 const std::vector<sim::Output>& outputs) {
+  now_ = now;
+  for (const sim::Output& one : outputs) {
+    if (const auto* frame = std::get_if<sim::SendFrame>(&one)) OnSent(replica, *frame);
+  }
+}
+
+void RaftChecker::OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) {
+  now_ = now;
+  ReadDisk(replica, disk);
+}
+
+void RaftChecker::OnRestart(PeerId replica, Time now) {
+  now_ = now;
+  Replica& state = replicas_[Index(replica)];
+  state.claims = {};
+  state.requests.clear();
+  ReadDisk(replica, cluster_.simulator().disk(replica));
+}
+
+// ---- what replicas claim ----
+
+void RaftChecker::OnObservation(PeerId replica, const Observation& seen) {
+  Claims& claims = replicas_[Index(replica)].claims;
+  switch (seen.kind) {
+    case kRoleObservation:
+      OnRole(replica, seen.values[0], static_cast<Role>(seen.values[1]));
+      break;
+    case kCommitObservation:
+      if (seen.values[0] < claims.commit_index) {
+        Violate(Invariant::kMonotonicCommit, Name(replica) + " takes its commit index back from " +
+                                                 std::to_string(claims.commit_index) + " to " +
+                                                 std::to_string(seen.values[0]));
+      }
+      claims.commit_index = seen.values[0];
+      break;
+    case kApplyObservation:
+      OnApply(replica, seen.values[0], seen.values[1], seen.values[2]);
+      break;
+    default:
+      break;
+  }
+}
+
+void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
+  static constexpr const char* kRoles[] = {"follower", "candidate", "leader"};
+  Replica& state = replicas_[Index(replica)];
+  const std::uint64_t before = std::max(state.claims.term, state.frame_term);
+  if (term < before) {
+    Violate(Invariant::kMonotonicTerm, Name(replica) + " goes back from term " +
+                                           std::to_string(before) + " to term " +
+                                           std::to_string(term));
+  }
+  if (role != state.claims.role || term != state.claims.term) {
+    cluster_.history().Add(now_, Name(replica) + " is " + kRoles[static_cast<int>(role) % 3] +
+                                     " in term " + std::to_string(term));
+  }
+  state.claims.term = term;
+  state.claims.role = role;
+  if (role == Role::kLeader) SeeLeader(replica, term);
+}
+
+void RaftChecker::SeeLeader(PeerId replica, std::uint64_t term) {
+  const auto [leader, is_first] = leaders_.emplace(term, replica);
+  if (is_first || leader->second == replica) return;
+  Violate(Invariant::kElectionSafety, Name(leader->second) + " and " + Name(replica) +
+                                          " both lead term " + std::to_string(term));
+}
+
+void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t term,
+                          std::uint64_t hash) {
+  static const std::uint64_t kNoOp = CommandHash("");
+  Claims& claims = replicas_[Index(replica)].claims;
+  if (index != claims.applied_index + 1) {
+    Violate(Invariant::kStateMachineSafety, Name(replica) + " applies index " +
+                                                std::to_string(index) + " after index " +
+                                                std::to_string(claims.applied_index));
+  }
+  claims.applied_index = index;
+  if (index < applied_.size()) {
+    const Applied& first = applied_[index];
+    if (first.term != term || first.command_hash != hash) {
+      Violate(Invariant::kStateMachineSafety,
+              Name(replica) + " applies another command at index " + std::to_string(index) +
+                  " than an earlier replica did (terms " + std::to_string(term) + " and " +
+                  std::to_string(first.term) + ")");
+    }
+    return;
+  }
+  if (index != applied_.size()) return;  // a gap: reported above
+  applied_.push_back({term, hash, claims.term});
+  if (hash != kNoOp) {
+    ++times_applied_[hash];
+    ++commands_applied_;
+  }
+  const auto entry = entries_.find({index, term});
+  const std::uint64_t disks = entry == entries_.end() ? 0 : entry->second.disks;
+  if (static_cast<std::size_t>(std::popcount(disks)) < Majority()) {
+    Violate(Invariant::kCommitNeedsMajority, Name(replica) + " applies " + At(index, term) +
+                                                 ", which is on the disks of only " +
+                                                 std::to_string(std::popcount(disks)) + " of " +
+                                                 std::to_string(replicas_.size()) + " replicas");
+  }
+}
+
+// ---- frames ----
+
+void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
+  std::string error;
+  const auto frame = DecodeFrame(*arrival.bytes, error);
+  if (!frame || frame->header.kind != FrameKind::kRequest) return;
+  Request asked;
+  if (frame->header.method == RequestVote::kMethod) {
+    const auto request = BodyOf<RequestVote>(*frame);
+    if (!request) return;
+    asked = {request->term, request->candidate, request->pre_vote};
+  } else if (frame->header.method == AppendEntries::kMethod) {
+    const auto request = BodyOf<AppendEntries>(*frame);
+    if (!request) return;
+    asked = {request->term, kNobody, false};
+  } else {
+    return;
+  }
+  replicas_[Index(replica)].requests[{arrival.from, frame->header.call}] = asked;
+}
+
+void RaftChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
+  std::string error;
+  const auto frame = DecodeFrame(*sent.bytes, error);
+  if (!frame || sent.to >= kFirstClient) return;
+  const MethodId method = frame->header.method;
+  if (frame->header.kind == FrameKind::kRequest) {
+    if (method == RequestVote::kMethod) {
+      if (const auto body = BodyOf<RequestVote>(*frame)) OnSentRequestVote(replica, *body);
+    } else if (method == AppendEntries::kMethod) {
+      if (const auto body = BodyOf<AppendEntries>(*frame)) OnSentAppendEntries(replica, *body);
+    }
+    return;
+  }
+  auto& requests = replicas_[Index(replica)].requests;
+  const auto asked = requests.find({sent.to, frame->header.call});
+  if (frame->header.kind != FrameKind::kReply || asked == requests.end()) return;
+  const Request request = asked->second;
+  requests.erase(asked);
+  if (method == RequestVote::kMethod) {
+    if (const auto body = BodyOf<RequestVoteReply>(*frame)) OnVoteReply(replica, request, *body);
+  } else if (method == AppendEntries::kMethod) {
+    if (const auto body = BodyOf<AppendEntriesReply>(*frame)) {
+      OnAppendReply(replica, request, *body);
+    }
+  }
+}
+
+void RaftChecker::OnFrameTerm(PeerId replica, std::uint64_t term) {
+  std::uint64_t& highest = replicas_[Index(replica)].frame_term;
+  if (term < highest) {
+    Violate(Invariant::kMonotonicTerm, Name(replica) + " sends a message of term " +
+                                           std::to_string(term) + " after one of term " +
+                                           std::to_string(highest));
+  }
+  highest = std::max(highest, term);
+}
+
+void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message) {
+  const std::uint64_t on_disk = replicas_[Index(replica)].disk.log.hard_state.term;
+  if (on_disk < term) {
+    Violate(Invariant::kDurability, Name(replica) + " sends " + message + " of term " +
+                                        std::to_string(term) + " while its disk says term " +
+                                        std::to_string(on_disk));
+  }
+}
+
+void RaftChecker::OnSentRequestVote(PeerId replica, const RequestVote& request) {
+  if (request.pre_vote) return;  // promises nothing
+  OnFrameTerm(replica, request.term);
+  RequireTermOnDisk(replica, request.term, "a RequestVote");
+}
+
+void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply) {
+  OnFrameTerm(replica, reply.term);
+  if (asked.pre_vote || !reply.granted) return;
+  const HardState& on_disk = replicas_[Index(replica)].disk.log.hard_state;
+  if (on_disk.term < asked.term ||
+      (on_disk.term == asked.term && on_disk.voted_for != asked.candidate)) {
+    Violate(Invariant::kDurability, Name(replica) + " grants its vote of term " +
+                                        std::to_string(asked.term) + " to " +
+                                        Name(asked.candidate) + " before that is on its disk");
+  }
+  const auto [vote, is_first] = votes_.emplace(std::pair{replica, asked.term}, asked.candidate);
+  if (!is_first && vote->second != asked.candidate) {
+    Violate(Invariant::kOneVotePerTerm,
+            Name(replica) + " votes in term " + std::to_string(asked.term) + " for " +
+                Name(vote->second) + " and for " + Name(asked.candidate));
+  }
+}
+
+void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& request) {
+  OnFrameTerm(replica, request.term);
+  RequireTermOnDisk(replica, request.term, "an AppendEntries");
+  SeeLeader(replica, request.term);
+  std::uint64_t index = request.prev_log_index;
+  std::uint64_t prev_term = request.prev_log_term;
+  SeeLeaderEntry(replica, request.term, index, prev_term);
+  for (const LogEntry& entry : request.entries) {
+    SeeEntry(++index, entry, prev_term, replica);
+    SeeLeaderEntry(replica, request.term, index, entry.term);
+    prev_term = entry.term;
+  }
+}
+
+RaftChecker::Entry& RaftChecker::SeeEntry(std::uint64_t index, const LogEntry& entry,
+                                          std::uint64_t prev_term, PeerId shown_by) {
+  const std::uint64_t hash = CommandHash(entry.command);
+  const auto [known, is_first] =
+      entries_.emplace(std::pair{index, entry.term}, Entry{hash, prev_term, 0});
+  Entry& first = known->second;
+  if (!is_first && (first.command_hash != hash || first.prev_term != prev_term)) {
+    Violate(Invariant::kLogMatching, Name(shown_by) + " has another " +
+                                         (first.command_hash != hash ? "command" : "predecessor") +
+                                         " at " + At(index, entry.term) +
+                                         " than an earlier replica");
+  }
+  return first;
+}
+
+void RaftChecker::SeeLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
+                                 std::uint64_t entry_term) {
+  if (index == 0) return;
+  const auto [shown, is_first] = leader_logs_[term].emplace(index, entry_term);
+  if (!is_first && shown->second != entry_term) {
+    Violate(Invariant::kLeaderAppendOnly, Name(leader) + " leads term " + std::to_string(term) +
+                                              " and replaces its own entry at index " +
+                                              std::to_string(index));
+  }
+  if (index >= applied_.size()) return;
+  const Applied& committed = applied_[index];
+  if (term > committed.committed_by && entry_term != committed.term) {
+    Violate(Invariant::kLeaderCompleteness, Name(leader) + " leads term " + std::to_string(term) +
+                                                " without the committed " +
+                                                At(index, committed.term));
+  }
+}
+
+void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
+                                const AppendEntriesReply& reply) {
+  OnFrameTerm(replica, reply.term);
+  RequireTermOnDisk(replica, reply.term, "an AppendEntries reply");
+  if (!reply.success) return;
+  const auto& entries = replicas_[Index(replica)].disk.log.entries;
+  if (reply.match_index > entries.size()) {
+    Violate(Invariant::kDurability,
+            Name(replica) + " acknowledges index " + std::to_string(reply.match_index) +
+                " while its disk ends at index " + std::to_string(entries.size()));
+    return;
+  }
+  const auto& leader_log = leader_logs_[asked.term];
+  const auto leaders = leader_log.find(reply.match_index);
+  if (leaders == leader_log.end()) return;
+  const std::uint64_t on_disk = entries[reply.match_index - 1].term;
+  if (on_disk != leaders->second) {
+    Violate(Invariant::kLogMatching,
+            Name(replica) + " acknowledges " + At(reply.match_index, leaders->second) +
+                " while its disk has term " + std::to_string(on_disk) + " there");
+  }
+}
+
+// ---- disks ----
+
+void RaftChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
+  const auto file = disk.files().find(kWalFile);
+  if (file == disk.files().end()) return;
+  Disk& known = replicas_[Index(replica)].disk;
+  if (known.generation != file->second.generation) {
+    known = Disk{.generation = file->second.generation, .bytes_read = 0, .log = {}};
+  }
+  const std::string_view durable(file->second.data.data(), file->second.durable_bytes);
+  try {
+    known.bytes_read += known.log.Read(durable.substr(known.bytes_read), [&](std::uint64_t first) {
+      const auto& entries = known.log.entries;
+      for (std::uint64_t index = first; index <= entries.size(); ++index) {
+        const std::uint64_t prev_term = index == 1 ? 0 : entries[index - 2].term;
+        SeeEntry(index, entries[index - 1], prev_term, replica).disks |= std::uint64_t{1}
+                                                                         << replica;
+      }
+    });
+  } catch (const std::exception& error) {
+    Violate(Invariant::kDurability, Name(replica) + ": " + error.what());
+  }
+}
+
+}  // namespace depfast::raft

@@ -1,0 +1,144 @@
+// RaftChecker: Raft's invariants, checked after every step.
+//
+// It believes what it can see (frames, disk contents) before what replicas say about themselves
+// (observations), and holds the two against each other. The properties are those of Raft, figure 3,
+// and the durability that they rest on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "raft_messages.h"
+#include "raft_observations.h"
+#include "raft_wal.h"
+#include "testkit/cluster.h"
+
+namespace depfast::raft {
+
+enum class Invariant {
+  kElectionSafety,       // at most one leader per term
+  kLeaderAppendOnly,     // a leader never changes or removes entries of its log
+  kLogMatching,          // the same index and term: the same command, and the same before it
+  kLeaderCompleteness,   // a leader's log has every entry committed in earlier terms
+  kStateMachineSafety,   // no two replicas apply different commands at an index; none skips one
+  kMonotonicTerm,        // a replica's term never goes back, not even by a crash
+  kMonotonicCommit,      // nor does its commit index, while it lives
+  kOneVotePerTerm,       // nor does it vote for two candidates in a term
+  kDurability,           // it promises only what is on its disk
+  kCommitNeedsMajority,  // an entry is committed only when a majority has it on disk
+};
+
+const char* ToString(Invariant invariant);
+
+struct Violation {
+  Invariant invariant;
+  Time when{0};
+  std::string what;  // one sentence
+};
+
+class RaftChecker : public sim::Observer {
+ public:
+  // Watches `cluster` from now on, and writes role changes and violations into its history. Make it
+  // before Cluster::Start; the cluster must outlive it.
+  explicit RaftChecker(testkit::Cluster& cluster);
+
+  const std::vector<Violation>& violations() const { return violations_; }
+  // The first violation as a sentence; empty if there is none. For EXPECT_EQ("", ...).
+  std::string FirstViolation() const;
+
+  // What the replicas say about themselves.
+  struct Claims {
+    std::uint64_t term = 0;
+    Role role = Role::kFollower;
+    std::uint64_t commit_index = 0;
+    std::uint64_t applied_index = 0;
+  };
+  const Claims& claims(PeerId replica) const { return replicas_[Index(replica)].claims; }
+
+  // The replica that claims to lead the highest term, among those that are up; kNobody if none
+  // does.
+  PeerId Leader() const;
+  std::uint64_t MaxCommitIndex() const;
+
+  // How often each command has been applied, by hash: each index counts once, no-ops never.
+  std::uint64_t TimesApplied(std::uint64_t command_hash) const;
+  // Distinct indexes applied anywhere that hold a command.
+  std::uint64_t commands_applied() const { return commands_applied_; }
+
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
+  void OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) override;
+  void OnRestart(PeerId replica, Time now) override;
+
+ private:
+  // An entry as the first frame, disk or replica showed it: (index, term) names it for ever.
+  struct Entry {
+    std::uint64_t command_hash = 0;
+    std::uint64_t prev_term = 0;
+    std::uint64_t disks = 0;  // replicas that have had it on disk, one bit each
+  };
+  struct Applied {
+    std::uint64_t term = 0;
+    std::uint64_t command_hash = 0;
+    std::uint64_t committed_by = 0;  // the entry was committed in this term, or an earlier one
+  };
+  // The durable log of a replica, read incrementally.
+  struct Disk {
+    std::uint64_t generation = 0;
+    std::size_t bytes_read = 0;
+    WalState log;
+  };
+  struct Request {
+    std::uint64_t term = 0;
+    PeerId candidate = kNobody;
+    bool pre_vote = false;
+  };
+  struct Replica {
+    Claims claims;
+    std::uint64_t frame_term = 0;  // the highest in any frame it has sent
+    Disk disk;
+    std::map<std::pair<PeerId, CallId>, Request> requests;  // received, not answered
+  };
+
+  static std::size_t Index(PeerId replica) { return static_cast<std::size_t>(replica); }
+  std::size_t Majority() const { return replicas_.size() / 2 + 1; }
+  void Violate(Invariant invariant, const std::string& what);
+
+  void OnObservation(PeerId replica, const Observation& seen);
+  void OnRole(PeerId replica, std::uint64_t term, Role role);
+  void OnApply(PeerId replica, std::uint64_t index, std::uint64_t term, std::uint64_t hash);
+  void OnReceived(PeerId replica, const sim::FrameArrival& arrival);
+  void OnSent(PeerId replica, const sim::SendFrame& frame);
+  void OnSentRequestVote(PeerId replica, const RequestVote& request);
+  void OnSentAppendEntries(PeerId replica, const AppendEntries& request);
+  void OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply);
+  void OnAppendReply(PeerId replica, const Request& asked, const AppendEntriesReply& reply);
+  void OnFrameTerm(PeerId replica, std::uint64_t term);
+  void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message);
+  void SeeLeader(PeerId replica, std::uint64_t term);
+  Entry& SeeEntry(std::uint64_t index, const LogEntry& entry, std::uint64_t prev_term,
+                  PeerId shown_by);
+  void SeeLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
+                      std::uint64_t entry_term);
+  void ReadDisk(PeerId replica, const sim::SimDisk& disk);
+
+  testkit::Cluster& cluster_;
+  Time now_{0};
+  std::vector<Replica> replicas_;
+  std::map<std::uint64_t, PeerId> leaders_;  // by term: from claims, and from AppendEntries
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // by (index, term)
+  // By (term): what the leader of that term has shown of its log, index to term.
+  std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>> leader_logs_;
+  std::vector<Applied> applied_{1};  // by index, as the first replica applied it
+  std::map<std::pair<PeerId, std::uint64_t>, PeerId> votes_;  // (voter, term) to candidate
+  std::map<std::uint64_t, std::uint64_t> times_applied_;      // by command hash
+  std::uint64_t commands_applied_ = 0;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace depfast::raft

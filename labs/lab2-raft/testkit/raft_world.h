@@ -1,0 +1,56 @@
+// RaftWorld: what every Raft test begins with: a cluster, the invariants' checker, a client.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "raft_checker.h"
+#include "raft_client.h"
+#include "testkit/cluster.h"
+
+namespace depfast::raft {
+
+class RaftWorld {
+ public:
+  // Starts the replicas.
+  explicit RaftWorld(const testkit::ClusterOptions& options);
+
+  // Runs until some replica leads and has opened its term with a committed entry. Returns it, or
+  // kNobody after `at_most`.
+  PeerId WaitForLeader(Duration at_most = 3s);
+
+  // Submits new commands, `count` at a time, and runs until `count` of them are committed: one whose
+  // fate stays unknown is replaced by another. Returns whether that was achieved.
+  bool Commit(int count, Duration at_most = 3s);
+
+  // Submits a command and does not wait. Its fate is counted in acknowledged().
+  void SubmitOne();
+
+  // Runs until every replica that is up has applied all that has been acknowledged.
+  bool WaitForAllApplied(Duration at_most = 3s);
+
+  std::uint64_t acknowledged() const { return acknowledged_.size(); }
+  std::uint64_t submitted() const { return submitted_; }
+
+  // No replica died by itself, no invariant was violated, no acknowledged command is missing and
+  // none was applied twice. The end of every test.
+  testing::AssertionResult IsSound() const;
+
+  testkit::Cluster cluster;
+  RaftChecker checker;
+  RaftClient client;
+
+ private:
+  void Submit(std::function<void(bool committed)> then);
+  void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
+
+  std::uint64_t submitted_ = 0;
+  std::vector<std::uint64_t> acknowledged_;  // by command hash
+};
+
+}  // namespace depfast::raft
