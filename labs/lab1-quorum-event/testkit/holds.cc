@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "quorum_model.h"
+
 namespace depfast::lab1 {
 namespace {
 
@@ -179,7 +181,7 @@ ScriptRunner::ScriptRunner(const World& world)
   cluster_.Start();
 }
 
-std::optional<ScriptLog> ScriptRunner::Ask(const Script& script) {
+std::optional<ScriptLog> ScriptRunner::Perform(const Script& script) {
   RunScript request;
   request.steps = script.steps();
   request.give_up_ns = script.give_up().count();
@@ -196,7 +198,7 @@ std::optional<ScriptLog> ScriptRunner::Ask(const Script& script) {
 }
 
 testing::AssertionResult ScriptRunner::Run(const Script& script) {
-  const auto answer = Ask(script);
+  const auto answer = Perform(script);
   const ScriptLog log = answer.value_or(ScriptLog{});
   const Judgement judgement(script, log);
   const std::string transcript = judgement.Transcript();
@@ -214,6 +216,24 @@ testing::AssertionResult ScriptRunner::Run(const Script& script) {
 
 testing::AssertionResult Holds(const Script& script, const World& world) {
   return ScriptRunner(world).Run(script);
+}
+
+testing::AssertionResult HoldsForRandomCases(int cases, int waits_max) {
+  ScriptRunner runner;
+  RandomStream stream(testkit::TheEnvironment().seed, static_cast<std::uint64_t>(waits_max));
+  for (int i = 1; i <= cases; ++i) {
+    const RandomCase random = RandomCase::Draw(stream, waits_max);
+    auto verdict = runner.Run(random.ToScript());
+    if (verdict) continue;
+    if (!runner.death().empty()) return verdict;
+    const auto fails = [&](const RandomCase& smaller) {
+      return !runner.Run(smaller.ToScript()) && runner.death().empty();
+    };
+    const RandomCase smallest = Minimised(random, fails);
+    return runner.Run(smallest.ToScript())
+           << "(random case " << i << ", without the votes and waits that do not matter)";
+  }
+  return testing::AssertionSuccess();
 }
 
 }  // namespace depfast::lab1

@@ -29,16 +29,22 @@ class ScriptRunner {
   // expected and what happened, and the whole script, numbered, with what each step did.
   testing::AssertionResult Run(const Script& script);
 
-  testkit::Cluster& cluster() { return cluster_; }
+  // What happens, for tests that cannot know beforehand what should. Nothing if there is no answer.
+  std::optional<ScriptLog> Perform(const Script& script);
+
+  // Empty, or why the replica died.
+  const std::string& death() const { return cluster_.first_death(); }
 
  private:
-  std::optional<ScriptLog> Ask(const Script& script);
-
   testkit::Cluster cluster_;
   testkit::Client client_;
 };
 
 // Runs one script in a world of its own.
 testing::AssertionResult Holds(const Script& script, const World& world = {});
+
+// Draws `cases` random cases with up to `waits_max` waits each and runs them all. Fails with the
+// smallest failing script that leaving out votes and waits leads to.
+testing::AssertionResult HoldsForRandomCases(int cases, int waits_max);
 
 }  // namespace depfast::lab1

@@ -1,0 +1,174 @@
+// Children: what votes on its own, and quorums in other events.
+#include "holds.h"
+
+namespace depfast::lab1 {
+namespace {
+
+constexpr PeerPlan Plan(PeerPlan::Answer answer, Duration delay = 0ms) {
+  return {.answer = answer, .delay_ns = delay.count()};
+}
+
+GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
+            "A child that is decided when it is added votes at once") {
+  Script script;
+  const Id kept = script.Promise();
+  const Id broken = script.Promise();
+  const Id value = script.Value();
+  const Id inner = script.Quorum(1, 1);
+  const Id quorum = script.Quorum(3, 4);
+  auto adder = script.In("adder");
+  adder.At(1ms).Keeps(kept);
+  adder.Breaks(broken);
+  adder.Sets(value, 7);
+  adder.Yes(inner, 0);
+  adder.Adds(quorum, kept);
+  adder.Sees(quorum, {.ready = false, .yes = 1, .no = 0});
+  adder.Adds(quorum, broken);
+  adder.Sees(quorum, {.ready = false, .yes = 1, .no = 1});
+  adder.Adds(quorum, value, Accept::kTrue);
+  adder.Sees(quorum, {.ready = false, .yes = 2, .no = 1});
+  adder.Adds(quorum, inner);
+  adder.Sees(quorum, {.ready = true, .yes = 3, .no = 1});
+  adder.SeesAccepts(value, 1);
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumChildren, FailedChildrenSayNo, "children", 2,
+            "A child that fails says no, whatever the reason: an error, a reply that cannot be "
+            "decoded, a timeout") {
+  struct Case {
+    PeerPlan plan;
+    Duration timeout;
+    Duration fails_after;
+  };
+  Script script;
+  for (const Case& failing : {Case{Plan(PeerPlan::Answer::kThrow), kForever, 0ms},
+                              Case{Plan(PeerPlan::Answer::kGarbled), kForever, 0ms},
+                              Case{Plan(PeerPlan::Answer::kUnknown), kForever, 0ms},
+                              Case{Plan(PeerPlan::Answer::kNothing), 30ms, 30ms},
+                              Case{Plan(PeerPlan::Answer::kYes, 90ms), 40ms, 40ms}}) {
+    const Id quorum = script.Quorum(2, 2);
+    const Id good = script.Call(1);
+    const Id bad = script.Call(1, failing.plan, failing.timeout);
+    script.In("setup").Adds(quorum, good, Accept::kReply);
+    script.In("setup").Adds(quorum, bad, Accept::kTrue);
+    auto waiter = script.In("waiter " + std::to_string(quorum));
+    waiter.WaitsFor(quorum, 1s)
+        .Until(Result::kFailed, failing.fails_after, failing.fails_after + 10ms);
+    waiter.At(200ms).Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 1});
+    waiter.SeesAccepts(bad, 0);
+  }
+  EXPECT_TRUE(Holds(script, {.replicas = 2}));
+}
+
+GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
+            "Accept has the last word on a child that is ready; it is asked once, and not before") {
+  Script script;
+  const Id quorum = script.Quorum(2, 4);
+  const Id values[] = {script.Value(), script.Value(), script.Value()};
+  const Id call = script.Call(1, Plan(PeerPlan::Answer::kNo, 50ms));
+  auto setup = script.In("setup");
+  setup.Adds(quorum, values[0], Accept::kFalse);
+  setup.Adds(quorum, values[1], Accept::kTrue);
+  setup.Adds(quorum, values[2]);
+  setup.Adds(quorum, call, Accept::kReply);
+  script.In("leader").WaitsFor(quorum).Until(Result::kReady, 20ms);
+  auto writer = script.In("writer");
+  writer.At(5ms).SeesAccepts(values[0], 0);
+  for (const Duration when : {10ms, 12ms}) {
+    writer.At(when).Sets(values[0], 1);
+    writer.Sets(values[1], 1);
+    writer.Sets(values[0], 0);
+    writer.Sets(values[1], 0);
+    writer.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 1});
+  }
+  writer.SeesAccepts(values[0], 1);
+  writer.SeesAccepts(values[1], 1);
+  writer.At(20ms).Sets(values[2], 1);
+  writer.At(40ms).SeesAccepts(call, 0);
+  writer.At(100ms).SeesAccepts(call, 1);
+  writer.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2});
+  EXPECT_TRUE(Holds(script, {.replicas = 2}));
+}
+
+GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
+            "Children are voters 0, 1, ... in the order in which they are added, and have one vote "
+            "together with VoteYes and VoteNo of that voter") {
+  Script script;
+  const Id quorum = script.Quorum(2, 4);
+  const Id children[] = {script.Promise(), script.Promise(), script.Promise()};
+  auto voter = script.In("voter");
+  voter.At(1ms).No(quorum, 0);
+  for (const Id child : children) voter.Adds(quorum, child);
+  voter.Keeps(children[0]);
+  voter.Sees(quorum, {.ready = false, .yes = 0, .no = 1});
+  voter.Keeps(children[1]);
+  voter.Yes(quorum, 1);
+  voter.Sees(quorum, {.ready = false, .yes = 1, .no = 1});
+  voter.No(quorum, 2);
+  voter.Keeps(children[2]);
+  voter.Sees(quorum, {.ready = false, .yes = 1, .no = 2});
+  voter.Yes(quorum, 3);
+  voter.Sees(quorum, {.ready = true, .yes = 2, .no = 2});
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
+            "An event that nobody refers to any more is destroyed, with calls outstanding; their "
+            "late replies do no harm") {
+  Script script;
+  const Id quorum = script.Quorum(2, 3);
+  const Id calls[] = {script.Call(1), script.Call(2, Plan(PeerPlan::Answer::kYes, 50ms)),
+                      script.Call(2, Plan(PeerPlan::Answer::kNo, 60ms))};
+  for (const Id call : calls) script.In("setup").Adds(quorum, call, Accept::kReply);
+  auto leader = script.In("leader");
+  leader.WaitsFor(quorum, 20ms).Until(Result::kTimedOut, 20ms);
+  leader.Sees(quorum, {.ready = false, .timed_out = true, .yes = 1, .no = 0});
+  leader.Drops(quorum);
+  leader.SeesFreed(quorum);
+  leader.At(100ms).SeesAccepts(calls[1], 0);
+  const Id next = script.Reserve();
+  leader.Makes(Op::kMakeQuorum, next, 1, 1);
+  leader.Adds(next, calls[1], Accept::kReply);
+  leader.WaitsFor(next, 10ms).Until(Result::kReady, 100ms);
+  leader.Drops(next);
+  leader.SeesFreed(next);
+  EXPECT_TRUE(Holds(script, {.replicas = 3}));
+}
+
+GRADED_TEST(QuorumChildren, NestsInEveryDirection, "children", 2,
+            "Quorums nest in AndEvent, OrEvent and one another, and a nested quorum counts once "
+            "however many late votes it gets") {
+  Script script;
+  const Id leaf = script.Quorum(1, 3);
+  const Id doomed = script.Quorum(2, 2);
+  const Id top = script.Quorum(2, 3);
+  const Id all = script.And();
+  const Id any = script.Or();
+  auto setup = script.In("setup");
+  setup.Adds(top, leaf);
+  setup.Adds(top, doomed);
+  setup.Adds(top, script.Timer(20ms));
+  setup.Adds(all, leaf);
+  setup.Adds(all, top);
+  setup.Adds(any, doomed);
+  setup.Adds(any, top);
+  script.In("waits for leaf").WaitsFor(leaf).Until(Result::kReady, 5ms);
+  script.In("waits for doomed").WaitsFor(doomed).Until(Result::kFailed, 10ms);
+  script.In("waits for top").WaitsFor(top).Until(Result::kReady, 20ms);
+  script.In("waits for all").WaitsFor(all).Until(Result::kReady, 20ms);
+  script.In("waits for any").WaitsFor(any).Until(Result::kReady, 20ms);
+  auto voter = script.In("voter");
+  voter.At(5ms).Yes(leaf, 0);
+  voter.At(6ms).Yes(leaf, 1);
+  voter.At(7ms).No(leaf, 2);
+  voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 0});
+  voter.At(10ms).No(doomed, 1);
+  voter.At(11ms).Yes(doomed, 0);
+  voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 1});
+  voter.At(30ms).Sees(top, {.ready = true, .fail = false, .yes = 2, .no = 1});
+  EXPECT_TRUE(Holds(script));
+}
+
+}  // namespace
+}  // namespace depfast::lab1

@@ -1,0 +1,136 @@
+// Waiting, timeouts and late votes, thoroughly.
+#include "holds.h"
+
+namespace depfast::lab1 {
+namespace {
+
+GRADED_TEST(QuorumWaits, LateDecisionIsFoundAtOnce, "time", 3,
+            "Votes that come after a wait has timed out still decide, and the next wait returns "
+            "with the decision at once") {
+  Script script;
+  const Id won = script.Quorum(2, 3);
+  const Id lost = script.Quorum(2, 3);
+  auto leader = script.In("leader");
+  leader.WaitsFor(won, 10ms).Until(Result::kTimedOut, 10ms);
+  leader.WaitsFor(lost, 10ms).Until(Result::kTimedOut, 20ms);
+  leader.At(50ms).WaitsFor(won, 10ms).Until(Result::kReady, 50ms);
+  leader.WaitsFor(lost, 10ms).Until(Result::kFailed, 50ms);
+  leader.Sees(won, {.ready = true, .fail = false, .timed_out = false, .yes = 2, .no = 1});
+  leader.Sees(lost, {.ready = false, .fail = true, .timed_out = false, .yes = 0, .no = 2});
+  auto replies = script.In("replies");
+  replies.At(5ms).No(won, 2);
+  replies.At(30ms).Yes(won, 0);
+  replies.At(31ms).Yes(won, 1);
+  replies.At(32ms).No(lost, 1);
+  replies.At(33ms).No(lost, 0);
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumWaits, TimedOutUntilTheDecision, "time", 3,
+            "TimedOut() is true from the moment a wait times out until there is a decision, and at "
+            "no other time") {
+  Script script;
+  const Id quorum = script.Quorum(1, 2);
+  auto leader = script.In("leader");
+  leader.Sees(quorum, {.timed_out = false});
+  leader.WaitsFor(quorum, 10ms).Until(Result::kTimedOut, 10ms);
+  leader.Sees(quorum, {.ready = false, .fail = false, .timed_out = true});
+  leader.WaitsFor(quorum, 0ms).Until(Result::kTimedOut, 10ms);
+  leader.WaitsFor(quorum, 30ms).Until(Result::kFailed, 30ms);
+  leader.Sees(quorum, {.ready = false, .fail = true, .timed_out = false});
+  auto bystander = script.In("bystander");
+  bystander.At(5ms).Sees(quorum, {.timed_out = false});
+  bystander.At(15ms).Sees(quorum, {.ready = false, .fail = false, .timed_out = true});
+  bystander.At(20ms).No(quorum, 0);
+  bystander.Sees(quorum, {.ready = false, .fail = false, .timed_out = true, .no = 1});
+  bystander.At(30ms).No(quorum, 1);
+  bystander.Sees(quorum, {.ready = false, .fail = true, .timed_out = false, .no = 2});
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumWaits, EveryWaiterIsWoken, "time", 3,
+            "Any number of coroutines can wait: each returns at the decision or at its own "
+            "timeout, whichever is first") {
+  Script script;
+  const Id quorum = script.Quorum(2, 3);
+  script.In("first").WaitsFor(quorum).Until(Result::kReady, 20ms);
+  script.In("hasty").WaitsFor(quorum, 10ms).Until(Result::kTimedOut, 10ms);
+  script.In("second").At(1ms).WaitsFor(quorum, 100ms).Until(Result::kReady, 20ms);
+  script.In("nearly").At(2ms).WaitsFor(quorum, 17ms).Until(Result::kTimedOut, 19ms);
+  script.In("third").At(15ms).WaitsFor(quorum).Until(Result::kReady, 20ms);
+  script.In("after").At(40ms).WaitsFor(quorum, 1ms).Until(Result::kReady, 40ms);
+  auto replies = script.In("replies");
+  replies.At(5ms).Yes(quorum, 1);
+  replies.At(20ms).Yes(quorum, 2);
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumWaits, WhoHasMovedOnIsLeftAlone, "time", 3,
+            "Votes that come late are counted without disturbing a coroutine that has moved on to "
+            "wait for something else") {
+  Script script;
+  const Id old_term = script.Quorum(2, 3);
+  const Id new_term = script.Quorum(2, 3);
+  auto leader = script.In("leader");
+  leader.WaitsFor(old_term, 10ms).Until(Result::kTimedOut, 10ms);
+  leader.WaitsFor(new_term, 100ms).Until(Result::kReady, 60ms);
+  leader.Sees(old_term, {.ready = true, .timed_out = false, .yes = 3, .no = 0});
+  auto replies = script.In("replies");
+  replies.At(20ms).Yes(old_term, 0);
+  replies.At(21ms).Yes(old_term, 1);
+  replies.At(22ms).Yes(old_term, 2);
+  replies.At(30ms).Yes(new_term, 0);
+  replies.At(60ms).Yes(new_term, 1);
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumWaits, VotingDoesNotSwitch, "time", 3,
+            "Scheduling is lazy: the coroutine whose vote decides goes on until it waits itself, "
+            "and only then the waiters run, first come, first served") {
+  Script script;
+  const Id quorum = script.Quorum(1, 2);
+  auto first = script.In("first");
+  auto second = script.In("second");
+  first.WaitsFor(quorum).Until(Result::kReady, 5ms);
+  second.WaitsFor(quorum).Until(Result::kReady, 5ms);
+  auto voter = script.In("voter");
+  voter.At(5ms).Yes(quorum, 0);
+  const auto vote = voter.step();
+  voter.Sees(quorum, {.ready = true, .yes = 1});
+  voter.Yes(quorum, 1);
+  voter.Notes();
+  script.ExpectOrder({vote, voter.step(), first.step(), second.step()});
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumWaits, WaitingForADecisionIsFree, "time", 3,
+            "Waiting for what is decided already returns at once, without letting another "
+            "coroutine run") {
+  Script script;
+  const Id won = script.Quorum(1, 1);
+  const Id lost = script.Quorum(1, 1);
+  script.In("setup").Yes(won, 0);
+  script.In("setup").No(lost, 0);
+  auto leader = script.In("leader");
+  leader.At(5ms).WaitsFor(won).Until(Result::kReady, 5ms);
+  leader.WaitsFor(lost, 0ms).Until(Result::kFailed, 5ms);
+  leader.WaitsFor(won, 0ms).Until(Result::kReady, 5ms);
+  auto next = script.In("next");
+  auto wakes_next = script.In("wakes next");
+  const Id signal = script.Promise();
+  next.WaitsFor(signal).Until(Result::kReady, 10ms);
+  wakes_next.At(10ms).Keeps(signal);
+  wakes_next.WaitsFor(won).Until(Result::kReady, 10ms);
+  wakes_next.WaitsFor(lost).Until(Result::kFailed, 10ms);
+  script.ExpectOrder({wakes_next.step(), next.step()});
+  EXPECT_TRUE(Holds(script));
+}
+
+GRADED_TEST(QuorumWaits, RandomWaits, "time", 3,
+            "Whatever votes come and whoever waits for how long, every wait ends as and when the "
+            "model says") {
+  EXPECT_TRUE(HoldsForRandomCases(300, 5));
+}
+
+}  // namespace
+}  // namespace depfast::lab1
