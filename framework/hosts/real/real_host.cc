@@ -142,6 +142,7 @@ void RealHost::Turn() {
   now_ = ReadClock();
   network_->OnTime(now_);
   for (const epoll_event& event : events) OnEvent(event.data.u64, event.events);
+  counters_.turns.Add();
   Step();
 }
 

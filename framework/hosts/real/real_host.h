@@ -59,7 +59,8 @@ struct RealHostOptions {
 struct RealHostCounters {
   NetworkCounters network;
   DiskCounters disk;
-  Counter steps;
+  Counter turns;  // of the event loop
+  Counter steps;  // turns in which the runtime ran
   Counter observations;
 };
 
