@@ -405,6 +405,7 @@ int Recurse(int depth) {
 void UseALargeArray() {
   std::array<volatile char, 400 * 1024> array;  // larger than the stack and its guard
   array[0] = 1;
+  asm volatile("" : : "r"(array.data()) : "memory");  // else an optimiser keeps the one element
 }
 
 TEST(StackOverflowDeathTest, NamesTheCoroutine) {

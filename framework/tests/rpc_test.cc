@@ -473,8 +473,8 @@ TEST_F(RpcTest, AMisfittingRequestIsCountedAndRefused) {
   RoundTrip(1);
   EXPECT_EQ(call->error(), RpcError::kMalformed);
   EXPECT_EQ(node(1).rpc().counters().malformed_frames, 1U);
-  EXPECT_EQ(node(1).rpc().last_malformed(),
-            "from 0: Echo: the body has the wrong type or too few fields");
+  EXPECT_EQ(node(1).rpc().last_malformed().rfind("from 0: Echo: ", 0), 0U)
+      << node(1).rpc().last_malformed();
   EXPECT_EQ(client().rpc().counters().malformed_frames, 0U);
 }
 

@@ -76,7 +76,7 @@ class Fiber {
 
   StackBounds stack_;
   bool done_ = false;
-  ExceptionState exceptions_;          // of this fiber, valid while it is suspended
+  ExceptionState exceptions_;  // of this fiber, valid while it is suspended
 #ifdef DEPFAST_ASAN
   void* fake_stack_ = nullptr;         // this fiber's, while suspended
   void* caller_fake_stack_ = nullptr;  // the resumer's, while we run
