@@ -38,6 +38,7 @@ function(failslow_lab LAB)
   target_link_libraries(${LAB}_replica PRIVATE depfast_sealed_replica ${LAB}_reference)
 
   list(JOIN ARG_DRIVER "\", \"" driver)
+  set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${LAB} "\"${driver}\"")
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_INCLUDES ${ARG_INCLUDES})
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_REPLICAS
     "    \"${LAB}\": {\"sources\": [\"${driver}\"], \"link\": [${given}\"$<TARGET_FILE:depfast_sealed_replica>\", \"$<TARGET_FILE:depfast_sealed_protocol>\", \"$<TARGET_FILE:depfast_step>\", \"$<TARGET_FILE:depfast>\", @SYSTEM_LINK@]}")
@@ -62,13 +63,14 @@ function(failslow_suite SUITE)
     EXTRA_ARGS --replica=$<TARGET_FILE:${ARG_LAB}_replica> PROPERTIES TIMEOUT 300)
   add_dependencies(${SUITE}_sealed ${ARG_LAB}_replica)
   if(NOT ARG_HIDDEN)
+    get_property(driver GLOBAL PROPERTY FAILSLOW_DRIVER_${ARG_LAB})
     set(libraries "")
     foreach(library ${ARG_LIBRARIES} failslow_main_sim failslow_testkit depfast_sim depfast_step
                     depfast GTest::gtest)
       string(APPEND libraries "\"$<TARGET_FILE:${library}>\", ")
     endforeach()
     set_property(GLOBAL APPEND PROPERTY FAILSLOW_SIMS
-      "    \"${SUITE}\": {\"sources\": [], \"link\": [\"$<JOIN:$<TARGET_OBJECTS:${SUITE}_tests>,\", \">\", ${libraries}@SYSTEM_LINK@]}")
+      "    \"${SUITE}\": {\"sources\": [${driver}], \"link\": [\"$<JOIN:$<TARGET_OBJECTS:${SUITE}_tests>,\", \">\", ${libraries}@SYSTEM_LINK@]}")
   endif()
 endfunction()
 
@@ -83,8 +85,13 @@ function(failslow_write_submission_json)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
   # A student's warning is not an error, and -Wconversion is our taste, not a requirement.
   list(APPEND flags -std=c++20 -Wall -Wextra -fstack-clash-protection
-       -I${PROJECT_SOURCE_DIR}/framework/include -isystem${MSGPACK_INCLUDE}
-       -isystem${XXHASH_INCLUDE})
+       -I${PROJECT_SOURCE_DIR}/framework/include)
+  # A directory that the compiler searches anyway must not move: its #include_next would miss it.
+  foreach(directory ${MSGPACK_INCLUDE} ${XXHASH_INCLUDE})
+    if(NOT directory IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+      list(APPEND flags -isystem${directory})
+    endif()
+  endforeach()
   foreach(directory ${includes})
     list(APPEND flags -I${directory})
   endforeach()
