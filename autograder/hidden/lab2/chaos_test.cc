@@ -1,7 +1,8 @@
 // Hidden tests: everything at once, then a demand for progress.
 //
-// The way TigerBeetle's simulator tests liveness: chaos, then a random majority heals, then progress
-// within a bound of virtual time; a system that only survives by standing still does not pass.
+// The way TigerBeetle's simulator tests liveness: chaos, then a random majority heals, then
+// progress within a bound of virtual time; a system that only survives by standing still does not
+// pass.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +22,8 @@ PeerId RandomReplica(RandomStream& random, int replicas) {
 }
 
 Duration RandomDuration(RandomStream& random, Duration below) {
-  return Duration(static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(below.count()))));
+  return Duration(
+      static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(below.count()))));
 }
 
 sim::Fault RandomFault(RandomStream& random, int replicas) {

@@ -36,8 +36,9 @@ GRADED_TEST(RaftElections, ThereIsNeverASecondLeaderInATerm, "raft", 6,
   }
 }
 
-GRADED_TEST(RaftElections, AReplicaThatMissedEntriesCannotLead, "raft", 6,
-            "Only a replica whose log is up to date can be elected, even if it is the first to ask.") {
+GRADED_TEST(
+    RaftElections, AReplicaThatMissedEntriesCannotLead, "raft", 6,
+    "Only a replica whose log is up to date can be elected, even if it is the first to ask.") {
   RaftWorld world({.replicas = 3, .seed = 210});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -96,7 +97,8 @@ GRADED_TEST(RaftElections, ASlowReplicaDeposesNobody, "raft", 6,
   }
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_EQ(world.checker.claims(leader).term, term) << "the term ended although the leader is fine";
+  EXPECT_EQ(world.checker.claims(leader).term, term)
+      << "the term ended although the leader is fine";
   EXPECT_TRUE(world.IsSound());
 }
 

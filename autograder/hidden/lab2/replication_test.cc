@@ -27,8 +27,9 @@ GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "raft", 7,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "raft", 6,
-            "With 10 % of messages lost, doubled or overtaken, logs stay equal and commands commit.") {
+GRADED_TEST(
+    RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "raft", 6,
+    "With 10 % of messages lost, doubled or overtaken, logs stay equal and commands commit.") {
   RaftWorld world({.replicas = 5, .seed = 320});
   ASSERT_NE(world.WaitForLeader(), kNobody);
   const std::vector<PeerId> all{0, 1, 2, 3, 4};

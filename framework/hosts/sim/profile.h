@@ -30,10 +30,16 @@ struct Jitter {
 // computation is free: it could not be charged the same on every machine.
 struct CpuModel {
   Duration per_step = 10us;
-  Duration per_frame = 5us;               // in or out
-  Duration per_io = 5us;                  // submission or completion
-  Duration per_kib = 1us;                 // of frames, in or out
-  std::size_t frames_per_step_max = 256;  // bounded reads; the rest wait in the inbox
+  Duration per_frame = 5us;         // to or from a replica
+  Duration per_client_frame = 5us;  // to or from a client: parsing, sessions, the application
+  Duration per_io = 5us;            // submission or completion
+  Duration per_kib = 1us;           // of frames, in or out
+  Duration per_io_kib = 2us;        // written: encoding and checksums
+  // Bounded round-robin reads (document 002, section 3.2.2): a step takes at most so many frames
+  // from one connection and in all; the rest waits. Without this a burst from one peer, or from the
+  // clients, would keep everybody's acknowledgements waiting.
+  std::size_t frames_per_connection_max = 32;
+  std::size_t frames_per_step_max = 256;
 };
 
 // A serial disk that commits in groups: whatever has queued up is written and synced together.

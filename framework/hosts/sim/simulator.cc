@@ -105,7 +105,7 @@ void Simulator::Kill(std::size_t index, const std::string& why) {
 void Simulator::BreakConnections(std::size_t index) {
   Node& node = nodes_[index];
   node.inbox.clear();
-  node.inbox_bytes = 0;
+  node.inbox_frames = node.inbox_bytes = node.next_connection = 0;
   for (std::size_t other = 0; other < nodes_.size(); ++other) {
     if (other == index) continue;
     Link& in = LinkBetween(other, index);
@@ -300,23 +300,41 @@ StepInput Simulator::CollectInput(std::size_t index) {
   StepInput input;
   input.now = now_;
   input.completions = std::exchange(node.completions, {});
-  const std::size_t frames = std::min(node.inbox.size(), options_.profile.cpu.frames_per_step_max);
-  input.frames.reserve(frames);
-  for (std::size_t i = 0; i < frames; ++i) {
-    Unread& unread = node.inbox.front();
-    const auto from = static_cast<std::size_t>(unread.from);
-    node.inbox_bytes -= unread.bytes->size();
-    Link& link = LinkBetween(from, index);
-    if (unread.link_epoch == link.epoch) link.in_flight_bytes -= unread.bytes->size();
-    input.frames.push_back({IdOf(from), std::move(unread.bytes)});
-    node.inbox.pop_front();
-    if (!link.held.empty()) Pump(from, index);  // reading opens the window
-  }
+  ReadConnections(index, input);
   input.held_bytes.reserve(static_cast<std::size_t>(options_.replicas));
   for (std::size_t to = 0; IsReplica(to); ++to) {
     input.held_bytes.push_back(LinkBetween(index, to).held_bytes);
   }
   return input;
+}
+
+void Simulator::ReadConnections(std::size_t index, StepInput& input) {
+  Node& node = nodes_[index];
+  const CpuModel& cpu = options_.profile.cpu;
+  const std::size_t connections = node.inbox.size();
+  std::size_t from = node.next_connection;
+  for (std::size_t i = 0; i < connections && input.frames.size() < cpu.frames_per_step_max; ++i) {
+    from = (node.next_connection + i) % connections;
+    for (std::size_t taken = 0;
+         taken < cpu.frames_per_connection_max && input.frames.size() < cpu.frames_per_step_max &&
+         !node.inbox[from].empty();
+         ++taken) {
+      ReadFrame(index, from, input);
+    }
+  }
+  if (connections > 0) node.next_connection = (from + 1) % connections;
+}
+
+void Simulator::ReadFrame(std::size_t index, std::size_t from, StepInput& input) {
+  Node& node = nodes_[index];
+  Unread unread = std::move(node.inbox[from].front());
+  node.inbox[from].pop_front();
+  --node.inbox_frames;
+  node.inbox_bytes -= unread.bytes->size();
+  Link& link = LinkBetween(from, index);
+  if (unread.link_epoch == link.epoch) link.in_flight_bytes -= unread.bytes->size();
+  input.frames.push_back({IdOf(from), std::move(unread.bytes)});
+  if (!link.held.empty()) Pump(from, index);  // reading opens the window
 }
 
 void Simulator::BeginStep(std::size_t index) {
@@ -353,22 +371,22 @@ void Simulator::BeginStep(std::size_t index) {
 Duration Simulator::CostOf(const Node& node, const StepInput& input, const StepOutput& output,
                            std::size_t memory) const {
   const CpuModel& cpu = options_.profile.cpu;
-  std::int64_t frames = static_cast<std::int64_t>(input.frames.size());
-  std::int64_t ios = static_cast<std::int64_t>(input.completions.size());
+  Duration cost = cpu.per_step;
   std::int64_t bytes = 0;
-  for (const FrameArrival& frame : input.frames) {
-    bytes += static_cast<std::int64_t>(frame.bytes->size());
-  }
+  const auto charge = [&](PeerId peer, const Bytes& frame) {
+    cost += peer < kFirstClient ? cpu.per_frame : cpu.per_client_frame;
+    bytes += static_cast<std::int64_t>(frame->size());
+  };
+  for (const FrameArrival& frame : input.frames) charge(frame.from, frame.bytes);
+  cost += cpu.per_io * static_cast<std::int64_t>(input.completions.size());
   for (const Output& one : output.outputs) {
-    if (const auto* send = std::get_if<SendFrame>(&one)) {
-      ++frames;
-      bytes += static_cast<std::int64_t>(send->bytes->size());
-    } else if (std::holds_alternative<IoRequest>(one)) {
-      ++ios;
+    if (const auto* send = std::get_if<SendFrame>(&one)) charge(send->to, send->bytes);
+    if (const auto* io = std::get_if<IoRequest>(&one)) {
+      const auto written = io->data ? static_cast<std::int64_t>(io->data->size()) : 0;
+      cost += cpu.per_io + written * cpu.per_io_kib / 1024;
     }
   }
-  Duration cost =
-      cpu.per_step + frames * cpu.per_frame + ios * cpu.per_io + bytes * cpu.per_kib / 1024;
+  cost += bytes * cpu.per_kib / 1024;
   const auto limit = static_cast<std::int64_t>(options_.profile.memory.limit_bytes);
   const auto excess = static_cast<std::int64_t>(memory) - limit;
   if (excess > 0) cost += cost * options_.profile.memory.paging_factor * excess / limit;
@@ -379,7 +397,7 @@ void Simulator::EndStep(std::size_t index) {
   Node& node = nodes_[index];
   node.busy = false;
   ApplyOutputs(index);
-  if (!node.inbox.empty() || !node.completions.empty() || node.wake_due) ScheduleStep(index);
+  if (node.inbox_frames > 0 || !node.completions.empty() || node.wake_due) ScheduleStep(index);
 }
 
 void Simulator::ApplyOutputs(std::size_t index) {
@@ -524,7 +542,9 @@ void Simulator::Arrive(SimEvent& event) {
     return;
   }
   node.inbox_bytes += event.bytes->size();
-  node.inbox.push_back({event.from, event.epoch, std::move(event.bytes)});
+  ++node.inbox_frames;
+  if (node.inbox.size() < nodes_.size()) node.inbox.resize(nodes_.size());
+  node.inbox[from].push_back({event.epoch, std::move(event.bytes)});
   ScheduleStep(to);
 }
 

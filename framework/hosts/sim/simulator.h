@@ -147,7 +147,6 @@ class Simulator {
   };
 
   struct Unread {
-    std::int32_t from;  // index
     std::uint64_t link_epoch;
     Bytes bytes;
   };
@@ -160,8 +159,10 @@ class Simulator {
     bool step_scheduled = false;
     bool busy = false;  // a step is under way; its outputs leave at its end
     std::vector<Output> leaving;
-    std::deque<Unread> inbox;
+    std::vector<std::deque<Unread>> inbox;  // by sender's index: one queue per connection
+    std::size_t inbox_frames = 0;
     std::size_t inbox_bytes = 0;
+    std::size_t next_connection = 0;  // where the next step begins to read
     std::vector<IoCompletion> completions;
     bool wake_due = false;
     Time wake_at = kNever;
@@ -189,6 +190,8 @@ class Simulator {
   void ScheduleStep(std::size_t index);
   void BeginStep(std::size_t index);
   StepInput CollectInput(std::size_t index);
+  void ReadConnections(std::size_t index, StepInput& input);
+  void ReadFrame(std::size_t index, std::size_t from, StepInput& input);
   Duration CostOf(const Node& node, const StepInput& input, const StepOutput& output,
                   std::size_t memory) const;
   void EndStep(std::size_t index);

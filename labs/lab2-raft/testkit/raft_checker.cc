@@ -33,9 +33,15 @@ const char* ToString(Invariant invariant) {
   return kNames[static_cast<int>(invariant)];
 }
 
-RaftChecker::RaftChecker(testkit::Cluster& cluster)
-    : cluster_(cluster), replicas_(static_cast<std::size_t>(cluster.replicas())) {
-  cluster.simulator().AddObserver(this);
+RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history)
+    : simulator_(simulator),
+      history_(history),
+      replicas_(static_cast<std::size_t>(simulator.replicas())) {
+  simulator.AddObserver(this);
+}
+
+void RaftChecker::Note(const std::string& what) {
+  if (history_ != nullptr) history_->Add(now_, what);
 }
 
 std::string RaftChecker::FirstViolation() const {
@@ -49,13 +55,13 @@ void RaftChecker::Violate(Invariant invariant, const std::string& what) {
   constexpr std::size_t kEnough = 20;
   if (violations_.size() >= kEnough) return;
   violations_.push_back({invariant, now_, what});
-  cluster_.history().Add(now_, std::string("VIOLATION of ") + ToString(invariant) + ": " + what);
+  Note(std::string("VIOLATION of ") + ToString(invariant) + ": " + what);
 }
 
 PeerId RaftChecker::Leader() const {
   PeerId leader = kNobody;
   for (PeerId id = 0; id < static_cast<PeerId>(replicas_.size()); ++id) {
-    const bool leads = claims(id).role == Role::kLeader && cluster_.simulator().IsUp(id);
+    const bool leads = claims(id).role == Role::kLeader && simulator_.IsUp(id);
     if (leads && (leader == kNobody || claims(id).term > claims(leader).term)) leader = id;
   }
   return leader;
@@ -101,7 +107,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   Replica& state = replicas_[Index(replica)];
   state.claims = {};
   state.requests.clear();
-  ReadDisk(replica, cluster_.simulator().disk(replica));
+  ReadDisk(replica, simulator_.disk(replica));
 }
 
 // ---- what replicas claim ----
@@ -138,8 +144,8 @@ void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
                                            std::to_string(term));
   }
   if (role != state.claims.role || term != state.claims.term) {
-    cluster_.history().Add(now_, Name(replica) + " is " + kRoles[static_cast<int>(role) % 3] +
-                                     " in term " + std::to_string(term));
+    Note(Name(replica) + " is " + kRoles[static_cast<int>(role) % 3] + " in term " +
+         std::to_string(term));
   }
   state.claims.term = term;
   state.claims.role = role;

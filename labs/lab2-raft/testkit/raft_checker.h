@@ -16,7 +16,8 @@
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
-#include "testkit/cluster.h"
+#include "sim/simulator.h"
+#include "testkit/history.h"
 
 namespace depfast::raft {
 
@@ -43,9 +44,9 @@ struct Violation {
 
 class RaftChecker : public sim::Observer {
  public:
-  // Watches `cluster` from now on, and writes role changes and violations into its history. Make it
-  // before Cluster::Start; the cluster must outlive it.
-  explicit RaftChecker(testkit::Cluster& cluster);
+  // Watches `simulator` from now on, and writes role changes and violations into `history`, if
+  // there is one. Make it before Simulator::Start. Both must outlive it.
+  explicit RaftChecker(sim::Simulator& simulator, testkit::History* history = nullptr);
 
   const std::vector<Violation>& violations() const { return violations_; }
   // The first violation as a sentence; empty if there is none. For EXPECT_EQ("", ...).
@@ -108,6 +109,7 @@ class RaftChecker : public sim::Observer {
   static std::size_t Index(PeerId replica) { return static_cast<std::size_t>(replica); }
   std::size_t Majority() const { return replicas_.size() / 2 + 1; }
   void Violate(Invariant invariant, const std::string& what);
+  void Note(const std::string& what);
 
   void OnObservation(PeerId replica, const Observation& seen);
   void OnRole(PeerId replica, std::uint64_t term, Role role);
@@ -127,7 +129,8 @@ class RaftChecker : public sim::Observer {
                       std::uint64_t entry_term);
   void ReadDisk(PeerId replica, const sim::SimDisk& disk);
 
-  testkit::Cluster& cluster_;
+  sim::Simulator& simulator_;
+  testkit::History* history_;
   Time now_{0};
   std::vector<Replica> replicas_;
   std::map<std::uint64_t, PeerId> leaders_;  // by term: from claims, and from AppendEntries

@@ -6,7 +6,9 @@
 namespace depfast::raft {
 
 RaftWorld::RaftWorld(const testkit::ClusterOptions& options)
-    : cluster(options), checker(cluster), client(cluster.simulator()) {
+    : cluster(options),
+      checker(cluster.simulator(), &cluster.history()),
+      client(cluster.simulator()) {
   cluster.Start();
 }
 

@@ -24,8 +24,8 @@ class RaftWorld {
   // kNobody after `at_most`.
   PeerId WaitForLeader(Duration at_most = 3s);
 
-  // Submits new commands, `count` at a time, and runs until `count` of them are committed: one whose
-  // fate stays unknown is replaced by another. Returns whether that was achieved.
+  // Submits new commands, `count` at a time, and runs until `count` of them are committed: one
+  // whose fate stays unknown is replaced by another. Returns whether that was achieved.
   bool Commit(int count, Duration at_most = 3s);
 
   // Submits a command and does not wait. Its fate is counted in acknowledged().
