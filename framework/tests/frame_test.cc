@@ -33,6 +33,16 @@ struct AppendReply {
   bool success = false;
   MSGPACK_DEFINE(term, success)
 };
+struct ShortReply {
+  std::uint64_t term = 4;
+  MSGPACK_DEFINE(term)
+};
+struct LongReply {
+  std::uint64_t term = 4;
+  bool success = true;
+  int extra = 0;
+  MSGPACK_DEFINE(term, success, extra)
+};
 struct AppendRequest {
   using Reply = AppendReply;
   static constexpr MethodId kMethod = 2;
@@ -195,6 +205,18 @@ TEST(Frame, BytesAfterTheBodyAreRefused) {
   ASSERT_TRUE(frame);
   EXPECT_FALSE(DecodeBody<AppendRequest>(frame->body, error));
   EXPECT_EQ(error, "bytes after the body");
+}
+
+TEST(Frame, AMissingOrAnExtraFieldIsRefused) {
+  // MessagePack itself would fill in what is missing.
+  const auto refused = [](const std::string& bytes) {
+    std::string error;
+    const auto frame = DecodeFrame(bytes, error);
+    return !DecodeBody<AppendReply>(frame->body, error) && !error.empty();
+  };
+  EXPECT_TRUE(refused(EncodeFrame(SomeHeader(), ShortReply{})));
+  EXPECT_TRUE(refused(EncodeFrame(SomeHeader(), LongReply{})));
+  EXPECT_FALSE(refused(EncodeFrame(SomeHeader(), AppendReply{4, true})));
 }
 
 TEST(Frame, TheSizeLimitHolds) {
