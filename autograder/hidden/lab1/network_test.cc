@@ -24,8 +24,7 @@ GRADED_TEST(QuorumChildren, SlowMinority, "children", 2,
     leader.Sees(latest, {.ready = true, .fail = false, .yes = 3, .no = 0});
   }
   leader.At(3s).Sees(latest, {.ready = true, .fail = false, .yes = 4, .no = 0});
-  EXPECT_TRUE(
-      Holds(script, {.replicas = 5, .faults = {sim::NetSlow({2}, 400ms), sim::CrashFault({3})}}));
+  ExpectHolds(script, {.replicas = 5, .faults = {sim::NetSlow({2}, 400ms), sim::CrashFault({3})}});
 }
 
 GRADED_TEST(QuorumChildren, ReleasedStragglersSayNo, "children", 2,
@@ -50,7 +49,7 @@ GRADED_TEST(QuorumChildren, ReleasedStragglersSayNo, "children", 2,
   leader.Releases(broadcasts[1]);
   leader.At(400ms).Sees(content, {.ready = true, .fail = false, .yes = 2, .no = 2});
   leader.Sees(eager, {.ready = false, .fail = true, .yes = 2, .no = 2});
-  EXPECT_TRUE(Holds(script, {.replicas = 5}));
+  ExpectHolds(script, {.replicas = 5});
 }
 
 // Rounds of calls with a timeout over a network that loses frames: each round's outcome is not

@@ -75,7 +75,7 @@ GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
   replies.At(9ms).No(quorum, 0);
   replies.At(10ms).Yes(quorum, 3);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 1});
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
@@ -101,7 +101,7 @@ GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
   caller.Sees(quorum, {.ready = false, .yes = 1, .no = 0});
   caller.Keeps(children[1]);
   caller.Sees(quorum, {.ready = true, .yes = 2, .no = 0});
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
@@ -152,7 +152,7 @@ GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
   replies.At(3ms).Yes(quorum, 3);
   replies.At(4ms).No(quorum, 2);
   look(3, 1, true);
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 }  // namespace

@@ -101,7 +101,8 @@ std::optional<Difference> Check(const Expectation& want, const LogLine& line, Op
     return Difference{expected, DescribeLine(line, op)};
   }
   if (want.look && !line.look.empty()) {
-    const Difference difference = CompareLook(*want.look, line.look.front());
+    Difference difference = CompareLook(*want.look, line.look.front());
+    difference.got += " at " + Milliseconds(line.time_ns);
     if (!difference.expected.empty()) return difference;
   }
   return std::nullopt;
@@ -214,8 +215,11 @@ testing::AssertionResult ScriptRunner::Run(const Script& script) {
   return failure << judgement.complaint() << "The whole script:\n" << transcript;
 }
 
-testing::AssertionResult Holds(const Script& script, const World& world) {
-  return ScriptRunner(world).Run(script);
+void ExpectHolds(const Script& script, const World& world, std::source_location caller) {
+  ScriptRunner runner(world);
+  const auto verdict = runner.Run(script);
+  if (verdict) return;
+  ADD_FAILURE_AT(caller.file_name(), static_cast<int>(caller.line())) << verdict.message();
 }
 
 testing::AssertionResult HoldsForRandomCases(int cases, int waits_max) {

@@ -1,10 +1,11 @@
-// Holds: performs scripts on a cluster and compares what happens with what should.
+// Performs scripts on a cluster and compares what happens with what should.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <optional>
+#include <source_location>
 #include <string>
 
 #include "quorum_script.h"
@@ -40,8 +41,9 @@ class ScriptRunner {
   testkit::Client client_;
 };
 
-// Runs one script in a world of its own.
-testing::AssertionResult Holds(const Script& script, const World& world = {});
+// Runs one script in a world of its own. A test failure of the caller unless it holds.
+void ExpectHolds(const Script& script, const World& world = {},
+                 std::source_location caller = std::source_location::current());
 
 // Draws `cases` random cases with up to `waits_max` waits each and runs them all. Fails with the
 // smallest failing script that leaving out votes and waits leads to.

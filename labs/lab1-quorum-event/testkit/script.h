@@ -5,7 +5,7 @@
 //   script.In("leader").WaitsFor(quorum, 100ms).Until(Result::kReady, 2ms);
 //   script.In("replies").At(1ms).Yes(quorum, 0);
 //   script.In("replies").At(2ms).Yes(quorum, 2);
-//   EXPECT_TRUE(Holds(script));
+//   ExpectHolds(script);
 //
 // Steps of one coroutine happen in the order in which they are written; coroutines begin in the
 // order of their first step, after everything that makes an event without naming a coroutine.

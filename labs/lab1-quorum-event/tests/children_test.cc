@@ -18,7 +18,7 @@ GRADED_TEST(QuorumEvent, ChildrenVote, "children", 5,
   auto leader = script.In("leader");
   leader.WaitsFor(quorum, 1s).Until(Result::kReady, 0ms, 10ms);
   leader.At(50ms).Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2});
-  EXPECT_TRUE(Holds(script, {.replicas = 5}));
+  ExpectHolds(script, {.replicas = 5});
 }
 
 GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
@@ -32,7 +32,7 @@ GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
   leader.WaitsFor(quorum, 10s).Until(Result::kReady, 0ms, 10ms);
   leader.Sees(quorum, {.ready = true, .yes = 2, .no = 0});
   leader.At(600ms).Sees(quorum, {.ready = true, .yes = 3, .no = 0});
-  EXPECT_TRUE(Holds(script, {.replicas = 4, .faults = {sim::NetSlow({1}, 400ms)}}));
+  ExpectHolds(script, {.replicas = 4, .faults = {sim::NetSlow({1}, 400ms)}});
 }
 
 GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,
@@ -55,7 +55,7 @@ GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,
   replies.At(5ms).Yes(inner[2], 2);
   replies.At(6ms).Yes(inner[2], 1);
   replies.Sees(outer, {.ready = true, .fail = false, .yes = 2, .no = 1});
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
   replies.Sees(quorum, {.ready = false, .fail = false, .yes = 2, .no = 0});
   replies.At(3ms).Yes(quorum, 2);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 0});
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
@@ -30,7 +30,7 @@ GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
   replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 2});
   replies.At(4ms).No(quorum, 3);
   replies.Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 3});
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
@@ -45,7 +45,7 @@ GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
   replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 0});
   replies.At(5ms).Yes(quorum, 1);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 0});
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 }  // namespace

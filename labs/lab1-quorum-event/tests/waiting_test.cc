@@ -17,7 +17,7 @@ GRADED_TEST(QuorumEvent, TimeoutLeavesItUsable, "time", 5,
   auto replies = script.In("replies");
   replies.At(5ms).Yes(quorum, 0);
   replies.At(30ms).Yes(quorum, 1);
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 GRADED_TEST(QuorumEvent, LateVotesAreCounted, "time", 5,
@@ -32,7 +32,7 @@ GRADED_TEST(QuorumEvent, LateVotesAreCounted, "time", 5,
   replies.At(4ms).No(quorum, 2);
   replies.At(5ms).No(quorum, 4);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 2});
-  EXPECT_TRUE(Holds(script));
+  ExpectHolds(script);
 }
 
 }  // namespace
