@@ -113,16 +113,18 @@ void Raft::ElectionLoop() {
 }
 
 void Raft::Campaign() {
+  // Whoever campaigns knows of no leader. If it went on naming the old one, replicas that campaign
+  // would refuse each other's pre-votes, and a bare majority could do so for ever.
+  leader_ = kNobody;
   // Without the pre-vote a replica that was merely slow would depose a healthy leader.
   if (!AskForVotes(term_ + 1, /*pre_vote=*/true)) return;
   const std::uint64_t term = ++term_;
   role_ = Role::kCandidate;
   voted_for_ = runtime_.self();
-  leader_ = kNobody;
   ObserveRole(runtime_, term_, role_);
   PersistHardState();
-  if (!AwaitDurable() || !AskForVotes(term, /*pre_vote=*/false)) return;
-  if (role_ == Role::kCandidate && term_ == term) BecomeLeader();
+  if (!AwaitDurable() || term_ != term) return;  // a newer term may have come meanwhile
+  if (AskForVotes(term, /*pre_vote=*/false) && role_ == Role::kCandidate) BecomeLeader();
 }
 
 bool Raft::AskForVotes(std::uint64_t term, bool pre_vote) {
@@ -178,6 +180,7 @@ void Raft::BecomeFollower(std::uint64_t term) {
     leader_ = kNobody;
     PersistHardState();
   }
+  if (role_ == Role::kLeader) leader_ = kNobody;  // not we, any more
   role_ = Role::kFollower;
   ObserveRole(runtime_, term_, role_);
   FailWaiting(SubmitStatus::kUnknown);
@@ -228,7 +231,7 @@ void Raft::Round() {
   for (PeerId peer : runtime_.peers()) {
     if (!FollowerOf(peer).keeps_up) continue;
     if (runtime_.HeldBytes(peer) > kHeldBytesMax) {
-      Lag(peer);
+      Lag(peer, first);
     } else {
       FollowerOf(peer).next_index = end;
       peers.push_back(peer);
@@ -264,7 +267,7 @@ void Raft::Round() {
   const auto stragglers = broadcast.Stragglers();
   broadcast.Release();
   if (Leads(term)) {
-    for (PeerId peer : stragglers) Lag(peer);
+    for (PeerId peer : stragglers) Lag(peer, first);
   }
 }
 
@@ -300,15 +303,15 @@ bool Raft::OnAppendReply(Follower& follower, const AppendEntriesReply& reply) {
     follower.match_index = std::max(follower.match_index, reply.match_index);
   } else {
     // Its log differs: a catch-up goes back to where it may still agree.
-    const auto conflict = std::max(reply.conflict_index, follower.match_index + 1);
-    follower.next_index = std::min(follower.next_index, conflict);
-    Lag(static_cast<PeerId>(&follower - followers_.data()));
+    const auto peer = static_cast<PeerId>(&follower - followers_.data());
+    Lag(peer, std::max(reply.conflict_index, follower.match_index + 1));
   }
   return reply.success;
 }
 
-void Raft::Lag(PeerId peer) {
+void Raft::Lag(PeerId peer, std::uint64_t from) {
   Follower& follower = FollowerOf(peer);
+  follower.next_index = std::min(follower.next_index, from);
   follower.keeps_up = false;
   if (std::exchange(follower.catching_up, true)) return;
   runtime_.Spawn("catch-up", [this, peer] { CatchUp(peer); });
@@ -317,7 +320,6 @@ void Raft::Lag(PeerId peer) {
 void Raft::CatchUp(PeerId peer) {
   const std::uint64_t term = term_;
   Follower& follower = FollowerOf(peer);
-  follower.next_index = std::min(follower.next_index, follower.match_index + 1);
   std::size_t budget = kCatchUpBytesMin;
   Duration took = kForever;
   while (Leads(term) && !follower.keeps_up) {
@@ -334,14 +336,13 @@ void Raft::CatchUp(PeerId peer) {
       if (first == end) break;
     }
     const Time sent = runtime_.Now();
-    const auto call = runtime_.rpc().Call(peer, MakeAppend(first, end), kCatchUpTimeout);
-    const Outcome outcome = call->Wait();
+    const auto call = runtime_.rpc().Call(peer, MakeAppend(first, end));
+    const Outcome outcome = call->Wait(kCatchUpTimeout);
+    runtime_.rpc().Release(*call);  // if it has no answer by now, it must not stay queued either
     if (!Leads(term)) break;
     took = runtime_.Now() - sent;
     if (outcome != Outcome::kReady) {
-      runtime_.rpc().Release(*call);
-      follower.keeps_up = false;
-      follower.next_index = std::min(follower.next_index, follower.match_index + 1);
+      Lag(peer, first);
       runtime_.Sleep(kHeartbeatInterval);  // it may be dead: do not shout at it
     } else if (OnAppendReply(follower, call->reply())) {
       if (!follower.keeps_up) follower.next_index = follower.match_index + 1;
@@ -357,18 +358,17 @@ void Raft::HeartbeatLoop() {
   const std::uint64_t term = term_;
   runtime_.set_dependency(Dependency::Heartbeat());
   while (Leads(term)) {
-    const Time started = runtime_.Now();
     Heartbeat(term);
     if (!Leads(term)) return;
+    AdvanceCommit();  // an answer, or our own disk, may have been too late for its round
     if (runtime_.Now() - last_quorum_ > kElectionTimeoutMax) {
       BecomeFollower(term);  // cut off from the majority: let clients look elsewhere
-      return;
     }
-    runtime_.Sleep(std::max(started + kHeartbeatInterval - runtime_.Now(), Duration::zero()));
   }
 }
 
 void Raft::Heartbeat(std::uint64_t term) {
+  const Time next = runtime_.Now() + kHeartbeatInterval;
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
   BroadcastCalls calls(runtime_.rpc());
   for (PeerId peer : runtime_.peers()) {
@@ -381,6 +381,8 @@ void Raft::Heartbeat(std::uint64_t term) {
   }
   quorum->VoteYes(runtime_.replicas() - 1);
   if (quorum->Wait(kHeartbeatInterval) == Outcome::kReady) last_quorum_ = runtime_.Now();
+  // The others have until the next heartbeat: theirs may be the answer that tells of a newer term.
+  runtime_.Sleep(std::max(next - runtime_.Now(), Duration::zero()));
   calls.Release();
 }
 

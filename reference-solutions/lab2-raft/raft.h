@@ -77,10 +77,11 @@ class Raft {
   void AppendPending();
   AppendEntries MakeAppend(std::uint64_t first_index, std::uint64_t end_index) const;
   bool OnAppendReply(Follower& follower, const AppendEntriesReply& reply);
-  void Lag(PeerId peer);
+  // The follower does not keep up: entries from `from` on may not have reached it.
+  void Lag(PeerId peer, std::uint64_t from);
   void CatchUp(PeerId peer);
   void HeartbeatLoop();
-  void Heartbeat(std::uint64_t term);
+  void Heartbeat(std::uint64_t term);  // takes kHeartbeatInterval
   void AdvanceCommit();
 
   // --- replication, the follower's side ---
