@@ -31,7 +31,10 @@ Duration SimDisk::StartBatch(std::int64_t bytes_per_second) {
     sync = sync || request.sync;
   }
   const auto rate = bytes_per_second > 0 ? bytes_per_second : model_.bytes_per_second;
-  const Duration transfer(static_cast<std::int64_t>(bytes) * 1'000'000'000 / rate);
+  // In two parts: the product of bytes and nanoseconds could overflow.
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const auto total = static_cast<std::int64_t>(bytes);
+  const Duration transfer(total / rate * kSecond + total % rate * kSecond / rate);
   const Duration base = model_.per_batch + transfer;
   return sync ? base + model_.sync_jitter.Apply(model_.sync, stream_) : base;
 }

@@ -13,14 +13,21 @@ std::string Seconds(Duration duration) {
   return std::to_string(ms / 1000) + "." + fraction + " s";
 }
 
+// In the large unit if that is exact: a fault is not described as another one, or as none.
+std::string WithUnit(std::int64_t amount, std::int64_t large, const char* in_large,
+                     const char* in_small) {
+  return amount % large == 0 ? std::to_string(amount / large) + in_large
+                             : std::to_string(amount) + in_small;
+}
+
 std::string AmountOf(const Fault& fault) {
   switch (fault.kind) {
     case Fault::Kind::kCpuSlow:
       return " " + std::to_string(fault.amount) + "%";
     case Fault::Kind::kDiskSlow:
-      return " " + std::to_string(fault.amount / 1024) + " KB/s";
+      return " " + WithUnit(fault.amount, 1024, " KB/s", " B/s");
     case Fault::Kind::kNetSlow:
-      return " " + std::to_string(fault.amount / 1'000'000) + " ms";
+      return " " + WithUnit(fault.amount, 1'000'000, " ms", " ns");
     case Fault::Kind::kDrop:
     case Fault::Kind::kDuplicate:
     case Fault::Kind::kReorder:
@@ -53,7 +60,8 @@ const char* Fault::Name(Kind kind) {
 }
 
 std::string Fault::Describe() const {
-  std::string out = Name(kind) + AmountOf(*this) + " on";
+  std::string out = Name(kind) + AmountOf(*this);
+  out += replicas.size() == 1 ? " on replica" : " on replicas";
   for (PeerId replica : replicas) out += " " + std::to_string(replica);
   out += " from " + Seconds(start);
   return duration == kForever ? out : out + " for " + Seconds(duration);

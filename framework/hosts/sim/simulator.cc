@@ -9,7 +9,7 @@ namespace depfast::sim {
 namespace {
 
 // Components with a random stream of their own, so that a draw in one moves nothing in another.
-enum Component : std::uint64_t { kDiskStream = 1, kReplicaStream = 2, kLinkStream = 3 };
+enum Component : std::uint64_t { kDiskStream = 1, kReplicaStream, kLinkStream, kReorderStream };
 
 constexpr Duration kReorderDelayMax = 20ms;
 
@@ -34,8 +34,11 @@ Simulator::Simulator(SimOptions options) : options_(std::move(options)) {
 Simulator::~Simulator() = default;
 
 std::size_t Simulator::IndexOf(PeerId id) const {
-  return id < kFirstClient ? static_cast<std::size_t>(id)
-                           : static_cast<std::size_t>(options_.replicas + id - kFirstClient);
+  // A replica may address anybody, by mistake or not: only replicas' and clients' ids lead
+  // anywhere.
+  const auto replicas = static_cast<std::size_t>(options_.replicas);
+  if (id >= kFirstClient) return replicas + static_cast<std::size_t>(id - kFirstClient);
+  return id >= 0 && id < options_.replicas ? static_cast<std::size_t>(id) : nodes_.size();
 }
 
 PeerId Simulator::IdOf(std::size_t index) const {
@@ -99,7 +102,12 @@ void Simulator::Kill(std::size_t index, const std::string& why) {
   node.completions.clear();
   node.disk->Crash();
   BreakConnections(index);
-  Tell("replica " + std::to_string(index) + " dies: " + why);
+  Tell("replica " + std::to_string(index) + " dies", why);
+}
+
+void Simulator::Die(std::size_t index, const std::string& why) {
+  if (first_death_.empty()) first_death_ = "replica " + std::to_string(index) + " died: " + why;
+  Kill(index, why);
 }
 
 void Simulator::BreakConnections(std::size_t index) {
@@ -107,7 +115,6 @@ void Simulator::BreakConnections(std::size_t index) {
   node.inbox.clear();
   node.inbox_frames = node.inbox_bytes = node.next_connection = 0;
   for (std::size_t other = 0; other < nodes_.size(); ++other) {
-    if (other == index) continue;
     Link& in = LinkBetween(other, index);
     ++in.epoch;
     in.held.clear();
@@ -188,7 +195,7 @@ void Simulator::RecomputeFaults() {
       } else if (fault.kind == Fault::Kind::kNetSlow) {
         node.extra_delay = std::max(node.extra_delay, Duration(fault.amount));
       } else if (fault.kind == Fault::Kind::kPartition) {
-        node.partition_side = node.partition_side * 31 + number;
+        node.partition_side = RandomStream::Mix(node.partition_side + number);
       } else {
         node.faults.push_back(fault);
       }
@@ -198,15 +205,16 @@ void Simulator::RecomputeFaults() {
 
 bool Simulator::FaultHits(const Fault& fault, std::size_t from, std::size_t to,
                           std::uint64_t number) const {
-  const std::uint64_t fault_key = static_cast<std::uint64_t>(fault.kind) * 1'000'003 +
-                                  static_cast<std::uint64_t>(fault.start.count());
-  RandomStream stream(options_.seed ^ RandomStream::Mix(fault_key), from << 32 | to, number);
+  const std::uint64_t start = RandomStream::Mix(static_cast<std::uint64_t>(fault.start.count()));
+  const std::uint64_t fault_key = RandomStream::Mix(start + static_cast<std::uint64_t>(fault.kind));
+  RandomStream stream(options_.seed ^ fault_key, from << 32 | to, number);
   return stream.Below(1000) < static_cast<std::uint64_t>(fault.amount);
 }
 
-void Simulator::Tell(const std::string& what) {
+void Simulator::Tell(const std::string& what, const std::string& words) {
   trace_.AddWorld(now_, what);
-  for (Observer* observer : observers_) observer->OnWorld(now_, what);
+  const std::string told = words.empty() ? what : what + ": " + words;
+  for (Observer* observer : observers_) observer->OnWorld(now_, told);
 }
 
 // ---- the heap ----
@@ -275,6 +283,7 @@ void Simulator::Handle(SimEvent& event) {
       auto completions = node.disk->FinishBatch();
       std::move(completions.begin(), completions.end(), std::back_inserter(node.completions));
       for (Observer* observer : observers_) observer->OnDisk(IdOf(index), now_, *node.disk);
+      if (event.epoch != node.epoch) break;  // an observer crashed it
       StartDisk(index);
       ScheduleStep(index);
       break;
@@ -344,21 +353,19 @@ void Simulator::BeginStep(std::size_t index) {
   const std::size_t memory = MemoryOf(index);
   const auto limit = options_.profile.memory.limit_bytes;
   if (memory > limit * static_cast<std::size_t>(options_.profile.memory.kill_factor)) {
-    const std::string why = "out of memory: it held " + std::to_string(memory) + " bytes";
-    if (first_death_.empty()) first_death_ = "replica " + std::to_string(index) + " " + why;
-    Kill(index, why);
+    Die(index, "out of memory: it held " + std::to_string(memory) + " bytes (unsent frames, " +
+                   "unread frames and unfinished disk writes)");
     return;
   }
   const StepInput input = CollectInput(index);
   trace_.Add(IdOf(index), input);
   StepOutput output = node.backend->Step(input);
   trace_.Add(IdOf(index), now_, output);
+  const std::uint64_t epoch = node.epoch;
   for (Observer* observer : observers_) observer->OnStep(IdOf(index), input, output);
+  if (epoch != node.epoch) return;  // an observer crashed it
   if (!output.death.empty()) {
-    if (first_death_.empty()) {
-      first_death_ = "replica " + std::to_string(index) + " died: " + output.death;
-    }
-    Kill(index, output.death);
+    Die(index, output.death);
     return;
   }
   node.busy = true;
@@ -397,13 +404,16 @@ void Simulator::EndStep(std::size_t index) {
   Node& node = nodes_[index];
   node.busy = false;
   ApplyOutputs(index);
+  if (node.backend == nullptr) return;  // an observer crashed it
   if (node.inbox_frames > 0 || !node.completions.empty() || node.wake_due) ScheduleStep(index);
 }
 
 void Simulator::ApplyOutputs(std::size_t index) {
   Node& node = nodes_[index];
   std::vector<Output> outputs = std::exchange(node.leaving, {});
+  const std::uint64_t epoch = node.epoch;
   for (Observer* observer : observers_) observer->OnOutputsLeave(IdOf(index), now_, outputs);
+  if (epoch != node.epoch) return;  // an observer crashed it
   for (Output& output : outputs) {
     if (auto* send = std::get_if<SendFrame>(&output)) {
       Enqueue(index, IndexOf(send->to), send->id, std::move(send->bytes));
@@ -498,21 +508,23 @@ void Simulator::Transmit(std::size_t from, std::size_t to, const Bytes& bytes) {
       std::max(sender.nic_free, now_) + Duration(size * 1'000'000'000 / net.bytes_per_second);
   Time arrival = sender.nic_free + latency + sender.extra_delay;
   arrival = std::max(arrival, link.last_arrival);
+  // Every fault has its say before any takes effect, so that their order in a plan does not matter.
   bool lost = false;
   bool twice = false;
+  bool late = false;
   for (const Fault& fault : sender.faults) {
     if (!IsReplica(to) || !FaultHits(fault, from, to, number)) continue;
     lost = lost || fault.kind == Fault::Kind::kDrop;
     twice = twice || fault.kind == Fault::Kind::kDuplicate;
-    if (fault.kind == Fault::Kind::kReorder) {
-      RandomStream late(options_.seed, from << 32 | to, number);
-      arrival += Duration(late.Below(static_cast<std::uint64_t>(kReorderDelayMax.count())));
-      ScheduleArrival(from, to, arrival, bytes);
-      return;  // later frames may overtake it: last_arrival stays
-    }
+    late = late || fault.kind == Fault::Kind::kReorder;
   }
   if (lost) return;
-  link.last_arrival = arrival;
+  if (late) {  // later frames may overtake it: last_arrival stays
+    RandomStream stream(options_.seed ^ RandomStream::Mix(kReorderStream), from << 32 | to, number);
+    arrival += Duration(stream.Below(static_cast<std::uint64_t>(kReorderDelayMax.count())));
+  } else {
+    link.last_arrival = arrival;
+  }
   ScheduleArrival(from, to, arrival, bytes);
   if (twice) ScheduleArrival(from, to, arrival, bytes);
 }

@@ -31,7 +31,8 @@ struct SimOptions {
   bool wait_statistics = false;
 };
 
-// Hears of everything that checkers and reports need, at the moment it happens.
+// Hears of everything that checkers and reports need, at the moment it happens. May crash and
+// restart replicas, the one it hears of included: then that replica's outputs never leave.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -68,6 +69,7 @@ class Simulator {
 
   // A client is outside the model: it computes for free and its connections have no window.
   using OnFrame = std::function<void(PeerId from, const Bytes& frame)>;
+  // May be called at any time, also from a client's own callback.
   PeerId AddClient(OnFrame on_frame);
   void ClientSend(PeerId client, PeerId replica, Bytes frame);
 
@@ -178,6 +180,7 @@ class Simulator {
   };
 
   Node& NodeOf(PeerId id) { return nodes_[IndexOf(id)]; }
+  // nodes_.size() or more for an address that nobody has.
   std::size_t IndexOf(PeerId id) const;
   PeerId IdOf(std::size_t index) const;
   bool IsReplica(std::size_t index) const;
@@ -208,18 +211,21 @@ class Simulator {
   void Boot(std::size_t index);
   void BreakConnections(std::size_t index);
   void Kill(std::size_t index, const std::string& why);
+  // It died by itself: that is a verdict.
+  void Die(std::size_t index, const std::string& why);
   void RecomputeFaults();
   // True for this frame with a probability of `permille`, drawn from nothing but its number: frames
   // of other links and other faults have no say in it.
   bool FaultHits(const Fault& fault, std::size_t from, std::size_t to, std::uint64_t number) const;
-  void Tell(const std::string& what);
+  // `words` is for people and no part of the trace hash.
+  void Tell(const std::string& what, const std::string& words = "");
 
   SimOptions options_;
   Time now_{0};
   std::uint64_t last_sequence_ = 0;
   std::uint64_t events_ = 0;
   std::vector<SimEvent> heap_;
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // a client may be added while another's frame is being handled
   std::vector<std::vector<Link>> links_;  // [from][to], by index
   std::vector<Fault> active_faults_;
   std::vector<Observer*> observers_;
