@@ -17,10 +17,10 @@ RuntimeOptions OptionsOf(const ReplicaConfig& config) {
 
 }  // namespace
 
-StepHost::StepHost(const ReplicaConfig& config, const ServiceFactory& make_service)
-    : random_(config.random_seed), runtime_(*this, OptionsOf(config)) {
-  runtime_.Enter([&] { service_ = make_service(runtime_); });
-}
+StepHost::StepHost(const ReplicaConfig& config, ServiceFactory make_service)
+    : random_(config.random_seed),
+      runtime_(*this, OptionsOf(config)),
+      make_service_(std::move(make_service)) {}
 
 StepHost::~StepHost() {
   dead_ = true;
@@ -32,7 +32,7 @@ StepOutput StepHost::Step(const StepInput& input) {
   now_ = input.now;
   held_bytes_ = input.held_bytes;
   try {
-    if (!std::exchange(started_, true)) runtime_.Enter([this] { service_->Start(); });
+    if (service_ == nullptr) runtime_.Enter([this] { StartService(); });
     for (const IoCompletion& completion : input.completions) runtime_.DeliverIo(completion);
     for (const FrameArrival& frame : input.frames) {
       runtime_.DeliverFrame(frame.from, *frame.bytes);
@@ -44,6 +44,11 @@ StepOutput StepHost::Step(const StepInput& input) {
     output_.death = "an exception escaped that is not a std::exception";
   }
   return std::exchange(output_, {});
+}
+
+void StepHost::StartService() {
+  service_ = make_service_(runtime_);
+  service_->Start();
 }
 
 std::string StepHost::DumpCoroutines() { return runtime_.DumpCoroutines(); }

@@ -20,7 +20,9 @@ using ServiceFactory = std::function<std::unique_ptr<Service>(Runtime&)>;
 
 class StepHost final : public ReplicaBackend, private Host {
  public:
-  StepHost(const ReplicaConfig& config, const ServiceFactory& make_service);
+  // The service is made in the first step, so that its constructor sees the time, may use the host,
+  // and a constructor that throws is a death like any other.
+  StepHost(const ReplicaConfig& config, ServiceFactory make_service);
 
   // The host goes dead first, then the stacks unwind: whatever they do on the way does not cross.
   ~StepHost() override;
@@ -41,17 +43,18 @@ class StepHost final : public ReplicaBackend, private Host {
   void WakeAt(Time when) override;
   void Observe(const Observation& observation) override;
 
+  void StartService();
   void Emit(Output output);
 
   bool dead_ = false;
-  bool started_ = false;
   Time now_{0};
   RandomStream random_;
   FrameId last_frame_ = 0;
   std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it
   StepOutput output_;
   Runtime runtime_;
-  std::unique_ptr<Service> service_;
+  ServiceFactory make_service_;
+  std::unique_ptr<Service> service_;  // null before the first step
 };
 
 // Makes backends that run in this process: for students, debuggers and sanitizers.

@@ -30,6 +30,15 @@ enum class Tag : std::uint64_t {
 
 std::uint64_t HashOf(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
+// "120 bytes, digest 8a0f...": tells contents apart without printing them.
+std::string Digest(const Bytes& bytes) {
+  if (bytes == nullptr) return "no data";
+  std::ostringstream text;
+  text << bytes->size() << " bytes";
+  if (!bytes->empty()) text << ", digest " << std::hex << HashOf(*bytes);
+  return text.str();
+}
+
 std::uint64_t Unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 std::uint64_t Unsigned(Time time) { return Unsigned(time.count()); }
 
@@ -48,7 +57,15 @@ void Trace::Add(PeerId replica, const StepInput& input) {
   Mix(Unsigned(replica));
   Mix(Unsigned(input.now));
   ++crossings_;
-  if (writer_) Write(replica, input.now, "step");
+  if (writer_) {
+    std::string text = "step";
+    for (std::size_t to = 0; to < input.held_bytes.size(); ++to) {
+      if (input.held_bytes[to] == 0) continue;
+      text +=
+          ", holds " + std::to_string(input.held_bytes[to]) + " bytes for " + std::to_string(to);
+    }
+    Write(replica, input.now, text);
+  }
   for (const IoCompletion& done : input.completions) {
     Mix(static_cast<std::uint64_t>(Tag::kCompletion));
     Mix(done.id);
@@ -57,7 +74,8 @@ void Trace::Add(PeerId replica, const StepInput& input) {
     ++crossings_;
     if (writer_) {
       Write(replica, input.now,
-            "io " + std::to_string(done.id) + " done, error " + std::to_string(done.error));
+            "io " + std::to_string(done.id) + " done, error " + std::to_string(done.error) + ", " +
+                Digest(done.data));
     }
   }
   for (const FrameArrival& frame : input.frames) {
@@ -70,6 +88,7 @@ void Trace::Add(PeerId replica, const StepInput& input) {
             "from " + std::to_string(frame.from) + ": " + DescribeFrame(frame.bytes));
     }
   }
+  Mix(static_cast<std::uint64_t>(Tag::kHeld));
   for (const std::size_t held : input.held_bytes) Mix(held);
 }
 
@@ -82,9 +101,9 @@ void Trace::Add(PeerId replica, Time now, const StepOutput& output) {
     if (writer_) Write(replica, now, "drew " + std::to_string(output.random_draws) + " randoms");
   }
   if (!output.death.empty()) {
-    // The words may hold an address or a signal number: only that it died is part of the hash.
+    // The words may hold an address or a process id: only that it died is part of the trace.
     Mix(static_cast<std::uint64_t>(Tag::kDeath));
-    if (writer_) Write(replica, now, "died: " + output.death);
+    if (writer_) Write(replica, now, "died");
   }
 }
 
@@ -112,8 +131,11 @@ void Trace::AddOutput(PeerId replica, Time now, const Output& output) {
     Mix(io->length);
     MixBytes(io->data);
     if (writer_) {
-      text << "io " << io->id << " kind " << static_cast<int>(io->kind) << " on " << io->file
-           << ", " << (io->data ? io->data->size() : 0) << " bytes" << (io->sync ? ", sync" : "");
+      static constexpr const char* kKinds[] = {"append to", "read", "truncate", "rename", "remove"};
+      text << "io " << io->id << " " << kKinds[static_cast<int>(io->kind)] << " " << io->file;
+      if (!io->to.empty()) text << " to " << io->to;
+      if (io->length != 0) text << ", length " << io->length;
+      text << ", " << Digest(io->data) << (io->sync ? ", sync" : "");
     }
   } else if (const auto* wake = std::get_if<SetWake>(&output)) {
     Mix(static_cast<std::uint64_t>(Tag::kWake));
@@ -145,14 +167,18 @@ void Trace::Write(PeerId replica, Time now, const std::string& text) {
 
 std::string DescribeFrame(const Bytes& bytes) {
   static constexpr const char* kKinds[] = {"request", "reply", "error"};
+  static constexpr const char* kDependencies[] = {"nobody", "client call", "heartbeat"};
   std::string error;
   const auto frame = DecodeFrame(*bytes, error);
-  if (!frame) return "malformed frame (" + error + ")";
+  if (!frame) return "malformed frame (" + error + "; " + Digest(bytes) + ")";
   std::ostringstream text;
   text << kKinds[static_cast<int>(frame->header.kind)] << " method " << frame->header.method
-       << " call " << frame->header.call << " ";
+       << " call " << frame->header.call;
+  const Dependency& dependency = frame->header.dependency;
+  text << " for " << kDependencies[static_cast<int>(dependency.kind)] << " " << dependency.id
+       << ": ";
   const auto body = frame_internal::UnpackBody(frame->body, error);
-  if (!body) return text.str() + "malformed body (" + error + ")";
+  if (!body) return text.str() + "malformed body (" + error + "; " + Digest(bytes) + ")";
   text << body->get();
   return text.str();
 }

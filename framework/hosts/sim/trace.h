@@ -14,7 +14,8 @@ namespace depfast::sim {
 
 class Trace {
  public:
-  // One line per crossing, in order, while set.
+  // One line per crossing, in order, while set. What is part of the hash is in the line, if only as
+  // a digest, and nothing else is: runs with equal hashes have equal lines.
   using Writer = std::function<void(const std::string& line)>;
   void set_writer(Writer writer) { writer_ = std::move(writer); }
 
@@ -39,8 +40,8 @@ class Trace {
   Writer writer_;
 };
 
-// "6 fields, 120 bytes" is no help: names the frame's kind, method, call and body as JSON-like
-// text.
+// "6 fields, 120 bytes" is no help: names the frame's kind, method, call, dependency and body as
+// JSON-like text.
 std::string DescribeFrame(const Bytes& bytes);
 
 }  // namespace depfast::sim
