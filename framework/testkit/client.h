@@ -16,7 +16,10 @@ namespace depfast::testkit {
 
 class Client {
  public:
+  // The simulator must outlive the client, and not run without it.
   explicit Client(sim::Simulator& simulator);
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 
   PeerId id() const { return id_; }
 

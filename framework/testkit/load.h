@@ -33,26 +33,28 @@ class LatencyRecorder {
   std::vector<Duration> samples_;
 };
 
-// Starts one operation; must call its argument once: true when the operation took effect.
+// Starts one operation; must call its argument once, later: true when the operation took effect.
 using Operation = std::function<void(std::function<void(bool ok)> done)>;
 
 struct LoadResult {
-  LatencyRecorder latencies;    // of operations that began and ended well inside the window
-  std::uint64_t completed = 0;  // operations that ended well inside the window
-  std::uint64_t failed = 0;
+  LatencyRecorder latencies;    // of operations that took effect, begun and ended in the window
+  std::uint64_t completed = 0;  // operations that took effect in the window, whenever they began
+  std::uint64_t failed = 0;     // operations that failed, inside the window or not
 };
 
-// Issues operations during [start, stop) and records those inside the window [from, to).
+// Issues operations during [start, to) and records those that end inside the window [from, to).
 struct LoadWindow {
   Time start{0};
   Time from{0};
   Time to{0};
 };
 
-// `clients` loops, each starting its next operation when the last has ended.
+// `clients` loops, each starting its next operation when the last has ended. Must outlive the run.
 class ClosedLoop {
  public:
   ClosedLoop(sim::Simulator& simulator, Operation operation, int clients, LoadWindow window);
+  ClosedLoop(const ClosedLoop&) = delete;
+  ClosedLoop& operator=(const ClosedLoop&) = delete;
   const LoadResult& result() const { return result_; }
 
  private:
@@ -65,12 +67,14 @@ class ClosedLoop {
 };
 
 // Arrivals at a fixed rate, each moved by up to half an interval either way: without the jitter,
-// arrivals fall into step with timers and batches.
+// arrivals fall into step with timers and batches. Must outlive the run.
 class OpenLoop {
  public:
   // Requires: operations_per_second > 0.
   OpenLoop(sim::Simulator& simulator, Operation operation, std::int64_t operations_per_second,
            LoadWindow window, RandomStream stream);
+  OpenLoop(const OpenLoop&) = delete;
+  OpenLoop& operator=(const OpenLoop&) = delete;
   const LoadResult& result() const { return result_; }
 
  private:
