@@ -17,6 +17,7 @@
 #include <cstring>
 #include <ctime>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,22 +71,26 @@ void Limit(int resource, rlim_t value) {
 [[noreturn]] void Become(const SealedOptions& options, const Pipe& in, const Pipe& out, int log,
                          char* const* environment) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setpgid(0, 0);  // what it forks dies with it
   if (options.perturb % 2 != 0) personality(ADDR_NO_RANDOMIZE);
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_FSIZE, 1 << 20);  // of the log, the only file there is
+  signal(SIGXFSZ, SIG_IGN);      // a full log loses words, not the replica
   // The pipes' numbers may collide with the wanted ones: move them out of the way first.
   const int in_fd = fcntl(in.read_end, F_DUPFD, 10);
   const int out_fd = fcntl(out.write_end, F_DUPFD, 10);
   const int log_fd = fcntl(log, F_DUPFD, 10);
-  const int null_fd = open("/dev/null", O_RDONLY);
+  const int null_fd = open("/dev/null", O_RDWR);
   dup2(null_fd, STDIN_FILENO);
-  dup2(log_fd, STDOUT_FILENO);
+  dup2(null_fd, STDOUT_FILENO);  // chatter must not push last words out of the log
   dup2(log_fd, STDERR_FILENO);
   dup2(in_fd, kFromSimulator);
   dup2(out_fd, kToSimulator);
   for (int fd = kToSimulator + 1; fd < 256; ++fd) close(fd);
   char* const arguments[] = {const_cast<char*>("replica"), nullptr};
   execve(options.program.c_str(), arguments, environment);
+  constexpr std::string_view kWords = "the replica's program cannot be executed\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kWords.data(), kWords.size());
   _exit(127);
 }
 
@@ -179,7 +184,9 @@ class SealedBackend final : public sim::ReplicaBackend {
     std::size_t filled = 0;
     std::size_t wanted = kLengthBytes;
     while (filled < wanted) {
-      if (buffer_.size() < wanted) buffer_.resize(std::max(wanted, std::size_t{64} << 10));
+      // Grows with what has come, not with what is announced.
+      constexpr std::size_t kBytesMin = std::size_t{64} << 10;
+      if (buffer_.size() == filled) buffer_.resize(std::max(kBytesMin, 2 * filled));
       const ssize_t got = read(from_replica_, buffer_.data() + filled, buffer_.size() - filled);
       if (got > 0) {
         filled += static_cast<std::size_t>(got);
@@ -207,6 +214,8 @@ class SealedBackend final : public sim::ReplicaBackend {
     constexpr int kSliceMs = 1000;
     if (poll(&entry, 1, kSliceMs) != 0) return;
     ++waited_seconds_;
+    // A process that it left behind may keep the pipe open when it is gone itself.
+    if (HasEnded()) throw Death(Obituary());
     if (CpuSeconds() - started_cpu_ >= options_.step_cpu_seconds_max) {
       throw Death("it never waits: one step used more than " +
                   std::to_string(options_.step_cpu_seconds_max) +
@@ -227,11 +236,23 @@ class SealedBackend final : public sim::ReplicaBackend {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
   }
 
-  // How the process ended, with the last words it wrote. Requires: it is ending by itself.
+  // Whether the process has ended by itself; its status stays to be collected.
+  bool HasEnded() const {
+    siginfo_t info{};
+    return pid_ > 0 &&
+           waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid_;
+  }
+
+  // Its pipes are closed: how the process ended, with the last words it wrote.
   std::string Obituary() {
-    int status = 0;
-    if (pid_ <= 0 || waitpid(pid_, &status, 0) != pid_) return "its process is gone";
-    pid_ = -1;
+    if (pid_ <= 0) return "its process is gone";
+    // The pipes of a process that ends are closed a moment before the end can be seen.
+    constexpr int kPatienceMs = 10'000;
+    for (int waited = 0; waited < kPatienceMs && !HasEnded(); ++waited) poll(nullptr, 0, 1);
+    if (!HasEnded())
+      return "it closed its connection to the simulator (a close of file descriptors?)";
+    const int status = Kill();
     std::string text;
     if (WIFSIGNALED(status)) {
       text = std::string("it crashed (") + strsignal(WTERMSIG(status)) + ")";
@@ -260,11 +281,15 @@ class SealedBackend final : public sim::ReplicaBackend {
     return output;
   }
 
-  void Kill() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
+  // Ends the process and whatever it started. Returns its status: of its own end, if it had ended.
+  int Kill() {
+    if (pid_ <= 0) return 0;
+    kill(-pid_, SIGKILL);  // the group; pid_ is ours until it is waited for
+    kill(pid_, SIGKILL);   // it may have left the group, or not have made it yet
+    int status = 0;
+    waitpid(pid_, &status, 0);
     pid_ = -1;
+    return status;
   }
 
   const SealedOptions options_;
