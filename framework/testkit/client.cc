@@ -8,9 +8,24 @@ Client::Client(sim::Simulator& simulator)
 
 void Client::Start(CallId call, Duration timeout, Finish finish) {
   waiting_.emplace(call, std::move(finish));
-  if (timeout < kNever - simulator_.now()) {
-    simulator_.At(simulator_.now() + timeout, [this, call] { End(call, nullptr); });
-  }
+  if (timeout >= kNever - simulator_.now()) return;
+  deadlines_.push({simulator_.now() + timeout, call});
+  ArmTimer();
+}
+
+void Client::ArmTimer() {
+  while (!deadlines_.empty() && !waiting_.contains(deadlines_.top().second)) deadlines_.pop();
+  if (deadlines_.empty() || deadlines_.top().first >= armed_) return;
+  armed_ = deadlines_.top().first;
+  simulator_.At(armed_, [this, when = armed_] {
+    if (armed_ == when) armed_ = kNever;
+    while (!deadlines_.empty() && deadlines_.top().first <= when) {
+      const CallId call = deadlines_.top().second;
+      deadlines_.pop();
+      End(call, nullptr);
+    }
+    ArmTimer();
+  });
 }
 
 void Client::OnFrame(const Bytes& bytes) {
@@ -24,6 +39,7 @@ void Client::End(CallId call, const DecodedFrame* frame) {
   if (found == waiting_.end()) return;  // answered before, or given up
   const Finish finish = std::move(found->second);
   waiting_.erase(found);
+  while (!deadlines_.empty() && !waiting_.contains(deadlines_.top().second)) deadlines_.pop();
   finish(frame);
 }
 

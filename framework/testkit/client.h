@@ -5,9 +5,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "depfast/frame.h"
 #include "sim/simulator.h"
@@ -50,7 +52,11 @@ class Client {
  private:
   using Finish = std::function<void(const DecodedFrame*)>;
 
+  // A call's deadline; ordered by time, then by call.
+  using Deadline = std::pair<Time, CallId>;
+
   void Start(CallId call, Duration timeout, Finish finish);
+  void ArmTimer();
   void OnFrame(const Bytes& bytes);
   void End(CallId call, const DecodedFrame* frame);
 
@@ -58,6 +64,10 @@ class Client {
   PeerId id_;
   CallId last_call_ = 0;
   std::unordered_map<CallId, Finish> waiting_;
+  // Calls mostly end long before their deadlines, so these are kept here, where those of ended
+  // calls can be forgotten, and not in the simulator's heap.
+  std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
+  Time armed_ = kNever;  // when the simulator will call us next
 };
 
 }  // namespace depfast::testkit

@@ -71,7 +71,6 @@ void Simulator::ClientSend(PeerId client, PeerId replica, Bytes frame) {
 void Simulator::At(Time when, std::function<void()> action) {
   assert(when >= now_);
   Push(when, EventKind::kCall, 0, 0).call = std::move(action);
-  Commit();
 }
 
 void Simulator::Boot(std::size_t index) {
@@ -219,20 +218,28 @@ void Simulator::Tell(const std::string& what, const std::string& words) {
 
 // ---- the heap ----
 
-Simulator::SimEvent& Simulator::Push(Time when, EventKind kind, std::size_t node,
-                                     std::uint64_t epoch) {
-  heap_.push_back(
-      {when, ++last_sequence_, kind, static_cast<std::int32_t>(node), 0, epoch, nullptr, nullptr});
-  return heap_.back();
-}
-
 namespace {
 constexpr auto kLater = [](const auto& a, const auto& b) {
-  return std::tie(a.when, a.sequence) > std::tie(b.when, b.sequence);
+  return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
 };
 }  // namespace
 
-void Simulator::Commit() { std::push_heap(heap_.begin(), heap_.end(), kLater); }
+Simulator::SimEvent& Simulator::Push(Time when, EventKind kind, std::size_t node,
+                                     std::uint64_t epoch) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  heap_.push_back({when, ++last_sequence_, slot});
+  std::push_heap(heap_.begin(), heap_.end(), kLater);
+  SimEvent& event = slots_[slot];
+  event.kind = kind;
+  event.node = static_cast<std::int32_t>(node);
+  event.epoch = epoch;
+  return event;
+}
 
 bool Simulator::StepUntil(Time limit) {
   if (heap_.empty() || heap_.front().when > limit) {
@@ -240,11 +247,13 @@ bool Simulator::StepUntil(Time limit) {
     return false;
   }
   std::pop_heap(heap_.begin(), heap_.end(), kLater);
-  SimEvent event = std::move(heap_.back());
+  const HeapEntry entry = heap_.back();
   heap_.pop_back();
-  now_ = event.when;
+  SimEvent event = std::move(slots_[entry.slot]);
+  free_slots_.push_back(entry.slot);
+  now_ = entry.when;
   ++events_;
-  Handle(event);
+  Handle(event, entry.when);
   return true;
 }
 
@@ -254,7 +263,7 @@ void Simulator::RunUntil(Time limit) {
   }
 }
 
-void Simulator::Handle(SimEvent& event) {
+void Simulator::Handle(SimEvent& event, Time when) {
   const auto index = static_cast<std::size_t>(event.node);
   if (event.kind == EventKind::kCall) {
     event.call();
@@ -274,7 +283,7 @@ void Simulator::Handle(SimEvent& event) {
       EndStep(index);
       break;
     case EventKind::kWake:
-      if (node.wake_at != event.when) break;  // replaced by another wish
+      if (node.wake_at != when) break;  // replaced by another wish
       node.wake_at = kNever;
       node.wake_due = true;
       ScheduleStep(index);
@@ -301,7 +310,6 @@ void Simulator::ScheduleStep(std::size_t index) {
   if (node.step_scheduled || node.busy) return;
   node.step_scheduled = true;
   Push(now_, EventKind::kStep, index, node.epoch);
-  Commit();
 }
 
 StepInput Simulator::CollectInput(std::size_t index) {
@@ -372,7 +380,6 @@ void Simulator::BeginStep(std::size_t index) {
   const Duration cost = CostOf(node, input, output, memory);
   node.leaving = std::move(output.outputs);
   Push(now_ + cost, EventKind::kStepEnd, index, node.epoch);
-  Commit();
 }
 
 Duration Simulator::CostOf(const Node& node, const StepInput& input, const StepOutput& output,
@@ -432,7 +439,6 @@ void Simulator::SetWakeTimer(std::size_t index, Time when) {
   Node& node = nodes_[index];
   node.wake_at = std::max(when, now_);
   Push(node.wake_at, EventKind::kWake, index, node.epoch);
-  Commit();
 }
 
 std::size_t Simulator::MemoryOf(std::size_t index) const {
@@ -449,7 +455,6 @@ void Simulator::StartDisk(std::size_t index) {
   if (!node.disk->idle() || !node.disk->has_work()) return;
   const Duration time = node.disk->StartBatch(node.disk_bytes_per_second);
   Push(now_ + time, EventKind::kDiskDone, index, node.epoch);
-  Commit();
 }
 
 // ---- network ----
@@ -535,7 +540,6 @@ void Simulator::ScheduleArrival(std::size_t from, std::size_t to, Time when, con
   SimEvent& event = Push(when, EventKind::kArrive, to, link.epoch);
   event.from = static_cast<std::int32_t>(from);
   event.bytes = bytes;
-  Commit();
 }
 
 void Simulator::Arrive(SimEvent& event) {

@@ -120,15 +120,21 @@ class Simulator {
  private:
   enum class EventKind : std::uint8_t { kArrive, kStep, kStepEnd, kWake, kDiskDone, kCall };
 
+  // What is going to happen.
   struct SimEvent {
-    Time when;
-    std::uint64_t sequence;
-    EventKind kind;
-    std::int32_t node;           // index of the node it happens at
-    std::int32_t from;           // kArrive: index of the sender
-    std::uint64_t epoch;         // of the node (kArrive: of the link); an older one is void
+    EventKind kind = EventKind::kCall;
+    std::int32_t node = 0;       // index of the node it happens at
+    std::int32_t from = 0;       // kArrive: index of the sender
+    std::uint64_t epoch = 0;     // of the node (kArrive: of the link); an older one is void
     Bytes bytes;                 // kArrive
     std::function<void()> call;  // kCall
+  };
+
+  // When: what the heap moves about, and therefore small.
+  struct HeapEntry {
+    Time when;
+    std::uint64_t sequence;
+    std::uint32_t slot;  // of the SimEvent, in slots_
   };
 
   struct HeldFrame {
@@ -186,9 +192,10 @@ class Simulator {
   bool IsReplica(std::size_t index) const;
   Link& LinkBetween(std::size_t from, std::size_t to) { return links_[from][to]; }
 
+  // Schedules an event and returns it for the caller to complete. The reference is good until the
+  // next Push.
   SimEvent& Push(Time when, EventKind kind, std::size_t node, std::uint64_t epoch);
-  void Commit();  // restores the heap after Push and the caller's changes
-  void Handle(SimEvent& event);
+  void Handle(SimEvent& event, Time when);
 
   void ScheduleStep(std::size_t index);
   void BeginStep(std::size_t index);
@@ -224,7 +231,9 @@ class Simulator {
   Time now_{0};
   std::uint64_t last_sequence_ = 0;
   std::uint64_t events_ = 0;
-  std::vector<SimEvent> heap_;
+  std::vector<HeapEntry> heap_;
+  std::vector<SimEvent> slots_;
+  std::vector<std::uint32_t> free_slots_;
   std::deque<Node> nodes_;  // a client may be added while another's frame is being handled
   std::vector<std::vector<Link>> links_;  // [from][to], by index
   std::vector<Fault> active_faults_;

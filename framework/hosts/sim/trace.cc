@@ -42,6 +42,29 @@ std::string Digest(const Bytes& bytes) {
 std::uint64_t Unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 std::uint64_t Unsigned(Time time) { return Unsigned(time.count()); }
 
+std::string Describe(const SendFrame& send) {
+  return "send " + std::to_string(send.id) + " to " + std::to_string(send.to) + ": " +
+         DescribeFrame(send.bytes);
+}
+
+std::string Describe(const ReleaseFrame& release) {
+  return "release " + std::to_string(release.id) + " to " + std::to_string(release.to);
+}
+
+std::string Describe(const IoRequest& io) {
+  return "io " + std::to_string(io.id) + " kind " + std::to_string(static_cast<int>(io.kind)) +
+         " on " + io.file + ", " + std::to_string(io.data ? io.data->size() : 0) + " bytes" +
+         (io.sync ? ", sync" : "");
+}
+
+std::string Describe(const SetWake& wake) { return "wake at " + std::to_string(wake.when.count()); }
+
+std::string Describe(const Observation& seen) {
+  std::string text = "observe " + std::to_string(seen.kind);
+  for (const std::uint64_t value : seen.values) text += " " + std::to_string(value);
+  return text;
+}
+
 }  // namespace
 
 void Trace::Mix(std::uint64_t value) {
@@ -109,48 +132,44 @@ void Trace::Add(PeerId replica, Time now, const StepOutput& output) {
 
 void Trace::AddOutput(PeerId replica, Time now, const Output& output) {
   ++crossings_;
-  std::ostringstream text;
-  if (const auto* send = std::get_if<SendFrame>(&output)) {
-    Mix(static_cast<std::uint64_t>(Tag::kSend));
-    Mix(send->id);
-    Mix(Unsigned(send->to));
-    MixBytes(send->bytes);
-    if (writer_)
-      text << "send " << send->id << " to " << send->to << ": " << DescribeFrame(send->bytes);
-  } else if (const auto* release = std::get_if<ReleaseFrame>(&output)) {
-    Mix(static_cast<std::uint64_t>(Tag::kRelease));
-    Mix(release->id);
-    Mix(Unsigned(release->to));
-    if (writer_) text << "release " << release->id << " to " << release->to;
-  } else if (const auto* io = std::get_if<IoRequest>(&output)) {
-    Mix(static_cast<std::uint64_t>(Tag::kSubmit));
-    Mix(io->id);
-    Mix(static_cast<std::uint64_t>(io->kind) << 1 | (io->sync ? 1 : 0));
-    Mix(HashOf(io->file));
-    Mix(HashOf(io->to));
-    Mix(io->length);
-    MixBytes(io->data);
-    if (writer_) {
-      static constexpr const char* kKinds[] = {"append to", "read", "truncate", "rename", "remove"};
-      text << "io " << io->id << " " << kKinds[static_cast<int>(io->kind)] << " " << io->file;
-      if (!io->to.empty()) text << " to " << io->to;
-      if (io->length != 0) text << ", length " << io->length;
-      text << ", " << Digest(io->data) << (io->sync ? ", sync" : "");
-    }
-  } else if (const auto* wake = std::get_if<SetWake>(&output)) {
-    Mix(static_cast<std::uint64_t>(Tag::kWake));
-    Mix(Unsigned(wake->when));
-    if (writer_) text << "wake at " << wake->when.count();
-  } else if (const auto* seen = std::get_if<Observation>(&output)) {
-    Mix(static_cast<std::uint64_t>(Tag::kObserve));
-    Mix(seen->kind);
-    for (const std::uint64_t value : seen->values) Mix(value);
-    if (writer_) {
-      text << "observe " << seen->kind;
-      for (const std::uint64_t value : seen->values) text << " " << value;
-    }
+  std::visit([this](const auto& one) { MixOutput(one); }, output);
+  if (writer_) {
+    Write(replica, now, std::visit([](const auto& one) { return Describe(one); }, output));
   }
-  if (writer_) Write(replica, now, text.str());
+}
+
+void Trace::MixOutput(const SendFrame& send) {
+  Mix(static_cast<std::uint64_t>(Tag::kSend));
+  Mix(send.id);
+  Mix(Unsigned(send.to));
+  MixBytes(send.bytes);
+}
+
+void Trace::MixOutput(const ReleaseFrame& release) {
+  Mix(static_cast<std::uint64_t>(Tag::kRelease));
+  Mix(release.id);
+  Mix(Unsigned(release.to));
+}
+
+void Trace::MixOutput(const IoRequest& io) {
+  Mix(static_cast<std::uint64_t>(Tag::kSubmit));
+  Mix(io.id);
+  Mix(static_cast<std::uint64_t>(io.kind) << 1 | (io.sync ? 1 : 0));
+  Mix(HashOf(io.file));
+  Mix(HashOf(io.to));
+  Mix(io.length);
+  MixBytes(io.data);
+}
+
+void Trace::MixOutput(const SetWake& wake) {
+  Mix(static_cast<std::uint64_t>(Tag::kWake));
+  Mix(Unsigned(wake.when));
+}
+
+void Trace::MixOutput(const Observation& seen) {
+  Mix(static_cast<std::uint64_t>(Tag::kObserve));
+  Mix(seen.kind);
+  for (const std::uint64_t value : seen.values) Mix(value);
 }
 
 void Trace::AddWorld(Time now, const std::string& what) {

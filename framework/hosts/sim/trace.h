@@ -28,11 +28,14 @@ class Trace {
   std::uint64_t crossings() const { return crossings_; }
 
  private:
-  struct Line;  // one crossing being described
-
   void Mix(std::uint64_t value);
   void MixBytes(const Bytes& bytes);
   void AddOutput(PeerId replica, Time now, const Output& output);
+  void MixOutput(const SendFrame& send);
+  void MixOutput(const ReleaseFrame& release);
+  void MixOutput(const IoRequest& io);
+  void MixOutput(const SetWake& wake);
+  void MixOutput(const Observation& seen);
   void Write(PeerId replica, Time now, const std::string& text);
 
   std::uint64_t hash_ = 0;

@@ -1,0 +1,350 @@
+// Crashes and restarts: what is lost, what survives, and what a new incarnation is.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "depfast/runtime.h"
+#include "depfast/service.h"
+#include "sim/step_host.h"
+#include "world.h"
+
+namespace depfast::sim {
+namespace {
+
+constexpr Time kStarted = World::kStarted;
+
+// Sends what a client says to replica 1.
+Script PassOn() {
+  return OnFrameAtZero([](Turn& turn) {
+    for (const FrameArrival& frame : turn.input.frames) turn.Send(1, *frame.bytes);
+  });
+}
+
+TEST(Crash, DuringAStepItsOutputsNeverLeave) {
+  World world(PassOn());
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  world.sim.ClientSend(client, 0, MakeBytes("x"));
+  world.sim.RunFor(110us);  // the step is under way: 1.100002 ms to 1.122004 ms
+  ASSERT_EQ(world.StepsOf(0).size(), 2U);
+  world.sim.Crash(0);
+  EXPECT_FALSE(world.sim.IsUp(0));
+  world.sim.RunFor(10ms);
+  EXPECT_TRUE(world.FramesOf(1).empty());
+  EXPECT_EQ(world.sim.first_death(), "") << "the test crashed it";
+}
+
+TEST(Crash, WhatWasOnTheWireStillArrivesAndWhatWasHeldDoesNot) {
+  Profile profile = Exact();
+  profile.net.window_bytes = 2;
+  World world(
+      [](Turn& turn) {
+        if (turn.self != 0 || !turn.first) return;
+        for (const char* text : {"a", "b", "c", "d"}) turn.Send(1, text);
+      },
+      2, profile);
+  world.sim.Start();
+  world.sim.RunUntil(50us);
+  EXPECT_EQ(world.sim.HeldBytes(0, 1), 2U);
+  world.sim.Crash(0);
+  EXPECT_EQ(world.sim.HeldBytes(0, 1), 0U);
+  world.sim.RunUntil(10ms);
+  EXPECT_EQ(world.FramesOf(1), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Crash, LosesWhatTheReplicaHasNotRead) {
+  World world(Idle, 1);
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  for (int i = 0; i < 3; ++i) world.sim.ClientSend(client, 0, MakeBytes("x"));
+  world.sim.RunFor(110us);  // one is being handled, two wait
+  world.sim.Crash(0);
+  world.sim.Restart(0);
+  world.sim.RunFor(10ms);
+  const auto steps = world.StepsOf(0);
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_EQ(steps[1].frames.size(), 1U);
+  EXPECT_TRUE(steps[2].frames.empty());
+}
+
+TEST(Crash, FramesOfTheBrokenConnectionDoNotReachTheNextIncarnation) {
+  World world(PassOn());
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  world.sim.ClientSend(client, 0, MakeBytes("before"));
+  world.sim.RunFor(150us);  // on the wire to 1 until 1.222 ms
+  world.sim.Crash(1);
+  world.sim.Restart(1);
+  world.sim.ClientSend(client, 0, MakeBytes("after"));
+  world.sim.RunFor(10ms);
+  EXPECT_EQ(world.FramesOf(1), (std::vector<std::string>{"after"}));
+}
+
+TEST(Crash, OfAReceiverOpensTheWindow) {
+  Profile profile = Exact();
+  profile.net.window_bytes = 1;
+  World world(PassOn(), 2, profile);
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  for (int i = 0; i < 3; ++i) world.sim.ClientSend(client, 0, MakeBytes("lost"));
+  world.sim.RunFor(170us);
+  EXPECT_GT(world.sim.HeldBytes(0, 1), 0U);
+  world.sim.Crash(1);
+  EXPECT_EQ(world.sim.HeldBytes(0, 1), 0U);
+  world.sim.RunFor(10ms);
+  world.sim.ClientSend(client, 0, MakeBytes("refused"));
+  world.sim.RunFor(10ms);
+  EXPECT_EQ(world.sim.HeldBytes(0, 1), 0U) << "nothing is held for a dead peer";
+  world.sim.Restart(1);
+  for (int i = 0; i < 2; ++i) {
+    world.sim.ClientSend(client, 0, MakeBytes("new"));
+    world.sim.RunFor(10ms);
+  }
+  EXPECT_EQ(world.FramesOf(1), (std::vector<std::string>{"new", "new"}));
+}
+
+TEST(Crash, AFrameToOneselfDiesWithTheIncarnation) {
+  World world(
+      [](Turn& turn) {
+        if (turn.first && turn.input.now == Time::zero()) turn.Send(0, "me");
+      },
+      1);
+  // The frame leaves at 15.002 us; the crash comes right after, at the same instant.
+  world.sim.Start();
+  world.sim.StepUntil(1ms);  // the step
+  world.sim.StepUntil(1ms);  // its end
+  ASSERT_EQ(world.sim.now(), 15us + 2ns);
+  world.sim.Crash(0);
+  world.sim.Restart(0);
+  world.sim.RunUntil(1ms);
+  EXPECT_TRUE(world.FramesOf(0).empty());
+}
+
+TEST(Crash, TimersOfTheOldIncarnationAreVoid) {
+  World world(
+      [](Turn& turn) {
+        if (turn.first) turn.WakeAt(turn.input.now + 5ms);
+      },
+      1);
+  world.sim.Start();
+  world.sim.RunUntil(2ms);
+  world.sim.Crash(0);
+  world.sim.RunUntil(3ms);
+  world.sim.Restart(0);
+  world.sim.RunUntil(1s);
+  std::vector<Time> at;
+  for (const World::Step& step : world.StepsOf(0)) at.push_back(step.at);
+  EXPECT_EQ(at, (std::vector<Time>{0ms, 3ms, 8ms}));
+}
+
+TEST(Crash, UnsyncedWritesAreLostAndSyncedOnesKept) {
+  World world(
+      [](Turn& turn) {
+        if (!turn.first || turn.input.now > Time::zero()) return;
+        turn.Append("log", "synced", true);
+        turn.WakeAt(1ms);
+      },
+      1);
+  world.sim.Start();
+  world.sim.RunUntil(2ms);
+  EXPECT_EQ(world.sim.disk(0).files().at("log").data, "synced");
+  world.sim.Crash(0);
+  EXPECT_EQ(world.sim.disk(0).files().at("log").data, "synced");
+}
+
+TEST(Crash, AWriteInFlightIsLostAndNeverCompletes) {
+  World world(
+      [](Turn& turn) {
+        if (turn.first && turn.input.now == Time::zero()) turn.Append("log", "x", true);
+      },
+      1);
+  world.sim.Start();
+  world.sim.RunUntil(300us);
+  world.sim.Crash(0);
+  world.sim.Restart(0);
+  world.sim.RunUntil(10ms);
+  EXPECT_EQ(world.StepsOf(0).size(), 2U) << "the new incarnation hears of nothing";
+  EXPECT_TRUE(world.sim.disk(0).files().empty());
+}
+
+TEST(Crash, TwiceIsOnceAndRestartOfTheLivingIsNothing) {
+  World world(Idle, 1);
+  world.Start();
+  world.sim.Restart(0);
+  EXPECT_TRUE(world.told.empty());
+  world.sim.Crash(0, "a reason");
+  world.sim.Crash(0);
+  EXPECT_EQ(world.told, (std::vector<std::string>{"replica 0 dies: a reason"}));
+  EXPECT_EQ(world.sim.first_death(), "");
+}
+
+// ---- incarnations ----
+
+// Draws five numbers when it starts, and `more` others.
+class Drawer : public Service {
+ public:
+  Drawer(Runtime& runtime, std::vector<std::vector<std::int64_t>>& drawn, int more)
+      : runtime_(runtime), drawn_(drawn), more_(more) {}
+  void Start() override {
+    std::vector<std::int64_t> mine;
+    for (int i = 0; i < 5; ++i) mine.push_back(runtime_.RandomBetween(0, 1'000'000'000));
+    for (int i = 0; i < more_; ++i) (void)runtime_.RandomBetween(0, 1);
+    drawn_.push_back(mine);
+  }
+
+ private:
+  Runtime& runtime_;
+  std::vector<std::vector<std::int64_t>>& drawn_;
+  int more_;
+};
+
+// What three replicas draw, and then replica 0 again after each of two crashes; replica 0 draws so
+// many more.
+std::vector<std::vector<std::int64_t>> Draws(std::uint64_t seed, int more) {
+  std::vector<std::vector<std::int64_t>> drawn;
+  World world(InProcessReplicas([&](Runtime& runtime) {
+                return std::make_unique<Drawer>(runtime, drawn, runtime.self() == 0 ? more : 0);
+              }),
+              3, Exact(), seed);
+  world.sim.Start();
+  world.sim.RunFor(1ms);
+  for (int i = 0; i < 2; ++i) {
+    world.sim.Crash(0);
+    world.sim.Restart(0);
+    world.sim.RunFor(1ms);
+  }
+  return drawn;
+}
+
+TEST(Random, EveryReplicaIncarnationAndSeedHasAStreamOfItsOwn) {
+  const auto drawn = Draws(1, 0);
+  ASSERT_EQ(drawn.size(), 5U);
+  EXPECT_EQ(std::set(drawn.begin(), drawn.end()).size(), 5U);
+  EXPECT_EQ(Draws(1, 0), drawn);
+  EXPECT_EQ(Draws(1, 1), drawn) << "a draw more in one place moves nothing in another";
+  EXPECT_NE(Draws(2, 0), drawn);
+}
+
+// ---- deaths ----
+
+class Thrower : public Service {
+ public:
+  Thrower(Runtime& runtime, const std::string& where) : runtime_(runtime), where_(where) {
+    Blow("constructor");
+  }
+  void Start() override {
+    Blow("start");
+    runtime_.Spawn("worker", [this] {
+      Blow("coroutine");
+      if (where_ == "not an exception") throw 7;
+    });
+  }
+
+ private:
+  void Blow(const std::string& here) const {
+    if (where_ == here) throw std::runtime_error("as told, in " + here);
+  }
+
+  Runtime& runtime_;
+  std::string where_;
+};
+
+std::string DeathWhenThrowingIn(const std::string& where) {
+  World world(InProcessReplicas([where](Runtime& runtime) {
+                return std::make_unique<Thrower>(runtime, runtime.self() == 1 ? where : "");
+              }),
+              2, Exact(), 1);
+  world.sim.Start();
+  world.sim.RunFor(1ms);
+  EXPECT_TRUE(world.sim.IsUp(0));
+  EXPECT_EQ(world.sim.IsUp(1), world.sim.first_death().empty());
+  return world.sim.first_death();
+}
+
+TEST(Death, AnExceptionThatEscapesIsToldWhereverItComesFrom) {
+  EXPECT_EQ(DeathWhenThrowingIn("nowhere"), "");
+  const std::string prefix = "replica 1 died: an exception escaped";
+  EXPECT_EQ(DeathWhenThrowingIn("constructor"), prefix + ": as told, in constructor");
+  EXPECT_EQ(DeathWhenThrowingIn("start"), prefix + ": as told, in start");
+  EXPECT_EQ(DeathWhenThrowingIn("coroutine"), prefix + ": as told, in coroutine");
+  EXPECT_EQ(DeathWhenThrowingIn("not an exception"), prefix + " that is not a std::exception");
+}
+
+TEST(Death, TheFirstOneIsRemembered) {
+  World world([](Turn& turn) {
+    if (turn.input.frames.empty()) return;
+    turn.output.death = "of " + *turn.input.frames[0].bytes;
+    turn.Send(1 - turn.self, "too late");
+  });
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  world.sim.ClientSend(client, 1, MakeBytes("thirst"));
+  world.sim.RunFor(1ms);
+  EXPECT_TRUE(world.sim.IsUp(0)) << "what a dying step sends does not leave";
+  world.sim.ClientSend(client, 0, MakeBytes("hunger"));
+  world.sim.RunFor(1ms);
+  EXPECT_FALSE(world.sim.IsUp(0));
+  EXPECT_FALSE(world.sim.IsUp(1));
+  EXPECT_EQ(world.sim.first_death(), "replica 1 died: of thirst");
+}
+
+// ---- observers that interfere ----
+
+struct Interferer : Observer {
+  explicit Interferer(Simulator& sim) : simulator(sim) { sim.AddObserver(this); }
+  void OnStep(PeerId replica, const StepInput& input, const StepOutput&) override {
+    if (when == "step" && replica == 0 && !input.frames.empty()) Hit();
+  }
+  void OnOutputsLeave(PeerId replica, Time, const std::vector<Output>& outputs) override {
+    if (when == "leave" && replica == 0 && outputs.size() > 1) Hit();
+  }
+  void OnDisk(PeerId replica, Time, const SimDisk&) override {
+    if (when == "disk" && replica == 0) Hit();
+  }
+  void Hit() {
+    ++hits;
+    simulator.Crash(0);
+    if (restart) simulator.Restart(0);
+  }
+
+  Simulator& simulator;
+  std::string when;
+  bool restart = false;
+  int hits = 0;
+};
+
+TEST(Observers, MayCrashAndRestartTheReplicaTheyHearOf) {
+  for (const char* when : {"step", "leave", "disk"}) {
+    for (const bool restart : {false, true}) {
+      World world(OnFrameAtZero([](Turn& turn) {
+        turn.Send(1, "x");
+        turn.Append("log", "x", true);
+        turn.WakeAt(turn.input.now + 50us);
+      }));
+      const PeerId client = world.AddSilentClient();
+      Interferer interferer(world.sim);
+      interferer.when = when;
+      interferer.restart = restart;
+      world.Start();
+      world.sim.ClientSend(client, 0, MakeBytes("q"));
+      world.sim.RunFor(10ms);
+      const std::string which = std::string(when) + (restart ? " and restart" : "");
+      EXPECT_EQ(interferer.hits, 1) << which;
+      EXPECT_EQ(world.sim.IsUp(0), restart) << which;
+      EXPECT_EQ(world.FramesOf(1).size(), interferer.when == "disk" ? 1U : 0U) << which;
+      interferer.when = "";
+      world.sim.Restart(0);
+      world.sim.ClientSend(client, 0, MakeBytes("q"));
+      world.sim.RunFor(10ms);
+      EXPECT_EQ(world.sim.disk(0).files().at("log").data, interferer.hits == 1 && std::string(when) == "disk" ? "xx" : "x") << which;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace depfast::sim
