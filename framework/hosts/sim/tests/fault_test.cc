@@ -126,7 +126,8 @@ TEST(FrameFaults, DependOnTheSeedTheSenderAndTheStart) {
   EXPECT_NE(Stream({DropFault({2}, 300)}, 1, 2).Missing(kFrames), lost);
   EXPECT_EQ(Stream({DropFault({0, 2}, 300)}).Missing(kFrames), lost) << "others hit as well";
   // Another start draws anew, for frames that both could hit.
-  EXPECT_NE(Without(Stream({DropFault({0}, 300).From(1us)}).Missing(kFrames), {0}), Without(lost, {0}));
+  EXPECT_NE(Without(Stream({DropFault({0}, 300).From(1us)}).Missing(kFrames), {0}),
+            Without(lost, {0}));
 }
 
 TEST(FrameFaults, AreIndependentOfEachOther) {
@@ -149,8 +150,12 @@ TEST(FrameFaults, RemovingOneFromAPlanChangesNothingAboutTheOthers) {
   const auto lost = Stream({drop}).Missing(kFrames);
   const auto doubled = Stream({twice}).Twice();
   const auto delayed = Late(Stream({late}));
-  const std::vector<FaultPlan> plans = {{drop, twice, late}, {late, twice, drop}, {twice, late, drop},
-                                        {late, drop},        {drop, late},        {drop, twice},
+  const std::vector<FaultPlan> plans = {{drop, twice, late},
+                                        {late, twice, drop},
+                                        {twice, late, drop},
+                                        {late, drop},
+                                        {drop, late},
+                                        {drop, twice},
                                         {CpuSlow({2}, 50), PartitionFault({2}), drop, twice, late}};
   for (const FaultPlan& plan : plans) {
     const Arrivals arrivals = Stream(plan);
@@ -231,7 +236,8 @@ TEST(NetSlow, DelaysEveryFrameThatTheReplicaSends) {
 }
 
 TEST(DiskSlow, MovesSoManyBytesPerSecond) {
-  World world(OnFrameAtZero([](Turn& turn) { turn.Append("log", std::string(1024, 'd'), true); }), 2);
+  World world(OnFrameAtZero([](Turn& turn) { turn.Append("log", std::string(1024, 'd'), true); }),
+              2);
   const PeerId client = world.AddSilentClient();
   world.Start();
   const auto write_now = [&] {

@@ -341,7 +341,9 @@ TEST(Observers, MayCrashAndRestartTheReplicaTheyHearOf) {
       world.sim.Restart(0);
       world.sim.ClientSend(client, 0, MakeBytes("q"));
       world.sim.RunFor(10ms);
-      EXPECT_EQ(world.sim.disk(0).files().at("log").data, interferer.hits == 1 && std::string(when) == "disk" ? "xx" : "x") << which;
+      EXPECT_EQ(world.sim.disk(0).files().at("log").data,
+                interferer.hits == 1 && std::string(when) == "disk" ? "xx" : "x")
+          << which;
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -207,8 +208,8 @@ TEST(Window, OneSlowReaderDoesNotHoldAnothersFrames) {
 
 TEST(Address, AFrameToNobodyGoesNowhere) {
   constexpr auto kMax = std::numeric_limits<PeerId>::max();
-  const std::vector<PeerId> nobody = {-1, 3, 4, 999, kFirstClient + 1, kMax - 1, kMax,
-                                      std::numeric_limits<PeerId>::min()};
+  const std::vector<PeerId> nobody = {
+      -1, 3, 4, 999, kFirstClient + 1, kMax - 1, kMax, std::numeric_limits<PeerId>::min()};
   std::size_t heard = 0;
   World world(
       [&](Turn& turn) {
@@ -258,7 +259,8 @@ TEST(Address, TwoClientsAreToldApart) {
   world.sim.ClientSend(kFirstClient + 1, 0, MakeBytes("one"));
   world.sim.ClientSend(kFirstClient, 0, MakeBytes("zero"));
   world.sim.RunFor(10ms);
-  EXPECT_EQ(heard, (std::map<PeerId, std::string>{{kFirstClient, "zero"}, {kFirstClient + 1, "one"}}));
+  EXPECT_EQ(heard,
+            (std::map<PeerId, std::string>{{kFirstClient, "zero"}, {kFirstClient + 1, "one"}}));
 }
 
 TEST(Address, AClientMayComeWhileAnotherHears) {

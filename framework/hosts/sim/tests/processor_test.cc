@@ -162,9 +162,8 @@ class ClockWatcher : public Service {
 
 TEST(Steps, TheClockStandsStillWithinOne) {
   std::vector<Time> seen;
-  World world(InProcessReplicas([&](Runtime& runtime) {
-                return std::make_unique<ClockWatcher>(runtime, seen);
-              }),
+  World world(InProcessReplicas(
+                  [&](Runtime& runtime) { return std::make_unique<ClockWatcher>(runtime, seen); }),
               1, Exact(), 1);
   world.Start();
   EXPECT_EQ(seen, std::vector<Time>(8, Time::zero()));
@@ -193,9 +192,7 @@ std::vector<Time> WokenAt(const std::vector<Time>& wishes) {
   return woken;
 }
 
-TEST(Wake, HappensAtTheTimeWished) {
-  EXPECT_EQ(WokenAt({300us}), (std::vector<Time>{300us}));
-}
+TEST(Wake, HappensAtTheTimeWished) { EXPECT_EQ(WokenAt({300us}), (std::vector<Time>{300us})); }
 TEST(Wake, ALaterWishReplacesAnEarlierOne) {
   EXPECT_EQ(WokenAt({300us, 500us}), (std::vector<Time>{500us}));
 }

@@ -154,7 +154,8 @@ class World : public Observer {
 
   void OnStep(PeerId replica, const StepInput& input, const StepOutput&) override {
     Step step{replica, input.now, {}, input.completions, input.held_bytes};
-    for (const FrameArrival& frame : input.frames) step.frames.emplace_back(frame.from, *frame.bytes);
+    for (const FrameArrival& frame : input.frames)
+      step.frames.emplace_back(frame.from, *frame.bytes);
     steps.push_back(std::move(step));
   }
   void OnOutputsLeave(PeerId replica, Time now, const std::vector<Output>& outputs) override {
