@@ -1,5 +1,6 @@
 """`kit check` itself: it counts right, and its checks can fail."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -63,15 +64,30 @@ def test_junit_without_tests_is_refused(tmp_path: Path, text: str) -> None:
         junit.read(report)
 
 
-def test_matrix_sees_a_changed_and_a_missing_scenario() -> None:
-    expected = matrix.parse("lab1 aa\nraft bb\n")
+def _suites_json(**hashes: str) -> str:
+    cases = [{"name": name, "trace_hash": value} for name, value in hashes.items()]
+    return json.dumps({"testsuites": [{"name": "Raft", "testsuite": cases}]})
+
+
+def test_matrix_sees_a_changed_and_a_missing_test() -> None:
+    expected = matrix.parse(_suites_json(Elects="aa", Commits="bb"))
+    assert expected == {"Raft.Elects": "aa", "Raft.Commits": "bb"}
     assert matrix.compare("debug", expected, dict(expected)).failed == 0
-    assert matrix.compare("debug", expected, {"lab1": "aa", "raft": "cc"}).failed == 1
-    assert matrix.compare("debug", expected, {"lab1": "aa"}).failed == 1
+    changed = matrix.parse(_suites_json(Elects="aa", Commits="cc"))
+    assert matrix.compare("debug", expected, changed).failed == 1
+    assert matrix.compare("debug", expected, {"Raft.Elects": "aa"}).failed == 1
 
 
-@pytest.mark.parametrize("text", ["", "lab1", "lab1 a b"])
-def test_matrix_refuses_malformed_output(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not JSON",
+        '{"testsuites": []}',
+        '{"testsuites": [{"name": "Raft", "testsuite": [{"name": "Elects"}]}]}',
+    ],
+)
+def test_matrix_refuses_results_without_hashes(text: str) -> None:
     with pytest.raises(CannotDo):
         matrix.parse(text)
 

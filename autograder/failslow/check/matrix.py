@@ -1,16 +1,23 @@
-"""The determinism matrix: one trace hash per scenario, whatever the build and the machine do."""
+"""The determinism matrix: one trace hash per test, whatever the build and the machine do.
 
+Every graded test of every lab runs with the reference solution, in each variant. What must agree
+is the hash of all that crossed a Host, which each test records.
+"""
+
+import json
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from failslow import cmake, console, parallel, process
 from failslow.check.step import Context, Counts
 from failslow.errors import CannotDo
 from failslow.kit import Kit
+from failslow.labs import load_labs
 
-PROGRAM = "trace_hash"
 TIMEOUT_S = 600.0
 BUSY_S = 600
 BUSY_LOOP = f"import time\nend = time.monotonic() + {BUSY_S}\nwhile time.monotonic() < end: pass"
@@ -18,11 +25,11 @@ BUSY_LOOP = f"import time\nend = time.monotonic() + {BUSY_S}\nwhile time.monoton
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to run the same scenarios. `busy` keeps every core occupied meanwhile."""
+    """One way to run the same tests. `busy` keeps every core occupied meanwhile."""
 
     name: str
     preset: str = "release"
-    arguments: tuple[str, ...] = ()
+    sealed: bool = False
     malloc_perturb: int | None = None
     fixed_addresses: bool = False
     busy: bool = False
@@ -31,21 +38,23 @@ class Variant:
 VARIANTS = (
     Variant("release"),
     Variant("release, again"),
-    Variant("sealed", arguments=("--sealed",)),
+    Variant("sealed", sealed=True),
     Variant("debug", preset="debug"),
     Variant("clang", preset="clang"),
     Variant("malloc fill 85", malloc_perturb=85),
-    Variant("malloc fill 170", malloc_perturb=170),
-    Variant("sealed, malloc fill 85", arguments=("--sealed",), malloc_perturb=85),
+    Variant("sealed, malloc fill 170", sealed=True, malloc_perturb=170),
     Variant("fixed addresses", fixed_addresses=True),
+    Variant("sealed, fixed addresses", sealed=True, malloc_perturb=1),
     Variant("busy machine", busy=True),
-    Variant("sealed, busy machine", arguments=("--sealed",), busy=True),
+    Variant("sealed, busy machine", sealed=True, busy=True),
 )
 
 
 def run(context: Context) -> Counts:
+    labs = load_labs(context.kit)
+    suites = [(lab.id, suite) for lab in labs.by_id.values() for suite in lab.suites]
     for preset in ("debug", "clang"):
-        cmake.build(context.kit, preset, [PROGRAM])
+        cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in suites])
     counts = Counts()
     expected: dict[str, str] = {}
     with console.progress("Comparing trace hashes") as advance:
@@ -54,7 +63,7 @@ def run(context: Context) -> Counts:
             if variant.fixed_addresses and not _can_fix_addresses():
                 counts.remarks.append("setarch -R is not permitted here: that variant was not run")
                 continue
-            found = parse(_output(context.kit, variant))
+            found = _hashes(context.kit, variant, suites)
             expected = expected or found
             counts.add(compare(variant.name, expected, found))
         advance(len(VARIANTS), len(VARIANTS), "")
@@ -62,43 +71,64 @@ def run(context: Context) -> Counts:
 
 
 def compare(variant: str, expected: dict[str, str], found: dict[str, str]) -> Counts:
-    """One check for each scenario of either side."""
+    """One check for each test of either side."""
     counts = Counts()
-    for scenario in sorted(expected.keys() | found.keys()):
-        ours, theirs = expected.get(scenario, "none"), found.get(scenario, "none")
-        counts.expect(
-            ours == theirs, f"{scenario}: trace hash {theirs} ({variant}), {ours} in release"
-        )
+    for test in sorted(expected.keys() | found.keys()):
+        ours, theirs = expected.get(test, "none"), found.get(test, "none")
+        counts.expect(ours == theirs, f"{test}: trace hash {theirs} ({variant}), {ours} in release")
     return counts
 
 
 def parse(text: str) -> dict[str, str]:
-    """Lines 'scenario hash'; CannotDo when there is none or one is malformed."""
-    pairs = [line.split() for line in text.splitlines() if line.strip()]
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise CannotDo(f"{PROGRAM} did not print lines of scenario and hash", text[-2000:])
-    return {pair[0]: pair[1] for pair in pairs}
+    """Suite.Name to trace hash, from GoogleTest's JSON; CannotDo unless every test has one."""
+    try:
+        hashes = {
+            f"{suite['name']}.{case['name']}": str(case["trace_hash"])
+            for suite in json.loads(text)["testsuites"]
+            for case in suite["testsuite"]
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise CannotDo(f"a test recorded no trace hash ({error!r})") from error
+    if not hashes:
+        raise CannotDo("no test ran")
+    return hashes
 
 
-def _output(kit: Kit, variant: Variant) -> str:
-    argv: list[str] = ["setarch", "-R"] if variant.fixed_addresses else []
-    argv += [str(kit.binary(PROGRAM, variant.preset)), *variant.arguments]
-    fill = variant.malloc_perturb
-    env = {} if fill is None else {"MALLOC_PERTURB_": str(fill)}
-    with ExitStack() as busy:
+def _hashes(kit: Kit, variant: Variant, suites: Sequence[tuple[str, str]]) -> dict[str, str]:
+    hashes: dict[str, str] = {}
+    with ExitStack() as busy, tempfile.TemporaryDirectory(prefix="failslow-matrix-") as scratch:
         for _ in range(parallel.workers() if variant.busy else 0):
             busy.enter_context(process.background([sys.executable, "-c", BUSY_LOOP]))
-        return _checked(argv, env, variant.name)
+        for lab, suite in suites:
+            result = Path(scratch) / f"{suite}.json"
+            argv = [*_argv(kit, variant, lab, suite), f"--gtest_output=json:{result}"]
+            _run(argv, variant)
+            hashes |= parse(result.read_text(encoding="utf-8"))
+    return hashes
 
 
-def _checked(argv: Sequence[str], env: dict[str, str], name: str) -> str:
+def _argv(kit: Kit, variant: Variant, lab: str, suite: str) -> list[str]:
+    argv = ["setarch", "-R"] if variant.fixed_addresses else []
+    kind = "sealed" if variant.sealed else "sim"
+    argv.append(str(kit.binary(f"{suite}_{kind}", variant.preset)))
+    if variant.sealed:
+        argv.append(f"--replica={kit.binary(f'{lab}_replica', variant.preset)}")
+        if variant.malloc_perturb is not None:
+            argv.append(f"--perturb={variant.malloc_perturb}")
+    return argv
+
+
+def _run(argv: Sequence[str], variant: Variant) -> None:
+    # A sealed replica's own environment is made by its test: see --perturb.
+    fill = None if variant.sealed else variant.malloc_perturb
+    env = {} if fill is None else {"MALLOC_PERTURB_": str(fill)}
     try:
         done = process.run(argv, env=env, timeout_s=TIMEOUT_S)
     except OSError as error:
         raise CannotDo(f"cannot start {argv[0]}: {error.strerror}") from error
     if done.timed_out or done.exit_code != 0:
-        raise CannotDo(f"{PROGRAM} ({name}): {done.how_it_ended()}", done.errors[-2000:])
-    return done.output
+        how = done.how_it_ended()
+        raise CannotDo(f"{argv[0]} ({variant.name}): {how}", (done.output + done.errors)[-2000:])
 
 
 def _can_fix_addresses() -> bool:

@@ -1,6 +1,7 @@
 """Puts a lost row into words a student understands, with the wait that caused it."""
 
 import math
+from dataclasses import dataclass
 
 from failslow.measurement.binary import Sample, Wait
 from failslow.measurement.scoring import (
@@ -17,9 +18,20 @@ from failslow.measurement.scoring import (
 )
 from failslow.measurement.settings import Settings
 
+GATHERING = ("and", "or")
+"""Labels of events that gather others: often used after the decision, to wait for stragglers."""
 
-def sentence(settings: Settings, row: Row, explained: Sample | None) -> str:
-    """Why a row earned no points. `explained` is its worst run again, with its waits."""
+
+@dataclass(frozen=True)
+class Explained:
+    """The worst run of a lost row and the run it is compared with, both with their waits."""
+
+    slow: Sample
+    base: Sample
+
+
+def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
+    """Why a row earned no points."""
     fault = settings.describe(row.fault, row.replicas)
     if row.error is not None:
         return f"With {fault}: {row.error}"
@@ -27,17 +39,38 @@ def sentence(settings: Settings, row: Row, explained: Sample | None) -> str:
     if criterion is None:
         return f"With {fault}, the submission stayed as fast as without."
     text = f"With {fault}, {_what_happened(criterion)}"
-    wait = longest_narrow_wait(explained) if explained else None
+    wait = costly_wait(explained) if explained else None
     if wait is None:
         return f"{text}."
     cause = ": your leader waits for the slow replica" if _is_delay(criterion) else ""
     return f"{text}{cause}. {_describe_wait(wait, row.replicas)}"
 
 
-def longest_narrow_wait(sample: Sample) -> Wait | None:
-    """The longest wait (in all) on answers that all had to come: one slow peer delays it."""
-    narrow = [wait for wait in sample.waits if wait.peers and wait.needed == wait.total]
-    return max(narrow, key=lambda wait: wait.total_ns, default=None)
+def costly_wait(explained: Explained) -> Wait | None:
+    """The wait that cost the points: one that a single slow replica can prolong, that the run
+    without the fault has, too (so it is on the path of commands, and no repair of the slow
+    replica's), and whose average grew the most. None if no wait is like that."""
+    before = {_key(wait): _mean_ns(wait) for wait in explained.base.waits}
+    grown = [
+        (wait.event not in GATHERING, _mean_ns(wait) - before[_key(wait)], wait)
+        for wait in explained.slow.waits
+        if _is_narrow(wait) and _key(wait) in before
+    ]
+    worst = max(grown, key=lambda each: each[:2], default=None)
+    return worst[2] if worst and worst[1] > 0 else None
+
+
+def _is_narrow(wait: Wait) -> bool:
+    """Every answer had to come, and at least one was another replica's."""
+    return wait.needed == wait.total and (wait.total > 1 or bool(wait.peers))
+
+
+def _key(wait: Wait) -> tuple[object, ...]:
+    return (wait.coroutine, wait.event, wait.needed, wait.total, wait.peers)
+
+
+def _mean_ns(wait: Wait) -> float:
+    return wait.total_ns / wait.count
 
 
 def percent(share: float) -> str:
@@ -88,14 +121,20 @@ def _is_delay(criterion: Criterion) -> bool:
 
 def _describe_wait(wait: Wait, replicas: int) -> str:
     majority = replicas // 2 + 1
-    peers = " and ".join(str(peer) for peer in wait.peers)
-    whom = f"replica {peers} alone" if len(wait.peers) == 1 else f"all of replicas {peers}"
     return (
-        f"The longest wait: coroutine `{wait.coroutine}` of replica {wait.replica} waited on"
-        f" {wait.event} to {whom} ({wait.needed} of {wait.total}), {wait.count} times,"
+        f"The wait that cost the points: coroutine `{wait.coroutine}` of replica {wait.replica}"
+        f" waited for {_whom(wait)} ({wait.needed} of {wait.total}), {wait.count} times,"
         f" {seconds(wait.total_ns)} in all; a QuorumEvent would have needed"
         f" {majority} of {replicas}, counting the leader itself."
     )
+
+
+def _whom(wait: Wait) -> str:
+    if len(wait.peers) == 1:
+        return f"{wait.event} to replica {wait.peers[0]} alone"
+    if wait.peers:
+        return f"{wait.event} to all of replicas {' and '.join(map(str, wait.peers))}"
+    return f"every answer of a {wait.event}"
 
 
 def seconds(nanoseconds: float) -> str:

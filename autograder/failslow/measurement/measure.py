@@ -7,8 +7,8 @@ from pathlib import Path
 from failslow import console, parallel
 from failslow.kit import Kit
 from failslow.measurement.binary import Sample, measure_once
-from failslow.measurement.explain import sentence
-from failslow.measurement.runs import Run, capacity_run, plan
+from failslow.measurement.explain import Explained, sentence
+from failslow.measurement.runs import NORMAL, Run, capacity_run, plan
 from failslow.measurement.scoring import Row, judge
 from failslow.measurement.settings import Settings
 
@@ -77,10 +77,17 @@ class _Meter:
         by_run |= {run: failed[run.replicas] for run in rest if run.replicas in failed}
         return by_run
 
-    def explain(self, row: Row) -> Sample | None:
-        """The worst run of a lost row once more, with its waits; None if there is none."""
+    def explain(self, row: Row) -> Explained | None:
+        """The worst run of a lost row and its counterpart without the fault, once more and with
+        their waits; None if there is no such run."""
         criterion = row.worst_criterion()
-        return self._measure(criterion.worst_run, explain=True) if criterion else None
+        if criterion is None:
+            return None
+        slow = criterion.worst_run
+        return Explained(
+            slow=self._measure(slow, explain=True),
+            base=self._measure(slow.with_fault(NORMAL), explain=True),
+        )
 
     def _measure(self, run: Run, explain: bool = False) -> Sample:
         capacity = self._capacities[run.replicas]
