@@ -248,7 +248,7 @@ class SealedBackend final : public sim::ReplicaBackend {
   std::string Obituary() {
     if (pid_ <= 0) return "its process is gone";
     // The pipes of a process that ends are closed a moment before the end can be seen.
-    constexpr int kPatienceMs = 10'000;
+    constexpr int kPatienceMs = 2'000;
     for (int waited = 0; waited < kPatienceMs && !HasEnded(); ++waited) poll(nullptr, 0, 1);
     if (!HasEnded())
       return "it closed its connection to the simulator (a close of file descriptors?)";

@@ -1,0 +1,244 @@
+// The messages between simulator and replica: what goes in comes out, and nonsense is refused.
+#include "sealed/protocol.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "depfast/random.h"
+
+namespace depfast::sealed {
+namespace {
+
+// A message without its length, which must be right.
+std::string Strip(const std::string& message) {
+  EXPECT_GE(message.size(), kLengthBytes);
+  EXPECT_EQ(DecodeLength(message.data()), message.size() - kLengthBytes);
+  return message.substr(kLengthBytes);
+}
+
+constexpr auto kMax64 = std::numeric_limits<std::uint64_t>::max();
+
+sim::StepInput SomeInput() {
+  sim::StepInput input;
+  input.now = 123456789ns;
+  input.frames.push_back({1, MakeBytes(std::string("nul \0 and \xff", 11))});
+  input.frames.push_back({kFirstClient + 2, MakeBytes("")});
+  input.completions.push_back({7, 2, nullptr});
+  input.completions.push_back({kMax64, 0, MakeBytes("read")});
+  input.held_bytes = {0, std::size_t{1} << 40, 3};
+  return input;
+}
+
+sim::StepOutput SomeOutput() {
+  sim::StepOutput output;
+  IoRequest io;
+  io.id = 3;
+  io.kind = IoRequest::Kind::kRename;
+  io.sync = true;
+  io.file = "log";
+  io.to = "old log";
+  io.length = 9;
+  output.outputs = {sim::SendFrame{1, 2, MakeBytes("frame")}, sim::ReleaseFrame{kMax64, 2}, io,
+                    sim::SetWake{9us}, Observation{4, {1, 2, 3, kMax64}}};
+  output.random_draws = 2;
+  output.death = "of thirst";
+  return output;
+}
+
+TEST(Protocol, BootKeepsEveryField) {
+  sim::ReplicaConfig config;
+  config.self = 3;
+  config.replicas = 5;
+  config.random_seed = kMax64;
+  config.wait_statistics = true;
+  const std::string message = Strip(EncodeBoot(config));
+  EXPECT_EQ(DecodeRequest(message), Request::kBoot);
+  const sim::ReplicaConfig decoded = DecodeBoot(message);
+  EXPECT_EQ(decoded.self, 3);
+  EXPECT_EQ(decoded.replicas, 5);
+  EXPECT_EQ(decoded.random_seed, kMax64);
+  EXPECT_TRUE(decoded.wait_statistics);
+}
+
+TEST(Protocol, StepKeepsEveryField) {
+  const std::string message = Strip(EncodeStep(SomeInput()));
+  EXPECT_EQ(DecodeRequest(message), Request::kStep);
+  const sim::StepInput decoded = DecodeStep(message);
+  EXPECT_EQ(decoded.now, 123456789ns);
+  ASSERT_EQ(decoded.frames.size(), 2U);
+  EXPECT_EQ(decoded.frames[0].from, 1);
+  EXPECT_EQ(*decoded.frames[0].bytes, std::string("nul \0 and \xff", 11));
+  EXPECT_EQ(decoded.frames[1].from, kFirstClient + 2);
+  EXPECT_EQ(*decoded.frames[1].bytes, "");
+  ASSERT_EQ(decoded.completions.size(), 2U);
+  EXPECT_EQ(decoded.completions[0].id, 7U);
+  EXPECT_EQ(decoded.completions[0].error, 2);
+  EXPECT_EQ(decoded.completions[0].data, nullptr);
+  EXPECT_EQ(decoded.completions[1].id, kMax64);
+  EXPECT_EQ(*decoded.completions[1].data, "read");
+  EXPECT_EQ(decoded.held_bytes, SomeInput().held_bytes);
+}
+
+TEST(Protocol, OutputKeepsEveryField) {
+  const sim::StepOutput decoded = DecodeOutput(Strip(EncodeOutput(SomeOutput())));
+  EXPECT_EQ(decoded.random_draws, 2U);
+  EXPECT_EQ(decoded.death, "of thirst");
+  ASSERT_EQ(decoded.outputs.size(), 5U);
+  const auto& send = std::get<sim::SendFrame>(decoded.outputs[0]);
+  EXPECT_EQ(send.id, 1U);
+  EXPECT_EQ(send.to, 2);
+  EXPECT_EQ(*send.bytes, "frame");
+  const auto& release = std::get<sim::ReleaseFrame>(decoded.outputs[1]);
+  EXPECT_EQ(release.id, kMax64);
+  EXPECT_EQ(release.to, 2);
+  const auto& io = std::get<IoRequest>(decoded.outputs[2]);
+  EXPECT_EQ(io.id, 3U);
+  EXPECT_EQ(io.kind, IoRequest::Kind::kRename);
+  EXPECT_TRUE(io.sync);
+  EXPECT_EQ(io.file, "log");
+  EXPECT_EQ(io.to, "old log");
+  EXPECT_EQ(io.length, 9U);
+  EXPECT_EQ(io.data, nullptr);
+  EXPECT_EQ(std::get<sim::SetWake>(decoded.outputs[3]).when, 9us);
+  const auto& seen = std::get<Observation>(decoded.outputs[4]);
+  EXPECT_EQ(seen.kind, 4U);
+  EXPECT_EQ(seen.values, (std::array<std::uint64_t, 4>{1, 2, 3, kMax64}));
+}
+
+TEST(Protocol, TextAndWaitsKeepEveryField) {
+  EXPECT_EQ(DecodeText(Strip(EncodeText("a dump\nof lines"))), "a dump\nof lines");
+  EXPECT_EQ(DecodeRequest(Strip(EncodePlain(Request::kDump))), Request::kDump);
+  EXPECT_EQ(DecodeRequest(Strip(EncodePlain(Request::kWaits))), Request::kWaits);
+  WaitRow row;
+  row.coroutine = "worker";
+  row.event = "disk";
+  row.needed = 2;
+  row.total = 3;
+  row.peer = -1;
+  row.count = 4;
+  row.total_time = 5us;
+  row.max_time = 6us;
+  const auto rows = DecodeWaits(Strip(EncodeWaits({row, row})));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[1].coroutine, "worker");
+  EXPECT_EQ(rows[1].event, "disk");
+  EXPECT_EQ(rows[1].needed, 2);
+  EXPECT_EQ(rows[1].total, 3);
+  EXPECT_EQ(rows[1].peer, -1);
+  EXPECT_EQ(rows[1].count, 4U);
+  EXPECT_EQ(rows[1].total_time, 5us);
+  EXPECT_EQ(rows[1].max_time, 6us);
+}
+
+TEST(Protocol, ALengthIsLittleEndianAndUnsigned) {
+  EXPECT_EQ(DecodeLength("\x01\x02\x03\x04"), 0x04030201U);
+  EXPECT_EQ(DecodeLength("\xff\xff\xff\xff"), 0xffffffffU);
+}
+
+void Refused(const sim::StepOutput& output) {
+  EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
+}
+
+TEST(Protocol, WhatNoHonestReplicaSendsIsRefused) {
+  EXPECT_THROW(DecodeRequest(""), ProtocolError);
+  EXPECT_THROW(DecodeRequest(Strip(EncodePlain(static_cast<Request>(4)))), ProtocolError);
+  EXPECT_THROW(DecodeOutput(Strip(EncodeText("ok"))), ProtocolError);
+  Refused({{sim::SendFrame{1, -1, MakeBytes("x")}}, 0, ""});
+  Refused({{sim::SendFrame{1, 0, nullptr}}, 0, ""});
+  Refused({{sim::SendFrame{1, 0, MakeBytes(std::string(kMaxFrameBytes + 1, 'x'))}}, 0, ""});
+  Refused({{sim::ReleaseFrame{1, -1}}, 0, ""});
+  IoRequest append;
+  Refused({{append}, 0, ""});  // of nothing
+  IoRequest unknown;
+  unknown.kind = static_cast<IoRequest::Kind>(5);
+  unknown.data = MakeBytes("x");
+  Refused({{unknown}, 0, ""});
+}
+
+// ---- fuzzing ----
+
+// Decodes as everything there is. Anything but a value or a ProtocolError ends the test.
+int DecodeAll(const std::string& message) {
+  int accepted = 0;
+  const auto attempt = [&](const auto& decode) {
+    try {
+      decode(message);
+      ++accepted;
+    } catch (const ProtocolError&) {
+    }
+  };
+  attempt([](std::string_view bytes) { DecodeRequest(bytes); });
+  attempt([](std::string_view bytes) { DecodeBoot(bytes); });
+  attempt([](std::string_view bytes) { DecodeStep(bytes); });
+  attempt([](std::string_view bytes) { DecodeOutput(bytes); });
+  attempt([](std::string_view bytes) { DecodeText(bytes); });
+  attempt([](std::string_view bytes) { DecodeWaits(bytes); });
+  return accepted;
+}
+
+std::string Mutate(std::string bytes, RandomStream& random) {
+  const std::uint64_t changes = 1 + random.Below(4);
+  for (std::uint64_t i = 0; i < changes && !bytes.empty(); ++i) {
+    const std::size_t at = random.Below(bytes.size());
+    switch (random.Below(5)) {
+      case 0:
+        bytes[at] = static_cast<char>(random.Below(256));
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << random.Below(8)));
+        break;
+      case 2:
+        bytes.resize(at);
+        break;
+      case 3:
+        bytes.insert(at, 1, static_cast<char>(random.Below(256)));
+        break;
+      default:
+        bytes += bytes.substr(at);
+        break;
+    }
+  }
+  return bytes;
+}
+
+TEST(ProtocolFuzz, MutatedMessagesAreValuesOrProtocolErrors) {
+  const std::vector<std::string> seeds = {Strip(EncodeBoot({})),
+                                          Strip(EncodeStep(SomeInput())),
+                                          Strip(EncodeOutput(SomeOutput())),
+                                          Strip(EncodeText("some text")),
+                                          Strip(EncodeWaits({WaitRow{}})),
+                                          Strip(EncodePlain(Request::kDump))};
+  RandomStream random(1);
+  int accepted = 0;
+  int decoded = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string message = Mutate(seeds[random.Below(seeds.size())], random);
+    accepted += DecodeAll(message) > 0 ? 1 : 0;
+    ++decoded;
+  }
+  EXPECT_GT(accepted, decoded / 20) << "mutations that reach every depth";
+  EXPECT_LT(accepted, decoded);
+}
+
+TEST(ProtocolFuzz, RandomBytesAreValuesOrProtocolErrors) {
+  RandomStream random(2);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string bytes(random.Below(64), '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random.Below(256));
+    DecodeAll(bytes);
+  }
+}
+
+TEST(ProtocolFuzz, EveryPrefixIsRefused) {
+  const std::string whole = Strip(EncodeOutput(SomeOutput()));
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    EXPECT_THROW(DecodeOutput(whole.substr(0, size)), ProtocolError) << size;
+  }
+}
+
+}  // namespace
+}  // namespace depfast::sealed

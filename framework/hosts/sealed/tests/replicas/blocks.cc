@@ -1,0 +1,6 @@
+// Waits for something that the runtime does not know.
+#include <unistd.h>
+
+#include "trouble.h"
+
+TROUBLE_REPLICA(pause();)

@@ -1,0 +1,65 @@
+// What the bad replicas have in common: they work until a client asks them not to.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "depfast/rpc.h"
+#include "depfast/runtime.h"
+#include "depfast/service.h"
+
+namespace depfast::sealed_tests {
+
+struct TextReply {
+  std::string text;
+  MSGPACK_DEFINE(text)
+};
+
+// Answers with the text.
+struct Echo {
+  using Reply = TextReply;
+  static constexpr MethodId kMethod = 1;
+  static constexpr const char* kName = "Echo";
+  std::string text;
+  MSGPACK_DEFINE(text)
+};
+
+// Makes trouble, of the kind that the program was built for.
+struct MakeTrouble {
+  using Reply = TextReply;
+  static constexpr MethodId kMethod = 2;
+  static constexpr const char* kName = "MakeTrouble";
+  MSGPACK_DEFINE()
+};
+
+class TroubleMaker : public Service {
+ public:
+  TroubleMaker(Runtime& runtime, std::function<void()> trouble)
+      : runtime_(runtime), trouble_(std::move(trouble)) {}
+
+  void Start() override {
+    runtime_.rpc().Handle<Echo>([](PeerId, const Echo& echo) { return TextReply{echo.text}; });
+    runtime_.rpc().Handle<MakeTrouble>([this](PeerId, const MakeTrouble&) {
+      trouble_();
+      return TextReply{"no trouble after all"};
+    });
+  }
+
+ private:
+  Runtime& runtime_;
+  std::function<void()> trouble_;
+};
+
+}  // namespace depfast::sealed_tests
+
+// Defines a replica program that does `statements` when asked for trouble.
+#define TROUBLE_REPLICA(statements)                                                    \
+  std::unique_ptr<depfast::Service> depfast::MakeService(depfast::Runtime& runtime) {  \
+    return std::make_unique<depfast::sealed_tests::TroubleMaker>(runtime, [&runtime] { \
+      (void)runtime;                                                                   \
+      statements                                                                       \
+    });                                                                                \
+  }

@@ -1,0 +1,337 @@
+// Replicas in processes of their own: the good one is the in-process one's twin, and whatever a bad
+// one does ends as a sentence, with no process and no descriptor left behind.
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "depfast/frame.h"
+#include "replicas/well.h"
+#include "sealed/sealed_backend.h"
+#include "sim/step_host.h"
+#include "sim/tests/world.h"
+
+namespace depfast::sealed_tests {
+namespace {
+
+using sealed::SealedOptions;
+using sealed::SealedReplicas;
+using sim::World;
+
+SealedOptions Program(const std::string& name, int perturb = 0) {
+  SealedOptions options;
+  options.program = std::string(REPLICA_PREFIX) + name;
+  options.perturb = perturb;
+  options.step_cpu_seconds_max = 1;
+  options.step_wall_seconds_max = 60;
+  return options;
+}
+
+std::size_t OpenDescriptors() {
+  const auto entries = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+// Ends with no child process and no descriptor more than it began with.
+class SealedTest : public testing::Test {
+ protected:
+  SealedTest() {
+    // What a replica leaves behind becomes our child, so that we see it.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    descriptors_ = OpenDescriptors();
+  }
+
+  void TearDown() override {
+    for (; orphans_ > 0; --orphans_) {
+      int status = 0;
+      ASSERT_GT(waitpid(-1, &status, 0), 0) << "an orphan was expected";
+      EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a process is left";
+    EXPECT_EQ(errno, ECHILD);
+    EXPECT_EQ(OpenDescriptors(), descriptors_);
+  }
+
+  // Children that replicas start and do not end.
+  void ExpectOrphans(int count) { orphans_ = count; }
+
+ private:
+  std::size_t descriptors_ = 0;
+  int orphans_ = 0;
+};
+
+// One bad replica (0) among two, and a client that hears answers.
+struct Trouble {
+  explicit Trouble(const SealedOptions& options)
+      : world(SealedReplicas(options), 2, sim::Exact(), 1) {
+    world.sim.AddClient([this](PeerId, const Bytes& bytes) {
+      std::string error;
+      const auto frame = DecodeFrame(*bytes, error);
+      const auto reply = DecodeBody<TextReply>(frame->body, error);
+      answers.push_back(reply ? reply->text : error);
+    });
+    world.Start();
+  }
+
+  template <typename Request>
+  void Ask(PeerId replica, const Request& request) {
+    world.sim.ClientSend(
+        kFirstClient, replica,
+        MakeBytes(EncodeFrame(
+            {FrameKind::kRequest, Request::kMethod, ++calls, Dependency::Client(calls)}, request)));
+    world.sim.RunFor(10ms);
+  }
+
+  // Makes trouble, and returns the verdict. The others and the simulator must go on.
+  std::string Make() {
+    Ask(0, MakeTrouble{});
+    Ask(1, Echo{"still here"});
+    EXPECT_EQ(answers, (std::vector<std::string>{"still here"}));
+    EXPECT_FALSE(world.sim.IsUp(0));
+    EXPECT_TRUE(world.sim.IsUp(1));
+    // And a new incarnation works.
+    world.sim.Restart(0);
+    world.sim.RunFor(1ms);
+    Ask(0, Echo{"back again"});
+    EXPECT_EQ(answers.back(), "back again");
+    return world.sim.first_death();
+  }
+
+  CallId calls = 0;
+  std::vector<std::string> answers;
+  World world;
+};
+
+void ExpectStart(const std::string& text, const std::string& start) {
+  EXPECT_EQ(text.substr(0, start.size()), start) << text;
+}
+
+void ExpectPart(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST_F(SealedTest, AReplicaThatExits) {
+  EXPECT_EQ(Trouble(Program("exits")).Make(), "replica 0 died: its process exited with status 3");
+}
+
+TEST_F(SealedTest, AReplicaThatCrashes) {
+  EXPECT_EQ(Trouble(Program("segfaults")).Make(),
+            "replica 0 died: it crashed (Segmentation fault)");
+}
+
+TEST_F(SealedTest, AReplicaThatOverflowsAStack) {
+  const std::string death = Trouble(Program("overflows")).Make();
+  ExpectStart(death,
+              "replica 0 died: it crashed (Segmentation fault): stack overflow in coroutine ");
+  ExpectPart(death, "'MakeTrouble'");
+}
+
+TEST_F(SealedTest, AReplicaThatNeverWaits) {
+  const std::string death = Trouble(Program("spins")).Make();
+  ExpectStart(death, "replica 0 died: it never waits: one step used more than 1 s of processor");
+}
+
+TEST_F(SealedTest, AReplicaThatBlocks) {
+  SealedOptions options = Program("blocks");
+  options.step_wall_seconds_max = 2;
+  const std::string death = Trouble(options).Make();
+  ExpectStart(death, "replica 0 died: it blocks outside the runtime: a step did not end in 2 s");
+}
+
+TEST_F(SealedTest, AReplicaThatThrows) {
+  EXPECT_EQ(Trouble(Program("throws")).Make(), "replica 0 died: an exception escaped: out of luck");
+}
+
+TEST_F(SealedTest, AReplicaThatCannotStart) {
+  World world(SealedReplicas(Program("throws_early")), 2, sim::Exact(), 1);
+  world.Start();
+  EXPECT_EQ(world.sim.first_death(), "replica 0 died: an exception escaped: no service today");
+  EXPECT_FALSE(world.sim.IsUp(1));
+}
+
+TEST_F(SealedTest, AReplicaThatBabbles) {
+  ExpectStart(Trouble(Program("babbles")).Make(),
+              "replica 0 died: it spoke nonsense to the simulator (");
+}
+
+TEST_F(SealedTest, AReplicaThatAnnouncesTooMuch) {
+  EXPECT_EQ(Trouble(Program("exaggerates")).Make(),
+            "replica 0 died: it spoke nonsense to the simulator (a message of absurd length)");
+}
+
+TEST_F(SealedTest, AReplicaThatHangsUp) {
+  ExpectStart(Trouble(Program("hangs_up")).Make(),
+              "replica 0 died: it closed its connection to the simulator");
+}
+
+TEST_F(SealedTest, AReplicaThatPrintsALotWorksOn) {
+  Trouble trouble(Program("chatters"));
+  trouble.Ask(0, MakeTrouble{});
+  trouble.Ask(0, Echo{"heard?"});
+  EXPECT_EQ(trouble.answers, (std::vector<std::string>{"no trouble after all", "heard?"}));
+  EXPECT_EQ(trouble.world.sim.first_death(), "");
+  trouble.Ask(0, MakeTrouble{});
+  EXPECT_EQ(trouble.world.sim.first_death(),
+            "replica 0 died: its process exited with status 4: these are my last words");
+}
+
+TEST_F(SealedTest, AReplicaThatFillsItsLogWorksOn) {
+  Trouble trouble(Program("complains"));
+  for (int i = 0; i < 2; ++i) trouble.Ask(0, MakeTrouble{});
+  trouble.Ask(0, Echo{"heard?"});
+  EXPECT_EQ(trouble.answers.back(), "heard?");
+  EXPECT_EQ(trouble.world.sim.first_death(), "");
+}
+
+TEST_F(SealedTest, AReplicaThatLeavesAChildAndDies) {
+  EXPECT_EQ(Trouble(Program("forks")).Make(), "replica 0 died: its process exited with status 5");
+  ExpectOrphans(1);
+}
+
+TEST_F(SealedTest, AReplicaThatLeavesAChildAndLives) {
+  Trouble trouble(Program("forks_and_lives"));
+  trouble.Ask(0, MakeTrouble{});
+  trouble.Ask(0, Echo{"heard?"});
+  EXPECT_EQ(trouble.answers, (std::vector<std::string>{"no trouble after all", "heard?"}));
+  ExpectOrphans(1);
+}
+
+TEST_F(SealedTest, AProgramThatIsNotThere) {
+  World world(SealedReplicas(Program("no_such_program")), 2, sim::Exact(), 1);
+  try {
+    world.sim.Start();
+    FAIL() << "it started";
+  } catch (const std::runtime_error& error) {
+    ExpectStart(error.what(), "cannot run ");
+    ExpectPart(error.what(), "no_such_program: No such file or directory");
+  }
+}
+
+TEST_F(SealedTest, APathThatIsNoProgram) {
+  SealedOptions options;
+  options.program = "/";
+  World world(SealedReplicas(options), 1, sim::Exact(), 1);
+  world.Start();
+  EXPECT_EQ(world.sim.first_death(),
+            "replica 0 died: its process exited with status 127: the replica's program cannot be "
+            "executed");
+}
+
+// ---- the twin ----
+
+struct Twin {
+  std::uint64_t hash = 0;
+  std::uint64_t crossings = 0;
+  std::vector<std::string> lines;
+  std::vector<std::string> answers;
+};
+
+Twin RunWell(const sim::BackendFactory& factory) {
+  Twin out;
+  World world(factory, 3, sim::Profile::Lab(), 7);
+  world.sim.trace().set_writer([&](const std::string& line) { out.lines.push_back(line); });
+  const PeerId client = world.sim.AddClient([&](PeerId, const Bytes& bytes) {
+    std::string error;
+    const auto frame = DecodeFrame(*bytes, error);
+    out.answers.push_back(DecodeBody<TextReply>(frame->body, error)->text);
+  });
+  world.Start();
+  world.sim.Schedule(
+      {sim::CrashFault({1}).From(30ms).For(30ms), sim::DropFault({2}, 300).From(70ms).For(50ms)});
+  for (CallId call = 1; call <= 30; ++call) {
+    const FrameHeader header{FrameKind::kRequest, Echo::kMethod, call, Dependency::Client(call)};
+    const auto replica = static_cast<PeerId>(call % 3);
+    world.sim.ClientSend(client, replica,
+                         MakeBytes(EncodeFrame(header, Echo{std::to_string(call)})));
+    world.sim.RunFor(5ms);
+  }
+  EXPECT_EQ(world.sim.first_death(), "");
+  out.hash = world.sim.trace().hash();
+  out.crossings = world.sim.trace().crossings();
+  return out;
+}
+
+TEST_F(SealedTest, ADeterministicReplicaIsTheSameEverywhere) {
+  const Twin here = RunWell(sim::InProcessReplicas(
+      [](Runtime& runtime) { return std::make_unique<WellBehaved>(runtime); }));
+  EXPECT_GT(here.crossings, 500U);
+  EXPECT_GT(here.answers.size(), 15U);
+  for (const int perturb : {0, 1, 2}) {
+    const Twin there = RunWell(SealedReplicas(Program("well", perturb)));
+    EXPECT_EQ(there.answers, here.answers) << perturb;
+    EXPECT_EQ(there.lines, here.lines) << perturb;
+    EXPECT_EQ(there.hash, here.hash) << perturb;
+    EXPECT_EQ(there.crossings, here.crossings) << perturb;
+  }
+}
+
+TEST_F(SealedTest, DumpsAndWaitsComeFromTheProcess) {
+  const auto look = [](const sim::BackendFactory& factory) {
+    sim::SimOptions options{2, 1, sim::Exact(), factory, true};
+    sim::Simulator simulator(options);
+    const PeerId client = simulator.AddClient([](PeerId, const Bytes&) {});
+    simulator.Start();
+    simulator.RunUntil(1ms);
+    const FrameHeader header{FrameKind::kRequest, Echo::kMethod, 1, Dependency::Client(1)};
+    simulator.ClientSend(client, 0, MakeBytes(EncodeFrame(header, Echo{"x"})));
+    simulator.RunFor(400us);  // it waits for its disk
+    std::string out = simulator.DumpCoroutines(0);
+    out = out.substr(0, out.find('\n')) + "\n";  // the stack's addresses differ
+    for (const WaitRow& row : simulator.WaitStatistics(0)) {
+      out += row.coroutine + " " + row.event + " " + std::to_string(row.count) + " " +
+             std::to_string(row.total_time.count()) + "\n";
+    }
+    return out;
+  };
+  const std::string here = look(sim::InProcessReplicas(
+      [](Runtime& runtime) { return std::make_unique<WellBehaved>(runtime); }));
+  ExpectPart(here, "Echo");
+  EXPECT_EQ(look(SealedReplicas(Program("well"))), here);
+}
+
+// ---- nondeterminism ----
+
+// The lines of a run of a program that is asked for trouble.
+std::vector<std::string> LinesUnder(const std::string& program, int perturb) {
+  std::vector<std::string> lines;
+  Trouble trouble(Program(program, perturb));
+  trouble.world.sim.trace().set_writer([&](const std::string& line) { lines.push_back(line); });
+  trouble.Ask(0, Echo{"before"});
+  trouble.Ask(0, MakeTrouble{});
+  EXPECT_EQ(trouble.world.sim.first_death(), "");
+  return lines;
+}
+
+std::string FirstDifference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i] != b[i]) return a[i];
+  }
+  return a.size() == b.size() ? "" : "an end";
+}
+
+TEST_F(SealedTest, PerturbationShowsThatAddressesReachTheHost) {
+  const auto first = LinesUnder("shows_address", 1);
+  const auto second = LinesUnder("shows_address", 2);
+  ExpectPart(FirstDifference(first, second), " replica 0 observe 1 ");
+}
+
+TEST_F(SealedTest, PerturbationShowsThatUnwrittenMemoryReachesTheHost) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's malloc is not perturbed";
+#endif
+  const auto first = LinesUnder("shows_memory", 1);
+  const auto second = LinesUnder("shows_memory", 2);
+  ExpectPart(FirstDifference(first, second), " replica 0 observe 1 ");
+  EXPECT_EQ(FirstDifference(first, LinesUnder("shows_memory", 1)), "");
+}
+
+}  // namespace
+}  // namespace depfast::sealed_tests
