@@ -80,7 +80,7 @@ if "explain" in options:
         dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],
              count=9, total_ns=10**12, max_ns=1),
         dict(replica=0, coroutine="replicate", event="AppendEntries", needed=1, total=1, peers=[2],
-             count=412, total_ns=38 * 10**9, max_ns=10**9)]
+             count=412, total_ns=2 * 10**9 * factor, max_ns=10**9)]
 print(json.dumps(line))
 """
 
