@@ -269,6 +269,7 @@ void Raft::Round() {
   if (Leads(term)) {
     for (PeerId peer : stragglers) Lag(peer, first);
   }
+  own_write->Wait();  // our own disk may be the slowest: the quorum must live to hear of it
 }
 
 void Raft::AppendPending() {

@@ -78,7 +78,7 @@ void Swarm(int replicas, std::uint64_t seed) {
   ASSERT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftChaos, ThreeReplicasSurviveAnything, "raft", 6,
+GRADED_TEST(RaftChaos, ThreeReplicasSurviveAnything, "raft", 4,
             "Under random faults three replicas stay correct, and make progress once they heal.") {
   for (std::uint64_t seed = 1; seed <= 8 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
@@ -86,7 +86,7 @@ GRADED_TEST(RaftChaos, ThreeReplicasSurviveAnything, "raft", 6,
   }
 }
 
-GRADED_TEST(RaftChaos, FiveReplicasSurviveAnything, "raft", 6,
+GRADED_TEST(RaftChaos, FiveReplicasSurviveAnything, "raft", 3,
             "Under random faults five replicas stay correct, and make progress once they heal.") {
   for (std::uint64_t seed = 1; seed <= 6 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));

@@ -7,7 +7,7 @@
 namespace depfast::raft {
 namespace {
 
-GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "raft", 7,
+GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "raft", 5,
             "When every replica loses power at once, no acknowledged command is lost.") {
   RaftWorld world({.replicas = 3, .seed = 410});
   for (int round = 0; round < 5; ++round) {
@@ -25,7 +25,7 @@ GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "raft", 7,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "raft", 7,
+GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "raft", 4,
             "A replica that restarts in the middle of elections votes once per term.") {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     RaftWorld world({.replicas = 5, .seed = 420 + seed});
@@ -46,7 +46,7 @@ GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "raft", 7,
   }
 }
 
-GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "raft", 6,
+GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "raft", 4,
             "Votes, terms and entries are on disk before a message speaks of them.") {
   // A slow disk opens the window between writing and having written.
   RaftWorld world({.replicas = 3, .seed = 430});

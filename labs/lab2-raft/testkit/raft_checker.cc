@@ -292,10 +292,13 @@ void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& reque
   SeeLeader(replica, request.term);
   std::uint64_t index = request.prev_log_index;
   std::uint64_t prev_term = request.prev_log_term;
-  SeeLeaderEntry(replica, request.term, index, prev_term);
+  SeeLeaderEntry(replica, request.term, index, prev_term, std::nullopt);
   for (const LogEntry& entry : request.entries) {
-    SeeEntry(++index, entry, prev_term, replica);
-    SeeLeaderEntry(replica, request.term, index, entry.term);
+    ++index;
+    // In this order: a leader that replaces its own entry breaks log matching as well, but that is
+    // what follows from the mistake, not the mistake.
+    SeeLeaderEntry(replica, request.term, index, entry.term, CommandHash(entry.command));
+    SeeEntry(index, entry, prev_term, replica);
     prev_term = entry.term;
   }
 }
@@ -316,10 +319,12 @@ RaftChecker::Entry& RaftChecker::SeeEntry(std::uint64_t index, const LogEntry& e
 }
 
 void RaftChecker::SeeLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
-                                 std::uint64_t entry_term) {
+                                 std::uint64_t entry_term,
+                                 std::optional<std::uint64_t> entry_hash) {
   if (index == 0) return;
-  const auto [shown, is_first] = leader_logs_[term].emplace(index, entry_term);
-  if (!is_first && shown->second != entry_term) {
+  Shown& shown = leader_logs_[term].emplace(index, Shown{entry_term, entry_hash}).first->second;
+  if (!shown.command_hash) shown.command_hash = entry_hash;
+  if (shown.term != entry_term || (entry_hash && shown.command_hash != entry_hash)) {
     Violate(Invariant::kLeaderAppendOnly, Name(leader) + " leads term " + std::to_string(term) +
                                               " and replaces its own entry at index " +
                                               std::to_string(index));
@@ -349,9 +354,9 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
   const auto leaders = leader_log.find(reply.match_index);
   if (leaders == leader_log.end()) return;
   const std::uint64_t on_disk = entries[reply.match_index - 1].term;
-  if (on_disk != leaders->second) {
+  if (on_disk != leaders->second.term) {
     Violate(Invariant::kLogMatching,
-            Name(replica) + " acknowledges " + At(reply.match_index, leaders->second) +
+            Name(replica) + " acknowledges " + At(reply.match_index, leaders->second.term) +
                 " while its disk has term " + std::to_string(on_disk) + " there");
   }
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,6 +84,11 @@ class RaftChecker : public sim::Observer {
     std::uint64_t prev_term = 0;
     std::uint64_t disks = 0;  // replicas that have had it on disk, one bit each
   };
+  // An entry of a leader's log, as it has shown it to its followers.
+  struct Shown {
+    std::uint64_t term = 0;
+    std::optional<std::uint64_t> command_hash;  // none until a message holds the entry itself
+  };
   struct Applied {
     std::uint64_t term = 0;
     std::uint64_t command_hash = 0;
@@ -125,8 +131,9 @@ class RaftChecker : public sim::Observer {
   void SeeLeader(PeerId replica, std::uint64_t term);
   Entry& SeeEntry(std::uint64_t index, const LogEntry& entry, std::uint64_t prev_term,
                   PeerId shown_by);
+  // `entry_hash`: of the command, if the leader has shown it and not just the entry's term.
   void SeeLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
-                      std::uint64_t entry_term);
+                      std::uint64_t entry_term, std::optional<std::uint64_t> entry_hash);
   void ReadDisk(PeerId replica, const sim::SimDisk& disk);
 
   sim::Simulator& simulator_;
@@ -135,8 +142,8 @@ class RaftChecker : public sim::Observer {
   std::vector<Replica> replicas_;
   std::map<std::uint64_t, PeerId> leaders_;  // by term: from claims, and from AppendEntries
   std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // by (index, term)
-  // By (term): what the leader of that term has shown of its log, index to term.
-  std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>> leader_logs_;
+  // By term, then index: what the leader of that term has shown of its log.
+  std::map<std::uint64_t, std::map<std::uint64_t, Shown>> leader_logs_;
   std::vector<Applied> applied_{1};  // by index, as the first replica applied it
   std::map<std::pair<PeerId, std::uint64_t>, PeerId> votes_;  // (voter, term) to candidate
   std::map<std::uint64_t, std::uint64_t> times_applied_;      // by command hash

@@ -12,6 +12,11 @@ RaftWorld::RaftWorld(const testkit::ClusterOptions& options)
   cluster.Start();
 }
 
+RaftWorld::~RaftWorld() {
+  if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
+  if (!checker.violations().empty()) ADD_FAILURE() << checker.FirstViolation();
+}
+
 PeerId RaftWorld::WaitForLeader(Duration at_most) {
   const bool found = cluster.RunUntil(
       [this] {
@@ -62,9 +67,8 @@ bool RaftWorld::WaitForAllApplied(Duration at_most) {
 }
 
 testing::AssertionResult RaftWorld::IsSound() const {
-  if (!cluster.first_death().empty()) return testing::AssertionFailure() << cluster.first_death();
-  if (!checker.violations().empty()) {
-    return testing::AssertionFailure() << checker.FirstViolation();
+  if (!cluster.first_death().empty() || !checker.violations().empty()) {
+    return testing::AssertionFailure() << "the end of this report says why";  // the destructor does
   }
   for (const std::uint64_t hash : acknowledged_) {
     const std::uint64_t times = checker.TimesApplied(hash);
@@ -74,6 +78,14 @@ testing::AssertionResult RaftWorld::IsSound() const {
     }
   }
   return testing::AssertionSuccess();
+}
+
+std::vector<PeerId> RaftWorld::Others(PeerId replica) const {
+  std::vector<PeerId> others;
+  for (PeerId id = 0; id < cluster.replicas(); ++id) {
+    if (id != replica) others.push_back(id);
+  }
+  return others;
 }
 
 }  // namespace depfast::raft

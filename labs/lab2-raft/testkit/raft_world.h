@@ -19,6 +19,10 @@ class RaftWorld {
  public:
   // Starts the replicas.
   explicit RaftWorld(const testkit::ClusterOptions& options);
+  // A test that fails early may fail because of a violation, or a death: then this says so.
+  ~RaftWorld();
+  RaftWorld(const RaftWorld&) = delete;
+  RaftWorld& operator=(const RaftWorld&) = delete;
 
   // Runs until some replica leads and has opened its term with a committed entry. Returns it, or
   // kNobody after `at_most`.
@@ -40,6 +44,9 @@ class RaftWorld {
   // No replica died by itself, no invariant was violated, no acknowledged command is missing and
   // none was applied twice. The end of every test.
   testing::AssertionResult IsSound() const;
+
+  // The other replicas, ascending.
+  std::vector<PeerId> Others(PeerId replica) const;
 
   testkit::Cluster cluster;
   RaftChecker checker;

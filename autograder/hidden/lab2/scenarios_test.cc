@@ -1,0 +1,125 @@
+// Hidden tests: scripted scenarios that chance rarely finds. Each sets a trap by hand: who may talk
+// to whom, and who dies when.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "raft_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::raft {
+namespace {
+
+// Runs until one of `replicas` has `role` in a term above `term`. Returns it, or kNobody.
+PeerId WaitForRole(RaftWorld& world, const std::vector<PeerId>& replicas, Role role,
+                   std::uint64_t term) {
+  PeerId found = kNobody;
+  world.cluster.RunUntil(
+      [&] {
+        for (PeerId id : replicas) {
+          const auto& claims = world.checker.claims(id);
+          if (world.cluster.simulator().IsUp(id) && claims.role == role && claims.term > term) {
+            found = id;
+          }
+        }
+        return found != kNobody;
+      },
+      4s);
+  return found;
+}
+
+// Raft, figure 8, with the replicas' names: s1 replicates entries of term 2 to s2 alone; s5 leads
+// term 3 and reaches nobody; s1 or s2 leads again and replicates the old entries to s3. They are on
+// a majority now, but s5 could still be elected by s3 and s4, and replace them.
+GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "raft", 4,
+            "An entry of an earlier term is committed only once one of the leader's own term is.") {
+  RaftWorld world({.replicas = 5, .seed = 601});
+  const PeerId s1 = world.WaitForLeader();
+  ASSERT_NE(s1, kNobody);
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const auto others = world.Others(s1);
+  const PeerId s2 = others[0];
+
+  const auto left = sim::PartitionFault({s1, s2});
+  world.cluster.Begin(left);
+  for (int i = 0; i < 300; ++i) world.SubmitOne();
+  world.cluster.RunFor(100ms);
+  const std::uint64_t committed = world.checker.MaxCommitIndex();
+  std::uint64_t term = world.checker.claims(s1).term;
+  world.cluster.Crash(s1);
+  world.cluster.Crash(s2);
+
+  const PeerId s5 = WaitForRole(world, {others[1], others[2], others[3]}, Role::kLeader, term);
+  ASSERT_NE(s5, kNobody) << "three of five replicas elect no leader";
+  const auto alone = sim::PartitionFault({s5});
+  world.cluster.Begin(alone);  // before its first message leaves
+  world.cluster.RunFor(20ms);  // its own entry gets to its disk
+  term = world.checker.claims(s5).term;
+  const PeerId s3 = others[1] == s5 ? others[2] : others[1];
+  const PeerId s4 = others[3] == s5 ? others[2] : others[3];
+  world.cluster.Crash(s5);
+  world.cluster.Crash(s4);
+  world.cluster.End(left);
+  world.cluster.End(alone);
+
+  world.cluster.Restart(s1);
+  world.cluster.Restart(s2);
+  const PeerId again = WaitForRole(world, {s1, s2, s3}, Role::kLeader, term);
+  ASSERT_NE(again, kNobody) << "three of five replicas elect no leader";
+  ASSERT_TRUE(world.cluster.RunUntil(
+      [&] { return world.checker.claims(again).commit_index > committed; }, 4s))
+      << "a majority is up, and nothing commits";
+  world.cluster.Crash(s1);
+  world.cluster.Crash(s2);
+  world.cluster.Restart(s4);
+  world.cluster.Restart(s5);
+  ASSERT_TRUE(world.Commit(5, 6s)) << "three of five replicas commit nothing";
+  world.cluster.Heal();
+  ASSERT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.IsSound());
+}
+
+// x campaigns and reaches b alone; b votes for it. x dies, and another candidate of the same term
+// asks b, which in one of the two worlds has lost power in between.
+void AskAVoterTwice(bool voter_crashes, std::uint64_t seed) {
+  RaftWorld world({.replicas = 5, .seed = seed});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  std::uint64_t term = world.checker.claims(leader).term;
+  const auto others = world.Others(leader);
+  world.cluster.Crash(leader);
+  const PeerId x = WaitForRole(world, others, Role::kCandidate, term);
+  ASSERT_NE(x, kNobody) << "the leader died, and nobody campaigns";
+  const PeerId b = others[0] == x ? others[1] : others[0];
+  const auto two = sim::PartitionFault({x, b});
+  world.cluster.Begin(two);    // before its first message leaves
+  world.cluster.RunFor(20ms);  // b votes
+  world.cluster.Crash(x);
+  if (voter_crashes) {
+    world.cluster.Crash(b);
+    world.cluster.Restart(b);
+  }
+  world.cluster.Restart(leader);  // a majority without x and b, which knows of no vote
+  std::vector<PeerId> rest;
+  for (PeerId id : world.Others(x)) {
+    if (id != b) rest.push_back(id);
+  }
+  ASSERT_NE(WaitForRole(world, rest, Role::kCandidate, term), kNobody);
+  world.cluster.End(two);
+  ASSERT_NE(world.WaitForLeader(4s), kNobody) << "three of five replicas elect no leader";
+  ASSERT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "raft", 4,
+            "A replica votes for one candidate per term, even if it restarts in between.") {
+  for (std::uint64_t seed = 1; seed <= 4 && !testing::Test::HasFatalFailure(); ++seed) {
+    AskAVoterTwice(false, 610 + seed);
+    if (!testing::Test::HasFatalFailure()) AskAVoterTwice(true, 620 + seed);
+  }
+}
+
+}  // namespace
+}  // namespace depfast::raft
