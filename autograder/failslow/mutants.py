@@ -18,7 +18,10 @@ DETERMINISM = "determinism"
 
 @dataclass(frozen=True)
 class Mutant:
-    """`caught_by` and `passes` hold test ids, MEASUREMENT or DETERMINISM."""
+    """`caught_by` and `passes` hold test ids, MEASUREMENT, one row of it, or DETERMINISM.
+
+    `trips`: the invariant, as the checker prints it, that a failure of `caught_by` must name.
+    """
 
     name: str
     directory: Path
@@ -26,6 +29,7 @@ class Mutant:
     lab: str
     caught_by: tuple[str, ...]
     passes: tuple[str, ...]
+    trips: str | None = None
 
 
 def is_mutant(directory: Path) -> bool:
@@ -41,6 +45,7 @@ def load_mutant(directory: Path) -> Mutant:
         lab=content["lab"],
         caught_by=tuple(content["caught_by"]),
         passes=tuple(content["passes"]),
+        trips=content.get("trips"),
     )
 
 

@@ -1,6 +1,7 @@
 """`kit check` itself: it counts right, and its checks can fail."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, TestRow
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from failslow.mutants import Mutant
+from failslow.mutants import Mutant, load_mutant
 
 
 def row(test_id: str, passed: bool) -> TestRow:
@@ -109,6 +110,30 @@ def test_a_mutant_must_be_caught_and_pass_as_it_says(kit: Kit) -> None:
     slow[0] = row("measurement/3/cpu-slow", True)
     half = Grade((LabGrade(lab, tuple(slow)),))
     assert judged(mutant(["measurement"], []), half).failed == 1
+
+
+def test_a_mutant_must_trip_the_invariant_it_names(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab1")
+    bad = replace(row("A.Bad", False), detail="durability violated at 0.1 s: too early")
+    other = replace(row("A.Other", False), detail="log matching violated at 0.1 s: odd")
+    graded = Grade((LabGrade(lab, (bad, other)),))
+    trips = replace(mutant(["A.Bad"], []), trips="durability")
+    assert grades.judge_mutant(trips, graded).failed == 0
+    trips = replace(trips, trips="log matching")
+    assert grades.judge_mutant(trips, graded).problems == [
+        "mutant m: no failure says 'log matching violated'"
+    ]
+
+
+def test_a_mutant_may_name_an_invariant(tmp_path: Path) -> None:
+    text = "description: d\nlab: lab2\ncaught_by: [A.B]\npasses: []\n"
+    (tmp_path / "mutant.yaml").write_text(text)
+    assert load_mutant(tmp_path).trips is None
+    (tmp_path / "mutant.yaml").write_text(text + "trips: election safety\n")
+    assert load_mutant(tmp_path).trips == "election safety"
+    (tmp_path / "mutant.yaml").write_text(text + "trips: []\n")
+    with pytest.raises(CannotDo, match="trips"):
+        load_mutant(tmp_path)
 
 
 def test_a_mutant_is_graded_by_what_it_names_only() -> None:

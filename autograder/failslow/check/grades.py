@@ -104,6 +104,10 @@ def judge_mutant(mutant: Mutant, graded: Grade) -> Counts:
         rows = _named(graded, name)
         passed = bool(rows) and all(row.passed for row in rows)
         counts.expect(passed, f"mutant {mutant.name} does not pass {_known(name, rows)}")
+    if mutant.trips is not None:
+        failures = [row.detail for name in mutant.caught_by for row in _named(graded, name)]
+        trips = any(f"{mutant.trips} violated" in failure for failure in failures)
+        counts.expect(trips, f"mutant {mutant.name}: no failure says '{mutant.trips} violated'")
     return counts
 
 
