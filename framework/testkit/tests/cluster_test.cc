@@ -1,0 +1,85 @@
+// Cluster: waiting for something, explaining a stall, and seeds.
+#include "testkit/cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "sample.h"
+#include "testkit/client.h"
+#include "testkit/environment.h"
+
+namespace depfast::testkit {
+namespace {
+
+TEST(Cluster, RunUntilStopsAtTheEventThatMakesItTrue) {
+  Cluster cluster({.replicas = 2, .seed = 1});
+  cluster.Start();
+  bool done = false;
+  cluster.simulator().At(5ms, [&] { done = true; });
+  cluster.simulator().At(6ms, [&] { done = false; });
+  EXPECT_TRUE(cluster.RunUntil([&] { return done; }, 1s));
+  EXPECT_EQ(cluster.now(), 5ms);
+  EXPECT_EQ(cluster.history().size(), 0U);
+}
+
+TEST(Cluster, RunUntilAsksFirstAndLast) {
+  Cluster cluster({.replicas = 2, .seed = 1});
+  cluster.Start();
+  EXPECT_TRUE(cluster.RunUntil([] { return true; }, 1s));
+  EXPECT_EQ(cluster.now(), 0s);
+  EXPECT_TRUE(cluster.RunUntil([&] { return cluster.now() >= 1s; }, 1s))
+      << "what is true at the limit is in time";
+}
+
+TEST(Cluster, AStallExplainsItself) {
+  Cluster cluster({.replicas = 3, .seed = 1});
+  cluster.Start();
+  Client client(cluster.simulator());
+  client.Call(1, Ignore{}, kForever, [](const std::optional<SampleReply>&) {});
+  cluster.RunFor(1ms);
+  cluster.Crash(2);
+  EXPECT_FALSE(cluster.RunUntil([] { return false; }, 100ms));
+  EXPECT_EQ(cluster.now(), 101ms);
+  const std::string history = cluster.history().All();
+  EXPECT_NE(history.find("replica 2 dies: crash"), std::string::npos) << history;
+  EXPECT_NE(history.find("replica 0 stalls: "), std::string::npos) << history;
+  EXPECT_EQ(history.find("replica 2 stalls: "), std::string::npos) << history;
+  const std::size_t stall = history.find("replica 1 stalls: ");
+  ASSERT_NE(stall, std::string::npos) << history;
+  EXPECT_NE(history.find("Ignore", stall), std::string::npos) << history;
+  EXPECT_NE(history.find("a day that never comes", stall), std::string::npos) << history;
+}
+
+TEST(Cluster, FaultsAreInTheHistory) {
+  Cluster cluster({.replicas = 3, .seed = 1});
+  cluster.Start();
+  cluster.Partition({0});
+  cluster.RunFor(1s);
+  cluster.Heal();
+  cluster.Note("done");
+  EXPECT_EQ(cluster.history().All(),
+            "#1  0.000000 s  begins: partition on replica 0 from 0.000 s\n"
+            "#2  1.000000 s  everything heals\n"
+            "#3  1.000000 s  done\n");
+}
+
+TEST(Cluster, ItsSeedComesFromTheRunsAndItsOwn) {
+  const std::uint64_t base = TheEnvironment().seed;
+  std::set<std::uint64_t> seeds;
+  const auto add = [&](std::uint64_t run, std::uint64_t own) {
+    TheEnvironment().seed = run;
+    Cluster cluster({.replicas = 1, .seed = own});
+    return seeds.insert(cluster.simulator().options().seed).second;
+  };
+  EXPECT_TRUE(add(1, 1));
+  EXPECT_TRUE(add(1, 2));
+  EXPECT_TRUE(add(2, 1));
+  EXPECT_FALSE(add(1, 1));
+  TheEnvironment().seed = base;
+}
+
+}  // namespace
+}  // namespace depfast::testkit

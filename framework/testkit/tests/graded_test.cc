@@ -1,0 +1,47 @@
+// A lab's suite in small: graded tests, one that fails on request, and one that is not
+// deterministic.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "sample.h"
+#include "testkit/client.h"
+#include "testkit/cluster.h"
+#include "testkit/environment.h"
+
+namespace depfast::testkit {
+namespace {
+
+// Asks replica 0, and expects this answer. The history of a failure is that of the clusters alive.
+template <typename Request>
+void Expect(const Request& request, const std::string& expected) {
+  Cluster cluster({.replicas = 2, .seed = 5});
+  cluster.Start();
+  Client client(cluster.simulator());
+  std::string answer = "nothing";
+  bool ended = false;
+  client.Call(0, request, 1s, [&](const std::optional<SampleReply>& reply) {
+    if (reply) answer = reply->text;
+    ended = true;
+  });
+  cluster.Note("asked");
+  EXPECT_TRUE(cluster.RunUntil([&] { return ended; }, 2s));
+  EXPECT_EQ(answer, expected);
+}
+
+GRADED_TEST(Graded, Says, "1A", 3, "What is said is \"said\" back, byte\\for byte.") {
+  Expect(Say{"this"}, "this");
+}
+
+GRADED_TEST(Graded, Confesses, "1B", 4, "Where things are in memory is nobody's business.") {
+  Expect(Confess{}, "done");
+}
+
+GRADED_TEST(Graded, Fails, "1B", 0, "It fails when it ought to.") {
+  Expect(Say{"this"}, std::getenv("FAILSLOW_SAMPLE_FAILS") != nullptr ? "that" : "this");
+}
+
+}  // namespace
+}  // namespace depfast::testkit

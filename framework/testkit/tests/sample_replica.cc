@@ -1,0 +1,56 @@
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+
+#include "depfast/rpc.h"
+#include "depfast/runtime.h"
+#include "depfast/service.h"
+#include "depfast/value_event.h"
+#include "sample.h"
+
+namespace depfast::testkit {
+namespace {
+
+struct NoText {
+  std::uint64_t number = 0;
+  MSGPACK_DEFINE(number)
+};
+
+// Garble as the replica sees it: with another reply than the client expects.
+struct GarbledReply : Garble {
+  using Reply = NoText;
+  MSGPACK_DEFINE()
+};
+
+class Sample : public Service {
+ public:
+  explicit Sample(Runtime& runtime) : runtime_(runtime) {}
+
+  void Start() override {
+    Rpc& rpc = runtime_.rpc();
+    rpc.HandleInline<Say>(
+        [](const Say& say, const Responder<SampleReply>& answer) { answer.Send({say.text}); });
+    rpc.Handle<Ignore>([](PeerId, const Ignore&) {
+      std::make_shared<IntEvent>("a day that never comes", 1)->Wait();
+      return SampleReply{};
+    });
+    rpc.Handle<Refuse>(
+        [](PeerId, const Refuse&) -> SampleReply { throw std::runtime_error("no"); });
+    rpc.Handle<Confess>([this](PeerId, const Confess&) {
+      static int somewhere = 0;
+      runtime_.Observe({1, {reinterpret_cast<std::uintptr_t>(&somewhere), 0, 0, 0}});
+      return SampleReply{"done"};
+    });
+    rpc.Handle<GarbledReply>([](PeerId, const GarbledReply&) { return NoText{1}; });
+  }
+
+ private:
+  Runtime& runtime_;
+};
+
+}  // namespace
+}  // namespace depfast::testkit
+
+std::unique_ptr<depfast::Service> depfast::MakeService(depfast::Runtime& runtime) {
+  return std::make_unique<depfast::testkit::Sample>(runtime);
+}
