@@ -52,9 +52,12 @@ std::string Describe(const ReleaseFrame& release) {
 }
 
 std::string Describe(const IoRequest& io) {
-  return "io " + std::to_string(io.id) + " kind " + std::to_string(static_cast<int>(io.kind)) +
-         " on " + io.file + ", " + std::to_string(io.data ? io.data->size() : 0) + " bytes" +
-         (io.sync ? ", sync" : "");
+  static constexpr const char* kKinds[] = {"append to", "read", "truncate", "rename", "remove"};
+  std::string text =
+      "io " + std::to_string(io.id) + " " + kKinds[static_cast<int>(io.kind)] + " " + io.file;
+  if (!io.to.empty()) text += " to " + io.to;
+  if (io.length != 0) text += ", length " + std::to_string(io.length);
+  return text + ", " + Digest(io.data) + (io.sync ? ", sync" : "");
 }
 
 std::string Describe(const SetWake& wake) { return "wake at " + std::to_string(wake.when.count()); }
