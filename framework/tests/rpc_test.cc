@@ -258,6 +258,16 @@ TEST_F(RpcTest, AnUnknownMethodFailsTheCall) {
   EXPECT_EQ(node(1).rpc().counters().unknown_methods, 1U);
 }
 
+TEST_F(RpcTest, AnInlineHandlerThatThrowsRejects) {
+  node(1).rpc().HandleInline<EchoRequest>([](const EchoRequest&, const Responder<EchoReply>&) {
+    throw std::out_of_range("no such thing");
+  });
+  const auto call = Call(1, EchoRequest{"x"});
+  RoundTrip(1);
+  EXPECT_EQ(node(1).death, "") << "a handler's error is the caller's business";
+  EXPECT_EQ(call->error(), RpcError::kRejected);
+}
+
 TEST_F(RpcTest, AHandlerThatThrowsRejects) {
   node(1).rpc().Handle<EchoRequest>([&](PeerId, const EchoRequest&) -> EchoReply {
     node(1).runtime().Sleep(1ms);

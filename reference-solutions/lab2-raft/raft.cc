@@ -273,6 +273,10 @@ void Raft::Round() {
 }
 
 void Raft::AppendPending() {
+  // The round works for the client whose command comes first: its messages say so.
+  if (pending_.front().responder) {
+    runtime_.set_dependency(pending_.front().responder->dependency());
+  }
   std::size_t bytes = 0;
   auto next = pending_.begin();
   for (; next != pending_.end() && bytes < kRoundBytesMax; ++next) {
@@ -319,6 +323,7 @@ void Raft::Lag(PeerId peer, std::uint64_t from) {
 }
 
 void Raft::CatchUp(PeerId peer) {
+  runtime_.set_dependency({});  // no client asked for this: a background task
   const std::uint64_t term = term_;
   Follower& follower = FollowerOf(peer);
   std::size_t budget = kCatchUpBytesMin;

@@ -148,7 +148,8 @@ class Rpc {
   template <typename Request>
   void Handle(std::function<typename Request::Reply(PeerId, const Request&)> handler);
 
-  // Serves a method without a coroutine: `handler(request, responder)` must not wait.
+  // Serves a method without a coroutine: `handler(request, responder)` must not wait. A
+  // std::exception answers kRejected.
   template <typename Request>
   void HandleInline(
       std::function<void(const Request&, Responder<typename Request::Reply>)> handler);
@@ -254,7 +255,11 @@ void Rpc::HandleInline(
                                                            std::string& error) {
         auto request = DecodeBody<Request>(body, error);
         if (!request) return false;
-        handler(*request, Responder<typename Request::Reply>(this, from, header));
+        try {
+          handler(*request, Responder<typename Request::Reply>(this, from, header));
+        } catch (const std::exception&) {
+          SendError(from, header, RpcError::kRejected);
+        }
         return true;
       }};
 }
