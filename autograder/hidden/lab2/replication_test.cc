@@ -10,7 +10,7 @@
 namespace depfast::raft {
 namespace {
 
-GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "raft", 5,
+GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "raft", 4,
             "Entries that a cut-off leader could not commit are replaced when it comes back.") {
   RaftWorld world({.replicas = 3, .seed = 310});
   const PeerId old_leader = world.WaitForLeader();
@@ -29,7 +29,7 @@ GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "raft", 5,
 }
 
 GRADED_TEST(
-    RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "raft", 5,
+    RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "raft", 4,
     "With 10 % of messages lost, doubled or overtaken, logs stay equal and commands commit.") {
   RaftWorld world({.replicas = 5, .seed = 320});
   ASSERT_NE(world.WaitForLeader(), kNobody);

@@ -121,5 +121,32 @@ GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "raft", 4,
   }
 }
 
+// A leader is cut off with entries that nobody else has, and comes back to a leader of a later term
+// that knows nothing about it: their logs differ where the new leader begins to look.
+GRADED_TEST(RaftScenarios, ALogThatDivergesIsReplaced, "raft", 3,
+            "A follower whose log differs gets the leader's, from where they differ.") {
+  RaftWorld world({.replicas = 3, .seed = 630});
+  const PeerId stray = world.WaitForLeader();
+  ASSERT_NE(stray, kNobody);
+  ASSERT_TRUE(world.Commit(10));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  world.cluster.Partition({stray});
+  for (int i = 0; i < 60; ++i) world.SubmitOne();  // only its own disk gets these
+  world.cluster.RunFor(100ms);
+  const std::uint64_t term = world.checker.claims(stray).term;
+  const PeerId second = WaitForRole(world, world.Others(stray), Role::kLeader, term);
+  ASSERT_NE(second, kNobody) << "two of three replicas elect no leader";
+  ASSERT_TRUE(world.Commit(100, 5s));
+  world.cluster.Crash(stray);
+  world.cluster.Crash(second);
+  world.cluster.RunFor(50ms);
+  world.cluster.End(sim::PartitionFault({stray}));
+  world.cluster.Restart(stray);
+  ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas commit nothing";
+  world.cluster.Heal();
+  ASSERT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.IsSound());
+}
+
 }  // namespace
 }  // namespace depfast::raft
