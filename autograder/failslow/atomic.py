@@ -25,6 +25,20 @@ def write_text(path: Path, text: str) -> None:
         raise
 
 
+def copy(source: Path, final: Path) -> None:
+    """Makes `final` a copy of `source` in one step, and its directory if there is none."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{final.name}.", dir=final.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        shutil.copyfile(source, temporary)
+        temporary.replace(final)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
 @contextmanager
 def directory(final: Path) -> Iterator[Path]:
     """A scratch directory that becomes `final` when the body succeeds, else is removed.

@@ -2,7 +2,8 @@
 
 A submission is untrusted and changes for every student, so it never enters the kit's own build
 tree: its files are copied to build/submissions/<key>/, and the key is a hash of everything
-the result depends on. The same key is never built twice.
+the result depends on. The same key is never built twice. Objects are kept by such a key, too
+(build/submission-objects/): submissions and mutants that share files compile them once.
 """
 
 import hashlib
@@ -22,7 +23,9 @@ from failslow.labs import Lab, Labs
 from failslow.submission import Submission, place
 
 COMPILE_TIMEOUT_S = 300.0
-CACHED_BUILDS_MAX = 64
+CACHED_BUILDS_MAX = 128
+CACHED_OBJECTS_MAX = 512
+OBJECTS = "submission-objects"
 FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition).*)$", re.M)
 
 
@@ -76,20 +79,30 @@ def load_recipe(kit: Kit) -> Recipe:
 
 
 def build_submission(
-    kit: Kit, labs: Labs, submission: Submission, recipe: Recipe, targets: list[Target]
+    kit: Kit,
+    labs: Labs,
+    submission: Submission,
+    recipe: Recipe,
+    targets: list[Target],
+    alone: bool = True,
 ) -> Path:
     """Returns the directory with the programs, bin/<target name>.
 
+    `alone`: nothing else builds now, so use every core and show progress.
     BadSubmission with the compiler's first error as its line when it does not compile or
     link; nothing is left behind then.
     """
     final = kit.submissions / _key(kit, submission, recipe, targets)
     if not final.is_dir():
         _prune(kit)
-        with atomic.directory(final) as scratch, console.progress("Compiling the submission") as go:
+        with atomic.directory(final) as scratch:
             _write_sources(submission, scratch)
-            builder = _Builder(labs, recipe, scratch, final)
-            builder.compile(targets, go)
+            builder = _Builder(kit, labs, recipe, scratch, final)
+            if alone:
+                with console.progress("Compiling the submission") as advance:
+                    builder.compile_side_by_side(targets, advance)
+            else:
+                builder.compile(targets)
             builder.link(targets)
     os.utime(final)
     return final / "bin"
@@ -98,25 +111,35 @@ def build_submission(
 class _Builder:
     """Builds the targets inside `scratch`, which will be renamed to `final`."""
 
-    def __init__(self, labs: Labs, recipe: Recipe, scratch: Path, final: Path) -> None:
+    def __init__(self, kit: Kit, labs: Labs, recipe: Recipe, scratch: Path, final: Path) -> None:
+        self._objects = kit.submissions.with_name(OBJECTS)
+        self._headers = _headers_digest(kit, recipe)
         self._labs = labs
         self._recipe = recipe
         self._scratch = scratch
         self._final = final
 
-    def compile(self, targets: list[Target], advance: console.Advance) -> None:
-        jobs: dict[Path, tuple[str, list[str]]] = {}
+    def compile_side_by_side(self, targets: list[Target], advance: console.Advance) -> None:
+        parallel.run_all(
+            self._jobs(targets),
+            lambda job: self._compile_one(*job),
+            advance,
+            lambda job: Path(job[1]).name,
+        )
+
+    def compile(self, targets: list[Target]) -> None:
+        for job in self._jobs(targets):
+            self._compile_one(*job)
+
+    def _jobs(self, targets: list[Target]) -> list[tuple[Path, str, list[str]]]:
+        """Object, source and include flags of everything to compile, each object once."""
+        (self._scratch / "obj").mkdir()
+        jobs: dict[Path, tuple[Path, str, list[str]]] = {}
         for target in targets:
             for lab, source in self._sources(target):
-                includes = self._includes(target.lab, lab)
-                jobs.setdefault(self._object(lab, source), (source, includes))
-        (self._scratch / "obj").mkdir()
-        parallel.run_all(
-            list(jobs.items()),
-            lambda job: self._compile_one(job[0], *job[1]),
-            advance,
-            lambda job: Path(job[1][0]).name,
-        )
+                output = self._object(lab, source)
+                jobs.setdefault(output, (output, source, self._includes(target.lab, lab)))
+        return list(jobs.values())
 
     def link(self, targets: list[Target]) -> None:
         (self._scratch / "bin").mkdir()
@@ -144,10 +167,26 @@ class _Builder:
         return [f"-I{place(graded, each)}" for each in reversed(self._labs.closure(lab))]
 
     def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
-        # Error messages and debug information must not depend on the scratch name.
-        prefix = f"-ffile-prefix-map={self._scratch}={self._final}"
-        argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
-        self._run([*argv, "-c", source, "-o", str(output)], "the submission does not compile")
+        cached = self._objects / f"{self._object_key(source, includes)}.o"
+        if cached.is_file():
+            os.utime(cached)
+        else:
+            # What an object holds must not depend on where it was compiled.
+            prefix = f"-ffile-prefix-map={self._scratch / 'src'}/="
+            argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
+            self._run([*argv, "-c", source, "-o", str(output)], "the submission does not compile")
+            atomic.copy(output, cached)
+        shutil.copyfile(cached, output)
+
+    def _object_key(self, source: str, includes: list[str]) -> str:
+        """A hash of the source, every header it may include, and how it is compiled."""
+        here = self._scratch / "src"
+        digest = hashlib.sha256(self._headers)
+        _add(digest, source, (here / source).read_bytes())
+        for include in includes:
+            for header in sorted((here / include.removeprefix("-I")).rglob("*.h")):
+                _add(digest, f"{include} {header.name}", header.read_bytes())
+        return digest.hexdigest()[:32]
 
     def _link_flags(self) -> list[str]:
         return [flag for flag in self._recipe.flags if flag.startswith(("-fsanitize", "-O", "-g"))]
@@ -174,36 +213,48 @@ def _write_sources(submission: Submission, scratch: Path) -> None:
 
 def _key(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:
     """A hash of all inputs: submitted files, flags, compiler, kit headers, drivers, libraries."""
-    digest = hashlib.sha256()
-
-    def add(name: str, content: bytes) -> None:
-        digest.update(f"{name}\0{len(content)}\0".encode())
-        digest.update(content)
-
-    add("recipe", recipe.text.encode())
-    add("targets", " ".join(target.name for target in targets).encode())
+    digest = hashlib.sha256(_headers_digest(kit, recipe))
+    _add(digest, "recipe", recipe.text.encode())
+    _add(digest, "targets", " ".join(target.name for target in targets).encode())
     for name, content in sorted(submission.files.items()):
-        add(name, content)
-    for path in sorted(_kit_inputs(kit, recipe, targets)):
-        add(str(path), path.read_bytes())
-    compiler = Path(shutil.which(recipe.compiler) or recipe.compiler).resolve()
-    if compiler.exists():
-        status = compiler.stat()
-        add(str(compiler), f"{status.st_size} {status.st_mtime_ns}".encode())
+        _add(digest, name, content)
+    for path in sorted(_kit_files(targets)):
+        _add(digest, str(path), _read(path))
     return digest.hexdigest()[:20]
 
 
-def _kit_inputs(kit: Kit, recipe: Recipe, targets: list[Target]) -> set[Path]:
-    inputs = {Path(source) for target in targets for source in target.sources}
-    for target in targets:
-        inputs |= {Path(word) for word in target.link if word.endswith((".a", ".o", ".so"))}
+def _headers_digest(kit: Kit, recipe: Recipe) -> bytes:
+    """Of what every compilation depends on: compiler, flags, and the kit's own headers."""
+    digest = hashlib.sha256("\0".join([recipe.compiler, *recipe.flags]).encode())
     for include in _include_directories(recipe.flags):
         if kit.root in include.parents:
-            inputs |= set(include.rglob("*.h"))
-    missing = [path for path in inputs if not path.is_file()]
-    if missing:
-        raise CannotDo(f"{missing[0]} is missing; build the kit first")
-    return inputs
+            for path in sorted(include.rglob("*.h")):
+                _add(digest, str(path), _read(path))
+    compiler = Path(shutil.which(recipe.compiler) or recipe.compiler).resolve()
+    if compiler.exists():
+        status = compiler.stat()
+        _add(digest, str(compiler), f"{status.st_size} {status.st_mtime_ns}".encode())
+    return digest.digest()
+
+
+def _add(digest: "hashlib._Hash", name: str, content: bytes) -> None:
+    """Names and lengths go in as well: no two sets of inputs look alike."""
+    digest.update(f"{name}\0{len(content)}\0".encode())
+    digest.update(content)
+
+
+def _read(path: Path) -> bytes:
+    if not path.is_file():
+        raise CannotDo(f"{path} is missing; build the kit first")
+    return path.read_bytes()
+
+
+def _kit_files(targets: list[Target]) -> set[Path]:
+    """The kit's own sources and libraries that go into the targets."""
+    files = {Path(source) for target in targets for source in target.sources}
+    for target in targets:
+        files |= {Path(word) for word in target.link if word.endswith((".a", ".o", ".so"))}
+    return files
 
 
 def _include_directories(flags: tuple[str, ...]) -> list[Path]:
@@ -219,10 +270,18 @@ def _include_directories(flags: tuple[str, ...]) -> list[Path]:
 
 
 def _prune(kit: Kit) -> None:
-    """Keeps the most recently used builds, so that regrading a course does not fill the disk."""
-    if not kit.submissions.is_dir():
+    """Keeps what was used most recently, so that regrading a course does not fill the disk."""
+    _keep_latest(kit.submissions, CACHED_BUILDS_MAX)
+    _keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
+
+
+def _keep_latest(directory: Path, count: int) -> None:
+    if not directory.is_dir():
         return
-    builds = [path for path in kit.submissions.iterdir() if not path.name.startswith(".")]
-    builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in builds[CACHED_BUILDS_MAX:]:
-        shutil.rmtree(old, ignore_errors=True)
+    entries = [path for path in directory.iterdir() if not path.name.startswith(".")]
+    entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in entries[count:]:
+        if old.is_dir():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.unlink(missing_ok=True)

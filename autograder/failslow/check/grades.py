@@ -1,9 +1,11 @@
 """Does the grader still grade? The reference, the starter and every mutant."""
 
+from contextlib import suppress
 from pathlib import Path
 
-from failslow import results
+from failslow import console, parallel, results
 from failslow.check.step import Context, Counts
+from failslow.compile import build_submission, load_recipe
 from failslow.errors import CannotDo
 from failslow.grading import Grade, Scope, TestRow, grade
 from failslow.labs import Labs, load_labs
@@ -67,6 +69,7 @@ def mutants(context: Context) -> Counts:
     found = load_mutants(context.kit)
     if not found:
         raise CannotDo("there is no mutant")
+    _build_side_by_side(context, labs, found)
     counts = Counts()
     for mutant in found:
         try:
@@ -74,6 +77,21 @@ def mutants(context: Context) -> Counts:
         except CannotDo as error:
             counts.problems.append(f"mutant {mutant.name}: {error}\n{error.detail}".rstrip())
     return counts
+
+
+def _build_side_by_side(context: Context, labs: Labs, found: list[Mutant]) -> None:
+    """Compiling is what takes long: one mutant per core. One that does not compile or apply is
+    reported when its turn to be graded comes."""
+    recipe = load_recipe(context.kit)
+
+    def build(mutant: Mutant) -> None:
+        with suppress(CannotDo), materialised(context.kit, labs, mutant) as tree:
+            submission = collect(context.kit, labs, tree, mutant.lab)
+            targets = [recipe.replica(lab) for lab in submission.labs]
+            build_submission(context.kit, labs, submission, recipe, targets, alone=False)
+
+    with console.progress("Compiling the mutants") as advance:
+        parallel.run_all(found, build, advance, lambda mutant: mutant.name)
 
 
 def _mutant(context: Context, labs: Labs, mutant: Mutant) -> Counts:
