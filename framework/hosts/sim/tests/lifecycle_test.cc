@@ -172,6 +172,27 @@ TEST(Crash, AWriteInFlightIsLostAndNeverCompletes) {
   EXPECT_TRUE(world.sim.disk(0).files().empty());
 }
 
+TEST(Crash, ACompletionThatWasNotReadYetIsLost) {
+  World world(
+      [](Turn& turn) {
+        if (turn.first && turn.input.now == Time::zero()) turn.Append("log", "x", true);
+      },
+      1);
+  const PeerId client = world.AddSilentClient();
+  world.sim.Start();
+  world.sim.Begin(CpuSlow({0}, 1));
+  world.sim.ClientSend(client, 0, MakeBytes("q"));
+  world.sim.RunUntil(2500us);  // the disk is done, the replica is busy with the request
+  ASSERT_EQ(world.sim.disk(0).files().at("log").data, "x");
+  ASSERT_EQ(world.StepsOf(0).size(), 2U);
+  world.sim.Crash(0);
+  world.sim.Restart(0);
+  world.sim.RunUntil(100ms);
+  const auto steps = world.StepsOf(0);
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_TRUE(steps[2].completions.empty());
+}
+
 TEST(Crash, TwiceIsOnceAndRestartOfTheLivingIsNothing) {
   World world(Idle, 1);
   world.Start();
