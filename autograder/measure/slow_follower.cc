@@ -50,7 +50,7 @@ struct Arguments {
   std::string profile = "low-jitter";
   std::string fault = "none";
   std::string load = "latency";
-  double capacity = 0;  // operations per second; for all loads but `capacity`
+  double capacity = 0;   // operations per second; for all loads but `capacity`
   bool explain = false;  // add the leader's waits to the JSON
   bool history = false;  // print the numbered history to stderr
 };

@@ -3,9 +3,9 @@
 // Every point where a replica can be made to wait by something slow is an Event, so every wait can
 // be named, counted and dumped (document 001, section 3; document 002, section 3.1).
 //
-// Scheduling is lazy and cooperative (document 002, section 3.2.2): making an event ready only marks
-// its waiters as runnable. Nothing else runs until the running coroutine itself waits or ends, so
-// code between two waits never sees the world change under it.
+// Scheduling is lazy and cooperative (document 002, section 3.2.2): making an event ready only
+// marks its waiters as runnable. Nothing else runs until the running coroutine itself waits or
+// ends, so code between two waits never sees the world change under it.
 //
 // Events are shared: a reply may arrive long after the coroutine that asked has moved on. Create
 // them with std::make_shared. All of a replica's events belong to one thread.
@@ -92,7 +92,7 @@ class Event : public std::enable_shared_from_this<Event> {
 
   void AddWaiter(const Waiter& waiter);
 
-  Runtime* runtime_;  // set at construction: the runtime that was running
+  Runtime* runtime_;              // set at construction: the runtime that was running
   bool telling_parents_ = false;  // parents_ may grow, but not shrink
   std::vector<Waiter> waiters_;
   std::vector<std::weak_ptr<Event>> parents_;

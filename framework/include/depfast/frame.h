@@ -65,8 +65,8 @@ class StringSink {
 
 void EncodeHeader(const FrameHeader& header, std::string& out);
 
-// How many fields a type with MSGPACK_DEFINE has. MessagePack's own decoder fills missing fields with
-// defaults, which would turn a truncated request into a valid one.
+// How many fields a type with MSGPACK_DEFINE has. MessagePack's own decoder fills missing fields
+// with defaults, which would turn a truncated request into a valid one.
 template <typename Body>
 std::uint32_t FieldsOf() {
   static const std::uint32_t fields = [] {
@@ -79,9 +79,8 @@ std::uint32_t FieldsOf() {
 }
 
 template <typename Body>
-concept HasFields = requires(const Body& body, msgpack::packer<StringSink>& packer) {
-  body.msgpack_pack(packer);
-};
+concept HasFields =
+    requires(const Body& body, msgpack::packer<StringSink>& packer) { body.msgpack_pack(packer); };
 
 // Unpacks exactly one value spanning all of `body`. Returns nothing, and sets `error`, otherwise.
 std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::string& error);

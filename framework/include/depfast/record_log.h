@@ -19,7 +19,6 @@ void AppendRecord(std::string_view payload, std::string& out);
 // Calls `visit` with each whole record's payload, in order. Returns the number of bytes up to the
 // end of the last good record: less than bytes.size() means a torn or damaged tail, which the
 // owner of the file truncates before it appends again.
-std::size_t ReadRecords(std::string_view bytes,
-                        const std::function<void(std::string_view)>& visit);
+std::size_t ReadRecords(std::string_view bytes, const std::function<void(std::string_view)>& visit);
 
 }  // namespace depfast

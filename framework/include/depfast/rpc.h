@@ -92,7 +92,7 @@ class RpcEvent : public RpcCall {
 struct RpcCounters {
   std::uint64_t malformed_frames = 0;
   std::uint64_t unknown_methods = 0;
-  std::uint64_t stray_replies = 0;   // late, released or never asked for
+  std::uint64_t stray_replies = 0;        // late, released or never asked for
   std::uint64_t background_requests = 0;  // served without a dependency id
 };
 
@@ -250,9 +250,9 @@ template <typename Request>
 void Rpc::HandleInline(
     std::function<void(const Request&, Responder<typename Request::Reply>)> handler) {
   methods_[Request::kMethod] = {
-      Request::kName, [this, handler = std::move(handler)](PeerId from, const FrameHeader& header,
-                                                           std::string_view body,
-                                                           std::string& error) {
+      Request::kName,
+      [this, handler = std::move(handler)](PeerId from, const FrameHeader& header,
+                                           std::string_view body, std::string& error) {
         auto request = DecodeBody<Request>(body, error);
         if (!request) return false;
         try {

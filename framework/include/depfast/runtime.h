@@ -26,10 +26,10 @@ class Scheduler;
 
 struct RuntimeOptions {
   PeerId self = 0;
-  int replicas = 1;                        // the replicas' ids are 0 .. replicas - 1
-  std::size_t stack_bytes = 256 * 1024;    // per coroutine; pages are used only when touched
+  int replicas = 1;                      // the replicas' ids are 0 .. replicas - 1
+  std::size_t stack_bytes = 256 * 1024;  // per coroutine; pages are used only when touched
   std::uint64_t resumes_per_step_max = 10'000'000;  // a guard against coroutines that spin
-  bool wait_statistics = false;            // see Runtime::WaitStatistics
+  bool wait_statistics = false;                     // see Runtime::WaitStatistics
 };
 
 // One row of the slowness propagation graph's raw data (document 001, section 3.3): how long

@@ -15,7 +15,8 @@ std::string IntEvent::Describe() const {
 std::shared_ptr<TimeoutEvent> TimeoutEvent::After(Duration delay) {
   assert(delay >= Duration::zero());
   Runtime& runtime = Runtime::Current();
-  const auto event = std::make_shared<TimeoutEvent>(Private{}, depfast::After(runtime.Now(), delay));
+  const auto event =
+      std::make_shared<TimeoutEvent>(Private{}, depfast::After(runtime.Now(), delay));
   const std::weak_ptr<TimeoutEvent> weak = event;
   runtime.scheduler().AddTimer(event->deadline_, [weak] {
     if (const auto alive = weak.lock()) {

@@ -34,8 +34,7 @@ Coroutine* Scheduler::TakeIdle() {
   }
   auto coroutine = std::make_unique<Coroutine>();
   Coroutine* self = coroutine.get();
-  self->fiber_ =
-      std::make_unique<Fiber>(options_.stack_bytes, [this, self] { WorkerLoop(self); });
+  self->fiber_ = std::make_unique<Fiber>(options_.stack_bytes, [this, self] { WorkerLoop(self); });
   workers_.push_back(std::move(coroutine));
   return self;
 }
@@ -108,8 +107,7 @@ void Scheduler::YieldCurrent() {
 }
 
 bool Scheduler::IsOver(const Event::Waiter& wait) {
-  return wait.coroutine->waiting_on_ == nullptr ||
-         wait.coroutine->wait_number_ != wait.wait_number;
+  return wait.coroutine->waiting_on_ == nullptr || wait.coroutine->wait_number_ != wait.wait_number;
 }
 
 void Scheduler::Wake(const Event::Waiter& waiter, Outcome outcome) {
@@ -230,8 +228,8 @@ std::string Scheduler::Dump(Time now) {
     std::string stack;
     coroutine->stack_wanted_ = &stack;
     Resume(coroutine);  // it writes its own stack, then yields again
-    const auto age = std::chrono::duration_cast<std::chrono::microseconds>(
-        now - coroutine->waiting_since_);
+    const auto age =
+        std::chrono::duration_cast<std::chrono::microseconds>(now - coroutine->waiting_since_);
     out += "coroutine " + std::to_string(coroutine->id_) + " '" + coroutine->name() +
            "' waits on " + coroutine->waiting_on_->Describe() + " for " +
            std::to_string(age.count()) + " us\n" + stack;
@@ -264,12 +262,10 @@ std::vector<WaitRow> Scheduler::WaitStatistics(Time now) const {
   std::vector<WaitRow> rows;
   for (const auto& [key, totals] : all) {
     const auto& [coroutine, event, needed, total, peer] = key;
-    rows.push_back(
-        {coroutine, event, needed, total, peer, totals.count, totals.total, totals.max});
+    rows.push_back({coroutine, event, needed, total, peer, totals.count, totals.total, totals.max});
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const WaitRow& a, const WaitRow& b) {
-    return a.total_time > b.total_time;
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const WaitRow& a, const WaitRow& b) { return a.total_time > b.total_time; });
   return rows;
 }
 

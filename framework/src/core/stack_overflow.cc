@@ -27,8 +27,8 @@ void OnSegmentationFault(int signal_number, siginfo_t* info, void*) {
     Write("': deep recursion, or a large array that belongs on the heap\n");
   }
   // SA_RESETHAND has restored the default action: returning repeats the fault and ends the process
-  // with the signal, core dump and exit status that everybody expects. A signal that another process
-  // sent does not repeat by itself.
+  // with the signal, core dump and exit status that everybody expects. A signal that another
+  // process sent does not repeat by itself.
   if (info->si_code <= 0) raise(signal_number);
 }
 

@@ -23,9 +23,9 @@ std::string NameOf(void* address) {
 
 // What every suspended coroutine has above and below the part that tells it from the others.
 bool IsMachinery(std::string_view name) {
-  for (const std::string_view part : {"depfast::CurrentStackTrace", "depfast::Scheduler::",
-                                      "depfast::Fiber::", "boost::co", "make_fcontext",
-                                      "std::_Function_handler", "std::function<"}) {
+  for (const std::string_view part :
+       {"depfast::CurrentStackTrace", "depfast::Scheduler::", "depfast::Fiber::", "boost::co",
+        "make_fcontext", "std::_Function_handler", "std::function<"}) {
     if (name.substr(0, part.size()) == part) return true;
   }
   return name.find("boost::context") != std::string_view::npos;

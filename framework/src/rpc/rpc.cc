@@ -68,8 +68,7 @@ std::size_t Rpc::outstanding() const {
 
 Dependency Rpc::CurrentDependency() const { return runtime_.dependency(); }
 
-void Rpc::SpawnHandler(const char* name, const Dependency& dependency,
-                       std::function<void()> body) {
+void Rpc::SpawnHandler(const char* name, const Dependency& dependency, std::function<void()> body) {
   runtime_.scheduler().Spawn(name, dependency, std::move(body));
 }
 
