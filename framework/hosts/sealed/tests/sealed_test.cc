@@ -1,6 +1,7 @@
 // Replicas in processes of their own: the good one is the in-process one's twin, and whatever a bad
 // one does ends as a sentence, with no process and no descriptor left behind.
 #include <gtest/gtest.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -101,7 +102,7 @@ struct Trouble {
     world.sim.Restart(0);
     world.sim.RunFor(1ms);
     Ask(0, Echo{"back again"});
-    EXPECT_EQ(answers.back(), "back again");
+    EXPECT_EQ(answers, (std::vector<std::string>{"still here", "back again"}));
     return world.sim.first_death();
   }
 
@@ -187,7 +188,8 @@ TEST_F(SealedTest, AReplicaThatFillsItsLogWorksOn) {
   Trouble trouble(Program("complains"));
   for (int i = 0; i < 2; ++i) trouble.Ask(0, MakeTrouble{});
   trouble.Ask(0, Echo{"heard?"});
-  EXPECT_EQ(trouble.answers.back(), "heard?");
+  EXPECT_EQ(trouble.answers,
+            (std::vector<std::string>{"no trouble after all", "no trouble after all", "heard?"}));
   EXPECT_EQ(trouble.world.sim.first_death(), "");
 }
 
@@ -321,6 +323,11 @@ TEST_F(SealedTest, PerturbationShowsThatAddressesReachTheHost) {
   const auto first = LinesUnder("shows_address", 1);
   const auto second = LinesUnder("shows_address", 2);
   ExpectPart(FirstDifference(first, second), " replica 0 observe 1 ");
+  // Where the machine lets us choose (a container may not), odd perturbations have one layout.
+  const int persona = personality(0xffffffff);
+  if (personality(static_cast<unsigned>(persona) | ADDR_NO_RANDOMIZE) == -1) return;
+  personality(static_cast<unsigned>(persona));
+  EXPECT_EQ(FirstDifference(first, LinesUnder("shows_address", 1)), "");
 }
 
 TEST_F(SealedTest, PerturbationShowsThatUnwrittenMemoryReachesTheHost) {
