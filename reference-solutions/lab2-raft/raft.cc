@@ -27,7 +27,10 @@ constexpr std::size_t kHeldBytesMax = 64 * 1024;
 constexpr std::size_t kCatchUpBytesMin = 4 * 1024;
 constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTarget = 50ms;
-constexpr Duration kCatchUpTimeout = 1s;
+// It is given up after a while that doubles each time, so that a lost message costs little and a
+// follower that is merely slow gets the time it needs.
+constexpr Duration kCatchUpTimeoutMin = 100ms;
+constexpr Duration kCatchUpTimeoutMax = 1s;
 
 std::size_t SizeOf(const LogEntry& entry) { return entry.command.size() + sizeof(LogEntry); }
 
@@ -328,6 +331,7 @@ void Raft::CatchUp(PeerId peer) {
   Follower& follower = FollowerOf(peer);
   std::size_t budget = kCatchUpBytesMin;
   Duration took = kForever;
+  Duration timeout = kCatchUpTimeoutMin;
   while (Leads(term) && !follower.keeps_up) {
     const std::uint64_t first = follower.next_index;
     std::uint64_t end = first;
@@ -343,12 +347,13 @@ void Raft::CatchUp(PeerId peer) {
     }
     const Time sent = runtime_.Now();
     const auto call = runtime_.rpc().Call(peer, MakeAppend(first, end));
-    const Outcome outcome = call->Wait(kCatchUpTimeout);
+    const Outcome outcome = call->Wait(timeout);
     runtime_.rpc().Release(*call);  // if it has no answer by now, it must not stay queued either
     if (!Leads(term)) break;
     took = runtime_.Now() - sent;
     if (outcome != Outcome::kReady) {
       Lag(peer, first);
+      timeout = std::min(timeout * 2, kCatchUpTimeoutMax);
       runtime_.Sleep(kHeartbeatInterval);  // it may be dead: do not shout at it
     } else if (OnAppendReply(follower, call->reply())) {
       if (!follower.keeps_up) follower.next_index = follower.match_index + 1;
