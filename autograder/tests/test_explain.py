@@ -38,7 +38,7 @@ def test_says_what_fell_why_and_what_would_have_helped() -> None:
 def test_waiting_for_all_is_named_as_such() -> None:
     row = judged({(LOW_JITTER, LATENCY, "cpu-slow"): {"mean_ns": 5_000_000}})
     text = sentence(SETTINGS, row, explained(ALL))
-    assert "average latency grew by 400 %" in text
+    assert "average latency became 5.0 times as long (limit 5 %)" in text
     assert "waited for every answer of a quorum (3 of 3)" in text
 
 

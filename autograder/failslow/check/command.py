@@ -14,6 +14,7 @@ from failslow.kit import Kit
 
 RELEASE = "release build"
 ASAN = "sanitizer build"
+CLANG = "clang build"
 
 STEPS = (
     Step("Python format", style.python_format),
@@ -31,11 +32,18 @@ STEPS = (
     Step("C++ tests, sanitized", suites.ctest("asan"), needs=ASAN),
 )
 
+# What takes long and changes rarely: under --full.
+FULL_STEPS = (
+    Step(CLANG, suites.build("clang")),
+    Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
+)
+
 
 def run(kit: Kit, full: bool) -> int:
     """0 when every check of every step passed, 1 otherwise."""
+    steps = STEPS + FULL_STEPS if full else STEPS
     with tempfile.TemporaryDirectory(prefix="failslow-check-") as scratch:
-        total = run_steps(STEPS, Context(kit, full, Path(scratch)))
+        total = run_steps(steps, Context(kit, full, Path(scratch)))
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 1 if total.failed else 0
 

@@ -73,6 +73,16 @@ def _mean_ns(wait: Wait) -> float:
     return wait.total_ns / wait.count
 
 
+def growth(share: float) -> str:
+    """A growth in words: by a share, or, beyond doubling, how many times as long."""
+    if share < 1:
+        return f"grew by {percent(share)}"
+    times = share + 1
+    return (
+        f"became {times:.0f} times as long" if times >= 10 else f"became {times:.1f} times as long"
+    )
+
+
 def percent(share: float) -> str:
     """A share as '4.2 %', or '93 %' where a digit more says nothing."""
     if math.isinf(share):
@@ -88,7 +98,7 @@ def _what_happened(criterion: Criterion) -> str:
         return f"{criterion.name} cannot be compared: in one of the runs no operation completed"
     texts = {
         THROUGHPUT: f"throughput fell by {percent(value)} (limit {percent(limit)})",
-        MEAN_LATENCY: f"average latency grew by {percent(value)} (limit {percent(limit)})",
+        MEAN_LATENCY: f"average latency {growth(value)} (limit {percent(limit)})",
         UNANSWERED: (
             f"{percent(value)} of the operations were never answered (limit {percent(limit)})"
         ),
