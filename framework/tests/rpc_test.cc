@@ -215,6 +215,15 @@ TEST_F(RpcTest, ACallTimesOutAndItsLateReplyIsStray) {
   EXPECT_EQ(call->error(), RpcError::kTimedOut);
 }
 
+TEST_F(RpcTest, ACallThatTimesOutTakesItsFrameBack) {
+  Call(1, EchoRequest{"too late"}, 10ms);
+  EXPECT_TRUE(client().released.empty());
+  now_ = 10ms;
+  Step(0);
+  ASSERT_EQ(client().released.size(), 1U) << "the frame stays queued for a peer that is slow";
+  EXPECT_EQ(client().released[0].to, 1);
+}
+
 TEST_F(RpcTest, AReplyAtTheInstantOfTheTimeoutCounts) {
   ServeEcho(1);
   const auto call = Call(1, EchoRequest{"just in time"}, 10ms);

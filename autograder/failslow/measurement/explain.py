@@ -77,10 +77,8 @@ def growth(share: float) -> str:
     """A growth in words: by a share, or, beyond doubling, how many times as long."""
     if share < 1:
         return f"grew by {percent(share)}"
-    times = share + 1
-    return (
-        f"became {times:.0f} times as long" if times >= 10 else f"became {times:.1f} times as long"
-    )
+    digits = 0 if share >= 9 else 1
+    return f"became {share + 1:.{digits}f} times as long"
 
 
 def percent(share: float) -> str:

@@ -121,7 +121,8 @@ class Rpc {
   Rpc(Host& host, Runtime& runtime) : host_(host), runtime_(runtime) {}
 
   // Sends `request` to `peer`. The event is ready with the reply, or fails with an error, kTimedOut
-  // after `timeout` at the latest. The call carries the running coroutine's dependency.
+  // after `timeout` at the latest; its frame is taken back then if it still waits to be sent. The
+  // call carries the running coroutine's dependency.
   template <typename Request>
   std::shared_ptr<RpcEvent<typename Request::Reply>> Call(PeerId peer, const Request& request,
                                                           Duration timeout = kForever) {

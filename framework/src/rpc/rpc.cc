@@ -41,6 +41,7 @@ void Rpc::Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes&
   calls_[call->peer()].emplace(id, call);
   if (timeout == kForever) return;
   call->timer_ = runtime_.scheduler().AddTimer(After(runtime_.Now(), timeout), [this, call] {
+    host_.Release(call->peer(), call->frame_);  // nobody waits for what it would ask
     calls_[call->peer()].erase(call->call_);
     call->Fail(RpcError::kTimedOut);
   });
