@@ -24,7 +24,7 @@ inline constexpr int kToSimulator = 4;
 
 inline constexpr std::size_t kLengthBytes = 4;
 // A longer message is nonsense: the memory model kills a replica long before it holds this much.
-inline constexpr std::size_t kMessageBytesMax = std::size_t{512} << 20;
+inline constexpr std::size_t kMessageBytesMax = std::size_t{128} << 20;
 
 // What a peer says does not decode.
 class ProtocolError : public std::runtime_error {

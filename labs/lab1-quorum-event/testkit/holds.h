@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <source_location>
 #include <string>
 
 #include "quorum_script.h"
@@ -41,9 +40,10 @@ class ScriptRunner {
   testkit::Client client_;
 };
 
-// Runs one script in a world of its own. A test failure of the caller unless it holds.
-void ExpectHolds(const Script& script, const World& world = {},
-                 std::source_location caller = std::source_location::current());
+// Runs one script in a world of its own. A test failure of the caller (whose file and line are taken
+// as clang 14 can, which has no std::source_location) unless it holds.
+void ExpectHolds(const Script& script, const World& world = {}, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE());
 
 // Draws `cases` random cases with up to `waits_max` waits each and runs them all. Fails with the
 // smallest failing script that leaving out votes and waits leads to.
