@@ -40,8 +40,8 @@ class ScriptRunner {
   testkit::Client client_;
 };
 
-// Runs one script in a world of its own. A test failure of the caller (whose file and line are taken
-// as clang 14 can, which has no std::source_location) unless it holds.
+// Runs one script in a world of its own. A test failure of the caller (whose file and line are
+// taken as clang 14 can, which has no std::source_location) unless it holds.
 void ExpectHolds(const Script& script, const World& world = {}, const char* file = __builtin_FILE(),
                  int line = __builtin_LINE());
 
