@@ -1,65 +1,18 @@
 // The replica program as a process: flags, signals, and being killed.
 #include "real/main.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "echo_service.h"
+#include "process.h"
 #include "support.h"
 
 namespace depfast::real {
 namespace {
-
-class Process {
- public:
-  // Runs the echo replica with its stderr in `log`.
-  Process(const std::vector<std::string>& flags, const std::string& log) {
-    pid_ = fork();
-    if (pid_ != 0) return;
-    const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    dup2(fd, STDERR_FILENO);
-    std::vector<char*> arguments = {const_cast<char*>(ECHO_REPLICA)};
-    for (const auto& flag : flags) arguments.push_back(const_cast<char*>(flag.c_str()));
-    arguments.push_back(nullptr);
-    execv(ECHO_REPLICA, arguments.data());
-    _exit(127);
-  }
-  ~Process() {
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      Wait();
-    }
-  }
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-
-  void Signal(int number) const { kill(pid_, number); }
-
-  // The exit status, or minus the signal that ended it.
-  int Wait() {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_;
-};
-
-std::string Contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 class ReplicaProgram : public testing::Test {
  protected:
@@ -78,7 +31,7 @@ class ReplicaProgram : public testing::Test {
 
   // The exit status and the log of a program that is to end by itself.
   std::pair<int, std::string> RunToEnd(const std::vector<std::string>& flags) {
-    Process process(flags, temp / "end");
+    Process process(ECHO_REPLICA, flags, temp / "end");
     const int status = process.Wait();
     return {status, Contents(temp / "end")};
   }
@@ -89,7 +42,7 @@ class ReplicaProgram : public testing::Test {
 };
 
 TEST_F(ReplicaProgram, ServesUntilSigtermAndExitsWithZero) {
-  Process process(Flags(), temp / "log");
+  Process process(ECHO_REPLICA, Flags(), temp / "log");
   Client client(endpoint);
   EXPECT_EQ(CallText(client, Echo{"hi"}), "hi");
   process.Signal(SIGTERM);
@@ -98,7 +51,7 @@ TEST_F(ReplicaProgram, ServesUntilSigtermAndExitsWithZero) {
 }
 
 TEST_F(ReplicaProgram, DumpsItsCoroutinesOnSigusr1AndGoesOn) {
-  Process process(Flags(), temp / "log");
+  Process process(ECHO_REPLICA, Flags(), temp / "log");
   Client client(endpoint);
   SendCall(client, Hang{}, 1);
   EXPECT_EQ(CallText(client, Echo{"the hanging one came first"}), "the hanging one came first");
@@ -128,7 +81,7 @@ TEST_F(ReplicaProgram, BadUsageIsOneLineAndStatusTwo) {
 }
 
 TEST_F(ReplicaProgram, ASecondProcessOnTheSameDataIsRefused) {
-  Process first(Flags(), temp / "log");
+  Process first(ECHO_REPLICA, Flags(), temp / "log");
   Client client(endpoint);
   auto flags = Flags();
   flags.resize(6);  // its own socket
@@ -141,7 +94,7 @@ TEST_F(ReplicaProgram, ASecondProcessOnTheSameDataIsRefused) {
 }
 
 TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {
-  Process process(Flags(), temp / "log");
+  Process process(ECHO_REPLICA, Flags(), temp / "log");
   Client client(endpoint);
   SendCall(client, Explode{}, 1);
   EXPECT_EQ(process.Wait(), 1);
@@ -151,7 +104,7 @@ TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {
 TEST_F(ReplicaProgram, WhatWasAcknowledgedSurvivesAKill) {
   std::string acknowledged;
   for (int life = 0; life < 3; ++life) {
-    Process process(Flags(), temp / "log");
+    Process process(ECHO_REPLICA, Flags(), temp / "log");
     Client client(endpoint);
     for (int i = 0; i < 20; ++i) {
       const std::string text = std::to_string(life) + "." + std::to_string(i) + " ";
