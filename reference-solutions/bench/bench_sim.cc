@@ -103,7 +103,7 @@ class RaftLoad {
         client_(simulator_),
         loop_(simulator_, client_.Commands(kCommandBytes), clients, {0s, 0s, kForever}) {
     simulator_.Start();
-    simulator_.RunFor(1s);  // an election, and the first commands
+    while (committed() == 0) simulator_.RunFor(1ms);  // an election, and the first commands
   }
 
   sim::Simulator& simulator() { return simulator_; }
