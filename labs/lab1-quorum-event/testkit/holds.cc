@@ -203,7 +203,6 @@ testing::AssertionResult ScriptRunner::Run(const Script& script) {
   const ScriptLog log = answer.value_or(ScriptLog{});
   const Judgement judgement(script, log);
   const std::string transcript = judgement.Transcript();
-  cluster_.Note("a script:\n" + transcript);
   auto failure = testing::AssertionFailure();
   if (!cluster_.first_death().empty()) {
     return failure << "the replica did not survive the script: " << cluster_.first_death()
@@ -211,7 +210,10 @@ testing::AssertionResult ScriptRunner::Run(const Script& script) {
                    << transcript;
   }
   if (!answer) return failure << "the replica did not answer\nThe script:\n" << transcript;
-  if (judgement.complaint().empty()) return testing::AssertionSuccess();
+  if (judgement.complaint().empty()) {
+    cluster_.Note("a script:\n" + transcript);  // else it stands in the message, once
+    return testing::AssertionSuccess();
+  }
   return failure << judgement.complaint() << "The whole script:\n" << transcript;
 }
 
