@@ -43,7 +43,8 @@ void Connection::Read(std::size_t bytes_max) {
   }
 }
 
-void Connection::Write(SendQueue& queue, WriteScratch& scratch) {
+std::size_t Connection::Write(SendQueue& queue, WriteScratch& scratch) {
+  std::size_t frames = 0;
   while (writable_ && !ended_ && !queue.empty()) {
     const auto pieces = queue.Gather(scratch);
     msghdr message = {};
@@ -56,7 +57,7 @@ void Connection::Write(SendQueue& queue, WriteScratch& scratch) {
       std::size_t offered = 0;
       for (const iovec& piece : pieces) offered += piece.iov_len;
       counters_->bytes_out.Add(bytes);
-      counters_->frames_out.Add(queue.Consume(bytes));
+      frames += queue.Consume(bytes);
       writable_ = bytes == offered;
     } else if (WouldBlock(errno)) {
       writable_ = false;
@@ -64,6 +65,8 @@ void Connection::Write(SendQueue& queue, WriteScratch& scratch) {
       End(errno);
     }
   }
+  counters_->frames_out.Add(frames);
+  return frames;
 }
 
 void Connection::WriteGreeting(std::string_view bytes) {

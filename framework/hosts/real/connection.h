@@ -31,9 +31,9 @@ class Connection {
   // Reads what has arrived, about `bytes_max` at most.
   void Read(std::size_t bytes_max);
 
-  // Writes from `queue` what the kernel takes: one system call if that is all of it. May end the
-  // connection; never blocks, never raises SIGPIPE.
-  void Write(SendQueue& queue, WriteScratch& scratch);
+  // Writes from `queue` what the kernel takes: one system call if that is all of it. Returns how
+  // many frames are now wholly written. May end the connection; never blocks, never raises SIGPIPE.
+  std::size_t Write(SendQueue& queue, WriteScratch& scratch);
 
   // Writes a few bytes to a connection that nothing was written to. An error ends it.
   void WriteGreeting(std::string_view bytes);

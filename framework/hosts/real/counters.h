@@ -20,8 +20,10 @@ class Counter {
 
 struct NetworkCounters {
   Counter frames_in;
-  Counter frames_out;  // wholly taken by the kernel
-  Counter bytes_in;    // on the wire, length prefixes included
+  Counter frames_out;        // wholly taken by the kernel
+  Counter client_frames_in;  // of those: from, and to, clients
+  Counter client_frames_out;
+  Counter bytes_in;  // on the wire, length prefixes included
   Counter bytes_out;
   Counter reads;   // system calls
   Counter writes;  // system calls
@@ -37,6 +39,7 @@ struct DiskCounters {
   Counter batches;  // group commits: what the thread found queued at one time
   Counter operations;
   Counter writes;  // system calls
+  Counter bytes;   // written
   Counter syncs;   // of files
   Counter directory_syncs;
   Counter errors;  // operations that failed

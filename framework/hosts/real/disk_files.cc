@@ -138,6 +138,7 @@ int DiskFiles::Write(File& file, std::vector<iovec> pieces) {
     if (written == -EINTR) continue;
     if (written < 0) return static_cast<int>(-written);
     if (written == 0) return EIO;  // no progress, no reason: do not spin
+    counters_.bytes.Add(static_cast<std::uint64_t>(written));
     Advance(pieces, at, static_cast<std::size_t>(written));
   }
   return 0;

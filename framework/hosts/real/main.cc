@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -19,7 +20,8 @@ namespace depfast::real {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: --id N --peers HOST:PORT,HOST:PORT,... --data DIR [--seed N] [--listen-fd N]";
+    "usage: --id N --peers HOST:PORT,HOST:PORT,... --data DIR [--seed N] [--listen-fd N] "
+    "[--metrics FILE]";
 
 template <typename Number>
 Number ParseNumber(std::string_view flag, std::string_view text) {
@@ -30,6 +32,18 @@ Number ParseNumber(std::string_view flag, std::string_view text) {
                                 "' is not a number in range");
   }
   return number;
+}
+
+// Each line is written at once and whole, so that a reader may follow the file.
+std::function<void(const std::string&)> MetricsTo(const std::string& path) {
+  const std::shared_ptr<std::FILE> file(std::fopen(path.c_str(), "ae"), [](std::FILE* opened) {
+    if (opened != nullptr) std::fclose(opened);
+  });
+  if (file == nullptr) ThrowErrno("cannot open '" + path + "' for metrics");
+  return [file](const std::string& line) {
+    std::fputs((line + "\n").c_str(), file.get());
+    std::fflush(file.get());
+  };
 }
 
 RealHostOptions ParseFlags(int argc, char** argv) {
@@ -51,6 +65,8 @@ RealHostOptions ParseFlags(int argc, char** argv) {
       options.seed = ParseNumber<std::uint64_t>(flag, value);
     } else if (flag == "--listen-fd") {
       options.listen_fd = ParseNumber<int>(flag, value);
+    } else if (flag == "--metrics") {
+      options.on_metrics = MetricsTo(std::string(value));
     } else {
       throw std::invalid_argument("unknown flag " + std::string(flag) + "; " + kUsage);
     }

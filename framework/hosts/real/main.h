@@ -13,6 +13,7 @@ namespace depfast::real {
 //   --data DIR                its data directory, created if missing
 //   --seed N                  of its random stream (default: drawn from the kernel)
 //   --listen-fd N             a socket that listens already, inherited from the parent
+//   --metrics FILE            gets a line of JSON every second, at its end: see metrics.h
 int RealMain(int argc, char** argv);
 
 }  // namespace depfast::real

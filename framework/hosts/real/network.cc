@@ -85,7 +85,8 @@ void Network::Flush() {
     const auto found = peers_by_token_.find(outbox->connection);
     if (found == peers_by_token_.end()) continue;  // goes out when the peer has greeted
     Peer& peer = *found->second;
-    peer.connection.Write(outbox->queue, scratch_);
+    const std::size_t frames = peer.connection.Write(outbox->queue, scratch_);
+    if (!IsReplica(id)) counters_.client_frames_out.Add(frames);
     // What arrived before the end is still to be read: the reader closes the connection.
     if (peer.connection.ended()) MarkReady(found->first, peer);
   }
@@ -271,6 +272,7 @@ bool Network::ReceiveFrom(EventLoop::Token token, const Deliver& deliver, std::s
       return false;
     } else {
       counters_.frames_in.Add();
+      if (!IsReplica(peer.id)) counters_.client_frames_in.Add();
       ++delivered;
       deliver(peer.id, *frame);
     }

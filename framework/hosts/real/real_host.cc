@@ -16,6 +16,8 @@
 namespace depfast::real {
 namespace {
 
+constexpr Duration kMetricsInterval = 1s;
+
 constexpr EventLoop::Token kWishToken = 0;
 constexpr EventLoop::Token kDiskToken = 1;
 constexpr EventLoop::Token kTimerToken = 2;
@@ -117,11 +119,12 @@ void RealHost::TakeOverSignals() {
 void RealHost::Run() {
   assert(!dead_ && "a host runs once");
   try {
-    now_ = ReadClock();
+    now_ = started_ = ReadClock();
     network_->OnTime(now_);
     runtime_.Enter([this] { service_->Start(); });
     wake_ = now_;  // the first step has nothing delivered, and runs all the same
     Step();
+    if (options_.on_metrics) metrics_at_ = now_;  // the first line comes with the first turn
     while (!stopping_) Turn();
   } catch (...) {
     Finish();
@@ -133,8 +136,9 @@ void RealHost::Run() {
 void RealHost::Finish() {
   dead_ = true;
   runtime_.Shutdown();
-  network_.reset();
   disk_.reset();
+  if (std::exchange(metrics_at_, kNever) != kNever) EmitMetrics();
+  network_.reset();
 }
 
 void RealHost::Turn() {
@@ -144,10 +148,14 @@ void RealHost::Turn() {
   for (const epoll_event& event : events) OnEvent(event.data.u64, event.events);
   counters_.turns.Add();
   Step();
+  if (metrics_at_ <= now_) {
+    metrics_at_ = now_ + kMetricsInterval;
+    EmitMetrics();
+  }
 }
 
 std::span<const epoll_event> RealHost::WaitForEvents() {
-  const Time when = std::min(wake_, network_->NextDeadline());
+  const Time when = std::min({wake_, network_->NextDeadline(), metrics_at_});
   const bool block = to_self_.empty() && !network_->HasBacklog() && when > now_;
   if (block) ArmTimer(when);
   return loop_.Wait(block);
@@ -241,6 +249,11 @@ void RealHost::Step() {
   disk_->Flush();
 }
 
+void RealHost::EmitMetrics() {
+  options_.on_metrics(
+      MetricsLine({options_.self, ReadClock() - started_, held_bytes_, &observed_}, counters_));
+}
+
 bool RealHost::DeliverArrivals() {
   auto completions = disk_->TakeCompletions();
   bool delivered = !completions.empty();
@@ -284,6 +297,7 @@ void RealHost::Submit(IoRequest request) {
 void RealHost::Observe(const Observation& observation) {
   if (dead_) return;
   counters_.observations.Add();
+  observed_[observation.kind] = observation;
   if (options_.on_observe) options_.on_observe(observation);
 }
 

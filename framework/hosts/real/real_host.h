@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,10 +21,10 @@
 #include "depfast/random.h"
 #include "depfast/runtime.h"
 #include "depfast/service.h"
-#include "real/counters.h"
 #include "real/disk.h"
 #include "real/endpoint.h"
 #include "real/event_loop.h"
+#include "real/metrics.h"
 #include "real/network.h"
 
 namespace depfast::real {
@@ -50,18 +51,14 @@ struct RealHostOptions {
 
   bool wait_statistics = false;
 
+  // Is given the state of the replica's counters as one line of JSON (metrics.h): when the replica
+  // starts, every second, and when it has stopped. Empty: no metrics.
+  std::function<void(const std::string& line)> on_metrics;
+
   std::function<void(const Observation&)> on_observe;                           // may be empty
   std::function<void(const std::string& line)> on_log;                          // empty: to stderr
   std::function<void(const std::string&)> on_dump;                              // empty: to stderr
   std::function<std::unique_ptr<FileOps>(const std::string& path)> open_files;  // empty: the disk's
-};
-
-struct RealHostCounters {
-  NetworkCounters network;
-  DiskCounters disk;
-  Counter turns;  // of the event loop
-  Counter steps;  // turns in which the runtime ran
-  Counter observations;
 };
 
 class RealHost final : private Host {
@@ -113,6 +110,7 @@ class RealHost final : private Host {
   void OnSignal();
   void FulfilWishes();
   void Step();
+  void EmitMetrics();
   bool DeliverArrivals();
   void Dump();
 
@@ -130,6 +128,9 @@ class RealHost final : private Host {
   Time now_{0};            // of this step
   Time wake_ = kNever;     // the runtime's wish; kNever once fulfilled
   Time armed_ = kNever;    // what the timer is set to
+  Time started_{0};
+  Time metrics_at_ = kNever;                       // the next line of metrics
+  std::map<std::uint32_t, Observation> observed_;  // the latest of each kind
   RandomStream random_;
   FrameId last_frame_ = 0;
   std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it

@@ -72,6 +72,7 @@ TEST_F(ReplicaProgram, BadUsageIsOneLineAndStatusTwo) {
       {"--id", "0", "--peers", "127.0.0.1:1"},
       {"--verbose", "yes"},
       {"--id", "0", "--peers", "no.such.host.invalid:1", "--data", temp / "d"},
+      {"--id", "0", "--peers", "127.0.0.1:1", "--data", temp / "d", "--metrics", temp / "no/such"},
   };
   for (const auto& flags : bad) {
     const auto [status, text] = RunToEnd(flags);

@@ -1,0 +1,36 @@
+// Metrics: a real replica's counters, and one line of JSON that tells them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+#include "depfast/host.h"
+#include "real/counters.h"
+
+namespace depfast::real {
+
+struct RealHostCounters {
+  NetworkCounters network;
+  DiskCounters disk;
+  Counter turns;  // of the event loop
+  Counter steps;  // turns in which the runtime ran
+  Counter observations;
+};
+
+// What a line tells besides the counters.
+struct MetricsContext {
+  PeerId replica = 0;
+  Duration uptime{0};
+  std::span<const std::size_t> held_bytes;                         // by replica
+  const std::map<std::uint32_t, Observation>* observed = nullptr;  // the latest of each kind
+};
+
+// One JSON object without a line break. Counters are totals since the start, so that a reader gets
+// rates from any two lines; `cpu_ms` is the CPU time of the whole process; `observed` has the
+// values of the latest observation of each kind, whose meaning is the lab's.
+std::string MetricsLine(const MetricsContext& context, const RealHostCounters& counters);
+
+}  // namespace depfast::real
