@@ -1,8 +1,9 @@
-# How a lab becomes programs. Three kinds:
+# How a lab becomes programs. Four kinds:
 #   <lab>_replica      the reference solution as a sealed replica
+#   <lab>_real         the same as a process with sockets and a disk: what `kit cluster` runs
 #   <suite>_sealed     a suite of tests that links no code under test: what grades
 #   <suite>_sim        the same suite with the reference linked in: what sanitizers and gdb see
-# and submission.json, which tells `kit` how to build the first and the last for a submission.
+# and submission.json, which tells `kit` how to build all but the sealed suites for a submission.
 
 include(GoogleTest)
 
@@ -36,12 +37,17 @@ function(failslow_lab LAB)
   file(WRITE ${CMAKE_BINARY_DIR}/empty.cc "")
   add_executable(${LAB}_replica ${CMAKE_BINARY_DIR}/empty.cc)
   target_link_libraries(${LAB}_replica PRIVATE depfast_sealed_replica ${LAB}_reference)
+  add_executable(${LAB}_real ${CMAKE_BINARY_DIR}/empty.cc)
+  # depfast_real, too: it asks for the lab's service, so it must come before the lab.
+  target_link_libraries(${LAB}_real PRIVATE depfast_real_replica depfast_real ${LAB}_reference)
 
   list(JOIN ARG_DRIVER "\", \"" driver)
   set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${LAB} "\"${driver}\"")
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_INCLUDES ${ARG_INCLUDES})
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_REPLICAS
     "    \"${LAB}\": {\"sources\": [\"${driver}\"], \"link\": [${given}\"$<TARGET_FILE:depfast_sealed_replica>\", \"$<TARGET_FILE:depfast_sealed_protocol>\", \"$<TARGET_FILE:depfast_step>\", \"$<TARGET_FILE:depfast>\", @SYSTEM_LINK@]}")
+  set_property(GLOBAL APPEND PROPERTY FAILSLOW_REALS
+    "    \"${LAB}\": {\"sources\": [\"${driver}\"], \"link\": [${given}\"$<TARGET_FILE:depfast_real_replica>\", \"$<TARGET_FILE:depfast_real>\", \"$<TARGET_FILE:depfast>\", @SYSTEM_LINK@]}")
 endfunction()
 
 # failslow_suite(lab1_public LAB lab1 [HIDDEN] SOURCES tests.cc... [LIBRARIES helper...])
@@ -77,9 +83,11 @@ endfunction()
 # Writes submission.json once every lab is known.
 function(failslow_write_submission_json)
   get_property(replicas GLOBAL PROPERTY FAILSLOW_REPLICAS)
+  get_property(reals GLOBAL PROPERTY FAILSLOW_REALS)
   get_property(sims GLOBAL PROPERTY FAILSLOW_SIMS)
   get_property(includes GLOBAL PROPERTY FAILSLOW_INCLUDES)
   list(JOIN replicas ",\n" replicas)
+  list(JOIN reals ",\n" reals)
   list(JOIN sims ",\n" sims)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
@@ -102,7 +110,7 @@ function(failslow_write_submission_json)
   endif()
   list(REMOVE_DUPLICATES flags)
   list(JOIN flags "\", \"" flags)
-  set(json "{\n  \"compiler\": \"${CMAKE_CXX_COMPILER}\",\n  \"compile\": [\"${flags}\"],\n  \"replicas\": {\n${replicas}\n  },\n  \"sims\": {\n${sims}\n  }\n}\n")
+  set(json "{\n  \"compiler\": \"${CMAKE_CXX_COMPILER}\",\n  \"compile\": [\"${flags}\"],\n  \"replicas\": {\n${replicas}\n  },\n  \"reals\": {\n${reals}\n  },\n  \"sims\": {\n${sims}\n  }\n}\n")
   string(REPLACE "@SYSTEM_LINK@" "${system}" json "${json}")
   file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/submission.json CONTENT "${json}")
 endfunction()

@@ -31,7 +31,7 @@ FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition
 
 @dataclass(frozen=True)
 class Target:
-    """One program to link: a replica for sealed tests or a suite in simulation."""
+    """One program to link: a replica, sealed or real, or a suite in simulation."""
 
     name: str
     lab: Lab
@@ -46,11 +46,15 @@ class Recipe:
     compiler: str
     flags: tuple[str, ...]
     replicas: dict[str, Any]
+    reals: dict[str, Any]
     sims: dict[str, Any]
     text: str
 
     def replica(self, lab: Lab) -> Target:
         return self._target(f"{lab.id}_replica", lab, self.replicas, lab.id)
+
+    def real(self, lab: Lab) -> Target:
+        return self._target(f"{lab.id}_real", lab, self.reals, lab.id)
 
     def sim(self, lab: Lab, suite: str) -> Target:
         return self._target(f"{suite}_sim", lab, self.sims, suite)
@@ -71,6 +75,7 @@ def load_recipe(kit: Kit) -> Recipe:
             compiler=content["compiler"],
             flags=tuple(content["compile"]),
             replicas=content["replicas"],
+            reals=content["reals"],
             sims=content["sims"],
             text=text,
         )

@@ -166,6 +166,7 @@ def write_kit(root: Path) -> Kit:
         "compiler": str(compiler),
         "compile": ["-O2"],
         "replicas": {"lab1": entry, "lab2": entry},
+        "reals": {"lab2": entry},
         "sims": {"lab1_public": entry},
     }
     (kit.preset("release") / "submission.json").write_text(json.dumps(recipe))
