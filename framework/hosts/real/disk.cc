@@ -27,10 +27,11 @@ void Disk::Flush() {
 }
 
 std::vector<IoCompletion> Disk::TakeCompletions() {
-  std::uint64_t count = 0;
-  // Before the queue is looked at: what completes after that makes a new event.
-  [[maybe_unused]] const auto got = read(completed_event_.get(), &count, sizeof count);
+  if (!has_completed_.load()) return {};
   const std::lock_guard lock(mutex_);
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto got = read(completed_event_.get(), &count, sizeof count);
+  has_completed_ = false;
   return std::exchange(completed_, {});
 }
 
@@ -55,6 +56,7 @@ void Disk::ThreadMain() {
     lock.lock();
     completed_.insert(completed_.end(), std::move_iterator(done.begin()),
                       std::move_iterator(done.end()));
+    if (has_completed_.exchange(true)) continue;  // the event of earlier ones is not taken yet
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto put = write(completed_event_.get(), &one, sizeof one);
   }

@@ -9,6 +9,7 @@
 // first.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -40,7 +41,8 @@ class Disk {
   // Readable (an eventfd) while there may be completions to take.
   int completion_fd() const { return completed_event_.get(); }
 
-  // What has completed, in the order it was submitted. Does not wait.
+  // What has completed, in the order it was submitted. Does not wait, and without completions makes
+  // no system call.
   std::vector<IoCompletion> TakeCompletions();
 
   // Finishes all that was submitted and ends the thread. May be called twice.
@@ -55,9 +57,10 @@ class Disk {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<IoRequest> queue_;         // guarded by mutex_
-  std::vector<IoCompletion> completed_;  // guarded by mutex_
-  bool stopping_ = false;                // guarded by mutex_
+  std::vector<IoRequest> queue_;            // guarded by mutex_
+  std::vector<IoCompletion> completed_;     // guarded by mutex_
+  std::atomic<bool> has_completed_{false};  // completed_ is not empty; changes under mutex_
+  bool stopping_ = false;                   // guarded by mutex_
 
   std::thread thread_;  // last: it uses all of the above
 };
