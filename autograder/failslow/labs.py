@@ -19,8 +19,33 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A column of `kit cluster status`: one value of the latest observation of a kind."""
+
+    name: str
+    kind: int
+    value: int
+    words: tuple[str, ...] = ()
+
+    def in_words(self, value: int) -> str | int:
+        return self.words[value] if value < len(self.words) else value
+
+
+@dataclass(frozen=True)
+class ClusterView:
+    """What a running replica shows of itself; a cluster serves once one shows `ready`."""
+
+    shows: tuple[Shown, ...]
+    ready_name: str
+    ready_is: str | int
+
+
+@dataclass(frozen=True)
 class Lab:
-    """One lab. `needs` are ids of labs whose files are compiled in; `base` says whose."""
+    """One lab. `needs` are ids of labs whose files are compiled in; `base` says whose.
+
+    `cluster`: None for a lab whose replicas do not run as processes.
+    """
 
     id: str
     title: str
@@ -32,6 +57,7 @@ class Lab:
     suites: tuple[str, ...]
     measurement: str | None
     parts: tuple[Part, ...]
+    cluster: ClusterView | None = None
 
     def part(self, part_id: str) -> Part:
         """CannotDo when a test names a part that lab.yaml does not have."""
@@ -83,7 +109,21 @@ def _load_lab(path: Path) -> Lab:
     parts = tuple(Part(**part) for part in content.pop("parts"))
     if len({part.id for part in parts}) < len(parts):
         raise CannotDo(f"{path}: parts: two parts have the same id")
-    return Lab(parts=parts, **{key: _frozen(value) for key, value in content.items()})
+    cluster = _cluster_view(path, content.pop("cluster", None))
+    plain = {key: _frozen(value) for key, value in content.items()}
+    return Lab(parts=parts, cluster=cluster, **plain)
+
+
+def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | None:
+    if content is None:
+        return None
+    shows = tuple(
+        Shown(**{key: _frozen(value) for key, value in shown.items()}) for shown in content["shows"]
+    )
+    ready = content["ready"]
+    if ready["name"] not in [shown.name for shown in shows]:
+        raise CannotDo(f"{path}: cluster/ready: nothing shown has the name '{ready['name']}'")
+    return ClusterView(shows, ready["name"], ready["is"])
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever the schema allows
