@@ -1,0 +1,54 @@
+#include <memory>
+#include <stdexcept>
+
+#include "depfast/broadcast.h"
+#include "depfast/compound_event.h"
+#include "depfast/runtime.h"
+#include "depfast/service.h"
+#include "notes.h"
+
+namespace depfast::testkit {
+namespace {
+
+// --8<-- [start:service]
+class Notes : public Service {
+ public:
+  explicit Notes(Runtime& runtime) : runtime_(runtime) {}
+
+  void Start() override {
+    runtime_.rpc().Handle<Remember>(
+        [this](PeerId, const Remember& request) { return Done{IsOnTwoDisks(request.note)}; });
+    runtime_.rpc().Handle<Store>([this](PeerId, const Store& request) {
+      const auto written = Write(request.note);
+      if (written->Wait() != Outcome::kReady) throw std::runtime_error("the disk failed");
+      return Done{true};
+    });
+  }
+
+ private:
+  std::shared_ptr<DiskEvent> Write(const std::string& note) {
+    return runtime_.storage().Append("notes", note + "\n", Storage::Sync::kYes);
+  }
+  // --8<-- [end:service]
+
+  // --8<-- [start:quorum]
+  bool IsOnTwoDisks(const std::string& note) {
+    const auto own_disk = Write(note);
+    Broadcast<Store> others(runtime_.rpc(), runtime_.peers(), Store{note});
+    const auto any_other = OrEvent::Of({others.calls()[0], others.calls()[1]});
+    const auto enough = AndEvent::Of({own_disk, any_other});
+    const Outcome outcome = enough->Wait(1s);
+    others.Release();
+    return outcome == Outcome::kReady;
+  }
+  // --8<-- [end:quorum]
+
+  Runtime& runtime_;
+};
+
+}  // namespace
+}  // namespace depfast::testkit
+
+std::unique_ptr<depfast::Service> depfast::MakeService(depfast::Runtime& runtime) {
+  return std::make_unique<depfast::testkit::Notes>(runtime);
+}
