@@ -10,6 +10,14 @@ namespace {
 
 std::size_t SizeOf(const IoRequest& request) { return request.data ? request.data->size() : 0; }
 
+Duration TransferTime(std::size_t bytes, std::int64_t bytes_per_second) {
+  // In two parts: the product of bytes and nanoseconds could overflow.
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const auto total = static_cast<std::int64_t>(bytes);
+  return Duration(total / bytes_per_second * kSecond +
+                  total % bytes_per_second * kSecond / bytes_per_second);
+}
+
 }  // namespace
 
 void SimDisk::Submit(IoRequest request) {
@@ -17,7 +25,7 @@ void SimDisk::Submit(IoRequest request) {
   queue_.push_back(std::move(request));
 }
 
-Duration SimDisk::StartBatch(std::int64_t bytes_per_second) {
+BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second) {
   assert(idle() && has_work());
   batch_ = std::exchange(queue_, {});
   std::size_t bytes = 0;
@@ -30,13 +38,12 @@ Duration SimDisk::StartBatch(std::int64_t bytes_per_second) {
     }
     sync = sync || request.sync;
   }
-  const auto rate = bytes_per_second > 0 ? bytes_per_second : model_.bytes_per_second;
-  // In two parts: the product of bytes and nanoseconds could overflow.
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const auto total = static_cast<std::int64_t>(bytes);
-  const Duration transfer(total / rate * kSecond + total % rate * kSecond / rate);
-  const Duration base = model_.per_batch + transfer;
-  return sync ? base + model_.sync_jitter.Apply(model_.sync, stream_) : base;
+  Duration besides = model_.per_batch;
+  if (sync) besides += model_.sync_jitter.Apply(model_.sync, stream_);
+  const Duration sound = besides + TransferTime(bytes, model_.bytes_per_second);
+  if (bytes_per_second <= 0) return {sound, sound};
+  const Duration total = besides + TransferTime(bytes, bytes_per_second);
+  return {total, std::min(sound, total)};
 }
 
 std::vector<IoCompletion> SimDisk::FinishBatch() {

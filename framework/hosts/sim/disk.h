@@ -14,6 +14,12 @@
 
 namespace depfast::sim {
 
+// How long a batch takes once the device has turned to it.
+struct BatchTime {
+  Duration total;   // until its operations take effect
+  Duration device;  // of that, what keeps the device from others: the time on a disk without fault
+};
+
 class SimDisk {
  public:
   SimDisk(const DiskModel& model, RandomStream stream) : model_(model), stream_(stream) {}
@@ -37,7 +43,7 @@ class SimDisk {
 
   // Takes everything queued as one batch and returns how long it will take. Requires: idle and
   // has_work. `bytes_per_second` overrides the model's when positive (a slow disk).
-  Duration StartBatch(std::int64_t bytes_per_second);
+  BatchTime StartBatch(std::int64_t bytes_per_second);
 
   // Ends the batch: its operations take effect, in order.
   std::vector<IoCompletion> FinishBatch();

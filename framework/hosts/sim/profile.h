@@ -26,8 +26,11 @@ struct Jitter {
   }
 };
 
-// A serial processor: a step costs this much before its outputs leave. The replica's own
+// A serial processor, one core: a step costs this much before its outputs leave. The replica's own
 // computation is free: it could not be charged the same on every machine.
+//
+// Replicas may share a core (Sharing, in simulator.h). What runs on it once begun runs to its end;
+// the others wait in the order in which they became ready.
 struct CpuModel {
   Duration per_step = 10us;
   Duration per_frame = 5us;         // to or from a replica
@@ -40,6 +43,12 @@ struct CpuModel {
   // clients, would keep everybody's acknowledgements waiting.
   std::size_t frames_per_connection_max = 32;
   std::size_t frames_per_step_max = 256;
+  // What a profile that is calibrated against a real machine tells apart, and the others do not.
+  Duration per_read{0};    // a system call: for each connection that the step reads from
+  Duration per_write{0};   // a system call: for each connection that the step sends on
+  Duration per_batch{0};   // of the disk: its thread needs the core for so long before the device
+  Duration per_switch{0};  // when the core turns to another replica, or to another thread of it
+  Duration wake{0};        // until a core that had nothing to do begins
 };
 
 // A serial disk that commits in groups: whatever has queued up is written and synced together.
@@ -48,6 +57,9 @@ struct DiskModel {
   Duration sync = 500us;
   Jitter sync_jitter{100, 0, 1};
   std::int64_t bytes_per_second = 200'000'000;
+  // Of replicas that share a disk (Sharing, in simulator.h): so many move their batches at once,
+  // the others wait in the order in which they came. A replica's own batches never overlap.
+  int parallel_batches = 1;
 };
 
 struct NetModel {

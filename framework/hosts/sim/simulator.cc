@@ -13,6 +13,29 @@ enum Component : std::uint64_t { kDiskStream = 1, kReplicaStream, kLinkStream, k
 
 constexpr Duration kReorderDelayMax = 20ms;
 
+std::int64_t CountDistinct(std::vector<PeerId> peers) {
+  std::sort(peers.begin(), peers.end());
+  return std::unique(peers.begin(), peers.end()) - peers.begin();
+}
+
+// There is no connection to oneself.
+std::int64_t ConnectionsRead(PeerId self, const StepInput& input) {
+  std::vector<PeerId> peers;
+  for (const FrameArrival& frame : input.frames) {
+    if (frame.from != self) peers.push_back(frame.from);
+  }
+  return CountDistinct(std::move(peers));
+}
+
+std::int64_t ConnectionsWritten(PeerId self, const StepOutput& output) {
+  std::vector<PeerId> peers;
+  for (const Output& one : output.outputs) {
+    const auto* send = std::get_if<SendFrame>(&one);
+    if (send != nullptr && send->to != self) peers.push_back(send->to);
+  }
+  return CountDistinct(std::move(peers));
+}
+
 bool Same(const Fault& a, const Fault& b) {
   return std::tie(a.kind, a.replicas, a.amount, a.start, a.duration) ==
          std::tie(b.kind, b.replicas, b.amount, b.start, b.duration);
@@ -29,6 +52,7 @@ Simulator::Simulator(SimOptions options) : options_(std::move(options)) {
   }
   links_.resize(nodes_.size());
   for (auto& row : links_) row.resize(nodes_.size());
+  Share();
 }
 
 Simulator::~Simulator() = default;
@@ -93,9 +117,13 @@ void Simulator::Crash(PeerId replica, const std::string& why) {
 
 void Simulator::Kill(std::size_t index, const std::string& why) {
   Node& node = nodes_[index];
+  // Before the epoch changes: should one of its tasks admit the other, that is void with the rest.
+  LeaveCore({index, Task::Kind::kStep});
+  LeaveCore({index, Task::Kind::kBatch});
+  LeaveDevice(index);
   ++node.epoch;
   node.backend.reset();
-  node.step_scheduled = node.busy = node.wake_due = false;
+  node.step_scheduled = node.busy = node.wake_due = node.batch_scheduled = false;
   node.wake_at = kNever;
   node.leaving.clear();
   node.completions.clear();
@@ -288,11 +316,19 @@ void Simulator::Handle(SimEvent& event, Time when) {
       node.wake_due = true;
       ScheduleStep(index);
       break;
+    case EventKind::kBatch:
+      BeginBatch(index);
+      break;
+    case EventKind::kBatchReady:
+      LeaveCore({index, Task::Kind::kBatch});
+      EnterDevice(index);
+      break;
     case EventKind::kDiskDone: {
       auto completions = node.disk->FinishBatch();
       std::move(completions.begin(), completions.end(), std::back_inserter(node.completions));
       for (Observer* observer : observers_) observer->OnDisk(IdOf(index), now_, *node.disk);
       if (event.epoch != node.epoch) break;  // an observer crashed it
+      LeaveDevice(index);
       StartDisk(index);
       ScheduleStep(index);
       break;
@@ -303,13 +339,77 @@ void Simulator::Handle(SimEvent& event, Time when) {
   }
 }
 
+// ---- what replicas share ----
+
+void Simulator::Share() {
+  const auto places = static_cast<std::size_t>(options_.profile.disk.parallel_batches);
+  const auto group = [this](const std::vector<std::vector<PeerId>>& groups,
+                            std::size_t Node::* number) {
+    std::size_t count = 0;
+    for (Node& node : nodes_) node.*number = count++;
+    for (const auto& replicas : groups) {
+      if (replicas.size() < 2) continue;  // it shares with nobody
+      for (const PeerId replica : replicas) {
+        assert(IndexOf(replica) < nodes_.size() && "a group is of replicas");
+        assert(NodeOf(replica).*number < nodes_.size() && "a replica is in one group");
+        NodeOf(replica).*number = count;
+      }
+      ++count;
+    }
+    return count;
+  };
+  cores_.resize(group(options_.sharing.cpu_groups, &Node::core));
+  devices_.assign(group(options_.sharing.disk_groups, &Node::device), Device(places));
+}
+
+void Simulator::EnterCore(const Task& task) {
+  if (cores_[nodes_[task.replica].core].line.Enter(task)) Admit(task);
+}
+
+// The core is the task's from now on.
+void Simulator::Admit(const Task& task) {
+  const CpuModel& cpu = options_.profile.cpu;
+  const Node& node = nodes_[task.replica];
+  Core& core = cores_[node.core];
+  Time begins = now_;
+  if (core.idle_since < now_) begins += cpu.wake;
+  if (core.last && core.last != task) begins += cpu.per_switch;
+  core.last = task;
+  core.idle_since = kNever;
+  const bool is_step = task.kind == Task::Kind::kStep;
+  Push(begins, is_step ? EventKind::kStep : EventKind::kBatch, task.replica, node.epoch);
+}
+
+// The task takes `cost` of its core from now on; on a slow processor it ends later.
+void Simulator::Occupy(const Task& task, Duration cost, EventKind end) {
+  const Node& node = nodes_[task.replica];
+  const Duration takes = cost * 100 / node.cpu_percent;
+  if (takes > cost && Shared(node.core)) {
+    At(now_ + cost, [this, task, epoch = node.epoch] {
+      if (epoch == nodes_[task.replica].epoch) LeaveCore(task);
+    });
+  }
+  Push(now_ + takes, end, task.replica, node.epoch);
+}
+
+void Simulator::LeaveCore(const Task& task) {
+  Core& core = cores_[nodes_[task.replica].core];
+  const auto next = core.line.Leave(task);
+  if (core.line.idle()) core.idle_since = std::min(core.idle_since, now_);
+  if (next) Admit(*next);
+}
+
+void Simulator::LeaveDevice(std::size_t index) {
+  if (const auto next = devices_[nodes_[index].device].Leave(index)) Transfer(*next);
+}
+
 // ---- processor ----
 
 void Simulator::ScheduleStep(std::size_t index) {
   Node& node = nodes_[index];
   if (node.step_scheduled || node.busy) return;
   node.step_scheduled = true;
-  Push(now_, EventKind::kStep, index, node.epoch);
+  EnterCore({index, Task::Kind::kStep});
 }
 
 StepInput Simulator::CollectInput(std::size_t index) {
@@ -377,15 +477,16 @@ void Simulator::BeginStep(std::size_t index) {
     return;
   }
   node.busy = true;
-  const Duration cost = CostOf(node, input, output, memory);
+  const Duration cost = CostOf(IdOf(index), input, output, memory);
   node.leaving = std::move(output.outputs);
-  Push(now_ + cost, EventKind::kStepEnd, index, node.epoch);
+  Occupy({index, Task::Kind::kStep}, cost, EventKind::kStepEnd);
 }
 
-Duration Simulator::CostOf(const Node& node, const StepInput& input, const StepOutput& output,
+Duration Simulator::CostOf(PeerId self, const StepInput& input, const StepOutput& output,
                            std::size_t memory) const {
   const CpuModel& cpu = options_.profile.cpu;
-  Duration cost = cpu.per_step;
+  Duration cost = cpu.per_step + cpu.per_read * ConnectionsRead(self, input) +
+                  cpu.per_write * ConnectionsWritten(self, output);
   std::int64_t bytes = 0;
   const auto charge = [&](PeerId peer, const Bytes& frame) {
     cost += peer < kFirstClient ? cpu.per_frame : cpu.per_client_frame;
@@ -404,14 +505,16 @@ Duration Simulator::CostOf(const Node& node, const StepInput& input, const StepO
   const auto limit = static_cast<std::int64_t>(options_.profile.memory.limit_bytes);
   const auto excess = static_cast<std::int64_t>(memory) - limit;
   if (excess > 0) cost += cost * options_.profile.memory.paging_factor * excess / limit;
-  return cost * 100 / node.cpu_percent;
+  return cost;
 }
 
 void Simulator::EndStep(std::size_t index) {
   Node& node = nodes_[index];
+  const std::uint64_t epoch = node.epoch;
   node.busy = false;
   ApplyOutputs(index);
-  if (node.backend == nullptr) return;  // an observer crashed it
+  if (epoch != node.epoch) return;  // an observer crashed it
+  LeaveCore({index, Task::Kind::kStep});
   if (node.inbox_frames > 0 || !node.completions.empty() || node.wake_due) ScheduleStep(index);
 }
 
@@ -452,9 +555,36 @@ std::size_t Simulator::MemoryOf(std::size_t index) const {
 
 void Simulator::StartDisk(std::size_t index) {
   Node& node = nodes_[index];
-  if (!node.disk->idle() || !node.disk->has_work()) return;
-  const Duration time = node.disk->StartBatch(node.disk_bytes_per_second);
-  Push(now_ + time, EventKind::kDiskDone, index, node.epoch);
+  if (node.batch_scheduled || !node.disk->idle() || !node.disk->has_work()) return;
+  if (options_.profile.cpu.per_batch > Duration::zero()) {
+    node.batch_scheduled = true;
+    EnterCore({index, Task::Kind::kBatch});
+  } else {
+    node.batch_time = node.disk->StartBatch(node.disk_bytes_per_second);
+    EnterDevice(index);
+  }
+}
+
+void Simulator::BeginBatch(std::size_t index) {
+  Node& node = nodes_[index];
+  node.batch_scheduled = false;
+  node.batch_time = node.disk->StartBatch(node.disk_bytes_per_second);
+  Occupy({index, Task::Kind::kBatch}, options_.profile.cpu.per_batch, EventKind::kBatchReady);
+}
+
+void Simulator::EnterDevice(std::size_t index) {
+  if (devices_[nodes_[index].device].Enter(index)) Transfer(index);
+}
+
+// The device has turned to the replica's batch.
+void Simulator::Transfer(std::size_t index) {
+  const Node& node = nodes_[index];
+  if (node.batch_time.device < node.batch_time.total && Shared(node.device)) {
+    At(now_ + node.batch_time.device, [this, index, epoch = node.epoch] {
+      if (epoch == nodes_[index].epoch) LeaveDevice(index);
+    });
+  }
+  Push(now_ + node.batch_time.total, EventKind::kDiskDone, index, node.epoch);
 }
 
 // ---- network ----

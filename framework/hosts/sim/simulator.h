@@ -11,6 +11,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,30 @@
 #include "sim/profile.h"
 #include "sim/step.h"
 #include "sim/trace.h"
+#include "sim/waiting_line.h"
 
 namespace depfast::sim {
 
+// Which replicas share a machine. Each list is of replicas that share one core, or one disk
+// device; a replica in no list has its own. Files are never shared.
+//
+// On a shared core steps and disk batches run one after another, to their ends, in the order in
+// which they became ready. A slow processor (CpuSlow) is that of one replica, like a bandwidth
+// limit: its steps take longer, and the core is the others' in the time that the fault adds. A slow
+// disk (DiskSlow), likewise, delays its replica's batches and not the device.
+struct Sharing {
+  std::vector<std::vector<PeerId>> cpu_groups;
+  std::vector<std::vector<PeerId>> disk_groups;
+};
+
+// Requires: `sharing` names replicas, each at most once in its cpu_groups and in its disk_groups.
 struct SimOptions {
   int replicas = 3;
   std::uint64_t seed = 1;
   Profile profile;
   BackendFactory make_backend;
   bool wait_statistics = false;
+  Sharing sharing = {};
 };
 
 // Hears of everything that checkers and reports need, at the moment it happens. May crash and
@@ -118,7 +134,16 @@ class Simulator {
   std::vector<WaitRow> WaitStatistics(PeerId replica);
 
  private:
-  enum class EventKind : std::uint8_t { kArrive, kStep, kStepEnd, kWake, kDiskDone, kCall };
+  enum class EventKind : std::uint8_t {
+    kArrive,
+    kStep,
+    kStepEnd,
+    kWake,
+    kBatch,
+    kBatchReady,
+    kDiskDone,
+    kCall,
+  };
 
   // What is going to happen.
   struct SimEvent {
@@ -136,6 +161,22 @@ class Simulator {
     std::uint64_t sequence;
     std::uint32_t slot;  // of the SimEvent, in slots_
   };
+
+  // What a core does for a replica: the work of one of its threads.
+  struct Task {
+    enum class Kind : std::uint8_t { kStep, kBatch };
+    std::size_t replica;
+    Kind kind;
+    friend bool operator==(const Task&, const Task&) = default;
+  };
+
+  struct Core {
+    WaitingLine<Task> line{1};
+    std::optional<Task> last;  // the latest that was admitted
+    Time idle_since{0};        // if it is idle
+  };
+
+  using Device = WaitingLine<std::size_t>;  // of replicas with a batch under way
 
   struct HeldFrame {
     FrameId id;
@@ -175,8 +216,12 @@ class Simulator {
     bool wake_due = false;
     Time wake_at = kNever;
     Time nic_free{0};
+    std::size_t core = 0;    // in cores_
+    std::size_t device = 0;  // in devices_
     std::unique_ptr<SimDisk> disk;
-    OnFrame on_frame;  // clients
+    bool batch_scheduled = false;  // waits for the core, or runs there soon
+    BatchTime batch_time{};        // of the batch under way
+    OnFrame on_frame;              // clients
     // Effects of the faults under way: the strongest of each kind.
     std::vector<Fault> faults;
     int cpu_percent = 100;
@@ -197,12 +242,21 @@ class Simulator {
   SimEvent& Push(Time when, EventKind kind, std::size_t node, std::uint64_t epoch);
   void Handle(SimEvent& event, Time when);
 
+  void Share();
+  // A core or a device of a group: those that belong to one replica have its number.
+  bool Shared(std::size_t number) const { return !IsReplica(number); }
+  void EnterCore(const Task& task);
+  void Admit(const Task& task);
+  void Occupy(const Task& task, Duration cost, EventKind end);
+  void LeaveCore(const Task& task);
+  void LeaveDevice(std::size_t index);
+
   void ScheduleStep(std::size_t index);
   void BeginStep(std::size_t index);
   StepInput CollectInput(std::size_t index);
   void ReadConnections(std::size_t index, StepInput& input);
   void ReadFrame(std::size_t index, std::size_t from, StepInput& input);
-  Duration CostOf(const Node& node, const StepInput& input, const StepOutput& output,
+  Duration CostOf(PeerId self, const StepInput& input, const StepOutput& output,
                   std::size_t memory) const;
   void EndStep(std::size_t index);
   void ApplyOutputs(std::size_t index);
@@ -213,6 +267,9 @@ class Simulator {
   void ScheduleArrival(std::size_t from, std::size_t to, Time when, const Bytes& bytes);
   void Arrive(SimEvent& event);
   void StartDisk(std::size_t index);
+  void BeginBatch(std::size_t index);
+  void EnterDevice(std::size_t index);
+  void Transfer(std::size_t index);
   void SetWakeTimer(std::size_t index, Time when);
   std::size_t MemoryOf(std::size_t index) const;
   void Boot(std::size_t index);
@@ -236,6 +293,8 @@ class Simulator {
   std::vector<std::uint32_t> free_slots_;
   std::deque<Node> nodes_;  // a client may be added while another's frame is being handled
   std::vector<std::vector<Link>> links_;  // [from][to], by index
+  std::vector<Core> cores_;
+  std::vector<Device> devices_;
   std::vector<Fault> active_faults_;
   std::vector<Observer*> observers_;
   Trace trace_;

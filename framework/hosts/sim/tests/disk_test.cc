@@ -35,7 +35,7 @@ class DiskTest : public testing::Test {
 
   // Does everything submitted as one batch.
   std::vector<IoCompletion> Batch() {
-    took_ = disk_.StartBatch(0);
+    took_ = disk_.StartBatch(0).total;
     return disk_.FinishBatch();
   }
 
@@ -61,7 +61,7 @@ TEST_F(DiskTest, WhatIsQueuedGoesInOneBatchInOrder) {
   Append("log", "bbb", true);
   Append("other", "c");
   EXPECT_EQ(disk_.queued_bytes(), 6U);
-  const Duration took = disk_.StartBatch(0);
+  const Duration took = disk_.StartBatch(0).total;
   EXPECT_EQ(took, 20us + 6ns + 500us) << "one sync for all";
   EXPECT_FALSE(disk_.idle());
   Append("log", "dddd", true);
@@ -95,7 +95,7 @@ TEST_F(DiskTest, TimeIsOfTheBytesAndTheSync) {
   Batch();
   EXPECT_EQ(took_, 20us + 500us);
   Append("log", std::string(1000, 'x'));
-  EXPECT_EQ(disk_.StartBatch(1000), 20us + 1s) << "a slow disk";
+  EXPECT_EQ(disk_.StartBatch(1000).total, 20us + 1s) << "a slow disk";
 }
 
 TEST_F(DiskTest, HoweverMuchIsReadTimeDoesNotOverflow) {
@@ -104,7 +104,7 @@ TEST_F(DiskTest, HoweverMuchIsReadTimeDoesNotOverflow) {
   constexpr int kReads = 1000;
   for (int i = 0; i < kReads; ++i) Submit(Kind::kRead, "log");
   // 16 GiB at one byte a microsecond.
-  EXPECT_EQ(disk_.StartBatch(1'000'000), 20us + kReads * Duration(1us) * (16 << 20));
+  EXPECT_EQ(disk_.StartBatch(1'000'000).total, 20us + kReads * Duration(1us) * (16 << 20));
 }
 
 TEST_F(DiskTest, SyncJitterVaries) {
@@ -119,7 +119,7 @@ TEST_F(DiskTest, SyncJitterVaries) {
     request.file = "log";
     request.data = MakeBytes("");
     disk.Submit(std::move(request));
-    const Duration took = disk.StartBatch(0) - 20us;
+    const Duration took = disk.StartBatch(0).total - 20us;
     disk.FinishBatch();
     least = std::min(least, took);
     most = std::max(most, took);

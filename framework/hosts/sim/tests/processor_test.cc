@@ -85,6 +85,39 @@ TEST(StepCost, FramesAndCompletionsThatArriveAreCharged) {
   EXPECT_EQ(steps[3].at - steps[2].at, 10us + 3us);
 }
 
+// The cost of a step of replica 0 that reads two frames of each of two senders and then sends two
+// frames to each of three receivers and one to itself, beyond what the frames cost.
+Duration CostOfConnections(Duration per_read, Duration per_write) {
+  Profile profile = Exact();
+  profile.cpu.per_read = per_read;
+  profile.cpu.per_write = per_write;
+  World world(OnFrameAtZero([](Turn& turn) {
+                if (turn.input.frames.size() < 4) return;
+                for (const PeerId to : {1, 2, kFirstClient, 0, 1, 2, kFirstClient}) {
+                  turn.Send(to, "");
+                }
+              }),
+              3, profile);
+  const PeerId first = world.AddSilentClient();
+  const PeerId second = world.AddSilentClient();
+  world.Start();
+  world.sim.Begin(CpuSlow({0}, 1));  // busy while the frames arrive
+  world.sim.ClientSend(first, 0, MakeBytes(""));
+  world.sim.RunFor(150us);
+  world.sim.HealAll();
+  for (const PeerId client : {first, second, first, second}) {
+    world.sim.ClientSend(client, 0, MakeBytes(""));
+  }
+  world.sim.RunFor(1s);
+  return world.LastLeft(0) - world.StepsOf(0).at(2).at - (10us + 6 * 7us + 5 * 5us);
+}
+
+TEST(StepCost, SystemCallsAreChargedForEachConnection) {
+  EXPECT_EQ(CostOfConnections(0us, 0us), 0us);
+  EXPECT_EQ(CostOfConnections(100us, 0us), 200us);
+  EXPECT_EQ(CostOfConnections(0us, 100us), 300us);
+}
+
 TEST(StepCost, OutputsLeaveWhenTheStepEnds) {
   Time heard{0};
   World world(OnFrameAtZero([](Turn& turn) { turn.Send(kFirstClient, std::string(50, 'c')); }));

@@ -1,0 +1,466 @@
+// Cores and disks that several replicas share: whose turn it is, and what a fault does to whom.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/waiting_line.h"
+#include "world.h"
+
+namespace depfast::sim {
+namespace {
+
+constexpr Time kStarted = World::kStarted;
+
+// ---- the line itself ----
+
+TEST(WaitingLine, ServesInTheOrderOfArrival) {
+  WaitingLine<int> line(1);
+  EXPECT_TRUE(line.idle());
+  EXPECT_TRUE(line.Enter(7));
+  EXPECT_FALSE(line.idle());
+  EXPECT_FALSE(line.Enter(3));
+  EXPECT_FALSE(line.Enter(5));
+  EXPECT_EQ(line.Leave(7), 3);
+  EXPECT_FALSE(line.Enter(7)) << "back at the end";
+  EXPECT_EQ(line.Leave(3), 5);
+  EXPECT_EQ(line.Leave(5), 7);
+  EXPECT_EQ(line.Leave(7), std::nullopt);
+  EXPECT_TRUE(line.idle());
+}
+
+TEST(WaitingLine, HasSoManyPlaces) {
+  WaitingLine<int> line(2);
+  EXPECT_TRUE(line.Enter(1));
+  EXPECT_TRUE(line.Enter(2));
+  EXPECT_FALSE(line.Enter(3));
+  EXPECT_EQ(line.Leave(2), 3);
+  EXPECT_EQ(line.Leave(1), std::nullopt);
+  EXPECT_FALSE(line.idle());
+}
+
+TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
+  WaitingLine<int> line(1);
+  line.Enter(1);
+  line.Enter(2);
+  line.Enter(3);
+  EXPECT_EQ(line.Leave(2), std::nullopt);
+  EXPECT_EQ(line.Leave(9), std::nullopt) << "it was never here";
+  EXPECT_EQ(line.Leave(1), 3);
+}
+
+// ---- a core ----
+
+Sharing OneCore(std::vector<PeerId> replicas) { return {{std::move(replicas)}, {}}; }
+
+Sharing OneDisk(std::vector<PeerId> replicas) { return {{}, {std::move(replicas)}}; }
+
+std::vector<Time> TimesOf(const World& world, PeerId replica) {
+  std::vector<Time> times;
+  for (const World::Step& step : world.StepsOf(replica)) times.push_back(step.at);
+  return times;
+}
+
+using Times = std::vector<Time>;
+
+TEST(SharedCore, RunsOneStepAtATime) {
+  World world(Idle, 4, Exact(), 1, OneCore({0, 2, 3}));
+  world.Start();
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us}));
+  EXPECT_EQ(TimesOf(world, 1), (Times{0us})) << "it has a core of its own";
+  EXPECT_EQ(TimesOf(world, 2), (Times{10us}));
+  EXPECT_EQ(TimesOf(world, 3), (Times{20us}));
+}
+
+TEST(SharedCore, ThereMayBeSeveral) {
+  World world(Idle, 4, Exact(), 1, {{{0, 3}, {1, 2}}, {}});
+  world.Start();
+  EXPECT_EQ(TimesOf(world, 2), (Times{10us}));
+  EXPECT_EQ(TimesOf(world, 3), (Times{10us}));
+}
+
+TEST(SharedCore, OutputsLeaveWhenTheirOwnStepEnds) {
+  World world([](Turn& turn) { turn.WakeAt(1h); }, 2, Exact(), 1, OneCore({0, 1}));
+  world.Start();
+  EXPECT_EQ(world.LastLeft(0), 10us);
+  EXPECT_EQ(world.LastLeft(1), 20us);
+}
+
+TEST(SharedCore, GoesToWhoBecameReadyFirst) {
+  World world(Idle, 4, Exact(), 1, OneCore({0, 1, 2, 3}));
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  world.sim.ClientSend(client, 0, MakeBytes(""));  // has the core from 100 us to 117 us
+  Duration delay = 1us;
+  for (const PeerId replica : {3, 1, 2}) {
+    world.sim.At(kStarted + delay,
+                 [&, replica] { world.sim.ClientSend(client, replica, MakeBytes("")); });
+    delay += 1us;
+  }
+  world.sim.RunUntil(2ms);
+  const Time begun = kStarted + 100us;
+  EXPECT_EQ(TimesOf(world, 0).back(), begun);
+  EXPECT_EQ(TimesOf(world, 3).back(), begun + 17us);
+  EXPECT_EQ(TimesOf(world, 1).back(), begun + 34us);
+  EXPECT_EQ(TimesOf(world, 2).back(), begun + 51us);
+}
+
+// Replica 0 never rests: whenever its step ends, it wants the next.
+Script RestlessZero() {
+  return [](Turn& turn) {
+    if (turn.self == 0) turn.WakeAt(Time::zero());
+  };
+}
+
+TEST(SharedCore, NobodyStarves) {
+  World world(RestlessZero(), 3, Exact(), 1, OneCore({0, 1, 2}));
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  for (const PeerId replica : {1, 2}) {
+    for (int i = 0; i < 50; ++i) world.sim.ClientSend(client, replica, MakeBytes(""));
+    world.sim.RunFor(150us);
+    const Time arrived = world.sim.now() - 50us;
+    // One step may be under way and one of the other replica before it in the line.
+    EXPECT_LE(TimesOf(world, replica).back(), arrived + 2 * 10us);
+  }
+  EXPECT_GE(TimesOf(world, 0).size(), 100U) << "and replica 0 went on";
+}
+
+TEST(SharedCore, ASwitchCostsAndGoingOnDoesNot) {
+  Profile profile = Exact();
+  profile.cpu.per_switch = 3us;
+  World world(
+      [](Turn& turn) {
+        if (turn.self == 0 && turn.first) turn.WakeAt(Time::zero());
+        if (turn.self == 1 && turn.first) turn.WakeAt(1ms);
+      },
+      2, profile, 1, OneCore({0, 1}));
+  world.sim.Start();
+  world.sim.RunUntil(2ms);
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, 26us})) << "0 to 1 and back";
+  EXPECT_EQ(TimesOf(world, 1), (Times{13us, 1003us}));
+}
+
+TEST(SharedCore, OfASingleReplicaNeverSwitches) {
+  Profile profile = Exact();
+  profile.cpu.per_switch = 3us;
+  World world(RestlessZero(), 1, profile);
+  world.sim.Start();
+  world.sim.RunUntil(25us);
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, 10us, 20us}));
+}
+
+TEST(SharedCore, WakesUpOnlyIfItWasIdle) {
+  Profile profile = Exact();
+  profile.cpu.wake = 40us;
+  World world(Idle, 2, profile, 1, OneCore({0, 1}));
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  EXPECT_EQ(TimesOf(world, 1), (Times{10us})) << "the core went on";
+  world.sim.ClientSend(client, 0, MakeBytes("a"));
+  world.sim.At(kStarted + 30us, [&] { world.sim.ClientSend(client, 0, MakeBytes("b")); });
+  world.sim.At(kStarted + 31us, [&] { world.sim.ClientSend(client, 1, MakeBytes("c")); });
+  world.sim.RunUntil(2ms);
+  const Time begun = kStarted + 100us + 2ns + 40us;
+  const auto steps = world.StepsOf(0);
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[1].at, begun);
+  EXPECT_EQ(steps[1].frames.size(), 2U) << "what arrives while the core wakes up is read, too";
+  EXPECT_EQ(TimesOf(world, 1).back(), begun + 10us + 14us + 2ns);
+}
+
+TEST(SharedCore, ASlowReplicaTakesNoMoreOfItThanASoundOne) {
+  World world(RestlessZero(), 2, Exact(), 1, OneCore({0, 1}));
+  world.sim.Begin(CpuSlow({0}, 10));
+  world.sim.Start();
+  world.sim.RunUntil(250us);
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, 100us, 200us})) << "its steps take ten times longer";
+  EXPECT_EQ(TimesOf(world, 1), (Times{10us}));
+}
+
+// ---- crashes on a shared core ----
+
+TEST(SharedCore, IsFreeWhenTheReplicaDiesThatRunsOnIt) {
+  World world(Idle, 3, Exact(), 1, OneCore({0, 1, 2}));
+  world.sim.Start();
+  world.sim.RunUntil(4us);
+  world.sim.Crash(0);
+  world.sim.RunUntil(1ms);
+  EXPECT_EQ(TimesOf(world, 1), (Times{4us}));
+  EXPECT_EQ(TimesOf(world, 2), (Times{14us}));
+}
+
+TEST(SharedCore, WhoDiesWhileWaitingIsPassedOver) {
+  World world(Idle, 3, Exact(), 1, OneCore({0, 1, 2}));
+  world.sim.Start();
+  world.sim.RunUntil(4us);
+  world.sim.Crash(1);
+  world.sim.RunUntil(1ms);
+  EXPECT_EQ(TimesOf(world, 1), (Times{}));
+  EXPECT_EQ(TimesOf(world, 2), (Times{10us}));
+}
+
+TEST(SharedCore, ARestartedReplicaWaitsItsTurn) {
+  World world(Idle, 3, Exact(), 1, OneCore({0, 1, 2}));
+  world.sim.Start();
+  world.sim.RunUntil(4us);
+  world.sim.Crash(0);
+  world.sim.Restart(0);
+  world.sim.RunUntil(1ms);
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, 24us}));
+}
+
+TEST(SharedCore, AThrottledReplicaThatDiesFreesNobodyElsesTurn) {
+  World world(Idle, 3, Exact(), 1, OneCore({0, 1, 2}));
+  world.sim.Begin(CpuSlow({0}, 10));
+  world.sim.Start();
+  world.sim.RunUntil(15us);  // 0 has left the core, its step is not over; 1 runs until 20 us
+  world.sim.Crash(0);
+  world.sim.RunUntil(1ms);
+  EXPECT_EQ(TimesOf(world, 2), (Times{20us}));
+}
+
+TEST(SharedCore, AReplicaThatAnObserverRestartsAtItsStepsEndKeepsItsNewPlace) {
+  class Restarter : public Observer {
+   public:
+    explicit Restarter(Simulator& sim) : sim_(sim) {}
+    void OnOutputsLeave(PeerId replica, Time, const std::vector<Output>&) override {
+      if (replica != 0 || std::exchange(done_, true)) return;
+      sim_.Crash(0);
+      sim_.Restart(0);
+    }
+
+   private:
+    Simulator& sim_;
+    bool done_ = false;
+  };
+  World world(Idle, 3, Exact(), 1, OneCore({0, 1, 2}));
+  Restarter restarter(world.sim);
+  world.sim.AddObserver(&restarter);
+  world.sim.Start();
+  world.sim.RunUntil(1ms);
+  EXPECT_EQ(TimesOf(world, 1), (Times{10us}));
+  EXPECT_EQ(TimesOf(world, 2), (Times{20us}));
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, 30us}));
+}
+
+// ---- batches on a core ----
+
+// In its first step a replica writes, and hears of it later.
+void WriteFirst(Turn& turn) {
+  if (turn.first) turn.Append("log", "", true);
+}
+
+Profile WithBatches() {
+  Profile profile = Exact();
+  profile.cpu.per_batch = 30us;
+  return profile;
+}
+
+TEST(Batches, TakeTheCoreBeforeTheDevice) {
+  World world(WriteFirst, 1, WithBatches());
+  const PeerId client = world.AddSilentClient();
+  world.sim.Start();
+  world.sim.At(Time::zero(), [&] { world.sim.ClientSend(client, 0, MakeBytes("")); });
+  world.sim.RunUntil(90us);
+  // The step ends at 13 us, the batch's turn on the core at 43 us, the sync 520 us later.
+  world.sim.RunUntil(1ms);
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, 100us, 13us + 30us + 520us}));
+}
+
+TEST(Batches, TakeTurnsWithSteps) {
+  World world(WriteFirst, 2, WithBatches(), 1, OneCore({0, 1}));
+  world.sim.Start();
+  world.sim.RunUntil(5ms);
+  // 0 steps until 13 us, 1 until 26 us; then 0's batch until 56 us, 1's until 86 us.
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, 56us + 520us}));
+  EXPECT_EQ(TimesOf(world, 1), (Times{13us, 86us + 520us}));
+}
+
+TEST(Batches, TakeWhatIsThereWhenTheirTurnComes) {
+  World world(
+      [](Turn& turn) {
+        if (turn.self == 1 || turn.input.now > 50us) return;
+        turn.Append("log", "", true);
+        turn.WakeAt(Time::zero());
+      },
+      2, WithBatches(), 1, OneCore({0, 1}));
+  world.sim.Start();
+  world.sim.RunUntil(5ms);
+  // 0 steps until 13 us, 1 until 23 us, 0's batch until 53 us: its next step came behind it.
+  const auto steps = world.StepsOf(0);
+  ASSERT_GE(steps.size(), 3U);
+  EXPECT_EQ(steps[1].at, 53us);
+  EXPECT_EQ(steps[2].at, 53us + 520us);
+  EXPECT_EQ(steps[2].completions.size(), 1U);
+}
+
+TEST(Batches, OfAReplicaThatDiesLeaveTheCoreToOthers) {
+  for (const Time crash : {5us, 15us, 40us}) {  // in its step; its batch waits; its batch runs
+    World world(WriteFirst, 2, WithBatches(), 1, OneCore({0, 1}));
+    world.sim.Start();
+    world.sim.RunUntil(crash);
+    world.sim.Crash(0);
+    world.sim.RunUntil(5ms);
+    const Time first = std::min(crash, Time(13us));
+    const Time batch = std::max(first + 13us, crash);
+    EXPECT_EQ(TimesOf(world, 1), (Times{first, batch + 30us + 520us})) << crash.count();
+  }
+}
+
+TEST(Batches, AreSlowedByASlowProcessorOfTheirOwn) {
+  World world(WriteFirst, 2, WithBatches(), 1, OneCore({0, 1}));
+  world.sim.Begin(CpuSlow({0}, 50));
+  world.sim.Start();
+  world.sim.RunUntil(5ms);
+  // 0 has the core until 13 us and ends its step at 26 us; 1 steps until 26 us, and 0's batch is
+  // ready first: it has the core until 56 us and ends at 86 us, when 1's ends as well.
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, 86us + 520us}));
+  EXPECT_EQ(TimesOf(world, 1), (Times{13us, 86us + 520us + 13us})) << "0's step came first";
+}
+
+// ---- a disk ----
+
+Profile WithParallelBatches(int count) {
+  Profile profile = Exact();
+  profile.disk.parallel_batches = count;
+  return profile;
+}
+
+// When each of three replicas, that share a disk, hears of its first write.
+Times DurableAt(int parallel, const FaultPlan& faults = {}) {
+  World world(WriteFirst, 3, WithParallelBatches(parallel), 1, OneDisk({0, 1, 2}));
+  for (const Fault& fault : faults) world.sim.Begin(fault);
+  world.sim.Start();
+  world.sim.RunUntil(10s);
+  Times times;
+  for (PeerId replica = 0; replica < 3; ++replica) times.push_back(TimesOf(world, replica).at(1));
+  return times;
+}
+
+TEST(SharedDisk, MovesSoManyBatchesAtOnce) {
+  constexpr Time kWritten = 13us;
+  constexpr Duration kBatch = 520us;
+  const auto after = [&](int batches) { return kWritten + kBatch * batches; };
+  EXPECT_EQ(DurableAt(1), (Times{after(1), after(2), after(3)}));
+  EXPECT_EQ(DurableAt(2), (Times{after(1), after(1), after(2)}));
+  EXPECT_EQ(DurableAt(3), (Times{after(1), after(1), after(1)}));
+}
+
+TEST(SharedDisk, LeavesOthersAlone) {
+  World world(WriteFirst, 3, Exact(), 1, OneDisk({0, 2}));
+  world.sim.Start();
+  world.sim.RunUntil(10ms);
+  EXPECT_EQ(TimesOf(world, 1).at(1), 13us + 520us);
+  EXPECT_EQ(TimesOf(world, 2).at(1), 13us + 2 * 520us);
+}
+
+TEST(SharedDisk, FilesAreNotShared) {
+  World world([](Turn& turn) { turn.Append("log", std::to_string(turn.self), false); }, 2, Exact(),
+              1, OneDisk({0, 1}));
+  world.sim.Start();
+  world.sim.RunUntil(45us);
+  EXPECT_EQ(world.sim.disk(0).files().at("log").data, "0");
+  world.sim.RunUntil(65us);
+  EXPECT_EQ(world.sim.disk(1).files().at("log").data, "1");
+}
+
+TEST(SharedDisk, ABatchHoldsWhatWasThereWhenItWasBegunEvenIfTheDeviceIsBusy) {
+  World world(
+      [](Turn& turn) {
+        if (!turn.first && turn.input.now > 100us) return;
+        turn.Append("log", "x", true);
+        if (turn.first) turn.WakeAt(50us);
+      },
+      2, Exact(), 1, OneDisk({0, 1}));
+  world.sim.Start();
+  world.sim.RunUntil(10ms);
+  const auto steps = world.StepsOf(1);
+  ASSERT_EQ(steps.size(), 4U) << "first, wake, and two completions: 0's second batch is between";
+  EXPECT_EQ(steps[2].completions.size(), 1U);
+  EXPECT_EQ(steps[3].completions.size(), 1U);
+}
+
+TEST(SharedDisk, ASlowReplicaDelaysItselfAndNotTheDevice) {
+  World world(
+      [](Turn& turn) {
+        if (turn.first) turn.Append("log", std::string(100'000, 'x'), true);
+      },
+      2, Exact(), 1, OneDisk({0, 1}));
+  world.sim.Begin(DiskSlow({0}, 1'000'000));  // 1 us a byte instead of 1 ns
+  world.sim.Start();
+  world.sim.RunUntil(1s);
+  constexpr Time kWritten = 10us + 3us + 200us;
+  constexpr Duration kSound = 520us + 100us;
+  EXPECT_EQ(TimesOf(world, 0).at(1), kWritten + 520us + 100ms);
+  EXPECT_EQ(TimesOf(world, 1).at(1), kWritten + 2 * kSound);
+}
+
+TEST(SharedDisk, IsFreeWhenTheReplicaDiesWhoseBatchItMoves) {
+  World world(WriteFirst, 3, Exact(), 1, OneDisk({0, 1, 2}));
+  world.sim.Start();
+  world.sim.RunUntil(100us);
+  world.sim.Crash(0);
+  world.sim.RunUntil(10ms);
+  EXPECT_EQ(TimesOf(world, 1).at(1), 100us + 520us);
+  EXPECT_EQ(TimesOf(world, 2).at(1), 100us + 2 * 520us);
+}
+
+TEST(SharedDisk, WhoDiesWhileWaitingForItIsPassedOver) {
+  World world(WriteFirst, 3, Exact(), 1, OneDisk({0, 1, 2}));
+  world.sim.Start();
+  world.sim.RunUntil(100us);
+  world.sim.Crash(1);
+  world.sim.Restart(1);
+  world.sim.RunUntil(10ms);
+  EXPECT_EQ(TimesOf(world, 2).at(1), 13us + 2 * 520us);
+  // The new incarnation's write comes last: submitted at 113 us.
+  EXPECT_EQ(TimesOf(world, 1).at(2), 13us + 3 * 520us);
+}
+
+// ---- both, under load ----
+
+struct Outcome {
+  std::uint64_t hash;
+  std::size_t steps;
+};
+
+Outcome Everything(const Sharing& sharing) {
+  Profile profile = Profile::Lab();
+  profile.cpu.per_batch = 20us;
+  profile.cpu.per_switch = 2us;
+  profile.cpu.wake = 5us;
+  World world(
+      [](Turn& turn) {
+        turn.Append("log", "entry", true);
+        if (!turn.input.frames.empty()) turn.Send((turn.self + 1) % 3, "next");
+      },
+      3, profile, 7, sharing);
+  const PeerId client = world.AddSilentClient();
+  world.sim.Schedule({CpuSlow({1}, 20).From(5ms).For(10ms), DiskSlow({2}, 1000).From(2ms).For(9ms),
+                      CrashFault({0}).From(12ms).For(3ms)});
+  world.sim.Start();
+  for (int i = 0; i < 100; ++i) {
+    world.sim.At(i * 200us, [&, i] { world.sim.ClientSend(client, i % 3, MakeBytes("go")); });
+  }
+  world.sim.RunUntil(30ms);
+  return {world.sim.trace().hash(), world.steps.size()};
+}
+
+TEST(Sharing, IsDeterministic) {
+  const Sharing all = {{{0, 1, 2}}, {{0, 1, 2}}};
+  const Outcome run = Everything(all);
+  EXPECT_GT(run.steps, 300U);
+  EXPECT_EQ(Everything(all).hash, run.hash);
+  EXPECT_NE(Everything({}).hash, run.hash);
+  EXPECT_NE(Everything(OneCore({0, 1, 2})).hash, run.hash);
+}
+
+TEST(Sharing, AGroupOfOneIsNoGroup) {
+  EXPECT_EQ(Everything({{{0}, {1}, {2}}, {{0}, {1}, {2}}}).hash, Everything({}).hash);
+}
+
+}  // namespace
+}  // namespace depfast::sim
