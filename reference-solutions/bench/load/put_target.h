@@ -1,0 +1,45 @@
+// PutTarget: a replicated store as a load generator sees it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "real/endpoint.h"
+
+namespace depfast::load {
+
+using Clock = std::chrono::steady_clock;
+
+class PutTarget {
+ public:
+  struct Ended {
+    std::uint64_t id;
+    bool committed;
+  };
+
+  virtual ~PutTarget() = default;
+
+  // Begins to put a value. `id` is new; it also picks the connection, in turn. The request may wait
+  // for the next Await before it is sent, so that many share a system call.
+  virtual void Start(std::uint64_t id, std::string_view key, std::string_view value) = 0;
+
+  // Waits until a put ends or `until` has come, and adds what has ended. Throws std::exception when
+  // the measurement is lost: a connection broke, the leader changed.
+  virtual void Await(Clock::time_point until, std::vector<Ended>& ended) = 0;
+};
+
+struct TargetOptions {
+  std::vector<real::Endpoint> replicas;
+  int connections = 1;  // to the leader
+};
+
+// Both look for the leader, and connect to it. Throw std::exception if none is found in 10 s.
+std::unique_ptr<PutTarget> ConnectToRaft(const TargetOptions& options);
+// Throws as well if this program was built without gRPC.
+std::unique_ptr<PutTarget> ConnectToEtcd(const TargetOptions& options);
+
+}  // namespace depfast::load
