@@ -1,17 +1,14 @@
 // The reference Raft as three processes with sockets and disks: the code that the simulator grades
 // is the code that runs.
 #include <gtest/gtest.h>
-#include <signal.h>
 
-#include <array>
 #include <exception>
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "depfast/frame.h"
-#include "process.h"
+#include "raft_cluster.h"
 #include "raft_messages.h"
 #include "raft_wal.h"
 #include "real/client.h"
@@ -20,39 +17,13 @@
 namespace depfast::raft {
 namespace {
 
-constexpr int kReplicas = 3;
-
 class RealRaft : public testing::Test {
  protected:
-  RealRaft() {
-    for (int id = 0; id < kReplicas; ++id) {
-      auto [socket, where] = real::ListenAnywhere();
-      // Without close-on-exec: the port stays ours while a replica is down.
-      listeners_[Index(id)] = real::Descriptor(dup(socket.get()));
-      endpoints_[Index(id)] = where;
-      peers_ += (id > 0 ? "," : "") + ToString(where);
-    }
-    for (int id = 0; id < kReplicas; ++id) Start(id);
-  }
-
-  void Start(int id) {
-    processes_[Index(id)].emplace(
-        LAB2_REAL,
-        std::vector<std::string>{"--id", std::to_string(id), "--peers", peers_, "--data", Data(id),
-                                 "--listen-fd", std::to_string(listeners_[Index(id)].get())},
-        temp_ / ("log" + std::to_string(id)));
-  }
-
-  void Kill(int id) {
-    processes_[Index(id)]->Signal(SIGKILL);
-    processes_[Index(id)].reset();
-  }
-
   // Submits a new command until a leader has committed one. Returns that leader.
   int Commit() {
     int leader = 0;
     EXPECT_TRUE(real::Eventually([&] {
-      leader = (leader + 1) % kReplicas;
+      leader = (leader + 1) % cluster_.size();
       return TryOn(leader, "command " + std::to_string(++submitted_));
     })) << "no replica commits a command";
     return leader;
@@ -60,9 +31,9 @@ class RealRaft : public testing::Test {
 
   bool TryOn(int id, const std::string& command) {
     constexpr Duration kPatience = 500ms;
-    if (!processes_[Index(id)]) return false;
+    if (!cluster_.Runs(id)) return false;
     try {
-      real::Client client(endpoints_[Index(id)], kNobody, kPatience);
+      real::Client client(cluster_.endpoint(id), real::kNobody, kPatience);
       const FrameHeader header{FrameKind::kRequest, Submit::kMethod, 1, Dependency::Client(1)};
       client.Send(EncodeFrame(header, Submit{command}));
       const auto bytes = client.Receive(kPatience);
@@ -80,7 +51,7 @@ class RealRaft : public testing::Test {
   // What a replica has on its disk that was acknowledged.
   std::size_t AcknowledgedOnDiskOf(int id) const {
     WalState log;
-    log.Read(real::Contents(Data(id) + "/" + kWalFile));
+    log.Read(real::Contents(cluster_.WalPath(id)));
     std::set<std::string> found;
     for (const LogEntry& entry : log.entries) {
       if (acknowledged_.contains(entry.command)) found.insert(entry.command);
@@ -88,17 +59,7 @@ class RealRaft : public testing::Test {
     return found.size();
   }
 
-  const std::set<std::string>& acknowledged() const { return acknowledged_; }
-
- private:
-  static std::size_t Index(int id) { return static_cast<std::size_t>(id); }
-  std::string Data(int id) const { return temp_ / ("data" + std::to_string(id)); }
-
-  real::TempDir temp_;
-  std::string peers_;
-  std::array<real::Descriptor, kReplicas> listeners_;
-  std::array<real::Endpoint, kReplicas> endpoints_;
-  std::array<std::optional<real::Process>, kReplicas> processes_;
+  RaftCluster cluster_{3};
   int submitted_ = 0;
   std::set<std::string> acknowledged_;
 };
@@ -106,14 +67,14 @@ class RealRaft : public testing::Test {
 TEST_F(RealRaft, CommitsAndSurvivesTheDeathOfItsLeader) {
   int leader = 0;
   for (int i = 0; i < 10; ++i) leader = Commit();
-  Kill(leader);
+  cluster_.Kill({leader});
   for (int i = 0; i < 10; ++i) EXPECT_NE(Commit(), leader);
-  Start(leader);
+  cluster_.Start(leader);
   Commit();
-  for (int id = 0; id < kReplicas; ++id) {
-    EXPECT_TRUE(real::Eventually([&] { return AcknowledgedOnDiskOf(id) == acknowledged().size(); }))
-        << "replica " << id << " has " << AcknowledgedOnDiskOf(id) << " of "
-        << acknowledged().size() << " acknowledged commands on its disk";
+  for (int id = 0; id < cluster_.size(); ++id) {
+    EXPECT_TRUE(real::Eventually([&] { return AcknowledgedOnDiskOf(id) == acknowledged_.size(); }))
+        << "replica " << id << " has " << AcknowledgedOnDiskOf(id) << " of " << acknowledged_.size()
+        << " acknowledged commands on its disk";
   }
 }
 

@@ -1,0 +1,197 @@
+// Kill rounds: SIGKILL of any minority, under load, again and again. No acknowledged command is
+// lost, and whoever restarts catches up.
+//
+// KILL_ROUNDS in the environment is the number of rounds, 3 if not given; KILL_ROUNDS_SEED seeds
+// who is killed and when.
+//
+// What this sees: an acknowledged command that is in nobody's log, or elsewhere than it was
+// acknowledged; a replica that does not find its log again, writes anew what it had, chokes on a
+// torn write, or never catches up; a command that is in a log twice; logs that differ.
+// What it cannot see: a reply that is sent after the write and before the sync. The death of a
+// process leaves the page cache alone, so what was handed to the kernel survives; only the
+// simulator loses unsynced writes. A reply before the write it sees if a kill falls between them.
+// Nor does it see what only a rare order of messages shows, which the simulator's seeds hunt
+// better.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "depfast/random.h"
+#include "raft_cluster.h"
+#include "raft_load.h"
+#include "raft_wal.h"
+#include "replica_log.h"
+#include "support.h"
+
+namespace depfast::raft {
+namespace {
+
+constexpr int kClients = 4;
+constexpr std::uint64_t kMoreMax = 400;  // acknowledged commands until a kill, or a restart
+constexpr std::size_t kLogTail = 500;    // bytes of a replica's log in a failure
+
+std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
+  const char* text = getenv(name);
+  return text != nullptr ? std::stoull(text) : otherwise;
+}
+
+class KillRounds : public testing::TestWithParam<int> {
+ protected:
+  KillRounds()
+      : seed_(FromEnvironment("KILL_ROUNDS_SEED", 1)),
+        random_(seed_),
+        cluster_(GetParam()),
+        load_(cluster_, kClients) {
+    for (int id = 0; id < cluster_.size(); ++id) logs_.emplace_back(cluster_.WalPath(id));
+  }
+
+  void Round(std::uint64_t number) {
+    SCOPED_TRACE("round " + std::to_string(number) + ", seed " + std::to_string(seed_));
+    AwaitMore();
+    if (HasFatalFailure()) return;
+    const std::vector<int> killed = ChooseVictims();
+    cluster_.Kill(killed);
+    InspectKilled(number, killed);
+    AwaitMore();  // the others are a majority
+    if (HasFatalFailure()) return;
+    for (const int id : killed) cluster_.Start(id);
+    AwaitAllCaughtUp();
+  }
+
+  // After the load: nothing is on its way any more.
+  void AwaitTheEnd() {
+    load_.Stop();
+    AwaitAllCaughtUp();
+    std::printf("%zu commands acknowledged, %d of %d kills tore a write\n", acknowledged_.size(),
+                torn_, killed_);
+  }
+
+  // Up to the last acknowledged index all is committed, acknowledged or not: it must be the same
+  // everywhere.
+  void ExpectEqualLogs() const {
+    std::uint64_t end = 0;
+    for (const Acknowledged& each : acknowledged_) end = std::max(end, each.index);
+    const auto committed = [end](const ReplicaLog& log) {
+      const auto first = log.entries().begin();
+      return std::vector(first, first + static_cast<std::ptrdiff_t>(end));
+    };
+    const auto expected = committed(logs_.front());
+    for (std::size_t id = 1; id < logs_.size(); ++id) {
+      EXPECT_TRUE(committed(logs_[id]) == expected)
+          << "up to index " << end << " the logs of replicas 0 and " << id << " differ";
+    }
+  }
+
+  void ExpectNothingTwice() const {
+    std::unordered_set<std::string> seen;
+    for (const LogEntry& entry : logs_.front().entries()) {
+      if (entry.command.empty()) continue;  // a leader's first entry
+      EXPECT_TRUE(seen.insert(entry.command).second)
+          << "'" << entry.command << "' was submitted once and is in the log twice";
+    }
+  }
+
+ private:
+  // Until a random number of further commands is acknowledged, so that a kill comes at any point of
+  // the load.
+  void AwaitMore() {
+    const std::uint64_t count = 1 + random_.Below(kMoreMax);
+    ASSERT_TRUE(load_.AwaitMore(count)) << "no " << count << " further commands are acknowledged";
+  }
+
+  // A minority of any size above 0, every second time with the leader.
+  std::vector<int> ChooseVictims() {
+    const auto all = static_cast<std::uint64_t>(cluster_.size());
+    const std::uint64_t count = 1 + random_.Below((all - 1) / 2);
+    std::vector<int> victims;
+    if (random_.Below(2) == 0) victims.push_back(load_.leader());
+    while (victims.size() < count) {
+      const int id = static_cast<int>(random_.Below(all));
+      if (std::find(victims.begin(), victims.end(), id) == victims.end()) victims.push_back(id);
+    }
+    return victims;
+  }
+
+  // Prints whom the round killed. Looks whether the kill tore a write: a few of a thousand do.
+  // That is too few to test the recovery from it, so every second time we tear one.
+  void InspectKilled(std::uint64_t number, const std::vector<int>& killed) {
+    std::printf("round %2llu: killed", static_cast<unsigned long long>(number));
+    for (const int id : killed) {
+      ReplicaLog& log = logs_[static_cast<std::size_t>(id)];
+      log.Read();
+      const bool torn = log.torn_bytes() > 0;
+      const bool tear = !torn && random_.Below(2) == 0;
+      if (tear) AppendHalfARecord(cluster_.WalPath(id));
+      std::printf(" %d%s%s", id, id == load_.leader() ? " (leader)" : "",
+                  torn ? " (tore a write)" : (tear ? " (torn by us)" : ""));
+      torn_ += torn ? 1 : 0;
+      ++killed_;
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+
+  // As a kill in the middle of the next write leaves it. What was acknowledged lies before it.
+  static void AppendHalfARecord(const std::string& path) {
+    const LogEntry entry{1, "never acknowledged"};
+    const std::string record = EncodeEntries(1, std::span(&entry, 1));
+    std::ofstream(path, std::ios::binary | std::ios::app) << record.substr(0, record.size() / 2);
+  }
+
+  // With what is acknowledged now; the load goes on.
+  void AwaitAllCaughtUp() {
+    load_.TakeInto(acknowledged_);
+    for (int id = 0; id < cluster_.size() && !HasFatalFailure(); ++id) AwaitCaughtUp(id);
+  }
+
+  void AwaitCaughtUp(int id) {
+    ReplicaLog& log = logs_[static_cast<std::size_t>(id)];
+    const bool caught_up = real::Eventually([&] {
+      log.Read();
+      return log.HasAll(acknowledged_);
+    });
+    const std::string said = cluster_.LogOf(id);
+    ASSERT_TRUE(caught_up) << "replica " << id << " has " << log.found() << " of "
+                           << acknowledged_.size()
+                           << " acknowledged commands where they belong; it said:\n"
+                           << said.substr(said.size() - std::min(said.size(), kLogTail));
+    ASSERT_EQ(log.rewritten(), 0u)
+        << "replica " << id << " had an acknowledged entry and wrote it anew";
+  }
+
+  const std::uint64_t seed_;
+  RandomStream random_;
+  RaftCluster cluster_;
+  RaftLoad load_;
+  std::vector<ReplicaLog> logs_;            // by replica
+  std::vector<Acknowledged> acknowledged_;  // in the order in which clients heard
+  int killed_ = 0;
+  int torn_ = 0;
+};
+
+TEST_P(KillRounds, LoseNothingAndEveryRestartCatchesUp) {
+  const std::uint64_t rounds = FromEnvironment("KILL_ROUNDS", 3);
+  for (std::uint64_t number = 1; number <= rounds; ++number) {
+    Round(number);
+    if (HasFatalFailure()) return;
+  }
+  AwaitTheEnd();
+  if (HasFatalFailure()) return;
+  ExpectEqualLogs();
+  ExpectNothingTwice();
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, KillRounds, testing::Values(3, 5),
+                         [](const auto& replicas) { return std::to_string(replicas.param); });
+
+}  // namespace
+}  // namespace depfast::raft
