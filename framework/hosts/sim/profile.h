@@ -46,7 +46,7 @@ struct CpuModel {
   // What a profile that is calibrated against a real machine tells apart, and the others do not.
   Duration per_read{0};    // a system call: for each connection that the step reads from
   Duration per_write{0};   // a system call: for each connection that the step sends on
-  Duration per_batch{0};   // of the disk: its thread needs the core for so long before the device
+  Duration per_batch{0};   // of the thread that carries it out: see DiskModel::waits_per_batch
   Duration per_switch{0};  // when the core turns to another replica, or to another thread of it
   Duration wake{0};        // until a core that had nothing to do begins
 };
@@ -60,6 +60,10 @@ struct DiskModel {
   // Of replicas that share a disk (Sharing, in simulator.h): so many move their batches at once,
   // the others wait in the order in which they came. A replica's own batches never overlap.
   int parallel_batches = 1;
+  // The thread that carries a batch out sleeps so often until the device has done a part of it (a
+  // file system that journals does not sync in one go), and needs the core before each sleep and
+  // after the last. Time on the device and on the core is spread evenly.
+  int waits_per_batch = 1;
 };
 
 struct NetModel {

@@ -123,7 +123,7 @@ void Simulator::Kill(std::size_t index, const std::string& why) {
   LeaveDevice(index);
   ++node.epoch;
   node.backend.reset();
-  node.step_scheduled = node.busy = node.wake_due = node.batch_scheduled = false;
+  node.step_scheduled = node.busy = node.wake_due = node.batch_under_way = false;
   node.wake_at = kNever;
   node.leaving.clear();
   node.completions.clear();
@@ -317,22 +317,16 @@ void Simulator::Handle(SimEvent& event, Time when) {
       ScheduleStep(index);
       break;
     case EventKind::kBatch:
-      BeginBatch(index);
+      BatchOnCore(index);
       break;
-    case EventKind::kBatchReady:
-      LeaveCore({index, Task::Kind::kBatch});
-      EnterDevice(index);
+    case EventKind::kBatchPart:
+      BatchOffCore(index);
       break;
-    case EventKind::kDiskDone: {
-      auto completions = node.disk->FinishBatch();
-      std::move(completions.begin(), completions.end(), std::back_inserter(node.completions));
-      for (Observer* observer : observers_) observer->OnDisk(IdOf(index), now_, *node.disk);
-      if (event.epoch != node.epoch) break;  // an observer crashed it
+    case EventKind::kDeviceDone:
       LeaveDevice(index);
-      StartDisk(index);
-      ScheduleStep(index);
+      --node.batch_waits;
+      BatchToCore(index);
       break;
-    }
     case EventKind::kArrive:
     case EventKind::kCall:
       break;
@@ -552,39 +546,71 @@ std::size_t Simulator::MemoryOf(std::size_t index) const {
 }
 
 // ---- disk ----
+//
+// A batch takes turns: a part on the core, a wait for the device, a part on the core, and so on.
 
 void Simulator::StartDisk(std::size_t index) {
   Node& node = nodes_[index];
-  if (node.batch_scheduled || !node.disk->idle() || !node.disk->has_work()) return;
+  if (node.batch_under_way || !node.disk->has_work()) return;
+  node.batch_under_way = true;
+  BatchToCore(index);
+}
+
+void Simulator::BatchToCore(std::size_t index) {
   if (options_.profile.cpu.per_batch > Duration::zero()) {
-    node.batch_scheduled = true;
     EnterCore({index, Task::Kind::kBatch});
   } else {
-    node.batch_time = node.disk->StartBatch(node.disk_bytes_per_second);
-    EnterDevice(index);
+    BatchOnCore(index);
   }
 }
 
-void Simulator::BeginBatch(std::size_t index) {
+void Simulator::BatchOnCore(std::size_t index) {
   Node& node = nodes_[index];
-  node.batch_scheduled = false;
-  node.batch_time = node.disk->StartBatch(node.disk_bytes_per_second);
-  Occupy({index, Task::Kind::kBatch}, options_.profile.cpu.per_batch, EventKind::kBatchReady);
+  const int waits = options_.profile.disk.waits_per_batch;
+  if (node.disk->idle()) {
+    node.batch_time = node.disk->StartBatch(node.disk_bytes_per_second);
+    node.batch_waits = waits;
+  }
+  const Duration part = options_.profile.cpu.per_batch / (waits + 1);
+  if (part > Duration::zero()) {
+    Occupy({index, Task::Kind::kBatch}, part, EventKind::kBatchPart);
+  } else {
+    BatchOffCore(index);
+  }
 }
 
-void Simulator::EnterDevice(std::size_t index) {
-  if (devices_[nodes_[index].device].Enter(index)) Transfer(index);
+void Simulator::BatchOffCore(std::size_t index) {
+  LeaveCore({index, Task::Kind::kBatch});
+  if (nodes_[index].batch_waits == 0) {
+    FinishBatch(index);
+  } else if (devices_[nodes_[index].device].Enter(index)) {
+    Transfer(index);
+  }
 }
 
 // The device has turned to the replica's batch.
 void Simulator::Transfer(std::size_t index) {
   const Node& node = nodes_[index];
-  if (node.batch_time.device < node.batch_time.total && Shared(node.device)) {
-    At(now_ + node.batch_time.device, [this, index, epoch = node.epoch] {
+  const int waits = options_.profile.disk.waits_per_batch;
+  const BatchTime part{node.batch_time.total / waits, node.batch_time.device / waits};
+  if (part.device < part.total && Shared(node.device)) {
+    At(now_ + part.device, [this, index, epoch = node.epoch] {
       if (epoch == nodes_[index].epoch) LeaveDevice(index);
     });
   }
-  Push(now_ + node.batch_time.total, EventKind::kDiskDone, index, node.epoch);
+  Push(now_ + part.total, EventKind::kDeviceDone, index, node.epoch);
+}
+
+void Simulator::FinishBatch(std::size_t index) {
+  Node& node = nodes_[index];
+  const std::uint64_t epoch = node.epoch;
+  auto completions = node.disk->FinishBatch();
+  node.batch_under_way = false;
+  std::move(completions.begin(), completions.end(), std::back_inserter(node.completions));
+  for (Observer* observer : observers_) observer->OnDisk(IdOf(index), now_, *node.disk);
+  if (epoch != node.epoch) return;  // an observer crashed it
+  StartDisk(index);
+  ScheduleStep(index);
 }
 
 // ---- network ----

@@ -140,8 +140,8 @@ class Simulator {
     kStepEnd,
     kWake,
     kBatch,
-    kBatchReady,
-    kDiskDone,
+    kBatchPart,
+    kDeviceDone,
     kCall,
   };
 
@@ -219,8 +219,9 @@ class Simulator {
     std::size_t core = 0;    // in cores_
     std::size_t device = 0;  // in devices_
     std::unique_ptr<SimDisk> disk;
-    bool batch_scheduled = false;  // waits for the core, or runs there soon
-    BatchTime batch_time{};        // of the batch under way
+    bool batch_under_way = false;  // or about to begin
+    BatchTime batch_time{};        // of the batch that has begun
+    int batch_waits = 0;           // for the device, that it has yet to begin or end
     OnFrame on_frame;              // clients
     // Effects of the faults under way: the strongest of each kind.
     std::vector<Fault> faults;
@@ -267,9 +268,11 @@ class Simulator {
   void ScheduleArrival(std::size_t from, std::size_t to, Time when, const Bytes& bytes);
   void Arrive(SimEvent& event);
   void StartDisk(std::size_t index);
-  void BeginBatch(std::size_t index);
-  void EnterDevice(std::size_t index);
+  void BatchToCore(std::size_t index);
+  void BatchOnCore(std::size_t index);
+  void BatchOffCore(std::size_t index);
   void Transfer(std::size_t index);
+  void FinishBatch(std::size_t index);
   void SetWakeTimer(std::size_t index, Time when);
   std::size_t MemoryOf(std::size_t index) const;
   void Boot(std::size_t index);
