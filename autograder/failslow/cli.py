@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from failslow import console, process
 from failslow.check import command as check
-from failslow.commands import bench, build, doctor, grade, replay, test
+from failslow.commands import bench, build, doctor, grade, replay, site, test
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 
@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_replay(commands)
     _add_check(commands)
     _add_bench(commands)
+    _add_site(commands)
     _add(commands, "doctor", "show what is there and what is missing", _doctor)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)
     built.add_argument("--preset", default="release", help="a CMake preset (release)")
@@ -109,6 +110,20 @@ def _add_bench(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, no table")
 
 
+def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = commands.add_parser("site", help="build the handbook", description="the handbook")
+    what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
+    _add(what, "build", "build the handbook's pages", _site_build)
+    served = _add(what, "serve", "serve the handbook to its authors, on this machine", _site_serve)
+    served.add_argument("--port", type=_port, default=site.PORT, help=f"({site.PORT})")
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 1 << 16:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port number")
+    return int(text)
+
+
 def _positive(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
@@ -134,6 +149,14 @@ def _check(kit: Kit, given: argparse.Namespace) -> int:
 
 def _bench(kit: Kit, given: argparse.Namespace) -> int:
     return bench.run(kit, given.which, given.json)
+
+
+def _site_build(kit: Kit, given: argparse.Namespace) -> int:
+    return site.build(kit)
+
+
+def _site_serve(kit: Kit, given: argparse.Namespace) -> int:
+    return site.serve(kit, given.port)
 
 
 def _doctor(kit: Kit, given: argparse.Namespace) -> int:

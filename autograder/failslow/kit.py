@@ -23,6 +23,21 @@ class Kit:
         return self.reference / "mutants"
 
     @property
+    def headers(self) -> Path:
+        """The public headers of the framework."""
+        return self.root / "framework" / "include" / "depfast"
+
+    @property
+    def site(self) -> Path:
+        """The handbook's sources."""
+        return self.root / "site"
+
+    @property
+    def handbook(self) -> Path:
+        """The built handbook; its start page is index.html."""
+        return self.build / "site"
+
+    @property
     def build(self) -> Path:
         return self.root / "build"
 

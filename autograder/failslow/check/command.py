@@ -16,6 +16,7 @@ RELEASE = "release build"
 ASAN = "sanitizer build"
 CLANG = "clang build"
 
+# --8<-- [start:steps]
 STEPS = (
     Step("Python format", style.python_format),
     Step("Python lint", style.python_lint),
@@ -31,12 +32,15 @@ STEPS = (
     Step(ASAN, suites.build("asan")),
     Step("C++ tests, sanitized", suites.ctest("asan"), needs=ASAN),
 )
+# --8<-- [end:steps]
 
 # What takes long and changes rarely: under --full.
+# --8<-- [start:full]
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
 )
+# --8<-- [end:full]
 
 
 def run(kit: Kit, full: bool) -> int:

@@ -16,11 +16,14 @@ class Notes : public Service {
   explicit Notes(Runtime& runtime) : runtime_(runtime) {}
 
   void Start() override {
-    runtime_.rpc().Handle<Remember>(
-        [this](PeerId, const Remember& request) { return Done{IsOnTwoDisks(request.note)}; });
-    runtime_.rpc().Handle<Store>([this](PeerId, const Store& request) {
-      const auto written = Write(request.note);
-      if (written->Wait() != Outcome::kReady) throw std::runtime_error("the disk failed");
+    Rpc& rpc = runtime_.rpc();
+    rpc.Handle<Remember>([this](PeerId, const Remember& request) {
+      const bool kept = IsOnTwoDisks(request.note);
+      return Done{kept};
+    });
+    rpc.Handle<Store>([this](PeerId, const Store& request) {
+      const Outcome outcome = Write(request.note)->Wait();
+      if (outcome != Outcome::kReady) throw std::runtime_error("disk");
       return Done{true};
     });
   }

@@ -30,7 +30,8 @@ TEST(Notes, ASlowFollowerDelaysNobody) {
   cluster.Begin(sim::NetSlow({2}, 400ms));
   Client client(cluster.simulator());
   std::optional<Done> answer;
-  client.Call(0, Remember{"milk"}, 1s, [&](std::optional<Done> reply) { answer = reply; });
+  const auto keep = [&](std::optional<Done> reply) { answer = reply; };
+  client.Call(0, Remember{"milk"}, 1s, keep);
   EXPECT_TRUE(cluster.RunUntil([&] { return answer.has_value(); }, 10ms));
   EXPECT_TRUE(answer && answer->done);
 }

@@ -1,0 +1,49 @@
+"""`kit site build` and `kit site serve`: the handbook, for reading and for its authors."""
+
+import socket
+from contextlib import closing
+
+from failslow import console
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.site import build as site
+
+PORT = 8000
+
+
+def build(kit: Kit) -> int:
+    """0 when the handbook is built, 1 when its sources have errors (shown)."""
+    with console.progress("Building the handbook"):
+        problems = site.build(kit)
+    for problem in problems:
+        console.note(problem)
+    if problems:
+        console.note(f"The handbook has {len(problems)} errors; nothing was written")
+        return 1
+    print(f"The handbook's start page: {kit.handbook / 'index.html'}")
+    return 0
+
+
+def serve(kit: Kit, port: int) -> int:
+    """Until it is interrupted, which is its normal end (0)."""
+    _check_port(port)
+    lines = site.serve(kit, port)
+    with closing(lines):
+        try:
+            for item in lines:
+                if item != 0 and isinstance(item, int):
+                    raise CannotDo(f"MkDocs' server ended with exit code {item} (see above)")
+                console.note(str(item))
+        except KeyboardInterrupt:
+            console.note("stopped")
+    return 0
+
+
+def _check_port(port: int) -> None:
+    """CannotDo when nothing can listen there: MkDocs would show a traceback."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise CannotDo(f"cannot listen on port {port}: {error.strerror}") from error
