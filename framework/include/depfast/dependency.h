@@ -9,6 +9,7 @@
 
 namespace depfast {
 
+// On whose behalf a message travels, or a coroutine works.
 struct Dependency {
   enum class Kind : std::uint8_t { kNone = 0, kClient = 1, kHeartbeat = 2 };
 

@@ -19,12 +19,14 @@ namespace depfast {
 using MethodId = std::uint32_t;
 using CallId = std::uint64_t;
 
+// What a frame is to whoever receives it.
 enum class FrameKind : std::uint8_t {
   kRequest = 0,
   kReply = 1,
   kError = 2,  // the body is an RpcError
 };
 
+// Why a call has no reply.
 enum class RpcError : std::uint32_t {
   kNone = 0,
   kTimedOut = 1,       // no answer within the call's timeout (made locally, never on the wire)
@@ -36,6 +38,7 @@ enum class RpcError : std::uint32_t {
 
 const char* ToString(RpcError error);
 
+// What is to be done with the body, and which call it belongs to.
 struct FrameHeader {
   FrameKind kind = FrameKind::kRequest;
   MethodId method = 0;

@@ -52,6 +52,7 @@ struct IoRequest {
   Bytes data;
 };
 
+// What became of a disk operation.
 struct IoCompletion {
   std::uint64_t id = 0;
   int error = 0;  // an errno; 0 is success. A write that failed is never durable.

@@ -70,6 +70,7 @@ class RpcCall : public Event {
   RpcError error_ = RpcError::kNone;
 };
 
+// A call in flight that a Reply answers: ready with the reply, failed with an error.
 template <typename Reply>
 class RpcEvent : public RpcCall {
  public:
@@ -116,6 +117,7 @@ class Responder {
   FrameHeader request_;
 };
 
+// One replica's calls to others, and its handlers for theirs.
 class Rpc {
  public:
   Rpc(Host& host, Runtime& runtime) : host_(host), runtime_(runtime) {}

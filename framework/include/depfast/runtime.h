@@ -24,6 +24,7 @@ namespace depfast {
 
 class Scheduler;
 
+// Which replica it is, and its limits.
 struct RuntimeOptions {
   PeerId self = 0;
   int replicas = 1;                      // the replicas' ids are 0 .. replicas - 1
