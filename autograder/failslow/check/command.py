@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from failslow.check import grades, matrix, style, suites, wrong_input
+from failslow.check import grades, matrix, site, style, suites, wrong_input
 from failslow.check.step import Context, Counts, Step
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -22,6 +22,7 @@ STEPS = (
     Step("Python lint", style.python_lint),
     Step("C++ format", style.cpp_format),
     Step("Python tests", suites.python_tests),
+    Step("handbook", site.handbook),
     Step(RELEASE, suites.build("release")),
     Step("C++ tests", suites.ctest("release"), needs=RELEASE),
     Step("reference: full marks, twice the same", grades.reference, needs=RELEASE),

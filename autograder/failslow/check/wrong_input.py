@@ -47,6 +47,8 @@ def _cases(context: Context) -> list[Case]:
         Case(("test", lab.id, nowhere), "no such directory"),
         Case(("replay", lab.id, "No.Such", str(context.kit.reference)), "no public test"),
         Case(("bench", "everything"), "invalid choice"),
+        Case(("site",), "required"),
+        Case(("site", "serve", "--port", "0"), "not a port number"),
     ]
 
 

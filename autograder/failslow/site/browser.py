@@ -81,7 +81,7 @@ def find() -> str | None:
 
 
 @contextmanager
-def browser(program: str) -> Iterator["Tab"]:
+def open_tab(program: str) -> Iterator["Tab"]:
     """A browser with one page, as wide as a phone, for as long as the body runs."""
     with tempfile.TemporaryDirectory(prefix="failslow-browser-") as scratch:
         to, from_ = (Path(scratch) / name for name in ("to", "from"))

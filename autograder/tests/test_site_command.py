@@ -1,0 +1,192 @@
+"""`kit site` against a small checkout, with the real MkDocs; and the checks around it."""
+
+from collections.abc import Callable
+
+import pytest
+
+from failslow import process
+from failslow.check import site as check
+from failslow.errors import CannotDo
+from failslow.kit import Kit, this_kit
+from failslow.site import build
+
+RunKit = Callable[..., int]
+
+CONFIG = """site_name: Test
+theme: {name: material, font: false, features: []}
+plugins: [offline]
+extra: {polyfills: [iframe-worker.js]}
+markdown_extensions: [attr_list]
+validation: {omitted_files: warn, anchors: warn}
+"""
+HEADER = "// Thing: a thing.\n#pragma once\nnamespace depfast {\nstruct Thing {\n};\n}\n"
+
+
+@pytest.fixture
+def handbook(kit: Kit) -> Kit:
+    """The fake checkout with a handbook of two pages."""
+    docs = kit.site / "docs"
+    docs.mkdir(parents=True)
+    (docs / "index.md").write_text("# Start\n\n[A thing](reference/thing.md#Thing)\n")
+    (docs / "iframe-worker.js").write_text("")
+    (kit.site / "mkdocs.yml").write_text(CONFIG)
+    kit.headers.mkdir(parents=True)
+    (kit.headers / "thing.h").write_text(HEADER)
+    return kit
+
+
+def test_builds_and_says_where(
+    handbook: Kit, run_kit: RunKit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_kit("site", "build") == 0
+    start = handbook.handbook / "index.html"
+    assert capsys.readouterr().out == f"The handbook's start page: {start}\n"
+    assert 'href="reference/thing.html#Thing"' in start.read_text()
+    assert (handbook.handbook / "reference" / "thing.html").is_file()
+    assert not list(handbook.build.glob(".site-*")), "rests are left"
+
+
+@pytest.mark.parametrize(
+    ("page", "says"),
+    [
+        ("[x](none.md)", "none.md"),
+        ("[x](#none)", "#none"),
+        ('<img alt="x" src="https://a.example/x.png">', "from another host"),
+        ('<a href="none.html">x</a>', "leads nowhere"),
+    ],
+)
+def test_an_error_is_shown_and_the_old_pages_stay(
+    handbook: Kit, run_kit: RunKit, capsys: pytest.CaptureFixture[str], page: str, says: str
+) -> None:
+    assert run_kit("site", "build") == 0
+    before = (handbook.handbook / "index.html").read_text()
+    (handbook.site / "docs" / "index.md").write_text(f"# Start\n\n{page}\n")
+    capsys.readouterr()
+    assert run_kit("site", "build") == 1
+    captured = capsys.readouterr()
+    assert says in captured.err
+    assert captured.out == ""
+    assert (handbook.handbook / "index.html").read_text() == before
+
+
+def test_without_mkdocs_it_cannot(handbook: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = process.Completed(1, "python: No module named mkdocs", "", False)
+    monkeypatch.setattr(build.process, "run", lambda *_, **__: missing)
+    with pytest.raises(CannotDo, match="MkDocs gave no site"):
+        build.build(handbook)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["site"],
+        ["site", "sell"],
+        ["site", "serve", "--port", "x"],
+        ["site", "serve", "--port", "0"],
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_2(
+    run_kit: RunKit, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert run_kit(*arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+
+
+def test_definitions_are_found_with_their_comments() -> None:
+    source = """// Box: keeps things.
+#pragma once
+
+namespace depfast {
+
+class Elsewhere;
+
+class Box {
+ public:
+  class Inner {};
+};
+
+// How it ended.
+enum class End : int { kWell };
+
+template <typename T>
+struct Bare : Box {
+};
+
+namespace box_internal {
+struct Hidden {
+};
+}  // namespace box_internal
+
+// Keeps a T.
+template <typename T>
+class Crate {
+};
+
+}  // namespace depfast
+"""
+    found = [(each.name, each.comment) for each in check.definitions(source)]
+    assert found == [
+        ("Box", "Box: keeps things."),
+        ("End", "How it ended."),
+        ("Bare", ""),
+        ("Crate", "Keeps a T."),
+    ]
+
+
+def test_a_type_that_the_reference_lacks_is_noticed(handbook: Kit) -> None:
+    assert build.build(handbook) == []
+    assert check.described(handbook).problems == []
+    header = handbook.headers / "thing.h"
+    header.write_text(HEADER.replace("a thing", "another") + "class New {\n};\n")
+    problems = check.described(handbook).problems
+    assert problems == [
+        "thing.h: Thing: its comment is not in the reference",
+        "thing.h: New is not in the reference",
+        "thing.h: New has no comment",
+    ]
+
+
+def test_a_changed_or_unknown_script_of_others_is_noticed(handbook: Kit) -> None:
+    directory = handbook.site / "docs" / "assets" / "vendor"
+    directory.mkdir(parents=True)
+    (directory / "x.js").write_text("changed")
+    (directory / "y.js").write_text("from nowhere")
+    (handbook.site / "vendor.yaml").write_text(
+        "- {file: x.js, package: x, version: 1.0.0, licence_file: x.LICENSE, sha256: '00'}\n"
+    )
+    assert check.vendored(handbook).problems == [
+        "x.js is not x 1.0.0",
+        "x.LICENSE is missing",
+        "site/vendor.yaml does not say where y.js is from",
+    ]
+
+
+def test_handouts_without_a_page_and_records_not_listed_are_noticed(handbook: Kit) -> None:
+    handouts = handbook.root / "handouts"
+    handouts.mkdir(exist_ok=True)
+    (handouts / "lab9.md").write_text("<details><summary>x</summary>\n*y*\n</details>\n")
+    records = handbook.site / "docs" / "maintainers" / "decisions"
+    records.mkdir(parents=True)
+    (records / "index.md").write_text("[1](0001-a.md)\n")
+    (records / "0001-a.md").write_text("# 1\n")
+    (records / "0002-b.md").write_text("# 2\n")
+    problems = check.listed(handbook).problems
+    assert "lab9.md has no page: site/docs/labs lacks it" in problems
+    assert any("<details markdown>" in problem for problem in problems)
+    assert "index.md does not list 0002-b.md" in problems
+
+
+def test_packages_are_pinned_once() -> None:
+    """A package in both files would be two pins of one thing."""
+    directory = this_kit().root / "autograder"
+    names = [
+        {
+            line.partition("==")[0].lower()
+            for line in (directory / name).read_text().splitlines()
+            if "==" in line
+        }
+        for name in ("requirements.txt", "requirements-site.txt")
+    ]
+    assert names[0] & names[1] == set()
