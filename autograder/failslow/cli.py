@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_test(commands)
     _add_replay(commands)
     _add_check(commands)
-    _add_bench(commands)
+    bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
     _add_site(commands)
     _add(commands, "doctor", "show what is there and what is missing", _doctor)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)
@@ -104,12 +104,6 @@ def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
 
 
-def _add_bench(commands: "argparse._SubParsersAction[_Parser]") -> None:
-    parser = _add(commands, "bench", "measure the simulator and the core", _bench)
-    parser.add_argument("which", nargs="?", choices=("sim", "core"))
-    parser.add_argument("--json", action="store_true", help="print JSON, no table")
-
-
 def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = commands.add_parser("site", help="build the handbook", description="the handbook")
     what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
@@ -145,10 +139,6 @@ def _replay(kit: Kit, given: argparse.Namespace) -> int:
 
 def _check(kit: Kit, given: argparse.Namespace) -> int:
     return check.run(kit, given.full)
-
-
-def _bench(kit: Kit, given: argparse.Namespace) -> int:
-    return bench.run(kit, given.which, given.json)
 
 
 def _site_build(kit: Kit, given: argparse.Namespace) -> int:

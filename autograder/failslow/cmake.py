@@ -13,11 +13,19 @@ NINJA_STEP = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
 TAIL_LINES = 40
 
 
-def build(kit: Kit, preset: str = "release", targets: Sequence[str] = ()) -> None:
-    """Brings build/<preset> up to date; CannotDo with the compiler's output if it fails."""
+def build(
+    kit: Kit,
+    preset: str = "release",
+    targets: Sequence[str] = (),
+    definitions: Sequence[str] = (),
+) -> None:
+    """Brings build/<preset> up to date; CannotDo with the compiler's output if it fails.
+
+    `definitions`: CMake options to switch on that are off otherwise (`NAME=ON`); they stay.
+    """
     with _locked(kit, preset):
-        if _needs_configure(kit, preset):
-            _configure(kit, preset)
+        if _needs_configure(kit, preset) or not _has(kit, preset, definitions):
+            _configure(kit, preset, definitions)
         _build(kit, preset, targets)
 
 
@@ -38,9 +46,17 @@ def _needs_configure(kit: Kit, preset: str) -> bool:
     return not ninja.is_file() or ninja.stat().st_mtime < presets.stat().st_mtime
 
 
-def _configure(kit: Kit, preset: str) -> None:
+def _has(kit: Kit, preset: str, definitions: Sequence[str]) -> bool:
+    if not definitions:
+        return True
+    cache = (kit.preset(preset) / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+    return all(definition.replace("=", ":BOOL=") in cache for definition in definitions)
+
+
+def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
+    argv = ["cmake", "--preset", preset, *(f"-D{definition}" for definition in definitions)]
     with console.progress(f"Configuring ({preset})"):
-        done = process.run(["cmake", "--preset", preset], cwd=kit.root, merge_errors=True)
+        done = process.run(argv, cwd=kit.root, merge_errors=True)
     if done.exit_code != 0:
         raise CannotDo(f"cmake could not configure the {preset} build", _tail(done.output))
     ninja = kit.preset(preset) / "build.ninja"

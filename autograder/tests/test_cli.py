@@ -96,7 +96,7 @@ def test_replay_prints_the_history_with_the_seed(
     assert run_kit("replay", "lab1", "No.Such", tree) == 2
 
 
-def test_bench_reads_both_programs(kit: Kit, run_kit: RunKit, capsys) -> None:  # noqa: ANN001
+def test_bench_reads_the_programs(kit: Kit, run_kit: RunKit, tmp_path: Path, capsys) -> None:  # noqa: ANN001
     from fakes import write_program
 
     line = {"name": "echo", "value": 2e6, "unit": "events/s", "at_least": 1e6}
@@ -105,10 +105,13 @@ def test_bench_reads_both_programs(kit: Kit, run_kit: RunKit, capsys) -> None:  
         {"name": "coroutine_switch", "cpu_time": 30.0, "time_unit": "ns"},
         {"name": "boost_switch", "cpu_time": 10.0, "time_unit": "ns"},
     ]
-    write_program(kit.binary("bench_core"), f"print({json.dumps({'benchmarks': times})!r})")
-    assert run_kit("bench", "sim") == 0
-    assert run_kit("bench", "core") == 1
+    for name in ("bench_core", "bench_quorum"):
+        write_program(kit.binary(name), f"print({json.dumps({'benchmarks': times})!r})")
+    out = ("--out", tmp_path / "out")
+    assert run_kit("bench", "sim", *out) == 0
+    assert run_kit("bench", "sim", "--versus", "etcd", *out) == 2
     capsys.readouterr()
-    assert run_kit("bench", "--json") == 1
+    assert run_kit("bench", "core", "--json", *out) == 1
     figures = json.loads(capsys.readouterr().out)
-    assert [figure["passed"] for figure in figures] == [True, True, True, False]
+    assert [figure["passed"] for figure in figures] == [True, True, False]
+    assert (tmp_path / "out" / "index.html").is_file()

@@ -12,25 +12,10 @@
 #include "depfast/frame.h"
 #include "depfast/runtime.h"
 #include "depfast/value_event.h"
+#include "idle_host.h"
 
 namespace depfast {
 namespace {
-
-// A host on which nothing happens.
-class IdleHost final : public Host {
- public:
-  Time Now() override { return Time{0}; }
-  std::uint64_t Random() override { return 4; }
-  FrameId Send(PeerId, Bytes) override { return ++last_frame_; }
-  void Release(PeerId, FrameId) override {}
-  std::size_t HeldBytes(PeerId) override { return 0; }
-  void Submit(IoRequest) override {}
-  void WakeAt(Time) override {}
-  void Observe(const Observation&) override {}
-
- private:
-  FrameId last_frame_ = 0;
-};
 
 void CoroutineSwitch(benchmark::State& state) {
   Fiber* self = nullptr;

@@ -1,0 +1,1 @@
+"""`kit bench`: speed, measured on this machine, beside a peer in the same run."""

@@ -1,0 +1,127 @@
+"""`kit bench`: what it makes of the programs' output, and the page it writes."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from failslow.bench import core, load, page, programs, raft, rpc, sim
+from failslow.bench.figures import Figure, Plot, Section
+from failslow.bench.load import Load, Result
+from failslow.errors import CannotDo
+
+
+def result(puts_per_second: float, p99: float) -> Result:
+    return Result(puts_per_second, 1.0, {500: 1.0, 990: p99}, 0, 0.1)
+
+
+def rpc_times(alone_ns: float, kernel_ns: float) -> dict[str, float]:
+    times = {f"kernel_ping_pong/cores:{cores}": kernel_ns for cores in rpc.CORES}
+    for cores in rpc.CORES:
+        times[f"rpc/outstanding:1/cores:{cores}"] = alone_ns
+        times[f"rpc/outstanding:16/cores:{cores}"] = 2e3
+        times[f"rpc/outstanding:128/cores:{cores}"] = 1e3
+    return times
+
+
+def verdicts(figures: list[Figure]) -> dict[str, bool]:
+    return {figure.name: figure.passed for figure in figures if figure.bar is not None}
+
+
+def test_google_times_are_nanoseconds_by_name() -> None:
+    text = json.dumps(
+        {"benchmarks": [{"name": "rpc/real_time", "real_time": 2.5, "time_unit": "us"}]}
+    )
+    assert programs.google_times("bench", text, "real_time") == {"rpc": 2500.0}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"benchmarks": [{"name": "a"}]}',
+        '{"benchmarks": [{"name": "a", "error_occurred": true, "error_message": "no"}]}',
+    ],
+)
+def test_google_output_that_is_no_result_is_refused(text: str) -> None:
+    with pytest.raises(CannotDo):
+        programs.google_times("bench", text, "cpu_time")
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"name": "x", "value": "y"}', "{"])
+def test_simulator_output_that_is_no_result_is_refused(text: str) -> None:
+    with pytest.raises(CannotDo):
+        sim.parse(text)
+
+
+def test_a_switch_is_compared_with_boosts() -> None:
+    slow = core.figures({"coroutine_switch": 30.0, "boost_switch": 10.0})
+    assert verdicts(slow) == {"switch, ours to Boost's": False}
+    with pytest.raises(CannotDo):
+        core.figures({"coroutine_switch": 30.0})
+
+
+def test_one_call_at_a_time_need_not_beat_the_kernel() -> None:
+    name = "calls, 1 outstanding, one core for both"
+    rates = rpc.parse(rpc_times(alone_ns=50e3, kernel_ns=50e3))
+    assert verdicts(rpc.figures(rates))[name]  # 20,000/s, and so does the kernel
+    rates = rpc.parse(rpc_times(alone_ns=50e3, kernel_ns=20e3))
+    assert not verdicts(rpc.figures(rates))[name]  # the kernel makes 50,000/s: 30,000 it must be
+
+
+def test_a_missing_benchmark_is_noticed() -> None:
+    times = rpc_times(1e4, 1e4)
+    del times["rpc/outstanding:128/cores:2"]
+    with pytest.raises(CannotDo, match="128 outstanding on 2 cores"):
+        rpc.parse(times)
+
+
+def test_raft_is_held_against_etcd_where_it_is_graded() -> None:
+    results = {
+        ("raft", Load(64)): result(40_000, 4.0),
+        ("etcd", Load(64)): result(10_000, 10.0),
+        ("raft", Load(256)): result(90_000, 6.0),
+        ("etcd", Load(256)): result(10_000, 10.0),
+    }
+    assert verdicts(raft._ratios(results)) == {
+        "puts, 64 clients, ours to etcd's": False,
+        "p99, 64 clients, ours to etcd's": True,
+        "puts, 256 clients, ours to etcd's": True,
+        "p99, 256 clients, ours to etcd's": False,
+    }
+
+
+def test_the_median_round_counts() -> None:
+    rounds = [result(puts, p99) for puts, p99 in ((1, 9.0), (5, 2.0), (3, 4.0))]
+    median = raft._median(rounds)
+    assert (median.puts_per_second, median.percentiles[990]) == (3, 4.0)
+
+
+def test_a_lost_measurement_is_no_result() -> None:
+    with pytest.raises(CannotDo):
+        load.parse('{"puts_per_second": 1}')
+
+
+def section(key: str, name: str = "speed <of light>") -> Section:
+    plot = Plot("A plot", "ms", ["p50", "p99"], {"a": [1.0, 2.0], "b": [3.0, 4.0]}, True, True)
+    bars = Plot("Bars", "per second", ["x"], {"a": [10.0]})
+    return Section(key, f"Section {key}", "Text.", [Figure(name, 2.0, "x", 3.0)], [plot, bars])
+
+
+def test_the_page_keeps_the_other_sections(tmp_path: Path) -> None:
+    page.write(tmp_path / "out", section("one"))
+    where = page.write(tmp_path / "out", section("two"))
+    text = where.read_text()
+    assert "Section one" in text and "Section two" in text
+    assert text.count("<svg") == 4
+    assert "speed &lt;of light&gt;" in text and "FAILED" in text
+    assert not re.search(r"""(src|href)=["'][^#]""", text), "the page loads something"
+
+
+def test_results_that_are_not_ours_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "results.json").write_text('{"mine": 1}')
+    with pytest.raises(CannotDo, match="remove it"):
+        page.write(tmp_path, section("one"))
+    assert (tmp_path / "results.json").read_text() == '{"mine": 1}'
