@@ -12,6 +12,13 @@ namespace {
 
 constexpr int kUnsentBytesMax = 128 * 1024;
 
+// A machine that vanished says nothing: its connections end when it has been silent so long, with
+// something unacknowledged or to a probe. A process that is merely slow or stopped does not matter
+// here, as long as its window is open: its kernel answers for it.
+constexpr int kSilenceMaxMs = 30'000;
+constexpr int kProbeAfterSeconds = 10;
+constexpr int kProbeEverySeconds = 5;
+
 bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 }  // namespace
@@ -85,6 +92,9 @@ void ConfigureSocket(int fd) {
   const int yes = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kProbeAfterSeconds, sizeof kProbeAfterSeconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kProbeEverySeconds, sizeof kProbeEverySeconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kSilenceMaxMs, sizeof kSilenceMaxMs);
   setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytesMax, sizeof kUnsentBytesMax);
 }
 

@@ -53,8 +53,8 @@ class Connection {
   int error_ = 0;
 };
 
-// Sets what every connection of ours wants: no Nagle delay, and little unsent data in the kernel,
-// where it could neither be counted as held nor released.
+// Sets what every connection of ours wants: no Nagle delay, little unsent data in the kernel, where
+// it could neither be counted as held nor released, and an end when the other machine is gone.
 void ConfigureSocket(int fd);
 
 }  // namespace depfast::real

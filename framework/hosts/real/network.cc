@@ -286,7 +286,9 @@ bool Network::ReceiveFrom(EventLoop::Token token, const Deliver& deliver, std::s
   }
   if (peer.connection.ended() && !reader.HasFrame()) {
     const int error = peer.connection.error();
-    Close(token, error == 0 ? "" : std::strerror(error));
+    // A client that goes, in whatever way, is no news.
+    const bool news = error != 0 && (peer.outgoing || IsReplica(peer.id));
+    Close(token, news ? std::strerror(error) : "");
     return false;
   }
   return true;

@@ -2,6 +2,7 @@
 #include "real/network.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <memory>
@@ -133,6 +134,15 @@ TEST_F(OneNode, AFrameForAClientThatIsGoneIsDroppedAndCounted) {
   ASSERT_TRUE(TurnUntil([&] { return node->network->connections() == 0; }));
   node->Send(id, "too late");
   EXPECT_EQ(node->counters.dropped_frames.value(), 1u);
+}
+
+TEST_F(OneNode, AClientThatResetsItsConnectionIsNoNews) {
+  auto client = MakeClient();
+  const linger at_once = {1, 0};
+  setsockopt(client->fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  client.reset();
+  ASSERT_TRUE(TurnUntil([&] { return node->network->connections() == 0; }));
+  EXPECT_EQ(node->log, std::vector<std::string>{});
 }
 
 TEST_F(OneNode, AnOversizeFrameClosesThatConnectionOnly) {
