@@ -54,7 +54,7 @@ def pages(tmp_path: Path) -> Path:
 def test_one_page_for_each_header_and_an_index(pages: Path) -> None:
     assert sorted(page.name for page in pages.iterdir()) == ["box.md", "index.md", "thing.md"]
     index = (pages / "index.md").read_text()
-    assert "| [thing.h](thing.md) | What a Box keeps. | [`Thing`](thing.md#Thing) |" in index
+    assert "[thing.h](thing.md)\n:   What a Box keeps. [`Thing`](thing.md#Thing)" in index
 
 
 def test_names_become_links_in_words_and_code(pages: Path) -> None:

@@ -165,6 +165,10 @@ def _is_public(node: "Node") -> bool:
         return inner.child_by_field_name("body") is not None
     if inner.type == "namespace_definition" or inner.type.startswith("preproc"):
         return False
+    if inner.type == "using_declaration" and any(
+        child.type == "namespace" for child in inner.children
+    ):
+        return False
     declarator = _function_declarator(inner)
     return declarator is None or _declares(declarator).type != "qualified_identifier"
 

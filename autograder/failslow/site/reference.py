@@ -23,6 +23,7 @@ INCLUDE = "depfast"
 IDENTIFIER = re.compile(r"(?<![\w:.])[A-Z]\w*(?:::[A-Z]\w*)?")
 HIGHLIGHTED_NAME = re.compile(r'(<span class="(?:n|nc|nf|fm)">)(\w+)(</span>)')
 DOCUMENT = re.compile(r"\b([Dd]ocument (00\d))\b")
+REQUIRES = re.compile(r"\bRequires:")
 MARKDOWN_CHARACTER = re.compile(r"([\\*_\[\]{}#|`])")
 CODE_SPAN = re.compile(r"(`[^`]+`)")
 
@@ -73,24 +74,17 @@ def links_to(headers: Sequence[Header]) -> Links:
 
 
 def index(headers: Sequence[Header], links: Links) -> str:
-    rows = [
-        f"| [{header.name}]({_page(header)}) | {_summary(header)} | {_contents(header, links)} |"
+    introduction = """# Reference
+
+What a replica's code may use: the headers in `framework/include/depfast/`, one page each. The
+pages are made from the headers, whose comments are the contracts. On these pages a comment follows
+the declarations that it speaks of.
+"""
+    entries = [
+        f"[{header.name}]({_page(header)})\n:   {_summary(header)} {_contents(header, links)}\n"
         for header in headers
     ]
-    return "\n".join(
-        [
-            "# Reference",
-            "",
-            "What a replica's code may use: the headers in `framework/include/depfast/`, one page",
-            "each. The pages are made from the headers, whose comments are the contracts. A",
-            "comment speaks of all the declarations above it.",
-            "",
-            "| header | what it is | declares |",
-            "| --- | --- | --- |",
-            *rows,
-            "",
-        ]
-    )
+    return "\n".join([introduction, *entries])
 
 
 def page(header: Header, links: Links) -> str:
@@ -169,13 +163,8 @@ def _title(name: str, entry: Entry, member_of: Class | None) -> str:
 def _paragraphs(block: str, links: Links, without: Sequence[str]) -> list[str]:
     """One per list item, and one for each `Requires:` that begins a line."""
     starts = re.split(r"\n(?=- |Requires: )", block)
-    paragraphs = []
-    for start in starts:
-        joined = " ".join(line.strip() for line in start.splitlines())
-        requires = joined.startswith("Requires: ")
-        text = _sentences(joined.removeprefix("Requires: "), links, without)
-        paragraphs.append(f"**Requires:** {text}" if requires else text)
-    return paragraphs
+    joined = (" ".join(line.strip() for line in start.splitlines()) for start in starts)
+    return [_sentences(text, links, without) for text in joined]
 
 
 def _sentences(text: str, links: Links, without: Sequence[str]) -> str:
@@ -201,7 +190,8 @@ def _linked(text: str, links: Links, without: Sequence[str]) -> str:
         parts.append(f"[{_escaped(match[0])}]({target})")
         done = match.end()
     parts.append(_escaped(text[done:]))
-    return DOCUMENT.sub(r"[\1](../sources.md#document-\2)", "".join(parts))
+    text = REQUIRES.sub("**Requires:**", "".join(parts))
+    return DOCUMENT.sub(r"[\1](../sources.md#document-\2)", text)
 
 
 def _may_be_a_word(name: str, before: str) -> bool:

@@ -4,6 +4,7 @@
 namespace depfast::lab1 {
 namespace {
 
+// --8<-- [start:graded]
 GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
             "A quorum is ready with exactly as many yes votes as it needs, whoever they are from") {
   Script script;
@@ -17,6 +18,7 @@ GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 0});
   ExpectHolds(script);
 }
+// --8<-- [end:graded]
 
 GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
             "A quorum fails as soon as the voters that are left cannot make it any more") {
