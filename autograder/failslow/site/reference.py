@@ -133,13 +133,12 @@ def _class(item: Class, links: Links) -> list[str]:
         prose(item.comment, links, own) if item.comment else "",
         "" if item.copyable else "Cannot be copied.",
     ]
-    level = 4 if any(section.heading for section in item.sections) else 3
     for section in item.sections:
         if section.heading:
             heading = section.heading[0].upper() + section.heading[1:]
             parts.append(f"### {heading} {{#{_anchor(item.name, section.heading)}}}")
         for entry in section.entries:
-            parts += _entry(entry, links, item, level)
+            parts += _entry(entry, links, item, level=4 if section.heading else 3)
     return parts
 
 
