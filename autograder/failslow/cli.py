@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from failslow import console, process
 from failslow.check import command as check
-from failslow.commands import bench, build, doctor, grade, replay, site, test
+from failslow.commands import bench, build, cluster, doctor, grade, replay, site, test
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 
@@ -39,9 +39,9 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     except CannotDo as error:
         console.error(str(error), error.detail)
         return EXIT_CANNOT
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         process.stop_all()
-        console.error("interrupted; nothing was written")
+        console.error(str(interrupt) or "interrupted; nothing was written")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`kit replay ... | head`).
@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_replay(commands)
     _add_check(commands)
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
+    cluster.add_to(_add(commands, "cluster", "run a solution's replicas here", cluster.run))
     _add_site(commands)
     _add(commands, "doctor", "show what is there and what is missing", _doctor)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)

@@ -84,6 +84,37 @@ if "explain" in options:
 print(json.dumps(line))
 """
 
+# Replica 0 leads. Its first two lines of metrics are a second apart, and far in the future, so
+# that it never seems to have been silent for long.
+REPLICA = """
+import json, os, signal, sys
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+behaviour = open(__file__).read()
+number = int(options["--id"])
+def wants(word):
+    return f"{word}:{number}" in behaviour
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+if wants("DIES"):
+    say("cannot stand it")
+    sys.exit(2)
+if wants("STUBBORN"):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGUSR1, lambda *_: say(f"replica {number}: 0 suspended coroutines"))
+os.makedirs(options["--data"], exist_ok=True)
+for uptime_s in () if wants("MUTE") else (10**6, 10**6 + 1):
+    role = 1 if number == 0 and not wants("NOLEADER") else 0
+    names = ["client_frames_in", "frames_in", "frames_out", "disk_syncs", "dropped_frames"]
+    line = dict.fromkeys(names, uptime_s * 7)
+    line |= dict(uptime_ms=uptime_s * 1000, cpu_ms=uptime_s * 250, held_bytes=[0, 0, 2048])
+    line |= dict(observed={"1": [3, role, 0, 0]})
+    with open(options["--metrics"], "a") as file:
+        file.write(json.dumps(line) + "\\n")
+say(f"replica {number} is up")
+while True:
+    signal.pause()
+"""
+
 LAB1_YAML = """
 id: lab1
 title: QuorumEvent
@@ -111,6 +142,11 @@ measurement: slow-follower
 parts:
   - {id: raft, title: Raft, points: 10}
   - {id: slow-follower, title: Slow followers, points: 100}
+cluster:
+  shows:
+    - {name: role, kind: 1, value: 1, words: [follower, leader]}
+    - {name: term, kind: 1, value: 0}
+  ready: {name: role, is: leader}
 """
 
 

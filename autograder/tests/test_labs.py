@@ -19,6 +19,15 @@ def test_unknown_lab_names_the_known_ones(kit: Kit) -> None:
         load_labs(kit).get("lab9")
 
 
+def cluster(ready: str, value: int) -> str:
+    return f"""
+cluster:
+  shows:
+    - {{name: role, kind: 1, value: {value}}}
+  ready: {{name: {ready}, is: 2}}
+"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
@@ -32,6 +41,8 @@ def test_unknown_lab_names_the_known_ones(kit: Kit) -> None:
         ("points: 100", "points: many", "parts/0/points: "),
         ("measurement: null", "measurement: weather", "measurement: "),
         ("title: QuorumEvent", "title: [", "is not YAML"),
+        ("needs: []", f"needs: []\n{cluster('leader', 0)}", "nothing shown has the name 'leader'"),
+        ("needs: []", f"needs: []\n{cluster('role', 4)}", "cluster/shows/0/value: "),
     ],
 )
 def test_refuses(kit: Kit, old: str, new: str, complaint: str) -> None:

@@ -1,0 +1,1 @@
+"""Replicas as processes of their own on this machine's loopback, which outlive `kit`."""

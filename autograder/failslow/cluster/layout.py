@@ -1,0 +1,37 @@
+"""Where the parts of a cluster's data directory are. Nothing else builds these paths."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`data` is absolute and free of links: replicas carry it on their command lines, by which
+    they are found again."""
+
+    data: Path
+
+    @property
+    def state(self) -> Path:
+        return self.data / "cluster.json"
+
+    def program(self, lab_id: str) -> Path:
+        """A copy: what was started can be started again, whatever is built meanwhile."""
+        return self.data / f"{lab_id}_real"
+
+    def replica(self, number: int) -> Path:
+        """The replica's own data directory."""
+        return self.data / f"replica-{number}"
+
+    def log(self, number: int) -> Path:
+        return self.data / f"replica-{number}.log"
+
+    def earlier_log(self, number: int) -> Path:
+        return self.data / f"replica-{number}.log.1"
+
+    def metrics(self, number: int) -> Path:
+        return self.data / f"replica-{number}.metrics"
+
+
+def layout_of(data: Path) -> Layout:
+    return Layout(data.resolve())

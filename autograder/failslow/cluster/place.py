@@ -1,0 +1,82 @@
+"""Which data directory a command means, and whether it is one of ours."""
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from failslow.cluster import processes, state
+from failslow.cluster.layout import Layout, layout_of
+from failslow.cluster.processes import Process
+from failslow.cluster.state import State
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+
+
+def default_data(kit: Kit, lab_id: str) -> Path:
+    return kit.root / "out" / "cluster" / lab_id
+
+
+def of_command(kit: Kit, data: Path | None) -> Layout:
+    """The cluster that a command means: the one named, or the only one of this checkout.
+
+    CannotDo when there is none, or more than one and none or several of them run.
+    """
+    if data is not None:
+        return layout_of(data)
+    running = {process.data for process in processes.find()}
+    base = (kit.root / "out" / "cluster").resolve()
+    here = {path.parent for path in base.glob("*/cluster.json")}
+    here |= {path for path in running if path.parent == base}
+    chosen = here & running if len(here) > 1 and len(here & running) == 1 else here
+    if len(chosen) > 1:
+        names = ", ".join(str(path) for path in sorted(chosen))
+        raise CannotDo(f"there are several clusters: say which with --data ({names})")
+    if not chosen:
+        elsewhere = ", ".join(str(path) for path in sorted(running))
+        hint = f"; elsewhere run: {elsewhere} (say which with --data)" if elsewhere else ""
+        raise CannotDo(f"there is no cluster under {base}{hint}")
+    return Layout(chosen.pop())
+
+
+def loaded(layout: Layout) -> State:
+    """CannotDo when the directory holds no cluster."""
+    current = state.load(layout)
+    if current is None:
+        raise CannotDo(
+            f"there is no cluster in {layout.data}", leftovers(processes.find(layout.data))
+        )
+    return current
+
+
+def leftovers(running: Sequence[Process]) -> str:
+    """Names replicas that run, and the command that ends each cluster's."""
+    lines = [
+        f"  replica {process.number}: pid {process.pid}, port {process.port}, data"
+        f" {process.data}/replica-{process.number}"
+        for process in running
+    ]
+    for data in sorted({process.data for process in running}):
+        lines.append(f"  to end them: {down_command(data)}")
+    return "\n".join(lines)
+
+
+def down_command(data: Path) -> str:
+    return f"./kit cluster down --data {data}"
+
+
+@contextmanager
+def locked(layout: Layout) -> Iterator[None]:
+    """Keeps a second `kit cluster` away from the directory, which must exist."""
+    try:
+        handle = os.open(layout.data, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise CannotDo(f"cannot open {layout.data}: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise CannotDo(f"another ./kit cluster is at work in {layout.data}") from error
+    finally:
+        os.close(handle)

@@ -1,0 +1,77 @@
+"""cluster.json: what a data directory holds and what was last started in it.
+
+The truth about what runs is in /proc (see processes.py); this file says what should run, and
+keeps ports and the solution's name from one `up` to the next.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from failslow import atomic, yaml_file
+from failslow.cluster.layout import Layout
+from failslow.errors import CannotDo
+
+
+@dataclass
+class Replica:
+    """`pid` and `start_ticks` (see processes.py) are those of the latest start; None before it.
+    `ended` says how the kit ended it, if the kit did."""
+
+    port: int
+    pid: int | None = None
+    start_ticks: int | None = None
+    ended: str | None = None
+
+
+@dataclass
+class State:
+    """`up`: it should run. `boot`: the kernel's id of the boot in which it was started."""
+
+    lab: str
+    solution: str
+    up: bool
+    boot: str
+    replicas: list[Replica] = field(default_factory=list)
+
+    @property
+    def ports(self) -> list[int]:
+        return [replica.port for replica in self.replicas]
+
+    def was_started_before_the_machine(self) -> bool:
+        return self.boot != boot_id()
+
+
+def boot_id() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+
+
+def load(layout: Layout) -> State | None:
+    """None when there is no cluster.json; CannotDo when it makes no sense."""
+    content = _content(layout.state)
+    if content is None:
+        return None
+    replicas = [Replica(**replica) for replica in content.pop("replicas")]
+    return State(replicas=replicas, **content)
+
+
+def save(layout: Layout, state: State) -> None:
+    """CannotDo when the file cannot be written; it is as before then."""
+    try:
+        atomic.write_text(layout.state, json.dumps(asdict(state), indent=1) + "\n")
+    except OSError as error:
+        raise CannotDo(f"cannot write {layout.state}: {error.strerror}") from error
+
+
+def _content(path: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise CannotDo(f"cannot read {path}: {error}") from error
+    complaint = yaml_file.first_complaint(content, "cluster")
+    if complaint:
+        raise CannotDo(f"{path} is not what the kit wrote: {complaint}")
+    return content

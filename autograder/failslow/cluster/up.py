@@ -1,0 +1,180 @@
+"""`kit cluster up`: builds a solution, starts its replicas, waits until they serve."""
+
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow import atomic, cmake, console
+from failslow.cluster import place, ports, processes, start, state, status
+from failslow.cluster.layout import Layout, layout_of
+from failslow.cluster.state import Replica, State
+from failslow.commands.grade import submission_in
+from failslow.compile import build_submission, load_recipe
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.labs import Lab, Labs, load_labs
+from failslow.mutants import is_mutant, load_mutant
+from failslow.submission import source_directory
+
+REPLICAS = 3
+PORT_MAX = 65535
+
+
+@dataclass(frozen=True)
+class Request:
+    """None: what the data directory had before, or the default."""
+
+    directory: Path | None
+    lab: str | None
+    replicas: int | None
+    data: Path | None
+    port: int | None
+
+
+def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
+    """Where the cluster runs, and whether it serves.
+
+    CannotDo when it does not run; what was started is stopped again then.
+    """
+    labs = load_labs(kit)
+    tree = request.directory or default_tree(kit)
+    lab = _lab(labs, tree, request)
+    layout = layout_of(request.data or place.default_data(kit, lab.id))
+    with _directory(layout), place.locked(layout), ExitStack() as stack:
+        before = _examined(layout, lab, request)
+        listeners = _listeners(stack, request, before)
+        program = _build(kit, labs, tree, lab)
+        with _writing(layout):
+            _prepare(layout, lab, program, len(listeners))
+        current = State(
+            lab=lab.id,
+            solution=str(tree.resolve()),
+            up=True,
+            boot=state.boot_id(),
+            replicas=[Replica(each.getsockname()[1]) for each in listeners],
+        )
+        state.save(layout, current)
+        try:
+            serves = _start(layout, lab, current, listeners)
+        except BaseException:
+            current.up = False
+            with suppress(CannotDo):  # what failed may be the disk
+                state.save(layout, current)
+            raise
+    return layout, serves
+
+
+def default_tree(kit: Kit) -> Path:
+    """The reference; a student's copy of the kit has none, but the student's own work."""
+    return kit.reference if kit.reference.is_dir() else kit.labs
+
+
+def _lab(labs: Labs, tree: Path, request: Request) -> Lab:
+    """The lab that is asked for, or the last one in the tree that can run."""
+    if not tree.is_dir():
+        raise CannotDo(f"no such directory: {tree}")
+    able = [lab for lab in labs.by_id.values() if lab.cluster]
+    if request.lab:
+        lab = labs.get(request.lab)
+    elif is_mutant(tree):
+        lab = labs.get(load_mutant(tree).lab)
+    else:
+        there = [lab for lab in able if source_directory(tree, lab)]
+        if not there:
+            names = ", ".join(f"{lab.directory}/" for lab in able)
+            raise CannotDo(f"{tree} holds nothing to run as a cluster ({names})")
+        lab = there[-1]
+    if lab.cluster is None:
+        names = ", ".join(lab.id for lab in able)
+        raise CannotDo(f"{lab.id} does not run as a cluster (labs that do: {names})")
+    return lab
+
+
+def _start(layout: Layout, lab: Lab, current: State, listeners: Sequence[socket.socket]) -> bool:
+    """Returns whether the cluster serves within start.READY_S."""
+
+    def serves() -> bool:
+        return status.serves(lab, status.of_all(layout, current, lab))
+
+    by_replica = dict(enumerate(listeners))
+    with start.ended_on_failure(layout, by_replica), _writing(layout):
+        children = start.start(layout, current, by_replica)
+        return start.await_true(layout, children, serves)
+
+
+@contextmanager
+def _directory(layout: Layout) -> Iterator[None]:
+    """Makes the data directory; one that stays empty is removed again."""
+    made = not layout.data.exists()
+    if not made and not layout.data.is_dir():
+        raise CannotDo(f"{layout.data} is not a directory")
+    with _writing(layout):
+        layout.data.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        if made:
+            with suppress(OSError):
+                layout.data.rmdir()
+
+
+@contextmanager
+def _writing(layout: Layout) -> Iterator[None]:
+    """Says in one line what the system refuses."""
+    try:
+        yield
+    except OSError as error:
+        raise CannotDo(f"cannot write in {layout.data}: {error.strerror}") from error
+
+
+def _examined(layout: Layout, lab: Lab, request: Request) -> State | None:
+    """The state of an earlier run in a directory that may be used now; CannotDo if it may not."""
+    running = processes.find(layout.data)
+    before = state.load(layout)
+    if running:
+        what = "an earlier cluster whose cluster.json is gone" if before is None else "a cluster"
+        raise CannotDo(f"{what} still runs in {layout.data}", place.leftovers(running))
+    if before is None:
+        if any(layout.data.iterdir()):
+            raise CannotDo(f"{layout.data} is not empty and holds no cluster: name another --data")
+        return None
+    if before.lab != lab.id:
+        raise CannotDo(f"{layout.data} holds data of {before.lab}, not of {lab.id}")
+    had = len(before.replicas)
+    if request.replicas not in (None, had):
+        raise CannotDo(
+            f"{layout.data} holds data of {had} replicas, not of {request.replicas}:"
+            " name another --data, or remove it"
+        )
+    if before.up:
+        why = "the machine restarted" if before.was_started_before_the_machine() else "it died"
+        console.note(f"The cluster in {layout.data} ended without a 'down' ({why}); starting again")
+    return before
+
+
+def _listeners(stack: ExitStack, request: Request, before: State | None) -> Sequence[socket.socket]:
+    count = len(before.replicas) if before else request.replicas or REPLICAS
+    if request.port is not None:
+        if request.port + count - 1 > PORT_MAX:
+            raise CannotDo(f"--port: there are no {count} ports from {request.port} on")
+        return ports.listen_all(stack, range(request.port, request.port + count))
+    if before is not None:
+        return ports.listen_as_before(stack, before.ports)
+    return ports.listen_all(stack, [ports.ANY] * count)
+
+
+def _build(kit: Kit, labs: Labs, tree: Path, lab: Lab) -> Path:
+    with submission_in(kit, labs, tree, lab.id) as submission:
+        cmake.build(kit, "release", [f"{lab.id}_real"])
+        recipe = load_recipe(kit)
+        target = recipe.real(lab)
+        return build_submission(kit, labs, submission, recipe, [target]) / target.name
+
+
+def _prepare(layout: Layout, lab: Lab, program: Path, replicas: int) -> None:
+    atomic.copy(program, layout.program(lab.id))
+    layout.program(lab.id).chmod(0o755)
+    for number in range(replicas):
+        start.rotate_log(layout, number)

@@ -1,0 +1,266 @@
+"""`kit cluster`: the replicas of a solution as processes on this machine."""
+
+import argparse
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from failslow import console
+from failslow.cluster import place, ports, processes, start, state, status, tables, up
+from failslow.cluster.layout import Layout
+from failslow.cluster.processes import Process
+from failslow.cluster.state import State
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.labs import load_labs
+
+LOG_LINES = 20
+DUMP_S = 10.0
+DUMP_HEADER = b" suspended coroutines\n"
+
+Action = Callable[[Kit, argparse.Namespace], int]
+
+
+def run(kit: Kit, given: argparse.Namespace) -> int:
+    return given.action(kit, given)
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Adds what comes after `kit cluster`."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
+    _add_up(actions)
+    _add(actions, "down", "end the cluster", _down)
+    shown = _add(actions, "status", "show what each replica does", _status)
+    shown.add_argument("--json", action="store_true", help="print JSON, no tables")
+    logs = _add(actions, "logs", "print the replicas' logs", _logs)
+    logs.add_argument("replica", type=int, nargs="?", metavar="N", help="this replica's only")
+    logs.add_argument("--follow", action="store_true", help="go on until interrupted")
+    logs.add_argument("--lines", type=int, default=LOG_LINES, metavar="K", help="the last (20)")
+    for name, text, action in (
+        ("stop", "end a replica with SIGTERM", _stop),
+        ("kill", "end a replica with SIGKILL, as a crash would", _kill),
+        ("start", "start a replica again with the data that it left", _start),
+        ("dump", "print what each coroutine of a replica waits for", _dump),
+    ):
+        _add(actions, name, text, action).add_argument("replica", type=int, metavar="N")
+
+
+def _add(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    text: str,
+    action: Action,
+    data: str = "the only one of this checkout",
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=text, description=text)
+    parser.add_argument("--data", type=Path, metavar="PATH", help=f"the cluster's data ({data})")
+    parser.set_defaults(action=action)
+    return parser
+
+
+def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = _add(actions, "up", "build a solution and start its replicas", _up, "out/cluster/LAB")
+    parser.add_argument(
+        "directory", type=Path, nargs="?", metavar="DIR", help="(reference-solutions)"
+    )
+    parser.add_argument("--lab", help="of the solution (the last that can run)")
+    parser.add_argument("--replicas", type=int, choices=(3, 5), help="how many (3)")
+    parser.add_argument("--port", type=int, metavar="BASE", help="the first port (any free ones)")
+    parser.add_argument("--json", action="store_true", help="print JSON, no tables")
+
+
+def _up(kit: Kit, given: argparse.Namespace) -> int:
+    """0 when it serves, 1 when it runs and does not."""
+    if given.port is not None and not 1 <= given.port <= up.PORT_MAX:
+        raise CannotDo(f"--port: {given.port} is not a port (1 to {up.PORT_MAX})")
+    request = up.Request(given.directory, given.lab, given.replicas, given.data, given.port)
+    layout, serves = up.up(kit, request)
+    current = place.loaded(layout)
+    _print(kit, layout, current, given.json, with_load=False)
+    if not serves:
+        ready = load_labs(kit).get(current.lab).cluster
+        assert ready is not None, "it was started"
+        console.note(
+            f"no replica says '{ready.ready_name}: {ready.ready_is}' after {start.READY_S:.0f} s;"
+            f" the cluster runs all the same, until: {place.down_command(layout.data)}"
+        )
+    elif not given.json:
+        _note_commands(kit, layout)
+    return 0 if serves else 1
+
+
+def _note_commands(kit: Kit, layout: Layout) -> None:
+    default = layout.data.parent == (kit.root / "out" / "cluster").resolve()
+    suffix = "" if default else f" --data {layout.data}"
+    console.note(f"What next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
+    others = [each for each in processes.find() if each.data != layout.data]
+    if others:
+        console.note(f"Other clusters run, too:\n{place.leftovers(others)}")
+
+
+def _down(kit: Kit, given: argparse.Namespace) -> int:
+    """0, also when nothing runs."""
+    try:
+        layout = place.of_command(kit, given.data)
+    except CannotDo as error:
+        if "several" in str(error):
+            raise
+        console.note(f"Nothing to end: {error}")
+        return 0
+    running = processes.find(layout.data)
+    if running:
+        with place.locked(layout) if layout.data.is_dir() else ExitStack():
+            stubborn = processes.end(running)
+    for process in running:
+        how = _how(process, stubborn)
+        print(f"replica {process.number} (pid {process.pid}): ended by {how}")
+    if not running:
+        print(f"nothing runs in {layout.data}")
+    with suppress(CannotDo):  # what runs is ended, whatever the file says or takes
+        current = state.load(layout)
+        if current is not None and current.up:
+            current.up = False
+            state.save(layout, current)
+    return 0
+
+
+def _status(kit: Kit, given: argparse.Namespace) -> int:
+    """0 when all run, 1 when some are dead. CannotDo when there is no cluster."""
+    layout = place.of_command(kit, given.data)
+    current = place.loaded(layout)
+    if not processes.find(layout.data):
+        if not current.up:
+            raise CannotDo(f"the cluster in {layout.data} is down")
+        if current.was_started_before_the_machine():
+            raise CannotDo(f"the cluster in {layout.data} ended as the machine restarted")
+    replicas = _print(kit, layout, current, given.json, with_load=True)
+    return 1 if any(replica.state == status.DEAD for replica in replicas) else 0
+
+
+def _print(
+    kit: Kit, layout: Layout, current: State, as_json: bool, with_load: bool
+) -> list[status.ReplicaStatus]:
+    lab = load_labs(kit).get(current.lab)
+    assert lab.cluster is not None, "it was started"
+    replicas = status.of_all(layout, current, lab)
+    if as_json:
+        document = {"lab": current.lab, "solution": current.solution, "data": str(layout.data)}
+        print(json.dumps({**document, "replicas": [asdict(each) for each in replicas]}, indent=1))
+        return replicas
+    out = console.stdout()
+    tables.print_place(out, layout.data, current)
+    tables.print_replicas(out, lab.cluster, replicas)
+    if with_load:
+        tables.print_load(out, replicas)
+    return replicas
+
+
+def _logs(kit: Kit, given: argparse.Namespace) -> int:
+    layout = place.of_command(kit, given.data)
+    current = place.loaded(layout)
+    if given.lines < 0:
+        raise CannotDo(f"--lines: {given.lines} is negative")
+    numbers = range(len(current.replicas)) if given.replica is None else [given.replica]
+    files = [layout.log(_known(current, number)) for number in numbers]
+    # -F: a log that is replaced by the next `up` is followed into the new one.
+    argv = ["tail", f"--lines={given.lines}", *(["-F"] if given.follow else []), *map(str, files)]
+    with suppress(KeyboardInterrupt):
+        return min(1, subprocess.run(argv, check=False).returncode)
+    return 0
+
+
+def _stop(kit: Kit, given: argparse.Namespace) -> int:
+    layout, current, process = _running_replica(kit, given)
+    with place.locked(layout):
+        stubborn = processes.end([process])
+        _note_end(layout, current, process, _how(process, stubborn))
+    return 0
+
+
+def _kill(kit: Kit, given: argparse.Namespace) -> int:
+    layout, current, process = _running_replica(kit, given)
+    with place.locked(layout):
+        processes.kill([process])
+        _note_end(layout, current, process, "SIGKILL")
+    return 0
+
+
+def _how(process: Process, stubborn: Sequence[Process]) -> str:
+    return "SIGKILL, as SIGTERM did not" if process in stubborn else "SIGTERM"
+
+
+def _note_end(layout: Layout, current: State, process: Process, how: str) -> None:
+    print(f"replica {process.number} (pid {process.pid}): ended by {how}")
+    current.replicas[process.number].ended = f"ended by ./kit cluster with {how}"
+    state.save(layout, current)
+
+
+def _start(kit: Kit, given: argparse.Namespace) -> int:
+    layout = place.of_command(kit, given.data)
+    current = place.loaded(layout)
+    number = _known(current, given.replica)
+    with place.locked(layout):
+        for process in processes.find(layout.data):
+            if process.number == number:
+                raise CannotDo(f"replica {number} runs already (pid {process.pid})")
+        listener = ports.listen(current.replicas[number].port)
+        with listener, start.ended_on_failure(layout, [number]):
+            children = start.start(layout, current, {number: listener})
+            if not start.await_true(layout, children, lambda: start.has_metrics(layout, number)):
+                raise CannotDo(
+                    f"replica {number} tells nothing of itself for {start.READY_S:.0f} s: is its"
+                    " disk full?"
+                )
+    print(f"replica {number}: runs, pid {children[number].pid}")
+    return 0
+
+
+def _dump(kit: Kit, given: argparse.Namespace) -> int:
+    layout, _, process = _running_replica(kit, given)
+    if process.status == processes.SUSPENDED:
+        raise CannotDo(f"replica {process.number} (pid {process.pid}) is suspended by a signal")
+    log = layout.log(process.number)
+    before = log.stat().st_size
+    processes.send(process, signal.SIGUSR1)
+    deadline = time.monotonic() + DUMP_S
+    text = b""
+    while not _is_whole_dump(text, log, before):
+        if time.monotonic() > deadline:
+            raise CannotDo(f"replica {process.number} prints nothing: is it stuck?")
+        time.sleep(start.POLL_S)
+        text = _from(log, before)
+    print(text.decode(errors="replace"), end="")
+    return 0
+
+
+def _is_whole_dump(text: bytes, log: Path, before: int) -> bool:
+    """Whether a dump has come, and nothing more came since `text` was read."""
+    return DUMP_HEADER in text and text.endswith(b"\n") and _from(log, before) == text
+
+
+def _from(log: Path, offset: int) -> bytes:
+    with log.open("rb") as file:
+        file.seek(offset)
+        return file.read()
+
+
+def _running_replica(kit: Kit, given: argparse.Namespace) -> tuple[Layout, State, Process]:
+    """CannotDo when the replica does not exist or does not run."""
+    layout = place.of_command(kit, given.data)
+    current = place.loaded(layout)
+    number = _known(current, given.replica)
+    for process in processes.find(layout.data):
+        if process.number == number:
+            return layout, current, process
+    raise CannotDo(f"replica {number} does not run")
+
+
+def _known(current: State, number: int) -> int:
+    if not 0 <= number < len(current.replicas):
+        raise CannotDo(f"there is no replica {number} (0 to {len(current.replicas) - 1})")
+    return number
