@@ -58,8 +58,9 @@ INSPECT = """
 # Types a word into the search box, as a reader does, and counts what it finds.
 SEARCH = """
 (async () => {
-  document.querySelector('[data-md-toggle="search"]').click();
   const box = document.querySelector('[data-md-component="search-query"]');
+  if (!box) return 0;
+  document.querySelector('[data-md-toggle="search"]').click();
   box.focus();
   box.value = %s;
   box.dispatchEvent(new Event("focus"));
@@ -133,7 +134,7 @@ class Tab:
             "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
         )
         if "exceptionDetails" in done:
-            raise NoBrowser(f"a script failed: {done['exceptionDetails'].get('text')}")
+            raise RuntimeError(f"our own script fails: {done['exceptionDetails']}")
         return done["result"].get("value")
 
     def call(self, method: str, **parameters: object) -> dict[str, Any]:
