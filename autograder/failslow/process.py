@@ -69,11 +69,11 @@ def run(
 
 
 @contextmanager
-def background(argv: Sequence[str | Path]) -> Iterator[None]:
-    """Runs a program while the body runs, then kills it."""
+def background(argv: Sequence[str | Path]) -> Iterator[int]:
+    """Runs a program while the body runs, then kills it. Yields its process id."""
     child = _start(argv, None, None, subprocess.DEVNULL, subprocess.DEVNULL)
     try:
-        yield
+        yield child.pid
     finally:
         _kill_group(child.pid)
         _reap(child)

@@ -23,11 +23,12 @@ IN_MEMORY = ("tmpfs", "ramfs")
 
 @dataclass(frozen=True)
 class Servers:
-    """A cluster that runs. `metrics`: our replicas' files, by replica; none for etcd."""
+    """A cluster that runs. Of our replicas, and none for etcd: metrics files and process ids."""
 
     target: str
     clients: Sequence[str]
     metrics: Sequence[Path] = ()
+    processes: Sequence[int] = ()
 
 
 def pinned(core: str, argv: Sequence[str | Path]) -> list[str | Path]:
@@ -40,11 +41,13 @@ def raft(kit: Kit) -> Iterator[Servers]:
     with _data(kit) as data, ExitStack() as running:
         where = _free_addresses(REPLICAS)
         metrics = [data / f"metrics-{number}" for number in range(REPLICAS)]
+        processes = []
         for number in range(REPLICAS):
             argv = [kit.binary("lab2_real"), "--id", str(number), "--peers", ",".join(where)]
             argv += ["--data", data / str(number), "--metrics", metrics[number]]
-            running.enter_context(process.background(pinned(REPLICA_CORE, argv)))
-        yield Servers("raft", where, metrics)
+            argv = pinned(REPLICA_CORE, argv)
+            processes.append(running.enter_context(process.background(argv)))
+        yield Servers("raft", where, metrics, processes)
 
 
 @contextmanager

@@ -77,14 +77,15 @@ void Print(const Flags& flags, const LoadReport& report) {
   std::printf(
       "{\"target\":\"%s\",\"clients\":%d,\"rate\":%lld,\"connections\":%d,\"value_bytes\":%zu,"
       "\"seconds\":%.3f,\"committed\":%llu,\"failed\":%llu,\"puts_per_second\":%.1f,"
-      "\"client_cpu_share\":%.3f,\"mean_us\":%.1f,\"percentiles_us\":[",
+      "\"client_cpu_share\":%.3f,\"client_turns_per_second\":%.1f,\"mean_us\":%.1f,"
+      "\"percentiles_us\":[",
       flags.target.c_str(), flags.load.puts_per_second > 0 ? 0 : flags.load.clients,
       static_cast<long long>(flags.load.puts_per_second), flags.connect.connections,
       flags.load.value_bytes, seconds, static_cast<unsigned long long>(report.committed),
       static_cast<unsigned long long>(report.failed),
       static_cast<double>(report.committed) / seconds,
       static_cast<double>(report.cpu.count()) / static_cast<double>(flags.load.window.count()),
-      Microseconds(report.latencies.Mean()));
+      static_cast<double>(report.turns) / seconds, Microseconds(report.latencies.Mean()));
   const char* comma = "";
   for (const int permille : {10, 100, 250, 500, 750, 900, 950, 990, 995, 999, 1000}) {
     std::printf("%s[%d,%.1f]", comma, permille,

@@ -27,6 +27,7 @@ struct LoadReport {
   std::uint64_t committed = 0;         // in the window
   std::uint64_t failed = 0;            // ever
   Duration cpu{0};                     // of this process, in the window
+  std::uint64_t turns = 0;             // times that it waited for answers, in the window
 };
 
 // Requires: nothing is under way at `target`. Throws what PutTarget::Await throws, and
