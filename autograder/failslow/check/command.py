@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from failslow.check import grades, matrix, site, style, suites, wrong_input
+from failslow.check import grades, matrix, real_processes, site, style, suites, wrong_input
 from failslow.check.step import Context, Counts, Step
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -29,6 +29,7 @@ STEPS = (
     Step("starter: about zero", grades.starter, needs=RELEASE),
     Step("mutants: each caught", grades.mutants, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
+    Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
     Step(ASAN, suites.build("asan")),
     Step("C++ tests, sanitized", suites.ctest("asan"), needs=ASAN),
@@ -40,6 +41,7 @@ STEPS = (
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
+    Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
 )
 # --8<-- [end:full]
 

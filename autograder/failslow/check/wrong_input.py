@@ -47,6 +47,9 @@ def _cases(context: Context) -> list[Case]:
         Case(("test", lab.id, nowhere), "no such directory"),
         Case(("replay", lab.id, "No.Such", str(context.kit.reference)), "no public test"),
         Case(("bench", "everything"), "invalid choice"),
+        Case(("cluster", "up", "--lab", lab.id), "does not run as a cluster"),
+        Case(("cluster", "up", "--data", str(context.kit.root)), "holds no cluster"),
+        Case(("cluster", "status", "--data", nowhere), "there is no cluster"),
         Case(("site",), "required"),
         Case(("site", "serve", "--port", "0"), "not a port number"),
     ]

@@ -1,0 +1,100 @@
+"""What runs outside the simulator: `kit cluster`, and the kill rounds of the reference Raft."""
+
+import json
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from failslow import console, process
+from failslow.check import junit
+from failslow.check.step import Context, Counts
+from failslow.commands.grade import submission_in
+from failslow.compile import build_submission, load_recipe
+from failslow.labs import load_labs
+
+ROUNDS = 50
+ROUND_LINE = re.compile(r"^round +\d+: ")
+END_LINE = re.compile(r"^\d+ commands acknowledged")
+
+# Rounds that these survive would prove nothing.
+CAUGHT = ("raft-log-not-recovered", "raft-no-catch-up")
+CAUGHT_BY = "acknowledged commands where they belong"
+
+
+def cluster(context: Context) -> Counts:
+    """What a student does first: start the reference, kill its leader, start it again, end all."""
+    counts = Counts()
+    data = context.scratch / "cluster"
+
+    def expect(exit_code: int, action: str, *arguments: str) -> process.Completed:
+        done = _kit(context, data, action, *arguments)
+        said = f"kit cluster {action}: {done.how_it_ended()} instead of exit code {exit_code}"
+        counts.expect(done.exit_code == exit_code, f"{said}\n{done.errors}".rstrip())
+        return done
+
+    with console.progress("Running a cluster"):
+        try:
+            expect(0, "up")
+            leader = _leader(expect(0, "status", "--json"))
+            counts.expect(leader is not None, "kit cluster status: no replica leads")
+            expect(0, "kill", str(leader))
+            expect(1, "status")
+            expect(0, "start", str(leader))
+            expect(0, "status")
+        finally:
+            expect(0, "down")
+    return counts
+
+
+def kill_rounds(context: Context) -> Counts:
+    """Many rounds of the reference, then few of mutants that must not survive them."""
+    counts = _rounds(context)
+    for name in CAUGHT:
+        output = _rounds_of_mutant(context, name)
+        counts.expect(CAUGHT_BY in output, f"mutant {name} survives the kill rounds\n{output}")
+    return counts
+
+
+def _kit(context: Context, data: Path, action: str, *arguments: str) -> process.Completed:
+    argv = [context.kit.root / "kit", "cluster", action, *arguments, "--data", data]
+    return process.run(argv, cwd=context.scratch)
+
+
+def _leader(status: process.Completed) -> int | None:
+    replicas: list[dict[str, Any]] = json.loads(status.output)["replicas"] if status.output else []
+    leaders = [each["id"] for each in replicas if each["shows"].get("role") == "leader"]
+    return leaders[0] if leaders else None
+
+
+def _rounds(context: Context) -> Counts:
+    report = context.scratch / "kill-rounds.xml"
+    argv = [str(context.kit.binary("real_raft_tests")), "--gtest_filter=*KillRounds*"]
+    lines = process.lines(
+        [*argv, f"--gtest_output=xml:{report}"],
+        cwd=context.scratch,
+        env={"KILL_ROUNDS": str(ROUNDS)},
+    )
+    done, remarks = 0, []
+    with console.progress(f"Killing replicas, {ROUNDS} rounds each") as advance, closing(lines):
+        for line in lines:
+            if isinstance(line, str) and ROUND_LINE.match(line):
+                done += 1
+                advance(done, 2 * ROUNDS, line)  # of three replicas, and of five
+            elif isinstance(line, str) and END_LINE.match(line):
+                remarks.append(line)
+    counts = junit.read(report)
+    counts.remarks += remarks
+    return counts
+
+
+def _rounds_of_mutant(context: Context, name: str) -> str:
+    kit = context.kit
+    labs, recipe = load_labs(kit), load_recipe(kit)
+    with submission_in(kit, labs, kit.mutants / name, None) as submission:
+        target = recipe.real(submission.labs[0])
+        programs = build_submission(kit, labs, submission, recipe, [target])
+    argv = [kit.binary("real_raft_tests"), "--gtest_filter=*KillRounds*/3"]
+    with console.progress(f"Killing replicas of {name}"):
+        env = {"RAFT_PROGRAM": str(programs / target.name)}
+        return process.run(argv, env=env, merge_errors=True).output
