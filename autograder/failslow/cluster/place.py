@@ -15,29 +15,40 @@ from failslow.kit import Kit
 
 
 def default_data(kit: Kit, lab_id: str) -> Path:
-    return kit.root / "out" / "cluster" / lab_id
+    return _base(kit) / lab_id
 
 
-def of_command(kit: Kit, data: Path | None) -> Layout:
-    """The cluster that a command means: the one named, or the only one of this checkout.
+def named_or_only(kit: Kit, data: Path | None) -> Layout | None:
+    """The cluster that a command means: the one named, or the only one of this checkout; None if
+    there is none.
 
-    CannotDo when there is none, or more than one and none or several of them run.
+    CannotDo when there is more than one, and none or several of them run.
     """
     if data is not None:
         return layout_of(data)
     running = {process.data for process in processes.find()}
-    base = (kit.root / "out" / "cluster").resolve()
+    base = _base(kit)
     here = {path.parent for path in base.glob("*/cluster.json")}
     here |= {path for path in running if path.parent == base}
     chosen = here & running if len(here) > 1 and len(here & running) == 1 else here
     if len(chosen) > 1:
         names = ", ".join(str(path) for path in sorted(chosen))
         raise CannotDo(f"there are several clusters: say which with --data ({names})")
-    if not chosen:
-        elsewhere = ", ".join(str(path) for path in sorted(running))
+    return Layout(chosen.pop()) if chosen else None
+
+
+def of_command(kit: Kit, data: Path | None) -> Layout:
+    """As `named_or_only`, and CannotDo when there is none."""
+    layout = named_or_only(kit, data)
+    if layout is None:
+        elsewhere = ", ".join(sorted({str(process.data) for process in processes.find()}))
         hint = f"; elsewhere run: {elsewhere} (say which with --data)" if elsewhere else ""
-        raise CannotDo(f"there is no cluster under {base}{hint}")
-    return Layout(chosen.pop())
+        raise CannotDo(f"there is no cluster under {_base(kit)}{hint}")
+    return layout
+
+
+def _base(kit: Kit) -> Path:
+    return (kit.root / "out" / "cluster").resolve()
 
 
 def loaded(layout: Layout) -> State:

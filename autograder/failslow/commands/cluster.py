@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -90,12 +90,12 @@ def _up(kit: Kit, given: argparse.Namespace) -> int:
             f" the cluster runs all the same, until: {place.down_command(layout.data)}"
         )
     elif not given.json:
-        _note_commands(kit, layout)
+        _note_commands(kit, layout, current)
     return 0 if serves else 1
 
 
-def _note_commands(kit: Kit, layout: Layout) -> None:
-    default = layout.data.parent == (kit.root / "out" / "cluster").resolve()
+def _note_commands(kit: Kit, layout: Layout, current: State) -> None:
+    default = layout.data == place.default_data(kit, current.lab)
     suffix = "" if default else f" --data {layout.data}"
     console.note(f"What next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
     others = [each for each in processes.find() if each.data != layout.data]
@@ -105,17 +105,13 @@ def _note_commands(kit: Kit, layout: Layout) -> None:
 
 def _down(kit: Kit, given: argparse.Namespace) -> int:
     """0, also when nothing runs."""
-    try:
-        layout = place.of_command(kit, given.data)
-    except CannotDo as error:
-        if "several" in str(error):
-            raise
-        console.note(f"Nothing to end: {error}")
+    layout = place.named_or_only(kit, given.data)
+    if layout is None:
+        print("there is no cluster to end")
         return 0
     running = processes.find(layout.data)
-    if running:
-        with place.locked(layout) if layout.data.is_dir() else ExitStack():
-            stubborn = processes.end(running)
+    with place.locked(layout) if layout.data.is_dir() else nullcontext():
+        stubborn = processes.end(running)
     for process in running:
         how = _how(process, stubborn)
         print(f"replica {process.number} (pid {process.pid}): ended by {how}")
