@@ -1,5 +1,6 @@
 """`kit site` against a small checkout, with the real MkDocs; and the checks around it."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -178,15 +179,26 @@ def test_handouts_without_a_page_and_records_not_listed_are_noticed(handbook: Ki
     assert "index.md does not list 0002-b.md" in problems
 
 
-def test_packages_are_pinned_once() -> None:
-    """A package in both files would be two pins of one thing."""
-    directory = this_kit().root / "autograder"
-    names = [
-        {
-            line.partition("==")[0].lower()
-            for line in (directory / name).read_text().splitlines()
-            if "==" in line
-        }
-        for name in ("requirements.txt", "requirements-site.txt")
-    ]
-    assert names[0] & names[1] == set()
+def test_the_table_of_commands_names_every_command(
+    run_kit: RunKit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """README's, which the start page shows, too."""
+    with pytest.raises(SystemExit):
+        run_kit("--help")
+    names = re.findall(r"^    (\w+)  ", capsys.readouterr().out, re.M)
+    readme = (this_kit().root / "README.md").read_text()
+    table = readme.partition("[start:commands]")[2].partition("[end:commands]")[0]
+    assert len(names) > 5
+    assert [name for name in names if f"./kit {name}" not in table] == []
+
+
+def test_a_package_is_pinned_alike_everywhere() -> None:
+    """All requirements files are installed into one environment: the last would win."""
+    pins: dict[str, set[str]] = {}
+    for file in (this_kit().root / "autograder").glob("requirements*.txt"):
+        for line in file.read_text().splitlines():
+            name, pinned, version = line.partition("==")
+            if pinned and "python_version" not in version:
+                pins.setdefault(name.lower(), set()).add(version)
+    assert len(pins) > 20
+    assert {name: versions for name, versions in pins.items() if len(versions) > 1} == {}
