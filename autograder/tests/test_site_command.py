@@ -190,6 +190,7 @@ def test_the_table_of_commands_names_every_command(
     table = readme.partition("[start:commands]")[2].partition("[end:commands]")[0]
     assert len(names) > 5
     assert [name for name in names if f"./kit {name}" not in table] == []
+    assert "\\|" not in table, "MkDocs shows the backslash"
 
 
 def test_a_package_is_pinned_alike_everywhere() -> None:
