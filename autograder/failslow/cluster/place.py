@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,7 +75,7 @@ def leftovers(running: Sequence[Process]) -> str:
 
 
 def down_command(data: Path) -> str:
-    return f"./kit cluster down --data {data}"
+    return f"./kit cluster down --data {shlex.quote(str(data))}"
 
 
 @contextmanager

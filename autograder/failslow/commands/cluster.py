@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 import signal
 import subprocess
 import time
@@ -96,7 +97,7 @@ def _up(kit: Kit, given: argparse.Namespace) -> int:
 
 def _note_commands(kit: Kit, layout: Layout, current: State) -> None:
     default = layout.data == place.default_data(kit, current.lab)
-    suffix = "" if default else f" --data {layout.data}"
+    suffix = "" if default else f" --data {shlex.quote(str(layout.data))}"
     console.note(f"What next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
     others = [each for each in processes.find() if each.data != layout.data]
     if others:
