@@ -76,6 +76,7 @@ std::string MetricsLine(const MetricsContext& context, const RealHostCounters& c
   line.Add("cpu_ms", MillisecondsOfCpu());
   line.Add("turns", counters.turns);
   line.Add("steps", counters.steps);
+  line.Add("observations", counters.observations);
   AddNetwork(line, counters.network);
   AddDisk(line, counters.disk);
   line.AddText("held_bytes", Array(context.held_bytes));

@@ -44,9 +44,11 @@ struct CpuModel {
   std::size_t frames_per_connection_max = 32;
   std::size_t frames_per_step_max = 256;
   // What a profile that is calibrated against a real machine tells apart, and the others do not.
-  Duration per_read{0};    // a system call: for each connection that the step reads from
-  Duration per_write{0};   // a system call: for each connection that the step sends on
-  Duration per_batch{0};   // of the thread that carries it out: see DiskModel::waits_per_batch
+  Duration per_burst{0};  // read: all frames that one sender's system call put on one connection
+  Duration per_write{0};  // such a system call: for each connection that the step sends on
+  Duration per_batch{0};  // of the thread that carries it out: see DiskModel::waits_per_batch
+  // Whoever observes does so for each command: this stands for what the replica computes for it.
+  Duration per_observation{0};
   Duration per_switch{0};  // when the core turns to another replica, or to another thread of it
   Duration wake{0};        // until a core that had nothing to do begins
 };

@@ -13,27 +13,15 @@ enum Component : std::uint64_t { kDiskStream = 1, kReplicaStream, kLinkStream, k
 
 constexpr Duration kReorderDelayMax = 20ms;
 
-std::int64_t CountDistinct(std::vector<PeerId> peers) {
-  std::sort(peers.begin(), peers.end());
-  return std::unique(peers.begin(), peers.end()) - peers.begin();
-}
-
 // There is no connection to oneself.
-std::int64_t ConnectionsRead(PeerId self, const StepInput& input) {
-  std::vector<PeerId> peers;
-  for (const FrameArrival& frame : input.frames) {
-    if (frame.from != self) peers.push_back(frame.from);
-  }
-  return CountDistinct(std::move(peers));
-}
-
 std::int64_t ConnectionsWritten(PeerId self, const StepOutput& output) {
   std::vector<PeerId> peers;
   for (const Output& one : output.outputs) {
     const auto* send = std::get_if<SendFrame>(&one);
     if (send != nullptr && send->to != self) peers.push_back(send->to);
   }
-  return CountDistinct(std::move(peers));
+  std::sort(peers.begin(), peers.end());
+  return std::unique(peers.begin(), peers.end()) - peers.begin();
 }
 
 bool Same(const Fault& a, const Fault& b) {
@@ -411,6 +399,7 @@ StepInput Simulator::CollectInput(std::size_t index) {
   StepInput input;
   input.now = now_;
   input.completions = std::exchange(node.completions, {});
+  node.bursts_read = 0;
   ReadConnections(index, input);
   input.held_bytes.reserve(static_cast<std::size_t>(options_.replicas));
   for (std::size_t to = 0; IsReplica(to); ++to) {
@@ -444,6 +433,8 @@ void Simulator::ReadFrame(std::size_t index, std::size_t from, StepInput& input)
   node.inbox_bytes -= unread.bytes->size();
   Link& link = LinkBetween(from, index);
   if (unread.link_epoch == link.epoch) link.in_flight_bytes -= unread.bytes->size();
+  if (from != index && link.latest_read != unread.arrived) ++node.bursts_read;
+  link.latest_read = unread.arrived;
   input.frames.push_back({IdOf(from), std::move(unread.bytes)});
   if (!link.held.empty()) Pump(from, index);  // reading opens the window
 }
@@ -471,16 +462,16 @@ void Simulator::BeginStep(std::size_t index) {
     return;
   }
   node.busy = true;
-  const Duration cost = CostOf(IdOf(index), input, output, memory);
+  const Duration cost = CostOf(index, input, output, memory);
   node.leaving = std::move(output.outputs);
   Occupy({index, Task::Kind::kStep}, cost, EventKind::kStepEnd);
 }
 
-Duration Simulator::CostOf(PeerId self, const StepInput& input, const StepOutput& output,
+Duration Simulator::CostOf(std::size_t index, const StepInput& input, const StepOutput& output,
                            std::size_t memory) const {
   const CpuModel& cpu = options_.profile.cpu;
-  Duration cost = cpu.per_step + cpu.per_read * ConnectionsRead(self, input) +
-                  cpu.per_write * ConnectionsWritten(self, output);
+  Duration cost = cpu.per_step + cpu.per_burst * nodes_[index].bursts_read +
+                  cpu.per_write * ConnectionsWritten(IdOf(index), output);
   std::int64_t bytes = 0;
   const auto charge = [&](PeerId peer, const Bytes& frame) {
     cost += peer < kFirstClient ? cpu.per_frame : cpu.per_client_frame;
@@ -494,6 +485,7 @@ Duration Simulator::CostOf(PeerId self, const StepInput& input, const StepOutput
       const auto written = io->data ? static_cast<std::int64_t>(io->data->size()) : 0;
       cost += cpu.per_io + written * cpu.per_io_kib / 1024;
     }
+    if (std::holds_alternative<Observation>(one)) cost += cpu.per_observation;
   }
   cost += bytes * cpu.per_kib / 1024;
   const auto limit = static_cast<std::int64_t>(options_.profile.memory.limit_bytes);
@@ -716,7 +708,7 @@ void Simulator::Arrive(SimEvent& event) {
   node.inbox_bytes += event.bytes->size();
   ++node.inbox_frames;
   if (node.inbox.size() < nodes_.size()) node.inbox.resize(nodes_.size());
-  node.inbox[from].push_back({event.epoch, std::move(event.bytes)});
+  node.inbox[from].push_back({event.epoch, now_, std::move(event.bytes)});
   ScheduleStep(to);
 }
 

@@ -190,6 +190,7 @@ class Simulator {
     std::size_t peak_held_bytes = 0;
     std::size_t in_flight_bytes = 0;  // on the wire, or unread by the receiver
     Time last_arrival{0};             // frames do not overtake each other
+    Time latest_read{-1};             // when what the receiver read last had arrived
     std::uint64_t epoch = 0;          // counts the connection's breaks
     std::uint64_t frames = 0;         // that have gone on the wire: numbers the fault draws
     std::unique_ptr<RandomStream> jitter;
@@ -197,6 +198,7 @@ class Simulator {
 
   struct Unread {
     std::uint64_t link_epoch;
+    Time arrived;
     Bytes bytes;
   };
 
@@ -212,6 +214,7 @@ class Simulator {
     std::size_t inbox_frames = 0;
     std::size_t inbox_bytes = 0;
     std::size_t next_connection = 0;  // where the next step begins to read
+    std::int64_t bursts_read = 0;     // by the step under way
     std::vector<IoCompletion> completions;
     bool wake_due = false;
     Time wake_at = kNever;
@@ -257,7 +260,7 @@ class Simulator {
   StepInput CollectInput(std::size_t index);
   void ReadConnections(std::size_t index, StepInput& input);
   void ReadFrame(std::size_t index, std::size_t from, StepInput& input);
-  Duration CostOf(PeerId self, const StepInput& input, const StepOutput& output,
+  Duration CostOf(std::size_t index, const StepInput& input, const StepOutput& output,
                   std::size_t memory) const;
   void EndStep(std::size_t index);
   void ApplyOutputs(std::size_t index);

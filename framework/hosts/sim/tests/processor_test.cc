@@ -85,14 +85,16 @@ TEST(StepCost, FramesAndCompletionsThatArriveAreCharged) {
   EXPECT_EQ(steps[3].at - steps[2].at, 10us + 3us);
 }
 
-// The cost of a step of replica 0 that reads two frames of each of two senders and then sends two
-// frames to each of three receivers and one to itself, beyond what the frames cost.
-Duration CostOfConnections(Duration per_read, Duration per_write) {
+// The cost of a step of replica 0 that reads five frames from two senders, one of whom sent at two
+// times, and then sends two frames to each of three receivers and one to itself; beyond what the
+// frames cost.
+Duration CostOfConnections(Duration per_burst, Duration per_write) {
   Profile profile = Exact();
-  profile.cpu.per_read = per_read;
+  profile.net.bytes_per_second = 1'000'000'000'000;  // no wire: what is sent together arrives so
+  profile.cpu.per_burst = per_burst;
   profile.cpu.per_write = per_write;
   World world(OnFrameAtZero([](Turn& turn) {
-                if (turn.input.frames.size() < 4) return;
+                if (turn.input.frames.size() < 5) return;
                 for (const PeerId to : {1, 2, kFirstClient, 0, 1, 2, kFirstClient}) {
                   turn.Send(to, "");
                 }
@@ -108,14 +110,42 @@ Duration CostOfConnections(Duration per_read, Duration per_write) {
   for (const PeerId client : {first, second, first, second}) {
     world.sim.ClientSend(client, 0, MakeBytes(""));
   }
+  world.sim.RunFor(1us);
+  world.sim.ClientSend(second, 0, MakeBytes(""));
   world.sim.RunFor(1s);
-  return world.LastLeft(0) - world.StepsOf(0).at(2).at - (10us + 6 * 7us + 5 * 5us);
+  return world.LastLeft(0) - world.StepsOf(0).at(2).at - (10us + 7 * 7us + 5 * 5us);
 }
 
-TEST(StepCost, SystemCallsAreChargedForEachConnection) {
+TEST(StepCost, SystemCallsAreCharged) {
   EXPECT_EQ(CostOfConnections(0us, 0us), 0us);
-  EXPECT_EQ(CostOfConnections(100us, 0us), 200us);
-  EXPECT_EQ(CostOfConnections(0us, 100us), 300us);
+  EXPECT_EQ(CostOfConnections(100us, 0us), 300us) << "for each group that came together";
+  EXPECT_EQ(CostOfConnections(0us, 100us), 300us) << "for each connection written to";
+}
+
+TEST(StepCost, WhatAReplicaSendsItselfTakesNoSystemCall) {
+  Profile profile = Exact();
+  profile.cpu.per_burst = 1ms;
+  profile.cpu.per_write = 1ms;
+  World world(
+      [](Turn& turn) {
+        if (turn.first) turn.Send(0, "");
+      },
+      1, profile);
+  world.Start();
+  EXPECT_EQ(world.StepsOf(0).at(1).at, 10us + 5us);
+  EXPECT_EQ(world.leavings.at(1).at, 2 * (10us + 5us));
+}
+
+TEST(StepCost, ObservationsMayBeCharged) {
+  Profile profile = Exact();
+  profile.cpu.per_observation = 4us;
+  World world(
+      [](Turn& turn) {
+        for (int i = 0; i < 3; ++i) turn.output.outputs.emplace_back(Observation{});
+      },
+      1, profile);
+  world.Start();
+  EXPECT_EQ(world.LastLeft(0), 10us + 3 * 4us);
 }
 
 TEST(StepCost, OutputsLeaveWhenTheStepEnds) {

@@ -1,0 +1,160 @@
+// What it costs to wake another process through the loopback: a ping-pong of single bytes between
+// two processes that sleep while they wait, and prints one line of JSON. `kit bench calibrate` runs
+// it with both on one core, and with each on its own.
+//
+// What of a round trip is not time on a core is spent on the way: the switch to another process, or
+// the wake-up of a core that was idle.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "real/descriptor.h"
+
+namespace depfast::real {
+namespace {
+
+constexpr const char* kUsage = "usage: calibrate_wakeup CORE CORE MILLISECONDS";
+
+int ParseNumber(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > 100'000) {
+    throw std::invalid_argument("'" + std::string(text) + "' is not a number from 0 to 100000");
+  }
+  return number;
+}
+
+void PinTo(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(core), &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+    ThrowErrno("cannot run on core " + std::to_string(core));
+  }
+}
+
+// Both ends of a TCP connection.
+struct Pair {
+  Descriptor ours;
+  Descriptor theirs;
+};
+
+Pair Connect() {
+  const auto listener = Checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof address;
+  if (bind(listener.get(), any, size) != 0 || listen(listener.get(), 1) != 0 ||
+      getsockname(listener.get(), any, &size) != 0) {
+    ThrowErrno("cannot listen on the loopback");
+  }
+  auto ours = Checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+  if (connect(ours.get(), any, size) != 0) ThrowErrno("cannot connect on the loopback");
+  auto theirs = Checked(accept(listener.get(), nullptr, nullptr), "accept");
+  const int yes = 1;
+  for (const int fd : {ours.get(), theirs.get()}) {
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  }
+  return {std::move(ours), std::move(theirs)};
+}
+
+// Returns false when the other side has gone.
+bool Receive(int fd) {
+  char byte = 0;
+  return recv(fd, &byte, 1, 0) == 1;
+}
+
+void Send(int fd) {
+  const char byte = 0;
+  if (send(fd, &byte, 1, MSG_NOSIGNAL) != 1) ThrowErrno("send");
+}
+
+[[noreturn]] void Echo(int core, Pair pair) {
+  pair.ours.Close();
+  PinTo(core);
+  while (Receive(pair.theirs.get())) Send(pair.theirs.get());
+  _exit(0);
+}
+
+std::int64_t CpuOf(const rusage& usage) {
+  const auto ns = [](const timeval& time) {
+    return (std::int64_t{time.tv_sec} * 1'000'000 + time.tv_usec) * 1000;
+  };
+  return ns(usage.ru_utime) + ns(usage.ru_stime);
+}
+
+std::int64_t Now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::nanoseconds(now).count();
+}
+
+void Measure(int core, int other, std::chrono::milliseconds time) {
+  Pair pair = Connect();
+  const pid_t child = fork();
+  if (child < 0) ThrowErrno("fork");
+  if (child == 0) Echo(other, std::move(pair));
+  pair.theirs.Close();
+  PinTo(core);
+  rusage before = {};
+  getrusage(RUSAGE_SELF, &before);
+  std::vector<std::int64_t> trips;
+  const std::int64_t first = Now();
+  std::int64_t last = first;
+  while (last - first < std::chrono::nanoseconds(time).count()) {
+    Send(pair.ours.get());
+    if (!Receive(pair.ours.get())) throw std::runtime_error("the other process is gone");
+    const std::int64_t now = Now();
+    trips.push_back(now - std::exchange(last, now));
+  }
+  rusage after = {};
+  getrusage(RUSAGE_SELF, &after);
+  pair.ours.Close();
+  rusage theirs = {};
+  if (wait4(child, nullptr, 0, &theirs) != child) ThrowErrno("wait4");
+
+  const auto middle = trips.begin() + static_cast<std::ptrdiff_t>(trips.size() / 2);
+  std::nth_element(trips.begin(), middle, trips.end());
+  const std::int64_t cpu = CpuOf(after) - CpuOf(before) + CpuOf(theirs);
+  std::printf("{\"round_trips\":%zu,\"median_ns\":%lld,\"mean_ns\":%lld,\"cpu_ns\":%lld}\n",
+              trips.size(), static_cast<long long>(*middle),
+              static_cast<long long>((last - first) / static_cast<std::int64_t>(trips.size())),
+              static_cast<long long>(cpu / static_cast<std::int64_t>(trips.size())));
+}
+
+}  // namespace
+}  // namespace depfast::real
+
+// Exit status: 0, or 2 with one line that says why.
+int main(int argc, char** argv) {
+  using namespace depfast::real;
+  try {
+    if (argc != 4) throw std::invalid_argument(kUsage);
+    const int core = ParseNumber(argv[1]);
+    const int other = ParseNumber(argv[2]);
+    const int milliseconds = ParseNumber(argv[3]);
+    if (milliseconds == 0) throw std::invalid_argument("no time to measure in");
+    Measure(core, other, std::chrono::milliseconds(milliseconds));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "calibrate_wakeup: %s\n", error.what());
+    return 2;
+  }
+}

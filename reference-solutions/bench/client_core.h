@@ -1,0 +1,56 @@
+// ClientCore: what the load generator itself costs.
+//
+// To the simulator a client is outside the world and computes for free. A real one is a process on
+// a core: it sleeps until answers come, reads all that are there, hands them out, sends what they
+// make it send, and sleeps again. Under load that is part of every latency.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "sim/simulator.h"
+#include "testkit/load.h"
+
+namespace depfast::predict {
+
+struct ClientCosts {
+  // Of both, half when operations end and half when others are sent.
+  Duration per_turn{0};
+  Duration per_operation{0};
+  Duration wake{0};  // until a core that had nothing to do begins
+};
+
+class ClientCore {
+ public:
+  // `inner` starts an operation at no cost. The simulator must outlive this.
+  ClientCore(sim::Simulator& simulator, const ClientCosts& costs, testkit::Operation inner);
+  ClientCore(const ClientCore&) = delete;
+  ClientCore& operator=(const ClientCore&) = delete;
+
+  // The same operation at its cost. Good while this lives.
+  testkit::Operation Operations();
+
+ private:
+  using Done = std::function<void(bool)>;
+  struct Ended {
+    Done done;
+    bool ok;
+  };
+
+  // A turn: hand out what has ended, then send what that, and the clock, have asked for.
+  void WantTurn();
+  void HandOut(std::size_t count);
+  void Send(std::size_t count);
+  Duration HalfTurn(std::size_t operations) const;
+
+  sim::Simulator& simulator_;
+  const ClientCosts costs_;
+  const testkit::Operation inner_;
+  bool busy_ = false;         // a turn is under way, or about to begin
+  Time idle_since_{0};        // if not busy
+  std::vector<Ended> ended_;  // not handed out
+  std::vector<Done> wanted_;  // not sent
+};
+
+}  // namespace depfast::predict
