@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from failslow import console, determinism, gtest, parallel
+from failslow import console, determinism, gates, gtest, parallel
 from failslow.compile import build_submission, load_recipe
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
@@ -88,12 +88,14 @@ class Scope:
     """What to grade. The defaults grade everything; `kit check` grades mutants by parts.
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
+    `gates`: tests of a part are skipped when what it needs fails.
     `seeds`: of the measurement; None for the number in its settings.
     """
 
     tests: frozenset[str] | None = None
     measurement: bool = True
     determinism: bool = True
+    gates: bool = True
     seeds: int | None = None
 
 
@@ -122,11 +124,19 @@ class _LabGrader:
 
     def grade(self) -> LabGrade:
         tests = self._tests()
-        rows = self._run_tests([test for test in tests if self._is_wanted(test)])
+        wanted = [test for test in tests if self._is_wanted(test)]
+        outcomes = self._run_tests(wanted)
+        rows = [
+            _test_row(self._lab, test, outcome)
+            for test, outcome in zip(wanted, outcomes, strict=True)
+        ]
         if self._scope.determinism:
             verdict = self._determinism(tests)
             rows = [verdict, *rows] if verdict.passed else [verdict, *map(_voided, rows)]
-        measurement = self._measure()
+        because = self._why_not_measured(wanted, outcomes)
+        measurement = None if because else self._measure()
+        if because:
+            rows.append(_skipped_measurement(self._lab, because))
         if measurement:
             measured = _measurement_rows(self._lab, measurement)
             nondeterministic = self._scope.determinism and not rows[0].passed
@@ -143,24 +153,34 @@ class _LabGrader:
             for test in gtest.list_graded(self._binary(suite), suite)
         ]
         check_points(self._lab, tests, load_settings().total_points)
+        gates.check(self._lab, tests)
         return tests
 
     def _is_wanted(self, test: GradedTest) -> bool:
         return self._scope.tests is None or test.name in self._scope.tests
 
-    def _run_tests(self, tests: list[GradedTest]) -> list[TestRow]:
+    def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
         options = gtest.Options(replica=self._replica)
         with console.progress(f"Testing {self._lab.id}") as advance:
-            outcomes = parallel.run_all(
-                tests,
-                lambda test: gtest.run_test(self._binary(test.suite), test.name, options),
-                advance,
-                lambda test: test.name,
-            )
-        return [
-            _test_row(self._lab, test, outcome)
-            for test, outcome in zip(tests, outcomes, strict=True)
-        ]
+
+            def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
+                return parallel.run_all(
+                    runnable,
+                    lambda test: gtest.run_test(self._binary(test.suite), test.name, options),
+                    advance,
+                    lambda test: test.name,
+                )
+
+            return gates.run(self._lab, tests, run_all) if self._scope.gates else [*run_all(tests)]
+
+    def _why_not_measured(self, tests: list[GradedTest], outcomes: list[Outcome]) -> str:
+        if self._lab.measurement is None or not (self._scope.measurement and self._scope.gates):
+            return ""
+        return gates.reason(
+            self._lab.part(SLOW_FOLLOWER),
+            {test.name: test for test in tests},
+            {test.name: outcome for test, outcome in zip(tests, outcomes, strict=True)},
+        )
 
     def _determinism(self, tests: list[GradedTest]) -> TestRow:
         """The first test of each suite stands for it: the contract holds for every run."""
@@ -216,7 +236,7 @@ def _test_row(lab: Lab, test: GradedTest, outcome: Outcome) -> TestRow:
         max_score=float(test.points),
         passed=outcome.passed,
         hidden=test.hidden,
-        output=_student_output(lab, test, failure),
+        output=outcome.skipped_because or _student_output(lab, test, failure),
         detail=failure,
         trace_hash=outcome.trace_hash,
         seed=outcome.seed,
@@ -273,6 +293,21 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
             )
         )
     return rows
+
+
+def _skipped_measurement(lab: Lab, because: str) -> TestRow:
+    return TestRow(
+        lab=lab.id,
+        test_id="measurement",
+        title="Slow follower",
+        part=SLOW_FOLLOWER,
+        score=0.0,
+        max_score=float(lab.part(SLOW_FOLLOWER).points),
+        passed=False,
+        hidden=False,
+        output=because,
+        detail=because,
+    )
 
 
 def _why_lost(passed: bool, sentence: str) -> str:

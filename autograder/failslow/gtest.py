@@ -27,13 +27,17 @@ class GradedTest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A verdict. `failures` is empty exactly when the test passed."""
+    """A verdict. `failures` is empty exactly when the test passed.
+
+    `skipped_because`: one line; empty if the test ran.
+    """
 
     failures: tuple[str, ...]
     trace_hash: str = ""
     seed: str = ""
     history: str = ""
     trace: tuple[str, ...] = ()
+    skipped_because: str = ""
 
     @property
     def passed(self) -> bool:

@@ -11,11 +11,15 @@ from failslow.kit import Kit
 
 @dataclass(frozen=True)
 class Part:
-    """A group of tests whose points add up to `points`."""
+    """A group of tests whose points add up to `points`.
+
+    `needs`: tests, of this part or others, without which the rest tell nothing new (gates.py).
+    """
 
     id: str
     title: str
     points: int
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,10 @@ def _load_lab(path: Path) -> Lab:
     content = yaml_file.load(path, "lab")
     if content["directory"] != path.parent.name:
         raise CannotDo(f"{path}: directory: '{content['directory']}' is not where the file is")
-    parts = tuple(Part(**part) for part in content.pop("parts"))
+    parts = tuple(
+        Part(**{key: _frozen(value) for key, value in part.items()})
+        for part in content.pop("parts")
+    )
     if len({part.id for part in parts}) < len(parts):
         raise CannotDo(f"{path}: parts: two parts have the same id")
     cluster = _cluster_view(path, content.pop("cluster", None))

@@ -31,6 +31,7 @@ COLUMNS = (
 )
 PASSED = "[green]passed[/green]"
 FAILED = "[red]FAILED[/red]"
+SKIPPED = "[yellow]skipped[/yellow]"
 
 
 def print_grade(console: Console, grade: Grade) -> None:

@@ -5,9 +5,12 @@ in its replica how the submission wants to behave: words like FAIL:Suite.Name.
 """
 
 import json
+import os
 import stat
 import sys
 import textwrap
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from failslow.kit import Kit
@@ -207,3 +210,14 @@ def write_kit(root: Path) -> Kit:
     }
     (kit.preset("release") / "submission.json").write_text(json.dumps(recipe))
     return kit
+
+
+PATIENCE_S = 30.0
+"""For what happens soon; only a failure waits so long."""
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        os.sched_yield()

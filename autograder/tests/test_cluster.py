@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,9 @@ from failslow.cluster import place, processes, start
 from failslow.cluster.layout import Layout
 from failslow.cluster.processes import Process
 from failslow.kit import Kit
-from fakes import REPLICA, write_program, write_submission
+from fakes import PATIENCE_S, REPLICA, eventually, write_program, write_submission
 
 RunKit = Callable[..., int]
-PATIENCE_S = 30
 
 
 @pytest.fixture
@@ -174,13 +172,6 @@ def test_a_suspended_replica_is_shown_and_ended(
     assert run_kit("cluster", "down", "--data", data) == 0
     assert "SIGKILL" not in capsys.readouterr().out
     assert pids(data) == []
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        os.sched_yield()
 
 
 def test_up_again_keeps_ports_and_logs(up: RunKit, run_kit: RunKit, data: Path) -> None:

@@ -178,3 +178,17 @@ def test_an_interrupt_ends_children_and_writes_nothing(
 
 def complaints(capsys: pytest.CaptureFixture[str]) -> int:
     return sum(line.startswith("kit: ") for line in capsys.readouterr().err.splitlines())
+
+
+def test_what_follows_from_a_failure_is_skipped_and_says_so(
+    run_kit: RunKit, kit: Kit, tmp_path: Path
+) -> None:
+    path = kit.labs / "lab2-raft" / "lab.yaml"
+    slow = "title: Slow followers, points: 100"
+    path.write_text(path.read_text().replace(slow, f"{slow}, needs: [Raft.Elects]"))
+    code, content = grade(run_kit, write_submission(tmp_path / "mine", "", "FAIL:Raft.Elects"))
+    assert code == 1
+    assert content["score"] == 100
+    (skipped,) = [test for test in content["tests"] if "Slow follower" in test["name"]]
+    assert (skipped["score"], skipped["max_score"]) == (0, 100)
+    assert skipped["output"] == "Skipped because Raft.Elects fails: Property of Elects."

@@ -107,6 +107,7 @@ def scope_of(mutant: Mutant, full: bool) -> Scope:
         tests=frozenset(named),
         measurement=any(name.split("/")[0] == MEASUREMENT for name in named),
         determinism=DETERMINISM in named,
+        gates=False,
         seeds=None if full else MUTANT_SEEDS,
     )
 

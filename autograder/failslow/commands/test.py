@@ -1,15 +1,16 @@
 """`kit test`: a lab's public tests in simulation, with what a student needs on failure."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
 
-from failslow import console, parallel
+from failslow import console, gates, parallel
 from failslow.commands.sims import Sims, build_sims
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
-from failslow.report import FAILED, PASSED
+from failslow.report import FAILED, PASSED, SKIPPED
 
 HISTORY_LINES = 20
 
@@ -21,7 +22,11 @@ def run(kit: Kit, lab_id: str, directory: Path | None) -> int:
     if not tests:
         raise CannotDo(f"{lab_id} has no public tests")
     with console.progress(f"Testing {lab_id}") as advance:
-        outcomes = parallel.run_all(tests, sims.run, advance, lambda test: test.name)
+
+        def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
+            return parallel.run_all(runnable, sims.run, advance, lambda test: test.name)
+
+        outcomes = gates.run(sims.lab, tests, run_all)
     suffix = f" {directory}" if directory else ""
     for test, outcome in zip(tests, outcomes, strict=True):
         _print_outcome(sims, test, outcome, suffix)
@@ -32,9 +37,12 @@ def run(kit: Kit, lab_id: str, directory: Path | None) -> int:
 
 def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) -> None:
     out = console.stdout()
-    verdict = PASSED if outcome.passed else FAILED
+    verdict = PASSED if outcome.passed else SKIPPED if outcome.skipped_because else FAILED
     out.print(f"{verdict} [bold]{escape(test.name)}[/bold] {escape(test.description)}")
     if outcome.passed:
+        return
+    if outcome.skipped_because:
+        out.print(_indented(outcome.skipped_because) + "\n", markup=False, soft_wrap=True)
         return
     for failure in outcome.failures:
         out.print(_indented(failure), markup=False, soft_wrap=True)
