@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
-#include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "depfast/compound_event.h"
@@ -32,14 +32,12 @@ constexpr Duration kCatchUpTarget = 50ms;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
-std::size_t SizeOf(const LogEntry& entry) { return entry.command.size() + sizeof(LogEntry); }
-
 }  // namespace
 
-Raft::Raft(Runtime& runtime)
+Raft::Raft(Runtime& runtime, StateMachine& machine)
     : runtime_(runtime),
+      machine_(machine),
       recovered_(std::make_shared<IntEvent>("recovery", 1)),
-      log_(1),
       followers_(static_cast<std::size_t>(runtime.replicas())) {}
 
 void Raft::Start() {
@@ -51,6 +49,10 @@ void Raft::Start() {
     recovered_->Wait();
     return OnAppendEntries(request);
   });
+  runtime_.rpc().Handle<InstallSnapshot>([this](PeerId, const InstallSnapshot& request) {
+    recovered_->Wait();
+    return OnInstallSnapshot(request);
+  });
   runtime_.Spawn("election", [this] {
     Recover();
     ElectionLoop();
@@ -60,6 +62,29 @@ void Raft::Start() {
 // ---- start and durability ----
 
 void Raft::Recover() {
+  // What a crash left of files that were not finished.
+  runtime_.storage().Remove(kNewSnapshotFile);
+  runtime_.storage().Remove(kNewWalFile);
+  RecoverSnapshot();
+  RecoverLog();
+  ObserveRole(runtime_, term_, role_);
+  last_heard_ = runtime_.Now();
+  recovered_->Add();
+}
+
+void Raft::RecoverSnapshot() {
+  const auto read = runtime_.storage().Read(kSnapshotFile);
+  if (read->Wait() == Outcome::kReady) {
+    auto snapshot = DecodeSnapshot(read->data());
+    if (!snapshot) throw std::runtime_error("the snapshot is damaged");
+    snapshot_ = std::move(*snapshot);
+    RestoreSnapshot();
+  } else if (read->error() != ENOENT) {
+    throw std::runtime_error("cannot read the snapshot: error " + std::to_string(read->error()));
+  }
+}
+
+void Raft::RecoverLog() {
   const auto read = runtime_.storage().Read(kWalFile);
   if (read->Wait() == Outcome::kReady) {
     WalState state;
@@ -69,14 +94,19 @@ void Raft::Recover() {
     }
     term_ = state.hard_state.term;
     voted_for_ = state.hard_state.voted_for;
-    std::move(state.entries.begin(), state.entries.end(), std::back_inserter(log_));
+    log_ = std::move(state.log);
   } else if (read->error() != ENOENT) {
     throw std::runtime_error("cannot read the write-ahead log: error " +
                              std::to_string(read->error()));
   }
-  ObserveRole(runtime_, term_, role_);
-  last_heard_ = runtime_.Now();
-  recovered_->Add();
+  if (log_.base_index() > snapshot_.last_index) {
+    throw std::runtime_error("the write-ahead log begins after the snapshot ends");
+  }
+  // A crash came between a leader's snapshot and the log that goes with it.
+  if (!log_.Knows(snapshot_.last_index) || TermAt(snapshot_.last_index) != snapshot_.last_term) {
+    log_.Reset(snapshot_.last_index, snapshot_.last_term);
+    PersistLog();
+  }
 }
 
 void Raft::PersistHardState() {
@@ -85,10 +115,15 @@ void Raft::PersistHardState() {
 }
 
 std::shared_ptr<DiskEvent> Raft::PersistEntries(std::uint64_t first_index) {
-  const auto entries = std::span(log_).subspan(first_index);
   last_write_ =
-      runtime_.storage().Append(kWalFile, EncodeEntries(first_index, entries), Storage::Sync::kYes);
+      runtime_.storage().Append(kWalFile, EncodeEntries(log_, first_index), Storage::Sync::kYes);
   return last_write_;
+}
+
+void Raft::PersistLog() {
+  const std::string bytes = EncodeWal({term_, voted_for_}, log_);
+  runtime_.storage().Append(kNewWalFile, bytes, Storage::Sync::kNo);
+  last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
 }
 
 bool Raft::AwaitDurable() {
@@ -198,19 +233,19 @@ void Raft::BecomeLeader() {
   last_quorum_ = runtime_.Now();
   // An entry of our own term, even an empty one, lets us commit what earlier terms left
   // (section 5.4.2).
-  pending_.push_back({"", std::nullopt});
+  pending_.push_back({"", {}, nullptr});
   StartRound();
   runtime_.Spawn("heartbeat", [this] { HeartbeatLoop(); });
 }
 
 // ---- replication, the leader's side ----
 
-void Raft::Submit(const std::string& command, const Responder<SubmitReply>& responder) {
+void Raft::Submit(std::string command, const Dependency& client, SubmitDone done) {
   if (role_ != Role::kLeader || command.empty()) {
-    responder.Send({SubmitStatus::kNotLeader, leader_, 0});
+    done({SubmitStatus::kNotLeader, leader_, 0, ""});
     return;
   }
-  pending_.push_back({command, responder});
+  pending_.push_back({std::move(command), client, std::move(done)});
   StartRound();
 }
 
@@ -277,15 +312,13 @@ void Raft::Round() {
 
 void Raft::AppendPending() {
   // The round works for the client whose command comes first: its messages say so.
-  if (pending_.front().responder) {
-    runtime_.set_dependency(pending_.front().responder->dependency());
-  }
+  if (pending_.front().done) runtime_.set_dependency(pending_.front().client);
   std::size_t bytes = 0;
   auto next = pending_.begin();
   for (; next != pending_.end() && bytes < kRoundBytesMax; ++next) {
-    log_.push_back({term_, std::move(next->command)});
-    if (next->responder) waiting_.push_back({last_index(), *next->responder});
-    bytes += SizeOf(log_.back());
+    log_.Append({term_, std::move(next->command)});
+    if (next->done) waiting_.push_back({last_index(), std::move(next->done)});
+    bytes += RaftLog::SizeOf(log_.At(last_index()));
   }
   pending_.erase(pending_.begin(), next);
 }
@@ -296,8 +329,7 @@ AppendEntries Raft::MakeAppend(std::uint64_t first_index, std::uint64_t end_inde
   request.leader = runtime_.self();
   request.prev_log_index = first_index - 1;
   request.prev_log_term = TermAt(first_index - 1);
-  request.entries.assign(log_.begin() + static_cast<std::ptrdiff_t>(first_index),
-                         log_.begin() + static_cast<std::ptrdiff_t>(end_index));
+  request.entries = log_.Slice(first_index, end_index);
   request.leader_commit = commit_index_;
   return request;
 }
@@ -333,10 +365,14 @@ void Raft::CatchUp(PeerId peer) {
   Duration took = kForever;
   Duration timeout = kCatchUpTimeoutMin;
   while (Leads(term) && !follower.keeps_up) {
+    if (follower.next_index <= log_.base_index()) {
+      if (!SendSnapshot(peer)) runtime_.Sleep(kHeartbeatInterval);
+      continue;
+    }
     const std::uint64_t first = follower.next_index;
     std::uint64_t end = first;
     for (std::size_t bytes = 0; end <= last_index() && bytes < budget; ++end) {
-      bytes += SizeOf(log_[end]);
+      bytes += RaftLog::SizeOf(log_.At(end));
     }
     // The end of the log is in reach of a follower that answers promptly: from here on it is
     // broadcast to, behind this request on the same connection.
@@ -365,11 +401,37 @@ void Raft::CatchUp(PeerId peer) {
   if (Leads(term)) follower.catching_up = false;
 }
 
+// One snapshot, chunk by chunk. False if the follower did not answer: it may be dead, or slow.
+bool Raft::SendSnapshot(PeerId peer) {
+  const std::uint64_t term = term_;
+  const Snapshot snapshot = snapshot_;  // a newer one must not get mixed with it
+  std::uint64_t received = 0;
+  do {
+    const auto chunk = std::string_view(snapshot.state).substr(received, kSnapshotChunkBytes);
+    const auto call = runtime_.rpc().Call(
+        peer, InstallSnapshot{term, runtime_.self(), snapshot.last_index, snapshot.last_term,
+                              snapshot.state.size(), received, std::string(chunk)});
+    const Outcome outcome = call->Wait(kCatchUpTimeoutMax);
+    runtime_.rpc().Release(*call);
+    if (outcome != Outcome::kReady || !Leads(term)) return false;
+    if (call->reply().term > term_) {
+      BecomeFollower(call->reply().term);
+      return false;
+    }
+    received = call->reply().received;
+    if (received > snapshot.state.size()) return false;  // it makes no sense
+  } while (received < snapshot.state.size());
+  Follower& follower = FollowerOf(peer);
+  follower.match_index = std::max(follower.match_index, snapshot.last_index);
+  follower.next_index = follower.match_index + 1;
+  return true;
+}
+
 void Raft::HeartbeatLoop() {
   const std::uint64_t term = term_;
   runtime_.set_dependency(Dependency::Heartbeat());
   while (Leads(term)) {
-    Heartbeat(term);
+    Heartbeat();
     if (!Leads(term)) return;
     AdvanceCommit();  // an answer, or our own disk, may have been too late for its round
     if (runtime_.Now() - last_quorum_ > kElectionTimeoutMax) {
@@ -378,23 +440,31 @@ void Raft::HeartbeatLoop() {
   }
 }
 
-void Raft::Heartbeat(std::uint64_t term) {
+void Raft::Heartbeat() {
   const Time next = runtime_.Now() + kHeartbeatInterval;
-  const auto quorum = QuorumEvent::Majority(runtime_.replicas());
   BroadcastCalls calls(runtime_.rpc());
-  for (PeerId peer : runtime_.peers()) {
-    const std::uint64_t known = FollowerOf(peer).match_index + 1;
-    const auto call = runtime_.rpc().Call(peer, MakeAppend(known, known));
-    calls.Include(call);
-    quorum->Add(call, [this, term, &answered = *call] {
-      return Leads(term) && OnAppendReply(FollowerOf(answered.peer()), answered.reply());
-    });
-  }
-  quorum->VoteYes(runtime_.replicas() - 1);
+  const auto quorum = AskWhoFollows(calls);
   if (quorum->Wait(kHeartbeatInterval) == Outcome::kReady) last_quorum_ = runtime_.Now();
   // The others have until the next heartbeat: theirs may be the answer that tells of a newer term.
   runtime_.Sleep(std::max(next - runtime_.Now(), Duration::zero()));
   calls.Release();
+}
+
+std::shared_ptr<QuorumEvent> Raft::AskWhoFollows(BroadcastCalls& calls) {
+  const std::uint64_t term = term_;
+  const auto quorum = QuorumEvent::Majority(runtime_.replicas());
+  for (PeerId peer : runtime_.peers()) {
+    const std::uint64_t known = std::max(FollowerOf(peer).match_index, log_.base_index()) + 1;
+    const auto call = runtime_.rpc().Call(peer, MakeAppend(known, known));
+    calls.Include(call);
+    quorum->Add(call, [this, term, &answered = *call] {
+      if (!Leads(term)) return false;
+      OnAppendReply(FollowerOf(answered.peer()), answered.reply());
+      return answered.reply().term == term;  // it follows us, whatever its log
+    });
+  }
+  quorum->VoteYes(runtime_.replicas() - 1);
+  return quorum;
 }
 
 void Raft::AdvanceCommit() {
@@ -405,7 +475,41 @@ void Raft::AdvanceCommit() {
   std::sort(matches.begin(), matches.end());
   const std::uint64_t majority = matches[(matches.size() - 1) / 2];
   // Entries of earlier terms commit only together with one of ours (section 5.4.2).
-  if (TermAt(majority) == term_) CommitUpTo(majority);
+  if (majority > commit_index_ && TermAt(majority) == term_) CommitUpTo(majority);
+}
+
+// ---- reads ----
+
+void Raft::ReadIndex(ReadDone done) {
+  if (role_ != Role::kLeader) {
+    done(false);
+    return;
+  }
+  reads_.push_back(std::move(done));
+  StartConfirming();
+}
+
+void Raft::StartConfirming() {
+  // Before an entry of our own term is committed we do not know what earlier leaders committed.
+  const bool knows_commits = TermAt(commit_index_) == term_;
+  if (reads_.empty() || !knows_commits || std::exchange(confirming_, true)) return;
+  runtime_.Spawn("confirm", [this] { ConfirmLeadership(); });
+}
+
+void Raft::ConfirmLeadership() {
+  const std::uint64_t term = term_;
+  while (Leads(term) && !reads_.empty()) {
+    // Whatever was acknowledged before these reads came is committed here, and so applied. If a
+    // majority still follows us after that, no other leader can have acknowledged more.
+    const auto reads = std::exchange(reads_, {});
+    BroadcastCalls calls(runtime_.rpc());
+    const auto quorum = AskWhoFollows(calls);
+    const bool confirmed = quorum->Wait(kElectionTimeoutMin) == Outcome::kReady;
+    calls.Release();
+    for (const ReadDone& done : reads) done(confirmed && Leads(term));
+  }
+  confirming_ = false;
+  if (role_ == Role::kLeader) StartConfirming();  // of a later term
 }
 
 // ---- replication, the follower's side ----
@@ -422,7 +526,7 @@ AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   std::uint64_t conflict = 0;
   if (prev > last_index()) {
     conflict = last_index() + 1;
-  } else if (TermAt(prev) != request.prev_log_term) {
+  } else if (prev >= log_.base_index() && TermAt(prev) != request.prev_log_term) {
     // Skip the whole conflicting term at once (section 5.3, fast backtracking).
     conflict = prev;
     while (conflict > commit_index_ + 1 && TermAt(conflict - 1) == TermAt(prev)) --conflict;
@@ -438,13 +542,16 @@ AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
 void Raft::TakeEntries(const AppendEntries& request) {
   std::uint64_t index = request.prev_log_index + 1;
   auto entry = request.entries.begin();
-  while (entry != request.entries.end() && index <= last_index() && TermAt(index) == entry->term) {
-    ++entry, ++index;  // already here: a duplicate, or a retry
+  const auto is_here = [this](std::uint64_t at, std::uint64_t term) {
+    return at <= log_.base_index() || (at <= last_index() && TermAt(at) == term);
+  };
+  while (entry != request.entries.end() && is_here(index, entry->term)) {
+    ++entry, ++index;  // a duplicate, or a retry
   }
   if (entry != request.entries.end()) {
     assert(index > commit_index_ && "a committed entry is never replaced");
-    log_.resize(index);
-    log_.insert(log_.end(), entry, request.entries.end());
+    log_.TruncateFrom(index);
+    for (; entry != request.entries.end(); ++entry) log_.Append(*entry);
     PersistEntries(index);
   }
   CommitUpTo(std::min(request.leader_commit, request.prev_log_index + request.entries.size()));
@@ -456,22 +563,97 @@ void Raft::CommitUpTo(std::uint64_t index) {
   commit_index_ = index;
   ObserveCommit(runtime_, commit_index_);
   for (std::uint64_t i = first; i <= commit_index_; ++i) {
-    ObserveApply(runtime_, i, TermAt(i), log_[i].command);
-  }
-  while (!waiting_.empty() && waiting_.front().index <= commit_index_) {
-    waiting_.front().responder.Send(
-        {SubmitStatus::kCommitted, runtime_.self(), waiting_.front().index});
+    const std::string result = Apply(i);
+    if (waiting_.empty() || waiting_.front().index != i) continue;
+    const SubmitDone done = std::move(waiting_.front().done);
     waiting_.pop_front();
+    done({SubmitStatus::kCommitted, runtime_.self(), i, result});
   }
+  CompactIfLarge();
+  StartConfirming();
+}
+
+std::string Raft::Apply(std::uint64_t index) {
+  const LogEntry& entry = log_.At(index);
+  ObserveApply(runtime_, index, entry.term, entry.command);
+  return entry.command.empty() ? "" : machine_.Apply(index, entry.command);
 }
 
 void Raft::FailWaiting(SubmitStatus status) {
   for (const Waiting& waiting : std::exchange(waiting_, {})) {
-    waiting.responder.Send({status, leader_, waiting.index});
+    waiting.done({status, leader_, waiting.index, ""});
   }
   for (const Pending& pending : std::exchange(pending_, {})) {
-    if (pending.responder) pending.responder->Send({SubmitStatus::kNotLeader, leader_, 0});
+    if (pending.done) pending.done({SubmitStatus::kNotLeader, leader_, 0, ""});
   }
+  for (const ReadDone& done : std::exchange(reads_, {})) done(false);
+}
+
+// ---- snapshots ----
+
+void Raft::CompactIfLarge() {
+  if (log_.bytes() <= kCompactAboveBytes) return;
+  std::uint64_t index = log_.base_index();
+  for (std::size_t bytes = log_.bytes(); bytes > kRetainedBytes && index < commit_index_;) {
+    bytes -= RaftLog::SizeOf(log_.At(++index));
+  }
+  if (index == log_.base_index()) return;  // nothing of it is committed
+  snapshot_ = {commit_index_, TermAt(commit_index_), machine_.Snapshot()};
+  PersistSnapshot();
+  log_.CompactUpTo(index);
+  PersistLog();
+}
+
+void Raft::PersistSnapshot() {
+  runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kNo);
+  runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
+}
+
+void Raft::RestoreSnapshot() {
+  machine_.Restore(snapshot_.state);
+  commit_index_ = snapshot_.last_index;
+  ObserveRestore(runtime_, snapshot_.last_index, snapshot_.last_term);
+  ObserveCommit(runtime_, commit_index_);
+}
+
+InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
+  if (request.term < term_) {
+    AwaitDurable();
+    return {term_, 0};
+  }
+  if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
+  leader_ = request.leader;
+  last_heard_ = runtime_.Now();
+  const bool superfluous = request.last_index <= commit_index_;
+  if (!superfluous && TakeChunk(request)) InstallIncoming();
+  const bool installed = request.last_index <= commit_index_;
+  const std::uint64_t received = installed ? request.total_bytes : incoming_.snapshot.state.size();
+  const bool durable = AwaitDurable();
+  return {term_, durable && term_ == request.term ? received : 0};
+}
+
+bool Raft::TakeChunk(const InstallSnapshot& request) {
+  Snapshot& snapshot = incoming_.snapshot;
+  const bool goes_on = incoming_.term == request.term &&
+                       snapshot.last_index == request.last_index &&
+                       snapshot.last_term == request.last_term;
+  if (!goes_on) incoming_ = {request.term, {request.last_index, request.last_term, ""}};
+  if (request.offset == snapshot.state.size()) snapshot.state += request.data;
+  return snapshot.state.size() == request.total_bytes;
+}
+
+void Raft::InstallIncoming() {
+  snapshot_ = std::exchange(incoming_, {}).snapshot;
+  const std::uint64_t index = snapshot_.last_index;
+  // What follows the snapshot in our log stays only if it is the same log.
+  if (log_.Knows(index) && TermAt(index) == snapshot_.last_term) {
+    log_.CompactUpTo(index);
+  } else {
+    log_.Reset(index, snapshot_.last_term);
+  }
+  RestoreSnapshot();
+  PersistSnapshot();
+  PersistLog();
 }
 
 }  // namespace depfast::raft

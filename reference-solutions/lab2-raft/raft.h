@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,21 +17,41 @@
 #include "depfast/broadcast.h"
 #include "depfast/runtime.h"
 #include "depfast/value_event.h"
+#include "raft_log.h"
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
+#include "state_machine.h"
+
+namespace depfast {
+class QuorumEvent;
+}
 
 namespace depfast::raft {
 
 class Raft {
  public:
-  explicit Raft(Runtime& runtime);
+  using SubmitDone = std::function<void(const SubmitReply&)>;
+  using ReadDone = std::function<void(bool may_read)>;
+
+  // Both must outlive the Raft.
+  Raft(Runtime& runtime, StateMachine& machine);
 
   // Registers the RPC handlers and recovers from disk; takes part once that is done.
   void Start();
 
-  // Accepts a command if this replica leads, and answers when its fate is known.
-  void Submit(const std::string& command, const Responder<SubmitReply>& responder);
+  // Accepts a command if this replica leads, and calls `done` once, when its fate is known.
+  // `client` is on whose behalf. Never waits; `done` must not, either.
+  void Submit(std::string command, const Dependency& client, SubmitDone done);
+
+  // Calls `done(true)` once the state machine may be read: it has applied every command that was
+  // acknowledged before this call, by whatever replica. `done(false)` if this replica does not
+  // lead. Writes nothing to the log (Ongaro's thesis, section 6.4). Never waits; `done` must not,
+  // either.
+  void ReadIndex(ReadDone done);
+
+  // Who leads, as far as this replica knows; kNobody if it does not.
+  PeerId leader() const { return leader_; }
 
  private:
   // What a leader knows about a follower. Meaningful only while leading.
@@ -45,18 +66,28 @@ class Raft {
 
   struct Waiting {
     std::uint64_t index;
-    Responder<SubmitReply> responder;
+    SubmitDone done;
   };
 
   struct Pending {
     std::string command;
-    std::optional<Responder<SubmitReply>> responder;  // none for a no-op
+    Dependency client;
+    SubmitDone done;  // none for a no-op
+  };
+
+  // A snapshot that a leader sends us, as far as it has come.
+  struct Incoming {
+    std::uint64_t term = 0;  // the leader's
+    Snapshot snapshot;
   };
 
   // --- start and durability ---
   void Recover();
+  void RecoverSnapshot();
+  void RecoverLog();
   void PersistHardState();
   std::shared_ptr<DiskEvent> PersistEntries(std::uint64_t first_index);
+  void PersistLog();  // anew
   // Waits until everything written so far is durable: nothing that depends on state may leave
   // before. Returns false if the disk failed: then nothing may leave at all.
   bool AwaitDurable();
@@ -80,34 +111,53 @@ class Raft {
   // The follower does not keep up: entries from `from` on may not have reached it.
   void Lag(PeerId peer, std::uint64_t from);
   void CatchUp(PeerId peer);
+  bool SendSnapshot(PeerId peer);
   void HeartbeatLoop();
-  void Heartbeat(std::uint64_t term);  // takes kHeartbeatInterval
+  void Heartbeat();  // takes kHeartbeatInterval
+  // Sends every follower an empty AppendEntries. The quorum is ready when a majority follows us.
+  std::shared_ptr<QuorumEvent> AskWhoFollows(BroadcastCalls& calls);
   void AdvanceCommit();
+
+  // --- reads ---
+  void StartConfirming();
+  void ConfirmLeadership();
 
   // --- replication, the follower's side ---
   AppendEntriesReply OnAppendEntries(const AppendEntries& request);
   void TakeEntries(const AppendEntries& request);
+  InstallSnapshotReply OnInstallSnapshot(const InstallSnapshot& request);
+  bool TakeChunk(const InstallSnapshot& request);  // whether the snapshot is whole
+  void InstallIncoming();
 
   void CommitUpTo(std::uint64_t index);
+  std::string Apply(std::uint64_t index);
   void FailWaiting(SubmitStatus status);
 
+  // --- snapshots (section 7) ---
+  void CompactIfLarge();
+  void PersistSnapshot();
+  void RestoreSnapshot();
+
   Follower& FollowerOf(PeerId peer) { return followers_[static_cast<std::size_t>(peer)]; }
-  std::uint64_t last_index() const { return log_.size() - 1; }
-  std::uint64_t TermAt(std::uint64_t index) const { return log_[index].term; }
+  std::uint64_t last_index() const { return log_.last_index(); }
+  std::uint64_t TermAt(std::uint64_t index) const { return log_.TermAt(index); }
 
   Runtime& runtime_;
+  StateMachine& machine_;  // after entry commit_index_
   std::shared_ptr<IntEvent> recovered_;
 
   // On disk, too.
   std::uint64_t term_ = 0;
   PeerId voted_for_ = kNobody;
-  std::vector<LogEntry> log_;              // log_[i] has index i; log_[0] is the empty log's end
+  RaftLog log_;
+  Snapshot snapshot_;                      // the latest; the log goes on from within it
   std::shared_ptr<DiskEvent> last_write_;  // the latest; done means that all before it are, too
 
   Role role_ = Role::kFollower;
   PeerId leader_ = kNobody;  // of term_, if known
   Time last_heard_{0};       // of a leader, or when we granted a vote
   std::uint64_t commit_index_ = 0;
+  Incoming incoming_;
 
   // While leading.
   std::vector<Follower> followers_;  // by id; our own is unused
@@ -116,7 +166,9 @@ class Raft {
   std::uint64_t durable_index_ = 0;  // our own disk has the log up to here
   int rounds_ = 0;                   // whose quorum is not decided
   bool round_starting_ = false;
-  Time last_quorum_{0};  // when a majority last answered a heartbeat
+  Time last_quorum_{0};          // when a majority last answered a heartbeat
+  std::vector<ReadDone> reads_;  // that wait for the next confirmation
+  bool confirming_ = false;
 };
 
 }  // namespace depfast::raft

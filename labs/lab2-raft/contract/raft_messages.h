@@ -5,6 +5,7 @@
 // figure 2. Indexes start at 1; index 0 with term 0 is the empty log's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <msgpack.hpp>
 #include <string>
@@ -22,6 +23,13 @@ namespace depfast::raft {
 inline constexpr Duration kHeartbeatInterval = 50ms;
 inline constexpr Duration kElectionTimeoutMin = 300ms;
 inline constexpr Duration kElectionTimeoutMax = 600ms;
+
+// A replica whose log holds more than kCompactAboveBytes of applied entries (RaftLog::bytes) takes
+// a snapshot, and then keeps about kRetainedBytes of them for followers that are a little behind.
+inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
+inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
+// A snapshot travels in chunks of at most so many bytes.
+inline constexpr std::size_t kSnapshotChunkBytes = std::size_t{64} << 10;
 
 inline constexpr PeerId kNobody = -1;
 
@@ -77,6 +85,31 @@ struct AppendEntries {
   MSGPACK_DEFINE(term, leader, prev_log_index, prev_log_term, entries, leader_commit)
 };
 
+struct InstallSnapshotReply {
+  std::uint64_t term = 0;
+  // How many of the snapshot's bytes the follower has, in order: the next chunk begins there. All
+  // of them once it has the snapshot durably and has restored it, or needs it no more.
+  std::uint64_t received = 0;
+  MSGPACK_DEFINE(term, received)
+};
+
+// A chunk of the leader's snapshot (Raft, figure 13), for a follower that needs entries which the
+// leader no longer has.
+struct InstallSnapshot {
+  using Reply = InstallSnapshotReply;
+  static constexpr MethodId kMethod = 4;
+  static constexpr const char* kName = "InstallSnapshot";
+
+  std::uint64_t term = 0;
+  PeerId leader = kNobody;
+  std::uint64_t last_index = 0;  // the snapshot is the state after this entry
+  std::uint64_t last_term = 0;
+  std::uint64_t total_bytes = 0;
+  std::uint64_t offset = 0;  // of `data` in the snapshot
+  std::string data;
+  MSGPACK_DEFINE(term, leader, last_index, last_term, total_bytes, offset, data)
+};
+
 enum class SubmitStatus : std::uint8_t {
   kCommitted = 0,  // durable on a majority, and applied by the leader, at `index`
   kNotLeader = 1,  // not accepted: try `leader`, if it is known
@@ -87,7 +120,8 @@ struct SubmitReply {
   SubmitStatus status = SubmitStatus::kNotLeader;
   PeerId leader = kNobody;
   std::uint64_t index = 0;
-  MSGPACK_DEFINE(status, leader, index)
+  std::string result;  // what the state machine said; empty unless committed
+  MSGPACK_DEFINE(status, leader, index, result)
 };
 
 // What a client asks of a replica. The command must not be empty.

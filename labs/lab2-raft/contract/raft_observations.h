@@ -12,9 +12,10 @@ namespace depfast::raft {
 enum class Role : std::uint8_t { kFollower = 0, kCandidate = 1, kLeader = 2 };
 
 enum ObservationKind : std::uint32_t {
-  kRoleObservation = 1,    // term, role
-  kCommitObservation = 2,  // commit index
-  kApplyObservation = 3,   // index, term, CommandHash
+  kRoleObservation = 1,     // term, role
+  kCommitObservation = 2,   // commit index
+  kApplyObservation = 3,    // index, term, CommandHash
+  kRestoreObservation = 4,  // index, term: the last entry of a snapshot
 };
 
 // A portable 64-bit hash of a command.
@@ -34,6 +35,11 @@ inline void ObserveCommit(Runtime& runtime, std::uint64_t index) {
 inline void ObserveApply(Runtime& runtime, std::uint64_t index, std::uint64_t term,
                          std::string_view command) {
   runtime.Observe({kApplyObservation, {index, term, CommandHash(command)}});
+}
+
+// Call whenever the state machine is restored: it is now what it was after entry `index`.
+inline void ObserveRestore(Runtime& runtime, std::uint64_t index, std::uint64_t term) {
+  runtime.Observe({kRestoreObservation, {index, term}});
 }
 
 }  // namespace depfast::raft

@@ -11,7 +11,7 @@
 namespace depfast::raft {
 namespace {
 
-enum class Record : std::uint8_t { kHardState = 0, kEntries = 1 };
+enum class Record : std::uint8_t { kHardState = 0, kEntries = 1, kBase = 2 };
 
 using Packer = msgpack::packer<frame_internal::StringSink>;
 
@@ -26,38 +26,84 @@ std::string Framed(const std::string& payload) {
   return out;
 }
 
-void TakeEntries(const msgpack::object_array& record, std::vector<LogEntry>& log) {
+void TakeEntries(const msgpack::object_array& record, RaftLog& log) {
   const auto first = record.ptr[1].as<std::uint64_t>();
-  if (first < 1 || first > log.size() + 1) Refuse("entries beyond the end of the log");
-  log.resize(first - 1);
-  for (LogEntry& entry : record.ptr[2].as<std::vector<LogEntry>>()) {
-    log.push_back(std::move(entry));
+  if (first <= log.base_index() || first > log.last_index() + 1) {
+    Refuse("entries beyond the end of the log");
   }
+  log.TruncateFrom(first);
+  for (LogEntry& entry : record.ptr[2].as<std::vector<LogEntry>>()) log.Append(std::move(entry));
+}
+
+// A record that is an array of three, made by `pack` on its packer.
+template <typename Pack>
+std::string ThreeFields(const Pack& pack) {
+  std::string payload;
+  frame_internal::StringSink sink(payload);
+  Packer packer(sink);
+  packer.pack_array(3);
+  pack(packer);
+  return Framed(payload);
+}
+
+std::string EncodeBase(std::uint64_t index, std::uint64_t term) {
+  return ThreeFields([&](Packer& packer) {
+    packer.pack(static_cast<std::uint8_t>(Record::kBase));
+    packer.pack(index);
+    packer.pack(term);
+  });
 }
 
 }  // namespace
 
 std::string EncodeHardState(const HardState& state) {
-  std::string payload;
-  frame_internal::StringSink sink(payload);
-  Packer packer(sink);
-  packer.pack_array(3);
-  packer.pack(static_cast<std::uint8_t>(Record::kHardState));
-  packer.pack(state.term);
-  packer.pack(state.voted_for);
-  return Framed(payload);
+  return ThreeFields([&](Packer& packer) {
+    packer.pack(static_cast<std::uint8_t>(Record::kHardState));
+    packer.pack(state.term);
+    packer.pack(state.voted_for);
+  });
 }
 
-std::string EncodeEntries(std::uint64_t first_index, std::span<const LogEntry> entries) {
-  std::string payload;
-  frame_internal::StringSink sink(payload);
-  Packer packer(sink);
-  packer.pack_array(3);
-  packer.pack(static_cast<std::uint8_t>(Record::kEntries));
-  packer.pack(first_index);
-  packer.pack_array(static_cast<std::uint32_t>(entries.size()));
-  for (const LogEntry& entry : entries) packer.pack(entry);
-  return Framed(payload);
+std::string EncodeEntries(const RaftLog& log, std::uint64_t first_index) {
+  return ThreeFields([&](Packer& packer) {
+    packer.pack(static_cast<std::uint8_t>(Record::kEntries));
+    packer.pack(first_index);
+    packer.pack_array(static_cast<std::uint32_t>(log.last_index() + 1 - first_index));
+    for (std::uint64_t index = first_index; index <= log.last_index(); ++index) {
+      packer.pack(log.At(index));
+    }
+  });
+}
+
+std::string EncodeWal(const HardState& state, const RaftLog& log) {
+  std::string bytes = EncodeBase(log.base_index(), log.base_term()) + EncodeHardState(state);
+  if (log.last_index() > log.base_index()) bytes += EncodeEntries(log, log.base_index() + 1);
+  return bytes;
+}
+
+std::string EncodeSnapshot(const Snapshot& snapshot) {
+  return ThreeFields([&](Packer& packer) {
+    packer.pack(snapshot.last_index);
+    packer.pack(snapshot.last_term);
+    packer.pack(snapshot.state);
+  });
+}
+
+std::optional<Snapshot> DecodeSnapshot(std::string_view bytes) {
+  std::optional<Snapshot> snapshot;
+  const std::size_t good = ReadRecords(bytes, [&](std::string_view payload) {
+    std::string error;
+    const auto handle = frame_internal::UnpackBody(payload, error);
+    if (!handle || handle->get().type != msgpack::type::ARRAY) return;
+    const msgpack::object_array& record = handle->get().via.array;
+    if (record.size != 3) return;
+    try {
+      snapshot = Snapshot{record.ptr[0].as<std::uint64_t>(), record.ptr[1].as<std::uint64_t>(),
+                          record.ptr[2].as<std::string>()};
+    } catch (const msgpack::type_error&) {  // another record than ours: no snapshot
+    }
+  });
+  return good == bytes.size() ? snapshot : std::nullopt;
 }
 
 std::size_t WalState::Read(std::string_view bytes,
@@ -75,8 +121,11 @@ std::size_t WalState::Read(std::string_view bytes,
           hard_state = {record.ptr[1].as<std::uint64_t>(), record.ptr[2].as<PeerId>()};
           return;
         case Record::kEntries:
-          TakeEntries(record, entries);
+          TakeEntries(record, log);
           if (on_entries) on_entries(record.ptr[1].as<std::uint64_t>());
+          return;
+        case Record::kBase:
+          log.Reset(record.ptr[1].as<std::uint64_t>(), record.ptr[2].as<std::uint64_t>());
           return;
       }
     } catch (const msgpack::type_error&) {

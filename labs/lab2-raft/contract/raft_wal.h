@@ -1,26 +1,37 @@
-// The format of a Raft replica's write-ahead log: one file, records with checksums
-// (depfast/record_log.h). Given, not submitted: tests read the disk.
+// What a Raft replica keeps on disk: a write-ahead log and a snapshot, made of records with
+// checksums (depfast/record_log.h). Given, not submitted: tests read the disk.
 //
-// Two kinds of records, each a MessagePack array:
-//   [0, term, voted for]                 replaces the hard state
-//   [1, first index, [entry, entry ...]] entries from `first index` on; what the log held from
-//   there
-//                                        on is gone
+// The log, kWalFile. Three kinds of records, each a MessagePack array:
+//   [0, term, voted for]                  replaces the hard state
+//   [1, first index, [entry, entry ...]]  entries from `first index` on; what the log held from
+//                                         there on is gone
+//   [2, index, term]                      the log is empty now, and begins after that entry: the
+//                                         rest is in a snapshot
+//
+// The snapshot, kSnapshotFile: one record, [last index, last term, state].
+//
+// A file is replaced whole: write the new one under another name, sync, rename. The snapshot first,
+// then the log that needs it: between the two a log may begin before its snapshot ends, and that is
+// how it looks after a crash there.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "raft_log.h"
 #include "raft_messages.h"
 
 namespace depfast::raft {
 
 inline constexpr const char* kWalFile = "raft.wal";
+inline constexpr const char* kNewWalFile = "raft.wal.new";
+inline constexpr const char* kSnapshotFile = "raft.snapshot";
+inline constexpr const char* kNewSnapshotFile = "raft.snapshot.new";
 
 struct HardState {
   std::uint64_t term = 0;
@@ -28,13 +39,15 @@ struct HardState {
 };
 
 std::string EncodeHardState(const HardState& state);
-// Requires: first_index >= 1.
-std::string EncodeEntries(std::uint64_t first_index, std::span<const LogEntry> entries);
+// The entries of `log` from `first_index` on. Requires: first_index > log.base_index().
+std::string EncodeEntries(const RaftLog& log, std::uint64_t first_index);
+// A whole new log file.
+std::string EncodeWal(const HardState& state, const RaftLog& log);
 
 // What a log file says, record by record.
 struct WalState {
   HardState hard_state;
-  std::vector<LogEntry> entries;  // entries[i] has index i + 1
+  RaftLog log;
 
   // Takes in the whole records at the start of `bytes` and returns how many bytes they are. The
   // rest is a torn tail, or damage: see ReadRecords. `on_entries`, if given, hears the first index
@@ -42,8 +55,16 @@ struct WalState {
   // record that is whole but makes no sense.
   std::size_t Read(std::string_view bytes,
                    const std::function<void(std::uint64_t first_index)>& on_entries = nullptr);
-
-  std::uint64_t last_index() const { return entries.size(); }
 };
+
+struct Snapshot {
+  std::uint64_t last_index = 0;
+  std::uint64_t last_term = 0;
+  std::string state;  // of the state machine
+};
+
+std::string EncodeSnapshot(const Snapshot& snapshot);
+// Nothing if the bytes are not a whole snapshot.
+std::optional<Snapshot> DecodeSnapshot(std::string_view bytes);
 
 }  // namespace depfast::raft

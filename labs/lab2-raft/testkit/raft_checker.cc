@@ -27,15 +27,17 @@ std::optional<Body> BodyOf(const DecodedFrame& frame) {
 
 const char* ToString(Invariant invariant) {
   static constexpr const char* kNames[] = {
-      "election safety",      "leader append-only",     "log matching",     "leader completeness",
-      "state machine safety", "monotonic term",         "monotonic commit", "one vote per term",
-      "durability",           "commit needs a majority"};
+      "election safety",         "leader append-only",     "log matching",
+      "leader completeness",     "state machine safety",   "monotonic term",
+      "monotonic commit",        "one vote per term",      "durability",
+      "commit needs a majority", "a snapshot is the state"};
   return kNames[static_cast<int>(invariant)];
 }
 
-RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history)
+RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history, Machine machine)
     : simulator_(simulator),
       history_(history),
+      machine_(machine),
       replicas_(static_cast<std::size_t>(simulator.replicas())) {
   simulator.AddObserver(this);
 }
@@ -129,9 +131,32 @@ void RaftChecker::OnObservation(PeerId replica, const Observation& seen) {
     case kApplyObservation:
       OnApply(replica, seen.values[0], seen.values[1], seen.values[2]);
       break;
+    case kRestoreObservation:
+      OnRestore(replica, seen.values[0], seen.values[1]);
+      break;
     default:
       break;
   }
+}
+
+void RaftChecker::OnRestore(PeerId replica, std::uint64_t index, std::uint64_t term) {
+  Claims& claims = replicas_[Index(replica)].claims;
+  ++claims.restored;
+  Note(Name(replica) + " restores a snapshot that ends at index " + std::to_string(index));
+  if (index < claims.applied_index) {
+    Violate(Invariant::kStateMachineSafety,
+            Name(replica) + " restores the state after index " + std::to_string(index) +
+                " when it has applied index " + std::to_string(claims.applied_index));
+  }
+  CheckSnapshot(Name(replica) + " restores", index, term);
+  claims.applied_index = index;
+}
+
+void RaftChecker::CheckSnapshot(const std::string& holder, std::uint64_t index,
+                                std::uint64_t term) {
+  if (index < applied_.size() && (index == 0 || applied_[index].term == term)) return;
+  Violate(Invariant::kSnapshotIsTheState,
+          holder + " a snapshot that ends at " + At(index, term) + ", which nobody has applied");
 }
 
 void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
@@ -180,8 +205,9 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
     return;
   }
   if (index != applied_.size()) return;  // a gap: reported above
-  applied_.push_back({term, hash, claims.term});
+  applied_.push_back({term, hash, claims.term, applied_.back().state});
   if (hash != kNoOp) {
+    applied_.back().state.ApplyHash(hash);
     ++times_applied_[hash];
     ++commands_applied_;
   }
@@ -205,11 +231,19 @@ void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
   if (frame->header.method == RequestVote::kMethod) {
     const auto request = BodyOf<RequestVote>(*frame);
     if (!request) return;
-    asked = {request->term, request->candidate, request->pre_vote};
+    asked.term = request->term;
+    asked.candidate = request->candidate;
+    asked.pre_vote = request->pre_vote;
   } else if (frame->header.method == AppendEntries::kMethod) {
     const auto request = BodyOf<AppendEntries>(*frame);
     if (!request) return;
-    asked = {request->term, kNobody, false};
+    asked.term = request->term;
+  } else if (frame->header.method == InstallSnapshot::kMethod) {
+    const auto request = BodyOf<InstallSnapshot>(*frame);
+    if (!request) return;
+    asked.term = request->term;
+    asked.snapshot_index = request->last_index;
+    asked.snapshot_bytes = request->total_bytes;
   } else {
     return;
   }
@@ -226,6 +260,8 @@ void RaftChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
       if (const auto body = BodyOf<RequestVote>(*frame)) OnSentRequestVote(replica, *body);
     } else if (method == AppendEntries::kMethod) {
       if (const auto body = BodyOf<AppendEntries>(*frame)) OnSentAppendEntries(replica, *body);
+    } else if (method == InstallSnapshot::kMethod) {
+      if (const auto body = BodyOf<InstallSnapshot>(*frame)) OnSentInstallSnapshot(replica, *body);
     }
     return;
   }
@@ -240,6 +276,29 @@ void RaftChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
     if (const auto body = BodyOf<AppendEntriesReply>(*frame)) {
       OnAppendReply(replica, request, *body);
     }
+  } else if (method == InstallSnapshot::kMethod) {
+    if (const auto body = BodyOf<InstallSnapshotReply>(*frame)) {
+      OnInstallReply(replica, request, *body);
+    }
+  }
+}
+
+void RaftChecker::OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& request) {
+  OnFrameTerm(replica, request.term);
+  RequireTermOnDisk(replica, request.term, "an InstallSnapshot");
+  SeeLeader(replica, request.term);
+  CheckSnapshot(Name(replica) + " sends", request.last_index, request.last_term);
+}
+
+void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
+                                 const InstallSnapshotReply& reply) {
+  OnFrameTerm(replica, reply.term);
+  RequireTermOnDisk(replica, reply.term, "an InstallSnapshot reply");
+  const std::uint64_t on_disk = replicas_[Index(replica)].disk.last_index();
+  if (reply.received >= asked.snapshot_bytes && on_disk < asked.snapshot_index) {
+    Violate(Invariant::kDurability, Name(replica) + " acknowledges a snapshot that ends at index " +
+                                        std::to_string(asked.snapshot_index) +
+                                        " while its disk ends at index " + std::to_string(on_disk));
   }
 }
 
@@ -254,7 +313,7 @@ void RaftChecker::OnFrameTerm(PeerId replica, std::uint64_t term) {
 }
 
 void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message) {
-  const std::uint64_t on_disk = replicas_[Index(replica)].disk.log.hard_state.term;
+  const std::uint64_t on_disk = replicas_[Index(replica)].disk.wal.hard_state.term;
   if (on_disk < term) {
     Violate(Invariant::kDurability, Name(replica) + " sends " + message + " of term " +
                                         std::to_string(term) + " while its disk says term " +
@@ -271,7 +330,7 @@ void RaftChecker::OnSentRequestVote(PeerId replica, const RequestVote& request) 
 void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply) {
   OnFrameTerm(replica, reply.term);
   if (asked.pre_vote || !reply.granted) return;
-  const HardState& on_disk = replicas_[Index(replica)].disk.log.hard_state;
+  const HardState& on_disk = replicas_[Index(replica)].disk.wal.hard_state;
   if (on_disk.term < asked.term ||
       (on_disk.term == asked.term && on_disk.voted_for != asked.candidate)) {
     Violate(Invariant::kDurability, Name(replica) + " grants its vote of term " +
@@ -343,17 +402,18 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
   OnFrameTerm(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an AppendEntries reply");
   if (!reply.success) return;
-  const auto& entries = replicas_[Index(replica)].disk.log.entries;
-  if (reply.match_index > entries.size()) {
+  const Disk& disk = replicas_[Index(replica)].disk;
+  if (reply.match_index > disk.last_index()) {
     Violate(Invariant::kDurability,
             Name(replica) + " acknowledges index " + std::to_string(reply.match_index) +
-                " while its disk ends at index " + std::to_string(entries.size()));
+                " while its disk ends at index " + std::to_string(disk.last_index()));
     return;
   }
   const auto& leader_log = leader_logs_[asked.term];
   const auto leaders = leader_log.find(reply.match_index);
-  if (leaders == leader_log.end()) return;
-  const std::uint64_t on_disk = entries[reply.match_index - 1].term;
+  // What a snapshot has replaced was committed.
+  if (leaders == leader_log.end() || !disk.wal.log.Knows(reply.match_index)) return;
+  const std::uint64_t on_disk = disk.wal.log.TermAt(reply.match_index);
   if (on_disk != leaders->second.term) {
     Violate(Invariant::kLogMatching,
             Name(replica) + " acknowledges " + At(reply.match_index, leaders->second.term) +
@@ -364,24 +424,52 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
 // ---- disks ----
 
 void RaftChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
+  try {
+    ReadSnapshot(replica, disk);
+    ReadWal(replica, disk);
+  } catch (const std::exception& error) {
+    Violate(Invariant::kDurability, Name(replica) + ": " + error.what());
+  }
+}
+
+void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
   const auto file = disk.files().find(kWalFile);
   if (file == disk.files().end()) return;
   Disk& known = replicas_[Index(replica)].disk;
   if (known.generation != file->second.generation) {
-    known = Disk{.generation = file->second.generation, .bytes_read = 0, .log = {}};
+    known.generation = file->second.generation;
+    known.bytes_read = 0;
+    known.wal = {};
   }
   const std::string_view durable(file->second.data.data(), file->second.durable_bytes);
-  try {
-    known.bytes_read += known.log.Read(durable.substr(known.bytes_read), [&](std::uint64_t first) {
-      const auto& entries = known.log.entries;
-      for (std::uint64_t index = first; index <= entries.size(); ++index) {
-        const std::uint64_t prev_term = index == 1 ? 0 : entries[index - 2].term;
-        SeeEntry(index, entries[index - 1], prev_term, replica).disks |= std::uint64_t{1}
-                                                                         << replica;
-      }
-    });
-  } catch (const std::exception& error) {
-    Violate(Invariant::kDurability, Name(replica) + ": " + error.what());
+  known.bytes_read += known.wal.Read(durable.substr(known.bytes_read), [&](std::uint64_t first) {
+    const RaftLog& log = known.wal.log;
+    for (std::uint64_t index = first; index <= log.last_index(); ++index) {
+      SeeEntry(index, log.At(index), log.TermAt(index - 1), replica).disks |= std::uint64_t{1}
+                                                                              << replica;
+    }
+  });
+}
+
+void RaftChecker::ReadSnapshot(PeerId replica, const sim::SimDisk& disk) {
+  const auto file = disk.files().find(kSnapshotFile);
+  if (file == disk.files().end()) return;
+  Disk& known = replicas_[Index(replica)].disk;
+  if (known.snapshot_generation == file->second.generation) return;
+  known.snapshot_generation = file->second.generation;
+  const std::string whose = Name(replica) + " has on its disk";
+  const auto snapshot = DecodeSnapshot({file->second.data.data(), file->second.durable_bytes});
+  if (!snapshot) {
+    Violate(Invariant::kSnapshotIsTheState, whose + " a snapshot that is damaged");
+    return;
+  }
+  known.snapshot_index = snapshot->last_index;
+  CheckSnapshot(whose, snapshot->last_index, snapshot->last_term);
+  if (machine_ != Machine::kTally || snapshot->last_index >= applied_.size()) return;
+  if (snapshot->state != applied_[snapshot->last_index].state.Snapshot()) {
+    Violate(Invariant::kSnapshotIsTheState, whose +
+                                                " a snapshot that is not the state after index " +
+                                                std::to_string(snapshot->last_index));
   }
 }
 

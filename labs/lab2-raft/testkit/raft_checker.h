@@ -5,6 +5,7 @@
 // and the durability that they rest on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,7 @@
 #include "raft_observations.h"
 #include "raft_wal.h"
 #include "sim/simulator.h"
+#include "tally.h"
 #include "testkit/history.h"
 
 namespace depfast::raft {
@@ -33,6 +35,7 @@ enum class Invariant {
   kOneVotePerTerm,       // nor does it vote for two candidates in a term
   kDurability,           // it promises only what is on its disk
   kCommitNeedsMajority,  // an entry is committed only when a majority has it on disk
+  kSnapshotIsTheState,   // a snapshot is the state after the committed entry that it names
 };
 
 const char* ToString(Invariant invariant);
@@ -45,9 +48,13 @@ struct Violation {
 
 class RaftChecker : public sim::Observer {
  public:
+  // What the replicas apply commands to: of a tally, the checker knows the state after each entry.
+  enum class Machine { kTally, kOther };
+
   // Watches `simulator` from now on, and writes role changes and violations into `history`, if
   // there is one. Make it before Simulator::Start. Both must outlive it.
-  explicit RaftChecker(sim::Simulator& simulator, testkit::History* history = nullptr);
+  explicit RaftChecker(sim::Simulator& simulator, testkit::History* history = nullptr,
+                       Machine machine = Machine::kTally);
 
   const std::vector<Violation>& violations() const { return violations_; }
   // The first violation as a sentence; empty if there is none. For EXPECT_EQ("", ...).
@@ -59,6 +66,7 @@ class RaftChecker : public sim::Observer {
     Role role = Role::kFollower;
     std::uint64_t commit_index = 0;
     std::uint64_t applied_index = 0;
+    std::uint64_t restored = 0;  // how often it has restored a snapshot, in this life
   };
   const Claims& claims(PeerId replica) const { return replicas_[Index(replica)].claims; }
 
@@ -93,17 +101,24 @@ class RaftChecker : public sim::Observer {
     std::uint64_t term = 0;
     std::uint64_t command_hash = 0;
     std::uint64_t committed_by = 0;  // the entry was committed in this term, or an earlier one
+    Tally state;                     // after it
   };
   // The durable log of a replica, read incrementally.
   struct Disk {
     std::uint64_t generation = 0;
     std::size_t bytes_read = 0;
-    WalState log;
+    WalState wal;
+    std::uint64_t snapshot_generation = 0;
+    std::uint64_t snapshot_index = 0;
+    // The last entry that is safe with this replica.
+    std::uint64_t last_index() const { return std::max(wal.log.last_index(), snapshot_index); }
   };
   struct Request {
     std::uint64_t term = 0;
     PeerId candidate = kNobody;
     bool pre_vote = false;
+    std::uint64_t snapshot_index = 0;
+    std::uint64_t snapshot_bytes = 0;
   };
   struct Replica {
     Claims claims;
@@ -120,12 +135,15 @@ class RaftChecker : public sim::Observer {
   void OnObservation(PeerId replica, const Observation& seen);
   void OnRole(PeerId replica, std::uint64_t term, Role role);
   void OnApply(PeerId replica, std::uint64_t index, std::uint64_t term, std::uint64_t hash);
+  void OnRestore(PeerId replica, std::uint64_t index, std::uint64_t term);
   void OnReceived(PeerId replica, const sim::FrameArrival& arrival);
   void OnSent(PeerId replica, const sim::SendFrame& frame);
   void OnSentRequestVote(PeerId replica, const RequestVote& request);
   void OnSentAppendEntries(PeerId replica, const AppendEntries& request);
   void OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply);
   void OnAppendReply(PeerId replica, const Request& asked, const AppendEntriesReply& reply);
+  void OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& request);
+  void OnInstallReply(PeerId replica, const Request& asked, const InstallSnapshotReply& reply);
   void OnFrameTerm(PeerId replica, std::uint64_t term);
   void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message);
   void SeeLeader(PeerId replica, std::uint64_t term);
@@ -135,9 +153,14 @@ class RaftChecker : public sim::Observer {
   void SeeLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
                       std::uint64_t entry_term, std::optional<std::uint64_t> entry_hash);
   void ReadDisk(PeerId replica, const sim::SimDisk& disk);
+  void ReadWal(PeerId replica, const sim::SimDisk& disk);
+  void ReadSnapshot(PeerId replica, const sim::SimDisk& disk);
+  // `holder`: whose snapshot, or message with one, it is.
+  void CheckSnapshot(const std::string& holder, std::uint64_t index, std::uint64_t term);
 
   sim::Simulator& simulator_;
   testkit::History* history_;
+  const Machine machine_;
   Time now_{0};
   std::vector<Replica> replicas_;
   std::map<std::uint64_t, PeerId> leaders_;  // by term: from claims, and from AppendEntries
