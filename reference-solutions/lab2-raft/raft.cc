@@ -122,7 +122,7 @@ std::shared_ptr<DiskEvent> Raft::PersistEntries(std::uint64_t first_index) {
 
 void Raft::PersistLog() {
   const std::string bytes = EncodeWal({term_, voted_for_}, log_);
-  runtime_.storage().Append(kNewWalFile, bytes, Storage::Sync::kNo);
+  runtime_.storage().Append(kNewWalFile, bytes, Storage::Sync::kYes);
   last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
 }
 
@@ -605,7 +605,7 @@ void Raft::CompactIfLarge() {
 }
 
 void Raft::PersistSnapshot() {
-  runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kNo);
+  runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);
   runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
 }
 

@@ -50,11 +50,12 @@ class RealRaft : public testing::Test {
 
   // What a replica has on its disk that was acknowledged.
   std::size_t AcknowledgedOnDiskOf(int id) const {
-    WalState log;
-    log.Read(real::Contents(cluster_.WalPath(id)));
+    WalState wal;
+    wal.Read(real::Contents(cluster_.WalPath(id)));
     std::set<std::string> found;
-    for (const LogEntry& entry : log.entries) {
-      if (acknowledged_.contains(entry.command)) found.insert(entry.command);
+    for (std::uint64_t index = 1; index <= wal.log.last_index(); ++index) {
+      const std::string& command = wal.log.At(index).command;
+      if (acknowledged_.contains(command)) found.insert(command);
     }
     return found.size();
   }

@@ -1,12 +1,21 @@
 #include "replica_log.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace depfast::raft {
 
 void ReplicaLog::Read() {
+  struct stat status = {};
+  if (stat(path_.c_str(), &status) != 0) return;  // it has not written anything yet
+  if (std::exchange(file_, status.st_ino) != status.st_ino) {
+    offset_ = 0;
+    wal_ = {};
+  }
   std::ifstream file(path_, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(offset_));
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -17,11 +26,19 @@ void ReplicaLog::Read() {
 }
 
 void ReplicaLog::OnEntries(std::uint64_t first_index) {
-  for (std::size_t i = first_index - 1; i < wal_.entries.size(); ++i) {
-    std::string& command = wal_.entries[i].command;
-    if (!command.empty()) command = Abbreviated(command);
+  const bool anew = wal_.log.base_index() > 0 && first_index == wal_.log.base_index() + 1;
+  if (entries_.size() >= first_index && !anew) entries_.resize(first_index - 1);
+  entries_.resize(std::max<std::size_t>(entries_.size(), first_index - 1), {0, kUnseen});
+  for (std::uint64_t index = first_index; index <= wal_.log.last_index(); ++index) {
+    LogEntry entry = wal_.log.At(index);
+    if (!entry.command.empty()) entry.command = Abbreviated(entry.command);
+    if (index > entries_.size()) {
+      entries_.push_back(std::move(entry));
+    } else {
+      entries_[index - 1] = std::move(entry);
+    }
   }
-  if (first_index > highest_found_) return;
+  if (anew || first_index > highest_found_) return;
   rewritten_ = rewritten_ == 0 ? first_index : std::min(rewritten_, first_index);
   found_ = 0;
   highest_found_ = 0;
@@ -30,7 +47,9 @@ void ReplicaLog::OnEntries(std::uint64_t first_index) {
 bool ReplicaLog::HasAll(const std::vector<Acknowledged>& all) {
   for (; found_ < all.size(); ++found_) {
     const auto& [index, command] = all[found_];
-    if (index > wal_.last_index() || wal_.entries[index - 1].command != command) return false;
+    if (index > entries_.size()) return false;
+    const std::string& here = entries_[index - 1].command;
+    if (here != command && here != kUnseen) return false;
     highest_found_ = std::max(highest_found_, index);
   }
   return true;

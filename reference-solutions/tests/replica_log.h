@@ -1,4 +1,8 @@
 // ReplicaLog: a replica's write-ahead log as it grows, and which acknowledged commands it has.
+//
+// A replica compacts its log: what it has forgotten is remembered here. What it wrote and forgot
+// between two looks was never seen; it counts as there, because only committed entries are
+// forgotten, and is a gap: kUnseen.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +22,11 @@ class ReplicaLog {
   // Takes in what was written since the last call.
   void Read();
 
-  // The entries so far, with abbreviated commands.
-  const std::vector<LogEntry>& entries() const { return wal_.entries; }
+  // The entries so far, from index 1 on, with abbreviated commands.
+  const std::vector<LogEntry>& entries() const { return entries_; }
+
+  // The command of an entry that was never seen.
+  static constexpr const char* kUnseen = "(compacted before it was seen)";
 
   // Bytes behind the last whole record, at the latest Read. Of a replica that was killed: a torn
   // write.
@@ -38,9 +45,11 @@ class ReplicaLog {
   void OnEntries(std::uint64_t first_index);
 
   const std::string path_;
+  std::uint64_t file_ = 0;  // its number: another one, and the log was written anew
   std::size_t offset_ = 0;  // in the file: what is before it is in wal_
   std::size_t torn_bytes_ = 0;
   WalState wal_;
+  std::vector<LogEntry> entries_;
   std::size_t found_ = 0;
   std::uint64_t highest_found_ = 0;  // the highest index of those found
   std::uint64_t rewritten_ = 0;

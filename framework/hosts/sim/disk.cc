@@ -103,7 +103,25 @@ IoCompletion SimDisk::Apply(const IoRequest& request) {
   return completion;
 }
 
+void SimDisk::TearBatch() {
+  std::size_t bytes = 0;
+  for (const IoRequest& request : batch_) bytes += SizeOf(request);
+  std::size_t left = torn_.Below(bytes + 1);
+  for (IoRequest& request : batch_) {
+    const bool torn = SizeOf(request) > left;
+    if (torn) request.data = MakeBytes(request.data->substr(0, left));
+    left -= SizeOf(request);
+    if (SizeOf(request) > 0 || !torn) Apply(request);
+    if (request.kind == IoRequest::Kind::kAppend && SizeOf(request) > 0) {
+      File& file = files_.at(request.file);
+      file.durable_bytes = file.data.size();
+    }
+    if (torn) return;
+  }
+}
+
 void SimDisk::Crash() {
+  if (!batch_.empty()) TearBatch();
   queue_.clear();
   batch_.clear();
   queued_bytes_ = 0;

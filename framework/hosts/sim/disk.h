@@ -22,7 +22,10 @@ struct BatchTime {
 
 class SimDisk {
  public:
-  SimDisk(const DiskModel& model, RandomStream stream) : model_(model), stream_(stream) {}
+  // `torn`: draws how much of a batch a crash leaves; a stream of its own, so that a crash changes
+  // no later sync.
+  SimDisk(const DiskModel& model, RandomStream stream, RandomStream torn)
+      : model_(model), stream_(stream), torn_(torn) {}
 
   // What a file holds, and how much of it a crash would leave.
   struct File {
@@ -48,15 +51,18 @@ class SimDisk {
   // Ends the batch: its operations take effect, in order.
   std::vector<IoCompletion> FinishBatch();
 
-  // Power is lost: what is queued, in flight or unsynced is gone.
+  // Power is lost: what is queued or unsynced is gone. Of a batch in flight the disk has done a
+  // part, in order: its first bytes, so many as it happens, are durable, and a record may be torn.
   void Crash();
 
  private:
   IoCompletion Apply(const IoRequest& request);
+  void TearBatch();
   void MakeDurable();
 
   DiskModel model_;
   RandomStream stream_;
+  RandomStream torn_;
   std::map<std::string, File> files_;
   std::vector<IoRequest> queue_;
   std::vector<IoRequest> batch_;

@@ -9,7 +9,13 @@ namespace depfast::sim {
 namespace {
 
 // Components with a random stream of their own, so that a draw in one moves nothing in another.
-enum Component : std::uint64_t { kDiskStream = 1, kReplicaStream, kLinkStream, kReorderStream };
+enum Component : std::uint64_t {
+  kDiskStream = 1,
+  kReplicaStream,
+  kLinkStream,
+  kReorderStream,
+  kTornStream,
+};
 
 constexpr Duration kReorderDelayMax = 20ms;
 
@@ -36,7 +42,8 @@ Simulator::Simulator(SimOptions options) : options_(std::move(options)) {
   nodes_.resize(static_cast<std::size_t>(options_.replicas));
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].disk = std::make_unique<SimDisk>(options_.profile.disk,
-                                               RandomStream(options_.seed, i, kDiskStream));
+                                               RandomStream(options_.seed, i, kDiskStream),
+                                               RandomStream(options_.seed, i, kTornStream));
   }
   links_.resize(nodes_.size());
   for (auto& row : links_) row.resize(nodes_.size());

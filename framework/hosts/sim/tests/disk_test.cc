@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,7 @@ class DiskTest : public testing::Test {
     return out;
   }
 
-  SimDisk disk_{Exact().disk, RandomStream(1)};
+  SimDisk disk_{Exact().disk, RandomStream(1), RandomStream(2)};
   std::uint64_t last_id_ = 0;
   Duration took_{0};
 };
@@ -110,7 +111,7 @@ TEST_F(DiskTest, HoweverMuchIsReadTimeDoesNotOverflow) {
 TEST_F(DiskTest, SyncJitterVaries) {
   DiskModel model = Exact().disk;
   model.sync_jitter = {100, 0, 1};
-  SimDisk disk(model, RandomStream(1));
+  SimDisk disk(model, RandomStream(1), RandomStream(2));
   Duration least = 1h;
   Duration most{0};
   for (int i = 0; i < 200; ++i) {
@@ -179,14 +180,27 @@ TEST_F(DiskTest, OnlyWhatASyncCoversSurvives) {
   Append("other", "unsynced");
   Batch();
   EXPECT_EQ(Files(), "log=synced unsynced|synced  other=unsynced|");
-  Append("log", " in flight", true);
-  disk_.StartBatch(0);
   Append("log", " queued", true);
   disk_.Crash();
   EXPECT_EQ(Files(), "log=synced |synced  other=|");
   EXPECT_TRUE(disk_.idle());
   EXPECT_FALSE(disk_.has_work());
   EXPECT_EQ(disk_.queued_bytes(), 0U);
+}
+
+TEST_F(DiskTest, ACrashLeavesSomeFirstBytesOfTheBatchInFlight) {
+  std::set<std::string> left;
+  for (int i = 0; i < 200; ++i) {
+    Append("log", "ab", true);
+    Submit(Kind::kRename, "log", "", true, 0, "old");
+    Append("log", "c", true);
+    disk_.StartBatch(0);
+    disk_.Crash();
+    left.insert(Files());
+    for (const char* file : {"log", "old"}) Submit(Kind::kRemove, file);
+    Batch();
+  }
+  EXPECT_EQ(left, (std::set<std::string>{"", "log=a|a", "old=ab|ab", "log=c|c old=ab|ab"}));
 }
 
 TEST_F(DiskTest, ATornTailAfterTruncateIsNotDurable) {
