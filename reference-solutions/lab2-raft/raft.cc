@@ -67,6 +67,7 @@ void Raft::Recover() {
   runtime_.storage().Remove(kNewWalFile);
   RecoverSnapshot();
   RecoverLog();
+  ChooseWhenToCompact();
   ObserveRole(runtime_, term_, role_);
   last_heard_ = runtime_.Now();
   recovered_->Add();
@@ -592,7 +593,7 @@ void Raft::FailWaiting(SubmitStatus status) {
 // ---- snapshots ----
 
 void Raft::CompactIfLarge() {
-  if (log_.bytes() <= kCompactAboveBytes) return;
+  if (log_.bytes() <= compact_above_) return;
   std::uint64_t index = log_.base_index();
   for (std::size_t bytes = log_.bytes(); bytes > kRetainedBytes && index < commit_index_;) {
     bytes -= RaftLog::SizeOf(log_.At(++index));
@@ -602,6 +603,14 @@ void Raft::CompactIfLarge() {
   PersistSnapshot();
   log_.CompactUpTo(index);
   PersistLog();
+  ChooseWhenToCompact();
+}
+
+// Replicas that compacted at the same moment would keep all disks busy at once. A quorum hides one
+// that is slow for a while, not two.
+void Raft::ChooseWhenToCompact() {
+  constexpr auto kMost = static_cast<std::int64_t>(kCompactAboveBytes);
+  compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(kMost / 2, kMost));
 }
 
 void Raft::PersistSnapshot() {

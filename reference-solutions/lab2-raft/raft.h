@@ -135,6 +135,7 @@ class Raft {
 
   // --- snapshots (section 7) ---
   void CompactIfLarge();
+  void ChooseWhenToCompact();
   void PersistSnapshot();
   void RestoreSnapshot();
 
@@ -150,7 +151,8 @@ class Raft {
   std::uint64_t term_ = 0;
   PeerId voted_for_ = kNobody;
   RaftLog log_;
-  Snapshot snapshot_;                      // the latest; the log goes on from within it
+  std::size_t compact_above_ = kCompactAboveBytes;  // bytes of log_
+  Snapshot snapshot_;                               // the latest; the log goes on from within it
   std::shared_ptr<DiskEvent> last_write_;  // the latest; done means that all before it are, too
 
   Role role_ = Role::kFollower;
