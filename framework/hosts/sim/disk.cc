@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 namespace depfast::sim {
@@ -38,12 +39,31 @@ BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second) {
     }
     sync = sync || request.sync;
   }
+  const bool grows = BatchGrows();
+  const Duration to_sync = grows ? model_.sync + model_.growth : model_.sync;
   Duration besides = model_.per_batch;
-  if (sync) besides += model_.sync_jitter.Apply(model_.sync, stream_);
+  if (sync) besides += model_.sync_jitter.Apply(to_sync, stream_);
   const Duration sound = besides + TransferTime(bytes, model_.bytes_per_second);
-  if (bytes_per_second <= 0) return {sound, sound};
+  if (bytes_per_second <= 0) return {sound, sound, grows};
   const Duration total = besides + TransferTime(bytes, bytes_per_second);
-  return {total, std::min(sound, total)};
+  return {total, std::min(sound, total), grows};
+}
+
+bool SimDisk::BatchGrows() const {
+  std::map<std::string_view, std::size_t> sizes;
+  for (const IoRequest& request : batch_) {
+    if (request.kind != IoRequest::Kind::kAppend) continue;
+    const auto file = files_.find(request.file);
+    const std::size_t now = file == files_.end() ? 0 : file->second.data.size();
+    std::size_t& size = sizes.emplace(request.file, now).first->second;
+    const auto blocks = [this](std::size_t n) {
+      return (n + model_.block_bytes - 1) / model_.block_bytes;
+    };
+    const std::size_t before = blocks(size);
+    size += SizeOf(request);
+    if (blocks(size) > before) return true;
+  }
+  return false;
 }
 
 std::vector<IoCompletion> SimDisk::FinishBatch() {

@@ -18,6 +18,7 @@ namespace depfast::sim {
 struct BatchTime {
   Duration total;   // until its operations take effect
   Duration device;  // of that, what keeps the device from others: the time on a disk without fault
+  bool grows = false;  // an append begins a new block of its file
 };
 
 class SimDisk {
@@ -56,6 +57,7 @@ class SimDisk {
   void Crash();
 
  private:
+  bool BatchGrows() const;
   IoCompletion Apply(const IoRequest& request);
   void TearBatch();
   void MakeDurable();

@@ -44,9 +44,10 @@ struct CpuModel {
   std::size_t frames_per_connection_max = 32;
   std::size_t frames_per_step_max = 256;
   // What a profile that is calibrated against a real machine tells apart, and the others do not.
-  Duration per_burst{0};  // read: all frames that one sender's system call put on one connection
-  Duration per_write{0};  // such a system call: for each connection that the step sends on
-  Duration per_batch{0};  // of the thread that carries it out: see DiskModel::waits_per_batch
+  Duration per_burst{0};   // read: all frames that one sender's system call put on one connection
+  Duration per_write{0};   // such a system call: for each connection that the step sends on
+  Duration per_batch{0};   // of the thread that carries it out: see DiskModel::waits_per_batch
+  Duration per_growth{0};  // more of such a batch: see DiskModel::growth
   // Whoever observes does so for each command: this stands for what the replica computes for it.
   Duration per_observation{0};
   Duration per_switch{0};  // when the core turns to another replica, or to another thread of it
@@ -66,6 +67,9 @@ struct DiskModel {
   // file system that journals does not sync in one go), and needs the core before each sleep and
   // after the last. Time on the device and on the core is spread evenly.
   int waits_per_batch = 1;
+  // More of a sync that has to allocate: an append began a new block of its file.
+  Duration growth{0};
+  std::size_t block_bytes = 4096;
 };
 
 struct NetModel {

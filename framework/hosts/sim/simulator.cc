@@ -570,7 +570,9 @@ void Simulator::BatchOnCore(std::size_t index) {
     node.batch_time = node.disk->StartBatch(node.disk_bytes_per_second);
     node.batch_waits = waits;
   }
-  const Duration part = options_.profile.cpu.per_batch / (waits + 1);
+  const CpuModel& cpu = options_.profile.cpu;
+  const Duration whole = node.batch_time.grows ? cpu.per_batch + cpu.per_growth : cpu.per_batch;
+  const Duration part = whole / (waits + 1);
   if (part > Duration::zero()) {
     Occupy({index, Task::Kind::kBatch}, part, EventKind::kBatchPart);
   } else {

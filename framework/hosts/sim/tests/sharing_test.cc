@@ -279,6 +279,17 @@ TEST(Batches, MayWaitForTheDeviceSeveralTimes) {
   EXPECT_EQ(TimesOf(world, 1), (Times{13us, 666us + 13us}));
 }
 
+TEST(Batches, MayTakeMoreOfTheCoreWhenTheyBeginABlock) {
+  Profile profile = WithBatches();
+  profile.cpu.per_growth = 8us;
+  World world([](Turn& turn) { turn.Append("log", turn.first ? "x" : "", true); }, 1, profile);
+  world.sim.Start();
+  world.sim.RunUntil(1300us);
+  const Time first = 10us + 3us + 2ns + 34us + 520us + 1ns + 34us;
+  // The second step writes nothing but an empty record, after 16 us: no block begins.
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, first, first + 16us + 30us + 520us + 30us}));
+}
+
 TEST(Batches, TakeTurnsWithSteps) {
   World world(WriteFirst, 2, WithBatches(), 1, OneCore({0, 1}));
   const PeerId client = world.AddSilentClient();
