@@ -9,12 +9,12 @@
 namespace depfast::testkit {
 namespace {
 
-sim::SimOptions SimOptionsOf(const ClusterOptions& options) {
+sim::SimOptions SimOptionsOf(const ClusterOptions& options, RuntimeWatcher* watcher) {
   sim::SimOptions out;
   out.replicas = options.replicas;
   out.seed = RandomStream(TheEnvironment().seed, options.seed).Next();
   out.profile = options.profile;
-  out.make_backend = ReplicasUnderTest();
+  out.make_backend = ReplicasUnderTest(watcher);
   out.wait_statistics = options.wait_statistics;
   return out;
 }
@@ -40,7 +40,10 @@ void RecordTraceHash(std::uint64_t hash) {
 
 }  // namespace
 
-Cluster::Cluster(const ClusterOptions& options) : simulator_(SimOptionsOf(options)) {
+Cluster::Cluster(const ClusterOptions& options)
+    : recorder_(Recorder::IfWanted(TheEnvironment().record)),
+      simulator_(SimOptionsOf(options, recorder_.get())) {
+  if (recorder_ != nullptr) recorder_->Watch(simulator_, history_);
   simulator_.AddObserver(this);
   const std::string& trace = TheEnvironment().trace;
   if (!trace.empty()) {

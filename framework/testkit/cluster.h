@@ -20,6 +20,7 @@
 #include "sim/simulator.h"
 #include "testkit/environment.h"
 #include "testkit/history.h"
+#include "testkit/recorder.h"
 
 namespace depfast::testkit {
 
@@ -71,6 +72,7 @@ class Cluster : private sim::Observer {
 
   History history_;
   std::ofstream trace_file_;
+  std::unique_ptr<Recorder> recorder_;  // null unless this run is recorded
   sim::Simulator simulator_;
 };
 

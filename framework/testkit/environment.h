@@ -19,13 +19,15 @@ struct Environment {
   int perturb = 0;         // --perturb=N: see sealed::SealedOptions
   std::string history;     // --history=FILE: write the numbered history there, pass or fail
   std::string trace;       // --trace=FILE: one line per Host crossing
+  std::string record;      // --record=FILE: see Recorder
 };
 
 // Of this process. Set once, by main.
 Environment& TheEnvironment();
 
-// How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc.
-sim::BackendFactory ReplicasUnderTest();
+// How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc. `watcher`:
+// null, or it outlives the replicas; there is nothing to watch in sealed ones.
+sim::BackendFactory ReplicasUnderTest(RuntimeWatcher* watcher = nullptr);
 
 // Throws std::invalid_argument, in one line, if the environment lacks what this binary needs.
 void CheckEnvironment(const Environment& environment);

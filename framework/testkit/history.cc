@@ -12,7 +12,14 @@ std::string FormatTime(Time when) {
   return std::to_string(micros / kMicrosPerSecond) + "." + fraction + " s";
 }
 
-void History::Add(Time when, const std::string& what) {
+void History::Add(Time when, const std::string& what) { Append(when, what, false); }
+
+void History::AddViolation(Time when, const std::string& invariant, const std::string& how) {
+  Append(when, "VIOLATION of " + invariant + ": " + how, true);
+}
+
+void History::Append(Time when, const std::string& what, bool is_violation) {
+  if (listener_) listener_(when, what, is_violation);
   lines_.push_back("#" + std::to_string(++next_) + "  " + FormatTime(when) + "  " + what);
   if (lines_.size() > lines_max_) lines_.pop_front();
 }

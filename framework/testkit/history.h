@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "depfast/time.h"
 
@@ -16,6 +18,12 @@ class History {
   explicit History(std::size_t lines_max = 10'000) : lines_max_(lines_max) {}
 
   void Add(Time when, const std::string& what);
+  // Of an invariant, with one sentence on how: "VIOLATION of log matching: replica 2 ...".
+  void AddViolation(Time when, const std::string& invariant, const std::string& how);
+
+  // Hears of every line from now on, before it is cut off or printed.
+  using Listener = std::function<void(Time when, const std::string& what, bool is_violation)>;
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
 
   // The last `count` lines, oldest first: "#12  1.204113 s  replica 2 leads term 3".
   std::string Tail(std::size_t count) const;
@@ -24,7 +32,10 @@ class History {
   std::uint64_t size() const { return next_; }
 
  private:
+  void Append(Time when, const std::string& what, bool is_violation);
+
   std::size_t lines_max_;
+  Listener listener_;
   std::uint64_t next_ = 0;  // lines ever added
   std::deque<std::string> lines_;
 };

@@ -62,6 +62,8 @@ void ParseFlags(int argc, char** argv, bool& list) {
       environment.history = value;
     } else if (name == "--trace") {
       environment.trace = value;
+    } else if (name == "--record") {
+      environment.record = value;
     } else {
       throw std::invalid_argument("unknown flag '" + argument + "'");
     }

@@ -8,7 +8,7 @@
 
 namespace depfast::testkit {
 
-sim::BackendFactory ReplicasUnderTest() {
+sim::BackendFactory ReplicasUnderTest(RuntimeWatcher*) {
   sealed::SealedOptions options;
   options.program = TheEnvironment().replica;
   options.perturb = TheEnvironment().perturb;

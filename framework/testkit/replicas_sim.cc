@@ -8,7 +8,9 @@
 
 namespace depfast::testkit {
 
-sim::BackendFactory ReplicasUnderTest() { return sim::InProcessReplicas(MakeService); }
+sim::BackendFactory ReplicasUnderTest(RuntimeWatcher* watcher) {
+  return sim::InProcessReplicas(MakeService, watcher);
+}
 
 void CheckEnvironment(const Environment& environment) {
   if (!environment.replica.empty()) {

@@ -125,6 +125,7 @@ void Simulator::Kill(std::size_t index, const std::string& why) {
   node.disk->Crash();
   BreakConnections(index);
   Tell("replica " + std::to_string(index) + " dies", why);
+  for (Observer* observer : observers_) observer->OnDeath(IdOf(index), now_, why);
 }
 
 void Simulator::Die(std::size_t index, const std::string& why) {
@@ -139,10 +140,12 @@ void Simulator::BreakConnections(std::size_t index) {
   for (std::size_t other = 0; other < nodes_.size(); ++other) {
     Link& in = LinkBetween(other, index);
     ++in.epoch;
+    for (const HeldFrame& held : in.held) TellFrame(FrameStage::kLost, other, index, held.bytes);
     in.held.clear();
     in.held_bytes = in.in_flight_bytes = 0;
     // What it had put on the wire still arrives; what it held is gone.
     Link& out = LinkBetween(index, other);
+    for (const HeldFrame& held : out.held) TellFrame(FrameStage::kLost, index, other, held.bytes);
     out.held.clear();
     out.held_bytes = 0;
   }
@@ -168,6 +171,7 @@ void Simulator::Schedule(const FaultPlan& plan) {
 
 void Simulator::Begin(const Fault& fault) {
   Tell("begins: " + fault.Describe());
+  for (Observer* observer : observers_) observer->OnFaultBegins(now_, fault);
   if (fault.kind == Fault::Kind::kCrash) {
     for (PeerId replica : fault.replicas) Crash(replica);
     return;
@@ -178,6 +182,7 @@ void Simulator::Begin(const Fault& fault) {
 
 void Simulator::End(const Fault& fault) {
   Tell("ends: " + fault.Describe());
+  for (Observer* observer : observers_) observer->OnFaultEnds(now_, fault);
   if (fault.kind == Fault::Kind::kCrash) {
     for (PeerId replica : fault.replicas) Restart(replica);
     return;
@@ -190,6 +195,9 @@ void Simulator::End(const Fault& fault) {
 
 void Simulator::HealAll() {
   Tell("everything heals");
+  for (const Fault& fault : active_faults_) {
+    for (Observer* observer : observers_) observer->OnFaultEnds(now_, fault);
+  }
   active_faults_.clear();
   RecomputeFaults();
   for (PeerId replica = 0; replica < options_.replicas; ++replica) Restart(replica);
@@ -237,6 +245,12 @@ void Simulator::Tell(const std::string& what, const std::string& words) {
   trace_.AddWorld(now_, what);
   const std::string told = words.empty() ? what : what + ": " + words;
   for (Observer* observer : observers_) observer->OnWorld(now_, told);
+}
+
+void Simulator::TellFrame(FrameStage stage, std::size_t from, std::size_t to, const Bytes& bytes) {
+  for (Observer* observer : observers_) {
+    observer->OnFrame(stage, IdOf(from), IdOf(to), now_, bytes);
+  }
 }
 
 // ---- the heap ----
@@ -618,7 +632,8 @@ void Simulator::FinishBatch(std::size_t index) {
 
 void Simulator::Enqueue(std::size_t from, std::size_t to, FrameId id, Bytes bytes) {
   if (to >= nodes_.size()) return;  // an address nobody has
-  if (from == to) {                 // to oneself: no wire
+  TellFrame(FrameStage::kQueued, from, to, bytes);
+  if (from == to) {  // to oneself: no wire
     ScheduleArrival(from, to, now_, bytes);
     return;
   }
@@ -636,6 +651,7 @@ void Simulator::Drop(std::size_t from, std::size_t to, FrameId id) {
       std::lower_bound(link.held.begin(), link.held.end(), id,
                        [](const HeldFrame& f, FrameId wanted) { return f.id < wanted; });
   if (found == link.held.end() || found->id != id) return;
+  TellFrame(FrameStage::kReleased, from, to, found->bytes);
   link.held_bytes -= found->bytes->size();
   link.held.erase(found);
 }
@@ -652,7 +668,11 @@ void Simulator::Pump(std::size_t from, std::size_t to) {
     const Bytes bytes = std::move(link.held.front().bytes);
     link.held.pop_front();
     link.held_bytes -= size;
-    if (!refused) Transmit(from, to, bytes);
+    if (refused) {
+      TellFrame(FrameStage::kLost, from, to, bytes);
+    } else {
+      Transmit(from, to, bytes);
+    }
   }
 }
 
@@ -680,7 +700,10 @@ void Simulator::Transmit(std::size_t from, std::size_t to, const Bytes& bytes) {
     twice = twice || fault.kind == Fault::Kind::kDuplicate;
     late = late || fault.kind == Fault::Kind::kReorder;
   }
-  if (lost) return;
+  if (lost) {
+    TellFrame(FrameStage::kLost, from, to, bytes);
+    return;
+  }
   if (late) {  // later frames may overtake it: last_arrival stays
     RandomStream stream(options_.seed ^ RandomStream::Mix(kReorderStream), from << 32 | to, number);
     arrival += Duration(stream.Below(static_cast<std::uint64_t>(kReorderDelayMax.count())));
@@ -692,6 +715,7 @@ void Simulator::Transmit(std::size_t from, std::size_t to, const Bytes& bytes) {
 }
 
 void Simulator::ScheduleArrival(std::size_t from, std::size_t to, Time when, const Bytes& bytes) {
+  TellFrame(FrameStage::kOnWire, from, to, bytes);
   Link& link = LinkBetween(from, to);
   link.in_flight_bytes += bytes->size();
   SimEvent& event = Push(when, EventKind::kArrive, to, link.epoch);
@@ -703,11 +727,15 @@ void Simulator::Arrive(SimEvent& event) {
   const auto to = static_cast<std::size_t>(event.node);
   const auto from = static_cast<std::size_t>(event.from);
   Link& link = LinkBetween(from, to);
-  if (event.epoch != link.epoch) return;  // the connection broke
+  if (event.epoch != link.epoch) {  // the connection broke
+    TellFrame(FrameStage::kLost, from, to, event.bytes);
+    return;
+  }
   Node& node = nodes_[to];
   const bool cut =
       IsReplica(from) && IsReplica(to) && nodes_[from].partition_side != node.partition_side;
   const bool refused = IsReplica(to) && node.backend == nullptr;
+  TellFrame(cut || refused ? FrameStage::kLost : FrameStage::kArrived, from, to, event.bytes);
   if (cut || refused || !IsReplica(to)) {
     link.in_flight_bytes -= event.bytes->size();
     if (!link.held.empty()) Pump(from, to);

@@ -47,6 +47,15 @@ struct SimOptions {
   Sharing sharing = {};
 };
 
+// What becomes of a frame on its way.
+enum class FrameStage : std::uint8_t {
+  kQueued,    // given to the connection, which holds it
+  kReleased,  // taken back by its sender before it was on the wire
+  kOnWire,    // under way; a second time if the network duplicates it
+  kArrived,   // at the receiver, which may read it later
+  kLost,      // dropped by a fault, or sent to or from somebody who is down or cut off
+};
+
 // Hears of everything that checkers and reports need, at the moment it happens. May crash and
 // restart replicas, the one it hears of included: then that replica's outputs never leave.
 class Observer {
@@ -65,6 +74,15 @@ class Observer {
   // Crashes, restarts, faults that begin and end, a replica that died by itself.
   virtual void OnWorld(Time now, const std::string& what) { (void)now, (void)what; }
   virtual void OnRestart(PeerId replica, Time now) { (void)replica, (void)now; }
+  // The four below only look: they must not change the world.
+  virtual void OnFrame(FrameStage stage, PeerId from, PeerId to, Time now, const Bytes& frame) {
+    (void)stage, (void)from, (void)to, (void)now, (void)frame;
+  }
+  virtual void OnDeath(PeerId replica, Time now, const std::string& why) {
+    (void)replica, (void)now, (void)why;
+  }
+  virtual void OnFaultBegins(Time now, const Fault& fault) { (void)now, (void)fault; }
+  virtual void OnFaultEnds(Time now, const Fault& fault) { (void)now, (void)fault; }
 };
 
 class Simulator {
@@ -289,6 +307,7 @@ class Simulator {
   bool FaultHits(const Fault& fault, std::size_t from, std::size_t to, std::uint64_t number) const;
   // `words` is for people and no part of the trace hash.
   void Tell(const std::string& what, const std::string& words = "");
+  void TellFrame(FrameStage stage, std::size_t from, std::size_t to, const Bytes& bytes);
 
   SimOptions options_;
   Time now_{0};

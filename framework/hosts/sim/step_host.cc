@@ -7,19 +7,22 @@
 namespace depfast::sim {
 namespace {
 
-RuntimeOptions OptionsOf(const ReplicaConfig& config) {
+RuntimeOptions OptionsOf(const ReplicaConfig& config, RuntimeWatcher* watcher) {
   RuntimeOptions options;
   options.self = config.self;
   options.replicas = config.replicas;
   options.wait_statistics = config.wait_statistics;
+  options.watcher = watcher;
   return options;
 }
 
 }  // namespace
 
-StepHost::StepHost(const ReplicaConfig& config, ServiceFactory make_service)
-    : random_(config.random_seed),
-      runtime_(*this, OptionsOf(config)),
+StepHost::StepHost(const ReplicaConfig& config, ServiceFactory make_service,
+                   RuntimeWatcher* watcher)
+    : watcher_(watcher),
+      random_(config.random_seed),
+      runtime_(*this, OptionsOf(config, watcher)),
       make_service_(std::move(make_service)) {}
 
 StepHost::~StepHost() {
@@ -49,6 +52,7 @@ StepOutput StepHost::Step(const StepInput& input) {
 void StepHost::StartService() {
   service_ = make_service_(runtime_);
   service_->Start();
+  if (watcher_ != nullptr) watcher_->OnStarted(runtime_);
 }
 
 std::string StepHost::DumpCoroutines() { return runtime_.DumpCoroutines(); }
@@ -82,10 +86,10 @@ void StepHost::Emit(Output output) {
   if (!dead_) output_.outputs.push_back(std::move(output));
 }
 
-BackendFactory InProcessReplicas(ServiceFactory make_service) {
-  return [make_service = std::move(make_service)](
-             const ReplicaConfig& config) -> std::unique_ptr<ReplicaBackend> {
-    return std::make_unique<StepHost>(config, make_service);
+BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeWatcher* watcher) {
+  return [make_service = std::move(make_service),
+          watcher](const ReplicaConfig& config) -> std::unique_ptr<ReplicaBackend> {
+    return std::make_unique<StepHost>(config, make_service, watcher);
   };
 }
 

@@ -22,7 +22,9 @@ class StepHost final : public ReplicaBackend, private Host {
  public:
   // The service is made in the first step, so that its constructor sees the time, may use the host,
   // and a constructor that throws is a death like any other.
-  StepHost(const ReplicaConfig& config, ServiceFactory make_service);
+  // `watcher`: null, or it outlives the host.
+  StepHost(const ReplicaConfig& config, ServiceFactory make_service,
+           RuntimeWatcher* watcher = nullptr);
 
   // The host goes dead first, then the stacks unwind: whatever they do on the way does not cross.
   ~StepHost() override;
@@ -46,6 +48,7 @@ class StepHost final : public ReplicaBackend, private Host {
   void StartService();
   void Emit(Output output);
 
+  RuntimeWatcher* watcher_;
   bool dead_ = false;
   Time now_{0};
   RandomStream random_;
@@ -57,7 +60,8 @@ class StepHost final : public ReplicaBackend, private Host {
   std::unique_ptr<Service> service_;  // null before the first step
 };
 
-// Makes backends that run in this process: for students, debuggers and sanitizers.
-BackendFactory InProcessReplicas(ServiceFactory make_service);
+// Makes backends that run in this process: for students, debuggers and sanitizers. `watcher`: null,
+// or it outlives them.
+BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeWatcher* watcher = nullptr);
 
 }  // namespace depfast::sim

@@ -168,6 +168,8 @@ class Rpc {
   // The reason of the latest malformed frame; empty if there was none.
   const std::string& last_malformed() const { return last_malformed_; }
   std::size_t outstanding() const;
+  // Of the methods that have handlers.
+  std::map<MethodId, std::string> MethodNames() const;
 
  private:
   template <typename ReplyType>

@@ -24,6 +24,27 @@ namespace depfast {
 
 class Scheduler;
 
+// Hears of every wait of a replica's coroutines: for recordings. Only looks: it must not touch the
+// runtime, so that a replica that is watched does what it does unwatched.
+class RuntimeWatcher {
+ public:
+  // A coroutine is suspended; `name` and `id` are its, and no other coroutine of this runtime has
+  // the same id.
+  struct Wait {
+    PeerId replica = 0;
+    std::uint64_t id = 0;
+    const char* name = "";
+    const Event& event;
+  };
+
+  virtual ~RuntimeWatcher() = default;
+  // The service has started: its RPC handlers are known.
+  virtual void OnStarted(Runtime& runtime) = 0;
+  virtual void OnWait(const Wait& wait, Time now) = 0;
+  // The wait that OnWait told of last for this coroutine is over.
+  virtual void OnWaitEnd(const Wait& wait, Time now, Outcome outcome) = 0;
+};
+
 // Which replica it is, and its limits.
 struct RuntimeOptions {
   PeerId self = 0;
@@ -31,6 +52,7 @@ struct RuntimeOptions {
   std::size_t stack_bytes = 256 * 1024;  // per coroutine; pages are used only when touched
   std::uint64_t resumes_per_step_max = 10'000'000;  // a guard against coroutines that spin
   bool wait_statistics = false;                     // see Runtime::WaitStatistics
+  RuntimeWatcher* watcher = nullptr;                // null, or it outlives the runtime
 };
 
 // One row of the slowness propagation graph's raw data (document 001, section 3.3): how long

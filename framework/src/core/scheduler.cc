@@ -91,6 +91,7 @@ Outcome Scheduler::Block(Event& event, Duration timeout) {
   self->waiting_on_ = &event;
   self->waiting_since_ = now;
   event.AddWaiter({self, self->wait_number_});
+  if (options_.watcher != nullptr) options_.watcher->OnWait(Seen(*self), now);
   if (const Time deadline = After(now, timeout); deadline != kNever) {
     PushTimer({deadline, ++last_timer_, self, self->wait_number_});
   }
@@ -115,6 +116,9 @@ void Scheduler::Wake(const Event::Waiter& waiter, Outcome outcome) {
   if (stopping_ || IsOver(waiter)) return;
   Coroutine* const coroutine = waiter.coroutine;
   if (options_.wait_statistics) CountWait(*coroutine, runtime_.Now());
+  if (options_.watcher != nullptr) {
+    options_.watcher->OnWaitEnd(Seen(*coroutine), runtime_.Now(), outcome);
+  }
   coroutine->waiting_on_ = nullptr;
   coroutine->outcome_ = outcome;
   ready_.push_back(coroutine);
@@ -251,6 +255,10 @@ void Scheduler::AddWait(WaitTotals& totals, Duration time) {
 
 void Scheduler::CountWait(const Coroutine& coroutine, Time now) {
   AddWait(waits_[KeyOf(coroutine)], now - coroutine.waiting_since_);
+}
+
+RuntimeWatcher::Wait Scheduler::Seen(const Coroutine& coroutine) const {
+  return {options_.self, coroutine.id_, coroutine.name_, *coroutine.waiting_on_};
 }
 
 std::vector<WaitRow> Scheduler::WaitStatistics(Time now) const {

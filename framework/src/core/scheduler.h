@@ -130,6 +130,7 @@ class Scheduler {
   static WaitKey KeyOf(const Coroutine& coroutine);
   static void AddWait(WaitTotals& totals, Duration time);
   void CountWait(const Coroutine& coroutine, Time now);
+  RuntimeWatcher::Wait Seen(const Coroutine& coroutine) const;
 
   Runtime& runtime_;
   const RuntimeOptions options_;

@@ -67,6 +67,12 @@ std::size_t Rpc::outstanding() const {
   return sum;
 }
 
+std::map<MethodId, std::string> Rpc::MethodNames() const {
+  std::map<MethodId, std::string> names;
+  for (const auto& [id, method] : methods_) names[id] = method.name;
+  return names;
+}
+
 Dependency Rpc::CurrentDependency() const { return runtime_.dependency(); }
 
 void Rpc::SpawnHandler(const char* name, const Dependency& dependency, std::function<void()> body) {

@@ -57,7 +57,7 @@ void RaftChecker::Violate(Invariant invariant, const std::string& what) {
   constexpr std::size_t kEnough = 20;
   if (violations_.size() >= kEnough) return;
   violations_.push_back({invariant, now_, what});
-  Note(std::string("VIOLATION of ") + ToString(invariant) + ": " + what);
+  if (history_ != nullptr) history_->AddViolation(now_, ToString(invariant), what);
 }
 
 PeerId RaftChecker::Leader() const {

@@ -1,0 +1,282 @@
+#include "testkit/recorder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <concepts>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <variant>
+
+#include "depfast/frame.h"
+#include "testkit/environment.h"
+#include "testkit/json.h"
+
+namespace depfast::testkit {
+namespace {
+
+constexpr std::size_t kBodyChars = 400;
+constexpr std::size_t kStringChars = 48;
+
+// ,"key":value
+std::string Field(const char* key, const std::string& json) {
+  return std::string(",\"") + key + "\":" + json;
+}
+std::string Field(const char* key, std::integral auto value) {
+  return Field(key, std::to_string(value));
+}
+std::string Text(const char* key, std::string_view text) { return Field(key, JsonString(text)); }
+
+template <typename Number>
+std::string List(const Number& numbers) {
+  std::string out;
+  for (const auto number : numbers) out += (out.empty() ? "" : ",") + std::to_string(number);
+  return "[" + out + "]";
+}
+
+void AppendText(std::string& out, std::string_view text) {
+  out += JsonString(text.substr(0, kStringChars));
+  if (text.size() > kStringChars) out += "... (" + std::to_string(text.size()) + " bytes)";
+}
+
+// A body in words, cut off where it gets long.
+void AppendValue(std::string& out, const msgpack::object& value) {
+  if (out.size() > kBodyChars) return;
+  switch (value.type) {
+    case msgpack::type::STR:
+      return AppendText(out, {value.via.str.ptr, value.via.str.size});
+    case msgpack::type::BIN:
+      return AppendText(out, {value.via.bin.ptr, value.via.bin.size});
+    case msgpack::type::BOOLEAN:
+      out += value.via.boolean ? "true" : "false";
+      return;
+    case msgpack::type::POSITIVE_INTEGER:
+      out += std::to_string(value.via.u64);
+      return;
+    case msgpack::type::NEGATIVE_INTEGER:
+      out += std::to_string(value.via.i64);
+      return;
+    case msgpack::type::ARRAY:
+      out += "[";
+      for (std::uint32_t i = 0; i < value.via.array.size; ++i) {
+        if (i > 0) out += ", ";
+        if (out.size() > kBodyChars) {
+          out += "... (" + std::to_string(value.via.array.size) + " in all)";
+          break;
+        }
+        AppendValue(out, value.via.array.ptr[i]);
+      }
+      out += "]";
+      return;
+    default: {
+      std::ostringstream text;
+      text << value;
+      out += text.str().substr(0, kBodyChars);
+    }
+  }
+}
+
+std::string BodyInWords(std::string_view body) {
+  std::string error;
+  const auto value = frame_internal::UnpackBody(body, error);
+  if (!value) return "malformed: " + error;
+  std::string out;
+  AppendValue(out, value->get());
+  return out;
+}
+
+std::string DependencyInWords(const Dependency& dependency) {
+  static constexpr const char* kKinds[] = {"nobody", "client call ", "heartbeat "};
+  const std::string kind = kKinds[static_cast<int>(dependency.kind)];
+  return dependency.kind == Dependency::Kind::kNone ? kind : kind + std::to_string(dependency.id);
+}
+
+std::string FrameInWords(const Bytes& bytes) {
+  static constexpr const char* kKinds[] = {"request", "reply", "error"};
+  std::string error;
+  const auto frame = DecodeFrame(*bytes, error);
+  if (!frame) return Text("kind", "malformed") + Text("body", error);
+  const FrameHeader& header = frame->header;
+  return Text("kind", kKinds[static_cast<int>(header.kind)]) + Field("method", header.method) +
+         Text("call", std::to_string(header.call)) +
+         Text("dep", DependencyInWords(header.dependency)) + Text("body", BodyInWords(frame->body));
+}
+
+}  // namespace
+
+std::unique_ptr<Recorder> Recorder::IfWanted(const std::string& file) {
+  if (file.empty()) return nullptr;
+  std::ofstream stream(file, std::ios::app);
+  if (!stream) throw std::invalid_argument("--record=" + file + " cannot be written");
+  return std::unique_ptr<Recorder>(new Recorder(std::move(stream)));
+}
+
+Recorder::~Recorder() {
+  if (simulator_ == nullptr) return;
+  WriteHeld();
+  testing::UnitTest::GetInstance()->listeners().Release(this);
+}
+
+void Recorder::Watch(sim::Simulator& simulator, History& history) {
+  assert(simulator_ == nullptr);
+  simulator_ = &simulator;
+  simulator.AddObserver(this);
+  history.set_listener([this](Time when, const std::string& what, bool is_violation) {
+    Write("note", when, Text("text", what) + (is_violation ? Field("violation", "true") : ""));
+  });
+  testing::UnitTest::GetInstance()->listeners().Append(this);
+  Write("world", simulator.now(),
+        Field("seed", TheEnvironment().seed) + Field("replicas", simulator.replicas()));
+}
+
+void Recorder::Write(const char* what, Time now, const std::string& rest) {
+  if (now != held_time_) {
+    WriteHeld();
+    held_time_ = now;
+  }
+  WriteLine(what, now, rest);
+  file_.flush();  // should the process die in the next step, this has happened all the same
+}
+
+void Recorder::WriteLine(const char* what, Time when, const std::string& rest) {
+  file_ << "{" << Text("do", what).substr(1) << Field("w", world_) << Field("t", when.count())
+        << rest << "}\n";
+}
+
+// ---- waits ----
+
+void Recorder::OnStarted(Runtime& runtime) {
+  for (const auto& [method, name] : runtime.rpc().MethodNames()) {
+    if (!named_.insert(method).second) continue;
+    Write("method", runtime.Now(), Field("id", method) + Text("name", name));
+  }
+}
+
+void Recorder::OnWait(const Wait& wait, Time now) {
+  const auto shape = wait.event.WaitShape();
+  Write("wait", now,
+        Field("replica", wait.replica) + Field("id", wait.id) + Text("name", wait.name) +
+            Text("label", wait.event.Label()) + Text("event", wait.event.Describe()) +
+            Field("needed", shape.needed) + Field("total", shape.total) +
+            Field("peer", wait.event.WaitsOnPeer()));
+}
+
+void Recorder::OnWaitEnd(const Wait& wait, Time now, Outcome outcome) {
+  Write("woke", now,
+        Field("replica", wait.replica) + Field("id", wait.id) + Text("outcome", ToString(outcome)) +
+            Text("event", wait.event.Describe()));
+}
+
+// ---- messages ----
+
+std::deque<Recorder::Message>::iterator Recorder::Find(std::deque<Message>& open,
+                                                       sim::FrameStage stage,
+                                                       const Bytes& bytes) const {
+  return std::find_if(open.begin(), open.end(), [&](const Message& message) {
+    return message.stage == stage && message.bytes == bytes;
+  });
+}
+
+std::uint64_t Recorder::Send(const Way& way, Time now, const Bytes& frame, bool again) {
+  open_[way].push_back({++last_message_, frame, sim::FrameStage::kQueued});
+  Write("send", now,
+        Field("id", last_message_) + Field("from", way.first) + Field("to", way.second) +
+            Field("bytes", frame->size()) + (again ? Field("again", "true") : "") +
+            FrameInWords(frame));
+  return last_message_;
+}
+
+void Recorder::OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,
+                       const Bytes& frame) {
+  using sim::FrameStage;
+  const Way way{from, to};
+  if (stage == FrameStage::kQueued) {
+    Send(way, now, frame, false);
+    Hold(way, now, frame->size(), 0);
+    return;
+  }
+  auto& open = open_[way];
+  auto message = Find(open, FrameStage::kQueued, frame);
+  if (stage == FrameStage::kArrived || (stage == FrameStage::kLost && message == open.end())) {
+    message = Find(open, FrameStage::kOnWire, frame);
+  } else if (message != open.end()) {
+    Hold(way, now, 0, frame->size());
+  } else {  // the network makes a second one of it
+    Send(way, now, frame, true);
+    message = std::prev(open.end());
+  }
+  if (message == open.end()) return;
+  static constexpr const char* kWords[] = {"send", "release", "wire", "arrive", "lose"};
+  Write(kWords[static_cast<int>(stage)], now, Field("id", message->id));
+  message->stage = stage;
+  const bool unread = stage == FrameStage::kArrived && to < simulator_->replicas();
+  if (stage != FrameStage::kOnWire && !unread) open.erase(message);
+}
+
+void Recorder::OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) {
+  for (const sim::FrameArrival& frame : input.frames) {
+    auto& open = open_[{frame.from, replica}];
+    const auto message = Find(open, sim::FrameStage::kArrived, frame.bytes);
+    if (message == open.end()) continue;
+    Write("read", input.now, Field("id", message->id));
+    open.erase(message);
+  }
+  for (const sim::Output& one : output.outputs) {
+    const auto* seen = std::get_if<Observation>(&one);
+    if (seen == nullptr) continue;
+    Write("saw", input.now,
+          Field("replica", replica) + Field("kind", seen->kind) +
+              Field("values", List(seen->values)));
+  }
+}
+
+void Recorder::Hold(const Way& way, Time now, std::size_t more, std::size_t less) {
+  if (now != held_time_) {
+    WriteHeld();
+    held_time_ = now;
+  }
+  Held& held = held_[way];
+  held.bytes = held.bytes + more - less;
+  held_changed_.insert(way);
+}
+
+void Recorder::WriteHeld() {
+  for (const Way& way : std::exchange(held_changed_, {})) {
+    Held& held = held_[way];
+    if (held.bytes == held.written) continue;
+    held.written = held.bytes;
+    WriteLine("held", held_time_,
+              Field("from", way.first) + Field("to", way.second) + Field("bytes", held.bytes));
+  }
+}
+
+// ---- the world ----
+
+void Recorder::OnDeath(PeerId replica, Time now, const std::string& why) {
+  for (auto& [way, open] : open_) {
+    if (way.second != replica) continue;
+    std::erase_if(open, [](const Message& m) { return m.stage == sim::FrameStage::kArrived; });
+  }
+  Write("death", now, Field("replica", replica) + Text("why", why));
+}
+
+void Recorder::OnRestart(PeerId replica, Time now) {
+  Write("restart", now, Field("replica", replica));
+}
+
+void Recorder::OnFaultBegins(Time now, const sim::Fault& fault) { WriteFault("fault", now, fault); }
+void Recorder::OnFaultEnds(Time now, const sim::Fault& fault) { WriteFault("heal", now, fault); }
+
+void Recorder::WriteFault(const char* what, Time now, const sim::Fault& fault) {
+  Write(what, now,
+        Text("kind", sim::Fault::Name(fault.kind)) + Field("replicas", List(fault.replicas)) +
+            Text("text", fault.Describe()));
+}
+
+void Recorder::OnTestPartResult(const testing::TestPartResult& result) {
+  if (!result.failed()) return;
+  Write("failure", simulator_->now(), Text("text", result.message()));
+}
+
+}  // namespace depfast::testkit

@@ -1,0 +1,113 @@
+// Recorder: writes down what happens in a cluster, for `kit replay` to draw.
+//
+// A line of JSON for each thing that happens, in the order in which it does, so that the record of
+// a run that crashes or hangs is good up to there. Times are in nanoseconds; `w` numbers the test's
+// clusters, which may live at the same time. `do` says what it is:
+//
+// - world: a cluster begins: seed, replicas
+// - method: the name of a method id
+// - send: a message (id) is given to a connection: from, to, kind, method, call, dep (on whose
+//   behalf), bytes, body
+// - wire, arrive, lose, release, read: what becomes of the message
+// - held: how many bytes `from` holds for `to`, whenever that has changed for longer than an
+// instant
+// - wait, woke: a coroutine is suspended on an event; goes on
+// - saw: a replica's observation
+// - fault, heal: a fault begins, ends
+// - death, restart: of a replica
+// - note: a line of the history; `violation` if an invariant is violated
+// - failure: the test finds that something is wrong
+//
+// Recording only looks: a run's trace hash is the same with it. Waits are those of replicas in this
+// process; a sealed replica keeps its own to itself.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "sim/simulator.h"
+#include "testkit/history.h"
+
+namespace depfast::testkit {
+
+class Recorder : public RuntimeWatcher,
+                 private sim::Observer,
+                 private testing::EmptyTestEventListener {
+ public:
+  // Appends to `file`; null if that is empty. Throws std::invalid_argument if it cannot be written.
+  static std::unique_ptr<Recorder> IfWanted(const std::string& file);
+
+  ~Recorder() override;
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // Records from now on. Requires: called once, before the simulator starts; both outlive the
+  // recorder's last event, and the recorder outlives the simulator's replicas.
+  void Watch(sim::Simulator& simulator, History& history);
+
+ private:
+  // A message whose fate is open.
+  struct Message {
+    std::uint64_t id = 0;
+    Bytes bytes;  // kept, so that no other frame has its address
+    sim::FrameStage stage = sim::FrameStage::kQueued;
+  };
+  using Way = std::pair<PeerId, PeerId>;  // from, to
+
+  // What one connection holds; `written` is what the record says.
+  struct Held {
+    std::size_t bytes = 0;
+    std::size_t written = 0;
+  };
+
+  inline static int last_world_ = 0;
+
+  explicit Recorder(std::ofstream file) : file_(std::move(file)) {}
+
+  void OnStarted(Runtime& runtime) override;
+  void OnWait(const Wait& wait, Time now) override;
+  void OnWaitEnd(const Wait& wait, Time now, Outcome outcome) override;
+
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,
+               const Bytes& frame) override;
+  void OnDeath(PeerId replica, Time now, const std::string& why) override;
+  void OnRestart(PeerId replica, Time now) override;
+  void OnFaultBegins(Time now, const sim::Fault& fault) override;
+  void OnFaultEnds(Time now, const sim::Fault& fault) override;
+
+  void OnTestPartResult(const testing::TestPartResult& result) override;
+
+  // Of the first message on this way that is these bytes and has come so far; end() if there is
+  // none.
+  std::deque<Message>::iterator Find(std::deque<Message>& open, sim::FrameStage stage,
+                                     const Bytes& bytes) const;
+  std::uint64_t Send(const Way& way, Time now, const Bytes& frame, bool again);
+  void Hold(const Way& way, Time now, std::size_t more, std::size_t less);
+  void WriteHeld();
+  void WriteFault(const char* what, Time now, const sim::Fault& fault);
+  void Write(const char* what, Time now, const std::string& rest);
+  // {"do":"`what`","w":`world_`,"t":`when``rest`}
+  void WriteLine(const char* what, Time when, const std::string& rest);
+
+  std::ofstream file_;
+  const int world_ = ++last_world_;
+  sim::Simulator* simulator_ = nullptr;  // null before Watch
+  std::uint64_t last_message_ = 0;
+  std::map<Way, std::deque<Message>> open_;
+  std::map<Way, Held> held_;
+  std::set<Way> held_changed_;  // since held_time_
+  Time held_time_{0};
+  std::set<MethodId> named_;
+};
+
+}  // namespace depfast::testkit

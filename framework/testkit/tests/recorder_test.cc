@@ -1,0 +1,173 @@
+// Recorder: what it writes down, and that a run which is recorded is the run it was.
+#include "testkit/recorder.h"
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "notes.h"
+#include "testkit/client.h"
+#include "testkit/cluster.h"
+#include "testkit/environment.h"
+
+namespace depfast::testkit {
+namespace {
+
+// Makes clusters record while it lives, into a file of the test's own.
+class Recorded {
+ public:
+  Recorded() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    path_ = testing::TempDir() + "record-" + test->name();
+    std::filesystem::remove(path_);
+    TheEnvironment().record = path_;
+  }
+  ~Recorded() {
+    TheEnvironment().record.clear();
+    std::filesystem::remove(path_);
+  }
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
+
+  std::string All() const {
+    std::ostringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+
+  // The first line that holds all of these.
+  std::string Line(const std::vector<std::string>& parts) const {
+    std::istringstream lines(All());
+    for (std::string line; std::getline(lines, line);) {
+      bool all = true;
+      for (const std::string& part : parts) all = all && line.find(part) != std::string::npos;
+      if (all) return line;
+    }
+    return "";
+  }
+  bool Has(const std::vector<std::string>& parts) const { return !Line(parts).empty(); }
+
+ private:
+  std::string path_;
+};
+
+// The number after `"id":`.
+std::string IdIn(const std::string& line) {
+  const std::size_t begin = line.find("\"id\":");
+  return line.substr(begin, line.find_first_of(",}", begin) - begin);
+}
+
+void KeepNotes(Cluster& cluster, int notes, std::size_t bytes = 4) {
+  Client client(cluster.simulator());
+  for (int i = 0; i < notes; ++i) {
+    client.Call(0, Remember{std::string(bytes, 'x')}, 3s, [](const std::optional<Done>&) {});
+  }
+  cluster.RunFor(2s);
+}
+
+// With everything in it that a recorder hears of.
+std::uint64_t TraceOfAnEventfulRun() {
+  ClusterOptions options{.replicas = 3, .seed = 3};
+  options.profile.net.window_bytes = 4096;
+  Cluster cluster(options);
+  cluster.Schedule({sim::CpuSlow({2}, 1).From(1ms).For(1s), sim::DropFault({0}, 300).From(2ms),
+                    sim::DuplicateFault({1}, 500).From(0s),
+                    sim::CrashFault({1}).From(1s).For(500ms)});
+  cluster.Start();
+  cluster.simulator().At(1800ms, [&] { cluster.Heal(); });
+  KeepNotes(cluster, 50, 1024);
+  return cluster.simulator().trace().hash();
+}
+
+TEST(Recorder, ChangesNothing) {
+  const std::uint64_t unrecorded = TraceOfAnEventfulRun();
+  const Recorded recorded;
+  EXPECT_EQ(TraceOfAnEventfulRun(), unrecorded);
+  for (const char* what :
+       {"wire", "arrive", "lose", "release", "read", "held", "woke", "heal", "restart"}) {
+    EXPECT_TRUE(recorded.Has({std::string("\"do\":\"") + what + "\""})) << what;
+  }
+  EXPECT_TRUE(recorded.Has({"\"again\":true"})) << "a duplicate";
+}
+
+TEST(Recorder, FollowsAMessage) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  cluster.Start();
+  KeepNotes(cluster, 1);
+  EXPECT_TRUE(recorded.Has({"\"do\":\"world\"", "\"seed\":", "\"replicas\":3"}));
+  EXPECT_TRUE(recorded.Has({"\"do\":\"method\"", "\"id\":2", "\"name\":\"Store\""}));
+  const std::string sent = recorded.Line({"\"do\":\"send\"", "\"from\":0,\"to\":2"});
+  EXPECT_NE(sent.find("\"kind\":\"request\",\"method\":2"), std::string::npos) << sent;
+  EXPECT_NE(sent.find("\"dep\":\"client call 1\""), std::string::npos) << sent;
+  EXPECT_NE(sent.find(R"("body":"[\"xxxx\"]")"), std::string::npos) << sent;
+  for (const char* stage : {"wire", "arrive", "read"}) {
+    EXPECT_TRUE(recorded.Has({std::string("\"do\":\"") + stage + "\"", IdIn(sent) + "}"})) << stage;
+  }
+  EXPECT_TRUE(recorded.Has({"\"do\":\"send\"", "\"from\":1000,\"to\":0", "\"method\":1"}));
+}
+
+TEST(Recorder, CutsLongBodiesOff) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  cluster.Start();
+  KeepNotes(cluster, 1, 100'000);
+  EXPECT_TRUE(recorded.Has({"xxx\\\"... (100000 bytes)]"})) << recorded.All().substr(0, 5000);
+  EXPECT_LT(recorded.Line({"\"do\":\"send\""}).size(), 1000U);
+}
+
+TEST(Recorder, NamesWhatWasWaitedFor) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  cluster.Start();
+  cluster.Crash(1);
+  cluster.Crash(2);
+  KeepNotes(cluster, 1);
+  EXPECT_TRUE(
+      recorded.Has({"\"do\":\"wait\"", "\"name\":\"Remember\"", "\"needed\":2,\"total\":2"}));
+  EXPECT_TRUE(recorded.Has({"\"do\":\"woke\"", "\"outcome\":\"timed out\""}));
+}
+
+TEST(Recorder, WhatADeadReplicaWasSentIsLost) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  cluster.Start();
+  cluster.Crash(2);
+  KeepNotes(cluster, 1);
+  EXPECT_TRUE(recorded.Has({"\"do\":\"death\"", "\"replica\":2", "\"why\":\"crash\""}));
+  const std::string sent = recorded.Line({"\"do\":\"send\"", "\"from\":0,\"to\":2"});
+  EXPECT_TRUE(recorded.Has({"\"do\":\"lose\"", IdIn(sent) + "}"})) << sent;
+}
+
+TEST(Recorder, KnowsViolationsAndFailures) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  cluster.Start();
+  cluster.RunFor(5ms);
+  cluster.history().AddViolation(cluster.now(), "good manners", "replica 1 shouts");
+  EXPECT_NONFATAL_FAILURE(ADD_FAILURE() << "that hurts", "that hurts");
+  EXPECT_TRUE(recorded.Has({"\"do\":\"note\"", "\"t\":5000000",
+                            "VIOLATION of good manners: replica 1 shouts\",\"violation\":true"}));
+  EXPECT_EQ(cluster.history().size(), 1U);
+}
+
+TEST(Recorder, ClustersAliveAtTheSameTimeAreToldApart) {
+  const Recorded recorded;
+  Cluster one({.replicas = 3, .seed = 1});
+  const std::string first = recorded.Line({"\"do\":\"world\""});
+  Cluster other({.replicas = 2, .seed = 1});
+  one.Note("of the first");
+  const std::string number =
+      first.substr(first.find("\"w\":"), first.find(",\"t\":") - first.find("\"w\":"));
+  EXPECT_TRUE(recorded.Has({"of the first", number + ","}));
+  EXPECT_FALSE(recorded.Has({"\"replicas\":2", number + ","}));
+}
+
+}  // namespace
+}  // namespace depfast::testkit
