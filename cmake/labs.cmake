@@ -68,16 +68,18 @@ function(failslow_suite SUITE)
   gtest_discover_tests(${SUITE}_sealed TEST_PREFIX sealed.
     EXTRA_ARGS --replica=$<TARGET_FILE:${ARG_LAB}_replica> PROPERTIES TIMEOUT 300)
   add_dependencies(${SUITE}_sealed ${ARG_LAB}_replica)
-  if(NOT ARG_HIDDEN)
-    get_property(driver GLOBAL PROPERTY FAILSLOW_DRIVER_${ARG_LAB})
-    set(libraries "")
-    foreach(library ${ARG_LIBRARIES} failslow_main_sim failslow_testkit depfast_sim depfast_step
-                    depfast GTest::gtest)
-      string(APPEND libraries "\"$<TARGET_FILE:${library}>\", ")
-    endforeach()
-    set_property(GLOBAL APPEND PROPERTY FAILSLOW_SIMS
-      "    \"${SUITE}\": {\"sources\": [${driver}], \"link\": [\"$<JOIN:$<TARGET_OBJECTS:${SUITE}_tests>,\", \">\", ${libraries}@SYSTEM_LINK@]}")
+  set(hidden false)
+  if(ARG_HIDDEN)
+    set(hidden true)
   endif()
+  get_property(driver GLOBAL PROPERTY FAILSLOW_DRIVER_${ARG_LAB})
+  set(libraries "")
+  foreach(library ${ARG_LIBRARIES} failslow_main_sim failslow_testkit depfast_sim depfast_step
+                  depfast GTest::gtest)
+    string(APPEND libraries "\"$<TARGET_FILE:${library}>\", ")
+  endforeach()
+  set_property(GLOBAL APPEND PROPERTY FAILSLOW_SIMS
+    "    \"${SUITE}\": {\"hidden\": ${hidden}, \"sources\": [${driver}], \"link\": [\"$<JOIN:$<TARGET_OBJECTS:${SUITE}_tests>,\", \">\", ${libraries}@SYSTEM_LINK@]}")
 endfunction()
 
 # Writes submission.json once every lab is known.

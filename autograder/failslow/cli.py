@@ -93,11 +93,12 @@ def _add_test(commands: "argparse._SubParsersAction[_Parser]") -> None:
 
 
 def _add_replay(commands: "argparse._SubParsersAction[_Parser]") -> None:
-    parser = _add(commands, "replay", "print every step of one public test", _replay)
+    parser = _add(commands, "replay", "print every step of one test, and draw it", _replay)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("test", metavar="SUITE.NAME")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
     parser.add_argument("--seed", type=int, help="the seed a failure named")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
 
 
 def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -135,7 +136,8 @@ def _test(kit: Kit, given: argparse.Namespace) -> int:
 
 
 def _replay(kit: Kit, given: argparse.Namespace) -> int:
-    return replay.run(kit, given.lab, given.test, given.seed, given.directory)
+    request = replay.Request(given.lab, given.test, given.seed, given.directory, given.out)
+    return replay.run(kit, request)
 
 
 def _check(kit: Kit, given: argparse.Namespace) -> int:

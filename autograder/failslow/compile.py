@@ -59,6 +59,10 @@ class Recipe:
     def sim(self, lab: Lab, suite: str) -> Target:
         return self._target(f"{suite}_sim", lab, self.sims, suite)
 
+    def has_sim(self, suite: str, hidden: bool) -> bool:
+        """Whether there is such a suite, and it is hidden, or public."""
+        return suite in self.sims and self.sims[suite]["hidden"] == hidden
+
     def _target(self, name: str, lab: Lab, table: dict[str, Any], key: str) -> Target:
         if key not in table:
             raise CannotDo(f"the kit's build does not say how to link '{key}'")

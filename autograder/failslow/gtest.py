@@ -52,6 +52,7 @@ class Options:
     seed: int | None = None
     perturb: int | None = None
     trace: bool = False
+    record: Path | None = None
     timeout_s: float = TEST_TIMEOUT_S
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -122,6 +123,8 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
         argv.append(f"--perturb={options.perturb}")
     if options.trace:
         argv.append(f"--trace={scratch / 'trace'}")
+    if options.record is not None:
+        argv.append(f"--record={options.record}")
     return argv
 
 

@@ -42,6 +42,11 @@ behaviour = open(options["replica"] if "replica" in options else __file__).read(
 def wants(word):
     return f"{{word}}:{{name}}" in behaviour
 open(options["history"], "w").write("1 start\\n2 vote\\n3 end\\n")
+if "record" in options and not wants("UNRECORDED"):
+    world = dict(do="world", w=1, t=0, seed=7, replicas=3)
+    note = dict(do="note", w=1, t=5000, text="</script> votes")
+    text = json.dumps(world) + "\\n" + json.dumps(note) + "\\n"
+    open(options["record"], "w").write(text + ('{{"do":"no' if wants("SEGFAULT") else ""))
 if wants("SEGFAULT"):
     os.kill(os.getpid(), signal.SIGSEGV)
 if wants("EXIT3"):
@@ -206,7 +211,10 @@ def write_kit(root: Path) -> Kit:
         "compile": ["-O2"],
         "replicas": {"lab1": entry, "lab2": entry},
         "reals": {"lab2": entry},
-        "sims": {"lab1_public": entry},
+        "sims": {
+            "lab1_public": entry | {"hidden": False},
+            "lab1_hidden": entry | {"hidden": True},
+        },
     }
     (kit.preset("release") / "submission.json").write_text(json.dumps(recipe))
     return kit

@@ -8,7 +8,7 @@ import pytest
 
 from failslow import compile as compile_module
 from failslow.kit import Kit
-from fakes import graded, write_submission
+from fakes import write_submission
 
 RunKit = Callable[..., int]
 
@@ -44,17 +44,17 @@ def test_wrong_input_is_one_line_and_exit_2(
 @pytest.fixture
 def sims(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> Kit:
     """Makes linking a simulation write a fake test binary that holds the submission's words."""
-    from fakes import TEST_BINARY, write_program
+    from fakes import SUITES, TEST_BINARY, write_program
 
     real = compile_module.build_submission
 
     def build(*arguments: object) -> Path:
         programs = real(*arguments)
-        program = programs / "lab1_public_sim"
-        words = "".join(f"# {line}\n" for line in program.read_text().splitlines())
-        tests = [graded("Quorum.Votes", 40), graded("Quorum.Late", 10)]
-        if not program.read_text().startswith("#!"):
-            write_program(program, TEST_BINARY.format(tests=repr(tests)) + words)
+        for program in programs.iterdir():
+            words = "".join(f"# {line}\n" for line in program.read_text().splitlines())
+            tests = SUITES[program.name.removesuffix("_sim")]
+            if not program.read_text().startswith("#!"):
+                write_program(program, TEST_BINARY.format(tests=repr(tests)) + words)
         return programs
 
     monkeypatch.setattr("failslow.commands.sims.build_submission", build)
@@ -89,11 +89,62 @@ def test_replay_prints_the_history_with_the_seed(
     sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tree = write_submission(tmp_path / "mine")
-    assert run_kit("replay", "lab1", "Quorum.Votes", tree, "--seed", 42) == 0
+    out = tmp_path / "out"
+    assert run_kit("replay", "lab1", "Quorum.Votes", tree, "--seed", 42, "--out", out) == 0
     captured = capsys.readouterr()
     assert captured.out == "1 start\n2 vote\n3 end\n"
     assert "seed 42" in captured.err
-    assert run_kit("replay", "lab1", "No.Such", tree) == 2
+    assert run_kit("replay", "lab1", "No.Such", tree, "--out", out) == 2
+
+
+@pytest.mark.parametrize("behaviour", ["FAIL:Quorum.Late", "SEGFAULT:Quorum.Late"])
+def test_replay_draws_what_was_recorded_of_a_failure(
+    sims: Kit,
+    run_kit: RunKit,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    behaviour: str,
+) -> None:
+    tree = write_submission(tmp_path / "mine", behaviour)
+    out = tmp_path / "out"
+    assert run_kit("replay", "lab1", "Quorum.Late", tree, "--out", out) == 1
+    assert str(out / "replay.html") in capsys.readouterr().err
+    text = (out / "replay.html").read_text()
+    assert "Quorum.Late failed" in text
+    assert "\\u003c/script> votes" in text
+    assert json.loads((out / "replay.trace.json").read_text())["traceEvents"]
+
+
+def test_replay_draws_nothing_of_a_test_without_a_cluster(
+    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = write_submission(tmp_path / "mine", "UNRECORDED:Quorum.Votes")
+    out = tmp_path / "out"
+    assert run_kit("replay", "lab1", "Quorum.Votes", tree, "--out", out) == 0
+    assert "replay.html" not in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_an_instructor_replays_a_hidden_test_by_its_name(
+    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = write_submission(tmp_path / "mine", "FAIL:Secret.Nesting")
+    out = tmp_path / "out"
+    assert run_kit("replay", "lab1", "Secret.Nesting", tree, "--out", out) == 1
+    assert "Secret.Nesting failed" in (out / "replay.html").read_text()
+    assert run_kit("test", "lab1", tree) == 0
+    assert "Secret" not in capsys.readouterr().out
+
+
+def test_replay_writes_into_directories_only(
+    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = write_submission(tmp_path / "mine")
+    file = tmp_path / "file"
+    file.write_text("kept")
+    assert run_kit("replay", "lab1", "Quorum.Votes", tree, "--out", file) == 2
+    assert capsys.readouterr().err == f"kit: --out: {file} is not a directory\n"
+    assert file.read_text() == "kept"
 
 
 def test_bench_reads_the_programs(kit: Kit, run_kit: RunKit, tmp_path: Path, capsys) -> None:  # noqa: ANN001

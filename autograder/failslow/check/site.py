@@ -13,6 +13,7 @@ import yaml
 from failslow import console
 from failslow.check.step import Context, Counts
 from failslow.kit import Kit
+from failslow.replay import page as replay
 from failslow.site import browser, build, pages
 
 # Written apart from what makes the reference, and simpler: at the margin, in the one style that
@@ -117,9 +118,14 @@ def listed(kit: Kit) -> Counts:
 
 
 def vendored(kit: Kit) -> Counts:
-    """The scripts of others are the ones that site/vendor.yaml names, and no more."""
-    directory = kit.site / "docs" / "assets" / "vendor"
-    entries = yaml.safe_load((kit.site / "vendor.yaml").read_text(encoding="utf-8"))
+    """The scripts of others are the ones that a vendor.yaml names, and no more."""
+    counts = _vendored(kit.site / "vendor.yaml", kit.site / "docs" / "assets" / "vendor")
+    counts.add(_vendored(replay.HERE / "vendor.yaml", replay.HERE / "vendor"))
+    return counts
+
+
+def _vendored(listing: Path, directory: Path) -> Counts:
+    entries = yaml.safe_load(listing.read_text(encoding="utf-8"))
     counts = Counts()
     known = set()
     for entry in entries:
@@ -130,7 +136,8 @@ def vendored(kit: Kit) -> Counts:
         counts.expect(licence.is_file(), f"{licence.name} is missing")
     for file in sorted(directory.iterdir()):
         counts.expect(
-            file.name in known, f"site/vendor.yaml does not say where {file.name} is from"
+            file.name in known,
+            f"{listing.parent.name}/vendor.yaml does not say where {file.name} is from",
         )
     return counts
 

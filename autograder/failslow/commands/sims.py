@@ -1,4 +1,4 @@
-"""Public tests in simulation, as students run them: their code inside the test process.
+"""Tests in simulation, as students run the public ones: their code inside the test process.
 
 Not for grades. A crash or a hang is the student's here, so it is a failed test.
 """
@@ -10,13 +10,13 @@ from failslow import cmake, gtest
 from failslow.compile import build_submission, load_recipe
 from failslow.gtest import Crashed, GradedTest, Options, Outcome
 from failslow.kit import Kit
-from failslow.labs import Lab, load_labs
-from failslow.submission import collect
+from failslow.labs import Lab, Labs, load_labs
+from failslow.submission import Submission, collect
 
 
 @dataclass(frozen=True)
 class Sims:
-    """The built public suites of one lab."""
+    """Built suites of one lab: the public ones, or the hidden ones."""
 
     lab: Lab
     binaries: dict[str, Path]
@@ -28,10 +28,14 @@ class Sims:
             for test in gtest.list_graded(binary, suite)
         ]
 
-    def run(self, test: GradedTest, seed: int | None = None) -> Outcome:
-        """The verdict; CouldNotGrade only when the kit itself is at fault."""
+    def run(self, test: GradedTest, seed: int | None = None, record: Path | None = None) -> Outcome:
+        """The verdict; CouldNotGrade only when the kit itself is at fault.
+
+        `record`: where to record what happens, for `kit replay`.
+        """
+        options = Options(seed=seed, record=record)
         try:
-            return gtest.run_test(self.binaries[test.suite], test.name, Options(seed=seed))
+            return gtest.run_test(self.binaries[test.suite], test.name, options)
         except Crashed as crash:
             message = f"{_crash_reason(crash)}\n{crash.detail}".rstrip()
             return Outcome((message,), seed=str(seed or ""), history=crash.history)
@@ -43,8 +47,18 @@ def build_sims(kit: Kit, lab_id: str, directory: Path) -> Sims:
     lab = labs.get(lab_id)
     submission = collect(kit, labs, directory, lab_id)
     cmake.build(kit)
+    return sims_of(kit, labs, lab, submission)
+
+
+def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool = False) -> Sims:
+    """The public suites, or the hidden ones: none in a student's kit.
+
+    BadSubmission when the submission does not compile. Requires: the kit is built.
+    """
     recipe = load_recipe(kit)
-    suites = [suite for suite in lab.suites if suite in recipe.sims]
+    suites = [suite for suite in lab.suites if recipe.has_sim(suite, hidden)]
+    if not suites:
+        return Sims(lab, {})
     targets = [recipe.sim(lab, suite) for suite in suites]
     programs = build_submission(kit, labs, submission, recipe, targets)
     return Sims(lab, {suite: programs / f"{suite}_sim" for suite in suites})

@@ -125,6 +125,11 @@ class Tab:
         problems = list(self.evaluate(INSPECT))
         return problems + complaints(self._events)
 
+    def complaints(self) -> list[str]:
+        """About the page that was opened last, up to now."""
+        self.evaluate("0")  # what was logged before is here by the answer
+        return complaints(self._events)
+
     def search(self, words: str) -> int:
         """How much the open page's search finds."""
         return int(self.evaluate(SEARCH % json.dumps(words)))

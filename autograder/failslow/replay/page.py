@@ -1,0 +1,136 @@
+"""A recording as one HTML page: works offline, asks nobody for anything."""
+
+import html
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from failslow.labs import Shown
+from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World, most_telling
+from failslow.replay.rows import rows_of
+
+HERE = Path(__file__).resolve().parent
+
+# A browser draws so many at once without stuttering. The trace for Perfetto has them all.
+MESSAGES_MAX = 60_000
+WAITS_MAX = 60_000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is replayed, for the page's heading."""
+
+    lab: str
+    test: str
+    property: str
+    seed: str
+    passed: bool
+    failures: tuple[str, ...]
+
+
+def document(subject: Subject, worlds: list[World], shows: tuple[Shown, ...]) -> str:
+    recording = {
+        "passed": subject.passed,
+        "firstClient": FIRST_CLIENT,
+        "shows": [{"name": shown.name, "words": shown.words} for shown in shows],
+        "begin": most_telling(worlds),
+        "worlds": [_world(world, shows) for world in worlds],
+    }
+    verdict = "passed" if subject.passed else "failed"
+    return _filled(
+        (HERE / "page.html").read_text(encoding="utf-8"),
+        {
+            "title": html.escape(f"{subject.test} {verdict}: replay"),
+            "test": html.escape(subject.test),
+            "lab": html.escape(subject.lab),
+            "property": html.escape(subject.property),
+            "seed": html.escape(subject.seed or "default"),
+            "verdict": verdict,
+            "open": "" if subject.passed else "open",
+            "failures": "".join(f"<pre>{html.escape(text)}</pre>" for text in subject.failures),
+            "style": (HERE / "page.css").read_text(encoding="utf-8"),
+            "d3": (HERE / "vendor" / "d3.min.js").read_text(encoding="utf-8"),
+            "script": (HERE / "page.js").read_text(encoding="utf-8"),
+            "recording": _as_script(recording),
+        },
+    )
+
+
+def _filled(template: str, parts: dict[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], template)
+
+
+def _as_script(value: object) -> str:
+    """JSON that may stand in a script element, whatever strings it holds."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _world(world: World, shows: tuple[Shown, ...]) -> dict[str, Any]:
+    """Rows of plain values, in the order that page.js names them in."""
+    problem = world.first_problem()
+    begin, end = _window(world, world.end if problem is None else problem.when)
+    messages = [m for m in world.messages if begin <= m.sent <= end]
+    waits = [
+        (wait, row)
+        for wait, row in zip(world.waits, rows_of(world.waits), strict=True)
+        if wait.start <= end and (wait.end is None or wait.end >= begin)
+    ]
+    types = sorted({message.type for message in messages}, key=_by_method)
+    number = {name: index for index, name in enumerate(types)}
+    return {
+        "seed": world.seed,
+        "replicas": world.replicas,
+        "begin": begin,
+        "end": end,
+        "left_out": len(world.messages) - len(messages),
+        "problem": None if problem is None else world.notes.index(problem),
+        "types": types,
+        "messages": [_message(message, number[message.type]) for message in messages],
+        "waits": [_wait(wait, row) for wait, row in waits[-WAITS_MAX:]],
+        "faults": [[f.start, f.end, f.kind, f.replicas, f.text] for f in world.faults],
+        "downs": [[d.start, d.end, d.replica, d.why] for d in world.downs],
+        "notes": [[n.when, n.text, n.problem] for n in world.notes],
+        "held": [[h.when, h.sender, h.receiver, h.size] for h in world.held],
+        "shown": [_shown(world, shown) for shown in shows],
+    }
+
+
+def _message(m: Message, type_number: int) -> list[object]:
+    way = (m.id, m.sender, m.receiver, m.sent, m.wire, m.end, m.read, m.fate)
+    return [*way, type_number, m.call, m.dependency, m.size, m.body, m.again]
+
+
+def _wait(w: Wait, row: int) -> list[object]:
+    what = (w.replica, row, w.start, w.end, w.name, w.label, w.event, w.at_end)
+    return [*what, w.needed, w.total, w.peer, w.outcome]
+
+
+def _by_method(type_name: str) -> tuple[str, bool, str]:
+    """A method's requests before what answers them."""
+    method, _, kind = type_name.partition(" ")
+    return method, kind != "request", kind
+
+
+def _window(world: World, around: int) -> tuple[int, int]:
+    """All of a run, or what fits of it: up to a little after the time that matters."""
+    sent = [message.sent for message in world.messages]
+    if len(sent) <= MESSAGES_MAX:
+        return 0, world.end
+    after = sum(when <= around for when in sent) + MESSAGES_MAX // 4
+    last = min(len(sent), max(after, MESSAGES_MAX)) - 1
+    begin = sent[last - MESSAGES_MAX + 1]
+    return begin, world.end if last == len(sent) - 1 else sent[last]
+
+
+def _shown(world: World, shown: Shown) -> list[list[int]]:
+    """[time, replica, value] whenever a replica shows another value."""
+    latest: dict[int, int] = {}
+    rows = []
+    for seen in world.observed:
+        value = seen.values[shown.value]
+        if seen.kind == shown.kind and latest.get(seen.replica) != value:
+            latest[seen.replica] = value
+            rows.append([seen.when, seen.replica, value])
+    return rows

@@ -1,0 +1,293 @@
+"""Reads what a test program recorded (framework/testkit/recorder.h), into one World per cluster."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from failslow.errors import CannotDo
+
+FIRST_CLIENT = 1000
+
+
+@dataclass
+class Message:
+    """Times are in nanoseconds. `fate`: sent, arrived, lost or released; `end` is when, or None.
+
+    `wire`: when the wire took it; `read`: when its receiver did. None where that never happened.
+    """
+
+    id: int
+    sender: int
+    receiver: int
+    sent: int
+    type: str
+    call: str
+    dependency: str
+    size: int
+    body: str
+    again: bool = False
+    wire: int | None = None
+    end: int | None = None
+    read: int | None = None
+    fate: str = "sent"
+
+
+@dataclass
+class Wait:
+    """A coroutine's wait. `end` is None for one that never ended; `outcome` is then empty.
+
+    `event` is what it waited on as the wait began, `at_end` the same as it ended.
+    """
+
+    replica: int
+    life: int  # of the replica, from 0 on: coroutines are numbered anew in each
+    coroutine: int
+    name: str
+    label: str
+    event: str
+    needed: int
+    total: int
+    peer: int
+    start: int
+    end: int | None = None
+    outcome: str = ""
+    at_end: str = ""
+
+    @property
+    def is_quorum(self) -> bool:
+        return self.total > 1
+
+
+@dataclass
+class Fault:
+    """`end` is None for one that never ended."""
+
+    start: int
+    kind: str
+    replicas: list[int]
+    text: str
+    end: int | None = None
+
+
+@dataclass
+class Down:
+    """A replica is dead, until it restarts (`end`) or for good."""
+
+    replica: int
+    start: int
+    why: str
+    end: int | None = None
+
+
+@dataclass
+class Note:
+    """A line of the history, or (`problem`) a violated invariant or a failure of the test."""
+
+    when: int
+    text: str
+    problem: str = ""  # "", "violation" or "failure"
+
+
+@dataclass
+class Observed:
+    when: int
+    replica: int
+    kind: int
+    values: list[int]
+
+
+@dataclass
+class Held:
+    """From `when` on, `sender` holds `size` bytes for `receiver`."""
+
+    when: int
+    sender: int
+    receiver: int
+    size: int
+
+
+@dataclass
+class World:
+    """One cluster of a test, from its start to `end`."""
+
+    seed: int
+    replicas: int
+    end: int = 0
+    messages: list[Message] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    downs: list[Down] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    observed: list[Observed] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+
+    def first_problem(self) -> Note | None:
+        """The first violated invariant; without one, the test's first failure."""
+        for kind in ("violation", "failure"):
+            for note in self.notes:
+                if note.problem == kind:
+                    return note
+        return None
+
+
+def read(path: Path) -> list[World]:
+    """The worlds in the order in which they began. CannotDo for a record that is damaged.
+
+    The last line may be cut off: that is where the test program died.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotDo(f"cannot read the recording {path}: {error}") from error
+    lines = text.split("\n")[:-1]
+    reader = _Reader()
+    for number, line in enumerate(lines, start=1):
+        try:
+            reader.add(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CannotDo(f"{path}: line {number} is no record: {error!r}") from error
+    return reader.worlds()
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._worlds: dict[int, _WorldReader] = {}
+
+    def add(self, record: dict[str, Any]) -> None:
+        number = record["w"]
+        if record["do"] == "world":
+            self._worlds[number] = _WorldReader(World(record["seed"], record["replicas"]))
+        else:
+            self._worlds[number].add(record)
+
+    def worlds(self) -> list[World]:
+        return [reader.finished() for reader in self._worlds.values()]
+
+
+class _WorldReader:
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._methods: dict[int, str] = {}
+        self._kinds: dict[int, tuple[str, int | None]] = {}  # of each message
+        self._messages: dict[int, Message] = {}
+        self._waiting: dict[tuple[int, int], Wait] = {}
+        self._down: dict[int, Down] = {}
+        self._lives: dict[int, int] = {}  # that have ended, by replica
+
+    def add(self, record: dict[str, Any]) -> None:
+        self._world.end = max(self._world.end, record["t"])
+        getattr(self, f"_on_{record['do']}")(record)
+
+    def finished(self) -> World:
+        """Names are resolved last: a method may be named after it was first used."""
+        for message in self._world.messages:
+            kind, method = self._kinds[message.id]
+            name = "" if method is None else self._methods.get(method, f"method {method}")
+            message.type = f"{name} {kind}".strip()
+        return self._world
+
+    def _on_method(self, record: dict[str, Any]) -> None:
+        self._methods[record["id"]] = record["name"]
+
+    def _on_send(self, record: dict[str, Any]) -> None:
+        message = Message(
+            id=record["id"],
+            sender=record["from"],
+            receiver=record["to"],
+            sent=record["t"],
+            type="",
+            call=record.get("call", ""),
+            dependency=record.get("dep", ""),
+            size=record["bytes"],
+            body=record["body"],
+            again=record.get("again", False),
+        )
+        self._kinds[message.id] = record["kind"], record.get("method")
+        self._messages[message.id] = message
+        self._world.messages.append(message)
+
+    def _on_wire(self, record: dict[str, Any]) -> None:
+        self._messages[record["id"]].wire = record["t"]
+
+    def _on_read(self, record: dict[str, Any]) -> None:
+        self._messages[record["id"]].read = record["t"]
+
+    def _on_arrive(self, record: dict[str, Any]) -> None:
+        self._end(record, "arrived")
+
+    def _on_lose(self, record: dict[str, Any]) -> None:
+        self._end(record, "lost")
+
+    def _on_release(self, record: dict[str, Any]) -> None:
+        self._end(record, "released")
+
+    def _end(self, record: dict[str, Any], fate: str) -> None:
+        message = self._messages[record["id"]]
+        message.fate, message.end = fate, record["t"]
+
+    def _on_held(self, record: dict[str, Any]) -> None:
+        held = Held(record["t"], record["from"], record["to"], record["bytes"])
+        self._world.held.append(held)
+
+    def _on_wait(self, record: dict[str, Any]) -> None:
+        wait = Wait(
+            replica=record["replica"],
+            life=self._lives.get(record["replica"], 0),
+            coroutine=record["id"],
+            name=record["name"],
+            label=record["label"],
+            event=record["event"],
+            needed=record["needed"],
+            total=record["total"],
+            peer=record["peer"],
+            start=record["t"],
+        )
+        self._waiting[wait.replica, wait.coroutine] = wait
+        self._world.waits.append(wait)
+
+    def _on_woke(self, record: dict[str, Any]) -> None:
+        wait = self._waiting.pop((record["replica"], record["id"]))
+        wait.end, wait.outcome, wait.at_end = record["t"], record["outcome"], record["event"]
+
+    def _on_saw(self, record: dict[str, Any]) -> None:
+        seen = Observed(record["t"], record["replica"], record["kind"], record["values"])
+        self._world.observed.append(seen)
+
+    def _on_fault(self, record: dict[str, Any]) -> None:
+        fault = Fault(record["t"], record["kind"], record["replicas"], record["text"])
+        self._world.faults.append(fault)
+
+    def _on_heal(self, record: dict[str, Any]) -> None:
+        for fault in self._world.faults:
+            if fault.end is None and fault.text == record["text"]:
+                fault.end = record["t"]
+                return
+
+    def _on_death(self, record: dict[str, Any]) -> None:
+        replica = record["replica"]
+        self._lives[replica] = self._lives.get(replica, 0) + 1
+        self._down[replica] = Down(replica, record["t"], record["why"])
+        self._world.downs.append(self._down[replica])
+        for key in [key for key in self._waiting if key[0] == replica]:
+            wait = self._waiting.pop(key)
+            wait.end, wait.outcome, wait.at_end = record["t"], "replica died", wait.event
+
+    def _on_restart(self, record: dict[str, Any]) -> None:
+        self._down.pop(record["replica"]).end = record["t"]
+
+    def _on_note(self, record: dict[str, Any]) -> None:
+        problem = "violation" if record.get("violation") else ""
+        self._world.notes.append(Note(record["t"], record["text"], problem))
+
+    def _on_failure(self, record: dict[str, Any]) -> None:
+        self._world.notes.append(Note(record["t"], record["text"], "failure"))
+
+
+def most_telling(worlds: Iterable[World]) -> int:
+    """The index of the first world that has a problem, else of the first."""
+    for index, world in enumerate(worlds):
+        if world.first_problem() is not None:
+            return index
+    return 0

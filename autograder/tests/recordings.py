@@ -1,0 +1,86 @@
+"""Makes recordings as the test programs write them, from a seed."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+US = 1000
+METHODS = {1: "RequestVote", 2: "AppendEntries"}
+
+
+class Recording:
+    """Collects records; times are in microseconds."""
+
+    def __init__(self, replicas: int = 3, world: int = 1) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self._world = world
+        self._last_message = 0
+        self.add("world", 0, seed=1, replicas=replicas)
+        for number, name in METHODS.items():
+            self.add("method", 0, id=number, name=name)
+
+    def add(self, what: str, when_us: float, **rest: Any) -> None:  # noqa: ANN401
+        self.lines.append({"do": what, "w": self._world, "t": int(when_us * US), **rest})
+
+    def send(self, when_us: float, sender: int, receiver: int, **rest: Any) -> int:  # noqa: ANN401
+        self._last_message += 1
+        given = {"kind": "request", "method": 2, "call": str(self._last_message), "body": "[1]"}
+        given |= {"dep": "nobody", "bytes": 20, "from": sender, "to": receiver, **rest}
+        self.add("send", when_us, id=self._last_message, **given)
+        return self._last_message
+
+    def fate(self, what: str, when_us: float, message: int) -> None:
+        self.add(what, when_us, id=message)
+
+    def wait(self, when_us: float, replica: int, coroutine: int, **rest: Any) -> None:  # noqa: ANN401
+        given = {"name": "replicate", "label": "quorum", "event": "QuorumEvent 0 of 3"}
+        given |= {"needed": 3, "total": 5, "peer": -1, **rest}
+        self.add("wait", when_us, replica=replica, id=coroutine, **given)
+
+    def woke(self, when_us: float, replica: int, coroutine: int, outcome: str = "ready") -> None:
+        event = "QuorumEvent 3 of 3"
+        self.add("woke", when_us, replica=replica, id=coroutine, outcome=outcome, event=event)
+
+    def write(self, path: Path) -> Path:
+        text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self.lines)
+        path.write_text(text)
+        return path
+
+
+def large(replicas: int, rounds: int) -> Recording:
+    """A leader's rounds of requests and replies, with a slow, a lossy and a crashed follower.
+
+    2 * (replicas - 1) messages a round.
+    """
+    chance = random.Random(1)
+    made = Recording(replicas)
+    leader = 0
+    made.add("saw", 1, replica=leader, kind=1, values=[1, 2, 0, 0])
+    made.add("fault", 10, kind="net-slow", replicas=[4], text="net-slow 5 ms on replica 4")
+    for number in range(rounds):
+        start = 100 + number * 400
+        if number == rounds // 3:
+            made.add("death", start, replica=3, why="crash")
+        if number == rounds // 2:
+            made.add("restart", start, replica=3)
+        made.wait(start, leader, number + 1)
+        for follower in range(1, replicas):
+            asked = made.send(start + follower, leader, follower, body=f'[1, {number}, "command"]')
+            made.fate("wire", start + follower + 1, asked)
+            lost = chance.random() < 0.02
+            made.fate("lose" if lost else "arrive", start + 60 + chance.random() * 40, asked)
+            back = made.send(
+                start + 110 + follower, follower, leader, kind="reply", call=str(asked), body="[1]"
+            )
+            made.fate("wire", start + 110 + follower, back)
+            made.fate("arrive", start + 170 + chance.random() * 60, back)
+        made.woke(start + 240, leader, number + 1)
+        made.add("saw", start + 241, replica=leader, kind=2, values=[number, 0, 0, 0])
+        made.add("held", start + 242, **{"from": leader, "to": 4, "bytes": number * 100})
+    end = 100 + rounds * 400
+    broken = "VIOLATION of log matching: replica 2 has another command at index 7"
+    made.add("note", end * 0.7, text=broken, violation=True)
+    made.add("failure", end, text="Expected: is sound")
+    made.lines.sort(key=lambda line: line["t"])
+    return made

@@ -1,0 +1,252 @@
+"""Replays: reading a recording, the page's data, the trace, and the command."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from failslow.errors import CannotDo
+from failslow.labs import Shown
+from failslow.replay import page, recording, trace
+from failslow.replay.recording import Message, World
+from failslow.replay.rows import rows_of
+from recordings import Recording, large
+
+SHOWS = (
+    Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),
+    Shown("commit", kind=2, value=0),
+)
+SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, ("a < b",))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "record"
+
+
+def data_of(text: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="recording">(.*?)</script>', text)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_a_message_is_followed_to_its_end(path: Path) -> None:
+    made = Recording()
+    arrives, lost, released, open_ = (made.send(10, 0, 1) for _ in range(4))
+    made.fate("wire", 11, arrives)
+    made.fate("arrive", 20, arrives)
+    made.fate("read", 25, arrives)
+    made.fate("lose", 30, lost)
+    made.fate("release", 40, released)
+    (world,) = recording.read(made.write(path))
+    fates = {m.id: (m.fate, m.wire, m.end, m.read) for m in world.messages}
+    assert fates == {
+        arrives: ("arrived", 11_000, 20_000, 25_000),
+        lost: ("lost", None, 30_000, None),
+        released: ("released", None, 40_000, None),
+        open_: ("sent", None, None, None),
+    }
+    assert {m.type for m in world.messages} == {"AppendEntries request"}
+    assert world.end == 40_000
+
+
+def test_what_has_no_name_has_a_number(path: Path) -> None:
+    made = Recording()
+    made.send(1, 0, 1, method=9, kind="error")
+    made.send(2, 0, 1, kind="malformed")
+    del made.lines[-1]["method"]
+    (world,) = recording.read(made.write(path))
+    assert [m.type for m in world.messages] == ["method 9 error", "malformed"]
+
+
+def test_waits_end_with_their_replica_or_never(path: Path) -> None:
+    made = Recording()
+    made.wait(1, 0, 1)
+    made.wait(2, 1, 1)
+    made.wait(3, 2, 1)
+    made.woke(5, 0, 1)
+    made.add("death", 6, replica=1, why="crash")
+    made.add("restart", 8, replica=1)
+    made.wait(9, 1, 1)
+    (world,) = recording.read(made.write(path))
+    ends = [(w.replica, w.life, w.end, w.outcome) for w in world.waits]
+    assert ends == [
+        (0, 0, 5_000, "ready"),
+        (1, 0, 6_000, "replica died"),
+        (2, 0, None, ""),
+        (1, 1, None, ""),
+    ]
+    assert [(d.start, d.end) for d in world.downs] == [(6_000, 8_000)]
+
+
+def test_faults_end_or_last(path: Path) -> None:
+    made = Recording()
+    made.add("fault", 1, kind="drop", replicas=[1], text="drop")
+    made.add("fault", 2, kind="cpu-slow", replicas=[2], text="slow")
+    made.add("heal", 3, kind="drop", replicas=[1], text="drop")
+    (world,) = recording.read(made.write(path))
+    assert [(f.kind, f.end) for f in world.faults] == [("drop", 3_000), ("cpu-slow", None)]
+
+
+def test_a_violation_comes_before_a_failure(path: Path) -> None:
+    made = Recording()
+    made.add("note", 1, text="harmless")
+    assert recording.read(made.write(path))[0].first_problem() is None
+    made.add("failure", 2, text="late")
+    made.add("note", 3, text="broken", violation=True)
+    made.add("note", 4, text="broken again", violation=True)
+    problem = recording.read(made.write(path))[0].first_problem()
+    assert problem is not None
+    assert problem.text == "broken"
+
+
+def test_the_world_with_the_problem_is_shown_first(path: Path) -> None:
+    one, other = Recording(world=1), Recording(replicas=5, world=2)
+    other.add("failure", 2, text="wrong")
+    one.lines += other.lines
+    worlds = recording.read(one.write(path))
+    assert [world.replicas for world in worlds] == [3, 5]
+    assert recording.most_telling(worlds) == 1
+    assert recording.most_telling(worlds[:1]) == 0
+
+
+def test_a_record_that_breaks_off_is_good_up_to_there(path: Path) -> None:
+    made = Recording()
+    made.add("note", 1, text="last words")
+    text = made.write(path).read_text()
+    path.write_text(text + '{"do":"note","w":1,"t":20')
+    (world,) = recording.read(path)
+    assert [note.text for note in world.notes] == ["last words"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "7",
+        '{"do":"dance","w":1,"t":1}',
+        '{"do":"note","w":2,"t":1,"text":"of no world"}',
+        '{"do":"note","w":1,"t":1}',
+        '{"do":"arrive","w":1,"t":1,"id":99}',
+        '{"do":"restart","w":1,"t":1,"replica":0}',
+    ],
+)
+def test_a_damaged_record_is_one_sentence(path: Path, line: str) -> None:
+    text = Recording().write(path).read_text()
+    path.write_text(f"{text}{line}\n")
+    with pytest.raises(CannotDo, match="line 4 is no record"):
+        recording.read(path)
+
+
+def test_coroutines_that_live_at_the_same_time_have_rows_of_their_own(path: Path) -> None:
+    made = Recording()
+    made.wait(1, 0, 1)
+    made.wait(1, 0, 2)
+    made.woke(2, 0, 1)
+    made.wait(3, 0, 3)  # while 1 is between two waits: it still lives
+    made.wait(4, 0, 1)
+    made.woke(5, 0, 2)
+    made.wait(6, 0, 4)  # takes the row of 2, which has ended
+    made.wait(6, 1, 1)
+    (world,) = recording.read(made.write(path))
+    rows = rows_of(world.waits)
+    by_coroutine = [(w.replica, w.coroutine, row) for w, row in zip(world.waits, rows, strict=True)]
+    assert by_coroutine == [
+        (0, 1, 0),
+        (0, 2, 1),
+        (0, 3, 2),
+        (0, 1, 0),
+        (0, 4, 1),
+        (1, 1, 0),
+    ]
+
+
+def test_nothing_in_a_recording_ends_its_script(path: Path) -> None:
+    made = Recording()
+    made.send(1, 0, 1, body="</script><script>alert(1)</script>")
+    text = page.document(SUBJECT, recording.read(made.write(path)), SHOWS)
+    assert "<script>alert" not in text
+    assert "a &lt; b" in text
+    body = data_of(text)["worlds"][0]["messages"][0][12]
+    assert body == "</script><script>alert(1)</script>"
+
+
+def test_a_replica_shows_a_value_once(path: Path) -> None:
+    made = Recording()
+    for when, commit in enumerate([1, 1, 2]):
+        made.add("saw", when, replica=0, kind=2, values=[commit, 0, 0, 0])
+    made.add("saw", 5, replica=0, kind=1, values=[3, 2, 0, 0])
+    world = data_of(page.document(SUBJECT, recording.read(made.write(path)), SHOWS))["worlds"][0]
+    assert world["shown"] == [[[5000, 0, 2]], [[0, 0, 1], [2000, 0, 2]]]
+
+
+@pytest.mark.parametrize("when", [0.0, 0.5, 1.0])
+def test_of_a_long_run_the_part_around_the_problem_is_kept(
+    monkeypatch: pytest.MonkeyPatch, when: float
+) -> None:
+    monkeypatch.setattr(page, "MESSAGES_MAX", 40)
+    problem = int(999 * when)
+    messages = [Message(n, 0, 1, n, "", "", "", 1, "") for n in range(1000)]
+    world = World(seed=1, replicas=3, end=1000, messages=messages)
+    world.notes.append(recording.Note(problem, "broken", "violation"))
+    shown = data_of(page.document(SUBJECT, [world], ()))["worlds"][0]
+    assert len(shown["messages"]) == 40
+    assert shown["left_out"] == 960
+    assert shown["begin"] <= problem <= shown["end"]
+
+
+def test_requests_are_listed_before_replies(path: Path) -> None:
+    made = Recording()
+    for kind in ("reply", "error", "request"):
+        made.send(1, 0, 1, kind=kind)
+    world = data_of(page.document(SUBJECT, recording.read(made.write(path)), ()))["worlds"][0]
+    names = [name.split()[1] for name in world["types"]]
+    assert names == ["request", "error", "reply"]
+
+
+def test_the_trace_is_what_perfetto_reads(path: Path) -> None:
+    worlds = recording.read(large(replicas=5, rounds=40).write(path))
+    document = json.loads(trace.document(worlds, SHOWS))
+    events = document["traceEvents"]
+    for event in events:
+        assert event["ph"] in "MXsfCbei"
+        assert event["pid"] > 0
+        assert event["name"]
+        assert event["ph"] == "M" or event["ts"] >= 0
+        assert event["ph"] != "X" or event["dur"] >= 0
+    starts, ends = (
+        Counter(event["id"] for event in events if event["ph"] == phase) for phase in "sf"
+    )
+    assert starts == ends
+    assert set(starts.values()) == {1}
+    arrived = [m for m in worlds[0].messages if m.fate == "arrived"]
+    assert len(starts) == len(arrived) < len(worlds[0].messages)
+    slices = {(e["pid"], e["tid"], e["ts"]) for e in events if e["ph"] == "X"}
+    flows = [e for e in events if e["ph"] in "sf"]
+    assert all((e["pid"], e["tid"], e["ts"]) in slices for e in flows)
+    assert {e["id"] for e in events if e["ph"] == "b"} == {
+        e["id"] for e in events if e["ph"] == "e"
+    }
+    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert list(names.values())[:5] == [f"replica {n}" for n in range(5)]
+    assert {e["pid"] for e in events} <= set(names)
+    counters = {e["name"] for e in events if e["ph"] == "C"}
+    assert counters == {"role", "commit", "held bytes for replica 4"}
+    assert [e["s"] for e in events if e["name"].startswith("violation")] == ["g"]
+
+
+def test_two_clusters_are_apart_in_the_trace(path: Path) -> None:
+    one, other = Recording(world=1), Recording(world=2)
+    for made in (one, other):
+        made.fate("arrive", 2, made.send(1, 0, 1))
+    one.lines += other.lines
+    events = json.loads(trace.document(recording.read(one.write(path)), ()))["traceEvents"]
+    names = [e["args"]["name"] for e in events if e["name"] == "process_name"]
+    assert "replica 0 (cluster 1)" in names
+    assert "replica 0 (cluster 2)" in names
+    flows = Counter(e["id"] for e in events if e["ph"] == "s")
+    assert set(flows.values()) == {1}
+    assert len({e["pid"] for e in events if e["ph"] == "s"}) == 2

@@ -1,0 +1,245 @@
+"""The page of a failing run of five replicas and 20,000 messages, in a real browser."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from failslow.labs import Shown
+from failslow.replay import page, recording
+from failslow.site import browser
+from recordings import Recording, large
+
+SHOWS = (
+    Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),
+    Shown("commit", kind=2, value=0),
+)
+FAILURE = "Expected: <b>is sound</b>"
+SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
+ROUNDS = 2500
+MESSAGES = ROUNDS * 4 * 2
+
+PAGE_WIDTHS = (1280, 390)
+
+# Acts, then lets the page draw and list what is in view.
+ACT = """
+(async () => {
+  const key = (k) => document.activeElement.dispatchEvent(
+    new KeyboardEvent("keydown", {key: k, bubbles: true, cancelable: true}));
+  %s;
+  while (document.body.dataset.settled !== "yes") await new Promise(requestAnimationFrame);
+  return {...document.body.dataset, focus: document.activeElement.id};
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("replay")
+    worlds = recording.read(large(replicas=5, rounds=ROUNDS).write(directory / "record"))
+    assert len(worlds[0].messages) == MESSAGES
+    path = directory / "replay.html"
+    path.write_text(page.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[browser.Tab]:
+    program = browser.find()
+    if program is None:
+        pytest.skip("no browser")
+    with browser.open_tab(program) as tab:
+        yield tab
+
+
+@pytest.fixture
+def opened(tab: browser.Tab, written: Path) -> Iterator[browser.Tab]:
+    """The page as it opens; afterwards nobody has complained."""
+    widen(tab, PAGE_WIDTHS[0])
+    assert tab.open(written) == []
+    yield tab
+    assert tab.complaints() == []
+
+
+def widen(tab: browser.Tab, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    tab.call("Emulation.setDeviceMetricsOverride", **size)
+
+
+def act(tab: browser.Tab, script: str = "") -> dict[str, Any]:
+    return tab.evaluate(ACT % script)
+
+
+def span(state: dict[str, Any]) -> tuple[int, int]:
+    begin, end = state["view"].split()
+    return int(begin), int(end)
+
+
+def test_every_message_is_drawn(
+    opened: browser.Tab, record_property: Callable[[str, object], None]
+) -> None:
+    state = act(opened)
+    assert int(state["arrowsDrawn"]) == MESSAGES
+    record_property("first_draw_ms", state["firstDrawMs"])
+
+
+@pytest.mark.parametrize("width", PAGE_WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_something_is_on_the_canvas(
+    tab: browser.Tab, written: Path, width: int, scheme: str
+) -> None:
+    media = [{"name": "prefers-color-scheme", "value": scheme}]
+    tab.call("Emulation.setEmulatedMedia", features=media)
+    widen(tab, width)
+    assert tab.open(written) == []
+    act(tab)
+    colours, first, wide = tab.evaluate(
+        """(() => {
+          const canvas = document.getElementById("diagram");
+          const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          const colours = new Set(new Uint32Array(data.buffer));
+          const whole = document.documentElement;
+          return [colours.size, [...data.slice(0, 3)], whole.scrollWidth - whole.clientWidth];
+        })()"""
+    )
+    assert colours > 20
+    assert (max(first) < 60) == (scheme == "dark")
+    assert wide == 0, "the page scrolls sideways"
+
+
+def test_keys_move_and_zoom(opened: browser.Tab) -> None:
+    whole = span(act(opened))
+    near = span(act(opened, 'key("+"); key("+"); key("+")'))
+    assert near[1] - near[0] < (whole[1] - whole[0]) / 3
+    assert int(act(opened)["arrowsDrawn"]) < MESSAGES / 2
+    right = span(act(opened, 'key("ArrowRight")'))
+    assert right[0] > near[0]
+    assert span(act(opened, 'key("ArrowLeft")'))[0] < right[0]
+    far = span(act(opened, 'key("-")'))
+    assert far[1] - far[0] > near[1] - near[0]
+    assert span(act(opened, 'key("f")')) == whole
+
+
+def test_the_first_violation_is_marked_and_found(opened: browser.Tab) -> None:
+    state = act(opened, 'key("v")')
+    assert state["selected"].startswith("note VIOLATION of log matching")
+    begin, end = span(state)
+    assert begin < (100 + ROUNDS * 400) * 1000 * 0.7 < end
+    marked = opened.evaluate("document.querySelector('tr.problem td:nth-child(4)').textContent")
+    assert marked.startswith("VIOLATION of log matching")
+    assert "first violation" in opened.evaluate(
+        "document.getElementById('problem').innerText.toLowerCase()"
+    )
+    assert act(opened, 'key("Escape")')["selected"] == ""
+
+
+def test_a_type_can_be_filtered_out(opened: browser.Tab) -> None:
+    hide = "document.querySelector('#types input[data-type$=\"reply\"]').click()"
+    assert int(act(opened, hide)["arrowsDrawn"]) == MESSAGES / 2
+    assert int(act(opened, hide)["arrowsDrawn"]) == MESSAGES
+
+
+def test_search_finds_contents_and_walks_through_them(opened: browser.Tab) -> None:
+    assert act(opened, 'key("/")')["focus"] == "search"
+    enter = (
+        "const box = document.getElementById('search'); box.value = '%s';"
+        "box.dispatchEvent(new Event('input'))"
+    )
+    assert int(act(opened, enter % "[1, 77, ")["matches"]) == 4
+    first = act(opened, 'key("Escape"); key("n")')
+    assert first["focus"] == "diagram"
+    assert first["selected"].startswith("message ")
+    second = act(opened, 'key("n")')
+    assert second["selected"] not in ("", first["selected"])
+    assert act(opened, 'key("N")')["selected"] == first["selected"]
+    words = opened.evaluate("document.getElementById('matches').textContent")
+    assert words == "1 of 4"
+    assert int(act(opened, enter % "log matching")["matches"]) == 1
+    assert int(act(opened, enter % "nowhere to be found")["matches"]) == 0
+
+
+def test_pointing_shows_contents(opened: browser.Tab) -> None:
+    act(opened, 'key("/")')
+    near = (
+        "const box = document.getElementById('search'); box.value = '[1, 77, ';"
+        "box.dispatchEvent(new Event('input')); key('Escape'); key('n');"
+        "for (let i = 0; i < 9; ++i) key('+')"
+    )
+    act(opened, near)
+    found = opened.evaluate(
+        """(() => {
+          const canvas = document.getElementById("diagram");
+          const box = canvas.getBoundingClientRect();
+          for (let y = box.top + 50; y < box.bottom - 220; y += 4) {
+            for (let x = box.left + 100; x < box.right; x += 40) {
+              canvas.dispatchEvent(new MouseEvent("mousemove",
+                {clientX: x, clientY: y, view: window, bubbles: true}));
+              const text = document.getElementById("tip").innerText;
+              if (document.body.dataset.hovered === "message") return text;
+            }
+          }
+          return "";
+        })()"""
+    )
+    assert "AppendEntries" in found
+    assert "fate" in found
+
+
+def test_the_table_lists_what_is_in_view_and_takes_keys(opened: browser.Tab) -> None:
+    state = act(opened, "for (let i = 0; i < 14; ++i) key('+')")
+    rows = opened.evaluate("document.querySelectorAll('#events tbody tr').length")
+    assert 0 < rows == min(200, int(state["eventsInView"]))
+    chosen = act(opened, "document.querySelector('#events tbody button').click()")
+    assert chosen["selected"]
+    assert opened.evaluate("document.activeElement.closest('tr') !== null")
+    assert opened.evaluate("document.querySelectorAll('tr.is-selected').length") == 1
+
+
+def test_what_went_wrong_is_told_as_text(opened: browser.Tab) -> None:
+    assert opened.evaluate("document.querySelector('#failures pre').innerText") == FAILURE
+
+
+def test_of_several_clusters_the_telling_one_is_shown_first(
+    tab: browser.Tab, tmp_path: Path
+) -> None:
+    one, other = Recording(world=1), Recording(replicas=5, world=2)
+    one.send(1, 0, 1)
+    for number in range(3):
+        other.send(1, number, 4)
+    other.add("failure", 9, text="wrong")
+    one.lines += other.lines
+    path = tmp_path / "replay.html"
+    worlds = recording.read(one.write(tmp_path / "record"))
+    path.write_text(page.document(SUBJECT, worlds, ()), encoding="utf-8")
+    assert tab.open(path) == []
+    assert act(tab)["arrowsDrawn"] == "3"
+    assert "First failure" in tab.evaluate("document.getElementById('problem').innerText")
+    assert act(tab, "key('v')")["selected"] == "note wrong"
+    choose = (
+        "const box = document.getElementById('world'); box.value = '0';"
+        "box.dispatchEvent(new Event('change'))"
+    )
+    assert act(tab, choose)["arrowsDrawn"] == "1"
+    assert tab.evaluate("document.getElementById('problem').disabled")
+    assert tab.complaints() == []
+
+
+def test_the_page_says_what_it_leaves_out(
+    tab: browser.Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "MESSAGES_MAX", 100)
+    worlds = recording.read(large(replicas=5, rounds=50).write(tmp_path / "record"))
+    path = tmp_path / "replay.html"
+    path.write_text(page.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
+    assert tab.open(path) == []
+    assert act(tab)["arrowsDrawn"] == "100"
+    said = tab.evaluate("document.getElementById('left-out').innerText")
+    assert said.startswith("300 messages are left out")
+    assert act(tab, "key('v')")["selected"].startswith("note VIOLATION")
+
+
+def test_the_browser_would_notice_a_request(tab: browser.Tab, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.html"
+    bad.write_text('<script src="https://elsewhere.invalid/x.js"></script>')
+    assert "elsewhere.invalid" in "; ".join(tab.open(bad))
