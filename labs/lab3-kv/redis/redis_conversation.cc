@@ -33,6 +33,11 @@ Reply ConfigGet(const std::string& name) {
   return Reply::Array({});
 }
 
+// Client libraries spell INCR so.
+bool IsIncrementByOne(const Command& command) {
+  return command.size() == 3 && IsWord(command[0], "INCRBY") && command[2] == "1";
+}
+
 }  // namespace
 
 void RedisConversation::OnBytes(std::string_view bytes) {
@@ -65,6 +70,7 @@ void RedisConversation::TakeCommands() {
   while (!closing_ && slots_.size() < kUnderWayMax) {
     if (!held_back_) held_back_ = parser_.Next();
     if (!held_back_) break;
+    if (IsIncrementByOne(*held_back_)) held_back_ = Command{"INCR", (*held_back_)[1]};
     if (!TryServe(*held_back_)) return;
     held_back_.reset();
   }

@@ -110,6 +110,13 @@ TEST_F(RedisConversationTest, AnswersWhatToolsAskBeforeTheyBegin) {
   EXPECT_TRUE(conversation.IsOver());
 }
 
+TEST_F(RedisConversationTest, AnIncrementByOneIsAnIncr) {
+  conversation.OnBytes("INCRBY x 1\r\nINCRBY x 2\r\n");
+  EXPECT_EQ(Requests(), (std::vector<Command>{{"INCR", "x"}}));
+  Answer(calls[0], Reply::Integer(1));
+  EXPECT_EQ(conversation.TakeOutput(), ":1\r\n-ERR unknown command 'INCRBY'\r\n");
+}
+
 TEST_F(RedisConversationTest, TakesNoMoreThanItCanHaveUnderWay) {
   std::string many;
   for (int i = 0; i < 5000; ++i) many += "INCR x\r\n";
