@@ -8,12 +8,13 @@
 include(GoogleTest)
 
 # failslow_lab(lab1 DIRECTORY lab1-quorum-event DRIVER driver.cc... SOURCES quorum_event.cc
-#              INCLUDES dir... NEEDS lab0...)
+#              INCLUDES dir... NEEDS lab0... REAL lib...)
 # DRIVER: the given sources around the student's files, compiled with every submission.
 # SOURCES: the student's files that are compiled. INCLUDES: directories of given headers.
 # LIBRARIES: given code that does not depend on the student's.
+# REAL: of that, what only the process with sockets and a disk has: a main function of its own.
 function(failslow_lab LAB)
-  cmake_parse_arguments(ARG "" "DIRECTORY" "DRIVER;SOURCES;INCLUDES;LIBRARIES;NEEDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "DIRECTORY" "DRIVER;SOURCES;INCLUDES;LIBRARIES;NEEDS;REAL" ${ARGN})
   set(reference ${PROJECT_SOURCE_DIR}/reference-solutions/${ARG_DIRECTORY})
   list(TRANSFORM ARG_SOURCES PREPEND ${reference}/)
   add_library(${LAB}_reference STATIC ${ARG_SOURCES} ${ARG_DRIVER})
@@ -25,6 +26,10 @@ function(failslow_lab LAB)
   set(given "")
   foreach(library ${ARG_LIBRARIES})
     string(APPEND given "\"$<TARGET_FILE:${library}>\", ")
+  endforeach()
+  set(real "")
+  foreach(library ${ARG_REAL})
+    string(APPEND real "\"$<TARGET_FILE:${library}>\", ")
   endforeach()
   # The same without the driver, for labs that need this one.
   add_library(${LAB}_solution STATIC ${ARG_SOURCES})
@@ -39,7 +44,9 @@ function(failslow_lab LAB)
   target_link_libraries(${LAB}_replica PRIVATE depfast_sealed_replica ${LAB}_reference)
   add_executable(${LAB}_real ${CMAKE_BINARY_DIR}/empty.cc)
   # depfast_real, too: it asks for the lab's service, so it must come before the lab.
-  target_link_libraries(${LAB}_real PRIVATE depfast_real_replica depfast_real ${LAB}_reference)
+  # REAL first: its main is found before that of depfast_real_replica.
+  target_link_libraries(${LAB}_real PRIVATE
+    ${ARG_REAL} depfast_real_replica depfast_real ${LAB}_reference)
 
   list(JOIN ARG_DRIVER "\", \"" driver)
   set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${LAB} "\"${driver}\"")
@@ -47,7 +54,7 @@ function(failslow_lab LAB)
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_REPLICAS
     "    \"${LAB}\": {\"sources\": [\"${driver}\"], \"link\": [${given}\"$<TARGET_FILE:depfast_sealed_replica>\", \"$<TARGET_FILE:depfast_sealed_protocol>\", \"$<TARGET_FILE:depfast_step>\", \"$<TARGET_FILE:depfast>\", @SYSTEM_LINK@]}")
   set_property(GLOBAL APPEND PROPERTY FAILSLOW_REALS
-    "    \"${LAB}\": {\"sources\": [\"${driver}\"], \"link\": [${given}\"$<TARGET_FILE:depfast_real_replica>\", \"$<TARGET_FILE:depfast_real>\", \"$<TARGET_FILE:depfast>\", @SYSTEM_LINK@]}")
+    "    \"${LAB}\": {\"sources\": [\"${driver}\"], \"link\": [${real}${given}\"$<TARGET_FILE:depfast_real_replica>\", \"$<TARGET_FILE:depfast_real>\", \"$<TARGET_FILE:depfast>\", @SYSTEM_LINK@]}")
 endfunction()
 
 # failslow_suite(lab1_public LAB lab1 [HIDDEN] SOURCES tests.cc... [LIBRARIES helper...])

@@ -37,11 +37,15 @@ class Shown:
 
 @dataclass(frozen=True)
 class ClusterView:
-    """What a running replica shows of itself; a cluster serves once one shows `ready`."""
+    """What a running replica shows of itself; a cluster serves once one shows `ready`.
+
+    `redis`: each replica has a port for Redis clients, too.
+    """
 
     shows: tuple[Shown, ...]
     ready_name: str
     ready_is: str | int
+    redis: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
     ready = content["ready"]
     if ready["name"] not in [shown.name for shown in shows]:
         raise CannotDo(f"{path}: cluster/ready: nothing shown has the name '{ready['name']}'")
-    return ClusterView(shows, ready["name"], ready["is"])
+    return ClusterView(shows, ready["name"], ready["is"], content.get("redis", False))
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever the schema allows

@@ -542,3 +542,53 @@ def test_a_replica_that_does_not_exist_is_refused(
         assert run_kit("cluster", action, 3, "--data", data) == 2
         assert "there is no replica 3 (0 to 2)" in error_line(capsys)
     assert run_kit("cluster", "logs", "--lines", -1, "--data", data) == 2
+
+
+@pytest.fixture
+def with_redis(kit: Kit) -> None:
+    """The lab's replicas have a port for Redis clients."""
+    path = kit.labs / "lab2-raft" / "lab.yaml"
+    path.write_text(path.read_text().replace("cluster:\n", "cluster:\n  redis: true\n"))
+
+
+def redis_ports(run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]) -> list[int]:
+    return [each["redis_port"] for each in shown(run_kit, data, capsys)["replicas"]]
+
+
+@pytest.mark.usefixtures("with_redis")
+def test_redis_ports_are_told_and_stay(
+    up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert up() == 0
+    out = capsys.readouterr().out
+    before = redis_ports(run_kit, data, capsys)
+    assert "redis: " + ",".join(f"127.0.0.1:{port}" for port in before) in out
+    assert len({*before, *(process.port for process in processes.find(data))}) == 6
+    for port in before:
+        socket.create_connection(("127.0.0.1", port)).close()
+    assert run_kit("cluster", "kill", 1, "--data", data) == 0
+    assert run_kit("cluster", "start", 1, "--data", data) == 0
+    socket.create_connection(("127.0.0.1", before[1])).close()
+    assert run_kit("cluster", "down", "--data", data) == 0
+    assert up() == 0
+    assert redis_ports(run_kit, data, capsys) == before
+
+
+@pytest.mark.usefixtures("with_redis")
+def test_redis_ports_follow_the_given_ports(
+    up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = free_ports(6)
+    assert up("", "--port", base) == 0
+    assert redis_ports(run_kit, data, capsys) == [base + 3, base + 4, base + 5]
+    assert run_kit("cluster", "down", "--data", data) == 0
+    assert up("", "--port", 65532) == 2
+    assert "there are no 6 ports from 65532 on" in error_line(capsys)
+
+
+def test_a_lab_without_redis_has_no_such_port(
+    up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert up() == 0
+    assert "redis: " not in capsys.readouterr().out
+    assert redis_ports(run_kit, data, capsys) == [None, None, None]

@@ -25,16 +25,20 @@ Child = subprocess.Popen[bytes]
 
 
 def start(
-    layout: Layout, current: State, listeners: Mapping[int, socket.socket]
+    layout: Layout,
+    current: State,
+    listeners: Mapping[int, socket.socket],
+    redis: Mapping[int, socket.socket],
 ) -> dict[int, Child]:
-    """Starts the replicas that have a listener, and writes them down.
+    """Starts the replicas that have a listener, and writes them down. `redis`: their listeners
+    for Redis clients, if the lab has them.
 
     CannotDo when a program cannot be run. Requires: inside `ended_on_failure`.
     """
     children = {}
     with uninterrupted():
         for number, listener in listeners.items():
-            children[number] = _start_one(layout, current, number, listener)
+            children[number] = _start_one(layout, current, number, listener, redis.get(number))
             replica = current.replicas[number]
             replica.pid, replica.ended = children[number].pid, None
             replica.start_ticks = processes.start_ticks(replica.pid)
@@ -115,12 +119,22 @@ def uninterrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def _start_one(layout: Layout, current: State, number: int, listener: socket.socket) -> Child:
+def _start_one(
+    layout: Layout,
+    current: State,
+    number: int,
+    listener: socket.socket,
+    redis: socket.socket | None,
+) -> Child:
     layout.metrics(number).unlink(missing_ok=True)
     peers = ",".join(f"{HOST}:{port}" for port in current.ports)
     argv = [str(layout.program(current.lab))]
     argv += ["--id", str(number), "--peers", peers, "--data", str(layout.replica(number))]
     argv += ["--listen-fd", str(listener.fileno()), "--metrics", str(layout.metrics(number))]
+    inherited = [listener.fileno()]
+    if redis is not None:
+        argv += ["--redis-listen-fd", str(redis.fileno())]
+        inherited.append(redis.fileno())
     with layout.log(number).open("ab") as log:
         try:
             return subprocess.Popen(
@@ -130,7 +144,7 @@ def _start_one(layout: Layout, current: State, number: int, listener: socket.soc
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                pass_fds=[listener.fileno()],
+                pass_fds=inherited,
             )
         except OSError as error:
             raise CannotDo(f"cannot run {argv[0]}: {error.strerror}") from error

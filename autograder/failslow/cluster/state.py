@@ -17,12 +17,13 @@ from failslow.errors import CannotDo
 @dataclass
 class Replica:
     """`pid` and `start_ticks` (see processes.py) are those of the latest start; None before it.
-    `ended` says how the kit ended it, if the kit did."""
+    `ended` says how the kit ended it, if the kit did. `redis_port`: None for a lab without one."""
 
     port: int
     pid: int | None = None
     start_ticks: int | None = None
     ended: str | None = None
+    redis_port: int | None = None
 
 
 @dataclass
@@ -38,6 +39,11 @@ class State:
     @property
     def ports(self) -> list[int]:
         return [replica.port for replica in self.replicas]
+
+    @property
+    def redis_ports(self) -> list[int]:
+        """Of all replicas, or none."""
+        return [each.redis_port for each in self.replicas if each.redis_port is not None]
 
     def was_started_before_the_machine(self) -> bool:
         return self.boot != boot_id()

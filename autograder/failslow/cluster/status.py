@@ -1,5 +1,6 @@
 """What each replica of a cluster does now."""
 
+import dataclasses
 from dataclasses import dataclass, field
 
 from failslow.cluster import metrics, processes
@@ -44,14 +45,18 @@ class ReplicaStatus:
     memory_bytes: int | None = None
     dropped_frames: int | None = None
     remark: str = ""
+    redis_port: int | None = None
 
 
 def of_all(layout: Layout, current: State, lab: Lab) -> list[ReplicaStatus]:
     running = {process.number: process for process in processes.find(layout.data)}
     return [
-        _running(layout, lab, replica.port, running[number])
-        if number in running
-        else _dead(layout, number, replica)
+        dataclasses.replace(
+            _running(layout, lab, replica.port, running[number])
+            if number in running
+            else _dead(layout, number, replica),
+            redis_port=replica.redis_port,
+        )
         for number, replica in enumerate(current.replicas)
     ]
 

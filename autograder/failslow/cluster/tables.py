@@ -53,6 +53,9 @@ def print_place(out: Console, data: Path, current: State) -> None:
     out.print(f"data: {data}", markup=False, soft_wrap=True)
     endpoints = ",".join(f"{HOST}:{port}" for port in current.ports)
     out.print(f"clients: {endpoints}", markup=False, soft_wrap=True)
+    if current.redis_ports:
+        redis = ",".join(f"{HOST}:{port}" for port in current.redis_ports)
+        out.print(f"redis: {redis}", markup=False, soft_wrap=True)
 
 
 def _table(*columns: str) -> Table:

@@ -45,6 +45,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
     with _directory(layout), place.locked(layout), ExitStack() as stack:
         before = _examined(layout, lab, request)
         listeners = _listeners(stack, request, before)
+        redis = _redis_listeners(stack, lab, request, before, len(listeners))
         program = _build(kit, labs, tree, lab)
         with _writing(layout):
             _prepare(layout, lab, program, len(listeners))
@@ -55,9 +56,11 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             boot=state.boot_id(),
             replicas=[Replica(each.getsockname()[1]) for each in listeners],
         )
+        for replica, listener in zip(current.replicas, redis, strict=False):
+            replica.redis_port = listener.getsockname()[1]
         state.save(layout, current)
         try:
-            serves = _start(layout, lab, current, listeners)
+            serves = _start(layout, lab, current, listeners, redis)
         except BaseException:
             current.up = False
             with suppress(CannotDo):  # what failed may be the disk
@@ -92,7 +95,13 @@ def _lab(labs: Labs, tree: Path, request: Request) -> Lab:
     return lab
 
 
-def _start(layout: Layout, lab: Lab, current: State, listeners: Sequence[socket.socket]) -> bool:
+def _start(
+    layout: Layout,
+    lab: Lab,
+    current: State,
+    listeners: Sequence[socket.socket],
+    redis: Sequence[socket.socket],
+) -> bool:
     """Returns whether the cluster serves within start.READY_S."""
 
     def serves() -> bool:
@@ -100,7 +109,7 @@ def _start(layout: Layout, lab: Lab, current: State, listeners: Sequence[socket.
 
     by_replica = dict(enumerate(listeners))
     with start.ended_on_failure(layout, by_replica), _writing(layout):
-        children = start.start(layout, current, by_replica)
+        children = start.start(layout, current, by_replica, dict(enumerate(redis)))
         return start.await_true(layout, children, serves)
 
 
@@ -162,6 +171,22 @@ def _listeners(stack: ExitStack, request: Request, before: State | None) -> Sequ
         return ports.listen_all(stack, range(request.port, request.port + count))
     if before is not None:
         return ports.listen_as_before(stack, before.ports)
+    return ports.listen_all(stack, [ports.ANY] * count)
+
+
+def _redis_listeners(
+    stack: ExitStack, lab: Lab, request: Request, before: State | None, count: int
+) -> Sequence[socket.socket]:
+    """One for each replica, none for a lab that has no Redis port."""
+    if lab.cluster is None or not lab.cluster.redis:
+        return []
+    if request.port is not None:
+        first = request.port + count
+        if first + count - 1 > PORT_MAX:
+            raise CannotDo(f"--port: there are no {2 * count} ports from {request.port} on")
+        return ports.listen_all(stack, range(first, first + count))
+    if before is not None and before.redis_ports:
+        return ports.listen_as_before(stack, before.redis_ports)
     return ports.listen_all(stack, [ports.ANY] * count)
 
 

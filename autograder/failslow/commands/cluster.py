@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -205,9 +205,13 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
         for process in processes.find(layout.data):
             if process.number == number:
                 raise CannotDo(f"replica {number} runs already (pid {process.pid})")
-        listener = ports.listen(current.replicas[number].port)
-        with listener, start.ended_on_failure(layout, [number]):
-            children = start.start(layout, current, {number: listener})
+        replica = current.replicas[number]
+        with ExitStack() as stack, start.ended_on_failure(layout, [number]):
+            listener = stack.enter_context(ports.listen(replica.port))
+            redis = {}
+            if replica.redis_port is not None:
+                redis[number] = stack.enter_context(ports.listen(replica.redis_port))
+            children = start.start(layout, current, {number: listener}, redis)
             if not start.await_true(layout, children, lambda: start.has_metrics(layout, number)):
                 raise CannotDo(
                     f"replica {number} tells nothing of itself for {start.READY_S:.0f} s: is its"

@@ -19,9 +19,15 @@
 namespace depfast::real {
 namespace {
 
-constexpr const char* kUsage =
-    "usage: --id N --peers HOST:PORT,HOST:PORT,... --data DIR [--seed N] [--listen-fd N] "
-    "[--metrics FILE]";
+std::string Usage(const ForeignProtocol* foreign) {
+  std::string usage =
+      "usage: --id N --peers HOST:PORT,HOST:PORT,... --data DIR [--seed N] [--listen-fd N] "
+      "[--metrics FILE]";
+  if (foreign != nullptr) {
+    usage += " [--" + foreign->name + " HOST:PORT] [--" + foreign->name + "-listen-fd N]";
+  }
+  return usage;
+}
 
 template <typename Number>
 Number ParseNumber(std::string_view flag, std::string_view text) {
@@ -46,13 +52,28 @@ std::function<void(const std::string&)> MetricsTo(const std::string& path) {
   };
 }
 
-RealHostOptions ParseFlags(int argc, char** argv) {
+// Whether it was a flag of the foreign protocol.
+bool ParseForeignFlag(std::string_view flag, std::string_view value, const ForeignProtocol& foreign,
+                      RealHostOptions& options) {
+  if (flag == "--" + foreign.name) {
+    options.foreign_endpoint = ParseEndpoint(value);
+  } else if (flag == "--" + foreign.name + "-listen-fd") {
+    options.foreign_listen_fd = ParseNumber<int>(flag, value);
+  } else {
+    return false;
+  }
+  options.foreign = foreign;
+  return true;
+}
+
+RealHostOptions ParseFlags(int argc, char** argv, const ForeignProtocol* foreign) {
+  const std::string usage = Usage(foreign);
   RealHostOptions options;
   options.handle_signals = true;
   bool has_id = false;
   for (int i = 1; i < argc; i += 2) {
     const std::string_view flag = argv[i];
-    if (i + 1 == argc) throw std::invalid_argument(std::string(flag) + " lacks a value; " + kUsage);
+    if (i + 1 == argc) throw std::invalid_argument(std::string(flag) + " lacks a value; " + usage);
     const std::string_view value = argv[i + 1];
     if (flag == "--id") {
       options.self = ParseNumber<PeerId>(flag, value);
@@ -67,19 +88,19 @@ RealHostOptions ParseFlags(int argc, char** argv) {
       options.listen_fd = ParseNumber<int>(flag, value);
     } else if (flag == "--metrics") {
       options.on_metrics = MetricsTo(std::string(value));
-    } else {
-      throw std::invalid_argument("unknown flag " + std::string(flag) + "; " + kUsage);
+    } else if (foreign == nullptr || !ParseForeignFlag(flag, value, *foreign, options)) {
+      throw std::invalid_argument("unknown flag " + std::string(flag) + "; " + usage);
     }
   }
   if (!has_id || options.replicas.empty() || options.data_dir.empty()) {
-    throw std::invalid_argument(std::string("--id, --peers and --data are needed; ") + kUsage);
+    throw std::invalid_argument(std::string("--id, --peers and --data are needed; ") + usage);
   }
   return options;
 }
 
-std::unique_ptr<RealHost> MakeHost(int argc, char** argv) {
+std::unique_ptr<RealHost> MakeHost(int argc, char** argv, const ForeignProtocol* foreign) {
   try {
-    return std::make_unique<RealHost>(ParseFlags(argc, argv), MakeService);
+    return std::make_unique<RealHost>(ParseFlags(argc, argv, foreign), MakeService);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return nullptr;
@@ -88,10 +109,10 @@ std::unique_ptr<RealHost> MakeHost(int argc, char** argv) {
 
 }  // namespace
 
-int RealMain(int argc, char** argv) {
+int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
   signal(SIGPIPE, SIG_IGN);  // a reader of our log that has gone is no reason to die
   InstallStackOverflowHandler();
-  const auto host = MakeHost(argc, argv);
+  const auto host = MakeHost(argc, argv, foreign);
   if (host == nullptr) return 2;
   try {
     host->Run();

@@ -99,6 +99,7 @@ RealHost::RealHost(RealHostOptions options, const ServiceFactory& make_service)
                 counters_.disk);
   network_.emplace(NetworkOptionsOf(options_), std::move(listener), loop_, counters_.network,
                    [this](const std::string& line) { Log(line); });
+  if (options_.foreign) OpenForeignPort();
   loop_.Watch(wish_event_.get(), EPOLLIN, kWishToken);
   loop_.Watch(disk_->completion_fd(), EPOLLIN, kDiskToken);
   loop_.Watch(timer_.get(), EPOLLIN, kTimerToken);
@@ -106,6 +107,13 @@ RealHost::RealHost(RealHostOptions options, const ServiceFactory& make_service)
 }
 
 RealHost::~RealHost() { Finish(); }
+
+void RealHost::OpenForeignPort() {
+  Descriptor listener = options_.foreign_listen_fd >= 0 ? Descriptor(options_.foreign_listen_fd)
+                                                        : Listen(options_.foreign_endpoint);
+  foreign_.emplace(*options_.foreign, options_.self, std::move(listener), loop_, counters_.network);
+  foreign_port_ = foreign_->port();
+}
 
 void RealHost::TakeOverSignals() {
   sigset_t set;
@@ -138,6 +146,7 @@ void RealHost::Finish() {
   runtime_.Shutdown();
   disk_.reset();
   if (std::exchange(metrics_at_, kNever) != kNever) EmitMetrics();
+  foreign_.reset();
   network_.reset();
 }
 
@@ -156,7 +165,8 @@ void RealHost::Turn() {
 
 std::span<const epoll_event> RealHost::WaitForEvents() {
   const Time when = std::min({wake_, network_->NextDeadline(), metrics_at_});
-  const bool block = to_self_.empty() && !network_->HasBacklog() && when > now_;
+  const bool backlog = network_->HasBacklog() || (foreign_ && foreign_->HasBacklog());
+  const bool block = to_self_.empty() && !backlog && when > now_;
   if (block) ArmTimer(when);
   return loop_.Wait(block);
 }
@@ -190,7 +200,11 @@ void RealHost::OnEvent(EventLoop::Token token, std::uint32_t events) {
     case kDiskToken:  // every step looks for completions
       break;
     default:
-      network_->OnEvent(token, events);
+      if (foreign_ && ForeignPort::OwnsToken(token)) {
+        foreign_->OnEvent(token, events);
+      } else {
+        network_->OnEvent(token, events);
+      }
   }
 }
 
@@ -246,6 +260,7 @@ void RealHost::Step() {
     runtime_.Run();
   }
   network_->Flush();
+  if (foreign_) foreign_->Flush();
   disk_->Flush();
 }
 
@@ -262,8 +277,11 @@ bool RealHost::DeliverArrivals() {
     runtime_.DeliverFrame(options_.self, *frame);
     delivered = true;
   }
-  const std::size_t frames = network_->Receive(
-      [this](PeerId from, std::string_view frame) { runtime_.DeliverFrame(from, frame); });
+  const Network::Deliver deliver = [this](PeerId from, std::string_view frame) {
+    runtime_.DeliverFrame(from, frame);
+  };
+  std::size_t frames = network_->Receive(deliver);
+  if (foreign_) frames += foreign_->Receive(deliver);
   return delivered || frames > 0;
 }
 
@@ -276,6 +294,8 @@ FrameId RealHost::Send(PeerId peer, Bytes frame) {
   }
   if (peer == options_.self) {
     to_self_.push_back(std::move(frame));
+  } else if (foreign_ && ForeignPort::Owns(peer)) {
+    foreign_->Send(peer, *frame);
   } else {
     network_->Send(peer, id, std::move(frame));
   }

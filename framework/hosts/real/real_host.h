@@ -24,6 +24,8 @@
 #include "real/disk.h"
 #include "real/endpoint.h"
 #include "real/event_loop.h"
+#include "real/foreign_port.h"
+#include "real/foreign_protocol.h"
 #include "real/metrics.h"
 #include "real/network.h"
 
@@ -39,6 +41,12 @@ struct RealHostOptions {
 
   // A socket that listens already (how tests get a free port); taken over. -1: make one.
   int listen_fd = -1;
+
+  // Clients that speak another protocol, on a port of their own: where it listens, or a socket that
+  // listens already.
+  std::optional<ForeignProtocol> foreign;
+  Endpoint foreign_endpoint;
+  int foreign_listen_fd = -1;
 
   // SIGTERM and SIGINT stop the host, SIGUSR1 dumps the coroutines to stderr. Blocks these signals
   // in the constructing thread, so that they arrive here: construct before other threads start.
@@ -86,6 +94,8 @@ class RealHost final : private Host {
   // May be read from any thread.
   const RealHostCounters& counters() const { return counters_; }
   std::uint16_t port() const { return port_; }
+  // 0 without a foreign protocol.
+  std::uint16_t foreign_port() const { return foreign_port_; }
 
  private:
   enum Wish : unsigned { kStop = 1, kDump = 2 };
@@ -102,6 +112,7 @@ class RealHost final : private Host {
   void Ask(Wish wish);
   void Log(const std::string& line) const;
   void TakeOverSignals();
+  void OpenForeignPort();
   void Finish();
   void Turn();
   std::span<const epoll_event> WaitForEvents();
@@ -122,6 +133,7 @@ class RealHost final : private Host {
   Descriptor signals_;  // valid only if signals are handled
   std::atomic<unsigned> wishes_{0};
   std::uint16_t port_ = 0;  // that we listen on
+  std::uint16_t foreign_port_ = 0;
 
   bool dead_ = false;      // what the replica's stacks do while they unwind does not leave
   bool stopping_ = false;  // this turn is the last
@@ -136,8 +148,9 @@ class RealHost final : private Host {
   std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it
   std::deque<Bytes> to_self_;            // sent to ourselves, for the next step
 
-  std::optional<Disk> disk_;        // until Finish
-  std::optional<Network> network_;  // until Finish
+  std::optional<Disk> disk_;            // until Finish
+  std::optional<Network> network_;      // until Finish
+  std::optional<ForeignPort> foreign_;  // until Finish, if there is one
   Runtime runtime_;
   std::unique_ptr<Service> service_;
 };

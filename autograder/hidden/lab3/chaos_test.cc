@@ -1,0 +1,206 @@
+// Hidden tests: many clients, everything goes wrong, and what the clients saw must still look like
+// one store that serves them one at a time.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kv_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::kv {
+namespace {
+
+constexpr Duration kChaos = 4s;
+
+Duration RandomDuration(RandomStream& random, Duration below) {
+  return Duration(
+      static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(below.count()))));
+}
+
+sim::Fault RandomFault(RandomStream& random, int replicas) {
+  const auto victim = static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas)));
+  switch (random.Below(7)) {
+    case 0:
+      return sim::CpuSlow({victim}, 5);
+    case 1:
+      return sim::DiskSlow({victim}, 128 * 1024);
+    case 2:
+      return sim::NetSlow({victim}, 40ms);
+    case 3:
+      return sim::PartitionFault({victim, (victim + 1) % replicas});
+    case 4:
+      return sim::DropFault({victim}, 200);
+    case 5:
+      return sim::DuplicateFault({victim}, 300);
+    default:
+      return sim::CrashFault({victim});
+  }
+}
+
+sim::FaultPlan RandomPlan(RandomStream& random, int replicas) {
+  constexpr int kFaults = 14;
+  sim::FaultPlan plan;
+  for (int i = 0; i < kFaults; ++i) {
+    const sim::Fault fault = RandomFault(random, replicas);
+    const Time start = 700ms + RandomDuration(random, kChaos - 1s);
+    plan.push_back(fault.From(start).For(100ms + RandomDuration(random, 1s)));
+  }
+  return plan;
+}
+
+// A client with no more than one command under way.
+class BusyClient {
+ public:
+  BusyClient(KvWorld& world, int who, std::uint64_t seed)
+      : world_(world),
+        who_(who),
+        random_(seed, 800, static_cast<std::uint64_t>(who)),
+        client_(world.cluster.simulator(), {.answer_timeout = 500ms, .give_up = 2s}) {
+    client_.set_first(static_cast<PeerId>(who % world.cluster.replicas()));
+  }
+
+  void Next() {
+    if (world_.cluster.now() >= 700ms + kChaos) {
+      idle_ = true;
+      return;
+    }
+    world_.Start(client_, who_, RandomCommand(), [this](const KvOutcome&) {
+      world_.cluster.simulator().At(world_.cluster.now() + RandomDuration(random_, 60ms),
+                                    [this] { Next(); });
+    });
+  }
+
+  bool idle() const { return idle_; }
+
+ private:
+  Command RandomCommand() {
+    const std::string key = "k" + std::to_string(random_.Below(4));
+    const std::string unique = std::to_string(who_) + "." + std::to_string(++commands_);
+    switch (random_.Below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        return {"GET", key};
+      case 3:
+      case 4:
+        return {"SET", key, unique};
+      case 5:
+        return {"GETSET", key, unique};
+      case 6:
+        return {"INCR", "n"};
+      default:
+        return {"GET", "n"};
+    }
+  }
+
+  KvWorld& world_;
+  int who_;
+  RandomStream random_;
+  KvClient client_;
+  int commands_ = 0;
+  bool idle_ = false;
+};
+
+void Swarm(int replicas, std::uint64_t seed) {
+  constexpr int kClients = 6;
+  KvWorld world({.replicas = replicas, .seed = seed});
+  const std::uint64_t base = world.cluster.simulator().options().seed;
+  RandomStream random(base, seed, 801);
+  world.cluster.Schedule(RandomPlan(random, replicas));
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  std::vector<std::unique_ptr<BusyClient>> clients;
+  for (int who = 0; who < kClients; ++who) {
+    clients.push_back(std::make_unique<BusyClient>(world, who, base + seed));
+    clients.back()->Next();
+  }
+  const auto all_idle = [&] {
+    for (const auto& each : clients) {
+      if (!each->idle()) return false;
+    }
+    return true;
+  };
+  ASSERT_TRUE(world.cluster.RunUntil(all_idle, kChaos + 6s));
+  world.cluster.Heal();
+  ASSERT_NE(world.WaitForLeader(6s), raft::kNobody);
+  KvClient last(world.cluster.simulator());
+  int left = 5;
+  for (const std::string key : {"k0", "k1", "k2", "k3", "n"}) {
+    world.Start(last, kClients, {"GET", key}, [&](const KvOutcome& outcome) {
+      left -= outcome.is_known() && !HasCode(*outcome.reply, "TRYAGAIN") ? 1 : 0;
+    });
+  }
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return left == 0; }, 6s))
+      << "all is well again, and reads have no answer";
+  ASSERT_TRUE(world.IsLinearizable());
+}
+
+GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 6,
+            "Under random faults clients of three replicas see what one store would show them.") {
+  for (std::uint64_t seed = 1; seed <= 6 && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("world " + std::to_string(seed));
+    Swarm(3, 780 + seed);
+  }
+}
+
+GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "kv", 4,
+            "Under random faults clients of five replicas see what one store would show them.") {
+  for (std::uint64_t seed = 1; seed <= 4 && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("world " + std::to_string(seed));
+    Swarm(5, 790 + seed);
+  }
+}
+
+// Each client counts up in its own session, and sends every command until it has a reply.
+void CountUp(std::uint64_t seed) {
+  constexpr int kClients = 4;
+  KvWorld world({.replicas = 3, .seed = seed});
+  RandomStream random(world.cluster.simulator().options().seed, seed, 802);
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  world.cluster.Schedule(RandomPlan(random, 3));
+  std::vector<std::unique_ptr<KvClient>> clients;
+  std::vector<std::int64_t> sessions;
+  for (int who = 0; who < kClients; ++who) {
+    clients.push_back(std::make_unique<KvClient>(
+        world.cluster.simulator(),
+        KvClient::Options{.answer_timeout = 150ms, .give_up = kChaos + 30s}));
+    sessions.push_back(world.OpenSession());
+    ASSERT_GT(sessions.back(), 0);
+  }
+  std::int64_t counted = 0;
+  int running = kClients;
+  std::function<void(std::size_t, int)> next = [&](std::size_t who, int sequence) {
+    if (world.cluster.now() >= 700ms + kChaos) {
+      --running;
+      return;
+    }
+    clients[who]->ExecuteInSession(
+        {"SESSION", std::to_string(sessions[who]), std::to_string(sequence), "INCR", "n"},
+        [&, who, sequence](const KvOutcome& outcome) {
+          EXPECT_TRUE(outcome.is_known() && outcome.reply->kind == Reply::Kind::kInteger)
+              << "number " << sequence << " of session " << sessions[who] << " has no answer";
+          ++counted;
+          next(who, sequence + 1);
+        });
+  };
+  for (std::size_t who = 0; who < clients.size(); ++who) next(who, 1);
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return running == 0; }, kChaos + 20s));
+  world.cluster.Heal();
+  ASSERT_EQ(world.Do("GET n"), Reply::String(std::to_string(counted)))
+      << counted << " commands were executed, each once";
+  ASSERT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(
+    KvChaos, SessionsCountExactlyOnce, "kv", 5,
+    "Commands that are sent in sessions until they are answered are executed exactly once.") {
+  for (std::uint64_t seed = 1; seed <= 5 && !testing::Test::HasFatalFailure(); ++seed) {
+    SCOPED_TRACE("world " + std::to_string(seed));
+    CountUp(810 + seed);
+  }
+}
+
+}  // namespace
+}  // namespace depfast::kv

@@ -1,0 +1,207 @@
+// Hidden tests: what each command answers and does.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kv_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::kv {
+namespace {
+
+std::string Pick(RandomStream& random, const std::vector<std::string>& from) {
+  return from[random.Below(from.size())];
+}
+
+Command RandomCommand(RandomStream& random) {
+  const std::vector<std::string> keys = {"a", "b", "c", "d"};
+  const std::vector<std::string> values = {"1", "2", "-7", "text", "0", ""};
+  const std::string key = Pick(random, keys);
+  const std::string other = Pick(random, keys);
+  const std::string value = Pick(random, values);
+  const std::string other_value = Pick(random, values);
+  switch (random.Below(12)) {
+    case 0:
+      return {"GET", key};
+    case 1:
+      return {"SET", key, value};
+    case 2:
+      return {"DEL", key, other};
+    case 3:
+      return {"EXISTS", key, other, key};
+    case 4:
+      return {"INCR", key};
+    case 5:
+      return {"APPEND", key, value};
+    case 6:
+      return {"MGET", key, other};
+    case 7:
+      return {"MSET", key, value, other, other_value};
+    case 8:
+      return {"SETNX", key, value};
+    case 9:
+      return {"STRLEN", key};
+    case 10:
+      return {"GETSET", key, value};
+    default:
+      return {"CAS", key, value, other_value};
+  }
+}
+
+GRADED_TEST(KvCommands, AnswerLikeTheContract, "kv", 5,
+            "Any sequence of commands gives the replies that the contract says.") {
+  constexpr int kCommands = 400;
+  KvWorld world({.replicas = 3, .seed = 700});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  RandomStream random(world.cluster.simulator().options().seed, 700, 1);
+  testkit::KvStore model;
+  for (int i = 0; i < kCommands; ++i) {
+    const Command command = RandomCommand(random);
+    const testkit::KvCommand known(command);
+    const testkit::KvReply reply = ModelReply(world.Do(command));
+    const testkit::KvReply expected = model.Execute(known);
+    ASSERT_TRUE(reply == expected) << "expected " << expected.Text() << ", got " << reply.Text()
+                                   << ", to command " << i + 1 << ": " << known.Text();
+  }
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(KvCommands, CasChangesWhatItExpects, "kv", 2,
+            "CAS sets a value only if the key holds exactly the expected one.") {
+  KvWorld world({.replicas = 3, .seed = 701});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  EXPECT_EQ(world.Do({"CAS", "x", "", "1"}), Reply::Integer(0)) << "an absent key is not empty";
+  EXPECT_EQ(world.Do("EXISTS x"), Reply::Integer(0));
+  EXPECT_EQ(world.Do("SET x 1"), Reply::Ok());
+  EXPECT_EQ(world.Do("CAS x 01 2"), Reply::Integer(0));
+  EXPECT_EQ(world.Do("GET x"), Reply::String("1"));
+  EXPECT_EQ(world.Do("CAS x 1 2"), Reply::Integer(1));
+  EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "kv", 2,
+            "GETSET answers what was there before, nil if nothing was.") {
+  KvWorld world({.replicas = 3, .seed = 702});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  EXPECT_EQ(world.Do("GETSET x 1"), Reply::Nil());
+  EXPECT_EQ(world.Do("GETSET x 2"), Reply::String("1"));
+  EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(KvCommands, IncrCountsIntegersOnly, "kv", 3,
+            "INCR takes an integer of 64 bits as it is printed, and refuses all else.") {
+  KvWorld world({.replicas = 3, .seed = 703});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  for (const char* text : {"text", "", " 1", "1 ", "+1", "01", "-0", "1.0", "1x",
+                           "9223372036854775808", "-9223372036854775809"}) {
+    EXPECT_EQ(world.Do({"SET", "x", text}), Reply::Ok());
+    EXPECT_TRUE(HasCode(world.Do("INCR x"), "ERR")) << "INCR of '" << text << "'";
+    EXPECT_EQ(world.Do("GET x"), Reply::String(text)) << "INCR that is refused changes nothing";
+  }
+  EXPECT_EQ(world.Do("SET x 9223372036854775806"), Reply::Ok());
+  EXPECT_EQ(world.Do("INCR x"), Reply::Integer(9223372036854775807));
+  EXPECT_TRUE(HasCode(world.Do("INCR x"), "ERR")) << "it would overflow";
+  EXPECT_EQ(world.Do("SET x -9223372036854775808"), Reply::Ok());
+  EXPECT_EQ(world.Do("INCR x"), Reply::Integer(-9223372036854775807));
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(KvCommands, HoldAnyBytes, "kv", 2, "Keys and values are strings of any bytes.") {
+  KvWorld world({.replicas = 3, .seed = 704});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  EXPECT_EQ(world.Do({"SET", all, all}), Reply::Ok());
+  EXPECT_EQ(world.Do({"SET", "", "empty key"}), Reply::Ok());
+  EXPECT_EQ(world.Do({"GET", all}), Reply::String(all));
+  EXPECT_EQ(world.Do({"MGET", "", all}), Reply::Array({"empty key", all}));
+  EXPECT_EQ(world.Do({"STRLEN", all}), Reply::Integer(256));
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(KvCommands, WhatIsRefusedIsNotLogged, "kv", 3,
+            "A command that cannot be executed is an error at once, and no entry of the log.") {
+  KvWorld world({.replicas = 3, .seed = 705});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, raft::kNobody);
+  ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
+  const std::uint64_t before = world.checker.MaxCommitIndex();
+  const std::vector<Command> bad = {
+      {},
+      {""},
+      {"FLUSHALL"},
+      {"GET"},
+      {"SET", "x"},
+      {"SET", "x", "2", "3"},
+      {"MSET", "x", "2", "y"},
+      {"SESSION"},
+      {"SESSION", "1", "1"},
+      {"SESSION", "1", "1", "GET"},
+      {"SESSION", "1", "1", "SESSION", "1", "1"},
+      {"SET", "x", std::string(kArgumentBytesMax + 1, 'x')},
+      Command(kArgumentsMax + 1, "DEL"),
+  };
+  for (const Command& command : bad) {
+    EXPECT_TRUE(HasCode(world.Do(command), "ERR"))
+        << "to " << (command.empty() ? "an empty command" : command[0]) << " with "
+        << command.size() << " words";
+  }
+  EXPECT_EQ(world.checker.MaxCommitIndex(), before) << "the log has grown";
+  EXPECT_EQ(world.Do("GET x"), Reply::String("1"));
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "kv", 2,
+            "APPEND makes no value longer than the limit, MGET no reply.") {
+  KvWorld world({.replicas = 3, .seed = 706});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  const std::string longest(kArgumentBytesMax, 'x');
+  ASSERT_EQ(world.Do({"SET", "x", longest}), Reply::Ok());
+  EXPECT_TRUE(HasCode(world.Do("APPEND x y"), "ERR"));
+  EXPECT_EQ(world.Do("STRLEN x"), Reply::Integer(static_cast<std::int64_t>(longest.size())));
+  EXPECT_EQ(world.Do("GET x"), Reply::String(longest));
+  EXPECT_TRUE(HasCode(world.Do("MGET x x x x x x x x x"), "ERR"));
+  EXPECT_EQ(world.Do("MGET x x").items.size(), 2u);
+  EXPECT_TRUE(world.IsSound());
+}
+
+// Writers set both keys to one value, readers read both.
+GRADED_TEST(KvCommands, MsetAndMgetHappenAtOneInstant, "kv", 4,
+            "MSET changes all its keys at one instant, and MGET reads all of its at one.") {
+  constexpr int kClients = 6;
+  constexpr int kEach = 40;
+  KvWorld world({.replicas = 3, .seed = 707});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  int left = kClients * kEach;
+  std::vector<std::unique_ptr<KvClient>> clients;
+  std::function<void(int, int)> next = [&](int who, int number) {
+    if (number == kEach) return;
+    const std::string value = std::to_string(who) + "-" + std::to_string(number);
+    const Command command =
+        who % 2 == 0 ? Command{"MSET", "a", value, "b", value} : Command{"MGET", "a", "b"};
+    world.Start(*clients[static_cast<std::size_t>(who)], who, command,
+                [&, who, number](const KvOutcome& outcome) {
+                  --left;
+                  if (who % 2 == 1 && outcome.is_known()) {
+                    const auto& items = outcome.reply->items;
+                    EXPECT_TRUE(items.size() == 2 && items[0] == items[1])
+                        << "MGET saw half of an MSET: " << ToText(*outcome.reply);
+                  }
+                  next(who, number + 1);
+                });
+  };
+  for (int who = 0; who < kClients; ++who) {
+    clients.push_back(std::make_unique<KvClient>(world.cluster.simulator()));
+    next(who, 0);
+  }
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return left == 0; }, 20s));
+  EXPECT_TRUE(world.IsLinearizable());
+}
+
+}  // namespace
+}  // namespace depfast::kv

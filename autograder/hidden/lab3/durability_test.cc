@@ -1,0 +1,65 @@
+// Hidden tests: restarts and snapshots.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kv_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::kv {
+namespace {
+
+GRADED_TEST(KvDurability, ARestartOfAllLosesNothing, "kv", 4,
+            "What was acknowledged is there after all replicas lost power at once.") {
+  KvWorld world({.replicas = 3, .seed = 760});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  for (int i = 1; i <= 50; ++i) {
+    ASSERT_EQ(world.Do("SET k" + std::to_string(i) + " " + std::to_string(i)), Reply::Ok());
+    ASSERT_EQ(world.Do("INCR n"), Reply::Integer(i));
+  }
+  for (PeerId id = 0; id < 3; ++id) world.cluster.Crash(id);
+  for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  for (int i = 1; i <= 50; ++i) {
+    ASSERT_EQ(world.Do("GET k" + std::to_string(i)), Reply::String(std::to_string(i)));
+  }
+  EXPECT_EQ(world.Do("INCR n"), Reply::Integer(51));
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(
+    KvDurability, ASnapshotBringsAReplicaUpToDate, "kv", 4,
+    "A replica that missed more than the log keeps gets a snapshot, and can lead after it.") {
+  constexpr std::size_t kValueBytes = 512 * 1024;
+  constexpr int kValues = 14;
+  KvWorld world({.replicas = 3, .seed = 761});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, raft::kNobody);
+  ASSERT_EQ(world.Do("MSET a 1 b 2 gone 3"), Reply::Ok());
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const PeerId laggard = world.Others(leader)[0];
+  const auto cut = sim::PartitionFault({laggard});
+  world.cluster.Begin(cut);
+  world.client.set_first(leader);
+  ASSERT_EQ(world.Do("DEL gone"), Reply::Integer(1));
+  ASSERT_EQ(world.Do({"SET", std::string("\0\xff", 2), ""}), Reply::Ok());
+  for (int i = 0; i < kValues; ++i) {
+    ASSERT_EQ(world.Do({"SET", "big", std::string(kValueBytes, 'x')}), Reply::Ok());
+  }
+  ASSERT_EQ(world.Do("INCR b"), Reply::Integer(3));
+  world.cluster.End(cut);
+  ASSERT_TRUE(world.WaitForAllApplied(10s)) << "it never catches up";
+  ASSERT_GT(world.checker.claims(laggard).restored, 0u) << "it got no snapshot";
+  // The other follower dies, then the leader: what the laggard has is what there is.
+  const PeerId other = world.Others(leader)[1];
+  world.cluster.Crash(other);
+  ASSERT_EQ(world.Do("INCR a"), Reply::Integer(2));
+  world.cluster.Crash(leader);
+  world.cluster.Restart(other);
+  EXPECT_EQ(world.Do("MGET a b gone"), Reply::Array({"2", "3", std::nullopt}));
+  EXPECT_EQ(world.Do({"EXISTS", std::string("\0\xff", 2), "gone", "big"}), Reply::Integer(2));
+  EXPECT_TRUE(world.IsSound());
+}
+
+}  // namespace
+}  // namespace depfast::kv

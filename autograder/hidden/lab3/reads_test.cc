@@ -1,0 +1,112 @@
+// Hidden tests: reads are linearizable, and cost no entry of the log.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kv_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::kv {
+namespace {
+
+GRADED_TEST(KvReads, WriteNothing, "kv", 5, "Commands that only read leave the log as it is.") {
+  KvWorld world({.replicas = 3, .seed = 740});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
+  ASSERT_TRUE(world.WaitForAllApplied());
+  std::vector<std::size_t> before;
+  for (PeerId id = 0; id < 3; ++id) before.push_back(world.LogBytes(id));
+  for (int i = 0; i < 25; ++i) {
+    ASSERT_EQ(world.Do("GET x"), Reply::String("1"));
+    ASSERT_EQ(world.Do("MGET x y"), Reply::Array({"1", std::nullopt}));
+    ASSERT_EQ(world.Do("EXISTS x y"), Reply::Integer(1));
+    ASSERT_EQ(world.Do("STRLEN x"), Reply::Integer(1));
+  }
+  for (PeerId id = 0; id < 3; ++id) {
+    EXPECT_EQ(world.LogBytes(id), before[static_cast<std::size_t>(id)])
+        << "the log of replica " << id << " has grown";
+  }
+  EXPECT_TRUE(world.IsSound());
+}
+
+// Runs until a replica that is up leads a term above `term`. Returns it, or kNobody.
+PeerId WaitForTermAbove(KvWorld& world, std::uint64_t term) {
+  PeerId found = raft::kNobody;
+  world.cluster.RunUntil(
+      [&] {
+        for (PeerId id = 0; id < world.cluster.replicas(); ++id) {
+          const auto& claims = world.checker.claims(id);
+          const bool leads = claims.role == raft::Role::kLeader && claims.term > term;
+          if (leads && world.cluster.simulator().IsUp(id)) found = id;
+        }
+        return found != raft::kNobody;
+      },
+      4s);
+  return found;
+}
+
+// The old leader is cut off and does not know it yet; clients reach it all the same.
+void ReadAtADeposedLeader(std::uint64_t seed) {
+  KvWorld world({.replicas = 5, .seed = seed});
+  const PeerId old_leader = world.WaitForLeader();
+  ASSERT_NE(old_leader, raft::kNobody);
+  ASSERT_EQ(world.Do("SET x old"), Reply::Ok());
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const std::uint64_t term = world.checker.claims(old_leader).term;
+  world.cluster.Partition({old_leader});
+  const PeerId new_leader = WaitForTermAbove(world, term);
+  ASSERT_NE(new_leader, raft::kNobody) << "four of five replicas elect no leader";
+  ASSERT_EQ(world.DoAt(new_leader, Words("SET x new")), Reply::Ok());
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_NE(world.DoAt(old_leader, Words("GET x")), Reply::String("old"))
+        << "a leader that is cut off answered, though another one has changed the value";
+  }
+  ASSERT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(KvReads, ADeposedLeaderAnswersNoOldValue, "kv", 6,
+            "A leader that is cut off answers no read with a value that has been replaced since.") {
+  for (std::uint64_t seed = 1; seed <= 5 && !testing::Test::HasFatalFailure(); ++seed) {
+    ReadAtADeposedLeader(740 + seed);
+  }
+}
+
+// What was just acknowledged, the other replicas have in their logs, but do not know to be
+// committed: whoever leads next learns it from an entry of its own term.
+GRADED_TEST(KvReads, ANewLeaderKnowsEverything, "kv", 3,
+            "The first reads at a new leader see all that was acknowledged before.") {
+  KvWorld world({.replicas = 3, .seed = 750});
+  for (int round = 1; round <= 6; ++round) {
+    const std::string value = std::to_string(round);
+    const PeerId leader = world.WaitForLeader(6s);
+    ASSERT_NE(leader, raft::kNobody);
+    const std::uint64_t term = world.checker.claims(leader).term;
+    ASSERT_EQ(world.DoAt(leader, {"SET", "x", value}), Reply::Ok());
+    world.cluster.Crash(leader);
+    const PeerId next = WaitForTermAbove(world, term);
+    ASSERT_NE(next, raft::kNobody) << "two of three replicas elect no leader";
+    const Reply read = world.DoAt(next, Words("GET x"));
+    ASSERT_TRUE(read == Reply::String(value) || HasCode(read, "TRYAGAIN"))
+        << "expected \"" << value << "\", got " << ToText(read);
+    world.cluster.Restart(leader);
+    ASSERT_EQ(world.Do("GET x"), Reply::String(value));
+    ASSERT_TRUE(world.WaitForAllApplied());
+  }
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(KvReads, EveryReplicaAnswers, "kv", 2,
+            "A replica that does not lead passes commands on to the leader.") {
+  KvWorld world({.replicas = 3, .seed = 743});
+  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_TRUE(world.WaitForAllApplied());
+  for (PeerId id = 0; id < 3; ++id) {
+    EXPECT_EQ(world.DoAt(id, Words("INCR x")), Reply::Integer(id + 1));
+    EXPECT_EQ(world.DoAt(id, Words("GET x")), Reply::String(std::to_string(id + 1)));
+  }
+  EXPECT_TRUE(world.IsSound());
+}
+
+}  // namespace
+}  // namespace depfast::kv

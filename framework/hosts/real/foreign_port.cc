@@ -1,0 +1,204 @@
+#include "real/foreign_port.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "real/connection.h"
+#include "real/endpoint.h"
+
+namespace depfast::real {
+namespace {
+
+constexpr EventLoop::Token kListenerToken = ForeignPort::kFirstToken;
+constexpr std::uint32_t kStreamEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+constexpr std::size_t kReadBytesPerTurn = 64 * 1024;
+// More than this waits for a client that does not read: it is read from no more.
+constexpr std::size_t kUnreadAnswersMax = std::size_t{1} << 20;
+// It is cut off.
+constexpr std::size_t kUnreadAnswersLimit = std::size_t{64} << 20;
+
+Descriptor SpareDescriptor() { return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
+}  // namespace
+
+ForeignPort::ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener,
+                         EventLoop& loop, NetworkCounters& counters)
+    : protocol_(std::move(protocol)),
+      context_{replica, PortOf(listener.get())},
+      loop_(loop),
+      counters_(counters),
+      listener_(std::move(listener)),
+      spare_(SpareDescriptor()) {
+  loop_.Watch(listener_.get(), EPOLLIN, kListenerToken);
+}
+
+EventLoop::Token ForeignPort::TokenOf(PeerId client) {
+  return kListenerToken + 1 + static_cast<EventLoop::Token>(client - kFirstClientId);
+}
+
+void ForeignPort::MarkReady(PeerId id, Client& client) {
+  if (!std::exchange(client.in_ready, true)) ready_.push_back(id);
+}
+
+void ForeignPort::MarkDirty(PeerId id, Client& client) {
+  if (!std::exchange(client.in_dirty, true)) dirty_.push_back(id);
+}
+
+void ForeignPort::Send(PeerId client, std::string_view frame) {
+  const auto found = clients_.find(client);
+  if (found == clients_.end()) {
+    counters_.dropped_frames.Add();
+    return;
+  }
+  counters_.frames_out.Add();
+  counters_.client_frames_out.Add();
+  found->second.conversation->OnFrame(frame);
+  MarkDirty(client, found->second);
+}
+
+void ForeignPort::OnEvent(EventLoop::Token token, std::uint32_t events) {
+  if (token == kListenerToken) {
+    Accept();
+    return;
+  }
+  const PeerId id = kFirstClientId + static_cast<PeerId>(token - kListenerToken - 1);
+  const auto found = clients_.find(id);
+  if (found == clients_.end()) return;  // closed in this very turn
+  Client& client = found->second;
+  if ((events & EPOLLOUT) != 0) {
+    client.writable = true;
+    MarkDirty(id, client);
+  }
+  if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
+    client.readable = true;
+    client.hung_up |= (events & ~(EPOLLIN | EPOLLOUT)) != 0;
+    MarkReady(id, client);
+  }
+}
+
+void ForeignPort::Accept() {
+  while (true) {
+    Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket.valid()) {
+      ConfigureSocket(socket.get());
+      counters_.accepted.Add();
+      const int fd = socket.get();
+      const PeerId id = ++last_client_;
+      Client& client = clients_[id];
+      client.socket = std::move(socket);
+      client.conversation = protocol_.make_conversation(context_);
+      loop_.Watch(fd, kStreamEvents, TokenOf(id));
+    } else if (errno == EMFILE || errno == ENFILE) {
+      RefuseOne();
+      return;
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      return;
+    }
+  }
+}
+
+// Out of descriptors: whoever waits to be accepted is told so by the end of the connection. The
+// listener would otherwise be readable for ever.
+void ForeignPort::RefuseOne() {
+  spare_.Close();
+  const Descriptor refused(accept(listener_.get(), nullptr, nullptr));
+  spare_ = SpareDescriptor();
+}
+
+std::size_t ForeignPort::Receive(const Network::Deliver& deliver) {
+  std::size_t delivered = 0;
+  for (const PeerId id : std::exchange(ready_, {})) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) continue;
+    Client& client = found->second;
+    client.in_ready = false;
+    Read(client);
+    for (const std::string& frame : client.conversation->TakeFrames()) {
+      counters_.frames_in.Add();
+      counters_.client_frames_in.Add();
+      ++delivered;
+      deliver(id, frame);
+    }
+    MarkDirty(id, client);
+  }
+  return delivered;
+}
+
+bool ForeignPort::MayRead(const Client& client) {
+  return client.readable && !client.ended && !client.conversation->IsOver() &&
+         client.conversation->WantsBytes() &&
+         client.output.size() - client.written <= kUnreadAnswersMax;
+}
+
+void ForeignPort::Read(Client& client) {
+  static thread_local std::array<char, kReadBytesPerTurn> buffer;
+  if (!MayRead(client)) return;
+  const ssize_t got = recv(client.socket.get(), buffer.data(), buffer.size(), 0);
+  counters_.reads.Add();
+  if (got > 0) {
+    const auto bytes = static_cast<std::size_t>(got);
+    counters_.bytes_in.Add(bytes);
+    // A short read has emptied the stream, and whatever comes later makes a new event; but an end
+    // that is there already was reported together with these bytes.
+    client.readable = client.hung_up || bytes == buffer.size();
+    client.conversation->OnBytes({buffer.data(), bytes});
+  } else if (got == 0) {
+    client.ended = true;
+  } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+    client.readable = false;
+  } else if (errno != EINTR) {
+    client.ended = client.broken = true;
+  }
+}
+
+void ForeignPort::Flush() {
+  for (const PeerId id : std::exchange(dirty_, {})) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) continue;
+    Client& client = found->second;
+    client.in_dirty = false;
+    client.output += client.conversation->TakeOutput();
+    Write(client);
+    if (client.output.size() - client.written > kUnreadAnswersLimit) client.broken = true;
+    if (IsDone(client)) {
+      clients_.erase(found);  // closing the socket ends its watch
+      continue;
+    }
+    // Answers may have made room for more, from the socket or of what was held back.
+    if (MayRead(client) || client.conversation->HasFrames()) MarkReady(id, client);
+  }
+}
+
+void ForeignPort::Write(Client& client) {
+  while (client.writable && !client.broken && client.written < client.output.size()) {
+    const ssize_t sent = send(client.socket.get(), client.output.data() + client.written,
+                              client.output.size() - client.written, MSG_NOSIGNAL);
+    counters_.writes.Add();
+    if (sent >= 0) {
+      client.written += static_cast<std::size_t>(sent);
+      counters_.bytes_out.Add(static_cast<std::uint64_t>(sent));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      client.writable = false;
+    } else if (errno != EINTR) {
+      client.broken = true;
+    }
+  }
+  if (client.written == client.output.size()) {
+    client.output.clear();
+    client.written = 0;
+  }
+}
+
+bool ForeignPort::IsDone(const Client& client) {
+  if (client.broken) return true;
+  const bool nothing_left = client.written == client.output.size();
+  const bool over =
+      client.conversation->IsOver() || (client.ended && client.conversation->IsIdle());
+  return over && nothing_left;
+}
+
+}  // namespace depfast::real

@@ -1,0 +1,204 @@
+// Clients of a foreign protocol: here, one in which a frame is a line.
+#include "real/foreign_port.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support.h"
+
+namespace depfast::real {
+namespace {
+
+// Each line is a request, each frame is answered as a line; "bye" ends it.
+class Lines final : public Conversation {
+ public:
+  void OnBytes(std::string_view bytes) override {
+    text_ += bytes;
+    for (auto end = text_.find('\n'); end != std::string::npos; end = text_.find('\n')) {
+      const std::string line = text_.substr(0, end);
+      text_.erase(0, end + 1);
+      if (line == "bye") {
+        over_ = true;
+        return;
+      }
+      frames_.push_back(line);
+      ++under_way_;
+    }
+  }
+  void OnFrame(std::string_view frame) override {
+    --under_way_;
+    output_ += std::string(frame) + "\n";
+  }
+  std::vector<std::string> TakeFrames() override { return std::exchange(frames_, {}); }
+  bool HasFrames() const override { return !frames_.empty(); }
+  std::string TakeOutput() override { return std::exchange(output_, {}); }
+  bool WantsBytes() const override { return under_way_ < 100; }
+  bool IsIdle() const override { return under_way_ == 0; }
+  bool IsOver() const override { return over_; }
+
+ private:
+  std::string text_;
+  std::string output_;
+  std::vector<std::string> frames_;
+  int under_way_ = 0;
+  bool over_ = false;
+};
+
+class ForeignPortTest : public testing::Test {
+ protected:
+  ForeignPortTest() {
+    auto [listener, where] = ListenAnywhere();
+    endpoint_ = where;
+    port_ = std::make_unique<ForeignPort>(
+        ForeignProtocol{"lines", [](const ForeignContext&) { return std::make_unique<Lines>(); }},
+        /*replica=*/0, std::move(listener), loop_, counters_);
+  }
+
+  Descriptor Connect() const {
+    Descriptor socket = Checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+    const sockaddr_in address = Resolve(endpoint_);
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    if (connect(socket.get(), generic, sizeof address) != 0) ThrowErrno("connect");
+    return socket;
+  }
+
+  static void Say(const Descriptor& socket, const std::string& text) {
+    ASSERT_EQ(send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(text.size()));
+  }
+
+  // What the client can read now; "(end)" once the port has closed.
+  static std::string Heard(const Descriptor& socket) {
+    std::string text(1 << 16, '\0');
+    const ssize_t got = recv(socket.get(), text.data(), text.size(), MSG_DONTWAIT);
+    if (got == 0) return "(end)";
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+  }
+
+  // Turns the loop until `done`. Frames are answered, or kept in unanswered_.
+  bool TurnUntil(const std::function<bool()>& done) {
+    return Eventually([&] {
+      for (const epoll_event& event : loop_.Wait(/*block=*/false)) {
+        port_->OnEvent(event.data.u64, event.events);
+      }
+      port_->Receive([&](PeerId from, std::string_view frame) {
+        EXPECT_TRUE(ForeignPort::Owns(from));
+        if (answers_) {
+          port_->Send(from, "re: " + std::string(frame));
+        } else {
+          unanswered_.emplace_back(from, frame);
+        }
+      });
+      port_->Flush();
+      return done();
+    });
+  }
+
+  NetworkCounters counters_;
+  EventLoop loop_;
+  Endpoint endpoint_;
+  std::unique_ptr<ForeignPort> port_;
+  bool answers_ = true;
+  std::vector<std::pair<PeerId, std::string>> unanswered_;
+};
+
+TEST_F(ForeignPortTest, ServesEachClientItsOwnAnswers) {
+  const Descriptor one = Connect();
+  const Descriptor two = Connect();
+  Say(one, "a\nb\n");
+  Say(two, "c\n");
+  std::string first;
+  std::string second;
+  EXPECT_TRUE(TurnUntil([&] {
+    first += Heard(one);
+    second += Heard(two);
+    return first == "re: a\nre: b\n" && second == "re: c\n";
+  })) << first
+      << second;
+  EXPECT_EQ(port_->connections(), 2u);
+}
+
+TEST_F(ForeignPortTest, AClientThatHasSaidAllGetsItsAnswersBeforeTheEnd) {
+  answers_ = false;
+  const Descriptor client = Connect();
+  Say(client, "a\n");
+  shutdown(client.get(), SHUT_WR);
+  ASSERT_TRUE(TurnUntil([&] { return unanswered_.size() == 1; }));
+  EXPECT_EQ(port_->connections(), 1u);
+  port_->Send(unanswered_[0].first, "late");
+  std::string heard;
+  EXPECT_TRUE(TurnUntil([&] {
+    heard += Heard(client);
+    return heard == "late\n(end)";
+  })) << heard;
+  EXPECT_EQ(port_->connections(), 0u);
+  port_->Send(unanswered_[0].first, "too late");
+  EXPECT_EQ(counters_.dropped_frames.value(), 1u);
+}
+
+TEST_F(ForeignPortTest, AConversationThatIsOverIsClosed) {
+  const Descriptor client = Connect();
+  Say(client, "a\nbye\nb\n");
+  std::string heard;
+  EXPECT_TRUE(TurnUntil([&] {
+    heard += Heard(client);
+    return heard == "re: a\n(end)";
+  })) << heard;
+  EXPECT_EQ(port_->connections(), 0u);
+}
+
+TEST_F(ForeignPortTest, NoMoreIsReadThanTheConversationWants) {
+  answers_ = false;
+  const Descriptor client = Connect();
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += "x\n";
+  Say(client, lines);
+  ASSERT_TRUE(TurnUntil([&] { return unanswered_.size() == 100; }));
+  Say(client, "one more\n");
+  const std::uint64_t reads = counters_.reads.value();
+  for (int turn = 0; turn < 100; ++turn) {
+    TurnUntil([] { return true; });
+  }
+  EXPECT_EQ(unanswered_.size(), 100u);
+  EXPECT_LE(counters_.reads.value(), reads + 1);
+  answers_ = true;
+  for (const auto& [from, frame] : std::exchange(unanswered_, {})) port_->Send(from, frame);
+  std::string heard;
+  EXPECT_TRUE(TurnUntil([&] {
+    heard += Heard(client);
+    return heard.ends_with("re: one more\n");
+  }));
+}
+
+TEST_F(ForeignPortTest, AClientThatDoesNotReadIsReadFromNoMore) {
+  const Descriptor client = Connect();
+  const std::string line(60'000, 'x');
+  bool blocked = false;
+  for (int i = 0; i < 2000 && !blocked; ++i) {
+    const std::string text = line + "\n";
+    const ssize_t sent = send(client.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    blocked = sent != static_cast<ssize_t>(text.size());
+    TurnUntil([] { return true; });
+  }
+  EXPECT_TRUE(blocked) << "120 MB were taken from a client that reads nothing";
+  EXPECT_EQ(port_->connections(), 1u);
+}
+
+TEST_F(ForeignPortTest, AClientThatVanishesIsForgotten) {
+  {
+    const Descriptor client = Connect();
+    Say(client, "a\n");
+    ASSERT_TRUE(TurnUntil([&] { return port_->connections() == 1; }));
+  }
+  EXPECT_TRUE(TurnUntil([&] { return port_->connections() == 0; }));
+}
+
+}  // namespace
+}  // namespace depfast::real

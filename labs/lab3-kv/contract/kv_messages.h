@@ -1,0 +1,88 @@
+// What clients ask of the key-value store, what they are told, and the limits. Given, not
+// submitted: tests send these messages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <msgpack.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "depfast/frame.h"
+
+namespace depfast::kv {
+
+// A command as it was typed: its name, in any case, and its arguments. Any bytes.
+using Command = std::vector<std::string>;
+
+// Of one argument, and so of keys and values. APPEND does not make a longer value, either.
+inline constexpr std::size_t kArgumentBytesMax = std::size_t{1} << 20;
+// Of a whole command: all its arguments and its name.
+inline constexpr std::size_t kCommandBytesMax = std::size_t{4} << 20;
+inline constexpr std::size_t kArgumentsMax = 16 * 1024;
+// Of the values in a reply to MGET.
+inline constexpr std::size_t kReplyBytesMax = std::size_t{8} << 20;
+
+// Sessions that are live at one time.
+inline constexpr std::size_t kSessionsMax = 10'000;
+// For how many log entries a session lives unused: what SESSION NEW without an argument means, and
+// the most it can ask for.
+inline constexpr std::uint64_t kSessionEntriesDefault = 100'000;
+inline constexpr std::uint64_t kSessionEntriesMax = 10'000'000;
+
+// What a command answers: one of Redis's kinds of replies.
+struct Reply {
+  enum class Kind : std::uint8_t {
+    kNil = 0,
+    kStatus = 1,  // "OK"
+    kInteger = 2,
+    kString = 3,
+    kArray = 4,  // of strings and nils
+    kError = 5,  // its first word says what kind of error: see kv_errors.h
+  };
+
+  static Reply Nil() { return {}; }
+  static Reply Ok() { return {Kind::kStatus, 0, "OK", {}}; }
+  static Reply Integer(std::int64_t value) { return {Kind::kInteger, value, "", {}}; }
+  static Reply String(std::string value) { return {Kind::kString, 0, std::move(value), {}}; }
+  static Reply Array(std::vector<std::optional<std::string>> values) {
+    return {Kind::kArray, 0, "", std::move(values)};
+  }
+  static Reply Error(std::string line) { return {Kind::kError, 0, std::move(line), {}}; }
+
+  friend bool operator==(const Reply&, const Reply&) = default;
+
+  Kind kind = Kind::kNil;
+  std::int64_t integer = 0;                       // of kInteger
+  std::string text;                               // of kStatus, kString, kError
+  std::vector<std::optional<std::string>> items;  // of kArray; nothing: nil
+  MSGPACK_DEFINE(kind, integer, text, items)
+};
+
+// What a client asks of a replica, whichever: one that does not lead passes it on to the leader.
+struct KvRequest {
+  using Reply = kv::Reply;
+  static constexpr MethodId kMethod = 16;
+  static constexpr const char* kName = "Kv";
+
+  Command command;
+  // Of a command that a replica passes on to the leader: a number that names it, so that a message
+  // that the network doubles is executed once. Such a command goes no further. 0: from a client.
+  std::uint64_t forward_id = 0;
+  MSGPACK_DEFINE(command, forward_id)
+};
+
+// A command as an entry of the log, never empty, and back. Nothing if the bytes are not a command.
+std::string EncodeCommand(const Command& command);
+std::optional<Command> DecodeCommand(std::string_view bytes);
+
+// A reply as the result of an entry (StateMachine::Apply), and back.
+std::string EncodeReply(const Reply& reply);
+std::optional<Reply> DecodeReply(std::string_view bytes);
+
+}  // namespace depfast::kv
+
+MSGPACK_ADD_ENUM(depfast::kv::Reply::Kind)

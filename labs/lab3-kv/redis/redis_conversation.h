@@ -1,0 +1,65 @@
+// RedisConversation: one Redis client's connection to a replica.
+//
+// Commands become requests (kv_messages.h), several at a time if the client does not wait for its
+// replies, which come back in the order of the commands, whatever the order in which they are
+// ready. Reads do not go through the log, so a read could overtake a write that the same client
+// sent before it: a command that reads waits until no write is under way, and the other way round.
+//
+// A connection is no session: a client that loses it does not know which of its commands were
+// executed. Who needs to know uses SESSION.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kv_messages.h"
+#include "real/foreign_protocol.h"
+#include "resp_parser.h"
+
+namespace depfast::kv {
+
+class RedisConversation final : public real::Conversation {
+ public:
+  explicit RedisConversation(const real::ForeignContext& context) : context_(context) {}
+
+  void OnBytes(std::string_view bytes) override;
+  void OnFrame(std::string_view frame) override;
+  std::vector<std::string> TakeFrames() override;
+  bool HasFrames() const override { return !frames_.empty(); }
+  std::string TakeOutput() override;
+  bool WantsBytes() const override;
+  bool IsIdle() const override { return slots_.empty() && !held_back_; }
+  bool IsOver() const override { return closing_ && slots_.empty(); }
+
+ private:
+  void TakeCommands();
+  // Whether it is on its way, or answered; else it has to wait.
+  bool TryServe(const Command& command);
+  void Ask(const Command& command);
+  void Answer(const Reply& reply);
+  void Close(const Reply& last);
+  void MoveToOutput();
+  // The reply to a command that needs no replica's store.
+  std::optional<Reply> ServeHere(const Command& command);
+  Reply Info() const;
+
+  const real::ForeignContext context_;
+  RespParser parser_;
+  std::optional<Command> held_back_;  // the next command, which has to wait
+  std::vector<std::string> frames_;
+  // The replies that the client waits for, in order: nothing if it is not there yet. The first is
+  // of call `first_call_`; the calls of those that need none are not used.
+  std::deque<std::optional<std::string>> slots_;
+  std::uint64_t first_call_ = 1;
+  std::size_t asked_ = 0;       // of slots_, those that wait for the replica
+  bool asked_to_read_ = false;  // all of them read; meaningless if there are none
+  std::string output_;
+  bool closing_ = false;  // nothing more is served
+};
+
+}  // namespace depfast::kv

@@ -1,0 +1,14 @@
+// The main function of the key-value lab's replica program: that of every lab, and a port for Redis
+// clients besides.
+#include <memory>
+
+#include "real/main.h"
+#include "redis_conversation.h"
+
+int main(int argc, char** argv) {
+  const depfast::real::ForeignProtocol redis{
+      "redis", [](const depfast::real::ForeignContext& context) {
+        return std::make_unique<depfast::kv::RedisConversation>(context);
+      }};
+  return depfast::real::RealMain(argc, argv, &redis);
+}

@@ -1,0 +1,224 @@
+#include "resp_parser.h"
+
+#include <charconv>
+#include <utility>
+
+namespace depfast::kv {
+namespace {
+
+// Taken bytes are forgotten once they are so many.
+constexpr std::size_t kForgetBytes = 64 * 1024;
+
+std::optional<std::int64_t> NumberIn(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// What an escape in double quotes stands for. `text` begins after the backslash; what is used of it
+// is taken. Requires: text is not empty.
+char TakeEscaped(std::string_view& text) {
+  if (text[0] == 'x' && text.size() > 2 && HexDigit(text[1]) >= 0 && HexDigit(text[2]) >= 0) {
+    const int byte = HexDigit(text[1]) * 16 + HexDigit(text[2]);
+    text.remove_prefix(3);
+    return static_cast<char>(byte);
+  }
+  const char c = text[0];
+  text.remove_prefix(1);
+  switch (c) {
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'b':
+      return '\b';
+    case 'a':
+      return '\a';
+    default:
+      return c;
+  }
+}
+
+// Appends what is in quotes to `word`, and takes it together with the closing quote, before which
+// `text` begins. False if there is none, or if the word goes on behind it.
+bool TakeQuoted(char quote, std::string_view& text, std::string& word) {
+  while (!text.empty()) {
+    const char c = text[0];
+    text.remove_prefix(1);
+    if (c == quote) return text.empty() || IsSpace(text[0]);
+    if (c == '\\' && quote == '"' && !text.empty()) {
+      word += TakeEscaped(text);
+    } else if (c == '\\' && quote == '\'' && text.starts_with('\'')) {
+      word += '\'';
+      text.remove_prefix(1);
+    } else {
+      word += c;
+    }
+  }
+  return false;
+}
+
+void AppendLine(char kind, std::string_view text, std::string& out) {
+  out += kind;
+  out += text;
+  out += "\r\n";
+}
+
+void AppendBulk(std::string_view text, std::string& out) {
+  AppendLine('$', std::to_string(text.size()), out);
+  out += text;
+  out += "\r\n";
+}
+
+}  // namespace
+
+std::optional<Command> SplitWords(std::string_view line) {
+  Command words;
+  while (true) {
+    while (!line.empty() && IsSpace(line[0])) line.remove_prefix(1);
+    if (line.empty()) return words;
+    std::string word;
+    while (!line.empty() && !IsSpace(line[0])) {
+      const char c = line[0];
+      line.remove_prefix(1);
+      if (c != '"' && c != '\'') {
+        word += c;
+      } else if (!TakeQuoted(c, line, word)) {
+        return std::nullopt;
+      }
+    }
+    words.push_back(std::move(word));
+  }
+}
+
+void AppendResp(const Reply& reply, std::string& out) {
+  switch (reply.kind) {
+    case Reply::Kind::kNil:
+      out += "$-1\r\n";
+      break;
+    case Reply::Kind::kStatus:
+      AppendLine('+', reply.text, out);
+      break;
+    case Reply::Kind::kInteger:
+      AppendLine(':', std::to_string(reply.integer), out);
+      break;
+    case Reply::Kind::kString:
+      AppendBulk(reply.text, out);
+      break;
+    case Reply::Kind::kArray:
+      AppendLine('*', std::to_string(reply.items.size()), out);
+      for (const auto& item : reply.items) {
+        if (item) {
+          AppendBulk(*item, out);
+        } else {
+          out += "$-1\r\n";
+        }
+      }
+      break;
+    case Reply::Kind::kError:
+      AppendLine('-', reply.text, out);
+      break;
+  }
+}
+
+void RespParser::Add(std::string_view bytes) {
+  if (begin_ == buffer_.size() || begin_ > kForgetBytes) {
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+  }
+  buffer_ += bytes;
+}
+
+std::optional<Command> RespParser::Next() {
+  Progress progress = Progress::kAgain;
+  while (error_.empty() && progress == Progress::kAgain) progress = Step();
+  if (!error_.empty() || progress == Progress::kMore) return std::nullopt;
+  command_bytes_ = 0;
+  return std::exchange(command_, {});
+}
+
+RespParser::Progress RespParser::Step() {
+  if (arguments_left_ > 0) return ReadArgument();
+  if (buffered() == 0) return Progress::kMore;
+  return buffer_[begin_] == '*' ? ReadCount() : ReadInline();
+}
+
+RespParser::Progress RespParser::Fail(std::string error) {
+  error_ = "Protocol error: " + std::move(error);
+  return Progress::kMore;
+}
+
+std::optional<std::string_view> RespParser::TakeLine(const char* too_big) {
+  const std::size_t end = rest().find('\r');
+  if (end == std::string_view::npos || end + 1 == buffered()) {
+    if (buffered() > kInlineBytesMax) Fail(too_big);
+    return std::nullopt;
+  }
+  const std::string_view line = rest().substr(0, end);
+  begin_ += end + 2;
+  return line;
+}
+
+RespParser::Progress RespParser::ReadInline() {
+  const std::size_t end = rest().find('\n');
+  if (end == std::string_view::npos || end > kInlineBytesMax) {
+    if (buffered() > kInlineBytesMax) return Fail("too big inline request");
+    return Progress::kMore;
+  }
+  std::string_view line = rest().substr(0, end);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  auto words = SplitWords(line);
+  if (!words) return Fail("unbalanced quotes in request");
+  begin_ += end + 1;
+  command_ = std::move(*words);
+  return command_.empty() ? Progress::kAgain : Progress::kCommand;
+}
+
+RespParser::Progress RespParser::ReadCount() {
+  const auto line = TakeLine("too big mbulk count string");
+  if (!line) return Progress::kMore;
+  const auto count = NumberIn(line->substr(1));
+  if (!count || *count > static_cast<std::int64_t>(kArgumentsMax)) {
+    return Fail("invalid multibulk length");
+  }
+  arguments_left_ = *count > 0 ? static_cast<std::size_t>(*count) : 0;  // an empty one is nothing
+  return Progress::kAgain;
+}
+
+RespParser::Progress RespParser::ReadArgument() {
+  if (!argument_bytes_) {
+    if (buffered() == 0) return Progress::kMore;
+    if (const char first = buffer_[begin_]; first != '$') {
+      const bool printable = first >= ' ' && first <= '~';
+      return Fail(std::string("expected '$', got '") + (printable ? first : '?') + "'");
+    }
+    const auto line = TakeLine("too big bulk count string");
+    if (!line) return Progress::kMore;
+    const auto bytes = NumberIn(line->substr(1));
+    if (!bytes || *bytes < 0 || *bytes > static_cast<std::int64_t>(kArgumentBytesMax)) {
+      return Fail("invalid bulk length");
+    }
+    argument_bytes_ = static_cast<std::size_t>(*bytes);
+    command_bytes_ += *argument_bytes_;
+    if (command_bytes_ > kCommandBytesMax) return Fail("too big request");
+  }
+  if (buffered() < *argument_bytes_ + 2) return Progress::kMore;
+  command_.emplace_back(rest().substr(0, *argument_bytes_));
+  begin_ += *argument_bytes_ + 2;
+  argument_bytes_.reset();
+  return --arguments_left_ > 0 ? Progress::kAgain : Progress::kCommand;
+}
+
+}  // namespace depfast::kv

@@ -1,0 +1,64 @@
+// RespParser: cuts what a Redis client sends into commands.
+//
+// Redis's protocol, RESP2: a command is an array of bulk strings
+// ("*2\r\n$3\r\nGET\r\n$1\r\nx\r\n"), or a line of words as a person types it ("GET x\r\n"), with
+// quotes and escapes as in Redis.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kv_messages.h"
+
+namespace depfast::kv {
+
+// Of a line of words, and of the line that tells a length.
+inline constexpr std::size_t kInlineBytesMax = std::size_t{64} << 10;
+
+class RespParser {
+ public:
+  // Requires: error() is empty.
+  void Add(std::string_view bytes);
+
+  // The next whole command, never empty. Nothing if more bytes are needed, or after an error.
+  std::optional<Command> Next();
+
+  // What makes no sense, in Redis's words ("Protocol error: ..."): nothing more can be read.
+  const std::string& error() const { return error_; }
+
+  // Bytes that wait to become commands.
+  std::size_t buffered() const { return buffer_.size() - begin_; }
+
+ private:
+  enum class Progress { kMore, kAgain, kCommand };
+
+  std::string_view rest() const { return std::string_view(buffer_).substr(begin_); }
+  Progress Step();
+  Progress ReadInline();
+  Progress ReadCount();
+  Progress ReadArgument();
+  // The line up to "\r\n", which is taken. `too_big`: the error if it does not end in time.
+  std::optional<std::string_view> TakeLine(const char* too_big);
+  Progress Fail(std::string error);
+
+  std::string buffer_;
+  std::size_t begin_ = 0;  // the first byte that is not taken
+  std::string error_;
+  // Of the array under way.
+  std::size_t arguments_left_ = 0;             // 0: none is
+  std::optional<std::size_t> argument_bytes_;  // of the next argument, once that is known
+  std::size_t command_bytes_ = 0;
+  Command command_;
+};
+
+// Splits a line into words as Redis does: "..." with escapes, '...' with \' only. Nothing if a
+// quote does not end, or is followed by something else than a space.
+std::optional<Command> SplitWords(std::string_view line);
+
+// A reply as bytes.
+void AppendResp(const Reply& reply, std::string& out);
+
+}  // namespace depfast::kv

@@ -1,0 +1,120 @@
+// What a Redis client may send, and what must not harm a server.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "resp_parser.h"
+
+namespace depfast::kv {
+namespace {
+
+struct Parsed {
+  std::vector<Command> commands;
+  std::string error;
+};
+
+// All that `bytes` say, given to the parser `at_a_time`.
+Parsed Parse(const std::string& bytes, std::size_t at_a_time) {
+  RespParser parser;
+  Parsed parsed;
+  for (std::size_t i = 0; i < bytes.size() && parsed.error.empty(); i += at_a_time) {
+    parser.Add(std::string_view(bytes).substr(i, at_a_time));
+    while (auto command = parser.Next()) parsed.commands.push_back(*command);
+    parsed.error = parser.error();
+  }
+  return parsed;
+}
+
+class RespParserTest : public testing::TestWithParam<std::size_t> {
+ protected:
+  static Parsed Parse(const std::string& bytes) { return kv::Parse(bytes, GetParam()); }
+};
+
+INSTANTIATE_TEST_SUITE_P(PacketSizes, RespParserTest, testing::Values(1, 2, 3, 7, 1 << 20));
+
+TEST_P(RespParserTest, ReadsArraysAndLinesInOneStream) {
+  const Parsed parsed = Parse(
+      "*2\r\n$3\r\nGET\r\n$1\r\nx\r\n"
+      "SET  y\t\"a b\"\r\n"
+      "ping\n");
+  EXPECT_EQ(parsed.error, "");
+  EXPECT_EQ(parsed.commands, (std::vector<Command>{{"GET", "x"}, {"SET", "y", "a b"}, {"ping"}}));
+}
+
+TEST_P(RespParserTest, ArgumentsAreAnyBytes) {
+  const std::string bytes("*2\r\n$4\r\nECHO\r\n$6\r\n\r\n\0*$\n\r\nPING\r\n", 32);
+  const Parsed parsed = Parse(bytes);
+  EXPECT_EQ(parsed.error, "");
+  ASSERT_EQ(parsed.commands.size(), 2u);
+  EXPECT_EQ(parsed.commands[0], (Command{"ECHO", std::string("\r\n\0*$\n", 6)}));
+  EXPECT_EQ(parsed.commands[1], Command{"PING"});
+}
+
+TEST_P(RespParserTest, EmptyLinesAndArraysAreNothing) {
+  const Parsed parsed = Parse("\r\n\n  \r\n*0\r\n*-1\r\nPING\r\n");
+  EXPECT_EQ(parsed.error, "");
+  EXPECT_EQ(parsed.commands, std::vector<Command>{{"PING"}});
+}
+
+TEST_P(RespParserTest, TellsWhatMakesNoSense) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"*x\r\n", "invalid multibulk length"},
+      {"*+1\r\n", "invalid multibulk length"},
+      {"*1000000\r\n", "invalid multibulk length"},
+      {"*99999999999999999999\r\n", "invalid multibulk length"},
+      {"*1\r\nPING\r\n", "expected '$', got 'P'"},
+      {"*1\r\n\x01", "expected '$', got '?'"},
+      {"*1\r\n$x\r\n", "invalid bulk length"},
+      {"*1\r\n$-1\r\n", "invalid bulk length"},
+      {"*1\r\n$1048577\r\n", "invalid bulk length"},
+      {"GET \"x\r\n", "unbalanced quotes in request"},
+      {"GET 'x'y\r\n", "unbalanced quotes in request"},
+  };
+  for (const auto& [bytes, error] : cases) {
+    const Parsed parsed = Parse("PING\r\n" + bytes);
+    EXPECT_EQ(parsed.error, "Protocol error: " + error) << bytes;
+    EXPECT_EQ(parsed.commands, std::vector<Command>{{"PING"}}) << "what came before is served";
+  }
+}
+
+TEST(RespParser, BoundsWhatItHolds) {
+  constexpr std::size_t kPacket = 4096;
+  EXPECT_EQ(Parse(std::string(kInlineBytesMax + kPacket, 'x'), kPacket).error,
+            "Protocol error: too big inline request");
+  EXPECT_EQ(Parse("*" + std::string(kInlineBytesMax + kPacket, '1'), kPacket).error,
+            "Protocol error: too big mbulk count string");
+  EXPECT_EQ(Parse("*1\r\n$" + std::string(kInlineBytesMax + kPacket, '1'), kPacket).error,
+            "Protocol error: too big bulk count string");
+  std::string huge = "*5\r\n";
+  for (int i = 0; i < 5; ++i) {
+    huge += "$" + std::to_string(kArgumentBytesMax) + "\r\n";
+    huge += std::string(kArgumentBytesMax, 'x') + "\r\n";
+  }
+  EXPECT_EQ(Parse(huge, 64 * 1024).error, "Protocol error: too big request");
+}
+
+TEST(RespParser, QuotesAreThoseOfRedis) {
+  EXPECT_EQ(SplitWords("SET x \"a\\x41\\n\\\"\" 'it\\'s' b"),
+            (Command{"SET", "x", "aA\n\"", "it's", "b"}));
+  EXPECT_EQ(SplitWords("  "), Command{});
+  EXPECT_EQ(SplitWords("\"\""), Command{""});
+  EXPECT_EQ(SplitWords("\"\\"), std::nullopt);
+}
+
+TEST(RespParser, WritesEveryKindOfReply) {
+  const auto text = [](const Reply& reply) {
+    std::string out;
+    AppendResp(reply, out);
+    return out;
+  };
+  EXPECT_EQ(text(Reply::Nil()), "$-1\r\n");
+  EXPECT_EQ(text(Reply::Ok()), "+OK\r\n");
+  EXPECT_EQ(text(Reply::Integer(-7)), ":-7\r\n");
+  EXPECT_EQ(text(Reply::String("a\r\nb")), "$4\r\na\r\nb\r\n");
+  EXPECT_EQ(text(Reply::Array({"a", std::nullopt})), "*2\r\n$1\r\na\r\n$-1\r\n");
+  EXPECT_EQ(text(Reply::Error("ERR no")), "-ERR no\r\n");
+}
+
+}  // namespace
+}  // namespace depfast::kv

@@ -1,0 +1,46 @@
+#include "kv_service.h"
+
+#include <utility>
+
+#include "kv_commands.h"
+#include "kv_errors.h"
+
+namespace depfast::kv {
+namespace {
+
+Reply ReplyTo(const raft::SubmitReply& submitted) {
+  switch (submitted.status) {
+    case raft::SubmitStatus::kCommitted:
+      return DecodeReply(submitted.result).value_or(UnknownOutcome());
+    case raft::SubmitStatus::kNotLeader:
+      return TryAgain();
+    case raft::SubmitStatus::kUnknown:
+      break;
+  }
+  return UnknownOutcome();
+}
+
+}  // namespace
+
+void KvService::Execute(const Command& command, const Dependency& client, Done done) {
+  if (const auto wrong = WhatIsWrong(command)) {
+    done(*wrong);  // it needs no log to say so
+  } else if (FindCommand(command[0])->reads) {
+    Read(command, std::move(done));
+  } else {
+    Write(command, client, std::move(done));
+  }
+}
+
+void KvService::Read(const Command& command, Done done) {
+  raft_.ReadIndex([this, command, done = std::move(done)](bool may_read) {
+    done(may_read ? store_.Read(command) : TryAgain());
+  });
+}
+
+void KvService::Write(const Command& command, const Dependency& client, Done done) {
+  raft_.Submit(EncodeCommand(command), client,
+               [done = std::move(done)](const raft::SubmitReply& reply) { done(ReplyTo(reply)); });
+}
+
+}  // namespace depfast::kv

@@ -1,0 +1,70 @@
+// The key-value store: the state machine that a Raft log is applied to (lab 3).
+//
+// Its state is two tables, keys and sessions, and a function of the log alone: no clock, no draw,
+// no address has a say in it, so all replicas have the same after the same entry.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kv_commands.h"
+#include "kv_messages.h"
+#include "state_machine.h"
+
+namespace depfast::kv {
+
+class KvStore final : public raft::StateMachine {
+ public:
+  // Executes the encoded command (EncodeCommand) at `index`, and returns the encoded reply.
+  std::string Apply(std::uint64_t index, std::string_view command) override;
+
+  // Keys, values and sessions. The same bytes for the same state.
+  std::string Snapshot() const override;
+  void Restore(std::string_view snapshot) override;
+
+  // Executes a command that only reads (CommandForm::reads) on the state as it is now.
+  // Requires: WhatIsWrong(command) has nothing to say.
+  Reply Read(const Command& command) const;
+
+ private:
+  using SessionId = std::uint64_t;  // the index of the entry that made the session
+
+  // What is remembered of a client that wants each of its commands executed once (Ongaro's thesis,
+  // section 6.3).
+  struct Session {
+    std::uint64_t entries = 0;        // for how many it lives unused
+    std::uint64_t last_used = 0;      // the index of the latest entry that named it
+    std::uint64_t last_sequence = 0;  // of the latest command executed; 0: none yet
+    Reply last_reply;                 // its reply
+    MSGPACK_DEFINE(entries, last_used, last_sequence, last_reply)
+
+    std::uint64_t last_entry() const { return last_used + entries; }
+  };
+
+  Reply Execute(std::uint64_t index, const Command& command);
+  Reply Write(Verb verb, const Command& command);
+  Reply Increment(const std::string& key);
+  Reply Append(const std::string& key, const std::string& value);
+  Reply CompareAndSet(const Command& command);
+
+  Reply OpenSession(std::uint64_t index, const Command& command);
+  Reply ExecuteOnce(std::uint64_t index, const Command& command);
+  void ExpireSessions(std::uint64_t index);
+  void IndexSessions();
+
+  // The value, or nothing.
+  std::optional<std::string> ValueOf(const std::string& key) const;
+
+  std::map<std::string, std::string> values_;
+  std::map<SessionId, Session> sessions_;
+  // sessions_ by the last entry that finds them alive.
+  std::set<std::pair<std::uint64_t, SessionId>> expiry_;
+};
+
+}  // namespace depfast::kv

@@ -1,0 +1,193 @@
+// The reference key-value store as three processes, driven through its Redis ports with raw
+// sockets: what arrives in pieces, in one packet, out of shape or too fast.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "process.h"
+#include "support.h"
+
+namespace depfast::real {
+namespace {
+
+constexpr int kReplicas = 3;
+
+// A connection that speaks bytes.
+class Socket {
+ public:
+  explicit Socket(const Endpoint& endpoint)
+      : fd_(Checked(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket")) {
+    const sockaddr_in address = Resolve(endpoint);
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    if (connect(fd_.get(), generic, sizeof address) != 0) ThrowErrno("connect");
+    const timeval patience = {kPatience.count(), 0};
+    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+
+  void Write(const std::string& bytes) const {
+    std::size_t sent = 0;
+    while (sent < bytes.size()) {
+      const ssize_t now = send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+      if (now < 0) ThrowErrno("send");
+      sent += static_cast<std::size_t>(now);
+    }
+  }
+
+  // The next `count` bytes, or fewer if the other side closes before.
+  std::string Read(std::size_t count) const {
+    std::string bytes(count, '\0');
+    std::size_t got = 0;
+    while (got < count) {
+      const ssize_t now = recv(fd_.get(), bytes.data() + got, count - got, 0);
+      if (now < 0) ThrowErrno("recv");
+      if (now == 0) break;
+      got += static_cast<std::size_t>(now);
+    }
+    bytes.resize(got);
+    return bytes;
+  }
+
+  // Everything until the other side closes.
+  std::string ReadAll() const {
+    std::string all;
+    for (std::string more = Read(1); !more.empty(); more = Read(1)) all += more;
+    return all;
+  }
+
+  void Finish() const { shutdown(fd_.get(), SHUT_WR); }
+
+ private:
+  Descriptor fd_;
+};
+
+class RedisPort : public testing::Test {
+ protected:
+  RedisPort() {
+    for (int i = 0; i < kReplicas; ++i) {
+      Listen(peers_, peer_listeners_);
+      Listen(redis_, redis_listeners_);
+    }
+    for (int i = 0; i < kReplicas; ++i) StartReplica(i);
+  }
+
+  void StartReplica(int id) {
+    const auto index = static_cast<std::size_t>(id);
+    std::string peers;
+    for (const Endpoint& endpoint : peers_)
+      peers += (peers.empty() ? "" : ",") + ToString(endpoint);
+    const std::string name = "replica-" + std::to_string(id);
+    processes_[index] = std::make_unique<Process>(
+        LAB3_REAL,
+        std::vector<std::string>{"--id", std::to_string(id), "--peers", peers, "--data",
+                                 temp_ / name, "--listen-fd",
+                                 std::to_string(peer_listeners_[index].get()), "--redis-listen-fd",
+                                 std::to_string(redis_listeners_[index].get())},
+        temp_ / (name + ".log"));
+  }
+
+  // Replica `id`'s answer to a line, once it is no TRYAGAIN.
+  std::string Ask(int id, const std::string& line) {
+    std::string answer;
+    EXPECT_TRUE(Eventually([&] {
+      const Socket socket(redis_[static_cast<std::size_t>(id)]);
+      socket.Write(line + "\r\n");
+      socket.Finish();
+      answer = socket.ReadAll();
+      return !answer.starts_with("-TRYAGAIN");
+    }));
+    return answer;
+  }
+
+  static void Listen(std::vector<Endpoint>& endpoints, std::vector<Descriptor>& listeners) {
+    auto [socket, where] = ListenAnywhere();
+    endpoints.push_back(where);
+    listeners.emplace_back(dup(socket.get()));  // without close-on-exec: replicas inherit it
+  }
+
+  TempDir temp_;
+  std::vector<Endpoint> peers_;
+  std::vector<Endpoint> redis_;
+  std::vector<Descriptor> peer_listeners_;
+  std::vector<Descriptor> redis_listeners_;
+  std::unique_ptr<Process> processes_[kReplicas];
+};
+
+TEST_F(RedisPort, EveryReplicaServesTheSameStore) {
+  EXPECT_EQ(Ask(0, "SET x \"a b\""), "+OK\r\n");
+  for (int id = 0; id < kReplicas; ++id) EXPECT_EQ(Ask(id, "GET x"), "$3\r\na b\r\n");
+}
+
+TEST_F(RedisPort, APipelineIsAnsweredInOrder) {
+  ASSERT_EQ(Ask(0, "SET n 0"), "+OK\r\n");
+  std::string commands;
+  std::string answers;
+  for (int i = 1; i <= 3000; ++i) {
+    commands += "*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n";
+    answers += ":" + std::to_string(i) + "\r\n";
+    if (i % 100 != 0) continue;
+    const std::string value = std::to_string(i);
+    commands += "GET n\r\nPING\r\n";
+    answers += "$" + std::to_string(value.size()) + "\r\n" + value + "\r\n+PONG\r\n";
+  }
+  for (int id = 0; id < kReplicas; ++id) {
+    const Socket socket(redis_[static_cast<std::size_t>(id)]);
+    socket.Write("SET n 0\r\n" + commands);
+    EXPECT_EQ(socket.Read(5 + answers.size()), "+OK\r\n" + answers) << "at replica " << id;
+  }
+}
+
+TEST_F(RedisPort, PacketsMayEndAnywhere) {
+  ASSERT_EQ(Ask(1, "SET x 1"), "+OK\r\n");
+  const Socket socket(redis_[1]);
+  for (const char byte : std::string("*2\r\n$3\r\nGET\r\n$1\r\nx\r\nPING\r\n")) {
+    socket.Write(std::string(1, byte));
+  }
+  EXPECT_EQ(socket.Read(14), "$1\r\n1\r\n+PONG\r\n");
+}
+
+TEST_F(RedisPort, AMistakeIsAnErrorAndTheConnectionLives) {
+  ASSERT_EQ(Ask(2, "SET x text"), "+OK\r\n");
+  const Socket socket(redis_[2]);
+  socket.Write("FROB\r\nGET\r\nINCR x\r\nPING\r\n");
+  const std::string expected =
+      "-ERR unknown command 'FROB'\r\n-ERR wrong number of arguments for 'get' command\r\n"
+      "-ERR value is not an integer or out of range\r\n+PONG\r\n";
+  EXPECT_EQ(socket.Read(expected.size()), expected);
+}
+
+TEST_F(RedisPort, WhatIsNoRedisIsToldSoAndCutOff) {
+  const Socket broken(redis_[0]);
+  broken.Write("*1\r\nGET x\r\n");
+  EXPECT_EQ(broken.ReadAll(), "-ERR Protocol error: expected '$', got 'G'\r\n");
+  const Socket endless(redis_[0]);
+  endless.Write(std::string(70'000, 'x'));
+  EXPECT_EQ(endless.ReadAll(), "-ERR Protocol error: too big inline request\r\n");
+  EXPECT_EQ(Ask(0, "PING"), "+PONG\r\n") << "others are served";
+}
+
+TEST_F(RedisPort, LargeValuesComeBackWhole) {
+  const std::string value(1 << 20, 'v');
+  const std::string bulk = "$" + std::to_string(value.size()) + "\r\n" + value + "\r\n";
+  ASSERT_EQ(Ask(0, "PING"), "+PONG\r\n");
+  ASSERT_EQ(Ask(0, "SET x 1"), "+OK\r\n");
+  const Socket socket(redis_[0]);
+  socket.Write("*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n" + bulk + "GET big\r\n");
+  EXPECT_EQ(socket.Read(5 + bulk.size()), "+OK\r\n" + bulk);
+  socket.Write("*2\r\n$3\r\nGET\r\n$1048577\r\n");
+  EXPECT_EQ(socket.ReadAll(), "-ERR Protocol error: invalid bulk length\r\n");
+}
+
+TEST_F(RedisPort, AcknowledgedWritesSurviveTheDeathOfEveryReplica) {
+  ASSERT_EQ(Ask(0, "MSET a 1 b 2"), "+OK\r\n");
+  for (auto& process : processes_) process.reset();  // SIGKILL
+  for (int id = 0; id < kReplicas; ++id) StartReplica(id);
+  EXPECT_EQ(Ask(1, "MGET a b c"), "*3\r\n$1\r\n1\r\n$1\r\n2\r\n$-1\r\n");
+}
+
+}  // namespace
+}  // namespace depfast::real
