@@ -32,7 +32,13 @@ class Patched:
 
 @dataclass(frozen=True)
 class Alternative(Patched):
-    """Correct, and different: what a test or a bound must not hold against a student."""
+    """Correct, and different: what a test or a bound must not hold against a student.
+
+    `loses`: rows (their test ids) that it is known to lose nevertheless, `because` of a bound.
+    """
+
+    loses: tuple[str, ...] = ()
+    because: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,7 @@ def load_alternatives(kit: Kit) -> list[Alternative]:
     found = []
     for path in sorted(kit.alternatives.glob("*/alternative.yaml")):
         content = yaml_file.load(path, "alternative")
+        content["loses"] = tuple(content.get("loses", ()))
         found.append(Alternative(path.parent.name, path.parent, **content))
     return found
 
