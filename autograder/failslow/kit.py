@@ -23,6 +23,10 @@ class Kit:
         return self.reference / "mutants"
 
     @property
+    def alternatives(self) -> Path:
+        return self.reference / "alternatives"
+
+    @property
     def headers(self) -> Path:
         """The public headers of the framework."""
         return self.root / "framework" / "include" / "depfast"

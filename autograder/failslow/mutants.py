@@ -1,4 +1,8 @@
-"""Mutants: the reference with one known mistake, kept as a patch beside what must catch it."""
+"""Solutions kept as patches of the reference.
+
+Mutants have one known mistake each, and name what must catch it. Alternatives are correct, of
+another shape than the reference, and must get full marks.
+"""
 
 import tempfile
 from collections.abc import Iterator
@@ -17,16 +21,33 @@ DETERMINISM = "determinism"
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """`caught_by` and `passes` hold test ids, MEASUREMENT, one row of it, or DETERMINISM.
-
-    `trips`: the invariant, as the checker prints it, that a failure of `caught_by` must name.
-    """
+class Patched:
+    """The reference with `directory`/change.patch applied."""
 
     name: str
     directory: Path
     description: str
     lab: str
+
+
+@dataclass(frozen=True)
+class Alternative(Patched):
+    """Correct, and different: what a test or a bound must not hold against a student.
+
+    `loses`: rows (their test ids) that it is known to lose nevertheless, `because` of a bound.
+    """
+
+    loses: tuple[str, ...] = ()
+    because: str | None = None
+
+
+@dataclass(frozen=True)
+class Mutant(Patched):
+    """`caught_by` and `passes` hold test ids, MEASUREMENT, one row of it, or DETERMINISM.
+
+    `trips`: the invariant, as the checker prints it, that a failure of `caught_by` must name.
+    """
+
     caught_by: tuple[str, ...]
     passes: tuple[str, ...]
     trips: str | None = None
@@ -53,32 +74,41 @@ def load_mutants(kit: Kit) -> list[Mutant]:
     return [load_mutant(path.parent) for path in sorted(kit.mutants.glob("*/mutant.yaml"))]
 
 
-@contextmanager
-def materialised(kit: Kit, labs: Labs, mutant: Mutant) -> Iterator[Path]:
-    """A temporary tree: the reference's listed files with the mutant's patch applied.
+def load_alternatives(kit: Kit) -> list[Alternative]:
+    found = []
+    for path in sorted(kit.alternatives.glob("*/alternative.yaml")):
+        content = yaml_file.load(path, "alternative")
+        content["loses"] = tuple(content.get("loses", ()))
+        found.append(Alternative(path.parent.name, path.parent, **content))
+    return found
 
-    CannotDo when the patch does not apply, so that a stale mutant cannot pass unnoticed.
+
+@contextmanager
+def materialised(kit: Kit, labs: Labs, patched: Patched) -> Iterator[Path]:
+    """A temporary tree: the reference's listed files with the patch applied.
+
+    CannotDo when the patch does not apply, so that a stale one cannot pass unnoticed.
     """
-    with tempfile.TemporaryDirectory(prefix="failslow-mutant-") as name:
+    with tempfile.TemporaryDirectory(prefix="failslow-patched-") as name:
         tree = Path(name)
-        for lab in labs.closure(labs.get(mutant.lab)):
+        for lab in labs.closure(labs.get(patched.lab)):
             source = source_directory(kit.reference, lab)
             if source is None:
                 raise CannotDo(f"the reference of {lab.id} is missing")
             (tree / lab.directory).mkdir()
             for file in lab.files:
                 (tree / lab.directory / file).write_bytes((source / file).read_bytes())
-        _apply(mutant, tree)
+        _apply(patched, tree)
         yield tree
 
 
-def _apply(mutant: Mutant, tree: Path) -> None:
-    change = mutant.directory / "change.patch"
+def _apply(patched: Patched, tree: Path) -> None:
+    change = patched.directory / "change.patch"
     if not change.is_file():
-        raise CannotDo(f"mutant {mutant.name}: change.patch is missing")
+        raise CannotDo(f"{patched.name}: change.patch is missing")
     # No fuzz: a patch that only nearly fits may change something else than it says.
     argv = ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "-r", "-"]
     argv += ["-i", str(change.resolve())]
     done = process.run(argv, cwd=tree, merge_errors=True)
     if done.exit_code != 0:
-        raise CannotDo(f"mutant {mutant.name}: change.patch does not apply", done.output)
+        raise CannotDo(f"{patched.name}: change.patch does not apply", done.output)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import command, grades, junit, matrix
+from failslow.check import command, grades, junit, matrix, seeds
 from failslow.check.step import Context, Counts, Step
 from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, TestRow
+from failslow.gtest import GradedTest
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from failslow.mutants import Mutant, load_mutant
+from failslow.mutants import Alternative, Mutant, load_mutant
+from fakes import SUITES, write_test_binary
 
 
 def row(test_id: str, passed: bool) -> TestRow:
@@ -150,3 +152,60 @@ def test_grades_and_mutants_of_fakes(kit: Kit, tmp_path: Path) -> None:
     assert counts.passed > 20
     with pytest.raises(CannotDo, match="there is no mutant"):
         grades.mutants(context(kit, tmp_path))
+    with pytest.raises(CannotDo, match="there is no alternative"):
+        grades.alternatives(context(kit, tmp_path))
+
+
+def test_a_hidden_test_that_catches_no_mutant_is_named() -> None:
+    tests = [
+        GradedTest("s", "A.Bad", "p", 1, "", hidden=True),
+        GradedTest("s", "A.Idle", "p", 1, "", hidden=True),
+        GradedTest("s", "A.Public", "p", 1, "", hidden=False),
+    ]
+    counts = grades.every_hidden_test_catches(tests, [mutant(["A.Bad"], [])])
+    assert counts.passed == 1
+    assert counts.problems == ["no mutant is caught by A.Idle"]
+
+
+def test_an_alternative_must_get_full_marks(kit: Kit, tmp_path: Path) -> None:
+    directory = kit.alternatives / "other"
+    directory.mkdir(parents=True)
+    (directory / "alternative.yaml").write_text("{description: d, lab: lab1}")
+    file = "lab1-quorum-event/quorum_event.cc"
+    change = f"--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-// \n+// "
+    (directory / "change.patch").write_text(f"{change}correct, and different\n")
+    assert grades.alternatives(context(kit, tmp_path)).failed == 0
+    (directory / "change.patch").write_text(f"{change}FAIL:Quorum.Late\n")
+    counts = grades.alternatives(context(kit, tmp_path))
+    assert counts.failed == 1
+    assert "alternative other loses" in counts.problems[0]
+
+
+def test_an_alternative_may_lose_what_it_says_only(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab1")
+    graded = Grade((LabGrade(lab, (row("A.Good", True), row("measurement/3/cpu", False))),))
+    strict = Alternative("a", Path(), "", "lab1")
+    assert grades.judge_alternative(strict, graded).failed == 1
+    excused = replace(strict, loses=("measurement/3/cpu",), because="a narrow bound")
+    counts = grades.judge_alternative(excused, graded)
+    assert counts.failed == 0
+    assert counts.remarks == ["a loses points: a narrow bound"]
+    needless = replace(strict, loses=("A.Good",), because="a narrow bound")
+    assert grades.judge_alternative(needless, graded).problems[-1] == (
+        "alternative a loses none of what it says it loses"
+    )
+
+
+def test_the_reference_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> None:
+    binaries = {suite: kit.binary(f"{suite}_sim") for suite in SUITES}
+    for suite, tests in SUITES.items():
+        write_test_binary(binaries[suite], tests)
+    assert seeds.run(context(kit, tmp_path)).failed == 0
+    with binaries["lab2_public"].open("a") as program:
+        program.write("# FAIL:Raft.Elects\n")
+    counts = seeds.run(context(kit, tmp_path))
+    assert counts.failed == len(seeds.SEEDS)
+    assert counts.problems[0].startswith("Raft.Elects fails with --seed=2: expected: 2 votes")
+    with binaries["lab2_public"].open("a") as program:
+        program.write("# SEGFAULT:Raft.Elects\n")
+    assert "gave no verdict" in seeds.run(context(kit, tmp_path)).problems[0]

@@ -594,11 +594,17 @@ void Raft::FailWaiting(SubmitStatus status) {
 
 void Raft::CompactIfLarge() {
   if (log_.bytes() <= compact_above_) return;
-  std::uint64_t index = log_.base_index();
-  for (std::size_t bytes = log_.bytes(); bytes > kRetainedBytes && index < commit_index_;) {
-    bytes -= RaftLog::SizeOf(log_.At(++index));
+  std::uint64_t index = commit_index_;
+  for (std::size_t kept = 0; index > log_.base_index() && kept < kRetainedBytes; --index) {
+    kept += RaftLog::SizeOf(log_.At(index));
   }
-  if (index == log_.base_index()) return;  // nothing of it is committed
+  std::size_t goes = 0;
+  for (std::uint64_t i = log_.base_index() + 1; i <= index; ++i) {
+    goes += RaftLog::SizeOf(log_.At(i));
+  }
+  // What stays is written anew. While a long tail waits for its commit, that would be much for
+  // little, and again with every few entries that are committed.
+  if (goes < log_.bytes() / 3) return;
   snapshot_ = {commit_index_, TermAt(commit_index_), machine_.Snapshot()};
   PersistSnapshot();
   log_.CompactUpTo(index);

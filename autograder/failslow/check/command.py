@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from failslow.check import grades, matrix, real_processes, site, style, suites, wrong_input
+from failslow.check import grades, matrix, real_processes, seeds, site, style, suites, wrong_input
 from failslow.check.step import Context, Counts, Step
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -26,7 +26,9 @@ STEPS = (
     Step(RELEASE, suites.build("release")),
     Step("C++ tests", suites.ctest("release"), needs=RELEASE),
     Step("reference: full marks, twice the same", grades.reference, needs=RELEASE),
+    Step("reference: other seeds", seeds.run, needs=RELEASE),
     Step("starter: about zero", grades.starter, needs=RELEASE),
+    Step("alternatives: full marks", grades.alternatives, needs=RELEASE),
     Step("mutants: each caught", grades.mutants, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),

@@ -1,15 +1,26 @@
-"""Does the grader still grade? The reference, the starter and every mutant."""
+"""Does the grader still grade? The reference, the starter, every alternative and mutant."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from failslow import console, parallel, results
+from failslow import console, gtest, parallel, results
 from failslow.check.step import Context, Counts
 from failslow.compile import build_submission, load_recipe
 from failslow.errors import CannotDo
 from failslow.grading import SLOW_FOLLOWER, Grade, Scope, TestRow, grade
+from failslow.gtest import GradedTest
 from failslow.labs import Labs, load_labs
-from failslow.mutants import DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
+from failslow.mutants import (
+    DETERMINISM,
+    MEASUREMENT,
+    Alternative,
+    Mutant,
+    Patched,
+    load_alternatives,
+    load_mutants,
+    materialised,
+)
 from failslow.submission import collect
 
 FULL_SEEDS = 30
@@ -68,8 +79,38 @@ def starter(context: Context) -> Counts:
     return counts
 
 
+def alternatives(context: Context) -> Counts:
+    """A correct solution of another shape than the reference gets full marks, too."""
+    labs = load_labs(context.kit)
+    found = load_alternatives(context.kit)
+    if not found:
+        raise CannotDo("there is no alternative")
+    scope = Scope(seeds=None if context.full else SECOND_SEEDS)
+    counts = Counts()
+    for each in found:
+        with materialised(context.kit, labs, each) as tree:
+            graded = _grade(context, labs, tree, scope, each.lab)
+        counts.add(judge_alternative(each, graded))
+    return counts
+
+
+def judge_alternative(alternative: Alternative, graded: Grade) -> Counts:
+    """Full marks, but for the rows that it says it loses; and of these it must lose one."""
+    counts = Counts()
+    for row in graded.rows:
+        lost = f"alternative {alternative.name} loses '{row.title}': {row.output}\n{row.detail}"
+        counts.expect(_full(row) or row.test_id in alternative.loses, lost)
+    if alternative.loses:
+        excused = [row for row in graded.rows if row.test_id in alternative.loses]
+        needs = any(not _full(row) for row in excused)
+        counts.expect(needs, f"alternative {alternative.name} loses none of what it says it loses")
+        counts.remarks.append(f"{alternative.name} loses points: {alternative.because}")
+    return counts
+
+
 def mutants(context: Context) -> Counts:
-    """Every mutant is caught by what it names, and passes what it names."""
+    """Every mutant is caught by what it names, and passes what it names. Every hidden test catches
+    one."""
     labs = load_labs(context.kit)
     found = load_mutants(context.kit)
     if not found:
@@ -81,15 +122,29 @@ def mutants(context: Context) -> Counts:
             counts.add(_mutant(context, labs, mutant))
         except CannotDo as error:
             counts.problems.append(f"mutant {mutant.name}: {error}\n{error.detail}".rstrip())
+    for lab in labs.by_id.values():
+        for suite in lab.suites:
+            tests = gtest.list_graded(context.kit.binary(f"{suite}_sealed"), suite)
+            counts.add(every_hidden_test_catches(tests, found))
     return counts
 
 
-def _build_side_by_side(context: Context, labs: Labs, found: list[Mutant]) -> None:
+def every_hidden_test_catches(tests: Sequence[GradedTest], found: Sequence[Mutant]) -> Counts:
+    """A hidden test that no mutant fails may be one that cannot fail."""
+    catching = {name for mutant in found for name in mutant.caught_by}
+    counts = Counts()
+    for test in tests:
+        if test.hidden:
+            counts.expect(test.name in catching, f"no mutant is caught by {test.name}")
+    return counts
+
+
+def _build_side_by_side(context: Context, labs: Labs, found: Sequence[Patched]) -> None:
     """Compiling is what takes long: one mutant per core. One that does not compile or apply is
     reported when its turn to be graded comes."""
     recipe = load_recipe(context.kit)
 
-    def build(mutant: Mutant) -> None:
+    def build(mutant: Patched) -> None:
         with suppress(CannotDo), materialised(context.kit, labs, mutant) as tree:
             submission = collect(context.kit, labs, tree, mutant.lab)
             targets = [recipe.replica(lab) for lab in submission.labs]

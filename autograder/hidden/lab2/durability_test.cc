@@ -7,7 +7,7 @@
 namespace depfast::raft {
 namespace {
 
-GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "raft", 5,
+GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "2c", 3,
             "When every replica loses power at once, no acknowledged command is lost.") {
   RaftWorld world({.replicas = 3, .seed = 410});
   for (int round = 0; round < 5; ++round) {
@@ -25,7 +25,7 @@ GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "raft", 5,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "raft", 4,
+GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "2c", 2,
             "A replica that restarts in the middle of elections votes once per term.") {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     RaftWorld world({.replicas = 5, .seed = 420 + seed});
@@ -46,7 +46,7 @@ GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "raft", 4,
   }
 }
 
-GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "raft", 4,
+GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 3,
             "Votes, terms and entries are on disk before a message speaks of them.") {
   // A slow disk opens the window between writing and having written.
   RaftWorld world({.replicas = 3, .seed = 430});
@@ -60,6 +60,49 @@ GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "raft", 4,
     world.cluster.Restart(leader);
   }
   EXPECT_TRUE(world.IsSound());
+}
+
+// A crash leaves the first bytes of the write it interrupts: half a record, mostly.
+GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 2,
+            "After a crash in the middle of a write, the half-written record is cut off.") {
+  RaftWorld world({.replicas = 3, .seed = 440});
+  const auto& simulator = world.cluster.simulator();
+  ASSERT_NE(world.WaitForLeader(), kNobody);
+  for (int round = 0; round < 9; ++round) {
+    const auto victim = static_cast<PeerId>(round % 3);
+    for (int i = 0; i < 4; ++i) world.SubmitOneLarge();
+    ASSERT_TRUE(world.cluster.RunUntil(
+        [&] { return simulator.disk(victim).queued_bytes() >= kLargeCommandBytes; }, 1s))
+        << "a command was submitted, and nobody writes it";
+    world.cluster.RunFor(100us);  // the disk is at it
+    world.cluster.Crash(victim);
+    world.cluster.RunFor(10ms);
+    world.cluster.Restart(victim);
+    ASSERT_TRUE(world.Commit(10, 5s)) << "round " << round;
+    ASSERT_TRUE(world.WaitForAllApplied()) << "round " << round << ": a replica stays behind";
+    ASSERT_TRUE(world.IsSound()) << "round " << round;
+  }
+}
+
+GRADED_TEST(RaftDurability, AStormOfRestartsLosesNothing, "2c", 1,
+            "Replicas that lose power again and again, also while they recover, lose nothing.") {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    RaftWorld world({.replicas = 3, .seed = 450 + seed});
+    RandomStream random(world.cluster.simulator().options().seed, 450);
+    for (int round = 0; round < 8; ++round) {
+      ASSERT_TRUE(world.Commit(20, 5s)) << "round " << round;
+      for (int i = 0; i < 40; ++i) {
+        world.SubmitOne();
+        world.cluster.Crash(static_cast<PeerId>(random.Below(3)));
+        world.cluster.RunFor(Duration(static_cast<std::int64_t>(random.Below(4'000'000))));
+        for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
+        world.cluster.RunFor(Duration(static_cast<std::int64_t>(random.Below(2'000'000))));
+      }
+    }
+    ASSERT_TRUE(world.Commit(10, 5s)) << "no progress after the storm";
+    ASSERT_TRUE(world.WaitForAllApplied());
+    ASSERT_TRUE(world.IsSound());
+  }
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "raft_world.h"
 #include "testkit/environment.h"
@@ -10,9 +12,11 @@
 namespace depfast::raft {
 namespace {
 
-GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "raft", 4,
+using Persistence = RaftWorld::Persistence;
+
+GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 3,
             "Entries that a cut-off leader could not commit are replaced when it comes back.") {
-  RaftWorld world({.replicas = 3, .seed = 310});
+  RaftWorld world({.replicas = 3, .seed = 310}, Persistence::kNotYet);
   const PeerId old_leader = world.WaitForLeader();
   ASSERT_NE(old_leader, kNobody);
   ASSERT_TRUE(world.Commit(10));
@@ -29,9 +33,9 @@ GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "raft", 4,
 }
 
 GRADED_TEST(
-    RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "raft", 4,
+    RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "2b", 3,
     "With 10 % of messages lost, doubled or overtaken, logs stay equal and commands commit.") {
-  RaftWorld world({.replicas = 5, .seed = 320});
+  RaftWorld world({.replicas = 5, .seed = 320}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
   const std::vector<PeerId> all{0, 1, 2, 3, 4};
   world.cluster.Begin(sim::DropFault(all, 100));
@@ -48,9 +52,9 @@ GRADED_TEST(
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "raft", 2,
+GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "2b", 1,
             "Bytes that are no message harm nobody; the cluster goes on committing.") {
-  RaftWorld world({.replicas = 3, .seed = 330});
+  RaftWorld world({.replicas = 3, .seed = 330}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
   ASSERT_TRUE(world.Commit(5));
   ASSERT_TRUE(world.WaitForAllApplied());  // so that term 0 is over for everybody
@@ -87,7 +91,7 @@ GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "raft", 2,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "raft", 4,
+GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 3,
             "A follower that missed 5,000 commands has them within 2 s, while new ones commit.") {
   RaftWorld world({.replicas = 3, .seed = 340});
   const PeerId leader = world.WaitForLeader();
@@ -104,7 +108,7 @@ GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "raft", 4,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftReplication, ALateAnswerStillCounts, "raft", 2,
+GRADED_TEST(RaftReplication, ALateAnswerStillCounts, "2c", 1,
             "A command commits once a majority has it on disk, however long that took.") {
   RaftWorld world({.replicas = 3, .seed = 350});
   const PeerId leader = world.WaitForLeader();
@@ -117,7 +121,7 @@ GRADED_TEST(RaftReplication, ALateAnswerStillCounts, "raft", 2,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "raft", 3,
+GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "2d", 2,
             "At most 2 MB wait in the leader for a follower that does not keep up.") {
   RaftWorld world({.replicas = 3, .seed = 360});
   const PeerId leader = world.WaitForLeader();
@@ -128,6 +132,93 @@ GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "raft", 3,
       << "what a slow follower does not take piles up in the leader's memory";
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied(5s));
+  EXPECT_TRUE(world.IsSound());
+}
+
+// Counts what one replica answers to AppendEntries, and what is sent to it.
+class Conversation : private sim::Observer {
+ public:
+  Conversation(RaftWorld& world, PeerId replica) : replica_(replica) {
+    world.cluster.simulator().AddObserver(this);
+  }
+
+  int refusals() const { return refusals_; }
+  int messages_to_it() const { return messages_to_it_; }
+  std::size_t bytes_to_it() const { return bytes_to_it_; }
+
+ private:
+  void OnOutputsLeave(PeerId from, Time, const std::vector<sim::Output>& outputs) override {
+    for (const sim::Output& output : outputs) {
+      const auto* frame = std::get_if<sim::SendFrame>(&output);
+      if (frame == nullptr) continue;
+      if (from == replica_) refusals_ += IsRefusal(*frame->bytes) ? 1 : 0;
+      if (frame->to != replica_) continue;
+      ++messages_to_it_;
+      bytes_to_it_ += frame->bytes->size();
+    }
+  }
+
+  static bool IsRefusal(const std::string& bytes) {
+    std::string error;
+    const auto frame = DecodeFrame(bytes, error);
+    if (!frame || frame->header.kind != FrameKind::kReply) return false;
+    if (frame->header.method != AppendEntries::kMethod) return false;
+    const auto reply = DecodeBody<AppendEntriesReply>(frame->body, error);
+    return reply && !reply->success;
+  }
+
+  const PeerId replica_;
+  int refusals_ = 0;
+  int messages_to_it_ = 0;
+  std::size_t bytes_to_it_ = 0;
+};
+
+// A leader is cut off with 400 entries of its own term, and comes back to a leader that expects
+// them to agree up to the end.
+GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 3,
+            "A log that differs in 400 entries is repaired after at most 20 refusals.") {
+  RaftWorld world({.replicas = 3, .seed = 370}, Persistence::kNotYet);
+  const PeerId stray = world.WaitForLeader();
+  ASSERT_NE(stray, kNobody);
+  ASSERT_TRUE(world.Commit(10));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const auto cut = sim::PartitionFault({stray});
+  world.cluster.Begin(cut);
+  for (int i = 0; i < 400; ++i) world.SubmitOne();  // none of these can commit there
+  world.cluster.RunFor(100ms);
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != stray; }, 4s));
+  ASSERT_TRUE(world.Commit(600, 8s)) << "two of three replicas commit nothing";
+  ASSERT_TRUE(world.cluster.RunUntil(
+      [&] {
+        const auto others = world.Others(stray);
+        return world.checker.claims(others[0]).applied_index ==
+               world.checker.claims(others[1]).applied_index;
+      },
+      2s));
+  const Conversation conversation(world, stray);
+  world.cluster.Crash(world.checker.Leader());  // whoever leads next has not met the stray yet
+  world.cluster.End(cut);
+  ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas commit nothing";
+  ASSERT_TRUE(world.WaitForAllApplied()) << "the old leader does not adopt the new leader's log";
+  EXPECT_LE(conversation.refusals(), 20) << "the new leader goes back entry by entry";
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(RaftReplication, ASilentFollowerIsAskedSparingly, "2d", 1,
+            "A follower that does not answer is sent at most 200 messages and 1 MB in 3 s.") {
+  RaftWorld world({.replicas = 3, .seed = 380});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId silent = world.Others(leader)[0];
+  world.cluster.Crash(silent);
+  ASSERT_TRUE(world.CommitBytes(std::size_t{8} << 20));
+  const Conversation conversation(world, silent);
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_TRUE(world.Commit(5, 1s));
+    world.cluster.RunFor(45ms);
+  }
+  EXPECT_LE(conversation.messages_to_it(), 200) << "a dead replica is shouted at";
+  EXPECT_LE(conversation.bytes_to_it(), std::size_t{1} << 20);
   EXPECT_TRUE(world.IsSound());
 }
 

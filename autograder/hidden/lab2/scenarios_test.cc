@@ -31,7 +31,7 @@ PeerId WaitForRole(RaftWorld& world, const std::vector<PeerId>& replicas, Role r
 // Raft, figure 8, with the replicas' names: s1 replicates entries of term 2 to s2 alone; s5 leads
 // term 3 and reaches nobody; s1 or s2 leads again and replicates the old entries to s3. They are on
 // a majority now, but s5 could still be elected by s3 and s4, and replace them.
-GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "raft", 4,
+GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "2c", 3,
             "An entry of an earlier term is committed only once one of the leader's own term is.") {
   RaftWorld world({.replicas = 5, .seed = 601});
   const PeerId s1 = world.WaitForLeader();
@@ -113,7 +113,7 @@ void AskAVoterTwice(bool voter_crashes, std::uint64_t seed) {
   ASSERT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "raft", 4,
+GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "2c", 2,
             "A replica votes for one candidate per term, even if it restarts in between.") {
   for (std::uint64_t seed = 1; seed <= 4 && !testing::Test::HasFatalFailure(); ++seed) {
     AskAVoterTwice(false, 610 + seed);
@@ -123,7 +123,7 @@ GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "raft", 4,
 
 // A leader is cut off with entries that nobody else has, and comes back to a leader of a later term
 // that knows nothing about it: their logs differ where the new leader begins to look.
-GRADED_TEST(RaftScenarios, ALogThatDivergesIsReplaced, "raft", 3,
+GRADED_TEST(RaftScenarios, ALogThatDivergesIsReplaced, "2c", 2,
             "A follower whose log differs gets the leader's, from where they differ.") {
   RaftWorld world({.replicas = 3, .seed = 630});
   const PeerId stray = world.WaitForLeader();

@@ -24,8 +24,9 @@ inline constexpr Duration kHeartbeatInterval = 50ms;
 inline constexpr Duration kElectionTimeoutMin = 300ms;
 inline constexpr Duration kElectionTimeoutMax = 600ms;
 
-// Before its log holds much more than kCompactAboveBytes (RaftLog::bytes) a replica takes a snapshot,
-// and then keeps about kRetainedBytes of applied entries for followers that are a little behind.
+// Before its log holds much more than kCompactAboveBytes (RaftLog::bytes) a replica takes a
+// snapshot, and then keeps about kRetainedBytes of applied entries for followers that are a little
+// behind.
 inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 // A snapshot travels in chunks of at most so many bytes.

@@ -34,10 +34,12 @@ const char* ToString(Invariant invariant) {
   return kNames[static_cast<int>(invariant)];
 }
 
-RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history, Machine machine)
+RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history, Machine machine,
+                         Persistence persistence)
     : simulator_(simulator),
       history_(history),
       machine_(machine),
+      on_disk_(persistence == Persistence::kRequired),
       replicas_(static_cast<std::size_t>(simulator.replicas())) {
   simulator.AddObserver(this);
 }
@@ -212,12 +214,12 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
     ++commands_applied_;
   }
   const auto entry = entries_.find({index, term});
-  const std::uint64_t disks = entry == entries_.end() ? 0 : entry->second.disks;
-  if (static_cast<std::size_t>(std::popcount(disks)) < Majority()) {
-    Violate(Invariant::kCommitNeedsMajority, Name(replica) + " applies " + At(index, term) +
-                                                 ", which is on the disks of only " +
-                                                 std::to_string(std::popcount(disks)) + " of " +
-                                                 std::to_string(replicas_.size()) + " replicas");
+  const int holders = entry == entries_.end() ? 0 : std::popcount(entry->second.holders);
+  if (static_cast<std::size_t>(holders) < Majority()) {
+    Violate(Invariant::kCommitNeedsMajority,
+            Name(replica) + " applies " + At(index, term) + ", which " +
+                (on_disk_ ? "is on the disks of" : "has reached") + " only " +
+                std::to_string(holders) + " of " + std::to_string(replicas_.size()) + " replicas");
   }
 }
 
@@ -238,6 +240,7 @@ void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
     const auto request = BodyOf<AppendEntries>(*frame);
     if (!request) return;
     asked.term = request->term;
+    if (!on_disk_ && arrival.from < kFirstClient) OnReceivedEntries(replica, *request);
   } else if (frame->header.method == InstallSnapshot::kMethod) {
     const auto request = BodyOf<InstallSnapshot>(*frame);
     if (!request) return;
@@ -248,6 +251,15 @@ void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
     return;
   }
   replicas_[Index(replica)].requests[{arrival.from, frame->header.call}] = asked;
+}
+
+void RaftChecker::OnReceivedEntries(PeerId replica, const AppendEntries& request) {
+  std::uint64_t index = request.prev_log_index;
+  std::uint64_t prev_term = request.prev_log_term;
+  for (const LogEntry& entry : request.entries) {
+    SeeEntry(++index, entry, prev_term, replica).holders |= Bit(replica);
+    prev_term = entry.term;
+  }
 }
 
 void RaftChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
@@ -295,7 +307,7 @@ void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
   OnFrameTerm(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an InstallSnapshot reply");
   const std::uint64_t on_disk = replicas_[Index(replica)].disk.last_index();
-  if (reply.received >= asked.snapshot_bytes && on_disk < asked.snapshot_index) {
+  if (on_disk_ && reply.received >= asked.snapshot_bytes && on_disk < asked.snapshot_index) {
     Violate(Invariant::kDurability, Name(replica) + " acknowledges a snapshot that ends at index " +
                                         std::to_string(asked.snapshot_index) +
                                         " while its disk ends at index " + std::to_string(on_disk));
@@ -314,7 +326,7 @@ void RaftChecker::OnFrameTerm(PeerId replica, std::uint64_t term) {
 
 void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message) {
   const std::uint64_t on_disk = replicas_[Index(replica)].disk.wal.hard_state.term;
-  if (on_disk < term) {
+  if (on_disk_ && on_disk < term) {
     Violate(Invariant::kDurability, Name(replica) + " sends " + message + " of term " +
                                         std::to_string(term) + " while its disk says term " +
                                         std::to_string(on_disk));
@@ -331,8 +343,9 @@ void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const Reques
   OnFrameTerm(replica, reply.term);
   if (asked.pre_vote || !reply.granted) return;
   const HardState& on_disk = replicas_[Index(replica)].disk.wal.hard_state;
-  if (on_disk.term < asked.term ||
-      (on_disk.term == asked.term && on_disk.voted_for != asked.candidate)) {
+  const bool is_there = on_disk.term > asked.term ||
+                        (on_disk.term == asked.term && on_disk.voted_for == asked.candidate);
+  if (on_disk_ && !is_there) {
     Violate(Invariant::kDurability, Name(replica) + " grants its vote of term " +
                                         std::to_string(asked.term) + " to " +
                                         Name(asked.candidate) + " before that is on its disk");
@@ -357,7 +370,8 @@ void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& reque
     // In this order: a leader that replaces its own entry breaks log matching as well, but that is
     // what follows from the mistake, not the mistake.
     SeeLeaderEntry(replica, request.term, index, entry.term, CommandHash(entry.command));
-    SeeEntry(index, entry, prev_term, replica);
+    Entry& seen = SeeEntry(index, entry, prev_term, replica);
+    if (!on_disk_) seen.holders |= Bit(replica);
     prev_term = entry.term;
   }
 }
@@ -401,7 +415,7 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
                                 const AppendEntriesReply& reply) {
   OnFrameTerm(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an AppendEntries reply");
-  if (!reply.success) return;
+  if (!reply.success || !on_disk_) return;
   const Disk& disk = replicas_[Index(replica)].disk;
   if (reply.match_index > disk.last_index()) {
     Violate(Invariant::kDurability,
@@ -424,6 +438,7 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
 // ---- disks ----
 
 void RaftChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
+  if (!on_disk_) return;
   try {
     ReadSnapshot(replica, disk);
     ReadWal(replica, disk);
@@ -445,8 +460,7 @@ void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
   known.bytes_read += known.wal.Read(durable.substr(known.bytes_read), [&](std::uint64_t first) {
     const RaftLog& log = known.wal.log;
     for (std::uint64_t index = first; index <= log.last_index(); ++index) {
-      SeeEntry(index, log.At(index), log.TermAt(index - 1), replica).disks |= std::uint64_t{1}
-                                                                              << replica;
+      SeeEntry(index, log.At(index), log.TermAt(index - 1), replica).holders |= Bit(replica);
     }
   });
 }

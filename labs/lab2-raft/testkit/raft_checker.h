@@ -51,10 +51,15 @@ class RaftChecker : public sim::Observer {
   // What the replicas apply commands to: of a tally, the checker knows the state after each entry.
   enum class Machine { kTally, kOther };
 
+  // Whether replicas must write to their disks. Parts 2A and 2B do not ask for it: then nothing is
+  // said about disks, and a replica has an entry once it has got it, or sent it as the leader.
+  enum class Persistence { kRequired, kNotYet };
+
   // Watches `simulator` from now on, and writes role changes and violations into `history`, if
   // there is one. Make it before Simulator::Start. Both must outlive it.
   explicit RaftChecker(sim::Simulator& simulator, testkit::History* history = nullptr,
-                       Machine machine = Machine::kTally);
+                       Machine machine = Machine::kTally,
+                       Persistence persistence = Persistence::kRequired);
 
   const std::vector<Violation>& violations() const { return violations_; }
   // The first violation as a sentence; empty if there is none. For EXPECT_EQ("", ...).
@@ -90,7 +95,7 @@ class RaftChecker : public sim::Observer {
   struct Entry {
     std::uint64_t command_hash = 0;
     std::uint64_t prev_term = 0;
-    std::uint64_t disks = 0;  // replicas that have had it on disk, one bit each
+    std::uint64_t holders = 0;  // replicas that have had it (on disk, if required), one bit each
   };
   // An entry of a leader's log, as it has shown it to its followers.
   struct Shown {
@@ -127,6 +132,7 @@ class RaftChecker : public sim::Observer {
     std::map<std::pair<PeerId, CallId>, Request> requests;  // received, not answered
   };
 
+  static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
   static std::size_t Index(PeerId replica) { return static_cast<std::size_t>(replica); }
   std::size_t Majority() const { return replicas_.size() / 2 + 1; }
   void Violate(Invariant invariant, const std::string& what);
@@ -147,6 +153,7 @@ class RaftChecker : public sim::Observer {
   void OnFrameTerm(PeerId replica, std::uint64_t term);
   void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message);
   void SeeLeader(PeerId replica, std::uint64_t term);
+  void OnReceivedEntries(PeerId replica, const AppendEntries& request);
   Entry& SeeEntry(std::uint64_t index, const LogEntry& entry, std::uint64_t prev_term,
                   PeerId shown_by);
   // `entry_hash`: of the command, if the leader has shown it and not just the entry's term.
@@ -161,6 +168,7 @@ class RaftChecker : public sim::Observer {
   sim::Simulator& simulator_;
   testkit::History* history_;
   const Machine machine_;
+  const bool on_disk_;  // what is not on disk does not count
   Time now_{0};
   std::vector<Replica> replicas_;
   std::map<std::uint64_t, PeerId> leaders_;  // by term: from claims, and from AppendEntries

@@ -1,13 +1,19 @@
 #include "raft_world.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 namespace depfast::raft {
+namespace {
 
-RaftWorld::RaftWorld(const testkit::ClusterOptions& options)
+constexpr std::size_t kCommandBytes = 100;
+
+}  // namespace
+
+RaftWorld::RaftWorld(const testkit::ClusterOptions& options, Persistence persistence)
     : cluster(options),
-      checker(cluster.simulator(), &cluster.history()),
+      checker(cluster.simulator(), &cluster.history(), RaftChecker::Machine::kTally, persistence),
       client(cluster.simulator()) {
   cluster.Start();
 }
@@ -27,11 +33,17 @@ PeerId RaftWorld::WaitForLeader(Duration at_most) {
   return found ? checker.Leader() : kNobody;
 }
 
-void RaftWorld::SubmitOne() { Submit(nullptr); }
+PeerId RaftWorld::WaitForElection(Duration at_most) {
+  cluster.RunUntil([this] { return checker.Leader() != kNobody; }, at_most);
+  return checker.Leader();
+}
 
-void RaftWorld::Submit(std::function<void(bool)> then) {
-  constexpr std::size_t kBytes = 100;
-  const std::string command = CommandText(++submitted_, kBytes);
+void RaftWorld::SubmitOne() { Submit(kCommandBytes, nullptr); }
+
+void RaftWorld::SubmitOneLarge() { Submit(kLargeCommandBytes, nullptr); }
+
+void RaftWorld::Submit(std::size_t bytes, std::function<void(bool)> then) {
+  const std::string command = CommandText(++submitted_, bytes);
   client.Submit(command, [this, hash = CommandHash(command), then](bool committed) {
     if (committed) acknowledged_.push_back(hash);
     if (then) then(committed);
@@ -39,17 +51,33 @@ void RaftWorld::Submit(std::function<void(bool)> then) {
 }
 
 bool RaftWorld::Commit(int count, Duration at_most) {
+  return Commit(count, kCommandBytes, at_most);
+}
+
+bool RaftWorld::CommitBytes(std::size_t bytes, Duration at_most) {
+  constexpr std::size_t kAtOnce = 16;
+  const Time limit = cluster.now() + at_most;
+  for (std::size_t left = bytes / kLargeCommandBytes; left > 0;) {
+    const std::size_t some = std::min(left, kAtOnce);
+    if (!Commit(static_cast<int>(some), kLargeCommandBytes, limit - cluster.now())) return false;
+    left -= some;
+  }
+  return true;
+}
+
+bool RaftWorld::Commit(int count, std::size_t bytes, Duration at_most) {
   const auto left = std::make_shared<int>(count);
-  for (int i = 0; i < count; ++i) SubmitUntilCommitted(left, cluster.now() + at_most);
+  for (int i = 0; i < count; ++i) SubmitUntilCommitted(bytes, left, cluster.now() + at_most);
   return cluster.RunUntil([&] { return *left == 0; }, at_most);
 }
 
-void RaftWorld::SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit) {
-  Submit([this, left, limit](bool committed) {
+void RaftWorld::SubmitUntilCommitted(std::size_t bytes, const std::shared_ptr<int>& left,
+                                     Time limit) {
+  Submit(bytes, [this, bytes, left, limit](bool committed) {
     if (committed) {
       --*left;
     } else if (cluster.now() < limit) {
-      SubmitUntilCommitted(left, limit);  // its fate is unknown: a new command takes its place
+      SubmitUntilCommitted(bytes, left, limit);  // its fate is unknown: another takes its place
     }
   });
 }

@@ -15,10 +15,15 @@
 
 namespace depfast::raft {
 
+inline constexpr std::size_t kLargeCommandBytes = std::size_t{32} << 10;
+
 class RaftWorld {
  public:
-  // Starts the replicas.
-  explicit RaftWorld(const testkit::ClusterOptions& options);
+  using Persistence = RaftChecker::Persistence;
+
+  // Starts the replicas. Tests of parts 2A and 2B say Persistence::kNotYet, and restart nobody.
+  explicit RaftWorld(const testkit::ClusterOptions& options,
+                     Persistence persistence = Persistence::kRequired);
   // A test that fails early may fail because of a violation, or a death: then this says so.
   ~RaftWorld();
   RaftWorld(const RaftWorld&) = delete;
@@ -28,12 +33,20 @@ class RaftWorld {
   // kNobody after `at_most`.
   PeerId WaitForLeader(Duration at_most = 3s);
 
+  // Runs until some replica claims to lead, be it without a log. Returns it, or kNobody after
+  // `at_most`.
+  PeerId WaitForElection(Duration at_most = 3s);
+
   // Submits new commands, `count` at a time, and runs until `count` of them are committed: one
   // whose fate stays unknown is replaced by another. Returns whether that was achieved.
   bool Commit(int count, Duration at_most = 3s);
 
+  // The same with `bytes` of commands in all, each of kLargeCommandBytes.
+  bool CommitBytes(std::size_t bytes, Duration at_most = 20s);
+
   // Submits a command and does not wait. Its fate is counted in acknowledged().
   void SubmitOne();
+  void SubmitOneLarge();
 
   // Runs until every replica that is up has applied all that has been acknowledged.
   bool WaitForAllApplied(Duration at_most = 3s);
@@ -53,8 +66,9 @@ class RaftWorld {
   RaftClient client;
 
  private:
-  void Submit(std::function<void(bool committed)> then);
-  void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
+  void Submit(std::size_t bytes, std::function<void(bool committed)> then);
+  bool Commit(int count, std::size_t bytes, Duration at_most);
+  void SubmitUntilCommitted(std::size_t bytes, const std::shared_ptr<int>& left, Time limit);
 
   std::uint64_t submitted_ = 0;
   std::vector<std::uint64_t> acknowledged_;  // by command hash

@@ -7,11 +7,13 @@
 namespace depfast::raft {
 namespace {
 
-GRADED_TEST(Raft, ElectsOneLeaderAndKeepsIt, "raft", 5,
+using Persistence = RaftWorld::Persistence;
+
+GRADED_TEST(Raft, ElectsOneLeaderAndKeepsIt, "2a", 2,
             "Without faults a leader is elected within 2 s, and its term does not end.") {
-  RaftWorld world({.replicas = 3, .seed = 101});
-  const PeerId leader = world.WaitForLeader(2s);
-  ASSERT_NE(leader, kNobody) << "no replica became leader and opened its term within 2 s";
+  RaftWorld world({.replicas = 3, .seed = 101}, Persistence::kNotYet);
+  const PeerId leader = world.WaitForElection(2s);
+  ASSERT_NE(leader, kNobody) << "no replica became leader within 2 s";
   const std::uint64_t term = world.checker.claims(leader).term;
   world.cluster.RunFor(3s);
   EXPECT_EQ(world.checker.Leader(), leader) << "leadership moved although nothing went wrong";
@@ -19,9 +21,22 @@ GRADED_TEST(Raft, ElectsOneLeaderAndKeepsIt, "raft", 5,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(Raft, CommitsCommandsOnEveryReplica, "raft", 5,
+GRADED_TEST(Raft, ALeaderThatDiesIsReplaced, "2a", 2,
+            "When the leader dies, another replica leads a later term within 2 s.") {
+  RaftWorld world({.replicas = 3, .seed = 105}, Persistence::kNotYet);
+  const PeerId first = world.WaitForElection();
+  ASSERT_NE(first, kNobody);
+  const std::uint64_t term = world.checker.claims(first).term;
+  world.cluster.Crash(first);
+  const PeerId second = world.WaitForElection(2s);
+  ASSERT_NE(second, kNobody) << "two of three replicas elect no leader";
+  EXPECT_GT(world.checker.claims(second).term, term);
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(Raft, CommitsCommandsOnEveryReplica, "2b", 3,
             "Commands are committed, acknowledged, and applied by every replica in one order.") {
-  RaftWorld world({.replicas = 5, .seed = 102});
+  RaftWorld world({.replicas = 5, .seed = 102}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
   ASSERT_TRUE(world.Commit(100, 2s)) << world.acknowledged() << " of 100 commands were committed";
   ASSERT_TRUE(world.WaitForAllApplied()) << "some replica never applied what was committed";
@@ -29,9 +44,9 @@ GRADED_TEST(Raft, CommitsCommandsOnEveryReplica, "raft", 5,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(Raft, ElectsAnotherLeaderAfterACrash, "raft", 5,
-            "When the leader dies, another one is elected within 3 s and commits commands.") {
-  RaftWorld world({.replicas = 3, .seed = 103});
+GRADED_TEST(Raft, ElectsAnotherLeaderAfterACrash, "2b", 3,
+            "When the leader dies, another one takes over within 3 s and commits commands.") {
+  RaftWorld world({.replicas = 3, .seed = 103}, Persistence::kNotYet);
   const PeerId first = world.WaitForLeader();
   ASSERT_NE(first, kNobody);
   ASSERT_TRUE(world.Commit(10));
@@ -43,7 +58,7 @@ GRADED_TEST(Raft, ElectsAnotherLeaderAfterACrash, "raft", 5,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(Raft, ARestartedReplicaCatchesUp, "raft", 5,
+GRADED_TEST(Raft, ARestartedReplicaCatchesUp, "2c", 3,
             "A replica that was down gets what it missed, and applies it.") {
   RaftWorld world({.replicas = 3, .seed = 104});
   const PeerId leader = world.WaitForLeader();
@@ -54,6 +69,20 @@ GRADED_TEST(Raft, ARestartedReplicaCatchesUp, "raft", 5,
   world.cluster.Restart(victim);
   ASSERT_TRUE(world.WaitForAllApplied()) << "the restarted replica stays behind";
   EXPECT_EQ(world.checker.claims(victim).applied_index, world.checker.MaxCommitIndex());
+  EXPECT_TRUE(world.IsSound());
+}
+
+GRADED_TEST(Raft, AReplicaThatWasAwayGetsASnapshot, "2d", 3,
+            "A replica that missed 8 MB of commands gets a snapshot, and what follows it.") {
+  RaftWorld world({.replicas = 3, .seed = 106});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId away = (leader + 1) % 3;
+  world.cluster.Crash(away);
+  ASSERT_TRUE(world.CommitBytes(std::size_t{8} << 20)) << "two of three replicas make no progress";
+  world.cluster.Restart(away);
+  ASSERT_TRUE(world.WaitForAllApplied()) << "the replica that was away stays behind";
+  EXPECT_GE(world.checker.claims(away).restored, 1u) << "it got every entry, instead of a snapshot";
   EXPECT_TRUE(world.IsSound());
 }
 

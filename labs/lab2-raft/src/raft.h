@@ -1,0 +1,91 @@
+// Raft (lab 2): Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm",
+// ATC 2014, written so that a slow follower costs the others nothing.
+//
+// The public part is the contract: the driver, lab 3 and the tests call it. Do not change it. The
+// private part is a suggestion, and yours.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "depfast/runtime.h"
+#include "raft_log.h"
+#include "raft_messages.h"
+#include "raft_observations.h"
+#include "raft_wal.h"
+#include "state_machine.h"
+
+namespace depfast::raft {
+
+class Raft {
+ public:
+  using SubmitDone = std::function<void(const SubmitReply&)>;
+  using ReadDone = std::function<void(bool may_read)>;
+
+  // Both must outlive the Raft.
+  Raft(Runtime& runtime, StateMachine& machine);
+
+  // Registers the RPC handlers and recovers from disk; takes part once that is done.
+  void Start();
+
+  // Accepts a command if this replica leads, and calls `done` once, when its fate is known.
+  // `client` is on whose behalf. Never waits; `done` must not, either. An empty command is refused
+  // with kNotLeader.
+  void Submit(std::string command, const Dependency& client, SubmitDone done);
+
+  // Calls `done(true)` once the state machine may be read: it has applied every command that was
+  // acknowledged before this call, by whatever replica. `done(false)` if this replica does not
+  // lead. Writes nothing to the log (Ongaro's thesis, section 6.4). Never waits; `done` must not,
+  // either. Lab 3 needs it; no test of lab 2 does.
+  void ReadIndex(ReadDone done);
+
+  // Who leads, as far as this replica knows; kNobody if it does not.
+  PeerId leader() const;
+
+ private:
+  // --- 2A: elections (ATC 2014, section 5.2; Ongaro's thesis, 9.6, for the pre-vote) ---
+
+  // Never ends. Campaigns whenever this replica has not led, nor heard of a leader, nor granted a
+  // vote, for a random time in [kElectionTimeoutMin, kElectionTimeoutMax].
+  void ElectionLoop();
+
+  // Runs in a coroutine per request, and may wait. Grants at most one vote per term; a pre-vote
+  // changes nothing. The vote is durable before this returns (from 2C on).
+  RequestVoteReply OnRequestVote(const RequestVote& request);
+
+  // --- 2B: replication (sections 5.3 and 5.4) ---
+
+  // Runs in a coroutine per request, and may wait. A heartbeat is a request without entries. What
+  // the reply acknowledges is durable before this returns (from 2C on).
+  AppendEntriesReply OnAppendEntries(const AppendEntries& request);
+
+  // Applies the entries up to `index`, in order, and answers the clients that wait for them.
+  // Requires: a majority has them. Does nothing for an index that was committed before.
+  void CommitUpTo(std::uint64_t index);
+
+  // --- 2C: persistence ---
+
+  // Reads kWalFile, cuts off a record that a crash has torn, and makes the state what it was.
+  // Throws std::runtime_error, in one line, if a file is there and cannot be read.
+  void Recover();
+
+  // --- 2D: followers that lag, and snapshots (section 7) ---
+
+  // Sends `peer` what it misses, one bounded request at a time, off the path of commands. Runs in a
+  // coroutine of its own until the follower has caught up, or this replica leads no more.
+  void CatchUp(PeerId peer);
+
+  // Takes one chunk. The snapshot is durable before the reply says that all of it was received.
+  InstallSnapshotReply OnInstallSnapshot(const InstallSnapshot& request);
+
+  // Takes a snapshot and compacts the log if it has grown above kCompactAboveBytes.
+  void CompactIfLarge();
+
+  // Your state. For each member: when it is valid, and what ties it to the others.
+  Runtime& runtime_;
+  StateMachine& machine_;
+};
+
+}  // namespace depfast::raft
