@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "testkit/history.h"
+#include "testkit/json.h"
 #include "testkit/linearizability/picture.h"
 #include "testkit/linearizability/search.h"
 #include "testkit/linearizability/shrink.h"
@@ -90,9 +90,10 @@ std::string Count(std::size_t count, const std::string& what) {
 
 std::string NameOf(const Object& object) {
   constexpr std::size_t kKeysMax = 8;
+  constexpr std::size_t kWidthMax = 40;
   std::string name = object.keys.size() == 1 ? "key" : "keys";
   for (Index i = 0; i < std::min(object.keys.size(), kKeysMax); ++i) {
-    name += (i == 0 ? " " : ", ") + KvReply::String(object.keys[i]).Text();
+    name += (i == 0 ? " " : ", ") + Shortened(JsonString(object.keys[i]), kWidthMax);
   }
   if (object.keys.size() > kKeysMax) {
     name += " and " + std::to_string(object.keys.size() - kKeysMax) + " more";
@@ -187,7 +188,8 @@ class ObjectCheck {
     const std::size_t others = object_.operations.size() - result_.window.size();
     if (others > 0) {
       result_.explanation += "  left out: " + Count(others, "operation") +
-                             " that cannot explain it, whenever they took effect\n";
+                             " that cannot explain it, whenever " + (others == 1 ? "it" : "they") +
+                             " took effect\n";
     }
   }
 

@@ -8,10 +8,10 @@
 // overlap in time may come in either order. (Herlihy and Wing, "Linearizability: a correctness
 // condition for concurrent objects", TOPLAS 1990.)
 //
-//   client 1  SET x a   |-----|
-//   client 2  SET x b      |-------|
-//   client 3  GET x               |---|  a or b: the two SETs overlap
-//   client 4  GET x                     |---|  must be what client 3 read: no SET is left between
+//   client 1  SET x a  |-----|
+//   client 2  SET x b     |------|
+//   client 3  GET x                |---|         a or b: the two SETs overlap
+//   client 4  GET x                       |---|  what client 3 read: no SET comes in between
 //
 // A command without an answer (its client gave up, or the run ended) may have taken effect at any
 // moment since it began, or not at all, and may yet: the checker allows all of it.
@@ -80,7 +80,7 @@ enum class Verdict { kLinearizable, kViolation, kUndecided };
 
 struct LinearizabilityResult {
   Verdict verdict = Verdict::kLinearizable;
-  // What the decision took: comparisons of operations, and commands tried in some state.
+  // What the decision took: operations compared, and commands tried on some store.
   std::uint64_t steps = 0;
 
   // The following are empty if the verdict is kLinearizable.
@@ -95,9 +95,9 @@ struct LinearizabilityResult {
 
 // Is `history` linearizable, starting from a store without keys?
 //
-// `steps_max` bounds the search of each object (not of the zones: they need no bound), and again
-// the search for a smallest window. A step remembers some 100 bytes, so 10 million are about a
-// gigabyte.
+// `steps_max` bounds the search of each object (not its zones: they need no bound), and again the
+// search for a smallest window. A million steps take about a second and, as a step remembers up to
+// 200 bytes (more if values are long), up to 200 MB.
 //
 // A violation of one object is a violation, even if another object is undecided. If there are
 // several, the first is told: objects are ordered by their smallest key.

@@ -13,10 +13,6 @@ constexpr std::size_t kWordsWidthMax = 24;
 constexpr std::size_t kReplyWidthMax = 24;
 constexpr std::size_t kTimeWidthMin = 8;
 
-std::string Shortened(const std::string& text, std::size_t width) {
-  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
-}
-
 std::string Left(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, text.size()), ' ');
 }
@@ -149,6 +145,10 @@ std::string Picture::Draw() const {
 }
 
 }  // namespace
+
+std::string Shortened(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
 
 std::string DrawOperations(const KvHistory& history, const std::vector<std::size_t>& operations,
                            std::size_t marked, Time until) {

@@ -24,4 +24,7 @@ namespace depfast::testkit {
 std::string DrawOperations(const KvHistory& history, const std::vector<std::size_t>& operations,
                            std::size_t marked, Time until);
 
+// At most `width` characters of it; the last three are dots if some are missing.
+std::string Shortened(const std::string& text, std::size_t width);
+
 }  // namespace depfast::testkit

@@ -335,6 +335,7 @@ bool Searcher::EnterFirst(Index store) {
   key += ordered_.Range(first, highest_);
   std::vector<Bits>& before = entered_[key];
   for (const Bits& used : before) {
+    ++steps_;
     if (used.IsSubsetOf(used_)) return false;
   }
   before.push_back(used_);

@@ -54,7 +54,7 @@ struct SearchProblem {
 
 struct SearchResult {
   Verdict verdict = Verdict::kUndecided;
-  std::uint64_t steps = 0;  // commands and effects tried
+  std::uint64_t steps = 0;  // commands and effects tried, configurations compared
   // If the verdict is not kLinearizable: the completed operation (by end, then by index) that no
   // configuration got past. All that ended before it can be explained.
   std::size_t stuck = 0;

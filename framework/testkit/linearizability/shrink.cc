@@ -21,7 +21,6 @@ class Prefix {
  public:
   Prefix(const KvHistory& history, const std::vector<Index>& operations, Index last);
 
-  Index last() const { return last_; }
   // The last one, then the others, the most recent first.
   const std::vector<Index>& operations() const { return operations_; }
   // The first `count` of them.
@@ -37,6 +36,7 @@ class Prefix {
   // Whether it had ended: then its reply is known.
   bool HasEnded(Index i) const;
   Time LatestMoment(Index i) const;
+
   const KvHistory& history_;
   const Index last_;
   std::vector<Index> operations_;
@@ -112,8 +112,8 @@ SearchProblem Prefix::WithOthersLoose(const std::vector<Index>& kept, Loose loos
     const Time end = HasEnded(i) ? operation.answer->at : kNever;
     if (!is_kept.contains(i)) {
       for (Effect& effect : EffectsOf(operation.command, reply)) {
-        if (matters(effect, end))
-          problem.loose.push_back({operation.begin, end, std::move(effect)});
+        if (!matters(effect, end)) continue;
+        problem.loose.push_back({operation.begin, end, std::move(effect)});
       }
     } else if (reply != nullptr) {
       problem.completed.push_back({operation.begin, end, &operation.command, reply});

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
-#include <tuple>
 #include <utility>
+
+#include "testkit/json.h"
+#include "testkit/linearizability/picture.h"
 
 namespace depfast::testkit {
 namespace {
@@ -46,6 +48,13 @@ struct Cluster {
   bool IsForward() const { return first_end.when < last_begin.when; }
 };
 
+// Of two that are a cycle: nil is the older, else the one whose last operation begins last. In both
+// cases that operation is a read, and the other value was there before it.
+bool IsOlder(const Cluster& a, const Cluster& b) {
+  if (!a.write || !b.write) return !a.write;
+  return a.last_begin.when >= b.last_begin.when;
+}
+
 struct Conflict {
   std::vector<Index> operations;  // may name one twice
   Index marked = 0;
@@ -73,7 +82,8 @@ class Checker {
 
   std::optional<Conflict> FindBadRead();
   std::optional<Conflict> FindCycle();
-  Conflict CycleOf(const Cluster& a, const Cluster& b) const;
+  Conflict CycleOf(const Cluster& a, const Cluster& b);
+  Conflict ConflictOf(const Cluster& old_value, const Cluster& new_value) const;
   const char* Verb(Index i) const { return IsWrite(history_[i]) ? "written" : "read"; }
   std::string Value(Index i) const;
 
@@ -154,7 +164,8 @@ std::optional<Conflict> Checker::FindConflict() {
 
 std::string Checker::Value(Index i) const {
   const std::string* value = ValueOf(history_[i]);
-  return value == nullptr ? "nil" : KvReply::String(*value).Text();
+  constexpr std::size_t kWidthMax = 40;
+  return value == nullptr ? "nil" : Shortened(JsonString(*value), kWidthMax);
 }
 
 std::optional<Conflict> Checker::FindBadRead() {
@@ -210,13 +221,22 @@ std::optional<Conflict> Checker::FindCycle() {
   return std::nullopt;
 }
 
-// Each of the two must come before the other. Nil is the old one; else the one whose last operation
-// begins last. In both cases that operation is a read, and the new value was there before it.
-Conflict Checker::CycleOf(const Cluster& a, const Cluster& b) const {
-  const bool a_is_old =
-      a.write && b.write ? a.last_begin.when >= b.last_begin.when : !a.write.has_value();
-  const Cluster& old_value = a_is_old ? a : b;
-  const Cluster& new_value = a_is_old ? b : a;
+// Each of the two must come before the other. Of all that are such a cycle with the old one of
+// them, the latest says most.
+Conflict Checker::CycleOf(const Cluster& a, const Cluster& b) {
+  const Cluster& old_value = IsOlder(a, b) ? a : b;
+  const Cluster* new_value = IsOlder(a, b) ? &b : &a;
+  for (const Cluster& other : clusters_) {
+    ++steps_;
+    const bool is_cycle = other.first_end.when < old_value.last_begin.when &&
+                          old_value.first_end.when < other.last_begin.when;
+    if (&other == &old_value || !is_cycle || !IsOlder(old_value, other)) continue;
+    if (new_value->first_end.when < other.first_end.when) new_value = &other;
+  }
+  return ConflictOf(old_value, *new_value);
+}
+
+Conflict Checker::ConflictOf(const Cluster& old_value, const Cluster& new_value) const {
   const Index marked = *old_value.last_begin.operation;
   const Index new_end = *new_value.first_end.operation;
   const Index new_begin = *new_value.last_begin.operation;
@@ -229,7 +249,7 @@ Conflict Checker::CycleOf(const Cluster& a, const Cluster& b) const {
       new_name + " was " + Verb(new_end) + " before the marked read of " + Value(marked) + " began";
   if (const auto old_end = old_value.first_end.operation) {
     conflict.operations.push_back(*old_end);
-    conflict.why += ", and " + Value(marked) + " was " + Verb(*old_end) + " before " + new_name +
+    conflict.why += ",\n  and " + Value(marked) + " was " + Verb(*old_end) + " before " + new_name +
                     " was " + Verb(new_begin);
   }
   return conflict;

@@ -43,7 +43,7 @@ struct ZoneResult {
   // they are all there is. Without any one of the reads among them, the rest could be.
   std::vector<std::size_t> window;
   std::size_t marked = 0;  // the read to look at
-  std::string why;         // a sentence about it
+  std::string why;         // a sentence about it; of several lines, the later ones are indented
 };
 
 // `operations`: the indices of an object with one key; reads without an answer left out.

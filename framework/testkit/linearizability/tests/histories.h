@@ -55,7 +55,7 @@ KvHistory LongRegisterHistory(RandomStream& random, std::size_t clients, std::si
 // All commands, on two keys, with few values.
 KvHistory LongHistory(RandomStream& random, std::size_t clients, std::size_t size);
 
-// Of some operation; false if it had none to change.
-bool ChangeOneReply(RandomStream& random, KvHistory& history);
+// Of some operation; or none, if that one has none that could be another.
+void ChangeOneReply(RandomStream& random, KvHistory& history);
 
 }  // namespace depfast::testkit

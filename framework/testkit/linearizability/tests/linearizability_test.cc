@@ -39,18 +39,18 @@ TEST(CheckLinearizability, ExplainsAStaleReadFromZones) {
   EXPECT_EQ(result.keys, Keys({"x"}));
   EXPECT_EQ(result.window, Indices({0, 1, 2, 3, 5}));
   EXPECT_EQ(result.marked, 5U);
-  EXPECT_EQ(
-      result.explanation,
-      "key \"x\": no order of these operations explains the replies\n"
-      "  stale read: \"v7\" was read before the marked read of \"v6\" began, and \"v6\" was read "
-      "before \"v7\" was read\n"
-      "  begin ms   end ms  client\n"
-      "     0.000   22.000       4  SET x v6  |-------------|      OK\n"
-      "    12.000   25.000       3  SET x v7    |---------------|  OK\n"
-      "    13.000   15.000       1  GET x         |-|              \"v6\"\n"
-      "    16.000   18.000       1  GET x             |-|          \"v7\"\n"
-      "    19.000   24.000       2  GET x                 |---|    \"v6\"  <--\n"
-      "  left out: 1 operation that cannot explain it, whenever they took effect\n");
+  EXPECT_EQ(result.explanation,
+            "key \"x\": no order of these operations explains the replies\n"
+            "  stale read: \"v7\" was read before the marked read of \"v6\" began,\n  and \"v6\" "
+            "was read "
+            "before \"v7\" was read\n"
+            "  begin ms   end ms  client\n"
+            "     0.000   22.000       4  SET x v6  |-------------|      OK\n"
+            "    12.000   25.000       3  SET x v7    |---------------|  OK\n"
+            "    13.000   15.000       1  GET x         |-|              \"v6\"\n"
+            "    16.000   18.000       1  GET x             |-|          \"v7\"\n"
+            "    19.000   24.000       2  GET x                 |---|    \"v6\"  <--\n"
+            "  left out: 1 operation that cannot explain it, whenever it took effect\n");
 }
 
 TEST(CheckLinearizability, ExplainsALostUpdateFromTheSearch) {
@@ -67,7 +67,22 @@ TEST(CheckLinearizability, ExplainsALostUpdateFromTheSearch) {
             "  begin ms   end ms  client\n"
             "     0.000    4.000       1  INCR n  |---|    1\n"
             "     1.000    5.000       2  INCR n    |---|  1  <--\n"
-            "  left out: 1 operation that cannot explain it, whenever they took effect\n");
+            "  left out: 1 operation that cannot explain it, whenever it took effect\n");
+}
+
+TEST(CheckLinearizability, WhatEndsAfterTheMarkedOneIsDrawnWithoutItsReply) {
+  const LinearizabilityResult result = CheckLinearizability(
+      {Done(1, "APPEND x b", 0, 9, KvReply::Integer(1)), NoAnswer(2, "APPEND x c", 1),
+       Done(3, "GET x", 3, 4, KvReply::String("z")), Done(3, "GET x", 5, 6, KvReply::String("z"))},
+      kPlenty);
+  EXPECT_EQ(result.explanation,
+            "key \"x\": no order of these operations explains the replies\n"
+            "  all replies before the marked one can be explained; with it, they cannot\n"
+            "  begin ms   end ms  client\n"
+            "     0.000    later       1  APPEND x b  |------->\n"
+            "     1.000    never       2  APPEND x c    |----->  no answer\n"
+            "     3.000    4.000       3  GET x           |-|    \"z\"        <--\n"
+            "  left out: 1 operation that cannot explain it, whenever it took effect\n");
 }
 
 TEST(CheckLinearizability, KeysAreObjectsOfTheirOwn) {

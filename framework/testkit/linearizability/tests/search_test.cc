@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -154,6 +155,17 @@ TEST(Search, ALongHistoryTakesStepsInProportion) {
 }
 
 // ---- effects that were let loose ----
+
+TEST(Search, WhatAReadLearnsOfAnUnknownKeyIsNotForcedOnOthers) {
+  const KvHistory history = {
+      Done(1, "STRLEN x", 1, 2, KvReply::Integer(1)), Done(2, "GET x", 3, 7, KvReply::String("1")),
+      Done(3, "GET x", 3, 8, KvReply::String("2")), Done(4, "SET x 1", 3, 9, KvReply::Ok())};
+  SearchProblem problem = ProblemOf(history);
+  EXPECT_EQ(Search(problem, kPlenty).verdict, Verdict::kViolation);
+  problem.loose.push_back({0ms, 0ms, {"x", {false, std::nullopt}}});
+  EXPECT_EQ(Search(problem, kPlenty).verdict, Verdict::kLinearizable)
+      << "2 was there, then 1 was set";
+}
 
 // The same, without any reduction: every configuration, by every way.
 class Exhaustive {

@@ -83,17 +83,19 @@ TEST(Zones, WhatEndsAtAMomentOverlapsWhatBeginsThen) {
 }
 
 TEST(Zones, ALostWrite) {
-  ExpectConflict({Set("a", 0, 1), Set("b", 2, 3), Get("a", 4, 5)}, {0, 1, 2}, 2,
-                 "lost write: \"b\" was written before the marked read of \"a\" began, and \"a\" "
-                 "was written before \"b\" was written");
+  ExpectConflict(
+      {Set("a", 0, 1), Set("b", 2, 3), Get("a", 4, 5)}, {0, 1, 2}, 2,
+      "lost write: \"b\" was written before the marked read of \"a\" began,\n  and \"a\" "
+      "was written before \"b\" was written");
 }
 
 TEST(Zones, AStaleRead) {
   // The writes overlap, so it is the reads that put b after a.
-  ExpectConflict({Set("a", 0, 9), Set("b", 0, 9), Get("a", 1, 2), Get("b", 3, 4), Get("a", 5, 6)},
-                 {0, 1, 2, 3, 4}, 4,
-                 "stale read: \"b\" was read before the marked read of \"a\" began, and \"a\" was "
-                 "read before \"b\" was read");
+  ExpectConflict(
+      {Set("a", 0, 9), Set("b", 0, 9), Get("a", 1, 2), Get("b", 3, 4), Get("a", 5, 6)},
+      {0, 1, 2, 3, 4}, 4,
+      "stale read: \"b\" was read before the marked read of \"a\" began,\n  and \"a\" was "
+      "read before \"b\" was read");
 }
 
 TEST(Zones, AStaleReadOfTheStart) {
@@ -108,19 +110,31 @@ TEST(Zones, TheStartIsOldEvenIfTheNewValueIsReadLast) {
                  "lost write: \"a\" was written before the marked read of nil began");
 }
 
+TEST(Zones, OfManyNewValuesTheLatestIsTold) {
+  ExpectConflict({Set("a", 0, 1), Set("b", 2, 3), Set("c", 4, 5), Set("d", 6, 7), Get("a", 7, 9),
+                  Set("e", 10, 11)},
+                 {0, 2, 4}, 4,
+                 "lost write: \"c\" was written before the marked read of \"a\" began,\n  and "
+                 "\"a\" was written before \"c\" was written");
+  ExpectConflict({Set("a", 0, 1), Set("b", 2, 3), Get("nil", 4, 5)}, {1, 2}, 2,
+                 "lost write: \"b\" was written before the marked read of nil began");
+}
+
 TEST(Zones, AForwardZoneMayEndWhereAnotherStarts) {
   ExpectLinearizable({Set("a", 0, 1), Get("a", 4, 9), Set("b", 2, 8), Get("b", 5, 6)});
-  ExpectConflict({Set("a", 0, 1), Get("a", 5, 9), Set("b", 2, 8), Get("b", 3, 4)}, {0, 2, 3, 1}, 1,
-                 "stale read: \"b\" was read before the marked read of \"a\" began, and \"a\" was "
-                 "written before \"b\" was read");
+  ExpectConflict(
+      {Set("a", 0, 1), Get("a", 5, 9), Set("b", 2, 8), Get("b", 3, 4)}, {0, 2, 3, 1}, 1,
+      "stale read: \"b\" was read before the marked read of \"a\" began,\n  and \"a\" was "
+      "written before \"b\" was read");
 }
 
 TEST(Zones, ABackwardZoneMayReachOutOfAForwardOne) {
   ExpectLinearizable({Set("a", 0, 2), Get("a", 6, 7), Set("b", 3, 6)});
   ExpectLinearizable({Set("a", 0, 2), Get("a", 6, 7), Set("b", 2, 5)});
-  ExpectConflict({Set("a", 0, 2), Get("a", 6, 7), Set("b", 3, 5)}, {0, 2, 1}, 1,
-                 "lost write: \"b\" was written before the marked read of \"a\" began, and \"a\" "
-                 "was written before \"b\" was written");
+  ExpectConflict(
+      {Set("a", 0, 2), Get("a", 6, 7), Set("b", 3, 5)}, {0, 2, 1}, 1,
+      "lost write: \"b\" was written before the marked read of \"a\" began,\n  and \"a\" "
+      "was written before \"b\" was written");
 }
 
 TEST(Zones, OfManyForwardZonesTheOneAroundIsFound) {
@@ -146,10 +160,10 @@ TEST(Zones, AWriteWithoutAnAnswerMayHaveHappenedAtAnyTimeOrNot) {
   ExpectLinearizable({SetNoAnswer("a", 0), Set("b", 1, 2), Get("b", 3, 4), Get("a", 5, 6)});
   ExpectLinearizable({SetNoAnswer("a", 0), Set("b", 1, 2), Get("b", 3, 4)});
   // Not before it began, and not twice.
-  ExpectConflict({SetNoAnswer("a", 0), Get("a", 1, 2), Set("b", 3, 4), Get("a", 5, 6)},
-                 {0, 1, 2, 3}, 3,
-                 "lost write: \"b\" was written before the marked read of \"a\" began, and \"a\" "
-                 "was read before \"b\" was written");
+  ExpectConflict(
+      {SetNoAnswer("a", 0), Get("a", 1, 2), Set("b", 3, 4), Get("a", 5, 6)}, {0, 1, 2, 3}, 3,
+      "lost write: \"b\" was written before the marked read of \"a\" began,\n  and \"a\" "
+      "was read before \"b\" was written");
 }
 
 TEST(Zones, TheFirstOfSeveralBadReadsIsTold) {
