@@ -1,6 +1,8 @@
-// What one batch of a replica's disk costs on this machine: appends and syncs as the real host
-// does them, and prints one line of JSON. `kit bench calibrate` runs one of these for each replica,
-// all at once.
+// What one batch of a replica's disk costs on this machine, carried out as the real host does it.
+// Prints one line of JSON. `kit bench calibrate` runs one of these for each replica, all at once.
+//
+// append: BYTES to a log, and a sync. replace: a log of 3 MiB and a small file get successors, of
+// BYTES each, as when a replica compacts its log; and a sync.
 //
 // A batch's time has three parts: on the core, ready and waiting for the core, and asleep until the
 // device has done its work. The simulator makes the second itself; this tells the other two.
@@ -24,7 +26,8 @@
 namespace depfast::real {
 namespace {
 
-constexpr const char* kUsage = "usage: calibrate_disk DIRECTORY BYTES MILLISECONDS";
+constexpr const char* kUsage = "usage: calibrate_disk append|replace DIRECTORY BYTES MILLISECONDS";
+constexpr std::size_t kReplacedBytes = std::size_t{3} << 20;
 
 std::int64_t ParseNumber(std::string_view text) {
   std::int64_t number = 0;
@@ -69,36 +72,55 @@ class ThreadClocks {
                                   "cannot open /proc/thread-self/schedstat");
 };
 
-void Measure(const std::string& directory, std::size_t bytes, std::chrono::milliseconds time) {
-  DiskCounters counters;
-  DiskFiles files(OpenDataDirectory(directory), counters);
+IoRequest Append(const std::string& file, std::size_t bytes) {
   IoRequest request;
   request.kind = IoRequest::Kind::kAppend;
   request.sync = true;
-  request.file = "log";
+  request.file = file;
   request.data = MakeBytes(std::string(bytes, 'x'));
-  const auto batch = [&] {
-    const auto done = files.Run(std::span(&request, 1));
-    if (done[0].error != 0)
-      throw std::system_error(done[0].error, std::generic_category(), "write");
-  };
-  batch();  // the file is there
+  return request;
+}
+
+IoRequest Rename(const std::string& from, const std::string& to) {
+  IoRequest request;
+  request.kind = IoRequest::Kind::kRename;
+  request.sync = true;
+  request.file = from;
+  request.to = to;
+  return request;
+}
+
+using Batch = std::vector<IoRequest>;
+
+void Run(DiskFiles& files, const Batch& batch) {
+  for (const IoCompletion& done : files.Run(batch)) {
+    if (done.error != 0) throw std::system_error(done.error, std::generic_category(), "write");
+  }
+}
+
+// `before` each batch comes one that is not measured, unless it is empty.
+void Measure(const std::string& directory, const Batch& before, const Batch& batch,
+             std::chrono::milliseconds time) {
+  DiskCounters counters;
+  DiskFiles files(OpenDataDirectory(directory), counters);
+  Run(files, batch);  // the files are there
 
   ThreadClocks clocks;
   std::vector<std::int64_t> asleep;
-  const Clocks first = clocks.Read();
-  Clocks last = first;
-  while (last.wall_ns - first.wall_ns < std::chrono::nanoseconds(time).count()) {
-    const Clocks before = last;
-    batch();
+  Clocks sum{};
+  const std::int64_t end = clocks.Read().wall_ns + std::chrono::nanoseconds(time).count();
+  for (Clocks last{}; last.wall_ns < end;) {
+    if (!before.empty()) Run(files, before);
+    const Clocks first = clocks.Read();
+    Run(files, batch);
     last = clocks.Read();
-    const std::int64_t awake = last.cpu_ns - before.cpu_ns + last.ready_ns - before.ready_ns;
-    asleep.push_back(last.wall_ns - before.wall_ns - awake);
+    const std::int64_t cpu = last.cpu_ns - first.cpu_ns;
+    asleep.push_back(last.wall_ns - first.wall_ns - cpu - (last.ready_ns - first.ready_ns));
+    sum.cpu_ns += cpu;
+    sum.sleeps += last.sleeps - first.sleeps;
   }
-  std::printf("{\"batches\":%zu,\"wall_ns\":%lld,\"cpu_ns\":%lld,\"sleeps\":%lld,\"asleep_ns\":[",
-              asleep.size(), static_cast<long long>(last.wall_ns - first.wall_ns),
-              static_cast<long long>(last.cpu_ns - first.cpu_ns),
-              static_cast<long long>(last.sleeps - first.sleeps));
+  std::printf("{\"batches\":%zu,\"cpu_ns\":%lld,\"sleeps\":%lld,\"asleep_ns\":[", asleep.size(),
+              static_cast<long long>(sum.cpu_ns), static_cast<long long>(sum.sleeps));
   for (std::size_t i = 0; i < asleep.size(); ++i) {
     std::printf("%s%lld", i == 0 ? "" : ",", static_cast<long long>(asleep[i]));
   }
@@ -112,9 +134,18 @@ void Measure(const std::string& directory, std::size_t bytes, std::chrono::milli
 int main(int argc, char** argv) {
   using namespace depfast::real;
   try {
-    if (argc != 4) throw std::invalid_argument(kUsage);
-    Measure(argv[1], static_cast<std::size_t>(ParseNumber(argv[2])),
-            std::chrono::milliseconds(ParseNumber(argv[3])));
+    const std::string what = argc == 5 ? argv[1] : "";
+    if (what != "append" && what != "replace") throw std::invalid_argument(kUsage);
+    const auto bytes = static_cast<std::size_t>(ParseNumber(argv[3]));
+    const std::chrono::milliseconds time(ParseNumber(argv[4]));
+    if (what == "append") {
+      Measure(argv[2], {}, {Append("log", bytes)}, time);
+    } else {
+      Measure(argv[2], {Append("log", kReplacedBytes)},
+              {Append("new", bytes), Rename("new", "small"), Append("new", bytes),
+               Rename("new", "log")},
+              time);
+    }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "calibrate_disk: %s\n", error.what());
     return 2;

@@ -74,6 +74,8 @@ void ReadCpu(Reader reader, sim::CpuModel& cpu) {
   reader.Read("per_burst", cpu.per_burst);
   reader.Read("per_write", cpu.per_write);
   reader.Read("per_batch", cpu.per_batch);
+  reader.Read("per_growth", cpu.per_growth);
+  reader.Read("per_directory", cpu.per_directory);
   reader.Read("per_observation", cpu.per_observation);
   reader.Read("per_switch", cpu.per_switch);
   reader.Read("wake", cpu.wake);
@@ -87,8 +89,11 @@ void ReadDisk(Reader reader, sim::DiskModel& disk) {
   reader.Read("sync_tail_permille", disk.sync_jitter.tail_permille);
   reader.Read("sync_tail_factor", disk.sync_jitter.tail_factor);
   reader.ReadPositive("bytes_per_second", disk.bytes_per_second);
-  reader.ReadPositive("parallel_batches", disk.parallel_batches);
+  reader.ReadPositive("batches_together", disk.batches_together);
   reader.ReadPositive("waits_per_batch", disk.waits_per_batch);
+  reader.Read("growth", disk.growth);
+  reader.Read("directory", disk.directory);
+  reader.ReadPositive("block_bytes", disk.block_bytes);
   reader.End();
 }
 

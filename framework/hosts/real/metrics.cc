@@ -63,6 +63,7 @@ void AddDisk(Object& line, const DiskCounters& disk) {
   line.Add("disk_writes", disk.writes);
   line.Add("disk_bytes", disk.bytes);
   line.Add("disk_syncs", disk.syncs);
+  line.Add("disk_directory_syncs", disk.directory_syncs);
   line.Add("disk_errors", disk.errors);
 }
 

@@ -40,13 +40,22 @@ BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second) {
     sync = sync || request.sync;
   }
   const bool grows = BatchGrows();
+  const bool names = BatchNames();
   const Duration to_sync = grows ? model_.sync + model_.growth : model_.sync;
   Duration besides = model_.per_batch;
+  if (names) besides += model_.directory;
   if (sync) besides += model_.sync_jitter.Apply(to_sync, stream_);
   const Duration sound = besides + TransferTime(bytes, model_.bytes_per_second);
-  if (bytes_per_second <= 0) return {sound, sound, grows};
+  if (bytes_per_second <= 0) return {sound, sound, grows, names};
   const Duration total = besides + TransferTime(bytes, bytes_per_second);
-  return {total, std::min(sound, total), grows};
+  return {total, std::min(sound, total), grows, names};
+}
+
+bool SimDisk::BatchNames() const {
+  return std::any_of(batch_.begin(), batch_.end(), [this](const IoRequest& request) {
+    return request.kind == IoRequest::Kind::kRename || request.kind == IoRequest::Kind::kRemove ||
+           (request.kind == IoRequest::Kind::kAppend && !files_.contains(request.file));
+  });
 }
 
 bool SimDisk::BatchGrows() const {

@@ -19,6 +19,7 @@ struct BatchTime {
   Duration total;   // until its operations take effect
   Duration device;  // of that, what keeps the device from others: the time on a disk without fault
   bool grows = false;  // an append begins a new block of its file
+  bool names = false;  // a file is created, renamed or removed
 };
 
 class SimDisk {
@@ -58,6 +59,7 @@ class SimDisk {
 
  private:
   bool BatchGrows() const;
+  bool BatchNames() const;
   IoCompletion Apply(const IoRequest& request);
   void TearBatch();
   void MakeDurable();

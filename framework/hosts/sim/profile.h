@@ -48,6 +48,7 @@ struct CpuModel {
   Duration per_write{0};   // such a system call: for each connection that the step sends on
   Duration per_batch{0};   // of the thread that carries it out: see DiskModel::waits_per_batch
   Duration per_growth{0};  // more of such a batch: see DiskModel::growth
+  Duration per_directory{0};  // more of such a batch: see DiskModel::directory
   // Whoever observes does so for each command: this stands for what the replica computes for it.
   Duration per_observation{0};
   Duration per_switch{0};  // when the core turns to another replica, or to another thread of it
@@ -60,9 +61,10 @@ struct DiskModel {
   Duration sync = 500us;
   Jitter sync_jitter{100, 0, 1};
   std::int64_t bytes_per_second = 200'000'000;
-  // Of replicas that share a disk (Sharing, in simulator.h): so many move their batches at once,
-  // the others wait in the order in which they came. A replica's own batches never overlap.
-  int parallel_batches = 1;
+  // Of replicas that share a disk (Sharing, in simulator.h): when the device is free, so many of
+  // the batches that wait go together, and end together, as a journal commits; the others wait in
+  // the order in which they came. A replica's own batches never overlap.
+  int batches_together = 1;
   // The thread that carries a batch out sleeps so often until the device has done a part of it (a
   // file system that journals does not sync in one go), and needs the core before each sleep and
   // after the last. Time on the device and on the core is spread evenly.
@@ -70,6 +72,8 @@ struct DiskModel {
   // More of a sync that has to allocate: an append began a new block of its file.
   Duration growth{0};
   std::size_t block_bytes = 4096;
+  // More of a batch that creates, renames or removes a file: the directory is synced, too.
+  Duration directory{0};
 };
 
 struct NetModel {

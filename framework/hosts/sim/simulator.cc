@@ -345,7 +345,7 @@ void Simulator::Handle(SimEvent& event, Time when) {
 // ---- what replicas share ----
 
 void Simulator::Share() {
-  const auto places = static_cast<std::size_t>(options_.profile.disk.parallel_batches);
+  const auto together = static_cast<std::size_t>(options_.profile.disk.batches_together);
   const auto group = [this](const std::vector<std::vector<PeerId>>& groups,
                             std::size_t Node::* number) {
     std::size_t count = 0;
@@ -362,7 +362,7 @@ void Simulator::Share() {
     return count;
   };
   cores_.resize(group(options_.sharing.cpu_groups, &Node::core));
-  devices_.assign(group(options_.sharing.disk_groups, &Node::device), Device(places));
+  devices_.assign(group(options_.sharing.disk_groups, &Node::device), Device(together));
 }
 
 void Simulator::EnterCore(const Task& task) {
@@ -399,11 +399,15 @@ void Simulator::LeaveCore(const Task& task) {
   Core& core = cores_[nodes_[task.replica].core];
   const auto next = core.line.Leave(task);
   if (core.line.idle()) core.idle_since = std::min(core.idle_since, now_);
-  if (next) Admit(*next);
+  if (!next.empty()) Admit(next.front());
+}
+
+void Simulator::EnterDevice(std::size_t index) {
+  if (devices_[nodes_[index].device].Enter(index)) Transfer({index});
 }
 
 void Simulator::LeaveDevice(std::size_t index) {
-  if (const auto next = devices_[nodes_[index].device].Leave(index)) Transfer(*next);
+  Transfer(devices_[nodes_[index].device].Leave(index));
 }
 
 // ---- processor ----
@@ -585,7 +589,9 @@ void Simulator::BatchOnCore(std::size_t index) {
     node.batch_waits = waits;
   }
   const CpuModel& cpu = options_.profile.cpu;
-  const Duration whole = node.batch_time.grows ? cpu.per_batch + cpu.per_growth : cpu.per_batch;
+  Duration whole = cpu.per_batch;
+  if (node.batch_time.grows) whole += cpu.per_growth;
+  if (node.batch_time.names) whole += cpu.per_directory;
   const Duration part = whole / (waits + 1);
   if (part > Duration::zero()) {
     Occupy({index, Task::Kind::kBatch}, part, EventKind::kBatchPart);
@@ -598,22 +604,32 @@ void Simulator::BatchOffCore(std::size_t index) {
   LeaveCore({index, Task::Kind::kBatch});
   if (nodes_[index].batch_waits == 0) {
     FinishBatch(index);
-  } else if (devices_[nodes_[index].device].Enter(index)) {
-    Transfer(index);
+  } else {
+    EnterDevice(index);
   }
 }
 
-// The device has turned to the replica's batch.
-void Simulator::Transfer(std::size_t index) {
-  const Node& node = nodes_[index];
+BatchTime Simulator::PartOf(const BatchTime& whole) const {
   const int waits = options_.profile.disk.waits_per_batch;
-  const BatchTime part{node.batch_time.total / waits, node.batch_time.device / waits};
-  if (part.device < part.total && Shared(node.device)) {
-    At(now_ + part.device, [this, index, epoch = node.epoch] {
-      if (epoch == nodes_[index].epoch) LeaveDevice(index);
-    });
+  return {whole.total / waits, whole.device / waits};
+}
+
+// The device has turned to these replicas' batches: they end together, unless a fault delays one.
+void Simulator::Transfer(const std::vector<std::size_t>& together) {
+  Duration device{0};
+  for (const std::size_t index : together) {
+    device = std::max(device, PartOf(nodes_[index].batch_time).device);
   }
-  Push(now_ + part.total, EventKind::kDeviceDone, index, node.epoch);
+  for (const std::size_t index : together) {
+    const Node& node = nodes_[index];
+    const Duration total = std::max(device, PartOf(node.batch_time).total);
+    if (device < total && Shared(node.device)) {
+      At(now_ + device, [this, index, epoch = node.epoch] {
+        if (epoch == nodes_[index].epoch) LeaveDevice(index);
+      });
+    }
+    Push(now_ + total, EventKind::kDeviceDone, index, node.epoch);
+  }
 }
 
 void Simulator::FinishBatch(std::size_t index) {

@@ -271,6 +271,7 @@ class Simulator {
   void Admit(const Task& task);
   void Occupy(const Task& task, Duration cost, EventKind end);
   void LeaveCore(const Task& task);
+  void EnterDevice(std::size_t index);
   void LeaveDevice(std::size_t index);
 
   void ScheduleStep(std::size_t index);
@@ -292,7 +293,8 @@ class Simulator {
   void BatchToCore(std::size_t index);
   void BatchOnCore(std::size_t index);
   void BatchOffCore(std::size_t index);
-  void Transfer(std::size_t index);
+  void Transfer(const std::vector<std::size_t>& together);
+  BatchTime PartOf(const BatchTime& whole) const;
   void FinishBatch(std::size_t index);
   void SetWakeTimer(std::size_t index, Time when);
   std::size_t MemoryOf(std::size_t index) const;

@@ -1,12 +1,11 @@
-// WaitingLine: a place that takes so many at a time; the others wait and are served in the order in
-// which they came.
+// WaitingLine: a place that takes one at a time, or so many together; the others wait and are
+// served in the order in which they came.
 #pragma once
 
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <deque>
-#include <optional>
 #include <vector>
 
 namespace depfast::sim {
@@ -14,15 +13,15 @@ namespace depfast::sim {
 template <typename Who>
 class WaitingLine {
  public:
-  // Requires: places >= 1.
-  explicit WaitingLine(std::size_t places) : places_(places) { assert(places >= 1); }
+  // Nobody comes in before the place is empty, and then `together` at once. Requires: it is >= 1.
+  explicit WaitingLine(std::size_t together) : together_(together) { assert(together >= 1); }
 
   bool idle() const { return inside_.empty(); }
 
   // Returns whether `who` is inside now; if not, it waits. Requires: it is neither already.
   bool Enter(const Who& who) {
     assert(!Holds(inside_, who) && !Holds(waiting_, who));
-    const bool admitted = inside_.size() < places_;
+    const bool admitted = inside_.empty();
     if (admitted) {
       inside_.push_back(who);
     } else {
@@ -31,22 +30,16 @@ class WaitingLine {
     return admitted;
   }
 
-  // `who` goes, from wherever it is; nothing happens if it is not here. Returns who comes in for
-  // it.
-  std::optional<Who> Leave(const Who& who) {
-    if (const auto place = std::find(inside_.begin(), inside_.end(), who); place != inside_.end()) {
-      inside_.erase(place);
-      if (waiting_.empty()) return std::nullopt;
-      const Who next = waiting_.front();
-      waiting_.pop_front();
-      inside_.push_back(next);
-      return next;
-    }
-    if (const auto place = std::find(waiting_.begin(), waiting_.end(), who);
-        place != waiting_.end()) {
-      waiting_.erase(place);
-    }
-    return std::nullopt;
+  // `who` goes, from wherever it is; nothing happens if it is not here. Returns who comes in
+  // because of it.
+  std::vector<Who> Leave(const Who& who) {
+    std::erase(waiting_, who);
+    if (std::erase(inside_, who) == 0 || !inside_.empty() || waiting_.empty()) return {};
+    const auto count = std::min(together_, waiting_.size());
+    const auto last = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+    inside_.assign(waiting_.begin(), last);
+    waiting_.erase(waiting_.begin(), last);
+    return inside_;
   }
 
  private:
@@ -55,8 +48,8 @@ class WaitingLine {
     return std::find(list.begin(), list.end(), who) != list.end();
   }
 
-  std::size_t places_;
-  std::vector<Who> inside_;  // at most places_; nobody waits while there is room
+  std::size_t together_;
+  std::vector<Who> inside_;  // at most together_; nobody waits while it is empty
   std::deque<Who> waiting_;
 };
 

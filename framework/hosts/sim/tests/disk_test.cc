@@ -130,6 +130,28 @@ TEST_F(DiskTest, ABatchThatBeginsABlockMayTakeLonger) {
   EXPECT_FALSE(disk_.StartBatch(0).grows);
 }
 
+TEST_F(DiskTest, ABatchThatChangesANameMayTakeLonger) {
+  DiskModel model = Exact().disk;
+  model.directory = 70us;
+  disk_ = SimDisk(model, RandomStream(1), RandomStream(1));
+  const auto names = [&] {
+    const BatchTime time = disk_.StartBatch(0);
+    disk_.FinishBatch();
+    EXPECT_EQ(time.total - 20us, time.names ? 70us : 0us);
+    return time.names;
+  };
+  Append("log", "");
+  EXPECT_TRUE(names()) << "a new file";
+  Append("log", "");
+  EXPECT_FALSE(names());
+  Submit(Kind::kTruncate, "log", "", false, 0);
+  EXPECT_FALSE(names());
+  Append("log", "");
+  Submit(Kind::kRename, "log", "", false, 0, "old");
+  Submit(Kind::kRemove, "old");
+  EXPECT_TRUE(names()) << "and once for all of them";
+}
+
 TEST_F(DiskTest, HoweverMuchIsReadTimeDoesNotOverflow) {
   Append("log", std::string(16 << 20, 'x'));
   Batch();

@@ -1,7 +1,6 @@
 // Cores and disks that several replicas share: whose turn it is, and what a fault does to whom.
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +15,8 @@ constexpr Time kStarted = World::kStarted;
 
 // ---- the line itself ----
 
+using Those = std::vector<int>;
+
 TEST(WaitingLine, ServesInTheOrderOfArrival) {
   WaitingLine<int> line(1);
   EXPECT_TRUE(line.idle());
@@ -23,22 +24,22 @@ TEST(WaitingLine, ServesInTheOrderOfArrival) {
   EXPECT_FALSE(line.idle());
   EXPECT_FALSE(line.Enter(3));
   EXPECT_FALSE(line.Enter(5));
-  EXPECT_EQ(line.Leave(7), 3);
+  EXPECT_EQ(line.Leave(7), Those{3});
   EXPECT_FALSE(line.Enter(7)) << "back at the end";
-  EXPECT_EQ(line.Leave(3), 5);
-  EXPECT_EQ(line.Leave(5), 7);
-  EXPECT_EQ(line.Leave(7), std::nullopt);
+  EXPECT_EQ(line.Leave(3), Those{5});
+  EXPECT_EQ(line.Leave(5), Those{7});
+  EXPECT_EQ(line.Leave(7), Those{});
   EXPECT_TRUE(line.idle());
 }
 
-TEST(WaitingLine, HasSoManyPlaces) {
+TEST(WaitingLine, MayTakeSeveralTogetherWhenItIsEmpty) {
   WaitingLine<int> line(2);
   EXPECT_TRUE(line.Enter(1));
-  EXPECT_TRUE(line.Enter(2));
-  EXPECT_FALSE(line.Enter(3));
-  EXPECT_EQ(line.Leave(2), 3);
-  EXPECT_EQ(line.Leave(1), std::nullopt);
-  EXPECT_FALSE(line.idle());
+  for (const int who : {2, 3, 4}) EXPECT_FALSE(line.Enter(who)) << "while somebody is inside";
+  EXPECT_EQ(line.Leave(1), (Those{2, 3}));
+  EXPECT_EQ(line.Leave(3), Those{});
+  EXPECT_FALSE(line.Enter(5));
+  EXPECT_EQ(line.Leave(2), (Those{4, 5}));
 }
 
 TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
@@ -46,9 +47,9 @@ TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
   line.Enter(1);
   line.Enter(2);
   line.Enter(3);
-  EXPECT_EQ(line.Leave(2), std::nullopt);
-  EXPECT_EQ(line.Leave(9), std::nullopt) << "it was never here";
-  EXPECT_EQ(line.Leave(1), 3);
+  EXPECT_EQ(line.Leave(2), Those{});
+  EXPECT_EQ(line.Leave(9), Those{}) << "it was never here";
+  EXPECT_EQ(line.Leave(1), Those{3});
 }
 
 // ---- a core ----
@@ -290,6 +291,16 @@ TEST(Batches, MayTakeMoreOfTheCoreWhenTheyBeginABlock) {
   EXPECT_EQ(TimesOf(world, 0), (Times{0us, first, first + 16us + 30us + 520us + 30us}));
 }
 
+TEST(Batches, MayTakeMoreOfTheCoreWhenTheyCreateAFile) {
+  Profile profile = WithBatches();
+  profile.cpu.per_directory = 8us;
+  World world([](Turn& turn) { turn.Append("log", "", true); }, 1, profile);
+  world.sim.Start();
+  world.sim.RunUntil(1300us);
+  const Time first = 13us + 34us + 520us + 34us;
+  EXPECT_EQ(TimesOf(world, 0), (Times{0us, first, first + 16us + 30us + 520us + 30us}));
+}
+
 TEST(Batches, TakeTurnsWithSteps) {
   World world(WriteFirst, 2, WithBatches(), 1, OneCore({0, 1}));
   const PeerId client = world.AddSilentClient();
@@ -350,16 +361,16 @@ TEST(Batches, AreSlowedByASlowProcessorOfTheirOwn) {
 
 // ---- a disk ----
 
-Profile WithParallelBatches(int count) {
+// When each of three replicas, that share a disk, hears of its first write. The second one writes a
+// thousand bytes more than the others.
+Times DurableAt(int together) {
   Profile profile = Exact();
-  profile.disk.parallel_batches = count;
-  return profile;
-}
-
-// When each of three replicas, that share a disk, hears of its first write.
-Times DurableAt(int parallel, const FaultPlan& faults = {}) {
-  World world(WriteFirst, 3, WithParallelBatches(parallel), 1, OneDisk({0, 1, 2}));
-  for (const Fault& fault : faults) world.sim.Begin(fault);
+  profile.disk.batches_together = together;
+  World world(
+      [](Turn& turn) {
+        if (turn.first) turn.Append("log", std::string(turn.self == 1 ? 1000 : 0, 'x'), true);
+      },
+      3, profile, 1, OneDisk({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(10s);
   Times times;
@@ -367,13 +378,16 @@ Times DurableAt(int parallel, const FaultPlan& faults = {}) {
   return times;
 }
 
-TEST(SharedDisk, MovesSoManyBatchesAtOnce) {
-  constexpr Time kWritten = 13us;
-  constexpr Duration kBatch = 520us;
-  const auto after = [&](int batches) { return kWritten + kBatch * batches; };
-  EXPECT_EQ(DurableAt(1), (Times{after(1), after(2), after(3)}));
-  EXPECT_EQ(DurableAt(2), (Times{after(1), after(1), after(2)}));
-  EXPECT_EQ(DurableAt(3), (Times{after(1), after(1), after(1)}));
+TEST(SharedDisk, MovesOneBatchAfterAnother) {
+  // 1 submits last, at 15 us: its step writes more.
+  const Time first = 13us + 520us;
+  EXPECT_EQ(DurableAt(1), (Times{first, first + 520us + 521us, first + 520us}));
+}
+
+TEST(SharedDisk, MayCommitThoseThatWaitTogether) {
+  const Time first = 13us + 520us;
+  EXPECT_EQ(DurableAt(2), (Times{first, first + 521us, first + 521us}));
+  EXPECT_EQ(DurableAt(3), DurableAt(2)) << "who came first does not wait for company";
 }
 
 TEST(SharedDisk, LeavesOthersAlone) {
@@ -423,6 +437,23 @@ TEST(SharedDisk, ASlowReplicaDelaysItselfAndNotTheDevice) {
   constexpr Duration kSound = 520us + 100us;
   EXPECT_EQ(TimesOf(world, 0).at(1), kWritten + 520us + 100ms);
   EXPECT_EQ(TimesOf(world, 1).at(1), kWritten + 2 * kSound);
+}
+
+TEST(SharedDisk, ASlowReplicaDoesNotDelayThoseThatCommitWithIt) {
+  Profile profile = Exact();
+  profile.disk.batches_together = 3;
+  World world(
+      [](Turn& turn) {
+        if (turn.first) turn.Append("log", std::string(turn.self == 0 ? 0 : 100'000, 'x'), true);
+      },
+      4, profile, 1, OneDisk({0, 1, 2, 3}));
+  world.sim.Begin(DiskSlow({1}, 1'000'000));
+  world.sim.Start();
+  world.sim.RunUntil(1s);
+  const Time first = 13us + 520us;
+  EXPECT_EQ(TimesOf(world, 2).at(1), first + 520us + 100us);
+  EXPECT_EQ(TimesOf(world, 3).at(1), first + 520us + 100us);
+  EXPECT_EQ(TimesOf(world, 1).at(1), first + 520us + 100ms);
 }
 
 TEST(SharedDisk, IsFreeWhenTheReplicaDiesWhoseBatchItMoves) {
