@@ -16,7 +16,9 @@ QUICK: dict[str, Callable[[Kit], Section]] = {"sim": sim.run, "core": core.run, 
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("which", nargs="?", choices=(*QUICK, "raft"), help="(all)")
+    parser.add_argument(
+        "which", nargs="?", choices=(*QUICK, "raft", "calibrate"), help="(all but calibrate)"
+    )
     parser.add_argument("--versus", choices=("etcd",), help="with raft: a peer in the same run")
     parser.add_argument("--json", action="store_true", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
@@ -26,8 +28,12 @@ def run(kit: Kit, given: argparse.Namespace) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
     if given.versus and given.which != "raft":
         raise CannotDo("--versus goes with raft: ./kit bench raft --versus etcd")
-    # Draws with a library that only this command needs: `kit` has installed it just for us.
+    # These need libraries that no other command does: `kit` has installed them just for us.
+    from failslow import calibration
     from failslow.bench import page
+
+    if given.which == "calibrate":
+        return calibration.run(kit, calibration.Options(given.out, given.json))
 
     sections = []
     for key in (given.which,) if given.which else (*QUICK, "raft"):

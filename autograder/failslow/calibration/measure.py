@@ -1,0 +1,155 @@
+"""One load on a fresh cluster: what it achieved, and what the replicas did for it."""
+
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from failslow import process
+from failslow.bench import servers
+from failslow.bench.servers import CLIENT_CORE, Servers, pinned
+from failslow.calibration import clocks
+from failslow.calibration.workloads import Workload
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+
+WARM_UP_S, WINDOW_S = 0.7, 3.0
+SETTLE_S, MARGIN_S = 0.2, 0.3
+"""From the end of the warm-up to the first reading of the clocks, and from the last reading to the
+end of the window: the load generator starts a little later than we say."""
+TIMEOUT_S = 60.0
+
+FOREIGN_MAX = 0.35
+"""Cores' worth of work that is not ours. The kernel's own share for the replicas' disk and network
+is 0.1 to 0.3; somebody's compiler is 1."""
+ATTEMPTS = 4
+
+
+@dataclass(frozen=True)
+class Replica:
+    """Of one second. `loop` and `disk`: processor time of its two threads, in seconds."""
+
+    loop: float
+    disk: float
+    counters: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Times in microseconds. `client_cpu`: seconds of processor time a second.
+
+    `foreign`: what the two cores did besides, in cores. `overhead`: what the replicas' core did
+    besides, as a share of what it did for them.
+    """
+
+    workload: Workload
+    puts_per_second: float
+    mean: float
+    p50: float
+    p99: float
+    client_cpu: float
+    client_turns: float
+    replicas: tuple[Replica, ...]
+    foreign: float
+    overhead: float
+
+    @property
+    def disturbed(self) -> bool:
+        return self.foreign > FOREIGN_MAX
+
+
+def measure(kit: Kit, workload: Workload) -> Row:
+    """Measured again while other work disturbs it, and never for its result."""
+    for _ in range(ATTEMPTS):
+        row = _measure_once(kit, workload)
+        if not row.disturbed:
+            break
+    return row
+
+
+def _measure_once(kit: Kit, workload: Workload) -> Row:
+    # What the last cluster's files leave to do must not be done in this one's time.
+    os.sync()
+    with servers.raft(kit) as cluster, ThreadPoolExecutor(1) as pool:
+        argv: list[str | Path] = [kit.binary("put_load"), "--target", "raft"]
+        argv += ["--replicas", ",".join(cluster.clients), *workload.flags()]
+        argv += ["--warm-up-ms", f"{1000 * WARM_UP_S:.0f}"]
+        argv += ["--window-ms", f"{1000 * WINDOW_S:.0f}"]
+        _wait_for_metrics(cluster)
+        load = pool.submit(process.run, pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S)
+        time.sleep(WARM_UP_S + SETTLE_S)
+        first_lines = [len(_lines(path)) for path in cluster.metrics]
+        first = clocks.read(list(cluster.processes))
+        time.sleep(WINDOW_S - SETTLE_S - MARGIN_S)
+        last = clocks.read(list(cluster.processes))
+        lines = [_lines(path) for path in cluster.metrics]
+        done = load.result()
+    if done.exit_code != 0:
+        raise CannotDo(f"{workload.describe()} failed: {done.how_it_ended()}", done.errors)
+    counters = [rates(told[start:]) for told, start in zip(lines, first_lines, strict=True)]
+    return row_of(workload, done.output, counters, first, last)
+
+
+def _wait_for_metrics(cluster: Servers) -> None:
+    """The replicas run, and have led or followed for a second."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while any(len(_lines(path)) < 1 for path in cluster.metrics):
+        if time.monotonic() > deadline:
+            raise CannotDo("a replica wrote no metrics")
+        time.sleep(0.05)
+
+
+def _lines(path: Path) -> list[bytes]:
+    """Whole lines so far."""
+    if not path.exists():
+        return []
+    text = path.read_bytes()
+    return text[: text.rfind(b"\n") + 1].splitlines()
+
+
+def rates(lines: list[bytes]) -> dict[str, float]:
+    """Growth per second of every counter, from the first line to the last."""
+    if len(lines) < 2:
+        raise CannotDo("a replica wrote its metrics too seldom")
+    first, last = json.loads(lines[0]), json.loads(lines[-1])
+    seconds = (last["uptime_ms"] - first["uptime_ms"]) / 1000
+    return {
+        name: (value - first[name]) / seconds
+        for name, value in last.items()
+        if isinstance(value, int)
+    }
+
+
+def row_of(
+    workload: Workload,
+    output: str,
+    counters: list[dict[str, float]],
+    first: clocks.Instant,
+    last: clocks.Instant,
+) -> Row:
+    try:
+        told: dict[str, Any] = json.loads(output)
+        percentiles = dict(told["percentiles_us"])
+        replica_core, client_core = (clocks.busy_share(first, last, core) for core in clocks.CORES)
+        shares = clocks.shares(first, last)
+        ours = sum(loop + disk for loop, disk in shares.values())
+        return Row(
+            workload,
+            puts_per_second=float(told["puts_per_second"]),
+            mean=float(told["mean_us"]),
+            p50=float(percentiles[500]),
+            p99=float(percentiles[990]),
+            client_cpu=float(told["client_cpu_share"]),
+            client_turns=float(told["client_turns_per_second"]),
+            replicas=tuple(
+                Replica(loop, disk, each)
+                for (loop, disk), each in zip(shares.values(), counters, strict=True)
+            ),
+            foreign=replica_core + client_core - ours - float(told["client_cpu_share"]),
+            overhead=max(0.0, replica_core / ours - 1),
+        )
+    except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
+        raise CannotDo(f"put_load's output is malformed ({error!r})") from error

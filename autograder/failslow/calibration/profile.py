@@ -1,0 +1,84 @@
+"""The calibrated machine, as predict_raft reads it."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from failslow.calibration.device import Disk, Wakeup
+from failslow.calibration.fit import BLOCK_BYTES, Fit
+from failslow.calibration.measure import Row
+
+FRAMES_PER_CONNECTION, FRAMES_PER_STEP = 256, 1 << 15
+"""What the real host reads at most in a turn: frames_per_turn_max of network.h, from as many
+connections as EventLoop takes events."""
+WINDOW_BYTES = 4 << 20
+"""Of a connection on the loopback: what the kernel takes at most before it is read, about."""
+WIRE_BYTES_PER_SECOND = 10**12
+"""The loopback has no wire. What a byte costs is processor time."""
+
+Section = dict[str, int]
+"""Whole numbers; durations in nanoseconds, and named so."""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What was measured. `overhead`: what the kernel does on the replicas' core beside their own
+    processor time, as a share of that."""
+
+    loop: Fit
+    disk_thread: Fit
+    client: Fit
+    disk: Disk
+    wakeup: Wakeup
+    overhead: float
+
+
+def overhead(rows: Sequence[Row]) -> float:
+    return statistics.median(row.overhead for row in rows)
+
+
+def build(costs: Costs) -> dict[str, Section]:
+    return {
+        "cpu": _cpu(costs),
+        "disk": _disk(costs.disk),
+        "net": {
+            # A frame is there when the sender's system call has ended; what else passes until the
+            # receiver runs is a switch or a wake-up.
+            "latency_ns": 0,
+            "latency_spread_permille": 0,
+            "latency_tail_permille": 0,
+            "latency_tail_factor": 1,
+            "bytes_per_second": WIRE_BYTES_PER_SECOND,
+            "window_bytes": WINDOW_BYTES,
+        },
+        "client": {
+            **_nanoseconds(costs.client.costs),
+            "wake_ns": costs.wakeup.wake_ns,
+        },
+    }
+
+
+def _cpu(costs: Costs) -> Section:
+    loop, disk = dict(costs.loop.costs), costs.disk_thread.costs
+    loop["per_io"] += disk["per_io"]
+    loop["per_io_kib"] += disk["per_io_kib"]
+    loop["per_batch"], loop["per_growth"] = disk["per_batch"], disk["per_growth"]
+    return {
+        **_nanoseconds(loop, 1 + costs.overhead),
+        "per_directory_ns": costs.disk.per_directory_ns,
+        "per_switch_ns": costs.wakeup.switch_ns,
+        "wake_ns": costs.wakeup.wake_ns,
+        "frames_per_connection_max": FRAMES_PER_CONNECTION,
+        "frames_per_step_max": FRAMES_PER_STEP,
+    }
+
+
+def _disk(disk: Disk) -> Section:
+    model = asdict(disk)
+    for name in ("per_directory_ns", "shared"):
+        del model[name]
+    return {"per_batch_ns": 0, **model, "block_bytes": BLOCK_BYTES}
+
+
+def _nanoseconds(costs: Mapping[str, float], factor: float = 1.0) -> Section:
+    return {f"{name}_ns": round(1e9 * factor * cost) for name, cost in costs.items()}

@@ -1,0 +1,63 @@
+"""The loads: those that costs are taken from, and others that the result is held against."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Workload:
+    """`clients` in a closed loop or, if `rate` is given, so many puts a second in an open one."""
+
+    clients: int = 1
+    rate: int | None = None
+    value_bytes: int = 256
+
+    def describe(self) -> str:
+        load = f"{self.clients} client{'s' if self.clients > 1 else ''}"
+        if self.rate is not None:
+            load = f"{self.rate:,} puts/s offered"
+        return f"{load}, {self.value_bytes:,} bytes"
+
+    def flags(self) -> list[str]:
+        """put_load's and predict_raft's."""
+        load = ["--clients", self.clients] if self.rate is None else ["--rate", self.rate]
+        return [str(word) for word in (*load, "--value-bytes", self.value_bytes)]
+
+
+@dataclass(frozen=True)
+class Set:
+    """Closed loops, and open ones at some percent of what one of the closed commits in a second."""
+
+    closed: tuple[Workload, ...]
+    capacity: Workload
+    open_percent: tuple[int, ...]
+
+    def open_loops(self, capacity: float) -> list[Workload]:
+        return [Workload(rate=round(capacity * each / 100) + 1) for each in self.open_percent]
+
+    def __len__(self) -> int:
+        return len(self.closed) + len(self.open_percent)
+
+
+SMALL = Workload(128, value_bytes=16)
+FITTED = Set(
+    closed=(
+        Workload(1),
+        Workload(4),
+        Workload(16),
+        SMALL,
+        Workload(8, value_bytes=4096),
+        Workload(32, value_bytes=2048),
+        Workload(128, value_bytes=512),
+    ),
+    capacity=SMALL,
+    open_percent=(1, 10, 30),
+)
+"""They differ in what there is much of: steps, frames, bytes, system calls. Sixteen bytes a value
+tell the cost of a frame from that of a byte; an open loop sends many small bursts."""
+
+LARGE = Workload(256)
+VALIDATED = Set(
+    closed=(Workload(64), LARGE, Workload(32, value_bytes=1024), Workload(16, value_bytes=4096)),
+    capacity=LARGE,
+    open_percent=(50, 70),
+)
