@@ -1,8 +1,8 @@
 // What one batch of a replica's disk costs on this machine, carried out as the real host does it.
 // Prints one line of JSON. `kit bench calibrate` runs one of these for each replica, all at once.
 //
-// append: BYTES to a log, and a sync. replace: a log of 3 MiB and a small file get successors, of
-// BYTES each, as when a replica compacts its log; and a sync.
+// append: BYTES to a log, and a sync. replace: as when a replica compacts its log, a log of 3 MiB
+// gets a successor of BYTES, and a small file one, too; and a sync.
 //
 // A batch's time has three parts: on the core, ready and waiting for the core, and asleep until the
 // device has done its work. The simulator makes the second itself; this tells the other two.
@@ -28,12 +28,14 @@ namespace {
 
 constexpr const char* kUsage = "usage: calibrate_disk append|replace DIRECTORY BYTES MILLISECONDS";
 constexpr std::size_t kReplacedBytes = std::size_t{3} << 20;
+constexpr std::size_t kSmallBytes = 4096;
 
 std::int64_t ParseNumber(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > 100'000) {
-    throw std::invalid_argument("'" + std::string(text) + "' is not a number from 1 to 100000");
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 ||
+      number > 10'000'000) {
+    throw std::invalid_argument("'" + std::string(text) + "' is not a number from 1 to 10000000");
   }
   return number;
 }
@@ -142,7 +144,7 @@ int main(int argc, char** argv) {
       Measure(argv[2], {}, {Append("log", bytes)}, time);
     } else {
       Measure(argv[2], {Append("log", kReplacedBytes)},
-              {Append("new", bytes), Rename("new", "small"), Append("new", bytes),
+              {Append("new", kSmallBytes), Rename("new", "small"), Append("new", bytes),
                Rename("new", "log")},
               time);
     }

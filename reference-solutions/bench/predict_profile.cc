@@ -89,7 +89,7 @@ void ReadDisk(Reader reader, sim::DiskModel& disk) {
   reader.Read("sync_tail_permille", disk.sync_jitter.tail_permille);
   reader.Read("sync_tail_factor", disk.sync_jitter.tail_factor);
   reader.ReadPositive("bytes_per_second", disk.bytes_per_second);
-  reader.ReadPositive("batches_together", disk.batches_together);
+  reader.ReadPositive("parallel_batches", disk.parallel_batches);
   reader.ReadPositive("waits_per_batch", disk.waits_per_batch);
   reader.Read("growth", disk.growth);
   reader.Read("directory", disk.directory);

@@ -61,10 +61,11 @@ struct DiskModel {
   Duration sync = 500us;
   Jitter sync_jitter{100, 0, 1};
   std::int64_t bytes_per_second = 200'000'000;
-  // Of replicas that share a disk (Sharing, in simulator.h): when the device is free, so many of
-  // the batches that wait go together, and end together, as a journal commits; the others wait in
-  // the order in which they came. A replica's own batches never overlap.
-  int batches_together = 1;
+  // Of replicas that share a disk (Sharing, in simulator.h): so many batches are under way at once,
+  // the others wait in the order in which they came. Whatever this is, none begins while one is
+  // under way that creates, renames or removes a file: a journal commits all of that before it
+  // commits anything else. A replica's own batches never overlap.
+  int parallel_batches = 1;
   // The thread that carries a batch out sleeps so often until the device has done a part of it (a
   // file system that journals does not sync in one go), and needs the core before each sleep and
   // after the last. Time on the device and on the core is spread evenly.

@@ -345,7 +345,7 @@ void Simulator::Handle(SimEvent& event, Time when) {
 // ---- what replicas share ----
 
 void Simulator::Share() {
-  const auto together = static_cast<std::size_t>(options_.profile.disk.batches_together);
+  const auto places = static_cast<std::size_t>(options_.profile.disk.parallel_batches);
   const auto group = [this](const std::vector<std::vector<PeerId>>& groups,
                             std::size_t Node::* number) {
     std::size_t count = 0;
@@ -362,7 +362,7 @@ void Simulator::Share() {
     return count;
   };
   cores_.resize(group(options_.sharing.cpu_groups, &Node::core));
-  devices_.assign(group(options_.sharing.disk_groups, &Node::device), Device(together));
+  devices_.assign(group(options_.sharing.disk_groups, &Node::device), Device(places));
 }
 
 void Simulator::EnterCore(const Task& task) {
@@ -403,11 +403,12 @@ void Simulator::LeaveCore(const Task& task) {
 }
 
 void Simulator::EnterDevice(std::size_t index) {
-  if (devices_[nodes_[index].device].Enter(index)) Transfer({index});
+  const Node& node = nodes_[index];
+  if (devices_[node.device].Enter(index, /*alone=*/node.batch_time.names)) Transfer(index);
 }
 
 void Simulator::LeaveDevice(std::size_t index) {
-  Transfer(devices_[nodes_[index].device].Leave(index));
+  for (const std::size_t next : devices_[nodes_[index].device].Leave(index)) Transfer(next);
 }
 
 // ---- processor ----
@@ -609,27 +610,18 @@ void Simulator::BatchOffCore(std::size_t index) {
   }
 }
 
-BatchTime Simulator::PartOf(const BatchTime& whole) const {
+// The device has turned to the replica's batch.
+void Simulator::Transfer(std::size_t index) {
+  const Node& node = nodes_[index];
   const int waits = options_.profile.disk.waits_per_batch;
-  return {whole.total / waits, whole.device / waits};
-}
-
-// The device has turned to these replicas' batches: they end together, unless a fault delays one.
-void Simulator::Transfer(const std::vector<std::size_t>& together) {
-  Duration device{0};
-  for (const std::size_t index : together) {
-    device = std::max(device, PartOf(nodes_[index].batch_time).device);
+  const Duration total = node.batch_time.total / waits;
+  const Duration device = node.batch_time.device / waits;
+  if (device < total && Shared(node.device)) {
+    At(now_ + device, [this, index, epoch = node.epoch] {
+      if (epoch == nodes_[index].epoch) LeaveDevice(index);
+    });
   }
-  for (const std::size_t index : together) {
-    const Node& node = nodes_[index];
-    const Duration total = std::max(device, PartOf(node.batch_time).total);
-    if (device < total && Shared(node.device)) {
-      At(now_ + device, [this, index, epoch = node.epoch] {
-        if (epoch == nodes_[index].epoch) LeaveDevice(index);
-      });
-    }
-    Push(now_ + total, EventKind::kDeviceDone, index, node.epoch);
-  }
+  Push(now_ + total, EventKind::kDeviceDone, index, node.epoch);
 }
 
 void Simulator::FinishBatch(std::size_t index) {

@@ -293,8 +293,7 @@ class Simulator {
   void BatchToCore(std::size_t index);
   void BatchOnCore(std::size_t index);
   void BatchOffCore(std::size_t index);
-  void Transfer(const std::vector<std::size_t>& together);
-  BatchTime PartOf(const BatchTime& whole) const;
+  void Transfer(std::size_t index);
   void FinishBatch(std::size_t index);
   void SetWakeTimer(std::size_t index, Time when);
   std::size_t MemoryOf(std::size_t index) const;

@@ -1,5 +1,5 @@
-// WaitingLine: a place that takes one at a time, or so many together; the others wait and are
-// served in the order in which they came.
+// WaitingLine: a place for so many at a time; the others wait and are served in the order in which
+// they came. Who comes to be alone is not joined by anybody, though it may join who is there.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@ namespace depfast::sim {
 template <typename Who>
 class WaitingLine {
  public:
-  // Nobody comes in before the place is empty, and then `together` at once. Requires: it is >= 1.
-  explicit WaitingLine(std::size_t together) : together_(together) { assert(together >= 1); }
+  // Requires: places >= 1.
+  explicit WaitingLine(std::size_t places) : places_(places) { assert(places >= 1); }
 
   bool idle() const { return inside_.empty(); }
 
   // Returns whether `who` is inside now; if not, it waits. Requires: it is neither already.
-  bool Enter(const Who& who) {
+  bool Enter(const Who& who, bool alone = false) {
     assert(!Holds(inside_, who) && !Holds(waiting_, who));
-    const bool admitted = inside_.empty();
+    const bool admitted = waiting_.empty() && HasRoom();
     if (admitted) {
-      inside_.push_back(who);
+      inside_.push_back({who, alone});
     } else {
-      waiting_.push_back(who);
+      waiting_.push_back({who, alone});
     }
     return admitted;
   }
@@ -33,24 +33,38 @@ class WaitingLine {
   // `who` goes, from wherever it is; nothing happens if it is not here. Returns who comes in
   // because of it.
   std::vector<Who> Leave(const Who& who) {
-    std::erase(waiting_, who);
-    if (std::erase(inside_, who) == 0 || !inside_.empty() || waiting_.empty()) return {};
-    const auto count = std::min(together_, waiting_.size());
-    const auto last = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
-    inside_.assign(waiting_.begin(), last);
-    waiting_.erase(waiting_.begin(), last);
-    return inside_;
+    std::vector<Who> admitted;
+    std::erase_if(waiting_, [&](const Entry& entry) { return entry.who == who; });
+    std::erase_if(inside_, [&](const Entry& entry) { return entry.who == who; });
+    while (!waiting_.empty() && HasRoom()) {
+      admitted.push_back(waiting_.front().who);
+      inside_.push_back(waiting_.front());
+      waiting_.pop_front();
+    }
+    return admitted;
   }
 
  private:
-  template <typename List>
-  static bool Holds(const List& list, const Who& who) {
-    return std::find(list.begin(), list.end(), who) != list.end();
+  struct Entry {
+    Who who;
+    bool alone;
+  };
+
+  bool HasRoom() const {
+    return inside_.size() < places_ &&
+           std::none_of(
+               inside_.begin(), inside_.end(), [](const Entry& entry) { return entry.alone; });
   }
 
-  std::size_t together_;
-  std::vector<Who> inside_;  // at most together_; nobody waits while it is empty
-  std::deque<Who> waiting_;
+  template <typename List>
+  static bool Holds(const List& list, const Who& who) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Entry& entry) { return entry.who == who; });
+  }
+
+  std::size_t places_;
+  std::vector<Entry> inside_;  // at most places_
+  std::deque<Entry> waiting_;  // empty if there is room
 };
 
 }  // namespace depfast::sim

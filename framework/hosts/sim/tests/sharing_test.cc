@@ -32,14 +32,27 @@ TEST(WaitingLine, ServesInTheOrderOfArrival) {
   EXPECT_TRUE(line.idle());
 }
 
-TEST(WaitingLine, MayTakeSeveralTogetherWhenItIsEmpty) {
+TEST(WaitingLine, HasSoManyPlaces) {
   WaitingLine<int> line(2);
   EXPECT_TRUE(line.Enter(1));
-  for (const int who : {2, 3, 4}) EXPECT_FALSE(line.Enter(who)) << "while somebody is inside";
-  EXPECT_EQ(line.Leave(1), (Those{2, 3}));
-  EXPECT_EQ(line.Leave(3), Those{});
+  EXPECT_TRUE(line.Enter(2));
+  EXPECT_FALSE(line.Enter(3));
+  EXPECT_EQ(line.Leave(2), Those{3});
+  EXPECT_EQ(line.Leave(1), Those{});
+  EXPECT_FALSE(line.idle());
+}
+
+TEST(WaitingLine, WhoWantsToBeAloneIsNotJoined) {
+  WaitingLine<int> line(3);
+  EXPECT_TRUE(line.Enter(1));
+  EXPECT_TRUE(line.Enter(2, /*alone=*/true)) << "it may join";
+  EXPECT_FALSE(line.Enter(3));
+  EXPECT_FALSE(line.Enter(4, /*alone=*/true));
   EXPECT_FALSE(line.Enter(5));
-  EXPECT_EQ(line.Leave(2), (Those{4, 5}));
+  EXPECT_EQ(line.Leave(1), Those{});
+  EXPECT_EQ(line.Leave(2), (Those{3, 4})) << "and 5 must not join 4";
+  EXPECT_EQ(line.Leave(3), Those{});
+  EXPECT_EQ(line.Leave(4), Those{5});
 }
 
 TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
@@ -361,33 +374,41 @@ TEST(Batches, AreSlowedByASlowProcessorOfTheirOwn) {
 
 // ---- a disk ----
 
-// When each of three replicas, that share a disk, hears of its first write. The second one writes a
-// thousand bytes more than the others.
-Times DurableAt(int together) {
+// When each of three replicas, that share a disk, hears of its second write. Their first ones
+// create their files, which happens one after another.
+Times SecondWritesAfterFirst(int parallel) {
   Profile profile = Exact();
-  profile.disk.batches_together = together;
+  profile.disk.parallel_batches = parallel;
   World world(
       [](Turn& turn) {
-        if (turn.first) turn.Append("log", std::string(turn.self == 1 ? 1000 : 0, 'x'), true);
+        if (turn.first || turn.input.now == 10ms) turn.Append("log", "", true);
+        if (turn.first) turn.WakeAt(10ms);
       },
       3, profile, 1, OneDisk({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(10s);
   Times times;
-  for (PeerId replica = 0; replica < 3; ++replica) times.push_back(TimesOf(world, replica).at(1));
+  for (PeerId replica = 0; replica < 3; ++replica) {
+    times.push_back(TimesOf(world, replica).at(3) - 10ms - 13us);
+  }
   return times;
 }
 
-TEST(SharedDisk, MovesOneBatchAfterAnother) {
-  // 1 submits last, at 15 us: its step writes more.
-  const Time first = 13us + 520us;
-  EXPECT_EQ(DurableAt(1), (Times{first, first + 520us + 521us, first + 520us}));
+TEST(SharedDisk, MovesSoManyBatchesAtOnce) {
+  EXPECT_EQ(SecondWritesAfterFirst(1), (Times{520us, 2 * 520us, 3 * 520us}));
+  EXPECT_EQ(SecondWritesAfterFirst(2), (Times{520us, 520us, 2 * 520us}));
+  EXPECT_EQ(SecondWritesAfterFirst(3), (Times{520us, 520us, 520us}));
 }
 
-TEST(SharedDisk, MayCommitThoseThatWaitTogether) {
-  const Time first = 13us + 520us;
-  EXPECT_EQ(DurableAt(2), (Times{first, first + 521us, first + 521us}));
-  EXPECT_EQ(DurableAt(3), DurableAt(2)) << "who came first does not wait for company";
+TEST(SharedDisk, ABatchThatChangesANameIsNotJoined) {
+  Profile profile = Exact();
+  profile.disk.parallel_batches = 3;
+  World world(WriteFirst, 3, profile, 1, OneDisk({0, 1, 2}));  // each creates a file
+  world.sim.Start();
+  world.sim.RunUntil(10s);
+  for (PeerId replica = 0; replica < 3; ++replica) {
+    EXPECT_EQ(TimesOf(world, replica).at(1), 13us + (replica + 1) * 520us);
+  }
 }
 
 TEST(SharedDisk, LeavesOthersAlone) {
@@ -437,23 +458,6 @@ TEST(SharedDisk, ASlowReplicaDelaysItselfAndNotTheDevice) {
   constexpr Duration kSound = 520us + 100us;
   EXPECT_EQ(TimesOf(world, 0).at(1), kWritten + 520us + 100ms);
   EXPECT_EQ(TimesOf(world, 1).at(1), kWritten + 2 * kSound);
-}
-
-TEST(SharedDisk, ASlowReplicaDoesNotDelayThoseThatCommitWithIt) {
-  Profile profile = Exact();
-  profile.disk.batches_together = 3;
-  World world(
-      [](Turn& turn) {
-        if (turn.first) turn.Append("log", std::string(turn.self == 0 ? 0 : 100'000, 'x'), true);
-      },
-      4, profile, 1, OneDisk({0, 1, 2, 3}));
-  world.sim.Begin(DiskSlow({1}, 1'000'000));
-  world.sim.Start();
-  world.sim.RunUntil(1s);
-  const Time first = 13us + 520us;
-  EXPECT_EQ(TimesOf(world, 2).at(1), first + 520us + 100us);
-  EXPECT_EQ(TimesOf(world, 3).at(1), first + 520us + 100us);
-  EXPECT_EQ(TimesOf(world, 1).at(1), first + 520us + 100ms);
 }
 
 TEST(SharedDisk, IsFreeWhenTheReplicaDiesWhoseBatchItMoves) {
