@@ -65,7 +65,7 @@ def row(
     )
 
 
-DISK = Disk(100_000, 100, 1, 10, 10**9, 3, 3, 40_000, 900_000, 300_000, True)
+DISK = Disk(100_000, 100, 1, 10, 10**9, 3, 3, 40_000, 900_000, 300_000)
 
 
 def costs() -> Costs:
@@ -139,7 +139,7 @@ def sync_ns(size: int) -> float:
 def disk_model(company: float = 1.5, alone: dict[int, Samples] | None = None) -> Disk:
     samples = alone or {size: disk_samples(sync_ns(size)) for size in device.BYTES}
     together = disk_samples(company * sync_ns(device.COMMON))
-    replaced = disk_samples(sync_ns(device.COMMON) + 900_000, cpu_ns=300_000)
+    replaced = disk_samples(sync_ns(device.LARGE) + 900_000, cpu_ns=300_000)
     return device.model(samples, together, replaced)
 
 
@@ -156,12 +156,9 @@ def test_a_sync_has_parts() -> None:
     assert disk.sync_tail_permille == 0
 
 
-@pytest.mark.parametrize(
-    ("company", "shared", "together"), [(1.0, False, 3), (1.5, True, 3), (3.0, True, 1)]
-)
-def test_company_tells_how_a_disk_is_shared(company: float, shared: bool, together: int) -> None:
-    disk = disk_model(company)
-    assert (disk.shared, disk.batches_together) == (shared, together)
+@pytest.mark.parametrize(("company", "parallel"), [(0.9, 3), (1.5, 3), (3.0, 1)])
+def test_company_tells_whether_syncs_take_turns(company: float, parallel: int) -> None:
+    assert disk_model(company).parallel_batches == parallel
 
 
 def test_stragglers_are_told_apart() -> None:
@@ -332,8 +329,8 @@ def calibrate(
         def measured(_: Kit, workload: Workload) -> Row:
             return row(workload, foreign=foreign)
 
-        def predicted(_: Kit, path: Path, workload: Workload, shared_disk: bool) -> Prediction:
-            assert path.is_file() and shared_disk
+        def predicted(_: Kit, path: Path, workload: Workload) -> Prediction:
+            assert path.is_file()
             return Prediction(1000.0 * factor, 500.0, 400.0, 900.0)
 
         monkeypatch.setattr(command.cmake, "build", lambda *_, **__: None)
@@ -382,7 +379,7 @@ def test_output_that_is_no_prediction_is_refused(
         done = predict.process.Completed(0, text, "", False)
         monkeypatch.setattr(predict.process, "run", lambda *_, done=done, **__: done)
         with pytest.raises(CannotDo, match="malformed"):
-            predict.predict(kit, tmp_path, Workload(1), True)
+            predict.predict(kit, tmp_path, Workload(1))
 
 
 def test_the_table_of_costs_names_each_once() -> None:

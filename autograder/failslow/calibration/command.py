@@ -37,7 +37,7 @@ def run(kit: Kit, options: Options) -> int:
     fitted, validated = _measure(kit)
     costs = find_costs(kit, fitted)
     path = _write(options.out, profile.build(costs))
-    comparisons = _compare(kit, path, costs.disk.shared, validated)
+    comparisons = _compare(kit, path, validated)
     if options.json:
         print(json.dumps(_as_json(costs, comparisons)))
     else:
@@ -99,12 +99,12 @@ def _write(directory: Path, content: dict[str, profile.Section]) -> Path:
     return path
 
 
-def _compare(kit: Kit, path: Path, shared_disk: bool, rows: list[Row]) -> list[Comparison]:
+def _compare(kit: Kit, path: Path, rows: list[Row]) -> list[Comparison]:
     comparisons = []
     with console.progress("Simulating") as advance:
         for row in rows:
             advance(len(comparisons), len(rows), row.workload.describe())
-            comparisons.append(Comparison(row, predict(kit, path, row.workload, shared_disk)))
+            comparisons.append(Comparison(row, predict(kit, path, row.workload)))
     return comparisons
 
 

@@ -18,15 +18,14 @@ from failslow.calibration.measure import ATTEMPTS, FOREIGN_MAX
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
-BYTES = (256, 4096, 16_384, 65_536)
+BYTES = (256, 4096, 65_536, 1 << 20)
 """Of a batch. All but the smallest begin a block each."""
-COMMON = 4096
-"""Of batches that are also measured with company, and replaced."""
+COMMON, LARGE = 4096, 1 << 20
+"""Of batches that are also measured with company, and of logs that replace others."""
 DISK_MS, WAKEUP_MS = 500, 500
-TOGETHER_FROM, SERIAL_FROM = 1.25, 2.25
-"""How many times longer three processes that sync at once take than one: 1 if their disks have
-nothing to do with each other; 1.5 if a journal commits one group after another, because each waits
-for half a commit and then for its own; 3 if they take turns."""
+SERIAL_FROM = 2.25
+"""How many times longer three processes that sync at once take than one: 3 if they take turns,
+and 1 to 1.5 if a journal commits for all of them."""
 STRAGGLER = 4.0
 """A sync that takes so many times the median is one; the others make the typical time."""
 
@@ -57,22 +56,18 @@ class Samples:
 
 @dataclass(frozen=True)
 class Disk:
-    """As sim::DiskModel, but for the last two: see profile.h.
-
-    `per_directory_ns`: processor time. `shared`: what one replica syncs delays another's.
-    """
+    """As sim::DiskModel, but for the last, which is processor time: see profile.h."""
 
     sync_ns: int
     sync_spread_permille: int
     sync_tail_permille: int
     sync_tail_factor: int
     bytes_per_second: int
-    batches_together: int
+    parallel_batches: int
     waits_per_batch: int
     growth_ns: int
     directory_ns: int
     per_directory_ns: int
-    shared: bool
 
 
 @dataclass(frozen=True)
@@ -86,12 +81,12 @@ class Wakeup:
 def disk(kit: Kit) -> Disk:
     alone = {size: _undisturbed(lambda size=size: _batches(kit, 1, size)) for size in BYTES}
     together = _undisturbed(lambda: _batches(kit, REPLICAS, COMMON))
-    replaced = _undisturbed(lambda: _batches(kit, 1, COMMON, "replace"))
+    replaced = _undisturbed(lambda: _batches(kit, 1, LARGE, "replace"))
     return model(alone, together, replaced)
 
 
 def model(alone: dict[int, Samples], together: Samples, replaced: Samples) -> Disk:
-    """`alone`: of one process, by bytes. The other two: of COMMON bytes."""
+    """`alone`: of one process, by bytes. The other two: of COMMON and of LARGE bytes."""
     sync, growth, per_byte = least_squares(
         [[1.0, growths(1, size), size] for size in alone],
         [samples.time for samples in alone.values()],
@@ -109,12 +104,11 @@ def model(alone: dict[int, Samples], together: Samples, replaced: Samples) -> Di
         sync_tail_permille=round(1000 * len(stragglers) / (len(stragglers) + len(relative))),
         sync_tail_factor=max(1, round(statistics.fmean(stragglers) - 1)) if stragglers else 1,
         bytes_per_second=round(1e9 / per_byte) if per_byte > 0 else 10**12,
-        batches_together=REPLICAS if company < SERIAL_FROM else 1,
+        parallel_batches=REPLICAS if company < SERIAL_FROM else 1,
         waits_per_batch=max(1, round(statistics.fmean(each.sleeps for each in alone.values()))),
         growth_ns=round(growth),
-        directory_ns=max(0, round(replaced.time - alone[COMMON].time)),
-        per_directory_ns=max(0, round(replaced.cpu_ns - alone[COMMON].cpu_ns)),
-        shared=company >= TOGETHER_FROM,
+        directory_ns=max(0, round(replaced.time - alone[LARGE].time)),
+        per_directory_ns=max(0, round(replaced.cpu_ns - alone[LARGE].cpu_ns)),
     )
 
 

@@ -23,10 +23,10 @@ class Prediction:
     p99: float
 
 
-def predict(kit: Kit, profile: Path, workload: Workload, shared_disk: bool) -> Prediction:
-    """The replicas share a core, as those that were measured."""
+def predict(kit: Kit, profile: Path, workload: Workload) -> Prediction:
+    """The replicas share a core and a disk, as those that were measured."""
     argv = [kit.binary("predict_raft"), "--profile", profile, "--replicas", str(REPLICAS)]
-    argv += ["--shared-core", *(["--shared-disk"] if shared_disk else []), *workload.flags()]
+    argv += ["--shared-core", "--shared-disk", *workload.flags()]
     done = process.run(argv, timeout_s=TIMEOUT_S)
     if done.exit_code != 0:
         detail = done.errors

@@ -75,8 +75,7 @@ def _cpu(costs: Costs) -> Section:
 
 def _disk(disk: Disk) -> Section:
     model = asdict(disk)
-    for name in ("per_directory_ns", "shared"):
-        del model[name]
+    del model["per_directory_ns"]  # the processor's
     return {"per_batch_ns": 0, **model, "block_bytes": BLOCK_BYTES}
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from failslow.calibration.compare import OFF_MAX, Comparison
-from failslow.calibration.device import Disk
 from failslow.calibration.profile import Costs
 from failslow.report import FAILED, PASSED
 
@@ -45,7 +44,7 @@ def costs(found: Costs) -> Table:
     table.add_row("  sleeps in one", str(disk.waits_per_batch))
     table.add_row("  more if it replaces files", _us(disk.directory_ns / 1000))
     table.add_row("  and of the disk thread", _us(disk.per_directory_ns / 1000))
-    table.add_row("  of several replicas at once", _company(disk))
+    table.add_row("  at once, of different replicas", str(disk.parallel_batches))
     table.add_row("disk bandwidth", f"{disk.bytes_per_second / 1e6:,.0f} MB/s")
     table.add_row("loopback, to a process on the same core", _us(found.wakeup.switch_ns / 1000))
     table.add_row("loopback, to a core that sleeps", _us(found.wakeup.wake_ns / 1000))
@@ -87,12 +86,6 @@ def _verdict(each: Comparison) -> str:
     if each.row.disturbed:
         return "disturbed"
     return PASSED if each.passed else FAILED
-
-
-def _company(disk: Disk) -> str:
-    if not disk.shared:
-        return "no delay"
-    return "in groups" if disk.batches_together > 1 else "in turns"
 
 
 def _us(microseconds: float) -> str:
