@@ -65,7 +65,7 @@ def row(
     )
 
 
-DISK = Disk(100_000, 100, 1, 10, 10**9, 3, 3, 40_000, 900_000, 300_000)
+DISK = Disk(100_000, 100, 1, 10, 10**9, 3, 3, 40_000, 900_000)
 
 
 def costs() -> Costs:
@@ -128,8 +128,8 @@ def test_the_leader_reads_what_clients_and_followers_wrote() -> None:
 # ---- the disk ----
 
 
-def disk_samples(nanoseconds: float, sleeps: float = 3.0, cpu_ns: float = 0.0) -> Samples:
-    return Samples([round(nanoseconds * (0.9 + 0.02 * i)) for i in range(11)] * 100, sleeps, cpu_ns)
+def disk_samples(nanoseconds: float, sleeps: float = 3.0) -> Samples:
+    return Samples([round(nanoseconds * (0.9 + 0.02 * i)) for i in range(11)] * 100, sleeps)
 
 
 def sync_ns(size: int) -> float:
@@ -139,7 +139,7 @@ def sync_ns(size: int) -> float:
 def disk_model(company: float = 1.5, alone: dict[int, Samples] | None = None) -> Disk:
     samples = alone or {size: disk_samples(sync_ns(size)) for size in device.BYTES}
     together = disk_samples(company * sync_ns(device.COMMON))
-    replaced = disk_samples(sync_ns(device.LARGE) + 900_000, cpu_ns=300_000)
+    replaced = disk_samples(sync_ns(device.REPLACED) + 900_000)
     return device.model(samples, together, replaced)
 
 
@@ -150,7 +150,6 @@ def test_a_sync_has_parts() -> None:
     assert disk.bytes_per_second == pytest.approx(5e8, rel=0.05)
     assert disk.waits_per_batch == 3
     assert disk.directory_ns == pytest.approx(900_000, rel=0.01)
-    assert disk.per_directory_ns == 300_000
     # Uniform within 10 %.
     assert disk.sync_spread_permille == pytest.approx(100, abs=15)
     assert disk.sync_tail_permille == 0
@@ -280,7 +279,7 @@ def test_a_step_pays_for_both_threads_and_for_the_kernel() -> None:
     assert cpu["per_io_ns"] == 1500 + 3000
     assert cpu["per_io_kib_ns"] == 1500 + 3000
     assert cpu["per_batch_ns"] == 3000
-    assert cpu["per_directory_ns"] == 300_000, "measured alone, with all that it takes"
+    assert cpu["per_directory_ns"] == 3000
 
 
 def test_costs_are_found_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ void Measure(const std::string& directory, const Batch& before, const Batch& bat
 
   ThreadClocks clocks;
   std::vector<std::int64_t> asleep;
-  Clocks sum{};
+  std::int64_t sleeps = 0;
   const std::int64_t end = clocks.Read().wall_ns + std::chrono::nanoseconds(time).count();
   for (Clocks last{}; last.wall_ns < end;) {
     if (!before.empty()) Run(files, before);
@@ -118,11 +118,10 @@ void Measure(const std::string& directory, const Batch& before, const Batch& bat
     last = clocks.Read();
     const std::int64_t cpu = last.cpu_ns - first.cpu_ns;
     asleep.push_back(last.wall_ns - first.wall_ns - cpu - (last.ready_ns - first.ready_ns));
-    sum.cpu_ns += cpu;
-    sum.sleeps += last.sleeps - first.sleeps;
+    sleeps += last.sleeps - first.sleeps;
   }
-  std::printf("{\"batches\":%zu,\"cpu_ns\":%lld,\"sleeps\":%lld,\"asleep_ns\":[", asleep.size(),
-              static_cast<long long>(sum.cpu_ns), static_cast<long long>(sum.sleeps));
+  std::printf("{\"batches\":%zu,\"sleeps\":%lld,\"asleep_ns\":[", asleep.size(),
+              static_cast<long long>(sleeps));
   for (std::size_t i = 0; i < asleep.size(); ++i) {
     std::printf("%s%lld", i == 0 ? "" : ",", static_cast<long long>(asleep[i]));
   }

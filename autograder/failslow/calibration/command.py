@@ -81,7 +81,7 @@ def find_costs(kit: Kit, rows: list[Row]) -> Costs:
         disk, wakeup = device.disk(kit), device.wakeup(kit)
     return Costs(
         loop=fit.thread_costs(rows, fit.LOOP, lambda replica: replica.loop),
-        disk_thread=fit.disk_costs(rows, disk.per_directory_ns),
+        disk_thread=fit.thread_costs(rows, fit.DISK, lambda replica: replica.disk),
         client=fit.client_costs(rows),
         disk=disk,
         wakeup=wakeup,

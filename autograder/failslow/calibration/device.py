@@ -13,15 +13,17 @@ from typing import Any, TypeVar
 from failslow import process
 from failslow.bench.servers import CLIENT_CORE, REPLICA_CORE, REPLICAS, pinned
 from failslow.calibration import clocks
-from failslow.calibration.fit import growths, least_squares
+from failslow.calibration.fit import explain, growths
 from failslow.calibration.measure import ATTEMPTS, FOREIGN_MAX
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
-BYTES = (256, 4096, 65_536, 1 << 20)
+BYTES = (256, 4096, 16_384, 65_536)
 """Of a batch. All but the smallest begin a block each."""
-COMMON, LARGE = 4096, 1 << 20
-"""Of batches that are also measured with company, and of logs that replace others."""
+COMMON = 4096
+"""Of batches that are also measured with company."""
+REPLACED = 1 << 20
+"""Of a log that replaces another. Such a batch is larger than any other, and says nothing of them."""
 DISK_MS, WAKEUP_MS = 500, 500
 SERIAL_FROM = 2.25
 """How many times longer three processes that sync at once take than one: 3 if they take turns,
@@ -38,7 +40,6 @@ class Samples:
 
     asleep: list[int]
     sleeps: float
-    cpu_ns: float = 0.0
 
     @property
     def time(self) -> float:
@@ -56,7 +57,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Disk:
-    """As sim::DiskModel, but for the last, which is processor time: see profile.h."""
+    """As sim::DiskModel: see profile.h."""
 
     sync_ns: int
     sync_spread_permille: int
@@ -67,7 +68,6 @@ class Disk:
     waits_per_batch: int
     growth_ns: int
     directory_ns: int
-    per_directory_ns: int
 
 
 @dataclass(frozen=True)
@@ -81,16 +81,16 @@ class Wakeup:
 def disk(kit: Kit) -> Disk:
     alone = {size: _undisturbed(lambda size=size: _batches(kit, 1, size)) for size in BYTES}
     together = _undisturbed(lambda: _batches(kit, REPLICAS, COMMON))
-    replaced = _undisturbed(lambda: _batches(kit, 1, LARGE, "replace"))
+    replaced = _undisturbed(lambda: _batches(kit, 1, REPLACED, "replace"))
     return model(alone, together, replaced)
 
 
 def model(alone: dict[int, Samples], together: Samples, replaced: Samples) -> Disk:
-    """`alone`: of one process, by bytes. The other two: of COMMON and of LARGE bytes."""
-    sync, growth, per_byte = least_squares(
-        [[1.0, growths(1, size), size] for size in alone],
-        [samples.time for samples in alone.values()],
-    )
+    """`alone`: of one process, by bytes. The other two: of COMMON and of REPLACED bytes."""
+    times = {size: samples.time for size, samples in alone.items()}
+    parts = {size: {"sync": 1.0, "growth": growths(1, size), "byte": size} for size in alone}
+    costs = explain(list(parts.values()), list(times.values()), ["sync", "growth", "byte"]).costs
+    sync, growth, per_byte = costs.values()
     relative, stragglers = [], []
     for samples in alone.values():
         time = samples.time
@@ -107,8 +107,8 @@ def model(alone: dict[int, Samples], together: Samples, replaced: Samples) -> Di
         parallel_batches=REPLICAS if company < SERIAL_FROM else 1,
         waits_per_batch=max(1, round(statistics.fmean(each.sleeps for each in alone.values()))),
         growth_ns=round(growth),
-        directory_ns=max(0, round(replaced.time - alone[LARGE].time)),
-        per_directory_ns=max(0, round(replaced.cpu_ns - alone[LARGE].cpu_ns)),
+        # The simulator adds this to what it takes any batch of so many bytes for.
+        directory_ns=max(0, round(replaced.time - sync - growth - REPLACED * per_byte)),
     )
 
 
@@ -145,7 +145,6 @@ def _batches(kit: Kit, processes: int, size: int, what: str = "append") -> Sampl
         return Samples(
             asleep,
             sum(process["sleeps"] for process in told) / len(asleep),
-            sum(process["cpu_ns"] for process in told) / len(asleep),
         )
     except (KeyError, TypeError, ZeroDivisionError) as error:
         raise CannotDo(f"calibrate_disk's output is malformed ({error!r})") from error

@@ -35,6 +35,7 @@ LOOP: dict[str, Feature] = {
 DISK: dict[str, Feature] = {
     "per_batch": lambda each: each["disk_batches"],
     "per_growth": lambda each: growths(each["disk_batches"], each["disk_bytes"]),
+    "per_directory": lambda each: each["disk_directory_syncs"],
     "per_io": lambda each: 2 * each["disk_operations"],
     "per_io_kib": lambda each: each["disk_bytes"] / KIB,
 }
@@ -125,15 +126,6 @@ def bursts(row: Row, replica: Replica) -> float:
     followers = [each for each in row.replicas if each is not leader]
     written = clients + sum(each.counters["writes"] for each in followers)
     return max(written, replica.counters["reads"])
-
-
-def disk_costs(rows: Sequence[Row], per_directory_ns: float) -> Fit:
-    """Of the disk's thread, without what is known already: its batches that change names."""
-
-    def time(replica: Replica) -> float:
-        return replica.disk - replica.counters["disk_directory_syncs"] * per_directory_ns / 1e9
-
-    return thread_costs(rows, DISK, time)
 
 
 def client_costs(rows: Sequence[Row]) -> Fit:

@@ -22,6 +22,7 @@ MEANING = {
     "per_observation": "observation: a command applied",
     "per_batch": "batch",
     "per_growth": "batch that begins a block of its file, more",
+    "per_directory": "batch that replaces files, more",
 }
 
 
@@ -43,7 +44,6 @@ def costs(found: Costs) -> Table:
     )
     table.add_row("  sleeps in one", str(disk.waits_per_batch))
     table.add_row("  more if it replaces files", _us(disk.directory_ns / 1000))
-    table.add_row("  and of the disk thread", _us(disk.per_directory_ns / 1000))
     table.add_row("  at once, of different replicas", str(disk.parallel_batches))
     table.add_row("disk bandwidth", f"{disk.bytes_per_second / 1e6:,.0f} MB/s")
     table.add_row("loopback, to a process on the same core", _us(found.wakeup.switch_ns / 1000))

@@ -48,12 +48,13 @@ FITTED = Set(
         Workload(8, value_bytes=4096),
         Workload(32, value_bytes=2048),
         Workload(128, value_bytes=512),
+        Workload(192, value_bytes=128),
     ),
     capacity=SMALL,
-    open_percent=(1, 10, 30),
+    open_percent=(1, 10, 30, 55),
 )
-"""They differ in what there is much of: steps, frames, bytes, system calls. Sixteen bytes a value
-tell the cost of a frame from that of a byte; an open loop sends many small bursts."""
+"""They differ in what there is much of: steps, frames, bytes, system calls, compactions. Sixteen
+bytes a value tell the cost of a frame from that of a byte; an open loop sends many small bursts."""
 
 LARGE = Workload(256)
 VALIDATED = Set(

@@ -29,8 +29,7 @@ struct Jitter {
 // A serial processor, one core: a step costs this much before its outputs leave. The replica's own
 // computation is free: it could not be charged the same on every machine.
 //
-// Replicas may share a core (Sharing, in simulator.h). What runs on it once begun runs to its end;
-// the others wait in the order in which they became ready.
+// Replicas may share a core (Sharing, in simulator.h), and then interrupt each other.
 struct CpuModel {
   Duration per_step = 10us;
   Duration per_frame = 5us;         // to or from a replica

@@ -113,12 +113,13 @@ void Simulator::Crash(PeerId replica, const std::string& why) {
 void Simulator::Kill(std::size_t index, const std::string& why) {
   Node& node = nodes_[index];
   // Before the epoch changes: should one of its tasks admit the other, that is void with the rest.
-  LeaveCore({index, Task::Kind::kStep});
-  LeaveCore({index, Task::Kind::kBatch});
+  LeaveCore({index, Task::kStep});
+  LeaveCore({index, Task::kBatch});
   LeaveDevice(index);
   ++node.epoch;
   node.backend.reset();
   node.step_scheduled = node.busy = node.wake_due = node.batch_under_way = false;
+  node.work = {};
   node.wake_at = kNever;
   node.leaving.clear();
   node.completions.clear();
@@ -317,7 +318,7 @@ void Simulator::Handle(SimEvent& event, Time when) {
       BeginStep(index);
       break;
     case EventKind::kStepEnd:
-      EndStep(index);
+      if (IsDone({index, Task::kStep}, when)) EndStep(index);
       break;
     case EventKind::kWake:
       if (node.wake_at != when) break;  // replaced by another wish
@@ -329,7 +330,7 @@ void Simulator::Handle(SimEvent& event, Time when) {
       BatchOnCore(index);
       break;
     case EventKind::kBatchPart:
-      BatchOffCore(index);
+      if (IsDone({index, Task::kBatch}, when)) BatchOffCore(index);
       break;
     case EventKind::kDeviceDone:
       LeaveDevice(index);
@@ -366,40 +367,72 @@ void Simulator::Share() {
 }
 
 void Simulator::EnterCore(const Task& task) {
-  if (cores_[nodes_[task.replica].core].line.Enter(task)) Admit(task);
+  Core& core = cores_[nodes_[task.replica].core];
+  const auto interrupted = core.threads.running();
+  if (!core.threads.Enter(task.thread(), now_)) return;
+  if (interrupted) {
+    const Task other = Task::Of(*interrupted);
+    nodes_[other.replica].work[other.kind].ends = kNever;
+  }
+  TurnTo(core);
 }
 
-// The core is the task's from now on.
-void Simulator::Admit(const Task& task) {
+// Its next thread begins, or resumes what it was interrupted in.
+void Simulator::TurnTo(Core& core) {
   const CpuModel& cpu = options_.profile.cpu;
-  const Node& node = nodes_[task.replica];
-  Core& core = cores_[node.core];
+  const FairCore::Thread thread = *core.threads.running();
+  const Task task = Task::Of(thread);
   Time begins = now_;
   if (core.idle_since < now_) begins += cpu.wake;
-  if (core.last && core.last != task) begins += cpu.per_switch;
-  core.last = task;
+  if (core.last && core.last != thread) begins += cpu.per_switch;
+  core.last = thread;
   core.idle_since = kNever;
-  const bool is_step = task.kind == Task::Kind::kStep;
-  Push(begins, is_step ? EventKind::kStep : EventKind::kBatch, task.replica, node.epoch);
+  const Duration left = core.threads.left(thread);
+  if (left > Duration::zero()) {
+    Run(task, begins, left);
+  } else {
+    const EventKind begin = task.kind == Task::kStep ? EventKind::kStep : EventKind::kBatch;
+    Push(begins, begin, task.replica, nodes_[task.replica].epoch);
+  }
 }
 
-// The task takes `cost` of its core from now on; on a slow processor it ends later.
-void Simulator::Occupy(const Task& task, Duration cost, EventKind end) {
-  const Node& node = nodes_[task.replica];
+// The task needs so much of its core from now on; on a slow processor it lasts longer.
+void Simulator::Occupy(const Task& task, Duration cost) {
+  Node& node = nodes_[task.replica];
   const Duration takes = cost * 100 / node.cpu_percent;
-  if (takes > cost && Shared(node.core)) {
-    At(now_ + cost, [this, task, epoch = node.epoch] {
-      if (epoch == nodes_[task.replica].epoch) LeaveCore(task);
-    });
-  }
-  Push(now_ + takes, end, task.replica, node.epoch);
+  const Duration on_core = Shared(node.core) ? cost : takes;
+  node.work[task.kind].lasts = takes - on_core;
+  Run(task, now_, on_core);
+}
+
+void Simulator::Run(const Task& task, Time from, Duration work) {
+  Node& node = nodes_[task.replica];
+  cores_[node.core].threads.Begin(from, work);
+  node.work[task.kind].ends = from + work;
+  const EventKind end = task.kind == Task::kStep ? EventKind::kStepEnd : EventKind::kBatchPart;
+  Push(from + work, end, task.replica, node.epoch);
+}
+
+// Whether the work ends now that was to end at `when`: it may have been interrupted since.
+bool Simulator::IsDone(const Task& task, Time when) {
+  Node& node = nodes_[task.replica];
+  Work& work = node.work[task.kind];
+  if (work.ends != when) return false;
+  work.ends = kNever;
+  const Duration lasts = std::exchange(work.lasts, Duration::zero());
+  if (lasts == Duration::zero()) return true;
+  LeaveCore(task);
+  work.ends = when + lasts;
+  const EventKind end = task.kind == Task::kStep ? EventKind::kStepEnd : EventKind::kBatchPart;
+  Push(work.ends, end, task.replica, node.epoch);
+  return false;
 }
 
 void Simulator::LeaveCore(const Task& task) {
   Core& core = cores_[nodes_[task.replica].core];
-  const auto next = core.line.Leave(task);
-  if (core.line.idle()) core.idle_since = std::min(core.idle_since, now_);
-  if (!next.empty()) Admit(next.front());
+  const bool turns = core.threads.Leave(task.thread(), now_);
+  if (!core.threads.running()) core.idle_since = std::min(core.idle_since, now_);
+  if (turns) TurnTo(core);
 }
 
 void Simulator::EnterDevice(std::size_t index) {
@@ -417,7 +450,7 @@ void Simulator::ScheduleStep(std::size_t index) {
   Node& node = nodes_[index];
   if (node.step_scheduled || node.busy) return;
   node.step_scheduled = true;
-  EnterCore({index, Task::Kind::kStep});
+  EnterCore({index, Task::kStep});
 }
 
 StepInput Simulator::CollectInput(std::size_t index) {
@@ -490,7 +523,7 @@ void Simulator::BeginStep(std::size_t index) {
   node.busy = true;
   const Duration cost = CostOf(index, input, output, memory);
   node.leaving = std::move(output.outputs);
-  Occupy({index, Task::Kind::kStep}, cost, EventKind::kStepEnd);
+  Occupy({index, Task::kStep}, cost);
 }
 
 Duration Simulator::CostOf(std::size_t index, const StepInput& input, const StepOutput& output,
@@ -526,7 +559,7 @@ void Simulator::EndStep(std::size_t index) {
   node.busy = false;
   ApplyOutputs(index);
   if (epoch != node.epoch) return;  // an observer crashed it
-  LeaveCore({index, Task::Kind::kStep});
+  LeaveCore({index, Task::kStep});
   if (node.inbox_frames > 0 || !node.completions.empty() || node.wake_due) ScheduleStep(index);
 }
 
@@ -576,7 +609,7 @@ void Simulator::StartDisk(std::size_t index) {
 
 void Simulator::BatchToCore(std::size_t index) {
   if (options_.profile.cpu.per_batch > Duration::zero()) {
-    EnterCore({index, Task::Kind::kBatch});
+    EnterCore({index, Task::kBatch});
   } else {
     BatchOnCore(index);
   }
@@ -595,14 +628,14 @@ void Simulator::BatchOnCore(std::size_t index) {
   if (node.batch_time.names) whole += cpu.per_directory;
   const Duration part = whole / (waits + 1);
   if (part > Duration::zero()) {
-    Occupy({index, Task::Kind::kBatch}, part, EventKind::kBatchPart);
+    Occupy({index, Task::kBatch}, part);
   } else {
     BatchOffCore(index);
   }
 }
 
 void Simulator::BatchOffCore(std::size_t index) {
-  LeaveCore({index, Task::Kind::kBatch});
+  LeaveCore({index, Task::kBatch});
   if (nodes_[index].batch_waits == 0) {
     FinishBatch(index);
   } else {

@@ -6,6 +6,7 @@
 // Host, and not from what it says.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -17,6 +18,7 @@
 
 #include "depfast/random.h"
 #include "sim/disk.h"
+#include "sim/fair_core.h"
 #include "sim/fault.h"
 #include "sim/profile.h"
 #include "sim/step.h"
@@ -28,8 +30,8 @@ namespace depfast::sim {
 // Which replicas share a machine. Each list is of replicas that share one core, or one disk
 // device; a replica in no list has its own. Files are never shared.
 //
-// On a shared core steps and disk batches run one after another, to their ends, in the order in
-// which they became ready. A slow processor (CpuSlow) is that of one replica, like a bandwidth
+// On a shared core steps and disk batches take turns, and interrupt each other: see fair_core.h.
+// A slow processor (CpuSlow) is that of one replica, like a bandwidth
 // limit: its steps take longer, and the core is the others' in the time that the fault adds. A slow
 // disk (DiskSlow), likewise, delays its replica's batches and not the device.
 struct Sharing {
@@ -182,16 +184,26 @@ class Simulator {
 
   // What a core does for a replica: the work of one of its threads.
   struct Task {
-    enum class Kind : std::uint8_t { kStep, kBatch };
+    enum Kind : std::uint8_t { kStep, kBatch };
+    static constexpr std::size_t kKinds = 2;
     std::size_t replica;
     Kind kind;
-    friend bool operator==(const Task&, const Task&) = default;
+
+    FairCore::Thread thread() const { return replica * kKinds + kind; }
+    static Task Of(FairCore::Thread thread) {
+      return {thread / kKinds, static_cast<Kind>(thread % kKinds)};
+    }
   };
 
   struct Core {
-    WaitingLine<Task> line{1};
-    std::optional<Task> last;  // the latest that was admitted
-    Time idle_since{0};        // if it is idle
+    FairCore threads;
+    std::optional<FairCore::Thread> last;  // the latest that it turned to
+    Time idle_since{0};                    // if it is idle
+  };
+
+  struct Work {
+    Time ends = kNever;  // if it is under way: its core may be taken from it
+    Duration lasts{0};   // beyond the time that it needs its core: its processor is slow
   };
 
   using Device = WaitingLine<std::size_t>;  // of replicas with a batch under way
@@ -237,7 +249,8 @@ class Simulator {
     bool wake_due = false;
     Time wake_at = kNever;
     Time nic_free{0};
-    std::size_t core = 0;    // in cores_
+    std::size_t core = 0;  // in cores_
+    std::array<Work, Task::kKinds> work;
     std::size_t device = 0;  // in devices_
     std::unique_ptr<SimDisk> disk;
     bool batch_under_way = false;  // or about to begin
@@ -268,8 +281,10 @@ class Simulator {
   // A core or a device of a group: those that belong to one replica have its number.
   bool Shared(std::size_t number) const { return !IsReplica(number); }
   void EnterCore(const Task& task);
-  void Admit(const Task& task);
-  void Occupy(const Task& task, Duration cost, EventKind end);
+  void TurnTo(Core& core);
+  void Occupy(const Task& task, Duration cost);
+  void Run(const Task& task, Time from, Duration work);
+  bool IsDone(const Task& task, Time when);
   void LeaveCore(const Task& task);
   void EnterDevice(std::size_t index);
   void LeaveDevice(std::size_t index);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/fair_core.h"
 #include "sim/waiting_line.h"
 #include "world.h"
 
@@ -65,6 +66,98 @@ TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
   EXPECT_EQ(line.Leave(1), Those{3});
 }
 
+// ---- whose turn it is on a core ----
+
+TEST(FairCore, TurnsToWhoComes) {
+  FairCore core;
+  EXPECT_FALSE(core.running());
+  EXPECT_TRUE(core.Enter(4, 0us));
+  EXPECT_EQ(core.running(), 4U);
+  EXPECT_FALSE(core.Leave(4, 3us));
+  EXPECT_FALSE(core.running());
+}
+
+TEST(FairCore, ServesEqualsInTheOrderOfArrival) {
+  FairCore core;
+  core.Enter(2, 0us);
+  EXPECT_FALSE(core.Enter(7, 0us));
+  EXPECT_FALSE(core.Enter(1, 0us));
+  EXPECT_TRUE(core.Leave(2, 5us));
+  EXPECT_EQ(core.running(), 7U);
+  EXPECT_TRUE(core.Leave(7, 6us));
+  EXPECT_EQ(core.running(), 1U);
+}
+
+TEST(FairCore, PrefersWhoHasUsedItLeast) {
+  FairCore core;
+  for (const auto& [who, use] : {std::pair{0U, 10us}, {1U, 4us}}) {
+    core.Enter(who, 0us);
+    core.Begin(0us, use);
+    core.Leave(who, use);
+  }
+  core.Enter(2, 20us);
+  core.Enter(0, 20us);
+  core.Enter(1, 20us);
+  EXPECT_TRUE(core.Leave(2, 20us));
+  EXPECT_EQ(core.running(), 1U);
+}
+
+TEST(FairCore, InterruptsWhoHasUsedMoreThanWhoComes) {
+  FairCore core;
+  core.Enter(0, 0us);
+  core.Begin(0us, 10us);
+  EXPECT_TRUE(core.Enter(1, 3us));
+  EXPECT_EQ(core.running(), 1U);
+  EXPECT_EQ(core.left(0), 7us);
+  core.Begin(3us, 5us);
+  EXPECT_TRUE(core.Leave(1, 8us));
+  EXPECT_EQ(core.running(), 0U);
+  core.Begin(8us, core.left(0));
+  EXPECT_FALSE(core.Enter(1, 9us)) << "it has used 5 us, and the other 4";
+  EXPECT_TRUE(core.Leave(0, 15us));
+  EXPECT_EQ(core.left(0), 0us);
+  EXPECT_EQ(core.running(), 1U);
+}
+
+TEST(FairCore, DoesNotInterruptWorkThatHasNotBegunOrIsDone) {
+  FairCore core;
+  core.Enter(0, 0us);
+  EXPECT_FALSE(core.Enter(1, 1us)) << "it has no work yet";
+  core.Begin(5us, 10us);
+  EXPECT_FALSE(core.Enter(2, 5us)) << "it begins";
+  EXPECT_FALSE(core.Enter(3, 15us)) << "it ends";
+  EXPECT_EQ(core.running(), 0U);
+  EXPECT_EQ(core.left(1), 0us);
+}
+
+TEST(FairCore, GivesASleeperNoClaimToWhatItDidNotUse) {
+  FairCore core;
+  for (const Time from : {0us, 100us}) {
+    core.Enter(0, from);
+    core.Begin(from, 100us);
+    core.Leave(0, from + 100us);
+  }
+  // 0 has used 200 us, and was last chosen when it had used 100.
+  core.Enter(1, 200us);
+  core.Begin(200us, 150us);
+  EXPECT_FALSE(core.Enter(0, 300us)) << "both have used 200 us";
+  EXPECT_TRUE(core.Leave(1, 350us));
+  core.Begin(350us, 10us);
+  EXPECT_FALSE(core.Enter(1, 355us)) << "250 us against 205";
+}
+
+TEST(FairCore, ForgetsTheWorkOfWhoGoesAway) {
+  FairCore core;
+  core.Enter(0, 0us);
+  core.Begin(0us, 10us);
+  core.Enter(1, 3us);
+  EXPECT_FALSE(core.Leave(0, 4us)) << "it was waiting";
+  EXPECT_EQ(core.left(0), 0us);
+  EXPECT_FALSE(core.Leave(0, 4us)) << "it was away";
+  EXPECT_FALSE(core.Leave(9, 4us)) << "it was never here";
+  EXPECT_FALSE(core.Leave(1, 5us)) << "nobody waits";
+}
+
 // ---- a core ----
 
 Sharing OneCore(std::vector<PeerId> replicas) { return {{std::move(replicas)}, {}}; }
@@ -95,18 +188,21 @@ TEST(SharedCore, ThereMayBeSeveral) {
   EXPECT_EQ(TimesOf(world, 3), (Times{10us}));
 }
 
+// It has an output, so that one sees when its steps end.
+void WantNothingSoon(Turn& turn) { turn.WakeAt(1h); }
+
 TEST(SharedCore, OutputsLeaveWhenTheirOwnStepEnds) {
-  World world([](Turn& turn) { turn.WakeAt(1h); }, 2, Exact(), 1, OneCore({0, 1}));
+  World world(WantNothingSoon, 2, Exact(), 1, OneCore({0, 1}));
   world.Start();
   EXPECT_EQ(world.LastLeft(0), 10us);
   EXPECT_EQ(world.LastLeft(1), 20us);
 }
 
-TEST(SharedCore, GoesToWhoBecameReadyFirst) {
-  World world(Idle, 4, Exact(), 1, OneCore({0, 1, 2, 3}));
+TEST(SharedCore, IsTakenByWhoHasUsedItLess) {
+  World world(WantNothingSoon, 4, Exact(), 1, OneCore({0, 1, 2, 3}));
   const PeerId client = world.AddSilentClient();
   world.Start();
-  world.sim.ClientSend(client, 0, MakeBytes(""));  // has the core from 100 us to 117 us
+  world.sim.ClientSend(client, 0, MakeBytes(""));  // begins at 100 us; a step takes 17 us
   Duration delay = 1us;
   for (const PeerId replica : {3, 1, 2}) {
     world.sim.At(kStarted + delay,
@@ -116,9 +212,30 @@ TEST(SharedCore, GoesToWhoBecameReadyFirst) {
   world.sim.RunUntil(2ms);
   const Time begun = kStarted + 100us;
   EXPECT_EQ(TimesOf(world, 0).back(), begun);
-  EXPECT_EQ(TimesOf(world, 3).back(), begun + 17us);
-  EXPECT_EQ(TimesOf(world, 1).back(), begun + 34us);
-  EXPECT_EQ(TimesOf(world, 2).back(), begun + 51us);
+  EXPECT_EQ(TimesOf(world, 3).back(), begun + 1us);
+  EXPECT_EQ(TimesOf(world, 1).back(), begun + 2us);
+  EXPECT_EQ(TimesOf(world, 2).back(), begun + 3us);
+  // The last is interrupted by nobody; then the others do their 16 us in the order in which they
+  // were interrupted.
+  EXPECT_EQ(world.LastLeft(2), begun + 20us);
+  EXPECT_EQ(world.LastLeft(0), begun + 36us);
+  EXPECT_EQ(world.LastLeft(3), begun + 52us);
+  EXPECT_EQ(world.LastLeft(1), begun + 68us);
+}
+
+TEST(SharedCore, PaysForASwitchBackToo) {
+  Profile profile = Exact();
+  profile.cpu.per_switch = 3us;
+  World world(WantNothingSoon, 2, profile, 1, OneCore({0, 1}));
+  const PeerId client = world.AddSilentClient();
+  world.Start();
+  world.sim.ClientSend(client, 1, MakeBytes(""));
+  world.sim.At(kStarted + 5us, [&] { world.sim.ClientSend(client, 0, MakeBytes("")); });
+  world.sim.RunUntil(2ms);
+  const Time begun = kStarted + 100us;
+  EXPECT_EQ(TimesOf(world, 1).back(), begun) << "it was the last to run";
+  EXPECT_EQ(TimesOf(world, 0).back(), begun + 5us + 3us);
+  EXPECT_EQ(world.LastLeft(1), begun + 17us + 2 * 3us + 17us);
 }
 
 // Replica 0 never rests: whenever its step ends, it wants the next.
@@ -337,10 +454,11 @@ TEST(Batches, TakeWhatIsThereWhenTheirTurnComes) {
       3, WithBatches(), 1, OneCore({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(5ms);
-  // 0 steps until 13 us, 1 until 23 us, 2 until 36 us; then 0's batch, which came before its step.
+  // 0 steps until 13 us, 1 until 23 us, 2 until 36 us; then come the batches of 0 and 2, whose
+  // threads have done nothing yet.
   const auto steps = world.StepsOf(0);
   ASSERT_GE(steps.size(), 3U);
-  EXPECT_EQ(steps[1].at, 66us);
+  EXPECT_EQ(steps[1].at, 96us);
   EXPECT_EQ(steps[2].completions.size(), 1U);
 }
 
