@@ -1,5 +1,5 @@
-// Kill rounds: SIGKILL of any minority, under load, again and again. No acknowledged command is
-// lost, and whoever restarts catches up.
+// Kill rounds: SIGKILL of any minority, under load, again and again, and at last of everybody. No
+// acknowledged command is lost, and whoever restarts catches up.
 //
 // KILL_ROUNDS in the environment is the number of rounds, 3 if not given; KILL_ROUNDS_SEED seeds
 // who is killed and when.
@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <numeric>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -63,6 +64,20 @@ class KillRounds : public testing::TestWithParam<int> {
     AwaitMore();  // the others are a majority
     if (HasFatalFailure()) return;
     for (const int id : killed) cluster_.Start(id);
+    AwaitAllCaughtUp();
+  }
+
+  // What nobody's memory has must come from the disks: a minority could get it from the others.
+  void KillEverybody() {
+    SCOPED_TRACE("everybody at once, seed " + std::to_string(seed_));
+    AwaitMore();
+    if (HasFatalFailure()) return;
+    std::vector<int> all(static_cast<std::size_t>(cluster_.size()));
+    std::iota(all.begin(), all.end(), 0);
+    cluster_.Kill(all);
+    for (const int id : all) cluster_.Start(id);
+    AwaitMore();
+    if (HasFatalFailure()) return;
     AwaitAllCaughtUp();
   }
 
@@ -189,6 +204,8 @@ TEST_P(KillRounds, LoseNothingAndEveryRestartCatchesUp) {
     Round(number);
     if (HasFatalFailure()) return;
   }
+  KillEverybody();
+  if (HasFatalFailure()) return;
   AwaitTheEnd();
   if (HasFatalFailure()) return;
   ExpectEqualLogs();

@@ -23,7 +23,7 @@ BYTES = (256, 4096, 16_384, 65_536)
 COMMON = 4096
 """Of batches that are also measured with company."""
 REPLACED = 1 << 20
-"""Of a log that replaces another. Such a batch is larger than any other, and says nothing of them."""
+"""Of a log that replaces another: larger than any other batch, and saying nothing of them."""
 DISK_MS, WAKEUP_MS = 500, 500
 SERIAL_FROM = 2.25
 """How many times longer three processes that sync at once take than one: 3 if they take turns,
