@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.calibration import clocks, command, device, fit, measure, predict, profile, tables
+from failslow.bench import page
+from failslow.calibration import clocks, command, device, fit, measure, predict, profile, section
 from failslow.calibration.compare import Comparison
 from failslow.calibration.device import Disk, Samples, Wakeup
 from failslow.calibration.fit import Fit
@@ -352,6 +353,20 @@ def test_calibration_says_how_close_it_comes(
     assert "FAILED" in capsys.readouterr().out
 
 
+def test_the_page_of_results_tells_how_far_each_prediction_is_off(
+    calibrate: Callable[..., int], tmp_path: Path
+) -> None:
+    assert calibrate(1.1, 0.1) == 0
+    results = json.loads((tmp_path / "out" / page.RESULTS).read_text())
+    figures = {each["name"]: each for each in results[section.KEY]["figures"]}
+    load = VALIDATED.closed[0].describe()
+    assert figures[f"{load}: puts a second, off by"]["value"] == pytest.approx(10.0)
+    assert figures[f"{load}: mean latency, off by"]["value"] == pytest.approx(0.0)
+    assert len(figures) == len(results[section.KEY]["figures"]), "no name is there twice"
+    assert figures["event loop: step of the event loop"]["value"] == pytest.approx(1.0)
+    assert (tmp_path / "out" / page.PAGE).read_text().count("<svg") == 2
+
+
 def test_calibration_as_json(
     calibrate: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -363,12 +378,13 @@ def test_calibration_as_json(
 
 
 def test_a_busy_machine_gets_no_verdict(
-    calibrate: Callable[..., int], capsys: pytest.CaptureFixture[str]
+    calibrate: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(CannotDo, match=r"other work takes 0\.9 of the two cores"):
         calibrate(1.0, 0.9)
     printed = capsys.readouterr().out
     assert "disturbed" in printed and "passed" not in printed
+    assert not (tmp_path / "out" / page.RESULTS).exists()
 
 
 def test_output_that_is_no_prediction_is_refused(
@@ -379,9 +395,3 @@ def test_output_that_is_no_prediction_is_refused(
         monkeypatch.setattr(predict.process, "run", lambda *_, done=done, **__: done)
         with pytest.raises(CannotDo, match="malformed"):
             predict.predict(kit, tmp_path, Workload(1))
-
-
-def test_the_table_of_costs_names_each_once() -> None:
-    table = tables.costs(costs())
-    names = list(table.columns[0].cells)
-    assert len(names) == len(set(names))

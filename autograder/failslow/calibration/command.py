@@ -7,7 +7,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from failslow import atomic, cmake, console
-from failslow.calibration import device, fit, measure, profile, tables
+from failslow.bench import page
+from failslow.calibration import device, fit, measure, profile, section, tables
 from failslow.calibration.compare import Comparison
 from failslow.calibration.measure import Row
 from failslow.calibration.predict import predict
@@ -22,7 +23,7 @@ PROFILE = "machine.json"
 
 @dataclass(frozen=True)
 class Options:
-    """`out`: the directory for machine.json, the calibrated profile."""
+    """`out`: the directory for machine.json, the calibrated profile, and the page of results."""
 
     out: Path
     json: bool = False
@@ -46,6 +47,9 @@ def run(kit: Kit, options: Options) -> int:
         out.print(tables.comparisons(comparisons))
         out.print(f"The profile: {path}", soft_wrap=True)
     _refuse_disturbed([*fitted, *validated])
+    where = page.write(options.out, section.section(costs, comparisons))
+    if not options.json:
+        console.stdout().print(f"All results so far, with plots: {where}", soft_wrap=True)
     return 0 if all(each.passed for each in comparisons) else 1
 
 
