@@ -79,7 +79,9 @@ def _add(
 
 def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _add(commands, "grade", "grade a submission", _grade)
-    parser.add_argument("directory", type=Path, metavar="DIR", help="a submission, or a mutant")
+    parser.add_argument(
+        "directory", type=Path, metavar="DIR", help="a submission, a mutant or an alternative"
+    )
     parser.add_argument("--out", type=Path, default=Path("out"), help="for results.json (out)")
     parser.add_argument("--lab", help="grade this lab only")
     parser.add_argument("--json", action="store_true", help="print results.json, no tables")

@@ -32,13 +32,7 @@ class Patched:
 
 @dataclass(frozen=True)
 class Alternative(Patched):
-    """Correct, and different: what a test or a bound must not hold against a student.
-
-    `loses`: rows (their test ids) that it is known to lose nevertheless, `because` of a bound.
-    """
-
-    loses: tuple[str, ...] = ()
-    because: str | None = None
+    """Correct, and different: what a test or a bound must not hold against a student."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +47,13 @@ class Mutant(Patched):
     trips: str | None = None
 
 
-def is_mutant(directory: Path) -> bool:
-    return (directory / "mutant.yaml").is_file()
+def patched_in(directory: Path) -> Patched | None:
+    """The mutant or the alternative that the directory describes, if it does."""
+    if (directory / "mutant.yaml").is_file():
+        return load_mutant(directory)
+    if (directory / "alternative.yaml").is_file():
+        return load_alternative(directory)
+    return None
 
 
 def load_mutant(directory: Path) -> Mutant:
@@ -74,13 +73,14 @@ def load_mutants(kit: Kit) -> list[Mutant]:
     return [load_mutant(path.parent) for path in sorted(kit.mutants.glob("*/mutant.yaml"))]
 
 
+def load_alternative(directory: Path) -> Alternative:
+    content = yaml_file.load(directory / "alternative.yaml", "alternative")
+    return Alternative(directory.name, directory, content["description"], content["lab"])
+
+
 def load_alternatives(kit: Kit) -> list[Alternative]:
-    found = []
-    for path in sorted(kit.alternatives.glob("*/alternative.yaml")):
-        content = yaml_file.load(path, "alternative")
-        content["loses"] = tuple(content.get("loses", ()))
-        found.append(Alternative(path.parent.name, path.parent, **content))
-    return found
+    paths = sorted(kit.alternatives.glob("*/alternative.yaml"))
+    return [load_alternative(path.parent) for path in paths]
 
 
 @contextmanager

@@ -79,9 +79,10 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
     )
     console.print(f"Capacity without a fault: {capacities}.")
     console.print(
-        "Medians over the seeds; the worst seed in brackets. Under realistic jitter, slow against"
-        " dead followers ('vs dead') and against none ('spare', not charged: what losing the"
-        " spare costs), throughput lost above latency grown.\n",
+        "Medians over the seeds; the worst seed in brackets. What the same followers cost dead is"
+        " allowed on top of the limits of the first two columns. Under realistic jitter, slow"
+        " against dead followers ('vs dead') and against none ('spare', not charged: what losing"
+        " the spare costs), throughput lost above latency grown.\n",
         style="dim",
         soft_wrap=True,
     )

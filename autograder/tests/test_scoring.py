@@ -28,7 +28,9 @@ SETTINGS = Settings(
     seeds=3,
     loads=(LATENCY, SATURATED),
     capacity_seed=1,
-    bounds=Bounds(degradation=0.05, p99_ratio=1.5, held_bytes=5000, catch_up_ns=5000),
+    bounds=Bounds(
+        degradation=0.05, lost_spare=0.03, p99_ratio=1.5, held_bytes=5000, catch_up_ns=5000
+    ),
     capacity_floor={3: 1000.0},
     points={3: {"cpu-slow": 40}},
     faults={"cpu-slow": "the CPU of {slow} of {replicas} replicas at 5 %"},
@@ -134,7 +136,30 @@ def test_points_scale_down_below_the_capacity_floor() -> None:
     assert judged({}, capacity=250.0).score == 10
 
 
-def test_the_plan_has_dead_runs_under_realistic_jitter_only() -> None:
+@pytest.mark.parametrize(
+    ("dead_mean_ns", "limit"),
+    [(1_000_000, 0.05), (1_020_000, 0.07), (1_500_000, 0.08), (900_000, 0.05), (0, 0.08)],
+)
+def test_what_the_same_followers_cost_dead_is_allowed_up_to_a_bound(
+    dead_mean_ns: int, limit: float
+) -> None:
+    dead = {"mean_ns": dead_mean_ns, "completed": 100 if dead_mean_ns else 0}
+    slow = {"mean_ns": 1_075_000}
+    row = judged({(LOW_JITTER, LATENCY, DEAD): dead, (LOW_JITTER, LATENCY, "cpu-slow"): slow})
+    criterion = row.criterion(scoring.MEAN_LATENCY)
+    assert criterion.value == pytest.approx(0.075)
+    assert criterion.limit == pytest.approx(limit)
+    assert criterion.passed == (limit == 0.08)
+    assert row.criterion(scoring.THROUGHPUT).limit == pytest.approx(0.05)
+
+
+def test_lost_throughput_of_dead_followers_is_allowed_likewise() -> None:
+    row = judged({(LOW_JITTER, SATURATED, DEAD): {"throughput": 1960.0}})
+    assert row.criterion(scoring.THROUGHPUT).limit == pytest.approx(0.07)
+    assert row.criterion(scoring.MEAN_LATENCY).limit == pytest.approx(0.05)
+
+
+def test_the_plan_pairs_every_run_with_a_dead_one() -> None:
     runs = plan_runs(SETTINGS, 10)
-    assert len(runs) == len(set(runs)) == 10 * 2 * (2 + 3)
-    assert {run.profile for run in runs if run.fault == DEAD} == {REALISTIC}
+    assert len(runs) == len(set(runs)) == 10 * 2 * 2 * 3
+    assert {run.with_fault(DEAD) for run in runs} <= set(runs)

@@ -15,7 +15,7 @@ from failslow.compile import build_submission, load_recipe
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs, load_labs
-from failslow.mutants import is_mutant, load_mutant
+from failslow.mutants import patched_in
 from failslow.submission import source_directory
 
 REPLICAS = 3
@@ -81,8 +81,8 @@ def _lab(labs: Labs, tree: Path, request: Request) -> Lab:
     able = [lab for lab in labs.by_id.values() if lab.cluster]
     if request.lab:
         lab = labs.get(request.lab)
-    elif is_mutant(tree):
-        lab = labs.get(load_mutant(tree).lab)
+    elif patched := patched_in(tree):
+        lab = labs.get(patched.lab)
     else:
         there = [lab for lab in able if source_directory(tree, lab)]
         if not there:

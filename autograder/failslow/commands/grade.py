@@ -11,7 +11,7 @@ from failslow.errors import CannotDo
 from failslow.grading import Grade, Scope, grade
 from failslow.kit import Kit
 from failslow.labs import Labs, load_labs
-from failslow.mutants import is_mutant, load_mutant, materialised
+from failslow.mutants import materialised, patched_in
 from failslow.report import print_grade
 from failslow.submission import Submission, collect
 
@@ -43,18 +43,19 @@ def run(kit: Kit, request: Request) -> int:
 
 @contextmanager
 def submission_in(kit: Kit, labs: Labs, directory: Path, only: str | None) -> Iterator[Submission]:
-    """The submission in a directory; of a mutant, the reference with its patch applied.
+    """The submission in a directory; of a mutant or an alternative, the reference with its patch
+    applied.
 
-    Of a mutant only its own lab is graded: a broken lab 1 would fail lab 2 for no reason of
+    Of these only their own lab is graded: a broken lab 1 would fail lab 2 for no reason of
     lab 2's.
     """
-    if not is_mutant(directory):
+    patched = patched_in(directory)
+    if patched is None:
         yield collect(kit, labs, directory, only)
         return
-    mutant = load_mutant(directory)
-    console.note(f"Mutant {mutant.name}: {mutant.description}")
-    with materialised(kit, labs, mutant) as tree:
-        yield collect(kit, labs, tree, only or mutant.lab)
+    console.note(f"{type(patched).__name__} {patched.name}: {patched.description}")
+    with materialised(kit, labs, patched) as tree:
+        yield collect(kit, labs, tree, only or patched.lab)
 
 
 def _show(graded: Grade, content: dict[str, object], as_json: bool) -> None:

@@ -11,6 +11,7 @@ class Bounds:
     """Limits; a figure equal to its limit still passes."""
 
     degradation: float
+    lost_spare: float
     p99_ratio: float
     held_bytes: int
     catch_up_ns: int
