@@ -259,7 +259,7 @@ def test_no_load_is_both_fitted_and_validated() -> None:
 
 def test_fitted_and_validated_loads_take_turns() -> None:
     a, b, c = Workload(1), Workload(2), Workload(3)
-    assert command.alternate([a, c], [b]) == [a, b, c]
+    assert command.alternate([a, c], [b]) == [(0, a), (1, b), (0, c)]
 
 
 # ---- profile and verdict ----
@@ -351,6 +351,23 @@ def test_calibration_says_how_close_it_comes(
     assert json.loads((tmp_path / "out" / "machine.json").read_text()) == profile.build(costs())
     assert calibrate(1.5, 0.1) == 1
     assert "FAILED" in capsys.readouterr().out
+
+
+def test_the_median_of_three_rounds_is_compared(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    means = {}
+
+    def measured(_: Kit, workload: Workload) -> Row:
+        number = means[workload] = means.get(workload, 0) + 1
+        return row(workload, mean=[700.0, 500.0, 100.0][number - 1], foreign=0.9 * (number == 3))
+
+    monkeypatch.setattr(command.cmake, "build", lambda *_, **__: None)
+    monkeypatch.setattr(measure, "measure", measured)
+    monkeypatch.setattr(command, "find_costs", lambda *_: costs())
+    monkeypatch.setattr(command, "predict", lambda *_: Prediction(1000.0, 700.0, 400.0, 900.0))
+    assert command.run(kit, command.Options(tmp_path)) == 0, "the third was disturbed"
+    assert sorted(means.values()) == [1] * len(FITTED) + [3] * len(VALIDATED)
 
 
 def test_the_page_of_results_tells_how_far_each_prediction_is_off(

@@ -1,7 +1,7 @@
 """`./kit bench calibrate`: measures, fits, predicts, compares."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -19,6 +19,9 @@ from failslow.kit import Kit
 
 PROGRAMS = ("lab2_real", "put_load", "predict_raft", "calibrate_disk", "calibrate_wakeup")
 PROFILE = "machine.json"
+ROUNDS = 3
+"""Of a load that is compared: the mean latency of one run may be off by a fifth, when replicas
+happen to compact together."""
 
 
 @dataclass(frozen=True)
@@ -54,30 +57,41 @@ def run(kit: Kit, options: Options) -> int:
 
 
 def _measure(kit: Kit) -> tuple[list[Row], list[Row]]:
-    """In turns, so that neither has the machine's better minutes."""
-    rows: dict[Workload, Row] = {}
+    """Those to fit and those to compare in turns, so that neither have the machine's better
+    minutes."""
+    fitted: list[Row] = []
+    validated: list[Row] = []
     with console.progress("Measuring") as advance:
 
-        def measure_all(loads: Iterable[Workload]) -> None:
-            for each in loads:
-                advance(len(rows), len(FITTED) + len(VALIDATED), each.describe())
-                rows[each] = measure.measure(kit, each)
+        def measure_all(to_fit: Sequence[Workload], to_compare: Sequence[Workload]) -> None:
+            for number, each in alternate(to_fit, to_compare):
+                done = len(fitted) + len(validated)
+                advance(done, len(FITTED) + len(VALIDATED), each.describe())
+                if number == 0:
+                    fitted.append(measure.measure(kit, each))
+                else:
+                    validated.append(_typical([measure.measure(kit, each) for _ in range(ROUNDS)]))
 
-        def open_loops(of: Set) -> list[Workload]:
-            return of.open_loops(rows[of.capacity].puts_per_second)
-
-        measure_all(alternate(FITTED.closed, VALIDATED.closed))
-        fitted, validated = open_loops(FITTED), open_loops(VALIDATED)
-        measure_all(alternate(fitted, validated))
-    return (
-        [rows[each] for each in (*FITTED.closed, *fitted)],
-        [rows[each] for each in (*VALIDATED.closed, *validated)],
-    )
+        measure_all(FITTED.closed, VALIDATED.closed)
+        measure_all(_open_loops(FITTED, fitted), _open_loops(VALIDATED, validated))
+    return fitted, validated
 
 
-def alternate(first: Sequence[Workload], second: Sequence[Workload]) -> list[Workload]:
+def _open_loops(loads: Set, closed: Sequence[Row]) -> list[Workload]:
+    (capacity,) = (row for row in closed if row.workload == loads.capacity)
+    return loads.open_loops(capacity.puts_per_second)
+
+
+def _typical(rounds: Sequence[Row]) -> Row:
+    """The one with the median of the mean latencies; a disturbed one only if all are."""
+    good = [row for row in rounds if not row.disturbed] or rounds
+    return sorted(good, key=lambda row: row.mean)[len(good) // 2]
+
+
+def alternate(first: Sequence[Workload], second: Sequence[Workload]) -> list[tuple[int, Workload]]:
+    """One of each in turn, with the number of the list that it is from, 0 or 1."""
     pairs = zip_longest(first, second)
-    return [each for pair in pairs for each in pair if each is not None]
+    return [(i, each) for pair in pairs for i, each in enumerate(pair) if each is not None]
 
 
 def find_costs(kit: Kit, rows: list[Row]) -> Costs:
