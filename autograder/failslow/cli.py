@@ -106,6 +106,8 @@ def _add_replay(commands: "argparse._SubParsersAction[_Parser]") -> None:
 def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _add(commands, "check", "check the kit itself", _check)
     parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
+    parser.add_argument("--mutants", action="store_true", help="grade the mutants, nothing else")
+    parser.add_argument("--json", action="store_true", help="with --mutants: print JSON, no table")
 
 
 def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -143,7 +145,7 @@ def _replay(kit: Kit, given: argparse.Namespace) -> int:
 
 
 def _check(kit: Kit, given: argparse.Namespace) -> int:
-    return check.run(kit, given.full)
+    return check.run(kit, check.Request(given.full, given.mutants, given.json))
 
 
 def _site_build(kit: Kit, given: argparse.Namespace) -> int:

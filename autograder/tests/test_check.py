@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import command, grades, junit, matrix, seeds
+from failslow.check import command, grades, junit, matrix, mutants, mutants_report, seeds
+from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context, Counts, Step
+from failslow.cli import main
 from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, TestRow
 from failslow.gtest import GradedTest
@@ -103,7 +105,10 @@ def test_a_mutant_must_be_caught_and_pass_as_it_says(kit: Kit) -> None:
     lab = load_labs(kit).get("lab1")
     slow = [row("measurement/3/cpu-slow", False), row("measurement/5/cpu-slow", False)]
     graded = Grade((LabGrade(lab, (row("A.Good", True), row("A.Bad", False), *slow)),))
-    judged = grades.judge_mutant
+
+    def judged(mutant: Mutant, graded: Grade) -> Counts:
+        return mutants.judge(mutant, graded).counts
+
     assert judged(mutant(["A.Bad", "measurement"], ["A.Good"]), graded).failed == 0
     assert judged(mutant(["A.Good"], ["A.Bad"]), graded).failed == 2
     assert judged(mutant(["No.Such"], []), graded).problems == [
@@ -120,9 +125,9 @@ def test_a_mutant_must_trip_the_invariant_it_names(kit: Kit) -> None:
     other = replace(row("A.Other", False), detail="log matching violated at 0.1 s: odd")
     graded = Grade((LabGrade(lab, (bad, other)),))
     trips = replace(mutant(["A.Bad"], []), trips="durability")
-    assert grades.judge_mutant(trips, graded).failed == 0
+    assert mutants.judge(trips, graded).counts.failed == 0
     trips = replace(trips, trips="log matching")
-    assert grades.judge_mutant(trips, graded).problems == [
+    assert mutants.judge(trips, graded).counts.problems == [
         "mutant m: no failure says 'log matching violated'"
     ]
 
@@ -139,11 +144,11 @@ def test_a_mutant_may_name_an_invariant(tmp_path: Path) -> None:
 
 
 def test_a_mutant_is_graded_by_what_it_names_only() -> None:
-    scope = grades.scope_of(mutant(["A.Bad"], ["A.Good"]), full=False)
+    scope = mutants.scope_of(mutant(["A.Bad"], ["A.Good"]), full=False)
     assert scope.tests == {"A.Bad", "A.Good"}
     assert not scope.measurement
     assert not scope.determinism
-    assert grades.scope_of(mutant(["measurement"], []), full=False).measurement
+    assert mutants.scope_of(mutant(["measurement"], []), full=False).measurement
 
 
 def test_grades_and_mutants_of_fakes(kit: Kit, tmp_path: Path) -> None:
@@ -151,20 +156,110 @@ def test_grades_and_mutants_of_fakes(kit: Kit, tmp_path: Path) -> None:
     assert counts.failed == 0
     assert counts.passed > 20
     with pytest.raises(CannotDo, match="there is no mutant"):
-        grades.mutants(context(kit, tmp_path))
+        mutants.run(context(kit, tmp_path))
     with pytest.raises(CannotDo, match="there is no alternative"):
         grades.alternatives(context(kit, tmp_path))
 
 
+def test_the_verdict_on_a_mutant(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab1")
+    graded = Grade((LabGrade(lab, (row("A.Good", True), row("A.Bad", False))),))
+    judged = mutants.judge(mutant(["A.Bad"], ["A.Good"]), graded)
+    assert judged.verdict is Verdict.CAUGHT
+    assert judged.failed == ("A.Bad",)
+    assert mutants.judge(mutant(["A.Good"], ["A.Bad"]), graded).verdict is Verdict.SURVIVED
+    assert mutants.judge(mutant(["A.Bad"], ["A.Bad"]), graded).verdict is Verdict.BROKE
+    assert mutants.judge(mutant(["A.Good"], []), graded).failed == ()
+
+
 def test_a_hidden_test_that_catches_no_mutant_is_named() -> None:
-    tests = [
-        GradedTest("s", "A.Bad", "p", 1, "", hidden=True),
-        GradedTest("s", "A.Idle", "p", 1, "", hidden=True),
-        GradedTest("s", "A.Public", "p", 1, "", hidden=False),
-    ]
-    counts = grades.every_hidden_test_catches(tests, [mutant(["A.Bad"], [])])
+    tests = [GradedTest("s", name, "p", 1, "", hidden=True) for name in ("A.Bad", "A.Idle")]
+    survives = Judged(mutant(["A.Bad", "A.Idle"], []), Verdict.SURVIVED, ("A.Bad",), Counts())
+    counts = mutants.every_hidden_test_catches(tests, [survives])
     assert counts.passed == 1
     assert counts.problems == ["no mutant is caught by A.Idle"]
+    broke = Judged(mutant(["A.Bad"], ["A.Idle"]), Verdict.BROKE, ("A.Bad", "A.Idle"), Counts())
+    assert mutants.every_hidden_test_catches(tests, [broke]).failed == 1
+
+
+def write_mutant(kit: Kit, name: str, caught_by: str, behaviour: str) -> None:
+    directory = kit.mutants / name
+    directory.mkdir(parents=True)
+    (directory / "mutant.yaml").write_text(
+        f"description: Does [wrong] {name}.\nlab: lab1\n"
+        f"caught_by: [{caught_by}]\npasses: [Quorum.Votes]\n"
+    )
+    file = "lab1-quorum-event/quorum_event.cc"
+    change = f"--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-// \n+// {behaviour}\n"
+    (directory / "change.patch").write_text(change)
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("failslow.cmake.build", lambda kit: None)
+
+
+def check_mutants(kit: Kit, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
+    code = main(["check", "--mutants", *more], kit)
+    return code, capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("built")
+def test_mutants_as_a_table(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+    write_mutant(kit, "nests", "Secret.Nesting", "FAIL:Secret.Nesting")
+    code, out = check_mutants(kit, capsys)
+    assert code == 0
+    assert "Does [wrong] nests." in out
+    assert "1 mutants, 1 caught" in out
+    assert "Every hidden test is failed by a mutant." in out
+
+    write_mutant(kit, "lives", "Quorum.Late", "")
+    write_mutant(kit, "ruins", "Quorum.Late", "FAIL:Quorum.Late FAIL:Quorum.Votes")
+    write_mutant(kit, "stale", "Quorum.Late", "")
+    (kit.mutants / "stale" / "change.patch").write_text("nonsense")
+    code, out = check_mutants(kit, capsys)
+    assert code == 1
+    for line in (
+        "- mutant lives is not caught by Quorum.Late",
+        "- mutant ruins does not pass Quorum.Votes",
+        "- mutant stale: stale: change.patch does not apply",
+        "4 mutants, 1 caught",
+    ):
+        assert line in out
+
+
+@pytest.mark.usefixtures("built")
+def test_mutants_as_json(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+    write_mutant(kit, "late", "Quorum.Late", "FAIL:Quorum.Late")
+    code, out = check_mutants(kit, capsys, "--json")
+    assert code == 1, "no mutant fails the hidden test"
+    assert json.loads(out) == {
+        "mutants": [
+            {
+                "name": "late",
+                "lab": "lab1",
+                "description": "Does [wrong] late.",
+                "caught_by": ["Quorum.Late"],
+                "failed": ["Quorum.Late"],
+                "verdict": "caught",
+                "problems": [],
+            }
+        ],
+        "caught": 1,
+        "problems": ["no mutant is caught by Secret.Nesting"],
+    }
+
+
+def test_a_long_list_of_failed_tests_is_cut() -> None:
+    names = tuple(f"A.Test{i}" for i in range(5))
+    shown = Judged(mutant(["A.Test0"], []), Verdict.BROKE, names, Counts())
+    cells = list(mutants_report.table([shown]).columns[2].cells)
+    assert cells == ["5:\nA.Test0\nA.Test1\nA.Test2\n..."]
+
+
+def test_json_goes_with_mutants(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--json"], kit) == 2
+    assert "--json goes with --mutants" in capsys.readouterr().err
 
 
 def test_an_alternative_must_get_full_marks(kit: Kit, tmp_path: Path) -> None:

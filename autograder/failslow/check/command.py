@@ -5,9 +5,21 @@ import tempfile
 import time
 import traceback
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from failslow.check import grades, matrix, real_processes, seeds, site, style, suites, wrong_input
+from failslow.check import (
+    grades,
+    matrix,
+    mutants,
+    mutants_report,
+    real_processes,
+    seeds,
+    site,
+    style,
+    suites,
+    wrong_input,
+)
 from failslow.check.step import Context, Counts, Step
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -29,7 +41,7 @@ STEPS = (
     Step("reference: other seeds", seeds.run, needs=RELEASE),
     Step("starter: about zero", grades.starter, needs=RELEASE),
     Step("alternatives: full marks", grades.alternatives, needs=RELEASE),
-    Step("mutants: each caught", grades.mutants, needs=RELEASE),
+    Step("mutants: each caught", mutants.run, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
@@ -48,11 +60,24 @@ FULL_STEPS = (
 # --8<-- [end:full]
 
 
-def run(kit: Kit, full: bool) -> int:
+@dataclass(frozen=True)
+class Request:
+    """`mutants`: these alone, as a table, or as JSON."""
+
+    full: bool = False
+    mutants: bool = False
+    as_json: bool = False
+
+
+def run(kit: Kit, request: Request) -> int:
     """0 when every check of every step passed, 1 otherwise."""
-    steps = STEPS + FULL_STEPS if full else STEPS
+    if request.as_json and not request.mutants:
+        raise CannotDo("--json goes with --mutants: ./kit check --mutants --json")
     with tempfile.TemporaryDirectory(prefix="failslow-check-") as scratch:
-        total = run_steps(steps, Context(kit, full, Path(scratch)))
+        context = Context(kit, request.full, Path(scratch))
+        if request.mutants:
+            return mutants_report.run(context, request.as_json)
+        total = run_steps(STEPS + FULL_STEPS if request.full else STEPS, context)
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 1 if total.failed else 0
 

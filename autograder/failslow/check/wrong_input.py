@@ -46,6 +46,7 @@ def _cases(context: Context) -> list[Case]:
         Case(("test", "lab99"), "unknown lab"),
         Case(("test", lab.id, nowhere), "no such directory"),
         Case(("replay", lab.id, "No.Such", str(context.kit.reference)), "no public test"),
+        Case(("check", "--json"), "goes with --mutants"),
         Case(("bench", "everything"), "invalid choice"),
         Case(("cluster", "up", "--lab", lab.id), "does not run as a cluster"),
         Case(("cluster", "up", "--data", str(context.kit.root)), "holds no cluster"),

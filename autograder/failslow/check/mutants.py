@@ -1,0 +1,164 @@
+"""Do the tests still test? Every mutant is graded by what it names."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+
+from failslow import console, gtest, parallel
+from failslow.check.step import Context, Counts
+from failslow.compile import build_submission, load_recipe
+from failslow.errors import CannotDo
+from failslow.grading import Grade, Scope, TestRow, grade
+from failslow.gtest import GradedTest
+from failslow.labs import Labs, load_labs
+from failslow.mutants import DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
+from failslow.submission import collect
+
+MUTANT_SEEDS = 3
+
+
+class Verdict(Enum):
+    """What became of a mutant. SURVIVED and BROKE: of both, the first."""
+
+    CAUGHT = "caught"
+    SURVIVED = "survived"
+    BROKE = "broke a test it must pass"
+    NOT_GRADED = "not graded"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """`failed`: the ids of the rows that failed, in the order of the grade."""
+
+    mutant: Mutant
+    verdict: Verdict
+    failed: tuple[str, ...]
+    counts: Counts
+
+
+def run(context: Context) -> Counts:
+    """Every mutant is caught by what it names, and passes what it names. Every hidden test catches
+    one."""
+    counts = Counts()
+    judged = list(judge_all(context))
+    for each in judged:
+        counts.add(each.counts)
+    counts.add(every_hidden_test_catches(hidden_tests(context), judged))
+    return counts
+
+
+def judge_all(context: Context) -> Iterator[Judged]:
+    """One after the other, by name; CannotDo if there is none."""
+    labs = load_labs(context.kit)
+    found = load_mutants(context.kit)
+    if not found:
+        raise CannotDo("there is no mutant")
+    _build_side_by_side(context, labs, found)
+    for mutant in found:
+        try:
+            with materialised(context.kit, labs, mutant) as tree:
+                submission = collect(context.kit, labs, tree, mutant.lab)
+                graded = grade(context.kit, labs, submission, scope_of(mutant, context.full))
+            yield judge(mutant, graded)
+        except CannotDo as error:
+            problem = f"mutant {mutant.name}: {error}\n{error.detail}".rstrip()
+            yield Judged(mutant, Verdict.NOT_GRADED, (), Counts(problems=[problem]))
+
+
+def hidden_tests(context: Context) -> list[GradedTest]:
+    suites = [suite for lab in load_labs(context.kit).by_id.values() for suite in lab.suites]
+    return [
+        test
+        for suite in suites
+        for test in gtest.list_graded(context.kit.binary(f"{suite}_sealed"), suite)
+        if test.hidden
+    ]
+
+
+def every_hidden_test_catches(tests: Sequence[GradedTest], judged: Iterable[Judged]) -> Counts:
+    """A hidden test that no mutant fails may be one that cannot fail."""
+    catching = {name for each in judged for name in each.mutant.caught_by if name in each.failed}
+    counts = Counts()
+    for test in tests:
+        counts.expect(test.name in catching, f"no mutant is caught by {test.name}")
+    return counts
+
+
+def _build_side_by_side(context: Context, labs: Labs, found: Sequence[Mutant]) -> None:
+    """Compiling is what takes long: one mutant per core. One that does not compile or apply is
+    reported when its turn to be graded comes."""
+    recipe = load_recipe(context.kit)
+
+    def build(mutant: Mutant) -> None:
+        with suppress(CannotDo), materialised(context.kit, labs, mutant) as tree:
+            submission = collect(context.kit, labs, tree, mutant.lab)
+            targets = [recipe.replica(lab) for lab in submission.labs]
+            build_submission(context.kit, labs, submission, recipe, targets, alone=False)
+
+    with console.progress("Compiling the mutants") as advance:
+        parallel.run_all(found, build, advance, lambda mutant: mutant.name)
+
+
+def scope_of(mutant: Mutant, full: bool) -> Scope:
+    """Only what the mutant names: a measurement that says nothing about it would cost minutes."""
+    named = {*mutant.caught_by, *mutant.passes}
+    return Scope(
+        tests=frozenset(named),
+        measurement=any(name.split("/")[0] == MEASUREMENT for name in named),
+        determinism=DETERMINISM in named,
+        gates=False,
+        seeds=None if full else MUTANT_SEEDS,
+    )
+
+
+def judge(mutant: Mutant, graded: Grade) -> Judged:
+    """One check per named id. MEASUREMENT stands for all its rows: all lost, or all passed."""
+    caught = _caught(mutant, graded)
+    passes = Counts()
+    for name in mutant.passes:
+        rows = _named(graded, name)
+        passed = bool(rows) and all(row.passed for row in rows)
+        passes.expect(passed, f"mutant {mutant.name} does not pass {_known(name, rows)}")
+    verdict = Verdict.CAUGHT
+    if caught.failed:
+        verdict = Verdict.SURVIVED
+    elif passes.failed:
+        verdict = Verdict.BROKE
+    counts = Counts()
+    counts.add(caught)
+    counts.add(passes)
+    return Judged(mutant, verdict, _failed(mutant, graded), counts)
+
+
+def _caught(mutant: Mutant, graded: Grade) -> Counts:
+    counts = Counts()
+    for name in mutant.caught_by:
+        rows = _named(graded, name)
+        caught = bool(rows) and not any(row.passed for row in rows)
+        counts.expect(caught, f"mutant {mutant.name} is not caught by {_known(name, rows)}")
+    if mutant.trips is not None:
+        failures = [row.detail for name in mutant.caught_by for row in _named(graded, name)]
+        trips = any(f"{mutant.trips} violated" in failure for failure in failures)
+        counts.expect(trips, f"mutant {mutant.name}: no failure says '{mutant.trips} violated'")
+    return counts
+
+
+def _failed(mutant: Mutant, graded: Grade) -> tuple[str, ...]:
+    """Of what the mutant names: rows that come along with a measurement are not asked about."""
+    named = {
+        row.test_id for name in (*mutant.caught_by, *mutant.passes) for row in _named(graded, name)
+    }
+    return tuple(row.test_id for row in graded.rows if not row.passed and row.test_id in named)
+
+
+def _named(graded: Grade, name: str) -> list[TestRow]:
+    return [row for row in graded.rows if row.test_id == name or _is_measured(row, name)]
+
+
+def _is_measured(row: TestRow, name: str) -> bool:
+    return name == MEASUREMENT and row.test_id.startswith(f"{MEASUREMENT}/")
+
+
+def _known(name: str, rows: list[TestRow]) -> str:
+    return name if rows else f"{name}, which does not exist"
