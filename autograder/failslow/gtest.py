@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,8 @@ class GradedTest:
 class Outcome:
     """A verdict. `failures` is empty exactly when the test passed.
 
-    `skipped_because`: one line; empty if the test ran.
+    `skipped_because`: one line; empty if the test ran. `operations`: how many a checker of
+    histories looked at.
     """
 
     failures: tuple[str, ...]
@@ -38,6 +39,7 @@ class Outcome:
     history: str = ""
     trace: tuple[str, ...] = ()
     skipped_because: str = ""
+    operations: int = 0
 
     @property
     def passed(self) -> bool:
@@ -105,7 +107,7 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
             raise Crashed(f"{test} gave no verdict: {how}", detail, how, history)
         outcome = _read_verdict(scratch / "result.json", test, done.exit_code)
         trace = tuple(_read(scratch / "trace").splitlines()) if options.trace else ()
-        return Outcome(outcome.failures, outcome.trace_hash, outcome.seed, history, trace)
+        return replace(outcome, history=history, trace=trace)
 
 
 def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str | Path]:
@@ -166,4 +168,9 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
     if case.get("result", "COMPLETED") != "COMPLETED":
         raise CouldNotGrade(f"{test}: was not run to its end ({case['result']})")
     failures = tuple(str(failure["failure"]) for failure in case.get("failures", []))
-    return Outcome(failures, str(case.get("trace_hash", "")), str(case.get("seed", "")))
+    return Outcome(
+        failures,
+        str(case.get("trace_hash", "")),
+        str(case.get("seed", "")),
+        operations=int(case.get("operations", 0)),
+    )

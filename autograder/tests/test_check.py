@@ -16,7 +16,7 @@ from failslow.gtest import GradedTest
 from failslow.kit import Kit
 from failslow.labs import load_labs
 from failslow.mutants import Mutant, load_mutant
-from fakes import SUITES, write_test_binary
+from fakes import SUITES, graded, write_test_binary
 
 
 def row(test_id: str, passed: bool) -> TestRow:
@@ -289,3 +289,38 @@ def test_the_reference_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> N
     with binaries["lab2_public"].open("a") as program:
         program.write("# SEGFAULT:Raft.Elects\n")
     assert "gave no verdict" in seeds.run(context(kit, tmp_path)).problems[0]
+
+
+@pytest.fixture
+def three_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seeds, "MANY_SEEDS", range(1, 4))
+
+
+def write_swarms(kit: Kit, *names: str) -> Path:
+    for suite, tests in SUITES.items():
+        write_test_binary(kit.binary(f"{suite}_sim"), tests)
+    swarms = [graded(name, 10, part="raft") for name in (*names, "Raft.Elects")]
+    return write_test_binary(kit.binary("lab2_public_sim"), swarms)
+
+
+@pytest.mark.usefixtures("three_seeds")
+def test_histories_must_be_linearizable_with_many_seeds(kit: Kit, tmp_path: Path) -> None:
+    program = write_swarms(kit, *seeds.LINEARIZABLE)
+    counts = seeds.linearizable(context(kit, tmp_path))
+    assert counts.problems == ["no operation of any history was checked"]
+    with program.open("a") as file:
+        file.writelines(f"# CHECKS:{name}\n" for name in seeds.LINEARIZABLE)
+    counts = seeds.linearizable(context(kit, tmp_path))
+    assert (counts.passed, counts.failed) == (7, 0)
+    assert counts.remarks == ["3 seeds of 2 tests: 126 operations were checked"]
+    with program.open("a") as file:
+        file.write(f"# FAIL:{seeds.LINEARIZABLE[0]}\n")
+    counts = seeds.linearizable(context(kit, tmp_path))
+    assert counts.failed == 3
+    assert "with --seed=1: expected" in counts.problems[0]
+
+
+def test_a_missing_linearizability_test_is_noticed(kit: Kit, tmp_path: Path) -> None:
+    write_swarms(kit, seeds.LINEARIZABLE[0])
+    with pytest.raises(CannotDo, match="not every linearizability test"):
+        seeds.linearizable(context(kit, tmp_path))

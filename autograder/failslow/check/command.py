@@ -55,6 +55,7 @@ STEPS = (
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
+    Step("reference: linearizable with 2,000 seeds", seeds.linearizable, needs=RELEASE),
     Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
 )
 # --8<-- [end:full]

@@ -4,17 +4,22 @@ A test whose worlds differ with the seed is a swarm: what chance finds in one of
 student's submission may meet in the first.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from failslow import console, gtest, parallel
 from failslow.check.step import Context, Counts
-from failslow.errors import CouldNotGrade
-from failslow.gtest import GradedTest
+from failslow.errors import CannotDo, CouldNotGrade
+from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import load_labs
 
 # Lab 2's swarms are 17 worlds each time: 204 in all.
 SEEDS = range(2, 14)
+
+# The swarms whose histories must be linearizable, and the seeds that they get under --full.
+LINEARIZABLE = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
+MANY_SEEDS = range(1, 2001)
 
 
 @dataclass(frozen=True)
@@ -24,26 +29,50 @@ class _Run:
 
 
 def run(context: Context) -> Counts:
-    kit = context.kit
-    runs = []
-    for lab in load_labs(kit).by_id.values():
-        for suite in lab.suites:
-            tests = gtest.list_graded(kit.binary(f"{suite}_sim"), suite)
-            runs += [_Run(test, seed) for test in tests for seed in SEEDS]
-    with console.progress("Testing the reference with other seeds") as advance:
-        failures = parallel.run_all(
-            runs, lambda each: _failure(kit, each), advance, lambda each: each.test.name
-        )
-    counts = Counts()
-    for each, failure in zip(runs, failures, strict=True):
-        counts.expect(not failure, f"{each.test.name} fails with --seed={each.seed}: {failure}")
+    """Every graded test, with a few seeds."""
+    tests = _graded(context.kit)
+    counts, _ = _run_all(context.kit, [_Run(test, seed) for test in tests for seed in SEEDS])
     return counts
 
 
-def _failure(kit: Kit, each: _Run) -> str:
+def linearizable(context: Context) -> Counts:
+    """The linearizability tests alone, with many seeds: a world that is wrong may be rare."""
+    tests = [test for test in _graded(context.kit) if test.name in LINEARIZABLE]
+    if len(tests) < len(LINEARIZABLE):
+        raise CannotDo(f"not every linearizability test is there: {', '.join(LINEARIZABLE)}")
+    runs = [_Run(test, seed) for seed in MANY_SEEDS for test in tests]
+    counts, operations = _run_all(context.kit, runs)
+    counts.expect(operations > 0, "no operation of any history was checked")
+    counts.remarks.append(
+        f"{len(MANY_SEEDS)} seeds of {len(tests)} tests: {operations} operations were checked"
+    )
+    return counts
+
+
+def _graded(kit: Kit) -> list[GradedTest]:
+    suites = [suite for lab in load_labs(kit).by_id.values() for suite in lab.suites]
+    return [
+        test for suite in suites for test in gtest.list_graded(kit.binary(f"{suite}_sim"), suite)
+    ]
+
+
+def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, int]:
+    """One check for each run, and how many operations of histories they checked in all."""
+    with console.progress("Testing the reference with other seeds") as advance:
+        outcomes = parallel.run_all(
+            runs, lambda each: _outcome(kit, each), advance, lambda each: each.test.name
+        )
+    counts = Counts()
+    for each, outcome in zip(runs, outcomes, strict=True):
+        failure = "\n".join(outcome.failures)
+        counts.expect(not failure, f"{each.test.name} fails with --seed={each.seed}: {failure}")
+    return counts, sum(outcome.operations for outcome in outcomes)
+
+
+def _outcome(kit: Kit, each: _Run) -> Outcome:
+    """A run without a verdict is a failure like others here: the other runs should go on."""
     try:
         options = gtest.Options(seed=each.seed)
-        outcome = gtest.run_test(kit.binary(f"{each.test.suite}_sim"), each.test.name, options)
+        return gtest.run_test(kit.binary(f"{each.test.suite}_sim"), each.test.name, options)
     except CouldNotGrade as error:
-        return f"{error}\n{error.detail}".rstrip()
-    return "\n".join(outcome.failures)
+        return Outcome((f"{error}\n{error.detail}".rstrip(),))

@@ -4,12 +4,25 @@
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <utility>
 
 namespace depfast::kv {
 namespace {
 
 constexpr std::uint64_t kCheckerSteps = 2'000'000;
+
+// Adds to a number in the test's results: a test may have several worlds.
+void AddToResults(const std::string& name, std::size_t more) {
+  const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+  if (info == nullptr) return;
+  std::size_t sum = more;
+  for (int i = 0; i < info->result()->test_property_count(); ++i) {
+    const testing::TestProperty& property = info->result()->GetTestProperty(i);
+    if (property.key() == name) sum += std::stoull(property.value());
+  }
+  testing::Test::RecordProperty(name, std::to_string(sum));
+}
 
 }  // namespace
 
@@ -123,6 +136,7 @@ testing::AssertionResult KvWorld::IsLinearizable() const {
     if (!refused) history.push_back(operation);
   }
   const auto result = testkit::CheckLinearizability(history, kCheckerSteps);
+  AddToResults("operations", history.size());
   if (result.verdict == testkit::Verdict::kLinearizable) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "the history is not linearizable\n" << result.explanation;
 }

@@ -54,7 +54,8 @@ class KvWorld {
 
   // No replica died by itself, and no invariant of Raft was violated. The end of every test.
   testing::AssertionResult IsSound() const;
-  // And what clients of Start saw is linearizable.
+  // And what clients of Start saw is linearizable. The number of operations that were checked is
+  // added to the test's property "operations".
   testing::AssertionResult IsLinearizable() const;
 
   std::vector<PeerId> Others(PeerId replica) const;
