@@ -157,9 +157,11 @@ TEST(RecordLog, RoundTrip) {
 }
 
 TEST(RecordLog, TheLayoutOnDiskIsFixed) {
-  // Length, then XXH3-64, both little endian: a file written by one build is read by another.
+  // Length and two halves of XXH3-64, little endian: a file written by one build is read by
+  // another.
   EXPECT_EQ(Encode({"abc"}), std::string("\x03\x00\x00\x00"
-                                         "\x50\x39\x2f\x89\x94\x5f\xaf\x78"
+                                         "\x50\x39\x2f\x89"
+                                         "\x83\x97\x0e\xd9"
                                          "abc",
                                          15));
 }
@@ -179,19 +181,66 @@ TEST(RecordLog, ATornTailIsDroppedAtEveryByte) {
     const auto read = ReadAll(std::string_view(bytes).substr(0, length), &good);
     ASSERT_EQ(read.size(), whole) << "torn at byte " << length;
     ASSERT_EQ(good, ends[whole]) << "torn at byte " << length;
+    ASSERT_TRUE(MayBeTorn(std::string_view(bytes).substr(good, length - good)))
+        << "torn at byte " << length;
   }
+}
+
+std::string Flipped(std::string bytes, std::size_t bit) {
+  bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << (bit % 8)));
+  return bytes;
 }
 
 TEST(RecordLog, EveryFlippedBitIsDetected) {
   const auto records = SomeRecords();
   const auto bytes = Encode(records);
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
-    std::string damaged = bytes;
-    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
     std::size_t good = 0;
-    const auto read = ReadAll(damaged, &good);
+    const auto read = ReadAll(Flipped(bytes, bit), &good);
     ASSERT_LE(good, bit / 8) << "bit " << bit << ": the record with the flipped bit was accepted";
     for (std::size_t i = 0; i < read.size(); ++i) ASSERT_EQ(read[i], records[i]);
+  }
+}
+
+// Of what ReadRecords leaves of `bytes`.
+bool LeavesWhatMayBeTorn(const std::string& bytes) {
+  std::size_t good = 0;
+  ReadAll(bytes, &good);
+  return MayBeTorn(std::string_view(bytes).substr(good));
+}
+
+TEST(RecordLog, AFlippedBitBeforeAWholeRecordIsNoTornTail) {
+  const auto bytes = Encode(SomeRecords());
+  const auto all = bytes + Encode({"the last one"});
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    ASSERT_FALSE(LeavesWhatMayBeTorn(Flipped(all, bit))) << "bit " << bit;
+  }
+}
+
+TEST(RecordLog, DamageIsSeenBeforeATornTail) {
+  const auto bytes = Encode(SomeRecords());
+  for (std::size_t torn = 1; torn < kRecordHeaderBytes + 5; ++torn) {
+    const auto tail = Encode({"12345"}).substr(0, torn);
+    ASSERT_FALSE(LeavesWhatMayBeTorn(Flipped(bytes, 0) + tail)) << torn << " bytes behind";
+    ASSERT_FALSE(LeavesWhatMayBeTorn(Flipped(bytes, bytes.size() * 8 - 1) + tail))
+        << torn << " bytes behind";
+  }
+}
+
+TEST(RecordLog, OfTheLastRecordOnlyTheHeaderCanBeSeenToBeDamaged) {
+  const auto bytes = Encode({"first", "last"});
+  const std::size_t header = Encode({"first"}).size();
+  for (std::size_t bit = header * 8; bit < bytes.size() * 8; ++bit) {
+    const bool in_header = bit / 8 < header + kRecordHeaderBytes;
+    ASSERT_EQ(LeavesWhatMayBeTorn(Flipped(bytes, bit)), !in_header) << "bit " << bit;
+  }
+}
+
+TEST(RecordLog, ARecordInsideATornOneIsNoRecord) {
+  // A client may store what looks like one.
+  const auto torn = Encode({Encode({"bait"}) + "rest"});
+  for (std::size_t length = 0; length < torn.size(); ++length) {
+    ASSERT_TRUE(LeavesWhatMayBeTorn(Encode({"one"}) + torn.substr(0, length))) << length;
   }
 }
 
@@ -201,10 +250,13 @@ TEST(RecordLog, ATailOfZerosIsNotARecord) {
   std::size_t good = 0;
   EXPECT_EQ(ReadAll(bytes + std::string(4096, '\0'), &good), std::vector<std::string>{"one"});
   EXPECT_EQ(good, bytes.size());
+  EXPECT_TRUE(MayBeTorn(std::string(4096, '\0')));
+  EXPECT_FALSE(MayBeTorn(std::string(4096, '\0') + bytes));
 }
 
 TEST(RecordLog, AForgedLengthReadsNothing) {
   EXPECT_TRUE(ReadAll(std::string(100, '\xff')).empty());
+  EXPECT_FALSE(MayBeTorn(std::string(100, '\xff')));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void Raft::RecoverLog() {
   const auto read = runtime_.storage().Read(kWalFile);
   if (read->Wait() == Outcome::kReady) {
     WalState state;
-    const std::size_t good = state.Read(read->data());
+    const std::size_t good = state.Recover(read->data());
     if (good < read->data().size()) {
       last_write_ = runtime_.storage().Truncate(kWalFile, good);  // a write torn by the crash
     }

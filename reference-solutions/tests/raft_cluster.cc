@@ -46,6 +46,13 @@ void RaftCluster::Kill(const std::vector<int>& ids) {
   for (const int id : ids) At(id).process.reset();
 }
 
+int RaftCluster::AwaitEnd(int id) {
+  const int status = At(id).process->Wait();
+  At(id).process.reset();
+  At(id).runs = false;
+  return status;
+}
+
 std::string RaftCluster::WalPath(int id) const { return DataPath(id) + "/" + kWalFile; }
 
 }  // namespace depfast::raft

@@ -27,6 +27,8 @@ class RaftCluster {
   void Start(int id);
   // SIGKILL to all of them, then waits for their ends.
   void Kill(const std::vector<int>& ids);
+  // Waits until it ends by itself, and returns its exit status.
+  int AwaitEnd(int id);
 
   // Any thread may ask.
   bool Runs(int id) const { return At(id).runs; }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <exception>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <string>
@@ -77,6 +78,25 @@ TEST_F(RealRaft, CommitsAndSurvivesTheDeathOfItsLeader) {
         << "replica " << id << " has " << AcknowledgedOnDiskOf(id) << " of " << acknowledged_.size()
         << " acknowledged commands on its disk";
   }
+}
+
+TEST_F(RealRaft, DoesNotStartOnADamagedLog) {
+  constexpr int kVictim = 1;
+  for (int i = 0; i < 10; ++i) Commit();
+  ASSERT_TRUE(
+      real::Eventually([&] { return AcknowledgedOnDiskOf(kVictim) == acknowledged_.size(); }));
+  cluster_.Kill({kVictim});
+  const std::string path = cluster_.WalPath(kVictim);
+  std::string damaged = real::Contents(path);
+  damaged[damaged.size() / 2] = static_cast<char>(~damaged[damaged.size() / 2]);
+  std::ofstream(path, std::ios::binary) << damaged;
+
+  cluster_.Start(kVictim);
+  EXPECT_EQ(cluster_.AwaitEnd(kVictim), 1);
+  const std::string said = cluster_.LogOf(kVictim);
+  EXPECT_NE(said.find("the write-ahead log is damaged at byte "), std::string::npos) << said;
+  EXPECT_EQ(real::Contents(path), damaged) << "what may have been acknowledged was changed";
+  EXPECT_NE(Commit(), kVictim);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Records in a file, each with its length and a checksum, so that a torn tail can be told apart.
+// Records in a file, with checksums, so that a torn tail can be told apart from damage.
 //
-// Layout of a record: length (4 bytes, little endian), XXH3-64 of the payload (8 bytes, little
-// endian), payload. A crash can leave a prefix of the last record: reading stops before it.
+// Layout of a record, integers little endian: length of the payload (4 bytes), checksum of the
+// payload (4), checksum of these 8 bytes (4), payload. A checksum is the lower half of XXH3-64. The
+// header has one of its own so that a damaged length is not taken for a record that is cut short.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,21 @@ inline constexpr std::size_t kRecordHeaderBytes = 12;
 void AppendRecord(std::string_view payload, std::string& out);
 
 // Calls `visit` with each whole record's payload, in order. Returns the number of bytes up to the
-// end of the last good record: less than bytes.size() means a torn or damaged tail, which the
-// owner of the file truncates before it appends again.
+// end of the last good record. What follows it is torn, or damaged: see MayBeTorn.
 std::size_t ReadRecords(std::string_view bytes, const std::function<void(std::string_view)>& visit);
+
+// Whether a crash in the middle of a write can have left `rest`, the bytes behind those that
+// ReadRecords took in: nothing, the first part of one record, one whole record with a payload that
+// is not the one that was written, or zeros. Then the owner of the file truncates it before it
+// appends again. Everything else is damage: a bad record with others behind it, which may have been
+// acknowledged and must not be cut off. Takes O(n).
+//
+// What cannot be told apart, and errs so:
+// - Damage to the payload of the last record, or zeros from some record on to the end, look like a
+//   torn write: what was acknowledged there is cut off.
+// - A disk that loses power may keep a later part of its last write and not an earlier one. Two
+//   records of such a write look damaged although nobody was promised them. The simulator's disk,
+//   and a process that is killed, leave the first bytes of a write and nothing behind them.
+bool MayBeTorn(std::string_view rest);
 
 }  // namespace depfast

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace depfast {
 namespace {
@@ -20,27 +21,51 @@ std::uint64_t GetLittleEndian(std::string_view bytes) {
   return value;
 }
 
+std::uint64_t Checksum(std::string_view bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size()) & 0xffff'ffff;
+}
+
+struct Header {
+  std::uint64_t length;
+  std::uint64_t checksum;  // of the payload
+};
+
+// Nothing if `bytes` do not begin with a whole header.
+std::optional<Header> ReadHeader(std::string_view bytes) {
+  if (bytes.size() < kRecordHeaderBytes) return std::nullopt;
+  if (Checksum(bytes.substr(0, 8)) != GetLittleEndian(bytes.substr(8, 4))) return std::nullopt;
+  return Header{GetLittleEndian(bytes.substr(0, 4)), GetLittleEndian(bytes.substr(4, 4))};
+}
+
 }  // namespace
 
 void AppendRecord(std::string_view payload, std::string& out) {
-  PutLittleEndian(payload.size(), 4, out);
-  PutLittleEndian(XXH3_64bits(payload.data(), payload.size()), 8, out);
-  out.append(payload);
+  std::string header;
+  PutLittleEndian(payload.size(), 4, header);
+  PutLittleEndian(Checksum(payload), 4, header);
+  PutLittleEndian(Checksum(header), 4, header);
+  out += header;
+  out += payload;
 }
 
 std::size_t ReadRecords(std::string_view bytes,
                         const std::function<void(std::string_view)>& visit) {
   std::size_t at = 0;
-  while (bytes.size() - at >= kRecordHeaderBytes) {
-    const std::uint64_t length = GetLittleEndian(bytes.substr(at, 4));
-    if (length > bytes.size() - at - kRecordHeaderBytes) break;
-    const auto payload = bytes.substr(at + kRecordHeaderBytes, length);
-    const std::uint64_t checksum = GetLittleEndian(bytes.substr(at + 4, 8));
-    if (XXH3_64bits(payload.data(), payload.size()) != checksum) break;
+  while (const auto header = ReadHeader(bytes.substr(at))) {
+    const auto behind = bytes.substr(at + kRecordHeaderBytes);
+    const auto payload = behind.substr(0, header->length);
+    if (payload.size() < header->length || Checksum(payload) != header->checksum) break;
     visit(payload);
     at += kRecordHeaderBytes + payload.size();
   }
   return at;
+}
+
+bool MayBeTorn(std::string_view rest) {
+  if (rest.size() < kRecordHeaderBytes) return true;
+  if (rest.find_first_not_of('\0') == std::string_view::npos) return true;
+  const auto header = ReadHeader(rest);
+  return header && header->length >= rest.size() - kRecordHeaderBytes;
 }
 
 }  // namespace depfast

@@ -106,6 +106,15 @@ std::optional<Snapshot> DecodeSnapshot(std::string_view bytes) {
   return good == bytes.size() ? snapshot : std::nullopt;
 }
 
+std::size_t WalState::Recover(std::string_view bytes) {
+  const std::size_t good = Read(bytes);
+  if (!MayBeTorn(bytes.substr(good))) {
+    throw std::runtime_error("the write-ahead log is damaged at byte " + std::to_string(good) +
+                             ", and what is behind may have been acknowledged");
+  }
+  return good;
+}
+
 std::size_t WalState::Read(std::string_view bytes,
                            const std::function<void(std::uint64_t)>& on_entries) {
   return ReadRecords(bytes, [&](std::string_view payload) {

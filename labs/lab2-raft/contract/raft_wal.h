@@ -49,10 +49,17 @@ struct WalState {
   HardState hard_state;
   RaftLog log;
 
-  // Takes in the whole records at the start of `bytes` and returns how many bytes they are. The
-  // rest is a torn tail, or damage: see ReadRecords. `on_entries`, if given, hears the first index
-  // of each entries record, once it is taken in. Throws std::runtime_error, in one line, for a
-  // record that is whole but makes no sense.
+  // What a replica does with the file that it finds when it starts: takes in its whole records and
+  // returns how many bytes they are. If that is less than bytes.size() a crash has torn the last
+  // write, and the rest is to be cut off. Throws std::runtime_error, in one line, for a record that
+  // is whole but makes no sense, and for damage before the end of the file (MayBeTorn in
+  // depfast/record_log.h): whoever cut off what is behind it would lose entries that may have been
+  // acknowledged.
+  std::size_t Recover(std::string_view bytes);
+
+  // The same for the next part of a file that is still written to, of which a record may be there
+  // in part: does not look at what is behind the whole records. `on_entries`, if given, hears the
+  // first index of each entries record, once it is taken in.
   std::size_t Read(std::string_view bytes,
                    const std::function<void(std::uint64_t first_index)>& on_entries = nullptr);
 };

@@ -50,7 +50,7 @@ void Raft::CommitUpTo(std::uint64_t index) { (void)index, (void)machine_; }
 
 // ---- 2C: persistence. Our lines: 60 ----
 
-// TODO 2C: Storage::Read, WalState::Read, Storage::Truncate. No file yet is no error.
+// TODO 2C: Storage::Read, WalState::Recover, Storage::Truncate. No file yet is no error.
 void Raft::Recover() {}
 
 // ---- 2D: followers that lag, and snapshots. Our lines: 160 ----

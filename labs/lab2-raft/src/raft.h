@@ -68,7 +68,7 @@ class Raft {
   // --- 2C: persistence ---
 
   // Reads kWalFile, cuts off a record that a crash has torn, and makes the state what it was.
-  // Throws std::runtime_error, in one line, if a file is there and cannot be read.
+  // Throws std::runtime_error, in one line, if a file is there and cannot be read, or is damaged.
   void Recover();
 
   // --- 2D: followers that lag, and snapshots (section 7) ---
