@@ -2,7 +2,6 @@
 // of one load, as one line of JSON with put_load's names.
 #include <getopt.h>
 
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -10,11 +9,11 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "client_core.h"
 #include "depfast/service.h"
+#include "number_flag.h"
 #include "predict_profile.h"
 #include "raft_client.h"
 #include "sim/simulator.h"
@@ -44,17 +43,6 @@ struct Flags {
   bool shared_disk = false;
 };
 
-std::int64_t ParseNumber(const char* flag, std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 ||
-      number > 1'000'000'000) {
-    throw std::invalid_argument("--" + std::string(flag) + ": '" + std::string(text) +
-                                "' is not a number from 1 to 10^9");
-  }
-  return number;
-}
-
 Flags ParseFlags(int argc, char** argv) {
   enum {
     kProfile,
@@ -83,7 +71,7 @@ Flags ParseFlags(int argc, char** argv) {
   opterr = 0;
   for (int choice = 0; (choice = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
     if (choice == '?') throw std::invalid_argument(kUsage);
-    const auto number = [&] { return ParseNumber(kOptions[choice].name, optarg); };
+    const auto number = [&] { return NumberOfFlag(kOptions[choice].name, optarg); };
     if (choice == kProfile) flags.profile = optarg;
     if (choice == kClients) flags.clients = static_cast<int>(number());
     if (choice == kRate) flags.puts_per_second = number();

@@ -3,13 +3,12 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include <charconv>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
+#include "number_flag.h"
 #include "put_load.h"
 
 namespace depfast::load {
@@ -25,17 +24,6 @@ struct Flags {
   TargetOptions connect;
   LoadOptions load;
 };
-
-std::int64_t ParseNumber(const char* flag, std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 ||
-      number > 1'000'000'000) {
-    throw std::invalid_argument("--" + std::string(flag) + ": '" + std::string(text) +
-                                "' is not a number from 1 to 10^9");
-  }
-  return number;
-}
 
 Flags ParseFlags(int argc, char** argv) {
   enum { kTarget, kReplicas, kClients, kRate, kConnections, kValueBytes, kWarmUp, kWindow };
@@ -53,7 +41,7 @@ Flags ParseFlags(int argc, char** argv) {
   int which = 0;
   for (int choice = 0; (choice = getopt_long(argc, argv, "", kOptions, &which)) != -1;) {
     if (choice == '?') throw std::invalid_argument(kUsage);
-    const auto number = [&] { return ParseNumber(kOptions[choice].name, optarg); };
+    const auto number = [&] { return NumberOfFlag(kOptions[choice].name, optarg); };
     if (choice == kTarget) flags.target = optarg;
     if (choice == kReplicas) flags.connect.replicas = real::ParseEndpoints(optarg);
     if (choice == kClients) flags.load.clients = static_cast<int>(number());
