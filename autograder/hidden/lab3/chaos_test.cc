@@ -153,9 +153,11 @@ GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "kv", 4,
   }
 }
 
-// Each client counts up in its own session, and sends every command until it has a reply.
+// Each client counts up in its own session, and sends every command until it has a reply. It pauses
+// between commands: what matters is what the faults meet, not how many commands they do not.
 void CountUp(std::uint64_t seed) {
   constexpr int kClients = 4;
+  constexpr Duration kPauseBelow = 10ms;
   KvWorld world({.replicas = 3, .seed = seed});
   RandomStream random(world.cluster.simulator().options().seed, seed, 802);
   ASSERT_NE(world.WaitForLeader(), raft::kNobody);
@@ -182,7 +184,8 @@ void CountUp(std::uint64_t seed) {
           EXPECT_TRUE(outcome.is_known() && outcome.reply->kind == Reply::Kind::kInteger)
               << "number " << sequence << " of session " << sessions[who] << " has no answer";
           ++counted;
-          next(who, sequence + 1);
+          world.cluster.simulator().At(world.cluster.now() + RandomDuration(random, kPauseBelow),
+                                       [&, who, sequence] { next(who, sequence + 1); });
         });
   };
   for (std::size_t who = 0; who < clients.size(); ++who) next(who, 1);
