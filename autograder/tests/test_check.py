@@ -250,11 +250,17 @@ def test_mutants_as_json(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_a_long_list_of_failed_tests_is_cut() -> None:
-    names = tuple(f"A.Test{i}" for i in range(5))
-    shown = Judged(mutant(["A.Test0"], []), Verdict.BROKE, names, Counts())
-    cells = list(mutants_report.table([shown]).columns[2].cells)
-    assert cells == ["5:\nA.Test0\nA.Test1\nA.Test2\n..."]
+def test_the_table_names_the_first_of_the_failed_tests() -> None:
+    caught_by = [f"A.Test{i}" for i in range(5)]
+    long = f"A.{40 * 'x'}"
+    shown = [
+        Judged(mutant(caught_by, []), Verdict.CAUGHT, tuple(caught_by), Counts()),
+        Judged(mutant(["A.Test0"], []), Verdict.BROKE, tuple(caught_by), Counts()),
+        Judged(mutant([long], []), Verdict.SURVIVED, (), Counts()),
+    ]
+    columns = [list(column.cells) for column in mutants_report.table(shown).columns]
+    assert columns[1] == ["\n".join(caught_by), "A.Test0", f"A.\n{40 * 'x'}"]
+    assert columns[2] == ["5: these", "5:\nA.Test0\nA.Test1\nA.Test2\n...", "none"]
 
 
 def test_json_goes_with_mutants(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """`kit check --mutants`: which tests notice which mistake, as a table or as JSON."""
 
 import json
+import textwrap
 from collections.abc import Sequence
 
 from rich.markup import escape
@@ -12,6 +13,11 @@ from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context
 
 FIRST_NAMES = 3
+
+# Of the table's columns: together they fit a page without a terminal.
+MUTANT_WIDTH = 30
+TEST_WIDTH = 37
+FAILED_WIDTH = 22
 
 
 def run(context: Context, as_json: bool) -> int:
@@ -49,26 +55,37 @@ def document(judged: Sequence[Judged], idle: Sequence[str]) -> dict[str, object]
 
 def table(judged: Sequence[Judged]) -> Table:
     result = Table(title="Mutants", title_justify="left", show_lines=True)
-    result.add_column("mutant", overflow="fold", ratio=5)
-    result.add_column("must be caught by", overflow="fold", ratio=4)
-    result.add_column("tests that failed", overflow="fold", ratio=4)
-    result.add_column("verdict", ratio=1, min_width=10)
+    result.add_column("mutant", overflow="fold", width=MUTANT_WIDTH)
+    result.add_column("must be caught by", overflow="fold", width=TEST_WIDTH)
+    result.add_column("tests that failed", overflow="fold", width=FAILED_WIDTH)
+    result.add_column("verdict")
     for each in judged:
         mutant = each.mutant
         style = "green" if each.verdict is Verdict.CAUGHT else "red"
+        name = textwrap.fill(mutant.name, MUTANT_WIDTH)
         result.add_row(
-            f"[bold]{escape(mutant.name)}[/bold]\n{escape(mutant.description)}",
-            escape("\n".join(mutant.caught_by)),
-            escape(_failed(each.failed)),
+            f"[bold]{escape(name)}[/bold]\n{escape(mutant.description)}",
+            escape(_lines(mutant.caught_by, TEST_WIDTH)),
+            escape(_failed(each)),
             f"[{style}]{each.verdict.value}[/{style}]",
         )
     return result
 
 
-def _failed(names: Sequence[str]) -> str:
-    """How many, and the first of them."""
+def _failed(judged: Judged) -> str:
+    """How many, and the first of them unless they are those that must."""
+    names = judged.failed
+    if not names:
+        return "none"
+    if set(names) == set(judged.mutant.caught_by):
+        return f"{len(names)}: these"
     more = ["..."] if len(names) > FIRST_NAMES else []
-    return "\n".join([f"{len(names)}:", *names[:FIRST_NAMES], *more]) if names else "none"
+    return f"{len(names)}:\n" + _lines([*names[:FIRST_NAMES], *more], FAILED_WIDTH)
+
+
+def _lines(tests: Sequence[str], width: int) -> str:
+    """One below the other; a name that is too long is broken behind its suite."""
+    return "\n".join(name if len(name) <= width else name.replace(".", ".\n", 1) for name in tests)
 
 
 def _print(judged: Sequence[Judged], idle: Sequence[str]) -> None:
