@@ -50,7 +50,7 @@ class Raft {
   // either.
   void ReadIndex(ReadDone done);
 
-  // Who leads, as far as this replica knows; kNobody if it does not.
+  // Who leads, as far as this replica knows: itself, if it does; kNobody if it does not know.
   PeerId leader() const { return leader_; }
 
  private:

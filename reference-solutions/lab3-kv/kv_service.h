@@ -18,7 +18,8 @@ class KvService {
   KvService(raft::Raft& raft, KvStore& store) : raft_(raft), store_(store) {}
 
   // Executes the command if this replica leads, and calls `done` once with the reply: at once, or
-  // when its fate is known. `client` is on whose behalf. Never waits; `done` must not, either.
+  // when its fate is known. `client` is on whose behalf. Never waits; `done` must not, either. The
+  // command is gone when this returns: what comes later needs a copy.
   void Execute(const Command& command, const Dependency& client, Done done);
 
  private:

@@ -78,7 +78,7 @@ GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 2,
     world.cluster.Crash(victim);
     world.cluster.RunFor(10ms);
     world.cluster.Restart(victim);
-    ASSERT_TRUE(world.Commit(10, 5s)) << "round " << round;
+    ASSERT_TRUE(world.Commit(10, 6s)) << "round " << round;
     ASSERT_TRUE(world.WaitForAllApplied()) << "round " << round << ": a replica stays behind";
     ASSERT_TRUE(world.IsSound()) << "round " << round;
   }
@@ -90,7 +90,7 @@ GRADED_TEST(RaftDurability, AStormOfRestartsLosesNothing, "2c", 1,
     RaftWorld world({.replicas = 3, .seed = 450 + seed});
     RandomStream random(world.cluster.simulator().options().seed, 450);
     for (int round = 0; round < 8; ++round) {
-      ASSERT_TRUE(world.Commit(20, 5s)) << "round " << round;
+      ASSERT_TRUE(world.Commit(20, 6s)) << "round " << round;
       for (int i = 0; i < 40; ++i) {
         world.SubmitOne();
         world.cluster.Crash(static_cast<PeerId>(random.Below(3)));
@@ -99,7 +99,7 @@ GRADED_TEST(RaftDurability, AStormOfRestartsLosesNothing, "2c", 1,
         world.cluster.RunFor(Duration(static_cast<std::int64_t>(random.Below(2'000'000))));
       }
     }
-    ASSERT_TRUE(world.Commit(10, 5s)) << "no progress after the storm";
+    ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after the storm";
     ASSERT_TRUE(world.WaitForAllApplied());
     ASSERT_TRUE(world.IsSound());
   }

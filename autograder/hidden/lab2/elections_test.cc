@@ -75,7 +75,7 @@ GRADED_TEST(RaftElections, AMinorityElectsNobodyAndCommitsNothing, "2b", 2,
   EXPECT_LE(world.checker.claims(leader).commit_index, committed)
       << "a leader without a majority advanced its commit index";
   world.cluster.Heal();
-  ASSERT_TRUE(world.Commit(10, 5s));
+  ASSERT_TRUE(world.Commit(10, 6s));
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.IsSound());
 }
@@ -206,7 +206,7 @@ GRADED_TEST(RaftElections, ADeniedVoteDoesNotPostponeTheElection, "2b", 2,
     world.cluster.Crash(leader);
     world.cluster.Crash(others[2]);
     world.cluster.End(missing);
-    ASSERT_NE(world.WaitForElection(1500ms), kNobody) << "three of five replicas elect no leader";
+    ASSERT_NE(world.WaitForElection(2s), kNobody) << "three of five replicas elect no leader";
     EXPECT_EQ(world.checker.Leader(), others[3]) << "a replica without the committed entries leads";
     ASSERT_TRUE(world.IsSound());
   }

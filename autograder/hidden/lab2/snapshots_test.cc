@@ -105,7 +105,7 @@ GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
         world.cluster.RunUntil([&] { return world.checker.claims(away).restored > 0; }, 20s))
         << "a snapshot never gets through a lossy network";
     world.cluster.Heal();
-    ASSERT_TRUE(world.Commit(10, 4s));
+    ASSERT_TRUE(world.Commit(10, 6s));
     ASSERT_TRUE(world.WaitForAllApplied());
     ASSERT_TRUE(world.IsSound());
   }
@@ -133,7 +133,7 @@ GRADED_TEST(
       world.cluster.RunFor(50ms);
     }
     world.cluster.Restart(away);
-    ASSERT_TRUE(world.Commit(10, 4s));
+    ASSERT_TRUE(world.Commit(10, 6s));
     ASSERT_TRUE(world.WaitForAllApplied()) << "the replica stays behind";
     ASSERT_TRUE(world.IsSound());
   }
@@ -221,7 +221,7 @@ GRADED_TEST(RaftSnapshots, OnlyWhatIsAppliedIsCompacted, "2d", 1,
   for (PeerId id = 0; id < 3; ++id) world.cluster.Crash(id);
   world.cluster.RunFor(50ms);
   world.cluster.Heal();
-  ASSERT_TRUE(world.Commit(10, 4s)) << "no progress after a restart of all";
+  ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after a restart of all";
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.IsSound());
 }

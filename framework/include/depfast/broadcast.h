@@ -13,7 +13,7 @@
 
 namespace depfast {
 
-// The part that does not depend on the reply's type: what Finalize (lab 4) works on.
+// The part that does not depend on the reply's type: what Finalize works on.
 class BroadcastCalls {
  public:
   explicit BroadcastCalls(Rpc& rpc) : rpc_(rpc) {}

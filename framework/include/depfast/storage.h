@@ -13,8 +13,11 @@
 namespace depfast {
 
 // Operations take effect in the order of the calls. Nothing is durable before the event of an
-// operation with `sync` is ready. Waiting is up to the caller: start the write, send the messages,
-// then wait for both, so that the disk works while the network does.
+// operation that syncs is ready; then everything before it is, too. Truncate, Rename and Remove
+// always sync. Append creates a file that is missing; the others fail then, with ENOENT.
+//
+// Waiting is up to the caller: start the write, send the messages, then wait for both, so that the
+// disk works while the network does.
 class Storage {
  public:
   explicit Storage(Host& host) : host_(host) {}

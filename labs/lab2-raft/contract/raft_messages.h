@@ -1,5 +1,4 @@
-// The messages of the Raft lab, and what a replica observes about itself. Given, not submitted:
-// tests read these frames.
+// The messages of the Raft lab. Given, not submitted: tests read these frames.
 //
 // Raft: Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", ATC 2014,
 // figure 2. Indexes start at 1; index 0 with term 0 is the empty log's.
@@ -43,7 +42,7 @@ struct LogEntry {
 };
 
 struct RequestVoteReply {
-  std::uint64_t term = 0;
+  std::uint64_t term = 0;  // the replier's own, also in the answer to a pre-vote
   bool granted = false;
   MSGPACK_DEFINE(term, granted)
 };
@@ -57,7 +56,9 @@ struct RequestVote {
   PeerId candidate = kNobody;
   std::uint64_t last_log_index = 0;
   std::uint64_t last_log_term = 0;
-  // Pre-vote (Ongaro's thesis, section 9.6): asks whether a vote would be granted; changes nothing.
+  // Pre-vote (Ongaro's thesis, section 9.6): asks whether a vote would be granted in `term`, the
+  // candidate's next; changes nothing. A leader refuses, and so does whoever has heard of one
+  // within kElectionTimeoutMin.
   bool pre_vote = false;
   MSGPACK_DEFINE(term, candidate, last_log_index, last_log_term, pre_vote)
 };

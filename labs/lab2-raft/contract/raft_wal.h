@@ -12,7 +12,8 @@
 //
 // A file is replaced whole: write the new one under another name, sync, rename. The snapshot first,
 // then the log that needs it: between the two a log may begin before its snapshot ends, and that is
-// how it looks after a crash there.
+// how it looks after a crash there. A crash may also leave a part of a new file, to which the next
+// Append would add: remove both new files before you recover.
 #pragma once
 
 #include <cstddef>

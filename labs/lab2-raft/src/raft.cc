@@ -1,5 +1,8 @@
 #include "raft.h"
 
+#include "depfast/broadcast.h"
+#include "quorum_event.h"
+
 namespace depfast::raft {
 
 // Every function below is a stub: it compiles, and does nothing. The header says what it should do,
@@ -28,12 +31,14 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
   return {};
 }
 
-// TODO 2A: who sent the last valid AppendEntries of this term?
+// TODO 2A: this replica while it leads; else who sent the last valid AppendEntries of this term;
+// else kNobody. Lab 3's driver relies on the first.
 PeerId Raft::leader() const { return kNobody; }
 
 // ---- 2B: replication. Our lines: 180 ----
 
-// TODO 2B: if this replica leads, append, replicate, and answer once the command is applied.
+// TODO 2B: if this replica leads, append, replicate, and answer once the command is applied. A
+// round works for a client: set_dependency(client).
 void Raft::Submit(std::string command, const Dependency& client, SubmitDone done) {
   (void)command, (void)client;
   done({SubmitStatus::kNotLeader, leader(), 0, ""});
@@ -50,12 +55,15 @@ void Raft::CommitUpTo(std::uint64_t index) { (void)index, (void)machine_; }
 
 // ---- 2C: persistence. Our lines: 60 ----
 
-// TODO 2C: Storage::Read, WalState::Recover, Storage::Truncate. No file yet is no error.
+// TODO 2C: Storage::Read, WalState::Recover, Storage::Truncate. No file yet is no error (ENOENT).
+// TODO 2D: what a crash left of new files must go; then the snapshot, and the log that continues
+// it.
 void Raft::Recover() {}
 
 // ---- 2D: followers that lag, and snapshots. Our lines: 160 ----
 
-// TODO 2D: a request, its answer, the next request; a snapshot when the log no longer reaches back.
+// TODO 2B: a request, its answer, the next request, until the follower has all. TODO 2D: in bounded
+// requests, off the path of commands; and a snapshot when the log no longer reaches back.
 void Raft::CatchUp(PeerId peer) { (void)peer; }
 
 // TODO 2D: collect the chunks in order; then restore, and replace both files.
@@ -69,7 +77,8 @@ void Raft::CompactIfLarge() {}
 
 // ---- for lab 3. Our lines: 30 ----
 
-// TODO: make sure that a majority still follows, and that the machine has applied enough.
+// TODO lab 3: an entry of this term is committed; a majority has answered what was sent after this
+// call; the machine has applied what was committed then.
 void Raft::ReadIndex(ReadDone done) { done(false); }
 
 }  // namespace depfast::raft

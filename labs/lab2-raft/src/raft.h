@@ -41,7 +41,7 @@ class Raft {
   // either. Lab 3 needs it; no test of lab 2 does.
   void ReadIndex(ReadDone done);
 
-  // Who leads, as far as this replica knows; kNobody if it does not.
+  // Who leads, as far as this replica knows: itself, if it does; kNobody if it does not know.
   PeerId leader() const;
 
  private:
@@ -68,7 +68,9 @@ class Raft {
   // --- 2C: persistence ---
 
   // Reads kWalFile, cuts off a record that a crash has torn, and makes the state what it was.
-  // Throws std::runtime_error, in one line, if a file is there and cannot be read, or is damaged.
+  // From 2D on there is kSnapshotFile, too: the machine is restored from it first (ObserveRestore),
+  // and the log continues it. Throws std::runtime_error, in one line, if a file is there and cannot
+  // be read, or is damaged.
   void Recover();
 
   // --- 2D: followers that lag, and snapshots (section 7) ---

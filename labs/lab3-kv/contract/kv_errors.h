@@ -5,8 +5,7 @@
 //   UNKNOWN    it may have been executed, or may yet be
 //   NOSESSION  the session has expired, or never was: it has changed nothing
 //   STALESEQ   a later sequence number of the session has been used: it changes nothing now, but
-//   may
-//              have been executed when that number was new
+//              may have been executed when that number was new
 #pragma once
 
 #include <string_view>
