@@ -159,7 +159,8 @@ def ratios(results: Results, puts: PutResults) -> list[Figure]:
 
 
 def command_figures(results: Results) -> list[Figure]:
-    figures = []
+    others = max(result.other_share for result in results.values())
+    figures = [Figure("the kernel's and other work beside it, at most", 100 * others, "%")]
     for (system, commands), result in results.items():
         label = f"{system}, {commands.describe()}"
         figures.append(Figure(f"{label}: commands", result.per_second, "/s"))

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from failslow import process
+from failslow.bench import clocks
 from failslow.bench.servers import CLIENT_CORE, Servers, pinned
-from failslow.cluster import processes
 from failslow.errors import CannotDo
 
 CLIENTS = 50
@@ -42,13 +42,17 @@ class Commands:
 
 @dataclass(frozen=True)
 class Result:
-    """Latencies in milliseconds; None where redis-benchmark tells none. Shares are of a core."""
+    """Latencies in milliseconds; None where redis-benchmark tells none. Shares are of a core.
+
+    `other_share`: what the two cores did besides, the kernel's work for disk and network included.
+    """
 
     per_second: float
     median: float | None
     p99: float | None
     client_share: float
     server_share: float
+    other_share: float
 
 
 def program() -> str:
@@ -78,19 +82,22 @@ def run(servers: Servers, address: str, commands: Commands, requests: int) -> Re
     argv = [program(), "-h", host, "-p", port, "-c", str(CLIENTS), "-d", str(VALUE_BYTES)]
     argv += ["-r", str(KEYS), "-P", str(commands.pipeline), "-n", str(requests)]
     argv += ["-t", commands.name.lower(), "--csv"]
-    before = time.monotonic(), _client_s(), _server_s(servers)
+    first, client_s = clocks.read(servers.processes), _client_s()
     done = process.run(pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S)
-    after = time.monotonic(), _client_s(), _server_s(servers)
+    last, client_s = clocks.read(servers.processes), _client_s() - client_s
     if done.exit_code != 0:
         raise CannotDo(f"redis-benchmark failed: {done.how_it_ended()}", done.errors)
-    seconds, client_s, server_s = (b - a for a, b in zip(before, after, strict=True))
     row = parse(done.output, commands.name)
+    client = client_s / (last.at - first.at)
+    server = sum(own + others for own, others in clocks.shares(first, last).values())
+    busy = sum(clocks.busy_share(first, last, core) for core in clocks.CORES)
     return Result(
         row["rps"],
         row.get("p50_latency_ms"),
         row.get("p99_latency_ms"),
-        client_s / seconds,
-        server_s / seconds,
+        client,
+        server,
+        max(0.0, busy - client - server),
     )
 
 
@@ -122,6 +129,7 @@ def median(results: Sequence[Result]) -> Result:
         _median_if_told([each.p99 for each in results]),
         statistics.median(each.client_share for each in results),
         statistics.median(each.server_share for each in results),
+        statistics.median(each.other_share for each in results),
     )
 
 
@@ -134,11 +142,3 @@ def _client_s() -> float:
     """Processor time of children that have ended: of all that redis-benchmark took, after it."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def _server_s(servers: Servers) -> float:
-    """CannotDo when a server has ended."""
-    times = [processes.cpu_ms(pid) for pid in servers.processes]
-    if None in times:
-        raise CannotDo(f"{servers.target}: a server has ended")
-    return sum(each for each in times if each is not None) / 1000
