@@ -95,7 +95,7 @@ def test_raft_is_held_against_etcd_where_it_is_graded() -> None:
 
 def test_the_median_round_counts() -> None:
     rounds = [result(puts, p99) for puts, p99 in ((1, 9.0), (5, 2.0), (3, 4.0))]
-    median = raft._median(rounds)
+    median = load.median(rounds)
     assert (median.puts_per_second, median.percentiles[990]) == (3, 4.0)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.bench import page
-from failslow.calibration import clocks, command, device, fit, measure, predict, profile, section
+from failslow.bench import clocks, page
+from failslow.calibration import command, device, fit, measure, predict, profile, section
 from failslow.calibration.compare import Comparison
 from failslow.calibration.device import Disk, Samples, Wakeup
 from failslow.calibration.fit import Fit

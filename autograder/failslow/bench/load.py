@@ -1,6 +1,8 @@
 """Runs the load generator and reads its line of JSON."""
 
 import json
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from failslow import process
@@ -68,3 +70,18 @@ def parse(text: str) -> Result:
         )
     except (ValueError, KeyError, TypeError) as error:
         raise CannotDo(f"put_load's output is malformed ({error!r})") from error
+
+
+def median(results: Sequence[Result]) -> Result:
+    """Of each figure the median, and all that failed."""
+    of = statistics.median
+    return Result(
+        of(result.puts_per_second for result in results),
+        of(result.mean for result in results),
+        {
+            permille: of(result.percentiles[permille] for result in results)
+            for permille in results[0].percentiles
+        },
+        sum(result.failed for result in results),
+        of(result.client_cpu_share for result in results),
+    )

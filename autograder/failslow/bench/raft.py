@@ -1,7 +1,6 @@
 """`kit bench raft`: the reference Raft on real sockets and disks, alone or beside etcd."""
 
 import os
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from failslow.cluster import metrics
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
+PEERS = ("etcd",)
 CLIENTS = (1, 64, 256)
 GRADED_CLIENTS = (64, 256)
 RATES = (1000, 4000)
@@ -46,21 +46,20 @@ Results = dict[tuple[str, Load], Result]
 """By system and load."""
 
 
-def run(kit: Kit, versus: str | None) -> Section:
-    """`versus`: None or "etcd"."""
-    if (os.cpu_count() or 1) < 2:
-        raise CannotDo("this benchmark needs two cores: one for the replicas, one for the clients")
+def run(kit: Kit, peers: Sequence[str]) -> Section:
+    """`peers`: of PEERS."""
+    servers.check_cores()
     systems: dict[str, Start] = {"raft": servers.raft}
     definitions = []
-    if versus == "etcd":
+    if "etcd" in peers:
         systems["etcd"] = servers.etcd
         definitions = ["FAILSLOW_ETCD=ON"]
     cmake.build(kit, targets=["put_load", "lab2_real"], definitions=definitions)
     results, notes = measure(kit, systems)
     figures = [*_own_figures(results), *notes, _syncs(kit)]
-    if versus == "etcd":
+    if "etcd" in peers:
         figures = [*_ratios(results), *figures]
-    text = TEXT + (ETCD_TEXT if versus else "")
+    text = TEXT + (ETCD_TEXT if "etcd" in peers else "")
     return Section("raft", "The reference Raft, for real", text, figures, _plots(results, systems))
 
 
@@ -82,21 +81,7 @@ def measure(kit: Kit, systems: dict[str, Start]) -> tuple[Results, list[Figure]]
                             notes = _notes(cluster, each)
                     rounds.setdefault((name, each), []).append(result)
                     done += 1
-    return {key: _median(results) for key, results in rounds.items()}, notes
-
-
-def _median(results: Sequence[Result]) -> Result:
-    median = statistics.median
-    return Result(
-        median(result.puts_per_second for result in results),
-        median(result.mean for result in results),
-        {
-            permille: median(result.percentiles[permille] for result in results)
-            for permille in results[0].percentiles
-        },
-        sum(result.failed for result in results),
-        median(result.client_cpu_share for result in results),
-    )
+    return {key: load.median(results) for key, results in rounds.items()}, notes
 
 
 def _own_figures(results: Results) -> list[Figure]:

@@ -1,14 +1,15 @@
-"""Real clusters for benchmarks: three replicas of our Raft, or three members of etcd, on one core.
+"""Servers for benchmarks: three replicas of ours, three members of etcd or one Redis, on one core.
 
 They run while a `with` block runs, on the loopback, with their data under the kit's build
 directory, which is removed afterwards.
 """
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from failslow import console, process
@@ -23,12 +24,22 @@ IN_MEMORY = ("tmpfs", "ramfs")
 
 @dataclass(frozen=True)
 class Servers:
-    """A cluster that runs. Of our replicas, and none for etcd: metrics files and process ids."""
+    """A cluster that runs. Of our replicas, and none for etcd: metrics files and process ids.
+
+    `clients` are addresses for put_load, `redis` those for Redis clients.
+    """
 
     target: str
-    clients: Sequence[str]
+    clients: Sequence[str] = ()
     metrics: Sequence[Path] = ()
     processes: Sequence[int] = ()
+    redis: Sequence[str] = ()
+
+
+def check_cores() -> None:
+    """CannotDo when servers and clients cannot have a core each."""
+    if (os.cpu_count() or 1) < 2:
+        raise CannotDo("this benchmark needs two cores: one for the replicas, one for the clients")
 
 
 def pinned(core: str, argv: Sequence[str | Path]) -> list[str | Path]:
@@ -40,14 +51,53 @@ def raft(kit: Kit) -> Iterator[Servers]:
     """Three replicas of the reference Raft."""
     with _data(kit) as data, ExitStack() as running:
         where = _free_addresses(REPLICAS)
-        metrics = [data / f"metrics-{number}" for number in range(REPLICAS)]
-        processes = []
-        for number in range(REPLICAS):
-            argv = [kit.binary("lab2_real"), "--id", str(number), "--peers", ",".join(where)]
-            argv += ["--data", data / str(number), "--metrics", metrics[number]]
-            argv = pinned(REPLICA_CORE, argv)
-            processes.append(running.enter_context(process.background(argv)))
-        yield Servers("raft", where, metrics, processes)
+        yield _replicas(kit, data, running, Servers("raft", where), "lab2_real")
+
+
+@contextmanager
+def kv(kit: Kit) -> Iterator[Servers]:
+    """Three replicas of the reference key-value store, each with a port for Redis clients."""
+    with _data(kit) as data, ExitStack() as running:
+        addresses = _free_addresses(2 * REPLICAS)
+        where = Servers("kv", addresses[:REPLICAS], redis=addresses[REPLICAS:])
+        yield _replicas(kit, data, running, where, "lab3_real")
+
+
+def _replicas(kit: Kit, data: Path, running: ExitStack, where: Servers, program: str) -> Servers:
+    """Starts them, and adds what only then is known."""
+    metrics = [data / f"metrics-{number}" for number in range(REPLICAS)]
+    processes = []
+    for number in range(REPLICAS):
+        argv = [kit.binary(program), "--id", str(number), "--peers", ",".join(where.clients)]
+        argv += ["--data", data / str(number), "--metrics", metrics[number]]
+        if where.redis:
+            argv += ["--redis", where.redis[number]]
+        argv = pinned(REPLICA_CORE, argv)
+        processes.append(running.enter_context(process.background(argv)))
+    return replace(where, metrics=metrics, processes=processes)
+
+
+@contextmanager
+def redis(kit: Kit) -> Iterator[Servers]:
+    """One Redis, alone, that answers a write when it is on disk. Its other settings are its own."""
+    program = redis_program(kit)
+    with _data(kit) as data:
+        (address,) = _free_addresses(1)
+        host, _, port = address.rpartition(":")
+        options = {
+            "bind": host,
+            "port": port,
+            "dir": str(data),
+            "logfile": str(data / "log"),
+            "save": "",
+            "appendonly": "yes",
+            "appendfsync": "always",
+        }
+        argv: list[str | Path] = [program]
+        for name, value in options.items():
+            argv += [f"--{name}", value]
+        with process.background(pinned(REPLICA_CORE, argv)) as pid:
+            yield Servers("redis", processes=[pid], redis=[address])
 
 
 @contextmanager
@@ -74,22 +124,32 @@ def etcd(kit: Kit) -> Iterator[Servers]:
 
 
 def etcd_program(kit: Kit) -> Path:
-    """etcd's server: this machine's, or one unpacked from the distribution's package.
+    return _program(kit, "etcd", ["etcd-server"])
 
-    Not installed, because the package starts a server of its own.
+
+def redis_program(kit: Kit) -> Path:
+    # In the distributions this program is a link to one of redis-tools.
+    return _program(kit, "redis-server", ["redis-server", "redis-tools"])
+
+
+def _program(kit: Kit, name: str, packages: Sequence[str]) -> Path:
+    """A server: this machine's, or one unpacked from the distribution's packages.
+
+    Not installed, because the packages start servers of their own.
     """
-    if installed := shutil.which("etcd"):
+    if installed := shutil.which(name):
         return Path(installed)
-    place = kit.build / "etcd"
-    program = place / "usr" / "bin" / "etcd"
+    place = kit.build / name
+    program = place / "usr" / "bin" / name
     if not program.is_file():
         place.mkdir(parents=True, exist_ok=True)
-        with console.progress("Fetching the package etcd-server"):
-            done = process.run(["apt-get", "download", "etcd-server"], cwd=place, merge_errors=True)
-        for package in place.glob("etcd-server_*.deb"):
+        words = f"the package{'s' if len(packages) > 1 else ''} {' and '.join(packages)}"
+        with console.progress(f"Fetching {words}"):
+            done = process.run(["apt-get", "download", *packages], cwd=place, merge_errors=True)
+        for package in place.glob("*.deb"):
             process.run(["dpkg-deb", "--extract", package, place])
         if not program.is_file():
-            raise CannotDo("cannot get the package etcd-server", done.output)
+            raise CannotDo(f"cannot get {words}", done.output)
     return program
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from failslow import process
+from failslow.bench import clocks
 from failslow.bench.servers import CLIENT_CORE, REPLICA_CORE, REPLICAS, pinned
-from failslow.calibration import clocks
 from failslow.calibration.fit import explain, growths
 from failslow.calibration.measure import ATTEMPTS, FOREIGN_MAX
 from failslow.errors import CannotDo

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from failslow import process
-from failslow.bench import servers
+from failslow.bench import clocks, servers
 from failslow.bench.servers import CLIENT_CORE, Servers, pinned
-from failslow.calibration import clocks
 from failslow.calibration.workloads import Workload
 from failslow.errors import CannotDo
 from failslow.kit import Kit

@@ -2,32 +2,38 @@
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from failslow import console
-from failslow.bench import core, figures, raft, rpc, sim
+from failslow.bench import core, figures, kv, raft, rpc, sim
 from failslow.bench.figures import Section
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
 QUICK: dict[str, Callable[[Kit], Section]] = {"sim": sim.run, "core": core.run, "rpc": rpc.run}
 
+COMPARED: dict[str, Callable[[Kit, Sequence[str]], Section]] = {"raft": raft.run, "kv": kv.run}
+PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
+
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "which", nargs="?", choices=(*QUICK, "raft", "calibrate"), help="(all but calibrate)"
+        "which", nargs="?", choices=(*QUICK, *COMPARED, "calibrate"), help="(all but calibrate)"
     )
-    parser.add_argument("--versus", choices=("etcd",), help="with raft: a peer in the same run")
+    parser.add_argument(
+        "--versus",
+        metavar="PEER,...",
+        help="peers in the same run: etcd with raft; redis, etcd or both with kv",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
 
 
 def run(kit: Kit, given: argparse.Namespace) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
-    if given.versus and given.which != "raft":
-        raise CannotDo("--versus goes with raft: ./kit bench raft --versus etcd")
+    peers = _peers(given.which, given.versus)
     # These need libraries that no other command does: `kit` has installed them just for us.
     from failslow import calibration
     from failslow.bench import page
@@ -36,8 +42,8 @@ def run(kit: Kit, given: argparse.Namespace) -> int:
         return calibration.run(kit, calibration.Options(given.out, given.json))
 
     sections = []
-    for key in (given.which,) if given.which else (*QUICK, "raft"):
-        section = raft.run(kit, given.versus) if key == "raft" else QUICK[key](kit)
+    for key in (given.which,) if given.which else (*QUICK, *COMPARED):
+        section = COMPARED[key](kit, peers) if key in COMPARED else QUICK[key](kit)
         sections.append(section)
         if not given.json:
             console.stdout().print(figures.table(section))
@@ -47,6 +53,20 @@ def run(kit: Kit, given: argparse.Namespace) -> int:
     else:
         console.stdout().print(f"All results so far, with plots: {where}", soft_wrap=True)
     return 0 if all(section.passed for section in sections) else 1
+
+
+def _peers(which: str | None, versus: str | None) -> list[str]:
+    """What --versus names, each once. CannotDo when the benchmark has no such peer."""
+    if versus is None:
+        return []
+    if which not in PEERS:
+        raise CannotDo("--versus goes with raft or kv: ./kit bench kv --versus redis,etcd")
+    names = list(dict.fromkeys(versus.split(",")))
+    for name in names:
+        if name not in PEERS[which]:
+            has = " and ".join(PEERS[which])
+            raise CannotDo(f"--versus: {which} has no peer '{name}', only {has}")
+    return names
 
 
 def _figures(section: Section) -> list[dict[str, object]]:

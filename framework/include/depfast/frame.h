@@ -66,6 +66,9 @@ class StringSink {
   std::string& out_;
 };
 
+// Most frames fit: they are allocated once, not again and again as they grow.
+inline constexpr std::size_t kUsualFrameBytes = 512;
+
 void EncodeHeader(const FrameHeader& header, std::string& out);
 
 // How many fields a type with MSGPACK_DEFINE has. MessagePack's own decoder fills missing fields
@@ -94,6 +97,7 @@ std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::str
 template <typename Body>
 std::string EncodeFrame(const FrameHeader& header, const Body& body) {
   std::string bytes;
+  bytes.reserve(frame_internal::kUsualFrameBytes);
   frame_internal::EncodeHeader(header, bytes);
   frame_internal::StringSink sink(bytes);
   msgpack::pack(sink, body);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
 
 #include "depfast/host.h"
 
@@ -30,6 +31,9 @@ namespace frame_internal {
 
 constexpr std::size_t kHeaderFields = 6;
 constexpr std::size_t kNestingMax = 16;
+// Memory that a small body is unpacked into. MessagePack's own choice is 8 KiB, of which malloc
+// keeps none at hand: getting it would take longer than unpacking.
+constexpr std::size_t kZoneBytesMin = 512;
 
 void EncodeHeader(const FrameHeader& header, std::string& out) {
   StringSink sink(out);
@@ -96,8 +100,11 @@ std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::str
   const auto reference = [](msgpack::type::object_type, std::size_t, void*) { return true; };
   try {
     std::size_t used = 0;
-    auto handle = msgpack::unpack(body.data(), body.size(), used, reference, nullptr, limit);
-    if (used == body.size()) return handle;
+    auto zone = std::make_unique<msgpack::zone>(
+        std::clamp<std::size_t>(body.size(), kZoneBytesMin, MSGPACK_ZONE_CHUNK_SIZE));
+    const msgpack::object object =
+        msgpack::unpack(*zone, body.data(), body.size(), used, reference, nullptr, limit);
+    if (used == body.size()) return msgpack::object_handle(object, std::move(zone));
     error = "bytes after the body";
   } catch (const msgpack::unpack_error& problem) {
     error = std::string("the body is not MessagePack: ") + problem.what();

@@ -3,9 +3,14 @@
 namespace depfast::kv {
 namespace {
 
+// What MessagePack adds to a string or an array, at most.
+constexpr std::size_t kLengthBytesMax = 5;
+
+// `bytes_max`: of the result, or about that many.
 template <typename Body>
-std::string Encode(const Body& body) {
+std::string Encode(const Body& body, std::size_t bytes_max) {
   std::string bytes;
+  bytes.reserve(bytes_max);
   frame_internal::StringSink sink(bytes);
   msgpack::pack(sink, body);
   return bytes;
@@ -19,9 +24,16 @@ std::optional<Body> Decode(std::string_view bytes) {
 
 }  // namespace
 
-std::string EncodeCommand(const Command& command) { return Encode(command); }
+std::string EncodeCommand(const Command& command) {
+  std::size_t bytes_max = kLengthBytesMax;
+  for (const std::string& word : command) bytes_max += kLengthBytesMax + word.size();
+  return Encode(command, bytes_max);
+}
+
 std::optional<Command> DecodeCommand(std::string_view bytes) { return Decode<Command>(bytes); }
-std::string EncodeReply(const Reply& reply) { return Encode(reply); }
+
+std::string EncodeReply(const Reply& reply) { return Encode(reply, reply.text.size()); }
+
 std::optional<Reply> DecodeReply(std::string_view bytes) { return Decode<Reply>(bytes); }
 
 }  // namespace depfast::kv

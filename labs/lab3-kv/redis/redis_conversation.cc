@@ -77,7 +77,7 @@ void RedisConversation::TakeCommands() {
   if (!closing_ && !parser_.error().empty()) Close(Reply::Error("ERR " + parser_.error()));
 }
 
-bool RedisConversation::TryServe(const Command& command) {
+bool RedisConversation::TryServe(Command& command) {
   if (auto reply = ServeHere(command)) {
     Answer(*reply);
     return true;
@@ -89,14 +89,14 @@ bool RedisConversation::TryServe(const Command& command) {
   const bool reads = FindCommand(command[0])->reads;
   if (asked_ > 0 && reads != asked_to_read_) return false;
   asked_to_read_ = reads;
-  Ask(command);
+  Ask(std::move(command));
   return true;
 }
 
-void RedisConversation::Ask(const Command& command) {
+void RedisConversation::Ask(Command command) {
   const CallId call = first_call_ + slots_.size();
   const FrameHeader header{FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)};
-  frames_.push_back(EncodeFrame(header, KvRequest{command, 0}));
+  frames_.push_back(EncodeFrame(header, KvRequest{std::move(command), 0}));
   slots_.emplace_back();
   ++asked_;
 }

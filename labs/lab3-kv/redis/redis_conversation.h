@@ -38,9 +38,9 @@ class RedisConversation final : public real::Conversation {
 
  private:
   void TakeCommands();
-  // Whether it is on its way, or answered; else it has to wait.
-  bool TryServe(const Command& command);
-  void Ask(const Command& command);
+  // Whether it is on its way (and taken), or answered; else it has to wait.
+  bool TryServe(Command& command);
+  void Ask(Command command);
   void Answer(const Reply& reply);
   void Close(const Reply& last);
   void MoveToOutput();

@@ -1,5 +1,6 @@
 #include "resp_parser.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -8,6 +9,9 @@ namespace {
 
 // Taken bytes are forgotten once they are so many.
 constexpr std::size_t kForgetBytes = 64 * 1024;
+
+// Of an array's arguments, those that room is made for before they come.
+constexpr std::size_t kRoomMadeMax = 16;
 
 std::optional<std::int64_t> NumberIn(std::string_view text) {
   std::int64_t number = 0;
@@ -194,6 +198,7 @@ RespParser::Progress RespParser::ReadCount() {
     return Fail("invalid multibulk length");
   }
   arguments_left_ = *count > 0 ? static_cast<std::size_t>(*count) : 0;  // an empty one is nothing
+  command_.reserve(std::min(arguments_left_, kRoomMadeMax));
   return Progress::kAgain;
 }
 

@@ -5,8 +5,10 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "number_flag.h"
 #include "put_load.h"
@@ -15,7 +17,7 @@ namespace depfast::load {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: put_load --target raft|etcd --replicas HOST:PORT,... [--clients N | --rate "
+    "usage: put_load --target raft|kv|etcd --replicas HOST:PORT,... [--clients N | --rate "
     "PUTS_PER_SECOND]"
     " [--connections N] [--value-bytes N] [--warm-up-ms N] [--window-ms N]";
 
@@ -24,6 +26,16 @@ struct Flags {
   TargetOptions connect;
   LoadOptions load;
 };
+
+using Connector = std::unique_ptr<PutTarget> (*)(const TargetOptions&);
+
+// Null if there is no such target.
+Connector ConnectorTo(std::string_view target) {
+  if (target == "raft") return ConnectToRaft;
+  if (target == "kv") return ConnectToKv;
+  if (target == "etcd") return ConnectToEtcd;
+  return nullptr;
+}
 
 Flags ParseFlags(int argc, char** argv) {
   enum { kTarget, kReplicas, kClients, kRate, kConnections, kValueBytes, kWarmUp, kWindow };
@@ -51,8 +63,7 @@ Flags ParseFlags(int argc, char** argv) {
     if (choice == kWarmUp) flags.load.warm_up = std::chrono::milliseconds(number());
     if (choice == kWindow) flags.load.window = std::chrono::milliseconds(number());
   }
-  const bool known = flags.target == "raft" || flags.target == "etcd";
-  if (optind != argc || !known || flags.connect.replicas.empty()) {
+  if (optind != argc || !ConnectorTo(flags.target) || flags.connect.replicas.empty()) {
     throw std::invalid_argument(kUsage);
   }
   return flags;
@@ -94,8 +105,7 @@ int main(int argc, char** argv) {
   prctl(PR_SET_TIMERSLACK, 1UL);  // ns: or an open loop's arrivals would all be 50 us late
   try {
     const Flags flags = ParseFlags(argc, argv);
-    const auto target =
-        flags.target == "raft" ? ConnectToRaft(flags.connect) : ConnectToEtcd(flags.connect);
+    const auto target = ConnectorTo(flags.target)(flags.connect);
     Print(flags, Run(*target, flags.load));
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "put_load: %s\n", error.what());

@@ -37,8 +37,9 @@ struct TargetOptions {
   int connections = 1;  // to the leader
 };
 
-// Both look for the leader, and connect to it. Throw std::exception if none is found in 10 s.
-std::unique_ptr<PutTarget> ConnectToRaft(const TargetOptions& options);
+// All look for the leader, and connect to it. Throw std::exception if none is found in 10 s.
+std::unique_ptr<PutTarget> ConnectToRaft(const TargetOptions& options);  // lab 2's
+std::unique_ptr<PutTarget> ConnectToKv(const TargetOptions& options);    // lab 3's
 // Throws as well if this program was built without gRPC.
 std::unique_ptr<PutTarget> ConnectToEtcd(const TargetOptions& options);
 

@@ -1,20 +1,6 @@
-// Puts to our Raft: frames on a few connections to the leader, one thread.
-#include <poll.h>
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <exception>
-#include <optional>
-#include <stdexcept>
-#include <system_error>
-
-#include "depfast/frame.h"
-#include "put_target.h"
+// Puts to lab 2's Raft.
+#include "frame_target.h"
 #include "raft_messages.h"
-#include "real/client.h"
-#include "real/connection.h"
 
 namespace depfast::load {
 namespace {
@@ -23,121 +9,39 @@ using raft::Submit;
 using raft::SubmitReply;
 using raft::SubmitStatus;
 
-std::string EncodeSubmit(std::uint64_t id, const Submit& request) {
-  return EncodeFrame({FrameKind::kRequest, Submit::kMethod, id, Dependency::Client(id)}, request);
+std::string Encode(CallId call, const Submit& request) {
+  return EncodeFrame({FrameKind::kRequest, Submit::kMethod, call, Dependency::Client(call)},
+                     request);
 }
 
-std::optional<SubmitReply> DecodeSubmitReply(std::string_view bytes, CallId& call) {
+std::string EncodePut(CallId call, std::string_view key, std::string_view value) {
+  Submit request;
+  request.command.reserve(key.size() + value.size());
+  request.command.append(key).append(value);
+  return Encode(call, request);
+}
+
+std::string EncodeProbe() { return Encode(1, Submit{"who leads?"}); }
+
+std::optional<Fate> FateIn(std::string_view body) {
   std::string error;
-  const auto frame = DecodeFrame(bytes, error);
-  if (!frame || frame->header.kind != FrameKind::kReply) return std::nullopt;
-  call = frame->header.call;
-  return DecodeBody<SubmitReply>(frame->body, error);
+  const auto reply = DecodeBody<SubmitReply>(body, error);
+  if (!reply) return std::nullopt;
+  switch (reply->status) {
+    case SubmitStatus::kCommitted:
+      return Fate::kCommitted;
+    case SubmitStatus::kNotLeader:
+      return Fate::kNotLeader;
+    case SubmitStatus::kUnknown:
+      break;
+  }
+  return Fate::kUnknown;
 }
-
-// Whether the replica commits what it is given, now.
-bool Leads(const real::Endpoint& replica) {
-  constexpr Duration kPatience = 500ms;
-  try {
-    real::Client client(replica, real::kNobody, kPatience);
-    client.Send(EncodeSubmit(1, Submit{"who leads?"}));
-    const auto bytes = client.Receive(kPatience);
-    CallId call = 0;
-    const auto reply = bytes ? DecodeSubmitReply(*bytes, call) : std::nullopt;
-    return reply && reply->status == SubmitStatus::kCommitted;
-  } catch (const std::system_error&) {  // not up, or not yet
-    return false;
-  }
-}
-
-real::Endpoint FindLeader(const std::vector<real::Endpoint>& replicas) {
-  const auto deadline = Clock::now() + 10s;
-  while (Clock::now() < deadline) {
-    for (const auto& replica : replicas) {
-      if (Leads(replica)) return replica;
-    }
-    poll(nullptr, 0, 20);
-  }
-  throw std::runtime_error("no replica has led within 10 s");
-}
-
-class RaftTarget final : public PutTarget {
- public:
-  explicit RaftTarget(const TargetOptions& options) {
-    const auto leader = FindLeader(options.replicas);
-    for (int i = 0; i < options.connections; ++i) {
-      // The greeting is all that has been said: the client's socket is as good as a new one.
-      const real::Client greeted(leader);
-      auto& lane = lanes_.emplace_back(real::Descriptor(dup(greeted.fd())), counters_);
-      lane.connection.reader().set_frame_bytes_max(kMaxFrameBytes);
-      lane.connection.set_writable();
-      polled_.push_back({lane.connection.fd(), POLLIN, 0});
-    }
-  }
-
-  void Start(std::uint64_t id, std::string_view key, std::string_view value) override {
-    Submit request;
-    request.command.reserve(key.size() + value.size());
-    request.command.append(key).append(value);
-    lanes_[id % lanes_.size()].queue.Push(id, MakeBytes(EncodeSubmit(id, request)));
-  }
-
-  void Await(Clock::time_point until, std::vector<Ended>& ended) override {
-    for (Lane& lane : lanes_) lane.connection.Write(lane.queue, scratch_);
-    Poll(until);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      Lane& lane = lanes_[i];
-      if ((polled_[i].revents & POLLOUT) != 0) lane.connection.set_writable();
-      if ((polled_[i].revents & ~POLLOUT) != 0) Receive(lane, ended);
-    }
-  }
-
- private:
-  struct Lane {
-    Lane(real::Descriptor socket, real::NetworkCounters& counters)
-        : connection(std::move(socket), counters) {}
-    real::Connection connection;
-    real::SendQueue queue;
-  };
-
-  void Poll(Clock::time_point until) {
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      polled_[i].events = lanes_[i].queue.empty() ? POLLIN : POLLIN | POLLOUT;
-    }
-    const auto left = std::max<Clock::duration>(until - Clock::now(), Clock::duration::zero());
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    const timespec timeout = {seconds.count(), (left - seconds).count()};
-    if (ppoll(polled_.data(), polled_.size(), &timeout, nullptr) < 0) {
-      if (errno != EINTR) real::ThrowErrno("poll");
-      for (pollfd& each : polled_) each.revents = 0;
-    }
-  }
-
-  void Receive(Lane& lane, std::vector<Ended>& ended) {
-    lane.connection.set_readable();
-    lane.connection.Read(std::size_t{1} << 20);
-    while (const auto frame = lane.connection.reader().Next()) {
-      CallId id = 0;
-      const auto reply = DecodeSubmitReply(*frame, id);
-      if (!reply) throw std::runtime_error("the leader answers with an error");
-      if (reply->status == SubmitStatus::kNotLeader) {
-        throw std::runtime_error("the leader changed during the measurement");
-      }
-      ended.push_back({id, reply->status == SubmitStatus::kCommitted});
-    }
-    if (lane.connection.ended()) throw std::runtime_error("the leader closed a connection");
-  }
-
-  real::NetworkCounters counters_;
-  std::vector<Lane> lanes_;
-  std::vector<pollfd> polled_;  // as lanes_
-  real::WriteScratch scratch_;
-};
 
 }  // namespace
 
 std::unique_ptr<PutTarget> ConnectToRaft(const TargetOptions& options) {
-  return std::make_unique<RaftTarget>(options);
+  return ConnectWith({EncodePut, EncodeProbe, FateIn}, options);
 }
 
 }  // namespace depfast::load

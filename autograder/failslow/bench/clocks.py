@@ -1,6 +1,7 @@
 """Processor time as the kernel keeps it: of threads, and of cores."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,7 @@ class Instant:
     ticks: dict[str, int]
 
 
-def read(processes: list[int]) -> Instant:
+def read(processes: Sequence[int]) -> Instant:
     """CannotDo when a process has gone or the kernel keeps no such numbers."""
     busy, ticks = _cores()
     threads = {process: _threads(process) for process in processes}
@@ -69,5 +70,5 @@ def _cores() -> tuple[dict[str, int], dict[str, int]]:
             ticks[name] = sum(times)
             busy[name] = ticks[name] - times[3] - times[4]
     if len(ticks) < len(CORES):
-        raise CannotDo("a calibration needs two cores: one for the replicas, one for the clients")
+        raise CannotDo("this needs two cores: one for the replicas, one for the clients")
     return busy, ticks

@@ -1,0 +1,206 @@
+"""`kit bench kv`: the reference key-value store, alone or beside Redis and etcd."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from failslow import cmake, console
+from failslow.bench import load, redis_load, servers
+from failslow.bench.figures import Figure, Plot, Section
+from failslow.bench.load import MEDIAN, P99, Load
+from failslow.bench.redis_load import Commands
+from failslow.bench.servers import Servers
+from failslow.cluster import metrics
+from failslow.cluster.metrics import Metrics
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.labs import ClusterView, load_labs
+
+PEERS = ("redis", "etcd")
+COMMANDS = tuple(Commands(name, pipeline) for pipeline in (1, 16) for name in ("SET", "GET"))
+PUTS = Load(256)
+ROUNDS = 3
+"""Of every measurement, systems in turn; the median counts, because disks have moods."""
+
+SECONDS = 3.0
+"""That a measurement should take."""
+WARM_UP_REQUESTS = {1: 20_000, 16: 100_000}
+"""By pipeline. They also put most of the keys there that GET then asks for."""
+READY_S = 20.0
+POLL_S = 0.05
+
+TIMES_REDIS_AT_LEAST = 0.5
+TIMES_ETCD_AT_LEAST = 4.0
+
+TEXT = (
+    "The reference key-value store: three replicas, every write durable on a majority of them,"
+    " every read confirmed by a majority. They share the first core, the clients have the second;"
+    " everything is on the loopback and on this machine's disk. Values have 256 bytes."
+    f" redis-benchmark sends SET and GET for {redis_load.KEYS:,} keys on {redis_load.CLIENTS}"
+    " connections to the leader's Redis port, one command at a time and 16 at once."
+    f" Puts of {PUTS.clients} clients in a closed loop come from the kit's own load generator, in"
+    f" the store's own messages, on one connection. Every figure is the median of {ROUNDS} rounds,"
+    " each with fresh data."
+)
+REDIS_TEXT = (
+    " Redis is the distribution's: one process that keeps one copy, and answers a write when it is"
+    " on disk (appendonly yes, appendfsync always). What is lost on the way to three copies is the"
+    " price of replication."
+)
+ETCD_TEXT = (
+    " etcd is the distribution's, with three members and its defaults, driven through its gRPC"
+    " interface by the same load generator. It does more for a put than this store: it keeps"
+    " versions of a key in a database and serves watchers."
+)
+
+Start = Callable[[Kit], AbstractContextManager[Servers]]
+Results = dict[tuple[str, Commands], redis_load.Result]
+"""By system and commands."""
+PutResults = dict[str, load.Result]
+"""By system."""
+
+
+def run(kit: Kit, peers: Sequence[str]) -> Section:
+    """`peers`: of PEERS."""
+    servers.check_cores()
+    redis_load.program()
+    definitions = ["FAILSLOW_ETCD=ON"] if "etcd" in peers else []
+    cmake.build(kit, targets=["put_load", "lab3_real"], definitions=definitions)
+    results, puts = measure(kit, peers)
+    figures = [*ratios(results, puts), *command_figures(results), *put_figures(puts)]
+    text = TEXT + (REDIS_TEXT if "redis" in peers else "") + (ETCD_TEXT if "etcd" in peers else "")
+    return Section(
+        "kv", "The reference key-value store, for real", text, figures, plots(results, puts)
+    )
+
+
+def measure(kit: Kit, peers: Sequence[str]) -> tuple[Results, PutResults]:
+    """The median results of each system."""
+    view = load_labs(kit).get("lab3").cluster
+    assert view is not None, "lab 3's replicas run as processes"
+    speak_redis: dict[str, Start] = {"kv": servers.kv}
+    take_puts: dict[str, Start] = {"kv": servers.kv}
+    if "redis" in peers:
+        speak_redis["redis"] = servers.redis
+    if "etcd" in peers:
+        take_puts["etcd"] = servers.etcd
+    rounds: dict[tuple[str, Commands], list[redis_load.Result]] = {}
+    put_rounds: dict[str, list[load.Result]] = {}
+    total = ROUNDS * (len(speak_redis) * len(COMMANDS) + len(take_puts))
+    with console.progress("Measuring") as advance:
+        done = 0
+        for _ in range(ROUNDS):
+            for name, start in speak_redis.items():
+                with start(kit) as cluster:
+                    for commands in COMMANDS:
+                        advance(done, total, f"{name}, {commands.describe()}")
+                        result = _measure(cluster, view, commands)
+                        rounds.setdefault((name, commands), []).append(result)
+                        done += 1
+            for name, start in take_puts.items():
+                advance(done, total, f"{name}, {PUTS.describe()}")
+                with start(kit) as cluster:
+                    put_rounds.setdefault(name, []).append(load.run(kit, cluster, PUTS))
+                done += 1
+    return (
+        {key: redis_load.median(each) for key, each in rounds.items()},
+        {name: load.median(each) for name, each in put_rounds.items()},
+    )
+
+
+def _measure(cluster: Servers, view: ClusterView, commands: Commands) -> redis_load.Result:
+    """CannotDo when it is lost: no leader, another leader, a connection that broke."""
+    leader = _await_leader(cluster, view)
+    address = cluster.redis[leader]
+    redis_load.await_answer(address)
+    warm_up = WARM_UP_REQUESTS[commands.pipeline]
+    rate = redis_load.run(cluster, address, commands, warm_up).per_second
+    result = redis_load.run(cluster, address, commands, max(warm_up, round(rate * SECONDS)))
+    if _await_leader(cluster, view) != leader:
+        raise CannotDo("the leader changed during the measurement")
+    return result
+
+
+def _await_leader(cluster: Servers, view: ClusterView) -> int:
+    """Its number; 0 of servers that have none. CannotDo when nobody leads in time."""
+    if not cluster.metrics:
+        return 0
+    deadline = time.monotonic() + READY_S
+    while (leader := leader_of([metrics.read(path) for path in cluster.metrics], view)) is None:
+        if time.monotonic() > deadline:
+            raise CannotDo(f"no replica has led within {READY_S:.0f} s")
+        time.sleep(POLL_S)
+    return leader
+
+
+def leader_of(replicas: Sequence[Metrics | None], view: ClusterView) -> int | None:
+    """The number of the replica that shows it, if there is one."""
+    (shown,) = (each for each in view.shows if each.name == view.ready_name)
+    for number, told in enumerate(replicas):
+        value = None if told is None else told.observed(shown.kind, shown.value)
+        if value is not None and shown.in_words(value) == view.ready_is:
+            return number
+    return None
+
+
+def ratios(results: Results, puts: PutResults) -> list[Figure]:
+    """Of our figures to those of the peers that were measured."""
+    figures = []
+    for commands in COMMANDS:
+        if ("redis", commands) in results:
+            times = results["kv", commands].per_second / results["redis", commands].per_second
+            name = f"{commands.describe()}, ours to Redis's"
+            figures.append(Figure(name, times, "x", TIMES_REDIS_AT_LEAST))
+    if "etcd" in puts:
+        times = puts["kv"].puts_per_second / puts["etcd"].puts_per_second
+        name = f"puts, {PUTS.describe()}, ours to etcd's"
+        figures.append(Figure(name, times, "x", TIMES_ETCD_AT_LEAST))
+    return figures
+
+
+def command_figures(results: Results) -> list[Figure]:
+    others = max(result.other_share for result in results.values())
+    figures = [Figure("the kernel's and other work beside it, at most", 100 * others, "%")]
+    for (system, commands), result in results.items():
+        label = f"{system}, {commands.describe()}"
+        figures.append(Figure(f"{label}: commands", result.per_second, "/s"))
+        if result.median is not None and result.p99 is not None:
+            figures.append(Figure(f"{label}: median", result.median, "ms"))
+            figures.append(Figure(f"{label}: p99", result.p99, "ms"))
+        busy = f"{label}: busy share of the"
+        figures.append(Figure(f"{busy} servers' core", 100 * result.server_share, "%"))
+        figures.append(Figure(f"{busy} client's core", 100 * result.client_share, "%"))
+    return figures
+
+
+def put_figures(puts: PutResults) -> list[Figure]:
+    figures = []
+    for system, result in puts.items():
+        label = f"{system}, {PUTS.describe()}"
+        share = 100 * result.client_cpu_share
+        figures += [
+            Figure(f"{label}: puts", result.puts_per_second, "/s"),
+            Figure(f"{label}: median", result.percentiles[MEDIAN] / 1000, "ms"),
+            Figure(f"{label}: p99", result.percentiles[P99] / 1000, "ms"),
+            Figure(f"{label}: busy share of the client's core", share, "%"),
+        ]
+    return figures
+
+
+def plots(results: Results, puts: PutResults) -> list[Plot]:
+    labels = [commands.describe() for commands in COMMANDS]
+    systems = list(dict.fromkeys(system for system, _ in results))
+    rates = {
+        system: [results[system, commands].per_second for commands in COMMANDS]
+        for system in systems
+    }
+    plots = [Plot("Commands in a second, by redis-benchmark", "per second", labels, rates)]
+    tails = {
+        system: [results[system, commands].p99 or 0.0 for commands in COMMANDS]
+        for system in systems
+    }
+    if all(map(all, tails.values())):
+        plots.append(Plot("99th percentile of latency, by redis-benchmark", "ms", labels, tails))
+    by_system = {system: [result.puts_per_second] for system, result in puts.items()}
+    plots.append(Plot("Puts in a second", "per second", [PUTS.describe()], by_system))
+    return plots

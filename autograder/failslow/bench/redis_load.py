@@ -1,0 +1,144 @@
+"""Runs redis-benchmark and reads its table."""
+
+import csv
+import math
+import resource
+import shutil
+import socket
+import statistics
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from failslow import process
+from failslow.bench import clocks
+from failslow.bench.servers import CLIENT_CORE, Servers, pinned
+from failslow.errors import CannotDo
+
+CLIENTS = 50
+KEYS = 10_000
+VALUE_BYTES = 256
+TIMEOUT_S = 120.0
+"""It never ends by itself when the server is lost."""
+
+READY_S = 10.0
+POLL_S = 0.05
+
+COLUMNS = ("test", "rps")
+"""Of a redis-benchmark before 6.2, which prints no header and no latencies."""
+
+
+@dataclass(frozen=True)
+class Commands:
+    """`name`: SET or GET. `pipeline`: how many each client sends before it waits for replies."""
+
+    name: str
+    pipeline: int = 1
+
+    def describe(self) -> str:
+        return self.name if self.pipeline == 1 else f"{self.name}, {self.pipeline} at once"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Latencies in milliseconds; None where redis-benchmark tells none. Shares are of a core.
+
+    `other_share`: what the two cores did besides, the kernel's work for disk and network included.
+    """
+
+    per_second: float
+    median: float | None
+    p99: float | None
+    client_share: float
+    server_share: float
+    other_share: float
+
+
+def program() -> str:
+    """CannotDo when it is not installed."""
+    if found := shutil.which("redis-benchmark"):
+        return found
+    raise CannotDo("redis-benchmark is missing: install the package redis-tools")
+
+
+def await_answer(address: str) -> None:
+    """Returns once whoever listens there answers a PING. CannotDo when that is not in time."""
+    host, _, port = address.rpartition(":")
+    deadline = time.monotonic() + READY_S
+    while True:
+        with suppress(OSError), socket.create_connection((host, int(port)), READY_S) as client:
+            client.sendall(b"PING\r\n")
+            if client.recv(64) == b"+PONG\r\n":
+                return
+        if time.monotonic() > deadline:
+            raise CannotDo(f"nobody answers Redis clients at {address}")
+        time.sleep(POLL_S)
+
+
+def run(servers: Servers, address: str, commands: Commands, requests: int) -> Result:
+    """So many requests to one of `servers`. CannotDo when the measurement is lost."""
+    host, _, port = address.rpartition(":")
+    argv = [program(), "-h", host, "-p", port, "-c", str(CLIENTS), "-d", str(VALUE_BYTES)]
+    argv += ["-r", str(KEYS), "-P", str(commands.pipeline), "-n", str(requests)]
+    argv += ["-t", commands.name.lower(), "--csv"]
+    first, client_s = clocks.read(servers.processes), _client_s()
+    done = process.run(pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S)
+    last, client_s = clocks.read(servers.processes), _client_s() - client_s
+    if done.exit_code != 0:
+        raise CannotDo(f"redis-benchmark failed: {done.how_it_ended()}", done.errors)
+    row = parse(done.output, commands.name)
+    client = client_s / (last.at - first.at)
+    server = sum(own + others for own, others in clocks.shares(first, last).values())
+    busy = sum(clocks.busy_share(first, last, core) for core in clocks.CORES)
+    return Result(
+        row["rps"],
+        row.get("p50_latency_ms"),
+        row.get("p99_latency_ms"),
+        client,
+        server,
+        max(0.0, busy - client - server),
+    )
+
+
+def parse(text: str, name: str) -> dict[str, float]:
+    """What the table says about the command, by column. CannotDo if it is no such table."""
+    rows = list(csv.reader(text.splitlines()))
+    columns = rows[0] if rows and rows[0][:1] == [COLUMNS[0]] else list(COLUMNS)
+    for row in rows:
+        if row[:1] == [name]:
+            return _numbers(columns[1:], row[1:])
+    raise CannotDo(f"redis-benchmark says nothing about {name}", text)
+
+
+def _numbers(columns: Sequence[str], cells: Sequence[str]) -> dict[str, float]:
+    try:
+        numbers = {name: float(cell) for name, cell in zip(columns, cells, strict=True)}
+    except ValueError as error:
+        raise CannotDo(f"redis-benchmark's output is malformed ({error})") from error
+    if not (numbers.get("rps", 0.0) > 0 and all(map(math.isfinite, numbers.values()))):
+        raise CannotDo(f"redis-benchmark's output is malformed: {','.join(cells)}")
+    return numbers
+
+
+def median(results: Sequence[Result]) -> Result:
+    """Of each figure."""
+    return Result(
+        statistics.median(each.per_second for each in results),
+        _median_if_told([each.median for each in results]),
+        _median_if_told([each.p99 for each in results]),
+        statistics.median(each.client_share for each in results),
+        statistics.median(each.server_share for each in results),
+        statistics.median(each.other_share for each in results),
+    )
+
+
+def _median_if_told(values: Sequence[float | None]) -> float | None:
+    told = [value for value in values if value is not None]
+    return statistics.median(told) if told else None
+
+
+def _client_s() -> float:
+    """Processor time of children that have ended: of all that redis-benchmark took, after it."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,29 @@
+// Puts to replicas of ours: what a lab's messages are like, and a target that speaks them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "depfast/frame.h"
+#include "put_target.h"
+
+namespace depfast::load {
+
+enum class Fate { kCommitted, kNotLeader, kUnknown };
+
+// How a lab's replicas are spoken to. None is null.
+struct Dialect {
+  // A request to put a value, as a frame.
+  std::string (*encode_put)(CallId call, std::string_view key, std::string_view value);
+  // A request that is kCommitted by the leader only.
+  std::string (*encode_probe)();
+  // What a reply's body says about its request; nothing if it is not such a reply.
+  std::optional<Fate> (*fate_in)(std::string_view body);
+};
+
+// Looks for the leader, and connects to it. Throws std::exception if none is found in 10 s.
+std::unique_ptr<PutTarget> ConnectWith(const Dialect& dialect, const TargetOptions& options);
+
+}  // namespace depfast::load

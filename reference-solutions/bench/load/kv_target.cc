@@ -1,0 +1,44 @@
+// Puts to lab 3's store, as SET commands.
+#include <cstdint>
+
+#include "frame_target.h"
+#include "kv_errors.h"
+#include "kv_messages.h"
+
+namespace depfast::load {
+namespace {
+
+using kv::KvRequest;
+using kv::Reply;
+
+std::string Encode(CallId call, const KvRequest& request) {
+  return EncodeFrame({FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)},
+                     request);
+}
+
+std::string EncodePut(CallId call, std::string_view key, std::string_view value) {
+  return Encode(call, {{"SET", std::string(key), std::string(value)}, 0});
+}
+
+// A command that seems to be forwarded goes no further: only the leader serves it. Its number must
+// be new to the replica.
+std::string EncodeProbe() {
+  const auto number = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+  return Encode(1, {{"GET", "who leads?"}, number});
+}
+
+std::optional<Fate> FateIn(std::string_view body) {
+  std::string error;
+  const auto reply = DecodeBody<Reply>(body, error);
+  if (!reply) return std::nullopt;
+  if (kv::HasCode(*reply, "TRYAGAIN")) return Fate::kNotLeader;
+  return reply->kind == Reply::Kind::kError ? Fate::kUnknown : Fate::kCommitted;
+}
+
+}  // namespace
+
+std::unique_ptr<PutTarget> ConnectToKv(const TargetOptions& options) {
+  return ConnectWith({EncodePut, EncodeProbe, FateIn}, options);
+}
+
+}  // namespace depfast::load
