@@ -44,8 +44,8 @@ TEXT = (
 )
 REDIS_TEXT = (
     " Redis is the distribution's: one process that keeps one copy, and answers a write when it is"
-    " on disk (appendonly yes, appendfsync always). What is lost on the way to three copies is the"
-    " price of replication."
+    " on disk (appendonly yes, appendfsync always). It has the core to itself that our three"
+    " replicas share."
 )
 ETCD_TEXT = (
     " etcd is the distribution's, with three members and its defaults, driven through its gRPC"
@@ -194,7 +194,8 @@ def plots(results: Results, puts: PutResults) -> list[Plot]:
         system: [results[system, commands].per_second for commands in COMMANDS]
         for system in systems
     }
-    plots = [Plot("Commands in a second, by redis-benchmark", "per second", labels, rates)]
+    title = "Commands in a second, by redis-benchmark"
+    plots = [Plot(title, "per second", labels, rates, log=True)]
     tails = {
         system: [results[system, commands].p99 or 0.0 for commands in COMMANDS]
         for system in systems
