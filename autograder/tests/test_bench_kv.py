@@ -4,6 +4,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,11 +85,17 @@ def redis_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "redis-benchmark"
 
 
-def test_redis_benchmark_gets_the_load_in_its_words(redis_benchmark: Path) -> None:
-    words = "-h 127.0.0.1 -p 1 -c 50 -d 256 -r 10000 -P 16 -n 7 -t get --csv"
+@pytest.mark.parametrize(
+    ("commands", "data"),
+    [(kv.GRADED[0], "-d 3"), (kv.LARGER[0], "-d 256 -r 10000")],
+)
+def test_redis_benchmark_gets_the_load_in_its_words(
+    redis_benchmark: Path, commands: Commands, data: str
+) -> None:
+    words = f"-h 127.0.0.1 -p 1 -c 50 -n 7 --csv -t get -P 16 {data}"
     program = f"import sys\nassert sys.argv[1:] == {words.split()!r}\nprint({TABLE!r})"
     write_program(redis_benchmark, program)
-    told = redis_load.run(SERVERS, SERVERS.redis[0], Commands("GET", 16), 7)
+    told = redis_load.run(SERVERS, SERVERS.redis[0], replace(commands, name="GET", pipeline=16), 7)
     assert (told.per_second, told.median, told.p99) == (48780.49, 0.063, 0.135)
 
 
@@ -160,6 +167,7 @@ def test_the_leader_is_who_shows_it(view: ClusterView) -> None:
 
 def test_half_of_redis_and_four_times_etcd_are_enough() -> None:
     figures = kv.ratios(results(50.0, theirs=100.0), puts(kv=400.0, etcd=100.0))
+    assert len(figures) == 9, "four are for information"
     assert len(verdicts(figures)) == 5 and all(verdicts(figures).values())
     figures = kv.ratios(results(49.0, theirs=100.0), puts(kv=399.0, etcd=100.0))
     assert len(verdicts(figures)) == 5 and not any(verdicts(figures).values())

@@ -17,8 +17,6 @@ from failslow.bench.servers import CLIENT_CORE, Servers, pinned
 from failslow.errors import CannotDo
 
 CLIENTS = 50
-KEYS = 10_000
-VALUE_BYTES = 256
 TIMEOUT_S = 120.0
 """It never ends by itself when the server is lost."""
 
@@ -31,13 +29,24 @@ COLUMNS = ("test", "rps")
 
 @dataclass(frozen=True)
 class Commands:
-    """`name`: SET or GET. `pipeline`: how many each client sends before it waits for replies."""
+    """`name`: SET or GET. `pipeline`: how many each client sends before it waits for replies.
+
+    Keys and values are redis-benchmark's own if not given: one key, and 3 bytes.
+    """
 
     name: str
     pipeline: int = 1
+    keys: int = 1
+    value_bytes: int = 3
 
     def describe(self) -> str:
-        return self.name if self.pipeline == 1 else f"{self.name}, {self.pipeline} at once"
+        data = "" if self.keys == 1 else f", {self.keys:,} keys, {self.value_bytes} bytes"
+        return self.name + ("" if self.pipeline == 1 else f", {self.pipeline} at once") + data
+
+    def flags(self) -> list[str]:
+        keys = ["-r", str(self.keys)] if self.keys > 1 else []
+        pipeline = ["-P", str(self.pipeline)]
+        return ["-t", self.name.lower(), *pipeline, "-d", str(self.value_bytes), *keys]
 
 
 @dataclass(frozen=True)
@@ -79,9 +88,8 @@ def await_answer(address: str) -> None:
 def run(servers: Servers, address: str, commands: Commands, requests: int) -> Result:
     """So many requests to one of `servers`. CannotDo when the measurement is lost."""
     host, _, port = address.rpartition(":")
-    argv = [program(), "-h", host, "-p", port, "-c", str(CLIENTS), "-d", str(VALUE_BYTES)]
-    argv += ["-r", str(KEYS), "-P", str(commands.pipeline), "-n", str(requests)]
-    argv += ["-t", commands.name.lower(), "--csv"]
+    argv = [program(), "-h", host, "-p", port, "-c", str(CLIENTS), "-n", str(requests), "--csv"]
+    argv += commands.flags()
     first, client_s = clocks.read(servers.processes), _client_s()
     done = process.run(pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S)
     last, client_s = clocks.read(servers.processes), _client_s() - client_s
