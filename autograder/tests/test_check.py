@@ -61,6 +61,17 @@ def test_junit_counts_a_skipped_test_as_failed(tmp_path: Path) -> None:
     assert "why" in counts.problems[0]
 
 
+def test_junit_takes_an_excuse_that_was_agreed_on(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    skipped = '<testcase name="{}"><skipped message="{}"/></testcase>'
+    cases = [skipped.format("a", "no net"), skipped.format("b", "no net"), skipped.format("c", "")]
+    report.write_text(f'<testsuite>{"".join(cases)}<testcase name="d"/></testsuite>')
+    counts = junit.read(report, excuses=["no net"])
+    assert counts.problems == ["c was not run"]
+    assert (counts.passed, counts.remarks) == (1, ["2 tests were not run: no net"])
+    assert junit.read(report).failed == 3
+
+
 @pytest.mark.parametrize("text", ["", "<testsuite/>", "nonsense"])
 def test_junit_without_tests_is_refused(tmp_path: Path, text: str) -> None:
     report = tmp_path / "report.xml"

@@ -270,7 +270,8 @@ def test_an_interrupted_up_ends_what_it_started(
     up: RunKit, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupt(*_: object) -> bool:
-        assert len(pids(data)) == 3
+        if len(pids(data)) < 3:  # a program that has not begun yet has no arguments to find it by
+            return False
         raise KeyboardInterrupt
 
     monkeypatch.setattr("failslow.process.stop_all", lambda: None)  # the tests go on

@@ -48,7 +48,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tab() -> Iterator[browser.Tab]:
     program = browser.find()
     if program is None:
-        pytest.skip("no browser")
+        pytest.skip(browser.NONE)
     with browser.open_tab(program) as tab:
         yield tab
 

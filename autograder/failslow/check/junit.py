@@ -1,6 +1,8 @@
 """Reads JUnit XML, which both ctest and pytest write."""
 
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from failslow.check.step import Counts
@@ -9,8 +11,9 @@ from failslow.errors import CannotDo
 DETAIL_LINES = 30
 
 
-def read(path: Path) -> Counts:
-    """Counts test cases. A skipped test is a failure: a test that never runs proves nothing.
+def read(path: Path, excuses: Sequence[str] = ()) -> Counts:
+    """Counts test cases. A skipped test is a failure: a test that never runs proves nothing. Unless
+    it gives one of `excuses` as its reason: then a remark says how many did.
 
     CannotDo when there is no such file or no test in it.
     """
@@ -21,9 +24,20 @@ def read(path: Path) -> Counts:
     if not cases:
         raise CannotDo("the test report holds no test")
     counts = Counts()
+    excused = Counter[str]()
     for case in cases:
-        counts.expect(_passed(case), _describe(case))
+        if (reason := _reason(case)) in excuses:
+            excused[reason] += 1
+        else:
+            counts.expect(_passed(case), _describe(case))
+    counts.remarks += [f"{number} tests were not run: {why}" for why, number in excused.items()]
     return counts
+
+
+def _reason(case: ElementTree.Element) -> str:
+    """Why it was skipped; empty if it was not, or does not say."""
+    skipped = case.find("skipped")
+    return "" if skipped is None else skipped.get("message", "")
 
 
 def _passed(case: ElementTree.Element) -> bool:

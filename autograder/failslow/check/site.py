@@ -150,7 +150,7 @@ def opened(context: Context) -> Counts:
     """Every page in a browser, if there is one that works: a remark says when there is none."""
     program = browser.find()
     if program is None:
-        return Counts(remarks=[f"no browser: {HOW_TO_SEE_IT}"])
+        return Counts(remarks=[f"{browser.NONE}: {HOW_TO_SEE_IT}"])
     counts = Counts()
     try:
         with browser.open_tab(program) as tab:

@@ -19,6 +19,8 @@ from urllib.parse import urlsplit
 from failslow import process
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NONE = "no browser"
+"""What is said where there is none."""
 ANSWER_S = 30.0
 READ_BYTES = 1 << 20
 
