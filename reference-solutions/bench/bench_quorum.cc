@@ -34,8 +34,9 @@ void QuorumOfFive(benchmark::State& state) {
     stop = true;
   });
   runtime.Spawn("voters", [&] {
-    for (; !stop; runtime.Yield()) {
+    while (!stop) {  // the waiter sets it, while this yields
       for (int i = 0; i < kMajority; ++i) children[static_cast<std::size_t>(i)]->Add();
+      runtime.Yield();
     }
   });
   while (!stop) runtime.Run();

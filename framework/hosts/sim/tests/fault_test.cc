@@ -107,7 +107,7 @@ TEST(FrameFaults, WithoutAnyEveryFrameArrivesOnceAndInTime) {
 
 TEST(FrameFaults, HitTheShareTheyAreGiven) {
   // 250 of 1000: the standard deviation of 2,000 draws is 19.
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     EXPECT_NEAR(static_cast<double>(Stream({DropFault({0}, 250)}, seed).Missing(kFrames).size()),
                 500, 100);
     EXPECT_NEAR(static_cast<double>(Stream({DuplicateFault({0}, 250)}, seed).Twice().size()), 500,

@@ -16,8 +16,6 @@
 namespace depfast::sim {
 namespace {
 
-constexpr Time kStarted = World::kStarted;
-
 // Sends what a client says to replica 1.
 Script PassOn() {
   return OnFrameAtZero([](Turn& turn) {

@@ -15,8 +15,6 @@
 namespace depfast::sim {
 namespace {
 
-constexpr Time kStarted = World::kStarted;
-
 // When replica `replica` began the steps that read frames.
 std::vector<Time> ReadsAt(const World& world, PeerId replica) {
   std::vector<Time> out;
@@ -164,7 +162,7 @@ TEST(Window, AFrameLargerThanItPassesAlone) {
 TEST(Window, ReleaseDropsAHeldFrameAndNeverOneOnTheWire) {
   World world(TenFramesThen([](Turn& turn) {
                 if (turn.input.now > 70us) return;
-                for (const FrameId frame : {2, 6, 10, 10, 11}) turn.Release(1, frame);
+                for (const FrameId frame : {2U, 6U, 10U, 10U, 11U}) turn.Release(1, frame);
               }),
               2, SmallWindow());
   world.sim.Start();
