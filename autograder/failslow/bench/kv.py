@@ -1,11 +1,10 @@
 """`kit bench kv`: the reference key-value store, alone or beside Redis and etcd."""
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-from failslow import cmake, console
+from failslow import cmake, console, waiting
 from failslow.bench import load, redis_load, servers
 from failslow.bench.figures import Figure, Plot, Section
 from failslow.bench.load import MEDIAN, P99, Load
@@ -32,7 +31,6 @@ SECONDS = 3.0
 WARM_UP_REQUESTS = {1: 20_000, 16: 100_000}
 """By pipeline. They also put most of the keys there that GET then asks for."""
 READY_S = 20.0
-POLL_S = 0.05
 
 TIMES_REDIS_AT_LEAST = 0.5
 TIMES_ETCD_AT_LEAST = 4.0
@@ -131,11 +129,12 @@ def _await_leader(cluster: Servers, view: ClusterView) -> int:
     """Its number; 0 of servers that have none. CannotDo when nobody leads in time."""
     if not cluster.metrics:
         return 0
-    deadline = time.monotonic() + READY_S
-    while (leader := leader_of([metrics.read(path) for path in cluster.metrics], view)) is None:
-        if time.monotonic() > deadline:
-            raise CannotDo(f"no replica has led within {READY_S:.0f} s")
-        time.sleep(POLL_S)
+
+    def ask() -> int | None:
+        return leader_of([metrics.read(path) for path in cluster.metrics], view)
+
+    if (leader := waiting.first(ask, READY_S)) is None:
+        raise CannotDo(f"no replica has led within {READY_S:.0f} s")
     return leader
 
 

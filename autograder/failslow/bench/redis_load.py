@@ -6,12 +6,11 @@ import resource
 import shutil
 import socket
 import statistics
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from failslow import process
+from failslow import process, waiting
 from failslow.bench import clocks
 from failslow.bench.servers import CLIENT_CORE, Servers, pinned
 from failslow.errors import CannotDo
@@ -21,7 +20,6 @@ TIMEOUT_S = 120.0
 """It never ends by itself when the server is lost."""
 
 READY_S = 10.0
-POLL_S = 0.05
 
 COLUMNS = ("test", "rps")
 """Of a redis-benchmark before 6.2, which prints no header and no latencies."""
@@ -74,15 +72,15 @@ def program() -> str:
 def await_answer(address: str) -> None:
     """Returns once whoever listens there answers a PING. CannotDo when that is not in time."""
     host, _, port = address.rpartition(":")
-    deadline = time.monotonic() + READY_S
-    while True:
+
+    def answers() -> bool:
         with suppress(OSError), socket.create_connection((host, int(port)), READY_S) as client:
             client.sendall(b"PING\r\n")
-            if client.recv(64) == b"+PONG\r\n":
-                return
-        if time.monotonic() > deadline:
-            raise CannotDo(f"nobody answers Redis clients at {address}")
-        time.sleep(POLL_S)
+            return client.recv(64) == b"+PONG\r\n"
+        return False
+
+    if not waiting.until(answers, READY_S):
+        raise CannotDo(f"nobody answers Redis clients at {address}")
 
 
 def run(servers: Servers, address: str, commands: Commands, requests: int) -> Result:

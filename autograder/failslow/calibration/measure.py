@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from failslow import process
+from failslow import process, waiting
 from failslow.bench import clocks, servers
 from failslow.bench.servers import CLIENT_CORE, Servers, pinned
 from failslow.calibration.workloads import Workload
@@ -94,11 +94,8 @@ def _measure_once(kit: Kit, workload: Workload) -> Row:
 
 def _wait_for_metrics(cluster: Servers) -> None:
     """The replicas run, and have led or followed for a second."""
-    deadline = time.monotonic() + TIMEOUT_S
-    while any(len(_lines(path)) < 1 for path in cluster.metrics):
-        if time.monotonic() > deadline:
-            raise CannotDo("a replica wrote no metrics")
-        time.sleep(0.05)
+    if not waiting.until(lambda: all(_lines(path) for path in cluster.metrics), TIMEOUT_S):
+        raise CannotDo("a replica wrote no metrics")
 
 
 def _lines(path: Path) -> list[bytes]:

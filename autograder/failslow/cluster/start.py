@@ -4,12 +4,11 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from failslow import process
+from failslow import process, waiting
 from failslow.cluster import metrics, processes, state
 from failslow.cluster.layout import Layout
 from failslow.cluster.ports import HOST
@@ -17,7 +16,6 @@ from failslow.cluster.state import State
 from failslow.errors import CannotDo
 
 READY_S = 30.0
-POLL_S = 0.05
 LOG_LINES = 15
 LOG_BYTES = 16 * 1024
 
@@ -53,18 +51,19 @@ def await_true(
 
     CannotDo, with the end of its log, when one of the children ends meanwhile.
     """
-    deadline = time.monotonic() + READY_S
-    while not condition():
+
+    def holds() -> bool:
+        if condition():
+            return True
         for number, child in children.items():
             if (code := child.poll()) is not None:
                 how = process.Completed(code, "", "", timed_out=False).how_it_ended()
                 raise CannotDo(
                     f"replica {number} ended at once: {how}", last_lines(layout.log(number))
                 )
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(POLL_S)
-    return True
+        return False
+
+    return waiting.until(holds, READY_S)
 
 
 def has_metrics(layout: Layout, number: int) -> bool:

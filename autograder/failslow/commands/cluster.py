@@ -5,13 +5,12 @@ import json
 import shlex
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from failslow import console
+from failslow import console, waiting
 from failslow.cluster import place, ports, processes, start, state, status, tables, up
 from failslow.cluster.layout import Layout
 from failslow.cluster.processes import Process
@@ -228,13 +227,13 @@ def _dump(kit: Kit, given: argparse.Namespace) -> int:
     log = layout.log(process.number)
     before = log.stat().st_size
     processes.send(process, signal.SIGUSR1)
-    deadline = time.monotonic() + DUMP_S
-    text = b""
-    while not _is_whole_dump(text, log, before):
-        if time.monotonic() > deadline:
-            raise CannotDo(f"replica {process.number} prints nothing: is it stuck?")
-        time.sleep(start.POLL_S)
+
+    def ask() -> bytes | None:
         text = _from(log, before)
+        return text if _is_whole_dump(text, log, before) else None
+
+    if (text := waiting.first(ask, DUMP_S)) is None:
+        raise CannotDo(f"replica {process.number} prints nothing: is it stuck?")
     print(text.decode(errors="replace"), end="")
     return 0
 
