@@ -406,25 +406,26 @@ void Simulator::Occupy(const Task& task, Duration cost) {
 }
 
 void Simulator::Run(const Task& task, Time from, Duration work) {
+  cores_[nodes_[task.replica].core].threads.Begin(from, work);
+  EndAt(task, from + work);
+}
+
+void Simulator::EndAt(const Task& task, Time when) {
   Node& node = nodes_[task.replica];
-  cores_[node.core].threads.Begin(from, work);
-  node.work[task.kind].ends = from + work;
+  node.work[task.kind].ends = when;
   const EventKind end = task.kind == Task::kStep ? EventKind::kStepEnd : EventKind::kBatchPart;
-  Push(from + work, end, task.replica, node.epoch);
+  Push(when, end, task.replica, node.epoch);
 }
 
 // Whether the work ends now that was to end at `when`: it may have been interrupted since.
 bool Simulator::IsDone(const Task& task, Time when) {
-  Node& node = nodes_[task.replica];
-  Work& work = node.work[task.kind];
+  Work& work = nodes_[task.replica].work[task.kind];
   if (work.ends != when) return false;
   work.ends = kNever;
   const Duration lasts = std::exchange(work.lasts, Duration::zero());
   if (lasts == Duration::zero()) return true;
   LeaveCore(task);
-  work.ends = when + lasts;
-  const EventKind end = task.kind == Task::kStep ? EventKind::kStepEnd : EventKind::kBatchPart;
-  Push(work.ends, end, task.replica, node.epoch);
+  EndAt(task, when + lasts);
   return false;
 }
 

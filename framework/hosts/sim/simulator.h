@@ -284,6 +284,7 @@ class Simulator {
   void TurnTo(Core& core);
   void Occupy(const Task& task, Duration cost);
   void Run(const Task& task, Time from, Duration work);
+  void EndAt(const Task& task, Time when);
   bool IsDone(const Task& task, Time when);
   void LeaveCore(const Task& task);
   void EnterDevice(std::size_t index);

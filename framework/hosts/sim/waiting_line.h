@@ -16,8 +16,6 @@ class WaitingLine {
   // Requires: places >= 1.
   explicit WaitingLine(std::size_t places) : places_(places) { assert(places >= 1); }
 
-  bool idle() const { return inside_.empty(); }
-
   // Returns whether `who` is inside now; if not, it waits. Requires: it is neither already.
   bool Enter(const Who& who, bool alone = false) {
     assert(!Holds(inside_, who) && !Holds(waiting_, who));

@@ -20,9 +20,7 @@ using Those = std::vector<int>;
 
 TEST(WaitingLine, ServesInTheOrderOfArrival) {
   WaitingLine<int> line(1);
-  EXPECT_TRUE(line.idle());
   EXPECT_TRUE(line.Enter(7));
-  EXPECT_FALSE(line.idle());
   EXPECT_FALSE(line.Enter(3));
   EXPECT_FALSE(line.Enter(5));
   EXPECT_EQ(line.Leave(7), Those{3});
@@ -30,7 +28,7 @@ TEST(WaitingLine, ServesInTheOrderOfArrival) {
   EXPECT_EQ(line.Leave(3), Those{5});
   EXPECT_EQ(line.Leave(5), Those{7});
   EXPECT_EQ(line.Leave(7), Those{});
-  EXPECT_TRUE(line.idle());
+  EXPECT_TRUE(line.Enter(3)) << "nobody is left";
 }
 
 TEST(WaitingLine, HasSoManyPlaces) {
@@ -40,7 +38,8 @@ TEST(WaitingLine, HasSoManyPlaces) {
   EXPECT_FALSE(line.Enter(3));
   EXPECT_EQ(line.Leave(2), Those{3});
   EXPECT_EQ(line.Leave(1), Those{});
-  EXPECT_FALSE(line.idle());
+  EXPECT_TRUE(line.Enter(4)) << "one is free";
+  EXPECT_FALSE(line.Enter(5)) << "and only one";
 }
 
 TEST(WaitingLine, WhoWantsToBeAloneIsNotJoined) {
