@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/fiber.h"
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 #include "depfast/runtime.h"
 #include "depfast/value_event.h"
 #include "idle_host.h"

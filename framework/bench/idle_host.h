@@ -1,7 +1,7 @@
 // A host on which nothing happens.
 #pragma once
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 
 namespace depfast {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 #include "sim/simulator.h"
 
 namespace depfast::testkit {

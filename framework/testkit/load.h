@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "depfast/time.h"
 #include "sim/simulator.h"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 #include "testkit/environment.h"
 #include "testkit/json.h"
 

@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "core/stack_overflow.h"
-#include "depfast/service.h"
+#include "depfast/host/service.h"
 #include "sim/step_host.h"
 #include "testkit/environment.h"
 

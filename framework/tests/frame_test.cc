@@ -1,5 +1,5 @@
 // The frame decoder meets anything: a deterministic fuzz test, and the encodings one by one.
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host.h"
-#include "depfast/random.h"
+#include "depfast/host/host.h"
+#include "depfast/host/random.h"
 #include "depfast/rpc.h"
 #include "test_support.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "depfast/event.h"
-#include "depfast/host.h"
-#include "depfast/random.h"
+#include "depfast/host/host.h"
+#include "depfast/host/random.h"
 #include "depfast/runtime.h"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "depfast/service.h"
+#include "depfast/host/service.h"
 #include "raft_checker.h"
 #include "raft_client.h"
 #include "sealed/sealed_backend.h"

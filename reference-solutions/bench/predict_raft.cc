@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "client_core.h"
-#include "depfast/service.h"
+#include "depfast/host/service.h"
 #include "number_flag.h"
 #include "predict_profile.h"
 #include "raft_client.h"

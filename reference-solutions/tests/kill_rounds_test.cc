@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "raft_cluster.h"
 #include "raft_load.h"
 #include "raft_wal.h"

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "depfast/frame.h"
-#include "depfast/random.h"
+#include "depfast/host/frame.h"
+#include "depfast/host/random.h"
 #include "raft_messages.h"
 #include "real/client.h"
 #include "support.h"

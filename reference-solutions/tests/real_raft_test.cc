@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 #include "raft_cluster.h"
 #include "raft_messages.h"
 #include "raft_wal.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "real/descriptor.h"
 #include "real/endpoint.h"
 #include "real/frame_reader.h"

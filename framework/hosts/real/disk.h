@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "real/counters.h"
 #include "real/descriptor.h"
 #include "real/disk_files.h"

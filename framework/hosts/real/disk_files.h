@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "real/counters.h"
 #include "real/file_ops.h"
 

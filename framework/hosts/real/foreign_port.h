@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "real/counters.h"
 #include "real/descriptor.h"
 #include "real/event_loop.h"

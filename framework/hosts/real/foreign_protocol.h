@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 
 namespace depfast::real {
 

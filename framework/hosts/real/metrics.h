@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "real/counters.h"
 
 namespace depfast::real {

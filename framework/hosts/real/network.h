@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "real/connection.h"
 #include "real/counters.h"
 #include "real/endpoint.h"

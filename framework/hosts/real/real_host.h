@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host.h"
-#include "depfast/random.h"
+#include "depfast/host/host.h"
+#include "depfast/host/random.h"
+#include "depfast/host/service.h"
 #include "depfast/runtime.h"
-#include "depfast/service.h"
 #include "real/disk.h"
 #include "real/endpoint.h"
 #include "real/event_loop.h"

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 
 namespace depfast::real {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 
 namespace depfast::real {
 

@@ -3,7 +3,7 @@
 #include <msgpack.hpp>
 #include <utility>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 
 namespace depfast::sealed {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "core/stack_overflow.h"
-#include "depfast/service.h"
+#include "depfast/host/service.h"
 #include "sealed/protocol.h"
 #include "sim/step_host.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host.h"
-#include "depfast/random.h"
+#include "depfast/host/host.h"
+#include "depfast/host/random.h"
 #include "depfast/time.h"
 #include "sim/profile.h"
 

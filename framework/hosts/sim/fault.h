@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "depfast/time.h"
 
 namespace depfast::sim {

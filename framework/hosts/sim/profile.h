@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "depfast/time.h"
 
 namespace depfast::sim {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "sim/disk.h"
 #include "sim/fair_core.h"
 #include "sim/fault.h"

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "depfast/runtime.h"
 #include "depfast/time.h"
 

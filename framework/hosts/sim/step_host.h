@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host.h"
-#include "depfast/random.h"
+#include "depfast/host/host.h"
+#include "depfast/host/random.h"
+#include "depfast/host/service.h"
 #include "depfast/runtime.h"
-#include "depfast/service.h"
 #include "sim/step.h"
 
 namespace depfast::sim {

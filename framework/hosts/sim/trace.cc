@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "depfast/frame.h"
-#include "depfast/random.h"
+#include "depfast/host/frame.h"
+#include "depfast/host/random.h"
 
 namespace depfast::sim {
 namespace {

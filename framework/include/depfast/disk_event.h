@@ -5,7 +5,7 @@
 #include <string>
 
 #include "depfast/event.h"
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 
 namespace depfast {
 

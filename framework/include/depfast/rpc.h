@@ -29,8 +29,8 @@
 
 #include "depfast/dependency.h"
 #include "depfast/event.h"
-#include "depfast/frame.h"
-#include "depfast/host.h"
+#include "depfast/host/frame.h"
+#include "depfast/host/host.h"
 
 namespace depfast {
 

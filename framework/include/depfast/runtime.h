@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "depfast/event.h"
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 #include "depfast/rpc.h"
 #include "depfast/storage.h"
 #include "depfast/time.h"

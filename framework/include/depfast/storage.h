@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "depfast/disk_event.h"
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 
 namespace depfast {
 

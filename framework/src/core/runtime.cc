@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/scheduler.h"
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "depfast/value_event.h"
 
 namespace depfast {

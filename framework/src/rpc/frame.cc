@@ -1,11 +1,11 @@
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 
 namespace depfast {
 

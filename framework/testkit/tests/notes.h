@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 
 namespace depfast::testkit {
 

@@ -3,8 +3,8 @@
 
 #include "depfast/broadcast.h"
 #include "depfast/compound_event.h"
+#include "depfast/host/service.h"
 #include "depfast/runtime.h"
-#include "depfast/service.h"
 #include "notes.h"
 
 namespace depfast::testkit {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 
 namespace depfast::testkit {
 

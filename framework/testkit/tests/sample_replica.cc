@@ -2,9 +2,9 @@
 #include <memory>
 #include <stdexcept>
 
+#include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
-#include "depfast/service.h"
 #include "depfast/value_event.h"
 #include "sample.h"
 

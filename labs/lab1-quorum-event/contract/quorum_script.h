@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 
 namespace depfast::lab1 {
 

@@ -2,7 +2,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "depfast/service.h"
+#include "depfast/host/service.h"
 #include "interpreter.h"
 #include "quorum_script.h"
 

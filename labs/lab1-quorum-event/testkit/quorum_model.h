@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "script.h"
 
 namespace depfast::lab1 {

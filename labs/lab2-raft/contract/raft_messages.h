@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "depfast/frame.h"
-#include "depfast/host.h"
+#include "depfast/host/frame.h"
+#include "depfast/host/host.h"
 #include "depfast/time.h"
 
 namespace depfast::raft {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "depfast/service.h"
+#include "depfast/host/service.h"
 #include "raft.h"
 #include "tally.h"
 

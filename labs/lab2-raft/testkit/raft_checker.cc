@@ -6,7 +6,7 @@
 #include <optional>
 #include <variant>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 
 namespace depfast::raft {
 namespace {

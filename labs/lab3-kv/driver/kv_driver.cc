@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "depfast/service.h"
+#include "depfast/host/service.h"
 #include "kv_commands.h"
 #include "kv_errors.h"
 #include "kv_messages.h"

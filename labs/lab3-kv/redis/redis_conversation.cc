@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 #include "kv_commands.h"
 #include "kv_errors.h"
 

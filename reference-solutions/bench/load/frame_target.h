@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 #include "put_target.h"
 
 namespace depfast::load {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "depfast/time.h"
 #include "put_target.h"
 #include "testkit/load.h"

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
+#include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
-#include "depfast/service.h"
 #include "depfast/storage.h"
 #include "depfast/value_event.h"
 #include "real/client.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host.h"
+#include "depfast/host/host.h"
 
 namespace depfast::real {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "real/frame_reader.h"
 
 namespace depfast::real {

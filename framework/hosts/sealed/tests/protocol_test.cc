@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 
 namespace depfast::sealed {
 namespace {

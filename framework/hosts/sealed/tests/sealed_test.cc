@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
 #include "replicas/well.h"
 #include "sealed/sealed_backend.h"
 #include "sim/step_host.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "depfast/host/service.h"
 #include "depfast/runtime.h"
-#include "depfast/service.h"
 #include "sim/step_host.h"
 #include "world.h"
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "depfast/frame.h"
+#include "depfast/host/frame.h"
+#include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
-#include "depfast/service.h"
 #include "depfast/storage.h"
 #include "sim/step_host.h"
 #include "world.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/random.h"
+#include "depfast/host/random.h"
 #include "testkit/linearizability/linearizability.h"
 #include "testkit/linearizability/search.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
-#include "depfast/service.h"
 
 namespace depfast::sealed_tests {
 
