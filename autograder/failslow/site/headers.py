@@ -175,4 +175,6 @@ def _statements(code: str) -> Iterator[str]:
 
 def _uncommented(lines: list[str]) -> str:
     """The text without the slashes; indentation beyond one space is kept."""
-    return "\n".join(line.removeprefix("//").removeprefix(" ").rstrip() for line in lines).strip("\n")
+    return "\n".join(line.removeprefix("//").removeprefix(" ").rstrip() for line in lines).strip(
+        "\n"
+    )
