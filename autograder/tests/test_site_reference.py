@@ -88,6 +88,7 @@ struct Point {
   int x = 0;  // to the right
 
   int Sum() const { return x; }
+  MSGPACK_DEFINE(x)
 };
 
 }  // namespace depfast
