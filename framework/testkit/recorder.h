@@ -39,7 +39,7 @@
 
 namespace depfast::testkit {
 
-class Recorder : public RuntimeWatcher,
+class Recorder : public RuntimeProbe,
                  private sim::Observer,
                  private testing::EmptyTestEventListener {
  public:
@@ -73,9 +73,10 @@ class Recorder : public RuntimeWatcher,
 
   explicit Recorder(std::ofstream file) : file_(std::move(file)) {}
 
-  void OnStarted(Runtime& runtime) override;
-  void OnWait(const Wait& wait, Time now) override;
-  void OnWaitEnd(const Wait& wait, Time now, Outcome outcome) override;
+  void OnStart(const Runtime& runtime) override;
+  void OnWait(const Runtime& runtime, const Task& task, const Event& event) override;
+  void OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
+                 Outcome outcome) override;
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,
