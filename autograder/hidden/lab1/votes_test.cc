@@ -22,7 +22,7 @@ GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 3,
       for (int i = 0; i < total; ++i) {
         const int voter = Speaker(i, total);
         script.In("replies").At(1ms * (i + 1)).Yes(quorum, voter);
-        model.Vote(voter, true);
+        model.Cast(voter, Vote::kYes);
         script.In("replies").Sees(quorum, model.Looks(false));
       }
       ASSERT_TRUE(runner.Run(script));

@@ -15,6 +15,7 @@ std::shared_ptr<QuorumEvent> QuorumEvent::Majority(int total) {
 // TODO: count each voter once; after a change, Test() wakes those who wait if there is a decision.
 void QuorumEvent::VoteYes(int voter) { (void)voter; }
 void QuorumEvent::VoteNo(int voter) { (void)voter; }
+void QuorumEvent::VoteLost(int voter) { (void)voter; }
 
 // TODO: remember the child and its predicate, and ask to hear of its decision (NotifyOnDecision).
 void QuorumEvent::Add(std::shared_ptr<Event> child, Accept accept) { (void)child, (void)accept; }
@@ -38,7 +39,8 @@ int QuorumEvent::needed() const { return 0; }
 int QuorumEvent::total() const { return 0; }
 int QuorumEvent::yes() const { return 0; }
 int QuorumEvent::no() const { return 0; }
-Event::Shape QuorumEvent::WaitShape() const { return {}; }
+int QuorumEvent::lost() const { return 0; }
+WaitDescription QuorumEvent::DescribeWait() const { return {}; }
 
 // TODO: what a person who looks at a stalled replica wants to know.
 std::string QuorumEvent::Describe() const { return "QuorumEvent"; }

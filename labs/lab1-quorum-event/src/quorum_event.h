@@ -2,8 +2,7 @@
 //
 // A coroutine that waits for one reply inherits that replica's slowness. One that waits for a
 // quorum goes on as soon as enough replicas have answered, whichever they are (document 002,
-// section 3.1.2). You build it over two things the framework gives you: Event (how a coroutine
-// waits) and QuorumView (what reports read).
+// section 3.1.2). You build it over Event: how a coroutine waits, and what reports read of a wait.
 #pragma once
 
 #include <functional>
@@ -12,11 +11,11 @@
 #include <vector>
 
 #include "depfast/event.h"
-#include "depfast/quorum_view.h"
+#include "depfast/wait_description.h"
 
 namespace depfast {
 
-class QuorumEvent : public Event, public QuorumView {
+class QuorumEvent : public Event {
  public:
   // Decides whether a child that is ready counts as a yes. Called when the child becomes ready, or
   // in Add if it is already, and once at most for each child.
@@ -29,15 +28,17 @@ class QuorumEvent : public Event, public QuorumView {
   // A majority of `total`: the most common quorum.
   static std::shared_ptr<QuorumEvent> Majority(int total);
 
-  // The vote of one voter. Its first vote stands: a duplicate, or a change of mind, changes
-  // nothing. A vote is counted whenever it comes, also after the decision and after a timeout.
-  // Throws std::out_of_range for a voter that does not exist.
+  // The vote of one voter: an answer that agrees, an answer that rejects, or the news that no
+  // answer will come (document 002, section 2.1). The first of the three stands: a duplicate, or a
+  // change of mind, changes nothing. A vote is counted whenever it comes, also after the decision
+  // and after a timeout. Throws std::out_of_range for a voter that does not exist.
   void VoteYes(int voter);
   void VoteNo(int voter);
+  void VoteLost(int voter);
 
-  // Makes `child` the next voter that has no child yet (0, 1, ...): it votes yes when it is ready
-  // and `accept` returns true, no when `accept` returns false or the child fails. Without `accept`,
-  // ready is yes. A child that is decided already votes at once.
+  // Makes `child` the next voter that has no child yet (0, 1, ...). When the child becomes ready it
+  // votes yes if `accept` returns true, and no if `accept` returns false. Without `accept`, ready
+  // is yes. When the child fails, its vote is lost. A child that is decided already votes at once.
   // Throws std::out_of_range if every voter has a child, std::invalid_argument for a null child.
   void Add(std::shared_ptr<Event> child, Accept accept = nullptr);
 
@@ -47,18 +48,22 @@ class QuorumEvent : public Event, public QuorumView {
 
   // The three outcomes. At most one is true at any time.
   bool Ready() const;     // a quorum said yes
-  bool Fail() const;      // so many said no that a quorum has become impossible
+  bool Fail() const;      // so many votes are no or lost that a quorum is impossible
   bool TimedOut() const;  // a Wait has timed out, and there is no decision to this day
 
-  int needed() const override;
-  int total() const override;
-  int yes() const override;
-  int no() const override;
+  // The quorum's size, and the votes so far, late ones included. Each voter counts once.
+  int needed() const;
+  int total() const;
+  int yes() const;
+  int no() const;
+  int lost() const;
 
   bool IsReady() const override { return Ready(); }
   bool IsFailed() const override { return Fail(); }
-  // needed() out of total(): what makes the edge of a wait green in the slowness propagation graph.
-  Shape WaitShape() const override;
+  // needed() out of total(): what makes the edges of a wait green in the slowness propagation
+  // graph. The peers are those of the children, with the children's votes
+  // (WaitDescription::Include). A voter without a child has no peer.
+  WaitDescription DescribeWait() const override;
   const char* Label() const override { return "quorum"; }
   std::string Describe() const override;
 
