@@ -9,7 +9,7 @@ constexpr PeerPlan Plan(PeerPlan::Answer answer, Duration delay = 0ms) {
 }
 
 GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
-            "A child that is decided when it is added votes at once") {
+            "A child that is decided before Add votes at once") {
   Script script;
   const Id kept = script.Promise();
   const Id broken = script.Promise();
@@ -34,7 +34,7 @@ GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
 }
 
 GRADED_TEST(QuorumChildren, FailedChildrenSayNo, "children", 2,
-            "A child that fails says no, whatever the reason: an error, a reply that cannot be "
+            "A child that fails votes no, for any reason: an error, a reply that cannot be "
             "decoded, a timeout") {
   struct Case {
     PeerPlan plan;
@@ -62,7 +62,8 @@ GRADED_TEST(QuorumChildren, FailedChildrenSayNo, "children", 2,
 }
 
 GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
-            "Accept has the last word on a child that is ready; it is asked once, and not before") {
+            "Accept decides the vote of a ready child; it is called once, and not before the child "
+            "is ready") {
   Script script;
   const Id quorum = script.Quorum(2, 4);
   const Id values[] = {script.Value(), script.Value(), script.Value()};
@@ -92,8 +93,8 @@ GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
 }
 
 GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
-            "Children are voters 0, 1, ... in the order in which they are added, and have one vote "
-            "together with VoteYes and VoteNo of that voter") {
+            "Children are voters 0, 1, ... in the order of Add; a child and VoteYes or VoteNo of "
+            "its voter share one vote") {
   Script script;
   const Id quorum = script.Quorum(2, 4);
   const Id children[] = {script.Promise(), script.Promise(), script.Promise()};
@@ -114,8 +115,8 @@ GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
 }
 
 GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
-            "An event that nobody refers to any more is destroyed, with calls outstanding; their "
-            "late replies do no harm") {
+            "An event without references is destroyed even with calls outstanding; late replies "
+            "to these calls do no harm") {
   Script script;
   const Id quorum = script.Quorum(2, 3);
   const Id calls[] = {script.Call(1), script.Call(2, Plan(PeerPlan::Answer::kYes, 50ms)),
@@ -137,7 +138,7 @@ GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
 }
 
 GRADED_TEST(QuorumChildren, NestsInEveryDirection, "children", 2,
-            "Quorums nest in AndEvent, OrEvent and one another, and a nested quorum counts once "
+            "Quorums nest in AndEvent, OrEvent and one another, and a nested quorum votes once, "
             "however many late votes it gets") {
   Script script;
   const Id leaf = script.Quorum(1, 3);

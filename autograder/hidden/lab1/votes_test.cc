@@ -7,11 +7,12 @@ namespace {
 
 constexpr int kVotersMax = 9;
 
-// The i-th voter to speak: every voter once, not in order.
+// The i-th voter to vote: every voter once, not in order.
 int Speaker(int i, int total) { return (total - 1 - i + total / 2) % total; }
 
 GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 3,
-            "For every size and need, the quorum is ready at exactly the vote that completes it") {
+            "For every needed and total, the quorum is ready at exactly the vote that completes "
+            "it") {
   ScriptRunner runner;
   for (int total = 1; total <= kVotersMax; ++total) {
     for (int needed = 1; needed <= total; ++needed) {
@@ -31,8 +32,8 @@ GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, EveryFailThreshold, "votes", 3,
-            "For every size and need, the quorum fails at exactly the vote that makes it "
-            "impossible, with and without yes votes before") {
+            "For every needed and total, the quorum fails at exactly the vote that makes it "
+            "impossible, with and without earlier yes votes") {
   ScriptRunner runner;
   for (int total = 1; total <= kVotersMax; ++total) {
     for (int needed = 1; needed <= total; ++needed) {
@@ -79,8 +80,8 @@ GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
-            "Impossible quorums, voters that do not exist and children that are null are refused, "
-            "and a refusal changes nothing") {
+            "Impossible quorums, unknown voters and null children are refused, and a refusal "
+            "changes nothing") {
   Script script;
   const Id quorum = script.Quorum(2, 2);
   auto caller = script.In("caller");
@@ -105,7 +106,7 @@ GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
-            "A majority is more than half of the voters, for odd and even numbers of them") {
+            "A majority is more than half of the voters, for odd and even totals") {
   ScriptRunner runner;
   for (int total = 1; total <= kVotersMax; ++total) {
     int needed = 1;
@@ -122,13 +123,13 @@ GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, RandomVotes, "votes", 3,
-            "Whatever votes come in whatever order, counts and outcomes are those of the model") {
+            "For any votes in any order, counts and outcomes are those of the model") {
   EXPECT_TRUE(HoldsForRandomCases(300, 0));
 }
 
 GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
-            "Reports read a quorum as what it is: its label, how many answers a wait needs out of "
-            "how many, and counts that include late votes") {
+            "Reports read the quorum's label, needed, total, and counts that include late "
+            "votes") {
   Script script;
   const Id quorum = script.Quorum(2, 5);
   script.In("leader").WaitsFor(quorum).Until(Result::kReady, 2ms);

@@ -8,7 +8,8 @@ constexpr PeerPlan kNo = {.answer = PeerPlan::Answer::kNo, .delay_ns = 0};
 constexpr PeerPlan kError = {.answer = PeerPlan::Answer::kThrow, .delay_ns = 0};
 
 GRADED_TEST(QuorumEvent, ChildrenVote, "children", 5,
-            "A call votes yes when accept likes its reply, and no when it does not or fails") {
+            "A call votes yes when accept returns true, and no when accept returns false or the "
+            "call fails") {
   Script script;
   const Id quorum = script.Quorum(2, 4);
   int peer = 0;
@@ -22,7 +23,7 @@ GRADED_TEST(QuorumEvent, ChildrenVote, "children", 5,
 }
 
 GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
-            "A quorum of the quick replicas does not wait for the slow one") {
+            "A quorum of fast replicas does not wait for the slow replica") {
   Script script;
   const Id quorum = script.Majority(3);
   for (int peer = 1; peer <= 3; ++peer) {
@@ -36,7 +37,8 @@ GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
 }
 
 GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,
-            "A quorum can be a voter of another: it votes yes when it is ready, no when it fails") {
+            "A quorum can be a child of another quorum: it votes yes when it is ready, and no when "
+            "it fails") {
   Script script;
   const Id outer = script.Quorum(2, 3);
   std::vector<Id> inner;

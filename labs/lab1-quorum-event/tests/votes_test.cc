@@ -6,7 +6,7 @@ namespace {
 
 // --8<-- [start:graded]
 GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
-            "A quorum is ready with exactly as many yes votes as it needs, whoever they are from") {
+            "A quorum is ready with exactly as many yes votes as it needs, from any voters") {
   Script script;
   const Id quorum = script.Quorum(3, 5);
   script.In("leader").WaitsFor(quorum, 1s).Until(Result::kReady, 3ms);
@@ -21,7 +21,7 @@ GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
 // --8<-- [end:graded]
 
 GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
-            "A quorum fails as soon as the voters that are left cannot make it any more") {
+            "A quorum fails as soon as the remaining voters cannot complete it") {
   Script script;
   const Id quorum = script.Quorum(3, 5);
   script.In("leader").WaitsFor(quorum, 1s).Until(Result::kFailed, 4ms);
@@ -36,7 +36,7 @@ GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
 }
 
 GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
-            "A voter counts once: a duplicate or a change of mind changes nothing") {
+            "A voter counts once: a duplicate or a different second vote changes nothing") {
   Script script;
   const Id quorum = script.Quorum(2, 3);
   script.In("leader").WaitsFor(quorum, 1s).Until(Result::kReady, 5ms);

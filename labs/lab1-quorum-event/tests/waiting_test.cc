@@ -5,7 +5,7 @@ namespace depfast::lab1 {
 namespace {
 
 GRADED_TEST(QuorumEvent, TimeoutLeavesItUsable, "time", 5,
-            "A wait that times out leaves the event usable: votes go on, and it can be waited for "
+            "A wait that times out leaves the event usable: votes count, and a coroutine can wait "
             "again") {
   Script script;
   const Id quorum = script.Quorum(2, 3);
@@ -21,7 +21,7 @@ GRADED_TEST(QuorumEvent, TimeoutLeavesItUsable, "time", 5,
 }
 
 GRADED_TEST(QuorumEvent, LateVotesAreCounted, "time", 5,
-            "Votes after the decision are counted, and do not change it") {
+            "Votes after the decision are counted, and do not change the decision") {
   Script script;
   const Id quorum = script.Quorum(2, 5);
   script.In("leader").WaitsFor(quorum).Until(Result::kReady, 2ms);
