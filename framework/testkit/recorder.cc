@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "depfast/host/frame.h"
 #include "depfast/runtime.h"
@@ -157,13 +156,11 @@ void Recorder::OnStart(const Runtime& runtime) {
 
 void Recorder::OnWait(const Runtime& runtime, const Task& task, const Event& event) {
   const WaitDescription wait = event.DescribeWait();
-  std::vector<PeerId> peers;
-  for (const WaitDescription::Peer& peer : wait.peers) peers.push_back(peer.id);
   Write("wait", runtime.Now(),
         Field("replica", runtime.self()) + Field("id", task.id) + Text("name", task.name) +
             Text("label", event.Label()) + Text("event", event.Describe()) +
             Field("needed", wait.needed) + Field("total", wait.total) +
-            Field("peers", List(peers)));
+            Text("peers", DescribePeers(wait)));
 }
 
 void Recorder::OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
@@ -171,7 +168,7 @@ void Recorder::OnWaitEnd(const Runtime& runtime, const Task& task, const Event& 
   Write("woke", runtime.Now(),
         Field("replica", runtime.self()) + Field("id", task.id) +
             Text("outcome", ToString(outcome)) + Text("event", event.Describe()) +
-            Text("votes", DescribePeers(event.DescribeWait())));
+            Text("peers", DescribePeers(event.DescribeWait())));
 }
 
 // ---- messages ----

@@ -11,7 +11,8 @@
 // - wire, arrive, lose, release, read: what becomes of the message
 // - held: how many bytes `from` holds for `to`, whenever that has changed for longer than an
 // instant
-// - wait, woke: a coroutine is suspended on an event; goes on
+// - wait, woke: a coroutine is suspended on an event; goes on. `peers`: the event's peers, and the
+//   vote of each
 // - saw: a replica's observation
 // - fault, heal: a fault begins, ends
 // - death, restart: of a replica

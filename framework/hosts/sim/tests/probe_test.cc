@@ -57,32 +57,32 @@ class UsageProbe : public RuntimeProbe {
   std::vector<StepUsage> usages;
 };
 
-struct Run {
+struct Record {
   std::vector<StepUsage> usages;
   std::vector<Time> steps;  // of replica 0
   std::uint64_t hash = 0;
 };
 
-Run RunGreeters(bool probed, const FaultPlan& faults = {}) {
+Record RunGreeters(bool probed, const FaultPlan& faults = {}) {
   UsageProbe probe;
   World world(InProcessReplicas(MakeGreeter, probed ? &probe : nullptr), 3, Exact(), 1);
   world.sim.Schedule(faults);
   world.sim.Start();
   world.sim.RunUntil(100ms);
-  Run run{probe.usages, {}, world.sim.trace().hash()};
+  Record run{probe.usages, {}, world.sim.trace().hash()};
   for (const World::Step& step : world.StepsOf(0)) run.steps.push_back(step.at);
   return run;
 }
 
 TEST(SimProbes, EveryStepIsHeardOfOnceWhenTheNextOneBegins) {
-  const Run run = RunGreeters(true);
+  const Record run = RunGreeters(true);
   ASSERT_GT(run.steps.size(), 20U);
   ASSERT_EQ(run.usages.size() + 1, run.steps.size());
   for (std::size_t i = 0; i < run.usages.size(); ++i) EXPECT_EQ(run.usages[i].began, run.steps[i]);
 }
 
 TEST(SimProbes, AStepTakesWhatItCosts) {
-  const Run run = RunGreeters(true);
+  const Record run = RunGreeters(true);
   ASSERT_FALSE(run.usages.empty());
   // The first step spawns a coroutine: no frames, no disk.
   EXPECT_EQ(run.usages[0].cost, Exact().cpu.per_step);
@@ -90,14 +90,14 @@ TEST(SimProbes, AStepTakesWhatItCosts) {
 }
 
 TEST(SimProbes, AStepTakesLongerOnASlowProcessorAndCostsTheSame) {
-  const Run run = RunGreeters(true, {CpuSlow({0}, 5)});
+  const Record run = RunGreeters(true, {CpuSlow({0}, 5)});
   ASSERT_FALSE(run.usages.empty());
   EXPECT_EQ(run.usages[0].cost, Exact().cpu.per_step);
   for (const StepUsage& usage : run.usages) EXPECT_EQ(usage.took, usage.cost * 20);
 }
 
 TEST(SimProbes, ARestartedReplicaIsNotToldOfItsFormerSteps) {
-  const Run run = RunGreeters(true, {CrashFault({0}).From(40ms).For(20ms)});
+  const Record run = RunGreeters(true, {CrashFault({0}).From(40ms).For(20ms)});
   EXPECT_EQ(run.usages.size() + 2, run.steps.size()) << "the last step of both lives is not heard";
 }
 
