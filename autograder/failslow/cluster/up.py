@@ -11,11 +11,12 @@ from failslow.cluster import place, ports, processes, start, state, status
 from failslow.cluster.layout import Layout, layout_of
 from failslow.cluster.state import Replica, State
 from failslow.commands.grade import submission_in
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs, load_labs
 from failslow.mutants import patched_in
+from failslow.recipe import given, load_recipe
 from failslow.submission import source_directory
 
 REPLICAS = 3
@@ -192,7 +193,7 @@ def _redis_listeners(
 
 def _build(kit: Kit, labs: Labs, tree: Path, lab: Lab) -> Path:
     with submission_in(kit, labs, tree, lab.id) as submission:
-        cmake.build(kit, "release", [f"{lab.id}_real"])
+        cmake.build(kit, targets=[given(f"{lab.id}_real")])
         recipe = load_recipe(kit)
         target = recipe.real(lab)
         return build_submission(kit, labs, submission, recipe, [target]) / target.name
