@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from failslow import atomic, cmake, console
-from failslow.cluster import place, ports, processes, start, state, status
+from failslow.cluster import place, ports, replica_processes, start, state, status
 from failslow.cluster.layout import Layout, layout_of
 from failslow.cluster.state import Replica, State
 from failslow.commands.grade import submission_in
@@ -141,7 +141,7 @@ def _writing(layout: Layout) -> Iterator[None]:
 
 def _examined(layout: Layout, lab: Lab, request: Request) -> State | None:
     """The state of an earlier run in a directory that may be used now; CannotDo if it may not."""
-    running = processes.find(layout.data)
+    running = replica_processes.find(layout.data)
     before = state.load(layout)
     if running:
         what = "an earlier cluster whose cluster.json is gone" if before is None else "a cluster"
