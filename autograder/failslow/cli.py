@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_site(commands)
     _add(commands, "doctor", "show what is there and what is missing", _doctor)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)
+    built.add_argument("targets", nargs="*", metavar="TARGET", help="of CMake: grading, say (all)")
     built.add_argument("--preset", default="release", help="a CMake preset (release)")
     return parser
 
@@ -184,4 +185,4 @@ def _doctor(kit: Kit, given: argparse.Namespace) -> int:
 
 
 def _build(kit: Kit, given: argparse.Namespace) -> int:
-    return build.run(kit, given.preset)
+    return build.run(kit, given.preset, given.targets)

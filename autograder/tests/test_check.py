@@ -209,7 +209,7 @@ def write_mutant(kit: Kit, name: str, caught_by: str, behaviour: str) -> Path:
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("failslow.cmake.build", lambda kit: None)
+    monkeypatch.setattr("failslow.cmake.build", lambda kit, targets: None)
 
 
 def check_mutants(kit: Kit, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:

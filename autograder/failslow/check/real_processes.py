@@ -10,8 +10,9 @@ from failslow import console, process
 from failslow.check import junit
 from failslow.check.step import Context, Counts
 from failslow.commands.grade import submission_in
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.labs import load_labs
+from failslow.recipe import load_recipe
 
 ROUNDS = 50
 ROUND_LINE = re.compile(r"^round +\d+: ")
