@@ -1,4 +1,4 @@
-// Where things are on the canvas, and in which colour.
+// The place and the colour of each thing on the canvas.
 
 import {
   CURVE, GAP, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas, recording, state, zoom,

@@ -1,4 +1,4 @@
-// What is below the pointer.
+// Finds the event below the pointer, and describes it in a tip.
 
 import {curveWords} from "replay/curves.js";
 import {describe} from "replay/details.js";
