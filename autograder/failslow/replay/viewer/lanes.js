@@ -57,7 +57,7 @@ export function drawWaits(pen) {
   }
 }
 
-// The first thing that replicas show in words: the last of the words is the thickest line.
+// Draws the first observation that has words. The last of its words is the thickest line.
 export function drawLifelines(pen) {
   pen.textAlign = "left";
   pen.font = "10px system-ui, sans-serif";
