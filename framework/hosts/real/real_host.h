@@ -58,7 +58,7 @@ struct RealHostOptions {
   std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
   Duration greeting_timeout = 3s;
 
-  Probes probes;  // each outlives the host
+  Probes probes = {};  // each outlives the host
 
   // Is given the state of the replica's counters as one line of JSON (metrics.h): when the replica
   // starts, every second, and when it has stopped. Empty: no metrics.

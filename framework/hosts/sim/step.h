@@ -22,8 +22,8 @@ namespace depfast::sim {
 struct ReplicaConfig {
   PeerId self = 0;
   int replicas = 1;
-  std::uint64_t random_seed = 0;    // of this replica's own stream, in this incarnation
-  std::vector<std::string> probes;  // by name, see MakeProbe
+  std::uint64_t random_seed = 0;         // of this replica's own stream, in this incarnation
+  std::vector<std::string> probes = {};  // by name, see MakeProbe
 };
 
 struct FrameArrival {

@@ -6,7 +6,7 @@
 #include "core/scheduler.h"
 #include "depfast/host/hosted_runtime.h"
 #include "depfast/host/random.h"
-#include "depfast/value_event.h"
+#include "depfast/timeout_event.h"
 
 namespace depfast {
 namespace {
