@@ -30,7 +30,7 @@ Runtime::Runtime(Host& host, const RuntimeOptions& options)
       replicas_(options.replicas),
       peers_(AllButSelf(options)) {}
 
-// The HostedRuntime has shut down: no coroutine is left that could use what goes now.
+// The HostedRuntime has shut down: no coroutine is left that could use the members.
 Runtime::~Runtime() = default;
 
 void Runtime::Spawn(const char* name, std::function<void()> body) {
