@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "depfast/host/random.h"
-#include "faults/chaos.h"
+#include "faults/random_plan.h"
 
 namespace depfast::faults {
 namespace {

@@ -32,6 +32,7 @@ void Machine::TurnOff() {
   backend_.reset();
   step_scheduled_ = busy_ = timer_due_ = false;
   timer_ = kNever;
+  last_step_ = {};
   leaving_.clear();
   completions_.clear();
 }
@@ -78,6 +79,8 @@ void Machine::ScheduleStep() {
 StepInput Machine::CollectInput() {
   StepInput input;
   input.now = now();
+  input.last_cost = last_step_.cost;
+  input.last_took = last_step_.took;
   input.completions = std::exchange(completions_, {});
   bursts_read_ = room_.wires.Read(life_.replica, room_.profile.cpu, input.frames);
   input.held_bytes.reserve(room_.addresses.replicas());
@@ -112,6 +115,7 @@ void Machine::BeginStep() {
   }
   busy_ = true;
   const Duration cost = StepCost(room_.profile, self(), input, output, bursts_read_, memory);
+  last_step_ = {now(), cost, Duration::zero()};
   leaving_ = std::move(output.outputs);
   processor_.Occupy(Thread::kStep, cost);
 }
@@ -119,6 +123,7 @@ void Machine::BeginStep() {
 void Machine::EndStep() {
   const std::uint64_t epoch = life_.epoch;
   busy_ = false;
+  last_step_.took = now() - last_step_.began;
   ReleaseOutputs();
   if (epoch != life_.epoch) return;  // an observer crashed it
   processor_.Leave(Thread::kStep);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "depfast/host/host.h"
+#include "depfast/host/probe.h"
 #include "depfast/time.h"
 #include "sim/agenda.h"
 #include "sim/disk.h"
@@ -88,6 +89,7 @@ class Machine {
   DiskThread disk_;
   bool step_scheduled_ = false;
   bool busy_ = false;            // a step is under way
+  StepUsage last_step_;          // of the step under way, or of the latest; zero before the first
   std::vector<Output> leaving_;  // of the step under way
   std::int64_t bursts_read_ = 0;
   std::vector<IoCompletion> completions_;

@@ -73,7 +73,7 @@ void Simulator::Boot(std::size_t index) {
   ReplicaConfig config;
   config.self = addresses_.IdOf(index);
   config.replicas = options_.replicas;
-  config.wait_statistics = options_.wait_statistics;
+  config.probes = options_.probes;
   RandomStream stream(options_.seed, index, kReplicaStream);
   for (std::uint64_t i = 0; i < starts_[index]; ++i) stream.Next();
   config.random_seed = stream.Next();
@@ -159,9 +159,9 @@ std::string Simulator::DumpCoroutines(PeerId replica) {
   return MachineOf(replica).backend()->DumpCoroutines();
 }
 
-std::vector<WaitRow> Simulator::WaitStatistics(PeerId replica) {
+std::string Simulator::Report(PeerId replica, const std::string& probe) {
   assert(IsUp(replica));
-  return MachineOf(replica).backend()->WaitStatistics();
+  return MachineOf(replica).backend()->Report(probe);
 }
 
 }  // namespace depfast::sim

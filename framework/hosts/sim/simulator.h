@@ -39,7 +39,7 @@ struct SimOptions {
   std::uint64_t seed = 1;
   Profile profile;
   BackendFactory make_backend;
-  bool wait_statistics = false;
+  std::vector<std::string> probes;  // that each replica makes, see ReplicaConfig
   Sharing sharing = {};
 };
 
@@ -108,7 +108,8 @@ class Simulator {
   const std::string& first_death() const { return first_death_; }
   // Of a replica that is up.
   std::string DumpCoroutines(PeerId replica);
-  std::vector<WaitRow> WaitStatistics(PeerId replica);
+  // See ReplicaBackend::Report. Requires: the replica is up.
+  std::string Report(PeerId replica, const std::string& probe);
 
  private:
   MachineRoom Room();
