@@ -46,7 +46,7 @@ def run(kit: Kit, request: Request) -> int:
 
 
 def _find(kit: Kit, request: Request) -> tuple[Sims, GradedTest]:
-    """The test and the built suites it is in: the public ones, if it is in those."""
+    """The test and its built suites: the public suites are searched first."""
     labs = load_labs(kit)
     lab = labs.get(request.lab)
     with submission_in(kit, labs, request.directory or kit.labs, lab.id) as submission:
@@ -56,7 +56,7 @@ def _find(kit: Kit, request: Request) -> tuple[Sims, GradedTest]:
             for test in sims.tests():
                 if test.name == request.test:
                     return sims, test
-    raise CannotDo(f"{lab.id} has no public test '{request.test}' (./kit test {lab.id} names them)")
+    raise CannotDo(f"{lab.id} has no public test '{request.test}' (./kit test {lab.id} lists them)")
 
 
 def _write(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:
