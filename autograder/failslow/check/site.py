@@ -13,8 +13,8 @@ from failslow.replay import page as replay
 from failslow.site import browser, build
 from failslow.site.headers import INTERNAL, read_header
 
-# At the margin, in the layout that clang-format makes. Simpler than the reader of headers, so that a
-# type that the reader misses is noticed.
+# At the margin, in clang-format's layout. Simpler than the reader of headers, so that a type that
+# the reader misses is noticed.
 TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)\b[^;]*?\{", re.M)
 # A web server's answer for a page that does not exist: its links begin at the root.
 NOT_FOUND = "404.html"

@@ -31,7 +31,7 @@ def run(kit: Kit, request: Request) -> int:
         raise CannotDo(f"--out: {request.out} is not a directory")
     labs = load_labs(kit)
     with submission_in(kit, labs, request.directory, request.lab) as submission:
-        cmake.build(kit)
+        cmake.build(kit, targets=[cmake.GRADING])
         started = time.monotonic()
         graded = grade(kit, labs, submission, Scope(seeds=request.seeds))
     content = results.document(graded, time.monotonic() - started)

@@ -114,7 +114,7 @@ def _message(m: Message, type_number: int) -> list[object]:
 
 def _wait(w: Wait, row: int) -> list[object]:
     what = (w.replica, row, w.start, w.end, w.name, w.label, w.event, w.at_end)
-    return [*what, w.needed, w.total, w.peer, w.outcome]
+    return [*what, w.needed, w.total, w.peers, w.outcome]
 
 
 def _by_method(type_name: str) -> tuple[str, bool, str]:
