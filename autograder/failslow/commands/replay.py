@@ -55,7 +55,7 @@ def _find(kit: Kit, request: Request) -> tuple[Sims, GradedTest]:
             for test in sims.tests():
                 if test.name == request.test:
                     return sims, test
-    raise CannotDo(f"{lab.id} has no public test '{request.test}' (./kit test {lab.id} names them)")
+    raise CannotDo(f"{lab.id} has no public test '{request.test}' (./kit test {lab.id} lists them)")
 
 
 def _write(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:
