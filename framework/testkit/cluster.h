@@ -30,7 +30,7 @@ struct ClusterOptions {
   // Which of the test's worlds this is: combined with the --seed of the run.
   std::uint64_t seed = 1;
   sim::Profile profile = sim::Profile::Lab();
-  std::vector<std::string> probes;  // see sim::ReplicaConfig
+  std::vector<std::string> probes = {};  // see sim::ReplicaConfig
 };
 
 class Cluster : private sim::Observer {

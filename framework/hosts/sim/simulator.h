@@ -39,7 +39,7 @@ struct SimOptions {
   std::uint64_t seed = 1;
   Profile profile;
   BackendFactory make_backend;
-  std::vector<std::string> probes;  // that each replica makes, see ReplicaConfig
+  std::vector<std::string> probes = {};  // that each replica makes, see ReplicaConfig
   Sharing sharing = {};
 };
 
