@@ -39,8 +39,8 @@ std::string FrameInWords(const Bytes& bytes) {
   if (!frame) return Text("kind", "malformed") + Text("body", error);
   const FrameHeader& header = frame->header;
   return Text("kind", sim::NameOf(header.kind)) + Field("method", header.method) +
-         Text("call", std::to_string(header.call)) +
-         Text("dep", sim::NameOf(header.dependency)) + Text("body", sim::DescribeBody(frame->body));
+         Text("call", std::to_string(header.call)) + Text("dep", sim::NameOf(header.dependency)) +
+         Text("body", sim::DescribeBody(frame->body));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace depfast::sim {
 
 class Trace {
  public:
-  // Gets one line per crossing, in order. A line says everything that the hash covers, large data by
-  // a digest, and nothing else: runs with equal hashes have equal lines.
+  // Gets one line per crossing, in order. A line says everything that the hash covers, large data
+  // by a digest, and nothing else: runs with equal hashes have equal lines.
   using Writer = std::function<void(const std::string& line)>;
   void set_writer(Writer writer) { writer_ = std::move(writer); }
 
