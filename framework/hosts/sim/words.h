@@ -1,4 +1,4 @@
-// Words for what crosses a Host: frames and disk operations. The trace and the recorder use them.
+// The words for frames and disk operations. The trace and the recorder use them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// SimDisk by itself: batches, effects, what a crash leaves.
+// SimDisk alone: batches, their effects, and the bytes that a crash leaves.
 #include "sim/disk.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class DiskTest : public testing::Test {
     return disk_.FinishBatch();
   }
 
-  // "log=abc|ab": what each file holds, and what of it is durable.
+  // "log=abc|ab": the bytes of each file, and the durable ones.
   std::string Files() const {
     std::string out;
     for (const auto& [name, file] : disk_.files()) {
