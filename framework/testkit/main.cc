@@ -1,73 +1,47 @@
 // The main of every lab's test binary: GoogleTest, and the flags of testkit/environment.h.
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <stdexcept>
-#include <string>
-#include <string_view>
+#include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "testkit/environment.h"
-#include "testkit/json.h"
 
 namespace depfast::testkit {
 namespace {
 
 constexpr int kUsageError = 2;
 
-std::uint64_t ParseNumber(std::string_view flag, const std::string& text) {
-  std::size_t used = 0;
-  std::uint64_t value = 0;
-  try {
-    value = std::stoull(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used == 0 || used != text.size() || text[0] == '-') {
-    throw std::invalid_argument(std::string(flag) + " takes a number, not '" + text + "'");
-  }
-  return value;
-}
-
 void ListGraded() {
-  std::string out = "[";
+  auto tests = nlohmann::ordered_json::array();
   for (const GradedTest& test : GradedTests()) {
-    out += out.size() > 1 ? ",\n " : "";
-    out += "{\"name\": " + JsonString(test.name) + ", \"part\": " + JsonString(test.part) +
-           ", \"points\": " + std::to_string(test.points) +
-           ", \"description\": " + JsonString(test.property) +
-           ", \"hidden\": " + (test.hidden ? "true" : "false") + "}";
+    tests.push_back({{"name", test.name},
+                     {"part", test.part},
+                     {"points", test.points},
+                     {"description", test.property},
+                     {"hidden", test.hidden}});
   }
-  std::puts((out + "]").c_str());
+  std::cout << tests.dump(1) << std::endl;
 }
 
-// Takes our flags; GoogleTest has taken its own. Throws std::invalid_argument.
-void ParseFlags(int argc, char** argv, bool& list) {
+// Takes our flags; GoogleTest has taken its own. Returns whether to list the tests. Throws
+// CLI::ParseError.
+bool ParseFlags(int argc, char** argv) {
   Environment& environment = TheEnvironment();
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const auto equals = argument.find('=');
-    const std::string name = argument.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    if (name == "--list-graded") {
-      list = true;
-    } else if (name == "--seed") {
-      environment.seed = ParseNumber(name, value);
-    } else if (name == "--replica") {
-      environment.replica = value;
-    } else if (name == "--perturb") {
-      environment.perturb = static_cast<int>(ParseNumber(name, value) % 256);
-    } else if (name == "--history") {
-      environment.history = value;
-    } else if (name == "--trace") {
-      environment.trace = value;
-    } else if (name == "--record") {
-      environment.record = value;
-    } else {
-      throw std::invalid_argument("unknown flag '" + argument + "'");
-    }
-  }
+  bool list = false;
+  CLI::App app("Tests of a lab; --gtest_help lists GoogleTest's own flags.");
+  app.add_flag("--list-graded", list, "print the graded tests as JSON");
+  app.add_option("--seed", environment.seed, "the base of every seed");
+  app.add_option("--replica", environment.replica, "the program of a sealed replica");
+  app.add_option("--perturb", environment.perturb, "fill memory and move addresses")
+      ->check(CLI::Range(0, 255));
+  app.add_option("--history", environment.history, "a file for the numbered history");
+  app.add_option("--trace", environment.trace, "a file for a line per crossing of the Host");
+  app.add_option("--record", environment.record, "a file for what the replay page draws");
+  app.parse(argc, argv);
+  return list;
 }
 
 }  // namespace
@@ -75,10 +49,8 @@ void ParseFlags(int argc, char** argv, bool& list) {
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  bool list = false;
   try {
-    depfast::testkit::ParseFlags(argc, argv, list);
-    if (list) {
+    if (depfast::testkit::ParseFlags(argc, argv)) {
       depfast::testkit::ListGraded();
       return 0;
     }

@@ -2,43 +2,20 @@
 
 #include <signal.h>
 
-#include <charconv>
-#include <cstdint>
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "core/stack_overflow.h"
 #include "real/real_host.h"
 
 namespace depfast::real {
 namespace {
-
-std::string Usage(const ForeignProtocol* foreign) {
-  std::string usage =
-      "usage: --id N --peers HOST:PORT,HOST:PORT,... --data DIR [--seed N] [--listen-fd N] "
-      "[--metrics FILE]";
-  if (foreign != nullptr) {
-    usage += " [--" + foreign->name + " HOST:PORT] [--" + foreign->name + "-listen-fd N]";
-  }
-  return usage;
-}
-
-template <typename Number>
-Number ParseNumber(std::string_view flag, std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw std::invalid_argument(std::string(flag) + ": '" + std::string(text) +
-                                "' is not a number in range");
-  }
-  return number;
-}
 
 // Each line is written at once and whole, so that a reader may follow the file.
 std::function<void(const std::string&)> MetricsTo(const std::string& path) {
@@ -52,49 +29,40 @@ std::function<void(const std::string&)> MetricsTo(const std::string& path) {
   };
 }
 
-// Whether it was a flag of the foreign protocol.
-bool ParseForeignFlag(std::string_view flag, std::string_view value, const ForeignProtocol& foreign,
-                      RealHostOptions& options) {
-  if (flag == "--" + foreign.name) {
-    options.foreign_endpoint = ParseEndpoint(value);
-  } else if (flag == "--" + foreign.name + "-listen-fd") {
-    options.foreign_listen_fd = ParseNumber<int>(flag, value);
-  } else {
-    return false;
-  }
-  options.foreign = foreign;
-  return true;
-}
-
+// Throws CLI::ParseError, or what parsing an endpoint throws.
 RealHostOptions ParseFlags(int argc, char** argv, const ForeignProtocol* foreign) {
-  const std::string usage = Usage(foreign);
   RealHostOptions options;
   options.handle_signals = true;
-  bool has_id = false;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string_view flag = argv[i];
-    if (i + 1 == argc) throw std::invalid_argument(std::string(flag) + " lacks a value; " + usage);
-    const std::string_view value = argv[i + 1];
-    if (flag == "--id") {
-      options.self = ParseNumber<PeerId>(flag, value);
-      has_id = true;
-    } else if (flag == "--peers") {
-      options.replicas = ParseEndpoints(value);
-    } else if (flag == "--data") {
-      options.data_dir = value;
-    } else if (flag == "--seed") {
-      options.seed = ParseNumber<std::uint64_t>(flag, value);
-    } else if (flag == "--listen-fd") {
-      options.listen_fd = ParseNumber<int>(flag, value);
-    } else if (flag == "--metrics") {
-      options.on_metrics = MetricsTo(std::string(value));
-    } else if (foreign == nullptr || !ParseForeignFlag(flag, value, *foreign, options)) {
-      throw std::invalid_argument("unknown flag " + std::string(flag) + "; " + usage);
-    }
+  CLI::App app("A replica as a process with sockets and a disk.");
+  app.add_option("--id", options.self, "its number")->required();
+  app.add_option_function<std::string>(
+         "--peers", [&](const std::string& text) { options.replicas = ParseEndpoints(text); },
+         "HOST:PORT of all replicas, with commas")
+      ->required();
+  app.add_option("--data", options.data_dir, "its data directory")->required();
+  app.add_option("--seed", options.seed, "of its random numbers");
+  app.add_option("--listen-fd", options.listen_fd, "an inherited listening socket");
+  app.add_option_function<std::string>(
+      "--metrics", [&](const std::string& path) { options.on_metrics = MetricsTo(path); },
+      "a file for a line of JSON each second");
+  if (foreign != nullptr) {
+    const auto use = [&] { options.foreign = *foreign; };
+    app.add_option_function<std::string>(
+        "--" + foreign->name,
+        [&, use](const std::string& text) {
+          use();
+          options.foreign_endpoint = ParseEndpoint(text);
+        },
+        "HOST:PORT for clients of " + foreign->name);
+    app.add_option_function<int>(
+        "--" + foreign->name + "-listen-fd",
+        [&, use](int fd) {
+          use();
+          options.foreign_listen_fd = fd;
+        },
+        "an inherited listening socket for them");
   }
-  if (!has_id || options.replicas.empty() || options.data_dir.empty()) {
-    throw std::invalid_argument(std::string("--id, --peers and --data are needed; ") + usage);
-  }
+  app.parse(argc, argv);
   return options;
 }
 
