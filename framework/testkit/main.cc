@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
 
 #include "testkit/environment.h"
 
@@ -13,6 +17,14 @@ namespace depfast::testkit {
 namespace {
 
 constexpr int kUsageError = 2;
+
+// CLI11 alone takes -1, and makes the largest number of one that is too large.
+std::string ComplaintAboutSeed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? "" : "takes a number, not '" + text + "'";
+}
 
 void ListGraded() {
   auto tests = nlohmann::ordered_json::array();
@@ -26,40 +38,37 @@ void ListGraded() {
   std::cout << tests.dump(1) << std::endl;
 }
 
-// Takes our flags; GoogleTest has taken its own. Returns whether to list the tests. Throws
-// CLI::ParseError.
-bool ParseFlags(int argc, char** argv) {
-  Environment& environment = TheEnvironment();
-  bool list = false;
-  CLI::App app("Tests of a lab; --gtest_help lists GoogleTest's own flags.");
+void AddFlags(CLI::App& app, Environment& environment, bool& list) {
   app.add_flag("--list-graded", list, "print the graded tests as JSON");
-  app.add_option("--seed", environment.seed, "the base of every seed");
+  app.add_option("--seed", environment.seed, "the base of every seed")
+      ->check(CLI::Validator(ComplaintAboutSeed, ""));
   app.add_option("--replica", environment.replica, "the program of a sealed replica");
   app.add_option("--perturb", environment.perturb, "fill memory and move addresses")
       ->check(CLI::Range(0, 255));
   app.add_option("--history", environment.history, "a file for the numbered history");
   app.add_option("--trace", environment.trace, "a file for a line per crossing of the Host");
   app.add_option("--record", environment.record, "a file for what the replay page draws");
-  app.parse(argc, argv);
-  return list;
 }
 
 }  // namespace
 }  // namespace depfast::testkit
 
 int main(int argc, char** argv) {
+  using namespace depfast::testkit;
   testing::InitGoogleTest(&argc, argv);
+  bool list = false;
+  CLI::App app("Tests of a lab. GoogleTest's own flags: --gtest_help");
+  AddFlags(app, TheEnvironment(), list);
   try {
-    if (depfast::testkit::ParseFlags(argc, argv)) {
-      depfast::testkit::ListGraded();
-      return 0;
-    }
-    if (!testing::GTEST_FLAG(list_tests)) {
-      depfast::testkit::CheckEnvironment(depfast::testkit::TheEnvironment());
-    }
+    app.parse(argc, argv);
+    if (!list && !testing::GTEST_FLAG(list_tests)) CheckEnvironment(TheEnvironment());
+  } catch (const CLI::CallForHelp& call) {
+    return app.exit(call);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return depfast::testkit::kUsageError;
+    return kUsageError;
   }
-  return RUN_ALL_TESTS();
+  if (!list) return RUN_ALL_TESTS();
+  ListGraded();
+  return 0;
 }

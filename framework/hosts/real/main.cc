@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,11 +28,7 @@ std::function<void(const std::string&)> MetricsTo(const std::string& path) {
   };
 }
 
-// Throws CLI::ParseError, or what parsing an endpoint throws.
-RealHostOptions ParseFlags(int argc, char** argv, const ForeignProtocol* foreign) {
-  RealHostOptions options;
-  options.handle_signals = true;
-  CLI::App app("A replica as a process with sockets and a disk.");
+void AddFlags(CLI::App& app, RealHostOptions& options) {
   app.add_option("--id", options.self, "its number")->required();
   app.add_option_function<std::string>(
          "--peers", [&](const std::string& text) { options.replicas = ParseEndpoints(text); },
@@ -45,34 +40,24 @@ RealHostOptions ParseFlags(int argc, char** argv, const ForeignProtocol* foreign
   app.add_option_function<std::string>(
       "--metrics", [&](const std::string& path) { options.on_metrics = MetricsTo(path); },
       "a file for a line of JSON each second");
-  if (foreign != nullptr) {
-    const auto use = [&] { options.foreign = *foreign; };
-    app.add_option_function<std::string>(
-        "--" + foreign->name,
-        [&, use](const std::string& text) {
-          use();
-          options.foreign_endpoint = ParseEndpoint(text);
-        },
-        "HOST:PORT for clients of " + foreign->name);
-    app.add_option_function<int>(
-        "--" + foreign->name + "-listen-fd",
-        [&, use](int fd) {
-          use();
-          options.foreign_listen_fd = fd;
-        },
-        "an inherited listening socket for them");
-  }
-  app.parse(argc, argv);
-  return options;
 }
 
-std::unique_ptr<RealHost> MakeHost(int argc, char** argv, const ForeignProtocol* foreign) {
-  try {
-    return std::make_unique<RealHost>(ParseFlags(argc, argv, foreign), MakeService);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return nullptr;
-  }
+// The replica serves a foreign protocol if one of these flags is given.
+void AddForeignFlags(CLI::App& app, RealHostOptions& options, const ForeignProtocol& foreign) {
+  app.add_option_function<std::string>(
+      "--" + foreign.name,
+      [&](const std::string& text) {
+        options.foreign = foreign;
+        options.foreign_endpoint = ParseEndpoint(text);
+      },
+      "HOST:PORT for clients of " + foreign.name);
+  app.add_option_function<int>(
+      "--" + foreign.name + "-listen-fd",
+      [&](int fd) {
+        options.foreign = foreign;
+        options.foreign_listen_fd = fd;
+      },
+      "an inherited listening socket for them");
 }
 
 }  // namespace
@@ -80,8 +65,21 @@ std::unique_ptr<RealHost> MakeHost(int argc, char** argv, const ForeignProtocol*
 int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
   signal(SIGPIPE, SIG_IGN);  // a reader of our log that has gone is no reason to die
   InstallStackOverflowHandler();
-  const auto host = MakeHost(argc, argv, foreign);
-  if (host == nullptr) return 2;
+  RealHostOptions options;
+  options.handle_signals = true;
+  CLI::App app("A replica as a process with sockets and a disk.");
+  AddFlags(app, options);
+  if (foreign != nullptr) AddForeignFlags(app, options, *foreign);
+  std::optional<RealHost> host;
+  try {
+    app.parse(argc, argv);
+    host.emplace(options, MakeService);
+  } catch (const CLI::CallForHelp& call) {
+    return app.exit(call);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
   try {
     host->Run();
   } catch (const std::exception& error) {
