@@ -1,4 +1,4 @@
-"""Where the parts of a checkout are. Nothing else in the package builds these paths."""
+"""The paths of a checkout. No other module of the package builds these paths."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,11 @@ class Kit:
     @property
     def alternatives(self) -> Path:
         return self.reference / "alternatives"
+
+    @property
+    def rebase(self) -> Path:
+        """Where `kit mutants rebase` leaves what needs a hand."""
+        return self.build / "rebase"
 
     @property
     def headers(self) -> Path:

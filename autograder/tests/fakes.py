@@ -195,6 +195,14 @@ def write_submission(tree: Path, lab1: str = "", lab2: str | None = None) -> Pat
     return tree
 
 
+def write_patch(path: Path, header: str, behaviour: str) -> Path:
+    """A mutant or an alternative of lab 1's reference."""
+    file = "lab1-quorum-event/quorum_event.cc"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{header}\n--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-// \n+// {behaviour}\n")
+    return path
+
+
 def write_kit(root: Path) -> Kit:
     """A checkout that is built already, from fakes."""
     kit = Kit(root)

@@ -4,7 +4,7 @@
 #include <array>
 #include <memory>
 
-#include "depfast/runtime.h"
+#include "depfast/host/hosted_runtime.h"
 #include "depfast/value_event.h"
 #include "idle_host.h"
 #include "quorum_event.h"
@@ -19,7 +19,7 @@ constexpr int kMajority = kVoters / 2 + 1;
 // three children be ready.
 void QuorumOfFive(benchmark::State& state) {
   IdleHost host;
-  Runtime runtime(host, {});
+  HostedRuntime runtime(host, {});
   std::array<std::shared_ptr<IntEvent>, kVoters> children;
   bool stop = false;
   runtime.Spawn("waiter", [&] {

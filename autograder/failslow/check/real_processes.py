@@ -1,4 +1,4 @@
-"""What runs outside the simulator: `kit cluster`, and the kill rounds of the reference Raft."""
+"""Tests outside the simulator: `kit cluster`, and the kill rounds of the reference Raft."""
 
 import json
 import re
@@ -18,15 +18,15 @@ ROUNDS = 50
 ROUND_LINE = re.compile(r"^round +\d+: ")
 END_LINE = re.compile(r"^\d+ commands acknowledged")
 
-# Rounds that these survive would prove nothing.
-CAUGHT = ("raft-log-not-recovered", "raft-no-catch-up")
+# Mutants that the kill rounds must catch.
+CAUGHT = ("lab2/log-not-recovered", "lab2/no-catch-up")
 CAUGHT_BY = re.compile(
     "acknowledged commands where they belong|acknowledged entry and wrote it anew"
 )
 
 
 def cluster(context: Context) -> Counts:
-    """What a student does first: start the reference, kill its leader, start it again, end all."""
+    """A student's first steps: start the reference, kill and restart its leader, end everything."""
     counts = Counts()
     data = context.scratch / "cluster"
 
@@ -51,7 +51,7 @@ def cluster(context: Context) -> Counts:
 
 
 def kill_rounds(context: Context) -> Counts:
-    """Many rounds of the reference, then few of mutants that must not survive them."""
+    """Many rounds of the reference, then a few of mutants that the rounds must catch."""
     counts = _rounds(context)
     for name in CAUGHT:
         output = _rounds_of_mutant(context, name)
@@ -96,7 +96,7 @@ def _rounds(context: Context) -> Counts:
 def _rounds_of_mutant(context: Context, name: str) -> str:
     kit = context.kit
     labs, recipe = load_labs(kit), load_recipe(kit)
-    with submission_in(kit, labs, kit.mutants / name, None) as submission:
+    with submission_in(kit, labs, kit.mutants / f"{name}.patch", None) as submission:
         target = recipe.real(submission.labs[0])
         programs = build_submission(kit, labs, submission, recipe, [target])
     argv = [kit.binary("real_raft_tests"), "--gtest_filter=*KillRounds*/3"]

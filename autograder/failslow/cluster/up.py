@@ -77,12 +77,13 @@ def default_tree(kit: Kit) -> Path:
 
 def _lab(labs: Labs, tree: Path, request: Request) -> Lab:
     """The lab that is asked for, or the last one in the tree that can run."""
-    if not tree.is_dir():
+    patched = patched_in(tree)
+    if patched is None and not tree.is_dir():
         raise CannotDo(f"no such directory: {tree}")
     able = [lab for lab in labs.by_id.values() if lab.cluster]
     if request.lab:
         lab = labs.get(request.lab)
-    elif patched := patched_in(tree):
+    elif patched:
         lab = labs.get(patched.lab)
     else:
         there = [lab for lab in able if source_directory(tree, lab)]

@@ -16,7 +16,7 @@
 namespace depfast::real {
 namespace {
 
-// Each line is written at once and whole, so that a reader may follow the file.
+// Each line is written by one call, so that a reader may follow the file.
 std::function<void(const std::string&)> MetricsTo(const std::string& path) {
   const std::shared_ptr<std::FILE> file(std::fopen(path.c_str(), "ae"), [](std::FILE* opened) {
     if (opened != nullptr) std::fclose(opened);
@@ -63,7 +63,7 @@ void AddForeignFlags(CLI::App& app, RealHostOptions& options, const ForeignProto
 }  // namespace
 
 int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
-  signal(SIGPIPE, SIG_IGN);  // a reader of our log that has gone is no reason to die
+  signal(SIGPIPE, SIG_IGN);  // the replica survives the end of its log's reader
   InstallStackOverflowHandler();
   RealHostOptions options;
   options.handle_signals = true;

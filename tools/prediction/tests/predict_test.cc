@@ -88,7 +88,7 @@ class NoReplica final : public sim::ReplicaBackend {
  public:
   sim::StepOutput Step(const sim::StepInput&) override { return {}; }
   std::string DumpCoroutines() override { return ""; }
-  std::vector<WaitRow> WaitStatistics() override { return {}; }
+  std::string Report(const std::string&) override { return ""; }
 };
 
 // Operations that take 1 ms by themselves.
