@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "depfast/verify/wait_statistics.h"
 #include "raft_checker.h"
 #include "raft_client.h"
 #include "sealed/sealed_backend.h"
@@ -36,12 +37,6 @@ constexpr std::size_t kCommandBytes = 256;
 constexpr int kClosedLoopClients = 256;  // to find the capacity
 constexpr int kLatencyLoadPercent = 65;
 constexpr int kSaturatedLoadPercent = 120;
-
-// The faults' amounts: document 002, Table 2 (cpu, disk), and a delay that no quorum of the other
-// replicas ever waits for.
-constexpr int kCpuPercent = 5;
-constexpr std::int64_t kDiskBytesPerSecond = 128 * 1024;
-constexpr Duration kNetDelay = 400ms;
 
 struct Arguments {
   std::string replica;
@@ -107,13 +102,12 @@ sim::Profile ProfileOf(const std::string& name) {
   Refuse("unknown profile '" + name + "'");
 }
 
-std::optional<sim::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims) {
+std::optional<faults::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims) {
   if (name == "none") return std::nullopt;
-  if (name == "cpu-slow") return sim::CpuSlow(std::move(victims), kCpuPercent);
-  if (name == "disk-slow") return sim::DiskSlow(std::move(victims), kDiskBytesPerSecond);
-  if (name == "net-slow") return sim::NetSlow(std::move(victims), kNetDelay);
-  if (name == "dead") return sim::CrashFault(std::move(victims));
-  Refuse("unknown fault '" + name + "'");
+  if (name == "dead") return faults::CrashFault(std::move(victims));
+  const faults::Preset* preset = faults::FindPreset(name);
+  if (preset == nullptr) Refuse("unknown fault '" + name + "'");
+  return faults::MakeFault(preset->strength, std::move(victims));
 }
 
 class Measurement : private sim::Observer {
@@ -155,7 +149,7 @@ class Measurement : private sim::Observer {
     options.seed = arguments.seed;
     options.profile = ProfileOf(arguments.profile);
     options.make_backend = sealed::SealedReplicas({.program = arguments.replica});
-    options.wait_statistics = arguments.explain;
+    if (arguments.explain) options.probes = {WaitStatistics::kName};
     return options;
   }
 
@@ -201,8 +195,12 @@ class Measurement : private sim::Observer {
 
   void CollectWaits(PeerId leader) {
     if (!simulator_.IsUp(leader)) return;
-    for (const WaitRow& row : simulator_.WaitStatistics(leader)) {
-      const std::string peers = row.peer < 0 ? "" : std::to_string(row.peer);
+    const auto rows = WaitStatistics::Read(simulator_.Report(leader, WaitStatistics::kName));
+    for (const WaitRow& row : rows.value_or(std::vector<WaitRow>{})) {
+      std::string peers;
+      for (const PeerId peer : row.peers) {
+        peers += (peers.empty() ? "" : ", ") + std::to_string(peer);
+      }
       waits_ += std::string(waits_.empty() ? "" : ", ") +
                 "{\"replica\": " + std::to_string(leader) +
                 ", \"coroutine\": " + testkit::JsonString(row.coroutine) +
@@ -210,8 +208,8 @@ class Measurement : private sim::Observer {
                 ", \"needed\": " + std::to_string(row.needed) +
                 ", \"total\": " + std::to_string(row.total) + ", \"peers\": [" + peers + "]" +
                 ", \"count\": " + std::to_string(row.count) +
-                ", \"total_ns\": " + std::to_string(row.total_time.count()) +
-                ", \"max_ns\": " + std::to_string(row.max_time.count()) + "}";
+                ", \"total_ns\": " + std::to_string(row.total_ns) +
+                ", \"max_ns\": " + std::to_string(row.max_ns) + "}";
     }
   }
 

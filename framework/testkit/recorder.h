@@ -11,7 +11,8 @@
 // - wire, arrive, lose, release, read: what becomes of the message
 // - held: how many bytes `from` holds for `to`, whenever that has changed for longer than an
 // instant
-// - wait, woke: a coroutine is suspended on an event; goes on
+// - wait, woke: a coroutine is suspended on an event; goes on. `peers`: the event's peers, and the
+//   vote of each
 // - saw: a replica's observation
 // - fault, heal: a fault begins, ends
 // - death, restart: of a replica
@@ -39,7 +40,7 @@
 
 namespace depfast::testkit {
 
-class Recorder : public RuntimeWatcher,
+class Recorder : public RuntimeProbe,
                  private sim::Observer,
                  private testing::EmptyTestEventListener {
  public:
@@ -73,17 +74,18 @@ class Recorder : public RuntimeWatcher,
 
   explicit Recorder(std::ofstream file) : file_(std::move(file)) {}
 
-  void OnStarted(Runtime& runtime) override;
-  void OnWait(const Wait& wait, Time now) override;
-  void OnWaitEnd(const Wait& wait, Time now, Outcome outcome) override;
+  void OnStart(const Runtime& runtime) override;
+  void OnWait(const Runtime& runtime, const Task& task, const Event& event) override;
+  void OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
+                 Outcome outcome) override;
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,
                const Bytes& frame) override;
   void OnDeath(PeerId replica, Time now, const std::string& why) override;
   void OnRestart(PeerId replica, Time now) override;
-  void OnFaultBegins(Time now, const sim::Fault& fault) override;
-  void OnFaultEnds(Time now, const sim::Fault& fault) override;
+  void OnFaultBegins(Time now, const faults::Fault& fault) override;
+  void OnFaultEnds(Time now, const faults::Fault& fault) override;
 
   void OnTestPartResult(const testing::TestPartResult& result) override;
 
@@ -94,7 +96,7 @@ class Recorder : public RuntimeWatcher,
   std::uint64_t Send(const Way& way, Time now, const Bytes& frame, bool again);
   void Hold(const Way& way, Time now, std::size_t more, std::size_t less);
   void WriteHeld();
-  void WriteFault(const char* what, Time now, const sim::Fault& fault);
+  void WriteFault(const char* what, Time now, const faults::Fault& fault);
   void Write(const char* what, Time now, const std::string& rest);
   // {"do":"`what`","w":`world_`,"t":`when``rest`}
   void WriteLine(const char* what, Time when, const std::string& rest);

@@ -381,7 +381,7 @@ std::shared_ptr<QuorumEvent> Raft::VotesOn(const Broadcast<AppendEntries>& round
   }
   // A follower that has fallen behind cannot answer this round.
   for (int absent = quorum->total(); absent > static_cast<int>(round.size()) + 1; --absent) {
-    quorum->VoteNo(absent - 1);
+    quorum->VoteLost(absent - 1);
   }
   return quorum;
 }

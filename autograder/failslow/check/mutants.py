@@ -7,13 +7,14 @@ from enum import Enum
 
 from failslow import console, gtest, parallel
 from failslow.check.step import Context, Counts
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.grading import Grade, Scope, TestRow, grade
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
 from failslow.labs import Labs, load_labs
 from failslow.mutants import ALL, DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
+from failslow.recipe import load_recipe
 from failslow.submission import collect
 
 MUTANT_SEEDS = 3

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from failslow import console, waiting
-from failslow.cluster import place, ports, processes, start, state, status, tables, up
+from failslow.cluster import place, ports, replica_processes, start, state, status, tables, up
 from failslow.cluster.layout import Layout
-from failslow.cluster.processes import Process
+from failslow.cluster.replica_processes import Process
 from failslow.cluster.state import State
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -31,21 +31,21 @@ def run(kit: Kit, given: argparse.Namespace) -> int:
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Adds what comes after `kit cluster`."""
+    """Adds the actions of `kit cluster`."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
     _add_up(actions)
     _add(actions, "down", "end the cluster", _down)
-    shown = _add(actions, "status", "show what each replica does", _status)
+    shown = _add(actions, "status", "show the state of each replica", _status)
     shown.add_argument("--json", action="store_true", help="print JSON, no tables")
     logs = _add(actions, "logs", "print the replicas' logs", _logs)
-    logs.add_argument("replica", type=int, nargs="?", metavar="N", help="this replica's only")
+    logs.add_argument("replica", type=int, nargs="?", metavar="N", help="only this replica's log")
     logs.add_argument("--follow", action="store_true", help="go on until interrupted")
-    logs.add_argument("--lines", type=int, default=LOG_LINES, metavar="K", help="the last (20)")
+    logs.add_argument("--lines", type=int, default=LOG_LINES, metavar="K", help="last lines (20)")
     for name, text, action in (
         ("stop", "end a replica with SIGTERM", _stop),
         ("kill", "end a replica with SIGKILL, as a crash would", _kill),
-        ("start", "start a replica again with the data that it left", _start),
-        ("dump", "print what each coroutine of a replica waits for", _dump),
+        ("start", "start a replica again with its data", _start),
+        ("dump", "print the event that each coroutine of a replica waits for", _dump),
     ):
         _add(actions, name, text, action).add_argument("replica", type=int, metavar="N")
 
@@ -68,14 +68,14 @@ def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "directory", type=Path, nargs="?", metavar="DIR", help="(reference-solutions)"
     )
-    parser.add_argument("--lab", help="of the solution (the last that can run)")
-    parser.add_argument("--replicas", type=int, choices=(3, 5), help="how many (3)")
+    parser.add_argument("--lab", help="a lab of the solution (the last that can run)")
+    parser.add_argument("--replicas", type=int, choices=(3, 5), help="number of replicas (3)")
     parser.add_argument("--port", type=int, metavar="BASE", help="the first port (any free ones)")
     parser.add_argument("--json", action="store_true", help="print JSON, no tables")
 
 
 def _up(kit: Kit, given: argparse.Namespace) -> int:
-    """0 when it serves, 1 when it runs and does not."""
+    """0 when the cluster serves, 1 when it runs but does not serve."""
     if given.port is not None and not 1 <= given.port <= up.PORT_MAX:
         raise CannotDo(f"--port: {given.port} is not a port (1 to {up.PORT_MAX})")
     request = up.Request(given.directory, given.lab, given.replicas, given.data, given.port)
@@ -86,8 +86,9 @@ def _up(kit: Kit, given: argparse.Namespace) -> int:
         ready = load_labs(kit).get(current.lab).cluster
         assert ready is not None, "it was started"
         console.note(
-            f"no replica says '{ready.ready_name}: {ready.ready_is}' after {start.READY_S:.0f} s;"
-            f" the cluster runs all the same, until: {place.down_command(layout.data)}"
+            f"no replica reports '{ready.ready_name}: {ready.ready_is}' after"
+            f" {start.READY_S:.0f} s; the cluster still runs, end it with:"
+            f" {place.down_command(layout.data)}"
         )
     elif not given.json:
         _note_commands(kit, layout, current)
@@ -97,27 +98,27 @@ def _up(kit: Kit, given: argparse.Namespace) -> int:
 def _note_commands(kit: Kit, layout: Layout, current: State) -> None:
     default = layout.data == place.default_data(kit, current.lab)
     suffix = "" if default else f" --data {shlex.quote(str(layout.data))}"
-    console.note(f"What next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
-    others = [each for each in processes.find() if each.data != layout.data]
+    console.note(f"Next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
+    others = [each for each in replica_processes.find() if each.data != layout.data]
     if others:
-        console.note(f"Other clusters run, too:\n{place.leftovers(others)}")
+        console.note(f"Other clusters that run:\n{place.leftovers(others)}")
 
 
 def _down(kit: Kit, given: argparse.Namespace) -> int:
-    """0, also when nothing runs."""
+    """0, even when no replica runs."""
     layout = place.named_or_only(kit, given.data)
     if layout is None:
         print("there is no cluster to end")
         return 0
-    running = processes.find(layout.data)
+    running = replica_processes.find(layout.data)
     with place.locked(layout) if layout.data.is_dir() else nullcontext():
-        stubborn = processes.end(running)
+        stubborn = replica_processes.end(running)
     for process in running:
         how = _how(process, stubborn)
         print(f"replica {process.number} (pid {process.pid}): ended by {how}")
     if not running:
-        print(f"nothing runs in {layout.data}")
-    with suppress(CannotDo):  # what runs is ended, whatever the file says or takes
+        print(f"no replica runs in {layout.data}")
+    with suppress(CannotDo):  # the replicas are ended even if the file is unusable
         current = state.load(layout)
         if current is not None and current.up:
             current.up = False
@@ -129,11 +130,11 @@ def _status(kit: Kit, given: argparse.Namespace) -> int:
     """0 when all run, 1 when some are dead. CannotDo when there is no cluster."""
     layout = place.of_command(kit, given.data)
     current = place.loaded(layout)
-    if not processes.find(layout.data):
+    if not replica_processes.find(layout.data):
         if not current.up:
             raise CannotDo(f"the cluster in {layout.data} is down")
         if current.was_started_before_the_machine():
-            raise CannotDo(f"the cluster in {layout.data} ended as the machine restarted")
+            raise CannotDo(f"the cluster in {layout.data} ended when the machine restarted")
     replicas = _print(kit, layout, current, given.json, with_load=True)
     return 1 if any(replica.state == status.DEAD for replica in replicas) else 0
 
@@ -163,7 +164,7 @@ def _logs(kit: Kit, given: argparse.Namespace) -> int:
         raise CannotDo(f"--lines: {given.lines} is negative")
     numbers = range(len(current.replicas)) if given.replica is None else [given.replica]
     files = [layout.log(_known(current, number)) for number in numbers]
-    # -F: a log that is replaced by the next `up` is followed into the new one.
+    # -F: when the next `up` replaces a log, the new one is followed.
     argv = ["tail", f"--lines={given.lines}", *(["-F"] if given.follow else []), *map(str, files)]
     with suppress(KeyboardInterrupt):
         return min(1, subprocess.run(argv, check=False).returncode)
@@ -173,7 +174,7 @@ def _logs(kit: Kit, given: argparse.Namespace) -> int:
 def _stop(kit: Kit, given: argparse.Namespace) -> int:
     layout, current, process = _running_replica(kit, given)
     with place.locked(layout):
-        stubborn = processes.end([process])
+        stubborn = replica_processes.end([process])
         _note_end(layout, current, process, _how(process, stubborn))
     return 0
 
@@ -181,13 +182,13 @@ def _stop(kit: Kit, given: argparse.Namespace) -> int:
 def _kill(kit: Kit, given: argparse.Namespace) -> int:
     layout, current, process = _running_replica(kit, given)
     with place.locked(layout):
-        processes.kill([process])
+        replica_processes.kill([process])
         _note_end(layout, current, process, "SIGKILL")
     return 0
 
 
 def _how(process: Process, stubborn: Sequence[Process]) -> str:
-    return "SIGKILL, as SIGTERM did not" if process in stubborn else "SIGTERM"
+    return "SIGKILL, because it ignored SIGTERM" if process in stubborn else "SIGTERM"
 
 
 def _note_end(layout: Layout, current: State, process: Process, how: str) -> None:
@@ -201,9 +202,9 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
     current = place.loaded(layout)
     number = _known(current, given.replica)
     with place.locked(layout):
-        for process in processes.find(layout.data):
+        for process in replica_processes.find(layout.data):
             if process.number == number:
-                raise CannotDo(f"replica {number} runs already (pid {process.pid})")
+                raise CannotDo(f"replica {number} already runs (pid {process.pid})")
         replica = current.replicas[number]
         with ExitStack() as stack, start.ended_on_failure(layout, [number]):
             listener = stack.enter_context(ports.listen(replica.port))
@@ -213,7 +214,7 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
             children = start.start(layout, current, {number: listener}, redis)
             if not start.await_true(layout, children, lambda: start.has_metrics(layout, number)):
                 raise CannotDo(
-                    f"replica {number} tells nothing of itself for {start.READY_S:.0f} s: is its"
+                    f"replica {number} has written no metrics for {start.READY_S:.0f} s: is its"
                     " disk full?"
                 )
     print(f"replica {number}: runs, pid {children[number].pid}")
@@ -222,24 +223,24 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
 
 def _dump(kit: Kit, given: argparse.Namespace) -> int:
     layout, _, process = _running_replica(kit, given)
-    if process.status == processes.SUSPENDED:
+    if process.status == replica_processes.SUSPENDED:
         raise CannotDo(f"replica {process.number} (pid {process.pid}) is suspended by a signal")
     log = layout.log(process.number)
     before = log.stat().st_size
-    processes.send(process, signal.SIGUSR1)
+    replica_processes.send(process, signal.SIGUSR1)
 
     def ask() -> bytes | None:
         text = _from(log, before)
         return text if _is_whole_dump(text, log, before) else None
 
     if (text := waiting.first(ask, DUMP_S)) is None:
-        raise CannotDo(f"replica {process.number} prints nothing: is it stuck?")
+        raise CannotDo(f"replica {process.number} prints no dump: is it stuck?")
     print(text.decode(errors="replace"), end="")
     return 0
 
 
 def _is_whole_dump(text: bytes, log: Path, before: int) -> bool:
-    """Whether a dump has come, and nothing more came since `text` was read."""
+    """Whether `text` holds a dump, and the log has not grown since `text` was read."""
     return DUMP_HEADER in text and text.endswith(b"\n") and _from(log, before) == text
 
 
@@ -254,7 +255,7 @@ def _running_replica(kit: Kit, given: argparse.Namespace) -> tuple[Layout, State
     layout = place.of_command(kit, given.data)
     current = place.loaded(layout)
     number = _known(current, given.replica)
-    for process in processes.find(layout.data):
+    for process in replica_processes.find(layout.data):
         if process.number == number:
             return layout, current, process
     raise CannotDo(f"replica {number} does not run")

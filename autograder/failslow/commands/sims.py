@@ -1,16 +1,17 @@
-"""Tests in simulation, as students run the public ones: their code inside the test process.
+"""Tests in simulation, as students run the public tests: their code is in the test process.
 
-Not for grades. A crash or a hang is the student's here, so it is a failed test.
+Not for grades. A crash or a hang comes from the student's code, so it is a failed test.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from failslow import cmake, gtest
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.gtest import Crashed, GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs, load_labs
+from failslow.recipe import given, load_recipe
 from failslow.submission import Submission, collect
 
 
@@ -31,7 +32,7 @@ class Sims:
     def run(self, test: GradedTest, seed: int | None = None, record: Path | None = None) -> Outcome:
         """The verdict; CouldNotGrade only when the kit itself is at fault.
 
-        `record`: where to record what happens, for `kit replay`.
+        `record`: the file for a recording of the run, for `kit replay`.
         """
         options = Options(seed=seed, record=record)
         try:
@@ -46,19 +47,21 @@ def build_sims(kit: Kit, lab_id: str, directory: Path) -> Sims:
     labs = load_labs(kit)
     lab = labs.get(lab_id)
     submission = collect(kit, labs, directory, lab_id)
-    cmake.build(kit)
     return sims_of(kit, labs, lab, submission)
 
 
 def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool = False) -> Sims:
-    """The public suites, or the hidden ones: none in a student's kit.
+    """Builds the public suites, or the hidden ones. A student's kit has no hidden suites.
 
-    BadSubmission when the submission does not compile. Requires: the kit is built.
+    BadSubmission when the submission does not compile.
     """
-    recipe = load_recipe(kit)
-    suites = [suite for suite in lab.suites if recipe.has_sim(suite, hidden)]
+    cmake.configure(kit)
+    known = load_recipe(kit)
+    suites = [suite for suite in lab.suites if known.has_sim(suite, hidden)]
     if not suites:
         return Sims(lab, {})
+    cmake.build(kit, targets=[given(f"{suite}_sim") for suite in suites])
+    recipe = load_recipe(kit)
     targets = [recipe.sim(lab, suite) for suite in suites]
     programs = build_submission(kit, labs, submission, recipe, targets)
     return Sims(lab, {suite: programs / f"{suite}_sim" for suite in suites})

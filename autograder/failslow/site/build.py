@@ -11,7 +11,7 @@ from failslow import process
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
-COMPLAINT = re.compile(r"^(?:WARNING|ERROR) +- +", re.M)
+LOGGED = re.compile(r"^(DEBUG|INFO|WARNING|ERROR) +- +", re.M)
 AFTER_COMPLAINTS = re.compile(r"^(?:Aborted with|Traceback)", re.M)
 
 # Material prints a page about the future of MkDocs at each start otherwise: see decision record
@@ -42,7 +42,7 @@ def serve(kit: Kit, port: int) -> Generator[str | int, None, None]:
 
 
 def _mkdocs(kit: Kit, to: Path) -> list[str]:
-    argv = _argv(kit, "build", "--quiet", "--strict", f"--site-dir={to}")
+    argv = _argv(kit, "build", "--strict", f"--site-dir={to}")
     done = process.run(argv, cwd=kit.root, env=ENVIRONMENT, merge_errors=True)
     if done.exit_code < 0 or "No module named mkdocs" in done.output:
         raise CannotDo(f"MkDocs gave no site: {done.how_it_ended()}", done.output)
@@ -53,8 +53,9 @@ def _mkdocs(kit: Kit, to: Path) -> list[str]:
 
 def complaints(output: str) -> list[str]:
     """MkDocs' warnings and errors, each with the lines that belong to it."""
-    told = AFTER_COMPLAINTS.split(output)[0]
-    return [complaint.strip() for complaint in COMPLAINT.split(told)[1:]]
+    _, *told = LOGGED.split(AFTER_COMPLAINTS.split(output)[0])
+    by_level = zip(told[::2], told[1::2], strict=True)
+    return [text.strip() for level, text in by_level if level in ("WARNING", "ERROR")]
 
 
 def _argv(kit: Kit, command: str, *arguments: str) -> list[str | Path]:

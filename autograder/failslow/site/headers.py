@@ -21,6 +21,8 @@ CLASS = re.compile(r"^class (\w+)[^;]*\{$", re.M)
 LABEL = re.compile(r"^ (public|protected|private):$")
 SECTION = re.compile(r"^// -{3} (.+) -{3}$")
 INTERNAL = re.compile(r"^namespace \w+_internal \{.*?^\}  // namespace \w+_internal\n", re.M | re.S)
+# A macro that stands for declarations, such as MSGPACK_DEFINE, is not C++ to a parser.
+MACRO = re.compile(r"^ +[A-Z][A-Z0-9_]+\(.*\);?\n", re.M)
 FRAME = re.compile(r"^(#.*|(?:inline )?namespace .*\{|\}  // namespace.*)$")
 LEFT_OUT = re.compile(
     r"^friend class |^using namespace |^(?:class|struct|enum class) \w+;"
@@ -82,7 +84,7 @@ def _without_bodies(path: Path) -> str:
     import tree_sitter_cpp
 
     language = tree_sitter.Language(tree_sitter_cpp.language())
-    source = path.read_bytes()
+    source = MACRO.sub("", path.read_text(encoding="utf-8")).encode()
     root = tree_sitter.Parser(language).parse(source).root_node
     for begin, end in reversed(list(_bodies(root, path.name))):
         source = source[:begin].rstrip() + b";" + source[end:]
@@ -140,7 +142,7 @@ def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
     closing = ""
     for line in lines:
         is_comment = line.lstrip().startswith("//")
-        alone = not line or LABEL.match(line) is not None or line == "};" and not closing
+        alone = not line or LABEL.match(line) is not None or (line == "};" and not closing)
         after_code = bool(paragraph) and not paragraph[-1].lstrip().startswith("//")
         if not closing and paragraph and (alone or (is_comment and after_code)):
             yield paragraph
@@ -175,4 +177,6 @@ def _statements(code: str) -> Iterator[str]:
 
 def _uncommented(lines: list[str]) -> str:
     """The text without the slashes; indentation beyond one space is kept."""
-    return "\n".join(line.removeprefix("//").removeprefix(" ").rstrip() for line in lines).strip("\n")
+    return "\n".join(line.removeprefix("//").removeprefix(" ").rstrip() for line in lines).strip(
+        "\n"
+    )

@@ -46,6 +46,9 @@ def read(root: Path) -> Layout:
                 layout.uses[here].add(room(target))
             if _is_forbidden(file, target):
                 layout.problems.append(f"{file} must not include {target}")
+    for here in sorted(layout.uses):
+        if here in _reachable(here, layout.uses):
+            layout.problems.append(f"{here} includes from a directory that includes from it")
     return layout
 
 
@@ -67,9 +70,7 @@ def _sources(root: Path) -> Iterator[PurePath]:
                 yield file.relative_to(root)
 
 
-def _resolved(
-    name: str, includer: PurePath, by_name: dict[str, list[PurePath]]
-) -> PurePath | None:
+def _resolved(name: str, includer: PurePath, by_name: dict[str, list[PurePath]]) -> PurePath | None:
     """The file that is meant. A starter and its solution have equal names: the nearest, then the
     lowest, is what the include was written for."""
     found = [file for file in by_name[PurePath(name).name] if f"/{file}".endswith(f"/{name}")]
@@ -96,7 +97,9 @@ def _is_forbidden(includer: PurePath, target: PurePath) -> bool:
 def diagram(layout: Layout) -> str:
     """The rooms as a Mermaid flowchart. An arrow that follows from two others is left out."""
     lines = ["flowchart TD", "  accTitle: Which directory includes from which"]
-    lines.append(f"  accDescr: {'. '.join(_sentence(layout, each) for each in sorted(layout.sizes))}")
+    lines.append(
+        f"  accDescr: {'. '.join(_sentence(layout, each) for each in sorted(layout.sizes))}"
+    )
     for level in reversed(LEVELS):
         rooms = sorted(each for each in layout.sizes if each.split("/")[0] == level)
         named = [f"    {_id(each)}[{each.removeprefix(f'{level}/')}]" for each in rooms]

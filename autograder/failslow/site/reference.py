@@ -107,7 +107,7 @@ def _entry(entry: Entry, level: int, links: Links) -> list[str]:
 
 
 def _title(name: str, entry: Entry) -> str:
-    inherited = f"using {name}::{name};" in entry.code
+    inherited = entry.code.startswith("using ") and f"{name}::{name};" in entry.code
     return "Constructor" if inherited or name == entry.owner else name
 
 

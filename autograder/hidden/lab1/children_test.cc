@@ -24,18 +24,18 @@ GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
   adder.Adds(quorum, kept);
   adder.Sees(quorum, {.ready = false, .yes = 1, .no = 0});
   adder.Adds(quorum, broken);
-  adder.Sees(quorum, {.ready = false, .yes = 1, .no = 1});
+  adder.Sees(quorum, {.ready = false, .yes = 1, .no = 0, .lost = 1});
   adder.Adds(quorum, value, Accept::kTrue);
-  adder.Sees(quorum, {.ready = false, .yes = 2, .no = 1});
+  adder.Sees(quorum, {.ready = false, .yes = 2, .no = 0, .lost = 1});
   adder.Adds(quorum, inner);
-  adder.Sees(quorum, {.ready = true, .yes = 3, .no = 1});
+  adder.Sees(quorum, {.ready = true, .yes = 3, .no = 0, .lost = 1});
   adder.SeesAccepts(value, 1);
   ExpectHolds(script);
 }
 
-GRADED_TEST(QuorumChildren, FailedChildrenSayNo, "children", 2,
-            "A child that fails votes no, for any reason: an error, a reply that cannot be "
-            "decoded, a timeout") {
+GRADED_TEST(QuorumChildren, FailedChildrenAreLost, "children", 2,
+            "The vote of a child that fails is lost, for any reason: an error, a reply that cannot "
+            "be decoded, a timeout") {
   struct Case {
     PeerPlan plan;
     Duration timeout;
@@ -55,7 +55,7 @@ GRADED_TEST(QuorumChildren, FailedChildrenSayNo, "children", 2,
     auto waiter = script.In("waiter " + std::to_string(quorum));
     waiter.WaitsFor(quorum, 1s)
         .Until(Result::kFailed, failing.fails_after, failing.fails_after + 10ms);
-    waiter.At(200ms).Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 1});
+    waiter.At(200ms).Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 0, .lost = 1});
     waiter.SeesAccepts(bad, 0);
   }
   ExpectHolds(script, {.replicas = 2});
@@ -88,7 +88,7 @@ GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
   writer.At(20ms).Sets(values[2], 1);
   writer.At(40ms).SeesAccepts(call, 0);
   writer.At(100ms).SeesAccepts(call, 1);
-  writer.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2});
+  writer.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2, .lost = 0});
   ExpectHolds(script, {.replicas = 2});
 }
 
@@ -166,8 +166,8 @@ GRADED_TEST(QuorumChildren, NestsInEveryDirection, "children", 2,
   voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 0});
   voter.At(10ms).No(doomed, 1);
   voter.At(11ms).Yes(doomed, 0);
-  voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 1});
-  voter.At(30ms).Sees(top, {.ready = true, .fail = false, .yes = 2, .no = 1});
+  voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 0, .lost = 1});
+  voter.At(30ms).Sees(top, {.ready = true, .fail = false, .yes = 2, .no = 0, .lost = 1});
   ExpectHolds(script);
 }
 

@@ -30,7 +30,7 @@ RealHostOptions Validated(RealHostOptions options) {
   };
   const auto count = options.replicas.size();
   require(count > 0, "the list of replicas is empty");
-  require(count < kFirstClient, "there are more than 999 replicas");
+  require(count < kFirstClient, "the list has more than 999 replicas");
   require(options.self >= 0 && static_cast<std::size_t>(options.self) < count,
           "replica id " + std::to_string(options.self) + " is not in 0 .. " +
               std::to_string(count - 1));
@@ -47,7 +47,7 @@ RuntimeOptions RuntimeOptionsOf(const RealHostOptions& options) {
   RuntimeOptions result;
   result.self = options.self;
   result.replicas = static_cast<int>(options.replicas.size());
-  result.wait_statistics = options.wait_statistics;
+  result.probes = options.probes;
   return result;
 }
 
@@ -67,13 +67,13 @@ std::uint64_t SeedFromKernel() {
   return seed;
 }
 
-Time ReadClock() {
+Time ReadClock(clockid_t clock = CLOCK_MONOTONIC) {
   timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Empties an eventfd, a timerfd.
+// Empties an eventfd or a timerfd.
 void Drain(int fd) {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto got = read(fd, &count, sizeof count);
@@ -129,10 +129,10 @@ void RealHost::Run() {
   try {
     now_ = started_ = ReadClock();
     network_->OnTime(now_);
-    runtime_.Enter([this] { service_->Start(); });
-    wake_ = now_;  // the first step has nothing delivered, and runs all the same
+    runtime_.Start([this] { service_->Start(); });
+    wake_ = now_;  // the first step runs without a delivery
     Step();
-    if (options_.on_metrics) metrics_at_ = now_;  // the first line comes with the first turn
+    if (options_.on_metrics) metrics_at_ = now_;  // the first turn emits the first line
     while (!stopping_) Turn();
   } catch (...) {
     Finish();
@@ -197,7 +197,7 @@ void RealHost::OnEvent(EventLoop::Token token, std::uint32_t events) {
     case kSignalToken:
       OnSignal();
       break;
-    case kDiskToken:  // every step looks for completions
+    case kDiskToken:  // every step takes completions
       break;
     default:
       if (foreign_ && ForeignPort::OwnsToken(token)) {
@@ -250,18 +250,31 @@ void RealHost::Log(const std::string& line) const {
 }
 
 void RealHost::Step() {
+  if (!runtime_.has_probes()) {
+    RunStep();
+    return;
+  }
+  const Time began = ReadClock();
+  const Time cost = ReadClock(CLOCK_THREAD_CPUTIME_ID);
+  if (!RunStep()) return;
+  runtime_.StepEnded({now_, ReadClock(CLOCK_THREAD_CPUTIME_ID) - cost, ReadClock() - began});
+}
+
+bool RealHost::RunStep() {
   for (std::size_t i = 0; i < held_bytes_.size(); ++i) {
     held_bytes_[i] = network_->HeldBytes(static_cast<PeerId>(i));
   }
   const bool due = wake_ <= now_;
   if (due) wake_ = kNever;
-  if (DeliverArrivals() || due) {
+  const bool runs = DeliverArrivals() || due;
+  if (runs) {
     counters_.steps.Add();
     runtime_.Run();
   }
   network_->Flush();
   if (foreign_) foreign_->Flush();
   disk_->Flush();
+  return runs;
 }
 
 void RealHost::EmitMetrics() {

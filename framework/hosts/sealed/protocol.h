@@ -1,4 +1,4 @@
-// What a sealed replica and the simulator say to each other over a pair of pipes.
+// The protocol of a sealed replica and the simulator, over a pair of pipes.
 //
 // A message is a length (4 bytes, little endian) and that many bytes of MessagePack. The simulator
 // speaks first and waits for the answer: lock-step, so nothing is ever in flight in both
@@ -10,13 +10,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "sim/step.h"
 
 namespace depfast::sealed {
 
-enum class Request : std::uint8_t { kBoot = 0, kStep = 1, kDump = 2, kWaits = 3 };
+enum class Request : std::uint8_t { kBoot = 0, kStep = 1, kDump = 2, kReport = 3 };
 
 // The file descriptors a replica's process is started with.
 inline constexpr int kFromSimulator = 3;
@@ -26,7 +25,7 @@ inline constexpr std::size_t kLengthBytes = 4;
 // A longer message is nonsense: the memory model kills a replica long before it holds this much.
 inline constexpr std::size_t kMessageBytesMax = std::size_t{128} << 20;
 
-// What a peer says does not decode.
+// A message of the other side does not decode.
 class ProtocolError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -37,16 +36,16 @@ std::string EncodeBoot(const sim::ReplicaConfig& config);
 std::string EncodeStep(const sim::StepInput& input);
 std::string EncodePlain(Request request);
 std::string EncodeOutput(const sim::StepOutput& output);
-std::string EncodeText(const std::string& text);
-std::string EncodeWaits(const std::vector<WaitRow>& rows);
+std::string EncodeReportRequest(const std::string& probe);
+std::string EncodeText(const std::string& text);  // of a dump, of a report
 
 // Decoders take a message without its length. All throw ProtocolError.
 Request DecodeRequest(std::string_view message);
 sim::ReplicaConfig DecodeBoot(std::string_view message);
 sim::StepInput DecodeStep(std::string_view message);
 sim::StepOutput DecodeOutput(std::string_view message);
+std::string DecodeReportRequest(std::string_view message);  // the probe's name
 std::string DecodeText(std::string_view message);
-std::vector<WaitRow> DecodeWaits(std::string_view message);
 
 std::size_t DecodeLength(const char* bytes);
 

@@ -12,7 +12,7 @@ namespace depfast {
 
 using EventPtr = std::shared_ptr<Event>;
 
-// What AndEvent and OrEvent share: the children, kept alive as long as the compound.
+// The common part of AndEvent and OrEvent: the children, kept alive as long as the compound.
 class CompoundEvent : public Event {
  public:
   // Adds a child. A child that is decided already counts at once. Requires: child is not null.
@@ -20,7 +20,8 @@ class CompoundEvent : public Event {
 
   const std::vector<EventPtr>& children() const { return children_; }
   std::string Describe() const override;
-  Shape WaitShape() const override;
+  // All children out of all; the peers are those of the children.
+  WaitDescription DescribeWait() const override;
 
  protected:
   int CountReady() const;
@@ -47,7 +48,8 @@ class OrEvent : public CompoundEvent {
 
   bool IsReady() const override;
   bool IsFailed() const override;
-  Shape WaitShape() const override;
+  // One child out of all.
+  WaitDescription DescribeWait() const override;
   const char* Label() const override { return "or"; }
 };
 

@@ -1,14 +1,14 @@
 // Event: the one way a coroutine waits.
 //
-// Every point where a replica can be made to wait by something slow is an Event, so every wait can
-// be named, counted and dumped (document 001, section 3; document 002, section 3.1).
+// A replica waits for slow things through Events only, so every wait can be named, counted and
+// dumped (document 001, section 3; document 002, section 3.1).
 //
-// Scheduling is lazy and cooperative (document 002, section 3.2.2): making an event ready only
-// marks its waiters as runnable. Nothing else runs until the running coroutine itself waits or
-// ends, so code between two waits never sees the world change under it.
+// Scheduling is lazy and cooperative (document 002, section 3.2.2): a ready event only marks its
+// waiters as runnable. No other coroutine runs until the running one waits or ends, so the code
+// between two waits sees no change by others.
 //
-// Events are shared: a reply may arrive long after the coroutine that asked has moved on. Create
-// them with std::make_shared. All of a replica's events belong to one thread.
+// Events are shared: a reply may arrive long after its caller has stopped waiting. Create them with
+// std::make_shared. All events of a replica belong to one thread.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "depfast/time.h"
+#include "depfast/wait_description.h"
 
 namespace depfast {
 
@@ -25,7 +26,7 @@ class Runtime;
 
 // How a wait ended.
 enum class Outcome : std::uint8_t {
-  kReady = 0,     // what was waited for has happened
+  kReady = 0,     // the event has happened
   kFailed = 1,    // it can no longer happen (an error, too many rejects)
   kTimedOut = 2,  // neither, until the deadline
 };
@@ -52,30 +53,24 @@ class Event : public std::enable_shared_from_this<Event> {
   // For people: "RpcEvent AppendEntries -> 2", "QuorumEvent 1 of 2 (total 3)".
   virtual std::string Describe() const = 0;
 
-  // For wait statistics: how many answers this wait needs out of how many. A wait on a single
-  // thing is 1 of 1, and is what turns an edge of the slowness propagation graph red.
-  struct Shape {
-    int needed = 1;
-    int total = 1;
-  };
-  virtual Shape WaitShape() const { return {}; }
+  // For tools: how many answers a wait on this event needs, and from which peers. The default is a
+  // wait on a single thing that is no peer.
+  virtual WaitDescription DescribeWait() const { return {}; }
 
   // Short and constant per kind of event, the key of wait statistics: "AppendEntries", "disk".
   virtual const char* Label() const = 0;
 
-  // The peer whose slowness this wait inherits; -1 if it is not one peer's.
-  virtual int WaitsOnPeer() const { return -1; }
-
-  // Asks that `parent` hear (OnChildDecided) whenever this event is decided: once for a reply, each
-  // time for a value that is set. The parent is not kept alive. If this event is decided already,
-  // the parent hears of it at once.
+  // Calls OnChildDecided of `parent` whenever this event is decided: once for a reply, each time
+  // for a value that is set. If this event is decided already, the parent is called at once. The
+  // parent is not kept alive.
   void NotifyOnDecision(const std::shared_ptr<Event>& parent);
 
  protected:
   // Call after every change that may have decided the event: wakes the waiters, tells the parents.
   void Test();
 
-  // A child that this event asked to hear of is decided. The default looks at this event anew.
+  // A child that this event was registered with (NotifyOnDecision) is decided. The default calls
+  // Test.
   virtual void OnChildDecided(Event& child);
 
   Runtime& runtime() const { return *runtime_; }
@@ -84,7 +79,8 @@ class Event : public std::enable_shared_from_this<Event> {
   friend class Scheduler;
   friend struct EventTestPeer;  // framework/tests: how much an event remembers
 
-  // A coroutine that waits here. Stale if the coroutine's wait number has moved on (it timed out).
+  // A coroutine that waits for this event. Stale once the coroutine's wait number is another: then
+  // its wait has timed out.
   struct Waiter {
     Coroutine* coroutine;
     std::uint64_t wait_number;

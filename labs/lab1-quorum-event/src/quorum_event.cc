@@ -16,6 +16,7 @@ std::shared_ptr<QuorumEvent> QuorumEvent::Majority(int total) {
 // event.
 void QuorumEvent::VoteYes(int voter) { (void)voter; }
 void QuorumEvent::VoteNo(int voter) { (void)voter; }
+void QuorumEvent::VoteLost(int voter) { (void)voter; }
 
 // TODO: remember the child and its predicate, and subscribe to its decision (NotifyOnDecision).
 void QuorumEvent::Add(std::shared_ptr<Event> child, Accept accept) { (void)child, (void)accept; }
@@ -34,12 +35,13 @@ bool QuorumEvent::Ready() const { return false; }
 bool QuorumEvent::Fail() const { return false; }
 bool QuorumEvent::TimedOut() const { return false; }
 
-// TODO: the counts and the shape that verification and reports read.
+// TODO: the counts and the description that verification and reports read.
 int QuorumEvent::needed() const { return 0; }
 int QuorumEvent::total() const { return 0; }
 int QuorumEvent::yes() const { return 0; }
 int QuorumEvent::no() const { return 0; }
-Event::Shape QuorumEvent::WaitShape() const { return {}; }
+int QuorumEvent::lost() const { return 0; }
+WaitDescription QuorumEvent::DescribeWait() const { return {}; }
 
 // TODO: a description that helps a person to debug a stalled replica.
 std::string QuorumEvent::Describe() const { return "QuorumEvent"; }

@@ -2,8 +2,7 @@
 //
 // A coroutine that waits for one reply inherits that replica's slowness. A coroutine that waits for
 // a quorum continues as soon as any quorum of replicas has answered (document 002, section 3.1.2).
-// You build QuorumEvent over two classes of the framework: Event (how a coroutine waits) and
-// QuorumView (the part that reports read).
+// You build QuorumEvent over Event: how a coroutine waits, and what reports read of a wait.
 #pragma once
 
 #include <functional>
@@ -12,11 +11,11 @@
 #include <vector>
 
 #include "depfast/event.h"
-#include "depfast/quorum_view.h"
+#include "depfast/wait_description.h"
 
 namespace depfast {
 
-class QuorumEvent : public Event, public QuorumView {
+class QuorumEvent : public Event {
  public:
   // Decides whether a ready child votes yes. Called at most once for each child: when the child
   // becomes ready, or in Add if the child is ready already.
@@ -29,36 +28,43 @@ class QuorumEvent : public Event, public QuorumView {
   // A majority of `total`: the most common quorum.
   static std::shared_ptr<QuorumEvent> Majority(int total);
 
-  // The vote of one voter. The voter's first vote stands: a duplicate or a different second vote
-  // changes nothing. Late votes are counted, too: after the decision and after a timeout.
+  // The vote of one voter. A reject and a missing answer are different cases (document 002, section
+  // 2.1): VoteNo is an answer that rejects, VoteLost says that no answer will come. The voter's
+  // first vote stands: a duplicate or a different second vote changes nothing. Late votes are
+  // counted, too: after the decision and after a timeout.
   // Throws std::out_of_range for a voter that does not exist.
   void VoteYes(int voter);
   void VoteNo(int voter);
+  void VoteLost(int voter);
 
-  // Makes `child` the next voter without a child (0, 1, ...). The child votes yes when it is ready
-  // and `accept` returns true. It votes no when `accept` returns false or the child fails. Without
-  // `accept` a ready child votes yes. A child that is decided already votes at once.
+  // Makes `child` the next voter without a child (0, 1, ...). A child that becomes ready votes yes
+  // if `accept` returns true, and no if `accept` returns false. Without `accept` it votes yes. The
+  // vote of a child that fails is lost. A child that is decided already votes at once.
   // Throws std::out_of_range if every voter has a child, std::invalid_argument for a null child.
   void Add(std::shared_ptr<Event> child, Accept accept = nullptr);
 
-  // Waits for the decision. Returns at once if the event is decided. A timeout leaves the event
-  // usable: later votes count, and a coroutine can wait again.
+  // Waits for the decision. Returns at once if there is one. A timeout leaves the event usable:
+  // votes go on counting, and it can be waited for again.
   Outcome Wait(Duration timeout = kForever) override;
 
   // The three outcomes. At most one is true at any time.
   bool Ready() const;     // a quorum voted yes
-  bool Fail() const;      // too many voted no: a quorum is impossible
+  bool Fail() const;      // too many votes are no or lost: a quorum is impossible
   bool TimedOut() const;  // a Wait has timed out, and the event is still undecided
 
-  int needed() const override;
-  int total() const override;
-  int yes() const override;
-  int no() const override;
+  // The votes so far, late ones included. Each voter counts once.
+  int needed() const;
+  int total() const;
+  int yes() const;
+  int no() const;
+  int lost() const;
 
   bool IsReady() const override { return Ready(); }
   bool IsFailed() const override { return Fail(); }
-  // needed() out of total(). It makes the wait's edge green in the slowness propagation graph.
-  Shape WaitShape() const override;
+  // needed() out of total(): it makes the wait's edges green in the slowness propagation graph. The
+  // peers are those of the children, included with the children's votes (WaitDescription::Include).
+  // A voter without a child adds no peer.
+  WaitDescription DescribeWait() const override;
   const char* Label() const override { return "quorum"; }
   std::string Describe() const override;
 

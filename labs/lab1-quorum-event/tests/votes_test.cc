@@ -28,10 +28,10 @@ GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
   auto replies = script.In("replies");
   replies.At(1ms).No(quorum, 0);
   replies.At(2ms).Yes(quorum, 1);
-  replies.At(3ms).No(quorum, 2);
-  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 2});
+  replies.At(3ms).Loses(quorum, 2);
+  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 1, .lost = 1});
   replies.At(4ms).No(quorum, 3);
-  replies.Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 3});
+  replies.Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 2, .lost = 1});
   ExpectHolds(script);
 }
 
@@ -44,7 +44,8 @@ GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
   replies.At(1ms).Yes(quorum, 0);
   replies.At(2ms).Yes(quorum, 0);
   replies.At(3ms).No(quorum, 0);
-  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 0});
+  replies.Loses(quorum, 0);
+  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 0, .lost = 0});
   replies.At(5ms).Yes(quorum, 1);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 0});
   ExpectHolds(script);

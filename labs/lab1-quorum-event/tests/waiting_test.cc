@@ -30,8 +30,8 @@ GRADED_TEST(QuorumEvent, LateVotesAreCounted, "time", 5,
   replies.At(2ms).Yes(quorum, 1);
   replies.At(3ms).Yes(quorum, 0);
   replies.At(4ms).No(quorum, 2);
-  replies.At(5ms).No(quorum, 4);
-  replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 2});
+  replies.At(5ms).Loses(quorum, 4);
+  replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 1, .lost = 1});
   ExpectHolds(script);
 }
 

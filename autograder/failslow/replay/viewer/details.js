@@ -1,4 +1,4 @@
-// Says in words what is selected, and lists the events in view.
+// Describes the selection in words, and lists the events in view.
 
 import {redraw} from "replay/draw.js";
 import {inView} from "replay/layout.js";
@@ -52,7 +52,7 @@ function factsOfMessage(message) {
 
 function factsOfWait(wait) {
   const facts = [["on", wait.event], ["needs", `${wait.needed} of ${wait.total}`]];
-  if (wait.peer >= 0) facts.push(["peer", nameOf(wait.peer)]);
+  if (wait.peers) facts.push(["peers", wait.peers]);
   const {start, over} = wait;
   const lasts = over === null ? "to the end of the recording" : spanText(over - start);
   facts.push(["lasts", lasts]);

@@ -2,7 +2,7 @@
 
 import {nameOf} from "replay/words.js";
 
-// A thing that happened: {kind, start, end, where, what, text} and what its kind adds.
+// An event is {kind, start, end, where, what, text} and the fields of its kind.
 export function load(world) {
   const begin = world.begin;
   const end = Math.max(world.end, begin + 1);
@@ -14,9 +14,9 @@ export function load(world) {
     where: `${nameOf(from)} \u2192 ${nameOf(to)}`, text: body,
   }));
   const waits = world.waits.map(([replica, row, start, over, name, label, event, atEnd, needed,
-    total, peer, outcome]) => ({
+    total, peers, outcome]) => ({
     kind: "wait", replica, row, start, end: over ?? end, over, name, label, event, atEnd, needed,
-    total, peer, outcome, what: `${name} waits`, where: nameOf(replica),
+    total, peers, outcome, what: `${name} waits`, where: nameOf(replica),
     text: over === null ? `${event}, for ever` : `${event}: ${outcome}`,
   }));
   const faults = world.faults.map(([start, over, kind, replicas, text]) => ({

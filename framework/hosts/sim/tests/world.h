@@ -15,6 +15,8 @@
 
 namespace depfast::sim {
 
+using namespace faults;  // NOLINT: tests of plans read like plans
+
 // One step of a scripted replica: what it is told, and the calls it can make.
 class Turn {
  public:
@@ -57,7 +59,7 @@ class ScriptedReplica final : public ReplicaBackend {
     return std::move(turn.output);
   }
   std::string DumpCoroutines() override { return "a script\n"; }
-  std::vector<WaitRow> WaitStatistics() override { return {}; }
+  std::string Report(const std::string&) override { return ""; }
 
  private:
   ReplicaConfig config_;
@@ -112,7 +114,7 @@ class World : public Observer {
 
   World(BackendFactory factory, int replicas, Profile profile, std::uint64_t seed,
         Sharing sharing = {})
-      : sim({replicas, seed, profile, std::move(factory), false, std::move(sharing)}) {
+      : sim({replicas, seed, profile, std::move(factory), {}, std::move(sharing)}) {
     sim.AddObserver(this);
   }
 

@@ -13,32 +13,21 @@
 #include <type_traits>
 
 #include "depfast/dependency.h"
+#include "depfast/rpc_error.h"
 
 namespace depfast {
 
 using MethodId = std::uint32_t;
 using CallId = std::uint64_t;
 
-// What a frame is to whoever receives it.
+// The meaning of a frame for its receiver.
 enum class FrameKind : std::uint8_t {
   kRequest = 0,
   kReply = 1,
   kError = 2,  // the body is an RpcError
 };
 
-// Why a call has no reply.
-enum class RpcError : std::uint32_t {
-  kNone = 0,
-  kTimedOut = 1,       // no answer within the call's timeout (made locally, never on the wire)
-  kReleased = 2,       // the caller gave the call up (made locally, never on the wire)
-  kUnknownMethod = 3,  // the peer has no handler for the method
-  kMalformed = 4,      // the peer could not decode the request, or we its reply
-  kRejected = 5,       // the handler threw
-};
-
-const char* ToString(RpcError error);
-
-// What is to be done with the body, and which call it belongs to.
+// The meaning of the body, and the call that it belongs to.
 struct FrameHeader {
   FrameKind kind = FrameKind::kRequest;
   MethodId method = 0;
@@ -56,7 +45,7 @@ struct DecodedFrame {
 
 namespace frame_internal {
 
-// What msgpack::packer writes to.
+// A string as the output of msgpack::packer.
 class StringSink {
  public:
   explicit StringSink(std::string& out) : out_(out) {}

@@ -2,7 +2,7 @@
 //
 // The runtime is "sans-I/O": it never opens a socket or a file, reads a clock or draws entropy. It
 // asks its Host. Three hosts exist (hosts/real, hosts/sim, hosts/sealed), and the same replica runs
-// on each unchanged. What crosses this interface is also all that a grader may look at.
+// on each unchanged. A grader, too, may look only at data that crosses this interface.
 #pragma once
 
 #include <array>
@@ -11,13 +11,10 @@
 #include <memory>
 #include <string>
 
+#include "depfast/peer.h"
 #include "depfast/time.h"
 
 namespace depfast {
-
-// Replicas are 0 .. n-1; clients start at kFirstClient.
-using PeerId = std::int32_t;
-inline constexpr PeerId kFirstClient = 1000;
 
 // Bytes that nobody changes any more, so that one broadcast to five peers holds them once.
 using Bytes = std::shared_ptr<const std::string>;
@@ -52,11 +49,11 @@ struct IoRequest {
   Bytes data;
 };
 
-// What became of a disk operation.
+// The result of a disk operation.
 struct IoCompletion {
   std::uint64_t id = 0;
   int error = 0;  // an errno; 0 is success. A write that failed is never durable.
-  Bytes data;     // what kRead read
+  Bytes data;     // the contents, for kRead
 };
 
 // A claim that a replica makes about itself (its role, its commit index ...). Tests read it, and
