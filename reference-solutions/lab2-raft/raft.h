@@ -6,16 +6,18 @@
 // coroutine of its own, off that path, one bounded request at a time (document 002, section 5.1).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "depfast/broadcast.h"
+#include "depfast/disk_event.h"
 #include "depfast/runtime.h"
+#include "depfast/time.h"
 #include "depfast/value_event.h"
 #include "raft_log.h"
 #include "raft_messages.h"
