@@ -20,7 +20,7 @@ from failslow.errors import CannotDo
 from failslow.kit import Kit
 
 SAMPLE_MACHINE = (
-    Path(__file__).resolve().parents[2] / "reference-solutions/bench/tests/machine.json"
+    Path(__file__).resolve().parents[2] / "tools/prediction/tests/machine.json"
 )
 
 COUNTERS = (
