@@ -1,4 +1,4 @@
-"""`kit bench calibrate`: fits, models and verdicts, from numbers whose answer is known."""
+"""`kit bench calibrate`: fits, models and verdicts, from numbers with a known result."""
 
 import json
 import os
