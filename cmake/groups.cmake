@@ -16,6 +16,7 @@ set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)
 function(failslow_test TARGET)
   cmake_parse_arguments(ARG "" "PREFIX;TIMEOUT" "ARGUMENTS;NEEDS" ${ARGN})
   gtest_discover_tests(${TARGET} TEST_PREFIX "${ARG_PREFIX}" EXTRA_ARGS ${ARG_ARGUMENTS}
+    DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${ARG_TIMEOUT})
   add_dependencies(checks ${TARGET} ${ARG_NEEDS})
 endfunction()
