@@ -1,6 +1,6 @@
 // Votes and outcomes, thoroughly.
-#include "holds.h"
 #include "quorum_model.h"
+#include "script_runner.h"
 
 namespace depfast::lab1 {
 namespace {
@@ -75,7 +75,7 @@ GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
   replies.At(9ms).No(quorum, 0);
   replies.At(10ms).Yes(quorum, 3);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 1});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
@@ -101,7 +101,7 @@ GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
   caller.Sees(quorum, {.ready = false, .yes = 1, .no = 0});
   caller.Keeps(children[1]);
   caller.Sees(quorum, {.ready = true, .yes = 2, .no = 0});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
@@ -123,7 +123,7 @@ GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
 
 GRADED_TEST(QuorumVotes, RandomVotes, "votes", 3,
             "Whatever votes come in whatever order, counts and outcomes are those of the model") {
-  EXPECT_TRUE(HoldsForRandomCases(300, 0));
+  EXPECT_TRUE(RandomScriptsPass(300, 0));
 }
 
 GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
@@ -152,7 +152,7 @@ GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
   replies.At(3ms).Yes(quorum, 3);
   replies.At(4ms).No(quorum, 2);
   look(3, 1, true);
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 #include "quorum_model.h"
 
 #include <algorithm>
+#include <functional>
+#include <string>
+
+#include "script_runner.h"
 
 namespace depfast::lab1 {
 namespace {
 
-// Votes fall on whole milliseconds, waits begin a quarter and end half a millisecond after one.
+// A vote falls on a whole millisecond. A wait begins 250 us and ends 500 us after one.
 constexpr int kMomentsMax = 40;
 constexpr int kVotersMax = 7;
 constexpr int kVotesMax = 14;
@@ -26,6 +30,20 @@ Decision DecisionOf(const RandomCase& random) {
     if (model.decided()) return {vote.at, model.ready()};
   }
   return {};
+}
+
+// The smallest case that `fails`, made from one that does by leaving out votes and waits.
+RandomCase Minimised(RandomCase failing, const std::function<bool(const RandomCase&)>& fails) {
+  const auto try_without = [&](auto& list) {
+    for (std::size_t i = list.size(); i-- > 0;) {
+      const auto left_out = list[i];
+      list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!fails(failing)) list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), left_out);
+    }
+  };
+  try_without(failing.votes);
+  try_without(failing.waits);
+  return failing;
 }
 
 }  // namespace
@@ -87,28 +105,29 @@ Script RandomCase::ToScript() const {
   QuorumModel model(needed, total);
   auto votes_in = script.In("votes");
   for (const Vote& vote : votes) {
-    if (vote.yes) {
-      votes_in.At(vote.at).Yes(quorum, vote.voter);
-    } else {
-      votes_in.At(vote.at).No(quorum, vote.voter);
-    }
+    votes_in.At(vote.at);
+    vote.yes ? votes_in.Yes(quorum, vote.voter) : votes_in.No(quorum, vote.voter);
     model.Vote(vote.voter, vote.yes);
     votes_in.Sees(quorum, model.Looks(first_timeout < vote.at));
   }
   return script;
 }
 
-RandomCase Minimised(RandomCase failing, const std::function<bool(const RandomCase&)>& fails) {
-  const auto try_without = [&](auto& list) {
-    for (std::size_t i = list.size(); i-- > 0;) {
-      const auto left_out = list[i];
-      list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
-      if (!fails(failing)) list.insert(list.begin() + static_cast<std::ptrdiff_t>(i), left_out);
-    }
-  };
-  try_without(failing.votes);
-  try_without(failing.waits);
-  return failing;
+testing::AssertionResult RandomScriptsPass(int cases, int waits_max) {
+  ScriptRunner runner;
+  RandomStream stream(testkit::TheEnvironment().seed, static_cast<std::uint64_t>(waits_max));
+  for (int i = 1; i <= cases; ++i) {
+    const RandomCase random = RandomCase::Draw(stream, waits_max);
+    auto verdict = runner.Run(random.ToScript());
+    if (verdict) continue;
+    if (!runner.death().empty()) return verdict;
+    const RandomCase smallest = Minimised(random, [&](const RandomCase& smaller) {
+      return !runner.Run(smaller.ToScript()) && runner.death().empty();
+    });
+    return runner.Run(smallest.ToScript())
+           << "(random case " << i << ", without the votes and waits that do not matter)";
+  }
+  return testing::AssertionSuccess();
 }
 
 }  // namespace depfast::lab1

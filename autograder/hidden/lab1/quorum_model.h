@@ -1,9 +1,10 @@
-// QuorumModel: what a quorum is, in thirty lines that are obviously right. And random scripts whose
-// expectations come from it.
+// QuorumModel: the definition of a quorum in thirty lines that are obviously right, and random
+// scripts whose expectations come from it.
 #pragma once
 
-#include <functional>
-#include <string>
+#include <gtest/gtest.h>
+
+#include <optional>
 #include <vector>
 
 #include "depfast/host/random.h"
@@ -26,7 +27,7 @@ class QuorumModel {
   bool fail() const { return static_cast<int>(votes_.size()) - no() < needed_; }
   bool decided() const { return ready() || fail(); }
 
-  // All that a look should find, with `timed_out`: a Wait has timed out before.
+  // The look at such a quorum. `timed_out`: a Wait has timed out before.
   Expected Looks(bool timed_out) const;
 
  private:
@@ -56,7 +57,8 @@ struct RandomCase {
   Script ToScript() const;
 };
 
-// The smallest case that `fails`, made from one that does by leaving out votes and waits.
-RandomCase Minimised(RandomCase failing, const std::function<bool(const RandomCase&)>& fails);
+// Draws `cases` random cases with up to `waits_max` waits each and runs them all. Fails with the
+// smallest failing script that leaving out votes and waits leads to.
+testing::AssertionResult RandomScriptsPass(int cases, int waits_max);
 
 }  // namespace depfast::lab1
