@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from failslow import console, determinism, gates, gtest, parallel
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.settings import load_settings
+from failslow.recipe import load_recipe
 from failslow.submission import Submission
 
 SLOW_FOLLOWER = "slow-follower"

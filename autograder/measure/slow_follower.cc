@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "depfast/verify/wait_statistics.h"
 #include "raft_checker.h"
 #include "raft_client.h"
 #include "sealed/sealed_backend.h"
@@ -155,7 +156,7 @@ class Measurement : private sim::Observer {
     options.seed = arguments.seed;
     options.profile = ProfileOf(arguments.profile);
     options.make_backend = sealed::SealedReplicas({.program = arguments.replica});
-    options.wait_statistics = arguments.explain;
+    if (arguments.explain) options.probes = {WaitStatistics::kName};
     return options;
   }
 
@@ -201,8 +202,12 @@ class Measurement : private sim::Observer {
 
   void CollectWaits(PeerId leader) {
     if (!simulator_.IsUp(leader)) return;
-    for (const WaitRow& row : simulator_.WaitStatistics(leader)) {
-      const std::string peers = row.peer < 0 ? "" : std::to_string(row.peer);
+    const auto rows = WaitStatistics::Read(simulator_.Report(leader, WaitStatistics::kName));
+    for (const WaitRow& row : rows.value_or(std::vector<WaitRow>{})) {
+      std::string peers;
+      for (const PeerId peer : row.peers) {
+        peers += (peers.empty() ? "" : ", ") + std::to_string(peer);
+      }
       waits_ += std::string(waits_.empty() ? "" : ", ") +
                 "{\"replica\": " + std::to_string(leader) +
                 ", \"coroutine\": " + testkit::JsonString(row.coroutine) +
@@ -210,8 +215,8 @@ class Measurement : private sim::Observer {
                 ", \"needed\": " + std::to_string(row.needed) +
                 ", \"total\": " + std::to_string(row.total) + ", \"peers\": [" + peers + "]" +
                 ", \"count\": " + std::to_string(row.count) +
-                ", \"total_ns\": " + std::to_string(row.total_time.count()) +
-                ", \"max_ns\": " + std::to_string(row.max_time.count()) + "}";
+                ", \"total_ns\": " + std::to_string(row.total_ns) +
+                ", \"max_ns\": " + std::to_string(row.max_ns) + "}";
     }
   }
 

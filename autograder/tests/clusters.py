@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from failslow.cluster import processes
+from failslow.cluster import replica_processes
 
 RunKit = Callable[..., int]
 
 
 def pids(data: Path) -> list[int]:
-    return [process.pid for process in processes.find(data)]
+    return [process.pid for process in replica_processes.find(data)]
 
 
 def shown(run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

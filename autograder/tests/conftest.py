@@ -8,14 +8,15 @@ import pytest
 
 from failslow import cli, cmake
 from failslow import compile as compile_module
-from failslow.cluster import processes
+from failslow.cluster import replica_processes
 from failslow.kit import Kit
 from fakes import REPLICA, write_kit, write_program, write_submission
 
 
 @pytest.fixture
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
-    monkeypatch.setattr(cmake, "build", lambda *_: None)
+    monkeypatch.setattr(cmake, "build", lambda *_, **__: None)
+    monkeypatch.setattr(cmake, "configure", lambda *_: None)
     return write_kit(tmp_path / "checkout")
 
 
@@ -41,8 +42,8 @@ def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
     monkeypatch.setattr("failslow.cluster.up.build_submission", build)
     yield tmp_path / "cluster"
-    mine = [each for each in processes.find() if tmp_path in each.data.parents]
-    processes.end(mine, grace_s=0)
+    mine = [each for each in replica_processes.find() if tmp_path in each.data.parents]
+    replica_processes.end(mine, grace_s=0)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import stat
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from failslow.kit import Kit
@@ -195,6 +195,14 @@ def write_submission(tree: Path, lab1: str = "", lab2: str | None = None) -> Pat
     return tree
 
 
+def write_patch(path: Path, header: str, behaviour: str) -> Path:
+    """A mutant or an alternative of lab 1's reference."""
+    file = "lab1-quorum-event/quorum_event.cc"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{header}\n--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-// \n+// {behaviour}\n")
+    return path
+
+
 def write_kit(root: Path) -> Kit:
     """A checkout that is built already, from fakes."""
     kit = Kit(root)
@@ -207,19 +215,50 @@ def write_kit(root: Path) -> Kit:
         write_test_binary(kit.binary(f"{suite}_sealed"), tests)
     write_program(kit.binary("slow_follower"), SLOW_FOLLOWER)
     compiler = write_program(kit.root / "fake-compiler", COMPILER)
-    entry = {"sources": [str(kit.root / "driver.cc")], "link": []}
-    recipe = {
-        "compiler": str(compiler),
-        "compile": ["-O2"],
-        "replicas": {"lab1": entry, "lab2": entry},
-        "reals": {"lab2": entry},
-        "sims": {
-            "lab1_public": entry | {"hidden": False},
-            "lab1_hidden": entry | {"hidden": True},
-        },
-    }
-    (kit.preset("release") / "submission.json").write_text(json.dumps(recipe))
+    names = ["lab1_replica", "lab2_replica", "lab2_real", "lab1_public_sim", "lab1_hidden_sim"]
+    write_reply(kit, str(compiler), "-O2", {name: {} for name in names})
     return kit
+
+
+def write_reply(
+    kit: Kit,
+    compiler: str,
+    flags: str,
+    links: dict[str, dict[str, str]],
+    objects: Sequence[str] = (),
+) -> None:
+    """What CMake's file API would tell of programs with the driver as their one given source.
+
+    `links`: by program, the words of its link command and their roles. `objects`: of each program.
+    """
+    build = kit.preset("release")
+    reply = build / ".cmake" / "api" / "v1" / "reply"
+    reply.mkdir(parents=True, exist_ok=True)
+    targets: dict[str, object] = {
+        f"{name}_submission": {
+            "sources": [{"path": "driver.cc"}, *({"path": each} for each in objects)],
+            "link": {
+                "commandFragments": [{"fragment": word, "role": words[word]} for word in words]
+            },
+        }
+        for name, words in links.items()
+    }
+    group = {
+        "compileCommandFragments": [{"fragment": flags}],
+        "defines": [{"define": "DEFINED=1"}],
+        "includes": [{"path": "/given"}, {"path": "/system", "isSystem": True}],
+    }
+    targets["submission"] = {"compileGroups": [group]}
+    model = {
+        "paths": {"source": str(kit.root), "build": str(build)},
+        "configurations": [{"targets": [{"name": n, "jsonFile": f"{n}.json"} for n in targets]}],
+    }
+    toolchains = {"toolchains": [{"language": "CXX", "compiler": {"path": compiler}}]}
+    answers = {"codemodel-v2": model, "toolchains-v1": toolchains}
+    files = {name: {"jsonFile": f"{name}.json"} for name in answers}
+    index = {"reply": {"client-kit": files}}
+    for name, content in {**targets, **answers, "index-1": index}.items():
+        (reply / f"{name}.json").write_text(json.dumps(content))
 
 
 PATIENCE_S = 30.0

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from clusters import RunKit, error_line, pids, shown
-from failslow.cluster import processes, start
-from failslow.cluster.processes import Process
+from failslow.cluster import replica_processes, start
+from failslow.cluster.replica_processes import Process
 from failslow.kit import Kit
 from fakes import PATIENCE_S, eventually, write_program
 
@@ -22,7 +22,7 @@ def test_each_replica_is_a_process_that_outlives_the_command(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    running = processes.find(data)
+    running = replica_processes.find(data)
     assert [process.number for process in running] == [0, 1, 2]
     assert all(os.getsid(process.pid) == process.pid for process in running)
     status = shown(run_kit, data, capsys)
@@ -43,7 +43,7 @@ def test_tables_name_ports_and_roles(
     assert up() == 0
     assert run_kit("cluster", "status", "--data", data) == 0
     out = capsys.readouterr().out
-    assert str(processes.find(data)[2].port) in out
+    assert str(replica_processes.find(data)[2].port) in out
     assert "leader" in out
     assert "2.0 KiB" in out
 
@@ -51,7 +51,7 @@ def test_tables_name_ports_and_roles(
 def test_five_replicas_listen_from_the_given_port_on(up: RunKit, data: Path) -> None:
     base = free_ports(5)
     assert up("", "--replicas", 5, "--port", base) == 0
-    assert [process.port for process in processes.find(data)] == list(range(base, base + 5))
+    assert [process.port for process in replica_processes.find(data)] == list(range(base, base + 5))
 
 
 def free_ports(count: int) -> int:
@@ -95,8 +95,10 @@ def test_a_replica_that_ignores_sigterm_is_killed_and_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert up("STUBBORN:1") == 0
-    patient = processes.end
-    monkeypatch.setattr(processes, "end", lambda replicas, grace_s=0.2: patient(replicas, grace_s))
+    patient = replica_processes.end
+    monkeypatch.setattr(
+        replica_processes, "end", lambda replicas, grace_s=0.2: patient(replicas, grace_s)
+    )
     assert run_kit("cluster", "down", "--data", data) == 0
     out = capsys.readouterr().out
     assert out.count("ended by SIGKILL, as SIGTERM did not") == 1
@@ -107,9 +109,9 @@ def test_a_suspended_replica_is_shown_and_ended(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    victim = processes.find(data)[2]
+    victim = replica_processes.find(data)[2]
     os.kill(victim.pid, signal.SIGSTOP)
-    eventually(lambda: processes.find(data)[2].status == processes.SUSPENDED)
+    eventually(lambda: replica_processes.find(data)[2].status == replica_processes.SUSPENDED)
     replica = shown(run_kit, data, capsys)["replicas"][2]
     assert replica["state"] == "suspended"
     assert replica["frames_per_s"] is None
@@ -121,11 +123,11 @@ def test_a_suspended_replica_is_shown_and_ended(
 
 def test_up_again_keeps_ports_and_logs(up: RunKit, run_kit: RunKit, data: Path) -> None:
     assert up("first") == 0
-    ports = [process.port for process in processes.find(data)]
+    ports = [process.port for process in replica_processes.find(data)]
     assert run_kit("cluster", "down", "--data", data) == 0
     (data / "replica-1" / "kept").write_text("data")
     assert up("second") == 0
-    assert [process.port for process in processes.find(data)] == ports
+    assert [process.port for process in replica_processes.find(data)] == ports
     assert (data / "replica-1" / "kept").exists()
     assert (data / "replica-0.log.1").read_text() == "replica 0 is up\n"
     assert len((data / "replica-0.metrics").read_text().splitlines()) == 2
@@ -135,11 +137,11 @@ def test_a_port_that_is_taken_meanwhile_is_replaced(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    ports = [process.port for process in processes.find(data)]
+    ports = [process.port for process in replica_processes.find(data)]
     assert run_kit("cluster", "down", "--data", data) == 0
     with socket.create_server(("127.0.0.1", ports[1])):
         assert up() == 0
-        now = [process.port for process in processes.find(data)]
+        now = [process.port for process in replica_processes.find(data)]
     assert now[0] == ports[0]
     assert now[1] != ports[1]
     assert f"port {ports[1]} is in use; replica 1 gets" in capsys.readouterr().err
@@ -162,7 +164,7 @@ def test_leftovers_of_a_removed_directory_are_named_and_ended(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    left = processes.find(data)
+    left = replica_processes.find(data)
     shutil.rmtree(data)
     capsys.readouterr()
     assert up() == 2
@@ -181,7 +183,7 @@ def test_a_port_of_another_cluster_is_named(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    port = processes.find(data)[0].port
+    port = replica_processes.find(data)[0].port
     other = data.with_name("other")
     capsys.readouterr()
     arguments = ("--data", other, "--port", port)
@@ -238,14 +240,14 @@ def test_a_dead_replica_is_shown_and_started_again(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    victim = processes.find(data)[2]
-    processes.kill([victim])
+    victim = replica_processes.find(data)[2]
+    replica_processes.kill([victim])
     assert run_kit("cluster", "status", "--data", data) == 1
     replica = shown(run_kit, data, capsys)["replicas"][2]
     assert (replica["state"], replica["pid"]) == ("dead", victim.pid)
     assert replica["remark"] == "its log ends with: replica 2 is up"
     assert run_kit("cluster", "start", 2, "--data", data) == 0
-    again = processes.find(data)[2]
+    again = replica_processes.find(data)[2]
     assert (again.number, again.port) == (2, victim.port)
     assert again.pid != victim.pid
     assert run_kit("cluster", "status", "--data", data) == 0
@@ -264,7 +266,7 @@ def test_one_replica_is_ended(
 ) -> None:
     assert up() == 0
     assert run_kit("cluster", action, 1, "--data", data) == 0
-    assert [process.number for process in processes.find(data)] == [0, 2]
+    assert [process.number for process in replica_processes.find(data)] == [0, 2]
     remark = shown(run_kit, data, capsys)["replicas"][1]["remark"]
     assert remark == f"ended by ./kit cluster with {how}"
     assert run_kit("cluster", action, 1, "--data", data) == 2
@@ -285,7 +287,7 @@ def test_a_replica_that_does_not_come_up_is_not_left_running(
     monkeypatch.setattr(start, "READY_S", 0.5)
     assert run_kit("cluster", "start", 1, "--data", data) == 2
     assert "replica 1 tells nothing of itself" in error_line(capsys)
-    assert [process.number for process in processes.find(data)] == [0, 2]
+    assert [process.number for process in replica_processes.find(data)] == [0, 2]
 
 
 def test_logs_and_dump(
@@ -314,7 +316,7 @@ def test_a_followed_log_grows_until_interrupted(kit: Kit, up: RunKit, data: Path
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True) as tail:
         assert tail.stdout is not None
         assert tail.stdout.readline() == "replica 0 is up\n"
-        processes.send(processes.find(data)[0], signal.SIGUSR1)
+        replica_processes.send(replica_processes.find(data)[0], signal.SIGUSR1)
         assert tail.stdout.readline() == "replica 0: 0 suspended coroutines\n"
         os.killpg(tail.pid, signal.SIGINT)
         assert tail.wait(PATIENCE_S) == 0
@@ -324,7 +326,7 @@ def test_a_restart_of_the_machine_is_recognised(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    processes.kill(processes.find(data))
+    replica_processes.kill(replica_processes.find(data))
     state = json.loads((data / "cluster.json").read_text())
     (data / "cluster.json").write_text(json.dumps({**state, "boot": "another"}))
     assert run_kit("cluster", "status", "--data", data) == 2
@@ -339,15 +341,15 @@ def test_a_process_that_merely_looks_alike_is_not_touched(tmp_path: Path) -> Non
     argv = [program, "--id", "0", "--data", data / "replica-0"]
     with subprocess.Popen([str(word) for word in argv]) as alike:
         eventually(lambda: str(program) in Path(f"/proc/{alike.pid}/cmdline").read_text())
-        assert processes.find(data) == []
+        assert replica_processes.find(data) == []
         alike.kill()
 
 
 def test_a_reused_process_id_gets_no_signal(up: RunKit, data: Path) -> None:
     assert up() == 0
-    real = processes.find(data)[0]
+    real = replica_processes.find(data)[0]
     earlier = Process(data, 0, real.pid, real.start_ticks - 1, real.status, real.port)
-    assert processes.end([earlier]) == []
+    assert replica_processes.end([earlier]) == []
     assert pids(data)[0] == real.pid
 
 
@@ -402,7 +404,7 @@ def test_redis_ports_are_told_and_stay(
     out = capsys.readouterr().out
     before = redis_ports(run_kit, data, capsys)
     assert "redis: " + ",".join(f"127.0.0.1:{port}" for port in before) in out
-    assert len({*before, *(process.port for process in processes.find(data))}) == 6
+    assert len({*before, *(process.port for process in replica_processes.find(data))}) == 6
     for port in before:
         socket.create_connection(("127.0.0.1", port)).close()
     assert run_kit("cluster", "kill", 1, "--data", data) == 0

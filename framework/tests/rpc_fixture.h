@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "depfast/host/frame.h"
+#include "depfast/host/hosted_runtime.h"
 #include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
@@ -29,10 +30,10 @@ class NoService : public Service {
 // One replica with its outputs, sorted.
 struct Node {
   explicit Node(PeerId self, int replicas)
-      : host({self, replicas, /*random_seed=*/1, /*wait_statistics=*/false},
+      : host({self, replicas, /*random_seed=*/1, /*probes=*/{}},
              [](Runtime&) { return std::make_unique<NoService>(); }) {}
 
-  Runtime& runtime() { return host.runtime(); }
+  HostedRuntime& runtime() { return host.runtime(); }
   Rpc& rpc() { return host.runtime().rpc(); }
 
   sim::StepHost host;

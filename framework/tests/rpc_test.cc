@@ -355,7 +355,19 @@ TEST_F(RpcTest, CallsDescribeThemselves) {
   const auto call = Call(2, Echo{"x"});
   EXPECT_EQ(call->Describe(), "RpcEvent Echo -> 2");
   EXPECT_STREQ(call->Label(), "Echo");
-  EXPECT_EQ(call->WaitsOnPeer(), 2);
+}
+
+TEST_F(RpcTest, CallsNameTheirPeerAndItsVote) {
+  ServeEcho(1);
+  const auto answered = Call(1, Echo{"x"});
+  const auto released = Call(2, Echo{"x"});
+  EXPECT_EQ(DescribePeers(answered->DescribeWait()), "1 pending");
+  RoundTrip(1);
+  client().runtime().Enter([&] { client().rpc().Release(*released); });
+  EXPECT_EQ(DescribePeers(answered->DescribeWait()), "1 yes");
+  EXPECT_EQ(DescribePeers(released->DescribeWait()), "2 lost");
+  EXPECT_EQ(answered->DescribeWait().needed, 1);
+  EXPECT_EQ(answered->DescribeWait().total, 1);
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ namespace depfast::lab1 {
   OP(kAccepts, "", "count the calls of accept for {event}")                                       \
   OP(kDrop, "", "drop the last reference to {event}")                                             \
   OP(kIsFreed, "", "look whether {event} has been destroyed")                                     \
-  OP(kNote, "", "come here")
+  OP(kNote, "", "come here")                                                                      \
+  OP(kVoteLost, "", "voter {a} of {event} is lost")
 
 enum class Op : std::uint8_t {
 #define LAB1_NAME(name, makes, text) name,
@@ -107,20 +108,21 @@ enum class Result : std::uint8_t {
   kNoSuchEvent = 7,      // the step names an event that does not exist, or is of another kind
 };
 
-// What an event says about itself; the first seven fields are a QuorumEvent's alone. The type of a
-// field is Field<T>: T in a log, std::optional<T> in an expectation.
+// What an event says about itself; the fields before is_ready are a QuorumEvent's alone. The type
+// of a field is Field<T>: T in a log, std::optional<T> in an expectation.
 template <template <typename> class Field>
 struct LookOf {
   Field<bool> ready{};
   Field<bool> fail{};
   Field<bool> timed_out{};
-  Field<std::int32_t> yes{}, no{}, needed{}, total{};
+  Field<std::int32_t> yes{}, no{}, lost{}, needed{}, total{};
   Field<bool> is_ready{};
   Field<bool> is_failed{};
-  Field<std::int32_t> shape_needed{}, shape_total{};
+  Field<std::int32_t> wait_needed{}, wait_total{};  // of DescribeWait()
+  Field<std::string> peers{};                       // of DescribeWait(), as in "1 yes, 2 lost"
   Field<std::string> label{};
-  MSGPACK_DEFINE(ready, fail, timed_out, yes, no, needed, total, is_ready, is_failed, shape_needed,
-                 shape_total, label)
+  MSGPACK_DEFINE(ready, fail, timed_out, yes, no, lost, needed, total, is_ready, is_failed,
+                 wait_needed, wait_total, peers, label)
 };
 using Look = LookOf<std::type_identity_t>;
 

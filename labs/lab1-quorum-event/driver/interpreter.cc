@@ -11,6 +11,7 @@
 #include "depfast/broadcast.h"
 #include "depfast/compound_event.h"
 #include "depfast/value_event.h"
+#include "depfast/wait_description.h"
 #include "quorum_event.h"
 
 namespace depfast::lab1 {
@@ -86,18 +87,20 @@ Look LookAt(const Event& event) {
   Look look;
   look.is_ready = event.IsReady();
   look.is_failed = event.IsFailed();
-  look.shape_needed = event.WaitShape().needed;
-  look.shape_total = event.WaitShape().total;
+  const WaitDescription wait = event.DescribeWait();
+  look.wait_needed = wait.needed;
+  look.wait_total = wait.total;
+  look.peers = DescribePeers(wait);
   look.label = event.Label();
   if (const auto* const quorum = dynamic_cast<const QuorumEvent*>(&event)) {
     look.ready = quorum->Ready();
     look.fail = quorum->Fail();
     look.timed_out = quorum->TimedOut();
-    const QuorumView& view = *quorum;
-    look.yes = view.yes();
-    look.no = view.no();
-    look.needed = view.needed();
-    look.total = view.total();
+    look.yes = quorum->yes();
+    look.no = quorum->no();
+    look.lost = quorum->lost();
+    look.needed = quorum->needed();
+    look.total = quorum->total();
   }
   return look;
 }
@@ -220,6 +223,8 @@ void Interpreter::Do(const Step& step, LogLine& line) {
       return Get<QuorumEvent>(event)->VoteYes(voter);
     case Op::kVoteNo:
       return Get<QuorumEvent>(event)->VoteNo(voter);
+    case Op::kVoteLost:
+      return Get<QuorumEvent>(event)->VoteLost(voter);
     case Op::kSet:
       return Get<Value>(event)->Set(step.a);
     case Op::kKeep:

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "depfast/time.h"
+#include "depfast/wait_description.h"
 #include "quorum_script.h"
 
 namespace depfast::lab1 {
@@ -117,6 +118,12 @@ class Script::Coroutine {
   }
   Coroutine& Yes(Id quorum, int voter) { return Does(Op::kVoteYes, quorum, voter); }
   Coroutine& No(Id quorum, int voter) { return Does(Op::kVoteNo, quorum, voter); }
+  Coroutine& Loses(Id quorum, int voter) { return Does(Op::kVoteLost, quorum, voter); }
+  // Requires: not Vote::kPending.
+  Coroutine& Votes(Id quorum, int voter, Vote vote) {
+    if (vote == Vote::kLost) return Loses(quorum, voter);
+    return vote == Vote::kYes ? Yes(quorum, voter) : No(quorum, voter);
+  }
   Coroutine& Sets(Id value, std::int64_t to) { return Does(Op::kSet, value, to); }
   Coroutine& Keeps(Id promise) { return Does(Op::kKeep, promise); }
   Coroutine& Breaks(Id promise) { return Does(Op::kBreak, promise); }

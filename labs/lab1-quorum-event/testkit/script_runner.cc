@@ -50,19 +50,22 @@ Difference CompareLook(const Expected& want, const Look& have) {
   compare("TimedOut()", want.timed_out, have.timed_out);
   compare("yes()", want.yes, have.yes);
   compare("no()", want.no, have.no);
+  compare("lost()", want.lost, have.lost);
   compare("needed()", want.needed, have.needed);
   compare("total()", want.total, have.total);
   compare("IsReady()", want.is_ready, have.is_ready);
   compare("IsFailed()", want.is_failed, have.is_failed);
-  compare("WaitShape().needed", want.shape_needed, have.shape_needed);
-  compare("WaitShape().total", want.shape_total, have.shape_total);
+  compare("DescribeWait().needed", want.wait_needed, have.wait_needed);
+  compare("DescribeWait().total", want.wait_total, have.wait_total);
+  compare("the peers of DescribeWait()", want.peers, have.peers);
   compare("Label()", want.label, have.label);
   return out;
 }
 
 std::string DescribeLook(const Look& look) {
-  std::string out = std::to_string(look.yes) + " yes and " + std::to_string(look.no) + " no of " +
-                    std::to_string(look.total) + ", needed " + std::to_string(look.needed);
+  std::string out = std::to_string(look.yes) + " yes, " + std::to_string(look.no) + " no and " +
+                    std::to_string(look.lost) + " lost of " + std::to_string(look.total) +
+                    ", needed " + std::to_string(look.needed);
   if (look.ready) out += ", Ready()";
   if (look.fail) out += ", Fail()";
   if (look.timed_out) out += ", TimedOut()";
