@@ -38,12 +38,6 @@ constexpr int kClosedLoopClients = 256;  // to find the capacity
 constexpr int kLatencyLoadPercent = 65;
 constexpr int kSaturatedLoadPercent = 120;
 
-// The faults' amounts: document 002, Table 2 (cpu, disk), and a delay that no quorum of the other
-// replicas ever waits for.
-constexpr int kCpuPercent = 5;
-constexpr std::int64_t kDiskBytesPerSecond = 128 * 1024;
-constexpr Duration kNetDelay = 400ms;
-
 struct Arguments {
   std::string replica;
   int replicas = 3;
@@ -108,13 +102,12 @@ sim::Profile ProfileOf(const std::string& name) {
   Refuse("unknown profile '" + name + "'");
 }
 
-std::optional<sim::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims) {
+std::optional<faults::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims) {
   if (name == "none") return std::nullopt;
-  if (name == "cpu-slow") return sim::CpuSlow(std::move(victims), kCpuPercent);
-  if (name == "disk-slow") return sim::DiskSlow(std::move(victims), kDiskBytesPerSecond);
-  if (name == "net-slow") return sim::NetSlow(std::move(victims), kNetDelay);
-  if (name == "dead") return sim::CrashFault(std::move(victims));
-  Refuse("unknown fault '" + name + "'");
+  if (name == "dead") return faults::CrashFault(std::move(victims));
+  const faults::Preset* preset = faults::FindPreset(name);
+  if (preset == nullptr) Refuse("unknown fault '" + name + "'");
+  return faults::MakeFault(preset->strength, std::move(victims));
 }
 
 class Measurement : private sim::Observer {

@@ -10,6 +10,7 @@
 
 #include "depfast/broadcast.h"
 #include "depfast/compound_event.h"
+#include "depfast/timeout_event.h"
 #include "depfast/value_event.h"
 #include "depfast/wait_description.h"
 #include "quorum_event.h"

@@ -1,4 +1,4 @@
-// Windows: what is left of a failing history, and that it could not be less.
+// Windows: the operations left of a failing history, and that none of them can be left out.
 #include "linearizability/shrink.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(FindWindow, WhatComesLaterIsLeftOut) {
 }
 
 TEST(FindWindow, AWriteThatCouldExplainIsKept) {
-  // Each APPEND may have come last, so each is needed to exclude what was read.
+  // Each APPEND may have come last, so each is needed to exclude the value that was read.
   ExpectWindow(
       {Done(1, "SET x a", 0, 1, Reply::Ok()), Done(2, "APPEND x b", 2, 5, Reply::Integer(2)),
        Done(3, "GET x", 6, 7, Reply::String("a"))},
@@ -92,7 +92,7 @@ TEST(FindWindow, AReplyCountsFromTheEndOfItsOperation) {
                              Done(2, "GET x", 1, 2, Reply::String("b"))};
   EXPECT_EQ(Search(ProblemOf(history), kPlenty).stuck, 1U);
   ExpectWindow(history, {0}, 0);
-  // Here it was known.
+  // Here the answer of GETSET was known.
   ExpectWindow({Done(1, "GETSET x b", 0, 9, Reply::String("a")),
                 Done(2, "SET x a", 1, 2, Reply::Ok()), Done(3, "GET x", 3, 4, Reply::String("c"))},
                {2}, 2);
@@ -113,7 +113,7 @@ TEST(FindWindow, SeveralKeys) {
       {1, 3}, 3);
 }
 
-// Letters that are appended at the same time; others ask for the length; then one reads nonsense.
+// Concurrent APPENDs of letters and STRLENs; then a GET with an impossible value.
 KvHistory Letters() {
   KvHistory history = {Done(1, "SET x a", 0, 1, Reply::Ok())};
   for (int i = 0; i < 4; ++i) {
