@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "kv_client.h"
+#include "linearizability/linearizability.h"
+#include "linearizability/replies.h"
 #include "raft_checker.h"
 #include "testkit/cluster.h"
 
@@ -43,7 +45,7 @@ class KvWorld {
   // called when it has ended.
   void Start(KvClient& client, int who, const Command& command,
              std::function<void(const KvOutcome&)> then = nullptr);
-  const testkit::KvHistory& operations() const { return operations_; }
+  const KvHistory& operations() const { return operations_; }
 
   // Runs until every replica that is up has applied all that is committed.
   bool WaitForAllApplied(Duration at_most = 4s);
@@ -68,11 +70,7 @@ class KvWorld {
   // Runs until `outcome` is there.
   Reply Await(const std::function<void(KvClient::Done)>& start);
 
-  testkit::KvHistory operations_;
+  KvHistory operations_;
 };
-
-// "OK", 7, "text", nil ...: for messages.
-std::string ToText(const Reply& reply);
-void PrintTo(const Reply& reply, std::ostream* out);
 
 }  // namespace depfast::kv
