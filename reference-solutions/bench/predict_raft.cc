@@ -15,9 +15,9 @@
 #include "depfast/host/service.h"
 #include "number_flag.h"
 #include "predict_profile.h"
-#include "raft_client.h"
 #include "sim/simulator.h"
 #include "sim/step_host.h"
+#include "submit_client.h"
 #include "testkit/load.h"
 
 namespace depfast::predict {
@@ -175,7 +175,7 @@ class Prediction {
   const Flags flags_;
   Counts counts_;
   sim::Simulator simulator_;
-  raft::RaftClient raft_client_;
+  SubmitClient raft_client_;
   ClientCore client_;
   std::optional<testkit::ClosedLoop> closed_;
   std::optional<testkit::OpenLoop> open_;

@@ -21,7 +21,7 @@
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
-#include "state_machine.h"
+#include "replicated_log.h"
 
 namespace depfast {
 class QuorumEvent;
@@ -29,29 +29,19 @@ class QuorumEvent;
 
 namespace depfast::raft {
 
-class Raft {
+class Raft final : public ReplicatedLog {
  public:
-  using SubmitDone = std::function<void(const SubmitReply&)>;
-  using ReadDone = std::function<void(bool may_read)>;
-
   // Both must outlive the Raft.
   Raft(Runtime& runtime, StateMachine& machine);
 
-  // Registers the RPC handlers and recovers from disk; takes part once that is done.
-  void Start();
-
-  // Accepts a command if this replica leads, and calls `done` once, when its fate is known.
-  // `client` is on whose behalf. Never waits; `done` must not, either.
-  void Submit(std::string command, const Dependency& client, SubmitDone done);
-
-  // Calls `done(true)` once the state machine may be read: it has applied every command that was
-  // acknowledged before this call, by whatever replica. `done(false)` if this replica does not
-  // lead. Writes nothing to the log (Ongaro's thesis, section 6.4). Never waits; `done` must not,
-  // either.
-  void ReadIndex(ReadDone done);
-
-  // Who leads, as far as this replica knows: itself, if it does; kNobody if it does not know.
-  PeerId leader() const { return leader_; }
+  // See ReplicatedLog. The leader proposes; no other replica does.
+  void Start() override;
+  void Submit(std::string command, const Dependency& client, SubmitDone done) override;
+  // Writes nothing to the log (Ongaro's thesis, section 6.4).
+  void ReadIndex(const Dependency& client, ReadDone done) override;
+  std::vector<PeerId> proposers() const override {
+    return leader_ == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader_};
+  }
 
  private:
   // What a leader knows about a follower. Meaningful only while leading.
@@ -73,6 +63,11 @@ class Raft {
     std::string command;
     Dependency client;
     SubmitDone done;  // none for a no-op
+  };
+
+  struct PendingRead {
+    Dependency client;
+    ReadDone done;
   };
 
   // A snapshot that a leader sends us, as far as it has come.
@@ -168,8 +163,8 @@ class Raft {
   std::uint64_t durable_index_ = 0;  // our own disk has the log up to here
   int rounds_ = 0;                   // whose quorum is not decided
   bool round_starting_ = false;
-  Time last_quorum_{0};          // when a majority last answered a heartbeat
-  std::vector<ReadDone> reads_;  // that wait for the next confirmation
+  Time last_quorum_{0};             // when a majority last answered a heartbeat
+  std::vector<PendingRead> reads_;  // that wait for the next confirmation
   bool confirming_ = false;
 };
 

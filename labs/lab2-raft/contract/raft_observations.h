@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "depfast/runtime.h"
+#include "tally.h"
 
 namespace depfast::raft {
 
@@ -17,9 +18,6 @@ enum ObservationKind : std::uint32_t {
   kApplyObservation = 3,    // index, term, CommandHash
   kRestoreObservation = 4,  // index, term: the last entry of a snapshot
 };
-
-// A portable 64-bit hash of a command.
-std::uint64_t CommandHash(std::string_view command);
 
 // Call whenever the term or the role changes.
 inline void ObserveRole(Runtime& runtime, std::uint64_t term, Role role) {

@@ -1,4 +1,4 @@
-// RaftWorld: what every Raft test begins with: a cluster, the invariants' checker, a client.
+// RaftWorld: the world of every Raft test: a cluster, the checker of Raft's invariants, a client.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,29 +9,25 @@
 #include <string>
 #include <vector>
 
+#include "log_world.h"
 #include "raft_checker.h"
-#include "raft_client.h"
-#include "testkit/cluster.h"
+#include "submit_client.h"
 
 namespace depfast::raft {
 
 inline constexpr std::size_t kLargeCommandBytes = std::size_t{32} << 10;
 
-class RaftWorld {
+class RaftWorld : public LogWorld {
  public:
   using Persistence = RaftChecker::Persistence;
 
   // Starts the replicas. Tests of parts 2A and 2B say Persistence::kNotYet, and restart nobody.
   explicit RaftWorld(const testkit::ClusterOptions& options,
                      Persistence persistence = Persistence::kRequired);
-  // A test that fails early may fail because of a violation, or a death: then this says so.
-  ~RaftWorld();
-  RaftWorld(const RaftWorld&) = delete;
-  RaftWorld& operator=(const RaftWorld&) = delete;
 
   // Runs until some replica leads and has opened its term with a committed entry. Returns it, or
   // kNobody after `at_most`.
-  PeerId WaitForLeader(Duration at_most = 3s);
+  PeerId WaitForLeader(Duration at_most = 3s) { return WaitForProposer(at_most); }
 
   // Runs until some replica claims to lead, be it without a log. Returns it, or kNobody after
   // `at_most`.
@@ -54,16 +50,11 @@ class RaftWorld {
   std::uint64_t acknowledged() const { return acknowledged_.size(); }
   std::uint64_t submitted() const { return submitted_; }
 
-  // No replica died by itself, no invariant was violated, no acknowledged command is missing and
-  // none was applied twice. The end of every test.
+  // See LogWorld; and no acknowledged command is missing, none was applied twice.
   testing::AssertionResult IsSound() const;
 
-  // The other replicas, ascending.
-  std::vector<PeerId> Others(PeerId replica) const;
-
-  testkit::Cluster cluster;
-  RaftChecker checker;
-  RaftClient client;
+  RaftChecker& checker;
+  SubmitClient client;
 
  private:
   void Submit(std::size_t bytes, std::function<void(bool committed)> then);

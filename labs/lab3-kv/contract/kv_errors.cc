@@ -58,4 +58,9 @@ bool HasCode(const Reply& reply, std::string_view code) {
   return text.substr(0, text.find(' ')) == code;
 }
 
+Fate FateIn(const Reply& reply) {
+  if (HasCode(reply, "TRYAGAIN")) return Fate::kRefused;
+  return HasCode(reply, "UNKNOWN") ? Fate::kUnknown : Fate::kKnown;
+}
+
 }  // namespace depfast::kv

@@ -10,6 +10,7 @@
 
 #include <string_view>
 
+#include "first_answer.h"
 #include "kv_messages.h"
 
 namespace depfast::kv {
@@ -29,5 +30,8 @@ Reply UnknownOutcome();
 
 // The error's first word is `code`.
 bool HasCode(const Reply& reply, std::string_view code);
+
+// The fate of the command that got this reply.
+Fate FateIn(const Reply& reply);
 
 }  // namespace depfast::kv

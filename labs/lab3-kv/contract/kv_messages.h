@@ -62,15 +62,17 @@ struct Reply {
   MSGPACK_DEFINE(kind, integer, text, items)
 };
 
-// What a client asks of a replica, whichever: one that does not lead passes it on to the leader.
+// The message with which a client asks any replica to execute a command. A replica passes it on to
+// the proposers of the log.
 struct KvRequest {
   using Reply = kv::Reply;
   static constexpr MethodId kMethod = 16;
   static constexpr const char* kName = "Kv";
 
   Command command;
-  // Of a command that a replica passes on to the leader: a number that names it, so that a message
-  // that the network doubles is executed once. Such a command goes no further. 0: from a client.
+  // Not 0 in a request to a proposer, from a replica or from a client that knows the proposers: the
+  // proposer passes it on no further. The number, a new one for each sending, tells two copies of
+  // one message from two messages: of copies that the network makes, one is executed.
   std::uint64_t forward_id = 0;
   MSGPACK_DEFINE(command, forward_id)
 };

@@ -6,9 +6,9 @@
 namespace depfast::kv {
 
 // TODO: refuse what cannot be executed, ask the store if the command only reads (but when may it be
-// read?), and submit all else to the Raft.
+// read?), and submit all else to the log.
 void KvService::Execute(const Command& command, const Dependency& client, Done done) {
-  (void)command, (void)client, (void)raft_, (void)store_;
+  (void)command, (void)client, (void)log_, (void)store_;
   done(TryAgain());
 }
 
