@@ -19,6 +19,12 @@ class LogChecker {
   // that a pilot comes before a copilot.
   virtual std::vector<PeerId> Proposers() const = 0;
 
+  // Whether a proposer serves clients. In Raft a leader first opens its term with an entry.
+  virtual bool Serves(PeerId proposer) const {
+    (void)proposer;
+    return true;
+  }
+
   // How far a replica has applied the log, and how far the log is committed. A replica has applied
   // all that is committed when AppliedUpTo(replica) >= CommittedUpTo(). A replica begins at 0.
   virtual std::uint64_t AppliedUpTo(PeerId replica) const = 0;

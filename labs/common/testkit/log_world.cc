@@ -23,7 +23,7 @@ PeerId LogWorld::WaitForProposer(Duration at_most) {
   const bool found = cluster.RunUntil(
       [this] {
         const PeerId proposer = FirstProposer();
-        return proposer != kNobody && log_->AppliedUpTo(proposer) > 0;
+        return proposer != kNobody && log_->Serves(proposer);
       },
       at_most);
   return found ? FirstProposer() : kNobody;

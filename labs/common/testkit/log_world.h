@@ -25,8 +25,7 @@ class LogWorld {
   LogWorld(const LogWorld&) = delete;
   LogWorld& operator=(const LogWorld&) = delete;
 
-  // Runs until some replica proposes and has applied a first entry, be it empty: it serves clients
-  // then. Returns the first proposer, or kNobody after `at_most`.
+  // Runs until the first proposer serves clients. Returns it, or kNobody after `at_most`.
   PeerId WaitForProposer(Duration at_most = 3s);
 
   // Runs until every replica that is up has applied all that is committed.

@@ -65,6 +65,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   const std::vector<Violation>& violations() const { return violations_; }
   // See LogChecker.
   std::vector<PeerId> Proposers() const override;
+  bool Serves(PeerId leader) const override { return claims(leader).applied_index > 0; }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied_index; }
   std::uint64_t CommittedUpTo() const override { return MaxCommitIndex(); }
   std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
