@@ -5,7 +5,7 @@
 
 # Requires: every target of the tree is defined, and all have the same compile options.
 function(failslow_precompile_headers)
-  add_library(depfast_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cc)
+  add_library(depfast_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
   target_link_libraries(depfast_pch PRIVATE Threads::Threads GTest::gtest)
   target_include_directories(depfast_pch SYSTEM PRIVATE ${MSGPACK_INCLUDE} ${XXHASH_INCLUDE})
   target_precompile_headers(depfast_pch PRIVATE
@@ -15,6 +15,8 @@ function(failslow_precompile_headers)
   failslow_targets_below(targets ${PROJECT_SOURCE_DIR})
   list(REMOVE_ITEM targets depfast_pch)
   foreach(target ${targets})
+    # GoogleTest's target defines it, and a precompiled header serves equal definitions only.
+    target_compile_definitions(${target} PRIVATE GTEST_HAS_PTHREAD=1)
     target_precompile_headers(${target} REUSE_FROM depfast_pch)
   endforeach()
 endfunction()
@@ -30,7 +32,8 @@ function(failslow_targets_below VARIABLE DIRECTORY)
   set(compiled "")
   foreach(target ${found})
     get_target_property(type ${target} TYPE)
-    if(type MATCHES "^(EXECUTABLE|STATIC_LIBRARY|OBJECT_LIBRARY)$")
+    get_target_property(never_built ${target} EXCLUDE_FROM_ALL)
+    if(type MATCHES "^(EXECUTABLE|STATIC_LIBRARY|OBJECT_LIBRARY)$" AND NOT never_built)
       list(APPEND compiled ${target})
     endif()
   endforeach()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from failslow import console, process
+from failslow import console, process, rebase
 from failslow.check import command as check
 from failslow.commands import bench, build, cluster, doctor, grade, replay, site, test
 from failslow.errors import CannotDo
@@ -60,11 +60,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_test(commands)
     _add_replay(commands)
     _add_check(commands)
+    _add_mutants(commands)
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
     cluster.add_to(_add(commands, "cluster", "run a solution's replicas here", cluster.run))
     _add_site(commands)
     _add(commands, "doctor", "show what is there and what is missing", _doctor)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)
+    built.add_argument("targets", nargs="*", metavar="TARGET", help="of CMake: grading, say (all)")
     built.add_argument("--preset", default="release", help="a CMake preset (release)")
     return parser
 
@@ -80,7 +82,10 @@ def _add(
 def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _add(commands, "grade", "grade a submission", _grade)
     parser.add_argument(
-        "directory", type=Path, metavar="DIR", help="a submission, a mutant or an alternative"
+        "directory",
+        type=Path,
+        metavar="DIR",
+        help="a submission, or the patch of a mutant or alternative",
     )
     parser.add_argument("--out", type=Path, default=Path("out"), help="for results.json (out)")
     parser.add_argument("--lab", help="grade this lab only")
@@ -108,6 +113,21 @@ def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
     parser.add_argument("--mutants", action="store_true", help="grade the mutants, nothing else")
     parser.add_argument("--json", action="store_true", help="with --mutants: print JSON, no table")
+
+
+def _add_mutants(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    text = "keep mutants and alternatives of the reference"
+    parser = commands.add_parser("mutants", help=text, description=text)
+    what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
+    text = "carry them over a change of the reference"
+    rebase = _add(what, "rebase", text, _mutants_rebase)
+    rebase.add_argument(
+        "--from",
+        default="HEAD",
+        metavar="REV",
+        dest="revision",
+        help="whose reference they fit (HEAD)",
+    )
 
 
 def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -148,6 +168,10 @@ def _check(kit: Kit, given: argparse.Namespace) -> int:
     return check.run(kit, check.Request(given.full, given.mutants, given.json))
 
 
+def _mutants_rebase(kit: Kit, given: argparse.Namespace) -> int:
+    return rebase.run(kit, given.revision)
+
+
 def _site_build(kit: Kit, given: argparse.Namespace) -> int:
     return site.build(kit)
 
@@ -161,4 +185,4 @@ def _doctor(kit: Kit, given: argparse.Namespace) -> int:
 
 
 def _build(kit: Kit, given: argparse.Namespace) -> int:
-    return build.run(kit, given.preset)
+    return build.run(kit, given.preset, given.targets)

@@ -5,12 +5,16 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 
-from failslow import console, process
+from failslow import console, process, recipe
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
 NINJA_STEP = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
 TAIL_LINES = 40
+
+GRADING = "grading"
+CHECKS = "checks"
+"""Groups of targets: cmake/groups.cmake."""
 
 
 def build(
@@ -24,9 +28,14 @@ def build(
     `definitions`: CMake options to switch on that are off otherwise (`NAME=ON`); they stay.
     """
     with _locked(kit, preset):
-        if _needs_configure(kit, preset) or not _has(kit, preset, definitions):
-            _configure(kit, preset, definitions)
+        _bring_up_to_date(kit, preset, definitions)
         _build(kit, preset, targets)
+
+
+def configure(kit: Kit, preset: str = "release") -> None:
+    """Builds nothing, but recipe.py can read what CMake knows. CannotDo as `build`."""
+    with _locked(kit, preset):
+        _bring_up_to_date(kit, preset, ())
 
 
 @contextmanager
@@ -38,12 +47,19 @@ def _locked(kit: Kit, preset: str) -> Iterator[None]:
         yield
 
 
+def _bring_up_to_date(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
+    if _needs_configure(kit, preset) or not _has(kit, preset, definitions):
+        _configure(kit, preset, definitions)
+
+
 def _needs_configure(kit: Kit, preset: str) -> bool:
     """Ninja re-runs CMake for CMakeLists.txt, but does not know of the presets file."""
     ninja, presets = kit.preset(preset) / "build.ninja", kit.root / "CMakePresets.json"
     if not presets.is_file():
         raise CannotDo(f"{kit.root} has no CMakePresets.json: not a checkout of the kit")
-    return not ninja.is_file() or ninja.stat().st_mtime < presets.stat().st_mtime
+    if not ninja.is_file() or not recipe.is_answered(kit.preset(preset)):
+        return True
+    return ninja.stat().st_mtime < presets.stat().st_mtime
 
 
 def _has(kit: Kit, preset: str, definitions: Sequence[str]) -> bool:
@@ -54,6 +70,7 @@ def _has(kit: Kit, preset: str, definitions: Sequence[str]) -> bool:
 
 
 def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
+    recipe.ask(kit.preset(preset))
     argv = ["cmake", "--preset", preset, *(f"-D{definition}" for definition in definitions)]
     with console.progress(f"Configuring ({preset})"):
         done = process.run(argv, cwd=kit.root, merge_errors=True)

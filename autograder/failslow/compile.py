@@ -7,19 +7,17 @@ the result depends on. The same key is never built twice. Objects are kept by su
 """
 
 import hashlib
-import json
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from failslow import atomic, console, parallel, process
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
+from failslow.recipe import Recipe, Target
 from failslow.submission import Submission, place
 
 COMPILE_TIMEOUT_S = 300.0
@@ -27,64 +25,6 @@ CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
 FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition).*)$", re.M)
-
-
-@dataclass(frozen=True)
-class Target:
-    """One program to link: a replica, sealed or real, or a suite in simulation."""
-
-    name: str
-    lab: Lab
-    sources: tuple[str, ...]
-    link: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to compile against this kit: what build/release/submission.json says."""
-
-    compiler: str
-    flags: tuple[str, ...]
-    replicas: dict[str, Any]
-    reals: dict[str, Any]
-    sims: dict[str, Any]
-    text: str
-
-    def replica(self, lab: Lab) -> Target:
-        return self._target(f"{lab.id}_replica", lab, self.replicas, lab.id)
-
-    def real(self, lab: Lab) -> Target:
-        return self._target(f"{lab.id}_real", lab, self.reals, lab.id)
-
-    def sim(self, lab: Lab, suite: str) -> Target:
-        return self._target(f"{suite}_sim", lab, self.sims, suite)
-
-    def has_sim(self, suite: str, hidden: bool) -> bool:
-        """Whether there is such a suite, and it is hidden, or public."""
-        return suite in self.sims and self.sims[suite]["hidden"] == hidden
-
-    def _target(self, name: str, lab: Lab, table: dict[str, Any], key: str) -> Target:
-        if key not in table:
-            raise CannotDo(f"the kit's build does not say how to link '{key}'")
-        entry = table[key]
-        return Target(name, lab, tuple(entry["sources"]), tuple(entry["link"]))
-
-
-def load_recipe(kit: Kit) -> Recipe:
-    path = kit.preset("release") / "submission.json"
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = json.loads(text)
-        return Recipe(
-            compiler=content["compiler"],
-            flags=tuple(content["compile"]),
-            replicas=content["replicas"],
-            reals=content["reals"],
-            sims=content["sims"],
-            text=text,
-        )
-    except (OSError, ValueError, KeyError) as error:
-        raise CannotDo(f"cannot read {path}: {error!r}; build the kit first") from error
 
 
 def build_submission(
@@ -155,8 +95,7 @@ class _Builder:
         for target in targets:
             objects = [self._object(lab, source) for lab, source in self._sources(target)]
             output = self._scratch / "bin" / target.name
-            argv = [self._recipe.compiler, *self._link_flags(), *map(str, objects)]
-            argv += ["-o", str(output), *target.link]
+            argv = [self._recipe.compiler, *map(str, objects), "-o", str(output), *target.link]
             self._run(argv, f"{target.lab.id} does not link")
 
     def _sources(self, target: Target) -> Iterator[tuple[Lab, str]]:
@@ -197,9 +136,6 @@ class _Builder:
                 _add(digest, f"{include} {header.name}", header.read_bytes())
         return digest.hexdigest()[:32]
 
-    def _link_flags(self) -> list[str]:
-        return [flag for flag in self._recipe.flags if flag.startswith(("-fsanitize", "-O", "-g"))]
-
     def _run(self, argv: list[str], complaint: str) -> None:
         done = process.run(
             argv, cwd=self._scratch / "src", timeout_s=COMPILE_TIMEOUT_S, merge_errors=True
@@ -223,8 +159,8 @@ def _write_sources(submission: Submission, scratch: Path) -> None:
 def _key(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:
     """A hash of all inputs: submitted files, flags, compiler, kit headers, drivers, libraries."""
     digest = hashlib.sha256(_headers_digest(kit, recipe))
-    _add(digest, "recipe", recipe.text.encode())
-    _add(digest, "targets", " ".join(target.name for target in targets).encode())
+    for target in targets:
+        _add(digest, target.name, "\0".join((*target.sources, *target.link)).encode())
     for name, content in sorted(submission.files.items()):
         _add(digest, name, content)
     for path in sorted(_kit_files(targets)):

@@ -27,6 +27,11 @@ class Kit:
         return self.reference / "alternatives"
 
     @property
+    def rebase(self) -> Path:
+        """Where `kit mutants rebase` leaves what needs a hand."""
+        return self.build / "rebase"
+
+    @property
     def headers(self) -> Path:
         """The public headers of the framework."""
         return self.root / "framework" / "include" / "depfast"

@@ -1,33 +1,54 @@
 """Solutions kept as patches of the reference.
 
-Mutants have one known mistake each, and name what must catch it. Alternatives are correct, of
-another shape than the reference, and must get full marks.
+`mutants/LAB/NAME.patch` and `alternatives/LAB/NAME.patch`, one file each. A mutant has one known
+mistake, and names the tests that must catch it. An alternative is correct, of another shape than
+the reference, and must get full marks.
+
+Lines `Key: value` stand above the diff; `patch` ignores them. Mutants know the keys of HEADER,
+alternatives only `Description`.
 """
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from failslow import process, yaml_file
+from failslow import process
 from failslow.errors import CannotDo
 from failslow.kit import Kit
-from failslow.labs import Labs
+from failslow.labs import Lab, Labs
 from failslow.submission import source_directory
 
 MEASUREMENT = "measurement"
 DETERMINISM = "determinism"
 
+DESCRIPTION = "Description"
+CAUGHT_BY = "Caught-by"
+PASSES = "Passes"
+MAY_FAIL = "May-fail"
+TRIPS = "Trips"
+ALL = "all"
+HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS)
+# One test id for each line; the other keys stand once.
+REPEATED = (CAUGHT_BY, PASSES, MAY_FAIL)
+
+HEADER_LINE = re.compile(r"([A-Z][a-z-]*): (\S(?:.*\S)?)")
+DIFF_BEGINS = re.compile(r"^--- ", re.M)
+
 
 @dataclass(frozen=True)
 class Patched:
-    """The reference with `directory`/change.patch applied."""
+    """The reference with the diff in `path` applied. `name` is LAB/NAME."""
 
-    name: str
-    directory: Path
-    description: str
+    path: Path
     lab: str
+    description: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.lab}/{self.path.stem}"
 
 
 @dataclass(frozen=True)
@@ -39,48 +60,97 @@ class Alternative(Patched):
 class Mutant(Patched):
     """`caught_by` and `passes` hold test ids, MEASUREMENT, one row of it, or DETERMINISM.
 
+    A mutant must fail `caught_by`. It must pass `passes`, and every public test of its lab that
+    neither `caught_by` nor `may_fail` names. ALL in `passes`: every hidden test likewise; in
+    `may_fail`: no test that `passes` does not name.
     `trips`: the invariant, as the checker prints it, that a failure of `caught_by` must name.
     """
 
     caught_by: tuple[str, ...]
-    passes: tuple[str, ...]
+    passes: tuple[str, ...] = ()
+    may_fail: tuple[str, ...] = ()
     trips: str | None = None
 
 
-def patched_in(directory: Path) -> Patched | None:
-    """The mutant or the alternative that the directory describes, if it does."""
-    if (directory / "mutant.yaml").is_file():
-        return load_mutant(directory)
-    if (directory / "alternative.yaml").is_file():
-        return load_alternative(directory)
-    return None
-
-
-def load_mutant(directory: Path) -> Mutant:
-    content = yaml_file.load(directory / "mutant.yaml", "mutant")
-    return Mutant(
-        name=directory.name,
-        directory=directory,
-        description=content["description"],
-        lab=content["lab"],
-        caught_by=tuple(content["caught_by"]),
-        passes=tuple(content["passes"]),
-        trips=content.get("trips"),
-    )
+def patched_in(path: Path) -> Patched | None:
+    """The mutant or the alternative in a file; None for a directory. CannotDo for another file."""
+    if not path.is_file():
+        return None
+    kind = path.resolve().parent.parent.name
+    if path.suffix == ".patch" and kind == "mutants":
+        return load_mutant(path)
+    if path.suffix == ".patch" and kind == "alternatives":
+        return load_alternative(path)
+    raise CannotDo(f"{path} is neither mutants/LAB/NAME.patch nor alternatives/LAB/NAME.patch")
 
 
 def load_mutants(kit: Kit) -> list[Mutant]:
-    return [load_mutant(path.parent) for path in sorted(kit.mutants.glob("*/mutant.yaml"))]
-
-
-def load_alternative(directory: Path) -> Alternative:
-    content = yaml_file.load(directory / "alternative.yaml", "alternative")
-    return Alternative(directory.name, directory, content["description"], content["lab"])
+    """By lab, then by name."""
+    return [load_mutant(path) for path in sorted(kit.mutants.glob("*/*.patch"))]
 
 
 def load_alternatives(kit: Kit) -> list[Alternative]:
-    paths = sorted(kit.alternatives.glob("*/alternative.yaml"))
-    return [load_alternative(path.parent) for path in paths]
+    """By lab, then by name."""
+    return [load_alternative(path) for path in sorted(kit.alternatives.glob("*/*.patch"))]
+
+
+def load_mutant(path: Path) -> Mutant:
+    """CannotDo with one line that names the file, and the line at fault."""
+    header = _header(path, HEADER)
+    if CAUGHT_BY not in header:
+        raise CannotDo(f"{path}: no line '{CAUGHT_BY}: TEST'")
+    return Mutant(
+        path=path,
+        lab=path.resolve().parent.name,
+        description=header[DESCRIPTION][0],
+        caught_by=tuple(header[CAUGHT_BY]),
+        passes=tuple(header.get(PASSES, ())),
+        may_fail=tuple(header.get(MAY_FAIL, ())),
+        trips=header.get(TRIPS, [None])[0],
+    )
+
+
+def load_alternative(path: Path) -> Alternative:
+    """CannotDo as of `load_mutant`."""
+    header = _header(path, (DESCRIPTION,))
+    return Alternative(path, path.resolve().parent.name, header[DESCRIPTION][0])
+
+
+def split(path: Path) -> tuple[str, str]:
+    """The header, and the diff below it; CannotDo for a file without one."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CannotDo(f"cannot read {path}: {error}") from error
+    begins = DIFF_BEGINS.search(text)
+    if begins is None:
+        raise CannotDo(f"{path}: no diff below the header")
+    return text[: begins.start()], text[begins.start() :]
+
+
+def _header(path: Path, keys: tuple[str, ...]) -> dict[str, list[str]]:
+    """The values of each key that is there, in the order of their lines."""
+    header: dict[str, list[str]] = {}
+    for number, line in enumerate(split(path)[0].splitlines(), start=1):
+        if not line:
+            continue
+        where = f"{path}:{number}"
+        found = HEADER_LINE.fullmatch(line)
+        if found is None:
+            raise CannotDo(f"{where}: '{line}' is not 'Key: value'")
+        key, value = found.groups()
+        if key not in keys:
+            raise CannotDo(f"{where}: unknown key '{key}' (keys: {', '.join(keys)})")
+        if key in header and key not in REPEATED:
+            raise CannotDo(f"{where}: a second '{key}'")
+        if key in REPEATED and " " in value:
+            raise CannotDo(f"{where}: '{value}' is more than one test; write a line for each")
+        if key in REPEATED and any(value in header.get(each, ()) for each in REPEATED):
+            raise CannotDo(f"{where}: an earlier line names {value}, too")
+        header.setdefault(key, []).append(value)
+    if DESCRIPTION not in header:
+        raise CannotDo(f"{path}: no line '{DESCRIPTION}: ...'")
+    return header
 
 
 @contextmanager
@@ -92,23 +162,27 @@ def materialised(kit: Kit, labs: Labs, patched: Patched) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="failslow-patched-") as name:
         tree = Path(name)
         for lab in labs.closure(labs.get(patched.lab)):
-            source = source_directory(kit.reference, lab)
-            if source is None:
-                raise CannotDo(f"the reference of {lab.id} is missing")
             (tree / lab.directory).mkdir()
+            source = reference_of(kit, lab)
             for file in lab.files:
                 (tree / lab.directory / file).write_bytes((source / file).read_bytes())
-        _apply(patched, tree)
+        apply(patched, tree)
         yield tree
 
 
-def _apply(patched: Patched, tree: Path) -> None:
-    change = patched.directory / "change.patch"
-    if not change.is_file():
-        raise CannotDo(f"{patched.name}: change.patch is missing")
+def reference_of(kit: Kit, lab: Lab) -> Path:
+    """The directory of the reference's files; CannotDo if there is none."""
+    source = source_directory(kit.reference, lab)
+    if source is None:
+        raise CannotDo(f"the reference of {lab.id} is missing")
+    return source
+
+
+def apply(patched: Patched, tree: Path) -> None:
+    """Changes the files of a tree; CannotDo unless every hunk of the patch fits."""
     # No fuzz: a patch that only nearly fits may change something else than it says.
     argv = ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "-r", "-"]
-    argv += ["-i", str(change.resolve())]
+    argv += ["-i", str(patched.path.resolve())]
     done = process.run(argv, cwd=tree, merge_errors=True)
     if done.exit_code != 0:
-        raise CannotDo(f"{patched.name}: change.patch does not apply", done.output)
+        raise CannotDo(f"{patched.name}: the patch does not apply", done.output)

@@ -3,4 +3,4 @@
 # grading needs no network. The unpacked upload is in /autograder/source.
 set -euo pipefail
 cd /autograder/source
-./kit build
+./kit build grading

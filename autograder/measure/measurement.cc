@@ -31,7 +31,7 @@ sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_ba
   simulated.seed = options.seed;
   simulated.profile = ProfileOf(options.profile);
   simulated.make_backend = std::move(make_backend);
-  simulated.wait_statistics = options.explain;
+  if (options.explain) simulated.probes = {WaitStatistics::kName};
   return simulated;
 }
 
@@ -109,8 +109,9 @@ void Measurement::MeasureUnderFault(const std::vector<PeerId>& proposers) {
     if (!simulator_.IsUp(proposer)) continue;
     result_.peak_held_bytes = std::max(result_.peak_held_bytes, simulator_.PeakHeldBytes(proposer));
     if (!result_.waits) continue;
-    for (WaitRow& row : simulator_.WaitStatistics(proposer)) {
-      result_.waits->emplace_back(proposer, std::move(row));
+    const auto rows = WaitStatistics::Read(simulator_.Report(proposer, WaitStatistics::kName));
+    for (const WaitRow& row : rows.value_or(std::vector<WaitRow>())) {
+      result_.waits->emplace_back(proposer, row);
     }
   }
 }

@@ -18,15 +18,9 @@ std::string Hexadecimal(std::uint64_t number) {
 }
 
 json ToJson(PeerId replica, const WaitRow& row) {
-  return {{"replica", replica},
-          {"coroutine", row.coroutine},
-          {"event", row.event},
-          {"needed", row.needed},
-          {"total", row.total},
-          {"peers", row.peer < 0 ? json::array() : json::array({row.peer})},
-          {"count", row.count},
-          {"total_ns", row.total_time.count()},
-          {"max_ns", row.max_time.count()}};
+  return {{"replica", replica},   {"coroutine", row.coroutine}, {"event", row.event},
+          {"needed", row.needed}, {"total", row.total},         {"peers", row.peers},
+          {"count", row.count},   {"total_ns", row.total_ns},   {"max_ns", row.max_ns}};
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "depfast/runtime.h"
+#include "depfast/time.h"
+#include "depfast/verify/wait_statistics.h"
 #include "testkit/load.h"
 
 namespace depfast::measure {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host/host.h"
+#include "depfast/peer.h"
 
 namespace depfast::measure {
 

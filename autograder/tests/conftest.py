@@ -12,7 +12,8 @@ from fakes import write_kit
 
 @pytest.fixture
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
-    monkeypatch.setattr(cmake, "build", lambda *_: None)
+    monkeypatch.setattr(cmake, "build", lambda *_, **__: None)
+    monkeypatch.setattr(cmake, "configure", lambda *_: None)
     return write_kit(tmp_path / "checkout")
 
 

@@ -10,10 +10,10 @@ import stat
 import sys
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from failslow.kit import Kit
+from failslow.kit import Kit, this_kit
 
 COMPILER = """
 import sys
@@ -148,7 +148,11 @@ files: [raft.cc]
 needs: [lab1]
 base: submission
 suites: [lab2_public]
-measurement: slow-follower
+measurement:
+  part: slow-follower
+  settings: slow_follower.yaml
+  roles: [leader, follower]
+  victims: [follower]
 parts:
   - {id: raft, title: Raft, points: 10}
   - {id: slow-follower, title: Slow followers, points: 100}
@@ -195,31 +199,72 @@ def write_submission(tree: Path, lab1: str = "", lab2: str | None = None) -> Pat
     return tree
 
 
+def write_patch(path: Path, header: str, behaviour: str) -> Path:
+    """A mutant or an alternative of lab 1's reference."""
+    file = "lab1-quorum-event/quorum_event.cc"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{header}\n--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-// \n+// {behaviour}\n")
+    return path
+
+
 def write_kit(root: Path) -> Kit:
     """A checkout that is built already, from fakes."""
     kit = Kit(root)
     for name, text in (("lab1-quorum-event", LAB1_YAML), ("lab2-raft", LAB2_YAML)):
         (kit.labs / name).mkdir(parents=True)
         (kit.labs / name / "lab.yaml").write_text(text)
+    settings = Path("lab2-raft") / "slow_follower.yaml"
+    (kit.labs / settings).write_bytes((this_kit().labs / settings).read_bytes())
     write_submission(kit.reference, "", "")
     (kit.root / "driver.cc").write_text("// driver\n")
     for suite, tests in SUITES.items():
         write_test_binary(kit.binary(f"{suite}_sealed"), tests)
     write_program(kit.binary("slow_follower"), SLOW_FOLLOWER)
     compiler = write_program(kit.root / "fake-compiler", COMPILER)
-    entry = {"sources": [str(kit.root / "driver.cc")], "link": []}
-    recipe = {
-        "compiler": str(compiler),
-        "compile": ["-O2"],
-        "replicas": {"lab1": entry, "lab2": entry},
-        "reals": {"lab2": entry},
-        "sims": {
-            "lab1_public": entry | {"hidden": False},
-            "lab1_hidden": entry | {"hidden": True},
-        },
-    }
-    (kit.preset("release") / "submission.json").write_text(json.dumps(recipe))
+    names = ["lab1_replica", "lab2_replica", "lab2_real", "lab1_public_sim", "lab1_hidden_sim"]
+    write_reply(kit, str(compiler), "-O2", {name: {} for name in names})
     return kit
+
+
+def write_reply(
+    kit: Kit,
+    compiler: str,
+    flags: str,
+    links: dict[str, dict[str, str]],
+    objects: Sequence[str] = (),
+) -> None:
+    """What CMake's file API would tell of programs with the driver as their one given source.
+
+    `links`: by program, the words of its link command and their roles. `objects`: of each program.
+    """
+    build = kit.preset("release")
+    reply = build / ".cmake" / "api" / "v1" / "reply"
+    reply.mkdir(parents=True, exist_ok=True)
+    targets: dict[str, object] = {
+        f"{name}_submission": {
+            "sources": [{"path": "driver.cc"}, *({"path": each} for each in objects)],
+            "link": {
+                "commandFragments": [{"fragment": word, "role": words[word]} for word in words]
+            },
+        }
+        for name, words in links.items()
+    }
+    group = {
+        "compileCommandFragments": [{"fragment": flags}],
+        "defines": [{"define": "DEFINED=1"}],
+        "includes": [{"path": "/given"}, {"path": "/system", "isSystem": True}],
+    }
+    targets["submission"] = {"compileGroups": [group]}
+    model = {
+        "paths": {"source": str(kit.root), "build": str(build)},
+        "configurations": [{"targets": [{"name": n, "jsonFile": f"{n}.json"} for n in targets]}],
+    }
+    toolchains = {"toolchains": [{"language": "CXX", "compiler": {"path": compiler}}]}
+    answers = {"codemodel-v2": model, "toolchains-v1": toolchains}
+    files = {name: {"jsonFile": f"{name}.json"} for name in answers}
+    index = {"reply": {"client-kit": files}}
+    for name, content in {**targets, **answers, "index-1": index}.items():
+        (reply / f"{name}.json").write_text(json.dumps(content))
 
 
 PATIENCE_S = 30.0

@@ -35,12 +35,12 @@ class Recording:
 
     def wait(self, when_us: float, replica: int, coroutine: int, **rest: Any) -> None:  # noqa: ANN401
         given = {"name": "replicate", "label": "quorum", "event": "QuorumEvent 0 of 3"}
-        given |= {"needed": 3, "total": 5, "peer": -1, **rest}
+        given |= {"needed": 3, "total": 5, "peers": "1 pending, 2 pending", **rest}
         self.add("wait", when_us, replica=replica, id=coroutine, **given)
 
     def woke(self, when_us: float, replica: int, coroutine: int, outcome: str = "ready") -> None:
-        event = "QuorumEvent 3 of 3"
-        self.add("woke", when_us, replica=replica, id=coroutine, outcome=outcome, event=event)
+        given = {"outcome": outcome, "event": "QuorumEvent 3 of 3", "peers": "1 yes, 2 yes"}
+        self.add("woke", when_us, replica=replica, id=coroutine, **given)
 
     def write(self, path: Path) -> Path:
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self.lines)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from failslow.bench import clocks, page
-from failslow.calibration import command, device, fit, measure, predict, profile, section
+from failslow.calibration import command, device, fit, load_run, predict, profile, section
 from failslow.calibration.compare import Comparison
 from failslow.calibration.device import Disk, Samples, Wakeup
 from failslow.calibration.fit import Fit
-from failslow.calibration.measure import Replica, Row
+from failslow.calibration.load_run import Replica, Row
 from failslow.calibration.predict import Prediction
 from failslow.calibration.profile import Costs
 from failslow.calibration.workloads import FITTED, VALIDATED, Workload
@@ -193,9 +193,9 @@ def test_counters_become_rates() -> None:
         b'{"uptime_ms": 2000, "steps": 500, "held_bytes": [1]}',
         b'{"uptime_ms": 3000, "steps": 1010, "held_bytes": [1]}',
     ]
-    assert measure.rates(lines)["steps"] == 500.0
+    assert load_run.rates(lines)["steps"] == 500.0
     with pytest.raises(CannotDo, match="too seldom"):
-        measure.rates(lines[:1])
+        load_run.rates(lines[:1])
 
 
 def test_other_work_is_what_neither_replicas_nor_clients_did() -> None:
@@ -213,7 +213,7 @@ def test_other_work_is_what_neither_replicas_nor_clients_did() -> None:
         "client_turns_per_second": 3.0,
         "percentiles_us": [[500, 1.0], [990, 2.0]],
     }
-    found = measure.row_of(Workload(1), json.dumps(told), [{}], first, last)
+    found = load_run.row_of(Workload(1), json.dumps(told), [{}], first, last)
     assert found.replicas[0].loop == pytest.approx(0.3)
     assert found.replicas[0].disk == pytest.approx(0.2)
     assert found.foreign == pytest.approx(0.6 + 0.4 - 0.5 - 0.1)
@@ -221,20 +221,20 @@ def test_other_work_is_what_neither_replicas_nor_clients_did() -> None:
     for name in told:
         broken = {key: value for key, value in told.items() if key != name}
         with pytest.raises(CannotDo, match="malformed"):
-            measure.row_of(Workload(1), json.dumps(broken), [{}], first, last)
+            load_run.row_of(Workload(1), json.dumps(broken), [{}], first, last)
 
 
 def test_only_other_work_is_a_reason_to_measure_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def attempts(rows: list[Row]) -> tuple[Row, int]:
         left = list(rows)
-        monkeypatch.setattr(measure, "_measure_once", lambda *_: left.pop(0))
-        return measure.measure(Kit(Path()), Workload(1)), len(rows) - len(left)
+        monkeypatch.setattr(load_run, "_measure_once", lambda *_: left.pop(0))
+        return load_run.measure(Kit(Path()), Workload(1)), len(rows) - len(left)
 
     quiet, slow, disturbed = row(), row(mean=1e6), row(foreign=0.9)
     assert attempts([quiet, quiet]) == (quiet, 1)
     assert attempts([slow, quiet]) == (slow, 1)
     assert attempts([disturbed, disturbed, quiet, quiet]) == (quiet, 3)
-    assert attempts([disturbed] * 10) == (disturbed, measure.ATTEMPTS)
+    assert attempts([disturbed] * 10) == (disturbed, load_run.ATTEMPTS)
 
 
 def test_this_process_has_a_clock() -> None:
@@ -334,7 +334,7 @@ def calibrate(
             return Prediction(1000.0 * factor, 500.0, 400.0, 900.0)
 
         monkeypatch.setattr(command.cmake, "build", lambda *_, **__: None)
-        monkeypatch.setattr(measure, "measure", measured)
+        monkeypatch.setattr(load_run, "measure", measured)
         monkeypatch.setattr(command, "find_costs", lambda *_: costs())
         monkeypatch.setattr(command, "predict", predicted)
         return command.run(kit, command.Options(tmp_path / "out", json))
@@ -363,7 +363,7 @@ def test_the_median_of_three_rounds_is_compared(
         return row(workload, mean=[700.0, 500.0, 100.0][number - 1], foreign=0.9 * (number == 3))
 
     monkeypatch.setattr(command.cmake, "build", lambda *_, **__: None)
-    monkeypatch.setattr(measure, "measure", measured)
+    monkeypatch.setattr(load_run, "measure", measured)
     monkeypatch.setattr(command, "find_costs", lambda *_: costs())
     monkeypatch.setattr(command, "predict", lambda *_: Prediction(1000.0, 700.0, 400.0, 900.0))
     assert command.run(kit, command.Options(tmp_path)) == 0, "the third was disturbed"

@@ -15,8 +15,8 @@ from failslow.grading import Grade, LabGrade, TestRow
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from failslow.mutants import Mutant, load_mutant
-from fakes import SUITES, graded, write_test_binary
+from failslow.mutants import Mutant
+from fakes import SUITES, graded, write_patch, write_test_binary
 
 
 def row(test_id: str, passed: bool) -> TestRow:
@@ -109,7 +109,7 @@ def test_matrix_refuses_results_without_hashes(text: str) -> None:
 
 
 def mutant(caught_by: list[str], passes: list[str]) -> Mutant:
-    return Mutant("m", Path(), "", "lab1", tuple(caught_by), tuple(passes))
+    return Mutant(Path("m.patch"), "lab1", "", tuple(caught_by), tuple(passes))
 
 
 def test_a_mutant_must_be_caught_and_pass_as_it_says(kit: Kit) -> None:
@@ -123,7 +123,7 @@ def test_a_mutant_must_be_caught_and_pass_as_it_says(kit: Kit) -> None:
     assert judged(mutant(["A.Bad", "measurement"], ["A.Good"]), graded).failed == 0
     assert judged(mutant(["A.Good"], ["A.Bad"]), graded).failed == 2
     assert judged(mutant(["No.Such"], []), graded).problems == [
-        "mutant m is not caught by No.Such, which does not exist"
+        "mutant lab1/m is not caught by No.Such, which does not exist"
     ]
     slow[0] = row("measurement/3/cpu-slow", True)
     half = Grade((LabGrade(lab, tuple(slow)),))
@@ -139,19 +139,8 @@ def test_a_mutant_must_trip_the_invariant_it_names(kit: Kit) -> None:
     assert mutants.judge(trips, graded).counts.failed == 0
     trips = replace(trips, trips="log matching")
     assert mutants.judge(trips, graded).counts.problems == [
-        "mutant m: no failure says 'log matching violated'"
+        "mutant lab1/m: no failure says 'log matching violated'"
     ]
-
-
-def test_a_mutant_may_name_an_invariant(tmp_path: Path) -> None:
-    text = "description: d\nlab: lab2\ncaught_by: [A.B]\npasses: []\n"
-    (tmp_path / "mutant.yaml").write_text(text)
-    assert load_mutant(tmp_path).trips is None
-    (tmp_path / "mutant.yaml").write_text(text + "trips: election safety\n")
-    assert load_mutant(tmp_path).trips == "election safety"
-    (tmp_path / "mutant.yaml").write_text(text + "trips: []\n")
-    with pytest.raises(CannotDo, match="trips"):
-        load_mutant(tmp_path)
 
 
 def test_a_mutant_is_graded_by_what_it_names_only() -> None:
@@ -160,6 +149,25 @@ def test_a_mutant_is_graded_by_what_it_names_only() -> None:
     assert not scope.measurement
     assert not scope.determinism
     assert mutants.scope_of(mutant(["measurement"], []), full=False).measurement
+
+
+def test_a_mutant_passes_the_public_tests_that_it_does_not_name() -> None:
+    tests = {
+        "lab1": [
+            GradedTest("s", f"A.{name}", "p", 1, "", hidden=name.startswith("Hidden"))
+            for name in ("One", "Two", "Three", "HiddenOne", "HiddenTwo")
+        ]
+    }
+    caught = replace(mutant(["A.One", "A.HiddenOne"], []), may_fail=("A.Three",))
+    assert mutants.in_full(caught, tests).passes == ("A.Two",)
+    more = replace(caught, passes=("A.HiddenTwo", "A.Two"))
+    assert mutants.in_full(more, tests).passes == ("A.Two", "A.HiddenTwo")
+    assert mutants.in_full(replace(caught, passes=("all",)), tests).passes == (
+        "A.Two",
+        "A.HiddenTwo",
+    )
+    assert mutants.in_full(replace(more, may_fail=("all",)), tests).passes == more.passes
+    assert mutants.in_full(replace(caught, lab="lab2"), tests).passes == ()
 
 
 def test_grades_and_mutants_of_fakes(kit: Kit, tmp_path: Path) -> None:
@@ -184,7 +192,8 @@ def test_the_verdict_on_a_mutant(kit: Kit) -> None:
 
 
 def test_a_hidden_test_that_catches_no_mutant_is_named() -> None:
-    tests = [GradedTest("s", name, "p", 1, "", hidden=True) for name in ("A.Bad", "A.Idle")]
+    hidden = [GradedTest("s", name, "p", 1, "", hidden=True) for name in ("A.Bad", "A.Idle")]
+    tests = {"lab1": [*hidden, GradedTest("s", "A.Public", "p", 1, "", hidden=False)]}
     survives = Judged(mutant(["A.Bad", "A.Idle"], []), Verdict.SURVIVED, ("A.Bad",), Counts())
     counts = mutants.every_hidden_test_catches(tests, [survives])
     assert counts.passed == 1
@@ -193,21 +202,14 @@ def test_a_hidden_test_that_catches_no_mutant_is_named() -> None:
     assert mutants.every_hidden_test_catches(tests, [broke]).failed == 1
 
 
-def write_mutant(kit: Kit, name: str, caught_by: str, behaviour: str) -> None:
-    directory = kit.mutants / name
-    directory.mkdir(parents=True)
-    (directory / "mutant.yaml").write_text(
-        f"description: Does [wrong] {name}.\nlab: lab1\n"
-        f"caught_by: [{caught_by}]\npasses: [Quorum.Votes]\n"
-    )
-    file = "lab1-quorum-event/quorum_event.cc"
-    change = f"--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-// \n+// {behaviour}\n"
-    (directory / "change.patch").write_text(change)
+def write_mutant(kit: Kit, name: str, caught_by: str, behaviour: str) -> Path:
+    header = f"Description: Does [wrong] {name}.\nCaught-by: {caught_by}\n"
+    return write_patch(kit.mutants / "lab1" / f"{name}.patch", header, behaviour)
 
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("failslow.cmake.build", lambda kit: None)
+    monkeypatch.setattr("failslow.cmake.build", lambda kit, targets: None)
 
 
 def check_mutants(kit: Kit, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
@@ -227,13 +229,14 @@ def test_mutants_as_a_table(kit: Kit, capsys: pytest.CaptureFixture[str]) -> Non
     write_mutant(kit, "lives", "Quorum.Late", "")
     write_mutant(kit, "ruins", "Quorum.Late", "FAIL:Quorum.Late FAIL:Quorum.Votes")
     write_mutant(kit, "stale", "Quorum.Late", "")
-    (kit.mutants / "stale" / "change.patch").write_text("nonsense")
+    stale = kit.mutants / "lab1" / "stale.patch"
+    stale.write_text(stale.read_text().replace("-// ", "-// other"))
     code, out = check_mutants(kit, capsys)
     assert code == 1
     for line in (
-        "- mutant lives is not caught by Quorum.Late",
-        "- mutant ruins does not pass Quorum.Votes",
-        "- mutant stale: stale: change.patch does not apply",
+        "- mutant lab1/lives is not caught by Quorum.Late",
+        "- mutant lab1/ruins does not pass Quorum.Votes",
+        "- mutant lab1/stale: lab1/stale: the patch does not apply",
         "4 mutants, 1 caught",
     ):
         assert line in out
@@ -247,7 +250,7 @@ def test_mutants_as_json(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out) == {
         "mutants": [
             {
-                "name": "late",
+                "name": "lab1/late",
                 "lab": "lab1",
                 "description": "Does [wrong] late.",
                 "caught_by": ["Quorum.Late"],
@@ -280,17 +283,13 @@ def test_json_goes_with_mutants(kit: Kit, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_an_alternative_must_get_full_marks(kit: Kit, tmp_path: Path) -> None:
-    directory = kit.alternatives / "other"
-    directory.mkdir(parents=True)
-    (directory / "alternative.yaml").write_text("{description: d, lab: lab1}")
-    file = "lab1-quorum-event/quorum_event.cc"
-    change = f"--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-// \n+// "
-    (directory / "change.patch").write_text(f"{change}correct, and different\n")
+    path = kit.alternatives / "lab1" / "other.patch"
+    write_patch(path, "Description: d\n", "correct, and different")
     assert grades.alternatives(context(kit, tmp_path)).failed == 0
-    (directory / "change.patch").write_text(f"{change}FAIL:Quorum.Late\n")
+    write_patch(path, "Description: d\n", "FAIL:Quorum.Late")
     counts = grades.alternatives(context(kit, tmp_path))
     assert counts.failed == 1
-    assert "alternative other loses" in counts.problems[0]
+    assert "alternative lab1/other loses" in counts.problems[0]
 
 
 def test_the_reference_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> None:

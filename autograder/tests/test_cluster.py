@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from failslow import compile as compile_module
-from failslow.cluster import place, processes, start
+from failslow.cluster import place, replica_processes, start
 from failslow.cluster.layout import Layout
-from failslow.cluster.processes import Process
+from failslow.cluster.replica_processes import Process
 from failslow.kit import Kit
 from fakes import PATIENCE_S, REPLICA, eventually, write_program, write_submission
 
@@ -39,8 +39,8 @@ def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
     monkeypatch.setattr("failslow.cluster.up.build_submission", build)
     yield tmp_path / "cluster"
-    mine = [each for each in processes.find() if tmp_path in each.data.parents]
-    processes.end(mine, grace_s=0)
+    mine = [each for each in replica_processes.find() if tmp_path in each.data.parents]
+    replica_processes.end(mine, grace_s=0)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def up(run_kit: RunKit, data: Path) -> Callable[..., int]:
 
 
 def pids(data: Path) -> list[int]:
-    return [process.pid for process in processes.find(data)]
+    return [process.pid for process in replica_processes.find(data)]
 
 
 def shown(run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def test_each_replica_is_a_process_that_outlives_the_command(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    running = processes.find(data)
+    running = replica_processes.find(data)
     assert [process.number for process in running] == [0, 1, 2]
     assert all(os.getsid(process.pid) == process.pid for process in running)
     status = shown(run_kit, data, capsys)
@@ -98,7 +98,7 @@ def test_tables_name_ports_and_roles(
     assert up() == 0
     assert run_kit("cluster", "status", "--data", data) == 0
     out = capsys.readouterr().out
-    assert str(processes.find(data)[2].port) in out
+    assert str(replica_processes.find(data)[2].port) in out
     assert "leader" in out
     assert "2.0 KiB" in out
 
@@ -106,7 +106,7 @@ def test_tables_name_ports_and_roles(
 def test_five_replicas_listen_from_the_given_port_on(up: RunKit, data: Path) -> None:
     base = free_ports(5)
     assert up("", "--replicas", 5, "--port", base) == 0
-    assert [process.port for process in processes.find(data)] == list(range(base, base + 5))
+    assert [process.port for process in replica_processes.find(data)] == list(range(base, base + 5))
 
 
 def free_ports(count: int) -> int:
@@ -150,8 +150,10 @@ def test_a_replica_that_ignores_sigterm_is_killed_and_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert up("STUBBORN:1") == 0
-    patient = processes.end
-    monkeypatch.setattr(processes, "end", lambda replicas, grace_s=0.2: patient(replicas, grace_s))
+    patient = replica_processes.end
+    monkeypatch.setattr(
+        replica_processes, "end", lambda replicas, grace_s=0.2: patient(replicas, grace_s)
+    )
     assert run_kit("cluster", "down", "--data", data) == 0
     out = capsys.readouterr().out
     assert out.count("ended by SIGKILL, as SIGTERM did not") == 1
@@ -162,9 +164,9 @@ def test_a_suspended_replica_is_shown_and_ended(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    victim = processes.find(data)[2]
+    victim = replica_processes.find(data)[2]
     os.kill(victim.pid, signal.SIGSTOP)
-    eventually(lambda: processes.find(data)[2].status == processes.SUSPENDED)
+    eventually(lambda: replica_processes.find(data)[2].status == replica_processes.SUSPENDED)
     replica = shown(run_kit, data, capsys)["replicas"][2]
     assert replica["state"] == "suspended"
     assert replica["frames_per_s"] is None
@@ -176,11 +178,11 @@ def test_a_suspended_replica_is_shown_and_ended(
 
 def test_up_again_keeps_ports_and_logs(up: RunKit, run_kit: RunKit, data: Path) -> None:
     assert up("first") == 0
-    ports = [process.port for process in processes.find(data)]
+    ports = [process.port for process in replica_processes.find(data)]
     assert run_kit("cluster", "down", "--data", data) == 0
     (data / "replica-1" / "kept").write_text("data")
     assert up("second") == 0
-    assert [process.port for process in processes.find(data)] == ports
+    assert [process.port for process in replica_processes.find(data)] == ports
     assert (data / "replica-1" / "kept").exists()
     assert (data / "replica-0.log.1").read_text() == "replica 0 is up\n"
     assert len((data / "replica-0.metrics").read_text().splitlines()) == 2
@@ -190,11 +192,11 @@ def test_a_port_that_is_taken_meanwhile_is_replaced(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    ports = [process.port for process in processes.find(data)]
+    ports = [process.port for process in replica_processes.find(data)]
     assert run_kit("cluster", "down", "--data", data) == 0
     with socket.create_server(("127.0.0.1", ports[1])):
         assert up() == 0
-        now = [process.port for process in processes.find(data)]
+        now = [process.port for process in replica_processes.find(data)]
     assert now[0] == ports[0]
     assert now[1] != ports[1]
     assert f"port {ports[1]} is in use; replica 1 gets" in capsys.readouterr().err
@@ -217,7 +219,7 @@ def test_leftovers_of_a_removed_directory_are_named_and_ended(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    left = processes.find(data)
+    left = replica_processes.find(data)
     shutil.rmtree(data)
     capsys.readouterr()
     assert up() == 2
@@ -236,7 +238,7 @@ def test_a_port_of_another_cluster_is_named(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    port = processes.find(data)[0].port
+    port = replica_processes.find(data)[0].port
     other = data.with_name("other")
     capsys.readouterr()
     arguments = ("--data", other, "--port", port)
@@ -293,14 +295,14 @@ def test_a_dead_replica_is_shown_and_started_again(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    victim = processes.find(data)[2]
-    processes.kill([victim])
+    victim = replica_processes.find(data)[2]
+    replica_processes.kill([victim])
     assert run_kit("cluster", "status", "--data", data) == 1
     replica = shown(run_kit, data, capsys)["replicas"][2]
     assert (replica["state"], replica["pid"]) == ("dead", victim.pid)
     assert replica["remark"] == "its log ends with: replica 2 is up"
     assert run_kit("cluster", "start", 2, "--data", data) == 0
-    again = processes.find(data)[2]
+    again = replica_processes.find(data)[2]
     assert (again.number, again.port) == (2, victim.port)
     assert again.pid != victim.pid
     assert run_kit("cluster", "status", "--data", data) == 0
@@ -319,7 +321,7 @@ def test_one_replica_is_ended(
 ) -> None:
     assert up() == 0
     assert run_kit("cluster", action, 1, "--data", data) == 0
-    assert [process.number for process in processes.find(data)] == [0, 2]
+    assert [process.number for process in replica_processes.find(data)] == [0, 2]
     remark = shown(run_kit, data, capsys)["replicas"][1]["remark"]
     assert remark == f"ended by ./kit cluster with {how}"
     assert run_kit("cluster", action, 1, "--data", data) == 2
@@ -340,7 +342,7 @@ def test_a_replica_that_does_not_come_up_is_not_left_running(
     monkeypatch.setattr(start, "READY_S", 0.5)
     assert run_kit("cluster", "start", 1, "--data", data) == 2
     assert "replica 1 tells nothing of itself" in error_line(capsys)
-    assert [process.number for process in processes.find(data)] == [0, 2]
+    assert [process.number for process in replica_processes.find(data)] == [0, 2]
 
 
 def test_logs_and_dump(
@@ -369,7 +371,7 @@ def test_a_followed_log_grows_until_interrupted(kit: Kit, up: RunKit, data: Path
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True) as tail:
         assert tail.stdout is not None
         assert tail.stdout.readline() == "replica 0 is up\n"
-        processes.send(processes.find(data)[0], signal.SIGUSR1)
+        replica_processes.send(replica_processes.find(data)[0], signal.SIGUSR1)
         assert tail.stdout.readline() == "replica 0: 0 suspended coroutines\n"
         os.killpg(tail.pid, signal.SIGINT)
         assert tail.wait(PATIENCE_S) == 0
@@ -379,7 +381,7 @@ def test_a_restart_of_the_machine_is_recognised(
     up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert up() == 0
-    processes.kill(processes.find(data))
+    replica_processes.kill(replica_processes.find(data))
     state = json.loads((data / "cluster.json").read_text())
     (data / "cluster.json").write_text(json.dumps({**state, "boot": "another"}))
     assert run_kit("cluster", "status", "--data", data) == 2
@@ -505,15 +507,15 @@ def test_a_process_that_merely_looks_alike_is_not_touched(tmp_path: Path) -> Non
     argv = [program, "--id", "0", "--data", data / "replica-0"]
     with subprocess.Popen([str(word) for word in argv]) as alike:
         eventually(lambda: str(program) in Path(f"/proc/{alike.pid}/cmdline").read_text())
-        assert processes.find(data) == []
+        assert replica_processes.find(data) == []
         alike.kill()
 
 
 def test_a_reused_process_id_gets_no_signal(up: RunKit, data: Path) -> None:
     assert up() == 0
-    real = processes.find(data)[0]
+    real = replica_processes.find(data)[0]
     earlier = Process(data, 0, real.pid, real.start_ticks - 1, real.status, real.port)
-    assert processes.end([earlier]) == []
+    assert replica_processes.end([earlier]) == []
     assert pids(data)[0] == real.pid
 
 
@@ -568,7 +570,7 @@ def test_redis_ports_are_told_and_stay(
     out = capsys.readouterr().out
     before = redis_ports(run_kit, data, capsys)
     assert "redis: " + ",".join(f"127.0.0.1:{port}" for port in before) in out
-    assert len({*before, *(process.port for process in processes.find(data))}) == 6
+    assert len({*before, *(process.port for process in replica_processes.find(data))}) == 6
     for port in before:
         socket.create_connection(("127.0.0.1", port)).close()
     assert run_kit("cluster", "kill", 1, "--data", data) == 0

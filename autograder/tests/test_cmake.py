@@ -1,6 +1,7 @@
 """Building the kit: what a failure looks like, and that an interrupt ends the compilers."""
 
 import os
+import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,11 @@ build.mkdir(parents=True, exist_ok=True)
 (build / "calls").open("a").write(sys.argv[1] + "\\n")
 if sys.argv[1] == "--preset":
     (build / "build.ninja").write_text("")
+    asked = build / ".cmake/api/v1/query/client-kit/codemodel-v2"
+    reply = build / ".cmake/api/v1/reply"
+    if asked.exists():
+        reply.mkdir(exist_ok=True)
+        (reply / "index-1.json").write_text("{}")
 elif os.path.exists("broken"):
     print("[1/2] Building CXX object a.cc.o")
     print("a.cc:1:1: error: no")
@@ -51,6 +57,13 @@ def test_configures_once_and_builds_every_time(checkout: Kit) -> None:
     cmake.build(checkout)
     cmake.build(checkout)
     assert calls(checkout) == ["--preset", "--build", "--build"]
+
+
+def test_configures_again_when_cmake_has_left_no_reply(checkout: Kit) -> None:
+    cmake.build(checkout)
+    shutil.rmtree(checkout.preset("release") / ".cmake")
+    cmake.configure(checkout)
+    assert calls(checkout) == ["--preset", "--build", "--preset"]
 
 
 def test_configures_again_when_the_presets_change(checkout: Kit) -> None:

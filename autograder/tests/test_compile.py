@@ -1,15 +1,17 @@
 """Submission builds: complete or absent, and never repeated without need."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
+from failslow.recipe import load_recipe
 from failslow.submission import collect
-from fakes import write_submission
+from fakes import write_reply, write_submission
 
 
 def build(kit: Kit, tree: Path) -> Path:
@@ -43,10 +45,12 @@ def test_a_changed_input_of_any_kind_is_built_again(kit: Kit, tmp_path: Path) ->
     seen.add(build(kit, tree))
     (kit.root / "driver.cc").write_text("// changed\n")
     seen.add(build(kit, tree))
-    recipe = kit.preset("release") / "submission.json"
-    recipe.write_text(recipe.read_text().replace("-O2", "-O1"))
+    compiler = load_recipe(kit).compiler
+    write_reply(kit, compiler, "-O1", {"lab1_replica": {}})
     seen.add(build(kit, tree))
-    assert len(seen) == 4
+    write_reply(kit, compiler, "-O1", {"lab1_replica": {"-lm": "libraries"}})
+    seen.add(build(kit, tree))
+    assert len(seen) == 5
 
 
 @pytest.mark.parametrize(
@@ -65,7 +69,27 @@ def test_a_failed_build_leaves_nothing(kit: Kit, tmp_path: Path, code: str, comp
     assert list(kit.submissions.iterdir()) == []
 
 
+def test_a_recipe_is_what_cmake_tells(kit: Kit) -> None:
+    words = {"-O1 '-rdynamic'": "flags", "lib/libgiven.a": "libraries", "-ldl": "libraries"}
+    write_reply(
+        kit, "/usr/bin/c++", "-O1 -Wall", {"lab1_public_sim": words}, ["build/release/test.cc.o"]
+    )
+    recipe = load_recipe(kit)
+    assert recipe.compiler == "/usr/bin/c++"
+    assert recipe.flags == ("-O1", "-Wall", "-DDEFINED=1", "-I/given", "-isystem/system")
+    target = recipe.sim(load_labs(kit).get("lab1"), "lab1_public")
+    build_directory = kit.preset("release")
+    assert target.sources == (str(kit.root / "driver.cc"),)
+    assert target.link == (
+        str(build_directory / "test.cc.o"),
+        "-O1",
+        "-rdynamic",
+        str(build_directory / "lib/libgiven.a"),
+        "-ldl",
+    )
+
+
 def test_an_unbuilt_kit_is_said_in_one_line(kit: Kit) -> None:
-    (kit.preset("release") / "submission.json").unlink()
+    shutil.rmtree(kit.preset("release") / ".cmake")
     with pytest.raises(CannotDo, match="build the kit first"):
         load_recipe(kit)

@@ -40,6 +40,8 @@ def test_waiting_for_all_is_named_as_such() -> None:
     text = sentence(SETTINGS, row, explained(ALL))
     assert "average latency became 5.0 times as long (limit 5 %)" in text
     assert "waited for every answer of a quorum (3 of 3)" in text
+    named = sentence(SETTINGS, row, explained(replace(ALL, peers=(1, 2))))
+    assert "waited for every answer of a quorum with replicas 1 and 2 (3 of 3)" in named
 
 
 def test_a_quorum_is_never_blamed() -> None:

@@ -11,7 +11,7 @@ import pytest
 from failslow import process, results
 from failslow.errors import CannotDo
 from failslow.kit import Kit
-from fakes import write_program, write_submission
+from fakes import write_patch, write_program, write_submission
 
 RunKit = Callable[..., int]
 
@@ -139,20 +139,13 @@ def test_json_prints_the_document_and_nothing_else(
 
 
 def test_a_mutant_is_the_reference_with_its_patch(run_kit: RunKit, kit: Kit) -> None:
-    mutant = kit.mutants / "loses-late-replies"
-    mutant.mkdir(parents=True)
-    (mutant / "mutant.yaml").write_text(
-        "{description: d, lab: lab1, caught_by: [Quorum.Late], passes: [Quorum.Votes]}"
-    )
-    (mutant / "change.patch").write_text(
-        "--- a/lab1-quorum-event/quorum_event.cc\n+++ b/lab1-quorum-event/quorum_event.cc\n"
-        "@@ -1 +1 @@\n-// \n+// FAIL:Quorum.Late\n"
-    )
-    code, content = grade(run_kit, mutant)
+    path = kit.mutants / "lab1" / "loses-late-replies.patch"
+    header = "Description: d\nCaught-by: Quorum.Late\n"
+    code, content = grade(run_kit, write_patch(path, header, "FAIL:Quorum.Late"))
     assert code == 1
     assert content["score"] == 90
-    (mutant / "change.patch").write_text("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-other\n+text\n")
-    assert grade(run_kit, mutant)[0] == 2
+    path.write_text(f"{header}--- a/x\n+++ b/x\n@@ -1 +1 @@\n-other\n+text\n")
+    assert grade(run_kit, path)[0] == 2
 
 
 def test_an_invalid_document_is_refused() -> None:

@@ -72,6 +72,7 @@ def test_waits_end_with_their_replica_or_never(path: Path) -> None:
     made.add("restart", 8, replica=1)
     made.wait(9, 1, 1)
     (world,) = recording.read(made.write(path))
+    assert [w.peers for w in world.waits][:2] == ["1 yes, 2 yes", "1 pending, 2 pending"]
     ends = [(w.replica, w.life, w.end, w.outcome) for w in world.waits]
     assert ends == [
         (0, 0, 5_000, "ready"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -63,8 +63,7 @@ def opened(tab: browser.Tab, written: Path) -> Iterator[browser.Tab]:
 
 
 def widen(tab: browser.Tab, width: int) -> None:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    tab.call("Emulation.setDeviceMetricsOverride", **size)
+    tab.page.set_viewport_size({"width": width, "height": 900})
 
 
 def act(tab: browser.Tab, script: str = "") -> dict[str, Any]:
@@ -87,10 +86,9 @@ def test_every_message_is_drawn(
 @pytest.mark.parametrize("width", PAGE_WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_something_is_on_the_canvas(
-    tab: browser.Tab, written: Path, width: int, scheme: str
+    tab: browser.Tab, written: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
-    media = [{"name": "prefers-color-scheme", "value": scheme}]
-    tab.call("Emulation.setEmulatedMedia", features=media)
+    tab.page.emulate_media(color_scheme=scheme)
     widen(tab, width)
     assert tab.open(written) == []
     act(tab)

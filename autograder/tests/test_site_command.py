@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -9,16 +10,19 @@ from failslow import process
 from failslow.check import site as check
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
-from failslow.site import build
+from failslow.site import build, hooks
 
 RunKit = Callable[..., int]
 
-CONFIG = """site_name: Test
-theme: {name: material, font: false, features: []}
-plugins: [offline]
-extra: {polyfills: [iframe-worker.js]}
-markdown_extensions: [attr_list]
-validation: {omitted_files: warn, anchors: warn}
+# The handbook's own plugins and hooks, without what a small site needs no more.
+CONFIG = f"""INHERIT: {this_kit().site / "mkdocs.yml"}
+theme: {{custom_dir: {this_kit().site / "overrides"}}}
+hooks: [{Path(hooks.__file__)}]
+extra: {{polyfills: [iframe-worker.js]}}
+extra_css: []
+watch: []
+not_in_nav: ""
+nav: [index.md, Reference: reference/index.md]
 """
 HEADER = "// Thing: a thing.\n#pragma once\nnamespace depfast {\nstruct Thing {\n};\n}\n"
 
@@ -31,6 +35,9 @@ def handbook(kit: Kit) -> Kit:
     (docs / "index.md").write_text("# Start\n\n[A thing](reference/thing.md#Thing)\n")
     (docs / "iframe-worker.js").write_text("")
     (kit.site / "mkdocs.yml").write_text(CONFIG)
+    (kit.root / "autograder").mkdir(exist_ok=True)
+    (kit.root / "autograder" / "y.h").write_text("")
+    (kit.labs / "x.h").write_text('#include "y.h"\n')
     kit.headers.mkdir(parents=True)
     (kit.headers / "thing.h").write_text(HEADER)
     return kit
@@ -52,8 +59,9 @@ def test_builds_and_says_where(
     [
         ("[x](none.md)", "none.md"),
         ("[x](#none)", "#none"),
-        ('<img alt="x" src="https://a.example/x.png">', "from another host"),
-        ('<a href="none.html">x</a>', "leads nowhere"),
+        ('<img alt="x" src="https://a.example/x.png">', "External file: https://a.example/x.png"),
+        ('<a href="none.html">x</a>', "invalid url - none.html"),
+        ("{{ layout.table }}", "labs/x.h must not include autograder/y.h"),
     ],
 )
 def test_an_error_is_shown_and_the_old_pages_stay(
@@ -95,44 +103,17 @@ def test_wrong_input_is_one_line_and_exit_2(
     assert len(captured.err.splitlines()) == 1
 
 
-def test_definitions_are_found_with_their_comments() -> None:
-    source = """// Box: keeps things.
-#pragma once
-
-namespace depfast {
-
-class Elsewhere;
-
-class Box {
- public:
-  class Inner {};
-};
-
-// How it ended.
-enum class End : int { kWell };
-
-template <typename T>
-struct Bare : Box {
-};
-
-namespace box_internal {
-struct Hidden {
-};
-}  // namespace box_internal
-
-// Keeps a T.
-template <typename T>
-class Crate {
-};
-
-}  // namespace depfast
+def test_complaints_of_mkdocs_are_told_with_what_belongs_to_them() -> None:
+    output = """WARNING -  A relative path 'x' is included in the 'nav'.
+  - it is not there
+ERROR   -  Error reading page 'a.md': no snippet
+Traceback (most recent call last):
+  File "x.py", line 1
+SnippetMissingError: no snippet
 """
-    found = [(each.name, each.comment) for each in check.definitions(source)]
-    assert found == [
-        ("Box", "Box: keeps things."),
-        ("End", "How it ended."),
-        ("Bare", ""),
-        ("Crate", "Keeps a T."),
+    assert build.complaints(output) == [
+        "A relative path 'x' is included in the 'nav'.\n  - it is not there",
+        "Error reading page 'a.md': no snippet",
     ]
 
 
@@ -140,10 +121,9 @@ def test_a_type_that_the_reference_lacks_is_noticed(handbook: Kit) -> None:
     assert build.build(handbook) == []
     assert check.described(handbook).problems == []
     header = handbook.headers / "thing.h"
-    header.write_text(HEADER.replace("a thing", "another") + "class New {\n};\n")
+    header.write_text(HEADER + "class New {\n};\n")
     problems = check.described(handbook).problems
     assert problems == [
-        "thing.h: Thing: its comment is not in the reference",
         "thing.h: New is not in the reference",
         "thing.h: New has no comment",
     ]

@@ -10,7 +10,7 @@
 
 #include "core/fiber.h"
 #include "depfast/host/frame.h"
-#include "depfast/runtime.h"
+#include "depfast/host/hosted_runtime.h"
 #include "depfast/value_event.h"
 #include "idle_host.h"
 
@@ -42,7 +42,7 @@ BENCHMARK(BoostSwitch)->Name("boost_switch");
 // One iteration: a wakes b, waits, and is woken by b. Two waits, two triggers.
 void EventWaitTrigger(benchmark::State& state) {
   IdleHost host;
-  Runtime runtime(host, {});
+  HostedRuntime runtime(host, {});
   std::shared_ptr<ValueEvent<bool>> ping;
   std::shared_ptr<ValueEvent<bool>> pong;
   const auto is_set = [](const bool& value) { return value; };
@@ -81,7 +81,7 @@ BENCHMARK(EventWaitTrigger)->Name("event_wait_trigger")->Iterations(2'000'000);
 
 void SpawnRun(benchmark::State& state) {
   IdleHost host;
-  Runtime runtime(host, {});
+  HostedRuntime runtime(host, {});
   std::int64_t ran = 0;
   for (auto _ : state) {
     runtime.Spawn("task", [&ran] { ++ran; });

@@ -9,13 +9,13 @@
 namespace depfast::testkit {
 namespace {
 
-sim::SimOptions SimOptionsOf(const ClusterOptions& options, RuntimeWatcher* watcher) {
+sim::SimOptions SimOptionsOf(const ClusterOptions& options, RuntimeProbe* probe) {
   sim::SimOptions out;
   out.replicas = options.replicas;
   out.seed = RandomStream(TheEnvironment().seed, options.seed).Next();
   out.profile = options.profile;
-  out.make_backend = ReplicasUnderTest(watcher);
-  out.wait_statistics = options.wait_statistics;
+  out.make_backend = ReplicasUnderTest(probe);
+  out.probes = options.probes;
   return out;
 }
 

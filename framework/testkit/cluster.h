@@ -29,7 +29,7 @@ struct ClusterOptions {
   // Which of the test's worlds this is: combined with the --seed of the run.
   std::uint64_t seed = 1;
   sim::Profile profile = sim::Profile::Lab();
-  bool wait_statistics = false;
+  std::vector<std::string> probes;  // see sim::ReplicaConfig
 };
 
 class Cluster : private sim::Observer {

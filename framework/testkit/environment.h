@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "depfast/host/probe.h"
 #include "sim/step.h"
 
 namespace depfast::testkit {
@@ -25,9 +26,9 @@ struct Environment {
 // Of this process. Set once, by main.
 Environment& TheEnvironment();
 
-// How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc. `watcher`:
-// null, or it outlives the replicas; there is nothing to watch in sealed ones.
-sim::BackendFactory ReplicasUnderTest(RuntimeWatcher* watcher = nullptr);
+// How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:
+// null, or it outlives the replicas; it hears nothing of sealed ones.
+sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr);
 
 // Throws std::invalid_argument, in one line, if the environment lacks what this binary needs.
 void CheckEnvironment(const Environment& environment);

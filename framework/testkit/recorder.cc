@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "depfast/host/frame.h"
+#include "depfast/runtime.h"
 #include "testkit/environment.h"
 #include "testkit/json.h"
 
@@ -146,26 +147,28 @@ void Recorder::WriteLine(const char* what, Time when, const std::string& rest) {
 
 // ---- waits ----
 
-void Recorder::OnStarted(Runtime& runtime) {
+void Recorder::OnStart(const Runtime& runtime) {
   for (const auto& [method, name] : runtime.rpc().MethodNames()) {
     if (!named_.insert(method).second) continue;
     Write("method", runtime.Now(), Field("id", method) + Text("name", name));
   }
 }
 
-void Recorder::OnWait(const Wait& wait, Time now) {
-  const auto shape = wait.event.WaitShape();
-  Write("wait", now,
-        Field("replica", wait.replica) + Field("id", wait.id) + Text("name", wait.name) +
-            Text("label", wait.event.Label()) + Text("event", wait.event.Describe()) +
-            Field("needed", shape.needed) + Field("total", shape.total) +
-            Field("peer", wait.event.WaitsOnPeer()));
+void Recorder::OnWait(const Runtime& runtime, const Task& task, const Event& event) {
+  const WaitDescription wait = event.DescribeWait();
+  Write("wait", runtime.Now(),
+        Field("replica", runtime.self()) + Field("id", task.id) + Text("name", task.name) +
+            Text("label", event.Label()) + Text("event", event.Describe()) +
+            Field("needed", wait.needed) + Field("total", wait.total) +
+            Text("peers", DescribePeers(wait)));
 }
 
-void Recorder::OnWaitEnd(const Wait& wait, Time now, Outcome outcome) {
-  Write("woke", now,
-        Field("replica", wait.replica) + Field("id", wait.id) + Text("outcome", ToString(outcome)) +
-            Text("event", wait.event.Describe()));
+void Recorder::OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
+                         Outcome outcome) {
+  Write("woke", runtime.Now(),
+        Field("replica", runtime.self()) + Field("id", task.id) +
+            Text("outcome", ToString(outcome)) + Text("event", event.Describe()) +
+            Text("peers", DescribePeers(event.DescribeWait())));
 }
 
 // ---- messages ----

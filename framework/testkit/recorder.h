@@ -11,7 +11,8 @@
 // - wire, arrive, lose, release, read: what becomes of the message
 // - held: how many bytes `from` holds for `to`, whenever that has changed for longer than an
 // instant
-// - wait, woke: a coroutine is suspended on an event; goes on
+// - wait, woke: a coroutine is suspended on an event; goes on. `peers`: the event's peers, and the
+//   vote of each
 // - saw: a replica's observation
 // - fault, heal: a fault begins, ends
 // - death, restart: of a replica
@@ -39,7 +40,7 @@
 
 namespace depfast::testkit {
 
-class Recorder : public RuntimeWatcher,
+class Recorder : public RuntimeProbe,
                  private sim::Observer,
                  private testing::EmptyTestEventListener {
  public:
@@ -73,9 +74,10 @@ class Recorder : public RuntimeWatcher,
 
   explicit Recorder(std::ofstream file) : file_(std::move(file)) {}
 
-  void OnStarted(Runtime& runtime) override;
-  void OnWait(const Wait& wait, Time now) override;
-  void OnWaitEnd(const Wait& wait, Time now, Outcome outcome) override;
+  void OnStart(const Runtime& runtime) override;
+  void OnWait(const Runtime& runtime, const Task& task, const Event& event) override;
+  void OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
+                 Outcome outcome) override;
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,

@@ -8,7 +8,7 @@
 
 namespace depfast::testkit {
 
-sim::BackendFactory ReplicasUnderTest(RuntimeWatcher*) {
+sim::BackendFactory ReplicasUnderTest(RuntimeProbe*) {
   sealed::SealedOptions options;
   options.program = TheEnvironment().replica;
   options.perturb = TheEnvironment().perturb;

@@ -8,8 +8,8 @@
 
 namespace depfast::testkit {
 
-sim::BackendFactory ReplicasUnderTest(RuntimeWatcher* watcher) {
-  return sim::InProcessReplicas(MakeService, watcher);
+sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe) {
+  return sim::InProcessReplicas(MakeService, probe);
 }
 
 void CheckEnvironment(const Environment& environment) {

@@ -689,45 +689,6 @@ TEST(Dump, MayBeAskedForFromACoroutine) {
   EXPECT_EQ(dump.find("'asks'"), std::string::npos) << dump;
 }
 
-TEST(WaitStatistics, CountWaitsByCoroutineEventAndShapeLongestFirst) {
-  RuntimeOptions options;
-  options.wait_statistics = true;
-  Replica replica(options);
-  const auto event = replica.Make<IntEvent>("votes", 1);
-  replica.Spawn("voter", [&] { event->Wait(); });
-  replica.Spawn("voter", [&] { event->Wait(2ms); });
-  replica.Spawn("sleeper", [&] {
-    replica.runtime.Sleep(10ms);
-    replica.runtime.Sleep(20ms);
-  });
-  replica.Run();
-  replica.Advance(4ms);
-  replica.In([&] { event->Set(1); });
-  replica.Run();
-  replica.Advance(21ms);  // at 25 ms the sleeper has slept for 10, and now for 15
-  const auto rows = replica.runtime.WaitStatistics();
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].coroutine, "sleeper");
-  EXPECT_EQ(rows[0].event, "timeout");
-  EXPECT_EQ(rows[0].count, 2U);
-  EXPECT_EQ(rows[0].total_time, 25ms) << "the wait that has not ended counts";
-  EXPECT_EQ(rows[0].max_time, 15ms);
-  EXPECT_EQ(rows[0].peer, -1);
-  EXPECT_EQ(rows[1].coroutine, "voter");
-  EXPECT_EQ(rows[1].event, "votes");
-  EXPECT_EQ(rows[1].needed, 1);
-  EXPECT_EQ(rows[1].total, 1);
-  EXPECT_EQ(rows[1].count, 2U);
-  EXPECT_EQ(rows[1].total_time, 6ms) << "4 ms until it was ready, and 2 ms until a timeout";
-  EXPECT_EQ(rows[1].max_time, 4ms);
-}
-
-TEST(WaitStatistics, AreOffUnlessAskedFor) {
-  Replica replica;
-  replica.Go([&] { replica.runtime.Sleep(1ms); });
-  EXPECT_TRUE(replica.runtime.WaitStatistics().empty());
-}
-
 // --- sanitizers ---
 
 TEST(LeaksDeathTest, WhatOnlyASuspendedStackHoldsIsNotLeaked) {

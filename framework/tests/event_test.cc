@@ -319,18 +319,13 @@ TEST_F(EventTest, AParentMayAddParentsWhileItIsTold) {
   EXPECT_EQ(log(), Log{"ready"}) << "the parent behind the breeder was skipped";
 }
 
-TEST_F(EventTest, ShapesAndDescriptions) {
+TEST_F(EventTest, Descriptions) {
   const auto a = MakeSwitch();
   const auto b = MakeSwitch();
   const auto both = Make<AndEvent>({a, b});
   const auto any = Make<OrEvent>({a, b});
   EXPECT_EQ(both->Describe(), "and(Switch, Switch)");
   EXPECT_EQ(any->Describe(), "or(Switch, Switch)");
-  EXPECT_EQ(both->WaitShape().needed, 2);
-  EXPECT_EQ(any->WaitShape().needed, 1);
-  EXPECT_EQ(any->WaitShape().total, 2);
-  EXPECT_EQ(a->WaitShape().total, 1);
-  EXPECT_EQ(a->WaitsOnPeer(), -1);
 }
 
 }  // namespace

@@ -71,10 +71,10 @@ class NoService : public Service {
 // One replica with its outputs, sorted.
 struct Node {
   explicit Node(PeerId self, int replicas)
-      : host({self, replicas, /*random_seed=*/1, /*wait_statistics=*/false},
+      : host({self, replicas, /*random_seed=*/1, /*probes=*/{}},
              [](Runtime&) { return std::make_unique<NoService>(); }) {}
 
-  Runtime& runtime() { return host.runtime(); }
+  HostedRuntime& runtime() { return host.runtime(); }
   Rpc& rpc() { return host.runtime().rpc(); }
 
   sim::StepHost host;
@@ -532,7 +532,19 @@ TEST_F(RpcTest, CallsDescribeThemselves) {
   const auto call = Call(2, EchoRequest{"x"});
   EXPECT_EQ(call->Describe(), "RpcEvent Echo -> 2");
   EXPECT_STREQ(call->Label(), "Echo");
-  EXPECT_EQ(call->WaitsOnPeer(), 2);
+}
+
+TEST_F(RpcTest, CallsNameTheirPeerAndItsVote) {
+  ServeEcho(1);
+  const auto answered = Call(1, EchoRequest{"x"});
+  const auto released = Call(2, EchoRequest{"x"});
+  EXPECT_EQ(DescribePeers(answered->DescribeWait()), "1 pending");
+  RoundTrip(1);
+  client().runtime().Enter([&] { client().rpc().Release(*released); });
+  EXPECT_EQ(DescribePeers(answered->DescribeWait()), "1 yes");
+  EXPECT_EQ(DescribePeers(released->DescribeWait()), "2 lost");
+  EXPECT_EQ(answered->DescribeWait().needed, 1);
+  EXPECT_EQ(answered->DescribeWait().total, 1);
 }
 
 }  // namespace

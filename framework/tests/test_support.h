@@ -12,8 +12,8 @@
 
 #include "depfast/event.h"
 #include "depfast/host/host.h"
+#include "depfast/host/hosted_runtime.h"
 #include "depfast/host/random.h"
-#include "depfast/runtime.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define DEPFAST_TEST_SANITIZED 1
@@ -110,7 +110,7 @@ class Replica {
 
   ManualHost host;
   Log log;  // of the test: outlives the coroutines that write to it
-  Runtime runtime;
+  HostedRuntime runtime;
 };
 
 }  // namespace depfast::testing

@@ -18,6 +18,7 @@ std::shared_ptr<QuorumEvent> QuorumEvent::Majority(int total) {
 
 void QuorumEvent::VoteYes(int voter) { Count(VoterAt(voter), Vote::kYes); }
 void QuorumEvent::VoteNo(int voter) { Count(VoterAt(voter), Vote::kNo); }
+void QuorumEvent::VoteLost(int voter) { Count(VoterAt(voter), Vote::kLost); }
 
 QuorumEvent::Voter& QuorumEvent::VoterAt(int voter) {
   if (voter < 0 || voter >= total()) throw std::out_of_range("there is no such voter");
@@ -25,9 +26,9 @@ QuorumEvent::Voter& QuorumEvent::VoterAt(int voter) {
 }
 
 void QuorumEvent::Count(Voter& voter, Vote vote) {
-  if (voter.vote != Vote::kNone) return;  // the first vote stands
+  if (voter.vote != Vote::kPending) return;  // the first vote stands
   voter.vote = vote;
-  ++(vote == Vote::kYes ? yes_ : no_);
+  ++(vote == Vote::kYes ? yes_ : vote == Vote::kNo ? no_ : lost_);
   Test();
 }
 
@@ -48,10 +49,11 @@ void QuorumEvent::OnChildDecided(Event& child) {
 }
 
 void QuorumEvent::CountChild(Voter& voter) {
-  if (voter.vote != Vote::kNone) return;
-  const bool yes = voter.child->IsReady() && (!voter.accept || voter.accept());
+  if (voter.vote != Vote::kPending) return;
+  Vote vote = Vote::kLost;
+  if (voter.child->IsReady()) vote = !voter.accept || voter.accept() ? Vote::kYes : Vote::kNo;
   voter.accept = nullptr;  // what it captured is no longer needed
-  Count(voter, yes ? Vote::kYes : Vote::kNo);
+  Count(voter, vote);
 }
 
 Outcome QuorumEvent::Wait(Duration timeout) {
@@ -61,12 +63,23 @@ Outcome QuorumEvent::Wait(Duration timeout) {
 }
 
 bool QuorumEvent::Ready() const { return yes_ >= needed_; }
-bool QuorumEvent::Fail() const { return no_ > total() - needed_; }
+bool QuorumEvent::Fail() const { return no_ + lost_ > total() - needed_; }
 bool QuorumEvent::TimedOut() const { return timed_out_ && !IsDecided(); }
+
+WaitDescription QuorumEvent::DescribeWait() const {
+  WaitDescription wait;
+  wait.needed = needed_;
+  wait.total = total();
+  for (const Voter& voter : voters_) {
+    if (voter.child != nullptr) wait.Include(voter.child->DescribeWait(), voter.vote);
+  }
+  return wait;
+}
 
 std::string QuorumEvent::Describe() const {
   return "QuorumEvent " + std::to_string(needed_) + " of " + std::to_string(total()) + " (" +
-         std::to_string(yes_) + " yes, " + std::to_string(no_) + " no)";
+         std::to_string(yes_) + " yes, " + std::to_string(no_) + " no, " + std::to_string(lost_) +
+         " lost)";
 }
 
 }  // namespace depfast

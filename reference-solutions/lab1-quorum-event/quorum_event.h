@@ -1,9 +1,8 @@
 // QuorumEvent: waiting for enough votes out of several (lab 1).
 //
-// A coroutine that waits for one reply inherits that replica's slowness. One that waits for a
-// quorum goes on as soon as enough replicas have answered, whichever they are (document 002,
-// section 3.1.2). You build it over two things the framework gives you: Event (how a coroutine
-// waits) and QuorumView (what reports read).
+// A coroutine that waits for one reply inherits that replica's slowness. A coroutine that waits for
+// a quorum continues as soon as any quorum of replicas has answered (document 002, section 3.1.2).
+// You build QuorumEvent over Event: how a coroutine waits, and what reports read of a wait.
 #pragma once
 
 #include <functional>
@@ -12,14 +11,14 @@
 #include <vector>
 
 #include "depfast/event.h"
-#include "depfast/quorum_view.h"
+#include "depfast/wait_description.h"
 
 namespace depfast {
 
-class QuorumEvent : public Event, public QuorumView {
+class QuorumEvent : public Event {
  public:
-  // Decides whether a child that is ready counts as a yes. Called when the child becomes ready, or
-  // in Add if it is already, and once at most for each child.
+  // Decides whether a ready child votes yes. Called at most once for each child: when the child
+  // becomes ready, or in Add if the child is ready already.
   using Accept = std::function<bool()>;
 
   // A quorum of `needed` out of `total` voters, numbered 0 .. total - 1.
@@ -29,15 +28,18 @@ class QuorumEvent : public Event, public QuorumView {
   // A majority of `total`: the most common quorum.
   static std::shared_ptr<QuorumEvent> Majority(int total);
 
-  // The vote of one voter. Its first vote stands: a duplicate, or a change of mind, changes
-  // nothing. A vote is counted whenever it comes, also after the decision and after a timeout.
+  // The vote of one voter. A reject and a missing answer are different cases (document 002, section
+  // 2.1): VoteNo is an answer that rejects, VoteLost says that no answer will come. The voter's
+  // first vote stands: a duplicate or a different second vote changes nothing. Late votes are
+  // counted, too: after the decision and after a timeout.
   // Throws std::out_of_range for a voter that does not exist.
   void VoteYes(int voter);
   void VoteNo(int voter);
+  void VoteLost(int voter);
 
-  // Makes `child` the next voter that has no child yet (0, 1, ...): it votes yes when it is ready
-  // and `accept` returns true, no when `accept` returns false or the child fails. Without `accept`,
-  // ready is yes. A child that is decided already votes at once.
+  // Makes `child` the next voter without a child (0, 1, ...). A child that becomes ready votes yes
+  // if `accept` returns true, and no if `accept` returns false. Without `accept` it votes yes. The
+  // vote of a child that fails is lost. A child that is decided already votes at once.
   // Throws std::out_of_range if every voter has a child, std::invalid_argument for a null child.
   void Add(std::shared_ptr<Event> child, Accept accept = nullptr);
 
@@ -46,18 +48,23 @@ class QuorumEvent : public Event, public QuorumView {
   Outcome Wait(Duration timeout = kForever) override;
 
   // The three outcomes. At most one is true at any time.
-  bool Ready() const;     // a quorum said yes
-  bool Fail() const;      // so many said no that a quorum has become impossible
-  bool TimedOut() const;  // a Wait has timed out, and there is no decision to this day
+  bool Ready() const;     // a quorum voted yes
+  bool Fail() const;      // too many votes are no or lost: a quorum is impossible
+  bool TimedOut() const;  // a Wait has timed out, and the event is still undecided
 
-  int needed() const override { return needed_; }
-  int total() const override { return static_cast<int>(voters_.size()); }
-  int yes() const override { return yes_; }
-  int no() const override { return no_; }
+  // The votes so far, late ones included. Each voter counts once.
+  int needed() const { return needed_; }
+  int total() const { return static_cast<int>(voters_.size()); }
+  int yes() const { return yes_; }
+  int no() const { return no_; }
+  int lost() const { return lost_; }
 
   bool IsReady() const override { return Ready(); }
   bool IsFailed() const override { return Fail(); }
-  Shape WaitShape() const override { return {needed(), total()}; }
+  // needed() out of total(): it makes the wait's edges green in the slowness propagation graph. The
+  // peers are those of the children, included with the children's votes (WaitDescription::Include).
+  // A voter without a child adds no peer.
+  WaitDescription DescribeWait() const override;
   const char* Label() const override { return "quorum"; }
   std::string Describe() const override;
 
@@ -65,11 +72,9 @@ class QuorumEvent : public Event, public QuorumView {
   void OnChildDecided(Event& child) override;
 
  private:
-  enum class Vote : unsigned char { kNone, kYes, kNo };
-
   struct Voter {
-    Vote vote = Vote::kNone;
-    std::shared_ptr<Event> child;  // null if this voter votes by VoteYes and VoteNo alone
+    Vote vote = Vote::kPending;
+    std::shared_ptr<Event> child;  // null if this voter's votes come from outside alone
     Accept accept;                 // may be empty; only with a child
   };
 
@@ -81,6 +86,7 @@ class QuorumEvent : public Event, public QuorumView {
   int children_ = 0;  // voters [0, children_) have a child
   int yes_ = 0;
   int no_ = 0;
+  int lost_ = 0;
   bool timed_out_ = false;  // the latest Wait to end was given up
   std::vector<Voter> voters_;
 };

@@ -57,7 +57,7 @@ class RaftLoad::Client {
 
   void Connect() {
     if (load_.cluster_.Runs(target_)) {
-      connection_.emplace(load_.cluster_.endpoint(target_), real::kNobody, kAnswerPatience);
+      connection_.emplace(load_.cluster_.endpoint(target_), kNobody, kAnswerPatience);
     } else {
       MoveTo(Next());
     }

@@ -2,20 +2,16 @@
 // sockets: what arrives in pieces, in one packet, out of shape or too fast.
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/socket.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "process.h"
+#include "replica_cluster.h"
 #include "support.h"
 
 namespace depfast::real {
 namespace {
-
-constexpr int kReplicas = 3;
 
 // A connection that speaks bytes.
 class Socket {
@@ -67,34 +63,11 @@ class Socket {
 
 class RedisPort : public testing::Test {
  protected:
-  RedisPort() {
-    for (int i = 0; i < kReplicas; ++i) {
-      Listen(peers_, peer_listeners_);
-      Listen(redis_, redis_listeners_);
-    }
-    for (int i = 0; i < kReplicas; ++i) StartReplica(i);
-  }
-
-  void StartReplica(int id) {
-    const auto index = static_cast<std::size_t>(id);
-    std::string peers;
-    for (const Endpoint& endpoint : peers_)
-      peers += (peers.empty() ? "" : ",") + ToString(endpoint);
-    const std::string name = "replica-" + std::to_string(id);
-    processes_[index] = std::make_unique<Process>(
-        LAB3_REAL,
-        std::vector<std::string>{"--id", std::to_string(id), "--peers", peers, "--data",
-                                 temp_ / name, "--listen-fd",
-                                 std::to_string(peer_listeners_[index].get()), "--redis-listen-fd",
-                                 std::to_string(redis_listeners_[index].get())},
-        temp_ / (name + ".log"));
-  }
-
   // Replica `id`'s answer to a line, once it is no TRYAGAIN.
   std::string Ask(int id, const std::string& line) {
     std::string answer;
     EXPECT_TRUE(Eventually([&] {
-      const Socket socket(redis_[static_cast<std::size_t>(id)]);
+      const Socket socket(cluster_.redis_endpoint(id));
       socket.Write(line + "\r\n");
       socket.Finish();
       answer = socket.ReadAll();
@@ -103,23 +76,12 @@ class RedisPort : public testing::Test {
     return answer;
   }
 
-  static void Listen(std::vector<Endpoint>& endpoints, std::vector<Descriptor>& listeners) {
-    auto [socket, where] = ListenAnywhere();
-    endpoints.push_back(where);
-    listeners.emplace_back(dup(socket.get()));  // without close-on-exec: replicas inherit it
-  }
-
-  TempDir temp_;
-  std::vector<Endpoint> peers_;
-  std::vector<Endpoint> redis_;
-  std::vector<Descriptor> peer_listeners_;
-  std::vector<Descriptor> redis_listeners_;
-  std::unique_ptr<Process> processes_[kReplicas];
+  ReplicaCluster cluster_{LAB3_REAL, {.redis = true}};
 };
 
 TEST_F(RedisPort, EveryReplicaServesTheSameStore) {
   EXPECT_EQ(Ask(0, "SET x \"a b\""), "+OK\r\n");
-  for (int id = 0; id < kReplicas; ++id) EXPECT_EQ(Ask(id, "GET x"), "$3\r\na b\r\n");
+  for (int id = 0; id < cluster_.size(); ++id) EXPECT_EQ(Ask(id, "GET x"), "$3\r\na b\r\n");
 }
 
 TEST_F(RedisPort, APipelineIsAnsweredInOrder) {
@@ -134,8 +96,8 @@ TEST_F(RedisPort, APipelineIsAnsweredInOrder) {
     commands += "GET n\r\nPING\r\n";
     answers += "$" + std::to_string(value.size()) + "\r\n" + value + "\r\n+PONG\r\n";
   }
-  for (int id = 0; id < kReplicas; ++id) {
-    const Socket socket(redis_[static_cast<std::size_t>(id)]);
+  for (int id = 0; id < cluster_.size(); ++id) {
+    const Socket socket(cluster_.redis_endpoint(id));
     socket.Write("SET n 0\r\n" + commands);
     EXPECT_EQ(socket.Read(5 + answers.size()), "+OK\r\n" + answers) << "at replica " << id;
   }
@@ -143,7 +105,7 @@ TEST_F(RedisPort, APipelineIsAnsweredInOrder) {
 
 TEST_F(RedisPort, PacketsMayEndAnywhere) {
   ASSERT_EQ(Ask(1, "SET x 1"), "+OK\r\n");
-  const Socket socket(redis_[1]);
+  const Socket socket(cluster_.redis_endpoint(1));
   for (const char byte : std::string("*2\r\n$3\r\nGET\r\n$1\r\nx\r\nPING\r\n")) {
     socket.Write(std::string(1, byte));
   }
@@ -152,7 +114,7 @@ TEST_F(RedisPort, PacketsMayEndAnywhere) {
 
 TEST_F(RedisPort, AMistakeIsAnErrorAndTheConnectionLives) {
   ASSERT_EQ(Ask(2, "SET x text"), "+OK\r\n");
-  const Socket socket(redis_[2]);
+  const Socket socket(cluster_.redis_endpoint(2));
   socket.Write("FROB\r\nGET\r\nINCR x\r\nPING\r\n");
   const std::string expected =
       "-ERR unknown command 'FROB'\r\n-ERR wrong number of arguments for 'get' command\r\n"
@@ -161,10 +123,10 @@ TEST_F(RedisPort, AMistakeIsAnErrorAndTheConnectionLives) {
 }
 
 TEST_F(RedisPort, WhatIsNoRedisIsToldSoAndCutOff) {
-  const Socket broken(redis_[0]);
+  const Socket broken(cluster_.redis_endpoint(0));
   broken.Write("*1\r\nGET x\r\n");
   EXPECT_EQ(broken.ReadAll(), "-ERR Protocol error: expected '$', got 'G'\r\n");
-  const Socket endless(redis_[0]);
+  const Socket endless(cluster_.redis_endpoint(0));
   endless.Write(std::string(70'000, 'x'));
   EXPECT_EQ(endless.ReadAll(), "-ERR Protocol error: too big inline request\r\n");
   EXPECT_EQ(Ask(0, "PING"), "+PONG\r\n") << "others are served";
@@ -175,7 +137,7 @@ TEST_F(RedisPort, LargeValuesComeBackWhole) {
   const std::string bulk = "$" + std::to_string(value.size()) + "\r\n" + value + "\r\n";
   ASSERT_EQ(Ask(0, "PING"), "+PONG\r\n");
   ASSERT_EQ(Ask(0, "SET x 1"), "+OK\r\n");
-  const Socket socket(redis_[0]);
+  const Socket socket(cluster_.redis_endpoint(0));
   socket.Write("*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n" + bulk + "GET big\r\n");
   EXPECT_EQ(socket.Read(5 + bulk.size()), "+OK\r\n" + bulk);
   socket.Write("*2\r\n$3\r\nGET\r\n$1048577\r\n");
@@ -184,8 +146,8 @@ TEST_F(RedisPort, LargeValuesComeBackWhole) {
 
 TEST_F(RedisPort, AcknowledgedWritesSurviveTheDeathOfEveryReplica) {
   ASSERT_EQ(Ask(0, "MSET a 1 b 2"), "+OK\r\n");
-  for (auto& process : processes_) process.reset();  // SIGKILL
-  for (int id = 0; id < kReplicas; ++id) StartReplica(id);
+  cluster_.Kill({0, 1, 2});
+  for (int id = 0; id < cluster_.size(); ++id) cluster_.Start(id);
   EXPECT_EQ(Ask(1, "MGET a b c"), "*3\r\n$1\r\n1\r\n$1\r\n2\r\n$-1\r\n");
 }
 

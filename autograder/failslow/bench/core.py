@@ -18,7 +18,7 @@ TEXT = (
 
 
 def run(kit: Kit) -> Section:
-    cmake.build(kit)
+    cmake.build(kit, targets=PROGRAMS)
     times: dict[str, float] = {}
     for program in PROGRAMS:
         text = programs.run(kit, program, "--benchmark_format=json")

@@ -8,12 +8,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 from failslow import console, process
-from failslow.cluster import ports
+from failslow.cluster import ports, start
+from failslow.cluster.layout import layout_of
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
@@ -43,38 +45,49 @@ def check_cores() -> None:
 
 
 def pinned(core: str, argv: Sequence[str | Path]) -> list[str | Path]:
-    return ["taskset", "--cpu-list", core, *argv]
+    return [*_on(core), *argv]
 
 
-@contextmanager
-def raft(kit: Kit) -> Iterator[Servers]:
+def _on(core: str) -> list[str]:
+    return ["taskset", "--cpu-list", core]
+
+
+def raft(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the reference Raft."""
-    with _data(kit) as data, ExitStack() as running:
-        where = _free_addresses(REPLICAS)
-        yield _replicas(kit, data, running, Servers("raft", where), "lab2_real")
+    return _replicas(kit, "raft", "lab2_real")
+
+
+def kv(kit: Kit) -> AbstractContextManager[Servers]:
+    """Three replicas of the reference key-value store, each with a port for Redis clients."""
+    return _replicas(kit, "kv", "lab3_real", with_redis=True)
 
 
 @contextmanager
-def kv(kit: Kit) -> Iterator[Servers]:
-    """Three replicas of the reference key-value store, each with a port for Redis clients."""
-    with _data(kit) as data, ExitStack() as running:
-        addresses = _free_addresses(2 * REPLICAS)
-        where = Servers("kv", addresses[:REPLICAS], redis=addresses[REPLICAS:])
-        yield _replicas(kit, data, running, where, "lab3_real")
-
-
-def _replicas(kit: Kit, data: Path, running: ExitStack, where: Servers, program: str) -> Servers:
-    """Starts them, and adds what only then is known."""
-    metrics = [data / f"metrics-{number}" for number in range(REPLICAS)]
-    processes = []
-    for number in range(REPLICAS):
-        argv = [kit.binary(program), "--id", str(number), "--peers", ",".join(where.clients)]
-        argv += ["--data", data / str(number), "--metrics", metrics[number]]
-        if where.redis:
-            argv += ["--redis", where.redis[number]]
-        argv = pinned(REPLICA_CORE, argv)
-        processes.append(running.enter_context(process.background(argv)))
-    return replace(where, metrics=metrics, processes=processes)
+def _replicas(kit: Kit, target: str, program: str, with_redis: bool = False) -> Iterator[Servers]:
+    with _data(kit) as data, ExitStack() as stack:
+        layout = layout_of(data)
+        listeners = ports.listen_all(stack, [ports.ANY] * REPLICAS)
+        redis = ports.listen_all(stack, [ports.ANY] * REPLICAS) if with_redis else []
+        where = Servers(
+            target,
+            clients=[ports.endpoint(each) for each in listeners],
+            metrics=[layout.metrics(number) for number in range(REPLICAS)],
+            redis=[ports.endpoint(each) for each in redis],
+        )
+        children = []
+        for number, (listener, other) in enumerate(zip_longest(listeners, redis)):
+            child = start.launch(
+                kit.binary(program),
+                layout,
+                number,
+                where.clients,
+                listener,
+                other,
+                _on(REPLICA_CORE),
+            )
+            stack.callback(start.kill, child)
+            children.append(child.pid)
+        yield replace(where, processes=children)
 
 
 @contextmanager
@@ -166,4 +179,4 @@ def _data(kit: Kit) -> Iterator[Path]:
 def _free_addresses(count: int) -> list[str]:
     with ExitStack() as stack:
         sockets = ports.listen_all(stack, [ports.ANY] * count)
-        return [f"{ports.HOST}:{socket.getsockname()[1]}" for socket in sockets]
+        return [ports.endpoint(socket) for socket in sockets]

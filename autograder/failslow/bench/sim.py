@@ -15,7 +15,7 @@ TEXT = (
 
 
 def run(kit: Kit) -> Section:
-    cmake.build(kit)
+    cmake.build(kit, targets=["bench_sim"])
     figures = parse(programs.run(kit, "bench_sim"))
     plot = Plot(
         "Simulated in a second",

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from failslow import atomic, cmake, console
 from failslow.bench import page
-from failslow.calibration import device, fit, measure, profile, section, tables
+from failslow.calibration import device, fit, load_run, profile, section, tables
 from failslow.calibration.compare import Comparison
-from failslow.calibration.measure import Row
+from failslow.calibration.load_run import Row
 from failslow.calibration.predict import predict
 from failslow.calibration.profile import Costs
 from failslow.calibration.workloads import FITTED, VALIDATED, Set, Workload
@@ -68,9 +68,9 @@ def _measure(kit: Kit) -> tuple[list[Row], list[Row]]:
                 done = len(fitted) + len(validated)
                 advance(done, len(FITTED) + len(VALIDATED), each.describe())
                 if number == 0:
-                    fitted.append(measure.measure(kit, each))
+                    fitted.append(load_run.measure(kit, each))
                 else:
-                    validated.append(_typical([measure.measure(kit, each) for _ in range(ROUNDS)]))
+                    validated.append(_typical([load_run.measure(kit, each) for _ in range(ROUNDS)]))
 
         measure_all(FITTED.closed, VALIDATED.closed)
         measure_all(_open_loops(FITTED, fitted), _open_loops(VALIDATED, validated))

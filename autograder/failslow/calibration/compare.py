@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from failslow.calibration.measure import Row
+from failslow.calibration.load_run import Row
 from failslow.calibration.predict import Prediction
 
 OFF_MAX = 0.25

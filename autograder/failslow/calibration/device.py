@@ -14,7 +14,7 @@ from failslow import process
 from failslow.bench import clocks
 from failslow.bench.servers import CLIENT_CORE, REPLICA_CORE, REPLICAS, pinned
 from failslow.calibration.fit import explain, growths
-from failslow.calibration.measure import ATTEMPTS, FOREIGN_MAX
+from failslow.calibration.load_run import ATTEMPTS, FOREIGN_MAX
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from failslow.calibration.measure import Replica, Row
+from failslow.calibration.load_run import Replica, Row
 
 CLOSE_ENOUGH = 1e-9
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 from failslow.calibration.device import Disk, Wakeup
 from failslow.calibration.fit import BLOCK_BYTES, Fit
-from failslow.calibration.measure import Row
+from failslow.calibration.load_run import Row
 
 FRAMES_PER_CONNECTION, FRAMES_PER_STEP = 256, 1 << 15
 """What the real host reads at most in a turn: frames_per_turn_max of network.h, from as many

@@ -1,18 +1,20 @@
-"""Do the tests still test? Every mutant is graded by what it names."""
+"""Do the tests still test? Every mutant is graded by what it names, and by the public tests."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from failslow import console, gtest, parallel
 from failslow.check.step import Context, Counts
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.grading import Grade, Scope, TestRow, grade
 from failslow.gtest import GradedTest
+from failslow.kit import Kit
 from failslow.labs import Labs, load_labs
-from failslow.mutants import DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
+from failslow.mutants import ALL, DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
+from failslow.recipe import load_recipe
 from failslow.submission import collect
 
 MUTANT_SEEDS = 3
@@ -44,14 +46,15 @@ def run(context: Context) -> Counts:
     judged = list(judge_all(context))
     for each in judged:
         counts.add(each.counts)
-    counts.add(every_hidden_test_catches(hidden_tests(context), judged))
+    counts.add(every_hidden_test_catches(all_tests(context.kit), judged))
     return counts
 
 
 def judge_all(context: Context) -> Iterator[Judged]:
     """One after the other, by name; CannotDo if there is none."""
     labs = load_labs(context.kit)
-    found = load_mutants(context.kit)
+    tests = all_tests(context.kit)
+    found = [in_full(mutant, tests) for mutant in load_mutants(context.kit)]
     if not found:
         raise CannotDo("there is no mutant")
     _build_side_by_side(context, labs, found)
@@ -66,21 +69,36 @@ def judge_all(context: Context) -> Iterator[Judged]:
             yield Judged(mutant, Verdict.NOT_GRADED, (), Counts(problems=[problem]))
 
 
-def hidden_tests(context: Context) -> list[GradedTest]:
-    suites = [suite for lab in load_labs(context.kit).by_id.values() for suite in lab.suites]
-    return [
-        test
-        for suite in suites
-        for test in gtest.list_graded(context.kit.binary(f"{suite}_sealed"), suite)
-        if test.hidden
-    ]
+def all_tests(kit: Kit) -> dict[str, list[GradedTest]]:
+    """Every graded test, by the id of its lab."""
+    return {
+        lab.id: [
+            test
+            for suite in lab.suites
+            for test in gtest.list_graded(kit.binary(f"{suite}_sealed"), suite)
+        ]
+        for lab in load_labs(kit).by_id.values()
+    }
 
 
-def every_hidden_test_catches(tests: Sequence[GradedTest], judged: Iterable[Judged]) -> Counts:
+def in_full(mutant: Mutant, tests: Mapping[str, Sequence[GradedTest]]) -> Mutant:
+    """`passes` names all that the mutant must pass, also what its header need not say."""
+    lab = tests.get(mutant.lab, ())
+    implied = [test.name for test in lab if not test.hidden or ALL in mutant.passes]
+    if ALL in mutant.may_fail:
+        implied = []
+    left_out = {ALL, *mutant.caught_by, *mutant.may_fail}
+    passes = dict.fromkeys([*implied, *mutant.passes])
+    return replace(mutant, passes=tuple(name for name in passes if name not in left_out))
+
+
+def every_hidden_test_catches(
+    tests: Mapping[str, Sequence[GradedTest]], judged: Iterable[Judged]
+) -> Counts:
     """A hidden test that no mutant fails may be one that cannot fail."""
     catching = {name for each in judged for name in each.mutant.caught_by if name in each.failed}
     counts = Counts()
-    for test in tests:
+    for test in [test for of_lab in tests.values() for test in of_lab if test.hidden]:
         counts.expect(test.name in catching, f"no mutant is caught by {test.name}")
     return counts
 

@@ -10,15 +10,16 @@ from failslow import console, process
 from failslow.check import junit
 from failslow.check.step import Context, Counts
 from failslow.commands.grade import submission_in
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.labs import load_labs
+from failslow.recipe import load_recipe
 
 ROUNDS = 50
 ROUND_LINE = re.compile(r"^round +\d+: ")
 END_LINE = re.compile(r"^\d+ commands acknowledged")
 
 # Rounds that these survive would prove nothing.
-CAUGHT = ("raft-log-not-recovered", "raft-no-catch-up")
+CAUGHT = ("lab2/log-not-recovered", "lab2/no-catch-up")
 CAUGHT_BY = re.compile(
     "acknowledged commands where they belong|acknowledged entry and wrote it anew"
 )
@@ -95,7 +96,7 @@ def _rounds(context: Context) -> Counts:
 def _rounds_of_mutant(context: Context, name: str) -> str:
     kit = context.kit
     labs, recipe = load_labs(kit), load_recipe(kit)
-    with submission_in(kit, labs, kit.mutants / name, None) as submission:
+    with submission_in(kit, labs, kit.mutants / f"{name}.patch", None) as submission:
         target = recipe.real(submission.labs[0])
         programs = build_submission(kit, labs, submission, recipe, [target])
     argv = [kit.binary("real_raft_tests"), "--gtest_filter=*KillRounds*/3"]

@@ -1,11 +1,7 @@
-"""The handbook: it builds strictly, leads nowhere wrong, tells of every public class, and looks
-right in a browser."""
+"""The handbook: it builds strictly, explains every public type, and looks right in a browser."""
 
 import hashlib
-import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -14,12 +10,14 @@ from failslow import console
 from failslow.check.step import Context, Counts
 from failslow.kit import Kit
 from failslow.replay import page as replay
-from failslow.site import browser, build, pages
+from failslow.site import browser, build
+from failslow.site.headers import INTERNAL, read_header
 
-# Written apart from what makes the reference, and simpler: at the margin, in the one style that
-# clang-format leaves, a public type begins so.
-DEFINITION = re.compile(r"^(?:class|struct|enum class) (\w+)\b[^;]*\{")
-NAMESPACE = re.compile(r"^namespace (\w+) \{")
+# At the margin, in clang-format's layout. Simpler than the reader of headers, so that a type that
+# the reader misses is noticed.
+TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)\b[^;]*?\{", re.M)
+# A web server's answer for a page that does not exist: its links begin at the root.
+NOT_FOUND = "404.html"
 SEARCHED = "quorum"
 BAD_PAGE = """<!doctype html><title>bad</title><p style="width: 2000px">wide</p>
 <script src="https://elsewhere.invalid/script.js"></script>
@@ -29,7 +27,7 @@ HOW_TO_SEE_IT = "install a Chromium to have the pages opened, too"
 
 
 def handbook(context: Context) -> Counts:
-    """Nothing but the site's errors while it has any: there is nothing to look at."""
+    """A site with errors is not built, so there is nothing more to check."""
     problems = build.build(context.kit)
     counts = Counts(problems=problems)
     if problems:
@@ -41,62 +39,20 @@ def handbook(context: Context) -> Counts:
     return counts
 
 
-@dataclass(frozen=True)
-class Definition:
-    """A public type as its header has it; `comment` is the one above it, or the essay's line."""
-
-    name: str
-    comment: str
-
-
 def described(kit: Kit) -> Counts:
-    """Every public type of every public header is on the header's page, with its comment."""
+    """Every public type has a comment, and a place on the page of its header."""
     counts = Counts()
-    for header in sorted(kit.headers.glob("*.h")):
-        page = kit.handbook / "reference" / f"{header.stem}.html"
+    for path in sorted(kit.headers.rglob("*.h")):
+        header = read_header(kit.headers, path)
+        explained = {name for entry in header.entries if entry.comment for name in entry.names}
+        page = (kit.handbook / "reference" / header.path).with_suffix(".html")
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
-        words = _words(html.unescape(re.sub(r"<[^>]+>", " ", text)))
-        for definition in definitions(header.read_text(encoding="utf-8")):
-            where = f"{header.name}: {definition.name}"
-            counts.expect(f'id="{definition.name}"' in text, f"{where} is not in the reference")
-            counts.expect(bool(definition.comment), f"{where} has no comment")
-            counts.expect(
-                _words(definition.comment) in words, f"{where}: its comment is not in the reference"
-            )
+        for name in TYPE.findall(INTERNAL.sub("", path.read_text(encoding="utf-8"))):
+            where = f"{header.path}: {name}"
+            counts.expect(f'id="{name}"' in text, f"{where} is not in the reference")
+            has_comment = name in explained or header.essay.startswith(f"{name}:")
+            counts.expect(has_comment, f"{where} has no comment")
     return counts
-
-
-def definitions(source: str) -> Iterator[Definition]:
-    """The types at the margin of a header, outside its internal namespaces."""
-    comment: list[str] = []
-    essay: list[str] | None = None
-    internal = False
-    for line in source.splitlines():
-        namespace = NAMESPACE.match(line)
-        if namespace is not None:
-            internal = namespace[1].endswith("_internal")
-        elif line.startswith("}  // namespace"):
-            internal = False
-        if line.startswith("//"):
-            comment.append(line.removeprefix("//").strip())
-            continue
-        essay = comment if essay is None else essay
-        definition = DEFINITION.match(line)
-        if definition is not None and not internal:
-            yield Definition(definition[1], _comment_of(definition[1], comment, essay))
-        if not line.startswith("template"):
-            comment = []
-
-
-def _comment_of(name: str, above: list[str], essay: list[str]) -> str:
-    """A header that begins with a class's name speaks of that class."""
-    spoken_of = essay if essay[:1] and essay[0].startswith(f"{name}:") else []
-    return " ".join(above or spoken_of)
-
-
-def _words(text: str) -> str:
-    """Without what Markdown and highlighting change."""
-    return " ".join(re.findall(r"\w+", text))
 
 
 def listed(kit: Kit) -> Counts:
@@ -118,7 +74,7 @@ def listed(kit: Kit) -> Counts:
 
 
 def vendored(kit: Kit) -> Counts:
-    """The scripts of others are the ones that a vendor.yaml names, and no more."""
+    """Each vendored script is the one that a vendor.yaml names."""
     counts = _vendored(kit.site / "vendor.yaml", kit.site / "docs" / "assets" / "vendor")
     counts.add(_vendored(replay.HERE / "vendor.yaml", replay.HERE / "vendor"))
     return counts
@@ -147,7 +103,7 @@ def _sha256(file: Path) -> str:
 
 
 def opened(context: Context) -> Counts:
-    """Every page in a browser, if there is one that works: a remark says when there is none."""
+    """Opens every page in a browser. A remark says when no browser works."""
     program = browser.find()
     if program is None:
         return Counts(remarks=[f"{browser.NONE}: {HOW_TO_SEE_IT}"])
@@ -158,14 +114,14 @@ def opened(context: Context) -> Counts:
             counts.add(_open_all(tab, context.kit.handbook))
     except browser.NoBrowser as error:
         sentence = f"{program} cannot be driven: {error}"
-        # One that has opened a page works: then it is the pages that broke it.
+        # A browser that has opened a page works, so a later failure is a problem of a page.
         (counts.problems if counts.passed else counts.remarks).append(sentence)
     return counts
 
 
 def _open_all(tab: browser.Tab, handbook: Path) -> Counts:
     counts = Counts()
-    built = [page for page in sorted(handbook.rglob("*.html")) if page.name != pages.NOT_FOUND]
+    built = [page for page in sorted(handbook.rglob("*.html")) if page.name != NOT_FOUND]
     with console.progress("Opening the handbook") as advance:
         for number, page in enumerate(built, start=1):
             name = page.relative_to(handbook).as_posix()
@@ -178,7 +134,7 @@ def _open_all(tab: browser.Tab, handbook: Path) -> Counts:
 
 
 def notices(tab: browser.Tab, page: Path) -> Counts:
-    """That what is looked for below would be found."""
+    """A page with known faults is reported as such: the browser is able to notice them."""
     page.write_text(BAD_PAGE, encoding="utf-8")
     problems = "; ".join(tab.open(page))
     counts = Counts()

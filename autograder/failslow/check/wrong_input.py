@@ -47,6 +47,7 @@ def _cases(context: Context) -> list[Case]:
         Case(("test", lab.id, nowhere), "no such directory"),
         Case(("replay", lab.id, "No.Such", str(context.kit.reference)), "no public test"),
         Case(("check", "--json"), "goes with --mutants"),
+        Case(("mutants", "rebase", "--from", "nowhere"), "git knows no commit"),
         Case(("bench", "everything"), "invalid choice"),
         Case(("cluster", "up", "--lab", lab.id), "does not run as a cluster"),
         Case(("cluster", "up", "--data", str(context.kit.root)), "holds no cluster"),

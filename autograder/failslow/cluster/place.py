@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from failslow.cluster import processes, state
+from failslow.cluster import replica_processes, state
 from failslow.cluster.layout import Layout, layout_of
-from failslow.cluster.processes import Process
+from failslow.cluster.replica_processes import Process
 from failslow.cluster.state import State
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -27,7 +27,7 @@ def named_or_only(kit: Kit, data: Path | None) -> Layout | None:
     """
     if data is not None:
         return layout_of(data)
-    running = {process.data for process in processes.find()}
+    running = {process.data for process in replica_processes.find()}
     base = _base(kit)
     here = {path.parent for path in base.glob("*/cluster.json")}
     here |= {path for path in running if path.parent == base}
@@ -42,7 +42,7 @@ def of_command(kit: Kit, data: Path | None) -> Layout:
     """As `named_or_only`, and CannotDo when there is none."""
     layout = named_or_only(kit, data)
     if layout is None:
-        elsewhere = ", ".join(sorted({str(process.data) for process in processes.find()}))
+        elsewhere = ", ".join(sorted({str(process.data) for process in replica_processes.find()}))
         hint = f"; elsewhere run: {elsewhere} (say which with --data)" if elsewhere else ""
         raise CannotDo(f"there is no cluster under {_base(kit)}{hint}")
     return layout
@@ -57,7 +57,7 @@ def loaded(layout: Layout) -> State:
     current = state.load(layout)
     if current is None:
         raise CannotDo(
-            f"there is no cluster in {layout.data}", leftovers(processes.find(layout.data))
+            f"there is no cluster in {layout.data}", leftovers(replica_processes.find(layout.data))
         )
     return current
 

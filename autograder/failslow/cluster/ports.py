@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from failslow import console
-from failslow.cluster import processes
+from failslow.cluster import replica_processes
 from failslow.errors import CannotDo
 
 HOST = "127.0.0.1"
@@ -51,10 +51,15 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
+def endpoint(listener: socket.socket) -> str:
+    """HOST:PORT."""
+    return f"{HOST}:{listener.getsockname()[1]}"
+
+
 def _complaint(port: int, error: OSError) -> str:
     if error.errno != errno.EADDRINUSE:
         return f"cannot listen on port {port}: {error.strerror}"
-    for replica in processes.find():
+    for replica in replica_processes.find():
         if replica.port == port:
             return (
                 f"port {port} is in use by replica {replica.number} of the cluster in"

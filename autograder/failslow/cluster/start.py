@@ -1,15 +1,15 @@
-"""Starts replicas: each a process of its own that outlives `kit`."""
+"""Starts replicas: each a process of its own, which outlives `kit` unless its caller ends it."""
 
 import os
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from failslow import process, waiting
-from failslow.cluster import metrics, processes, state
+from failslow.cluster import metrics, replica_processes, state
 from failslow.cluster.layout import Layout
 from failslow.cluster.ports import HOST
 from failslow.cluster.state import State
@@ -20,6 +20,43 @@ LOG_LINES = 15
 LOG_BYTES = 16 * 1024
 
 Child = subprocess.Popen[bytes]
+
+
+def launch(
+    program: Path,
+    layout: Layout,
+    number: int,
+    endpoints: Sequence[str],
+    listener: socket.socket,
+    redis: socket.socket | None = None,
+    before: Sequence[str] = (),
+) -> Child:
+    """Starts one replica; every command that runs replicas does it here.
+
+    `endpoints`: HOST:PORT of all replicas, by number. `before`: words before the program's name, as
+    `taskset` wants them. CannotDo when the program cannot be run.
+    """
+    argv = [*before, str(program), "--id", str(number), "--peers", ",".join(endpoints)]
+    argv += ["--data", str(layout.replica(number)), "--metrics", str(layout.metrics(number))]
+    argv += ["--listen-fd", str(listener.fileno())]
+    inherited = [listener.fileno()]
+    if redis is not None:
+        argv += ["--redis-listen-fd", str(redis.fileno())]
+        inherited.append(redis.fileno())
+    layout.metrics(number).unlink(missing_ok=True)
+    with layout.log(number).open("ab") as log:
+        try:
+            return subprocess.Popen(
+                argv,
+                cwd=layout.data,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=inherited,
+            )
+        except OSError as error:
+            raise CannotDo(f"cannot run {argv[0]}: {error.strerror}") from error
 
 
 def start(
@@ -34,14 +71,24 @@ def start(
     CannotDo when a program cannot be run. Requires: inside `ended_on_failure`.
     """
     children = {}
+    program = layout.program(current.lab)
+    endpoints = [f"{HOST}:{port}" for port in current.ports]
     with uninterrupted():
         for number, listener in listeners.items():
-            children[number] = _start_one(layout, current, number, listener, redis.get(number))
+            children[number] = launch(
+                program, layout, number, endpoints, listener, redis.get(number)
+            )
             replica = current.replicas[number]
             replica.pid, replica.ended = children[number].pid, None
-            replica.start_ticks = processes.start_ticks(replica.pid)
+            replica.start_ticks = replica_processes.start_ticks(replica.pid)
         state.save(layout, current)
     return children
+
+
+def kill(child: Child) -> None:
+    """SIGKILL, and waits for the end."""
+    child.kill()
+    child.wait()
 
 
 def await_true(
@@ -94,7 +141,9 @@ def ended_on_failure(layout: Layout, numbers: Collection[int]) -> Iterator[None]
     try:
         yield
     except BaseException as failure:
-        processes.end([each for each in processes.find(layout.data) if each.number in numbers])
+        replica_processes.end(
+            [each for each in replica_processes.find(layout.data) if each.number in numbers]
+        )
         if isinstance(failure, KeyboardInterrupt):
             raise KeyboardInterrupt("interrupted; what was started is stopped again") from None
         raise
@@ -116,34 +165,3 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, handler)
     if came:
         raise KeyboardInterrupt
-
-
-def _start_one(
-    layout: Layout,
-    current: State,
-    number: int,
-    listener: socket.socket,
-    redis: socket.socket | None,
-) -> Child:
-    layout.metrics(number).unlink(missing_ok=True)
-    peers = ",".join(f"{HOST}:{port}" for port in current.ports)
-    argv = [str(layout.program(current.lab))]
-    argv += ["--id", str(number), "--peers", peers, "--data", str(layout.replica(number))]
-    argv += ["--listen-fd", str(listener.fileno()), "--metrics", str(layout.metrics(number))]
-    inherited = [listener.fileno()]
-    if redis is not None:
-        argv += ["--redis-listen-fd", str(redis.fileno())]
-        inherited.append(redis.fileno())
-    with layout.log(number).open("ab") as log:
-        try:
-            return subprocess.Popen(
-                argv,
-                cwd=layout.data,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                pass_fds=inherited,
-            )
-        except OSError as error:
-            raise CannotDo(f"cannot run {argv[0]}: {error.strerror}") from error

@@ -1,7 +1,7 @@
 """cluster.json: what a data directory holds and what was last started in it.
 
-The truth about what runs is in /proc (see processes.py); this file says what should run, and
-keeps ports and the solution's name from one `up` to the next.
+The truth about what runs is in /proc (see replica_processes.py); this file says what should run,
+and keeps ports and the solution's name from one `up` to the next.
 """
 
 import json
@@ -16,8 +16,9 @@ from failslow.errors import CannotDo
 
 @dataclass
 class Replica:
-    """`pid` and `start_ticks` (see processes.py) are those of the latest start; None before it.
-    `ended` says how the kit ended it, if the kit did. `redis_port`: None for a lab without one."""
+    """`pid` and `start_ticks` (see replica_processes.py) are those of the latest start; None before
+    it. `ended` says how the kit ended it, if the kit did. `redis_port`: None for a lab without one.
+    """
 
     port: int
     pid: int | None = None

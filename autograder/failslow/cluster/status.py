@@ -3,10 +3,10 @@
 import dataclasses
 from dataclasses import dataclass, field
 
-from failslow.cluster import metrics, processes
+from failslow.cluster import metrics, replica_processes
 from failslow.cluster.layout import Layout
 from failslow.cluster.metrics import Metrics
-from failslow.cluster.processes import Process
+from failslow.cluster.replica_processes import Process
 from failslow.cluster.start import last_lines
 from failslow.cluster.state import Replica, State
 from failslow.labs import Lab
@@ -49,7 +49,7 @@ class ReplicaStatus:
 
 
 def of_all(layout: Layout, current: State, lab: Lab) -> list[ReplicaStatus]:
-    running = {process.number: process for process in processes.find(layout.data)}
+    running = {process.number: process for process in replica_processes.find(layout.data)}
     return [
         dataclasses.replace(
             _running(layout, lab, replica.port, running[number])
@@ -77,7 +77,7 @@ def _dead(layout: Layout, number: int, replica: Replica) -> ReplicaStatus:
 
 
 def _running(layout: Layout, lab: Lab, port: int, process: Process) -> ReplicaStatus:
-    up_s = processes.age_s(process.start_ticks)
+    up_s = replica_processes.age_s(process.start_ticks)
     known = metrics.read(layout.metrics(process.number))
     silent_s = up_s - (known.uptime_ms / 1000 if known else 0)
     state, remark = _state(process, silent_s)
@@ -97,15 +97,15 @@ def _running(layout: Layout, lab: Lab, port: int, process: Process) -> ReplicaSt
         frames_per_s=fresh.rate("frames_in", "frames_out"),
         syncs_per_s=fresh.rate("disk_syncs"),
         cpu_percent=None if cpu is None else cpu / 10,
-        cpu_ms=processes.cpu_ms(process.pid),
-        memory_bytes=processes.memory_bytes(process.pid),
+        cpu_ms=replica_processes.cpu_ms(process.pid),
+        memory_bytes=replica_processes.memory_bytes(process.pid),
         dropped_frames=known.last["dropped_frames"],
         remark=remark,
     )
 
 
 def _state(process: Process, silent_s: float) -> tuple[str, str]:
-    if process.status == processes.SUSPENDED:
+    if process.status == replica_processes.SUSPENDED:
         return SUSPENDED, f"suspended by a signal; kill -CONT {process.pid} lets it go on"
     if silent_s > SILENT_S:
         return STUCK, f"its event loop has not turned for {silent_s:.0f} s"

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from failslow import atomic, cmake, console
-from failslow.cluster import place, ports, processes, start, state, status
+from failslow.cluster import place, ports, replica_processes, start, state, status
 from failslow.cluster.layout import Layout, layout_of
 from failslow.cluster.state import Replica, State
 from failslow.commands.grade import submission_in
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs, load_labs
 from failslow.mutants import patched_in
+from failslow.recipe import given, load_recipe
 from failslow.submission import source_directory
 
 REPLICAS = 3
@@ -76,12 +77,13 @@ def default_tree(kit: Kit) -> Path:
 
 def _lab(labs: Labs, tree: Path, request: Request) -> Lab:
     """The lab that is asked for, or the last one in the tree that can run."""
-    if not tree.is_dir():
+    patched = patched_in(tree)
+    if patched is None and not tree.is_dir():
         raise CannotDo(f"no such directory: {tree}")
     able = [lab for lab in labs.by_id.values() if lab.cluster]
     if request.lab:
         lab = labs.get(request.lab)
-    elif patched := patched_in(tree):
+    elif patched:
         lab = labs.get(patched.lab)
     else:
         there = [lab for lab in able if source_directory(tree, lab)]
@@ -140,7 +142,7 @@ def _writing(layout: Layout) -> Iterator[None]:
 
 def _examined(layout: Layout, lab: Lab, request: Request) -> State | None:
     """The state of an earlier run in a directory that may be used now; CannotDo if it may not."""
-    running = processes.find(layout.data)
+    running = replica_processes.find(layout.data)
     before = state.load(layout)
     if running:
         what = "an earlier cluster whose cluster.json is gone" if before is None else "a cluster"
@@ -192,7 +194,7 @@ def _redis_listeners(
 
 def _build(kit: Kit, labs: Labs, tree: Path, lab: Lab) -> Path:
     with submission_in(kit, labs, tree, lab.id) as submission:
-        cmake.build(kit, "release", [f"{lab.id}_real"])
+        cmake.build(kit, targets=[given(f"{lab.id}_real")])
         recipe = load_recipe(kit)
         target = recipe.real(lab)
         return build_submission(kit, labs, submission, recipe, [target]) / target.name

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from failslow import console, waiting
-from failslow.cluster import place, ports, processes, start, state, status, tables, up
+from failslow.cluster import place, ports, replica_processes, start, state, status, tables, up
 from failslow.cluster.layout import Layout
-from failslow.cluster.processes import Process
+from failslow.cluster.replica_processes import Process
 from failslow.cluster.state import State
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -98,7 +98,7 @@ def _note_commands(kit: Kit, layout: Layout, current: State) -> None:
     default = layout.data == place.default_data(kit, current.lab)
     suffix = "" if default else f" --data {shlex.quote(str(layout.data))}"
     console.note(f"What next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
-    others = [each for each in processes.find() if each.data != layout.data]
+    others = [each for each in replica_processes.find() if each.data != layout.data]
     if others:
         console.note(f"Other clusters run, too:\n{place.leftovers(others)}")
 
@@ -109,9 +109,9 @@ def _down(kit: Kit, given: argparse.Namespace) -> int:
     if layout is None:
         print("there is no cluster to end")
         return 0
-    running = processes.find(layout.data)
+    running = replica_processes.find(layout.data)
     with place.locked(layout) if layout.data.is_dir() else nullcontext():
-        stubborn = processes.end(running)
+        stubborn = replica_processes.end(running)
     for process in running:
         how = _how(process, stubborn)
         print(f"replica {process.number} (pid {process.pid}): ended by {how}")
@@ -129,7 +129,7 @@ def _status(kit: Kit, given: argparse.Namespace) -> int:
     """0 when all run, 1 when some are dead. CannotDo when there is no cluster."""
     layout = place.of_command(kit, given.data)
     current = place.loaded(layout)
-    if not processes.find(layout.data):
+    if not replica_processes.find(layout.data):
         if not current.up:
             raise CannotDo(f"the cluster in {layout.data} is down")
         if current.was_started_before_the_machine():
@@ -173,7 +173,7 @@ def _logs(kit: Kit, given: argparse.Namespace) -> int:
 def _stop(kit: Kit, given: argparse.Namespace) -> int:
     layout, current, process = _running_replica(kit, given)
     with place.locked(layout):
-        stubborn = processes.end([process])
+        stubborn = replica_processes.end([process])
         _note_end(layout, current, process, _how(process, stubborn))
     return 0
 
@@ -181,7 +181,7 @@ def _stop(kit: Kit, given: argparse.Namespace) -> int:
 def _kill(kit: Kit, given: argparse.Namespace) -> int:
     layout, current, process = _running_replica(kit, given)
     with place.locked(layout):
-        processes.kill([process])
+        replica_processes.kill([process])
         _note_end(layout, current, process, "SIGKILL")
     return 0
 
@@ -201,7 +201,7 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
     current = place.loaded(layout)
     number = _known(current, given.replica)
     with place.locked(layout):
-        for process in processes.find(layout.data):
+        for process in replica_processes.find(layout.data):
             if process.number == number:
                 raise CannotDo(f"replica {number} runs already (pid {process.pid})")
         replica = current.replicas[number]
@@ -222,11 +222,11 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
 
 def _dump(kit: Kit, given: argparse.Namespace) -> int:
     layout, _, process = _running_replica(kit, given)
-    if process.status == processes.SUSPENDED:
+    if process.status == replica_processes.SUSPENDED:
         raise CannotDo(f"replica {process.number} (pid {process.pid}) is suspended by a signal")
     log = layout.log(process.number)
     before = log.stat().st_size
-    processes.send(process, signal.SIGUSR1)
+    replica_processes.send(process, signal.SIGUSR1)
 
     def ask() -> bytes | None:
         text = _from(log, before)
@@ -254,7 +254,7 @@ def _running_replica(kit: Kit, given: argparse.Namespace) -> tuple[Layout, State
     layout = place.of_command(kit, given.data)
     current = place.loaded(layout)
     number = _known(current, given.replica)
-    for process in processes.find(layout.data):
+    for process in replica_processes.find(layout.data):
         if process.number == number:
             return layout, current, process
     raise CannotDo(f"replica {number} does not run")

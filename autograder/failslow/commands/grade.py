@@ -31,7 +31,7 @@ def run(kit: Kit, request: Request) -> int:
         raise CannotDo(f"--out: {request.out} is not a directory")
     labs = load_labs(kit)
     with submission_in(kit, labs, request.directory, request.lab) as submission:
-        cmake.build(kit)
+        cmake.build(kit, targets=[cmake.GRADING])
         started = time.monotonic()
         graded = grade(kit, labs, submission, Scope(seeds=request.seeds))
     content = results.document(graded, time.monotonic() - started)
@@ -43,10 +43,9 @@ def run(kit: Kit, request: Request) -> int:
 
 @contextmanager
 def submission_in(kit: Kit, labs: Labs, directory: Path, only: str | None) -> Iterator[Submission]:
-    """The submission in a directory; of a mutant or an alternative, the reference with its patch
-    applied.
+    """The submission in a directory, or the reference with the patch of a mutant or an alternative.
 
-    Of these only their own lab is graded: a broken lab 1 would fail lab 2 for no reason of
+    Of a patch, only its own lab is graded: a broken lab 1 would fail lab 2 for no reason of
     lab 2's.
     """
     patched = patched_in(directory)

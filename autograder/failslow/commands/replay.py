@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from failslow import atomic, cmake, console
+from failslow import atomic, console
 from failslow.commands.grade import submission_in
 from failslow.commands.sims import Sims, sims_of
 from failslow.errors import CannotDo
@@ -50,7 +50,6 @@ def _find(kit: Kit, request: Request) -> tuple[Sims, GradedTest]:
     labs = load_labs(kit)
     lab = labs.get(request.lab)
     with submission_in(kit, labs, request.directory or kit.labs, lab.id) as submission:
-        cmake.build(kit)
         for hidden in (False, True):
             sims = sims_of(kit, labs, lab, submission, hidden)
             for test in sims.tests():

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from failslow import cmake, gtest
-from failslow.compile import build_submission, load_recipe
+from failslow.compile import build_submission
 from failslow.gtest import Crashed, GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs, load_labs
+from failslow.recipe import given, load_recipe
 from failslow.submission import Submission, collect
 
 
@@ -46,19 +47,21 @@ def build_sims(kit: Kit, lab_id: str, directory: Path) -> Sims:
     labs = load_labs(kit)
     lab = labs.get(lab_id)
     submission = collect(kit, labs, directory, lab_id)
-    cmake.build(kit)
     return sims_of(kit, labs, lab, submission)
 
 
 def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool = False) -> Sims:
-    """The public suites, or the hidden ones: none in a student's kit.
+    """Builds the public suites, or the hidden ones: a student's kit has none of those.
 
-    BadSubmission when the submission does not compile. Requires: the kit is built.
+    BadSubmission when the submission does not compile.
     """
-    recipe = load_recipe(kit)
-    suites = [suite for suite in lab.suites if recipe.has_sim(suite, hidden)]
+    cmake.configure(kit)
+    known = load_recipe(kit)
+    suites = [suite for suite in lab.suites if known.has_sim(suite, hidden)]
     if not suites:
         return Sims(lab, {})
+    cmake.build(kit, targets=[given(f"{suite}_sim") for suite in suites])
+    recipe = load_recipe(kit)
     targets = [recipe.sim(lab, suite) for suite in suites]
     programs = build_submission(kit, labs, submission, recipe, targets)
     return Sims(lab, {suite: programs / f"{suite}_sim" for suite in suites})

@@ -32,7 +32,7 @@ class Explained:
 
 def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     """Why a row earned no points."""
-    fault = settings.describe(row.fault, row.replicas)
+    fault = settings.describe(row.fault, row.replicas, row.victim)
     if row.error is not None:
         return f"With {fault}: {row.error}"
     criterion = row.worst_criterion()
@@ -138,11 +138,11 @@ def _describe_wait(wait: Wait, replicas: int) -> str:
 
 
 def _whom(wait: Wait) -> str:
-    if len(wait.peers) == 1:
-        return f"{wait.event} to replica {wait.peers[0]} alone"
-    if wait.peers:
-        return f"{wait.event} to all of replicas {' and '.join(map(str, wait.peers))}"
-    return f"every answer of a {wait.event}"
+    peers = " and ".join(map(str, wait.peers))
+    if wait.total == 1:
+        return f"{wait.event} to replica {peers} alone"
+    plural = "s" if len(wait.peers) > 1 else ""
+    return f"every answer of a {wait.event}" + (f" with replica{plural} {peers}" if peers else "")
 
 
 def seconds(nanoseconds: float) -> str:

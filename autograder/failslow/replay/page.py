@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from failslow.labs import Shown
 from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World, most_telling
 from failslow.replay.rows import rows_of
 
 HERE = Path(__file__).resolve().parent
+VIEWER = HERE / "viewer"
 
 # A browser draws so many at once without stuttering. The trace for Perfetto has them all.
 MESSAGES_MAX = 60_000
@@ -40,7 +42,7 @@ def document(subject: Subject, worlds: list[World], shows: tuple[Shown, ...]) ->
     }
     verdict = "passed" if subject.passed else "failed"
     return _filled(
-        (HERE / "page.html").read_text(encoding="utf-8"),
+        (VIEWER / "page.html").read_text(encoding="utf-8"),
         {
             "title": html.escape(f"{subject.test} {verdict}: replay"),
             "test": html.escape(subject.test),
@@ -50,12 +52,20 @@ def document(subject: Subject, worlds: list[World], shows: tuple[Shown, ...]) ->
             "verdict": verdict,
             "open": "" if subject.passed else "open",
             "failures": "".join(f"<pre>{html.escape(text)}</pre>" for text in subject.failures),
-            "style": (HERE / "page.css").read_text(encoding="utf-8"),
+            "style": (VIEWER / "page.css").read_text(encoding="utf-8"),
             "d3": (HERE / "vendor" / "d3.min.js").read_text(encoding="utf-8"),
-            "script": (HERE / "page.js").read_text(encoding="utf-8"),
+            "modules": _as_script({"imports": _modules()}),
             "recording": _as_script(recording),
         },
     )
+
+
+def _modules() -> dict[str, str]:
+    """The page's modules as an import map: a page opened from a disk cannot load files."""
+    return {
+        f"replay/{module.name}": f"data:text/javascript,{quote(module.read_text(encoding='utf-8'))}"
+        for module in sorted(VIEWER.glob("*.js"))
+    }
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:
@@ -68,7 +78,7 @@ def _as_script(value: object) -> str:
 
 
 def _world(world: World, shows: tuple[Shown, ...]) -> dict[str, Any]:
-    """Rows of plain values, in the order that page.js names them in."""
+    """Rows of plain values, in the order in which model.js names them."""
     problem = world.first_problem()
     begin, end = _window(world, world.end if problem is None else problem.when)
     messages = [m for m in world.messages if begin <= m.sent <= end]
@@ -104,7 +114,7 @@ def _message(m: Message, type_number: int) -> list[object]:
 
 def _wait(w: Wait, row: int) -> list[object]:
     what = (w.replica, row, w.start, w.end, w.name, w.label, w.event, w.at_end)
-    return [*what, w.needed, w.total, w.peer, w.outcome]
+    return [*what, w.needed, w.total, w.peers, w.outcome]
 
 
 def _by_method(type_name: str) -> tuple[str, bool, str]:

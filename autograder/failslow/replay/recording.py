@@ -38,7 +38,8 @@ class Message:
 class Wait:
     """A coroutine's wait. `end` is None for one that never ended; `outcome` is then empty.
 
-    `event` is what it waited on as the wait began, `at_end` the same as it ended.
+    `event` is what it waited on as the wait began, `at_end` the same as it ended. `peers` has the
+    latest vote of each peer in words: "1 yes, 2 lost".
     """
 
     replica: int
@@ -49,7 +50,7 @@ class Wait:
     event: str
     needed: int
     total: int
-    peer: int
+    peers: str
     start: int
     end: int | None = None
     outcome: str = ""
@@ -241,7 +242,7 @@ class _WorldReader:
             event=record["event"],
             needed=record["needed"],
             total=record["total"],
-            peer=record["peer"],
+            peers=record["peers"],
             start=record["t"],
         )
         self._waiting[wait.replica, wait.coroutine] = wait
@@ -250,6 +251,7 @@ class _WorldReader:
     def _on_woke(self, record: dict[str, Any]) -> None:
         wait = self._waiting.pop((record["replica"], record["id"]))
         wait.end, wait.outcome, wait.at_end = record["t"], record["outcome"], record["event"]
+        wait.peers = record["peers"]
 
     def _on_saw(self, record: dict[str, Any]) -> None:
         seen = Observed(record["t"], record["replica"], record["kind"], record["values"])

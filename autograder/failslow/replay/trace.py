@@ -90,7 +90,7 @@ class _World:
             "outcome": wait.outcome or "never ended",
             "needed": wait.needed,
             "total": wait.total,
-            "peer": wait.peer,
+            "peers": wait.peers,
         }
         return {
             "ph": "X",

@@ -1,13 +1,13 @@
-"""Reads a public C++ header: its essay, its declarations and the comments that are contracts.
+"""Reads a public C++ header into entries: a comment, and the declarations that it describes.
 
-A paragraph of a header (lines without a blank one between them) that begins with a comment is
-one entry: the comment speaks of all its declarations. What is private, and what is repeated for
-the compiler only (forward declarations, bodies, out-of-class definitions), is left out.
+Tree-sitter removes what only the compiler needs. What is left has the one layout that clang-format
+makes, so lines and blank lines delimit it: a comment describes the declarations that follow it
+without a blank line.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING
@@ -15,326 +15,168 @@ from typing import TYPE_CHECKING
 from failslow.errors import CannotDo
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
-FOR_DERIVED = "for derived classes"
-
-TYPES = ("class_specifier", "struct_specifier", "union_specifier")
-SECTION = re.compile(r"^-{3} (.+) -{3}$")
-INTERNAL = re.compile(r"_internal$")
+CLASS = re.compile(r"^class (\w+)[^;]*\{$", re.M)
+LABEL = re.compile(r"^ (public|protected|private):$")
+SECTION = re.compile(r"^// -{3} (.+) -{3}$")
+INTERNAL = re.compile(r"^namespace \w+_internal \{.*?^\}  // namespace \w+_internal\n", re.M | re.S)
+# A macro that stands for declarations, such as MSGPACK_DEFINE, is not C++ to a parser.
+MACRO = re.compile(r"^ +[A-Z][A-Z0-9_]+\(.*\);?\n", re.M)
+FRAME = re.compile(r"^(#.*|(?:inline )?namespace .*\{|\}  // namespace.*)$")
+LEFT_OUT = re.compile(
+    r"^friend class |^using namespace |^(?:class|struct|enum class) \w+;"
+    r"|^[^(=]*\w(?:<[^(=]*>)?::~?\w+\("
+)
+LEFT_OUT_UNLESS_EXPLAINED = re.compile(rf"^(?:virtual )?~|{LEFT_OUT.pattern}")
+STATEMENT_END = re.compile(r";(?:\s*//.*)?$")
+DECLARED = re.compile(
+    r"(?:class|struct|enum class|enum|using)\s+(?:\w+::)*(\w+)"
+    r"|(operator\W+|~?\w+)\s*\(|(\w+)\s*(?:=|;|\{)"
+)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What one comment speaks of. `code` has no bodies; trailing comments stay in it."""
+    """`code` has no bodies. `owner` is the class that it is a member of, or empty.
 
-    comment: str
-    code: str
-    names: tuple[str, ...]
-
-
-@dataclass
-class Section:
-    """A group of a class's members; the heading of the first is usually empty."""
-
-    heading: str
-    entries: list[Entry] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Class:
-    """A class or struct with functions. `code` is its head, up to the brace.
-
-    One without functions is an Entry: its fields are best read as they are declared.
+    An entry without code is a heading between members.
     """
 
-    name: str
     comment: str
-    code: str
-    sections: tuple[Section, ...]
-    copyable: bool
+    code: str = ""
+    owner: str = ""
 
     @property
-    def entries(self) -> list[Entry]:
-        return [entry for section in self.sections for entry in section.entries]
+    def is_class(self) -> bool:
+        return not self.owner and CLASS.search(self.code) is not None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        told = (each for each in _statements(self.code) if "= delete;" not in each)
+        found = (DECLARED.search(each) for each in told)
+        return tuple(dict.fromkeys(next(filter(None, match.groups())) for match in found if match))
 
 
 @dataclass(frozen=True)
 class Header:
-    name: str
+    """`path` is relative to the directory of all headers; `essay` is the comment at its top."""
+
+    path: Path
     essay: str
-    items: tuple[Entry | Class, ...]
-
-    @property
-    def classes(self) -> list[Class]:
-        return [item for item in self.items if isinstance(item, Class)]
+    entries: tuple[Entry, ...]
 
 
-def read_header(path: Path) -> Header:
+def read_header(directory: Path, path: Path) -> Header:
     """CannotDo when the file has no essay, or is not the C++ that this understands."""
-    source = path.read_bytes()
-    root = _parser().parse(source).root_node
-    for node in _errors(root):
-        raise CannotDo(f"{path.name}:{node.start_point.row + 1}: cannot understand this C++")
-    essay = _text_of(_leading_comments(root.children))
-    if not essay:
+    text = _without_bodies(path)
+    essay, _, rest = text.partition("#pragma once\n")
+    if not essay.startswith("//"):
         raise CannotDo(f"{path.name} does not begin with a comment that says what it is for")
-    items = [item for part in _namespaces(root) for item in _items(part)]
-    return Header(path.name, essay, tuple(items))
+    lines = [line for line in INTERNAL.sub("", rest).splitlines() if not FRAME.match(line)]
+    comment = _uncommented(essay.splitlines())
+    return Header(path.relative_to(directory), comment, tuple(_entries(lines)))
 
 
-def _parser() -> "Parser":
-    # Here, because the handbook's packages are installed for its own commands only, and every
-    # command imports this module.
+def _without_bodies(path: Path) -> str:
+    # Imported here: tree-sitter is installed for the handbook's own commands only.
     import tree_sitter
     import tree_sitter_cpp
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
+    language = tree_sitter.Language(tree_sitter_cpp.language())
+    source = MACRO.sub("", path.read_text(encoding="utf-8")).encode()
+    root = tree_sitter.Parser(language).parse(source).root_node
+    for begin, end in reversed(list(_bodies(root, path.name))):
+        source = source[:begin].rstrip() + b";" + source[end:]
+    return source.decode()
 
 
-def _errors(node: "Node") -> "Iterator[Node]":
-    """What was not understood, except in the bodies of functions, which are left out anyway."""
-    if node.type == "compound_statement" or not node.has_error:
-        return
+def _bodies(node: "Node", file: str) -> Iterator[tuple[int, int]]:
+    """The bytes of each function's body, with the constructor's list before it."""
     if node.is_error or node.is_missing:
-        yield node
+        raise CannotDo(f"{file}:{node.start_point.row + 1}: cannot understand this C++")
+    if node.type == "function_definition":
+        for child in node.children:
+            if child.type in ("field_initializer_list", "compound_statement"):
+                yield child.start_byte, node.end_byte
+                return
     for child in node.children:
-        yield from _errors(child)
+        yield from _bodies(child, file)
 
 
-def _namespaces(root: "Node") -> "Iterator[Node]":
-    """The bodies of the namespaces whose names are for everybody."""
-    for node in root.children:
-        if node.type == "namespace_definition" and not INTERNAL.search(_name(node)):
-            body = node.child_by_field_name("body")
-            assert body is not None
-            yield body
+def _entries(lines: list[str]) -> Iterator[Entry]:
+    owner, access = "", "public"
+    for paragraph in _paragraphs(lines):
+        label = LABEL.match(paragraph[0])
+        if paragraph == ["};"]:
+            owner, access = "", "public"
+        elif label is not None:
+            access = label[1]
+            if access == "protected":
+                yield Entry("For derived classes", owner=owner)
+        elif access != "private":
+            yield from _entry(paragraph, owner)
+        if not owner and (begins := CLASS.search("\n".join(paragraph))):
+            owner, access = begins[1], "private"
 
 
-def _items(body: "Node") -> list[Entry | Class]:
-    items: list[Entry | Class] = []
-    for paragraph in _paragraphs(body.children):
-        kept = [node for node in paragraph.declarations if _is_public(node)]
-        if len(kept) == 1 and (made := _class(kept[0], paragraph.comment)) is not None:
-            items.append(made)
-        elif kept:
-            items.append(_entry(paragraph.comment, kept, paragraph.trailing))
-    return items
+def _entry(paragraph: list[str], owner: str) -> Iterator[Entry]:
+    lines = dedent("\n".join(paragraph)).splitlines()
+    size = next((n for n, line in enumerate(lines) if not line.startswith("//")), len(lines))
+    comment = _uncommented(lines[:size])
+    if size > 0 and (section := SECTION.match(lines[0])):
+        yield Entry(section[1][0].upper() + section[1][1:], owner=owner)
+        comment = ""
+    left_out = LEFT_OUT if comment else LEFT_OUT_UNLESS_EXPLAINED
+    told = [each for each in _statements("\n".join(lines[size:])) if not left_out.search(each)]
+    if told:
+        yield Entry(comment, "\n".join(told), owner)
 
 
-@dataclass
-class _Paragraph:
-    """Neighbouring declarations under one comment; `trailing`: comments behind one, by row."""
+def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
+    """Splits at blank lines, labels and heads of classes, and before a comment after code.
 
-    comment: str = ""
-    declarations: "list[Node]" = field(default_factory=list)
-    trailing: dict[int, str] = field(default_factory=dict)
-
-
-def _paragraphs(nodes: "Iterable[Node]") -> Iterator[_Paragraph]:
-    """Splits at blank lines, and before a comment that follows a declaration."""
-    paragraph = _Paragraph()
-    comments: list[Node] = []
-    last_row = -1
-    for node in nodes:
-        if not node.is_named:
-            last_row = node.end_point.row if node.type == ";" else last_row
-            continue
-        row = node.start_point.row
-        if node.type == "comment" and row == last_row and paragraph.declarations:
-            gap = node.start_point.column - paragraph.declarations[-1].end_point.column
-            paragraph.trailing[row] = " " * gap + _source(node)
-            continue
-        after_blank_line = row > last_row + 1
-        if after_blank_line or (node.type == "comment" and paragraph.declarations):
-            paragraph.comment = _text_of(comments)
-            if paragraph.declarations or paragraph.comment:
-                yield paragraph
-            paragraph, comments = _Paragraph(), []
-        (comments if node.type == "comment" else paragraph.declarations).append(node)
-        last_row = node.end_point.row
-    paragraph.comment = _text_of(comments)
-    if paragraph.declarations:
+    The braces of structs and enumerations hold together what is between them.
+    """
+    paragraph: list[str] = []
+    closing = ""
+    for line in lines:
+        is_comment = line.lstrip().startswith("//")
+        alone = not line or LABEL.match(line) is not None or (line == "};" and not closing)
+        after_code = bool(paragraph) and not paragraph[-1].lstrip().startswith("//")
+        if not closing and paragraph and (alone or (is_comment and after_code)):
+            yield paragraph
+            paragraph = []
+        if line or closing:
+            paragraph.append(line)
+        if closing:
+            closing = "" if line.startswith(closing) else closing
+        elif alone or CLASS.search("\n".join(paragraph)):
+            yield from [paragraph] if paragraph else []
+            paragraph = []
+        elif line.endswith("{") and not is_comment:
+            closing = f"{line[: len(line) - len(line.lstrip())]}}}"
+    if paragraph:
         yield paragraph
 
 
-def _is_public(node: "Node") -> bool:
-    """Whether a reader of the reference wants it: not repeated, forward or preprocessing."""
-    inner = _unwrapped(node)
-    if inner.type in TYPES:
-        return inner.child_by_field_name("body") is not None
-    if inner.type == "namespace_definition" or inner.type.startswith("preproc"):
-        return False
-    if inner.type == "using_declaration" and any(
-        child.type == "namespace" for child in inner.children
-    ):
-        return False
-    declarator = _function_declarator(inner)
-    return declarator is None or _declares(declarator).type != "qualified_identifier"
+def _statements(code: str) -> Iterator[str]:
+    """Declarations, each from its first line to the line of its semicolon."""
+    lines: list[str] = []
+    closing = False
+    for line in code.splitlines():
+        lines.append(line)
+        closing = line.startswith("}") or (closing and not STATEMENT_END.search(line))
+        opened = len(lines) > 1 and any(each.endswith("{") for each in lines)
+        if STATEMENT_END.search(line) and (closing or not opened):
+            yield "\n".join(lines)
+            lines, closing = [], False
+    if lines:
+        yield "\n".join(lines)
 
 
-def _unwrapped(node: "Node") -> "Node":
-    """What a template, or a declaration of nothing but a type, declares."""
-    if node.type == "template_declaration":
-        return _unwrapped(node.named_children[-1])
-    if node.type == "field_declaration" and node.child_by_field_name("declarator") is None:
-        declared = node.child_by_field_name("type")
-        if declared is not None and declared.type in (*TYPES, "enum_specifier"):
-            return declared
-    return node
-
-
-def _class(node: "Node", comment: str) -> Class | None:
-    """None for anything but a class with functions."""
-    inner = _unwrapped(node)
-    body = inner.child_by_field_name("body")
-    if inner.type not in TYPES or body is None:
-        return None
-    if not any(_function_declarator(_unwrapped(member)) for member in body.named_children):
-        return None
-    return Class(
-        name=_name(inner),
-        comment=comment,
-        code=_code(node, body.start_byte),
-        sections=tuple(_sections(body, "public" if inner.type == "struct_specifier" else "")),
-        copyable=not any(_is_deleted_copy(member) for member in body.named_children),
-    )
-
-
-def _sections(body: "Node", access: str) -> list[Section]:
-    sections = [Section("")]
-    for member_access, members in _by_access(body, access):
-        if member_access == "protected":
-            sections.append(Section(FOR_DERIVED))
-        for paragraph in _paragraphs(members):
-            heading = SECTION.match(paragraph.comment)
-            kept = [node for node in paragraph.declarations if _is_told(node, paragraph.comment)]
-            if heading is not None:
-                sections.append(Section(heading[1]))
-            if kept:
-                comment = "" if heading else paragraph.comment
-                sections[-1].entries.append(_entry(comment, kept, paragraph.trailing))
-    return [section for section in sections if section.entries]
-
-
-def _by_access(body: "Node", access: str) -> "Iterator[tuple[str, list[Node]]]":
-    """The members under each public or protected label."""
-    members: list[Node] = []
-    for node in body.children:
-        if node.type == "access_specifier":
-            if access in ("public", "protected"):
-                yield access, members
-            access, members = _source(node), []
-        elif node.type not in ("{", "}", ":"):
-            members.append(node)
-    if access in ("public", "protected"):
-        yield access, members
-
-
-def _is_told(node: "Node", comment: str) -> bool:
-    """Not a friend class, a deleted function, or a destructor that nothing is said of."""
-    if node.type == "friend_declaration":
-        return _function_declarator(node) is not None
-    if any(child.type == "delete_method_clause" for child in node.children):
-        return False
-    declarator = _function_declarator(node)
-    is_destructor = declarator is not None and _declares(declarator).type == "destructor_name"
-    return bool(comment) or not is_destructor
-
-
-def _is_deleted_copy(node: "Node") -> bool:
-    deleted = any(child.type == "delete_method_clause" for child in node.children)
-    return deleted and "const" in _source(node)
-
-
-def _entry(comment: str, nodes: "list[Node]", trailing: dict[int, str]) -> Entry:
-    lines = []
-    for node in nodes:
-        lines.append(_declaration(node) + trailing.get(node.end_point.row, ""))
-    names = dict.fromkeys(_declared_name(node) for node in nodes)
-    return Entry(comment, "\n".join(lines), tuple(names))
-
-
-def _declaration(node: "Node") -> str:
-    """As it is declared, without the body of a function."""
-    inner = _unwrapped(node)
-    body = _function_body(inner)
-    if body is None:
-        text = _code(node, node.end_byte)
-        return text if text.endswith(";") else f"{text};"
-    return f"{_code(node, body)};"
-
-
-def _function_body(node: "Node") -> int | None:
-    """Where the part of a function begins that only the compiler needs."""
-    inner = node
-    if node.type == "friend_declaration":
-        inner = node.named_children[-1]
-    for child in inner.children:
-        if child.type in ("compound_statement", "field_initializer_list"):
-            return child.start_byte
-    return None
-
-
-def _declared_name(node: "Node") -> str:
-    inner = _unwrapped(node)
-    declarator = _function_declarator(inner)
-    return _name(declarator if declarator is not None else inner)
-
-
-def _function_declarator(node: "Node") -> "Node | None":
-    """The `name(parameters)` of a function, below pointers and references; None if it is none."""
-    if node.type == "function_declarator":
-        # A variable of a function type, `void (*f)()`, has parentheses for a name.
-        inner = node.child_by_field_name("declarator")
-        return None if inner is not None and inner.type == "parenthesized_declarator" else node
-    below = ("declaration", "field_declaration", "function_definition", "friend_declaration")
-    if node.type not in (*below, "pointer_declarator", "reference_declarator"):
-        return None
-    for child in node.named_children:
-        if (found := _function_declarator(child)) is not None:
-            return found
-    return None
-
-
-def _declares(node: "Node") -> "Node":
-    """The node of the name that a declaration, or a declarator, introduces."""
-    if node.type in ("qualified_identifier", "destructor_name", "operator_name"):
-        return node
-    for name in ("name", "declarator"):
-        child = node.child_by_field_name(name)
-        if child is not None:
-            return _declares(child)
-    # References and `using` have no fields: what they declare is what they end with.
-    return _declares(node.named_children[-1]) if node.named_child_count else node
-
-
-def _name(node: "Node") -> str:
-    return _source(_declares(node)).rpartition("::")[2]
-
-
-def _code(node: "Node", end_byte: int) -> str:
-    """Source text from a node's start, its lines moved to the left margin."""
-    assert node.text is not None
-    text = node.text[: end_byte - node.start_byte].decode()
-    return dedent(" " * node.start_point.column + text).strip()
-
-
-def _source(node: "Node") -> str:
-    assert node.text is not None
-    return node.text.decode()
-
-
-def _leading_comments(nodes: "Iterable[Node]") -> "list[Node]":
-    comments: list[Node] = []
-    for node in nodes:
-        if node.type != "comment":
-            break
-        comments.append(node)
-    return comments
-
-
-def _text_of(comments: "list[Node]") -> str:
+def _uncommented(lines: list[str]) -> str:
     """The text without the slashes; indentation beyond one space is kept."""
-    lines = [_source(comment).removeprefix("//").removeprefix(" ") for comment in comments]
-    return "\n".join(line.rstrip() for line in lines).strip("\n")
+    return "\n".join(line.removeprefix("//").removeprefix(" ").rstrip() for line in lines).strip(
+        "\n"
+    )

@@ -9,7 +9,7 @@ constexpr PeerPlan Plan(PeerPlan::Answer answer, Duration delay = 0ms) {
 }
 
 GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
-            "A child that is decided when it is added votes at once") {
+            "A child that is decided before Add votes at once") {
   Script script;
   const Id kept = script.Promise();
   const Id broken = script.Promise();
@@ -24,18 +24,18 @@ GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
   adder.Adds(quorum, kept);
   adder.Sees(quorum, {.ready = false, .yes = 1, .no = 0});
   adder.Adds(quorum, broken);
-  adder.Sees(quorum, {.ready = false, .yes = 1, .no = 1});
+  adder.Sees(quorum, {.ready = false, .yes = 1, .no = 0, .lost = 1});
   adder.Adds(quorum, value, Accept::kTrue);
-  adder.Sees(quorum, {.ready = false, .yes = 2, .no = 1});
+  adder.Sees(quorum, {.ready = false, .yes = 2, .no = 0, .lost = 1});
   adder.Adds(quorum, inner);
-  adder.Sees(quorum, {.ready = true, .yes = 3, .no = 1});
+  adder.Sees(quorum, {.ready = true, .yes = 3, .no = 0, .lost = 1});
   adder.SeesAccepts(value, 1);
   ExpectHolds(script);
 }
 
-GRADED_TEST(QuorumChildren, FailedChildrenSayNo, "children", 2,
-            "A child that fails says no, whatever the reason: an error, a reply that cannot be "
-            "decoded, a timeout") {
+GRADED_TEST(QuorumChildren, FailedChildrenAreLost, "children", 2,
+            "The vote of a child that fails is lost, for any reason: an error, a reply that cannot "
+            "be decoded, a timeout") {
   struct Case {
     PeerPlan plan;
     Duration timeout;
@@ -55,14 +55,15 @@ GRADED_TEST(QuorumChildren, FailedChildrenSayNo, "children", 2,
     auto waiter = script.In("waiter " + std::to_string(quorum));
     waiter.WaitsFor(quorum, 1s)
         .Until(Result::kFailed, failing.fails_after, failing.fails_after + 10ms);
-    waiter.At(200ms).Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 1});
+    waiter.At(200ms).Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 0, .lost = 1});
     waiter.SeesAccepts(bad, 0);
   }
   ExpectHolds(script, {.replicas = 2});
 }
 
 GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
-            "Accept has the last word on a child that is ready; it is asked once, and not before") {
+            "Accept decides the vote of a ready child; it is called once, and not before the child "
+            "is ready") {
   Script script;
   const Id quorum = script.Quorum(2, 4);
   const Id values[] = {script.Value(), script.Value(), script.Value()};
@@ -87,13 +88,13 @@ GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
   writer.At(20ms).Sets(values[2], 1);
   writer.At(40ms).SeesAccepts(call, 0);
   writer.At(100ms).SeesAccepts(call, 1);
-  writer.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2});
+  writer.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2, .lost = 0});
   ExpectHolds(script, {.replicas = 2});
 }
 
 GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
-            "Children are voters 0, 1, ... in the order in which they are added, and have one vote "
-            "together with VoteYes and VoteNo of that voter") {
+            "Children are voters 0, 1, ... in the order of Add; a child and VoteYes or VoteNo of "
+            "its voter share one vote") {
   Script script;
   const Id quorum = script.Quorum(2, 4);
   const Id children[] = {script.Promise(), script.Promise(), script.Promise()};
@@ -114,8 +115,8 @@ GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
 }
 
 GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
-            "An event that nobody refers to any more is destroyed, with calls outstanding; their "
-            "late replies do no harm") {
+            "An event without references is destroyed even with calls outstanding; late replies "
+            "to these calls do no harm") {
   Script script;
   const Id quorum = script.Quorum(2, 3);
   const Id calls[] = {script.Call(1), script.Call(2, Plan(PeerPlan::Answer::kYes, 50ms)),
@@ -137,7 +138,7 @@ GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
 }
 
 GRADED_TEST(QuorumChildren, NestsInEveryDirection, "children", 2,
-            "Quorums nest in AndEvent, OrEvent and one another, and a nested quorum counts once "
+            "Quorums nest in AndEvent, OrEvent and one another, and a nested quorum votes once, "
             "however many late votes it gets") {
   Script script;
   const Id leaf = script.Quorum(1, 3);
@@ -165,8 +166,8 @@ GRADED_TEST(QuorumChildren, NestsInEveryDirection, "children", 2,
   voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 0});
   voter.At(10ms).No(doomed, 1);
   voter.At(11ms).Yes(doomed, 0);
-  voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 1});
-  voter.At(30ms).Sees(top, {.ready = true, .fail = false, .yes = 2, .no = 1});
+  voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 0, .lost = 1});
+  voter.At(30ms).Sees(top, {.ready = true, .fail = false, .yes = 2, .no = 0, .lost = 1});
   ExpectHolds(script);
 }
 

@@ -7,11 +7,12 @@ namespace {
 
 constexpr int kVotersMax = 9;
 
-// The i-th voter to speak: every voter once, not in order.
+// The i-th voter to vote: every voter once, not in order.
 int Speaker(int i, int total) { return (total - 1 - i + total / 2) % total; }
 
 GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 3,
-            "For every size and need, the quorum is ready at exactly the vote that completes it") {
+            "For every needed and total, the quorum is ready at exactly the vote that completes "
+            "it") {
   ScriptRunner runner;
   for (int total = 1; total <= kVotersMax; ++total) {
     for (int needed = 1; needed <= total; ++needed) {
@@ -22,7 +23,7 @@ GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 3,
       for (int i = 0; i < total; ++i) {
         const int voter = Speaker(i, total);
         script.In("replies").At(1ms * (i + 1)).Yes(quorum, voter);
-        model.Vote(voter, true);
+        model.Cast(voter, Vote::kYes);
         script.In("replies").Sees(quorum, model.Looks(false));
       }
       ASSERT_TRUE(runner.Run(script));
@@ -31,8 +32,8 @@ GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, EveryFailThreshold, "votes", 3,
-            "For every size and need, the quorum fails at exactly the vote that makes it "
-            "impossible, with and without yes votes before") {
+            "For every needed and total, the quorum fails at exactly the vote that makes it "
+            "impossible, a reject or a lost one, with and without earlier yes votes") {
   ScriptRunner runner;
   for (int total = 1; total <= kVotersMax; ++total) {
     for (int needed = 1; needed <= total; ++needed) {
@@ -46,8 +47,9 @@ GRADED_TEST(QuorumVotes, EveryFailThreshold, "votes", 3,
           const int voter = Speaker(i, total);
           auto replies = script.In("replies");
           replies.At(1ms * (i + 1));
-          i < yes ? replies.Yes(quorum, voter) : replies.No(quorum, voter);
-          model.Vote(voter, i < yes);
+          const Vote vote = i < yes ? Vote::kYes : i % 2 == 0 ? Vote::kNo : Vote::kLost;
+          replies.Votes(quorum, voter, vote);
+          model.Cast(voter, vote);
           replies.Sees(quorum, model.Looks(false));
         }
         ASSERT_TRUE(runner.Run(script));
@@ -57,7 +59,7 @@ GRADED_TEST(QuorumVotes, EveryFailThreshold, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
-            "A voter's first vote stands, yes or no, before and after the decision") {
+            "A voter's first vote stands, yes, no or lost, before and after the decision") {
   Script script;
   const Id quorum = script.Quorum(2, 4);
   script.In("leader").WaitsFor(quorum).Until(Result::kReady, 7ms);
@@ -65,10 +67,10 @@ GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
   replies.At(1ms).No(quorum, 3);
   replies.At(2ms).Yes(quorum, 3);
   replies.At(3ms).No(quorum, 3);
-  replies.At(3ms).No(quorum, 3);
+  replies.At(3ms).Loses(quorum, 3);
   replies.At(4ms).Yes(quorum, 1);
   replies.At(5ms).Yes(quorum, 1);
-  replies.At(6ms).No(quorum, 1);
+  replies.At(6ms).Loses(quorum, 1);
   replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 1});
   replies.At(7ms).Yes(quorum, 0);
   replies.At(8ms).Yes(quorum, 0);
@@ -79,8 +81,8 @@ GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
-            "Impossible quorums, voters that do not exist and children that are null are refused, "
-            "and a refusal changes nothing") {
+            "Impossible quorums, unknown voters and null children are refused, and a refusal "
+            "changes nothing") {
   Script script;
   const Id quorum = script.Quorum(2, 2);
   auto caller = script.In("caller");
@@ -90,6 +92,7 @@ GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
   caller.Yes(quorum, -1).Throws(Result::kOutOfRange);
   caller.Yes(quorum, 2).Throws(Result::kOutOfRange);
   caller.No(quorum, 2).Throws(Result::kOutOfRange);
+  caller.Loses(quorum, 2).Throws(Result::kOutOfRange);
   caller.Adds(quorum, kNoEvent).Throws(Result::kInvalidArgument);
   caller.Sees(quorum, {.ready = false, .fail = false, .yes = 0, .no = 0, .total = 2});
   const Id children[] = {script.Promise(), script.Promise(), script.Promise()};
@@ -105,7 +108,7 @@ GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
-            "A majority is more than half of the voters, for odd and even numbers of them") {
+            "A majority is more than half of the voters, for odd and even totals") {
   ScriptRunner runner;
   for (int total = 1; total <= kVotersMax; ++total) {
     int needed = 1;
@@ -122,13 +125,13 @@ GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
 }
 
 GRADED_TEST(QuorumVotes, RandomVotes, "votes", 3,
-            "Whatever votes come in whatever order, counts and outcomes are those of the model") {
+            "For any votes in any order, counts and outcomes are those of the model") {
   EXPECT_TRUE(HoldsForRandomCases(300, 0));
 }
 
 GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
-            "Reports read a quorum as what it is: its label, how many answers a wait needs out of "
-            "how many, and counts that include late votes") {
+            "Reports read the quorum's label, needed, total, counts that include late votes, and "
+            "the vote of each peer") {
   Script script;
   const Id quorum = script.Quorum(2, 5);
   script.In("leader").WaitsFor(quorum).Until(Result::kReady, 2ms);
@@ -140,8 +143,9 @@ GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
                           .total = 5,
                           .is_ready = ready,
                           .is_failed = false,
-                          .shape_needed = 2,
-                          .shape_total = 5,
+                          .wait_needed = 2,
+                          .wait_total = 5,
+                          .peers = "",
                           .label = "quorum"});
   };
   look(0, 0, false);
@@ -153,6 +157,24 @@ GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
   replies.At(4ms).No(quorum, 2);
   look(3, 1, true);
   ExpectHolds(script);
+
+  Script calls;
+  const Id asked = calls.Quorum(3, 5);
+  const Id outer = calls.Quorum(1, 2);
+  const PeerPlan reject = {.answer = PeerPlan::Answer::kNo, .delay_ns = 0};
+  const PeerPlan silent = {.answer = PeerPlan::Answer::kNothing, .delay_ns = 0};
+  auto asker = calls.In("setup");
+  asker.Adds(outer, asked);
+  asker.Adds(asked, calls.Call(4, silent), Accept::kReply);
+  asker.Adds(asked, calls.Call(3, silent, 20ms), Accept::kReply);
+  asker.Adds(asked, calls.Call(2, reject), Accept::kReply);
+  asker.Adds(asked, calls.Call(1), Accept::kReply);
+  asker.Yes(asked, 4);  // its own vote: a voter without a peer
+  asker.Sees(asked, {.yes = 1, .peers = "1 pending, 2 pending, 3 pending, 4 pending"});
+  const char* votes = "1 yes, 2 no, 3 lost, 4 pending";
+  asker.At(50ms).Sees(asked, {.yes = 2, .no = 1, .lost = 1, .peers = votes});
+  asker.Sees(outer, {.wait_needed = 1, .wait_total = 2, .peers = votes});
+  ExpectHolds(calls, {.replicas = 5});
 }
 
 }  // namespace

@@ -5,8 +5,8 @@ namespace depfast::lab1 {
 namespace {
 
 GRADED_TEST(QuorumWaits, LateDecisionIsFoundAtOnce, "time", 3,
-            "Votes that come after a wait has timed out still decide, and the next wait returns "
-            "with the decision at once") {
+            "Votes after a wait's timeout can still decide the quorum, and the next wait returns "
+            "the decision at once") {
   Script script;
   const Id won = script.Quorum(2, 3);
   const Id lost = script.Quorum(2, 3);
@@ -27,8 +27,7 @@ GRADED_TEST(QuorumWaits, LateDecisionIsFoundAtOnce, "time", 3,
 }
 
 GRADED_TEST(QuorumWaits, TimedOutUntilTheDecision, "time", 3,
-            "TimedOut() is true from the moment a wait times out until there is a decision, and at "
-            "no other time") {
+            "TimedOut() is true from a wait's timeout until the decision, and at no other time") {
   Script script;
   const Id quorum = script.Quorum(1, 2);
   auto leader = script.In("leader");
@@ -66,8 +65,8 @@ GRADED_TEST(QuorumWaits, EveryWaiterIsWoken, "time", 3,
 }
 
 GRADED_TEST(QuorumWaits, WhoHasMovedOnIsLeftAlone, "time", 3,
-            "Votes that come late are counted without disturbing a coroutine that has moved on to "
-            "wait for something else") {
+            "Late votes are counted without resuming a coroutine that now waits for another "
+            "event") {
   Script script;
   const Id old_term = script.Quorum(2, 3);
   const Id new_term = script.Quorum(2, 3);
@@ -84,9 +83,10 @@ GRADED_TEST(QuorumWaits, WhoHasMovedOnIsLeftAlone, "time", 3,
   ExpectHolds(script);
 }
 
-GRADED_TEST(QuorumWaits, VotingDoesNotSwitch, "time", 3,
-            "Scheduling is lazy: the coroutine whose vote decides goes on until it waits itself, "
-            "and only then the waiters run, first come, first served") {
+GRADED_TEST(
+    QuorumWaits, VotingDoesNotSwitch, "time", 3,
+    "Scheduling is lazy: a coroutine that casts the deciding vote runs until it waits; then "
+    "the waiters run, first come, first served") {
   Script script;
   const Id quorum = script.Quorum(1, 2);
   auto first = script.In("first");
@@ -104,8 +104,7 @@ GRADED_TEST(QuorumWaits, VotingDoesNotSwitch, "time", 3,
 }
 
 GRADED_TEST(QuorumWaits, WaitingForADecisionIsFree, "time", 3,
-            "Waiting for what is decided already returns at once, without letting another "
-            "coroutine run") {
+            "A wait for a decided event returns at once, without running another coroutine") {
   Script script;
   const Id won = script.Quorum(1, 1);
   const Id lost = script.Quorum(1, 1);
@@ -127,8 +126,8 @@ GRADED_TEST(QuorumWaits, WaitingForADecisionIsFree, "time", 3,
 }
 
 GRADED_TEST(QuorumWaits, RandomWaits, "time", 3,
-            "Whatever votes come and whoever waits for how long, every wait ends as and when the "
-            "model says") {
+            "For any votes and any waits, every wait ends with the outcome and at the time of the "
+            "model") {
   EXPECT_TRUE(HoldsForRandomCases(300, 5));
 }
 

@@ -1,8 +1,7 @@
-// Hidden tests: everything at once, then a demand for progress.
+// Hidden tests: all faults at once, then progress is required.
 //
-// The way TigerBeetle's simulator tests liveness: chaos, then a random majority heals, then
-// progress within a bound of virtual time; a system that only survives by standing still does not
-// pass.
+// Liveness is tested as in TigerBeetle's simulator: chaos, then a random majority heals, then
+// progress within a bound of virtual time. A system that survives by doing nothing does not pass.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -84,12 +83,12 @@ void Swarm(int replicas, std::uint64_t seed, Commands commands) {
   }
   ASSERT_TRUE(world.Commit(10, 6s)) << "a healed majority makes no progress within 6 s";
   world.cluster.Heal();
-  ASSERT_TRUE(world.WaitForAllApplied(4s)) << "not every replica catches up once all is well";
+  ASSERT_TRUE(world.WaitForAllApplied(4s)) << "a replica does not catch up after the last fault";
   ASSERT_TRUE(world.IsSound());
 }
 
 GRADED_TEST(RaftChaos, ThreeReplicasSurviveAnything, "2c", 2,
-            "Under random faults three replicas stay correct, and make progress once they heal.") {
+            "Three replicas stay correct under random faults, and make progress afterwards.") {
   for (std::uint64_t seed = 1; seed <= 8 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     Swarm(3, 500 + seed, Commands::kSmall);
@@ -97,7 +96,7 @@ GRADED_TEST(RaftChaos, ThreeReplicasSurviveAnything, "2c", 2,
 }
 
 GRADED_TEST(RaftChaos, FiveReplicasSurviveAnything, "2c", 1,
-            "Under random faults five replicas stay correct, and make progress once they heal.") {
+            "Five replicas stay correct under random faults, and make progress afterwards.") {
   for (std::uint64_t seed = 1; seed <= 6 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     Swarm(5, 550 + seed, Commands::kSmall);
@@ -105,7 +104,7 @@ GRADED_TEST(RaftChaos, FiveReplicasSurviveAnything, "2c", 1,
 }
 
 GRADED_TEST(RaftChaos, SnapshotsSurviveAnything, "2d", 1,
-            "The same holds when 20 MB of commands make every replica take snapshots meanwhile.") {
+            "Replicas that take snapshots of 20 MB of commands meanwhile stay correct, too.") {
   for (std::uint64_t seed = 1; seed <= 3 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     Swarm(3, 580 + seed, Commands::kLarge);

@@ -1,4 +1,4 @@
-// Hidden tests: what a crash must not take away.
+// Hidden tests: the state that must survive a crash.
 #include <gtest/gtest.h>
 
 #include "raft_world.h"
@@ -47,8 +47,8 @@ GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "2c", 2,
 }
 
 GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 3,
-            "Votes, terms and entries are on disk before a message speaks of them.") {
-  // A slow disk opens the window between writing and having written.
+            "Votes, terms and entries are on disk before a message about them is sent.") {
+  // A slow disk widens the window between the start and the end of a write.
   RaftWorld world({.replicas = 3, .seed = 430});
   world.cluster.Begin(sim::DiskSlow({0, 1, 2}, 512 * 1024));
   ASSERT_NE(world.WaitForLeader(4s), kNobody);
@@ -62,7 +62,7 @@ GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 3,
   EXPECT_TRUE(world.IsSound());
 }
 
-// A crash leaves the first bytes of the write it interrupts: half a record, mostly.
+// A crash leaves the first bytes of the interrupted write: mostly an incomplete record.
 GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 2,
             "After a crash in the middle of a write, the half-written record is cut off.") {
   RaftWorld world({.replicas = 3, .seed = 440});
@@ -73,8 +73,8 @@ GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 2,
     for (int i = 0; i < 4; ++i) world.SubmitOneLarge();
     ASSERT_TRUE(world.cluster.RunUntil(
         [&] { return simulator.disk(victim).queued_bytes() >= kLargeCommandBytes; }, 1s))
-        << "a command was submitted, and nobody writes it";
-    world.cluster.RunFor(100us);  // the disk is at it
+        << "a command was submitted, and the replica does not write it";
+    world.cluster.RunFor(100us);  // the disk is writing
     world.cluster.Crash(victim);
     world.cluster.RunFor(10ms);
     world.cluster.Restart(victim);
@@ -85,7 +85,7 @@ GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 2,
 }
 
 GRADED_TEST(RaftDurability, AStormOfRestartsLosesNothing, "2c", 1,
-            "Replicas that lose power again and again, also while they recover, lose nothing.") {
+            "Replicas that lose power repeatedly, even during recovery, lose nothing.") {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 450 + seed});
     RandomStream random(world.cluster.simulator().options().seed, 450);

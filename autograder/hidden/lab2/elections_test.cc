@@ -11,7 +11,7 @@ using Persistence = RaftWorld::Persistence;
 
 GRADED_TEST(
     RaftElections, ThereIsNeverASecondLeaderInATerm, "2a", 3,
-    "However often leaders are cut off, alone or with a friend, a term has at most one leader.") {
+    "A term has at most one leader, however often leaders are cut off, alone or in pairs.") {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     RaftWorld world({.replicas = 5, .seed = 200 + seed}, Persistence::kNotYet);
     for (int round = 0; round < 6; ++round) {
@@ -30,9 +30,8 @@ GRADED_TEST(
   }
 }
 
-GRADED_TEST(
-    RaftElections, AReplicaThatMissedEntriesCannotLead, "2b", 3,
-    "Only a replica whose log is up to date can be elected, even if it is the first to ask.") {
+GRADED_TEST(RaftElections, AReplicaThatMissedEntriesCannotLead, "2b", 3,
+            "A replica whose log is not up to date is not elected, even if it campaigns first.") {
   RaftWorld world({.replicas = 3, .seed = 210}, Persistence::kNotYet);
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -63,7 +62,7 @@ GRADED_TEST(RaftElections, AMinorityElectsNobodyAndCommitsNothing, "2b", 2,
   const auto others = world.Others(leader);
   world.cluster.Partition({leader, others[0]});
   const std::uint64_t committed = world.checker.claims(leader).commit_index;
-  for (int i = 0; i < 10; ++i) world.SubmitOne();  // the client still talks to the old leader
+  for (int i = 0; i < 10; ++i) world.SubmitOne();  // the client still sends to the old leader
   world.cluster.RunFor(50ms);
   ASSERT_TRUE(world.cluster.RunUntil(
       [&] {
@@ -94,12 +93,13 @@ GRADED_TEST(RaftElections, ASlowReplicaDeposesNobody, "2b", 2,
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_EQ(world.checker.claims(leader).term, term)
-      << "the term ended although the leader is fine";
+      << "the term ended although the leader is healthy";
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(RaftElections, HalfOfTheReplicasElectNobody, "2a", 2,
-            "Two of five are no majority: they elect no leader, nor do two others.") {
+GRADED_TEST(
+    RaftElections, HalfOfTheReplicasElectNobody, "2a", 2,
+    "Two of five replicas are no majority: neither pair of live replicas elects a leader.") {
   RaftWorld world({.replicas = 5, .seed = 240}, Persistence::kNotYet);
   const PeerId leader = world.WaitForElection();
   ASSERT_NE(leader, kNobody);
@@ -115,18 +115,18 @@ GRADED_TEST(RaftElections, HalfOfTheReplicasElectNobody, "2a", 2,
 }
 
 GRADED_TEST(RaftElections, ABareMajorityElectsALeader, "2a", 2,
-            "When so many replicas are dead that all others must agree, they do within 2 s.") {
+            "When just a majority of replicas is alive, all of them elect a leader within 2 s.") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     RaftWorld world({.replicas = 7, .seed = 250 + seed}, Persistence::kNotYet);
     const PeerId leader = world.WaitForElection();
     ASSERT_NE(leader, kNobody);
     const auto others = world.Others(leader);
-    world.cluster.RunFor(200ms);  // everybody has heard of the leader
+    world.cluster.RunFor(200ms);  // every replica knows the leader
     const sim::FaultPlan alone{sim::PartitionFault({others[0]}), sim::PartitionFault({others[1]}),
                                sim::PartitionFault({others[2]})};
     for (PeerId id : {leader, others[4], others[5]}) world.cluster.Crash(id);
     for (const sim::Fault& fault : alone) world.cluster.Begin(fault);
-    world.cluster.RunFor(1500ms);  // the four that live campaign, each alone
+    world.cluster.RunFor(1500ms);  // the four live replicas campaign, each alone
     for (const sim::Fault& fault : alone) world.cluster.End(fault);
     ASSERT_NE(world.WaitForElection(2s), kNobody) << "four of seven replicas elect no leader";
     ASSERT_TRUE(world.IsSound());
@@ -134,7 +134,7 @@ GRADED_TEST(RaftElections, ABareMajorityElectsALeader, "2a", 2,
 }
 
 GRADED_TEST(RaftElections, AReplicaThatWasCutOffDeposesNobody, "2a", 2,
-            "A replica that comes back after it was cut off does not end the leader's term.") {
+            "A replica that returns after a partition does not end the leader's term.") {
   RaftWorld world({.replicas = 3, .seed = 270}, Persistence::kNotYet);
   const PeerId leader = world.WaitForElection();
   ASSERT_NE(leader, kNobody);
@@ -143,13 +143,13 @@ GRADED_TEST(RaftElections, AReplicaThatWasCutOffDeposesNobody, "2a", 2,
   world.cluster.RunFor(3s);  // it campaigns, in vain
   world.cluster.Heal();
   world.cluster.RunFor(2s);
-  EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without a reason";
+  EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without need";
   EXPECT_EQ(world.checker.Leader(), leader);
   EXPECT_TRUE(world.IsSound());
 }
 
 GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 2,
-            "A leader that reaches no majority steps down within 2 s, so that clients look on.") {
+            "A leader that reaches no majority steps down within 2 s.") {
   RaftWorld world({.replicas = 3, .seed = 280}, Persistence::kNotYet);
   const PeerId leader = world.WaitForElection();
   ASSERT_NE(leader, kNobody);
@@ -161,7 +161,7 @@ GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 2,
 }
 
 GRADED_TEST(RaftElections, EveryDeadLeaderIsReplacedQuickly, "2a", 3,
-            "Each time a leader dies another follows within 2 s, as long as a majority lives.") {
+            "Each dead leader is replaced within 2 s, as long as a majority is alive.") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     RaftWorld world({.replicas = 7, .seed = 1200 + seed}, Persistence::kNotYet);
     for (int dead = 0; dead <= 3; ++dead) {
@@ -178,7 +178,7 @@ GRADED_TEST(RaftElections, EveryDeadLeaderIsReplacedQuickly, "2a", 3,
 }
 
 GRADED_TEST(RaftElections, SplitVotesAreSettled, "2a", 2,
-            "Replicas that campaign at once, again and again, agree on one of them within 4 s.") {
+            "Replicas that campaign at the same time, repeatedly, elect a leader within 4 s.") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     RaftWorld world({.replicas = 4, .seed = 1220 + seed}, Persistence::kNotYet);
     world.cluster.Begin(sim::NetSlow({0, 1, 2, 3}, 60ms));  // a campaign takes longer: more collide
@@ -190,10 +190,10 @@ GRADED_TEST(RaftElections, SplitVotesAreSettled, "2a", 2,
   }
 }
 
-// Two replicas that missed entries ask for votes again and again, and must not get them. The only
-// one that can lead is asked more often than its own timeout ends.
+// Two replicas that missed entries ask for votes repeatedly, and must not get them. The only
+// replica that can lead receives these requests more often than its election timeout.
 GRADED_TEST(RaftElections, ADeniedVoteDoesNotPostponeTheElection, "2b", 2,
-            "A replica that denies its vote does not wait longer for its own campaign.") {
+            "A replica that denies its vote does not postpone its own campaign.") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     RaftWorld world({.replicas = 5, .seed = 1240 + seed}, Persistence::kNotYet);
     const PeerId leader = world.WaitForLeader();

@@ -15,7 +15,7 @@ namespace {
 using Persistence = RaftWorld::Persistence;
 
 GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 3,
-            "Entries that a cut-off leader could not commit are replaced when it comes back.") {
+            "Uncommitted entries of a cut-off leader are replaced when it returns.") {
   RaftWorld world({.replicas = 3, .seed = 310}, Persistence::kNotYet);
   const PeerId old_leader = world.WaitForLeader();
   ASSERT_NE(old_leader, kNobody);
@@ -34,7 +34,7 @@ GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 3,
 
 GRADED_TEST(
     RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "2b", 3,
-    "With 10 % of messages lost, doubled or overtaken, logs stay equal and commands commit.") {
+    "With 10 % of messages lost, duplicated or reordered, logs stay equal and commands commit.") {
   RaftWorld world({.replicas = 5, .seed = 320}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
   const std::vector<PeerId> all{0, 1, 2, 3, 4};
@@ -53,25 +53,25 @@ GRADED_TEST(
 }
 
 GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "2b", 1,
-            "Bytes that are no message harm nobody; the cluster goes on committing.") {
+            "Malformed messages do no harm; the cluster goes on committing.") {
   RaftWorld world({.replicas = 3, .seed = 330}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
   ASSERT_TRUE(world.Commit(5));
-  ASSERT_TRUE(world.WaitForAllApplied());  // so that term 0 is over for everybody
+  ASSERT_TRUE(world.WaitForAllApplied());  // no replica is in term 0 any more
   testkit::Client vandal(world.cluster.simulator());
   RandomStream random(world.cluster.simulator().options().seed, 330);
   for (int i = 0; i < 300; ++i) {
     std::string bytes(random.Below(60), '\0');
     for (char& byte : bytes) byte = static_cast<char>(random.Below(256));
-    if (i % 3 == 0) {  // a good header with a body that is none of ours
+    if (i % 3 == 0) {  // a valid header with an invalid body
       const FrameHeader header{FrameKind::kRequest, static_cast<MethodId>(1 + random.Below(3)),
                                static_cast<CallId>(i), Dependency::Client(1)};
       bytes = EncodeFrame(header, std::vector<int>{1, 2});
     }
     vandal.SendRaw(static_cast<PeerId>(random.Below(3)), bytes);
   }
-  // Well-formed, and refused all the same: an empty command, and messages of a term long past that
-  // speak of entries nobody has.
+  // Well-formed messages that must be refused: an empty command, and messages of an old term about
+  // entries that no replica has.
   constexpr std::uint64_t kFarAway = std::uint64_t{1} << 40;
   for (PeerId id = 0; id < 3; ++id) {
     vandal.Call(id, Submit{""}, 1s, [](const std::optional<SubmitReply>& reply) {
@@ -79,11 +79,11 @@ GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "2b", 1,
     });
     vandal.Call(id, AppendEntries{0, 1, kFarAway, 0, {}, kFarAway}, 1s,
                 [](const std::optional<AppendEntriesReply>& reply) {
-                  EXPECT_FALSE(reply && reply->success) << "an entry that nobody has is there";
+                  EXPECT_FALSE(reply && reply->success) << "it accepted entries of an old term";
                 });
     vandal.Call(id, RequestVote{0, 1, kFarAway, kFarAway, false}, 1s,
                 [](const std::optional<RequestVoteReply>& reply) {
-                  EXPECT_FALSE(reply && reply->granted) << "a vote in a term long past";
+                  EXPECT_FALSE(reply && reply->granted) << "it voted in an old term";
                 });
   }
   EXPECT_TRUE(world.Commit(50));
@@ -92,7 +92,7 @@ GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "2b", 1,
 }
 
 GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 3,
-            "A follower that missed 5,000 commands has them within 2 s, while new ones commit.") {
+            "A follower that missed 5,000 commands catches up within 2 s, while others commit.") {
   RaftWorld world({.replicas = 3, .seed = 340});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -101,7 +101,7 @@ GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 3,
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(world.Commit(500));
   world.cluster.Heal();
   for (int i = 0; i < 40; ++i) {
-    ASSERT_TRUE(world.Commit(10, 1s)) << "serving the follower that lags holds up the others";
+    ASSERT_TRUE(world.Commit(10, 1s)) << "commands wait for the catch-up of a lagging follower";
     world.cluster.RunFor(50ms);
   }
   ASSERT_TRUE(world.WaitForAllApplied(200ms)) << "the follower is still behind after 2 s";
@@ -109,33 +109,33 @@ GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 3,
 }
 
 GRADED_TEST(RaftReplication, ALateAnswerStillCounts, "2c", 1,
-            "A command commits once a majority has it on disk, however long that took.") {
+            "A command commits once a majority has it on disk, however late.") {
   RaftWorld world({.replicas = 3, .seed = 350});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
   world.cluster.Crash(world.Others(leader)[0]);
-  world.cluster.Begin(sim::DiskSlow({leader}, 400));  // a command takes it about 350 ms
+  world.cluster.Begin(sim::DiskSlow({leader}, 400));  // the write of a command takes about 350 ms
   world.SubmitOne();
   ASSERT_TRUE(world.cluster.RunUntil([&] { return world.acknowledged() == 1; }, 900ms))
-      << "the leader's disk was slow, and it forgot the command";
+      << "the leader lost the command while its disk was slow";
   EXPECT_TRUE(world.IsSound());
 }
 
 GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "2d", 2,
-            "At most 2 MB wait in the leader for a follower that does not keep up.") {
+            "The leader holds at most 2 MB for a follower that does not keep up.") {
   RaftWorld world({.replicas = 3, .seed = 360});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
   world.cluster.Begin(sim::CpuSlow({world.Others(leader)[0]}, 1));
   for (int i = 0; i < 60; ++i) ASSERT_TRUE(world.Commit(500, 2s)) << "commands stall";
   EXPECT_LE(world.cluster.simulator().PeakHeldBytes(leader), std::size_t{2} << 20)
-      << "what a slow follower does not take piles up in the leader's memory";
+      << "the backlog of a slow follower grows in the leader's memory";
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied(5s));
   EXPECT_TRUE(world.IsSound());
 }
 
-// Counts what one replica answers to AppendEntries, and what is sent to it.
+// Counts one replica's refusals of AppendEntries, and the messages and bytes sent to it.
 class Conversation : private sim::Observer {
  public:
   Conversation(RaftWorld& world, PeerId replica) : replica_(replica) {
@@ -173,10 +173,10 @@ class Conversation : private sim::Observer {
   std::size_t bytes_to_it_ = 0;
 };
 
-// A leader is cut off with 400 entries of its own term, and comes back to a leader that expects
-// them to agree up to the end.
+// A leader is cut off with 400 entries of its own term. The next leader expects equal logs up to
+// the end of its own.
 GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 3,
-            "A log that differs in 400 entries is repaired after at most 20 refusals.") {
+            "A log that differs in 400 entries is repaired with at most 20 refusals.") {
   RaftWorld world({.replicas = 3, .seed = 370}, Persistence::kNotYet);
   const PeerId stray = world.WaitForLeader();
   ASSERT_NE(stray, kNobody);
@@ -196,7 +196,7 @@ GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 3,
       },
       2s));
   const Conversation conversation(world, stray);
-  world.cluster.Crash(world.checker.Leader());  // whoever leads next has not met the stray yet
+  world.cluster.Crash(world.checker.Leader());  // the next leader knows nothing about the stray
   world.cluster.End(cut);
   ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas commit nothing";
   ASSERT_TRUE(world.WaitForAllApplied()) << "the old leader does not adopt the new leader's log";
@@ -205,7 +205,7 @@ GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 3,
 }
 
 GRADED_TEST(RaftReplication, ASilentFollowerIsAskedSparingly, "2d", 1,
-            "A follower that does not answer is sent at most 200 messages and 1 MB in 3 s.") {
+            "A silent follower is sent at most 200 messages and 1 MB in 3 s.") {
   RaftWorld world({.replicas = 3, .seed = 380});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -217,7 +217,7 @@ GRADED_TEST(RaftReplication, ASilentFollowerIsAskedSparingly, "2d", 1,
     ASSERT_TRUE(world.Commit(5, 1s));
     world.cluster.RunFor(45ms);
   }
-  EXPECT_LE(conversation.messages_to_it(), 200) << "a dead replica is shouted at";
+  EXPECT_LE(conversation.messages_to_it(), 200) << "too many retries to a dead replica";
   EXPECT_LE(conversation.bytes_to_it(), std::size_t{1} << 20);
   EXPECT_TRUE(world.IsSound());
 }

@@ -1,5 +1,5 @@
-// Hidden tests: scripted scenarios that chance rarely finds. Each sets a trap by hand: who may talk
-// to whom, and who dies when.
+// Hidden tests: scripted scenarios that random tests rarely reach. Each scenario scripts the
+// partitions and the crashes.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -28,11 +28,12 @@ PeerId WaitForRole(RaftWorld& world, const std::vector<PeerId>& replicas, Role r
   return found;
 }
 
-// Raft, figure 8, with the replicas' names: s1 replicates entries of term 2 to s2 alone; s5 leads
-// term 3 and reaches nobody; s1 or s2 leads again and replicates the old entries to s3. They are on
-// a majority now, but s5 could still be elected by s3 and s4, and replace them.
+// Raft, figure 8, with the replicas' names: s1 replicates entries of term 2 to s2 alone. s5 leads
+// term 3 and reaches no other replica. s1 or s2 leads again and replicates the old entries to s3.
+// These entries are on a majority now, but s3 and s4 could still elect s5, which would replace
+// them.
 GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "2c", 3,
-            "An entry of an earlier term is committed only once one of the leader's own term is.") {
+            "An entry of an earlier term commits only with an entry of the leader's own term.") {
   RaftWorld world({.replicas = 5, .seed = 601});
   const PeerId s1 = world.WaitForLeader();
   ASSERT_NE(s1, kNobody);
@@ -54,7 +55,7 @@ GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "2c", 3,
   ASSERT_NE(s5, kNobody) << "three of five replicas elect no leader";
   const auto alone = sim::PartitionFault({s5});
   world.cluster.Begin(alone);  // before its first message leaves
-  world.cluster.RunFor(20ms);  // its own entry gets to its disk
+  world.cluster.RunFor(20ms);  // its own entry reaches its disk
   term = world.checker.claims(s5).term;
   const PeerId s3 = others[1] == s5 ? others[2] : others[1];
   const PeerId s4 = others[3] == s5 ? others[2] : others[3];
@@ -80,8 +81,8 @@ GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "2c", 3,
   EXPECT_TRUE(world.IsSound());
 }
 
-// x campaigns and reaches b alone; b votes for it. x dies, and another candidate of the same term
-// asks b, which in one of the two worlds has lost power in between.
+// x campaigns and reaches only b, which votes for x. x dies, and another candidate of the same term
+// asks b for its vote. With `voter_crashes`, b has lost power in between.
 void AskAVoterTwice(bool voter_crashes, std::uint64_t seed) {
   RaftWorld world({.replicas = 5, .seed = seed});
   const PeerId leader = world.WaitForLeader();
@@ -92,7 +93,7 @@ void AskAVoterTwice(bool voter_crashes, std::uint64_t seed) {
   const auto others = world.Others(leader);
   world.cluster.Crash(leader);
   const PeerId x = WaitForRole(world, others, Role::kCandidate, term);
-  ASSERT_NE(x, kNobody) << "the leader died, and nobody campaigns";
+  ASSERT_NE(x, kNobody) << "the leader died, and no replica campaigns";
   const PeerId b = others[0] == x ? others[1] : others[0];
   const auto two = sim::PartitionFault({x, b});
   world.cluster.Begin(two);    // before its first message leaves
@@ -102,7 +103,7 @@ void AskAVoterTwice(bool voter_crashes, std::uint64_t seed) {
     world.cluster.Crash(b);
     world.cluster.Restart(b);
   }
-  world.cluster.Restart(leader);  // a majority without x and b, which knows of no vote
+  world.cluster.Restart(leader);  // a majority without x and b, which does not know b's vote
   std::vector<PeerId> rest;
   for (PeerId id : world.Others(x)) {
     if (id != b) rest.push_back(id);
@@ -121,17 +122,17 @@ GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "2c", 2,
   }
 }
 
-// A leader is cut off with entries that nobody else has, and comes back to a leader of a later term
-// that knows nothing about it: their logs differ where the new leader begins to look.
+// A leader is cut off with entries that no other replica has. It returns to a leader of a later
+// term that knows nothing about it: their logs differ at the new leader's first prev_log_index.
 GRADED_TEST(RaftScenarios, ALogThatDivergesIsReplaced, "2c", 2,
-            "A follower whose log differs gets the leader's, from where they differ.") {
+            "A follower with a different log adopts the leader's log from the first difference.") {
   RaftWorld world({.replicas = 3, .seed = 630});
   const PeerId stray = world.WaitForLeader();
   ASSERT_NE(stray, kNobody);
   ASSERT_TRUE(world.Commit(10));
   ASSERT_TRUE(world.WaitForAllApplied());
   world.cluster.Partition({stray});
-  for (int i = 0; i < 60; ++i) world.SubmitOne();  // only its own disk gets these
+  for (int i = 0; i < 60; ++i) world.SubmitOne();  // only its own disk receives these
   world.cluster.RunFor(100ms);
   const std::uint64_t term = world.checker.claims(stray).term;
   const PeerId second = WaitForRole(world, world.Others(stray), Role::kLeader, term);

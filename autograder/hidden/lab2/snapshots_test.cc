@@ -1,4 +1,4 @@
-// Hidden tests: logs that are compacted, and snapshots that take their place.
+// Hidden tests: log compaction and snapshots.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,10 +13,10 @@ namespace depfast::raft {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-// More than any replica keeps: whoever missed it needs a snapshot.
+// More than any replica keeps: a follower that missed it needs a snapshot.
 constexpr std::size_t kTooMuchToKeep = 8 * kMiB;
 
-// Watches what the replicas' files take, all of a replica together.
+// The most bytes that the files of one replica have taken together.
 class DiskWatch : private sim::Observer {
  public:
   explicit DiskWatch(RaftWorld& world) { world.cluster.simulator().AddObserver(this); }
@@ -41,13 +41,13 @@ std::optional<Snapshot> SnapshotOnDisk(RaftWorld& world, PeerId replica) {
 }
 
 GRADED_TEST(RaftSnapshots, TheLogStaysBounded, "2d", 3,
-            "While 20 MB of commands pass, no replica's files take more than 10 MB.") {
+            "During 20 MB of commands no replica's files exceed 10 MB.") {
   RaftWorld world({.replicas = 3, .seed = 701});
   const DiskWatch watch(world);
   ASSERT_NE(world.WaitForLeader(), kNobody);
   ASSERT_TRUE(world.CommitBytes(20 * kMiB));
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_LE(watch.most_bytes(), 10 * kMiB) << "some replica keeps what a snapshot would replace";
+  EXPECT_LE(watch.most_bytes(), 10 * kMiB) << "a replica keeps entries that a snapshot replaces";
   EXPECT_TRUE(world.IsSound());
 }
 
@@ -62,13 +62,13 @@ GRADED_TEST(RaftSnapshots, AFollowerThatWasAwayGetsASnapshot, "2d", 2,
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied(3s)) << "the replicas that were away stay behind";
   for (PeerId id : {others[0], others[1]}) {
-    EXPECT_GE(world.checker.claims(id).restored, 1u) << "it got every entry, and no snapshot";
+    EXPECT_GE(world.checker.claims(id).restored, 1u) << "it received all entries and no snapshot";
   }
   EXPECT_TRUE(world.IsSound());
 }
 
 GRADED_TEST(RaftSnapshots, CommandsCommitWhileASnapshotTravels, "2d", 2,
-            "While a follower far away is sent a snapshot, nobody's commands wait for it.") {
+            "Commands do not wait while a follower on a slow network receives a snapshot.") {
   RaftWorld world({.replicas = 3, .seed = 703});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -78,7 +78,7 @@ GRADED_TEST(RaftSnapshots, CommandsCommitWhileASnapshotTravels, "2d", 2,
   world.cluster.Begin(sim::NetSlow({away}, 250ms));  // a chunk is answered a quarter second later
   world.cluster.Restart(away);
   for (int i = 0; i < 60; ++i) {
-    ASSERT_TRUE(world.Commit(5, 100ms)) << "commands wait for a snapshot that somebody else needs";
+    ASSERT_TRUE(world.Commit(5, 100ms)) << "commands wait for a snapshot transfer";
     world.cluster.RunFor(25ms);
   }
   world.cluster.Heal();
@@ -88,7 +88,7 @@ GRADED_TEST(RaftSnapshots, CommandsCommitWhileASnapshotTravels, "2d", 2,
 }
 
 GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
-            "With 20 % of messages lost, doubled or overtaken, a snapshot arrives as it was.") {
+            "With 20 % of messages lost, duplicated or reordered, a snapshot arrives intact.") {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 710 + seed});
     const PeerId leader = world.WaitForLeader();
@@ -103,7 +103,7 @@ GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
     world.cluster.Restart(away);
     ASSERT_TRUE(
         world.cluster.RunUntil([&] { return world.checker.claims(away).restored > 0; }, 20s))
-        << "a snapshot never gets through a lossy network";
+        << "no snapshot arrived over a lossy network within 20 s";
     world.cluster.Heal();
     ASSERT_TRUE(world.Commit(10, 6s));
     ASSERT_TRUE(world.WaitForAllApplied());
@@ -113,7 +113,7 @@ GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
 
 GRADED_TEST(
     RaftSnapshots, ACrashWhileInstallingIsSurvived, "2d", 2,
-    "A follower that loses power while it installs a snapshot recovers, and gets it again.") {
+    "A follower that loses power while it installs a snapshot recovers, and receives it again.") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 720 + seed});
     const auto& simulator = world.cluster.simulator();
@@ -125,7 +125,7 @@ GRADED_TEST(
     ASSERT_TRUE(world.CommitBytes(kTooMuchToKeep));
     for (int i = 0; i < 3; ++i) {
       world.cluster.Restart(away);
-      // Nothing but a snapshot makes so large a write there.
+      // Only a snapshot makes such a large write on this replica.
       world.cluster.RunUntil(
           [&] { return simulator.disk(away).queued_bytes() > 2 * kSnapshotChunkBytes; }, 2s);
       world.cluster.RunFor(Duration(static_cast<std::int64_t>(random.Below(1'500'000))));
@@ -150,7 +150,7 @@ GRADED_TEST(RaftSnapshots, ACrashWhileCompactingIsSurvived, "2d", 2,
     for (int i = 0; i < 3; ++i) {
       const PeerId victim = world.Others(leader)[static_cast<std::size_t>(i % 2)];
       for (int j = 0; j < 160; ++j) world.SubmitOneLarge();  // 5 MB: enough for one compaction
-      // The log that remains is written anew: 1 MB at once.
+      // Compaction writes the remaining log anew: 1 MB at once.
       world.cluster.RunUntil([&] { return simulator.disk(victim).queued_bytes() > kMiB / 2; }, 3s);
       world.cluster.RunFor(Duration(static_cast<std::int64_t>(random.Below(8'000'000))));
       world.cluster.Crash(victim);
@@ -165,7 +165,7 @@ GRADED_TEST(RaftSnapshots, ACrashWhileCompactingIsSurvived, "2d", 2,
 
 GRADED_TEST(
     RaftSnapshots, ARestartBeginsWithTheSnapshot, "2d", 2,
-    "When all lose power after their logs were compacted, snapshot and log give all back.") {
+    "After compaction and a power loss of all replicas, snapshot and log restore the state.") {
   RaftWorld world({.replicas = 3, .seed = 740});
   ASSERT_NE(world.WaitForLeader(), kNobody);
   for (int round = 0; round < 3; ++round) {
@@ -184,9 +184,10 @@ GRADED_TEST(
   EXPECT_TRUE(world.IsSound());
 }
 
-// The checker compares every snapshot on a disk with the state that the commands must have led to.
-GRADED_TEST(RaftSnapshots, TheStateAfterARestoreIsTheSame, "2d", 2,
-            "A restored replica's own next snapshot is that of one that applied every command.") {
+// The checker compares every snapshot on a disk with the state after the same commands.
+GRADED_TEST(
+    RaftSnapshots, TheStateAfterARestoreIsTheSame, "2d", 2,
+    "A restored replica's next snapshot equals one of a replica that applied all commands.") {
   RaftWorld world({.replicas = 3, .seed = 750});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -196,10 +197,10 @@ GRADED_TEST(RaftSnapshots, TheStateAfterARestoreIsTheSame, "2d", 2,
   world.cluster.Restart(away);
   ASSERT_TRUE(world.WaitForAllApplied()) << "the replica that was away stays behind";
   const auto installed = SnapshotOnDisk(world, away);
-  ASSERT_TRUE(installed) << "it has applied everything, without a snapshot on its disk";
+  ASSERT_TRUE(installed) << "it has applied all commands, without a snapshot on its disk";
   ASSERT_TRUE(world.CommitBytes(kTooMuchToKeep));
   ASSERT_TRUE(world.WaitForAllApplied());
-  world.cluster.RunFor(100ms);  // the last snapshot gets to the disk
+  world.cluster.RunFor(100ms);  // the last snapshot reaches the disk
   const auto own = SnapshotOnDisk(world, away);
   ASSERT_TRUE(own);
   EXPECT_GT(own->last_index, installed->last_index) << "it has taken no snapshot of its own";
@@ -207,14 +208,14 @@ GRADED_TEST(RaftSnapshots, TheStateAfterARestoreIsTheSame, "2d", 2,
 }
 
 GRADED_TEST(RaftSnapshots, OnlyWhatIsAppliedIsCompacted, "2d", 1,
-            "A leader with 7 MB of entries that are not committed yet keeps them all.") {
+            "A leader with 7 MB of uncommitted entries keeps them all.") {
   RaftWorld world({.replicas = 3, .seed = 760});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
   ASSERT_TRUE(world.Commit(10));
   world.cluster.Partition({leader});
   for (int i = 0; i < 220; ++i) world.SubmitOneLarge();
-  world.cluster.RunFor(200ms);  // it still leads, and has them all on its disk
+  world.cluster.RunFor(200ms);  // it still leads, and has all entries on its disk
   world.cluster.Heal();
   ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after the partition";
   ASSERT_TRUE(world.WaitForAllApplied());
@@ -227,7 +228,7 @@ GRADED_TEST(RaftSnapshots, OnlyWhatIsAppliedIsCompacted, "2d", 1,
 }
 
 GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
-            "A snapshot that arrives after later entries were applied takes nothing back.") {
+            "A snapshot that arrives after later entries were applied reverts nothing.") {
   RaftWorld world({.replicas = 3, .seed = 770});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -240,7 +241,7 @@ GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
   ASSERT_TRUE(world.Commit(50));
   ASSERT_TRUE(world.WaitForAllApplied());
 
-  testkit::Client late(world.cluster.simulator());  // what the network kept back until now
+  testkit::Client late(world.cluster.simulator());  // sends messages that the network delayed
   const std::uint64_t term = world.checker.claims(leader).term;
   for (std::size_t at = 0; at < old->state.size(); at += kSnapshotChunkBytes) {
     const InstallSnapshot chunk{term,
@@ -252,20 +253,20 @@ GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
                                 old->state.substr(at, kSnapshotChunkBytes)};
     late.Call(follower, chunk, 1s, [&](const std::optional<InstallSnapshotReply>& reply) {
       ASSERT_TRUE(reply) << "a late chunk is not answered";
-      EXPECT_EQ(reply->received, old->state.size()) << "it needs none of this, and should say so";
+      EXPECT_EQ(reply->received, old->state.size()) << "it must report the chunk as received";
     });
     world.cluster.RunFor(20ms);
   }
-  EXPECT_EQ(world.checker.claims(follower).restored, 0u) << "it went back to an old state";
+  EXPECT_EQ(world.checker.claims(follower).restored, 0u) << "it restored an old state";
   ASSERT_TRUE(world.Commit(50));
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.IsSound());
 }
 
-// A leader is cut off with many small entries of its own; the others commit few large ones, and
-// compact them. Its log is longer than their snapshot, and wrong.
+// A leader is cut off with many small entries of its own. The others commit few large entries and
+// compact them. The old leader's log is longer than their snapshot, and differs.
 GRADED_TEST(RaftSnapshots, ASnapshotReplacesALogThatDiffers, "2d", 1,
-            "A log that differs from the snapshot's is dropped, also where it is longer.") {
+            "A log that differs from the snapshot is dropped, even if it is longer.") {
   RaftWorld world({.replicas = 3, .seed = 780});
   const PeerId stray = world.WaitForLeader();
   ASSERT_NE(stray, kNobody);

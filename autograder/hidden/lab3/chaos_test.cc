@@ -1,5 +1,5 @@
-// Hidden tests: many clients, everything goes wrong, and what the clients saw must still look like
-// one store that serves them one at a time.
+// Hidden tests: many clients under random faults. Their history must be linearizable: it must look
+// like one store that serves one command at a time.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -51,7 +51,7 @@ sim::FaultPlan RandomPlan(RandomStream& random, int replicas) {
   return plan;
 }
 
-// A client with no more than one command under way.
+// A client with at most one command under way.
 class BusyClient {
  public:
   BusyClient(KvWorld& world, int who, std::uint64_t seed)
@@ -133,12 +133,12 @@ void Swarm(int replicas, std::uint64_t seed) {
     });
   }
   ASSERT_TRUE(world.cluster.RunUntil([&] { return left == 0; }, 6s))
-      << "all is well again, and reads have no answer";
+      << "reads have no answer after the last fault";
   ASSERT_TRUE(world.IsLinearizable());
 }
 
 GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 6,
-            "Under random faults clients of three replicas see what one store would show them.") {
+            "Under random faults the clients' history of three replicas is linearizable.") {
   for (std::uint64_t seed = 1; seed <= 6 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     Swarm(3, 780 + seed);
@@ -146,15 +146,15 @@ GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 6,
 }
 
 GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "kv", 4,
-            "Under random faults clients of five replicas see what one store would show them.") {
+            "Under random faults the clients' history of five replicas is linearizable.") {
   for (std::uint64_t seed = 1; seed <= 4 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     Swarm(5, 790 + seed);
   }
 }
 
-// Each client counts up in its own session, and sends every command until it has a reply. It pauses
-// between commands: what matters is what the faults meet, not how many commands they do not.
+// Each client counts up in its own session, and retries every command until it has a reply. It
+// pauses between commands: only commands that meet a fault matter, not the number of commands.
 void CountUp(std::uint64_t seed) {
   constexpr int kClients = 4;
   constexpr Duration kPauseBelow = 10ms;
@@ -192,13 +192,13 @@ void CountUp(std::uint64_t seed) {
   ASSERT_TRUE(world.cluster.RunUntil([&] { return running == 0; }, kChaos + 20s));
   world.cluster.Heal();
   ASSERT_EQ(world.Do("GET n"), Reply::String(std::to_string(counted)))
-      << counted << " commands were executed, each once";
+      << counted << " commands were acknowledged, each must be executed once";
   ASSERT_TRUE(world.IsSound());
 }
 
 GRADED_TEST(
     KvChaos, SessionsCountExactlyOnce, "kv", 5,
-    "Commands that are sent in sessions until they are answered are executed exactly once.") {
+    "Commands that clients retry in sessions until they have a reply are executed exactly once.") {
   for (std::uint64_t seed = 1; seed <= 5 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
     CountUp(810 + seed);

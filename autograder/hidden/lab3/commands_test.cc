@@ -1,4 +1,4 @@
-// Hidden tests: what each command answers and does.
+// Hidden tests: the effects and replies of the commands.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -52,7 +52,7 @@ Command RandomCommand(RandomStream& random) {
 }
 
 GRADED_TEST(KvCommands, AnswerLikeTheContract, "kv", 5,
-            "Any sequence of commands gives the replies that the contract says.") {
+            "Any sequence of commands gives the replies of the contract.") {
   constexpr int kCommands = 400;
   KvWorld world({.replicas = 3, .seed = 700});
   ASSERT_NE(world.WaitForProposer(), kNobody);
@@ -84,7 +84,7 @@ GRADED_TEST(KvCommands, CasChangesWhatItExpects, "kv", 2,
 }
 
 GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "kv", 2,
-            "GETSET answers what was there before, nil if nothing was.") {
+            "GETSET answers the old value, or nil for an absent key.") {
   KvWorld world({.replicas = 3, .seed = 702});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   EXPECT_EQ(world.Do("GETSET x 1"), Reply::Nil());
@@ -94,18 +94,18 @@ GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "kv", 2,
 }
 
 GRADED_TEST(KvCommands, IncrCountsIntegersOnly, "kv", 3,
-            "INCR takes an integer of 64 bits as it is printed, and refuses all else.") {
+            "INCR takes a 64-bit integer in its printed form, and refuses all other values.") {
   KvWorld world({.replicas = 3, .seed = 703});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   for (const char* text : {"text", "", " 1", "1 ", "+1", "01", "-0", "1.0", "1x",
                            "9223372036854775808", "-9223372036854775809"}) {
     EXPECT_EQ(world.Do({"SET", "x", text}), Reply::Ok());
     EXPECT_TRUE(HasCode(world.Do("INCR x"), "ERR")) << "INCR of '" << text << "'";
-    EXPECT_EQ(world.Do("GET x"), Reply::String(text)) << "INCR that is refused changes nothing";
+    EXPECT_EQ(world.Do("GET x"), Reply::String(text)) << "a refused INCR must change nothing";
   }
   EXPECT_EQ(world.Do("SET x 9223372036854775806"), Reply::Ok());
   EXPECT_EQ(world.Do("INCR x"), Reply::Integer(9223372036854775807));
-  EXPECT_TRUE(HasCode(world.Do("INCR x"), "ERR")) << "it would overflow";
+  EXPECT_TRUE(HasCode(world.Do("INCR x"), "ERR")) << "INCR must not overflow";
   EXPECT_EQ(world.Do("SET x -9223372036854775808"), Reply::Ok());
   EXPECT_EQ(world.Do("INCR x"), Reply::Integer(-9223372036854775807));
   EXPECT_TRUE(world.IsSound());
@@ -125,7 +125,7 @@ GRADED_TEST(KvCommands, HoldAnyBytes, "kv", 2, "Keys and values are strings of a
 }
 
 GRADED_TEST(KvCommands, WhatIsRefusedIsNotLogged, "kv", 3,
-            "A command that cannot be executed is an error at once, and no entry of the log.") {
+            "A command that cannot be executed is refused at once, without a log entry.") {
   KvWorld world({.replicas = 3, .seed = 705});
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);
@@ -157,7 +157,7 @@ GRADED_TEST(KvCommands, WhatIsRefusedIsNotLogged, "kv", 3,
 }
 
 GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "kv", 2,
-            "APPEND makes no value longer than the limit, MGET no reply.") {
+            "APPEND makes no value longer than its limit, and MGET no longer reply.") {
   KvWorld world({.replicas = 3, .seed = 706});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::string longest(kArgumentBytesMax, 'x');
@@ -172,7 +172,7 @@ GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "kv", 2,
 
 // Writers set both keys to one value, readers read both.
 GRADED_TEST(KvCommands, MsetAndMgetHappenAtOneInstant, "kv", 4,
-            "MSET changes all its keys at one instant, and MGET reads all of its at one.") {
+            "MSET changes all its keys atomically, and MGET reads all its keys atomically.") {
   constexpr int kClients = 6;
   constexpr int kEach = 40;
   KvWorld world({.replicas = 3, .seed = 707});

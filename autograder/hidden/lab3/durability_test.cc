@@ -10,7 +10,7 @@ namespace depfast::kv {
 namespace {
 
 GRADED_TEST(KvDurability, ARestartOfAllLosesNothing, "kv", 4,
-            "What was acknowledged is there after all replicas lost power at once.") {
+            "Acknowledged values survive when all replicas lose power at once.") {
   KvWorld world({.replicas = 3, .seed = 760});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   for (int i = 1; i <= 50; ++i) {
@@ -29,7 +29,7 @@ GRADED_TEST(KvDurability, ARestartOfAllLosesNothing, "kv", 4,
 
 GRADED_TEST(
     KvDurability, ASnapshotBringsAReplicaUpToDate, "kv", 4,
-    "A replica that missed more than the log keeps gets a snapshot, and can lead after it.") {
+    "A replica that missed compacted entries receives a snapshot, and can lead afterwards.") {
   constexpr std::size_t kValueBytes = 512 * 1024;
   constexpr int kValues = 14;
   KvWorld world({.replicas = 3, .seed = 761});
@@ -48,9 +48,9 @@ GRADED_TEST(
   }
   ASSERT_EQ(world.Do("INCR b"), Reply::Integer(3));
   world.cluster.End(cut);
-  ASSERT_TRUE(world.WaitForAllApplied(10s)) << "it never catches up";
-  ASSERT_GT(world.log().Restored(laggard), 0u) << "it got no snapshot";
-  // The other follower dies, then the leader: what the laggard has is what there is.
+  ASSERT_TRUE(world.WaitForAllApplied(10s)) << "it does not catch up within 10 s";
+  ASSERT_GT(world.log().Restored(laggard), 0u) << "it received no snapshot";
+  // The other follower dies, then the leader. Only the laggard has the latest state.
   const PeerId other = world.Others(leader)[1];
   world.cluster.Crash(other);
   ASSERT_EQ(world.Do("INCR a"), Reply::Integer(2));

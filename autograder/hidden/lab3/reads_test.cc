@@ -1,4 +1,4 @@
-// Hidden tests: reads are linearizable, and cost no entry of the log.
+// Hidden tests: reads are linearizable, and write no log entry.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace depfast::kv {
 namespace {
 
-GRADED_TEST(KvReads, WriteNothing, "kv", 5, "Commands that only read leave the log as it is.") {
+GRADED_TEST(KvReads, WriteNothing, "kv", 5, "Commands that only read do not change the log.") {
   KvWorld world({.replicas = 3, .seed = 740});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
@@ -43,7 +43,7 @@ PeerId WaitForSuccessor(KvWorld& world, PeerId old) {
   return found;
 }
 
-// The old leader is cut off and does not know it yet; clients reach it all the same.
+// The old leader is cut off and does not know it yet. Clients still reach it.
 void ReadAtADeposedLeader(std::uint64_t seed) {
   KvWorld world({.replicas = 5, .seed = seed});
   const PeerId old_leader = world.WaitForProposer();
@@ -62,16 +62,16 @@ void ReadAtADeposedLeader(std::uint64_t seed) {
 }
 
 GRADED_TEST(KvReads, ADeposedLeaderAnswersNoOldValue, "kv", 6,
-            "A leader that is cut off answers no read with a value that has been replaced since.") {
+            "A leader that is cut off answers no read with a value that was replaced later.") {
   for (std::uint64_t seed = 1; seed <= 5 && !testing::Test::HasFatalFailure(); ++seed) {
     ReadAtADeposedLeader(740 + seed);
   }
 }
 
-// What was just acknowledged, the other replicas have in their logs, but do not know to be
-// committed: whoever leads next learns it from an entry of its own term.
+// The other replicas have the acknowledged entry in their logs, but do not know that it is
+// committed. The next leader learns this by committing an entry of its own term.
 GRADED_TEST(KvReads, ANewLeaderKnowsEverything, "kv", 3,
-            "The first reads at a new leader see all that was acknowledged before.") {
+            "The first reads at a new leader see all values that were acknowledged before.") {
   KvWorld world({.replicas = 3, .seed = 750});
   for (int round = 1; round <= 6; ++round) {
     const std::string value = std::to_string(round);
@@ -92,7 +92,7 @@ GRADED_TEST(KvReads, ANewLeaderKnowsEverything, "kv", 3,
 }
 
 GRADED_TEST(KvReads, EveryReplicaAnswers, "kv", 2,
-            "A replica that does not lead passes commands on to the leader.") {
+            "A replica that does not lead forwards commands to the leader.") {
   KvWorld world({.replicas = 3, .seed = 743});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   ASSERT_TRUE(world.WaitForAllApplied());

@@ -10,7 +10,7 @@ namespace depfast::kv {
 namespace {
 
 GRADED_TEST(KvSessions, ARetryGetsTheFirstReply, "kv", 5,
-            "A retry gets the reply of the first execution, whatever has happened since.") {
+            "A retry gets the reply of the first execution, whatever other clients did since.") {
   KvWorld world({.replicas = 3, .seed = 720});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t session = world.OpenSession();
@@ -22,7 +22,7 @@ GRADED_TEST(KvSessions, ARetryGetsTheFirstReply, "kv", 5,
   EXPECT_EQ(world.DoInSession(session, 2, "GET x"), Reply::String("other"));
   EXPECT_EQ(world.Do("SET x later"), Reply::Ok());
   EXPECT_EQ(world.DoInSession(session, 2, "GET x"), Reply::String("other"))
-      << "a read in a session is retried, too";
+      << "the retry of a read must get the first reply, too";
   EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), NotAnInteger());
   EXPECT_EQ(world.Do("SET x 5"), Reply::Ok());
   EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), NotAnInteger()) << "an error is a reply";
@@ -31,14 +31,13 @@ GRADED_TEST(KvSessions, ARetryGetsTheFirstReply, "kv", 5,
 }
 
 GRADED_TEST(KvSessions, SequenceNumbersOnlyGrow, "kv", 4,
-            "A session executes a sequence number above its last, repeats its last, and refuses "
-            "those below.") {
+            "A session executes a sequence number above its last, repeats the reply to its last, "
+            "and refuses lower numbers.") {
   KvWorld world({.replicas = 3, .seed = 721});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t session = world.OpenSession();
   ASSERT_GT(session, 0);
-  EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), Reply::Integer(1))
-      << "numbers may be left out";
+  EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), Reply::Integer(1)) << "numbers may be skipped";
   EXPECT_TRUE(HasCode(world.DoInSession(session, 2, "INCR x"), "STALESEQ"));
   EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), Reply::Integer(1));
   EXPECT_EQ(world.DoInSession(session, 10, "INCR x"), Reply::Integer(2));
@@ -55,7 +54,7 @@ GRADED_TEST(KvSessions, SequenceNumbersOnlyGrow, "kv", 4,
 
 GRADED_TEST(
     KvSessions, DoNotKnowEachOther, "kv", 3,
-    "Each session has its own sequence numbers and replies; one that never was is refused.") {
+    "Each session has its own sequence numbers and replies; an unknown session is refused.") {
   KvWorld world({.replicas = 3, .seed = 722});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t first = world.OpenSession();
@@ -73,8 +72,8 @@ GRADED_TEST(
 }
 
 GRADED_TEST(KvSessions, ExpireByLogPosition, "kv", 5,
-            "A session lives until as many log entries as it asked for have not used it, however "
-            "long that takes.") {
+            "A session of n entries expires after more than n log entries without its use, and "
+            "never by time.") {
   constexpr std::uint64_t kEntries = 20;
   KvWorld world({.replicas = 3, .seed = 723});
   ASSERT_NE(world.WaitForProposer(), kNobody);
@@ -84,22 +83,22 @@ GRADED_TEST(KvSessions, ExpireByLogPosition, "kv", 5,
     for (std::uint64_t i = 1; i < kEntries; ++i) ASSERT_EQ(world.Do("SET y 1"), Reply::Ok());
     ASSERT_EQ(world.DoInSession(session, round, "INCR x"),
               Reply::Integer(static_cast<std::int64_t>(round)))
-        << "the session is in use: " << kEntries << " entries after the last, it lives";
+        << "the session must be alive " << kEntries << " entries after its last use";
   }
   world.cluster.RunFor(60s);
   ASSERT_EQ(world.DoInSession(session, 3, "INCR x"), Reply::Integer(3))
-      << "time that passes is no reason to expire";
+      << "a session must not expire by time";
   for (std::uint64_t i = 0; i < kEntries; ++i) ASSERT_EQ(world.Do("SET y 1"), Reply::Ok());
   EXPECT_TRUE(HasCode(world.DoInSession(session, 3, "INCR x"), "NOSESSION"))
-      << kEntries << " entries without it, and it lives";
+      << "the session must expire " << kEntries + 1 << " entries after its last use";
   EXPECT_TRUE(HasCode(world.DoInSession(session, 4, "INCR x"), "NOSESSION"));
   EXPECT_EQ(world.Do("GET x"), Reply::String("3"));
   EXPECT_TRUE(world.IsSound());
 }
 
 GRADED_TEST(KvSessions, ARetryAtTheNextLeaderIsExecutedOnce, "kv", 4,
-            "Sessions are replicated: when the leader dies, a retry at the next one finds its "
-            "reply.") {
+            "Sessions are replicated: after the leader's crash a retry at the next leader gets "
+            "the first reply.") {
   KvWorld world({.replicas = 3, .seed = 724});
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);
@@ -114,8 +113,8 @@ GRADED_TEST(KvSessions, ARetryAtTheNextLeaderIsExecutedOnce, "kv", 4,
 }
 
 GRADED_TEST(KvSessions, SurviveSnapshots, "kv", 5,
-            "Sessions and their replies are part of a snapshot: they are there after the log was "
-            "compacted and every replica restarted.") {
+            "Snapshots hold sessions and their replies: these survive compaction and a restart of "
+            "every replica.") {
   constexpr std::size_t kValueBytes = 512 * 1024;
   constexpr int kValues = 14;  // more than a log may hold
   KvWorld world({.replicas = 3, .seed = 725});
@@ -140,7 +139,7 @@ GRADED_TEST(KvSessions, SurviveSnapshots, "kv", 5,
   EXPECT_EQ(world.DoInSession(session, 8, "INCR x"), Reply::Integer(2));
   for (int i = 0; i < kValues; ++i) ASSERT_EQ(world.Do("SET y 1"), Reply::Ok());
   EXPECT_TRUE(HasCode(world.DoInSession(idle, 1, "INCR x"), "NOSESSION"))
-      << "a session that was restored must expire like any other";
+      << "a restored session must expire like any other";
   EXPECT_TRUE(world.IsSound());
 }
 

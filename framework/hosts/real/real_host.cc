@@ -47,7 +47,7 @@ RuntimeOptions RuntimeOptionsOf(const RealHostOptions& options) {
   RuntimeOptions result;
   result.self = options.self;
   result.replicas = static_cast<int>(options.replicas.size());
-  result.wait_statistics = options.wait_statistics;
+  result.probes = options.probes;
   return result;
 }
 
@@ -67,9 +67,9 @@ std::uint64_t SeedFromKernel() {
   return seed;
 }
 
-Time ReadClock() {
+Time ReadClock(clockid_t clock = CLOCK_MONOTONIC) {
   timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
@@ -129,7 +129,7 @@ void RealHost::Run() {
   try {
     now_ = started_ = ReadClock();
     network_->OnTime(now_);
-    runtime_.Enter([this] { service_->Start(); });
+    runtime_.Start([this] { service_->Start(); });
     wake_ = now_;  // the first step has nothing delivered, and runs all the same
     Step();
     if (options_.on_metrics) metrics_at_ = now_;  // the first line comes with the first turn
@@ -250,18 +250,31 @@ void RealHost::Log(const std::string& line) const {
 }
 
 void RealHost::Step() {
+  if (!runtime_.has_probes()) {
+    RunStep();
+    return;
+  }
+  const Time began = ReadClock();
+  const Time cost = ReadClock(CLOCK_THREAD_CPUTIME_ID);
+  if (!RunStep()) return;
+  runtime_.StepEnded({now_, ReadClock(CLOCK_THREAD_CPUTIME_ID) - cost, ReadClock() - began});
+}
+
+bool RealHost::RunStep() {
   for (std::size_t i = 0; i < held_bytes_.size(); ++i) {
     held_bytes_[i] = network_->HeldBytes(static_cast<PeerId>(i));
   }
   const bool due = wake_ <= now_;
   if (due) wake_ = kNever;
-  if (DeliverArrivals() || due) {
+  const bool runs = DeliverArrivals() || due;
+  if (runs) {
     counters_.steps.Add();
     runtime_.Run();
   }
   network_->Flush();
   if (foreign_) foreign_->Flush();
   disk_->Flush();
+  return runs;
 }
 
 void RealHost::EmitMetrics() {

@@ -18,9 +18,10 @@
 #include <vector>
 
 #include "depfast/host/host.h"
+#include "depfast/host/hosted_runtime.h"
+#include "depfast/host/probe.h"
 #include "depfast/host/random.h"
 #include "depfast/host/service.h"
-#include "depfast/runtime.h"
 #include "real/disk.h"
 #include "real/endpoint.h"
 #include "real/event_loop.h"
@@ -57,7 +58,7 @@ struct RealHostOptions {
   std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
   Duration greeting_timeout = 3s;
 
-  bool wait_statistics = false;
+  Probes probes;  // each outlives the host
 
   // Is given the state of the replica's counters as one line of JSON (metrics.h): when the replica
   // starts, every second, and when it has stopped. Empty: no metrics.
@@ -121,6 +122,7 @@ class RealHost final : private Host {
   void OnSignal();
   void FulfilWishes();
   void Step();
+  bool RunStep();  // whether anything was delivered or due
   void EmitMetrics();
   bool DeliverArrivals();
   void Dump();
@@ -151,7 +153,7 @@ class RealHost final : private Host {
   std::optional<Disk> disk_;            // until Finish
   std::optional<Network> network_;      // until Finish
   std::optional<ForeignPort> foreign_;  // until Finish, if there is one
-  Runtime runtime_;
+  HostedRuntime runtime_;
   std::unique_ptr<Service> service_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <msgpack.hpp>
 #include <utility>
+#include <vector>
 
 #include "depfast/host/frame.h"
 
@@ -187,15 +188,17 @@ sim::Output ReadOutput(Reader in) {
 std::string EncodeBoot(const sim::ReplicaConfig& config) {
   Writer writer;
   writer.Array(static_cast<std::uint8_t>(Request::kBoot), config.self, config.replicas,
-               config.random_seed, config.wait_statistics);
+               config.random_seed, config.probes);
   return writer.Finish();
 }
 
 std::string EncodeStep(const sim::StepInput& input) {
   Writer writer;
-  writer.BeginArray(5);
+  writer.BeginArray(7);
   writer.Add(static_cast<std::uint8_t>(Request::kStep));
   writer.Add(input.now);
+  writer.Add(input.last_cost);
+  writer.Add(input.last_took);
   writer.BeginArray(input.frames.size() * 2);
   for (const sim::FrameArrival& frame : input.frames) {
     writer.Add(frame.from);
@@ -234,20 +237,16 @@ std::string EncodeText(const std::string& text) {
   return writer.Finish();
 }
 
-std::string EncodeWaits(const std::vector<WaitRow>& rows) {
+std::string EncodeReportRequest(const std::string& probe) {
   Writer writer;
-  writer.BeginArray(rows.size());
-  for (const WaitRow& row : rows) {
-    writer.Array(row.coroutine, row.event, row.needed, row.total, row.peer, row.count,
-                 row.total_time.count(), row.max_time.count());
-  }
+  writer.Array(static_cast<std::uint8_t>(Request::kReport), probe);
   return writer.Finish();
 }
 
 Request DecodeRequest(std::string_view message) {
   const auto handle = Unpack(message);
   const auto request = Reader(handle.get()).Next<std::uint8_t>();
-  if (request > static_cast<std::uint8_t>(Request::kWaits)) throw ProtocolError("unknown request");
+  if (request > static_cast<std::uint8_t>(Request::kReport)) throw ProtocolError("unknown request");
   return static_cast<Request>(request);
 }
 
@@ -259,7 +258,7 @@ sim::ReplicaConfig DecodeBoot(std::string_view message) {
   config.self = in.Next<PeerId>();
   config.replicas = in.Next<int>();
   config.random_seed = in.Next<std::uint64_t>();
-  config.wait_statistics = in.Next<bool>();
+  config.probes = in.Next<std::vector<std::string>>();
   return config;
 }
 
@@ -269,6 +268,8 @@ sim::StepInput DecodeStep(std::string_view message) {
   in.Next<std::uint8_t>();
   sim::StepInput input;
   input.now = in.NextDuration();
+  input.last_cost = in.NextDuration();
+  input.last_took = in.NextDuration();
   for (Reader frames = in.NextArray(); frames.left() > 0;) {
     const auto from = frames.Next<PeerId>();
     input.frames.push_back({from, frames.NextBytes()});
@@ -303,23 +304,11 @@ std::string DecodeText(std::string_view message) {
   return Reader(handle.get()).Next<std::string>();
 }
 
-std::vector<WaitRow> DecodeWaits(std::string_view message) {
+std::string DecodeReportRequest(std::string_view message) {
   const auto handle = Unpack(message);
-  std::vector<WaitRow> rows;
-  for (Reader all(handle.get()); all.left() > 0;) {
-    Reader in = all.NextArray();
-    WaitRow row;
-    row.coroutine = in.Next<std::string>();
-    row.event = in.Next<std::string>();
-    row.needed = in.Next<int>();
-    row.total = in.Next<int>();
-    row.peer = in.Next<int>();
-    row.count = in.Next<std::uint64_t>();
-    row.total_time = in.NextDuration();
-    row.max_time = in.NextDuration();
-    rows.push_back(std::move(row));
-  }
-  return rows;
+  Reader in(handle.get());
+  in.Next<std::uint8_t>();
+  return in.Next<std::string>();
 }
 
 std::size_t DecodeLength(const char* bytes) {

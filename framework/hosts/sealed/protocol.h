@@ -10,13 +10,12 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "sim/step.h"
 
 namespace depfast::sealed {
 
-enum class Request : std::uint8_t { kBoot = 0, kStep = 1, kDump = 2, kWaits = 3 };
+enum class Request : std::uint8_t { kBoot = 0, kStep = 1, kDump = 2, kReport = 3 };
 
 // The file descriptors a replica's process is started with.
 inline constexpr int kFromSimulator = 3;
@@ -37,16 +36,16 @@ std::string EncodeBoot(const sim::ReplicaConfig& config);
 std::string EncodeStep(const sim::StepInput& input);
 std::string EncodePlain(Request request);
 std::string EncodeOutput(const sim::StepOutput& output);
-std::string EncodeText(const std::string& text);
-std::string EncodeWaits(const std::vector<WaitRow>& rows);
+std::string EncodeReportRequest(const std::string& probe);
+std::string EncodeText(const std::string& text);  // of a dump, of a report
 
 // Decoders take a message without its length. All throw ProtocolError.
 Request DecodeRequest(std::string_view message);
 sim::ReplicaConfig DecodeBoot(std::string_view message);
 sim::StepInput DecodeStep(std::string_view message);
 sim::StepOutput DecodeOutput(std::string_view message);
+std::string DecodeReportRequest(std::string_view message);  // the probe's name
 std::string DecodeText(std::string_view message);
-std::vector<WaitRow> DecodeWaits(std::string_view message);
 
 std::size_t DecodeLength(const char* bytes);
 

@@ -63,8 +63,8 @@ std::string Answer(const std::string& message, std::unique_ptr<sim::StepHost>& h
       return EncodeOutput(host->Step(DecodeStep(message)));
     case Request::kDump:
       return EncodeText(host->DumpCoroutines());
-    case Request::kWaits:
-      return EncodeWaits(host->WaitStatistics());
+    case Request::kReport:
+      return EncodeText(host->Report(DecodeReportRequest(message)));
   }
   throw ProtocolError("unknown request");
 }

@@ -127,11 +127,11 @@ class SealedBackend final : public sim::ReplicaBackend {
     }
   }
 
-  std::vector<WaitRow> WaitStatistics() override {
+  std::string Report(const std::string& probe) override {
     try {
-      return DecodeWaits(Ask(EncodePlain(Request::kWaits)));
+      return DecodeText(Ask(EncodeReportRequest(probe)));
     } catch (const std::runtime_error&) {
-      return {};
+      return "";
     }
   }
 

@@ -97,7 +97,7 @@ void Simulator::Boot(std::size_t index) {
   ReplicaConfig config;
   config.self = IdOf(index);
   config.replicas = options_.replicas;
-  config.wait_statistics = options_.wait_statistics;
+  config.probes = options_.probes;
   RandomStream stream(options_.seed, index, kReplicaStream);
   for (std::uint64_t i = 0; i < node.incarnations; ++i) stream.Next();
   config.random_seed = stream.Next();
@@ -121,6 +121,7 @@ void Simulator::Kill(std::size_t index, const std::string& why) {
   node.step_scheduled = node.busy = node.wake_due = node.batch_under_way = false;
   node.work = {};
   node.wake_at = kNever;
+  node.last_step = {};
   node.leaving.clear();
   node.completions.clear();
   node.disk->Crash();
@@ -458,6 +459,8 @@ StepInput Simulator::CollectInput(std::size_t index) {
   Node& node = nodes_[index];
   StepInput input;
   input.now = now_;
+  input.last_cost = node.last_step.cost;
+  input.last_took = node.last_step.took;
   input.completions = std::exchange(node.completions, {});
   node.bursts_read = 0;
   ReadConnections(index, input);
@@ -523,6 +526,7 @@ void Simulator::BeginStep(std::size_t index) {
   }
   node.busy = true;
   const Duration cost = CostOf(index, input, output, memory);
+  node.last_step = {now_, cost, Duration::zero()};
   node.leaving = std::move(output.outputs);
   Occupy({index, Task::kStep}, cost);
 }
@@ -558,6 +562,7 @@ void Simulator::EndStep(std::size_t index) {
   Node& node = nodes_[index];
   const std::uint64_t epoch = node.epoch;
   node.busy = false;
+  node.last_step.took = now_ - node.last_step.began;
   ApplyOutputs(index);
   if (epoch != node.epoch) return;  // an observer crashed it
   LeaveCore({index, Task::kStep});
@@ -818,9 +823,9 @@ std::string Simulator::DumpCoroutines(PeerId replica) {
   return NodeOf(replica).backend->DumpCoroutines();
 }
 
-std::vector<WaitRow> Simulator::WaitStatistics(PeerId replica) {
+std::string Simulator::Report(PeerId replica, const std::string& probe) {
   assert(IsUp(replica));
-  return NodeOf(replica).backend->WaitStatistics();
+  return NodeOf(replica).backend->Report(probe);
 }
 
 }  // namespace depfast::sim

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "depfast/host/probe.h"
 #include "depfast/host/random.h"
 #include "sim/disk.h"
 #include "sim/fair_core.h"
@@ -45,7 +46,7 @@ struct SimOptions {
   std::uint64_t seed = 1;
   Profile profile;
   BackendFactory make_backend;
-  bool wait_statistics = false;
+  std::vector<std::string> probes;  // that each replica makes, see ReplicaConfig
   Sharing sharing = {};
 };
 
@@ -151,7 +152,8 @@ class Simulator {
   const std::string& first_death() const { return first_death_; }
   // Of a replica that is up.
   std::string DumpCoroutines(PeerId replica);
-  std::vector<WaitRow> WaitStatistics(PeerId replica);
+  // See ReplicaBackend::Report. Requires: the replica is up.
+  std::string Report(PeerId replica, const std::string& probe);
 
  private:
   enum class EventKind : std::uint8_t {
@@ -238,7 +240,8 @@ class Simulator {
     std::uint64_t epoch = 0;                  // counts crashes: voids what was under way
     std::uint64_t incarnations = 0;
     bool step_scheduled = false;
-    bool busy = false;  // a step is under way; its outputs leave at its end
+    bool busy = false;    // a step is under way; its outputs leave at its end
+    StepUsage last_step;  // of the step under way, or the one before; `took` once it has ended
     std::vector<Output> leaving;
     std::vector<std::deque<Unread>> inbox;  // by sender's index: one queue per connection
     std::size_t inbox_frames = 0;

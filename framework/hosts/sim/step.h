@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "depfast/host/host.h"
-#include "depfast/runtime.h"
 #include "depfast/time.h"
 
 namespace depfast::sim {
@@ -23,8 +22,8 @@ namespace depfast::sim {
 struct ReplicaConfig {
   PeerId self = 0;
   int replicas = 1;
-  std::uint64_t random_seed = 0;  // of this replica's own stream, in this incarnation
-  bool wait_statistics = false;
+  std::uint64_t random_seed = 0;    // of this replica's own stream, in this incarnation
+  std::vector<std::string> probes;  // by name, see MakeProbe
 };
 
 struct FrameArrival {
@@ -34,6 +33,9 @@ struct FrameArrival {
 
 struct StepInput {
   Time now{0};
+  // Of the replica's step before this one; zero in its first.
+  Duration last_cost{0};
+  Duration last_took{0};
   std::vector<FrameArrival> frames;
   std::vector<IoCompletion> completions;
   std::vector<std::size_t> held_bytes;  // by replica id, at the start of the step
@@ -74,7 +76,9 @@ class ReplicaBackend {
 
   // For people, outside the trace.
   virtual std::string DumpCoroutines() = 0;
-  virtual std::vector<WaitRow> WaitStatistics() = 0;
+  // What a probe of ReplicaConfig::probes has found: see ReportingProbe. Empty if the replica has
+  // no such probe, or does not answer. A sealed replica may report anything.
+  virtual std::string Report(const std::string& probe) = 0;
 };
 
 // Starts a replica, at each start of a cluster and after each crash.

@@ -4,25 +4,34 @@
 #include <exception>
 #include <utility>
 
+#include "depfast/verify/probes.h"
+
 namespace depfast::sim {
 namespace {
 
-RuntimeOptions OptionsOf(const ReplicaConfig& config, RuntimeWatcher* watcher) {
+using OwnProbes = std::map<std::string, std::unique_ptr<ReportingProbe>>;
+
+OwnProbes MakeProbes(const std::vector<std::string>& names) {
+  OwnProbes probes;
+  for (const std::string& name : names) probes[name] = MakeProbe(name);
+  return probes;
+}
+
+RuntimeOptions OptionsOf(const ReplicaConfig& config, const OwnProbes& own, RuntimeProbe* probe) {
   RuntimeOptions options;
   options.self = config.self;
   options.replicas = config.replicas;
-  options.wait_statistics = config.wait_statistics;
-  options.watcher = watcher;
+  for (const auto& [name, one] : own) options.probes.push_back(one.get());
+  if (probe != nullptr) options.probes.push_back(probe);
   return options;
 }
 
 }  // namespace
 
-StepHost::StepHost(const ReplicaConfig& config, ServiceFactory make_service,
-                   RuntimeWatcher* watcher)
-    : watcher_(watcher),
+StepHost::StepHost(const ReplicaConfig& config, ServiceFactory make_service, RuntimeProbe* probe)
+    : probes_(MakeProbes(config.probes)),
       random_(config.random_seed),
-      runtime_(*this, OptionsOf(config, watcher)),
+      runtime_(*this, OptionsOf(config, probes_, probe)),
       make_service_(std::move(make_service)) {}
 
 StepHost::~StepHost() {
@@ -32,10 +41,11 @@ StepHost::~StepHost() {
 
 StepOutput StepHost::Step(const StepInput& input) {
   assert(input.now >= now_ && "time does not go backwards");
+  if (service_ != nullptr) runtime_.StepEnded({now_, input.last_cost, input.last_took});
   now_ = input.now;
   held_bytes_ = input.held_bytes;
   try {
-    if (service_ == nullptr) runtime_.Enter([this] { StartService(); });
+    if (service_ == nullptr) runtime_.Start([this] { StartService(); });
     for (const IoCompletion& completion : input.completions) runtime_.DeliverIo(completion);
     for (const FrameArrival& frame : input.frames) {
       runtime_.DeliverFrame(frame.from, *frame.bytes);
@@ -52,11 +62,14 @@ StepOutput StepHost::Step(const StepInput& input) {
 void StepHost::StartService() {
   service_ = make_service_(runtime_);
   service_->Start();
-  if (watcher_ != nullptr) watcher_->OnStarted(runtime_);
 }
 
 std::string StepHost::DumpCoroutines() { return runtime_.DumpCoroutines(); }
-std::vector<WaitRow> StepHost::WaitStatistics() { return runtime_.WaitStatistics(); }
+
+std::string StepHost::Report(const std::string& probe) {
+  const auto found = probes_.find(probe);
+  return found == probes_.end() ? "" : found->second->Report(runtime_);
+}
 
 std::uint64_t StepHost::Random() {
   ++output_.random_draws;
@@ -86,10 +99,10 @@ void StepHost::Emit(Output output) {
   if (!dead_) output_.outputs.push_back(std::move(output));
 }
 
-BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeWatcher* watcher) {
+BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeProbe* probe) {
   return [make_service = std::move(make_service),
-          watcher](const ReplicaConfig& config) -> std::unique_ptr<ReplicaBackend> {
-    return std::make_unique<StepHost>(config, make_service, watcher);
+          probe](const ReplicaConfig& config) -> std::unique_ptr<ReplicaBackend> {
+    return std::make_unique<StepHost>(config, make_service, probe);
   };
 }
 

@@ -4,14 +4,16 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "depfast/host/host.h"
+#include "depfast/host/hosted_runtime.h"
+#include "depfast/host/probe.h"
 #include "depfast/host/random.h"
 #include "depfast/host/service.h"
-#include "depfast/runtime.h"
 #include "sim/step.h"
 
 namespace depfast::sim {
@@ -22,18 +24,18 @@ class StepHost final : public ReplicaBackend, private Host {
  public:
   // The service is made in the first step, so that its constructor sees the time, may use the host,
   // and a constructor that throws is a death like any other.
-  // `watcher`: null, or it outlives the host.
-  StepHost(const ReplicaConfig& config, ServiceFactory make_service,
-           RuntimeWatcher* watcher = nullptr);
+  // `probe`: null, or it outlives the host. Throws std::invalid_argument for an unknown name in
+  // config.probes.
+  StepHost(const ReplicaConfig& config, ServiceFactory make_service, RuntimeProbe* probe = nullptr);
 
   // The host goes dead first, then the stacks unwind: whatever they do on the way does not cross.
   ~StepHost() override;
 
   StepOutput Step(const StepInput& input) override;
   std::string DumpCoroutines() override;
-  std::vector<WaitRow> WaitStatistics() override;
+  std::string Report(const std::string& probe) override;
 
-  Runtime& runtime() { return runtime_; }
+  HostedRuntime& runtime() { return runtime_; }
 
  private:
   Time Now() override { return now_; }
@@ -48,20 +50,20 @@ class StepHost final : public ReplicaBackend, private Host {
   void StartService();
   void Emit(Output output);
 
-  RuntimeWatcher* watcher_;
+  std::map<std::string, std::unique_ptr<ReportingProbe>> probes_;  // its own, by name
   bool dead_ = false;
   Time now_{0};
   RandomStream random_;
   FrameId last_frame_ = 0;
   std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it
   StepOutput output_;
-  Runtime runtime_;
+  HostedRuntime runtime_;
   ServiceFactory make_service_;
   std::unique_ptr<Service> service_;  // null before the first step
 };
 
-// Makes backends that run in this process: for students, debuggers and sanitizers. `watcher`: null,
-// or it outlives them.
-BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeWatcher* watcher = nullptr);
+// Makes backends that run in this process: for students, debuggers and sanitizers. `probe`: null,
+// or it outlives them; it hears of all of them.
+BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeProbe* probe = nullptr);
 
 }  // namespace depfast::sim

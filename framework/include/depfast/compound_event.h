@@ -20,7 +20,8 @@ class CompoundEvent : public Event {
 
   const std::vector<EventPtr>& children() const { return children_; }
   std::string Describe() const override;
-  Shape WaitShape() const override;
+  // All children out of all; the peers are those of the children.
+  WaitDescription DescribeWait() const override;
 
  protected:
   int CountReady() const;
@@ -47,7 +48,8 @@ class OrEvent : public CompoundEvent {
 
   bool IsReady() const override;
   bool IsFailed() const override;
-  Shape WaitShape() const override;
+  // One child out of all.
+  WaitDescription DescribeWait() const override;
   const char* Label() const override { return "or"; }
 };
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "depfast/time.h"
+#include "depfast/wait_description.h"
 
 namespace depfast {
 
@@ -52,19 +53,12 @@ class Event : public std::enable_shared_from_this<Event> {
   // For people: "RpcEvent AppendEntries -> 2", "QuorumEvent 1 of 2 (total 3)".
   virtual std::string Describe() const = 0;
 
-  // For wait statistics: how many answers this wait needs out of how many. A wait on a single
-  // thing is 1 of 1, and is what turns an edge of the slowness propagation graph red.
-  struct Shape {
-    int needed = 1;
-    int total = 1;
-  };
-  virtual Shape WaitShape() const { return {}; }
+  // For tools: how many answers a wait on this event needs, and from which peers. The default is a
+  // wait on a single thing that is no peer.
+  virtual WaitDescription DescribeWait() const { return {}; }
 
   // Short and constant per kind of event, the key of wait statistics: "AppendEntries", "disk".
   virtual const char* Label() const = 0;
-
-  // The peer whose slowness this wait inherits; -1 if it is not one peer's.
-  virtual int WaitsOnPeer() const { return -1; }
 
   // Asks that `parent` hear (OnChildDecided) whenever this event is decided: once for a reply, each
   // time for a value that is set. The parent is not kept alive. If this event is decided already,

@@ -29,9 +29,11 @@ std::string CompoundEvent::Describe() const {
   return out + ")";
 }
 
-Event::Shape CompoundEvent::WaitShape() const {
-  const int total = static_cast<int>(children_.size());
-  return {total, total};
+WaitDescription CompoundEvent::DescribeWait() const {
+  WaitDescription wait;
+  wait.needed = wait.total = static_cast<int>(children_.size());
+  for (const EventPtr& child : children_) wait.Include(child->DescribeWait());
+  return wait;
 }
 
 std::shared_ptr<AndEvent> AndEvent::Of(std::initializer_list<EventPtr> children) {
@@ -55,6 +57,10 @@ bool OrEvent::IsFailed() const {
   return !children().empty() && CountFailed() == static_cast<int>(children().size());
 }
 
-Event::Shape OrEvent::WaitShape() const { return {1, static_cast<int>(children().size())}; }
+WaitDescription OrEvent::DescribeWait() const {
+  WaitDescription wait = CompoundEvent::DescribeWait();
+  wait.needed = 1;
+  return wait;
+}
 
 }  // namespace depfast

@@ -24,6 +24,7 @@ void Scheduler::Spawn(const char* name, const Dependency& dependency, std::funct
   coroutine->body_ = std::move(body);
   coroutine->dependency_ = dependency;
   ready_.push_back(coroutine);
+  for (RuntimeProbe* probe : probes()) probe->OnSpawn(runtime_, TaskOf(*coroutine));
 }
 
 Coroutine* Scheduler::TakeIdle() {
@@ -60,6 +61,8 @@ void Scheduler::RunTask(Coroutine* self) {
     escaped_ = std::current_exception();
   }
   self->in_body_ = false;
+  if (stopping_) return;
+  for (RuntimeProbe* probe : probes()) probe->OnEnd(runtime_, TaskOf(*self));
 }
 
 void Scheduler::Resume(Coroutine* coroutine) {
@@ -91,7 +94,7 @@ Outcome Scheduler::Block(Event& event, Duration timeout) {
   self->waiting_on_ = &event;
   self->waiting_since_ = now;
   event.AddWaiter({self, self->wait_number_});
-  if (options_.watcher != nullptr) options_.watcher->OnWait(Seen(*self), now);
+  for (RuntimeProbe* probe : probes()) probe->OnWait(runtime_, TaskOf(*self), event);
   if (const Time deadline = After(now, timeout); deadline != kNever) {
     PushTimer({deadline, ++last_timer_, self, self->wait_number_});
   }
@@ -115,9 +118,8 @@ void Scheduler::Wake(const Event::Waiter& waiter, Outcome outcome) {
   // After Shutdown the coroutines are gone, but events that they waited on may be set once more.
   if (stopping_ || IsOver(waiter)) return;
   Coroutine* const coroutine = waiter.coroutine;
-  if (options_.wait_statistics) CountWait(*coroutine, runtime_.Now());
-  if (options_.watcher != nullptr) {
-    options_.watcher->OnWaitEnd(Seen(*coroutine), runtime_.Now(), outcome);
+  for (RuntimeProbe* probe : probes()) {
+    probe->OnWaitEnd(runtime_, TaskOf(*coroutine), *coroutine->waiting_on_, outcome);
   }
   coroutine->waiting_on_ = nullptr;
   coroutine->outcome_ = outcome;
@@ -241,40 +243,12 @@ std::string Scheduler::Dump(Time now) {
   return out;
 }
 
-Scheduler::WaitKey Scheduler::KeyOf(const Coroutine& coroutine) {
-  const Event& event = *coroutine.waiting_on_;
-  const auto shape = event.WaitShape();
-  return {coroutine.name(), event.Label(), shape.needed, shape.total, event.WaitsOnPeer()};
+RuntimeProbe::Task Scheduler::TaskOf(const Coroutine& coroutine) {
+  return {coroutine.id_, coroutine.name_, coroutine.dependency_};
 }
 
-void Scheduler::AddWait(WaitTotals& totals, Duration time) {
-  ++totals.count;
-  totals.total += time;
-  totals.max = std::max(totals.max, time);
-}
-
-void Scheduler::CountWait(const Coroutine& coroutine, Time now) {
-  AddWait(waits_[KeyOf(coroutine)], now - coroutine.waiting_since_);
-}
-
-RuntimeWatcher::Wait Scheduler::Seen(const Coroutine& coroutine) const {
-  return {options_.self, coroutine.id_, coroutine.name_, *coroutine.waiting_on_};
-}
-
-std::vector<WaitRow> Scheduler::WaitStatistics(Time now) const {
-  if (!options_.wait_statistics) return {};
-  auto all = waits_;
-  for (const auto& worker : workers_) {  // a wait that has not ended is the most telling one
-    if (worker->waiting_on_ != nullptr) AddWait(all[KeyOf(*worker)], now - worker->waiting_since_);
-  }
-  std::vector<WaitRow> rows;
-  for (const auto& [key, totals] : all) {
-    const auto& [coroutine, event, needed, total, peer] = key;
-    rows.push_back({coroutine, event, needed, total, peer, totals.count, totals.total, totals.max});
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const WaitRow& a, const WaitRow& b) { return a.total_time > b.total_time; });
-  return rows;
+RuntimeProbe::Task Scheduler::current_task() const {
+  return current_ != nullptr ? TaskOf(*current_) : RuntimeProbe::Task{};
 }
 
 }  // namespace depfast

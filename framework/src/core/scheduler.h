@@ -10,7 +10,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -20,7 +19,8 @@
 #include "core/fiber.h"
 #include "depfast/dependency.h"
 #include "depfast/event.h"
-#include "depfast/runtime.h"
+#include "depfast/host/hosted_runtime.h"
+#include "depfast/host/probe.h"
 #include "depfast/time.h"
 
 namespace depfast {
@@ -85,15 +85,18 @@ class Scheduler {
   // The earliest deadline still wanted; kNever if there is none.
   Time NextDeadline();
 
-  // Ends every coroutine (see Runtime::~Runtime). Nothing may be spawned afterwards.
+  // Ends every coroutine (see HostedRuntime::Shutdown). Nothing may be spawned afterwards.
   void Shutdown();
 
   Coroutine* current() const { return current_; }
   Dependency current_dependency() const;
   void set_current_dependency(const Dependency& dependency);
 
+  const Probes& probes() const { return options_.probes; }
+  // The running coroutine, for probes.
+  RuntimeProbe::Task current_task() const;
+
   std::string Dump(Time now);
-  std::vector<WaitRow> WaitStatistics(Time now) const;
 
  private:
   struct Timer {
@@ -106,13 +109,6 @@ class Scheduler {
     bool operator()(const Timer& a, const Timer& b) const {
       return std::tie(a.when, a.sequence) > std::tie(b.when, b.sequence);
     }
-  };
-  // The parts of a wait that statistics are kept by.
-  using WaitKey = std::tuple<std::string, std::string, int, int, int>;
-  struct WaitTotals {
-    std::uint64_t count = 0;
-    Duration total{0};
-    Duration max{0};
   };
 
   void PushTimer(const Timer& timer);
@@ -127,10 +123,7 @@ class Scheduler {
   void Suspend(Coroutine* self);
   void Cancel(Coroutine* coroutine);
   [[noreturn]] void ThrowCancelled(Coroutine* self);
-  static WaitKey KeyOf(const Coroutine& coroutine);
-  static void AddWait(WaitTotals& totals, Duration time);
-  void CountWait(const Coroutine& coroutine, Time now);
-  RuntimeWatcher::Wait Seen(const Coroutine& coroutine) const;
+  static RuntimeProbe::Task TaskOf(const Coroutine& coroutine);
 
   Runtime& runtime_;
   const RuntimeOptions options_;
@@ -144,7 +137,6 @@ class Scheduler {
   std::vector<Timer> timers_;  // a heap, earliest first; may hold stale entries
   std::unordered_map<TimerId, std::function<void()>> callbacks_;
   std::vector<Coroutine*> idle_;
-  std::map<WaitKey, WaitTotals> waits_;
   std::vector<std::unique_ptr<Coroutine>> workers_;
 };
 

@@ -7,11 +7,9 @@
 #include <string>
 
 #include "depfast/host/frame.h"
-#include "depfast/host/host.h"
+#include "depfast/peer.h"
 
 namespace depfast {
-
-inline constexpr PeerId kNobody = -1;
 
 enum class SubmitStatus : std::uint8_t {
   kCommitted = 0,    // decided for ever, and applied by the replica that answers, at `index`

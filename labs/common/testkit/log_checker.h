@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "depfast/host/host.h"
+#include "depfast/peer.h"
 
 namespace depfast {
 

@@ -28,19 +28,20 @@ enum class Op : std::uint8_t {
   kMakeOr = 7,        // an OrEvent without children
   kBroadcast = 8,     // a Broadcast to all other replicas; its calls become children of `other`
   // These act on `event`.
-  kAdd = 9,       // event.Add(other); `a` is an Accept. `other` kNoEvent: a null child
-  kVoteYes = 10,  // of voter `a`
-  kVoteNo = 11,   // of voter `a`
-  kSet = 12,      // a value to `a`
-  kKeep = 13,     // a promise
-  kBreak = 14,    // a promise
-  kRelease = 15,  // what a broadcast still waits for
-  kWait = 16,     // for at most `a`
-  kLook = 17,     // report everything the event says about itself
-  kAccepts = 18,  // report how often accept has been called for the child `event`
-  kDrop = 19,     // forget the event: nothing in the script refers to it any more
-  kIsFreed = 20,  // report whether a dropped event has been destroyed
-  kNote = 21,     // nothing: the log shows when the coroutine came here
+  kAdd = 9,        // event.Add(other); `a` is an Accept. `other` kNoEvent: a null child
+  kVoteYes = 10,   // of voter `a`
+  kVoteNo = 11,    // of voter `a`
+  kSet = 12,       // a value to `a`
+  kKeep = 13,      // a promise
+  kBreak = 14,     // a promise
+  kRelease = 15,   // what a broadcast still waits for
+  kWait = 16,      // for at most `a`
+  kLook = 17,      // report everything the event says about itself
+  kAccepts = 18,   // report how often accept has been called for the child `event`
+  kDrop = 19,      // forget the event: nothing in the script refers to it any more
+  kIsFreed = 20,   // report whether a dropped event has been destroyed
+  kNote = 21,      // nothing: the log shows when the coroutine came here
+  kVoteLost = 22,  // of voter `a`
 };
 
 inline constexpr std::int32_t kNoEvent = -1;
@@ -99,13 +100,14 @@ struct Look {
   bool ready = false;
   bool fail = false;
   bool timed_out = false;
-  std::int32_t yes = 0, no = 0, needed = 0, total = 0;
+  std::int32_t yes = 0, no = 0, lost = 0, needed = 0, total = 0;
   bool is_ready = false;
   bool is_failed = false;
-  std::int32_t shape_needed = 0, shape_total = 0;
+  std::int32_t wait_needed = 0, wait_total = 0;  // of DescribeWait()
+  std::string peers;                             // of DescribeWait(): see DescribePeers
   std::string label;
-  MSGPACK_DEFINE(ready, fail, timed_out, yes, no, needed, total, is_ready, is_failed, shape_needed,
-                 shape_total, label)
+  MSGPACK_DEFINE(ready, fail, timed_out, yes, no, lost, needed, total, is_ready, is_failed,
+                 wait_needed, wait_total, peers, label)
 };
 
 struct LogLine {

@@ -152,6 +152,8 @@ void Interpreter::Act(const Step& step, LogLine& line) {
       return Get<QuorumEvent>(step.event)->VoteYes(voter);
     case Op::kVoteNo:
       return Get<QuorumEvent>(step.event)->VoteNo(voter);
+    case Op::kVoteLost:
+      return Get<QuorumEvent>(step.event)->VoteLost(voter);
     case Op::kSet:
       return Get<ValueEvent<std::int64_t>>(step.event)->Set(step.a);
     case Op::kKeep:
@@ -246,18 +248,20 @@ void Interpreter::LookAt(const Step& step, LogLine& line) {
   Look look;
   look.is_ready = event->IsReady();
   look.is_failed = event->IsFailed();
-  look.shape_needed = event->WaitShape().needed;
-  look.shape_total = event->WaitShape().total;
+  const WaitDescription wait = event->DescribeWait();
+  look.wait_needed = wait.needed;
+  look.wait_total = wait.total;
+  look.peers = DescribePeers(wait);
   look.label = event->Label();
   if (const auto quorum = std::dynamic_pointer_cast<QuorumEvent>(event)) {
     look.ready = quorum->Ready();
     look.fail = quorum->Fail();
     look.timed_out = quorum->TimedOut();
-    const QuorumView& view = *quorum;
-    look.yes = view.yes();
-    look.no = view.no();
-    look.needed = view.needed();
-    look.total = view.total();
+    look.yes = quorum->yes();
+    look.no = quorum->no();
+    look.lost = quorum->lost();
+    look.needed = quorum->needed();
+    look.total = quorum->total();
   }
   line.look.push_back(std::move(look));
 }

@@ -2,27 +2,29 @@
 
 namespace depfast {
 
-// Every function below is a stub: it compiles, and does nothing. The header says what it should do.
+// Every function below is a stub: it compiles, and does nothing. The header states its contract.
 
 // TODO: check the arguments, remember them.
 QuorumEvent::QuorumEvent(int needed, int total) { (void)needed, (void)total; }
 
-// TODO: how many of `total` are a majority?
+// TODO: compute the majority of `total`.
 std::shared_ptr<QuorumEvent> QuorumEvent::Majority(int total) {
   return std::make_shared<QuorumEvent>(0, total);
 }
 
-// TODO: count each voter once; after a change, Test() wakes those who wait if there is a decision.
+// TODO: count each voter once. After a change, call Test(): it wakes the waiters of a decided
+// event.
 void QuorumEvent::VoteYes(int voter) { (void)voter; }
 void QuorumEvent::VoteNo(int voter) { (void)voter; }
+void QuorumEvent::VoteLost(int voter) { (void)voter; }
 
-// TODO: remember the child and its predicate, and ask to hear of its decision (NotifyOnDecision).
+// TODO: remember the child and its predicate, and subscribe to its decision (NotifyOnDecision).
 void QuorumEvent::Add(std::shared_ptr<Event> child, Accept accept) { (void)child, (void)accept; }
 
-// TODO: find the voter that `child` is, and let it vote.
+// TODO: find the voter of `child`, and cast its vote.
 void QuorumEvent::OnChildDecided(Event& child) { (void)child; }
 
-// TODO: Event::Wait does the waiting; remember what TimedOut needs to know.
+// TODO: Event::Wait does the waiting; remember the state that TimedOut needs.
 Outcome QuorumEvent::Wait(Duration timeout) {
   (void)timeout;
   return Outcome::kTimedOut;
@@ -33,14 +35,15 @@ bool QuorumEvent::Ready() const { return false; }
 bool QuorumEvent::Fail() const { return false; }
 bool QuorumEvent::TimedOut() const { return false; }
 
-// TODO: what verification and reports read.
+// TODO: the counts and the description that verification and reports read.
 int QuorumEvent::needed() const { return 0; }
 int QuorumEvent::total() const { return 0; }
 int QuorumEvent::yes() const { return 0; }
 int QuorumEvent::no() const { return 0; }
-Event::Shape QuorumEvent::WaitShape() const { return {}; }
+int QuorumEvent::lost() const { return 0; }
+WaitDescription QuorumEvent::DescribeWait() const { return {}; }
 
-// TODO: what a person who looks at a stalled replica wants to know.
+// TODO: a description that helps a person to debug a stalled replica.
 std::string QuorumEvent::Describe() const { return "QuorumEvent"; }
 
 }  // namespace depfast

@@ -50,19 +50,22 @@ Difference CompareLook(const Expected& want, const Look& have) {
   out.Compare("TimedOut()", want.timed_out, have.timed_out);
   out.Compare("yes()", want.yes, have.yes);
   out.Compare("no()", want.no, have.no);
+  out.Compare("lost()", want.lost, have.lost);
   out.Compare("needed()", want.needed, have.needed);
   out.Compare("total()", want.total, have.total);
   out.Compare("IsReady()", want.is_ready, have.is_ready);
   out.Compare("IsFailed()", want.is_failed, have.is_failed);
-  out.Compare("WaitShape().needed", want.shape_needed, have.shape_needed);
-  out.Compare("WaitShape().total", want.shape_total, have.shape_total);
+  out.Compare("DescribeWait().needed", want.wait_needed, have.wait_needed);
+  out.Compare("DescribeWait().total", want.wait_total, have.wait_total);
+  out.Compare("the peers of DescribeWait()", want.peers, have.peers);
   out.Compare("Label()", want.label, have.label);
   return out;
 }
 
 std::string DescribeLook(const Look& look) {
-  std::string out = std::to_string(look.yes) + " yes and " + std::to_string(look.no) + " no of " +
-                    std::to_string(look.total) + ", needed " + std::to_string(look.needed);
+  std::string out = std::to_string(look.yes) + " yes, " + std::to_string(look.no) + " no and " +
+                    std::to_string(look.lost) + " lost of " + std::to_string(look.total) +
+                    ", needed " + std::to_string(look.needed);
   if (look.ready) out += ", Ready()";
   if (look.fail) out += ", Fail()";
   if (look.timed_out) out += ", TimedOut()";

@@ -22,7 +22,7 @@ struct Decision {
 Decision DecisionOf(const RandomCase& random) {
   QuorumModel model(random.needed, random.total);
   for (const auto& vote : random.votes) {
-    model.Vote(vote.voter, vote.yes);
+    model.Cast(vote.voter, vote.vote);
     if (model.decided()) return {vote.at, model.ready()};
   }
   return {};
@@ -30,8 +30,8 @@ Decision DecisionOf(const RandomCase& random) {
 
 }  // namespace
 
-int QuorumModel::Count(bool yes) const {
-  return static_cast<int>(std::count(votes_.begin(), votes_.end(), std::optional<bool>(yes)));
+int QuorumModel::Count(Vote vote) const {
+  return static_cast<int>(std::count(votes_.begin(), votes_.end(), vote));
 }
 
 Expected QuorumModel::Looks(bool timed_out) const {
@@ -39,8 +39,9 @@ Expected QuorumModel::Looks(bool timed_out) const {
   look.ready = look.is_ready = ready();
   look.fail = look.is_failed = fail();
   look.timed_out = timed_out && !decided();
-  look.yes = yes();
-  look.no = no();
+  look.yes = Count(Vote::kYes);
+  look.no = Count(Vote::kNo);
+  look.lost = Count(Vote::kLost);
   look.needed = needed_;
   look.total = static_cast<int>(votes_.size());
   return look;
@@ -57,7 +58,8 @@ RandomCase RandomCase::Draw(RandomStream& stream, int waits_max) {
     at += 1ms * Between(stream, 1, 3);
     const int voter = Between(stream, 0, random.total - 1);
     const bool yes = Between(stream, 1, 100) <= yes_percent;
-    random.votes.push_back({voter, yes, at});
+    const bool lost = Between(stream, 0, 1) == 1;
+    random.votes.push_back({voter, yes ? Vote::kYes : lost ? Vote::kLost : Vote::kNo, at});
   }
   const int waits = Between(stream, std::min(1, waits_max), waits_max);
   for (int i = 0; i < waits; ++i) {
@@ -86,14 +88,10 @@ Script RandomCase::ToScript() const {
   }
   QuorumModel model(needed, total);
   auto votes_in = script.In("votes");
-  for (const Vote& vote : votes) {
-    if (vote.yes) {
-      votes_in.At(vote.at).Yes(quorum, vote.voter);
-    } else {
-      votes_in.At(vote.at).No(quorum, vote.voter);
-    }
-    model.Vote(vote.voter, vote.yes);
-    votes_in.Sees(quorum, model.Looks(first_timeout < vote.at));
+  for (const Ballot& ballot : votes) {
+    votes_in.At(ballot.at).Votes(quorum, ballot.voter, ballot.vote);
+    model.Cast(ballot.voter, ballot.vote);
+    votes_in.Sees(quorum, model.Looks(first_timeout < ballot.at));
   }
   return script;
 }

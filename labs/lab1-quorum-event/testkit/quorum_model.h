@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "depfast/host/random.h"
+#include "depfast/wait_description.h"
 #include "script.h"
 
 namespace depfast::lab1 {
@@ -15,32 +16,30 @@ class QuorumModel {
  public:
   QuorumModel(int needed, int total) : needed_(needed), votes_(static_cast<std::size_t>(total)) {}
 
-  void Vote(int voter, bool yes) {
-    auto& vote = votes_[static_cast<std::size_t>(voter)];
-    if (!vote) vote = yes;
+  void Cast(int voter, Vote vote) {
+    auto& first = votes_[static_cast<std::size_t>(voter)];
+    if (first == Vote::kPending) first = vote;
   }
 
-  int yes() const { return Count(true); }
-  int no() const { return Count(false); }
-  bool ready() const { return yes() >= needed_; }
-  bool fail() const { return static_cast<int>(votes_.size()) - no() < needed_; }
+  bool ready() const { return Count(Vote::kYes) >= needed_; }
+  bool fail() const { return Count(Vote::kYes) + Count(Vote::kPending) < needed_; }
   bool decided() const { return ready() || fail(); }
 
   // All that a look should find, with `timed_out`: a Wait has timed out before.
   Expected Looks(bool timed_out) const;
 
  private:
-  int Count(bool yes) const;
+  int Count(Vote vote) const;
 
   int needed_;
-  std::vector<std::optional<bool>> votes_;
+  std::vector<Vote> votes_;
 };
 
 // A quorum, votes and waits at moments of which no two are equal.
 struct RandomCase {
-  struct Vote {
+  struct Ballot {
     int voter = 0;
-    bool yes = false;
+    Vote vote = Vote::kYes;
     Duration at{0};
   };
   struct Wait {
@@ -49,8 +48,8 @@ struct RandomCase {
   };
   int needed = 1;
   int total = 1;
-  std::vector<Vote> votes;  // in order of time
-  std::vector<Wait> waits;  // a coroutine each
+  std::vector<Ballot> votes;  // in order of time
+  std::vector<Wait> waits;    // a coroutine each
 
   static RandomCase Draw(RandomStream& stream, int waits_max);
   Script ToScript() const;

@@ -164,6 +164,8 @@ std::string Script::DescribeOperation(const Step& step) const {
       return voter + " says yes";
     case Op::kVoteNo:
       return voter + " says no";
+    case Op::kVoteLost:
+      return voter + " is lost";
     case Op::kSet:
       return "set " + event + " to " + std::to_string(step.a);
     case Op::kKeep:
@@ -228,6 +230,13 @@ Coroutine& Coroutine::Yes(Id quorum, int voter) {
 }
 Coroutine& Coroutine::No(Id quorum, int voter) {
   return Append(Op::kVoteNo, quorum, kNoEvent, voter);
+}
+Coroutine& Coroutine::Loses(Id quorum, int voter) {
+  return Append(Op::kVoteLost, quorum, kNoEvent, voter);
+}
+Coroutine& Coroutine::Votes(Id quorum, int voter, Vote vote) {
+  if (vote == Vote::kYes) return Yes(quorum, voter);
+  return vote == Vote::kNo ? No(quorum, voter) : Loses(quorum, voter);
 }
 Coroutine& Coroutine::Sets(Id value, std::int64_t to) {
   return Append(Op::kSet, value, kNoEvent, to);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "depfast/time.h"
+#include "depfast/wait_description.h"
 #include "quorum_script.h"
 
 namespace depfast::lab1 {
@@ -34,12 +35,14 @@ struct Expected {
   std::optional<bool> timed_out = std::nullopt;
   std::optional<int> yes = std::nullopt;
   std::optional<int> no = std::nullopt;
+  std::optional<int> lost = std::nullopt;
   std::optional<int> needed = std::nullopt;
   std::optional<int> total = std::nullopt;
   std::optional<bool> is_ready = std::nullopt;
   std::optional<bool> is_failed = std::nullopt;
-  std::optional<int> shape_needed = std::nullopt;
-  std::optional<int> shape_total = std::nullopt;
+  std::optional<int> wait_needed = std::nullopt;
+  std::optional<int> wait_total = std::nullopt;
+  std::optional<std::string> peers = std::nullopt;  // "1 yes, 2 lost"
   std::optional<std::string> label = std::nullopt;
 };
 
@@ -114,6 +117,8 @@ class Script::Coroutine {
   Coroutine& Adds(Id parent, Id child, Accept accept = Accept::kNone);
   Coroutine& Yes(Id quorum, int voter);
   Coroutine& No(Id quorum, int voter);
+  Coroutine& Loses(Id quorum, int voter);
+  Coroutine& Votes(Id quorum, int voter, Vote vote);  // one of the three; not pending
   Coroutine& Sets(Id value, std::int64_t to);
   Coroutine& Keeps(Id promise);
   Coroutine& Breaks(Id promise);

@@ -8,7 +8,8 @@ constexpr PeerPlan kNo = {.answer = PeerPlan::Answer::kNo, .delay_ns = 0};
 constexpr PeerPlan kError = {.answer = PeerPlan::Answer::kThrow, .delay_ns = 0};
 
 GRADED_TEST(QuorumEvent, ChildrenVote, "children", 5,
-            "A call votes yes when accept likes its reply, and no when it does not or fails") {
+            "A call votes yes when accept returns true, and no when accept returns false; the vote "
+            "of a call that fails is lost") {
   Script script;
   const Id quorum = script.Quorum(2, 4);
   int peer = 0;
@@ -17,12 +18,12 @@ GRADED_TEST(QuorumEvent, ChildrenVote, "children", 5,
   }
   auto leader = script.In("leader");
   leader.WaitsFor(quorum, 1s).Until(Result::kReady, 0ms, 10ms);
-  leader.At(50ms).Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2});
+  leader.At(50ms).Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 1, .lost = 1});
   ExpectHolds(script, {.replicas = 5});
 }
 
 GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
-            "A quorum of the quick replicas does not wait for the slow one") {
+            "A quorum of fast replicas does not wait for the slow replica") {
   Script script;
   const Id quorum = script.Majority(3);
   for (int peer = 1; peer <= 3; ++peer) {
@@ -36,7 +37,8 @@ GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
 }
 
 GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,
-            "A quorum can be a voter of another: it votes yes when it is ready, no when it fails") {
+            "A quorum can be a child of another quorum: it votes yes when it is ready, and no when "
+            "it fails") {
   Script script;
   const Id outer = script.Quorum(2, 3);
   std::vector<Id> inner;
@@ -51,10 +53,10 @@ GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,
   replies.Sees(outer, {.ready = false, .yes = 1, .no = 0});
   replies.At(3ms).No(inner[1], 2);
   replies.At(4ms).No(inner[1], 0);
-  replies.Sees(outer, {.ready = false, .yes = 1, .no = 1});
+  replies.Sees(outer, {.ready = false, .yes = 1, .no = 0, .lost = 1});
   replies.At(5ms).Yes(inner[2], 2);
   replies.At(6ms).Yes(inner[2], 1);
-  replies.Sees(outer, {.ready = true, .fail = false, .yes = 2, .no = 1});
+  replies.Sees(outer, {.ready = true, .fail = false, .yes = 2, .no = 0, .lost = 1});
   ExpectHolds(script);
 }
 

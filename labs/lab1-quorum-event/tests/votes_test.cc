@@ -6,7 +6,7 @@ namespace {
 
 // --8<-- [start:graded]
 GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
-            "A quorum is ready with exactly as many yes votes as it needs, whoever they are from") {
+            "A quorum is ready with exactly as many yes votes as it needs, from any voters") {
   Script script;
   const Id quorum = script.Quorum(3, 5);
   script.In("leader").WaitsFor(quorum, 1s).Until(Result::kReady, 3ms);
@@ -21,22 +21,22 @@ GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
 // --8<-- [end:graded]
 
 GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
-            "A quorum fails as soon as the voters that are left cannot make it any more") {
+            "A quorum fails as soon as the remaining voters cannot complete it") {
   Script script;
   const Id quorum = script.Quorum(3, 5);
   script.In("leader").WaitsFor(quorum, 1s).Until(Result::kFailed, 4ms);
   auto replies = script.In("replies");
   replies.At(1ms).No(quorum, 0);
   replies.At(2ms).Yes(quorum, 1);
-  replies.At(3ms).No(quorum, 2);
-  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 2});
+  replies.At(3ms).Loses(quorum, 2);
+  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 1, .lost = 1});
   replies.At(4ms).No(quorum, 3);
-  replies.Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 3});
+  replies.Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 2, .lost = 1});
   ExpectHolds(script);
 }
 
 GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
-            "A voter counts once: a duplicate or a change of mind changes nothing") {
+            "A voter counts once: a duplicate or a different second vote changes nothing") {
   Script script;
   const Id quorum = script.Quorum(2, 3);
   script.In("leader").WaitsFor(quorum, 1s).Until(Result::kReady, 5ms);
@@ -44,7 +44,8 @@ GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
   replies.At(1ms).Yes(quorum, 0);
   replies.At(2ms).Yes(quorum, 0);
   replies.At(3ms).No(quorum, 0);
-  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 0});
+  replies.Loses(quorum, 0);
+  replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 0, .lost = 0});
   replies.At(5ms).Yes(quorum, 1);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 0});
   ExpectHolds(script);

@@ -5,7 +5,7 @@ namespace depfast::lab1 {
 namespace {
 
 GRADED_TEST(QuorumEvent, TimeoutLeavesItUsable, "time", 5,
-            "A wait that times out leaves the event usable: votes go on, and it can be waited for "
+            "A wait that times out leaves the event usable: votes count, and a coroutine can wait "
             "again") {
   Script script;
   const Id quorum = script.Quorum(2, 3);
@@ -21,7 +21,7 @@ GRADED_TEST(QuorumEvent, TimeoutLeavesItUsable, "time", 5,
 }
 
 GRADED_TEST(QuorumEvent, LateVotesAreCounted, "time", 5,
-            "Votes after the decision are counted, and do not change it") {
+            "Votes after the decision are counted, and do not change the decision") {
   Script script;
   const Id quorum = script.Quorum(2, 5);
   script.In("leader").WaitsFor(quorum).Until(Result::kReady, 2ms);
@@ -30,8 +30,8 @@ GRADED_TEST(QuorumEvent, LateVotesAreCounted, "time", 5,
   replies.At(2ms).Yes(quorum, 1);
   replies.At(3ms).Yes(quorum, 0);
   replies.At(4ms).No(quorum, 2);
-  replies.At(5ms).No(quorum, 4);
-  replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 2});
+  replies.At(5ms).Loses(quorum, 4);
+  replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 1, .lost = 1});
   ExpectHolds(script);
 }
 

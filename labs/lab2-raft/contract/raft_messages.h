@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "depfast/host/frame.h"
-#include "depfast/host/host.h"
 #include "depfast/time.h"
 #include "submit.h"
 

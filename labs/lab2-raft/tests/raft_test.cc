@@ -1,4 +1,4 @@
-// The public tests of the Raft lab: what a student sees, runs and replays.
+// The public tests of the Raft lab: students see, run and replay them.
 #include <gtest/gtest.h>
 
 #include "raft_world.h"
@@ -10,14 +10,14 @@ namespace {
 using Persistence = RaftWorld::Persistence;
 
 GRADED_TEST(Raft, ElectsOneLeaderAndKeepsIt, "2a", 2,
-            "Without faults a leader is elected within 2 s, and its term does not end.") {
+            "Without faults a leader is elected within 2 s and keeps its term.") {
   RaftWorld world({.replicas = 3, .seed = 101}, Persistence::kNotYet);
   const PeerId leader = world.WaitForElection(2s);
   ASSERT_NE(leader, kNobody) << "no replica became leader within 2 s";
   const std::uint64_t term = world.checker.claims(leader).term;
   world.cluster.RunFor(3s);
-  EXPECT_EQ(world.checker.Leader(), leader) << "leadership moved although nothing went wrong";
-  EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without a reason";
+  EXPECT_EQ(world.checker.Leader(), leader) << "leadership moved without a fault";
+  EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without a fault";
   EXPECT_TRUE(world.IsSound());
 }
 
@@ -39,27 +39,27 @@ GRADED_TEST(Raft, CommitsCommandsOnEveryReplica, "2b", 3,
   RaftWorld world({.replicas = 5, .seed = 102}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
   ASSERT_TRUE(world.Commit(100, 2s)) << world.acknowledged() << " of 100 commands were committed";
-  ASSERT_TRUE(world.WaitForAllApplied()) << "some replica never applied what was committed";
+  ASSERT_TRUE(world.WaitForAllApplied()) << "a replica did not apply all committed commands";
   EXPECT_EQ(world.checker.commands_applied(), 100u);
   EXPECT_TRUE(world.IsSound());
 }
 
 GRADED_TEST(Raft, ElectsAnotherLeaderAfterACrash, "2b", 3,
-            "When the leader dies, another one takes over within 3 s and commits commands.") {
+            "When the leader dies, another replica leads within 3 s and commits commands.") {
   RaftWorld world({.replicas = 3, .seed = 103}, Persistence::kNotYet);
   const PeerId first = world.WaitForLeader();
   ASSERT_NE(first, kNobody);
   ASSERT_TRUE(world.Commit(10));
   world.cluster.Crash(first);
   const PeerId second = world.WaitForLeader(3s);
-  ASSERT_NE(second, kNobody) << "nobody took over within 3 s";
+  ASSERT_NE(second, kNobody) << "no other replica leads within 3 s";
   EXPECT_NE(second, first);
   EXPECT_TRUE(world.Commit(10)) << "the new leader commits nothing";
   EXPECT_TRUE(world.IsSound());
 }
 
 GRADED_TEST(Raft, ARestartedReplicaCatchesUp, "2c", 3,
-            "A replica that was down gets what it missed, and applies it.") {
+            "A replica that was down receives the entries it missed, and applies them.") {
   RaftWorld world({.replicas = 3, .seed = 104});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -72,8 +72,9 @@ GRADED_TEST(Raft, ARestartedReplicaCatchesUp, "2c", 3,
   EXPECT_TRUE(world.IsSound());
 }
 
-GRADED_TEST(Raft, AReplicaThatWasAwayGetsASnapshot, "2d", 3,
-            "A replica that missed 8 MB of commands gets a snapshot, and what follows it.") {
+GRADED_TEST(
+    Raft, AReplicaThatWasAwayGetsASnapshot, "2d", 3,
+    "A replica that missed 8 MB of commands receives a snapshot and the entries after it.") {
   RaftWorld world({.replicas = 3, .seed = 106});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -82,7 +83,7 @@ GRADED_TEST(Raft, AReplicaThatWasAwayGetsASnapshot, "2d", 3,
   ASSERT_TRUE(world.CommitBytes(std::size_t{8} << 20)) << "two of three replicas make no progress";
   world.cluster.Restart(away);
   ASSERT_TRUE(world.WaitForAllApplied()) << "the replica that was away stays behind";
-  EXPECT_GE(world.checker.claims(away).restored, 1u) << "it got every entry, instead of a snapshot";
+  EXPECT_GE(world.checker.claims(away).restored, 1u) << "it received all entries and no snapshot";
   EXPECT_TRUE(world.IsSound());
 }
 

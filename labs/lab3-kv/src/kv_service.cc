@@ -5,8 +5,8 @@
 
 namespace depfast::kv {
 
-// TODO: refuse what cannot be executed, ask the store if the command only reads (but when may it be
-// read?), and submit all else to the log.
+// TODO: refuse a command that cannot be executed. Answer a command that only reads from the store
+// (but when may the store be read?). Submit all other commands to the log.
 void KvService::Execute(const Command& command, const Dependency& client, Done done) {
   (void)command, (void)client, (void)log_, (void)store_;
   done(TryAgain());

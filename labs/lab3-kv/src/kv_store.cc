@@ -4,10 +4,10 @@
 
 namespace depfast::kv {
 
-// Every function below is a stub: it compiles, and does nothing. The header says what it should do.
+// Every function below is a stub: it compiles, and does nothing. The header states its contract.
 
-// TODO: decode the command, execute it, encode its reply. Sessions that have expired at `index` are
-// gone before that.
+// TODO: remove the sessions that have expired at `index`. Then decode the command, execute it, and
+// encode its reply.
 std::string KvStore::Apply(std::uint64_t index, std::string_view command) {
   (void)index, (void)command;
   return EncodeReply(Reply::Error("ERR not written yet"));
@@ -19,7 +19,7 @@ Reply KvStore::Read(const Command& command) const {
   return Reply::Error("ERR not written yet");
 }
 
-// TODO: all of the state, sessions included.
+// TODO: encode and decode the whole state, sessions included.
 std::string KvStore::Snapshot() const { return ""; }
 void KvStore::Restore(std::string_view snapshot) { (void)snapshot; }
 

@@ -1,7 +1,7 @@
 // The key-value store: the state machine that the log is applied to (lab 3).
 //
-// Its state is a function of the log alone: no clock, no random draw, no address may have a say in
-// it, so that all replicas have the same after the same entry.
+// Its state is a function of the log alone. It must not depend on a clock, a random draw or an
+// address, so that all replicas have equal states after the same entry.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ class KvStore final : public StateMachine {
 
   // Keys, values and sessions. The same bytes for the same state.
   std::string Snapshot() const override;
-  // Throws std::runtime_error, in one line, if the bytes make no sense; the state is unchanged
-  // then.
+  // Throws std::runtime_error with a one-line message if the bytes are malformed, and then leaves
+  // the state unchanged.
   void Restore(std::string_view snapshot) override;
 
-  // Executes a command that only reads (CommandForm::reads) on the state as it is now.
-  // Requires: WhatIsWrong(command) has nothing to say.
+  // Executes a command that only reads (CommandForm::reads) on the current state.
+  // Requires: WhatIsWrong(command) finds no error.
   Reply Read(const Command& command) const;
 
  private:
-  // Your state. For each member: when it is valid, and what ties it to the others.
+  // Your state. Document for each member when it is valid, and its invariant with other members.
 };
 
 }  // namespace depfast::kv

@@ -1,4 +1,4 @@
-// The public tests of the key-value lab: what a student sees, runs and replays.
+// The public tests of the key-value lab: students see, run and replay them.
 #include <gtest/gtest.h>
 
 #include "kv_world.h"
@@ -8,13 +8,13 @@ namespace depfast::kv {
 namespace {
 
 GRADED_TEST(Kv, ExecutesCommands, "kv", 3,
-            "Each command gives the reply that the contract says, on a cluster without faults.") {
+            "On a cluster without faults each command gives the reply of the contract.") {
   KvWorld world({.replicas = 3, .seed = 201});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   EXPECT_EQ(world.Do("GET x"), Reply::Nil());
   EXPECT_EQ(world.Do("SET x one"), Reply::Ok());
   EXPECT_EQ(world.Do("GET x"), Reply::String("one"));
-  EXPECT_EQ(world.Do("get x"), Reply::String("one")) << "a command's name is in any case";
+  EXPECT_EQ(world.Do("get x"), Reply::String("one")) << "command names are case-insensitive";
   EXPECT_EQ(world.Do("APPEND x more"), Reply::Integer(7));
   EXPECT_EQ(world.Do("STRLEN x"), Reply::Integer(7));
   EXPECT_EQ(world.Do("SETNX x two"), Reply::Integer(0));
@@ -44,8 +44,8 @@ GRADED_TEST(Kv, RefusesWhatMakesNoSense, "kv", 3,
 }
 
 GRADED_TEST(Kv, ARetryInASessionIsExecutedOnce, "kv", 3,
-            "A command that is sent again with its sequence number gets its first reply, and is "
-            "not executed again.") {
+            "A retry with the same sequence number gets the first reply, and is not executed "
+            "again.") {
   KvWorld world({.replicas = 3, .seed = 203});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t session = world.OpenSession();
@@ -58,7 +58,7 @@ GRADED_TEST(Kv, ARetryInASessionIsExecutedOnce, "kv", 3,
 }
 
 GRADED_TEST(Kv, KeepsItsDataWhenTheLeaderDies, "kv", 3,
-            "What was acknowledged is there after the leader has died, and can be changed.") {
+            "Acknowledged values survive the leader's crash, and can be changed afterwards.") {
   KvWorld world({.replicas = 3, .seed = 204});
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);

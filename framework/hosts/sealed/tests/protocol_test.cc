@@ -25,6 +25,8 @@ constexpr auto kMax64 = std::numeric_limits<std::uint64_t>::max();
 sim::StepInput SomeInput() {
   sim::StepInput input;
   input.now = 123456789ns;
+  input.last_cost = 17us;
+  input.last_took = 340us;
   input.frames.push_back({1, MakeBytes(std::string("nul \0 and \xff", 11))});
   input.frames.push_back({kFirstClient + 2, MakeBytes("")});
   input.completions.push_back({7, 2, nullptr});
@@ -54,14 +56,14 @@ TEST(Protocol, BootKeepsEveryField) {
   config.self = 3;
   config.replicas = 5;
   config.random_seed = kMax64;
-  config.wait_statistics = true;
+  config.probes = {"waits", "graph"};
   const std::string message = Strip(EncodeBoot(config));
   EXPECT_EQ(DecodeRequest(message), Request::kBoot);
   const sim::ReplicaConfig decoded = DecodeBoot(message);
   EXPECT_EQ(decoded.self, 3);
   EXPECT_EQ(decoded.replicas, 5);
   EXPECT_EQ(decoded.random_seed, kMax64);
-  EXPECT_TRUE(decoded.wait_statistics);
+  EXPECT_EQ(decoded.probes, config.probes);
 }
 
 TEST(Protocol, StepKeepsEveryField) {
@@ -69,6 +71,8 @@ TEST(Protocol, StepKeepsEveryField) {
   EXPECT_EQ(DecodeRequest(message), Request::kStep);
   const sim::StepInput decoded = DecodeStep(message);
   EXPECT_EQ(decoded.now, 123456789ns);
+  EXPECT_EQ(decoded.last_cost, 17us);
+  EXPECT_EQ(decoded.last_took, 340us);
   ASSERT_EQ(decoded.frames.size(), 2U);
   EXPECT_EQ(decoded.frames[0].from, 1);
   EXPECT_EQ(*decoded.frames[0].bytes, std::string("nul \0 and \xff", 11));
@@ -109,29 +113,14 @@ TEST(Protocol, OutputKeepsEveryField) {
   EXPECT_EQ(seen.values, (std::array<std::uint64_t, 4>{1, 2, 3, kMax64}));
 }
 
-TEST(Protocol, TextAndWaitsKeepEveryField) {
+TEST(Protocol, TextsAndNamesArrive) {
   EXPECT_EQ(DecodeText(Strip(EncodeText("a dump\nof lines"))), "a dump\nof lines");
   EXPECT_EQ(DecodeRequest(Strip(EncodePlain(Request::kDump))), Request::kDump);
-  EXPECT_EQ(DecodeRequest(Strip(EncodePlain(Request::kWaits))), Request::kWaits);
-  WaitRow row;
-  row.coroutine = "worker";
-  row.event = "disk";
-  row.needed = 2;
-  row.total = 3;
-  row.peer = -1;
-  row.count = 4;
-  row.total_time = 5us;
-  row.max_time = 6us;
-  const auto rows = DecodeWaits(Strip(EncodeWaits({row, row})));
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[1].coroutine, "worker");
-  EXPECT_EQ(rows[1].event, "disk");
-  EXPECT_EQ(rows[1].needed, 2);
-  EXPECT_EQ(rows[1].total, 3);
-  EXPECT_EQ(rows[1].peer, -1);
-  EXPECT_EQ(rows[1].count, 4U);
-  EXPECT_EQ(rows[1].total_time, 5us);
-  EXPECT_EQ(rows[1].max_time, 6us);
+  const std::string report = std::string("nul \0 and \xff", 11);
+  EXPECT_EQ(DecodeText(Strip(EncodeText(report))), report);
+  const std::string request = Strip(EncodeReportRequest("waits"));
+  EXPECT_EQ(DecodeRequest(request), Request::kReport);
+  EXPECT_EQ(DecodeReportRequest(request), "waits");
 }
 
 TEST(Protocol, ALengthIsLittleEndianAndUnsigned) {
@@ -176,7 +165,7 @@ int DecodeAll(const std::string& message) {
   attempt([](std::string_view bytes) { DecodeStep(bytes); });
   attempt([](std::string_view bytes) { DecodeOutput(bytes); });
   attempt([](std::string_view bytes) { DecodeText(bytes); });
-  attempt([](std::string_view bytes) { DecodeWaits(bytes); });
+  attempt([](std::string_view bytes) { DecodeReportRequest(bytes); });
   return accepted;
 }
 
@@ -210,7 +199,7 @@ TEST(ProtocolFuzz, MutatedMessagesAreValuesOrProtocolErrors) {
                                           Strip(EncodeStep(SomeInput())),
                                           Strip(EncodeOutput(SomeOutput())),
                                           Strip(EncodeText("some text")),
-                                          Strip(EncodeWaits({WaitRow{}})),
+                                          Strip(EncodeReportRequest("waits")),
                                           Strip(EncodePlain(Request::kDump))};
   RandomStream random(1);
   int accepted = 0;

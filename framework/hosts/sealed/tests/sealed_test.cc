@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "depfast/host/frame.h"
+#include "depfast/verify/wait_statistics.h"
 #include "replicas/well.h"
 #include "sealed/sealed_backend.h"
 #include "sim/step_host.h"
@@ -275,9 +276,9 @@ TEST_F(SealedTest, ADeterministicReplicaIsTheSameEverywhere) {
   }
 }
 
-TEST_F(SealedTest, DumpsAndWaitsComeFromTheProcess) {
+TEST_F(SealedTest, DumpsAndReportsComeFromTheProcess) {
   const auto look = [](const sim::BackendFactory& factory) {
-    sim::SimOptions options{2, 1, sim::Exact(), factory, true};
+    sim::SimOptions options{2, 1, sim::Exact(), factory, {WaitStatistics::kName}};
     sim::Simulator simulator(options);
     const PeerId client = simulator.AddClient([](PeerId, const Bytes&) {});
     simulator.Start();
@@ -287,9 +288,10 @@ TEST_F(SealedTest, DumpsAndWaitsComeFromTheProcess) {
     simulator.RunFor(400us);  // it waits for its disk
     std::string out = simulator.DumpCoroutines(0);
     out = out.substr(0, out.find('\n')) + "\n";  // the stack's addresses differ
-    for (const WaitRow& row : simulator.WaitStatistics(0)) {
+    const auto rows = WaitStatistics::Read(simulator.Report(0, WaitStatistics::kName));
+    for (const WaitRow& row : rows.value()) {
       out += row.coroutine + " " + row.event + " " + std::to_string(row.count) + " " +
-             std::to_string(row.total_time.count()) + "\n";
+             std::to_string(row.total_ns) + "\n";
     }
     return out;
   };

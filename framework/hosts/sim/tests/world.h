@@ -57,7 +57,7 @@ class ScriptedReplica final : public ReplicaBackend {
     return std::move(turn.output);
   }
   std::string DumpCoroutines() override { return "a script\n"; }
-  std::vector<WaitRow> WaitStatistics() override { return {}; }
+  std::string Report(const std::string&) override { return ""; }
 
  private:
   ReplicaConfig config_;
@@ -112,7 +112,7 @@ class World : public Observer {
 
   World(BackendFactory factory, int replicas, Profile profile, std::uint64_t seed,
         Sharing sharing = {})
-      : sim({replicas, seed, profile, std::move(factory), false, std::move(sharing)}) {
+      : sim({replicas, seed, profile, std::move(factory), {}, std::move(sharing)}) {
     sim.AddObserver(this);
   }
 

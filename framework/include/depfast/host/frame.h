@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "depfast/dependency.h"
+#include "depfast/rpc_error.h"
 
 namespace depfast {
 
@@ -25,18 +26,6 @@ enum class FrameKind : std::uint8_t {
   kReply = 1,
   kError = 2,  // the body is an RpcError
 };
-
-// Why a call has no reply.
-enum class RpcError : std::uint32_t {
-  kNone = 0,
-  kTimedOut = 1,       // no answer within the call's timeout (made locally, never on the wire)
-  kReleased = 2,       // the caller gave the call up (made locally, never on the wire)
-  kUnknownMethod = 3,  // the peer has no handler for the method
-  kMalformed = 4,      // the peer could not decode the request, or we its reply
-  kRejected = 5,       // the handler threw
-};
-
-const char* ToString(RpcError error);
 
 // What is to be done with the body, and which call it belongs to.
 struct FrameHeader {

@@ -11,13 +11,10 @@
 #include <memory>
 #include <string>
 
+#include "depfast/peer.h"
 #include "depfast/time.h"
 
 namespace depfast {
-
-// Replicas are 0 .. n-1; clients start at kFirstClient.
-using PeerId = std::int32_t;
-inline constexpr PeerId kFirstClient = 1000;
 
 // Bytes that nobody changes any more, so that one broadcast to five peers holds them once.
 using Bytes = std::shared_ptr<const std::string>;

@@ -1,0 +1,73 @@
+// Where things are on the canvas, and in which colour.
+
+import {
+  CURVE, GAP, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas, recording, state, zoom,
+} from "replay/state.js";
+import {ZOOM_MAX, show} from "replay/view.js";
+
+export function layOut() {
+  state.width = Math.max(280, byId("stage").clientWidth);
+  state.left = state.width < 640 ? 64 : 92;
+  const rows = d3.rollup(state.world.waits, (all) => d3.max(all, (wait) => wait.row) + 1,
+    (wait) => wait.replica);
+  let top = TOP;
+  state.clientLane = null;
+  if (state.world.messages.some((m) => Math.max(m.from, m.to) >= recording.firstClient)) {
+    state.clientLane = {top, line: top + 14, bottom: top + 34};
+    top += 48;
+  }
+  state.lanes = d3.range(state.world.replicas).map((replica) => {
+    const count = Math.min(rows.get(replica) ?? 0, WAIT_ROWS_MAX);
+    const lane = {top, line: top + 16, rows: count, bottom: top + 30 + count * WAIT_ROW};
+    top = lane.bottom + GAP + 8;
+    return lane;
+  });
+  state.curveTop = top + GAP;
+  state.heldTop = state.curve === null ? state.curveTop : state.curveTop + CURVE + GAP + 8;
+  state.height = state.heldTop + CURVE + 16;
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.round(state.width * ratio);
+  canvas.height = Math.round(state.height * ratio);
+  canvas.style.height = `${state.height}px`;
+  const view = state.x.domain();
+  state.base = d3.scaleLinear([state.world.begin, state.world.end], [state.left, state.width - 12]);
+  const extent = [[state.left, 0], [state.width - 12, state.height]];
+  zoom.extent(extent).translateExtent(extent).scaleExtent([1, ZOOM_MAX]);
+  show(view[1] > 1 ? view : [state.world.begin, state.world.end]);
+}
+
+export function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  const names = ["back", "ink", "quiet", "rule", "panel", "lane", "down", "fault", "wait", "quorum",
+    "quorum-mark", "problem", "match", "focus", "leader"];
+  state.colour = Object.fromEntries(
+    names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  const methods = [...new Set(state.world.types.map((type) => type.split(" ")[0]))];
+  state.typeColours = state.world.types.map(
+    (type) => d3.schemeTableau10[methods.indexOf(type.split(" ")[0]) % 10]);
+}
+
+const isClient = (node) => node >= recording.firstClient;
+const lineOf = (node) => (isClient(node) ? state.clientLane : state.lanes[node]).line;
+
+export const inView = (event) => {
+  const [from, to] = state.x.domain();
+  return event.end >= from - ROUNDING && event.start <= to + ROUNDING;
+};
+
+export function waitTop(wait) {
+  return state.lanes[wait.replica].line + 12 + Math.min(wait.row, WAIT_ROWS_MAX - 1) * WAIT_ROW;
+}
+
+// Where a message's arrow begins and ends. One that does not arrive ends on the way.
+export function arrowOf(message) {
+  const from = lineOf(message.from);
+  const to = lineOf(message.to);
+  const part = message.fate === "arrived" ? 1 : message.wire === null ? 0.12 : 0.6;
+  const ends = message.fate === "sent" && message.wire === null ? message.start : message.end;
+  const begins = state.x(message.start);
+  return [begins, from, begins + (state.x(ends) - begins), from + (to - from) * part];
+}
+
+export const shownMessage = (message) => !state.hidden.has(message.type) && inView(message);
+export const replicaColour = (replica) => d3.schemeTableau10[(replica + 3) % 10];

@@ -1,0 +1,45 @@
+// What all modules share: the recording, the page's elements, and what is shown at the moment.
+
+/* global d3 */
+
+export const recording = JSON.parse(document.getElementById("recording").textContent);
+export const byId = (id) => document.getElementById(id);
+export const canvas = byId("diagram");
+export const tip = byId("tip");
+export const zoom = d3.zoom();
+
+// Sizes, in CSS pixels.
+export const TOP = 46;
+export const CURVE = 84;
+export const GAP = 22;
+export const WAIT_ROW = 5;
+export const WAIT_ROWS_MAX = 10;
+
+// Nanoseconds: the scale's arithmetic is not exact.
+export const ROUNDING = 1;
+
+// Modules cannot assign what they import, so everything that changes is a property of this.
+export const state = {
+  world: null,
+  hidden: new Set(),  // types that are filtered out
+  matches: [],
+  match: -1,  // index in matches
+  selected: null,
+  hovered: null,
+  curve: null,  // index in recording.shows; null without any
+
+  lanes: [],  // by replica: {top, line, rows, bottom}
+  clientLane: null,  // null when no client sends
+  curveTop: 0,
+  heldTop: 0,
+  width: 0,
+  height: 0,
+  left: 0,
+  base: d3.scaleLinear(),  // the whole recording
+  x: d3.scaleLinear(),  // what is in view
+  colour: {},
+  typeColours: [],
+
+  scheduled: false,  // a frame is asked for
+  listing: 0,  // the timer of the table, while it waits for the view to rest
+};

@@ -1,0 +1,62 @@
+"""MkDocs calls these at each build: they add the pages that are made from the sources."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from failslow.kit import Kit
+from failslow.site import layout, reference
+
+REFERENCE = "Reference"
+log = logging.getLogger("mkdocs.hooks.failslow")  # what it warns of fails a strict build
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Puts a page per header into the navigation, below the entry `Reference`."""
+    names = list(reference.pages(_kit(config).headers))
+    for entry in config.nav or []:
+        if REFERENCE in entry:
+            entry[REFERENCE] = _navigation(names)
+
+
+@event_priority(100)  # the plugins must see these pages
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Adds the pages of the reference."""
+    for name, text in reference.pages(_kit(config).headers).items():
+        files.append(File.generated(config, f"{REFERENCE.lower()}/{name}", content=text))
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Fills in the layout where a page asks for it."""
+    if "{{ layout" not in markdown:
+        return markdown
+    found = layout.read(_kit(config).root)
+    for problem in found.problems:
+        log.warning(problem)
+    markdown = markdown.replace("{{ layout.diagram }}", layout.diagram(found))
+    return markdown.replace("{{ layout.table }}", layout.table(found))
+
+
+def _navigation(names: list[str]) -> list[Any]:
+    """The pages in their order; those of a directory below are a section of its name."""
+    entries: list[Any] = []
+    sections: dict[str, list[Any]] = {"": entries}
+    for name in names:
+        page = Path(name)
+        directory = page.parent.as_posix().removeprefix(".")
+        if directory not in sections:
+            sections[directory] = []
+            entries.append({f"{directory}/": sections[directory]})
+        place = f"{REFERENCE.lower()}/{name}"
+        title = page.with_suffix(".h").name
+        sections[directory].append(place if name == "index.md" else {title: place})
+    return entries
+
+
+def _kit(config: MkDocsConfig) -> Kit:
+    return Kit(Path(config.config_file_path).resolve().parents[1])

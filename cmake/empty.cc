@@ -1,0 +1,1 @@
+// Of targets without sources of their own.

@@ -1,0 +1,21 @@
+# Targets in groups: each command of `kit` builds the group that it needs, and nothing else.
+#   grading     `kit grade`: sealed suites, measurement, and what submissions link to
+#   checks      `kit check`: every test program, and the programs that tests start
+#   benchmarks  `kit bench`: benchmarks and tools
+# `kit test` and `kit cluster` build less: the <program>_given of labs.cmake.
+add_custom_target(grading)
+add_custom_target(checks)
+add_custom_target(benchmarks)
+
+include(GoogleTest)
+# ctest asks the programs for their tests: building them runs nothing.
+set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)
+
+# failslow_test(TARGET TIMEOUT seconds [PREFIX p.] [ARGUMENTS word...] [NEEDS target...])
+# A GoogleTest program for ctest. NEEDS: programs that it starts.
+function(failslow_test TARGET)
+  cmake_parse_arguments(ARG "" "PREFIX;TIMEOUT" "ARGUMENTS;NEEDS" ${ARGN})
+  gtest_discover_tests(${TARGET} TEST_PREFIX "${ARG_PREFIX}" EXTRA_ARGS ${ARG_ARGUMENTS}
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  add_dependencies(checks ${TARGET} ${ARG_NEEDS})
+endfunction()

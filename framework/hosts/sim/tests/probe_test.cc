@@ -1,0 +1,109 @@
+// Probes in simulation: what a step cost and took, and that a probe changes nothing.
+#include "depfast/host/probe.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "depfast/host/service.h"
+#include "sim/simulator.h"
+#include "sim/step_host.h"
+#include "sim/tests/world.h"
+
+namespace depfast::sim {
+namespace {
+
+struct Thanks {
+  MSGPACK_DEFINE()
+};
+struct Greet {
+  using Reply = Thanks;
+  static constexpr MethodId kMethod = 1;
+  static constexpr const char* kName = "Greet";
+  MSGPACK_DEFINE()
+};
+
+// Replica 0 greets its peers every 5 ms, and draws a number for each round.
+class Greeter : public Service {
+ public:
+  explicit Greeter(Runtime& runtime) : runtime_(runtime) {}
+
+  void Start() override {
+    runtime_.rpc().Handle<Greet>([](PeerId, const Greet&) { return Thanks{}; });
+    if (runtime_.self() != 0) return;
+    runtime_.Spawn("greet", [this] {
+      for (;;) {
+        runtime_.Sleep(5ms);
+        runtime_.RandomBetween(1, 6);
+        for (const auto& call : runtime_.rpc().CallAll(runtime_.peers(), Greet{})) call->Wait(2ms);
+      }
+    });
+  }
+
+ private:
+  Runtime& runtime_;
+};
+
+std::unique_ptr<Service> MakeGreeter(Runtime& runtime) {
+  return std::make_unique<Greeter>(runtime);
+}
+
+class UsageProbe : public RuntimeProbe {
+ public:
+  void OnStepEnd(const Runtime& runtime, const StepUsage& usage) override {
+    if (runtime.self() == 0) usages.push_back(usage);
+  }
+  std::vector<StepUsage> usages;
+};
+
+struct Record {
+  std::vector<StepUsage> usages;
+  std::vector<Time> steps;  // of replica 0
+  std::uint64_t hash = 0;
+};
+
+Record RunGreeters(bool probed, const FaultPlan& faults = {}) {
+  UsageProbe probe;
+  World world(InProcessReplicas(MakeGreeter, probed ? &probe : nullptr), 3, Exact(), 1);
+  world.sim.Schedule(faults);
+  world.sim.Start();
+  world.sim.RunUntil(100ms);
+  Record run{probe.usages, {}, world.sim.trace().hash()};
+  for (const World::Step& step : world.StepsOf(0)) run.steps.push_back(step.at);
+  return run;
+}
+
+TEST(SimProbes, EveryStepIsHeardOfOnceWhenTheNextOneBegins) {
+  const Record run = RunGreeters(true);
+  ASSERT_GT(run.steps.size(), 20U);
+  ASSERT_EQ(run.usages.size() + 1, run.steps.size());
+  for (std::size_t i = 0; i < run.usages.size(); ++i) EXPECT_EQ(run.usages[i].began, run.steps[i]);
+}
+
+TEST(SimProbes, AStepTakesWhatItCosts) {
+  const Record run = RunGreeters(true);
+  ASSERT_FALSE(run.usages.empty());
+  // The first step spawns a coroutine: no frames, no disk.
+  EXPECT_EQ(run.usages[0].cost, Exact().cpu.per_step);
+  for (const StepUsage& usage : run.usages) EXPECT_EQ(usage.took, usage.cost);
+}
+
+TEST(SimProbes, AStepTakesLongerOnASlowProcessorAndCostsTheSame) {
+  const Record run = RunGreeters(true, {CpuSlow({0}, 5)});
+  ASSERT_FALSE(run.usages.empty());
+  EXPECT_EQ(run.usages[0].cost, Exact().cpu.per_step);
+  for (const StepUsage& usage : run.usages) EXPECT_EQ(usage.took, usage.cost * 20);
+}
+
+TEST(SimProbes, ARestartedReplicaIsNotToldOfItsFormerSteps) {
+  const Record run = RunGreeters(true, {CrashFault({0}).From(40ms).For(20ms)});
+  EXPECT_EQ(run.usages.size() + 2, run.steps.size()) << "the last step of both lives is not heard";
+}
+
+TEST(SimProbes, AProbeChangesNoTraceHash) {
+  EXPECT_EQ(RunGreeters(true).hash, RunGreeters(false).hash);
+}
+
+}  // namespace
+}  // namespace depfast::sim

@@ -1,0 +1,74 @@
+// HostedRuntime: a Runtime, and what its host does to it.
+//
+// A host delivers what has arrived and then calls Run: that is a step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "depfast/host/host.h"
+#include "depfast/host/probe.h"
+#include "depfast/runtime.h"
+#include "depfast/time.h"
+
+namespace depfast {
+
+// The replica's number, and its limits.
+struct RuntimeOptions {
+  PeerId self = 0;
+  int replicas = 1;                      // the replicas' ids are 0 .. replicas - 1
+  std::size_t stack_bytes = 256 * 1024;  // per coroutine; pages are used only when touched
+  std::uint64_t resumes_per_step_max = 10'000'000;  // a guard against coroutines that spin
+  Probes probes;  // each outlives the runtime, and hears of everything in this order
+};
+
+// Thrown by HostedRuntime::Run when a step does not end: more coroutine resumptions than the limit.
+class RunawayError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class HostedRuntime final : public Runtime {
+ public:
+  // The host must outlive the runtime.
+  HostedRuntime(Host& host, const RuntimeOptions& options);
+  ~HostedRuntime();
+
+  // Runs `body` (outside any coroutine) with this runtime as the current one.
+  void Enter(const std::function<void()>& body);
+
+  // Enter, for the body that starts the service.
+  void Start(const std::function<void()>& body);
+
+  void DeliverFrame(PeerId from, std::string_view bytes);
+  void DeliverIo(IoCompletion completion);
+
+  // Runs until every coroutine waits, timers due at Now() included, then tells the host when the
+  // next timer is due. Throws RunawayError, or what a coroutine let escape.
+  void Run();
+
+  // What the latest step used: for probes. The host calls it once for each step, as soon as it
+  // knows, and before it delivers anything of a later step. A host may leave it out if there are no
+  // probes.
+  void StepEnded(const StepUsage& usage);
+  bool has_probes() const { return !probes_.empty(); }
+
+  // Ends every coroutine: each suspended Wait throws Cancelled, so that the destructors on the
+  // coroutines' stacks run. The host ignores what they still send. Called by the destructor at the
+  // latest; a host calls it before it destroys the service whose data the stacks refer to.
+  void Shutdown();
+
+  // For people: every suspended coroutine with its name, the event it waits on, since when, and its
+  // stack.
+  std::string DumpCoroutines();
+
+ private:
+  const Probes probes_;
+  Time requested_wake_ = kNever;
+};
+
+}  // namespace depfast

@@ -1,0 +1,82 @@
+// RuntimeProbe: hears of what a replica's runtime does.
+//
+// Statistics, recordings, verification and detectors are probes. A runtime without a probe pays
+// nothing for them. A probe only looks: it must not change the runtime, so that a replica with
+// probes does what it does without.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "depfast/dependency.h"
+#include "depfast/event.h"
+#include "depfast/peer.h"
+#include "depfast/rpc_event.h"
+#include "depfast/time.h"
+
+namespace depfast {
+
+class Runtime;
+
+// What one step of a replica used.
+struct StepUsage {
+  Time began{0};
+  // Processor time. The simulator's model in simulation, measured on the real host.
+  Duration cost{0};
+  // From the beginning to the end: longer than `cost` where the processor is slow or shared.
+  Duration took{0};
+};
+
+// All functions are called while the runtime's step runs, in the order in which things happen. The
+// references are good during the call only. `runtime` tells the replica and the time.
+class RuntimeProbe {
+ public:
+  // A coroutine.
+  struct Task {
+    std::uint64_t id = 0;  // counts the coroutines of this runtime, from 1; 0: outside a coroutine
+    const char* name = "";
+    Dependency dependency;
+  };
+
+  virtual ~RuntimeProbe() = default;
+
+  // The service has started: its RPC handlers are known.
+  virtual void OnStart(const Runtime& /*runtime*/) {}
+
+  // A coroutine is made; its body has returned, or has let an exception escape. The coroutines that
+  // the end of the replica unwinds have no OnEnd.
+  virtual void OnSpawn(const Runtime& /*runtime*/, const Task& /*task*/) {}
+  virtual void OnEnd(const Runtime& /*runtime*/, const Task& /*task*/) {}
+
+  // A call is issued. What follows is one OnReply or one OnRelease, unless the replica ends first.
+  virtual void OnCall(const Runtime& /*runtime*/, const Task& /*caller*/, const RpcCall& /*call*/) {
+  }
+  // The call has its reply, or has failed: see RpcCall::error, which includes the timeout.
+  virtual void OnReply(const Runtime& /*runtime*/, const RpcCall& /*call*/) {}
+  // The call is given up: see Rpc::Release.
+  virtual void OnRelease(const Runtime& /*runtime*/, const RpcCall& /*call*/) {}
+  // A reply that no call waits for: it is late, or a duplicate.
+  virtual void OnStrayReply(const Runtime& /*runtime*/, PeerId /*from*/, CallId /*call*/) {}
+
+  // A coroutine is suspended until `event` is decided; that wait is over. A Wait that returns at
+  // once is not heard.
+  virtual void OnWait(const Runtime& /*runtime*/, const Task& /*task*/, const Event& /*event*/) {}
+  virtual void OnWaitEnd(const Runtime& /*runtime*/, const Task& /*task*/, const Event& /*event*/,
+                         Outcome /*outcome*/) {}
+
+  // A step has ended. In simulation its usage is known, and this is called, at the beginning of the
+  // next step.
+  virtual void OnStepEnd(const Runtime& /*runtime*/, const StepUsage& /*usage*/) {}
+};
+
+using Probes = std::vector<RuntimeProbe*>;
+
+// A probe that reports what it has found, also from a sealed replica to the process that grades.
+class ReportingProbe : public RuntimeProbe {
+ public:
+  // MessagePack. The header of the probe says what it holds, and reads it.
+  virtual std::string Report(const Runtime& runtime) const = 0;
+};
+
+}  // namespace depfast

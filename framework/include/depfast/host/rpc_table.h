@@ -1,0 +1,104 @@
+// RpcTable: outstanding calls and handlers, as bytes. Rpc (rpc.h) adds the types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "depfast/dependency.h"
+#include "depfast/host/frame.h"
+#include "depfast/host/host.h"
+#include "depfast/rpc_event.h"
+#include "depfast/time.h"
+
+namespace depfast {
+
+class Runtime;
+
+// What went wrong on the wire, counted. A malformed frame never does more harm than this.
+struct RpcCounters {
+  std::uint64_t malformed_frames = 0;
+  std::uint64_t unknown_methods = 0;
+  std::uint64_t stray_replies = 0;        // late, released or never asked for
+  std::uint64_t background_requests = 0;  // served without a dependency id
+};
+
+class RpcTable {
+ public:
+  // Both outlive the table.
+  RpcTable(Host& host, Runtime& runtime) : host_(host), runtime_(runtime) {}
+  RpcTable(const RpcTable&) = delete;
+  RpcTable& operator=(const RpcTable&) = delete;
+
+  // Called by the runtime with each frame the host delivers.
+  void Deliver(PeerId from, std::string_view bytes);
+
+  // See Rpc::Release.
+  void Release(RpcCall& call);
+
+  // Answers the request of that header.
+  template <typename ReplyType>
+  void Respond(PeerId peer, FrameHeader header, const ReplyType& reply) {
+    header.kind = FrameKind::kReply;
+    SendReply(peer, EncodeFrame(header, reply));
+  }
+
+  const RpcCounters& counters() const { return counters_; }
+  // The reason of the latest malformed frame; empty if there was none.
+  const std::string& last_malformed() const { return last_malformed_; }
+  // Calls without an answer yet.
+  std::size_t outstanding() const;
+  // Of the methods that have handlers.
+  std::map<MethodId, std::string> MethodNames() const;
+
+ protected:
+  // Decodes and serves one request. Returns false for a malformed body, with the reason in `error`.
+  using Server =
+      std::function<bool(PeerId, const FrameHeader&, std::string_view body, std::string& error)>;
+
+  ~RpcTable() = default;
+
+  // Serves a method from now on. `name` is a string literal.
+  void Serve(MethodId method, const char* name, Server server) {
+    methods_[method] = {name, std::move(server)};
+  }
+
+  CallId NextCall();
+  Dependency CurrentDependency() const;
+  // Sends the request of a call, and expects its reply. The calls of one broadcast share an id.
+  void Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes& bytes,
+                Duration timeout);
+  void SendError(PeerId peer, const FrameHeader& request, RpcError error);
+  void SpawnHandler(const char* name, const Dependency& dependency, std::function<void()> body);
+
+ private:
+  struct Method {
+    const char* name;
+    Server serve;
+  };
+
+  void Forget(RpcCall& call);  // the reply is no longer expected
+  void Decide(RpcCall& call);  // its reply or error is set: tells probes, then waiters
+  void SendReply(PeerId peer, std::string bytes);
+  void DeliverRequest(PeerId from, const DecodedFrame& frame);
+  void DeliverReply(PeerId from, const DecodedFrame& frame);
+  void DropStrayReply(PeerId from, CallId call);
+  void CountMalformed(PeerId from, const std::string& reason);
+
+  Host& host_;
+  Runtime& runtime_;
+  CallId last_call_ = 0;  // 0: none yet
+  std::map<MethodId, Method> methods_;
+  // Outstanding calls: a broadcast shares one id among its peers, so the peer is part of the key.
+  std::map<PeerId, std::unordered_map<CallId, std::shared_ptr<RpcCall>>> calls_;
+  RpcCounters counters_;
+  std::string last_malformed_;
+};
+
+}  // namespace depfast

@@ -1,0 +1,161 @@
+#include "depfast/host/rpc_table.h"
+
+#include <utility>
+
+#include "core/scheduler.h"
+#include "depfast/host/probe.h"
+#include "depfast/runtime.h"
+
+namespace depfast {
+
+std::string RpcCall::Describe() const {
+  return std::string("RpcEvent ") + name_ + " -> " + std::to_string(peer_);
+}
+
+WaitDescription RpcCall::DescribeWait() const {
+  WaitDescription wait;
+  wait.Include(peer_, IsReady() ? Vote::kYes : IsFailed() ? Vote::kLost : Vote::kPending);
+  return wait;
+}
+
+CallId RpcTable::NextCall() {
+  // A replica that restarts must not take a late reply to its former self for one to a new call, so
+  // each incarnation numbers its calls from somewhere else.
+  constexpr int kRandomBits = 40;
+  if (last_call_ == 0) last_call_ = host_.Random() >> (64 - kRandomBits);
+  return ++last_call_;
+}
+
+void RpcTable::Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes& bytes,
+                        Duration timeout) {
+  call->id_ = id;
+  call->frame_ = host_.Send(call->peer(), bytes);
+  calls_[call->peer()].emplace(id, call);
+  const Scheduler& scheduler = runtime_.scheduler();
+  for (RuntimeProbe* probe : scheduler.probes()) {
+    probe->OnCall(runtime_, scheduler.current_task(), *call);
+  }
+  if (timeout == kForever) return;
+  call->timer_ = runtime_.scheduler().AddTimer(After(runtime_.Now(), timeout), [this, call] {
+    host_.Release(call->peer(), call->frame_);  // nobody waits for what it would ask
+    calls_[call->peer()].erase(call->id_);
+    call->error_ = RpcError::kTimedOut;
+    Decide(*call);
+  });
+}
+
+void RpcTable::Forget(RpcCall& call) {
+  calls_[call.peer()].erase(call.id_);
+  // Else a step would be asked for, and charged, just to find the call answered long ago.
+  runtime_.scheduler().CancelTimer(call.timer_);
+}
+
+void RpcTable::Decide(RpcCall& call) {
+  for (RuntimeProbe* probe : runtime_.scheduler().probes()) probe->OnReply(runtime_, call);
+  call.Test();
+}
+
+void RpcTable::Release(RpcCall& call) {
+  if (call.IsDecided()) return;
+  const auto keep_alive = call.shared_from_this();
+  host_.Release(call.peer(), call.frame_);
+  Forget(call);
+  call.error_ = RpcError::kReleased;
+  for (RuntimeProbe* probe : runtime_.scheduler().probes()) probe->OnRelease(runtime_, call);
+  call.Test();
+}
+
+std::size_t RpcTable::outstanding() const {
+  std::size_t sum = 0;
+  for (const auto& [peer, calls] : calls_) sum += calls.size();
+  return sum;
+}
+
+std::map<MethodId, std::string> RpcTable::MethodNames() const {
+  std::map<MethodId, std::string> names;
+  for (const auto& [id, method] : methods_) names[id] = method.name;
+  return names;
+}
+
+Dependency RpcTable::CurrentDependency() const { return runtime_.dependency(); }
+
+void RpcTable::SpawnHandler(const char* name, const Dependency& dependency,
+                            std::function<void()> body) {
+  runtime_.scheduler().Spawn(name, dependency, std::move(body));
+}
+
+void RpcTable::Deliver(PeerId from, std::string_view bytes) {
+  std::string error;
+  const auto frame = DecodeFrame(bytes, error);
+  if (!frame) {
+    CountMalformed(from, error);
+  } else if (frame->header.kind == FrameKind::kRequest) {
+    DeliverRequest(from, *frame);
+  } else {
+    DeliverReply(from, *frame);
+  }
+}
+
+void RpcTable::DeliverRequest(PeerId from, const DecodedFrame& frame) {
+  if (frame.header.dependency.kind == Dependency::Kind::kNone) ++counters_.background_requests;
+  const auto method = methods_.find(frame.header.method);
+  if (method == methods_.end()) {
+    ++counters_.unknown_methods;
+    SendError(from, frame.header, RpcError::kUnknownMethod);
+    return;
+  }
+  std::string error;
+  if (!method->second.serve(from, frame.header, frame.body, error)) {
+    CountMalformed(from, std::string(method->second.name) + ": " + error);
+    SendError(from, frame.header, RpcError::kMalformed);
+  }
+}
+
+void RpcTable::DeliverReply(PeerId from, const DecodedFrame& frame) {
+  const auto peer = calls_.find(from);
+  const auto found = peer == calls_.end() ? decltype(peer->second.begin()){}
+                                          : peer->second.find(frame.header.call);
+  if (peer == calls_.end() || found == peer->second.end()) {
+    DropStrayReply(from, frame.header.call);
+    return;
+  }
+  const auto call = found->second;
+  Forget(*call);
+  std::string error;
+  if (frame.header.kind == FrameKind::kReply) {
+    call->answered_ = call->DecodeReply(frame.body, error);
+    if (!call->answered_) call->error_ = RpcError::kMalformed;
+  } else {
+    const auto code = DecodeBody<std::uint32_t>(frame.body, error);
+    const bool known = code && *code >= static_cast<std::uint32_t>(RpcError::kUnknownMethod) &&
+                       *code <= static_cast<std::uint32_t>(RpcError::kRejected);
+    call->error_ = known ? static_cast<RpcError>(*code) : RpcError::kMalformed;
+    if (!known && error.empty()) error = "unknown error code";
+  }
+  Decide(*call);
+  if (!error.empty()) CountMalformed(from, std::string(call->Label()) + " reply: " + error);
+}
+
+void RpcTable::DropStrayReply(PeerId from, CallId call) {
+  ++counters_.stray_replies;
+  for (RuntimeProbe* probe : runtime_.scheduler().probes()) {
+    probe->OnStrayReply(runtime_, from, call);
+  }
+}
+
+void RpcTable::CountMalformed(PeerId from, const std::string& reason) {
+  ++counters_.malformed_frames;
+  last_malformed_ = "from " + std::to_string(from) + ": " + reason;
+}
+
+void RpcTable::SendReply(PeerId peer, std::string bytes) {
+  host_.Send(peer, MakeBytes(std::move(bytes)));
+}
+
+void RpcTable::SendError(PeerId peer, const FrameHeader& request, RpcError error) {
+  FrameHeader header = request;
+  header.kind = FrameKind::kError;
+  SendReply(peer, EncodeFrame(header, static_cast<std::uint32_t>(error)));
+}
+
+}  // namespace depfast

@@ -1,0 +1,14 @@
+#include "depfast/verify/probes.h"
+
+#include <stdexcept>
+
+#include "depfast/verify/wait_statistics.h"
+
+namespace depfast {
+
+std::unique_ptr<ReportingProbe> MakeProbe(const std::string& name) {
+  if (name == WaitStatistics::kName) return std::make_unique<WaitStatistics>();
+  throw std::invalid_argument("there is no probe '" + name + "'");
+}
+
+}  // namespace depfast

@@ -1,0 +1,50 @@
+#include "replica_cluster.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace depfast::real {
+
+ReplicaCluster::Port::Port() {
+  auto [socket, where] = ListenAnywhere();
+  listener = Descriptor(dup(socket.get()));  // without close-on-exec: for the child
+  endpoint = where;
+}
+
+ReplicaCluster::ReplicaCluster(std::string program, const Options& options)
+    : program_(std::move(program)), replicas_(static_cast<std::size_t>(options.replicas)) {
+  for (Replica& replica : replicas_) {
+    if (options.redis) replica.redis.emplace();
+    peers_ += (peers_.empty() ? "" : ",") + ToString(replica.port.endpoint);
+  }
+  for (int id = 0; id < options.replicas; ++id) Start(id);
+}
+
+void ReplicaCluster::Start(int id) {
+  Replica& replica = At(id);
+  const auto fd = [](const Port& port) { return std::to_string(port.listener.get()); };
+  std::vector<std::string> flags = {"--id",   std::to_string(id), "--peers",     peers_,
+                                    "--data", DataPath(id),       "--listen-fd", fd(replica.port)};
+  if (replica.redis) flags.insert(flags.end(), {"--redis-listen-fd", fd(*replica.redis)});
+  replica.process.emplace(program_, flags, LogPath(id));
+  replica.runs = true;
+}
+
+void ReplicaCluster::Kill(const std::vector<int>& ids) {
+  for (const int id : ids) {
+    At(id).process->Signal(SIGKILL);
+    At(id).runs = false;
+  }
+  for (const int id : ids) At(id).process.reset();
+}
+
+int ReplicaCluster::AwaitEnd(int id) {
+  const int status = At(id).process->Wait();
+  At(id).process.reset();
+  At(id).runs = false;
+  return status;
+}
+
+}  // namespace depfast::real

@@ -1,0 +1,72 @@
+// ReplicaCluster: replicas of one program as processes with sockets and disks on the loopback, to
+// be killed and started again.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "process.h"
+#include "real/descriptor.h"
+#include "real/endpoint.h"
+#include "support.h"
+
+namespace depfast::real {
+
+class ReplicaCluster {
+ public:
+  struct Options {
+    int replicas = 3;
+    bool redis = false;  // each replica has a port for Redis clients, too
+  };
+
+  // Starts all replicas, without data. They end with the object.
+  ReplicaCluster(std::string program, const Options& options);
+
+  int size() const { return static_cast<int>(replicas_.size()); }
+
+  // Requires: it was killed. Its data is as it left it.
+  void Start(int id);
+  // SIGKILL to all of them, then waits for their ends.
+  void Kill(const std::vector<int>& ids);
+  // Waits until it ends by itself, and returns its exit status.
+  int AwaitEnd(int id);
+
+  // Any thread may ask.
+  bool Runs(int id) const { return At(id).runs; }
+  const Endpoint& endpoint(int id) const { return At(id).port.endpoint; }
+  // Requires: the options say `redis`.
+  const Endpoint& redis_endpoint(int id) const { return At(id).redis->endpoint; }
+
+  std::string DataPath(int id) const { return temp_ / ("data" + std::to_string(id)); }
+  // What it said on stderr since its latest start.
+  std::string LogOf(int id) const { return Contents(LogPath(id)); }
+
+ private:
+  // Listens while the replica is down, too, so that nobody else gets the port. A client that
+  // connects meanwhile is not greeted.
+  struct Port {
+    Port();
+    Descriptor listener;
+    Endpoint endpoint;
+  };
+  struct Replica {
+    Port port;
+    std::optional<Port> redis;
+    std::optional<Process> process;
+    std::atomic<bool> runs{false};
+  };
+
+  Replica& At(int id) { return replicas_[static_cast<std::size_t>(id)]; }
+  const Replica& At(int id) const { return replicas_[static_cast<std::size_t>(id)]; }
+  std::string LogPath(int id) const { return temp_ / ("log" + std::to_string(id)); }
+
+  const std::string program_;
+  TempDir temp_;
+  std::string peers_;  // all endpoints, as --peers wants them
+  std::deque<Replica> replicas_;
+};
+
+}  // namespace depfast::real
