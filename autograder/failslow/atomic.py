@@ -1,4 +1,4 @@
-"""Files and directories that appear whole or not at all."""
+"""Writes files and directories atomically: readers see all of one or nothing."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def copy(source: Path, final: Path) -> None:
-    """Makes `final` a copy of `source` in one step, and its directory if there is none."""
+    """Makes `final` a copy of `source` in one step. Creates its directory if it is missing."""
     final.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{final.name}.", dir=final.parent)
     os.close(handle)
@@ -41,9 +41,9 @@ def copy(source: Path, final: Path) -> None:
 
 @contextmanager
 def directory(final: Path) -> Iterator[Path]:
-    """A scratch directory that becomes `final` when the body succeeds, else is removed.
+    """A scratch directory that becomes `final` when the body succeeds, and is removed otherwise.
 
-    When another process made `final` meanwhile, theirs stays: both were made from one key.
+    If another process made `final` meanwhile, that one stays: both were made from the same key.
     """
     final.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{final.name}.", dir=final.parent))

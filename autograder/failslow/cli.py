@@ -1,7 +1,7 @@
-"""The command line: parses arguments, runs a command, turns what it raises into an exit code.
+"""The command line: parses arguments, runs a command, turns its exceptions into an exit code.
 
-Exit codes: 0 done, 1 tests failed or points lost, 2 cannot do it (one line on stderr says
-why), 130 interrupted.
+Exit codes: 0 done, 1 tests failed or points lost, 2 cannot do it (with a one-line reason on
+stderr), 130 interrupted.
 """
 
 import argparse
@@ -25,7 +25,7 @@ Command = Callable[[Kit, argparse.Namespace], int]
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """One line like every other complaint, instead of argparse's usage text."""
+        """One line like every other error message, instead of argparse's usage text."""
         raise CannotDo(f"{message} (see ./{self.prog} --help)")
 
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
         console.error(str(interrupt) or "interrupted; nothing was written")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone (`kit replay ... | head`).
+        # The reader of the output has gone (`kit replay ... | head`).
         sys.stderr.close()
         return EXIT_CANNOT
 
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
     cluster.add_to(_add(commands, "cluster", "run a solution's replicas here", cluster.run))
     _add_site(commands)
-    _add(commands, "doctor", "show what is there and what is missing", _doctor)
+    _add(commands, "doctor", "list installed and missing packages", _doctor)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)
     built.add_argument("targets", nargs="*", metavar="TARGET", help="of CMake: grading, say (all)")
     built.add_argument("--preset", default="release", help="a CMake preset (release)")

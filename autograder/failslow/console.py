@@ -1,7 +1,7 @@
-"""Where the kit prints: results on stdout, progress and errors on stderr.
+"""The kit's output: results on stdout, progress and errors on stderr.
 
-Kept apart so that `--json` output is clean and a redirected run stays readable: without a
-terminal, progress bars are replaced by one line per finished stage.
+The two are separate so that `--json` output is clean and a redirected run stays readable.
+Without a terminal, one line per finished stage replaces a progress bar.
 """
 
 import sys
@@ -22,7 +22,7 @@ from rich.progress import (
 WIDTH_WITHOUT_TERMINAL = 110
 
 Advance = Callable[[int, int, str], None]
-"""Called with (done, total, what is happening now)."""
+"""Called with (done, total, the current job)."""
 
 
 def stdout() -> Console:
@@ -40,7 +40,7 @@ def _console(stderr: bool) -> Console:
 
 
 def error(message: str, detail: str = "") -> None:
-    """One line that says why, then any detail below it."""
+    """Prints a one-line reason, then any detail below it."""
     one_line = " ".join(message.split())
     print(f"kit: {one_line}", file=sys.stderr)
     if detail.strip():

@@ -1,6 +1,6 @@
-"""Tells whether a submission is deterministic, and if not, where it first was not.
+"""Checks whether a submission is deterministic, and finds the first difference if not.
 
-One test is run twice with different memory contents and address layouts (`--perturb`). All
+One test runs twice with different memory contents and address layouts (`--perturb`). Everything
 that crosses the Host must be the same, line for line.
 """
 
@@ -17,7 +17,7 @@ LINE_CHARS_MAX = 300
 
 
 def compare(binary: Path, test: str, replica: Path) -> str | None:
-    """What to tell the student, or None when both runs agree. CouldNotGrade as `run_test`,
+    """The message for the student, or None when both runs agree. CouldNotGrade as `run_test`,
     and when there is no hash to compare."""
     first, second = (
         gtest.run_test(binary, test, gtest.Options(replica=replica, perturb=perturb, trace=True))
@@ -31,15 +31,15 @@ def compare(binary: Path, test: str, replica: Path) -> str | None:
 
 
 def describe(first: Sequence[str], second: Sequence[str]) -> str:
-    """The first crossing that differs, with what led to it."""
+    """The first crossing that differs, with the lines before it."""
     intro = (
-        "The submission is not deterministic: run twice with the same seed, it did different"
-        " things. Usual causes: an uninitialised variable, the order of pointers or of an"
+        "The submission is not deterministic: two runs with the same seed differ."
+        " Usual causes: an uninitialised variable, the order of pointers or of an"
         " unordered container, a clock or random numbers that are not the Host's."
     )
     index = first_difference(first, second)
     if index is None:
-        return f"{intro}\nThe traces agree, but not what was in the messages."
+        return f"{intro}\nThe traces agree, but the contents of the messages differ."
     context = [f"  {number + 1:>6}  {_cut(first[number])}" for number in _before(index)]
     return "\n".join(
         [
@@ -53,7 +53,7 @@ def describe(first: Sequence[str], second: Sequence[str]) -> str:
 
 
 def first_difference(first: Sequence[str], second: Sequence[str]) -> int | None:
-    """Index of the first line that differs; a run that ended early differs there."""
+    """Index of the first line that differs; a run that ended early differs at its end."""
     for index, (ours, theirs) in enumerate(zip_longest(first, second)):
         if ours != theirs:
             return index

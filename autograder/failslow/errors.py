@@ -2,10 +2,10 @@
 
 
 class CannotDo(Exception):
-    """What was asked cannot be done: wrong input, a broken machine, a test without a result.
+    """The command cannot be done: wrong input, a broken machine, a test without a result.
 
     Attributes:
-        detail: further lines (compiler output, say), printed below the one-line message.
+        detail: further lines, such as compiler output, printed below the one-line message.
     """
 
     def __init__(self, message: str, detail: str = "") -> None:
@@ -16,8 +16,7 @@ class CannotDo(Exception):
 class BadSubmission(CannotDo):
     """The submission is at fault (missing file, compile error), so its author can mend it.
 
-    Kept apart from other reasons because an unattended grader tells the student about this
-    one, and flags the instructor about all others.
+    An unattended grader reports this error to the student, and all others to the instructor.
     """
 
 

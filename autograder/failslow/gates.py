@@ -1,8 +1,8 @@
-"""Parts that need others: one root cause is explained once.
+"""Parts that need tests of other parts: one root cause is explained once.
 
-A part may name tests without which its own tell nothing new (lab.yaml, parts/needs): a Raft that
-elects nobody fails every test of replication, for a reason that one line has said already. When
-such a test fails, the tests of the part are not run. They score 0 and say because of whom.
+A part may name tests that its own tests depend on (lab.yaml, parts/needs). For example, a Raft
+that elects no leader fails every test of replication for the same reason. When a needed test
+fails, the tests of the part are not run. They score 0 and name the needed test.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,8 @@ RunAll = Callable[[Sequence[GradedTest]], Sequence[Outcome]]
 
 
 def run(lab: Lab, tests: Sequence[GradedTest], run_all: RunAll) -> list[Outcome]:
-    """Every test's outcome, in order. What is needed runs first; tests not given need not hold.
+    """Every test's outcome, in order. Needed tests run first; a needed test that is not among
+    `tests` is ignored.
 
     CannotDo when parts need each other.
     """
@@ -44,7 +45,7 @@ def reason(
     outcomes: Mapping[str, Outcome],
     but: str | None = None,
 ) -> str:
-    """Why the part's tests are skipped; empty if they are not. `but` is a test of the part."""
+    """The reason for skipping the part's tests, or "" to run them. `but`: a test of the part."""
     if but in part.needs:
         return ""
     for name in part.needs:
@@ -68,6 +69,6 @@ def _needs(lab: Lab, test: GradedTest, given: Mapping[str, GradedTest]) -> list[
 
 
 def _because(test: GradedTest) -> str:
-    # A hidden test's name tells what it does; its property is all a student sees.
-    who = "this does not hold" if test.hidden else f"{test.name} fails"
-    return f"Skipped because {who}: {test.description}"
+    # A hidden test's name would reveal its scenario; a student sees only its property.
+    cause = "this does not hold" if test.hidden else f"{test.name} fails"
+    return f"Skipped because {cause}: {test.description}"

@@ -1,8 +1,8 @@
 """Grades one submission unattended.
 
-Unlike `kit grade`, a submission that cannot be built gets a results.json with 0 points and the
-compiler's words: nobody reads stderr there, and the student must learn what to mend. Anything
-else that prevents grading leaves no result, which Gradescope shows as an autograder failure.
+Unlike with `kit grade`, a submission that cannot be built gets a results.json with 0 points and
+the compiler's output, because no student sees stderr there. Any other obstacle leaves no result,
+which Gradescope shows as an autograder failure.
 """
 
 import sys
@@ -16,7 +16,7 @@ from failslow.kit import Kit, this_kit
 
 
 def main(argv: Sequence[str], kit: Kit | None = None) -> int:
-    """`argv`: the submission's directory and the one for results.json. Returns 0 or 2."""
+    """`argv`: the submission's directory, and the directory for results.json. Returns 0 or 2."""
     submission, out = (Path(word) for word in argv)
     try:
         try:

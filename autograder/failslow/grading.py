@@ -1,7 +1,7 @@
 """Grades a submission: from a tree of files to rows with scores. Prints progress only.
 
-Order is fixed everywhere (labs by id, tests as their binary lists them), because two grades
-of one submission must be identical.
+The order is fixed (labs by id, tests in the order of their binary), because two grades of one
+submission must be identical.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ from failslow.submission import Submission
 class TestRow:
     """One graded line of a report.
 
-    `output` is for the student, `detail` for the instructor only. `test_id` is empty for
-    lines that no GoogleTest stands behind.
+    `output` is for the student, `detail` for the instructor only. `test_id` is empty for a line
+    without a GoogleTest.
     """
 
-    __test__ = False  # not a pytest class, whatever its name
+    __test__ = False  # not a pytest class, despite its name
 
     lab: str
     test_id: str
@@ -85,11 +85,11 @@ class Grade:
 
 @dataclass(frozen=True)
 class Scope:
-    """What to grade. The defaults grade everything; `kit check` grades mutants by parts.
+    """The parts to grade. The defaults grade everything; `kit check` grades mutants by parts.
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
-    `gates`: tests of a part are skipped when what it needs fails.
-    `seeds`: of the measurement; None for the number in its settings.
+    `gates`: skip the tests of a part when a test that the part needs fails.
+    `seeds`: the measurement's number of seeds; None for the number in its settings.
     """
 
     tests: frozenset[str] | None = None
@@ -184,7 +184,7 @@ class _LabGrader:
         )
 
     def _determinism(self, tests: list[GradedTest]) -> TestRow:
-        """The first test of each suite stands for it: the contract holds for every run."""
+        """Checks the first test of each suite: the contract holds for every run."""
         firsts = {test.suite: test for test in reversed(tests)}
         ordered = [firsts[suite] for suite in self._lab.suites if suite in firsts]
         with console.progress(f"Checking determinism of {self._lab.id}") as advance:
@@ -207,7 +207,10 @@ class _LabGrader:
 
 
 def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | None) -> None:
-    """`settings`: of the lab's measurement. CannotDo unless the points of every part's tests add up to what lab.yaml promises."""
+    """CannotDo unless the points of every part's tests add up to the part's points in lab.yaml.
+
+    `settings`: of the lab's measurement, whose rows have points, too.
+    """
     sums = {part.id: 0 for part in lab.parts}
     for test in tests:
         sums[lab.part(test.part).id] += test.points
@@ -229,7 +232,7 @@ def _test_row(lab: Lab, test: GradedTest, outcome: Outcome) -> TestRow:
     return TestRow(
         lab=lab.id,
         test_id=test.name,
-        # A hidden test's name tells what it does; its property is all a student sees.
+        # A hidden test's name would reveal its scenario; a student sees only its property.
         title=test.description if test.hidden else f"{test.name}: {test.description}",
         part=test.part,
         score=float(test.points) if outcome.passed else 0.0,

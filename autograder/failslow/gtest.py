@@ -29,8 +29,8 @@ class GradedTest:
 class Outcome:
     """A verdict. `failures` is empty exactly when the test passed.
 
-    `skipped_because`: one line; empty if the test ran. `operations`: how many a checker of
-    histories looked at.
+    `skipped_because`: one line; empty if the test ran. `operations`: the number of operations in
+    the histories that were checked.
     """
 
     failures: tuple[str, ...]
@@ -83,7 +83,7 @@ def list_graded(binary: Path, suite: str) -> list[GradedTest]:
 
 
 class Crashed(CouldNotGrade):
-    """The test process died or hung; `history` is what it had written by then."""
+    """The test process died or hung; `history` is its output up to then."""
 
     def __init__(self, message: str, detail: str, how: str, history: str) -> None:
         super().__init__(message, detail)
@@ -94,7 +94,7 @@ class Crashed(CouldNotGrade):
 def run_test(binary: Path, test: str, options: Options) -> Outcome:
     """Runs one test in a process of its own.
 
-    Raises CouldNotGrade (Crashed when the process died or hung) when there is no verdict: a
+    Raises CouldNotGrade when there is no verdict, and Crashed when the process died or hung. A
     missing result is never taken for a pass or a failure.
     """
     with tempfile.TemporaryDirectory(prefix="failslow-test-") as name:

@@ -1,4 +1,4 @@
-"""Where the parts of a checkout are. Nothing else in the package builds these paths."""
+"""The paths of a checkout. No other module of the package builds these paths."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -23,10 +23,10 @@ def run_all(
     advance: Advance,
     name_of: Callable[[Job], str],
 ) -> list[Result]:
-    """Results in the order of `jobs`, whatever order they finish in.
+    """Results in the order of `jobs`, not in the order of their ends.
 
-    The first exception of a job is raised, once the jobs that were running have ended; jobs
-    not yet begun are dropped. On an interrupt all children are killed.
+    The first exception of a job is raised after the running jobs have ended; jobs that have not
+    begun are dropped. On an interrupt all children are killed.
     """
     with ThreadPoolExecutor(max_workers=workers()) as pool:
         futures = {pool.submit(work, job): job for job in jobs}

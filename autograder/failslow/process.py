@@ -1,7 +1,7 @@
-"""Child processes: each in a process group of its own, none outlives the kit.
+"""Child processes: each is in a process group of its own, and none outlives the kit.
 
-Output goes to files, not pipes: a grandchild that keeps a pipe open must not hang the grader,
-and a runaway's output must not fill its memory.
+Output goes to files, not pipes. A grandchild that keeps a pipe open must not hang the grader,
+and the output of a runaway process must not fill the grader's memory.
 """
 
 import os
@@ -57,9 +57,9 @@ def run(
     timeout_s: float | None = None,
     merge_errors: bool = False,
 ) -> Completed:
-    """Runs a program to its end and returns its output (the last OUTPUT_BYTES_MAX of it).
+    """Runs a program to its end and returns the last OUTPUT_BYTES_MAX of its output.
 
-    At the end, and when the time is over, the child's whole process group is killed.
+    At the end, or after `timeout_s`, the child's whole process group is killed.
     Raises OSError when the program cannot be started.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
@@ -84,7 +84,7 @@ def lines(
 ) -> Generator[str | int, None, None]:
     """Yields output and error lines as they come, then the exit code as the last item.
 
-    For build tools and the like: closed early, it asks the child to end before it kills it.
+    For build tools. If the generator is closed early, the child gets SIGTERM before SIGKILL.
     """
     child = _start(argv, cwd, env, subprocess.PIPE, subprocess.STDOUT)
     assert child.stdout is not None
@@ -135,8 +135,8 @@ def _start(
 def _wait(child: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
     """Waits for the end; returns whether the time ran out.
 
-    The child is not reaped before its group is killed: until then its id cannot be reused,
-    so the signal cannot hit a stranger.
+    The child is not reaped before its group is killed. Until then its id cannot be reused, so the
+    signal cannot hit another process.
     """
     timed_out = threading.Event()
 
@@ -160,7 +160,7 @@ def _wait(child: subprocess.Popen[bytes], timeout_s: float | None) -> bool:
 
 
 def _ask_to_end(group: int) -> None:
-    """Gives a build tool time to end its own children, which it keeps in groups of their own."""
+    """Gives a build tool time to end its own children, which are in other process groups."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGTERM)
     deadline = time.monotonic() + ASKED_TO_END_S

@@ -36,7 +36,7 @@ SKIPPED = "[yellow]skipped[/yellow]"
 
 
 def print_grade(console: Console, grade: Grade) -> None:
-    """Every lab's rows, the measurement's figures, then what was lost and why, then the sum."""
+    """Prints every lab's rows, the measurement's figures, the lost points with reasons, the sum."""
     for lab in grade.labs:
         console.print(_lab_table(lab))
         if lab.measurement:
@@ -80,10 +80,11 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
     )
     console.print(f"Capacity without a fault: {capacities}.")
     console.print(
-        "Medians over the seeds; the worst seed in brackets. What the same followers cost dead is"
-        " allowed on top of the limits of the first two columns. Under realistic jitter, slow"
-        " against dead followers ('vs dead') and against none ('spare', not charged: what losing"
-        " the spare costs), throughput lost above latency grown.\n",
+        "Medians over the seeds, with the worst seed in brackets. The limits of the first two"
+        " columns also allow the cost of the same followers dead. The last two columns use"
+        " realistic jitter, with throughput lost above latency grown: slow against dead followers"
+        " ('vs dead'), and slow against normal ones ('spare': the cost of a lost spare, not"
+        " charged).\n",
         style="dim",
         soft_wrap=True,
     )

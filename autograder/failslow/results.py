@@ -1,7 +1,7 @@
 """results.json: a grade in Gradescope's format.
 
-Only `execution_time` may differ between two grades of one submission. What a student must not
-see (hidden tests' names and failures) goes to `extra_data`, which Gradescope does not show.
+Only `execution_time` may differ between two grades of one submission. Hidden tests' names and
+failures go to `extra_data`, which Gradescope does not show to students.
 """
 
 import json
@@ -39,7 +39,7 @@ def document(grade: Grade, seconds: float) -> dict[str, Any]:
 
 
 def rejection(message: str, detail: str) -> dict[str, Any]:
-    """The document for a submission that cannot be built: 0 points and what to mend."""
+    """The document for a submission that cannot be built: 0 points and the reason."""
     test = {
         "name": "The submission can be built",
         "number": "1.1",

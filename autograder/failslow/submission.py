@@ -1,4 +1,4 @@
-"""Takes from a submitted tree exactly the files the labs list, nothing else."""
+"""Takes exactly the files that the labs list from a submitted tree."""
 
 import os
 import stat
@@ -14,17 +14,17 @@ FILE_BYTES_MAX = 1 << 20
 
 @dataclass(frozen=True)
 class Submission:
-    """The labs to grade and the listed files' content, by path in the source tree to compile."""
+    """The labs to grade, and the listed files' contents by path in the tree to compile."""
 
     labs: tuple[Lab, ...]
     files: dict[str, bytes]
 
 
 def place(graded: Lab, part_of: Lab) -> str:
-    """The directory, in the tree to compile, of a lab's files as `graded` uses them.
+    """The directory of a lab's files in the tree to compile, when `graded` is built on them.
 
-    The reference's files lie apart: a submitted lab 1 may be graded beside a lab 2 that is
-    built on the reference's lab 1.
+    The reference's files are in a separate directory: a submitted lab 1 may be graded together
+    with a lab 2 that is built on the reference's lab 1.
     """
     return part_of.directory if _is_submitted(graded, part_of) else f"base/{part_of.directory}"
 
@@ -37,10 +37,10 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
     """Reads a submission.
 
     `tree` holds `<lab directory>/<file>`, or `<lab directory>/src/<file>` as in `labs/`.
-    Labs absent from the tree are not graded; `only` grades one lab (and reads what it needs).
+    Labs absent from the tree are not graded. `only` grades one lab, and reads the labs it needs.
 
-    Raises CannotDo for a missing directory or unknown lab, BadSubmission for a tree without
-    any lab, a listed file that is missing, or a needed lab that is missing.
+    Raises CannotDo for a missing directory or unknown lab. Raises BadSubmission for a tree without
+    any lab, for a missing listed file, and for a missing needed lab.
     """
     wanted = [labs.get(only)] if only else list(labs.by_id.values())
     if not tree.is_dir():
@@ -59,7 +59,7 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
 
 
 def source_directory(tree: Path, lab: Lab) -> Path | None:
-    """Where a tree keeps a lab's files, or None when the lab is absent."""
+    """The directory of a lab's files in a tree, or None when the lab is absent."""
     for directory in (tree / lab.directory, tree / lab.directory / "src"):
         if any((directory / name).exists() for name in lab.files):
             return directory
@@ -77,7 +77,7 @@ def _read_lab(tree: Path, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
 
 def _read_file(tree: Path, path: Path) -> bytes:
     shown = path.relative_to(tree)
-    # A link could name a hidden test, a FIFO would hang the grader.
+    # A symbolic link could name a hidden test; a FIFO would hang the grader.
     if tree.resolve() not in path.resolve().parents:
         raise BadSubmission(f"{shown} leads out of the submission")
     try:

@@ -1,4 +1,4 @@
-"""Waiting for processes that run by themselves, and tell nobody when they are ready."""
+"""Waiting for processes that do not report when they are ready: polling with a deadline."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ Answer = TypeVar("Answer")
 
 
 def first(ask: Callable[[], Answer | None], seconds: float) -> Answer | None:
-    """Asks again and again. The first answer that is not None; None if there is none in time."""
+    """Calls `ask` repeatedly. Its first answer that is not None, or None after `seconds`."""
     deadline = time.monotonic() + seconds
     while (answer := ask()) is None and time.monotonic() <= deadline:
         time.sleep(POLL_S)
@@ -18,5 +18,5 @@ def first(ask: Callable[[], Answer | None], seconds: float) -> Answer | None:
 
 
 def until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Whether the condition holds in time."""
+    """Returns whether the condition holds within `seconds`."""
     return first(lambda: condition() or None, seconds) is not None

@@ -17,7 +17,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def load(path: Path, schema_name: str) -> dict[str, Any]:
-    """The validated content; CannotDo with one line naming the file and the field if not."""
+    """The validated content. CannotDo, with a line that names file and field, if it is invalid."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -31,7 +31,7 @@ def load(path: Path, schema_name: str) -> dict[str, Any]:
 
 
 def first_complaint(content: object, schema_name: str) -> str | None:
-    """The most telling violation of a schema as 'field: why', or None."""
+    """The most relevant violation of a schema as 'field: reason', or None."""
     validator = jsonschema.Draft202012Validator(schema(schema_name))
     error = jsonschema.exceptions.best_match(validator.iter_errors(content))
     if error is None:

@@ -1,45 +1,30 @@
 #include "faults.h"
 
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <stdexcept>
 #include <utility>
+
+#include "faults/catalogue.h"
 
 namespace depfast::measure {
 namespace {
 
-// Document 002, Table 2 (cpu, disk), and a delay that no quorum of the other replicas waits for.
-constexpr int kCpuPercent = 5;
-constexpr std::int64_t kDiskBytesPerSecond = 128 * 1024;
-constexpr Duration kNetDelay = 400ms;
-
-using Victims = std::vector<PeerId>;
-using MakeFault = std::function<std::optional<sim::Fault>(Victims)>;
-
-const std::map<std::string, MakeFault>& Faults() {
-  static const std::map<std::string, MakeFault> kFaults = {
-      {"none", [](const Victims&) { return std::nullopt; }},
-      {"cpu-slow", [](Victims who) { return sim::CpuSlow(std::move(who), kCpuPercent); }},
-      {"disk-slow", [](Victims who) { return sim::DiskSlow(std::move(who), kDiskBytesPerSecond); }},
-      {"net-slow", [](Victims who) { return sim::NetSlow(std::move(who), kNetDelay); }},
-      {"dead", [](Victims who) { return sim::CrashFault(std::move(who)); }},
-  };
-  return kFaults;
-}
+constexpr const char* kNone = "none";
+constexpr const char* kDead = "dead";  // crashed, and not restarted before the end of the load
 
 }  // namespace
 
 std::vector<std::string> FaultNames() {
-  std::vector<std::string> names;
-  for (const auto& [name, make] : Faults()) names.push_back(name);
+  std::vector<std::string> names = {kNone, kDead};
+  for (const faults::Preset& preset : faults::kPresets) names.emplace_back(preset.name);
   return names;
 }
 
-std::optional<sim::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims) {
-  const auto found = Faults().find(name);
-  if (found == Faults().end()) throw std::invalid_argument("unknown fault '" + name + "'");
-  return found->second(std::move(victims));
+std::optional<faults::Fault> FaultOf(const std::string& name, std::vector<PeerId> victims) {
+  if (name == kNone) return std::nullopt;
+  if (name == kDead) return faults::CrashFault(std::move(victims));
+  const faults::Preset* preset = faults::FindPreset(name);
+  if (preset == nullptr) throw std::invalid_argument("unknown fault '" + name + "'");
+  return faults::MakeFault(preset->strength, std::move(victims));
 }
 
 }  // namespace depfast::measure

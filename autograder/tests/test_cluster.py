@@ -139,7 +139,7 @@ def test_down_ends_this_cluster_and_no_other(
     out = capsys.readouterr().out
     assert all(f"(pid {pid}): ended by SIGTERM" in out for pid in running)
     assert run_kit("cluster", "down", "--data", data) == 0
-    assert "nothing runs" in capsys.readouterr().out
+    assert "no replica runs" in capsys.readouterr().out
 
 
 def test_a_replica_that_ignores_sigterm_is_killed_and_named(
@@ -156,7 +156,7 @@ def test_a_replica_that_ignores_sigterm_is_killed_and_named(
     )
     assert run_kit("cluster", "down", "--data", data) == 0
     out = capsys.readouterr().out
-    assert out.count("ended by SIGKILL, as SIGTERM did not") == 1
+    assert out.count("ended by SIGKILL, because it ignored SIGTERM") == 1
     assert pids(data) == []
 
 
@@ -264,7 +264,7 @@ def test_a_cluster_without_a_leader_runs_and_says_so(
 ) -> None:
     monkeypatch.setattr(start, "READY_S", 0.5)
     assert up("NOLEADER:0") == 1
-    assert "no replica says 'role: leader'" in capsys.readouterr().err
+    assert "no replica reports 'role: leader'" in capsys.readouterr().err
     assert len(pids(data)) == 3
 
 
@@ -307,7 +307,7 @@ def test_a_dead_replica_is_shown_and_started_again(
     assert again.pid != victim.pid
     assert run_kit("cluster", "status", "--data", data) == 0
     assert run_kit("cluster", "start", 2, "--data", data) == 2
-    assert f"runs already (pid {again.pid})" in error_line(capsys)
+    assert f"already runs (pid {again.pid})" in error_line(capsys)
 
 
 @pytest.mark.parametrize(("action", "how"), [("stop", "SIGTERM"), ("kill", "SIGKILL")])
@@ -341,7 +341,7 @@ def test_a_replica_that_does_not_come_up_is_not_left_running(
     program.write_text(f"{program.read_text()}# MUTE:1\n")
     monkeypatch.setattr(start, "READY_S", 0.5)
     assert run_kit("cluster", "start", 1, "--data", data) == 2
-    assert "replica 1 tells nothing of itself" in error_line(capsys)
+    assert "replica 1 has written no metrics" in error_line(capsys)
     assert [process.number for process in replica_processes.find(data)] == [0, 2]
 
 
@@ -385,7 +385,7 @@ def test_a_restart_of_the_machine_is_recognised(
     state = json.loads((data / "cluster.json").read_text())
     (data / "cluster.json").write_text(json.dumps({**state, "boot": "another"}))
     assert run_kit("cluster", "status", "--data", data) == 2
-    assert "ended as the machine restarted" in error_line(capsys)
+    assert "ended when the machine restarted" in error_line(capsys)
     assert up() == 0
     assert "the machine restarted" in capsys.readouterr().err
 

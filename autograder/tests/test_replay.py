@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -173,6 +174,21 @@ def test_nothing_in_a_recording_ends_its_script(path: Path) -> None:
     assert "a &lt; b" in text
     body = data_of(text)["worlds"][0]["messages"][0][12]
     assert body == "</script><script>alert(1)</script>"
+
+
+def test_the_page_carries_every_module_that_it_imports() -> None:
+    text = page.document(SUBJECT, [World(seed=1, replicas=3)], ())
+    found = re.search(r'<script type="importmap">(.*?)</script>', text)
+    assert found is not None
+    modules = {name: unquote(url) for name, url in json.loads(found[1])["imports"].items()}
+    exports = {
+        name: set(re.findall(r"^export (?:const|function) (\w+)", source, re.M))
+        for name, source in modules.items()
+    }
+    assert 'import "replay/main.js"' in text
+    for source in modules.values():
+        for names, module in re.findall(r'^import \{([^}]*)\} from "([^"]+)"', source, re.M):
+            assert set(re.findall(r"\w+", names)) <= exports[module]
 
 
 def test_a_replica_shows_a_value_once(path: Path) -> None:

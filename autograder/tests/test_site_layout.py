@@ -67,6 +67,13 @@ def test_an_include_that_leads_up_or_inside_is_a_problem(
     assert problem.endswith(included)
 
 
+def test_directories_that_include_from_each_other_are_a_problem(checkout: Path) -> None:
+    write(checkout / "framework/include/depfast/bad.h", '#include "core/loop.h"\n')
+    found = layout.read(checkout).problems
+    words = "includes from a directory that includes from it"
+    assert found == [f"framework/include {words}", f"framework/src {words}"]
+
+
 def test_the_drawing_leaves_out_arrows_that_follow_from_others(checkout: Path) -> None:
     write(checkout / "labs/lab2/tests/raft_test.cc", '#include "depfast/event.h"\n')
     found = layout.read(checkout)

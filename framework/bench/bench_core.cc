@@ -1,4 +1,4 @@
-// What the core costs. The bar: coroutine_switch takes at most twice boost_switch, which is the
+// The costs of the core. The bar: coroutine_switch takes at most twice boost_switch, which is the
 // same pair of switches without our exception state, guard checks and bookkeeping.
 #include <benchmark/benchmark.h>
 

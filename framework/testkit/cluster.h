@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "faults/fault.h"
 #include "sim/simulator.h"
 #include "testkit/environment.h"
 #include "testkit/history.h"
@@ -29,7 +30,7 @@ struct ClusterOptions {
   // Which of the test's worlds this is: combined with the --seed of the run.
   std::uint64_t seed = 1;
   sim::Profile profile = sim::Profile::Lab();
-  std::vector<std::string> probes;  // see sim::ReplicaConfig
+  std::vector<std::string> probes = {};  // see sim::ReplicaConfig
 };
 
 class Cluster : private sim::Observer {
@@ -51,10 +52,10 @@ class Cluster : private sim::Observer {
   void Crash(PeerId replica) { simulator_.Crash(replica); }
   void Restart(PeerId replica) { simulator_.Restart(replica); }
   // Cuts `side` off from the other replicas, until Heal.
-  void Partition(std::vector<PeerId> side) { Begin(sim::PartitionFault(std::move(side))); }
-  void Begin(const sim::Fault& fault) { simulator_.Begin(fault); }
-  void End(const sim::Fault& fault) { simulator_.End(fault); }
-  void Schedule(const sim::FaultPlan& plan) { simulator_.Schedule(plan); }
+  void Partition(std::vector<PeerId> side) { Begin(faults::PartitionFault(std::move(side))); }
+  void Begin(const faults::Fault& fault) { simulator_.Begin(fault); }
+  void End(const faults::Fault& fault) { simulator_.End(fault); }
+  void Schedule(const faults::FaultPlan& plan) { simulator_.Schedule(plan); }
   // Ends all faults and restarts dead replicas.
   void Heal() { simulator_.HealAll(); }
 

@@ -268,12 +268,14 @@ void Recorder::OnRestart(PeerId replica, Time now) {
   Write("restart", now, Field("replica", replica));
 }
 
-void Recorder::OnFaultBegins(Time now, const sim::Fault& fault) { WriteFault("fault", now, fault); }
-void Recorder::OnFaultEnds(Time now, const sim::Fault& fault) { WriteFault("heal", now, fault); }
+void Recorder::OnFaultBegins(Time now, const faults::Fault& fault) {
+  WriteFault("fault", now, fault);
+}
+void Recorder::OnFaultEnds(Time now, const faults::Fault& fault) { WriteFault("heal", now, fault); }
 
-void Recorder::WriteFault(const char* what, Time now, const sim::Fault& fault) {
+void Recorder::WriteFault(const char* what, Time now, const faults::Fault& fault) {
   Write(what, now,
-        Text("kind", sim::Fault::Name(fault.kind)) + Field("replicas", List(fault.replicas)) +
+        Text("kind", faults::Fault::Name(fault.kind)) + Field("replicas", List(fault.replicas)) +
             Text("text", fault.Describe()));
 }
 

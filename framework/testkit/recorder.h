@@ -84,8 +84,8 @@ class Recorder : public RuntimeProbe,
                const Bytes& frame) override;
   void OnDeath(PeerId replica, Time now, const std::string& why) override;
   void OnRestart(PeerId replica, Time now) override;
-  void OnFaultBegins(Time now, const sim::Fault& fault) override;
-  void OnFaultEnds(Time now, const sim::Fault& fault) override;
+  void OnFaultBegins(Time now, const faults::Fault& fault) override;
+  void OnFaultEnds(Time now, const faults::Fault& fault) override;
 
   void OnTestPartResult(const testing::TestPartResult& result) override;
 
@@ -96,7 +96,7 @@ class Recorder : public RuntimeProbe,
   std::uint64_t Send(const Way& way, Time now, const Bytes& frame, bool again);
   void Hold(const Way& way, Time now, std::size_t more, std::size_t less);
   void WriteHeld();
-  void WriteFault(const char* what, Time now, const sim::Fault& fault);
+  void WriteFault(const char* what, Time now, const faults::Fault& fault);
   void Write(const char* what, Time now, const std::string& rest);
   // {"do":"`what`","w":`world_`,"t":`when``rest`}
   void WriteLine(const char* what, Time when, const std::string& rest);

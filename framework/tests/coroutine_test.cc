@@ -16,6 +16,7 @@
 
 #include "core/scheduler.h"
 #include "core/stack_overflow.h"
+#include "depfast/timeout_event.h"
 #include "depfast/value_event.h"
 #include "test_support.h"
 

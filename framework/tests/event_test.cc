@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "depfast/compound_event.h"
+#include "depfast/timeout_event.h"
 #include "depfast/value_event.h"
 #include "test_support.h"
 

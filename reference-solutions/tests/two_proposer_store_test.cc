@@ -36,7 +36,7 @@ TEST(TwoProposerStore, ExecutesACommandOnceAlthoughBothProposersGetIt) {
 
 TEST(TwoProposerStore, SurvivesASlowProposer) {
   KvWorld world({.replicas = kReplicas, .seed = 32});
-  world.cluster.Begin(sim::NetSlow({0}, 400ms));
+  world.cluster.Begin(faults::NetSlow({0}, 400ms));
   const Time begun = world.cluster.now();
   for (int i = 1; i <= 20; ++i) {
     ASSERT_EQ(world.DoAt(2, Words("INCR n")), Reply::Integer(i));
@@ -60,8 +60,8 @@ TEST(TwoProposerStore, IsLinearizableForClientsThatAskBothProposers) {
   constexpr int kClients = 4;
   constexpr int kEach = 30;
   KvWorld world({.replicas = kReplicas, .seed = 34});
-  world.cluster.Schedule(
-      {sim::NetSlow({0}, 40ms).From(50ms).For(100ms), sim::CrashFault({1}).From(200ms).For(200ms)});
+  world.cluster.Schedule({faults::NetSlow({0}, 40ms).From(50ms).For(100ms),
+                          faults::CrashFault({1}).From(200ms).For(200ms)});
   std::vector<std::unique_ptr<KvClient>> clients;
   int left = kClients * kEach;
   std::function<void(int, int)> next = [&](int who, int number) {

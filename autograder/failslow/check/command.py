@@ -50,7 +50,7 @@ STEPS = (
 )
 # --8<-- [end:steps]
 
-# What takes long and changes rarely: under --full.
+# Long steps whose results change rarely: under --full.
 # --8<-- [start:full]
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),
@@ -84,7 +84,7 @@ def run(kit: Kit, request: Request) -> int:
 
 
 def run_steps(steps: Sequence[Step], context: Context) -> Counts:
-    """Runs all steps, whatever fails: one run should tell all that is wrong."""
+    """Runs all steps, even after a failure: one run should report all problems."""
     total = Counts()
     failed: set[str] = set()
     for number, step in enumerate(steps, start=1):
@@ -106,8 +106,8 @@ def _run_step(step: Step, context: Context, failed: set[str]) -> Counts:
     except CannotDo as error:
         return Counts(problems=[f"{error}\n{error.detail}".rstrip()])
     except Exception:
-        # A defect of one step must not hide what the others have to say.
-        return Counts(problems=[f"the step itself broke\n{traceback.format_exc()}"])
+        # An error in one step must not hide the results of the others.
+        return Counts(problems=[f"the step itself failed\n{traceback.format_exc()}"])
     if counts.passed + counts.failed == 0:
         return Counts(problems=["the step checked nothing"])
     return counts

@@ -1,4 +1,4 @@
-"""Does the grader still grade? The reference, the starter, and every alternative."""
+"""Grades the reference, the starter and every alternative: the grader must still grade."""
 
 from pathlib import Path
 
@@ -18,8 +18,8 @@ STARTER_SHARE_MAX = 0.05
 def reference(context: Context) -> Counts:
     """Full marks, and a second grade that is identical.
 
-    The second measurement uses fewer seeds (all under --full): its trace hashes must be those
-    of the first, so its scores would be too.
+    The second measurement uses fewer seeds (all under --full). Its trace hashes must equal those
+    of the first; then its scores would be equal, too.
     """
     labs = load_labs(context.kit)
     seeds = FULL_SEEDS if context.full else None
@@ -35,9 +35,10 @@ def reference(context: Context) -> Counts:
 
 
 def compare(first: Grade, second: Grade) -> Counts:
-    """One check per test and per measured run that both grades have; there must be some.
+    """One check per test, and one per measured run that both grades have.
 
-    A measured row's score is a median over its seeds: grades of different seeds share the runs.
+    A measured row's score is a median over its seeds. So grades with different numbers of seeds
+    are compared by their runs.
     """
     counts = Counts()
     for ours, theirs in zip(first.rows, second.rows, strict=True):
@@ -52,7 +53,7 @@ def compare(first: Grade, second: Grade) -> Counts:
 
 
 def starter(context: Context) -> Counts:
-    """A student who writes nothing gets about nothing."""
+    """The unchanged starter scores about zero."""
     graded = _grade(context, load_labs(context.kit), context.kit.labs, Scope(seeds=1))
     counts = Counts()
     for lab in graded.labs:
@@ -66,7 +67,7 @@ def starter(context: Context) -> Counts:
 
 
 def alternatives(context: Context) -> Counts:
-    """A correct solution of another shape than the reference gets full marks, too."""
+    """A correct solution with another design than the reference gets full marks, too."""
     labs = load_labs(context.kit)
     found = load_alternatives(context.kit)
     if not found:

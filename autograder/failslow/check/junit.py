@@ -12,8 +12,9 @@ DETAIL_LINES = 30
 
 
 def read(path: Path, excuses: Sequence[str] = ()) -> Counts:
-    """Counts test cases. A skipped test is a failure: a test that never runs proves nothing. Unless
-    it gives one of `excuses` as its reason: then a remark says how many did.
+    """Counts test cases. A skipped test is a failure: a test that never runs proves nothing.
+
+    A test skipped for one of `excuses` is counted in a remark instead.
 
     CannotDo when there is no such file or no test in it.
     """
@@ -35,7 +36,7 @@ def read(path: Path, excuses: Sequence[str] = ()) -> Counts:
 
 
 def _reason(case: ElementTree.Element) -> str:
-    """Why it was skipped; empty if it was not, or does not say."""
+    """The reason for a skipped test; empty if the test ran or gives no reason."""
     skipped = case.find("skipped")
     return "" if skipped is None else skipped.get("message", "")
 

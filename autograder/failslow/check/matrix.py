@@ -1,7 +1,7 @@
-"""The determinism matrix: one trace hash per test, whatever the build and the machine do.
+"""The determinism matrix: one trace hash per test, on every build and machine.
 
-Every graded test of every lab runs with the reference solution, in each variant. What must agree
-is the hash of all that crossed a Host, which each test records.
+Every graded test of every lab runs with the reference solution, in each variant. The trace hashes,
+of everything that crossed a Host, must agree.
 """
 
 import json
@@ -25,7 +25,7 @@ BUSY_LOOP = f"import time\nend = time.monotonic() + {BUSY_S}\nwhile time.monoton
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to run the same tests. `busy` keeps every core occupied meanwhile."""
+    """One way to run the same tests. `busy` keeps every core busy during the tests."""
 
     name: str
     preset: str = "release"
@@ -119,7 +119,7 @@ def _argv(kit: Kit, variant: Variant, lab: str, suite: str) -> list[str]:
 
 
 def _run(argv: Sequence[str], variant: Variant) -> None:
-    # A sealed replica's own environment is made by its test: see --perturb.
+    # The test makes the environment of a sealed replica: see --perturb.
     fill = None if variant.sealed else variant.malloc_perturb
     env = {} if fill is None else {"MALLOC_PERTURB_": str(fill)}
     try:

@@ -1,4 +1,4 @@
-"""What runs outside the simulator: `kit cluster`, and the kill rounds of the reference Raft."""
+"""Tests outside the simulator: `kit cluster`, and the kill rounds of the reference Raft."""
 
 import json
 import re
@@ -18,7 +18,7 @@ ROUNDS = 50
 ROUND_LINE = re.compile(r"^round +\d+: ")
 END_LINE = re.compile(r"^\d+ commands acknowledged")
 
-# Rounds that these survive would prove nothing.
+# Mutants that the kill rounds must catch.
 CAUGHT = ("lab2/log-not-recovered", "lab2/no-catch-up")
 CAUGHT_BY = re.compile(
     "acknowledged commands where they belong|acknowledged entry and wrote it anew"
@@ -26,7 +26,7 @@ CAUGHT_BY = re.compile(
 
 
 def cluster(context: Context) -> Counts:
-    """What a student does first: start the reference, kill its leader, start it again, end all."""
+    """A student's first steps: start the reference, kill and restart its leader, end everything."""
     counts = Counts()
     data = context.scratch / "cluster"
 
@@ -51,7 +51,7 @@ def cluster(context: Context) -> Counts:
 
 
 def kill_rounds(context: Context) -> Counts:
-    """Many rounds of the reference, then few of mutants that must not survive them."""
+    """Many rounds of the reference, then a few of mutants that the rounds must catch."""
     counts = _rounds(context)
     for name in CAUGHT:
         output = _rounds_of_mutant(context, name)

@@ -1,7 +1,7 @@
-"""The reference passes every test with other seeds than the one that grades, too.
+"""The reference must pass every test with other seeds than the graded one, too.
 
-A test whose worlds differ with the seed is a swarm: what chance finds in one of 200 worlds, a
-student's submission may meet in the first.
+A test whose worlds differ with the seed is a swarm. A rare failure in one of 200 worlds may hit a
+student's submission in the first.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from failslow.labs import load_labs
 # Lab 2's swarms are 17 worlds each time: 204 in all.
 SEEDS = range(2, 14)
 
-# The swarms whose histories must be linearizable, and the seeds that they get under --full.
+# The swarms whose histories must be linearizable, and their seeds under --full.
 LINEARIZABLE = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
 MANY_SEEDS = range(1, 2001)
 
@@ -36,10 +36,10 @@ def run(context: Context) -> Counts:
 
 
 def linearizable(context: Context) -> Counts:
-    """The linearizability tests alone, with many seeds: a world that is wrong may be rare."""
+    """The linearizability tests alone, with many seeds: violations may be rare."""
     tests = [test for test in _graded(context.kit) if test.name in LINEARIZABLE]
     if len(tests) < len(LINEARIZABLE):
-        raise CannotDo(f"not every linearizability test is there: {', '.join(LINEARIZABLE)}")
+        raise CannotDo(f"a linearizability test is missing: {', '.join(LINEARIZABLE)}")
     runs = [_Run(test, seed) for seed in MANY_SEEDS for test in tests]
     counts, operations = _run_all(context.kit, runs)
     counts.expect(operations > 0, "no operation of any history was checked")
@@ -57,7 +57,7 @@ def _graded(kit: Kit) -> list[GradedTest]:
 
 
 def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, int]:
-    """One check for each run, and how many operations of histories they checked in all."""
+    """One check for each run, and the total number of checked operations."""
     with console.progress("Testing the reference with other seeds") as advance:
         outcomes = parallel.run_all(
             runs, lambda each: _outcome(kit, each), advance, lambda each: each.test.name
@@ -70,7 +70,7 @@ def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, int]:
 
 
 def _outcome(kit: Kit, each: _Run) -> Outcome:
-    """A run without a verdict is a failure like others here: the other runs should go on."""
+    """A run without a verdict counts as a failure here, so that the other runs go on."""
     try:
         options = gtest.Options(seed=each.seed)
         return gtest.run_test(kit.binary(f"{each.test.suite}_sim"), each.test.name, options)

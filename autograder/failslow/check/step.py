@@ -1,4 +1,4 @@
-"""What a step of `kit check` is."""
+"""The steps of `kit check`, and their results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Context:
 
 @dataclass
 class Counts:
-    """What a step found. Every problem is a line or more for the reader, and one failure."""
+    """The result of a step. Every problem is one failure, with one or more lines of text."""
 
     passed: int = 0
     problems: list[str] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Counts:
         return len(self.problems)
 
     def expect(self, holds: bool, problem: str) -> None:
-        """Counts one check; `problem` says what is wrong when it does not hold."""
+        """Counts one check; `problem` describes its failure."""
         if holds:
             self.passed += 1
         else:
@@ -43,7 +43,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Step:
-    """`needs` is the title of a step without which this one cannot be run."""
+    """`needs` is the title of a step that must have succeeded before this one."""
 
     title: str
     run: Callable[[Context], Counts]

@@ -44,7 +44,7 @@ def sources(kit: Kit, directories: tuple[str, ...], suffixes: tuple[str, ...]) -
 
 
 def _ruff(context: Context, *arguments: str) -> Counts:
-    """Counts a file as failed when ruff has something to say about it."""
+    """Counts a file as failed when ruff reports a problem in it."""
     counts = Counts()
     config = context.kit.root / "autograder" / "pyproject.toml"
     for file in sources(context.kit, PYTHON_DIRECTORIES, (".py",)):
@@ -55,5 +55,5 @@ def _ruff(context: Context, *arguments: str) -> Counts:
 
 
 def _tool(name: str) -> Path:
-    """From the kit's own environment: a formatter of another version formats differently."""
+    """A tool of the kit's own environment: other versions of a formatter format differently."""
     return Path(sys.executable).parent / name

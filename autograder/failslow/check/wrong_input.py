@@ -1,4 +1,4 @@
-"""Wrong input, given to the real `kit`: one line that says why, exit code 2, nothing written."""
+"""Gives wrong input to the real `kit`: a one-line reason, exit code 2, no file written."""
 
 import shutil
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from failslow.submission import source_directory
 
 @dataclass(frozen=True)
 class Case:
-    """`says` must occur in the one line."""
+    """`says` must occur in the one-line reason."""
 
     arguments: tuple[str, ...]
     says: str

@@ -34,7 +34,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 def run(kit: Kit, given: argparse.Namespace) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
     peers = _peers(given.which, given.versus)
-    # These need libraries that no other command does: `kit` has installed them just for us.
+    # These need libraries that no other command needs: `kit` installs them for this command.
     from failslow import calibration
     from failslow.bench import page
 
@@ -56,7 +56,7 @@ def run(kit: Kit, given: argparse.Namespace) -> int:
 
 
 def _peers(which: str | None, versus: str | None) -> list[str]:
-    """What --versus names, each once. CannotDo when the benchmark has no such peer."""
+    """The peers that --versus names, each once. CannotDo when the benchmark has no such peer."""
     if versus is None:
         return []
     if which not in PEERS:

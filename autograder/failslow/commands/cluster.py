@@ -31,21 +31,21 @@ def run(kit: Kit, given: argparse.Namespace) -> int:
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
-    """Adds what comes after `kit cluster`."""
+    """Adds the actions of `kit cluster`."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
     _add_up(actions)
     _add(actions, "down", "end the cluster", _down)
-    shown = _add(actions, "status", "show what each replica does", _status)
+    shown = _add(actions, "status", "show the state of each replica", _status)
     shown.add_argument("--json", action="store_true", help="print JSON, no tables")
     logs = _add(actions, "logs", "print the replicas' logs", _logs)
-    logs.add_argument("replica", type=int, nargs="?", metavar="N", help="this replica's only")
+    logs.add_argument("replica", type=int, nargs="?", metavar="N", help="only this replica's log")
     logs.add_argument("--follow", action="store_true", help="go on until interrupted")
-    logs.add_argument("--lines", type=int, default=LOG_LINES, metavar="K", help="the last (20)")
+    logs.add_argument("--lines", type=int, default=LOG_LINES, metavar="K", help="last lines (20)")
     for name, text, action in (
         ("stop", "end a replica with SIGTERM", _stop),
         ("kill", "end a replica with SIGKILL, as a crash would", _kill),
-        ("start", "start a replica again with the data that it left", _start),
-        ("dump", "print what each coroutine of a replica waits for", _dump),
+        ("start", "start a replica again with its data", _start),
+        ("dump", "print the event that each coroutine of a replica waits for", _dump),
     ):
         _add(actions, name, text, action).add_argument("replica", type=int, metavar="N")
 
@@ -68,14 +68,14 @@ def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "directory", type=Path, nargs="?", metavar="DIR", help="(reference-solutions)"
     )
-    parser.add_argument("--lab", help="of the solution (the last that can run)")
-    parser.add_argument("--replicas", type=int, choices=(3, 5), help="how many (3)")
+    parser.add_argument("--lab", help="a lab of the solution (the last that can run)")
+    parser.add_argument("--replicas", type=int, choices=(3, 5), help="number of replicas (3)")
     parser.add_argument("--port", type=int, metavar="BASE", help="the first port (any free ones)")
     parser.add_argument("--json", action="store_true", help="print JSON, no tables")
 
 
 def _up(kit: Kit, given: argparse.Namespace) -> int:
-    """0 when it serves, 1 when it runs and does not."""
+    """0 when the cluster serves, 1 when it runs but does not serve."""
     if given.port is not None and not 1 <= given.port <= up.PORT_MAX:
         raise CannotDo(f"--port: {given.port} is not a port (1 to {up.PORT_MAX})")
     request = up.Request(given.directory, given.lab, given.replicas, given.data, given.port)
@@ -86,8 +86,9 @@ def _up(kit: Kit, given: argparse.Namespace) -> int:
         ready = load_labs(kit).get(current.lab).cluster
         assert ready is not None, "it was started"
         console.note(
-            f"no replica says '{ready.ready_name}: {ready.ready_is}' after {start.READY_S:.0f} s;"
-            f" the cluster runs all the same, until: {place.down_command(layout.data)}"
+            f"no replica reports '{ready.ready_name}: {ready.ready_is}' after"
+            f" {start.READY_S:.0f} s; the cluster still runs, end it with:"
+            f" {place.down_command(layout.data)}"
         )
     elif not given.json:
         _note_commands(kit, layout, current)
@@ -97,14 +98,14 @@ def _up(kit: Kit, given: argparse.Namespace) -> int:
 def _note_commands(kit: Kit, layout: Layout, current: State) -> None:
     default = layout.data == place.default_data(kit, current.lab)
     suffix = "" if default else f" --data {shlex.quote(str(layout.data))}"
-    console.note(f"What next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
+    console.note(f"Next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
     others = [each for each in replica_processes.find() if each.data != layout.data]
     if others:
-        console.note(f"Other clusters run, too:\n{place.leftovers(others)}")
+        console.note(f"Other clusters that run:\n{place.leftovers(others)}")
 
 
 def _down(kit: Kit, given: argparse.Namespace) -> int:
-    """0, also when nothing runs."""
+    """0, even when no replica runs."""
     layout = place.named_or_only(kit, given.data)
     if layout is None:
         print("there is no cluster to end")
@@ -116,8 +117,8 @@ def _down(kit: Kit, given: argparse.Namespace) -> int:
         how = _how(process, stubborn)
         print(f"replica {process.number} (pid {process.pid}): ended by {how}")
     if not running:
-        print(f"nothing runs in {layout.data}")
-    with suppress(CannotDo):  # what runs is ended, whatever the file says or takes
+        print(f"no replica runs in {layout.data}")
+    with suppress(CannotDo):  # the replicas are ended even if the file is unusable
         current = state.load(layout)
         if current is not None and current.up:
             current.up = False
@@ -133,7 +134,7 @@ def _status(kit: Kit, given: argparse.Namespace) -> int:
         if not current.up:
             raise CannotDo(f"the cluster in {layout.data} is down")
         if current.was_started_before_the_machine():
-            raise CannotDo(f"the cluster in {layout.data} ended as the machine restarted")
+            raise CannotDo(f"the cluster in {layout.data} ended when the machine restarted")
     replicas = _print(kit, layout, current, given.json, with_load=True)
     return 1 if any(replica.state == status.DEAD for replica in replicas) else 0
 
@@ -163,7 +164,7 @@ def _logs(kit: Kit, given: argparse.Namespace) -> int:
         raise CannotDo(f"--lines: {given.lines} is negative")
     numbers = range(len(current.replicas)) if given.replica is None else [given.replica]
     files = [layout.log(_known(current, number)) for number in numbers]
-    # -F: a log that is replaced by the next `up` is followed into the new one.
+    # -F: when the next `up` replaces a log, the new one is followed.
     argv = ["tail", f"--lines={given.lines}", *(["-F"] if given.follow else []), *map(str, files)]
     with suppress(KeyboardInterrupt):
         return min(1, subprocess.run(argv, check=False).returncode)
@@ -187,7 +188,7 @@ def _kill(kit: Kit, given: argparse.Namespace) -> int:
 
 
 def _how(process: Process, stubborn: Sequence[Process]) -> str:
-    return "SIGKILL, as SIGTERM did not" if process in stubborn else "SIGTERM"
+    return "SIGKILL, because it ignored SIGTERM" if process in stubborn else "SIGTERM"
 
 
 def _note_end(layout: Layout, current: State, process: Process, how: str) -> None:
@@ -203,7 +204,7 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
     with place.locked(layout):
         for process in replica_processes.find(layout.data):
             if process.number == number:
-                raise CannotDo(f"replica {number} runs already (pid {process.pid})")
+                raise CannotDo(f"replica {number} already runs (pid {process.pid})")
         replica = current.replicas[number]
         with ExitStack() as stack, start.ended_on_failure(layout, [number]):
             listener = stack.enter_context(ports.listen(replica.port))
@@ -213,7 +214,7 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
             children = start.start(layout, current, {number: listener}, redis)
             if not start.await_true(layout, children, lambda: start.has_metrics(layout, number)):
                 raise CannotDo(
-                    f"replica {number} tells nothing of itself for {start.READY_S:.0f} s: is its"
+                    f"replica {number} has written no metrics for {start.READY_S:.0f} s: is its"
                     " disk full?"
                 )
     print(f"replica {number}: runs, pid {children[number].pid}")
@@ -233,13 +234,13 @@ def _dump(kit: Kit, given: argparse.Namespace) -> int:
         return text if _is_whole_dump(text, log, before) else None
 
     if (text := waiting.first(ask, DUMP_S)) is None:
-        raise CannotDo(f"replica {process.number} prints nothing: is it stuck?")
+        raise CannotDo(f"replica {process.number} prints no dump: is it stuck?")
     print(text.decode(errors="replace"), end="")
     return 0
 
 
 def _is_whole_dump(text: bytes, log: Path, before: int) -> bool:
-    """Whether a dump has come, and nothing more came since `text` was read."""
+    """Whether `text` holds a dump, and the log has not grown since `text` was read."""
     return DUMP_HEADER in text and text.endswith(b"\n") and _from(log, before) == text
 
 

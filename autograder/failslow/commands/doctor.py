@@ -1,4 +1,4 @@
-"""`kit doctor`: what is there, what is missing, in which version."""
+"""`kit doctor`: lists the installed packages with their versions, and the missing ones."""
 
 import importlib.metadata
 import os
@@ -20,23 +20,23 @@ FREE_GIB_MIN = 3.0
 
 
 def run(kit: Kit) -> int:
-    """0 when everything `grade` needs is there, 1 otherwise."""
+    """0 when everything that `grade` needs is installed, 1 otherwise."""
     table = Table(title="Failslow Labs", title_justify="left")
-    for column in ("what", "state", "remark"):
+    for column in ("item", "state", "remark"):
         table.add_column(column)
     problems = 0
     rows = [*_machine(kit), *_tools(), *_python(kit), *_builds(kit)]
-    for what, state, remark in rows:
+    for item, state, remark in rows:
         bad = remark.startswith("!")
         problems += bad
-        table.add_row(what, state, f"[red]{remark[1:]}[/red]" if bad else remark)
+        table.add_row(item, state, f"[red]{remark[1:]}[/red]" if bad else remark)
     console.stdout().print(table)
     console.stdout().print("nothing is missing" if not problems else f"{problems} problems")
     return 1 if problems else 0
 
 
 Row = tuple[str, str, str]
-"""What, its state, and a remark; a remark that starts with '!' is a problem."""
+"""An item, its state, and a remark; a remark that starts with '!' is a problem."""
 
 
 def _machine(kit: Kit) -> list[Row]:

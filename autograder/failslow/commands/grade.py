@@ -26,7 +26,7 @@ class Request:
 
 
 def run(kit: Kit, request: Request) -> int:
-    """0 for full marks, 1 for points lost. results.json is written last, whole or not at all."""
+    """0 for full marks, 1 for points lost. results.json is written last, in one step."""
     if request.out.exists() and not request.out.is_dir():
         raise CannotDo(f"--out: {request.out} is not a directory")
     labs = load_labs(kit)
@@ -43,10 +43,9 @@ def run(kit: Kit, request: Request) -> int:
 
 @contextmanager
 def submission_in(kit: Kit, labs: Labs, directory: Path, only: str | None) -> Iterator[Submission]:
-    """The submission in a directory, or the reference with the patch of a mutant or an alternative.
+    """The submission in a directory. For a mutant or an alternative: the patched reference.
 
-    Of a patch, only its own lab is graded: a broken lab 1 would fail lab 2 for no reason of
-    lab 2's.
+    Only the lab of a mutant or an alternative is graded: a broken lab 1 would also fail lab 2.
     """
     patched = patched_in(directory)
     if patched is None:

@@ -1,6 +1,6 @@
 """`kit replay`: runs one test in simulation, prints its numbered history, and draws it.
 
-Instructors may name a hidden test: their kit has those.
+An instructor's kit has the hidden tests, so an instructor may name one.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ TRACE = "replay.trace.json"
 
 @dataclass(frozen=True)
 class Request:
-    """`seed` is None for the test's own; `directory` for the student's labs."""
+    """Without a `seed` the test uses its own. Without a `directory` the kit's labs are replayed."""
 
     lab: str
     test: str
@@ -46,7 +46,7 @@ def run(kit: Kit, request: Request) -> int:
 
 
 def _find(kit: Kit, request: Request) -> tuple[Sims, GradedTest]:
-    """The test and the built suites it is in: the public ones, if it is in those."""
+    """The test, and the built suites that contain it. Public suites are searched first."""
     labs = load_labs(kit)
     lab = labs.get(request.lab)
     with submission_in(kit, labs, request.directory or kit.labs, lab.id) as submission:
@@ -55,7 +55,7 @@ def _find(kit: Kit, request: Request) -> tuple[Sims, GradedTest]:
             for test in sims.tests():
                 if test.name == request.test:
                     return sims, test
-    raise CannotDo(f"{lab.id} has no public test '{request.test}' (./kit test {lab.id} names them)")
+    raise CannotDo(f"{lab.id} has no public test '{request.test}' (./kit test {lab.id} lists them)")
 
 
 def _write(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:

@@ -1,6 +1,6 @@
-"""Tests in simulation, as students run the public ones: their code inside the test process.
+"""Tests in simulation, as students run the public tests: their code is in the test process.
 
-Not for grades. A crash or a hang is the student's here, so it is a failed test.
+Not for grades. A crash or a hang comes from the student's code, so it is a failed test.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Sims:
     def run(self, test: GradedTest, seed: int | None = None, record: Path | None = None) -> Outcome:
         """The verdict; CouldNotGrade only when the kit itself is at fault.
 
-        `record`: where to record what happens, for `kit replay`.
+        `record`: the file for a recording of the run, for `kit replay`.
         """
         options = Options(seed=seed, record=record)
         try:
@@ -51,7 +51,7 @@ def build_sims(kit: Kit, lab_id: str, directory: Path) -> Sims:
 
 
 def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool = False) -> Sims:
-    """Builds the public suites, or the hidden ones: a student's kit has none of those.
+    """Builds the public suites, or the hidden ones. A student's kit has no hidden suites.
 
     BadSubmission when the submission does not compile.
     """

@@ -25,7 +25,7 @@ def build(kit: Kit) -> int:
 
 
 def serve(kit: Kit, port: int) -> int:
-    """Until it is interrupted, which is its normal end (0)."""
+    """Serves until an interrupt, which is the normal end (0)."""
     _check_port(port)
     lines = site.serve(kit, port)
     with closing(lines):
@@ -40,7 +40,7 @@ def serve(kit: Kit, port: int) -> int:
 
 
 def _check_port(port: int) -> None:
-    """CannotDo when nothing can listen there: MkDocs would show a traceback."""
+    """CannotDo when the port cannot be used: MkDocs would show a traceback."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

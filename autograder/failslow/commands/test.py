@@ -1,4 +1,4 @@
-"""`kit test`: a lab's public tests in simulation, with what a student needs on failure."""
+"""`kit test`: runs a lab's public tests in simulation, and explains failures to the student."""
 
 from collections.abc import Sequence
 from pathlib import Path

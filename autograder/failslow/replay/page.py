@@ -1,4 +1,4 @@
-"""A recording as one HTML page: works offline, asks nobody for anything."""
+"""A recording as one HTML page that works offline and requests nothing."""
 
 import html
 import json
@@ -15,14 +15,14 @@ from failslow.replay.rows import rows_of
 HERE = Path(__file__).resolve().parent
 VIEWER = HERE / "viewer"
 
-# A browser draws so many at once without stuttering. The trace for Perfetto has them all.
+# The most that a browser draws without stuttering. The trace for Perfetto has all.
 MESSAGES_MAX = 60_000
 WAITS_MAX = 60_000
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is replayed, for the page's heading."""
+    """The replayed test, for the page's heading."""
 
     lab: str
     test: str
@@ -73,7 +73,7 @@ def _filled(template: str, parts: dict[str, str]) -> str:
 
 
 def _as_script(value: object) -> str:
-    """JSON that may stand in a script element, whatever strings it holds."""
+    """JSON without `<`, so that no string in it can end the script element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -118,13 +118,13 @@ def _wait(w: Wait, row: int) -> list[object]:
 
 
 def _by_method(type_name: str) -> tuple[str, bool, str]:
-    """A method's requests before what answers them."""
+    """The sort key of a type: a method's requests come before its replies."""
     method, _, kind = type_name.partition(" ")
     return method, kind != "request", kind
 
 
 def _window(world: World, around: int) -> tuple[int, int]:
-    """All of a run, or what fits of it: up to a little after the time that matters."""
+    """The first and the last time to show: the end of a part of a long run is near `around`."""
     sent = [message.sent for message in world.messages]
     if len(sent) <= MESSAGES_MAX:
         return 0, world.end
@@ -135,7 +135,7 @@ def _window(world: World, around: int) -> tuple[int, int]:
 
 
 def _shown(world: World, shown: Shown) -> list[list[int]]:
-    """[time, replica, value] whenever a replica shows another value."""
+    """[time, replica, value] for each change of a replica's value."""
     latest: dict[int, int] = {}
     rows = []
     for seen in world.observed:

@@ -1,4 +1,4 @@
-"""Reads what a test program recorded (framework/testkit/recorder.h), into one World per cluster."""
+"""Reads a test program's recording (framework/testkit/recorder.h): one World per cluster."""
 
 import json
 from collections.abc import Iterable
@@ -13,9 +13,10 @@ FIRST_CLIENT = 1000
 
 @dataclass
 class Message:
-    """Times are in nanoseconds. `fate`: sent, arrived, lost or released; `end` is when, or None.
+    """Times are in nanoseconds. `fate` is sent, arrived, lost or released, at the time `end`.
 
-    `wire`: when the wire took it; `read`: when its receiver did. None where that never happened.
+    The wire took the message at `wire`, and its receiver read it at `read`. A time is None if that
+    never happened.
     """
 
     id: int
@@ -63,7 +64,7 @@ class Wait:
 
 @dataclass
 class Fault:
-    """`end` is None for one that never ended."""
+    """`end` is None for a fault that never ended."""
 
     start: int
     kind: str
@@ -74,7 +75,7 @@ class Fault:
 
 @dataclass
 class Down:
-    """A replica is dead, until it restarts (`end`) or for good."""
+    """A replica is down from `start` until it restarts at `end`; None if it never does."""
 
     replica: int
     start: int
@@ -84,7 +85,7 @@ class Down:
 
 @dataclass
 class Note:
-    """A line of the history, or (`problem`) a violated invariant or a failure of the test."""
+    """A line of the history. `problem` marks a violated invariant or a failure of the test."""
 
     when: int
     text: str
@@ -136,7 +137,7 @@ class World:
 def read(path: Path) -> list[World]:
     """The worlds in the order in which they began. CannotDo for a record that is damaged.
 
-    The last line may be cut off: that is where the test program died.
+    The last line is cut off if the test program died while it wrote it.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -171,18 +172,18 @@ class _WorldReader:
     def __init__(self, world: World) -> None:
         self._world = world
         self._methods: dict[int, str] = {}
-        self._kinds: dict[int, tuple[str, int | None]] = {}  # of each message
+        self._kinds: dict[int, tuple[str, int | None]] = {}  # by message
         self._messages: dict[int, Message] = {}
         self._waiting: dict[tuple[int, int], Wait] = {}
         self._down: dict[int, Down] = {}
-        self._lives: dict[int, int] = {}  # that have ended, by replica
+        self._lives: dict[int, int] = {}  # the number of ended lives, by replica
 
     def add(self, record: dict[str, Any]) -> None:
         self._world.end = max(self._world.end, record["t"])
         getattr(self, f"_on_{record['do']}")(record)
 
     def finished(self) -> World:
-        """Names are resolved last: a method may be named after it was first used."""
+        """Resolves names last, because a method may be used before it is named."""
         for message in self._world.messages:
             kind, method = self._kinds[message.id]
             name = "" if method is None else self._methods.get(method, f"method {method}")
@@ -288,7 +289,7 @@ class _WorldReader:
 
 
 def most_telling(worlds: Iterable[World]) -> int:
-    """The index of the first world that has a problem, else of the first."""
+    """The index of the first world with a problem; 0 if no world has one."""
     for index, world in enumerate(worlds):
         if world.first_problem() is not None:
             return index

@@ -1,4 +1,4 @@
-"""Where waits are drawn: coroutines that live at the same time get rows of their own."""
+"""The row of each wait in a drawing. Coroutines that live at the same time have different rows."""
 
 import heapq
 
@@ -18,7 +18,9 @@ def rows_of(waits: list[Wait]) -> list[int]:
         begun = lives.get(key, (wait.start, 0))[0]
         lives[key] = begun, NEVER if wait.end is None else wait.end
     rows: dict[tuple[int, int, int], int] = {}
-    busy: dict[int, list[tuple[float, int]]] = {}  # by replica: when which row gets free
+    busy: dict[
+        int, list[tuple[float, int]]
+    ] = {}  # by replica: the time at which a row becomes free, and the row
     free: dict[int, list[int]] = {}
     for key, (start, end) in lives.items():
         taken, idle = busy.setdefault(key[0], []), free.setdefault(key[0], [])

@@ -1,8 +1,8 @@
 """A recording in Chrome's trace format, which Perfetto (https://ui.perfetto.dev) opens.
 
-One process per replica, and per cluster if a test has several; a thread for its messages and one
-per coroutine row; flows from where a message is sent to where it arrives; counters for what the
-replica shows of itself and for the bytes it holds; markers for the history.
+Each replica is a process. A process has a thread for its messages and one for each row of
+coroutines. A message is a flow from its sender to its receiver. Counters show a replica's
+observations and the bytes that it holds. Markers show the history.
 """
 
 import json
@@ -17,10 +17,10 @@ Event = dict[str, Any]
 
 MESSAGES = 0  # the thread of a process's messages; its coroutines' rows follow
 CLIENTS = 900  # the process of all clients
-WORLD = 901  # the process of what happens to no replica in particular
-PROCESSES = 1000  # of one cluster
+WORLD = 901  # the process of notes and faults
+PROCESSES = 1000  # the number of process ids for one cluster
 
-# Perfetto shows no arrow from or to a slice without length.
+# Perfetto shows no arrow at a slice without length.
 MESSAGE_US = 1.0
 
 
@@ -118,7 +118,7 @@ class _World:
         return given | {"ts": _us(when), "args": values}
 
     def _bands(self) -> Iterator[Event]:
-        """Faults may overlap, so each is an asynchronous slice of its own."""
+        """Faults may overlap, so each is an asynchronous slice."""
         spans = [(f.kind, f.text, f.start, f.end, WORLD) for f in self._world.faults]
         spans += [("down", d.why, d.start, d.end, d.replica) for d in self._world.downs]
         for number, (name, text, start, end, node) in enumerate(spans):

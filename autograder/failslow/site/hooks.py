@@ -32,7 +32,10 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fills in the layout where a page asks for it."""
+    """Fills in the list of decision records, or the layout, where a page asks for it."""
+    if "{{ decisions }}" in markdown:
+        records = sorted(Path(page.file.abs_src_path or "").parent.glob("0*.md"))
+        return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
     if "{{ layout" not in markdown:
         return markdown
     found = layout.read(_kit(config).root)
@@ -56,6 +59,11 @@ def _navigation(names: list[str]) -> list[Any]:
         title = page.with_suffix(".h").name
         sections[directory].append(place if name == "index.md" else {title: place})
     return entries
+
+
+def _listed(record: Path) -> str:
+    number, _, title = record.read_text(encoding="utf-8").partition("\n")[0][2:].partition(" ")
+    return f"- [{number}]({record.name}) {title}"
 
 
 def _kit(config: MkDocsConfig) -> Kit:

@@ -46,6 +46,9 @@ def read(root: Path) -> Layout:
                 layout.uses[here].add(room(target))
             if _is_forbidden(file, target):
                 layout.problems.append(f"{file} must not include {target}")
+    for here in sorted(layout.uses):
+        if here in _reachable(here, layout.uses):
+            layout.problems.append(f"{here} includes from a directory that includes from it")
     return layout
 
 

@@ -24,12 +24,14 @@ GRADED_TEST(QuorumChildren, SlowMinority, "children", 2,
     leader.Sees(latest, {.ready = true, .fail = false, .yes = 3, .no = 0});
   }
   leader.At(3s).Sees(latest, {.ready = true, .fail = false, .yes = 4, .no = 0});
-  ExpectHolds(script, {.replicas = 5, .faults = {sim::NetSlow({2}, 400ms), sim::CrashFault({3})}});
+  ExpectHolds(script,
+              {.replicas = 5, .faults = {faults::NetSlow({2}, 400ms), faults::CrashFault({3})}});
 }
 
-GRADED_TEST(QuorumChildren, ReleasedStragglersAreLost, "children", 2,
-            "After Release the votes of a broadcast's stragglers are lost: an undecided quorum that "
-            "needs them fails, a ready quorum stays ready") {
+GRADED_TEST(
+    QuorumChildren, ReleasedStragglersAreLost, "children", 2,
+    "After Release the votes of a broadcast's stragglers are lost: an undecided quorum that "
+    "needs them fails, a ready quorum stays ready") {
   const PeerPlan quick;
   const PeerPlan slow = {.answer = PeerPlan::Answer::kYes, .delay_ns = 200'000'000};
   const PeerPlan silent = {.answer = PeerPlan::Answer::kNothing, .delay_ns = 0};
@@ -126,9 +128,10 @@ GRADED_TEST(QuorumChildren, LossyNetwork, "children", 2,
             "Over a network that drops, duplicates and reorders, every outcome agrees with the "
             "votes that led to it") {
   const std::vector<PeerId> everyone = {0, 1, 2, 3, 4};
-  ScriptRunner runner({.replicas = 5,
-                       .faults = {sim::DropFault(everyone, 150), sim::DuplicateFault(everyone, 200),
-                                  sim::ReorderFault(everyone, 200)}});
+  ScriptRunner runner(
+      {.replicas = 5,
+       .faults = {faults::DropFault(everyone, 150), faults::DuplicateFault(everyone, 200),
+                  faults::ReorderFault(everyone, 200)}});
   LossyRounds rounds;
   const auto log = runner.Perform(rounds.script());
   ASSERT_EQ(runner.death(), "") << "the replica did not survive";

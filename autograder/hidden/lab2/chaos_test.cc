@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "faults/random_plan.h"
 #include "raft_world.h"
 #include "testkit/environment.h"
 
@@ -18,58 +18,23 @@ constexpr Duration kChaos = 4s;
 
 enum class Commands { kSmall, kLarge };  // large ones make logs that must be compacted
 
-// A write that has begun on a slow disk ends on it, healed or not: large ones must not take longer
-// than the bound on progress.
-constexpr std::int64_t SlowDisk(Commands commands) {
-  return commands == Commands::kSmall ? 128 * 1024 : 4 * 1024 * 1024;
+// Large writes need a slow disk that is faster: see ChaosOptions.
+constexpr std::int64_t DiskBytesPerSecond(Commands commands) {
+  return commands == Commands::kSmall ? faults::PresetStrength("disk-slow").amount
+                                      : 4 * 1024 * 1024;
 }
 
 PeerId RandomReplica(RandomStream& random, int replicas) {
   return static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas)));
 }
 
-Duration RandomDuration(RandomStream& random, Duration below) {
-  return Duration(
-      static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(below.count()))));
-}
-
-sim::Fault RandomFault(RandomStream& random, int replicas, Commands commands) {
-  const PeerId victim = RandomReplica(random, replicas);
-  switch (random.Below(8)) {
-    case 0:
-      return sim::CpuSlow({victim}, 5);
-    case 1:
-      return sim::DiskSlow({victim}, SlowDisk(commands));
-    case 2:
-      return sim::NetSlow({victim}, 40ms);
-    case 3:
-      return sim::PartitionFault({victim, (victim + 1) % replicas});
-    case 4:
-      return sim::DropFault({victim}, 200);
-    case 5:
-      return sim::DuplicateFault({victim}, 200);
-    case 6:
-      return sim::ReorderFault({victim}, 200);
-    default:
-      return sim::CrashFault({victim});
-  }
-}
-
-sim::FaultPlan RandomPlan(RandomStream& random, int replicas, Commands commands) {
-  constexpr int kFaults = 14;
-  sim::FaultPlan plan;
-  for (int i = 0; i < kFaults; ++i) {
-    const sim::Fault fault = RandomFault(random, replicas, commands);
-    const Time start = 700ms + RandomDuration(random, kChaos - 1s);
-    plan.push_back(fault.From(start).For(100ms + RandomDuration(random, 1s)));
-  }
-  return plan;
-}
-
 void Swarm(int replicas, std::uint64_t seed, Commands commands) {
   RaftWorld world({.replicas = replicas, .seed = seed});
   RandomStream random(world.cluster.simulator().options().seed, seed, 500);
-  world.cluster.Schedule(RandomPlan(random, replicas, commands));
+  world.cluster.Schedule(
+      faults::RandomPlan(random, {.replicas = replicas,
+                                  .length = kChaos,
+                                  .disk_bytes_per_second = DiskBytesPerSecond(commands)}));
   while (world.cluster.now() < 700ms + kChaos) {
     for (int i = 0; i < 5; ++i) {
       commands == Commands::kSmall ? world.SubmitOne() : world.SubmitOneLarge();

@@ -50,7 +50,7 @@ GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 3,
             "Votes, terms and entries are on disk before a message about them is sent.") {
   // A slow disk widens the window between the start and the end of a write.
   RaftWorld world({.replicas = 3, .seed = 430});
-  world.cluster.Begin(sim::DiskSlow({0, 1, 2}, 512 * 1024));
+  world.cluster.Begin(faults::DiskSlow({0, 1, 2}, 512 * 1024));
   ASSERT_NE(world.WaitForLeader(4s), kNobody);
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(world.Commit(50, 4s));

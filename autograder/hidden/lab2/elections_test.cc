@@ -37,8 +37,8 @@ GRADED_TEST(RaftElections, AReplicaThatMissedEntriesCannotLead, "2b", 3,
   ASSERT_NE(leader, kNobody);
   const PeerId stale = world.Others(leader)[0];
   const PeerId fresh = world.Others(leader)[1];
-  const auto missing = sim::PartitionFault({stale});
-  const auto silent = sim::PartitionFault({fresh});
+  const auto missing = faults::PartitionFault({stale});
+  const auto silent = faults::PartitionFault({fresh});
   world.cluster.Begin(missing);
   ASSERT_TRUE(world.Commit(50));
   world.cluster.Crash(leader);
@@ -85,7 +85,7 @@ GRADED_TEST(RaftElections, ASlowReplicaDeposesNobody, "2b", 2,
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
   const std::uint64_t term = world.checker.claims(leader).term;
-  world.cluster.Begin(sim::CpuSlow({world.Others(leader)[0]}, 2));
+  world.cluster.Begin(faults::CpuSlow({world.Others(leader)[0]}, 2));
   for (int i = 0; i < 40; ++i) {
     ASSERT_TRUE(world.Commit(50)) << "commands stall behind a slow follower";
     world.cluster.RunFor(20ms);
@@ -105,7 +105,7 @@ GRADED_TEST(
   ASSERT_NE(leader, kNobody);
   const auto others = world.Others(leader);
   world.cluster.Crash(leader);
-  const auto halves = sim::PartitionFault({others[0], others[1]});
+  const auto halves = faults::PartitionFault({others[0], others[1]});
   world.cluster.Begin(halves);
   world.cluster.RunFor(3s);
   EXPECT_EQ(world.checker.Leader(), kNobody) << "two of five replicas elected a leader";
@@ -122,12 +122,13 @@ GRADED_TEST(RaftElections, ABareMajorityElectsALeader, "2a", 2,
     ASSERT_NE(leader, kNobody);
     const auto others = world.Others(leader);
     world.cluster.RunFor(200ms);  // every replica knows the leader
-    const sim::FaultPlan alone{sim::PartitionFault({others[0]}), sim::PartitionFault({others[1]}),
-                               sim::PartitionFault({others[2]})};
+    const faults::FaultPlan alone{faults::PartitionFault({others[0]}),
+                                  faults::PartitionFault({others[1]}),
+                                  faults::PartitionFault({others[2]})};
     for (PeerId id : {leader, others[4], others[5]}) world.cluster.Crash(id);
-    for (const sim::Fault& fault : alone) world.cluster.Begin(fault);
+    for (const faults::Fault& fault : alone) world.cluster.Begin(fault);
     world.cluster.RunFor(1500ms);  // the four live replicas campaign, each alone
-    for (const sim::Fault& fault : alone) world.cluster.End(fault);
+    for (const faults::Fault& fault : alone) world.cluster.End(fault);
     ASSERT_NE(world.WaitForElection(2s), kNobody) << "four of seven replicas elect no leader";
     ASSERT_TRUE(world.IsSound());
   }
@@ -181,7 +182,8 @@ GRADED_TEST(RaftElections, SplitVotesAreSettled, "2a", 2,
             "Replicas that campaign at the same time, repeatedly, elect a leader within 4 s.") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     RaftWorld world({.replicas = 4, .seed = 1220 + seed}, Persistence::kNotYet);
-    world.cluster.Begin(sim::NetSlow({0, 1, 2, 3}, 60ms));  // a campaign takes longer: more collide
+    world.cluster.Begin(
+        faults::NetSlow({0, 1, 2, 3}, 60ms));  // a campaign takes longer: more collide
     const PeerId leader = world.WaitForElection(4s);
     ASSERT_NE(leader, kNobody) << "four replicas elect no leader";
     world.cluster.Crash(leader);
@@ -199,7 +201,7 @@ GRADED_TEST(RaftElections, ADeniedVoteDoesNotPostponeTheElection, "2b", 2,
     const PeerId leader = world.WaitForLeader();
     ASSERT_NE(leader, kNobody);
     const auto others = world.Others(leader);
-    const auto missing = sim::PartitionFault({others[0], others[1]});
+    const auto missing = faults::PartitionFault({others[0], others[1]});
     world.cluster.Begin(missing);
     ASSERT_TRUE(world.Commit(20));
     world.cluster.RunFor(1s);

@@ -38,9 +38,9 @@ GRADED_TEST(
   RaftWorld world({.replicas = 5, .seed = 320}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
   const std::vector<PeerId> all{0, 1, 2, 3, 4};
-  world.cluster.Begin(sim::DropFault(all, 100));
-  world.cluster.Begin(sim::DuplicateFault(all, 100));
-  world.cluster.Begin(sim::ReorderFault(all, 100));
+  world.cluster.Begin(faults::DropFault(all, 100));
+  world.cluster.Begin(faults::DuplicateFault(all, 100));
+  world.cluster.Begin(faults::ReorderFault(all, 100));
   for (int i = 0; i < 30; ++i) {
     for (int j = 0; j < 10; ++j) world.SubmitOne();
     world.cluster.RunFor(100ms);
@@ -114,7 +114,8 @@ GRADED_TEST(RaftReplication, ALateAnswerStillCounts, "2c", 1,
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
   world.cluster.Crash(world.Others(leader)[0]);
-  world.cluster.Begin(sim::DiskSlow({leader}, 400));  // the write of a command takes about 350 ms
+  world.cluster.Begin(
+      faults::DiskSlow({leader}, 400));  // the write of a command takes about 350 ms
   world.SubmitOne();
   ASSERT_TRUE(world.cluster.RunUntil([&] { return world.acknowledged() == 1; }, 900ms))
       << "the leader lost the command while its disk was slow";
@@ -126,7 +127,7 @@ GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "2d", 2,
   RaftWorld world({.replicas = 3, .seed = 360});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
-  world.cluster.Begin(sim::CpuSlow({world.Others(leader)[0]}, 1));
+  world.cluster.Begin(faults::CpuSlow({world.Others(leader)[0]}, 1));
   for (int i = 0; i < 60; ++i) ASSERT_TRUE(world.Commit(500, 2s)) << "commands stall";
   EXPECT_LE(world.cluster.simulator().PeakHeldBytes(leader), std::size_t{2} << 20)
       << "the backlog of a slow follower grows in the leader's memory";
@@ -182,7 +183,7 @@ GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 3,
   ASSERT_NE(stray, kNobody);
   ASSERT_TRUE(world.Commit(10));
   ASSERT_TRUE(world.WaitForAllApplied());
-  const auto cut = sim::PartitionFault({stray});
+  const auto cut = faults::PartitionFault({stray});
   world.cluster.Begin(cut);
   for (int i = 0; i < 400; ++i) world.SubmitOne();  // none of these can commit there
   world.cluster.RunFor(100ms);

@@ -42,7 +42,7 @@ GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "2c", 3,
   const auto others = world.Others(s1);
   const PeerId s2 = others[0];
 
-  const auto left = sim::PartitionFault({s1, s2});
+  const auto left = faults::PartitionFault({s1, s2});
   world.cluster.Begin(left);
   for (int i = 0; i < 300; ++i) world.SubmitOne();
   world.cluster.RunFor(100ms);
@@ -53,7 +53,7 @@ GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "2c", 3,
 
   const PeerId s5 = WaitForRole(world, {others[1], others[2], others[3]}, Role::kLeader, term);
   ASSERT_NE(s5, kNobody) << "three of five replicas elect no leader";
-  const auto alone = sim::PartitionFault({s5});
+  const auto alone = faults::PartitionFault({s5});
   world.cluster.Begin(alone);  // before its first message leaves
   world.cluster.RunFor(20ms);  // its own entry reaches its disk
   term = world.checker.claims(s5).term;
@@ -95,7 +95,7 @@ void AskAVoterTwice(bool voter_crashes, std::uint64_t seed) {
   const PeerId x = WaitForRole(world, others, Role::kCandidate, term);
   ASSERT_NE(x, kNobody) << "the leader died, and no replica campaigns";
   const PeerId b = others[0] == x ? others[1] : others[0];
-  const auto two = sim::PartitionFault({x, b});
+  const auto two = faults::PartitionFault({x, b});
   world.cluster.Begin(two);    // before its first message leaves
   world.cluster.RunFor(20ms);  // b votes
   world.cluster.Crash(x);
@@ -141,7 +141,7 @@ GRADED_TEST(RaftScenarios, ALogThatDivergesIsReplaced, "2c", 2,
   world.cluster.Crash(stray);
   world.cluster.Crash(second);
   world.cluster.RunFor(50ms);
-  world.cluster.End(sim::PartitionFault({stray}));
+  world.cluster.End(faults::PartitionFault({stray}));
   world.cluster.Restart(stray);
   ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas commit nothing";
   world.cluster.Heal();

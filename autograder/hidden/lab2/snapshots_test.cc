@@ -75,7 +75,8 @@ GRADED_TEST(RaftSnapshots, CommandsCommitWhileASnapshotTravels, "2d", 2,
   const PeerId away = world.Others(leader)[0];
   world.cluster.Crash(away);
   ASSERT_TRUE(world.CommitBytes(kTooMuchToKeep));
-  world.cluster.Begin(sim::NetSlow({away}, 250ms));  // a chunk is answered a quarter second later
+  world.cluster.Begin(
+      faults::NetSlow({away}, 250ms));  // a chunk is answered a quarter second later
   world.cluster.Restart(away);
   for (int i = 0; i < 60; ++i) {
     ASSERT_TRUE(world.Commit(5, 100ms)) << "commands wait for a snapshot transfer";
@@ -97,9 +98,9 @@ GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
     world.cluster.Crash(away);
     ASSERT_TRUE(world.CommitBytes(kTooMuchToKeep));
     const std::vector<PeerId> both{leader, away};
-    world.cluster.Begin(sim::DropFault(both, 200));
-    world.cluster.Begin(sim::DuplicateFault(both, 300));
-    world.cluster.Begin(sim::ReorderFault(both, 200));
+    world.cluster.Begin(faults::DropFault(both, 200));
+    world.cluster.Begin(faults::DuplicateFault(both, 300));
+    world.cluster.Begin(faults::ReorderFault(both, 200));
     world.cluster.Restart(away);
     ASSERT_TRUE(
         world.cluster.RunUntil([&] { return world.checker.claims(away).restored > 0; }, 20s))

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "faults/random_plan.h"
 #include "kv_world.h"
 #include "testkit/environment.h"
 
@@ -14,42 +15,6 @@ namespace depfast::kv {
 namespace {
 
 constexpr Duration kChaos = 4s;
-
-Duration RandomDuration(RandomStream& random, Duration below) {
-  return Duration(
-      static_cast<std::int64_t>(random.Below(static_cast<std::uint64_t>(below.count()))));
-}
-
-sim::Fault RandomFault(RandomStream& random, int replicas) {
-  const auto victim = static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas)));
-  switch (random.Below(7)) {
-    case 0:
-      return sim::CpuSlow({victim}, 5);
-    case 1:
-      return sim::DiskSlow({victim}, 128 * 1024);
-    case 2:
-      return sim::NetSlow({victim}, 40ms);
-    case 3:
-      return sim::PartitionFault({victim, (victim + 1) % replicas});
-    case 4:
-      return sim::DropFault({victim}, 200);
-    case 5:
-      return sim::DuplicateFault({victim}, 300);
-    default:
-      return sim::CrashFault({victim});
-  }
-}
-
-sim::FaultPlan RandomPlan(RandomStream& random, int replicas) {
-  constexpr int kFaults = 14;
-  sim::FaultPlan plan;
-  for (int i = 0; i < kFaults; ++i) {
-    const sim::Fault fault = RandomFault(random, replicas);
-    const Time start = 700ms + RandomDuration(random, kChaos - 1s);
-    plan.push_back(fault.From(start).For(100ms + RandomDuration(random, 1s)));
-  }
-  return plan;
-}
 
 // A client with at most one command under way.
 class BusyClient {
@@ -68,7 +33,7 @@ class BusyClient {
       return;
     }
     world_.Start(client_, who_, RandomCommand(), [this](const KvOutcome&) {
-      world_.cluster.simulator().At(world_.cluster.now() + RandomDuration(random_, 60ms),
+      world_.cluster.simulator().At(world_.cluster.now() + random_.Below(Duration(60ms)),
                                     [this] { Next(); });
     });
   }
@@ -109,7 +74,7 @@ void Swarm(int replicas, std::uint64_t seed) {
   KvWorld world({.replicas = replicas, .seed = seed});
   const std::uint64_t base = world.cluster.simulator().options().seed;
   RandomStream random(base, seed, 801);
-  world.cluster.Schedule(RandomPlan(random, replicas));
+  world.cluster.Schedule(faults::RandomPlan(random, {.replicas = replicas, .length = kChaos}));
   ASSERT_NE(world.WaitForProposer(), kNobody);
   std::vector<std::unique_ptr<BusyClient>> clients;
   for (int who = 0; who < kClients; ++who) {
@@ -161,7 +126,7 @@ void CountUp(std::uint64_t seed) {
   KvWorld world({.replicas = 3, .seed = seed});
   RandomStream random(world.cluster.simulator().options().seed, seed, 802);
   ASSERT_NE(world.WaitForProposer(), kNobody);
-  world.cluster.Schedule(RandomPlan(random, 3));
+  world.cluster.Schedule(faults::RandomPlan(random, {.replicas = 3, .length = kChaos}));
   std::vector<std::unique_ptr<KvClient>> clients;
   std::vector<std::int64_t> sessions;
   for (int who = 0; who < kClients; ++who) {
@@ -184,7 +149,7 @@ void CountUp(std::uint64_t seed) {
           EXPECT_TRUE(outcome.is_known() && outcome.reply->kind == Reply::Kind::kInteger)
               << "number " << sequence << " of session " << sessions[who] << " has no answer";
           ++counted;
-          world.cluster.simulator().At(world.cluster.now() + RandomDuration(random, kPauseBelow),
+          world.cluster.simulator().At(world.cluster.now() + random.Below(kPauseBelow),
                                        [&, who, sequence] { next(who, sequence + 1); });
         });
   };

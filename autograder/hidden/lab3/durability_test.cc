@@ -38,7 +38,7 @@ GRADED_TEST(
   ASSERT_EQ(world.Do("MSET a 1 b 2 gone 3"), Reply::Ok());
   ASSERT_TRUE(world.WaitForAllApplied());
   const PeerId laggard = world.Others(leader)[0];
-  const auto cut = sim::PartitionFault({laggard});
+  const auto cut = faults::PartitionFault({laggard});
   world.cluster.Begin(cut);
   world.client.set_first(leader);
   ASSERT_EQ(world.Do("DEL gone"), Reply::Integer(1));

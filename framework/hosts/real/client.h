@@ -15,9 +15,9 @@ namespace depfast::real {
 
 class Client {
  public:
-  // Connects and greets. `id`: kNobody asks the replica for a fresh one; replicas tell their
-  // clients apart by it, and a second connection with an id replaces the first. Throws
-  // std::system_error if there is no connection within `timeout`.
+  // Connects and greets. `id` identifies the client at the replica; kNobody asks the replica for a
+  // fresh id. A second connection with the same id replaces the first. Throws std::system_error if
+  // there is no connection within `timeout`.
   explicit Client(const Endpoint& replica, PeerId id = kNobody, Duration timeout = 5s);
 
   PeerId id() const { return id_; }
@@ -28,11 +28,11 @@ class Client {
   // gone, or takes nothing for `timeout`.
   void Send(std::string_view frame, Duration timeout = 5s);
 
-  // Sends bytes as they are: for whoever wants to send what is not a frame.
+  // Sends raw bytes, without a length prefix: for tests of malformed input.
   void SendRaw(std::string_view bytes, Duration timeout = 5s);
 
   // The next frame, or nothing if none comes within `timeout`. Throws std::system_error if the
-  // connection is gone, ECONNRESET if the replica closed it.
+  // connection is gone, with ECONNRESET if the replica closed it.
   std::optional<std::string> Receive(Duration timeout);
 
  private:

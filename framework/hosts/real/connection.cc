@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kUnsentBytesMax = 128 * 1024;
 
-// A machine that vanished says nothing: its connections end when it has been silent so long, with
-// something unacknowledged or to a probe. A process that is merely slow or stopped does not matter
-// here, as long as its window is open: its kernel answers for it.
+// A machine that vanished sends no reset. Its connections end when it has acknowledged neither data
+// nor a probe for this time. A slow or stopped process keeps its connections while its window is
+// open, because its kernel acknowledges.
 constexpr int kSilenceMaxMs = 30'000;
 constexpr int kProbeAfterSeconds = 10;
 constexpr int kProbeEverySeconds = 5;
@@ -38,7 +38,7 @@ void Connection::Read(std::size_t bytes_max) {
       reader_.Commit(bytes);
       counters_->bytes_in.Add(bytes);
       total += bytes;
-      // A short read of a stream has emptied it; whatever comes now makes a new event.
+      // A short read has emptied the stream; later bytes cause a new event.
       readable_ = bytes == wanted;
     } else if (got == 0) {
       End(0);

@@ -17,25 +17,27 @@ class Connection {
 
   int fd() const { return socket_.get(); }
 
-  // What the event loop said. Both stay set until the kernel has nothing more to give or take.
+  // Set by events of the event loop. Cleared when the kernel has no more bytes, or takes no more.
   void set_readable() { readable_ = true; }
   void set_writable() { writable_ = true; }
   bool readable() const { return readable_; }
   bool writable() const { return writable_; }
 
-  // The other side closed, or an error: what was read before can still be taken from the reader.
+  // The other side closed the connection, or it failed. The reader still holds the bytes that were
+  // read before.
   bool ended() const { return ended_; }
-  // Why, an errno; 0 for an orderly close.
+  // The errno that ended the connection; 0 for an orderly close.
   int error() const { return error_; }
 
-  // Reads what has arrived, about `bytes_max` at most.
+  // Reads the bytes that have arrived, about `bytes_max` at most.
   void Read(std::size_t bytes_max);
 
-  // Writes from `queue` what the kernel takes: one system call if that is all of it. Returns how
-  // many frames are now wholly written. May end the connection; never blocks, never raises SIGPIPE.
+  // Writes bytes of `queue` until the kernel takes no more: one system call if it takes all.
+  // Returns the number of frames that are now wholly written. May end the connection; never blocks,
+  // never raises SIGPIPE.
   std::size_t Write(SendQueue& queue, WriteScratch& scratch);
 
-  // Writes a few bytes to a connection that nothing was written to. An error ends it.
+  // Writes the first bytes of a connection. An error ends the connection.
   void WriteGreeting(std::string_view bytes);
 
   FrameReader& reader() { return reader_; }
@@ -53,8 +55,9 @@ class Connection {
   int error_ = 0;
 };
 
-// Sets what every connection of ours wants: no Nagle delay, little unsent data in the kernel, where
-// it could neither be counted as held nor released, and an end when the other machine is gone.
+// Sets the options of every connection: no Nagle delay, little unsent data in the kernel, and an
+// end when the other machine is gone. Data in the kernel could be neither counted as held nor
+// released.
 void ConfigureSocket(int fd);
 
 }  // namespace depfast::real

@@ -21,7 +21,7 @@ class Counter {
 struct NetworkCounters {
   Counter frames_in;
   Counter frames_out;        // wholly taken by the kernel
-  Counter client_frames_in;  // of those: from, and to, clients
+  Counter client_frames_in;  // included above: frames from, and to, clients
   Counter client_frames_out;
   Counter bytes_in;  // on the wire, length prefixes included
   Counter bytes_out;
@@ -30,13 +30,13 @@ struct NetworkCounters {
   Counter accepted;
   Counter connected;        // outgoing connections whose peer has greeted us
   Counter lost;             // outgoing connections that ended or could not be made
-  Counter malformed;        // connections closed because of what they sent
+  Counter malformed;        // connections closed because of malformed bytes
   Counter dropped_frames;   // the queue was full, or the client was gone
   Counter released_frames;  // dropped by Host::Release
 };
 
 struct DiskCounters {
-  Counter batches;  // group commits: what the thread found queued at one time
+  Counter batches;  // group commits: the operations that the thread found queued at one time
   Counter operations;
   Counter writes;  // system calls
   Counter bytes;   // written

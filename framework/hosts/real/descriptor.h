@@ -39,7 +39,7 @@ class Descriptor {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-// Owns what a system call returned. Throws if that is an error.
+// Owns the descriptor that a system call returned. Throws if the call failed (`fd` < 0).
 inline Descriptor Checked(int fd, const std::string& what) {
   if (fd < 0) ThrowErrno(what);
   return Descriptor(fd);

@@ -56,7 +56,7 @@ void Disk::ThreadMain() {
     lock.lock();
     completed_.insert(completed_.end(), std::move_iterator(done.begin()),
                       std::move_iterator(done.end()));
-    if (has_completed_.exchange(true)) continue;  // the event of earlier ones is not taken yet
+    if (has_completed_.exchange(true)) continue;  // an earlier notification is still pending
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto put = write(completed_event_.get(), &one, sizeof one);
   }

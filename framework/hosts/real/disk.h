@@ -1,12 +1,11 @@
-// Disk: the thread that does a replica's disk operations, with group commit.
+// Disk: the thread that executes a replica's disk operations, with group commit.
 //
-// The thread takes everything that is queued, writes it in order, syncs once and completes it all;
-// what is submitted meanwhile is the next batch. So the longer a sync takes, the more operations
-// share the next one.
+// The thread takes all queued operations, writes them in order, syncs once and completes them all.
+// Operations that are submitted meanwhile form the next batch. So the longer a sync takes, the more
+// operations share the next sync.
 //
-// There is one thread to a replica, because a replica's operations take effect in order and an
-// operation with `sync` vouches for everything before it: a second thread could only wait for the
-// first.
+// A replica has one disk thread, because its operations take effect in order. An operation with
+// `sync` makes all earlier operations durable, so a second thread could only wait for the first.
 #pragma once
 
 #include <atomic>
@@ -35,24 +34,24 @@ class Disk {
   // Collects an operation. Requires: not stopped.
   void Submit(IoRequest request) { collected_.push_back(std::move(request)); }
 
-  // Hands what was collected to the thread: once per turn of the event loop.
+  // Hands the collected operations to the thread: once per turn of the event loop.
   void Flush();
 
   // Readable (an eventfd) while there may be completions to take.
   int completion_fd() const { return completed_event_.get(); }
 
-  // What has completed, in the order it was submitted. Does not wait, and without completions makes
-  // no system call.
+  // The completed operations, in the order of submission. Does not wait, and makes no system call
+  // if there are none.
   std::vector<IoCompletion> TakeCompletions();
 
-  // Finishes all that was submitted and ends the thread. May be called twice.
+  // Finishes all submitted operations and ends the thread. May be called twice.
   void Stop();
 
  private:
   void ThreadMain();
 
-  std::vector<IoRequest> collected_;  // the submitting thread's own
-  DiskFiles files_;                   // the disk thread's own
+  std::vector<IoRequest> collected_;  // used by the submitting thread only
+  DiskFiles files_;                   // used by the disk thread only
   Descriptor completed_event_;
 
   std::mutex mutex_;
@@ -62,7 +61,7 @@ class Disk {
   std::atomic<bool> has_completed_{false};  // completed_ is not empty; changes under mutex_
   bool stopping_ = false;                   // guarded by mutex_
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // last: the thread uses all members above
 };
 
 }  // namespace depfast::real

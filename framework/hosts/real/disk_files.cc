@@ -13,7 +13,7 @@ bool IsAppendTo(const IoRequest& request, const std::string& file) {
   return request.kind == IoRequest::Kind::kAppend && request.file == file;
 }
 
-// Removes the first `bytes` of `pieces`, of which the first `at` are gone already.
+// Removes the first `bytes` of `pieces`. The pieces before `at` are removed already.
 void Advance(std::vector<iovec>& pieces, std::size_t& at, std::size_t bytes) {
   while (bytes > 0) {
     iovec& piece = pieces[at];
@@ -43,7 +43,7 @@ std::vector<IoCompletion> DiskFiles::Run(std::span<const IoRequest> batch) {
     std::size_t count = 1;
     IoCompletion completion{request.id, 0, nullptr};
     if (request.kind == IoRequest::Kind::kAppend) {
-      // Appends to one file in a row are one write.
+      // Consecutive appends to one file are one write.
       while (at + count < batch.size() && IsAppendTo(batch[at + count], request.file)) ++count;
       completion.error = AppendAll(request.file, batch.subspan(at, count));
     } else {
@@ -96,8 +96,8 @@ DiskFiles::File* DiskFiles::Find(const std::string& name, bool create, int& erro
   return &files_.emplace(name, file).first->second;
 }
 
-// What a killed process wrote and did not sync is readable, and yet a power cut may take it. So
-// nothing is read from a file, and taken for durable, before a sync in this life.
+// Data that a killed process wrote without a sync is readable, but a power cut may lose it. So this
+// process syncs a file before it reads from the file and relies on the data.
 int DiskFiles::OpenAndSync(const std::string& name, File& file) {
   file.fd = ops_->Open(name, /*create=*/false);
   if (file.fd < 0) return -file.fd;
@@ -137,7 +137,7 @@ int DiskFiles::Write(File& file, std::vector<iovec> pieces) {
     counters_.writes.Add();
     if (written == -EINTR) continue;
     if (written < 0) return static_cast<int>(-written);
-    if (written == 0) return EIO;  // no progress, no reason: do not spin
+    if (written == 0) return EIO;  // no progress and no error: do not spin
     counters_.bytes.Add(static_cast<std::uint64_t>(written));
     Advance(pieces, at, static_cast<std::size_t>(written));
   }
@@ -156,7 +156,7 @@ int DiskFiles::Read(const std::string& name, Bytes& data) {
     const ssize_t got = ops_->Read(file->fd, bytes.data() + at, bytes.size() - at, at);
     if (got == -EINTR) continue;
     if (got < 0) return static_cast<int>(-got);
-    if (got == 0) return EIO;  // shorter than it was a moment ago, and it is ours alone
+    if (got == 0) return EIO;  // the file has shrunk, although the data directory is locked
     at += static_cast<std::size_t>(got);
   }
   data = MakeBytes(std::move(bytes));

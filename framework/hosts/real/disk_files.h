@@ -1,15 +1,15 @@
-// DiskFiles: carries out disk operations, one batch after another, and knows what is durable.
+// DiskFiles: executes disk operations, one batch after another, and tracks what is durable.
 //
-// The rules, which the thread around it (disk.h) does not have to know:
-// - Operations take effect in the order given. One with `sync` succeeds only if it and everything
-//   before it survives a crash.
-// - An append that fails, short writes included, leaves the file broken: nothing may be appended
-//   behind a torn record. A truncation repairs it.
-// - A failed fdatasync is never repeated: the kernel may have dropped the very pages it could not
-//   write, and a second call would say that all is well. The file stays broken until it is removed
-//   or replaced.
-// - While a file is broken nothing after it is durable: every operation with `sync` fails.
-// - A file's new name is made durable only after its contents are.
+// The rules; the disk thread (disk.h) does not depend on them:
+// - Operations take effect in the given order. An operation with `sync` succeeds only if it and all
+//   earlier operations survive a crash.
+// - A failed append, short writes included, breaks the file: nothing may be appended behind a torn
+//   record. A truncation repairs the file.
+// - A failed fdatasync is never repeated. The kernel may have dropped the pages that it could not
+//   write, and a second call would report success. The file stays broken until it is removed or
+//   replaced.
+// - While a file is broken, every later operation with `sync` fails.
+// - A file's new name is made durable only after its contents are durable.
 #pragma once
 
 #include <sys/uio.h>
@@ -34,18 +34,19 @@ class DiskFiles {
   DiskFiles(const DiskFiles&) = delete;
   DiskFiles& operator=(const DiskFiles&) = delete;
 
-  // Carries a batch out and syncs once for all of it. Returns a completion per request, in order.
+  // Executes a batch and syncs once for the whole batch. Returns a completion per request, in
+  // order.
   std::vector<IoCompletion> Run(std::span<const IoRequest> batch);
 
  private:
   struct File {
     int fd = -1;
     bool unsynced = false;  // has changes that no fdatasync has covered
-    int broken = 0;         // the errno that broke it; 0 if sound
-    bool lost = false;      // broken by a failed fdatasync: no truncation repairs that
+    int broken = 0;         // the errno that broke the file; 0 if intact
+    bool lost = false;      // broken by a failed fdatasync: a truncation does not repair it
   };
 
-  // The file, opened; null and `error` if that fails.
+  // The opened file; null and `error` if it cannot be opened.
   File* Find(const std::string& name, bool create, int& error);
   int OpenAndSync(const std::string& name, File& file);
   void Forget(const std::string& name);
@@ -61,13 +62,13 @@ class DiskFiles {
 
   int SyncFile(File& file);
   int SyncDirectory();
-  // Makes everything so far durable. The first reason why it is not, or 0.
+  // Makes all earlier operations durable. Returns the first error, or 0.
   int SyncAll();
 
   std::unique_ptr<FileOps> ops_;
   DiskCounters& counters_;
-  std::map<std::string, File> files_;  // those opened so far
-  bool directory_unsynced_ = true;     // an earlier life may have left a name that is not durable
+  std::map<std::string, File> files_;  // the files opened so far
+  bool directory_unsynced_ = true;     // an earlier process may have left an unsynced name
   int directory_broken_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Endpoint: where a replica listens.
+// Endpoint: the address on which a replica listens.
 #pragma once
 
 #include <netinet/in.h>
@@ -19,13 +19,14 @@ struct Endpoint {
 
 std::string ToString(const Endpoint& endpoint);
 
-// "host:port". Throws std::invalid_argument with one line that says what is wrong.
+// Parses "host:port". Throws std::invalid_argument with a one-line reason.
 Endpoint ParseEndpoint(std::string_view text);
 
-// "host:port,host:port,...". Same errors.
+// Parses "host:port,host:port,...". Same errors.
 std::vector<Endpoint> ParseEndpoints(std::string_view text);
 
-// Looks the name up (IPv4), which may block. Throws std::system_error or std::invalid_argument.
+// Looks up the host name (IPv4), which may block. Throws std::system_error or
+// std::invalid_argument.
 sockaddr_in Resolve(const Endpoint& endpoint);
 
 // A non-blocking socket listening on the endpoint. Throws std::system_error.

@@ -1,8 +1,8 @@
-// EventLoop: epoll, and nothing else.
+// EventLoop: a thin wrapper of epoll.
 //
-// Descriptors are watched edge-triggered unless asked otherwise: registered once, no system call
-// per change of interest. Whoever gets an event therefore remembers "readable" or "writable" until
-// the kernel says EAGAIN, which is what bounded, fair reading wants anyway.
+// Most descriptors are watched edge-triggered: registered once, without a system call per change of
+// interest. The owner of a descriptor therefore remembers "readable" or "writable" until a system
+// call returns EAGAIN. Bounded, fair reading needs this state anyway.
 #pragma once
 
 #include <sys/epoll.h>
@@ -17,8 +17,8 @@ namespace depfast::real {
 
 class EventLoop {
  public:
-  // Names a watched descriptor. Chosen by the caller and never reused, so that an event that was
-  // fetched before its descriptor was closed finds nobody instead of a stranger.
+  // Names a watched descriptor. Chosen by the caller and never reused: an event that was fetched
+  // before its descriptor was closed must not reach a newer descriptor.
   using Token = std::uint64_t;
 
   EventLoop();
@@ -28,7 +28,7 @@ class EventLoop {
   void Unwatch(int fd);
 
   // Waits for events; returns at once if `block` is false. The span is valid until the next call.
-  // An interrupting signal is an empty span.
+  // It is empty after an interrupting signal.
   std::span<const epoll_event> Wait(bool block);
 
  private:

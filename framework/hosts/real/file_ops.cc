@@ -59,7 +59,7 @@ Descriptor OpenDirectory(const std::string& path) {
                  "cannot open data directory '" + path + "'");
 }
 
-// Makes the name of a new directory durable, and those of its parents that are new too.
+// Makes the names of a new directory and of its new parents durable.
 void CreateDirectory(const std::filesystem::path& path) {
   const auto parent = path.parent_path();
   if (!parent.empty() && !std::filesystem::exists(parent)) CreateDirectory(parent);

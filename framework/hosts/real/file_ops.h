@@ -1,5 +1,4 @@
-// FileOps: the system calls that the disk thread makes, behind an interface, so that tests can make
-// them fail.
+// FileOps: the disk thread's system calls behind an interface, so that tests can make them fail.
 #pragma once
 
 #include <sys/types.h>
@@ -13,14 +12,14 @@
 
 namespace depfast::real {
 
-// All files are in one directory. Every function returns what its system call does, or the errno
-// negated: errors are data here, not exceptions. Called from one thread at a time.
+// All files are in one directory. Every function returns the result of its system call, or the
+// negated errno: errors are return values, not exceptions. Called from one thread at a time.
 class FileOps {
  public:
   virtual ~FileOps() = default;
 
-  // A descriptor for reading and appending. With `create` the file must not exist yet, without it
-  // must.
+  // A descriptor for reading and appending. With `create` the file must not exist; without `create`
+  // it must exist.
   virtual int Open(const std::string& file, bool create) = 0;
   virtual void Close(int fd) = 0;
   virtual std::int64_t Size(int fd) = 0;
@@ -33,8 +32,8 @@ class FileOps {
   virtual int SyncDirectory() = 0;
 };
 
-// The real thing. Creates the directory if it is missing and locks it against any other process for
-// as long as the object lives. Throws std::system_error, one line, if either cannot be done.
+// FileOps on a real directory. Creates the directory if it is missing, and locks it against other
+// processes while the object lives. Throws std::system_error with a one-line message on failure.
 std::unique_ptr<FileOps> OpenDataDirectory(const std::string& path);
 
 }  // namespace depfast::real

@@ -16,9 +16,9 @@ namespace {
 constexpr EventLoop::Token kListenerToken = ForeignPort::kFirstToken;
 constexpr std::uint32_t kStreamEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 constexpr std::size_t kReadBytesPerTurn = 64 * 1024;
-// More than this waits for a client that does not read: it is read from no more.
+// Above this many unread answer bytes the port stops reading from the client.
 constexpr std::size_t kUnreadAnswersMax = std::size_t{1} << 20;
-// It is cut off.
+// Above this many unread answer bytes the port closes the connection.
 constexpr std::size_t kUnreadAnswersLimit = std::size_t{64} << 20;
 
 Descriptor SpareDescriptor() { return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
@@ -101,8 +101,8 @@ void ForeignPort::Accept() {
   }
 }
 
-// Out of descriptors: whoever waits to be accepted is told so by the end of the connection. The
-// listener would otherwise be readable for ever.
+// The process is out of descriptors: accepts one waiting client and closes its connection.
+// Otherwise the listener would stay readable for ever.
 void ForeignPort::RefuseOne() {
   spare_.Close();
   const Descriptor refused(accept(listener_.get(), nullptr, nullptr));
@@ -142,8 +142,8 @@ void ForeignPort::Read(Client& client) {
   if (got > 0) {
     const auto bytes = static_cast<std::size_t>(got);
     counters_.bytes_in.Add(bytes);
-    // A short read has emptied the stream, and whatever comes later makes a new event; but an end
-    // that is there already was reported together with these bytes.
+    // A short read has emptied the stream, and later bytes cause a new event. But an end of stream
+    // that has arrived already was reported together with these bytes.
     client.readable = client.hung_up || bytes == buffer.size();
     client.conversation->OnBytes({buffer.data(), bytes});
   } else if (got == 0) {
@@ -168,7 +168,8 @@ void ForeignPort::Flush() {
       clients_.erase(found);  // closing the socket ends its watch
       continue;
     }
-    // Answers may have made room for more, from the socket or of what was held back.
+    // Answers may have made room for more commands, from the socket or held back by the
+    // conversation.
     if (MayRead(client) || client.conversation->HasFrames()) MarkReady(id, client);
   }
 }

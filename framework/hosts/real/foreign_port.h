@@ -1,9 +1,10 @@
 // ForeignPort: the connections of clients that speak another protocol (foreign_protocol.h).
 //
-// Reading is bounded and round-robin, as on the replica's own connections (network.h). A client
-// that does not read its answers is read from no more, and cut off when too much waits for it.
+// Reading is bounded and round-robin, as on the replica's own connections (network.h). The port
+// stops reading from a client that does not read its answers. It closes the connection when the
+// unread answers exceed a limit.
 //
-// One thread uses a ForeignPort, whoever runs the event loop.
+// Only the thread that runs the event loop uses a ForeignPort.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +25,13 @@ namespace depfast::real {
 
 class ForeignPort {
  public:
-  // Its clients have ids from here on: above those that Network gives to clients.
+  // Ids of the port's clients begin here, above those that Network assigns.
   static constexpr PeerId kFirstClientId = kFirstAssignedClient + (1 << 29);
-  // Tokens from here on are the port's.
+  // Tokens of the port begin here.
   static constexpr EventLoop::Token kFirstToken = EventLoop::Token{1} << 62;
 
-  // Takes over `listener`, a listening non-blocking socket. The rest must outlive it.
+  // Takes over `listener`, a listening non-blocking socket. `loop` and `counters` must outlive the
+  // port.
   ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener, EventLoop& loop,
               NetworkCounters& counters);
   ForeignPort(const ForeignPort&) = delete;
@@ -38,19 +40,19 @@ class ForeignPort {
   static bool Owns(PeerId client) { return client >= kFirstClientId; }
   static bool OwnsToken(EventLoop::Token token) { return token >= kFirstToken; }
 
-  // Gives a frame to a client's conversation; one for a client that has gone is dropped.
+  // Passes a frame to a client's conversation. Drops the frame if the client has gone.
   void Send(PeerId client, std::string_view frame);
 
-  // An event of the loop, with a token of ours.
+  // Handles an event of the loop with one of the port's tokens.
   void OnEvent(EventLoop::Token token, std::uint32_t events);
 
-  // Reads a bounded amount from every client that has something, delivering frames. Returns their
-  // number.
+  // Reads a bounded amount from every readable client and delivers the frames. Returns the number
+  // of frames.
   std::size_t Receive(const Network::Deliver& deliver);
   // Receive would find more without waiting for events.
   bool HasBacklog() const { return !ready_.empty(); }
 
-  // Writes what was answered.
+  // Writes the pending answers.
   void Flush();
 
   std::uint16_t port() const { return context_.port; }
@@ -60,13 +62,13 @@ class ForeignPort {
   struct Client {
     Descriptor socket;
     std::unique_ptr<Conversation> conversation;
-    std::string output;       // that the kernel has not taken
-    std::size_t written = 0;  // of it
+    std::string output;       // bytes that the kernel has not taken
+    std::size_t written = 0;  // bytes of `output` that the kernel has taken
     bool readable = true;
     bool writable = true;
-    bool hung_up = false;   // it will not send more than is here already
-    bool ended = false;     // its side: nothing more will come
-    bool broken = false;    // nothing can be sent to it any more
+    bool hung_up = false;   // the client has closed its side; unread bytes may be left
+    bool ended = false;     // the client has closed its side, and all bytes are read
+    bool broken = false;    // nothing can be sent to the client any more
     bool in_ready = false;  // listed in ready_
     bool in_dirty = false;  // listed in dirty_
   };
@@ -86,11 +88,11 @@ class ForeignPort {
   EventLoop& loop_;
   NetworkCounters& counters_;
   Descriptor listener_;
-  Descriptor spare_;  // given up for a moment when the process is out of descriptors
+  Descriptor spare_;  // closed for a moment when the process is out of descriptors
   PeerId last_client_ = kFirstClientId - 1;
   std::unordered_map<PeerId, Client> clients_;
-  std::vector<PeerId> ready_;  // have, or may have, something to read
-  std::vector<PeerId> dirty_;  // may have something to write
+  std::vector<PeerId> ready_;  // clients that may have bytes to read
+  std::vector<PeerId> dirty_;  // clients that may have bytes to write
 };
 
 }  // namespace depfast::real

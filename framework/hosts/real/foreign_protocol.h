@@ -1,8 +1,8 @@
-// A protocol that is not ours, spoken by clients on a port of its own.
+// A foreign protocol, such as Redis's, that clients speak on a port of its own.
 //
 // The replica's code knows frames only. A Conversation stands between one client's connection and
-// the replica: it turns the client's bytes into request frames, and the frames that the replica
-// sends back into bytes. So the replica serves such a client like any other.
+// the replica. It turns the client's bytes into request frames, and the replica's reply frames into
+// bytes. So the replica serves such a client like any other.
 #pragma once
 
 #include <cstdint>
@@ -20,39 +20,38 @@ class Conversation {
  public:
   virtual ~Conversation() = default;
 
-  // The client has sent `bytes`. Whatever they are: what makes no sense is answered, not thrown.
+  // The client has sent `bytes`. Malformed bytes are answered with an error; they never throw.
   virtual void OnBytes(std::string_view bytes) = 0;
 
   // The replica has sent a frame to the client.
   virtual void OnFrame(std::string_view frame) = 0;
 
-  // Frames for the replica, in order: what OnBytes and OnFrame have made possible since the last
-  // call.
+  // Frames for the replica, in order, that OnBytes and OnFrame have made ready since the last call.
   virtual std::vector<std::string> TakeFrames() = 0;
-  // TakeFrames would return something.
+  // TakeFrames would return at least one frame.
   virtual bool HasFrames() const = 0;
 
-  // Bytes for the client, likewise.
+  // Bytes for the client that have become ready since the last call.
   virtual std::string TakeOutput() = 0;
 
-  // False while as much is under way as this client may have: its bytes stay in the kernel.
+  // False while the client has its maximum of commands under way: its bytes stay in the kernel.
   virtual bool WantsBytes() const = 0;
 
-  // The client has no answer to expect that is not in the output.
+  // Every answer that the client expects is in the output.
   virtual bool IsIdle() const = 0;
 
-  // The conversation has ended: the connection is closed once the output is written. Then OnBytes
-  // is not called any more.
+  // The conversation has ended. The connection is closed once the output is written, and OnBytes is
+  // not called any more.
   virtual bool IsOver() const = 0;
 };
 
-// What a conversation may say about its replica.
+// Facts about the replica that a conversation may report to its client.
 struct ForeignContext {
   PeerId replica = 0;
-  std::uint16_t port = 0;  // that the client has reached
+  std::uint16_t port = 0;  // the port that the client has connected to
 };
 
-// A protocol, by a name that flags of programs can carry: "redis".
+// A protocol. Programs use its name, such as "redis", in their flags.
 struct ForeignProtocol {
   std::string name;
   std::function<std::unique_ptr<Conversation>(const ForeignContext&)> make_conversation;

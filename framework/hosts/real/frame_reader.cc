@@ -8,7 +8,7 @@ namespace depfast::real {
 namespace {
 
 constexpr std::size_t kBufferBytes = 64 * 1024;
-// A buffer that one huge frame has grown beyond this is given back.
+// A buffer above this size, grown by one huge frame, is freed.
 constexpr std::size_t kKeptBytesMax = 1024 * 1024;
 
 }  // namespace

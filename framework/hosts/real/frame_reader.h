@@ -17,12 +17,12 @@ class FrameReader {
   // buffer grows as bytes arrive.
   explicit FrameReader(std::size_t frame_bytes_max) : frame_bytes_max_(frame_bytes_max) {}
 
-  // For the bytes not yet looked at: a greeting is short, what follows it need not be.
+  // Sets the limit for later frames: a greeting is short, the frames after it need not be.
   void set_frame_bytes_max(std::size_t bytes) { frame_bytes_max_ = bytes; }
 
-  // Where to put the next bytes: never empty. Invalidates what Next returned.
+  // The buffer for the next bytes: never empty. Invalidates the result of Next.
   std::span<char> Room();
-  // Says how many bytes were put there.
+  // Declares that the first `bytes` of Room were filled.
   void Commit(std::size_t bytes);
 
   // The next whole frame, without its length; valid until the next Room.
@@ -31,10 +31,10 @@ class FrameReader {
   // Next would return a frame.
   bool HasFrame() const;
 
-  // The next length is above the limit: nothing more can be read from this stream.
+  // The next frame's length is above the limit: nothing more can be read from this stream.
   bool broken() const { return HasLength() && NextLength() > frame_bytes_max_; }
 
-  // What the next frame claims for its length. Requires: broken() or HasFrame().
+  // The length that the next frame claims. Requires: broken() or HasFrame().
   std::size_t NextLength() const { return DecodeLength(buffer_.data() + begin_); }
 
  private:

@@ -40,7 +40,7 @@ Number ParseNumber(std::string_view flag, std::string_view text) {
   return number;
 }
 
-// Each line is written at once and whole, so that a reader may follow the file.
+// Each line is written by one call, so that a reader may follow the file.
 std::function<void(const std::string&)> MetricsTo(const std::string& path) {
   const std::shared_ptr<std::FILE> file(std::fopen(path.c_str(), "ae"), [](std::FILE* opened) {
     if (opened != nullptr) std::fclose(opened);
@@ -52,7 +52,7 @@ std::function<void(const std::string&)> MetricsTo(const std::string& path) {
   };
 }
 
-// Whether it was a flag of the foreign protocol.
+// Returns whether the flag belongs to the foreign protocol.
 bool ParseForeignFlag(std::string_view flag, std::string_view value, const ForeignProtocol& foreign,
                       RealHostOptions& options) {
   if (flag == "--" + foreign.name) {
@@ -110,7 +110,7 @@ std::unique_ptr<RealHost> MakeHost(int argc, char** argv, const ForeignProtocol*
 }  // namespace
 
 int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
-  signal(SIGPIPE, SIG_IGN);  // a reader of our log that has gone is no reason to die
+  signal(SIGPIPE, SIG_IGN);  // the replica survives the end of its log's reader
   InstallStackOverflowHandler();
   const auto host = MakeHost(argc, argv, foreign);
   if (host == nullptr) return 2;

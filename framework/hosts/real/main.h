@@ -8,19 +8,19 @@
 namespace depfast::real {
 
 // Runs one replica until SIGTERM or SIGINT. Returns the exit status: 0 after an orderly stop, 1 if
-// the replica's code failed, 2 if it could not start, with one line on stderr that says why.
+// the replica's code failed, 2 if it could not start. A failure prints a one-line reason on stderr.
 //
-//   --id N                    which replica this is
-//   --peers HOST:PORT,...     where each replica listens, by id, this one included
+//   --id N                    this replica's id
+//   --peers HOST:PORT,...     the addresses of all replicas, by id, this one included
 //   --data DIR                its data directory, created if missing
 //   --seed N                  of its random stream (default: drawn from the kernel)
 //   --listen-fd N             a socket that listens already, inherited from the parent
-//   --metrics FILE            gets a line of JSON every second, at its end: see metrics.h
+//   --metrics FILE            a line of JSON is appended to it every second: see metrics.h
 //
-// A program that also speaks a foreign protocol, named "redis", say, has two flags more. Without
-// either it does not listen for such clients.
+// A program with a foreign protocol, for example "redis", has two more flags. Without either flag
+// it does not listen for such clients.
 //
-//   --redis HOST:PORT         where it listens for them
+//   --redis HOST:PORT         the address on which it listens for them
 //   --redis-listen-fd N       a socket that listens already, inherited from the parent
 int RealMain(int argc, char** argv, const ForeignProtocol* foreign = nullptr);
 

@@ -1,4 +1,4 @@
-// Metrics: a real replica's counters, and one line of JSON that tells them.
+// Metrics: a real replica's counters, and their encoding as one line of JSON.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct RealHostCounters {
   Counter observations;
 };
 
-// What a line tells besides the counters.
+// The contents of a line apart from the counters.
 struct MetricsContext {
   PeerId replica = 0;
   Duration uptime{0};
@@ -28,9 +28,9 @@ struct MetricsContext {
   const std::map<std::uint32_t, Observation>* observed = nullptr;  // the latest of each kind
 };
 
-// One JSON object without a line break. Counters are totals since the start, so that a reader gets
-// rates from any two lines; `cpu_ms` is the CPU time of the whole process; `observed` has the
-// values of the latest observation of each kind, whose meaning is the lab's.
+// One JSON object without a line break. Counters are totals since the start, so that a reader can
+// compute rates from any two lines. `cpu_ms` is the CPU time of the whole process. `observed` holds
+// the values of the latest observation of each kind; the lab defines their meaning.
 std::string MetricsLine(const MetricsContext& context, const RealHostCounters& counters);
 
 }  // namespace depfast::real

@@ -80,14 +80,14 @@ std::size_t Network::HeldBytes(PeerId peer) const {
 void Network::Flush() {
   for (const PeerId id : dirty_) {
     Outbox* const outbox = FindOutbox(id);
-    if (outbox == nullptr) continue;  // a client that has gone
+    if (outbox == nullptr) continue;  // the client has gone
     outbox->in_dirty = false;
     const auto found = peers_by_token_.find(outbox->connection);
-    if (found == peers_by_token_.end()) continue;  // goes out when the peer has greeted
+    if (found == peers_by_token_.end()) continue;  // written once the peer has greeted
     Peer& peer = *found->second;
     const std::size_t frames = peer.connection.Write(outbox->queue, scratch_);
     if (!IsReplica(id)) counters_.client_frames_out.Add(frames);
-    // What arrived before the end is still to be read: the reader closes the connection.
+    // Bytes that arrived before the end are still unread; Receive closes the connection.
     if (peer.connection.ended()) MarkReady(found->first, peer);
   }
   dirty_.clear();
@@ -201,7 +201,7 @@ void Network::FinishConnect(EventLoop::Token token, Peer& peer) {
   socklen_t size = sizeof error;
   getsockopt(peer.connection.fd(), SOL_SOCKET, SO_ERROR, &error, &size);
   if (error != 0) {
-    Close(token, "");  // a peer that is not up yet is no news
+    Close(token, "");  // a peer that is not up yet needs no log line
     return;
   }
   peer.state = State::kGreeting;
@@ -232,7 +232,7 @@ void Network::OnTime(Time now) {
   for (const auto& [token, peer] : peers_by_token_) {
     if (peer->greet_by <= now) late.push_back(token);
   }
-  for (const EventLoop::Token token : late) Close(token, "no greeting in time");
+  for (const EventLoop::Token token : late) Close(token, "no greeting within the timeout");
 }
 
 Time Network::NextDeadline() const {
@@ -268,7 +268,7 @@ bool Network::ReceiveFrom(EventLoop::Token token, const Deliver& deliver, std::s
     if (peer.state == State::kGreeting) {
       if (!TakeGreeting(token, peer, *frame)) return false;
     } else if (peer.outgoing) {
-      CloseMalformed(token, "a frame on a connection that is only for ours");
+      CloseMalformed(token, "it sent a frame on a connection that only we may send on");
       return false;
     } else {
       counters_.frames_in.Add();
@@ -279,16 +279,16 @@ bool Network::ReceiveFrom(EventLoop::Token token, const Deliver& deliver, std::s
   }
   if (reader.broken()) {
     CloseMalformed(token, peer.state == State::kGreeting
-                              ? std::string("what it sent is not a greeting")
+                              ? std::string("its first frame is not a greeting")
                               : "a frame of " + std::to_string(reader.NextLength()) +
                                     " bytes is above the limit");
     return false;
   }
   if (peer.connection.ended() && !reader.HasFrame()) {
     const int error = peer.connection.error();
-    // A client that goes, in whatever way, is no news.
-    const bool news = error != 0 && (peer.outgoing || IsReplica(peer.id));
-    Close(token, news ? std::strerror(error) : "");
+    // The end of a client's connection needs no log line.
+    const bool unexpected = error != 0 && (peer.outgoing || IsReplica(peer.id));
+    Close(token, unexpected ? std::strerror(error) : "");
     return false;
   }
   return true;
@@ -297,7 +297,7 @@ bool Network::ReceiveFrom(EventLoop::Token token, const Deliver& deliver, std::s
 bool Network::TakeGreeting(EventLoop::Token token, Peer& peer, std::string_view frame) {
   const auto hello = DecodeHello(frame);
   if (!hello) {
-    CloseMalformed(token, "what it sent is not a greeting");
+    CloseMalformed(token, "its first frame is not a greeting");
     return false;
   }
   if (peer.outgoing) {
@@ -316,8 +316,8 @@ bool Network::TakeGreeting(EventLoop::Token token, Peer& peer, std::string_view 
     const bool known = hello->from == kNobody || hello->from >= kFirstClient ||
                        (IsReplica(hello->from) && hello->from != options_.self);
     if (!for_us || !known) {
-      CloseMalformed(token, "replica or client " + std::to_string(hello->from) + " looks for " +
-                                std::to_string(hello->to) + ", and this is " +
+      CloseMalformed(token, "replica or client " + std::to_string(hello->from) + " wants replica " +
+                                std::to_string(hello->to) + ", but this is replica " +
                                 std::to_string(options_.self) +
                                 ": do the lists of replicas differ?");
       return false;
@@ -336,8 +336,8 @@ void Network::Open(Peer& peer) {
   --not_open_;
 }
 
-// A connection that is here already is an old one, whose end has not reached us: the new one
-// replaces it.
+// An existing connection of the same peer is an old one whose end has not arrived yet. The new
+// connection replaces it.
 void Network::WelcomePeer(EventLoop::Token token, Peer& peer) {
   EventLoop::Token old = 0;
   if (IsReplica(peer.id)) {

@@ -1,14 +1,15 @@
 // Network: a replica's connections, and the queue of frames for each peer.
 //
-// One connection carries our frames to a peer, and we make it; the peer's frames, replies among
-// them, come on the connection that the peer makes. Neither side has to agree on whose connection
-// survives when both connect at once. A client makes one connection, and is answered on it.
+// Two replicas have two connections. Each replica sends its frames, replies included, on the
+// connection that it has made itself. So the replicas need no agreement on which connection
+// survives when both connect at once. A client makes one connection, which carries frames both
+// ways.
 //
 // Reading is bounded and round-robin (document 002, section 3.2.2, "reversed backlog"): a turn
-// takes a limited amount from each connection that has something, so a peer that was slow and now
-// sends its backlog in one burst cannot keep the others waiting.
+// takes a limited amount from each readable connection. So a peer that was slow and now sends its
+// backlog in one burst cannot keep the others waiting.
 //
-// One thread uses a Network, whoever runs the event loop.
+// Only the thread that runs the event loop uses a Network.
 #pragma once
 
 #include <cstddef>
@@ -33,19 +34,19 @@ struct NetworkOptions {
   PeerId self = 0;
   std::vector<Endpoint> replicas;  // by replica id
 
-  // Frames held for a peer: beyond this, the oldest are dropped. A peer that is not connected gets
-  // a short queue: frames of long ago are of no use to one that comes back.
+  // The limits of the bytes held for a peer; beyond them the oldest frames are dropped. The queue
+  // of a disconnected peer is short: old frames are of no use to a peer that returns.
   std::size_t held_bytes_max = std::size_t{64} << 20;
   std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
 
-  // Of one connection in one turn.
+  // The limits of one connection in one turn.
   std::size_t read_bytes_per_turn_max = 128 * 1024;
   std::size_t frames_per_turn_max = 256;
 
-  // Between attempts to connect: doubles from min to max, and starts anew once a peer has greeted.
+  // The pause between attempts to connect: doubles from min to max, back to min after a greeting.
   Duration reconnect_min = 10ms;
   Duration reconnect_max = 1s;
-  // For a connection to be made and greeted.
+  // The time allowed for connecting and greeting.
   Duration greeting_timeout = 3s;
 };
 
@@ -55,11 +56,12 @@ class Network {
   // A frame has arrived. The bytes are valid during the call.
   using Deliver = std::function<void(PeerId from, std::string_view frame)>;
 
-  // Tokens from here on are the network's.
+  // Tokens of the network begin here.
   static constexpr EventLoop::Token kFirstToken = 16;
 
-  // Takes over `listener`, a listening non-blocking socket. Looks the replicas' addresses up.
-  // Throws std::invalid_argument for a name that cannot be found. The rest must outlive it.
+  // Takes over `listener`, a listening non-blocking socket. Looks up the replicas' addresses.
+  // Throws std::invalid_argument for an unknown host name. `loop` and `counters` must outlive the
+  // network.
   Network(NetworkOptions options, Descriptor listener, EventLoop& loop, NetworkCounters& counters,
           Log log);
   Network(const Network&) = delete;
@@ -71,28 +73,29 @@ class Network {
   // Requires: `peer` is a replica.
   std::size_t HeldBytes(PeerId peer) const;
 
-  // An event of the loop, with a token of ours. Requires: OnTime was called in this turn.
+  // Handles an event of the loop with one of the network's tokens. Requires: OnTime was called in
+  // this turn.
   void OnEvent(EventLoop::Token token, std::uint32_t events);
 
-  // A turn begins: makes the connections that are due and gives up those that take too long.
+  // Begins a turn: makes due connections, and closes those that have exceeded greeting_timeout.
   void OnTime(Time now);
-  // When OnTime has something to do next; kNever if nothing.
+  // The next time at which OnTime has work; kNever if there is none.
   Time NextDeadline() const;
 
-  // Reads a bounded amount from every connection that has something, delivering whole frames.
-  // Returns their number.
+  // Reads a bounded amount from every readable connection and delivers whole frames. Returns the
+  // number of frames.
   std::size_t Receive(const Deliver& deliver);
   // Receive would find more without waiting for events.
   bool HasBacklog() const { return !ready_.empty(); }
 
-  // Writes what was queued: one system call for each connection whose socket takes it all.
+  // Writes the queued frames: one system call for each connection whose socket takes them all.
   void Flush();
 
   std::size_t connections() const { return peers_by_token_.size(); }
 
  private:
   enum class State : std::uint8_t {
-    kConnecting,  // ours: the kernel is at it
+    kConnecting,  // outgoing: the kernel is connecting
     kGreeting,    // the next frame must be a greeting
     kOpen,
   };
@@ -106,17 +109,17 @@ class Network {
     Connection connection;
   };
 
-  // What we send to one replica or client.
+  // The outgoing frames for one replica or client.
   struct Outbox {
     SendQueue queue;
-    EventLoop::Token connection = 0;  // that carries it, once open; 0 if none does
+    EventLoop::Token connection = 0;  // the open connection that carries the frames; 0 if none
     bool in_dirty = false;            // listed in dirty_
   };
 
   // Our side of the connection to one replica.
   struct Link {
     sockaddr_in address = {};
-    Time connect_at{0};  // kNever while there is a connection, made or in the making
+    Time connect_at{0};  // kNever while connected or connecting
     Duration backoff{0};
   };
 
@@ -152,12 +155,12 @@ class Network {
   PeerId last_assigned_client_ = kFirstAssignedClient - 1;
   std::vector<Link> links_;                     // by replica id; our own is unused
   std::vector<Outbox> replicas_;                // by replica id; our own is unused
-  std::unordered_map<PeerId, Outbox> clients_;  // those that are connected
+  std::unordered_map<PeerId, Outbox> clients_;  // the connected clients
   std::vector<EventLoop::Token> incoming_;      // by replica id; 0 if none
   std::unordered_map<EventLoop::Token, std::unique_ptr<Peer>> peers_by_token_;
-  std::size_t not_open_ = 0;             // of them, those that have not greeted
-  std::vector<EventLoop::Token> ready_;  // have, or may have, something to read
-  std::vector<PeerId> dirty_;            // have something to write
+  std::size_t not_open_ = 0;             // peers_by_token_ that have not greeted
+  std::vector<EventLoop::Token> ready_;  // connections that may have bytes to read
+  std::vector<PeerId> dirty_;            // peers with frames to write
   WriteScratch scratch_;
 };
 

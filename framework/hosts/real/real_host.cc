@@ -30,7 +30,7 @@ RealHostOptions Validated(RealHostOptions options) {
   };
   const auto count = options.replicas.size();
   require(count > 0, "the list of replicas is empty");
-  require(count < kFirstClient, "there are more than 999 replicas");
+  require(count < kFirstClient, "the list has more than 999 replicas");
   require(options.self >= 0 && static_cast<std::size_t>(options.self) < count,
           "replica id " + std::to_string(options.self) + " is not in 0 .. " +
               std::to_string(count - 1));
@@ -73,7 +73,7 @@ Time ReadClock(clockid_t clock = CLOCK_MONOTONIC) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// Empties an eventfd, a timerfd.
+// Empties an eventfd or a timerfd.
 void Drain(int fd) {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto got = read(fd, &count, sizeof count);
@@ -130,9 +130,9 @@ void RealHost::Run() {
     now_ = started_ = ReadClock();
     network_->OnTime(now_);
     runtime_.Start([this] { service_->Start(); });
-    wake_ = now_;  // the first step has nothing delivered, and runs all the same
+    wake_ = now_;  // the first step runs without a delivery
     Step();
-    if (options_.on_metrics) metrics_at_ = now_;  // the first line comes with the first turn
+    if (options_.on_metrics) metrics_at_ = now_;  // the first turn emits the first line
     while (!stopping_) Turn();
   } catch (...) {
     Finish();
@@ -197,7 +197,7 @@ void RealHost::OnEvent(EventLoop::Token token, std::uint32_t events) {
     case kSignalToken:
       OnSignal();
       break;
-    case kDiskToken:  // every step looks for completions
+    case kDiskToken:  // every step takes completions
       break;
     default:
       if (foreign_ && ForeignPort::OwnsToken(token)) {

@@ -1,8 +1,9 @@
 // RealHost: a replica on real sockets, a real disk and a real clock.
 //
-// One thread runs the replica. A turn of its loop: wait for events, read the clock once, deliver
-// what has arrived (bounded), run the runtime until every coroutine waits, then write what was sent
-// with one system call per connection and hand what was submitted to the disk thread.
+// One thread runs the replica. A turn of its loop has five phases. It waits for events and reads
+// the clock once. It delivers a bounded number of arrivals. It runs the runtime until every
+// coroutine waits. It writes the sent frames with one system call per connection. It hands the
+// submitted operations to the disk thread.
 #pragma once
 
 #include <atomic>
@@ -34,23 +35,25 @@ namespace depfast::real {
 
 struct RealHostOptions {
   PeerId self = 0;
-  std::vector<Endpoint> replicas;  // by replica id: where each listens, ourselves included
+  std::vector<Endpoint> replicas;  // the address of each replica, by id, this one included
   std::string data_dir;            // created if missing, locked while the host lives
 
-  // Of this replica's own random stream; drawn from the kernel if not given.
+  // The seed of this replica's random stream; drawn from the kernel if not given.
   std::optional<std::uint64_t> seed;
 
-  // A socket that listens already (how tests get a free port); taken over. -1: make one.
+  // A socket that listens already, which the host takes over (tests get a free port this way). -1:
+  // the host makes one.
   int listen_fd = -1;
 
-  // Clients that speak another protocol, on a port of their own: where it listens, or a socket that
-  // listens already.
+  // The protocol of clients on a foreign port, and that port's address or a socket that listens
+  // already.
   std::optional<ForeignProtocol> foreign;
   Endpoint foreign_endpoint;
   int foreign_listen_fd = -1;
 
-  // SIGTERM and SIGINT stop the host, SIGUSR1 dumps the coroutines to stderr. Blocks these signals
-  // in the constructing thread, so that they arrive here: construct before other threads start.
+  // SIGTERM and SIGINT stop the host, SIGUSR1 dumps the coroutines to stderr. The constructor
+  // blocks these signals in its thread. Construct the host before other threads start: they inherit
+  // the mask, so the signals reach the host.
   bool handle_signals = false;
 
   // See NetworkOptions.
@@ -58,10 +61,10 @@ struct RealHostOptions {
   std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
   Duration greeting_timeout = 3s;
 
-  Probes probes;  // each outlives the host
+  Probes probes = {};  // each outlives the host
 
-  // Is given the state of the replica's counters as one line of JSON (metrics.h): when the replica
-  // starts, every second, and when it has stopped. Empty: no metrics.
+  // Called with the replica's counters as one line of JSON (metrics.h): when the replica starts,
+  // every second, and when it has stopped. Empty: no metrics.
   std::function<void(const std::string& line)> on_metrics;
 
   std::function<void(const Observation&)> on_observe;                           // may be empty
@@ -75,8 +78,8 @@ class RealHost final : private Host {
   using ServiceFactory = std::function<std::unique_ptr<Service>(Runtime&)>;
 
   // Listens and opens the data directory; makes the service, but does not start it. Throws
-  // std::invalid_argument for a bad option and std::system_error for what the system refuses, with
-  // one line that says what.
+  // std::invalid_argument for a bad option and std::system_error for a failed system call, each
+  // with a one-line message.
   RealHost(RealHostOptions options, const ServiceFactory& make_service);
   // Requires: not running.
   ~RealHost() override;
@@ -84,8 +87,9 @@ class RealHost final : private Host {
   RealHost& operator=(const RealHost&) = delete;
 
   // Starts the service and runs the replica on this thread until Stop or, if signals are handled,
-  // SIGTERM. Then: coroutines end, submitted disk operations are finished, connections close.
-  // Throws what escapes from the replica's code, after the same clean-up. Call at most once.
+  // SIGTERM. Then coroutines end, submitted disk operations finish, and connections close. An
+  // exception that escapes from the replica's code is rethrown after this clean-up. Call at most
+  // once.
   void Run();
 
   // Both may be called from any thread, any time during the object's life.
@@ -134,21 +138,21 @@ class RealHost final : private Host {
   Descriptor timer_;
   Descriptor signals_;  // valid only if signals are handled
   std::atomic<unsigned> wishes_{0};
-  std::uint16_t port_ = 0;  // that we listen on
+  std::uint16_t port_ = 0;  // the port that the host listens on
   std::uint16_t foreign_port_ = 0;
 
-  bool dead_ = false;      // what the replica's stacks do while they unwind does not leave
+  bool dead_ = false;      // set before stacks unwind: their output does not leave
   bool stopping_ = false;  // this turn is the last
   Time now_{0};            // of this step
   Time wake_ = kNever;     // the runtime's wish; kNever once fulfilled
-  Time armed_ = kNever;    // what the timer is set to
+  Time armed_ = kNever;    // the time that the timer is set to
   Time started_{0};
   Time metrics_at_ = kNever;                       // the next line of metrics
   std::map<std::uint32_t, Observation> observed_;  // the latest of each kind
   RandomStream random_;
   FrameId last_frame_ = 0;
   std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it
-  std::deque<Bytes> to_self_;            // sent to ourselves, for the next step
+  std::deque<Bytes> to_self_;            // frames to this replica, for the next step
 
   std::optional<Disk> disk_;            // until Finish
   std::optional<Network> network_;      // until Finish

@@ -1,6 +1,6 @@
 // SendQueue: the frames for one peer that the kernel has not taken.
 //
-// This is the queue below the Host: what a slow peer makes us hold is what is in here.
+// This is the queue below the Host: it holds the backlog of a slow peer.
 #pragma once
 
 #include <sys/uio.h>
@@ -14,7 +14,7 @@
 
 namespace depfast::real {
 
-// Memory that gathering a write needs for a moment; one serves all queues of a thread.
+// Temporary memory of a gathered write; all queues of a thread share one.
 struct WriteScratch {
   std::vector<char> copies;
   std::vector<iovec> pieces;
@@ -25,11 +25,11 @@ class SendQueue {
   // Requires: `frame` is greater than every id pushed before.
   void Push(FrameId frame, Bytes bytes);
 
-  // Drops a frame of which nothing is written. Returns whether it did.
+  // Drops the frame unless a part of it is written. Returns whether it was dropped.
   bool Release(FrameId frame);
 
   // Drops frames, the oldest first but never one partly written, until at most `bytes_max` are
-  // held or nothing more can go. Returns how many went.
+  // held or no more frames can be dropped. Returns the number of dropped frames.
   std::size_t DropOldest(std::size_t bytes_max);
 
   // Bytes of frames, without their lengths, that are not written.
@@ -37,14 +37,15 @@ class SendQueue {
   bool empty() const { return live_ == 0; }
 
   // The bytes to write next, in order: about half a megabyte at most. Small frames are copied
-  // together (a piece costs the kernel more than a copy of some hundred bytes), large ones are
-  // referred to. Valid until the queue or the scratch changes. Empty only if the queue is.
+  // together, because a piece costs the kernel more than a copy of some hundred bytes. Large frames
+  // are referenced. Valid until the queue or the scratch changes. Empty only if the queue is empty.
   std::span<const iovec> Gather(WriteScratch& scratch);
 
-  // The kernel took the first `bytes` of what Gather returned. Returns the frames completed.
+  // The kernel took the first `bytes` of the result of Gather. Returns the number of frames that
+  // are now wholly written.
   std::size_t Consume(std::size_t bytes);
 
-  // The connection is gone: a frame partly written starts anew on the next one.
+  // The connection is gone: a partly written frame is written anew on the next connection.
   void Rewind();
 
  private:
@@ -58,11 +59,11 @@ class SendQueue {
   void Drop(Entry& entry);
   std::size_t WireBytes(const Entry& entry) const;
 
-  std::deque<Entry> entries_;  // ascending ids; the first is never a dropped one
+  std::deque<Entry> entries_;  // ascending ids; the first entry is never dropped
   std::size_t live_ = 0;       // entries not dropped
   std::size_t bytes_ = 0;      // see bytes()
-  // How much of the first entry the kernel has, its length's four bytes included. Less than its
-  // size on the wire; 0 if there are no entries.
+  // The bytes of the first entry that the kernel has taken, the four bytes of the length included.
+  // Less than the entry's size on the wire; 0 if there are no entries.
   std::size_t written_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a sealed replica and the simulator say to each other over a pair of pipes.
+// The protocol of a sealed replica and the simulator, over a pair of pipes.
 //
 // A message is a length (4 bytes, little endian) and that many bytes of MessagePack. The simulator
 // speaks first and waits for the answer: lock-step, so nothing is ever in flight in both
@@ -25,7 +25,7 @@ inline constexpr std::size_t kLengthBytes = 4;
 // A longer message is nonsense: the memory model kills a replica long before it holds this much.
 inline constexpr std::size_t kMessageBytesMax = std::size_t{128} << 20;
 
-// What a peer says does not decode.
+// A message of the other side does not decode.
 class ProtocolError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

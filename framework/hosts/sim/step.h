@@ -1,7 +1,7 @@
 // A step: all that passes between a replica and its simulated world, as plain data.
 //
 // The simulator talks to every replica in steps, whether it lives in this process (hosts/sim) or in
-// one of its own (hosts/sealed). What is not in these structures cannot cross, so they are also the
+// one of its own (hosts/sealed). Nothing else can cross, so these structures are also the
 // trace: two runs with equal steps are the same run.
 #pragma once
 
@@ -18,12 +18,12 @@
 
 namespace depfast::sim {
 
-// What a replica is told about itself before its first step.
+// The configuration of a replica, known before its first step.
 struct ReplicaConfig {
   PeerId self = 0;
   int replicas = 1;
-  std::uint64_t random_seed = 0;    // of this replica's own stream, in this incarnation
-  std::vector<std::string> probes;  // by name, see MakeProbe
+  std::uint64_t random_seed = 0;         // of this replica's own stream, in this incarnation
+  std::vector<std::string> probes = {};  // by name, see MakeProbe
 };
 
 struct FrameArrival {
@@ -76,8 +76,8 @@ class ReplicaBackend {
 
   // For people, outside the trace.
   virtual std::string DumpCoroutines() = 0;
-  // What a probe of ReplicaConfig::probes has found: see ReportingProbe. Empty if the replica has
-  // no such probe, or does not answer. A sealed replica may report anything.
+  // The report of a probe of ReplicaConfig::probes: see ReportingProbe. Empty if the replica has no
+  // such probe, or does not answer. A sealed replica may report anything.
   virtual std::string Report(const std::string& probe) = 0;
 };
 

@@ -1,8 +1,8 @@
 // Broadcast: the outstanding calls of one fan-out.
 //
-// Knowing that five calls belong together is what lets the runtime drop the rest once a quorum has
-// answered (document 002, section 2.2): the frames a slow peer has not taken yet are released, so
-// its backlog ends here and not in the sender's memory.
+// A broadcast knows that its calls belong together, so it can drop the rest once a quorum has
+// answered (document 002, section 2.2). It releases the frames that a slow peer has not taken yet,
+// and so bounds the backlog in the sender's memory.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace depfast {
 
-// The part that does not depend on the reply's type: what Finalize works on.
+// The part that does not depend on the type of the reply. Finalize works on it.
 class BroadcastCalls {
  public:
   explicit BroadcastCalls(Rpc& rpc) : rpc_(rpc) {}
@@ -23,7 +23,7 @@ class BroadcastCalls {
   std::vector<PeerId> Stragglers() const;
 
   // Gives up the stragglers' calls, and only these: frames not yet on the wire are dropped, late
-  // replies ignored. Harmless when there are none, and to call twice.
+  // replies are ignored. Without stragglers, and when called again, it does nothing.
   void Release();
 
   // Counts a call in: for a fan-out whose requests differ from peer to peer.
@@ -41,8 +41,8 @@ class Broadcast : public BroadcastCalls {
  public:
   using Call = std::shared_ptr<RpcEvent<typename Request::Reply>>;
 
-  // Sends `request` to every peer at once; waits for nobody. With a timeout each call fails on its
-  // own after it; usually the quorum's Wait has the timeout, and Release ends the calls.
+  // Sends `request` to every peer at once, without a wait. With a timeout, each call fails on its
+  // own after it. Usually the quorum's Wait has the timeout, and Release ends the calls.
   Broadcast(Rpc& rpc, const std::vector<PeerId>& peers, const Request& request,
             Duration timeout = kForever)
       : BroadcastCalls(rpc), calls_(rpc.CallAll(peers, request, timeout)) {

@@ -12,7 +12,7 @@ namespace depfast {
 
 using EventPtr = std::shared_ptr<Event>;
 
-// What AndEvent and OrEvent share: the children, kept alive as long as the compound.
+// The common part of AndEvent and OrEvent: the children, kept alive as long as the compound.
 class CompoundEvent : public Event {
  public:
   // Adds a child. A child that is decided already counts at once. Requires: child is not null.

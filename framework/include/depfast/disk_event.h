@@ -9,8 +9,8 @@
 
 namespace depfast {
 
-// Ready when the operation has succeeded, failed when it has not: an operation with an error is
-// never ready, so nobody can take it for durable by accident.
+// Ready when the operation has succeeded, failed when it has not. An operation with an error is
+// never ready, so no caller can take it for durable by mistake.
 class DiskEvent : public Event {
  public:
   explicit DiskEvent(IoRequest::Kind kind, std::string file);

@@ -1,14 +1,14 @@
 // Event: the one way a coroutine waits.
 //
-// Every point where a replica can be made to wait by something slow is an Event, so every wait can
-// be named, counted and dumped (document 001, section 3; document 002, section 3.1).
+// A replica waits for slow things through Events only, so every wait can be named, counted and
+// dumped (document 001, section 3; document 002, section 3.1).
 //
-// Scheduling is lazy and cooperative (document 002, section 3.2.2): making an event ready only
-// marks its waiters as runnable. Nothing else runs until the running coroutine itself waits or
-// ends, so code between two waits never sees the world change under it.
+// Scheduling is lazy and cooperative (document 002, section 3.2.2): a ready event only marks its
+// waiters as runnable. No other coroutine runs until the running one waits or ends, so the code
+// between two waits sees no change by others.
 //
-// Events are shared: a reply may arrive long after the coroutine that asked has moved on. Create
-// them with std::make_shared. All of a replica's events belong to one thread.
+// Events are shared: a reply may arrive long after its caller has stopped waiting. Create them with
+// std::make_shared. All events of a replica belong to one thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Runtime;
 
 // How a wait ended.
 enum class Outcome : std::uint8_t {
-  kReady = 0,     // what was waited for has happened
+  kReady = 0,     // the event has happened
   kFailed = 1,    // it can no longer happen (an error, too many rejects)
   kTimedOut = 2,  // neither, until the deadline
 };
@@ -60,16 +60,17 @@ class Event : public std::enable_shared_from_this<Event> {
   // Short and constant per kind of event, the key of wait statistics: "AppendEntries", "disk".
   virtual const char* Label() const = 0;
 
-  // Asks that `parent` hear (OnChildDecided) whenever this event is decided: once for a reply, each
-  // time for a value that is set. The parent is not kept alive. If this event is decided already,
-  // the parent hears of it at once.
+  // Calls OnChildDecided of `parent` whenever this event is decided: once for a reply, each time
+  // for a value that is set. If this event is decided already, the parent is called at once. The
+  // parent is not kept alive.
   void NotifyOnDecision(const std::shared_ptr<Event>& parent);
 
  protected:
   // Call after every change that may have decided the event: wakes the waiters, tells the parents.
   void Test();
 
-  // A child that this event asked to hear of is decided. The default looks at this event anew.
+  // A child that this event was registered with (NotifyOnDecision) is decided. The default calls
+  // Test.
   virtual void OnChildDecided(Event& child);
 
   Runtime& runtime() const { return *runtime_; }
@@ -78,7 +79,8 @@ class Event : public std::enable_shared_from_this<Event> {
   friend class Scheduler;
   friend struct EventTestPeer;  // framework/tests: how much an event remembers
 
-  // A coroutine that waits here. Stale if the coroutine's wait number has moved on (it timed out).
+  // A coroutine that waits for this event. Stale once the coroutine's wait number is another: then
+  // its wait has timed out.
   struct Waiter {
     Coroutine* coroutine;
     std::uint64_t wait_number;

@@ -18,7 +18,7 @@ inline constexpr std::size_t kRecordHeaderBytes = 12;
 void AppendRecord(std::string_view payload, std::string& out);
 
 // Calls `visit` with each whole record's payload, in order. Returns the number of bytes up to the
-// end of the last good record. What follows it is torn, or damaged: see MayBeTorn.
+// end of the last good record. The rest is torn, or damaged: see MayBeTorn.
 std::size_t ReadRecords(std::string_view bytes, const std::function<void(std::string_view)>& visit);
 
 // Whether a crash in the middle of a write can have left `rest`, the bytes behind those that
@@ -27,9 +27,9 @@ std::size_t ReadRecords(std::string_view bytes, const std::function<void(std::st
 // appends again. Everything else is damage: a bad record with others behind it, which may have been
 // acknowledged and must not be cut off. Takes O(n).
 //
-// What cannot be told apart, and errs so:
+// Cases that cannot be distinguished, and the result:
 // - Damage to the payload of the last record, or zeros from some record on to the end, look like a
-//   torn write: what was acknowledged there is cut off.
+//   torn write: acknowledged records there are cut off.
 // - A disk that loses power may keep a later part of its last write and not an earlier one. Two
 //   records of such a write look damaged although nobody was promised them. The simulator's disk,
 //   and a process that is killed, leave the first bytes of a write and nothing behind them.

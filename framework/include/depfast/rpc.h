@@ -58,7 +58,7 @@ class Rpc : public RpcTable {
                                                           Duration timeout = kForever);
 
   // Sends one request to each peer: encoded once, one buffer shared by all. The peers' events come
-  // in the order of `peers`. See Broadcast, which is what most callers want.
+  // in the order of `peers`. Most callers use a Broadcast instead.
   template <typename Request>
   std::vector<std::shared_ptr<RpcEvent<typename Request::Reply>>> CallAll(
       const std::vector<PeerId>& peers, const Request& request, Duration timeout = kForever);

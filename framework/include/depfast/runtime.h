@@ -23,7 +23,7 @@ namespace depfast {
 class Scheduler;
 struct RuntimeOptions;
 
-// What a replica's code uses. Its host made it as a HostedRuntime (host/hosted_runtime.h).
+// The part for a replica's code. The host has the rest: HostedRuntime (host/hosted_runtime.h).
 class Runtime {
  public:
   Runtime(const Runtime&) = delete;
@@ -56,7 +56,7 @@ class Runtime {
   std::int64_t RandomBetween(std::int64_t low, std::int64_t high);
   Duration RandomBetween(Duration low, Duration high);
 
-  // Claims something about this replica: the lab's schema says what. Tests read it.
+  // Makes a claim about this replica, for tests. The lab's schema defines the kinds of claims.
   void Observe(const Observation& observation) { host_.Observe(observation); }
 
   // Bytes queued for a peer that the wire has not taken yet.

@@ -30,7 +30,7 @@ class Storage {
   std::shared_ptr<DiskEvent> Rename(const std::string& from, const std::string& to);
   std::shared_ptr<DiskEvent> Remove(const std::string& file);
 
-  // Called by the runtime with what the host delivers. Unknown ids (an operation of an earlier
+  // Called by the runtime with each completion of the host. Unknown ids (an operation of an earlier
   // incarnation) are ignored.
   void Deliver(IoCompletion completion);
 

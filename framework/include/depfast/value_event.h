@@ -64,25 +64,4 @@ class IntEvent : public Event {
   std::int64_t target_;
 };
 
-// Ready from a moment on.
-class TimeoutEvent : public Event {
-  struct Private {};
-
- public:
-  // Ready `delay` from now. Requires: delay >= 0.
-  static std::shared_ptr<TimeoutEvent> After(Duration delay);
-
-  // Use After: it also registers the event with the scheduler, which a constructor cannot do.
-  TimeoutEvent(Private, Time deadline) : deadline_(deadline) {}
-
-  Time deadline() const { return deadline_; }
-  bool IsReady() const override { return expired_; }
-  const char* Label() const override { return "timeout"; }
-  std::string Describe() const override;
-
- private:
-  Time deadline_;
-  bool expired_ = false;
-};
-
 }  // namespace depfast

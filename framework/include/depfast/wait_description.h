@@ -1,4 +1,4 @@
-// WaitDescription: what verification, statistics, recordings and reports read of an event.
+// WaitDescription: an event's wait as verification, statistics, recordings and reports read it.
 //
 // A wait on one peer inherits the slowness of that peer; a wait on a quorum does not. The slowness
 // propagation graph (document 001, section 3.3) and the quorum history (document 000, section
@@ -19,7 +19,7 @@ enum class Vote : std::uint8_t {
   kPending = 0,  // no answer yet
   kLost = 1,     // the answer will not come: the call failed, timed out or was released
   kNo = 2,       // the answer is a reject
-  kYes = 3,      // the answer is what was asked for
+  kYes = 3,      // the answer agrees
 };
 
 const char* ToString(Vote vote);

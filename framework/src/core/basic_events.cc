@@ -3,6 +3,7 @@
 #include "core/scheduler.h"
 #include "depfast/disk_event.h"
 #include "depfast/runtime.h"
+#include "depfast/timeout_event.h"
 #include "depfast/value_event.h"
 
 namespace depfast {

@@ -52,11 +52,12 @@ class GuardedStack {
 
  private:
 #ifdef DEPFAST_ASAN
-  // What only a suspended coroutine holds is not leaked: the leak checker must look at its stack.
+  // Memory that only a suspended coroutine refers to is not leaked: the leak checker must look at
+  // its stack.
   static void Announce(const StackBounds& stack) {
     __lsan_register_root_region(stack.bottom, Size(stack));
   }
-  // The last frames never return, and leave their poison for whoever gets these addresses next.
+  // The last frames never return, and leave their poison for the next stack at these addresses.
   static void Retract(const StackBounds& stack) {
     ASAN_UNPOISON_MEMORY_REGION(stack.bottom, Size(stack));
     __lsan_unregister_root_region(stack.bottom, Size(stack));

@@ -1,4 +1,4 @@
-// Fiber: one Boost coroutine, with what Boost 1.74 to 1.87 leaves out.
+// Fiber: one Boost coroutine, with the parts that Boost 1.74 to 1.87 leave out.
 //
 // Three traps are closed here, and nowhere else: a stack without a working guard page (mprotect can
 // fail silently when the process has too many mappings), exception state that leaks from one stack
@@ -45,7 +45,7 @@ class Fiber {
   // Runs the body until it yields or returns. Requires: called from outside the fiber; not done.
   void Resume();
 
-  // Goes back to whoever resumed. Requires: called from inside the fiber.
+  // Goes back to the caller of Resume. Requires: called from inside the fiber.
   void Yield();
 
   bool done() const { return done_; }

@@ -6,7 +6,7 @@
 #include "core/scheduler.h"
 #include "depfast/host/hosted_runtime.h"
 #include "depfast/host/random.h"
-#include "depfast/value_event.h"
+#include "depfast/timeout_event.h"
 
 namespace depfast {
 namespace {
@@ -30,7 +30,7 @@ Runtime::Runtime(Host& host, const RuntimeOptions& options)
       replicas_(options.replicas),
       peers_(AllButSelf(options)) {}
 
-// The HostedRuntime has shut down: no coroutine is left that could use what goes now.
+// The HostedRuntime has shut down: no coroutine is left that could use the members.
 Runtime::~Runtime() = default;
 
 void Runtime::Spawn(const char* name, std::function<void()> body) {

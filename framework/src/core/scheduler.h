@@ -46,10 +46,10 @@ class Coroutine {
   bool in_body_ = false;        // the body has been entered and has not returned
   Dependency dependency_;
 
-  Event* waiting_on_ = nullptr;    // null unless suspended in a Wait
-  Time waiting_since_{0};          // valid if waiting_on_
-  std::uint64_t wait_number_ = 0;  // counts waits: what was registered for an earlier one is stale
-  Outcome outcome_ = Outcome::kReady;    // of the latest wait, valid once made ready
+  Event* waiting_on_ = nullptr;        // null unless suspended in a Wait
+  Time waiting_since_{0};              // valid if waiting_on_
+  std::uint64_t wait_number_ = 0;      // counts waits: timers and waiters of earlier ones are stale
+  Outcome outcome_ = Outcome::kReady;  // of the latest wait, valid once made ready
   std::string* stack_wanted_ = nullptr;  // dump in progress: write the stack here, then yield again
   int swallowed_cancellations_ = 0;
 };
@@ -132,7 +132,7 @@ class Scheduler {
   std::uint64_t last_coroutine_ = 0;
   std::uint64_t last_timer_ = 0;
   std::uint64_t resumes_left_ = 0;  // of this step
-  std::exception_ptr escaped_;      // what a coroutine let escape in this step
+  std::exception_ptr escaped_;      // the exception that left a coroutine in this step
   std::deque<Coroutine*> ready_;
   std::vector<Timer> timers_;  // a heap, earliest first; may hold stale entries
   std::unordered_map<TimerId, std::function<void()>> callbacks_;

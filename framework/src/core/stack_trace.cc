@@ -21,7 +21,7 @@ std::string NameOf(void* address) {
   return status == 0 ? demangled.get() : info.dli_sname;
 }
 
-// What every suspended coroutine has above and below the part that tells it from the others.
+// The frames that all suspended coroutines have in common, above and below the distinctive part.
 bool IsMachinery(std::string_view name) {
   for (const std::string_view part :
        {"depfast::CurrentStackTrace", "depfast::Scheduler::", "depfast::Fiber::", "boost::co",

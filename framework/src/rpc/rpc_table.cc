@@ -37,7 +37,7 @@ void RpcTable::Register(const std::shared_ptr<RpcCall>& call, CallId id, const B
   }
   if (timeout == kForever) return;
   call->timer_ = runtime_.scheduler().AddTimer(After(runtime_.Now(), timeout), [this, call] {
-    host_.Release(call->peer(), call->frame_);  // nobody waits for what it would ask
+    host_.Release(call->peer(), call->frame_);  // its reply would come too late
     calls_[call->peer()].erase(call->id_);
     call->error_ = RpcError::kTimedOut;
     Decide(*call);

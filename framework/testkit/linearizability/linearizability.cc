@@ -19,7 +19,7 @@ using Index = std::size_t;
 
 struct Object {
   std::vector<std::string> keys;  // in order
-  std::vector<Index> operations;  // of the history, in its order
+  std::vector<Index> operations;  // indices into the history, in its order
 };
 
 void RequireWellFormed(const KvHistory& history) {
@@ -34,8 +34,8 @@ void RequireWellFormed(const KvHistory& history) {
   }
 }
 
-// Keys that a command with several of them has merged, and the commands of each such class. A read
-// without an answer says nothing: it is no part of any object.
+// Splits a history into objects: keys merged by commands with several keys, and the operations on
+// them. A read without an answer proves nothing, so it belongs to no object.
 class Partition {
  public:
   explicit Partition(const KvHistory& history) {
@@ -81,7 +81,7 @@ class Partition {
 
   std::map<std::string, Index> nodes_;
   std::vector<Index> parent_;
-  std::vector<std::pair<Index, Index>> operations_;  // and the node of one of its keys
+  std::vector<std::pair<Index, Index>> operations_;  // each with the node of one of its keys
 };
 
 std::string Count(std::size_t count, const std::string& what) {
@@ -113,7 +113,7 @@ class ObjectCheck {
   }
 
  private:
-  // False: zones do not apply.
+  // Returns false if zones do not apply.
   bool DecideByZones() {
     const ZoneResult zones = CheckZones(history_, object_.operations);
     result_.steps += zones.steps;
@@ -196,7 +196,7 @@ class ObjectCheck {
   const KvHistory& history_;
   const Object& object_;
   const std::uint64_t steps_max_;
-  std::vector<Index> completed_;  // of the search problem, as indices into the history
+  std::vector<Index> completed_;  // the search problem's operations, as indices into the history
   LinearizabilityResult result_;
 };
 

@@ -118,14 +118,14 @@ bool PartialStore::ExecuteBlindly(const KvCommand& command, const KvReply* reply
   return true;
 }
 
-// Whether `key` can hold `value`; if so, it is known to.
+// Returns whether `key` can hold `value`. If so, the key's content is known afterwards.
 bool PartialStore::Learn(const std::string& key, const std::optional<std::string>& value) {
   if (!IsUnknown(key)) return known_.Get(key) == value;
   Put({key, {true, value}});
   return true;
 }
 
-// Whether `count` of the keys can be there; a key named twice counts twice.
+// Returns whether `count` of the keys can exist; a key named twice counts twice.
 bool PartialStore::CanCount(const std::vector<std::string>& keys, const KvReply& count) const {
   std::int64_t least = 0;
   std::int64_t most = 0;

@@ -1,8 +1,8 @@
-// A store of which some keys may hold anything.
+// PartialStore: a store in which the contents of some keys are unknown.
 //
 // The search executes commands on it. In the search of a whole history every key is known. While a
-// failing history is made smaller, operations are left out, and what they did to a key may be
-// known no more.
+// failing history is made smaller, operations are left out, and their effect on a key may become
+// unknown.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@
 
 namespace depfast::testkit {
 
-// What a key holds.
+// The content of a key.
 struct Content {
   bool known = true;
-  std::optional<std::string> value;  // of a known content; nothing: the key is absent
+  std::optional<std::string> value;  // valid if known; nothing: the key is absent
 
   friend bool operator==(const Content&, const Content&) = default;
 };
@@ -27,24 +27,24 @@ struct Effect {
   Content content;
 };
 
-// What `command` leaves in the keys it changes, as far as its reply tells; `reply` is null if
-// there was none. Empty if the reply proves that it changed nothing.
+// The contents of the keys that `command` changes, as far as `reply` determines them. `reply` is
+// null for a command without an answer. Empty if the reply proves that the command changed nothing.
 std::vector<Effect> EffectsOf(const KvCommand& command, const KvReply* reply);
 
 class PartialStore {
  public:
-  // Executes `command` and returns true, if the store can give this reply (null: any reply). Where
-  // it cannot tell, it can. If it returns false, the store's contents mean nothing any more.
+  // Executes `command`. Returns whether the store can give this reply (null: any reply); unknown
+  // contents permit any reply. If it returns false, the store's contents are no longer valid.
   bool Execute(const KvCommand& command, const KvReply* reply);
 
   void Put(const Effect& effect);
 
-  // Equal for equal stores only.
+  // Different stores have different encodings.
   std::string Encoded() const;
 
  private:
   bool IsUnknown(const std::string& key) const { return unknown_.contains(key); }
-  // Of a command that touches an unknown key.
+  // Executes a command that touches an unknown key.
   bool ExecuteBlindly(const KvCommand& command, const KvReply* reply);
   bool Learn(const std::string& key, const std::optional<std::string>& value);
   bool CanCount(const std::vector<std::string>& keys, const KvReply& count) const;

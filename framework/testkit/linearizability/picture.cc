@@ -21,7 +21,7 @@ std::string Right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-// In milliseconds, to the microsecond, or to the nanosecond where that says more.
+// In milliseconds, with three decimals, or with six for nanoseconds.
 std::string Milliseconds(Time when, bool to_the_nanosecond) {
   constexpr std::int64_t kNanosPerMilli = 1'000'000;
   const std::int64_t nanos = when.count();
@@ -31,7 +31,7 @@ std::string Milliseconds(Time when, bool to_the_nanosecond) {
   return std::to_string(nanos / kNanosPerMilli) + "." + fraction;
 }
 
-// So many that fit, most of them before `marked`.
+// At most kLinesMax operations around `marked`, most of them before it.
 std::vector<std::size_t> Around(const std::vector<std::size_t>& operations, std::size_t marked) {
   constexpr std::ptrdiff_t kLinesBeforeMarked = 30;
   if (operations.size() <= kLinesMax) return operations;
@@ -60,12 +60,12 @@ class Picture {
   std::string TimeOf(Time when) const { return Milliseconds(when, to_the_nanosecond_); }
 
   const KvHistory& history_;
-  std::vector<std::size_t> operations_;  // that are drawn
+  std::vector<std::size_t> operations_;  // the drawn operations
   std::size_t hidden_ = 0;
   std::size_t marked_;
   Time until_;
   bool to_the_nanosecond_ = false;
-  std::map<Time, std::size_t> columns_;  // of every moment at which something begins or ends
+  std::map<Time, std::size_t> columns_;  // of every moment at which an operation begins or ends
   std::size_t bars_width_ = 0;
   std::size_t time_width_ = kTimeWidthMin;
   std::size_t words_width_ = 0;

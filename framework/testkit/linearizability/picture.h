@@ -5,8 +5,8 @@
 //      13.000   15.250       1  GET x       |-----|          "v7"
 //      15.300   16.000       2  GET x               |---|    "v6"   <--
 //
-// The bars show the order of begins and ends, not how long things took: each moment at which
-// something begins or ends is one step to the right. Bars that share a column overlap.
+// The bars show the order of begins and ends, not durations. Each moment at which an operation
+// begins or ends is one column. Bars that share a column overlap.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,14 @@
 
 namespace depfast::testkit {
 
-// A header and one line each for `operations` (indices into the history), in this order, with an
-// arrow at `marked`, which is one of them. What has not ended by `until` is drawn with an open end
-// and without its reply. Of more than 40 operations, those around the marked one are drawn.
+// A header, and one line for each of `operations` (indices into the history), in this order. An
+// arrow points at `marked`, one of the operations. An operation that has not ended by `until` is
+// drawn with an open end and without its reply. Of more than 40 operations, those around `marked`
+// are drawn.
 std::string DrawOperations(const KvHistory& history, const std::vector<std::size_t>& operations,
                            std::size_t marked, Time until);
 
-// At most `width` characters of it; the last three are dots if some are missing.
+// At most `width` characters of `text`; the last three are dots if characters are missing.
 std::string Shortened(const std::string& text, std::size_t width);
 
 }  // namespace depfast::testkit

@@ -49,8 +49,8 @@ enum class Kind { kNone, kCompleted, kPending, kLoose };
 // One way to extend a configuration.
 struct Move {
   Kind kind = Kind::kNone;
-  Index index = 0;  // into the searcher's list of that kind
-  Index store = 0;  // after it
+  Index index = 0;  // into the searcher's list of this kind
+  Index store = 0;  // the store after the move
 };
 
 class Searcher {
@@ -60,21 +60,21 @@ class Searcher {
   SearchResult Run();
 
  private:
-  // A configuration on the path that is being tried, and what was not tried yet from there.
+  // A configuration on the current path, and the moves not tried yet from it.
   struct Frame {
-    Move entered;       // by this move
-    Time latest_begin;  // before it
-    Index highest;      // before it
+    Move entered;       // the move that led to it
+    Time latest_begin;  // latest_begin_ before that move
+    Index highest;      // highest_ before that move
     std::vector<Move> moves;
     std::size_t next = 0;
   };
 
   Index Intern(const PartialStore& store);
 
-  // Completed operations that may come next, by end. The end of the first is the barrier: what
-  // begins later may not come next.
+  // Completed operations that may come next, by end. The end of the first is the barrier: an
+  // operation that begins later may not come next.
   std::vector<Index> Candidates();
-  // `before`: the moves of the frame this configuration was entered from.
+  // `before`: the moves of the frame from which this configuration was entered.
   std::vector<Move> Moves(const Move& entered, const std::vector<Move>& before);
   std::optional<Index> TryCompleted(Index i, Index store);
   bool EndsALoose(Time begin) const;
@@ -94,8 +94,8 @@ class Searcher {
   std::vector<Index> completed_;
   std::vector<Index> pending_;
   std::vector<Index> loose_;
-  std::vector<bool> only_observes_;  // of completed_
-  // Of pending_: the last one before it with the same command.
+  std::vector<bool> only_observes_;  // parallel to completed_
+  // Parallel to pending_: the last earlier operation with the same command.
   std::vector<std::optional<Index>> twin_;
 
   // The configuration. The unordered part of completed_ is a list, linked through its end.
@@ -103,18 +103,19 @@ class Searcher {
   std::vector<Index> previous_;
   std::size_t unordered_;
   Bits ordered_;
-  Bits used_;                        // of pending_
-  Time latest_begin_ = Time::min();  // of ordered and used ones
+  Bits used_;                        // the used operations of pending_
+  Time latest_begin_ = Time::min();  // of the ordered and used operations
   Index highest_ = 0;                // no ordered index of completed_ is higher
 
-  // Where the path got furthest: the end (and the problem's index) it could not pass.
+  // The latest end, with the problem's index, that a path reached and could not pass.
   std::pair<Time, Index> furthest_{Time::min(), 0};
 
-  // Stores that have been seen, by number.
+  // The stores so far, by number.
   std::vector<PartialStore> stores_;
   std::unordered_map<std::string, Index> store_numbers_;
 
-  // Configurations that have been entered: the pending operations they used, by all else.
+  // The entered configurations: the used pending operations, keyed by the rest of the
+  // configuration.
   std::unordered_map<std::string, std::vector<Bits>> entered_;
 };
 
@@ -210,7 +211,7 @@ std::vector<Index> Searcher::Candidates() {
   return candidates;
 }
 
-// The store after it, if it can give the reply.
+// The store after the operation, or nothing if the store cannot give its reply.
 std::optional<Index> Searcher::TryCompleted(Index i, Index store) {
   ++steps_;
   const SearchProblem::Completed& operation = problem_.completed[completed_[i]];
@@ -240,7 +241,7 @@ std::vector<Move> Searcher::Moves(const Move& entered, const std::vector<Move>& 
   AddPendingMoves(entered, before, barrier, moves);
   AddLooseMoves(entered, barrier, moves);
   if (only_observes_[urgent]) {
-    // What makes its reply possible comes first: if there is an order, it is found sooner.
+    // Moves that make the urgent operation's reply possible come first: this finds an order sooner.
     std::stable_partition(moves.begin(), moves.end(), [this, urgent](const Move& move) {
       return TryCompleted(urgent, move.store).has_value();
     });
@@ -248,8 +249,8 @@ std::vector<Move> Searcher::Moves(const Move& entered, const std::vector<Move>& 
   return moves;
 }
 
-// Whether an effect may still come that may not, once an operation that began at `begin` is
-// ordered.
+// Returns whether some effect may come now, but no longer after an operation that began at `begin`
+// is ordered.
 bool Searcher::EndsALoose(Time begin) const {
   const auto gone = std::partition_point(loose_.begin(), loose_.end(), [this, begin](Index i) {
     return problem_.loose[i].end >= begin;
@@ -259,7 +260,7 @@ bool Searcher::EndsALoose(Time begin) const {
 
 void Searcher::AddPendingMoves(const Move& entered, const std::vector<Move>& before, Time barrier,
                                std::vector<Move>& moves) {
-  // Where another operation without an answer alone would have led from the configuration before.
+  // For each operation without an answer, the store after it alone in the previous configuration.
   std::unordered_map<Index, Index> without;
   if (entered.kind == Kind::kPending) {
     for (const Move& move : before) {
@@ -281,8 +282,7 @@ void Searcher::AddPendingMoves(const Move& entered, const std::vector<Move>& bef
   }
 }
 
-// One effect after another at the same place is needed for different keys only, and then in one
-// order only.
+// Consecutive effects are needed for different keys only, and then in one order only.
 void Searcher::AddLooseMoves(const Move& entered, Time barrier, std::vector<Move>& moves) {
   const std::string* after_key =
       entered.kind == Kind::kLoose ? &problem_.loose[loose_[entered.index]].effect.key : nullptr;
@@ -327,9 +327,10 @@ void Searcher::Undo(const Frame& frame) {
   }
 }
 
-// Whether the present configuration is worth entering; then it is remembered.
+// Returns whether the present configuration must be entered, and remembers it if so.
 bool Searcher::EnterFirst(Index store) {
-  // All below `first` are ordered, and none above `highest_` is: the words between say the rest.
+  // All operations below `first` are ordered and none above `highest_` is: the words in between
+  // identify the ordered set.
   const Index first = next_[completed_.size()];
   std::string key = std::to_string(store) + "," + std::to_string(first) + ",";
   key += ordered_.Range(first, highest_);

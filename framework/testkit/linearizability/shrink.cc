@@ -14,26 +14,27 @@ namespace {
 
 using Index = std::size_t;
 
-enum class Loose { kAll, kWhatWasNotOverwritten };
+enum class Loose { kAll, kNotOverwritten };
 
 // The part of a history that is known at the end of one of its operations.
 class Prefix {
  public:
   Prefix(const KvHistory& history, const std::vector<Index>& operations, Index last);
 
-  // The last one, then the others, the most recent first.
+  // The last operation, then the others, the most recent first.
   const std::vector<Index>& operations() const { return operations_; }
-  // The first `count` of them.
+  // The first `count` of operations().
   std::vector<Index> Recent(std::size_t count) const;
 
-  // With `kept` as they are, and the others loose, if they touch the same keys.
+  // The problem of `kept`, with the other operations on the same keys loose.
   SearchProblem WithOthersLoose(const std::vector<Index>& kept, Loose loose) const;
-  // By key: of the operations that certainly wrote it before any of `kept` that has ended began,
-  // the one that began last. What ended before that has no effect on `kept`.
+  // By key: the last overwrite before `kept`. Candidates are operations that certainly wrote the
+  // key before any ended operation of `kept` began; the one that began last is returned. Operations
+  // that ended before its begin have no effect on `kept`.
   std::map<std::string, Index> LastOverwrites(const std::vector<Index>& kept) const;
 
  private:
-  // Whether it had ended: then its reply is known.
+  // Whether the operation had ended: then its reply is known.
   bool HasEnded(Index i) const;
   Time LatestMoment(Index i) const;
 
@@ -54,8 +55,8 @@ Prefix::Prefix(const KvHistory& history, const std::vector<Index>& operations, I
   operations_.insert(operations_.begin(), last);
 }
 
-// What may still happen, and do what nobody knows, would explain everything if it were loose. So it
-// counts as most recent.
+// A loose operation with an unknown effect that may still happen would explain any reply. So such
+// an operation counts as most recent.
 Time Prefix::LatestMoment(Index i) const {
   const KvOperation& operation = history_[i];
   if (HasEnded(i)) return operation.answer->at;
@@ -99,7 +100,7 @@ SearchProblem Prefix::WithOthersLoose(const std::vector<Index>& kept, Loose loos
     for (std::string& key : history_[i].command.Keys()) keys.insert(std::move(key));
   }
   std::map<std::string, Index> last_overwrites;
-  if (loose == Loose::kWhatWasNotOverwritten) last_overwrites = LastOverwrites(kept);
+  if (loose == Loose::kNotOverwritten) last_overwrites = LastOverwrites(kept);
   const auto matters = [&](const Effect& effect, Time end) {
     const auto last = last_overwrites.find(effect.key);
     return keys.contains(effect.key) &&
@@ -136,8 +137,8 @@ class Finder {
   Verdict Decide(const Prefix& prefix, const std::vector<Index>& kept, Loose loose);
   Verdict DecideRecent(const Prefix& prefix, std::vector<Index>& kept);
   void FindFirst(Index stuck);
-  bool LetPiecesLoose(const Prefix& prefix, std::size_t piece, Loose loose);
-  void LetLooseWhatCanBe();
+  bool LoosenPieces(const Prefix& prefix, std::size_t piece, Loose loose);
+  void LoosenWindow();
 
   const KvHistory& history_;
   const std::vector<Index>& operations_;
@@ -146,7 +147,7 @@ class Finder {
   std::optional<Window> window_;
 };
 
-// Those with an answer.
+// The operations with an answer, by end.
 std::vector<Index> Finder::ByEnd() const {
   std::vector<Index> completed;
   for (const Index i : operations_) {
@@ -158,7 +159,7 @@ std::vector<Index> Finder::ByEnd() const {
   return completed;
 }
 
-// An attempt may take an eighth of the steps that are left, so that none takes them all.
+// An attempt may take an eighth of the remaining steps, so that no attempt takes them all.
 Verdict Finder::Decide(const Prefix& prefix, const std::vector<Index>& kept, Loose loose) {
   const std::uint64_t steps = (steps_max_ - steps_) / 8;
   if (steps == 0) return Verdict::kUndecided;
@@ -167,10 +168,10 @@ Verdict Finder::Decide(const Prefix& prefix, const std::vector<Index>& kept, Loo
   return result.verdict;
 }
 
-// With the last operation kept, the last 2, the last 4, until they cannot be explained, or all are
-// kept. Only the latter can be found linearizable.
+// Keeps the last operation, then the last 2, the last 4 and so on, until they cannot be explained
+// or all are kept. Only with all kept can the verdict be kLinearizable.
 Verdict Finder::DecideRecent(const Prefix& prefix, std::vector<Index>& kept) {
-  const Loose loose = Loose::kWhatWasNotOverwritten;
+  const Loose loose = Loose::kNotOverwritten;
   for (std::size_t count = 1; count < prefix.operations().size(); count *= 2) {
     kept = prefix.Recent(count);
     if (Decide(prefix, kept, loose) == Verdict::kViolation) return Verdict::kViolation;
@@ -179,13 +180,14 @@ Verdict Finder::DecideRecent(const Prefix& prefix, std::vector<Index>& kept) {
   return Decide(prefix, kept, loose);
 }
 
-// From `stuck` on, in growing steps, and back by halves: usually it is `stuck` itself. It is a
-// later one if what made the search stick was a reply to an operation that had not ended yet.
+// Looks from `stuck` onwards in growing steps, and back by halves. The first operation is usually
+// `stuck` itself. It is a later one if the search was stuck because of the reply to an operation
+// that had not ended yet.
 void Finder::FindFirst(Index stuck) {
   const std::vector<Index> by_end = ByEnd();
   const auto at = std::find(by_end.begin(), by_end.end(), stuck);
-  // At the ends before `good` no violation was found; at that of `bad` there is one, if it is not
-  // the end of the list.
+  // No violation was found at the ends before `good`. There is one at the end of `bad`, unless
+  // `bad` is the end of the list.
   auto good = static_cast<std::size_t>(at - by_end.begin());
   std::size_t bad = by_end.size();
   bool all_decided = true;
@@ -205,12 +207,12 @@ void Finder::FindFirst(Index stuck) {
   if (window_) window_->is_first = all_decided;
 }
 
-// The oldest first. Whether one piece could be let loose.
-bool Finder::LetPiecesLoose(const Prefix& prefix, std::size_t piece, Loose loose) {
+// Tries the oldest pieces first. Returns whether a piece could be made loose.
+bool Finder::LoosenPieces(const Prefix& prefix, std::size_t piece, Loose loose) {
   std::vector<Index>& kept = window_->operations;
   const std::size_t before = kept.size();
   window_->is_smallest = true;                     // the last pass decides
-  for (std::size_t end = kept.size(); end > 1;) {  // the first is `marked`, and stays
+  for (std::size_t end = kept.size(); end > 1;) {  // the first is `marked`, which stays
     const std::size_t from = end - std::min(end - 1, piece);
     std::vector<Index> fewer = kept;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(from),
@@ -223,30 +225,31 @@ bool Finder::LetPiecesLoose(const Prefix& prefix, std::size_t piece, Loose loose
   return kept.size() < before;
 }
 
-void Finder::LetLooseWhatCanBe() {
+void Finder::LoosenWindow() {
   const Prefix prefix(history_, operations_, window_->marked);
   std::vector<Index>& kept = window_->operations;
   for (std::size_t piece = kept.size() / 2; piece > 1; piece /= 2) {
-    LetPiecesLoose(prefix, piece, Loose::kWhatWasNotOverwritten);
+    LoosenPieces(prefix, piece, Loose::kNotOverwritten);
   }
-  // Again and again: the later the first of them begins, the more was overwritten before it.
-  while (LetPiecesLoose(prefix, 1, Loose::kWhatWasNotOverwritten)) {
+  // Repeated, because a later first begin means that more effects were overwritten before it.
+  while (LoosenPieces(prefix, 1, Loose::kNotOverwritten)) {
   }
-  // With what overwrote the rest they are a violation even if all others are loose; and then they
-  // can be understood without the others.
+  // Together with the overwriting operations, the kept ones are a violation even if all others are
+  // loose. Then the kept operations can be understood alone.
   const std::set<Index> is_kept(kept.begin(), kept.end());
   std::set<Index> overwrites;
   for (const auto& [key, i] : prefix.LastOverwrites(kept)) overwrites.insert(i);
   std::set_difference(overwrites.begin(), overwrites.end(), is_kept.begin(), is_kept.end(),
                       std::back_inserter(kept));
-  // One pass is enough: what cannot be let loose while more is kept, cannot be later.
-  LetPiecesLoose(prefix, 1, Loose::kAll);
+  // One pass is enough: an operation that cannot be loose while more are kept cannot be loose
+  // later.
+  LoosenPieces(prefix, 1, Loose::kAll);
 }
 
 WindowResult Finder::Run(Index stuck) {
   FindFirst(stuck);
   if (!window_) return {std::nullopt, steps_};
-  LetLooseWhatCanBe();
+  LoosenWindow();
   std::vector<Index>& kept = window_->operations;
   std::sort(kept.begin(), kept.end(), [this](Index a, Index b) {
     return std::pair(history_[a].begin, a) < std::pair(history_[b].begin, b);

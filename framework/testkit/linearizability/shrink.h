@@ -1,22 +1,22 @@
-// Making a failing history small enough to understand, and keeping what it says true.
+// Makes a failing history small enough to understand, while it remains a proof of the violation.
 //
-// Taking an operation out of a history is not harmless: take out a SET, and the reads that saw it
-// have no order any more, though nothing was wrong with them. So operations are not taken out, they
-// are let loose: one that is left out may do to its key what it did (see EffectsOf) at any moment
-// between its begin and its end, as often as it likes, or not at all. Whatever order explains the
-// history explains it then, too. So if nothing explains the operations that are kept although the
-// others are loose, the history is a violation, and the ones that are kept say so on their own.
+// Removing an operation from a history is not harmless. Without a SET, the reads that saw its value
+// have no order any more, although they were correct. So an operation is not removed but made
+// loose. A loose operation may have its effect (see EffectsOf) at any moment between its begin and
+// its end, any number of times, or not at all. Every order that explains the history explains it
+// with loose operations, too. So if no order explains the kept operations while the others are
+// loose, the history is a violation, and the kept operations prove it alone.
 //
-// While a window is looked for, what was certainly overwritten before the first of the kept
-// operations began is out of the game: that is as true, and it saves most of the work. What
-// overwrote it is kept in the end, if it has to be.
+// During the search for a window, some loose effects are ignored: those that were certainly
+// overwritten before the first kept operation began. The result stays correct, and most of the work
+// is saved. In the end the overwriting operations are kept if the proof needs them.
 //
-// The same holds for what comes later: the history up to the end of an operation, where those that
-// have not ended have no answer yet, has an order if the whole history has. The first operation at
-// whose end there is none is the one to look at.
+// The same holds for later operations. Consider the history up to the end of one operation, where
+// operations that have not ended have no answer yet. It has an order if the whole history has one.
+// The first operation at whose end there is no order is the one to look at.
 //
-// Both are proofs of a violation that may be much cheaper than a search of the whole history: one
-// that was given up undecided may still be decided here.
+// Both proofs may be much cheaper than a search of the whole history. So a history whose search was
+// undecided may still be decided here.
 #pragma once
 
 #include <cstddef>
@@ -33,17 +33,17 @@ namespace depfast::testkit {
 struct Window {
   std::vector<std::size_t> operations;  // indices into the history, by begin
   std::size_t marked = 0;
-  bool is_first = true;     // all that ended before `marked` can be explained
-  bool is_smallest = true;  // letting any one more of them loose would explain the others
+  bool is_first = true;     // all operations that ended before `marked` can be explained
+  bool is_smallest = true;  // with one more loose operation the others can be explained
 };
 
 struct WindowResult {
-  std::optional<Window> window;  // nothing: none was found within the bound
+  std::optional<Window> window;  // nothing: no window was found within the bound
   std::uint64_t steps = 0;
 };
 
-// Requires: those of `operations` that ended before `stuck` can be explained (SearchResult::stuck);
-// reads without an answer are left out.
+// Requires: the operations that ended before `stuck` can be explained (SearchResult::stuck), and
+// `operations` has no read without an answer.
 WindowResult FindWindow(const KvHistory& history, const std::vector<std::size_t>& operations,
                         std::size_t stuck, std::uint64_t steps_max);
 

@@ -19,7 +19,7 @@ Time EndOf(const KvOperation& operation) {
   return operation.answer ? operation.answer->at : kNever;
 }
 
-// The value an operation wrote or read; null: nil.
+// The value that an operation wrote or read; null means nil.
 const std::string* ValueOf(const KvOperation& operation) {
   if (IsWrite(operation)) return &operation.command.arguments()[1];
   const KvReply& reply = operation.answer->reply;
@@ -33,14 +33,14 @@ bool IsOfARegister(const KvOperation& operation) {
           operation.answer->reply.kind == KvReply::Kind::kNil);
 }
 
-// A moment of an operation; no operation: that the key was absent at the start.
+// A begin or an end of an operation. No operation: the key's absence at the start.
 struct Moment {
   Time when{0};
   std::optional<Index> operation;
 };
 
 struct Cluster {
-  std::optional<Index> write;  // none: of nil
+  std::optional<Index> write;  // nothing for the cluster of nil
   std::vector<Index> reads;
   Moment first_end;
   Moment last_begin;
@@ -48,20 +48,20 @@ struct Cluster {
   bool IsForward() const { return first_end.when < last_begin.when; }
 };
 
-// Of two that are a cycle: nil is the older, else the one whose last operation begins last. In both
-// cases that operation is a read, and the other value was there before it.
+// For two clusters in a cycle: nil is older. Otherwise the cluster with the later last begin is
+// older. In both cases that last operation is a read, and the key held the other value before it.
 bool IsOlder(const Cluster& a, const Cluster& b) {
   if (!a.write || !b.write) return !a.write;
   return a.last_begin.when >= b.last_begin.when;
 }
 
 struct Conflict {
-  std::vector<Index> operations;  // may name one twice
+  std::vector<Index> operations;  // may contain an operation twice
   Index marked = 0;
   std::string why;
 };
 
-// The earlier in a history's time, so that the first of several is told.
+// Orders operations by their end, so that the first of several conflicts is reported.
 bool IsEarlier(const KvHistory& history, Index a, Index b) {
   return std::pair(EndOf(history[a]), a) < std::pair(EndOf(history[b]), b);
 }
@@ -72,7 +72,7 @@ class Checker {
 
   std::uint64_t steps() const { return steps_; }
 
-  // False: a value was written twice.
+  // Returns false if a value was written twice.
   bool MakeClusters(const std::vector<Index>& operations);
   std::optional<Conflict> FindConflict();
 
@@ -90,7 +90,7 @@ class Checker {
   const KvHistory& history_;
   std::uint64_t steps_ = 0;
   std::vector<Cluster> clusters_;
-  std::vector<Index> from_nowhere_;  // reads of values that nobody wrote
+  std::vector<Index> from_nowhere_;  // reads of values that were never written
 };
 
 bool Checker::MakeClusters(const std::vector<Index>& operations) {
@@ -141,7 +141,7 @@ bool Checker::FinishCluster(std::vector<Index> of_one_value) {
   return true;
 }
 
-// Of equal moments, the write's.
+// Of equal moments the write's counts.
 void Checker::Measure(Cluster& cluster) {
   cluster.first_end = {Time::min(), std::nullopt};
   cluster.last_begin = {Time::min(), std::nullopt};
@@ -208,7 +208,8 @@ std::optional<Conflict> Checker::FindCycle() {
   }
   for (const Cluster& cluster : clusters_) {
     if (cluster.IsForward()) continue;
-    // Forward zones do not overlap, so only the last that starts before this one can hold it.
+    // Forward zones do not overlap, so only the last one that starts before this zone can contain
+    // it.
     const auto after = std::partition_point(
         forward.begin(), forward.end(), [this, &cluster](const Cluster* candidate) {
           ++steps_;
@@ -221,8 +222,8 @@ std::optional<Conflict> Checker::FindCycle() {
   return std::nullopt;
 }
 
-// Each of the two must come before the other. Of all that are such a cycle with the old one of
-// them, the latest says most.
+// Each of the two clusters must come before the other. Of all clusters in such a cycle with the
+// older one, the latest explains most.
 Conflict Checker::CycleOf(const Cluster& a, const Cluster& b) {
   const Cluster& old_value = IsOlder(a, b) ? a : b;
   const Cluster* new_value = IsOlder(a, b) ? &b : &a;
@@ -270,8 +271,8 @@ std::vector<Index> Distinct(std::vector<Index> indices) {
   return indices;
 }
 
-// The same conflict with as few reads as it needs. A read proves no more than its own reply, so
-// leaving it out is always sound; SETs stay, so that every value that is read is written.
+// The same conflict with as few reads as possible. A read proves only its own reply, so leaving it
+// out keeps the proof valid. SETs stay, so that every value that is read is written.
 Conflict WithFewestReads(const KvHistory& history, const Conflict& conflict) {
   std::vector<Index> kept = Distinct(conflict.operations);
   std::optional<Conflict> best = ConflictAmong(history, kept);

@@ -69,7 +69,7 @@ TEST_F(ClientTest, ATimeoutHoldsAlthoughAnEarlierCallWasAnswered) {
 }
 
 TEST_F(ClientTest, ALateReplyIsIgnored) {
-  cluster_.Begin(sim::CpuSlow({0}, 1));
+  cluster_.Begin(faults::CpuSlow({0}, 1));
   Call(Say{"late"}, 200us);
   cluster_.RunFor(1us);
   Call(Say{"in time"}, 1s);

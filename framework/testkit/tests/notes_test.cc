@@ -27,7 +27,7 @@ TEST(Notes, ANoteIsOnEveryDiskSoonAfter) {
 TEST(Notes, ASlowFollowerDelaysNobody) {
   Cluster cluster({.replicas = 3, .seed = 1});
   cluster.Start();
-  cluster.Begin(sim::NetSlow({2}, 400ms));
+  cluster.Begin(faults::NetSlow({2}, 400ms));
   Client client(cluster.simulator());
   std::optional<Done> answer;
   const auto keep = [&](std::optional<Done> reply) { answer = reply; };
@@ -42,7 +42,7 @@ TEST(Notes, WhatASlowFollowerHasNotTakenIsTakenBack) {
   options.profile.net.window_bytes = 4096;
   Cluster cluster(options);
   cluster.Start();
-  cluster.Begin(sim::CpuSlow({2}, 1));
+  cluster.Begin(faults::CpuSlow({2}, 1));
   Client client(cluster.simulator());
   int answers = 0;
   for (int i = 0; i < 100; ++i) {

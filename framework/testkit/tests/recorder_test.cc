@@ -76,9 +76,9 @@ std::uint64_t TraceOfAnEventfulRun() {
   ClusterOptions options{.replicas = 3, .seed = 3};
   options.profile.net.window_bytes = 4096;
   Cluster cluster(options);
-  cluster.Schedule({sim::CpuSlow({2}, 1).From(1ms).For(1s), sim::DropFault({0}, 300).From(2ms),
-                    sim::DuplicateFault({1}, 500).From(0s),
-                    sim::CrashFault({1}).From(1s).For(500ms)});
+  cluster.Schedule(
+      {faults::CpuSlow({2}, 1).From(1ms).For(1s), faults::DropFault({0}, 300).From(2ms),
+       faults::DuplicateFault({1}, 500).From(0s), faults::CrashFault({1}).From(1s).For(500ms)});
   cluster.Start();
   cluster.simulator().At(1800ms, [&] { cluster.Heal(); });
   KeepNotes(cluster, 50, 1024);

@@ -53,7 +53,7 @@ TEST_F(TwoProposers, ACommandSentToBothIsAppliedOnce) {
 TEST_F(TwoProposers, TheFirstAnswerCounts) {
   const Duration healthy = SlowestOf(kCommands);
   for (const PeerId slow : {kFirstProposer, kSecondProposer}) {
-    cluster.Begin(sim::NetSlow({slow}, 400ms));
+    cluster.Begin(faults::NetSlow({slow}, 400ms));
     EXPECT_LT(SlowestOf(kCommands), healthy + 50ms) << "the slow proposer is waited for";
     cluster.Heal();
     cluster.RunFor(500ms);  // messages that were delayed still travel

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "depfast/timeout_event.h"
+
 namespace depfast::lab1 {
 namespace {
 

@@ -17,7 +17,7 @@ namespace depfast::lab1 {
 struct World {
   int replicas = 1;
   std::uint64_t seed = 1;
-  sim::FaultPlan faults = {};
+  faults::FaultPlan faults = {};
 };
 
 // A cluster whose replica 0 performs scripts, one after another.

@@ -33,7 +33,7 @@ GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
   leader.WaitsFor(quorum, 10s).Until(Result::kReady, 0ms, 10ms);
   leader.Sees(quorum, {.ready = true, .yes = 2, .no = 0});
   leader.At(600ms).Sees(quorum, {.ready = true, .yes = 3, .no = 0});
-  ExpectHolds(script, {.replicas = 4, .faults = {sim::NetSlow({1}, 400ms)}});
+  ExpectHolds(script, {.replicas = 4, .faults = {faults::NetSlow({1}, 400ms)}});
 }
 
 GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,

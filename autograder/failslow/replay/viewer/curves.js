@@ -1,4 +1,4 @@
-// Draws the step curves below the lanes, and says their values at a point.
+// Draws the step curves below the lanes, and gives their values at a point.
 
 import {replicaColour} from "replay/layout.js";
 import {CURVE, recording, state} from "replay/state.js";

@@ -1,4 +1,4 @@
-// Says in words what is selected, and lists the events in view.
+// Describes the selection in words, and lists the events in view.
 
 import {redraw} from "replay/draw.js";
 import {inView} from "replay/layout.js";

@@ -1,4 +1,4 @@
-// Draws a frame: what is at the bottom first.
+// Draws the canvas anew, the lowest layer first.
 
 import {drawCurves} from "replay/curves.js";
 import {drawBands, drawLifelines, drawWaits} from "replay/lanes.js";

@@ -3,7 +3,7 @@
 import {inView, waitTop} from "replay/layout.js";
 import {WAIT_ROW, recording, state} from "replay/state.js";
 
-const MINIMAL_BAR = 0.6;  // pixels: what is too short to see is seen nevertheless
+const MINIMAL_BAR = 0.6;  // pixels, so that the shortest event is visible
 
 function bar(pen, event, top, tall) {
   const from = state.x(event.start);
@@ -57,7 +57,7 @@ export function drawWaits(pen) {
   }
 }
 
-// The first thing that replicas show in words: the last of the words is the thickest line.
+// Draws the first observation that has words. The last of its words is the thickest line.
 export function drawLifelines(pen) {
   pen.textAlign = "left";
   pen.font = "10px system-ui, sans-serif";

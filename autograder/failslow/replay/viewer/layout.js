@@ -1,4 +1,4 @@
-// Where things are on the canvas, and in which colour.
+// The place and the colour of each thing on the canvas.
 
 import {
   CURVE, GAP, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas, recording, state, zoom,
@@ -59,7 +59,8 @@ export function waitTop(wait) {
   return state.lanes[wait.replica].line + 12 + Math.min(wait.row, WAIT_ROWS_MAX - 1) * WAIT_ROW;
 }
 
-// Where a message's arrow begins and ends. One that does not arrive ends on the way.
+// The beginning and the end of a message's arrow. The arrow of a message that does not arrive ends
+// on the way.
 export function arrowOf(message) {
   const from = lineOf(message.from);
   const to = lineOf(message.to);

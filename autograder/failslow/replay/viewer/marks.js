@@ -1,4 +1,4 @@
-// Draws what stands out: the history, violations, matches and what is selected.
+// Draws the history, violations, matches and the selection.
 
 import {arrowOf, inView, waitTop} from "replay/layout.js";
 import {drawHead} from "replay/messages.js";

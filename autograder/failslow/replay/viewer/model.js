@@ -2,7 +2,7 @@
 
 import {nameOf} from "replay/words.js";
 
-// A thing that happened: {kind, start, end, where, what, text} and what its kind adds.
+// An event is {kind, start, end, where, what, text} and the fields of its kind.
 export function load(world) {
   const begin = world.begin;
   const end = Math.max(world.end, begin + 1);

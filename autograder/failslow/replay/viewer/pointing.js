@@ -1,4 +1,4 @@
-// What is below the pointer.
+// Finds the event below the pointer, and describes it in a tip.
 
 import {curveWords} from "replay/curves.js";
 import {describe} from "replay/details.js";
@@ -35,7 +35,7 @@ export function under(px, py) {
     state.world.faults.find((fault) => fault.replicas.some((one) => onLane(fault, one))) ?? null;
 }
 
-// Of a point from a segment.
+// The distance of a point from a segment.
 function distance(px, py, [x1, y1, x2, y2]) {
   const [dx, dy] = [x2 - x1, y2 - y1];
   const square = dx * dx + dy * dy;

@@ -1,4 +1,4 @@
-// What all modules share: the recording, the page's elements, and what is shown at the moment.
+// The things that all modules share: the recording, the page's elements, and the present view.
 
 /* global d3 */
 

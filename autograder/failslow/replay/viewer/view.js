@@ -1,4 +1,4 @@
-// Moves and zooms: which span of time is in view.
+// Moves and zooms: sets the span of time in view.
 
 import {canvas, state, zoom} from "replay/state.js";
 

@@ -11,7 +11,7 @@
 namespace depfast::real {
 namespace {
 
-// Two connections that talk to each other, past their greetings.
+// Two connections to each other, after their greetings.
 struct ConnectedPair {
   ConnectedPair() : ConnectedPair(SocketPair()) {}
   explicit ConnectedPair(std::pair<Descriptor, Descriptor> sockets)
@@ -56,7 +56,7 @@ TEST(Connection, AFullSocketKeepsTheRestUntilItIsWritableAgain) {
   EXPECT_GT(pair.queue.bytes(), 0u);
   const auto writes = pair.counters.writes.value();
   pair.a.Write(pair.queue, pair.scratch);
-  EXPECT_EQ(pair.counters.writes.value(), writes) << "no system call that is bound to fail";
+  EXPECT_EQ(pair.counters.writes.value(), writes) << "a system call that must fail was made";
 
   std::vector<std::string> received;
   for (int turn = 0; turn < 1000 && received.size() < 20; ++turn) {

@@ -20,7 +20,7 @@
 namespace depfast::real {
 namespace {
 
-// A disk that fails on demand, and that can be made to wait in the middle of a sync.
+// A disk that fails on demand, and whose syncs can be blocked.
 class FakeOps final : public FileOps {
  public:
   // Shared with the test, which outlives the disk.
@@ -28,10 +28,10 @@ class FakeOps final : public FileOps {
     std::mutex mutex;
     std::condition_variable changed;
     bool hold_syncs = false;
-    int syncs_held = 0;                            // now waiting
+    int syncs_held = 0;                            // syncs that are blocked now
     std::map<std::string, std::string> contents;   // by name, in the page cache
     std::map<std::string, std::string> durable;    // as of the file's latest sync
-    std::vector<std::string> calls;                // what was done, in order
+    std::vector<std::string> calls;                // the calls, in order
     int next_append_error = 0;                     // errno, once
     std::optional<std::size_t> next_append_short;  // bytes taken, once
     std::size_t bytes_free = std::size_t{1} << 30;
@@ -66,7 +66,7 @@ class FakeOps final : public FileOps {
     }
     if (control_.bytes_free == 0) return -ENOSPC;
     bytes.resize(
-        std::min(bytes.size(), control_.bytes_free));  // as a real disk: short, then ENOSPC
+        std::min(bytes.size(), control_.bytes_free));  // like a real disk: short, then ENOSPC
     control_.bytes_free -= bytes.size();
     control_.contents.at(names_.at(fd)) += bytes;
     return static_cast<ssize_t>(bytes.size());
@@ -74,7 +74,7 @@ class FakeOps final : public FileOps {
   ssize_t Read(int fd, char* to, std::size_t bytes, std::uint64_t offset) override {
     const std::lock_guard lock(control_.mutex);
     const auto& content = control_.contents.at(names_.at(fd));
-    const auto part = content.substr(offset, std::min<std::size_t>(bytes, 7));  // in small bites
+    const auto part = content.substr(offset, std::min<std::size_t>(bytes, 7));  // a short read
     std::copy(part.begin(), part.end(), to);
     return static_cast<ssize_t>(part.size());
   }
@@ -151,7 +151,7 @@ std::vector<IoCompletion> Take(Disk& disk, std::size_t count) {
   while (all.size() < count) {
     pollfd poller = {disk.completion_fd(), POLLIN, 0};
     if (poll(&poller, 1, 30'000) <= 0) {
-      ADD_FAILURE() << "only " << all.size() << " of " << count << " completed";
+      ADD_FAILURE() << "only " << all.size() << " of " << count << " operations completed";
       return all;
     }
     for (auto& completion : disk.TakeCompletions()) all.push_back(std::move(completion));
@@ -225,7 +225,7 @@ TEST_F(DiskTest, WhatIsQueuedDuringASyncSharesTheNextOne) {
   const auto done = Take(*disk, 51);
   EXPECT_EQ(Errors(done), std::vector<int>(51, 0));
   EXPECT_EQ(counters.syncs.value(), 2u);
-  EXPECT_EQ(counters.writes.value(), 2u) << "fifty appends, one write";
+  EXPECT_EQ(counters.writes.value(), 2u) << "fifty appends must be one write";
   EXPECT_EQ(counters.batches.value(), 2u);
   const std::lock_guard lock(control.mutex);
   EXPECT_EQ(control.durable["log"], "first" + std::string(50, 'x'));
@@ -248,7 +248,7 @@ TEST_F(DiskTest, ANewFilesNameIsMadeDurableToo) {
   Do({Append(1, "log", "a")});
   EXPECT_EQ(counters.directory_syncs.value(), 1u);
   Do({Append(2, "log", "b")});
-  EXPECT_EQ(counters.directory_syncs.value(), 1u) << "but only once";
+  EXPECT_EQ(counters.directory_syncs.value(), 1u) << "the directory must be synced once only";
   Do({Append(3, "other", "c")});
   EXPECT_EQ(counters.directory_syncs.value(), 2u);
 }
@@ -310,7 +310,7 @@ TEST_F(DiskTest, AFailedSyncIsNeverRepeatedAndPoisonsTheFile) {
   EXPECT_EQ(Do({Append(2, "log", "lost"), Append(3, "log", "lost too")}),
             (std::vector<int>{EIO, EIO}));
   const auto syncs = counters.syncs.value();
-  // The next fdatasync would say 0: that is the trap.
+  // The next fdatasync would report success although the data is lost.
   EXPECT_EQ(Do({Append(4, "log", "more")}), std::vector<int>{EIO});
   EXPECT_EQ(Do({Operation(5, Kind::kTruncate, "log", 4)}), std::vector<int>{EIO});
   EXPECT_EQ(Do({Operation(6, Kind::kRead, "log")}), std::vector<int>{EIO});
@@ -384,7 +384,7 @@ TEST(DataDirectory, IsLockedWhileInUse) {
   auto first = OpenDataDirectory(temp / "data");
   try {
     OpenDataDirectory(temp / "data");
-    FAIL() << "the lock did not hold";
+    FAIL() << "the data directory was not locked";
   } catch (const std::system_error& error) {
     EXPECT_NE(std::string(error.what()).find("is in use by another replica"), std::string::npos);
   }

@@ -1,4 +1,4 @@
-// A replica with one method for each thing that the real host must get right.
+// A replica with one method for each capability of the real host under test.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Echo {
   MSGPACK_DEFINE(text)
 };
 
-// Asks replica `to` to echo the text, and passes the answer on: "text", or the outcome in brackets.
+// Asks replica `to` to echo the text, and returns the answer: "text", or the outcome in brackets.
 struct Relay {
   using Reply = TextReply;
   static constexpr MethodId kMethod = 2;
@@ -105,7 +105,7 @@ void SendCall(Client& client, const Request& request, CallId call) {
                           request));
 }
 
-// The text of the next answer; what went wrong in angle brackets.
+// The text of the next answer; an error in angle brackets.
 inline std::string ReceiveText(Client& client, Duration timeout = 30s) {
   const auto bytes = client.Receive(timeout);
   if (!bytes) return "<no answer>";

@@ -1,4 +1,4 @@
-// Clients of a foreign protocol: here, one in which a frame is a line.
+// Clients of a foreign protocol in which a frame is a line.
 #include "real/foreign_port.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace depfast::real {
 namespace {
 
-// Each line is a request, each frame is answered as a line; "bye" ends it.
+// Each line is a request, each frame is answered as a line; "bye" ends the conversation.
 class Lines final : public Conversation {
  public:
   void OnBytes(std::string_view bytes) override {
@@ -73,7 +73,7 @@ class ForeignPortTest : public testing::Test {
               static_cast<ssize_t>(text.size()));
   }
 
-  // What the client can read now; "(end)" once the port has closed.
+  // The bytes that the client can read now; "(end)" once the port has closed the connection.
   static std::string Heard(const Descriptor& socket) {
     std::string text(1 << 16, '\0');
     const ssize_t got = recv(socket.get(), text.data(), text.size(), MSG_DONTWAIT);
@@ -187,7 +187,7 @@ TEST_F(ForeignPortTest, AClientThatDoesNotReadIsReadFromNoMore) {
     blocked = sent != static_cast<ssize_t>(text.size());
     TurnUntil([] { return true; });
   }
-  EXPECT_TRUE(blocked) << "120 MB were taken from a client that reads nothing";
+  EXPECT_TRUE(blocked) << "the port read 120 MB from a client that reads no answers";
   EXPECT_EQ(port_->connections(), 1u);
 }
 

@@ -19,8 +19,8 @@ class ReplicaProgram : public testing::Test {
   ReplicaProgram() {
     auto [socket, where] = ListenAnywhere();
     endpoint = where;
-    // Without close-on-exec: every process of this test inherits it, so connections made while no
-    // replica runs wait in the kernel.
+    // Without close-on-exec: every process of this test inherits the socket. So connections that
+    // are made while no replica runs wait in the kernel.
     listener = Descriptor(dup(socket.get()));
   }
 
@@ -29,7 +29,7 @@ class ReplicaProgram : public testing::Test {
             "--data", temp / "data", "--listen-fd", std::to_string(listener.get())};
   }
 
-  // The exit status and the log of a program that is to end by itself.
+  // The exit status and the log of a program that ends by itself.
   std::pair<int, std::string> RunToEnd(const std::vector<std::string>& flags) {
     Process process(ECHO_REPLICA, flags, temp / "end");
     const int status = process.Wait();

@@ -1,4 +1,4 @@
-// The line of metrics: what it says, and when it comes.
+// The line of metrics: its contents and its times.
 #include "real/metrics.h"
 
 #include <gtest/gtest.h>

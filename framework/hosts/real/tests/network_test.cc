@@ -36,7 +36,7 @@ class Node {
                     [this](const std::string& line) { log.push_back(line); });
   }
 
-  // Looks at what has happened, without waiting.
+  // Handles pending events, without waiting.
   void Turn() {
     network->OnTime(std::chrono::steady_clock::now().time_since_epoch());
     for (const auto& event : loop.Wait(false)) network->OnEvent(event.data.u64, event.events);
@@ -67,7 +67,7 @@ class OneNode : public testing::Test {
     node.emplace(0, std::vector{where}, std::move(listener));
   }
 
-  // Does something that blocks on the node, in another thread, while the node turns.
+  // Runs a function that blocks on the node in another thread, while the node turns.
   void WhileTurning(const std::function<void()>& body) {
     std::atomic<bool> done{false};
     std::thread thread([&] {
@@ -94,7 +94,7 @@ class OneNode : public testing::Test {
     });
   }
 
-  // The client's connection is closed, which it learns by the error.
+  // Expects that the client's connection is closed: Receive fails.
   void ExpectClosed(Client& client) {
     WhileTurning([&] { EXPECT_THROW(client.Receive(kPatience), std::system_error); });
   }
@@ -163,10 +163,10 @@ TEST_F(OneNode, GarbageInsteadOfAGreetingClosesTheConnection) {
       "GET / HTTP/1.1\r\n\r\n",
       std::string(64, '\0'),
       EncodeHello({kNobody, 0}).replace(4, 4, "FSL9"),  // another version
-      EncodeHello({-7, 0}),                             // nobody's id
-      EncodeHello({0, 0}),                              // it says that it is us
+      EncodeHello({-7, 0}),                             // an invalid id
+      EncodeHello({0, 0}),                              // this replica's own id
       EncodeHello({999, 0}),                            // no such replica
-      EncodeHello({kNobody, 3}),                        // looks for another replica
+      EncodeHello({kNobody, 3}),                        // expects another replica
   };
   for (std::size_t i = 0; i < garbage.size(); ++i) {
     Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -194,7 +194,7 @@ TEST_F(OneNode, AConnectionThatNeverGreetsIsClosedInTime) {
   EXPECT_TRUE(TurnUntil([&] { return node->arrivals.size() == 1; }));
 }
 
-// Document 002, section 3.2.2: a burst from one peer does not keep the others waiting.
+// Document 002, section 3.2.2: a burst from one peer does not delay the others.
 TEST_F(OneNode, AFloodDoesNotStarveAnotherConnection) {
   const auto flood = MakeClient();
   const auto quiet = MakeClient();
@@ -212,14 +212,15 @@ TEST_F(OneNode, AFloodDoesNotStarveAnotherConnection) {
                          [&](const Arrival& arrival) { return arrival.from == id; });
   };
   ASSERT_TRUE(TurnUntil([&] { return from(quiet->id()) == 1; }));
-  EXPECT_LE(from(flood->id()), 2 * 256) << "at most two turns' worth came before";
-  EXPECT_TRUE(node->network->HasBacklog()) << "the rest is not forgotten";
-  // More is not read while there are frames of the last read: our memory is bounded, too.
+  EXPECT_LE(from(flood->id()), 2 * 256) << "more than two turns of the flood came first";
+  EXPECT_TRUE(node->network->HasBacklog()) << "the rest of the flood was forgotten";
+  // No more bytes are read while frames of the last read remain: the memory is bounded, too.
   flood->SendRaw(burst);
   const auto reads = node->counters.reads.value();
   node->Turn();
   EXPECT_EQ(node->counters.reads.value(), reads);
-  // No event will announce what is buffered already: backlog alone must bring it in.
+  // No event announces frames that are buffered already: HasBacklog alone must cause their
+  // delivery.
   while (node->network->HasBacklog()) node->Turn();
   EXPECT_TRUE(TurnUntil(
       [&] { return from(flood->id()) == static_cast<std::ptrdiff_t>(2 * flood_frames); }));
@@ -272,7 +273,7 @@ TEST_F(TwoNodes, FramesOfOneTurnAreOneWrite) {
   node0->Turn();
   const auto before = node0->counters.writes.value();
   for (int i = 0; i < 64; ++i) node0->Send(1, std::string(100, 'x'));
-  EXPECT_EQ(node0->counters.writes.value(), before) << "nothing is written before the turn ends";
+  EXPECT_EQ(node0->counters.writes.value(), before) << "frames were written before the turn ended";
   node0->network->Flush();
   EXPECT_EQ(node0->counters.writes.value(), before + 1);
 }
@@ -291,7 +292,8 @@ TEST_F(TwoNodes, AReleasedFrameNeverArrives) {
 
 TEST_F(TwoNodes, APeerThatDoesNotReadIsHeldForUpToTheBound) {
   ASSERT_TRUE(TurnUntilConnected());
-  // Replica 1 does not turn any more: the kernel's buffers fill, then our queue, then frames go.
+  // Replica 1 does not turn any more: first the kernel's buffers fill, then the queue, then frames
+  // are dropped.
   const std::string frame(50'000, 'x');
   for (int i = 0; i < 2000 && node0->counters.dropped_frames.value() == 0; ++i) {
     node0->Send(1, frame);
@@ -310,13 +312,13 @@ TEST_F(TwoNodes, APeerThatDoesNotReadIsHeldForUpToTheBound) {
 TEST_F(TwoNodes, APeerThatIsDownIsReconnectedToAndFindsTheLatestFrames) {
   ASSERT_TRUE(TurnUntilConnected());
   node1.reset();
-  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 2; })) << "it keeps trying";
+  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 2; })) << "it did not retry";
   for (int i = 0; i < 100; ++i) node0->Send(1, std::to_string(1000 + i) + std::string(996, 'x'));
   EXPECT_LE(node0->network->HeldBytes(1), 10'000u);
   EXPECT_EQ(node0->counters.dropped_frames.value(), 90u);
   node1.emplace(1, replicas, Listen(replicas[1]));
   ASSERT_TRUE(TurnUntil([&] { return node1->arrivals.size() == 10; }));
-  EXPECT_EQ(node1->arrivals.front().bytes.substr(0, 4), "1090") << "the oldest were dropped";
+  EXPECT_EQ(node1->arrivals.front().bytes.substr(0, 4), "1090") << "old frames were not dropped";
   node1->Send(0, "back");
   ASSERT_TRUE(TurnUntil([&] { return !node0->arrivals.empty(); }));
 }
@@ -328,7 +330,7 @@ TEST_F(TwoNodes, AFrameCutByALostConnectionDoesNotSpoilTheNextOne) {
     node0->Send(1, large);
     node0->Turn();
   }
-  ASSERT_GT(node0->network->HeldBytes(1) % large.size(), 0u) << "a frame is partly written";
+  ASSERT_GT(node0->network->HeldBytes(1) % large.size(), 0u) << "no frame is partly written";
   node1.reset();
   ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 1; }));
   node1.emplace(1, replicas, Listen(replicas[1]));
@@ -353,7 +355,7 @@ TEST_F(TwoNodes, BackoffGrowsToItsBound) {
 }
 
 TEST_F(TwoNodes, AWrongListOfReplicasIsNoticed) {
-  // Replica 0 takes replica 1's address for its own peer 1, but it is 0 there who answers.
+  // Replica 0 has a wrong address for replica 1: a replica with id 0 answers there.
   auto [listener, endpoint] = ListenAnywhere();
   Node stranger(0, {replicas[0], replicas[1], endpoint}, std::move(listener));
   Node confused(2, {replicas[0], endpoint, replicas[1]}, Listen({"127.0.0.1", 0}));

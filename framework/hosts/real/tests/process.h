@@ -1,4 +1,4 @@
-// A program under test as a process of its own, ended with the object at the latest.
+// A program under test as a process of its own. The destructor ends the process.
 #pragma once
 
 #include <fcntl.h>

@@ -35,7 +35,7 @@ class RunningHost {
         }) {}
   ~RunningHost() { Stop(); }
 
-  // Returns what escaped from the replica, or nothing.
+  // Returns the message of the exception that escaped from the replica, or nothing.
   std::string Stop() {
     host_.Stop();
     return Join();
@@ -202,7 +202,7 @@ TEST_F(RealHosts, StopUnderLoadEndsInOrder) {
           ++answered;
         }
       } catch (const std::system_error&) {
-        // The replica has gone: what this test is about.
+        // The replica has stopped, as this test intends.
       }
     });
   }
@@ -221,7 +221,7 @@ TEST_F(RealHosts, AnEscapedExceptionEndsRunWithIt) {
   Client client(replicas[0]);
   SendCall(client, Explode{}, 1);
   EXPECT_EQ(host.Join(), "as told");
-  EXPECT_THROW(client.Receive(kPatience), std::system_error) << "the connection is closed";
+  EXPECT_THROW(client.Receive(kPatience), std::system_error) << "the connection is still open";
 }
 
 TEST_F(RealHosts, DumpsItsCoroutinesOnDemand) {
@@ -246,7 +246,7 @@ TEST_F(RealHosts, DumpsItsCoroutinesOnDemand) {
   EXPECT_EQ(host->counters().observations.value(), 2u);
 }
 
-// What a replica sees of time and randomness.
+// Records the times and the random numbers that a replica sees.
 class Watcher : public Service {
  public:
   Watcher(Runtime& runtime, std::vector<std::int64_t>& draws, std::vector<Duration>& late)
@@ -259,7 +259,7 @@ class Watcher : public Service {
         const Time before = runtime_.Now();
         while (std::chrono::steady_clock::now().time_since_epoch() == before) {
         }
-        EXPECT_EQ(runtime_.Now(), before) << "time stands still within a step";
+        EXPECT_EQ(runtime_.Now(), before) << "time moved within a step";
         runtime_.Sleep(nap);
         late_.push_back(runtime_.Now() - before - nap);
       }
@@ -287,10 +287,10 @@ TEST_F(RealHosts, TimersFireAndASeedFixesTheDraws) {
     ASSERT_TRUE(Eventually([&] { return done.load(); }));
     host.Stop();
     ASSERT_EQ(late.size(), 3u);
-    for (const Duration duration : late) EXPECT_GE(duration, 0ns) << "never early";
+    for (const Duration duration : late) EXPECT_GE(duration, 0ns) << "a timer fired early";
   }
   EXPECT_EQ(draws[0], draws[1]);
-  EXPECT_NE(draws[0], draws[2]) << "without a seed the kernel's entropy decides";
+  EXPECT_NE(draws[0], draws[2]) << "hosts without a seed must draw different numbers";
 }
 
 TEST_F(RealHosts, AnIdleReplicaDoesNotSpin) {
@@ -306,7 +306,7 @@ TEST_F(RealHosts, AnIdleReplicaDoesNotSpin) {
   CallText(client, Echo{"still there"});
 }
 
-// Looks at what it holds for a peer that is down, and watches the order of its own end.
+// Records the bytes held for a peer that is down, and the thread on which its stack ends.
 class Holder : public Service {
  public:
   struct Seen {
@@ -360,16 +360,17 @@ TEST_F(RealHosts, HeldBytesAreThoseOfTheStepsStartAndWhatItSent) {
   ASSERT_EQ(seen.held.size(), 4u);
   EXPECT_EQ(seen.held[0], 0u);
   EXPECT_GT(seen.held[1], 1000u);
-  EXPECT_EQ(seen.held[2], seen.held[1]) << "a release shows in the next step";
+  EXPECT_EQ(seen.held[2], seen.held[1]) << "a release must take effect in the next step";
   EXPECT_EQ(seen.held[3], 0u);
   EXPECT_EQ(seen.ends, (std::vector<std::string>{"stack", "service"}));
-  EXPECT_NE(seen.stack_ended_on, std::this_thread::get_id()) << "a stack ends where it ran";
+  EXPECT_NE(seen.stack_ended_on, std::this_thread::get_id())
+      << "a stack must end on its own thread";
 }
 
-// Regression: the time to greet was counted from the turn before, which may be long ago.
+// Regression: the greeting timeout was counted from the previous turn, which may be long ago.
 TEST_F(RealHosts, AReplicaThatWasIdleForLongStillAccepts) {
   auto options = Options(0);
-  options.replicas.resize(1);  // nobody to reconnect to: it really is idle
+  options.replicas.resize(1);  // no peer to reconnect to: the replica is idle
   options.greeting_timeout = 300ms;
   RunningHost host(std::move(options));
   {
@@ -407,7 +408,7 @@ TEST_F(RealHosts, EachBadOptionIsOneClearLine) {
   EXPECT_EQ(with([](auto& options) { options.held_bytes_max = 0; }),
             "held_bytes_max is 0: nothing could be sent");
   EXPECT_EQ(with([&](auto& options) {
-              options.replicas[0] = replicas[0];  // somebody listens there
+              options.replicas[0] = replicas[0];  // another socket listens there
               options.data_dir = temp / "x";
             }),
             "cannot listen on " + ToString(replicas[0]) + ": Address already in use");

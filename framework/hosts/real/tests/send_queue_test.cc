@@ -12,7 +12,7 @@
 namespace depfast::real {
 namespace {
 
-// Stands for a kernel that takes `bytes` of the next write. Returns what it took.
+// Simulates a kernel that takes `bytes` of the next write. Returns the bytes taken.
 std::string TakeBytes(SendQueue& queue, std::size_t bytes) {
   WriteScratch scratch;
   std::string all;
@@ -62,8 +62,8 @@ TEST(SendQueue, AReleasedFrameIsNotWritten) {
   queue.Push(2, MakeBytes("two"));
   queue.Push(3, MakeBytes("three"));
   EXPECT_TRUE(queue.Release(2));
-  EXPECT_FALSE(queue.Release(2)) << "it is gone already";
-  EXPECT_FALSE(queue.Release(9)) << "it never was";
+  EXPECT_FALSE(queue.Release(2)) << "the frame was released already";
+  EXPECT_FALSE(queue.Release(9)) << "the frame was never queued";
   EXPECT_EQ(queue.bytes(), 8u);
   EXPECT_EQ(Frames(TakeBytes(queue, 1000)), (std::vector<std::string>{"one", "three"}));
   EXPECT_TRUE(queue.empty());
@@ -76,7 +76,7 @@ TEST(SendQueue, AFramePartlyWrittenIsNeverReleased) {
     queue.Push(2, MakeBytes("two"));
     std::string stream = TakeBytes(queue, taken);
     EXPECT_FALSE(queue.Release(1)) << "after " << taken << " bytes";
-    EXPECT_EQ(queue.DropOldest(0), 1u) << "only the second";
+    EXPECT_EQ(queue.DropOldest(0), 1u) << "only the second frame may be dropped";
     stream += TakeBytes(queue, 1000);
     EXPECT_EQ(Frames(stream), (std::vector<std::string>{"one"}));
   }
@@ -87,7 +87,7 @@ TEST(SendQueue, HeldBytesAreThoseOfFramesNotYetWritten) {
   queue.Push(1, MakeBytes("12345"));
   queue.Push(2, MakeBytes("678"));
   EXPECT_EQ(queue.bytes(), 8u);
-  TakeBytes(queue, 3);  // of the length
+  TakeBytes(queue, 3);  // three bytes of the length
   EXPECT_EQ(queue.bytes(), 8u);
   TakeBytes(queue, 3);  // the length's last byte, and two of the frame
   EXPECT_EQ(queue.bytes(), 6u);
@@ -105,8 +105,8 @@ TEST(SendQueue, DropsTheOldestFirst) {
   EXPECT_EQ(Frames(TakeBytes(queue, 1000)), (std::vector<std::string>{"4234567890", "5234567890"}));
 }
 
-// Any mix of sizes, releases and short writes: the stream is whole frames, in order, without those
-// that were released, and held bytes are exact.
+// After any mix of sizes, releases and short writes the stream is whole frames, in order, without
+// released frames, and the held bytes are exact.
 TEST(SendQueue, RandomOperationsAgreeWithAModel) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream random(seed);

@@ -1,5 +1,5 @@
-// What the tests of the real host share. No test sleeps: it waits for a condition, with a deadline
-// that only a failure reaches.
+// Helpers of the real host's tests. No test sleeps: it waits for a condition, with a deadline that
+// only a failure reaches.
 #pragma once
 
 #include <poll.h>
@@ -19,7 +19,7 @@ namespace depfast::real {
 
 inline constexpr std::chrono::seconds kPatience{30};
 
-// Looks at `condition` until it holds. Returns whether it did within kPatience.
+// Checks `condition` until it holds. Returns whether it held within kPatience.
 inline bool Eventually(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (!condition()) {
@@ -55,7 +55,7 @@ inline std::pair<Descriptor, Descriptor> SocketPair() {
   return {Descriptor(fds[0]), Descriptor(fds[1])};
 }
 
-// A listening socket on a free port of the loopback, and where it is.
+// A listening socket on a free port of the loopback, and its address.
 inline std::pair<Descriptor, Endpoint> ListenAnywhere() {
   Descriptor listener = Listen({"127.0.0.1", 0});
   const std::uint16_t port = PortOf(listener.get());

@@ -248,7 +248,7 @@ Twin RunWell(const sim::BackendFactory& factory) {
   });
   world.Start();
   world.sim.Schedule(
-      {sim::CrashFault({1}).From(30ms).For(30ms), sim::DropFault({2}, 300).From(70ms).For(50ms)});
+      {faults::CrashFault({1}).From(30ms).For(30ms), faults::DropFault({2}, 300).From(70ms).For(50ms)});
   for (CallId call = 1; call <= 30; ++call) {
     const FrameHeader header{FrameKind::kRequest, Echo::kMethod, call, Dependency::Client(call)};
     const auto replica = static_cast<PeerId>(call % 3);

@@ -1,5 +1,5 @@
 // Faults: what each does, when it begins and ends, and that it does nothing else.
-#include "sim/fault.h"
+#include "faults/fault.h"
 
 #include <gtest/gtest.h>
 
@@ -15,27 +15,6 @@
 
 namespace depfast::sim {
 namespace {
-
-TEST(Describe, SaysWhatWhomAndWhen) {
-  EXPECT_EQ(CpuSlow({2}, 5).From(1s).For(3s).Describe(),
-            "cpu-slow 5% on replica 2 from 1.000 s for 3.000 s");
-  EXPECT_EQ(DiskSlow({0}, 128 * 1024).Describe(), "disk-slow 128 KB/s on replica 0 from 0.000 s");
-  EXPECT_EQ(DiskSlow({0}, 1000).Describe(), "disk-slow 1000 B/s on replica 0 from 0.000 s");
-  EXPECT_EQ(NetSlow({0, 1}, 400ms).From(12'345ms).Describe(),
-            "net-slow 400 ms on replicas 0 1 from 12.345 s");
-  EXPECT_EQ(NetSlow({0}, 1500us).Describe(), "net-slow 1500000 ns on replica 0 from 0.000 s");
-  EXPECT_EQ(CrashFault({4}).For(20ms).Describe(), "crash on replica 4 from 0.000 s for 0.020 s");
-  EXPECT_EQ(PartitionFault({0, 2}).Describe(), "partition on replicas 0 2 from 0.000 s");
-  EXPECT_EQ(DropFault({1}, 250).Describe(), "drop 250 per mille on replica 1 from 0.000 s");
-  EXPECT_EQ(DuplicateFault({1}, 5).Describe(), "duplicate 5 per mille on replica 1 from 0.000 s");
-  EXPECT_EQ(ReorderFault({1}, 7).Describe(), "reorder 7 per mille on replica 1 from 0.000 s");
-}
-
-TEST(Fault, EndsNeverUnlessToldWhen) {
-  EXPECT_EQ(CpuSlow({0}, 5).From(1s).end(), kNever);
-  EXPECT_EQ(CpuSlow({0}, 5).From(1s).For(2s).end(), 3s);
-  EXPECT_EQ(CpuSlow({0}, 5).From(1s).For(kNever - 1ns).end(), kNever);
-}
 
 // ---- a stream of numbered frames ----
 
@@ -297,6 +276,32 @@ TEST(Partition, HoweverManyFaultsThereAreSidesDiffer) {
   for (int i = 0; i < 30; ++i) world.sim.Begin(CpuSlow({2}, 99));
   world.sim.Begin(PartitionFault({1}));
   EXPECT_EQ(Links(world), "");
+}
+
+TEST(Cut, IsOneWay) {
+  World world(Relay(), 3);
+  world.AddSilentClient();
+  world.Start();
+  world.sim.Begin(CutFault({0}, {1}));
+  EXPECT_EQ(Links(world), "02 10 12 20 21");
+  world.sim.Begin(CutFault({1, 2}, {0}));
+  EXPECT_EQ(Links(world), "02 12 21");
+  world.sim.End(CutFault({0}, {1}));
+  EXPECT_EQ(Links(world), "01 02 12 21");
+  world.sim.HealAll();
+  EXPECT_EQ(Links(world), "01 02 10 12 20 21");
+}
+
+TEST(Cut, AndPartitionAddUp) {
+  World world(Relay(), 3);
+  world.AddSilentClient();
+  world.Start();
+  world.sim.Begin(CutFault({0}, {1}));
+  world.sim.Begin(PartitionFault({0}));
+  world.sim.Begin(CutFault({2}, {1}));
+  EXPECT_EQ(Links(world), "12");
+  world.sim.End(PartitionFault({0}));
+  EXPECT_EQ(Links(world), "02 10 12 20") << "the cut outlives the partition";
 }
 
 TEST(Partition, LosesWhatIsOnTheWire) {

@@ -15,6 +15,8 @@
 
 namespace depfast::sim {
 
+using namespace faults;  // NOLINT: tests of plans read like plans
+
 // One step of a scripted replica: what it is told, and the calls it can make.
 class Turn {
  public:

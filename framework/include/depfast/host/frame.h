@@ -20,14 +20,14 @@ namespace depfast {
 using MethodId = std::uint32_t;
 using CallId = std::uint64_t;
 
-// What a frame is to whoever receives it.
+// The meaning of a frame for its receiver.
 enum class FrameKind : std::uint8_t {
   kRequest = 0,
   kReply = 1,
   kError = 2,  // the body is an RpcError
 };
 
-// What is to be done with the body, and which call it belongs to.
+// The meaning of the body, and the call that it belongs to.
 struct FrameHeader {
   FrameKind kind = FrameKind::kRequest;
   MethodId method = 0;
@@ -45,7 +45,7 @@ struct DecodedFrame {
 
 namespace frame_internal {
 
-// What msgpack::packer writes to.
+// A string as the output of msgpack::packer.
 class StringSink {
  public:
   explicit StringSink(std::string& out) : out_(out) {}

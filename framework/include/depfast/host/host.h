@@ -2,7 +2,7 @@
 //
 // The runtime is "sans-I/O": it never opens a socket or a file, reads a clock or draws entropy. It
 // asks its Host. Three hosts exist (hosts/real, hosts/sim, hosts/sealed), and the same replica runs
-// on each unchanged. What crosses this interface is also all that a grader may look at.
+// on each unchanged. A grader, too, may look only at data that crosses this interface.
 #pragma once
 
 #include <array>
@@ -49,11 +49,11 @@ struct IoRequest {
   Bytes data;
 };
 
-// What became of a disk operation.
+// The result of a disk operation.
 struct IoCompletion {
   std::uint64_t id = 0;
   int error = 0;  // an errno; 0 is success. A write that failed is never durable.
-  Bytes data;     // what kRead read
+  Bytes data;     // the contents, for kRead
 };
 
 // A claim that a replica makes about itself (its role, its commit index ...). Tests read it, and

@@ -1,6 +1,6 @@
-// HostedRuntime: a Runtime, and what its host does to it.
+// HostedRuntime: a Runtime with the part for its host.
 //
-// A host delivers what has arrived and then calls Run: that is a step.
+// In a step the host delivers frames and completions, and then calls Run.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct RuntimeOptions {
   int replicas = 1;                      // the replicas' ids are 0 .. replicas - 1
   std::size_t stack_bytes = 256 * 1024;  // per coroutine; pages are used only when touched
   std::uint64_t resumes_per_step_max = 10'000'000;  // a guard against coroutines that spin
-  Probes probes;  // each outlives the runtime, and hears of everything in this order
+  Probes probes = {};  // each outlives the runtime, and hears of everything in this order
 };
 
 // Thrown by HostedRuntime::Run when a step does not end: more coroutine resumptions than the limit.
@@ -48,10 +48,10 @@ class HostedRuntime final : public Runtime {
   void DeliverIo(IoCompletion completion);
 
   // Runs until every coroutine waits, timers due at Now() included, then tells the host when the
-  // next timer is due. Throws RunawayError, or what a coroutine let escape.
+  // next timer is due. Throws RunawayError, or the exception that left a coroutine.
   void Run();
 
-  // What the latest step used: for probes. The host calls it once for each step, as soon as it
+  // The usage of the latest step, for probes. The host calls it once for each step, as soon as it
   // knows, and before it delivers anything of a later step. A host may leave it out if there are no
   // probes.
   void StepEnded(const StepUsage& usage);

@@ -1,4 +1,4 @@
-// RuntimeProbe: hears of what a replica's runtime does.
+// RuntimeProbe: an observer of a replica's runtime.
 //
 // Statistics, recordings, verification and detectors are probes. A runtime without a probe pays
 // nothing for them. A probe only looks: it must not change the runtime, so that a replica with
@@ -19,7 +19,7 @@ namespace depfast {
 
 class Runtime;
 
-// What one step of a replica used.
+// The cost of one step of a replica.
 struct StepUsage {
   Time began{0};
   // Processor time. The simulator's model in simulation, measured on the real host.
@@ -49,7 +49,7 @@ class RuntimeProbe {
   virtual void OnSpawn(const Runtime& /*runtime*/, const Task& /*task*/) {}
   virtual void OnEnd(const Runtime& /*runtime*/, const Task& /*task*/) {}
 
-  // A call is issued. What follows is one OnReply or one OnRelease, unless the replica ends first.
+  // A call is issued. One OnReply or one OnRelease follows, unless the replica ends first.
   virtual void OnCall(const Runtime& /*runtime*/, const Task& /*caller*/, const RpcCall& /*call*/) {
   }
   // The call has its reply, or has failed: see RpcCall::error, which includes the timeout.
@@ -72,7 +72,7 @@ class RuntimeProbe {
 
 using Probes = std::vector<RuntimeProbe*>;
 
-// A probe that reports what it has found, also from a sealed replica to the process that grades.
+// A probe with a report of its findings. Reports also leave sealed replicas.
 class ReportingProbe : public RuntimeProbe {
  public:
   // MessagePack. The header of the probe says what it holds, and reads it.

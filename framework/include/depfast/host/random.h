@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "depfast/time.h"
+
 namespace depfast {
 
 // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): one 64-bit state, full period, no weak seeds.
@@ -27,6 +29,11 @@ class RandomStream {
   constexpr std::uint64_t Below(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;  // not ISO C++, but gcc and clang both have it
     return static_cast<std::uint64_t>((static_cast<Wide>(Next()) * bound) >> 64);
+  }
+
+  // Uniform in [0, bound), in nanoseconds. Requires: bound > 0.
+  constexpr Duration Below(Duration bound) {
+    return Duration(static_cast<std::int64_t>(Below(static_cast<std::uint64_t>(bound.count()))));
   }
 
   // The finaliser on its own: a good 64-bit hash of a number.

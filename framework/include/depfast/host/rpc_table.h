@@ -21,7 +21,7 @@ namespace depfast {
 
 class Runtime;
 
-// What went wrong on the wire, counted. A malformed frame never does more harm than this.
+// Errors on the wire, counted. A malformed frame has no other effect.
 struct RpcCounters {
   std::uint64_t malformed_frames = 0;
   std::uint64_t unknown_methods = 0;

@@ -12,7 +12,7 @@ class Service {
   virtual ~Service() = default;
 
   // Registers RPC handlers and spawns coroutines. Called once, in the first step of a replica's
-  // life, outside any coroutine. Disk contents are what an earlier life left there.
+  // life, outside any coroutine. The disk holds the files of the earlier life.
   virtual void Start() = 0;
 };
 

@@ -1,4 +1,4 @@
-// WaitStatistics: how long coroutines have been suspended, and on what.
+// WaitStatistics: the waits of coroutines, with number and duration.
 //
 // The rows are the raw data of the slowness propagation graph (document 001, section 3.3).
 #pragma once
@@ -48,7 +48,7 @@ class WaitStatistics final : public ReportingProbe {
                  Outcome outcome) override;
 
  private:
-  // What tells one row from another.
+  // The fields that distinguish rows.
   using Key = std::tuple<std::string, std::string, int, int, std::vector<PeerId>>;
   struct Totals {
     std::uint64_t count = 0;

@@ -109,7 +109,7 @@ bool HasOrder(const KvHistory& history) {
 
 namespace {
 
-// An operation before it is known what happened to it.
+// An operation without its outcome.
 struct Planned {
   KvOperation operation;
   Time point{0};  // when it takes effect, between begin and end
@@ -133,7 +133,7 @@ Planned Plan(RandomStream& random, int client, KvCommand command) {
           is_answered};
 }
 
-// Executes what happens, in the order of its points, and fills in the answers.
+// Executes the operations in the order of their points, and fills in the answers.
 KvHistory Played(std::vector<Planned>& plan) {
   std::vector<std::size_t> order(plan.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -171,7 +171,7 @@ KvReply Changed(RandomStream& random, const KvReply& reply,
   }
 }
 
-// Changes a reply, or when an operation was under way.
+// Changes a reply, or the times of an operation.
 void Disturb(RandomStream& random, KvHistory& history, const std::vector<std::string>& values) {
   KvOperation& operation = history[random.Below(history.size())];
   const bool changes_reply = OneIn(random, 2);

@@ -1,4 +1,4 @@
-// Histories for tests: written by hand, drawn at random, and a judge that tries everything.
+// Histories for tests, written by hand or drawn at random, and a judge that tries every order.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ KvCommand Command(const std::string& words);
 KvOperation Done(int client, const std::string& words, int begin, int end, KvReply reply);
 KvOperation NoAnswer(int client, const std::string& words, int begin);
 
-// The history, or a part of it, as the search takes it.
+// The history, or a part of it, as a problem for the search.
 SearchProblem ProblemOf(const KvHistory& history);
 
 // ---- the judge ----
 
-// An operation as the judge takes it: one that must happen and give its reply, one that may, with
-// any reply, or one that may do, once, what its reply says it did.
+// The role of an operation for the judge. kMust must happen and give its reply. kMay may happen,
+// with any reply. kLoose may have the effect that its reply proves, once.
 enum class Role { kMust, kMay, kLoose };
 
 struct Judged {
@@ -34,28 +34,29 @@ struct Judged {
   Time end{0};
 };
 
-// Whether some order explains the operations: tries every one, and remembers nothing.
+// Returns whether some order explains the operations. Tries every order without memory.
 bool HasOrder(const std::vector<Judged>& operations);
 bool HasOrder(const KvHistory& history);
 
 // ---- random histories ----
 
-// A few operations that overlap, their replies from a store that executed them in some order that
-// time allows; then, often, something is changed, so that an order may exist or not.
+// A few overlapping operations with the replies of a store that executed them in a valid order.
+// Often a reply or a time is changed afterwards, so that an order may or may not exist.
 
 // SET with unique values and GET, on one key.
 KvHistory RandomRegisterHistory(RandomStream& random);
 // All commands, on one or two keys, with few values.
 KvHistory RandomHistory(RandomStream& random);
 
-// Long ones without a violation; one operation in a hundred has no answer.
+// Long histories without a violation; one operation in a hundred has no answer.
 
 // One key, SET with unique values and GET.
 KvHistory LongRegisterHistory(RandomStream& random, std::size_t clients, std::size_t size);
 // All commands, on two keys, with few values.
 KvHistory LongHistory(RandomStream& random, std::size_t clients, std::size_t size);
 
-// Of some operation; or none, if that one has none that could be another.
+// Changes the reply of a random operation. Changes nothing if that operation can have no other
+// reply.
 void ChangeOneReply(RandomStream& random, KvHistory& history);
 
 }  // namespace depfast::testkit

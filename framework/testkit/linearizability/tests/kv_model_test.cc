@@ -1,4 +1,4 @@
-// The model does what Redis does for the same words.
+// The model answers commands like Redis.
 #include "testkit/linearizability/kv_model.h"
 
 #include <gtest/gtest.h>

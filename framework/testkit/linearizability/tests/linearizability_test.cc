@@ -86,7 +86,7 @@ TEST(CheckLinearizability, WhatEndsAfterTheMarkedOneIsDrawnWithoutItsReply) {
 }
 
 TEST(CheckLinearizability, KeysAreObjectsOfTheirOwn) {
-  // Not sequentially consistent across keys if reads were compared; but each key alone is fine.
+  // Each key alone is linearizable, although the reads of both keys together look inconsistent.
   const KvHistory history = {
       Done(1, "SET x 1", 0, 9, KvReply::Ok()),      Done(1, "SET y 1", 0, 9, KvReply::Ok()),
       Done(2, "GET x", 1, 2, KvReply::String("1")), Done(2, "GET y", 3, 4, KvReply::Nil()),
@@ -132,7 +132,7 @@ TEST(CheckLinearizability, TheFirstKeyThatFailsIsTold) {
   EXPECT_EQ(CheckLinearizability({bad("c"), bad("b"), bad("d")}, kPlenty).keys, Keys({"b"}));
 }
 
-// So many APPENDs without an answer that no bound is enough.
+// Too many APPENDs without an answer for any bound.
 KvHistory Undecidable(const std::string& key) {
   KvHistory history;
   for (int i = 0; i < 20; ++i) {

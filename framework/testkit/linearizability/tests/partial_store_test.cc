@@ -1,4 +1,4 @@
-// What a command leaves behind, and stores of which not everything is known.
+// The effects of commands, and stores with unknown contents.
 #include "testkit/linearizability/partial_store.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace depfast::testkit {
 namespace {
 
-// "x=1 y=? z-": holds, may hold anything, is absent.
+// "x=1 y=? z-": x holds 1, y is unknown, z is absent.
 std::string Effects(const std::string& words, const std::optional<KvReply>& reply = std::nullopt) {
   std::string text;
   for (const Effect& effect : EffectsOf(Command(words), reply ? &*reply : nullptr)) {
@@ -97,7 +97,7 @@ TEST(PartialStore, OfSeveralKeysTheKnownOnesCount) {
   EXPECT_TRUE(Can("MSET x 3 y 4", KvReply::Ok()));
 }
 
-// After `words` with `reply`, what `read` can return.
+// Returns whether `read` can have a reply after `words` with `reply`.
 bool CanThen(const std::string& words, const KvReply& reply, const std::string& read,
              const KvReply& then) {
   PartialStore store = Half();

@@ -1,4 +1,4 @@
-// Pictures, to the letter.
+// Pictures, compared character by character.
 #include "testkit/linearizability/picture.h"
 
 #include <gtest/gtest.h>

@@ -60,7 +60,7 @@ std::vector<std::size_t> WithoutUnansweredReads(const KvHistory& history) {
   return indices;
 }
 
-// A window of zones has no order even if it is all there is, and each read in it is needed.
+// A window of zones has no order even alone, and each read in it is needed.
 void ExpectTightRegisterWindow(const KvHistory& history, const LinearizabilityResult& result) {
   ASSERT_TRUE(Contains(result.window, result.marked));
   ASSERT_FALSE(HasOrder(PartOf(history, result.window))) << result.explanation;
@@ -104,8 +104,8 @@ bool HasEndedBy(const KvHistory& history, std::size_t i, std::size_t marked) {
   return answer && std::pair(answer->at, i) <= std::pair(history[marked].answer->at, marked);
 }
 
-// The history up to the end of `marked`, with the operations that are not kept loose; but unlike
-// what FindWindow lets loose, each may happen at most once.
+// The history up to the end of `marked`, with the other operations loose. Unlike in FindWindow, a
+// loose operation may happen at most once.
 std::vector<Judged> WithOthersLoose(const KvHistory& history, const std::vector<std::size_t>& kept,
                                     std::size_t marked) {
   std::vector<Judged> operations;
@@ -124,7 +124,7 @@ std::vector<Judged> WithOthersLoose(const KvHistory& history, const std::vector<
 
 struct WindowTally {
   int windows = 0;
-  int tight = 0;  // none of them with an operation that the judge could do without
+  int tight = 0;  // windows in which the judge needs every operation
 };
 
 void ExpectTrueWindow(const KvHistory& history, const LinearizabilityResult& result,
@@ -159,7 +159,7 @@ TEST(Property, OfAllCommandsSearchAndJudgeAgree) {
     }
   }
   tally.ExpectBothFrequent();
-  // What is loose may do more than once what the judge allows once, so a few windows are larger.
+  // A loose operation may happen more than once, the judge's only once: a few windows are larger.
   EXPECT_GE(10 * windows.tight, 9 * windows.windows) << windows.tight << " " << windows.windows;
 }
 
@@ -181,7 +181,7 @@ TEST(Property, NoBoundMakesAViolationOfALongHistoryWithoutOne) {
   EXPECT_GT(undecided, 100);
 }
 
-// What a window shows has no order, alone.
+// A window alone has no order.
 void ExpectWindowSpeaksForItself(const KvHistory& history, const LinearizabilityResult& result) {
   std::vector<Judged> operations;
   for (const std::size_t i : result.window) {
@@ -245,8 +245,8 @@ TEST(Property, WrongRepliesInALongHistoryAreShownInAFewLines) {
 
 // ---- determinism ----
 
-// Equal under every compiler, of this platform and others. It changes with the words of an
-// explanation, with the order of the search and with the histories above; else it must not.
+// Equal under every compiler and on every platform. It changes only with the words of an
+// explanation, with the order of the search and with the histories above.
 TEST(Property, ResultsDoNotDependOnTheCompiler) {
   RandomStream random(3);
   std::uint64_t digest = 0;

@@ -1,4 +1,4 @@
-// The search: what it decides, what its reductions save, and that they change no answer.
+// The search: its verdicts, the savings of its reductions, and that these change no verdict.
 #include "testkit/linearizability/search.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(Search, OfRepliesAtOneMomentItIsStuckAtTheFirstInTheList) {
 
 // ---- the bound, and what is saved ----
 
-// So many APPENDs that nobody answered, then a read of what they cannot have made.
+// Many APPENDs without an answer, then a read of a value that they cannot have made.
 KvHistory Hard(int appends) {
   KvHistory history;
   for (int i = 0; i < appends; ++i)
@@ -108,7 +108,7 @@ TEST(Search, AtItsBoundNothingIsDecided) {
   const SearchResult many = Search(ProblemOf(Hard(14)), 100'000);
   EXPECT_EQ(many.verdict, Verdict::kUndecided);
   EXPECT_GE(many.steps, 100'000U);
-  EXPECT_LE(many.steps, 100'000U + 15U) << "the tries of one configuration more at most";
+  EXPECT_LE(many.steps, 100'000U + 15U) << "more than one further configuration was tried";
   EXPECT_EQ(Search(ProblemOf(Hard(5)), few.steps - 1).verdict, Verdict::kUndecided);
   EXPECT_EQ(Search(ProblemOf(Hard(5)), few.steps + 1).verdict, Verdict::kViolation);
 }
@@ -154,7 +154,7 @@ TEST(Search, ALongHistoryTakesStepsInProportion) {
   EXPECT_LT(result.steps, 100U * history.size());
 }
 
-// ---- effects that were let loose ----
+// ---- loose effects ----
 
 TEST(Search, WhatAReadLearnsOfAnUnknownKeyIsNotForcedOnOthers) {
   const KvHistory history = {
@@ -167,7 +167,7 @@ TEST(Search, WhatAReadLearnsOfAnUnknownKeyIsNotForcedOnOthers) {
       << "2 was there, then 1 was set";
 }
 
-// The same, without any reduction: every configuration, by every way.
+// The same search without any reduction: every configuration, by every path.
 class Exhaustive {
  public:
   explicit Exhaustive(const SearchProblem& problem) : problem_(problem) {}
@@ -230,7 +230,7 @@ class Exhaustive {
   std::set<std::pair<std::pair<unsigned, unsigned>, std::string>> seen_;
 };
 
-// The history with about half of its operations let loose.
+// The history with about half of its operations loose.
 SearchProblem HalfLoose(const KvHistory& history, RandomStream& random) {
   KvHistory kept;
   SearchProblem problem;

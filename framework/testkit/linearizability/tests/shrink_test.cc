@@ -1,4 +1,4 @@
-// Windows: what is left of a failing history, and that it could not be less.
+// Windows: the operations left of a failing history, and that none of them can be left out.
 #include "testkit/linearizability/shrink.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(FindWindow, WhatComesLaterIsLeftOut) {
 }
 
 TEST(FindWindow, AWriteThatCouldExplainIsKept) {
-  // Each APPEND may have come last, so each is needed to exclude what was read.
+  // Each APPEND may have come last, so each is needed to exclude the value that was read.
   ExpectWindow(
       {Done(1, "SET x a", 0, 1, KvReply::Ok()), Done(2, "APPEND x b", 2, 5, KvReply::Integer(2)),
        Done(3, "GET x", 6, 7, KvReply::String("a"))},
@@ -94,7 +94,7 @@ TEST(FindWindow, AReplyCountsFromTheEndOfItsOperation) {
                              Done(2, "GET x", 1, 2, KvReply::String("b"))};
   EXPECT_EQ(Search(ProblemOf(history), kPlenty).stuck, 1U);
   ExpectWindow(history, {0}, 0);
-  // Here it was known.
+  // Here the answer of GETSET was known.
   ExpectWindow(
       {Done(1, "GETSET x b", 0, 9, KvReply::String("a")), Done(2, "SET x a", 1, 2, KvReply::Ok()),
        Done(3, "GET x", 3, 4, KvReply::String("c"))},
@@ -117,7 +117,7 @@ TEST(FindWindow, SeveralKeys) {
       {1, 3}, 3);
 }
 
-// Letters that are appended at the same time; others ask for the length; then one reads nonsense.
+// Concurrent APPENDs of letters and STRLENs; then a GET with an impossible value.
 KvHistory Letters() {
   KvHistory history = {Done(1, "SET x a", 0, 1, KvReply::Ok())};
   for (int i = 0; i < 4; ++i) {

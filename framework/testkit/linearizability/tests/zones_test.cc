@@ -1,4 +1,4 @@
-// Zones: each rule with the smallest history that needs it, and its sentence.
+// Zones: each rule with the smallest history that needs it, and its explanation.
 #include "testkit/linearizability/zones.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(Zones, ALostWrite) {
 }
 
 TEST(Zones, AStaleRead) {
-  // The writes overlap, so it is the reads that put b after a.
+  // The writes overlap, so the reads order b after a.
   ExpectConflict(
       {Set("a", 0, 9), Set("b", 0, 9), Get("a", 1, 2), Get("b", 3, 4), Get("a", 5, 6)},
       {0, 1, 2, 3, 4}, 4,

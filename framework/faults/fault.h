@@ -1,0 +1,65 @@
+// A fault is a typed value: a kind, an amount, the replicas it hits, a start and a duration.
+//
+// A plan is an explicit list of faults, never draws from a random stream. Removing a fault from a
+// plan changes nothing but that fault, so a failing plan can be minimised one fault at a time.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "depfast/host/host.h"
+#include "depfast/time.h"
+#include "faults/catalogue.h"
+
+namespace depfast::faults {
+
+struct Fault {
+  using Kind = FaultKind;
+
+  Kind kind;
+  std::vector<PeerId> replicas;  // the replicas that are hit; of a partition one side
+  std::int64_t amount = 0;       // in the unit of the kind's row
+  Time start{0};
+  Duration duration = kForever;
+  std::vector<PeerId> receivers = {};  // of a cut: the replicas that do not hear `replicas`
+
+  // Builders that read like the plan: CpuSlow({2}, 5).From(1s).For(3s).
+  Fault From(Time when) const;
+  Fault For(Duration how_long) const;
+  Time end() const { return duration >= kNever - start ? kNever : start + duration; }
+
+  // "cpu-slow 5% on replica 2 from 1.000 s for 3.000 s". For people: times are cut off after the
+  // millisecond. Print (in text.h) is exact.
+  std::string Describe() const;
+  static std::string Name(Kind kind) { return std::string(RowOf(kind).name); }
+
+  bool operator==(const Fault&) const = default;
+};
+
+// Requires: the amount is within the bounds of the kind's row.
+Fault MakeFault(Strength strength, std::vector<PeerId> replicas);
+
+Fault CpuSlow(std::vector<PeerId> replicas, int percent);
+Fault DiskSlow(std::vector<PeerId> replicas, std::int64_t bytes_per_second);
+Fault NetSlow(std::vector<PeerId> replicas, Duration delay);
+Fault CrashFault(std::vector<PeerId> replicas);
+Fault PartitionFault(std::vector<PeerId> side);
+Fault DropFault(std::vector<PeerId> senders, int permille);
+Fault DuplicateFault(std::vector<PeerId> senders, int permille);
+Fault ReorderFault(std::vector<PeerId> senders, int permille);
+// One way: `receivers` do not hear `senders`. Requires: receivers is not empty.
+Fault CutFault(std::vector<PeerId> senders, std::vector<PeerId> receivers);
+
+// One direction between two replicas: sender, receiver.
+using Cut = std::pair<PeerId, PeerId>;
+
+// The one-way cuts that a fault makes among `replicas` replicas. A partition is a cut in both
+// directions between its side and the others. Empty for kinds that cut nothing.
+std::vector<Cut> CutsOf(const Fault& fault, int replicas);
+
+using FaultPlan = std::vector<Fault>;
+
+}  // namespace depfast::faults

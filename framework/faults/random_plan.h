@@ -1,0 +1,27 @@
+// Chaos: random plans of faults that overlap, for tests of correctness under anything.
+#pragma once
+
+#include <cstdint>
+
+#include "depfast/host/random.h"
+#include "depfast/time.h"
+#include "faults/fault.h"
+
+namespace depfast::faults {
+
+struct ChaosOptions {
+  int replicas = 3;
+  int faults = 14;
+  Time begin = 700ms;    // no fault starts earlier: there is time for a first election
+  Duration length = 4s;  // every fault starts at least 1 s before begin + length
+  // Of a slow disk. A write that began on a slow disk ends on it, healed or not, so a test with
+  // large writes and a bound on progress needs a faster one.
+  std::int64_t disk_bytes_per_second = PresetStrength("disk-slow").amount;
+};
+
+// Draws each fault's victim, kind, start and duration (100 ms to 1.1 s). The kinds are: cpu-slow,
+// disk-slow, net-slow (40 ms), partition, drop, duplicate, reorder and crash, equally likely.
+// A partition sets the victim and its successor apart. Requires: replicas >= 1, length > 1 s.
+FaultPlan RandomPlan(RandomStream& random, const ChaosOptions& options);
+
+}  // namespace depfast::faults

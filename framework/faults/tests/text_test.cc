@@ -1,0 +1,121 @@
+// The text form of faults, both ways.
+#include "faults/text.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "depfast/host/random.h"
+#include "faults/random_plan.h"
+
+namespace depfast::faults {
+namespace {
+
+TEST(Describe, SaysKindAmountReplicasAndTimes) {
+  EXPECT_EQ(CpuSlow({2}, 5).From(1s).For(3s).Describe(),
+            "cpu-slow 5% on replica 2 from 1.000 s for 3.000 s");
+  EXPECT_EQ(DiskSlow({0}, 128 * 1024).Describe(), "disk-slow 128 KB/s on replica 0 from 0.000 s");
+  EXPECT_EQ(DiskSlow({0}, 1000).Describe(), "disk-slow 1000 B/s on replica 0 from 0.000 s");
+  EXPECT_EQ(NetSlow({0, 1}, 400ms).From(12'345ms).Describe(),
+            "net-slow 400 ms on replicas 0 1 from 12.345 s");
+  EXPECT_EQ(NetSlow({0}, 1500us).Describe(), "net-slow 1500000 ns on replica 0 from 0.000 s");
+  EXPECT_EQ(CrashFault({4}).For(20ms).Describe(), "crash on replica 4 from 0.000 s for 0.020 s");
+  EXPECT_EQ(PartitionFault({0, 2}).Describe(), "partition on replicas 0 2 from 0.000 s");
+  EXPECT_EQ(DropFault({1}, 250).Describe(), "drop 250 per mille on replica 1 from 0.000 s");
+  EXPECT_EQ(DuplicateFault({1}, 5).Describe(), "duplicate 5 per mille on replica 1 from 0.000 s");
+  EXPECT_EQ(ReorderFault({1}, 7).Describe(), "reorder 7 per mille on replica 1 from 0.000 s");
+  EXPECT_EQ(CutFault({0}, {1, 2}).Describe(), "cut on replica 0 to 1 2 from 0.000 s");
+}
+
+TEST(Print, IsExactWhereADescriptionIsCutOff) {
+  const Fault fault = CpuSlow({2}, 5).From(1'000'999'999ns).For(1500us);
+  EXPECT_EQ(fault.Describe(), "cpu-slow 5% on replica 2 from 1.000 s for 0.001 s");
+  EXPECT_EQ(Print(fault), "cpu-slow 5% on replica 2 from 1.000999999 s for 0.0015 s");
+}
+
+const FaultPlan& EveryKind() {
+  static const FaultPlan plan = {CpuSlow({2}, 5).From(1s).For(3s),
+                                 DiskSlow({0}, 128 * 1024),
+                                 DiskSlow({0}, 1),
+                                 NetSlow({0, 1}, 40ms).From(1ns).For(kNever - 1ns),
+                                 NetSlow({0}, 0ns),
+                                 CrashFault({4}).From(123'456'789'012ns),
+                                 PartitionFault({0, 2}).For(1ns),
+                                 DropFault({1}, 0),
+                                 DuplicateFault({1}, 1000),
+                                 ReorderFault({1}, 7),
+                                 CutFault({0, 3}, {1, 2}).From(5ms)};
+  return plan;
+}
+
+TEST(Parse, ReadsWhatPrintWrites) {
+  for (const Fault& fault : EveryKind()) EXPECT_EQ(Parse(Print(fault)), fault) << Print(fault);
+}
+
+TEST(Parse, ReadsRandomPlansBack) {
+  RandomStream random(7);
+  for (int i = 0; i < 50; ++i) {
+    const FaultPlan plan = RandomPlan(random, {.replicas = 5});
+    EXPECT_EQ(ParsePlan(PrintPlan(plan)), plan) << PrintPlan(plan);
+  }
+}
+
+TEST(Parse, TimesMayBeLeftOutAndSpacesAdded) {
+  EXPECT_EQ(Parse("crash on replica 1"), CrashFault({1}));
+  EXPECT_EQ(Parse("  crash  on replicas 1  for 2 s "), CrashFault({1}).For(2s));
+  EXPECT_EQ(Parse("cut on replica 1 to 0 from 0.5 s"), CutFault({1}, {0}).From(500ms));
+}
+
+// The reason why `text` is refused.
+std::string Refusal(const std::string& text) {
+  try {
+    ParsePlan(text);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Parse, SaysInOneLineWhatIsWrong) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"warp on replica 1",
+       "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut should stand "
+       "where 'warp' is"},
+      {"cpu-slow 0% on replica 1", "cpu-slow takes 1 to 100"},
+      {"cpu-slow 101% on replica 1", "cpu-slow takes 1 to 100"},
+      {"cpu-slow on replica 1", "a percentage such as 5% should stand where 'on' is"},
+      {"cpu-slow x% on replica 1", "an amount should stand where 'x' is"},
+      {"cpu-slow -5% on replica 1", "an amount should stand where '-5' is"},
+      {"disk-slow 128 MB/s on replica 1", "'KB/s' should stand where 'MB/s' is"},
+      {"net-slow 9000000000000000 ms on replica 1",
+       "an amount should stand where "
+       "'9000000000000000' is"},
+      {"net-slow 900000000000000 ms on replica 1", "the amount is too large"},
+      {"drop 5 on replica 1", "'per' should stand where 'on' is"},
+      {"crash 5 on replica 1", "'on' should stand where '5' is"},
+      {"crash on replica", "a replica's number should stand where the end is"},
+      {"crash on replica -1", "a replica's number should stand where '-1' is"},
+      {"cut on replica 1", "'to' should stand where the end is"},
+      {"crash on replica 1 from 1", "'s' should stand where the end is"},
+      {"crash on replica 1 from 1. s", "a number of seconds should stand where '1.' is"},
+      {"crash on replica 1 from 0.0000000001 s",
+       "a number of seconds should stand where '0.0000000001' is"},
+      {"crash on replica 1 from 9223372037 s",
+       "a number of seconds should stand where '9223372037' is"},
+      {"crash on replica 1 for 1 s from 1 s", "unexpected 'from'"},
+  };
+  for (const auto& [text, why] : cases) {
+    EXPECT_EQ(Refusal(text), "line 1: '" + text + "' is not a fault: " + why);
+  }
+}
+
+TEST(Plan, LeavesOutEmptyLinesAndRemarks) {
+  EXPECT_EQ(ParsePlan(""), FaultPlan());
+  EXPECT_EQ(ParsePlan("# a plan\n\n  # of one\ncrash on replica 1\n"), FaultPlan{CrashFault({1})});
+  EXPECT_EQ(Refusal("crash on replica 1\n\nfire").substr(0, 7), "line 3:");
+}
+
+}  // namespace
+}  // namespace depfast::faults

@@ -1,0 +1,52 @@
+#include "sim/effects.h"
+
+#include <algorithm>
+
+namespace depfast::sim {
+namespace {
+
+using faults::Fault;
+
+void Apply(const Fault& fault, ReplicaEffects& effects) {
+  switch (fault.kind) {
+    case Fault::Kind::kCpuSlow:
+      effects.cpu_percent = std::min(effects.cpu_percent, static_cast<int>(fault.amount));
+      break;
+    case Fault::Kind::kDiskSlow: {
+      const std::int64_t rate = effects.disk_bytes_per_second;
+      effects.disk_bytes_per_second = rate == 0 ? fault.amount : std::min(rate, fault.amount);
+      break;
+    }
+    case Fault::Kind::kNetSlow:
+      effects.extra_delay = std::max(effects.extra_delay, Duration(fault.amount));
+      break;
+    case Fault::Kind::kDrop:
+    case Fault::Kind::kDuplicate:
+    case Fault::Kind::kReorder:
+      effects.on_frames.push_back(fault);
+      break;
+    case Fault::Kind::kCrash:      // the injector's
+    case Fault::Kind::kPartition:  // below
+    case Fault::Kind::kCut:
+      break;
+  }
+}
+
+}  // namespace
+
+void Effects::Set(const faults::FaultPlan& active, std::size_t replicas) {
+  replicas_.assign(replicas, {});
+  cut_.assign(replicas * replicas, 0);
+  for (const Fault& fault : active) {
+    for (std::size_t i = 0; i < replicas; ++i) {
+      const auto& hit = fault.replicas;
+      if (std::find(hit.begin(), hit.end(), static_cast<PeerId>(i)) == hit.end()) continue;
+      Apply(fault, replicas_[i]);
+    }
+    for (const auto& [from, to] : faults::CutsOf(fault, static_cast<int>(replicas))) {
+      cut_[static_cast<std::size_t>(from) * replicas + static_cast<std::size_t>(to)] = 1;
+    }
+  }
+}
+
+}  // namespace depfast::sim

@@ -1,0 +1,42 @@
+// Effects: what the faults under way do, replica by replica. A component reads from here how slow
+// it is; no component knows the list of faults.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "depfast/time.h"
+#include "faults/fault.h"
+
+namespace depfast::sim {
+
+// Of faults of one kind the strongest counts.
+struct ReplicaEffects {
+  int cpu_percent = 100;
+  std::int64_t disk_bytes_per_second = 0;  // 0: the model's
+  Duration extra_delay{0};                 // of every frame that the replica sends
+  std::vector<faults::Fault> on_frames;    // drop, duplicate, reorder: on frames to replicas
+};
+
+class Effects {
+ public:
+  explicit Effects(std::size_t replicas) { Set({}, replicas); }
+
+  // From now on the effects are those of `active` on `replicas` replicas.
+  void Set(const faults::FaultPlan& active, std::size_t replicas);
+
+  // Of a replica. The reference is good until the next Set.
+  const ReplicaEffects& of(std::size_t replica) const { return replicas_[replica]; }
+
+  // Whether replica `to` does not hear replica `from`.
+  bool Cuts(std::size_t from, std::size_t to) const {
+    return cut_[from * replicas_.size() + to] != 0;
+  }
+
+ private:
+  std::vector<ReplicaEffects> replicas_;
+  std::vector<std::uint8_t> cut_;  // [from][to]
+};
+
+}  // namespace depfast::sim

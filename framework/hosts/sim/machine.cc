@@ -1,0 +1,182 @@
+#include "sim/machine.h"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include "sim/step_cost.h"
+
+namespace depfast::sim {
+
+Machine::Machine(std::size_t replica, const MachineRoom& room, SimDisk disk)
+    : room_(room),
+      life_{replica, 0},
+      processor_(room.profile.cpu, life_, room.effects, room.agenda, room.cores),
+      disk_(room.profile, std::move(disk), life_, room.effects, room.agenda, processor_,
+            room.devices,
+            [this](std::vector<IoCompletion> done) { OnBatchFinished(std::move(done)); }) {}
+
+void Machine::TurnOn(std::unique_ptr<ReplicaBackend> backend) {
+  assert(!is_on());
+  backend_ = std::move(backend);
+  ScheduleStep();
+}
+
+void Machine::TurnOff() {
+  assert(is_on());
+  processor_.Clear();
+  disk_.Crash();
+  ++life_.epoch;
+  backend_.reset();
+  step_scheduled_ = busy_ = timer_due_ = false;
+  timer_ = kNever;
+  last_step_ = {};
+  leaving_.clear();
+  completions_.clear();
+}
+
+void Machine::Handle(const Event& event) {
+  if (event.epoch != life_.epoch) return;  // the replica died in the meantime
+  switch (event.kind) {
+    case Event::Kind::kStep:
+      BeginStep();
+      break;
+    case Event::Kind::kStepEnd:
+      if (processor_.IsDone(Thread::kStep)) EndStep();
+      break;
+    case Event::Kind::kWake:
+      OnTimer();
+      break;
+    case Event::Kind::kBatch:
+      disk_.OnCore();
+      break;
+    case Event::Kind::kBatchPart:
+      disk_.OnCorePart();
+      break;
+    case Event::Kind::kDeviceFree:
+      disk_.OnDeviceFree();
+      break;
+    case Event::Kind::kDeviceDone:
+      disk_.OnDeviceDone();
+      break;
+    case Event::Kind::kArrive:
+    case Event::Kind::kCall:
+      assert(false && "not an event of a machine");
+      break;
+  }
+}
+
+// ---- steps ----
+
+void Machine::ScheduleStep() {
+  if (step_scheduled_ || busy_) return;
+  step_scheduled_ = true;
+  processor_.Enter(Thread::kStep);
+}
+
+StepInput Machine::CollectInput() {
+  StepInput input;
+  input.now = now();
+  input.last_cost = last_step_.cost;
+  input.last_took = last_step_.took;
+  input.completions = std::exchange(completions_, {});
+  bursts_read_ = room_.wires.Read(life_.replica, room_.profile.cpu, input.frames);
+  input.held_bytes.reserve(room_.addresses.replicas());
+  for (std::size_t to = 0; room_.addresses.IsReplica(to); ++to) {
+    input.held_bytes.push_back(room_.wires.HeldBytes(life_.replica, to));
+  }
+  return input;
+}
+
+void Machine::BeginStep() {
+  step_scheduled_ = false;
+  timer_due_ = false;
+  const std::size_t memory = MemoryBytes();
+  const MemoryModel& model = room_.profile.memory;
+  if (memory > model.limit_bytes * static_cast<std::size_t>(model.kill_factor)) {
+    room_.died(life_.replica, "out of memory: it held " + std::to_string(memory) +
+                                  " bytes (unsent frames, unread frames and unfinished disk "
+                                  "writes)");
+    return;
+  }
+  const StepInput input = CollectInput();
+  Trace& trace = room_.observers.trace();
+  trace.Add(self(), input);
+  StepOutput output = backend_->Step(input);
+  trace.Add(self(), now(), output);
+  const std::uint64_t epoch = life_.epoch;
+  room_.observers.Tell(&Observer::OnStep, self(), input, output);
+  if (epoch != life_.epoch) return;  // an observer crashed it
+  if (!output.death.empty()) {
+    room_.died(life_.replica, output.death);
+    return;
+  }
+  busy_ = true;
+  const Duration cost = StepCost(room_.profile, self(), input, output, bursts_read_, memory);
+  last_step_ = {now(), cost, Duration::zero()};
+  leaving_ = std::move(output.outputs);
+  processor_.Occupy(Thread::kStep, cost);
+}
+
+void Machine::EndStep() {
+  const std::uint64_t epoch = life_.epoch;
+  busy_ = false;
+  last_step_.took = now() - last_step_.began;
+  ReleaseOutputs();
+  if (epoch != life_.epoch) return;  // an observer crashed it
+  processor_.Leave(Thread::kStep);
+  const bool unread = room_.wires.HasUnread(life_.replica) || !completions_.empty();
+  if (unread || timer_due_) ScheduleStep();
+}
+
+void Machine::ReleaseOutputs() {
+  std::vector<Output> outputs = std::exchange(leaving_, {});
+  const std::uint64_t epoch = life_.epoch;
+  room_.observers.Tell(&Observer::OnOutputsLeave, self(), now(), outputs);
+  if (epoch != life_.epoch) return;  // an observer crashed it
+  for (Output& output : outputs) {
+    if (auto* send = std::get_if<SendFrame>(&output)) {
+      room_.wires.Send(life_.replica, room_.addresses.IndexOf(send->to), send->id,
+                       std::move(send->bytes));
+    } else if (const auto* release = std::get_if<ReleaseFrame>(&output)) {
+      room_.wires.Release(life_.replica, room_.addresses.IndexOf(release->to), release->id);
+    } else if (auto* io = std::get_if<IoRequest>(&output)) {
+      disk_.Submit(std::move(*io));
+    } else if (const auto* wake = std::get_if<SetWake>(&output)) {
+      SetTimer(wake->when);
+    }
+  }
+  disk_.Start();
+}
+
+void Machine::SetTimer(Time when) {
+  timer_ = std::max(when, now());
+  room_.agenda.Push(timer_, Event::Kind::kWake, life_.replica, life_.epoch);
+}
+
+void Machine::OnTimer() {
+  if (timer_ != now()) return;  // replaced by another wish
+  timer_ = kNever;
+  timer_due_ = true;
+  ScheduleStep();
+}
+
+std::size_t Machine::MemoryBytes() const {
+  return room_.wires.UnreadBytes(life_.replica) + disk().queued_bytes() +
+         room_.wires.HeldBytes(life_.replica);
+}
+
+// ---- disk ----
+
+void Machine::OnBatchFinished(std::vector<IoCompletion> completions) {
+  const std::uint64_t epoch = life_.epoch;
+  std::move(completions.begin(), completions.end(), std::back_inserter(completions_));
+  room_.observers.Tell(&Observer::OnDisk, self(), now(), disk());
+  if (epoch != life_.epoch) return;  // an observer crashed it
+  disk_.Start();
+  ScheduleStep();
+}
+
+}  // namespace depfast::sim

@@ -1,0 +1,100 @@
+// Machine: the computer of one replica: its core, its disk, its memory; and the replica's life on
+// it.
+//
+// A step begins when there is something to read (frames, completions, the timer) and the core is
+// free. Its outputs leave when its cost has been paid for, on a slow processor later. Memory is
+// what the replica makes the machine hold: above a limit every step pays for paging, far above it
+// the replica dies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "depfast/host/host.h"
+#include "depfast/host/probe.h"
+#include "depfast/time.h"
+#include "sim/agenda.h"
+#include "sim/disk.h"
+#include "sim/disk_thread.h"
+#include "sim/effects.h"
+#include "sim/observer.h"
+#include "sim/processor.h"
+#include "sim/profile.h"
+#include "sim/shared_cores.h"
+#include "sim/shared_devices.h"
+#include "sim/step.h"
+#include "sim/thread.h"
+#include "sim/wires.h"
+
+namespace depfast::sim {
+
+// What machines are connected to. Everything outlives them.
+struct MachineRoom {
+  const Profile& profile;
+  const Addresses& addresses;
+  const Effects& effects;
+  Agenda& agenda;
+  Observers& observers;
+  Wires& wires;
+  SharedCores* cores = nullptr;      // null if no thread shares a core with another
+  SharedDevices* devices = nullptr;  // null if no replica shares a device
+  // A replica has died by itself. Must turn its machine off before it returns.
+  std::function<void(std::size_t replica, const std::string& why)> died;
+};
+
+class Machine {
+ public:
+  Machine(std::size_t replica, const MachineRoom& room, SimDisk disk);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  bool is_on() const { return backend_ != nullptr; }
+  // Null while the machine is off.
+  ReplicaBackend* backend() { return backend_.get(); }
+  const SimDisk& disk() const { return disk_.disk(); }
+  DiskThread& disk_thread() { return disk_; }
+
+  // The replica starts. Requires: the machine is off.
+  void TurnOn(std::unique_ptr<ReplicaBackend> backend);
+  // The replica dies: unsynced writes, unread completions and outputs that have not left are lost.
+  // Requires: the machine is on.
+  void TurnOff();
+
+  // There is something to read.
+  void ScheduleStep();
+
+  // Handles an event of this replica, due now. An event of an older incarnation is void.
+  void Handle(const Event& event);
+
+ private:
+  PeerId self() const { return room_.addresses.IdOf(life_.replica); }
+  Time now() const { return room_.agenda.now(); }
+  std::size_t MemoryBytes() const;
+  StepInput CollectInput();
+  void BeginStep();
+  void EndStep();
+  void ReleaseOutputs();
+  void SetTimer(Time when);
+  void OnTimer();
+  void OnBatchFinished(std::vector<IoCompletion> completions);
+
+  const MachineRoom& room_;
+  Incarnation life_;
+  std::unique_ptr<ReplicaBackend> backend_;  // null while the machine is off
+  Processor processor_;
+  DiskThread disk_;
+  bool step_scheduled_ = false;
+  bool busy_ = false;            // a step is under way
+  StepUsage last_step_;          // of the step under way, or of the latest; zero before the first
+  std::vector<Output> leaving_;  // of the step under way
+  std::int64_t bursts_read_ = 0;
+  std::vector<IoCompletion> completions_;
+  bool timer_due_ = false;
+  Time timer_ = kNever;
+};
+
+}  // namespace depfast::sim

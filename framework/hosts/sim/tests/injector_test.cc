@@ -1,0 +1,153 @@
+// The injector alone: effects begin and end with their faults, and of several the strongest counts.
+#include "sim/injector.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/effects.h"
+
+namespace depfast::sim {
+namespace {
+
+using namespace faults;  // NOLINT: tests of plans read like plans
+
+struct Room {
+  Room()
+      : injector(
+            3, agenda, effects, observers,
+            [this](PeerId replica) { asked.push_back("crash " + std::to_string(replica)); },
+            [this](PeerId replica) { asked.push_back("restart " + std::to_string(replica)); }) {}
+
+  void RunUntil(Time limit) {
+    while (const std::optional<Event> event = agenda.Pop(limit)) event->call();
+  }
+
+  Agenda agenda;
+  Effects effects{3};
+  Observers observers;
+  std::vector<std::string> asked;
+  Injector injector;
+};
+
+TEST(Injector, WithoutFaultsNothingIsSlow) {
+  const Room room;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(room.effects.of(i).cpu_percent, 100);
+    EXPECT_EQ(room.effects.of(i).disk_bytes_per_second, 0);
+    EXPECT_EQ(room.effects.of(i).extra_delay, 0ns);
+    EXPECT_TRUE(room.effects.of(i).on_frames.empty());
+    for (std::size_t to = 0; to < 3; ++to) EXPECT_FALSE(room.effects.Cuts(i, to));
+  }
+}
+
+TEST(Injector, AFaultHitsItsReplicasOnly) {
+  Room room;
+  room.injector.Begin(CpuSlow({0, 2}, 5));
+  EXPECT_EQ(room.effects.of(0).cpu_percent, 5);
+  EXPECT_EQ(room.effects.of(1).cpu_percent, 100);
+  EXPECT_EQ(room.effects.of(2).cpu_percent, 5);
+}
+
+TEST(Injector, OfEachKindTheStrongestCounts) {
+  Room room;
+  for (const int percent : {50, 5, 20}) room.injector.Begin(CpuSlow({0}, percent));
+  for (const int rate : {500, 100, 300}) room.injector.Begin(DiskSlow({0}, rate));
+  for (const auto delay : {1ms, 9ms, 4ms}) room.injector.Begin(NetSlow({0}, delay));
+  EXPECT_EQ(room.effects.of(0).cpu_percent, 5);
+  EXPECT_EQ(room.effects.of(0).disk_bytes_per_second, 100);
+  EXPECT_EQ(room.effects.of(0).extra_delay, 9ms);
+  room.injector.End(CpuSlow({0}, 5));
+  room.injector.End(DiskSlow({0}, 100));
+  room.injector.End(NetSlow({0}, 9ms));
+  EXPECT_EQ(room.effects.of(0).cpu_percent, 20);
+  EXPECT_EQ(room.effects.of(0).disk_bytes_per_second, 300);
+  EXPECT_EQ(room.effects.of(0).extra_delay, 4ms);
+}
+
+TEST(Injector, OfEqualFaultsOneEndEndsOne) {
+  Room room;
+  room.injector.Begin(CutFault({0}, {1}));
+  room.injector.Begin(CutFault({0}, {1}));
+  room.injector.End(CutFault({0}, {1}));
+  EXPECT_TRUE(room.effects.Cuts(0, 1));
+  room.injector.End(CutFault({0}, {1}));
+  EXPECT_FALSE(room.effects.Cuts(0, 1));
+}
+
+TEST(Injector, TheEndOfAFaultThatIsNotUnderWayEndsNothing) {
+  Room room;
+  room.injector.Begin(CpuSlow({0}, 5));
+  room.injector.End(CpuSlow({0}, 6));
+  EXPECT_EQ(room.effects.of(0).cpu_percent, 5);
+}
+
+TEST(Injector, APartitionIsCutsInBothDirections) {
+  Room room;
+  room.injector.Begin(PartitionFault({0}));
+  EXPECT_TRUE(room.effects.Cuts(0, 1));
+  EXPECT_TRUE(room.effects.Cuts(1, 0));
+  EXPECT_TRUE(room.effects.Cuts(2, 0));
+  EXPECT_FALSE(room.effects.Cuts(1, 2));
+}
+
+TEST(Injector, FaultsOnFramesKeepTheirOrder) {
+  Room room;
+  room.injector.Begin(DropFault({1}, 5));
+  room.injector.Begin(ReorderFault({0, 1}, 6));
+  room.injector.Begin(DuplicateFault({1}, 7));
+  EXPECT_EQ(room.effects.of(1).on_frames,
+            (FaultPlan{DropFault({1}, 5), ReorderFault({0, 1}, 6), DuplicateFault({1}, 7)}));
+  EXPECT_EQ(room.effects.of(0).on_frames, FaultPlan{ReorderFault({0, 1}, 6)});
+}
+
+TEST(Injector, APlanBeginsAndEndsOnTime) {
+  Room room;
+  room.RunUntil(2ms);
+  room.injector.Schedule({CpuSlow({0}, 5).From(1ms).For(4ms), CrashFault({1, 2}).From(3ms)});
+  room.RunUntil(2ms);
+  EXPECT_EQ(room.effects.of(0).cpu_percent, 5) << "its start was past: it begins now";
+  room.RunUntil(4ms);
+  EXPECT_EQ(room.asked, (std::vector<std::string>{"crash 1", "crash 2"}));
+  EXPECT_EQ(room.effects.of(0).cpu_percent, 5);
+  room.RunUntil(5ms);
+  EXPECT_EQ(room.effects.of(0).cpu_percent, 100);
+  room.RunUntil(1s);
+  EXPECT_EQ(room.asked.size(), 2U) << "a crash without duration never ends";
+}
+
+TEST(Injector, HealAllEndsFaultsAndRestartsReplicas) {
+  Room room;
+  room.injector.Begin(CrashFault({1}));
+  room.injector.Begin(DropFault({1}, 5));
+  room.asked.clear();
+  room.injector.HealAll();
+  EXPECT_TRUE(room.effects.of(1).on_frames.empty());
+  EXPECT_EQ(room.asked, (std::vector<std::string>{"restart 0", "restart 1", "restart 2"}));
+}
+
+TEST(Injector, ObserversHearOfEveryBeginningAndEnd) {
+  struct Listener : Observer {
+    void OnFaultBegins(Time now, const Fault& fault) override {
+      heard.push_back(std::to_string(now / 1ms) + " begins " + Fault::Name(fault.kind));
+    }
+    void OnFaultEnds(Time now, const Fault& fault) override {
+      heard.push_back(std::to_string(now / 1ms) + " ends " + Fault::Name(fault.kind));
+    }
+    std::vector<std::string> heard;
+  } listener;
+  Room room;
+  room.observers.Add(&listener);
+  room.injector.Schedule({CpuSlow({0}, 5).From(1ms).For(4ms), CrashFault({1}).From(3ms).For(4ms),
+                          DropFault({2}, 1).From(2ms)});
+  room.RunUntil(8ms);
+  room.injector.HealAll();
+  EXPECT_EQ(listener.heard,
+            (std::vector<std::string>{"1 begins cpu-slow", "2 begins drop", "3 begins crash",
+                                      "5 ends cpu-slow", "7 ends crash", "8 ends drop"}));
+}
+
+}  // namespace
+}  // namespace depfast::sim

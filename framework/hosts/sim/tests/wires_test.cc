@@ -1,0 +1,285 @@
+// The wires alone, without machines: time, windows, breaks, and what faults do to frames.
+#include "sim/wires.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faults/fault.h"
+#include "sim/inbox.h"
+
+namespace depfast::sim {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+// Three replicas, connected, whose frames take 100 us and 2 ns a byte.
+struct Net {
+  explicit Net(std::size_t window_bytes = 1000)
+      : model(Model(window_bytes)), wires(model, 1, addresses, effects, agenda, observers) {
+    for (std::size_t i = 0; i < 3; ++i) wires.Connect(i);
+  }
+
+  static NetModel Model(std::size_t window_bytes) {
+    NetModel model;
+    model.latency = 100us;
+    model.latency_jitter = {};
+    model.bytes_per_second = 500'000'000;
+    model.window_bytes = window_bytes;
+    return model;
+  }
+
+  void Send(std::size_t from, std::size_t to, std::string text) {
+    wires.Send(from, to, ++last_id, MakeBytes(std::move(text)));
+  }
+
+  struct Arrived {
+    Time at;
+    std::size_t to;
+    Wires::Arrival how;
+  };
+
+  // Lets frames arrive until `limit`.
+  std::vector<Arrived> RunUntil(Time limit) {
+    std::vector<Arrived> out;
+    while (std::optional<Event> event = agenda.Pop(limit)) {
+      const auto how = wires.Arrive(*event);
+      out.push_back({agenda.now(), static_cast<std::size_t>(event->node), how});
+    }
+    return out;
+  }
+
+  Texts Read(std::size_t replica) {
+    std::vector<FrameArrival> frames;
+    bursts = wires.Read(replica, cpu, frames);
+    Texts out;
+    for (const FrameArrival& frame : frames) out.push_back(*frame.bytes);
+    return out;
+  }
+
+  void Fault(const faults::FaultPlan& plan) { effects.Set(plan, 3); }
+
+  NetModel model;
+  Addresses addresses{3};
+  Effects effects{3};
+  Agenda agenda;
+  Observers observers;
+  Wires wires;
+  CpuModel cpu;
+  FrameId last_id = 0;
+  std::int64_t bursts = 0;
+};
+
+// ---- time ----
+
+TEST(Wires, AFrameTakesItsBytesAndTheLatency) {
+  Net net;
+  net.Send(0, 1, std::string(50, 'x'));
+  const auto arrived = net.RunUntil(1s);
+  ASSERT_EQ(arrived.size(), 1U);
+  EXPECT_EQ(arrived[0].at, 100us + 100ns);
+  EXPECT_EQ(arrived[0].how, Wires::Arrival::kUnread);
+  EXPECT_EQ(net.Read(1), (Texts{std::string(50, 'x')}));
+}
+
+TEST(Wires, AnInterfaceSendsOneFrameAfterTheOther) {
+  Net net;
+  net.Send(0, 1, std::string(50, 'x'));
+  net.Send(0, 2, std::string(50, 'x'));
+  net.Send(2, 1, std::string(50, 'x'));
+  const auto arrived = net.RunUntil(1s);
+  ASSERT_EQ(arrived.size(), 3U);
+  EXPECT_EQ(arrived[0].at, 100us + 100ns);
+  EXPECT_EQ(arrived[1].at, 100us + 100ns) << "another interface";
+  EXPECT_EQ(arrived[2].at, 100us + 200ns);
+  EXPECT_EQ(arrived[2].to, 2U);
+}
+
+TEST(Wires, AFrameToOneselfTakesNoTime) {
+  Net net;
+  net.Send(0, 0, "me");
+  const auto arrived = net.RunUntil(0s);
+  ASSERT_EQ(arrived.size(), 1U);
+  EXPECT_EQ(net.Read(0), (Texts{"me"}));
+  EXPECT_EQ(net.bursts, 0) << "no system call";
+}
+
+TEST(Wires, ASlowInterfaceDelaysWhatItSendsAndKeepsTheOrder) {
+  Net net;
+  net.Fault({faults::NetSlow({0}, 40ms)});
+  net.Send(0, 1, "slow");
+  net.Send(2, 1, "fast");
+  net.Fault({});
+  net.Send(0, 1, "after");
+  const auto arrived = net.RunUntil(1s);
+  ASSERT_EQ(arrived.size(), 3U);
+  EXPECT_EQ(arrived[0].at, 100us + 8ns);
+  EXPECT_EQ(arrived[1].at, 40ms + 100us + 8ns);
+  EXPECT_EQ(arrived[2].at, arrived[1].at) << "frames of one connection do not overtake each other";
+}
+
+// ---- windows ----
+
+TEST(Wires, WhatTheWindowDoesNotTakeIsHeldUntilTheReceiverReads) {
+  Net net(100);
+  for (const char c : {'a', 'b', 'c'}) net.Send(0, 1, std::string(60, c));
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 120U);
+  EXPECT_EQ(net.wires.HeldBytes(0), 120U);
+  EXPECT_EQ(net.RunUntil(1s).size(), 1U);
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 120U) << "it has arrived, and is unread";
+  EXPECT_EQ(net.Read(1).size(), 1U);
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 60U);
+  EXPECT_EQ(net.RunUntil(2s).size(), 1U);
+  EXPECT_EQ(net.Read(1), (Texts{std::string(60, 'b')}));
+}
+
+TEST(Wires, AnEmptyWindowTakesAFrameOfAnySize) {
+  Net net(10);
+  net.Send(0, 1, std::string(60, 'x'));
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 0U);
+}
+
+TEST(Wires, AHeldFrameCanBeReleasedAndOneOnTheWireCannot) {
+  Net net(10);
+  net.Send(0, 1, "on the wire");
+  net.Send(0, 1, "held");
+  net.Send(0, 1, "held, too");
+  net.wires.Release(0, 1, 1);
+  net.wires.Release(0, 1, 2);
+  net.wires.Release(0, 1, 99);
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 9U);
+  net.RunUntil(1s);
+  EXPECT_EQ(net.Read(1), (Texts{"on the wire"}));
+  net.RunUntil(2s);
+  EXPECT_EQ(net.Read(1), (Texts{"held, too"}));
+}
+
+TEST(Wires, ThePeakOfHeldBytesIsRemembered) {
+  Net net(10);
+  net.Send(0, 1, "0123456789");
+  net.Send(0, 1, "012345");
+  net.wires.Release(0, 1, 2);
+  EXPECT_EQ(net.wires.PeakHeldBytes(0), 6U);
+  net.wires.ResetPeaks();
+  EXPECT_EQ(net.wires.PeakHeldBytes(0), 0U);
+}
+
+// ---- reading ----
+
+TEST(Wires, AReadIsBoundedAndGoesRoundTheConnections) {
+  Net net;
+  net.cpu.frames_per_connection_max = 2;
+  net.cpu.frames_per_step_max = 3;
+  for (const char* text : {"a1", "a2", "a3"}) net.Send(0, 1, text);
+  for (const char* text : {"b1", "b2", "b3"}) net.Send(2, 1, text);
+  net.RunUntil(1s);
+  EXPECT_EQ(net.Read(1), (Texts{"a1", "a2", "b1"}));
+  EXPECT_TRUE(net.wires.HasUnread(1));
+  EXPECT_EQ(net.wires.UnreadBytes(1), 6U);
+  EXPECT_EQ(net.Read(1), (Texts{"a3", "b2", "b3"}));
+  EXPECT_FALSE(net.wires.HasUnread(1));
+  EXPECT_EQ(net.Read(1), Texts());
+}
+
+TEST(Wires, FramesThatArriveTogetherAreOneBurst) {
+  Net net;
+  net.Fault({faults::NetSlow({0}, 1ms)});
+  net.Send(0, 1, "a");
+  net.Fault({});
+  net.Send(0, 1, "b");  // not before the first
+  net.Send(2, 1, "c");
+  net.RunUntil(1s);
+  EXPECT_EQ(net.Read(1).size(), 3U);
+  EXPECT_EQ(net.bursts, 2);
+}
+
+// ---- breaks and clients ----
+
+TEST(Wires, AFrameToAReplicaThatIsDownIsLost) {
+  Net net(10);
+  net.wires.Disconnect(1);
+  net.Send(0, 1, "x");
+  net.Send(0, 1, "y");
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 0U);
+  EXPECT_TRUE(net.RunUntil(1s).empty());
+}
+
+TEST(Wires, ABreakLosesWhatWasForTheReplicaAndKeepsWhatItHadSent) {
+  Net net(10);
+  net.Send(0, 1, "on the wire");
+  net.Send(0, 1, "held");
+  net.Send(1, 2, "sent before");
+  net.Send(1, 2, "held by it");
+  net.wires.Disconnect(1);
+  net.wires.Connect(1);
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 0U);
+  EXPECT_EQ(net.wires.HeldBytes(1, 2), 0U);
+  for (const Net::Arrived& one : net.RunUntil(1s)) {
+    EXPECT_EQ(one.how, one.to == 1 ? Wires::Arrival::kLost : Wires::Arrival::kUnread);
+  }
+  EXPECT_EQ(net.Read(1), Texts());
+  EXPECT_EQ(net.Read(2), (Texts{"sent before"}));
+}
+
+TEST(Wires, AClientHasNoWindowAndHearsOfEachFrameAtOnce) {
+  Net net(1);
+  const std::size_t client = net.addresses.AddClient();
+  net.wires.AddClient();
+  for (int i = 0; i < 3; ++i) net.Send(0, client, "answer");
+  for (int i = 0; i < 3; ++i) net.Send(client, 0, "request");
+  EXPECT_EQ(net.wires.HeldBytes(0, client), 0U);
+  EXPECT_EQ(net.wires.HeldBytes(client, 0), 0U);
+  int answers = 0;
+  for (const Net::Arrived& one : net.RunUntil(1s)) {
+    answers += one.how == Wires::Arrival::kAtClient ? 1 : 0;
+  }
+  EXPECT_EQ(answers, 3);
+  EXPECT_EQ(net.Read(0).size(), 3U);
+}
+
+TEST(Wires, AnAddressThatNobodyHasTakesNothing) {
+  Net net;
+  net.Send(0, net.addresses.IndexOf(77), "x");
+  net.Send(0, net.addresses.IndexOf(kFirstClient), "x");
+  EXPECT_TRUE(net.RunUntil(1s).empty());
+}
+
+// ---- faults ----
+
+TEST(Wires, ACutLosesOneDirectionAndOpensTheWindow) {
+  Net net(1);
+  net.Fault({faults::CutFault({0}, {1})});
+  net.Send(0, 1, "lost");
+  net.Send(0, 1, "lost, too");
+  net.Send(1, 0, "heard");
+  net.RunUntil(1s);
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 0U);
+  EXPECT_EQ(net.Read(1), Texts());
+  EXPECT_EQ(net.Read(0), (Texts{"heard"}));
+}
+
+TEST(Wires, DroppedFramesTakeNoWindowAndDuplicatesArriveTwice) {
+  Net net(1);
+  net.Fault({faults::DropFault({0}, 1000), faults::DuplicateFault({2}, 1000)});
+  net.Send(0, 1, "x");
+  net.Send(0, 1, "x");
+  net.Send(2, 1, "twice");
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 0U);
+  net.RunUntil(1s);
+  EXPECT_EQ(net.Read(1), (Texts{"twice", "twice"}));
+}
+
+TEST(Wires, AReorderedFrameArrivesAfterYoungerOnes) {
+  Net net;
+  net.Fault({faults::ReorderFault({0}, 1000)});
+  net.Send(0, 1, "old");
+  net.Fault({});
+  net.Send(0, 1, "young");
+  net.RunUntil(1s);
+  EXPECT_EQ(net.Read(1), (Texts{"young", "old"}));
+}
+
+}  // namespace
+}  // namespace depfast::sim
