@@ -172,7 +172,7 @@ PILOTS = replace(
 
 
 def test_each_victim_has_rows_of_its_own() -> None:
-    measured = {run: BASE for run in plan_runs(PILOTS, 3)}
+    measured = dict.fromkeys(plan_runs(PILOTS, 3), BASE)
     for run in measured:
         if run.victim == "pilot" and run.fault == "cpu-slow":
             measured[run] = replace(BASE, mean_ns=9_000_000)

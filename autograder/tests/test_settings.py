@@ -27,5 +27,5 @@ def test_every_row_has_a_description_and_a_floor() -> None:
 def test_points_are_for_the_victims_of_the_lab(kit: Kit) -> None:
     path = kit.labs / "lab2-raft" / "lab.yaml"
     path.write_text(path.read_text().replace("victims: [follower]", "victims: [leader]"))
-    with pytest.raises(CannotDo, match="they must be for the victims that lab.yaml names"):
+    with pytest.raises(CannotDo, match=r"they must be for the victims that lab\.yaml names"):
         load_settings(kit, load_labs(kit).get("lab2"))

@@ -38,9 +38,8 @@ class Settings:
 
     @property
     def total_points(self) -> int:
-        return sum(
-            sum(row.values()) for by_replicas in self.points.values() for row in by_replicas.values()
-        )
+        rows = [row for by_replicas in self.points.values() for row in by_replicas.values()]
+        return sum(sum(row.values()) for row in rows)
 
     def describe(self, fault: str, replicas: int, victim: str = FOLLOWER) -> str:
         """'the CPU of 1 of 3 replicas at 5 %'; a victim that is no follower is added."""
