@@ -1,5 +1,5 @@
-// slow_follower: one run of a measurement. Prints one line of JSON; what it means is decided
-// elsewhere (failslow.measurement). Exit status 2, with a line that says why, if there is no run.
+// slow_follower: one run of a measurement. Prints one line of JSON, which failslow.measurement
+// judges. Exit status 2, with a line that says why, if there is no run.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>

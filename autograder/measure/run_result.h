@@ -1,4 +1,4 @@
-// What one run measured.
+// The figures of one run.
 #pragma once
 
 #include <cstddef>

@@ -76,6 +76,8 @@ SLOW_FOLLOWER = """
 import json, sys
 options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
 behaviour = open(options["replica"]).read()
+if (options["lab"], options["roles"]) != ("lab2", "leader,follower"):
+    sys.exit(5)
 slow = options["fault"] not in ("none", "dead")
 if "METER_DIES" in behaviour and options["fault"] == "disk-slow":
     sys.exit(4)

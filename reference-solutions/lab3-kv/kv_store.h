@@ -35,7 +35,7 @@ class KvStore final : public StateMachine {
  private:
   using SessionId = std::uint64_t;  // the index of the entry that made the session
 
-  // What is remembered of a client that wants each of its commands executed once (Ongaro's thesis,
+  // The state of a client that wants each of its commands executed once (Ongaro's thesis,
   // section 6.3).
   struct Session {
     std::uint64_t entries = 0;        // for how many it lives unused

@@ -1,5 +1,5 @@
-// FirstAnswer: the fate of a command that was sent to several replicas, from what each answered.
-// Given, not submitted.
+// FirstAnswer: the fate of a command that was sent to several replicas, from their answers. Given,
+// not submitted.
 #pragma once
 
 #include <cassert>
@@ -8,7 +8,7 @@
 namespace depfast {
 
 enum class Fate {
-  kKnown,    // executed, or wrong whatever the state: the answer says which
+  kKnown,    // executed, or refused for an error in the command: the answer says which
   kRefused,  // not executed, and never will be by the replica that answered
   kUnknown,  // it may have been executed, or may be yet
 };

@@ -1,5 +1,5 @@
-// ReplicatedLog: commands in one order on all replicas, whatever the protocol below (Raft in lab
-// 2). Given, not submitted: a service is written against this interface, and runs on any log.
+// ReplicatedLog: commands in one order on all replicas, by any protocol (Raft in lab 2). Given, not
+// submitted: a service is written against this interface, and runs on any log.
 //
 // Each replica applies the committed commands to its StateMachine in the order of the log.
 #pragma once

@@ -1,4 +1,4 @@
-// StateMachine: what the commands of a replicated log are applied to. Given, not submitted: lab 2's
+// StateMachine: the state that a replicated log's commands change. Given, not submitted: lab 2's
 // driver has a Tally, lab 3's is your key-value store.
 #pragma once
 

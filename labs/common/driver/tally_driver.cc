@@ -1,5 +1,5 @@
-// A replica program for tests of a replicated log: the log (MakeReplicatedLog), and under it a
-// state machine so small that a test can say what its state must be.
+// A replica program for tests of a replicated log: the log (MakeReplicatedLog), and the smallest
+// state machine. A test can compute its state.
 #include <memory>
 
 #include "depfast/host/service.h"

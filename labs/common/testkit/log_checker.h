@@ -1,5 +1,5 @@
-// LogChecker: what a test or a measurement sees of a replicated log from outside, whatever the
-// protocol. Each protocol has its own: RaftChecker in lab 2.
+// LogChecker: a replicated log as a test or a measurement sees it from outside. Each protocol has a
+// checker of its own: RaftChecker in lab 2.
 #pragma once
 
 #include <cstddef>

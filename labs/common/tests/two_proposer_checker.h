@@ -1,4 +1,4 @@
-// TwoProposerChecker: what tests see of a TwoProposerLog. Checks that all replicas apply the same
+// TwoProposerChecker: a TwoProposerLog as tests see it. Checks that all replicas apply the same
 // commands in the same order.
 #pragma once
 

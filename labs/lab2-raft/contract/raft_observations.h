@@ -1,5 +1,5 @@
-// What a Raft replica says about itself through Host::Observe. Claims: tests cross-check them with
-// frames and disk contents.
+// The claims that a Raft replica makes about itself through Host::Observe. Tests cross-check them
+// with frames and disk contents.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ inline void ObserveApply(Runtime& runtime, std::uint64_t index, std::uint64_t te
   runtime.Observe({kApplyObservation, {index, term, CommandHash(command)}});
 }
 
-// Call whenever the state machine is restored: it is now what it was after entry `index`.
+// Call whenever the state machine is restored to its state after entry `index`.
 inline void ObserveRestore(Runtime& runtime, std::uint64_t index, std::uint64_t term) {
   runtime.Observe({kRestoreObservation, {index, term}});
 }

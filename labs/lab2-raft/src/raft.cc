@@ -5,8 +5,8 @@
 
 namespace depfast::raft {
 
-// Every function below is a stub: it compiles, and does nothing. The header says what it should do,
-// the handout in which order to write them. `Our lines`: code, without comments and blank lines.
+// Every function below is a stub: it compiles, and does nothing. The header is its contract, the
+// handout names the order to write them in. `Our lines`: code, without comments and blank lines.
 
 Raft::Raft(Runtime& runtime, StateMachine& machine) : runtime_(runtime), machine_(machine) {}
 

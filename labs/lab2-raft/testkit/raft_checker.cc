@@ -97,7 +97,7 @@ std::uint64_t RaftChecker::TimesApplied(std::uint64_t command_hash) const {
   return found == times_applied_.end() ? 0 : found->second;
 }
 
-// ---- what the simulator tells ----
+// ---- the simulator's events ----
 
 void RaftChecker::OnStep(PeerId replica, const sim::StepInput& input,
                          const sim::StepOutput& output) {
@@ -129,7 +129,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   ReadDisk(replica, simulator_.disk(replica));
 }
 
-// ---- what replicas claim ----
+// ---- claims of replicas ----
 
 void RaftChecker::OnObservation(PeerId replica, const Observation& seen) {
   Claims& claims = replicas_[Index(replica)].claims;
@@ -383,7 +383,7 @@ void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& reque
   for (const LogEntry& entry : request.entries) {
     ++index;
     // In this order: a leader that replaces its own entry breaks log matching as well, but that is
-    // what follows from the mistake, not the mistake.
+    // a consequence of the mistake, not the mistake.
     SeeLeaderEntry(replica, request.term, index, entry.term, CommandHash(entry.command));
     Entry& seen = SeeEntry(index, entry, prev_term, replica);
     if (!on_disk_) seen.holders |= Bit(replica);
@@ -440,7 +440,7 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
   }
   const auto& leader_log = leader_logs_[asked.term];
   const auto leaders = leader_log.find(reply.match_index);
-  // What a snapshot has replaced was committed.
+  // Entries that a snapshot replaced were committed.
   if (leaders == leader_log.end() || !disk.wal.log.Knows(reply.match_index)) return;
   const std::uint64_t on_disk = disk.wal.log.TermAt(reply.match_index);
   if (on_disk != leaders->second.term) {

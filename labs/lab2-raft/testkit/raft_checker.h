@@ -1,7 +1,7 @@
 // RaftChecker: Raft's invariants, checked after every step.
 //
-// It believes what it can see (frames, disk contents) before what replicas say about themselves
-// (observations), and holds the two against each other. The properties are those of Raft, figure 3,
+// It trusts frames and disk contents more than the claims of replicas (observations), and compares
+// the two. The properties are those of Raft, figure 3,
 // and the durability that they rest on.
 #pragma once
 
@@ -49,7 +49,7 @@ struct Violation {
 
 class RaftChecker : public sim::Observer, public LogChecker {
  public:
-  // What the replicas apply commands to: of a tally, the checker knows the state after each entry.
+  // The state machine below the log. The checker knows a tally's state after each entry.
   enum class Machine { kTally, kOther };
 
   // Whether replicas must write to their disks. Parts 2A and 2B do not ask for it: then nothing is
@@ -73,7 +73,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   bool HasSnapshot(PeerId replica) const override;
   std::string FirstViolation() const override;
 
-  // What the replicas say about themselves.
+  // The claims of a replica about itself.
   struct Claims {
     std::uint64_t term = 0;
     Role role = Role::kFollower;
@@ -176,12 +176,12 @@ class RaftChecker : public sim::Observer, public LogChecker {
   sim::Simulator& simulator_;
   testkit::History* history_;
   const Machine machine_;
-  const bool on_disk_;  // what is not on disk does not count
+  const bool on_disk_;  // only entries on disk count
   Time now_{0};
   std::vector<Replica> replicas_;
   std::map<std::uint64_t, PeerId> leaders_;  // by term: from claims, and from AppendEntries
   std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // by (index, term)
-  // By term, then index: what the leader of that term has shown of its log.
+  // By term, then index: the entries that the leader of that term has shown.
   std::map<std::uint64_t, std::map<std::uint64_t, Shown>> leader_logs_;
   std::vector<Applied> applied_{1};  // by index, as the first replica applied it
   std::map<std::pair<PeerId, std::uint64_t>, PeerId> votes_;  // (voter, term) to candidate

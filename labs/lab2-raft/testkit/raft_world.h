@@ -21,7 +21,8 @@ class RaftWorld : public LogWorld {
  public:
   using Persistence = RaftChecker::Persistence;
 
-  // Starts the replicas. Tests of parts 2A and 2B say Persistence::kNotYet, and restart nobody.
+  // Starts the replicas. Tests of parts 2A and 2B take Persistence::kNotYet, and restart no
+  // replica.
   explicit RaftWorld(const testkit::ClusterOptions& options,
                      Persistence persistence = Persistence::kRequired);
 
@@ -29,12 +30,12 @@ class RaftWorld : public LogWorld {
   // kNobody after `at_most`.
   PeerId WaitForLeader(Duration at_most = 3s) { return WaitForProposer(at_most); }
 
-  // Runs until some replica claims to lead, be it without a log. Returns it, or kNobody after
+  // Runs until some replica claims to lead, even without a log. Returns it, or kNobody after
   // `at_most`.
   PeerId WaitForElection(Duration at_most = 3s);
 
-  // Submits new commands, `count` at a time, and runs until `count` of them are committed: one
-  // whose fate stays unknown is replaced by another. Returns whether that was achieved.
+  // Submits `count` new commands at once, and runs until `count` are committed: a new command takes
+  // the place of each whose fate is unknown. Returns whether that was achieved.
   bool Commit(int count, Duration at_most = 3s);
 
   // The same with `bytes` of commands in all, each of kLargeCommandBytes.
@@ -44,13 +45,13 @@ class RaftWorld : public LogWorld {
   void SubmitOne();
   void SubmitOneLarge();
 
-  // Runs until every replica that is up has applied all that has been acknowledged.
+  // Runs until every replica that is up has applied all acknowledged commands.
   bool WaitForAllApplied(Duration at_most = 3s);
 
   std::uint64_t acknowledged() const { return acknowledged_.size(); }
   std::uint64_t submitted() const { return submitted_; }
 
-  // See LogWorld; and no acknowledged command is missing, none was applied twice.
+  // As in LogWorld, and no acknowledged command is missing or was applied twice.
   testing::AssertionResult IsSound() const;
 
   RaftChecker& checker;

@@ -5,7 +5,7 @@
 namespace depfast::kv {
 namespace {
 
-// What a client sent, as a part of a line: an error with a line's end in it would be two.
+// A client's word as a part of a line: an error with a line's end in it would be two lines.
 std::string Shown(std::string_view name, bool in_small_letters) {
   constexpr std::size_t kShownMax = 128;
   std::string shown(name.substr(0, kShownMax));

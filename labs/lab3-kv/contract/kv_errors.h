@@ -1,4 +1,4 @@
-// The words of errors. Given, not submitted. The first word tells a client what to do:
+// The texts of errors. Given, not submitted. The first word tells a client the fate of its command:
 //
 //   ERR        the command is wrong, or does not fit the value: it has changed nothing
 //   TRYAGAIN   no replica could execute it, and none will: it has changed nothing

@@ -1,5 +1,4 @@
-// KvClient: sends commands to replicas, keeps asking until one executes them, and writes down what
-// a checker of linearizability wants to know.
+// KvClient: sends commands to replicas until one executes them.
 #pragma once
 
 #include <functional>
@@ -20,7 +19,7 @@ Command Words(const std::string& line);
 // unknown.
 testkit::KvReply ModelReply(const Reply& reply);
 
-// What a client learned of a command's fate.
+// A command's fate, as far as its client knows.
 struct KvOutcome {
   // Nothing: it may have been executed, or may yet be.
   std::optional<Reply> reply;

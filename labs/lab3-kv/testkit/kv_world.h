@@ -31,13 +31,13 @@ class KvWorld : public LogWorld {
   // SESSION NEW [entries]. Its id, or -1.
   std::int64_t OpenSession(std::uint64_t entries = 0);
 
-  // Executes `command` without waiting, as client `who`, and puts it into the history. `then` is
-  // called when it has ended.
+  // Executes `command` without waiting, as client number `who`, and puts it into the history. Calls
+  // `then` when the command has ended.
   void Start(KvClient& client, int who, const Command& command,
              std::function<void(const KvOutcome&)> then = nullptr);
   const testkit::KvHistory& operations() const { return operations_; }
 
-  // IsSound, and what clients of Start saw is linearizable. The number of operations that were
+  // As IsSound, and the history of Start is linearizable. The number of operations that were
   // checked is added to the test's property "operations".
   testing::AssertionResult IsLinearizable() const;
 
