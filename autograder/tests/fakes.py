@@ -270,7 +270,7 @@ def write_reply(
 
 
 PATIENCE_S = 30.0
-"""For what happens soon; only a failure waits so long."""
+"""A timeout for events that come soon: only a failure reaches it."""
 
 
 def eventually(condition: Callable[[], bool]) -> None:

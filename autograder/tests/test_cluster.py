@@ -67,7 +67,7 @@ def shown(run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]) -> di
 
 
 def error_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line that says why."""
+    """The one-line reason."""
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("kit: ")]
     assert len(said) == 1
     return said[0]

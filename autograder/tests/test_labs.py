@@ -1,4 +1,4 @@
-"""lab.yaml: what is refused, and that it is refused in one line that names the file."""
+"""lab.yaml: a wrong file is refused in one line that names it."""
 
 import pytest
 

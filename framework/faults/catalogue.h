@@ -2,8 +2,8 @@
 //
 // The simulator, the measurement, the handbook and the injectors for real processes read the same
 // rows. `fault_catalogue` prints them as JSON for programs in other languages. A new kind is a name
-// in FaultKind, a row of kKinds and its presets, all in this file; each implementation (for example
-// sim/injector.cc) then says what the kind does there.
+// in FaultKind, a row of kKinds and its presets, all in this file; and a case in each
+// implementation (for example sim/effects.cc).
 #pragma once
 
 #include <array>
@@ -71,7 +71,7 @@ inline constexpr std::array kKinds = {
 
 constexpr const KindRow& RowOf(FaultKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
-// What a fault does, without the replicas it hits and its times.
+// A fault without its replicas and its times.
 struct Strength {
   FaultKind kind;
   std::int64_t amount = 0;

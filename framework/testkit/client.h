@@ -67,10 +67,10 @@ class Client {
   PeerId id_;
   CallId last_call_ = 0;
   std::unordered_map<CallId, Finish> waiting_;
-  // Calls mostly end long before their deadlines, so these are kept here, where those of ended
-  // calls can be forgotten, and not in the simulator's heap.
+  // Most calls end long before their deadlines. A deadline is kept here, where an ended call's is
+  // dropped, and not in the simulator's agenda.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
-  Time armed_ = kNever;  // when the simulator will call us next
+  Time armed_ = kNever;  // of the simulator's next call to this client
 };
 
 }  // namespace depfast::testkit

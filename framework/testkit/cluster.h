@@ -1,4 +1,4 @@
-// Cluster: replicas under test in a simulated world, and everything a test does to them.
+// Cluster: the replicas under test in a simulated world, and the actions of a test on them.
 //
 //   Cluster cluster({.replicas = 5, .seed = 7});
 //   cluster.Start();

@@ -1,4 +1,4 @@
-// History: what happened in a run, numbered, in words. The last lines of it explain a failure.
+// History: the events of a run as numbered lines of text. The last lines explain a failure.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class History {
   explicit History(std::size_t lines_max = 10'000) : lines_max_(lines_max) {}
 
   void Add(Time when, const std::string& what);
-  // Of an invariant, with one sentence on how: "VIOLATION of log matching: replica 2 ...".
+  // Adds "VIOLATION of log matching: replica 2 ...": the invariant, and one sentence on how.
   void AddViolation(Time when, const std::string& invariant, const std::string& how);
 
-  // Hears of every line from now on, before it is cut off or printed.
+  // The listener hears of every line from now on.
   using Listener = std::function<void(Time when, const std::string& what, bool is_violation)>;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
 

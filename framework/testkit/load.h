@@ -1,8 +1,8 @@
-// Load: closed- and open-loop clients in virtual time, and what they measure.
+// Load: closed- and open-loop clients in virtual time, and their measurements.
 //
-// A closed loop (so many clients, each waiting for its answer) hides lost capacity and a slow
-// answer's queue; an open loop (arrivals that do not wait) shows both. Measurements use the open
-// one, and the closed one only to find out what a system can take.
+// In a closed loop each client waits for its answer; this hides lost capacity and the queue behind
+// a slow answer. In an open loop arrivals do not wait; this shows both. Measurements use the open
+// loop, and the closed loop only to find a system's capacity.
 #pragma once
 
 #include <cstddef>

@@ -4,21 +4,18 @@
 #include <cassert>
 #include <concepts>
 #include <iterator>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <variant>
 
 #include "depfast/host/frame.h"
 #include "depfast/runtime.h"
+#include "sim/words.h"
 #include "testkit/environment.h"
 #include "testkit/json.h"
 
 namespace depfast::testkit {
 namespace {
-
-constexpr std::size_t kBodyChars = 400;
-constexpr std::size_t kStringChars = 48;
 
 // ,"key":value
 std::string Field(const char* key, const std::string& json) {
@@ -36,72 +33,14 @@ std::string List(const Number& numbers) {
   return "[" + out + "]";
 }
 
-void AppendText(std::string& out, std::string_view text) {
-  out += JsonString(text.substr(0, kStringChars));
-  if (text.size() > kStringChars) out += "... (" + std::to_string(text.size()) + " bytes)";
-}
-
-// A body in words, cut off where it gets long.
-void AppendValue(std::string& out, const msgpack::object& value) {
-  if (out.size() > kBodyChars) return;
-  switch (value.type) {
-    case msgpack::type::STR:
-      return AppendText(out, {value.via.str.ptr, value.via.str.size});
-    case msgpack::type::BIN:
-      return AppendText(out, {value.via.bin.ptr, value.via.bin.size});
-    case msgpack::type::BOOLEAN:
-      out += value.via.boolean ? "true" : "false";
-      return;
-    case msgpack::type::POSITIVE_INTEGER:
-      out += std::to_string(value.via.u64);
-      return;
-    case msgpack::type::NEGATIVE_INTEGER:
-      out += std::to_string(value.via.i64);
-      return;
-    case msgpack::type::ARRAY:
-      out += "[";
-      for (std::uint32_t i = 0; i < value.via.array.size; ++i) {
-        if (i > 0) out += ", ";
-        if (out.size() > kBodyChars) {
-          out += "... (" + std::to_string(value.via.array.size) + " in all)";
-          break;
-        }
-        AppendValue(out, value.via.array.ptr[i]);
-      }
-      out += "]";
-      return;
-    default: {
-      std::ostringstream text;
-      text << value;
-      out += text.str().substr(0, kBodyChars);
-    }
-  }
-}
-
-std::string BodyInWords(std::string_view body) {
-  std::string error;
-  const auto value = frame_internal::UnpackBody(body, error);
-  if (!value) return "malformed: " + error;
-  std::string out;
-  AppendValue(out, value->get());
-  return out;
-}
-
-std::string DependencyInWords(const Dependency& dependency) {
-  static constexpr const char* kKinds[] = {"nobody", "client call ", "heartbeat "};
-  const std::string kind = kKinds[static_cast<int>(dependency.kind)];
-  return dependency.kind == Dependency::Kind::kNone ? kind : kind + std::to_string(dependency.id);
-}
-
 std::string FrameInWords(const Bytes& bytes) {
-  static constexpr const char* kKinds[] = {"request", "reply", "error"};
   std::string error;
   const auto frame = DecodeFrame(*bytes, error);
   if (!frame) return Text("kind", "malformed") + Text("body", error);
   const FrameHeader& header = frame->header;
-  return Text("kind", kKinds[static_cast<int>(header.kind)]) + Field("method", header.method) +
-         Text("call", std::to_string(header.call)) +
-         Text("dep", DependencyInWords(header.dependency)) + Text("body", BodyInWords(frame->body));
+  return Text("kind", sim::NameOf(header.kind)) + Field("method", header.method) +
+         Text("call", std::to_string(header.call)) + Text("dep", sim::NameOf(header.dependency)) +
+         Text("body", sim::DescribeBody(frame->body));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // How fast the simulator is: events, sealed crossings, and committed operations of the reference
 // Raft, each per second of wall time on one core. Prints a line of JSON for each.
 //
-// Lives here and not in framework/bench because the last two run the reference solutions.
+// It is apart from framework/bench because the last two run the reference solutions.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +11,9 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "depfast/host/service.h"
@@ -76,9 +78,9 @@ double Best(const std::function<double()>& once) {
 }
 
 void Print(const char* name, double value, const char* unit, double at_least) {
-  std::printf("{\"name\": \"%s\", \"value\": %.0f, \"unit\": \"%s\", \"at_least\": %.0f}\n", name,
-              value, unit, at_least);
-  std::fflush(stdout);
+  const nlohmann::ordered_json line = {
+      {"name", name}, {"value", value}, {"unit", unit}, {"at_least", at_least}};
+  std::cout << line.dump() << std::endl;
 }
 
 double EchoEvents() {

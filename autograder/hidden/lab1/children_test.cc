@@ -1,4 +1,4 @@
-// Children: what votes on its own, and quorums in other events.
+// Children: events that vote, and quorums in other events.
 #include "holds.h"
 
 namespace depfast::lab1 {

@@ -10,7 +10,7 @@ namespace depfast::kv {
 namespace {
 
 GRADED_TEST(KvSessions, ARetryGetsTheFirstReply, "kv", 5,
-            "A retry gets the reply of the first execution, whatever other clients did since.") {
+            "A retry gets the reply of the first execution, even after other clients' writes.") {
   KvWorld world({.replicas = 3, .seed = 720});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t session = world.OpenSession();

@@ -1,4 +1,4 @@
-// Random plans: what they are drawn from, and that a seed always gives the same one.
+// Random plans: their kinds, victims and times. A seed always gives the same plan.
 #include "faults/random_plan.h"
 
 #include <gtest/gtest.h>

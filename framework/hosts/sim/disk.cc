@@ -39,26 +39,26 @@ BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second) {
     }
     sync = sync || request.sync;
   }
-  const bool grows = BatchGrows();
-  const bool names = BatchNames();
-  const Duration to_sync = grows ? model_.sync + model_.growth : model_.sync;
-  Duration besides = model_.per_batch;
-  if (names) besides += model_.directory;
-  if (sync) besides += model_.sync_jitter.Apply(to_sync, stream_);
-  const Duration sound = besides + TransferTime(bytes, model_.bytes_per_second);
-  if (bytes_per_second <= 0) return {sound, sound, grows, names};
-  const Duration total = besides + TransferTime(bytes, bytes_per_second);
-  return {total, std::min(sound, total), grows, names};
+  const bool allocates = AllocatesBlocks();
+  const bool changes_directory = ChangesDirectory();
+  const Duration to_sync = allocates ? model_.sync + model_.growth : model_.sync;
+  Duration before_transfer = model_.per_batch;
+  if (changes_directory) before_transfer += model_.directory;
+  if (sync) before_transfer += model_.sync_jitter.Apply(to_sync, stream_);
+  const Duration without_fault = before_transfer + TransferTime(bytes, model_.bytes_per_second);
+  if (bytes_per_second <= 0) return {without_fault, without_fault, allocates, changes_directory};
+  const Duration total = before_transfer + TransferTime(bytes, bytes_per_second);
+  return {total, std::min(without_fault, total), allocates, changes_directory};
 }
 
-bool SimDisk::BatchNames() const {
+bool SimDisk::ChangesDirectory() const {
   return std::any_of(batch_.begin(), batch_.end(), [this](const IoRequest& request) {
     return request.kind == IoRequest::Kind::kRename || request.kind == IoRequest::Kind::kRemove ||
            (request.kind == IoRequest::Kind::kAppend && !files_.contains(request.file));
   });
 }
 
-bool SimDisk::BatchGrows() const {
+bool SimDisk::AllocatesBlocks() const {
   std::map<std::string_view, std::size_t> sizes;
   for (const IoRequest& request : batch_) {
     if (request.kind != IoRequest::Kind::kAppend) continue;

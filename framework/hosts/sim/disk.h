@@ -1,4 +1,4 @@
-// SimDisk: one replica's files, what of them would survive a crash, and the time it all takes.
+// SimDisk: one replica's files, the part of them that a crash would leave, and the time of batches.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,23 @@ namespace depfast::sim {
 // How long a batch takes once the device has turned to it.
 struct BatchTime {
   Duration total;   // until its operations take effect
-  Duration device;  // of that, what keeps the device from others: the time on a disk without fault
-  bool grows = false;  // an append begins a new block of its file
-  bool names = false;  // a file is created, renamed or removed
+  Duration device;  // of that, the time in which the device is busy: as on a disk without fault
+  bool allocates = false;          // an append begins a new block of its file
+  bool changes_directory = false;  // a file is created, renamed or removed
 };
 
 class SimDisk {
  public:
-  // `torn`: draws how much of a batch a crash leaves; a stream of its own, so that a crash changes
-  // no later sync.
+  // `stream` draws the times of syncs. `torn` draws how much of a batch a crash leaves; it is a
+  // stream of its own, so a crash changes no later sync.
   SimDisk(const DiskModel& model, RandomStream stream, RandomStream torn)
       : model_(model), stream_(stream), torn_(torn) {}
 
-  // What a file holds, and how much of it a crash would leave.
   struct File {
     std::string data;
-    std::size_t durable_bytes = 0;
-    // Changes whenever bytes do in another way than by appending: whoever reads incrementally
-    // starts anew.
+    std::size_t durable_bytes = 0;  // that a crash would leave
+    // Changes with every change of bytes that is not an append. An incremental reader that sees
+    // another generation reads the file from its beginning.
     std::uint64_t generation = 0;
   };
   const std::map<std::string, File>& files() const { return files_; }
@@ -53,13 +52,13 @@ class SimDisk {
   // Ends the batch: its operations take effect, in order.
   std::vector<IoCompletion> FinishBatch();
 
-  // Power is lost: what is queued or unsynced is gone. Of a batch in flight the disk has done a
-  // part, in order: its first bytes, so many as it happens, are durable, and a record may be torn.
+  // Power is lost: queued and unsynced bytes are gone. If a batch is under way, a random number of
+  // its first bytes are durable, so a record may be torn.
   void Crash();
 
  private:
-  bool BatchGrows() const;
-  bool BatchNames() const;
+  bool AllocatesBlocks() const;
+  bool ChangesDirectory() const;
   IoCompletion Apply(const IoRequest& request);
   void TearBatch();
   void MakeDurable();

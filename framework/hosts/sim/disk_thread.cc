@@ -24,8 +24,8 @@ void DiskThread::OnCore() {
   }
   const CpuModel& cpu = profile_.cpu;
   Duration whole = cpu.per_batch;
-  if (time_.grows) whole += cpu.per_growth;
-  if (time_.names) whole += cpu.per_directory;
+  if (time_.allocates) whole += cpu.per_growth;
+  if (time_.changes_directory) whole += cpu.per_directory;
   const Duration part = whole / (waits + 1);
   if (part > Duration::zero()) {
     processor_.Occupy(Thread::kDisk, part);
@@ -43,7 +43,7 @@ void DiskThread::OffCore() {
   if (waits_ == 0) {
     Finish();
   } else if (SharesDevice()) {
-    shared_->Enter(life_.replica, /*alone=*/time_.names);
+    shared_->Enter(life_.replica, /*alone=*/time_.changes_directory);
   } else {
     BeginTransfer();
   }

@@ -1,5 +1,5 @@
-// Effects: what the faults under way do, replica by replica. A component reads from here how slow
-// it is; no component knows the list of faults.
+// Effects: the sum of the faults under way, for each replica. A component reads its slowness from
+// here; no component knows the list of faults.
 #pragma once
 
 #include <cstddef>

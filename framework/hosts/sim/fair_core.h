@@ -1,8 +1,9 @@
-// FairCore: one core, and the threads that take turns on it as Linux lets them (EEVDF): next comes
-// who has used it least, and whoever becomes ready takes it from somebody who has used more.
+// FairCore: one core, and the threads that take turns on it, as under Linux's scheduler (EEVDF).
 //
-// A thread that has slept has no claim to the time that it did not use: it starts level with
-// whoever was chosen last. Equals are served in the order in which they became ready.
+// The ready thread that has used the core least runs next. A thread that becomes ready interrupts a
+// running thread that has used the core more. A thread that has slept has no claim to the time that
+// it did not use: it starts level with the thread that was chosen last. Equal threads run in the
+// order in which they became ready.
 #pragma once
 
 #include <algorithm>
@@ -19,44 +20,44 @@ class FairCore {
  public:
   using Thread = std::size_t;  // small numbers
 
-  // Who has the core.
+  // The thread that has the core.
   const std::optional<Thread>& running() const { return running_; }
 
-  // What is left of the work in which the thread was interrupted; zero if it was not.
-  Duration left(Thread who) const {
-    return who < threads_.size() ? threads_[who].left : Duration(0);
+  // The rest of the work in which the thread was interrupted; zero if it was not interrupted.
+  Duration left(Thread thread) const {
+    return thread < threads_.size() ? threads_[thread].left : Duration(0);
   }
 
-  // `who` becomes ready. Returns whether the core turns to a thread because of it: to running().
-  // Requires: it is away.
-  bool Enter(Thread who, Time now) {
-    if (who >= threads_.size()) threads_.resize(who + 1);
-    assert(running_ != who && std::find(ready_.begin(), ready_.end(), who) == ready_.end());
-    Account& account = threads_[who];
+  // `thread` becomes ready. Returns true if the core turns to a thread, which is then running().
+  // Requires: `thread` is neither ready nor running.
+  bool Enter(Thread thread, Time now) {
+    if (thread >= threads_.size()) threads_.resize(thread + 1);
+    assert(running_ != thread && std::find(ready_.begin(), ready_.end(), thread) == ready_.end());
+    Account& account = threads_[thread];
     account.used = std::max(account.used, level_);
     account.left = Duration(0);
-    ready_.push_back(who);
+    ready_.push_back(thread);
     if (running_ && !MustYield(account.used, now)) return false;
     if (running_) Interrupt(now);
     Choose();
     return true;
   }
 
-  // The thread that has the core has work for so long, and begins or resumes it at `from`.
-  // Until then nobody takes the core from it.
+  // The running thread has `work` to do, and begins or resumes it at `from`. Until then no other
+  // thread interrupts it.
   void Begin(Time from, Duration work) {
     assert(running_);
     from_ = from;
     threads_[*running_].left = work;
   }
 
-  // `who` has done its work or is gone; nothing happens if it is away. Returns whether the core
-  // turns to a thread because of it: to running().
-  bool Leave(Thread who, Time now) {
-    std::erase(ready_, who);
-    if (who < threads_.size()) threads_[who].left = Duration(0);
-    if (running_ != who) return false;
-    threads_[who].used += UsedSoFar(now);
+  // `thread` has done its work or is gone; nothing happens if it is neither ready nor running.
+  // Returns true if the core turns to a thread, which is then running().
+  bool Leave(Thread thread, Time now) {
+    std::erase(ready_, thread);
+    if (thread < threads_.size()) threads_[thread].left = Duration(0);
+    if (running_ != thread) return false;
+    threads_[thread].used += UsedSoFar(now);
     running_.reset();
     if (ready_.empty()) return false;
     Choose();
@@ -69,7 +70,7 @@ class FairCore {
     Duration left{0};
   };
 
-  // By the running thread, in this turn.
+  // The time that the running thread has used in this turn.
   Duration UsedSoFar(Time now) const { return std::max(now - from_, Duration(0)); }
 
   bool MustYield(Duration other_has_used, Time now) const {

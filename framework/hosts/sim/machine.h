@@ -32,7 +32,7 @@
 
 namespace depfast::sim {
 
-// What machines are connected to. Everything outlives them.
+// The parts of the simulation that a machine uses. All outlive the machines.
 struct MachineRoom {
   const Profile& profile;
   const Addresses& addresses;

@@ -14,7 +14,7 @@
 
 namespace depfast::sim {
 
-// What becomes of a frame on its way.
+// The stages of a frame's way.
 enum class FrameStage : std::uint8_t {
   kQueued,    // given to the connection, which holds it
   kReleased,  // taken back by its sender before it was on the wire

@@ -1,4 +1,4 @@
-// Processor: what one replica's threads see of their core.
+// Processor: the core of one replica, as its threads see it.
 //
 // A core that serves one thread needs no turns: work begins at once and ends when it has been paid
 // for. Where threads share a core, SharedCores decides.

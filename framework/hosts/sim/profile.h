@@ -1,4 +1,4 @@
-// Profile: what a simulated machine and network cost. All whole numbers, all with units.
+// Profile: the costs of a simulated machine and network. All are whole numbers with units.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ struct Jitter {
   }
 };
 
-// A serial processor, one core: a step costs this much before its outputs leave. The replica's own
-// computation is free: it could not be charged the same on every machine.
+// A serial processor with one core. The outputs of a step leave when its cost has been paid. The
+// replica's own computation is free: no charge for it would be the same on every machine.
 //
-// Replicas may share a core (Sharing, in simulator.h), and then interrupt each other.
+// Replicas may share a core (see sharing.h), and then interrupt each other.
 struct CpuModel {
   Duration per_step = 10us;
   Duration per_frame = 5us;         // to or from a replica
@@ -37,42 +37,38 @@ struct CpuModel {
   Duration per_io = 5us;            // submission or completion
   Duration per_kib = 1us;           // of frames, in or out
   Duration per_io_kib = 2us;        // written: encoding and checksums
-  // Bounded round-robin reads (document 002, section 3.2.2): a step takes at most so many frames
-  // from one connection and in all; the rest waits. Without this a burst from one peer, or from the
-  // clients, would keep everybody's acknowledgements waiting.
+  // Bounds of one step's reads, see inbox.h: frames from one connection, and in all.
   std::size_t frames_per_connection_max = 32;
   std::size_t frames_per_step_max = 256;
-  // What a profile that is calibrated against a real machine tells apart, and the others do not.
-  Duration per_burst{0};   // read: all frames that one sender's system call put on one connection
-  Duration per_write{0};   // such a system call: for each connection that the step sends on
-  Duration per_batch{0};   // of the thread that carries it out: see DiskModel::waits_per_batch
-  Duration per_growth{0};  // more of such a batch: see DiskModel::growth
-  Duration per_directory{0};  // more of such a batch: see DiskModel::directory
-  // Whoever observes does so for each command: this stands for what the replica computes for it.
-  Duration per_observation{0};
-  Duration per_switch{0};  // when the core turns to another replica, or to another thread of it
-  Duration wake{0};        // until a core that had nothing to do begins
+  // The costs below are zero in profiles that are not calibrated against a real machine.
+  Duration per_burst{0};        // to read: all frames that arrive on one connection at one time
+  Duration per_write{0};        // to send: for each connection on which the step sends
+  Duration per_batch{0};        // of the disk thread, for each batch: see disk_thread.h
+  Duration per_growth{0};       // of the disk thread, if the batch allocates: see DiskModel::growth
+  Duration per_directory{0};    // of the disk thread: see DiskModel::directory
+  Duration per_observation{0};  // a replica observes once for each command that it applies
+  Duration per_switch{0};       // when the core turns from one thread to another
+  Duration wake{0};             // until an idle core begins
 };
 
-// A serial disk that commits in groups: whatever has queued up is written and synced together.
+// A serial disk with group commit: all queued operations are written and synced as one batch.
 struct DiskModel {
   Duration per_batch = 20us;
   Duration sync = 500us;
   Jitter sync_jitter{100, 0, 1};
   std::int64_t bytes_per_second = 200'000'000;
-  // Of replicas that share a disk (Sharing, in simulator.h): so many batches are under way at once,
-  // the others wait in the order in which they came. Whatever this is, none begins while one is
-  // under way that creates, renames or removes a file: a journal commits all of that before it
-  // commits anything else. A replica's own batches never overlap.
+  // For replicas that share a disk (see sharing.h): at most this number of batches are under way,
+  // the others wait in order. No batch begins while one is under way that creates, renames or
+  // removes a file: a journal commits that before anything else. A replica's own batches never
+  // overlap.
   int parallel_batches = 1;
-  // The thread that carries a batch out sleeps so often until the device has done a part of it (a
-  // file system that journals does not sync in one go), and needs the core before each sleep and
-  // after the last. Time on the device and on the core is spread evenly.
+  // How often the disk thread waits for the device in one batch: a file system with a journal syncs
+  // in several parts. See disk_thread.h.
   int waits_per_batch = 1;
-  // More of a sync that has to allocate: an append began a new block of its file.
+  // Added to a sync if an append begins a new block of its file.
   Duration growth{0};
   std::size_t block_bytes = 4096;
-  // More of a batch that creates, renames or removes a file: the directory is synced, too.
+  // Added to a batch that creates, renames or removes a file: the directory is synced, too.
   Duration directory{0};
 };
 
@@ -80,8 +76,8 @@ struct NetModel {
   Duration latency = 100us;  // one way
   Jitter latency_jitter{100, 0, 1};
   std::int64_t bytes_per_second = 1'000'000'000 / 8;  // of a replica's interface, outgoing
-  // Bytes on the wire or unread by the receiver, per connection between replicas. What a window
-  // cannot take waits in the sender's queue and is held.
+  // Bytes on the wire or unread by the receiver, per connection between replicas. Frames that do
+  // not fit wait in the sender's queue: they are held.
   std::size_t window_bytes = 256 * 1024;
 };
 

@@ -144,7 +144,7 @@ void Simulator::HandleArrival(Event& event) {
   }
 }
 
-// ---- what there is to see ----
+// ---- observation ----
 
 std::size_t Simulator::HeldBytes(PeerId from, PeerId to) const {
   return wires_.HeldBytes(addresses_.IndexOf(from), addresses_.IndexOf(to));

@@ -1,9 +1,9 @@
 // Simulator: replicas, clients, a network, disks and processors in virtual time.
 //
-// It is composed of an agenda (what happens when), wires (the network), a machine for each replica
-// (core, disk, memory), and an injector (faults). A run is a function of its options and of what
-// the test does. The simulator is also the kit's measuring instrument: what a replica costs is
-// charged from what crosses its Host, and not from what it says.
+// It is composed of an agenda (events in order of time), wires (the network), a machine for each
+// replica (core, disk, memory), and an injector (faults). A run is a function of its options and of
+// the test's calls. The simulator is also the kit's measuring instrument: it charges a replica for
+// the data that cross its Host, whatever the replica claims.
 #pragma once
 
 #include <cstddef>
@@ -91,7 +91,7 @@ class Simulator {
   void RunUntil(Time limit);
   void RunFor(Duration duration) { RunUntil(now() + duration); }
 
-  // --- what there is to see ---
+  // --- observation ---
 
   // Not owned; must outlive the simulator. Called in the order of addition.
   void AddObserver(Observer* observer) { observers_.Add(observer); }

@@ -8,11 +8,12 @@
 
 #include "depfast/host/frame.h"
 #include "depfast/host/random.h"
+#include "sim/words.h"
 
 namespace depfast::sim {
 namespace {
 
-// What kind of crossing a hashed value begins.
+// The kind of crossing that a hashed value begins.
 enum class Tag : std::uint64_t {
   kStep = 1,
   kFrame,
@@ -30,7 +31,7 @@ enum class Tag : std::uint64_t {
 
 std::uint64_t HashOf(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-// "120 bytes, digest 8a0f...": tells contents apart without printing them.
+// "120 bytes, digest 8a0f...": different contents have different digests.
 std::string Digest(const Bytes& bytes) {
   if (bytes == nullptr) return "no data";
   std::ostringstream text;
@@ -52,9 +53,7 @@ std::string Describe(const ReleaseFrame& release) {
 }
 
 std::string Describe(const IoRequest& io) {
-  static constexpr const char* kKinds[] = {"append to", "read", "truncate", "rename", "remove"};
-  std::string text =
-      "io " + std::to_string(io.id) + " " + kKinds[static_cast<int>(io.kind)] + " " + io.file;
+  std::string text = "io " + std::to_string(io.id) + " " + NameOf(io.kind) + " " + io.file;
   if (!io.to.empty()) text += " to " + io.to;
   if (io.length != 0) text += ", length " + std::to_string(io.length);
   return text + ", " + Digest(io.data) + (io.sync ? ", sync" : "");
@@ -188,21 +187,13 @@ void Trace::Write(PeerId replica, Time now, const std::string& text) {
 }
 
 std::string DescribeFrame(const Bytes& bytes) {
-  static constexpr const char* kKinds[] = {"request", "reply", "error"};
-  static constexpr const char* kDependencies[] = {"nobody", "client call", "heartbeat"};
   std::string error;
   const auto frame = DecodeFrame(*bytes, error);
-  if (!frame) return "malformed frame (" + error + "; " + Digest(bytes) + ")";
-  std::ostringstream text;
-  text << kKinds[static_cast<int>(frame->header.kind)] << " method " << frame->header.method
-       << " call " << frame->header.call;
-  const Dependency& dependency = frame->header.dependency;
-  text << " for " << kDependencies[static_cast<int>(dependency.kind)] << " " << dependency.id
-       << ": ";
-  const auto body = frame_internal::UnpackBody(frame->body, error);
-  if (!body) return text.str() + "malformed body (" + error + "; " + Digest(bytes) + ")";
-  text << body->get();
-  return text.str();
+  if (!frame) return "malformed frame (" + error + "), " + Digest(bytes);
+  const FrameHeader& header = frame->header;
+  return std::string(NameOf(header.kind)) + " method " + std::to_string(header.method) + " call " +
+         std::to_string(header.call) + " for " + NameOf(header.dependency) + ": " +
+         DescribeBody(frame->body) + ", " + Digest(bytes);
 }
 
 }  // namespace depfast::sim

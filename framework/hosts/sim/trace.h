@@ -1,7 +1,7 @@
 // Trace: a rolling hash of everything that crosses a Host, and on request the crossings as text.
 //
-// Two runs with equal hashes are, for all that any test can see, the same run. The determinism
-// contract is stated in these hashes.
+// No test can tell two runs with equal hashes apart. The determinism contract is stated in these
+// hashes.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace depfast::sim {
 
 class Trace {
  public:
-  // One line per crossing, in order, while set. What is part of the hash is in the line, if only as
-  // a digest, and nothing else is: runs with equal hashes have equal lines.
+  // Gets one line per crossing, in order. A line says everything that the hash covers, large data
+  // by a digest, and nothing else: runs with equal hashes have equal lines.
   using Writer = std::function<void(const std::string& line)>;
   void set_writer(Writer writer) { writer_ = std::move(writer); }
 
@@ -43,8 +43,7 @@ class Trace {
   Writer writer_;
 };
 
-// "6 fields, 120 bytes" is no help: names the frame's kind, method, call, dependency and body as
-// JSON-like text.
+// "request method 1 call 2 for client call 3: ["text"], 17 bytes, digest 8a0f..."
 std::string DescribeFrame(const Bytes& bytes);
 
 }  // namespace depfast::sim

@@ -1,5 +1,5 @@
-// WaitingLine: a place for so many at a time; the others wait and are served in the order in which
-// they came. Who comes to be alone is not joined by anybody, though it may join who is there.
+// WaitingLine: admits a limited number at a time. The others wait and are admitted in the order in
+// which they came. While one is inside that came with `alone`, nobody else is admitted.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ class WaitingLine {
   // Requires: places >= 1.
   explicit WaitingLine(std::size_t places) : places_(places) { assert(places >= 1); }
 
-  // Returns whether `who` is inside now; if not, it waits. Requires: it is neither already.
+  // Returns true if `who` is inside now; otherwise it waits. Requires: it is neither inside nor
+  // waiting.
   bool Enter(const Who& who, bool alone = false) {
     assert(!Holds(inside_, who) && !Holds(waiting_, who));
     const bool admitted = waiting_.empty() && HasRoom();
@@ -28,8 +29,8 @@ class WaitingLine {
     return admitted;
   }
 
-  // `who` goes, from wherever it is; nothing happens if it is not here. Returns who comes in
-  // because of it.
+  // `who` stops waiting or comes out; nothing happens if it is neither waiting nor inside. Returns
+  // all that are admitted now.
   std::vector<Who> Leave(const Who& who) {
     std::vector<Who> admitted;
     std::erase_if(waiting_, [&](const Entry& entry) { return entry.who == who; });

@@ -30,7 +30,7 @@ namespace depfast::sim {
 
 class Wires {
  public:
-  // What became of a frame that reached its receiver's end of the wire.
+  // The fate of a frame at its receiver's end of the wire.
   enum class Arrival : std::uint8_t {
     kLost,
     kUnread,    // in a replica's inbox
@@ -46,8 +46,8 @@ class Wires {
 
   // From now on frames reach the replica.
   void Connect(std::size_t replica) { ends_[replica].connected = true; }
-  // The replica has died: frames that wait for it, that it holds or has not read are lost, and so
-  // is what is on the wire to it. What it had put on the wire still arrives.
+  // The replica has died. Frames that it has not read or that it holds are lost, and so are frames
+  // that are held for it or on the wire to it. Frames that it had put on the wire still arrive.
   void Disconnect(std::size_t replica);
 
   // Sends a frame. Nothing happens if nobody has the address `to`. A frame to oneself takes no
@@ -101,7 +101,7 @@ class Wires {
     Inbox inbox;
   };
 
-  // What the faults of the sender do to one frame.
+  // The effects of the sender's faults on one frame.
   struct FrameFate {
     bool lost = false;
     bool twice = false;

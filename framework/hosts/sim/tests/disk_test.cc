@@ -1,4 +1,4 @@
-// SimDisk by itself: batches, effects, what a crash leaves.
+// SimDisk alone: batches, their effects, and the bytes that a crash leaves.
 #include "sim/disk.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class DiskTest : public testing::Test {
     return disk_.FinishBatch();
   }
 
-  // "log=abc|ab": what each file holds, and what of it is durable.
+  // "log=abc|ab": the bytes of each file, and the durable ones.
   std::string Files() const {
     std::string out;
     for (const auto& [name, file] : disk_.files()) {
@@ -109,8 +109,8 @@ TEST_F(DiskTest, ABatchThatBeginsABlockMayTakeLonger) {
     const BatchTime time = disk_.StartBatch(0);
     disk_.FinishBatch();
     const Duration more = time.total - 520us - std::chrono::nanoseconds(bytes);
-    EXPECT_EQ(more, time.grows ? 70us : 0us);
-    return time.grows;
+    EXPECT_EQ(more, time.allocates ? 70us : 0us);
+    return time.allocates;
   };
   EXPECT_TRUE(grows("log", 1)) << "its first";
   EXPECT_FALSE(grows("log", 99));
@@ -120,14 +120,14 @@ TEST_F(DiskTest, ABatchThatBeginsABlockMayTakeLonger) {
   EXPECT_TRUE(grows("other", 1)) << "each file has blocks of its own";
   Append("log", "");
   Append("log", "x");  // its 401st byte, after the empty one has begun nothing
-  EXPECT_TRUE(disk_.StartBatch(0).grows);
+  EXPECT_TRUE(disk_.StartBatch(0).allocates);
   disk_.FinishBatch();
   Append("log", std::string(60, 'x'));
   Append("log", std::string(60, 'x'));
-  EXPECT_TRUE(disk_.StartBatch(0).grows) << "together they do";
+  EXPECT_TRUE(disk_.StartBatch(0).allocates) << "together they do";
   disk_.FinishBatch();
   Submit(Kind::kRead, "log");
-  EXPECT_FALSE(disk_.StartBatch(0).grows);
+  EXPECT_FALSE(disk_.StartBatch(0).allocates);
 }
 
 TEST_F(DiskTest, ABatchThatChangesANameMayTakeLonger) {
@@ -137,8 +137,8 @@ TEST_F(DiskTest, ABatchThatChangesANameMayTakeLonger) {
   const auto names = [&] {
     const BatchTime time = disk_.StartBatch(0);
     disk_.FinishBatch();
-    EXPECT_EQ(time.total - 20us, time.names ? 70us : 0us);
-    return time.names;
+    EXPECT_EQ(time.total - 20us, time.changes_directory ? 70us : 0us);
+    return time.changes_directory;
   };
   Append("log", "");
   EXPECT_TRUE(names()) << "a new file";

@@ -1,4 +1,4 @@
-// Faults: what each does, when it begins and ends, and that it does nothing else.
+// Faults in a whole simulation: their effects, their beginnings and ends, and no other effects.
 #include "faults/fault.h"
 
 #include <gtest/gtest.h>
@@ -110,7 +110,7 @@ TEST(FrameFaults, DependOnTheSeedTheSenderAndTheStart) {
 }
 
 TEST(FrameFaults, AreIndependentOfEachOther) {
-  // Half of what one hits, the other hits as well: neither the same frames nor the others.
+  // Two faults hit half of the frames each, and a quarter together: the draws are independent.
   const auto lost = Stream({DropFault({0}, 500)}).Missing(kFrames);
   const auto twice = Stream({DuplicateFault({0}, 500)}).Twice();
   const auto late = Late(Stream({ReorderFault({0}, 500)}));

@@ -1,4 +1,4 @@
-// Crashes and restarts: what is lost, what survives, and what a new incarnation is.
+// Crashes and restarts: losses, survivors, and the state of a new incarnation.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -16,7 +16,7 @@
 namespace depfast::sim {
 namespace {
 
-// Sends what a client says to replica 1.
+// Forwards a client's frames to replica 1.
 Script PassOn() {
   return OnFrameAtZero([](Turn& turn) {
     for (const FrameArrival& frame : turn.input.frames) turn.Send(1, *frame.bytes);

@@ -42,10 +42,11 @@ struct Bench {
   }
 
   void TurnOn() {
-    machine.TurnOn(std::make_unique<ScriptedReplica>(ReplicaConfig{0, 2, 1}, [this](Turn& turn) {
-      steps.push_back(turn.input);
-      script(turn);
-    }));
+    machine.TurnOn(
+        std::make_unique<ScriptedReplica>(ReplicaConfig{0, 2, 1, {}}, [this](Turn& turn) {
+          steps.push_back(turn.input);
+          script(turn);
+        }));
   }
 
   void RunUntil(Time limit) {

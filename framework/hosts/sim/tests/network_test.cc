@@ -1,4 +1,4 @@
-// The wire: bandwidth, latency, order, windows, and what a sender holds.
+// The network in a whole simulation: bandwidth, latency, order, windows, held bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

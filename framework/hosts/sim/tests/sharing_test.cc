@@ -1,4 +1,4 @@
-// Cores and disks that several replicas share: whose turn it is, and what a fault does to whom.
+// Cores and disks that several replicas share: the order of turns, and the effects of faults.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// The wires alone, without machines: time, windows, breaks, and what faults do to frames.
+// The wires alone, without machines: time, windows, breaks, and faults on frames.
 #include "sim/wires.h"
 
 #include <gtest/gtest.h>
