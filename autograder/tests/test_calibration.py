@@ -19,9 +19,7 @@ from failslow.calibration.workloads import FITTED, VALIDATED, Workload
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
-SAMPLE_MACHINE = (
-    Path(__file__).resolve().parents[2] / "tools/prediction/tests/machine.json"
-)
+SAMPLE_MACHINE = Path(__file__).resolve().parents[2] / "tools/prediction/tests/machine.json"
 
 COUNTERS = (
     "steps",

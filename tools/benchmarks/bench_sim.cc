@@ -1,5 +1,5 @@
-// How fast the simulator is: events, sealed crossings, and committed operations of the reference
-// Raft, each per second of wall time on one core. Prints a line of JSON for each.
+// bench_sim: the speed of the simulator in events, sealed crossings and committed operations of the
+// reference Raft, each per second of wall time on one core. It prints a line of JSON for each.
 //
 // It is apart from framework/bench because the last two run the reference solutions.
 #include <unistd.h>
@@ -97,7 +97,7 @@ double EchoEvents() {
   return PerSecond(simulator, [&] { return simulator.events(); });
 }
 
-// A Raft under a closed loop of clients, wherever its replicas run.
+// A Raft under a closed loop of clients. `make_backend` decides where its replicas run.
 class RaftLoad {
  public:
   RaftLoad(int replicas, int clients, sim::BackendFactory make_backend)

@@ -1,11 +1,12 @@
-// What one batch of a replica's disk costs on this machine, carried out as the real host does it.
-// Prints one line of JSON. `kit bench calibrate` runs one of these for each replica, all at once.
+// calibrate_disk: measures one batch of a replica's disk on this machine, with the code of the real
+// host. It prints one line of JSON. `kit bench calibrate` runs one process for each replica at
+// once.
 //
-// append: BYTES to a log, and a sync. replace: as when a replica compacts its log, a log of 3 MiB
-// gets a successor of BYTES, and a small file one, too; and a sync.
+// "append" writes BYTES to a log and syncs. "replace" does what a compaction does: a log of 3 MiB
+// is replaced by one of BYTES, a small file by another, and both are synced.
 //
-// A batch's time has three parts: on the core, ready and waiting for the core, and asleep until the
-// device has done its work. The simulator makes the second itself; this tells the other two.
+// The time of a batch has three parts: the thread runs, it waits for the core, or it sleeps until
+// the device is done. The simulator computes the second part; this program measures the others.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ namespace {
 constexpr std::size_t kReplacedBytes = std::size_t{3} << 20;
 constexpr std::size_t kSmallBytes = 4096;
 
-// Of this thread, since it began.
+// Times and counts of this thread since its start.
 struct Clocks {
   std::int64_t wall_ns;
   std::int64_t cpu_ns;
@@ -87,7 +88,7 @@ void Run(DiskFiles& files, const Batch& batch) {
   }
 }
 
-// `before` each batch comes one that is not measured, unless it is empty.
+// Runs `batch` again and again and measures it. `before` runs first each time and is not measured.
 Json Measure(const std::string& directory, const Batch& before, const Batch& batch,
              std::chrono::milliseconds time) {
   DiskCounters counters;

@@ -1,9 +1,9 @@
-// What it costs to wake another process through the loopback: a ping-pong of single bytes between
-// two processes that sleep while they wait, and prints one line of JSON. `kit bench calibrate` runs
-// it with both on one core, and with each on its own.
+// calibrate_wakeup: measures the cost of waking another process through the loopback. Two processes
+// send each other single bytes and sleep while they wait. It prints one line of JSON. `kit bench
+// calibrate` runs it with both processes on one core, and with a core for each.
 //
-// What of a round trip is not time on a core is spent on the way: the switch to another process, or
-// the wake-up of a core that was idle.
+// A round trip takes longer than the processor time of both sides. The rest is the switch to
+// another process, or the wake-up of an idle core.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>

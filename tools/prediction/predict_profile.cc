@@ -36,7 +36,7 @@ class Reader {
     into = Duration(ns);
   }
 
-  // What the simulator divides by, or cannot do without.
+  // For numbers that the simulator divides by or needs at least one of.
   template <typename Number>
   void ReadPositive(const std::string& member, Number& into) {
     Read(member, into);

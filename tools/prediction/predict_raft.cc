@@ -1,5 +1,5 @@
-// What the simulator says the reference Raft does on a calibrated machine: throughput and latency
-// of one load, as one line of JSON with put_load's names.
+// predict_raft: simulates the reference Raft on a calibrated machine. It prints throughput and
+// latency of one load as one line of JSON, with the names that put_load uses.
 #include <chrono>
 #include <cstdint>
 #include <numeric>
@@ -20,7 +20,7 @@
 namespace depfast::predict {
 namespace {
 
-// put_load's keys are about so long; a command is a key and a value.
+// About the length of put_load's keys. A command is a key and a value.
 constexpr std::size_t kKeyBytes = 8;
 
 struct Flags {
@@ -68,7 +68,7 @@ sim::SimOptions OptionsOf(const Flags& flags, const sim::Profile& profile) {
   return options;
 }
 
-// Steps and batches of all replicas: to hold against a real host's counters.
+// Counts steps and batches of all replicas, for comparison with a real host's counters.
 class Counts : public sim::Observer {
  public:
   void OnStep(PeerId, const sim::StepInput&, const sim::StepOutput&) override { ++steps; }
@@ -127,7 +127,7 @@ class Prediction {
  private:
   static constexpr std::uint64_t kArrivals = 77;  // the stream's number
 
-  // Until a first command is committed.
+  // Runs until a first command is committed.
   void Elect() {
     constexpr Time kPatience = 60s;
     bool committed = false;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "kv_world.h"
+#include "linearizability/kv_model.h"
+#include "linearizability/replies.h"
 #include "testkit/environment.h"
 
 namespace depfast::kv {
@@ -57,14 +59,15 @@ GRADED_TEST(KvCommands, AnswerLikeTheContract, "kv", 5,
   KvWorld world({.replicas = 3, .seed = 700});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   RandomStream random(world.cluster.simulator().options().seed, 700, 1);
-  testkit::KvStore model;
+  KvModel model;
   for (int i = 0; i < kCommands; ++i) {
     const Command command = RandomCommand(random);
-    const testkit::KvCommand known(command);
-    const testkit::KvReply reply = ModelReply(world.Do(command));
-    const testkit::KvReply expected = model.Execute(known);
-    ASSERT_TRUE(reply == expected) << "expected " << expected.Text() << ", got " << reply.Text()
-                                   << ", to command " << i + 1 << ": " << known.Text();
+    const ParsedCommand known(command);
+    const Reply reply = world.Do(command);
+    const Reply expected = model.Execute(known);
+    ASSERT_TRUE(AreSame(reply, expected))
+        << "expected " << ToText(expected) << ", got " << ToText(reply) << ", to command " << i + 1
+        << ": " << known.Text();
   }
   EXPECT_TRUE(world.IsSound());
 }

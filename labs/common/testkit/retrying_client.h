@@ -1,9 +1,9 @@
 // RetryingClient: sends a command to the replicas that propose, and again until its fate is known.
 //
-// It finds the proposers by trying. A target that refuses or is down is replaced by the replica that
-// it names, or by the next one. With several targets each attempt goes to all of them, and the first
-// known answer counts (FirstAnswer): a slow target costs nothing. A single target is also replaced
-// when it does not answer.
+// It finds the proposers by trying. A target that refuses or is down is replaced by the replica
+// that it names, or by the next one. With several targets each attempt goes to all of them, and the
+// first known answer counts (FirstAnswer): a slow target costs nothing. A single target is also
+// replaced when it does not answer.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "kv_client.h"
 
-#include <cassert>
 #include <sstream>
 #include <utility>
 
@@ -13,26 +12,6 @@ Command Words(const std::string& line) {
   Command words;
   for (std::string word; stream >> word;) words.push_back(word);
   return words;
-}
-
-testkit::KvReply ModelReply(const Reply& reply) {
-  switch (reply.kind) {
-    case Reply::Kind::kNil:
-      return testkit::KvReply::Nil();
-    case Reply::Kind::kStatus:
-      return reply.text == "OK" ? testkit::KvReply::Ok()
-                                : testkit::KvReply::Error("the status " + reply.text);
-    case Reply::Kind::kInteger:
-      return testkit::KvReply::Integer(reply.integer);
-    case Reply::Kind::kString:
-      return testkit::KvReply::String(reply.text);
-    case Reply::Kind::kArray:
-      return testkit::KvReply::Array(reply.items);
-    case Reply::Kind::kError:
-      break;
-  }
-  assert(!HasCode(reply, "UNKNOWN"));
-  return testkit::KvReply::Error(reply.text);
 }
 
 Judgement KvClient::JudgeReply::operator()(const std::optional<Reply>& reply) const {

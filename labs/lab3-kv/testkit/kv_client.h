@@ -8,16 +8,11 @@
 #include "kv_errors.h"
 #include "kv_messages.h"
 #include "retrying_client.h"
-#include "testkit/linearizability/linearizability.h"
 
 namespace depfast::kv {
 
 // "SET x 1", split at spaces.
 Command Words(const std::string& line);
-
-// The reply as the model of the test kit has it. Requires: not an error of which the outcome is
-// unknown.
-testkit::KvReply ModelReply(const Reply& reply);
 
 // A command's fate, as far as its client knows.
 struct KvOutcome {

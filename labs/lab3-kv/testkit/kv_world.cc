@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 
@@ -24,12 +23,6 @@ void AddToResults(const std::string& name, std::size_t more) {
 }
 
 }  // namespace
-
-std::string ToText(const Reply& reply) {
-  return reply.kind == Reply::Kind::kError ? reply.text : ModelReply(reply).Text();
-}
-
-void PrintTo(const Reply& reply, std::ostream* out) { *out << ToText(reply); }
 
 KvWorld::KvWorld(const testkit::ClusterOptions& options)
     : LogWorld(options, MakeLogChecker), client(cluster.simulator()) {
@@ -68,10 +61,10 @@ std::int64_t KvWorld::OpenSession(std::uint64_t entries) {
 void KvWorld::Start(KvClient& from, int who, const Command& command,
                     std::function<void(const KvOutcome&)> then) {
   const std::size_t number = operations_.size();
-  operations_.push_back({who, testkit::KvCommand(command), cluster.now(), std::nullopt});
+  operations_.push_back({who, ParsedCommand(command), cluster.now(), std::nullopt});
   from.Execute(command, [this, number, then = std::move(then)](const KvOutcome& outcome) {
     if (outcome.is_known()) {
-      operations_[number].answer = {cluster.now(), ModelReply(*outcome.reply)};
+      operations_[number].answer = {cluster.now(), *outcome.reply};
     }
     if (then) then(outcome);
   });
@@ -79,17 +72,15 @@ void KvWorld::Start(KvClient& from, int who, const Command& command,
 
 testing::AssertionResult KvWorld::IsLinearizable() const {
   if (const auto sound = IsSound(); !sound) return sound;
-  testkit::KvHistory history;
-  for (const testkit::KvOperation& operation : operations_) {
-    // No replica took it: it is no part of the history.
-    const bool refused = operation.answer &&
-                         operation.answer->reply.kind == testkit::KvReply::Kind::kError &&
-                         operation.answer->reply.text.starts_with("TRYAGAIN");
+  KvHistory history;
+  for (const KvOperation& operation : operations_) {
+    // A command that every replica refused is no part of the history.
+    const bool refused = operation.answer && HasCode(operation.answer->reply, "TRYAGAIN");
     if (!refused) history.push_back(operation);
   }
-  const auto result = testkit::CheckLinearizability(history, kCheckerSteps);
+  const auto result = CheckLinearizability(history, kCheckerSteps);
   AddToResults("operations", history.size());
-  if (result.verdict == testkit::Verdict::kLinearizable) return testing::AssertionSuccess();
+  if (result.verdict == Verdict::kLinearizable) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "the history is not linearizable\n" << result.explanation;
 }
 

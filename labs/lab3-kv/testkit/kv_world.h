@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "kv_client.h"
+#include "linearizability/linearizability.h"
+#include "linearizability/replies.h"
 #include "log_world.h"
 
 namespace depfast::kv {
@@ -35,7 +37,7 @@ class KvWorld : public LogWorld {
   // `then` when the command has ended.
   void Start(KvClient& client, int who, const Command& command,
              std::function<void(const KvOutcome&)> then = nullptr);
-  const testkit::KvHistory& operations() const { return operations_; }
+  const KvHistory& operations() const { return operations_; }
 
   // As IsSound, and the history of Start is linearizable. The number of operations that were
   // checked is added to the test's property "operations".
@@ -47,11 +49,7 @@ class KvWorld : public LogWorld {
   // Runs until `outcome` is there.
   Reply Await(const std::function<void(KvClient::Done)>& start);
 
-  testkit::KvHistory operations_;
+  KvHistory operations_;
 };
-
-// "OK", 7, "text", nil ...: for messages.
-std::string ToText(const Reply& reply);
-void PrintTo(const Reply& reply, std::ostream* out);
 
 }  // namespace depfast::kv
