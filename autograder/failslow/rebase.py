@@ -1,9 +1,9 @@
 """`kit mutants rebase`: carries mutants and alternatives over a change of the reference.
 
 Each is a three-way merge of: the old reference patched, the old reference, the new reference. A
-conflict is left in `build/rebase/LAB/NAME/`: `a/` is the new reference, `b/` the merge with its
-conflict markers. Once somebody has edited `b/`, the next rebase takes `b/` for the patched
-reference and `a/` for the old one, and so ends what the first began.
+conflict is left in `build/rebase/mutants/LAB/NAME/`: `a/` is the new reference, `b/` the merge with
+its conflict markers. Once somebody has edited `b/`, the next rebase takes `b/` for the patched
+reference and `a/` for the old reference: it makes the patch from them.
 """
 
 import re
@@ -80,7 +80,7 @@ class Rebase:
 
     def one(self, patched: Patched) -> Result:
         """Rewrites the patch, or leaves a conflict and says where."""
-        begun = self._kit.rebase / patched.name
+        begun = self._kit.rebase / patched.path.relative_to(self._kit.reference).with_suffix("")
         new = self._of_lab(self._new, patched)
         if begun.is_dir():
             base, changed = _read(begun / "a", new), _read(begun / "b", new)

@@ -1,4 +1,4 @@
-"""`kit bench`: what it makes of the programs' output, and the page it writes."""
+"""`kit bench`: its reading of the programs' output, and its page of results."""
 
 import json
 import re

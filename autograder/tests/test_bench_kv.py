@@ -1,4 +1,4 @@
-"""`kit bench kv`: what it asks redis-benchmark, what it reads, and what it makes of it."""
+"""`kit bench kv`: its runs of redis-benchmark, its reading of the output, and its figures."""
 
 import socket
 import threading
@@ -120,7 +120,7 @@ def test_a_server_that_ended_loses_the_measurement(redis_benchmark: Path) -> Non
 
 @contextmanager
 def answering(*answers: bytes) -> Iterator[str]:
-    """Somebody who gives each connection one of the answers, in order."""
+    """A server that gives each connection one of the answers, in order."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:

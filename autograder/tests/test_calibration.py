@@ -1,4 +1,4 @@
-"""`kit bench calibrate`: fits, models and verdicts, from numbers whose answer is known."""
+"""`kit bench calibrate`: fits, models and verdicts, from numbers with a known result."""
 
 import json
 import os
@@ -19,9 +19,7 @@ from failslow.calibration.workloads import FITTED, VALIDATED, Workload
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
-SAMPLE_MACHINE = (
-    Path(__file__).resolve().parents[2] / "reference-solutions/bench/tests/machine.json"
-)
+SAMPLE_MACHINE = Path(__file__).resolve().parents[2] / "tools/prediction/tests/machine.json"
 
 COUNTERS = (
     "steps",

@@ -1,4 +1,4 @@
-"""Building the kit: what a failure looks like, and that an interrupt ends the compilers."""
+"""Building the kit: a failure's message, and that an interrupt ends the compilers."""
 
 import os
 import shutil
@@ -98,7 +98,7 @@ def test_an_interrupted_build_ends_grandchildren_in_groups_of_their_own(tmp_path
 
 
 def runs(pid: int) -> bool:
-    """A process that has ended is still listed until whoever inherited it has asked how."""
+    """A process that has ended is still listed until its new parent has waited for it."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:

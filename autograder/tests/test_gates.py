@@ -1,4 +1,4 @@
-"""Parts that need others: who runs, who is skipped, and what is said."""
+"""Parts that need others: the tests that run, the tests that are skipped, and the reasons."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ CHAIN = lab(
 
 
 class Runner:
-    """Fails the tests it is told to, and remembers in what waves it was asked to run them."""
+    """Fails the given tests, and remembers the waves in which it was asked to run tests."""
 
     def __init__(self, *failing: str) -> None:
         self.failing = failing

@@ -1,4 +1,4 @@
-"""Unattended grading: the student hears about mistakes of theirs, the instructor about ours."""
+"""Unattended grading: students learn of their own mistakes, instructors of the kit's."""
 
 import json
 from pathlib import Path

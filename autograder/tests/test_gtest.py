@@ -1,4 +1,4 @@
-"""Verdicts of test binaries: what is a verdict, and above all what is none."""
+"""Verdicts of test binaries: outputs that are a verdict, and outputs that are none."""
 
 from pathlib import Path
 

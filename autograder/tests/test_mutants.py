@@ -172,7 +172,7 @@ def test_a_conflict_is_left_to_a_person(course: Course) -> None:
     path, other = course.mutant(10), course.mutant(20)
     before = path.read_text()
     course.change_reference({10: "new\n", 18: "newer\n"})
-    conflict = course.kit.rebase / "lab1" / "changes-line-10" / "b" / FILE
+    conflict = course.kit.rebase / "mutants" / "lab1" / "changes-line-10" / "b" / FILE
     code, lines = course.rebase()
     assert code == 1
     assert lines == [

@@ -35,7 +35,7 @@ def handbook(kit: Kit) -> Kit:
     (docs / "index.md").write_text(
         "# Start\n\n[A thing](reference/thing.md#Thing)\n{{ decisions }}\n"
     )
-    (docs / "0001-a.md").write_text("# 0001 We decide\n")
+    (docs / "0001-a.md").write_text("# 0001 We decide\n\n*Superseded by* x.\n")
     (docs / "iframe-worker.js").write_text("")
     (kit.site / "mkdocs.yml").write_text(CONFIG)
     (kit.root / "autograder").mkdir(exist_ok=True)
@@ -53,7 +53,7 @@ def test_builds_and_says_where(
     start = handbook.handbook / "index.html"
     assert capsys.readouterr().out == f"The handbook's start page: {start}\n"
     assert 'href="reference/thing.html#Thing"' in start.read_text()
-    assert '<a href="0001-a.html">0001</a> We decide' in start.read_text()
+    assert '<a href="0001-a.html">0001</a> We decide (superseded)' in start.read_text()
     assert (handbook.handbook / "reference" / "thing.html").is_file()
     assert not list(handbook.build.glob(".site-*")), "rests are left"
 

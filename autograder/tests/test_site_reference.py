@@ -60,6 +60,8 @@ class Box : public Base<T> {
     }
   }
   bool full() const { return false; }
+  // Puts some in.
+  void Add(int n);
   // On its own.
   virtual int last_one(int scale,
                        int unit) const = 0;
@@ -134,6 +136,7 @@ def test_a_comment_describes_the_public_declarations_that_follow(header: Header)
         ("Box", ("Box",), ""),
         ("Box", (), ""),
         ("Box", ("Add", "full"), "Puts one in. Thing goes first."),
+        ("Box", ("Add",), "Puts some in."),
         ("Box", ("last_one",), "On its own."),
         ("Box", (), "For people"),
         ("Box", ("Describe",), ""),
@@ -193,6 +196,7 @@ def test_nothing_else_is_taken_for_markdown(page: str) -> None:
     assert r"Holds \*one\* [`Thing`](host/thing.md#Thing), a\_b and &lt;c&gt;. One of" in page
     assert "\n\n- a b\n\n- c\n" in page
     assert "### Add, full {#Box.Add}" in page
+    assert "### Add {#Box.Add-2}" in page
     assert r"### last\_one {#Box.last_one}" in page
     assert "### For people {#Box.For-people}" in page
     assert "#### Describe {#Box.Describe}" in page

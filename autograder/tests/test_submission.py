@@ -1,4 +1,4 @@
-"""What is taken from a submitted tree, and what is refused."""
+"""The files that are taken from a submitted tree, and the trees that are refused."""
 
 import os
 from pathlib import Path

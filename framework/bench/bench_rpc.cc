@@ -29,6 +29,7 @@
 #include "depfast/value_event.h"
 #include "real/connection.h"
 #include "real/real_host.h"
+#include "support/echo.h"
 
 namespace depfast::real {
 namespace {
@@ -36,18 +37,6 @@ namespace {
 constexpr PeerId kServer = 0;
 constexpr PeerId kCaller = 1;
 constexpr std::size_t kPayloadBytes = 100;
-
-struct Payload {
-  std::string bytes;
-  MSGPACK_DEFINE(bytes)
-};
-struct Echo {
-  using Reply = Payload;
-  static constexpr MethodId kMethod = 1;
-  static constexpr const char* kName = "Echo";
-  std::string bytes;
-  MSGPACK_DEFINE(bytes)
-};
 
 void PinTo(unsigned core) {
   cpu_set_t set;
@@ -103,9 +92,7 @@ class TempDir {
 class Server final : public Service {
  public:
   explicit Server(Runtime& runtime) : runtime_(runtime) {}
-  void Start() override {
-    runtime_.rpc().Handle<Echo>([](PeerId, const Echo& request) { return Payload{request.bytes}; });
-  }
+  void Start() override { ServeEcho(runtime_.rpc()); }
 
  private:
   Runtime& runtime_;

@@ -1,93 +1,74 @@
 // The main of every lab's test binary: GoogleTest, and the flags of testkit/environment.h.
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <stdexcept>
+#include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
+#include <system_error>
 
 #include "testkit/environment.h"
-#include "testkit/json.h"
 
 namespace depfast::testkit {
 namespace {
 
 constexpr int kUsageError = 2;
 
-std::uint64_t ParseNumber(std::string_view flag, const std::string& text) {
-  std::size_t used = 0;
-  std::uint64_t value = 0;
-  try {
-    value = std::stoull(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used == 0 || used != text.size() || text[0] == '-') {
-    throw std::invalid_argument(std::string(flag) + " takes a number, not '" + text + "'");
-  }
-  return value;
+// CLI11 alone takes -1, and makes the largest number of one that is too large.
+std::string ComplaintAboutSeed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? "" : "takes a number, not '" + text + "'";
 }
 
 void ListGraded() {
-  std::string out = "[";
+  auto tests = nlohmann::ordered_json::array();
   for (const GradedTest& test : GradedTests()) {
-    out += out.size() > 1 ? ",\n " : "";
-    out += "{\"name\": " + JsonString(test.name) + ", \"part\": " + JsonString(test.part) +
-           ", \"points\": " + std::to_string(test.points) +
-           ", \"description\": " + JsonString(test.property) +
-           ", \"hidden\": " + (test.hidden ? "true" : "false") + "}";
+    tests.push_back({{"name", test.name},
+                     {"part", test.part},
+                     {"points", test.points},
+                     {"description", test.property},
+                     {"hidden", test.hidden}});
   }
-  std::puts((out + "]").c_str());
+  std::cout << tests.dump(1) << std::endl;
 }
 
-// Takes our flags; GoogleTest has taken its own. Throws std::invalid_argument.
-void ParseFlags(int argc, char** argv, bool& list) {
-  Environment& environment = TheEnvironment();
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const auto equals = argument.find('=');
-    const std::string name = argument.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    if (name == "--list-graded") {
-      list = true;
-    } else if (name == "--seed") {
-      environment.seed = ParseNumber(name, value);
-    } else if (name == "--replica") {
-      environment.replica = value;
-    } else if (name == "--perturb") {
-      environment.perturb = static_cast<int>(ParseNumber(name, value) % 256);
-    } else if (name == "--history") {
-      environment.history = value;
-    } else if (name == "--trace") {
-      environment.trace = value;
-    } else if (name == "--record") {
-      environment.record = value;
-    } else {
-      throw std::invalid_argument("unknown flag '" + argument + "'");
-    }
-  }
+void AddFlags(CLI::App& app, Environment& environment, bool& list) {
+  app.add_flag("--list-graded", list, "print the graded tests as JSON");
+  app.add_option("--seed", environment.seed, "the base of every seed")
+      ->check(CLI::Validator(ComplaintAboutSeed, ""));
+  app.add_option("--replica", environment.replica, "the program of a sealed replica");
+  app.add_option("--perturb", environment.perturb, "fill memory and move addresses")
+      ->check(CLI::Range(0, 255));
+  app.add_option("--history", environment.history, "a file for the numbered history");
+  app.add_option("--trace", environment.trace, "a file for a line per crossing of the Host");
+  app.add_option("--record", environment.record, "a file for what the replay page draws");
 }
 
 }  // namespace
 }  // namespace depfast::testkit
 
 int main(int argc, char** argv) {
+  using namespace depfast::testkit;
   testing::InitGoogleTest(&argc, argv);
   bool list = false;
+  CLI::App app("Tests of a lab. GoogleTest's own flags: --gtest_help");
+  AddFlags(app, TheEnvironment(), list);
   try {
-    depfast::testkit::ParseFlags(argc, argv, list);
-    if (list) {
-      depfast::testkit::ListGraded();
-      return 0;
-    }
-    if (!testing::GTEST_FLAG(list_tests)) {
-      depfast::testkit::CheckEnvironment(depfast::testkit::TheEnvironment());
-    }
+    app.parse(argc, argv);
+    if (!list && !testing::GTEST_FLAG(list_tests)) CheckEnvironment(TheEnvironment());
+  } catch (const CLI::CallForHelp& call) {
+    return app.exit(call);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return depfast::testkit::kUsageError;
+    return kUsageError;
   }
-  return RUN_ALL_TESTS();
+  if (!list) return RUN_ALL_TESTS();
+  ListGraded();
+  return 0;
 }

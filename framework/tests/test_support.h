@@ -42,6 +42,13 @@ inline constexpr bool kSanitized = false;
 
 using Log = std::vector<std::string>;
 
+// Logs its end: the unwinding of the stack it is on.
+struct Guard {
+  Log& log;
+  const char* name;
+  ~Guard() { log.push_back(name); }
+};
+
 // Records what a runtime asks for; time moves when the test says so.
 class ManualHost final : public Host {
  public:

@@ -1,3 +1,4 @@
+// Longer than other files, because a submission of this lab is raft.h and raft.cc.
 #include "raft.h"
 
 #include <algorithm>
@@ -13,32 +14,91 @@
 namespace depfast::raft {
 namespace {
 
-// Rounds under way at once: enough to keep disk and network busy, few enough that commands gather
-// into batches when there are many.
+// Rounds under way at once: enough to keep disk and network busy, few enough that many commands
+// share a round.
 constexpr int kRoundsMax = 4;
 constexpr std::size_t kRoundBytesMax = 256 * 1024;
 
-// A follower that has not answered a round after this long is no longer broadcast to.
+// A follower has fallen behind when it has not answered a round for so long, ...
 constexpr Duration kStragglerGrace = 100ms;
-// Nor is one for which more than this waits in our memory.
+// ... or when more bytes than this wait for it in our memory.
 constexpr std::size_t kHeldBytesMax = 64 * 1024;
 
-// A catch-up request is sized so that its answer takes about kCatchUpTarget.
+// An answer to a catch-up request is prompt within kCatchUpTarget. The size of the next request
+// doubles after a prompt answer, and halves otherwise.
+constexpr Duration kCatchUpTarget = 50ms;
 constexpr std::size_t kCatchUpBytesMin = 4 * 1024;
 constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
-constexpr Duration kCatchUpTarget = 50ms;
-// It is given up after a while that doubles each time, so that a lost message costs little and a
-// follower that is merely slow gets the time it needs.
+// The timeout doubles after each lost request: the first loss costs little, and a follower that is
+// only slow gets the time that it needs.
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
 }  // namespace
 
+// ---- a follower's progress ----
+
+void Progress::RoundSent(std::uint64_t end) {
+  assert(InRounds() && end > match_index_);
+  next_index_ = end;
+}
+
+void Progress::Acknowledged(std::uint64_t index) {
+  match_index_ = std::max(match_index_, index);
+  next_index_ = std::max(next_index_, match_index_ + 1);
+  if (state_ == State::kSnapshot) state_ = State::kProbe;
+}
+
+bool Progress::FellBehind(std::uint64_t from) {
+  next_index_ = std::max(std::min(next_index_, from), match_index_ + 1);
+  const bool leaves_replicate = state_ == State::kReplicate;
+  if (leaves_replicate) {
+    request_bytes_ = kCatchUpBytesMin;
+    request_timeout_ = kCatchUpTimeoutMin;
+  }
+  if (InRounds()) state_ = State::kProbe;
+  return leaves_replicate;
+}
+
+void Progress::Join(std::uint64_t end) {
+  assert(state_ == State::kCatchUp && end >= next_index_);
+  // If no entry is missing there is no request to wait for.
+  state_ = end == next_index_ ? State::kReplicate : State::kJoin;
+  next_index_ = end;
+}
+
+void Progress::RequestAnswered(Duration took) {
+  assert(state_ != State::kReplicate && state_ != State::kSnapshot);
+  const bool prompt = took < kCatchUpTarget;
+  if (state_ == State::kJoin) {
+    state_ = State::kReplicate;
+  } else {
+    state_ = prompt ? State::kCatchUp : State::kProbe;
+  }
+  request_bytes_ = std::clamp(prompt ? request_bytes_ * 2 : request_bytes_ / 2, kCatchUpBytesMin,
+                              kCatchUpBytesMax);
+}
+
+void Progress::RequestLost(std::uint64_t first) {
+  assert(state_ != State::kReplicate && state_ != State::kSnapshot);
+  FellBehind(first);
+  state_ = State::kProbe;
+  request_bytes_ = std::max(request_bytes_ / 2, kCatchUpBytesMin);
+  request_timeout_ = std::min(request_timeout_ * 2, kCatchUpTimeoutMax);
+}
+
+void Progress::SnapshotNeeded() {
+  assert(!InRounds());
+  state_ = State::kSnapshot;
+}
+
+// ---- start and durability ----
+
 Raft::Raft(Runtime& runtime, StateMachine& machine)
     : runtime_(runtime),
       machine_(machine),
       recovered_(std::make_shared<IntEvent>("recovery", 1)),
-      followers_(static_cast<std::size_t>(runtime.replicas())) {}
+      progress_(static_cast<std::size_t>(runtime.replicas())) {}
 
 void Raft::Start() {
   runtime_.rpc().Handle<RequestVote>([this](PeerId, const RequestVote& request) {
@@ -59,10 +119,8 @@ void Raft::Start() {
   });
 }
 
-// ---- start and durability ----
-
 void Raft::Recover() {
-  // What a crash left of files that were not finished.
+  // A crash may have left unfinished files.
   runtime_.storage().Remove(kNewSnapshotFile);
   runtime_.storage().Remove(kNewWalFile);
   RecoverSnapshot();
@@ -91,7 +149,7 @@ void Raft::RecoverLog() {
     WalState state;
     const std::size_t good = state.Recover(read->data());
     if (good < read->data().size()) {
-      last_write_ = runtime_.storage().Truncate(kWalFile, good);  // a write torn by the crash
+      last_write_ = runtime_.storage().Truncate(kWalFile, good);  // a crash tore the last write
     }
     term_ = state.hard_state.term;
     voted_for_ = state.hard_state.voted_for;
@@ -103,7 +161,7 @@ void Raft::RecoverLog() {
   if (log_.base_index() > snapshot_.last_index) {
     throw std::runtime_error("the write-ahead log begins after the snapshot ends");
   }
-  // A crash came between a leader's snapshot and the log that goes with it.
+  // A crash came after a leader's snapshot was installed, and before the log that continues it.
   if (!log_.Knows(snapshot_.last_index) || TermAt(snapshot_.last_index) != snapshot_.last_term) {
     log_.Reset(snapshot_.last_index, snapshot_.last_term);
     PersistLog();
@@ -129,7 +187,7 @@ void Raft::PersistLog() {
 
 bool Raft::AwaitDurable() {
   std::uint64_t term = 0;
-  do {  // a new term that was learned while we waited is on its way to disk, but not there
+  do {  // again if we learned of a new term meanwhile: it is on its way to disk
     term = term_;
     const auto write = last_write_;
     if (write != nullptr && write->Wait() != Outcome::kReady) return false;
@@ -146,14 +204,14 @@ void Raft::ElectionLoop() {
       const Time from = role_ == Role::kLeader ? runtime_.Now() : last_heard_;
       runtime_.Sleep(from + patience - runtime_.Now());
     }
-    last_heard_ = runtime_.Now();  // the next campaign is a full timeout away
+    last_heard_ = runtime_.Now();  // the next campaign comes a full timeout later
     Campaign();
   }
 }
 
 void Raft::Campaign() {
-  // Whoever campaigns knows of no leader. If it went on naming the old one, replicas that campaign
-  // would refuse each other's pre-votes, and a bare majority could do so for ever.
+  // A replica that campaigns forgets its leader. Otherwise the replicas of a bare majority could
+  // refuse each other's pre-votes for ever.
   leader_ = kNobody;
   // Without the pre-vote a replica that was merely slow would depose a healthy leader.
   if (!AskForVotes(term_ + 1, /*pre_vote=*/true)) return;
@@ -177,7 +235,7 @@ bool Raft::AskForVotes(std::uint64_t term, bool pre_vote) {
       return answered.reply().granted;
     });
   }
-  quorum->VoteYes(runtime_.replicas() - 1);  // the last voter is ourselves
+  quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
   quorum->Wait(kElectionTimeoutMin);
   broadcast.Release();
   return quorum->Ready() && term_ == current;
@@ -206,7 +264,8 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {
-  // The election restriction: its log must be at least as up to date as ours (section 5.4.1).
+  // The election restriction: the candidate's log is at least as up to date as ours (section
+  // 5.4.1).
   const std::uint64_t our_term = TermAt(last_index());
   return request.last_log_term > our_term ||
          (request.last_log_term == our_term && request.last_log_index >= last_index());
@@ -219,7 +278,7 @@ void Raft::BecomeFollower(std::uint64_t term) {
     leader_ = kNobody;
     PersistHardState();
   }
-  if (role_ == Role::kLeader) leader_ = kNobody;  // not we, any more
+  if (role_ == Role::kLeader) leader_ = kNobody;  // it was ourselves
   role_ = Role::kFollower;
   ObserveRole(runtime_, term_, role_);
   FailWaiting(SubmitStatus::kUnknown);
@@ -229,10 +288,10 @@ void Raft::BecomeLeader() {
   role_ = Role::kLeader;
   leader_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
-  for (Follower& follower : followers_) follower = Follower{.next_index = last_index() + 1};
-  durable_index_ = last_index();  // we have waited for our own vote, which was written later
+  std::fill(progress_.begin(), progress_.end(), Progress(last_index() + 1));
+  durable_index_ = last_index();  // our own vote is durable, and was written later
   last_quorum_ = runtime_.Now();
-  // An entry of our own term, even an empty one, lets us commit what earlier terms left
+  // An entry of our own term, even an empty one, lets us commit the entries of earlier terms
   // (section 5.4.2).
   pending_.push_back({"", {}, nullptr});
   StartRound();
@@ -243,7 +302,7 @@ void Raft::BecomeLeader() {
 
 void Raft::Submit(std::string command, const Dependency& client, SubmitDone done) {
   if (role_ != Role::kLeader || command.empty()) {
-    done({SubmitStatus::kNotLeader, leader_, 0, ""});
+    done({SubmitStatus::kNotProposer, leader_, 0, ""});
     return;
   }
   pending_.push_back({std::move(command), client, std::move(done)});
@@ -252,7 +311,7 @@ void Raft::Submit(std::string command, const Dependency& client, SubmitDone done
 
 void Raft::StartRound() {
   if (pending_.empty() || round_starting_ || rounds_ >= kRoundsMax) return;
-  // The coroutine runs after all that has arrived with this step: one round for all of it.
+  // The coroutine runs after all messages of this step are handled: one round for their commands.
   round_starting_ = true;
   runtime_.Spawn("replicate", [this] { Round(); });
 }
@@ -265,34 +324,8 @@ void Raft::Round() {
   AppendPending();
   const std::uint64_t end = last_index() + 1;
   const auto own_write = PersistEntries(first);
-
-  std::vector<PeerId> peers;
-  for (PeerId peer : runtime_.peers()) {
-    if (!FollowerOf(peer).keeps_up) continue;
-    if (runtime_.HeldBytes(peer) > kHeldBytesMax) {
-      Lag(peer, first);
-    } else {
-      FollowerOf(peer).next_index = end;
-      peers.push_back(peer);
-    }
-  }
-  Broadcast<AppendEntries> broadcast(runtime_.rpc(), peers, MakeAppend(first, end));
-  const auto quorum = QuorumEvent::Majority(runtime_.replicas());
-  const auto everybody = std::make_shared<AndEvent>();
-  quorum->Add(own_write, [this, term, end] {
-    if (Leads(term)) durable_index_ = std::max(durable_index_, end - 1);
-    return true;
-  });
-  for (const auto& call : broadcast.calls()) {
-    everybody->Add(call);
-    quorum->Add(call, [this, term, &answered = *call] {
-      return Leads(term) && OnAppendReply(FollowerOf(answered.peer()), answered.reply());
-    });
-  }
-  // Who lags cannot answer this round; its catch-up may yet make the majority.
-  for (int absent = quorum->total(); absent > static_cast<int>(peers.size()) + 1; --absent) {
-    quorum->VoteNo(absent - 1);
-  }
+  Broadcast<AppendEntries> round = SendRound(first, end);
+  const auto quorum = VotesOn(round, own_write, end);
 
   ++rounds_;
   quorum->Wait(kStragglerGrace);
@@ -300,19 +333,13 @@ void Raft::Round() {
   AdvanceCommit();
   StartRound();
 
-  // The clients have their answer; what follows delays nobody. Stragglers get a while, then their
-  // frames are taken back.
-  everybody->Wait(kStragglerGrace);
-  const auto stragglers = broadcast.Stragglers();
-  broadcast.Release();
-  if (Leads(term)) {
-    for (PeerId peer : stragglers) Lag(peer, first);
-  }
-  own_write->Wait();  // our own disk may be the slowest: the quorum must live to hear of it
+  // The clients have their answer: these waits delay nobody.
+  ReleaseStragglers(round, term, first);
+  own_write->Wait();  // our own disk may be the slowest: the quorum must live until then
 }
 
 void Raft::AppendPending() {
-  // The round works for the client whose command comes first: its messages say so.
+  // The round's messages name the client of the first command: a round has one dependency.
   if (pending_.front().done) runtime_.set_dependency(pending_.front().client);
   std::size_t bytes = 0;
   auto next = pending_.begin();
@@ -322,6 +349,52 @@ void Raft::AppendPending() {
     bytes += RaftLog::SizeOf(log_.At(last_index()));
   }
   pending_.erase(pending_.begin(), next);
+}
+
+Broadcast<AppendEntries> Raft::SendRound(std::uint64_t first, std::uint64_t end) {
+  std::vector<PeerId> peers;
+  for (PeerId peer : runtime_.peers()) {
+    if (!ProgressOf(peer).InRounds()) continue;
+    if (runtime_.HeldBytes(peer) > kHeldBytesMax) {
+      FellBehind(peer, first);
+    } else {
+      ProgressOf(peer).RoundSent(end);
+      peers.push_back(peer);
+    }
+  }
+  return {runtime_.rpc(), peers, MakeAppend(first, end)};
+}
+
+std::shared_ptr<QuorumEvent> Raft::VotesOn(const Broadcast<AppendEntries>& round,
+                                           const std::shared_ptr<DiskEvent>& own_write,
+                                           std::uint64_t end) {
+  const std::uint64_t term = term_;
+  const auto quorum = QuorumEvent::Majority(runtime_.replicas());
+  quorum->Add(own_write, [this, term, end] {
+    if (Leads(term)) durable_index_ = std::max(durable_index_, end - 1);
+    return true;
+  });
+  for (const auto& call : round.calls()) {
+    quorum->Add(call, [this, term, &answered = *call] {
+      return Leads(term) && OnAppendReply(answered.peer(), answered.reply());
+    });
+  }
+  // A follower that has fallen behind cannot answer this round.
+  for (int absent = quorum->total(); absent > static_cast<int>(round.size()) + 1; --absent) {
+    quorum->VoteLost(absent - 1);
+  }
+  return quorum;
+}
+
+void Raft::ReleaseStragglers(Broadcast<AppendEntries>& round, std::uint64_t term,
+                             std::uint64_t first) {
+  const auto everybody = std::make_shared<AndEvent>();
+  for (const auto& call : round.calls()) everybody->Add(call);
+  everybody->Wait(kStragglerGrace);
+  const auto stragglers = round.Stragglers();
+  round.Release();
+  if (!Leads(term)) return;
+  for (PeerId peer : stragglers) FellBehind(peer, first);
 }
 
 AppendEntries Raft::MakeAppend(std::uint64_t first_index, std::uint64_t end_index) const {
@@ -335,77 +408,69 @@ AppendEntries Raft::MakeAppend(std::uint64_t first_index, std::uint64_t end_inde
   return request;
 }
 
-bool Raft::OnAppendReply(Follower& follower, const AppendEntriesReply& reply) {
+bool Raft::OnAppendReply(PeerId peer, const AppendEntriesReply& reply) {
   if (reply.term > term_) {
     BecomeFollower(reply.term);
     return false;
   }
   if (reply.success) {
-    follower.match_index = std::max(follower.match_index, reply.match_index);
+    ProgressOf(peer).Acknowledged(reply.match_index);
   } else {
-    // Its log differs: a catch-up goes back to where it may still agree.
-    const auto peer = static_cast<PeerId>(&follower - followers_.data());
-    Lag(peer, std::max(reply.conflict_index, follower.match_index + 1));
+    FellBehind(peer, reply.conflict_index);  // the logs may agree before that entry
   }
   return reply.success;
 }
 
-void Raft::Lag(PeerId peer, std::uint64_t from) {
-  Follower& follower = FollowerOf(peer);
-  follower.next_index = std::min(follower.next_index, from);
-  follower.keeps_up = false;
-  if (std::exchange(follower.catching_up, true)) return;
+void Raft::FellBehind(PeerId peer, std::uint64_t from) {
+  if (!ProgressOf(peer).FellBehind(from)) return;
   runtime_.Spawn("catch-up", [this, peer] { CatchUp(peer); });
 }
 
 void Raft::CatchUp(PeerId peer) {
-  runtime_.set_dependency({});  // no client asked for this: a background task
+  runtime_.set_dependency({});  // a background task: no client asked for it
   const std::uint64_t term = term_;
-  Follower& follower = FollowerOf(peer);
-  std::size_t budget = kCatchUpBytesMin;
-  Duration took = kForever;
-  Duration timeout = kCatchUpTimeoutMin;
-  while (Leads(term) && !follower.keeps_up) {
-    if (follower.next_index <= log_.base_index()) {
-      if (!SendSnapshot(peer)) runtime_.Sleep(kHeartbeatInterval);
-      continue;
-    }
-    const std::uint64_t first = follower.next_index;
-    std::uint64_t end = first;
-    for (std::size_t bytes = 0; end <= last_index() && bytes < budget; ++end) {
-      bytes += RaftLog::SizeOf(log_.At(end));
-    }
-    // The end of the log is in reach of a follower that answers promptly: from here on it is
-    // broadcast to, behind this request on the same connection.
-    if (end > last_index() && took < kCatchUpTarget) {
-      follower.keeps_up = true;
-      follower.next_index = end;
-      if (first == end) break;
-    }
-    const Time sent = runtime_.Now();
-    const auto call = runtime_.rpc().Call(peer, MakeAppend(first, end));
-    const Outcome outcome = call->Wait(timeout);
-    runtime_.rpc().Release(*call);  // if it has no answer by now, it must not stay queued either
-    if (!Leads(term)) break;
-    took = runtime_.Now() - sent;
-    if (outcome != Outcome::kReady) {
-      Lag(peer, first);
-      timeout = std::min(timeout * 2, kCatchUpTimeoutMax);
-      runtime_.Sleep(kHeartbeatInterval);  // it may be dead: do not shout at it
-    } else if (OnAppendReply(follower, call->reply())) {
-      if (!follower.keeps_up) follower.next_index = follower.match_index + 1;
-      AdvanceCommit();
-    }
-    budget = std::clamp(took < kCatchUpTarget ? budget * 2 : budget / 2, kCatchUpBytesMin,
-                        kCatchUpBytesMax);
+  while (Leads(term) && ProgressOf(peer).state() != Progress::State::kReplicate) {
+    const bool compacted = ProgressOf(peer).next_index() <= log_.base_index();
+    const bool answered = compacted ? SendSnapshot(peer) : SendEntries(peer);
+    if (!answered) runtime_.Sleep(kHeartbeatInterval);  // limits retries to a silent follower
   }
-  if (Leads(term)) follower.catching_up = false;
 }
 
-// One snapshot, chunk by chunk. False if the follower did not answer: it may be dead, or slow.
-bool Raft::SendSnapshot(PeerId peer) {
+bool Raft::SendEntries(PeerId peer) {
   const std::uint64_t term = term_;
-  const Snapshot snapshot = snapshot_;  // a newer one must not get mixed with it
+  Progress& progress = ProgressOf(peer);
+  const std::uint64_t first = progress.next_index();
+  const std::uint64_t end = EndOfRequest(first, progress.request_bytes());
+  if (end > last_index() && progress.state() == Progress::State::kCatchUp) {
+    progress.Join(end);
+    if (progress.state() == Progress::State::kReplicate) return true;
+  }
+  const Time sent = runtime_.Now();
+  const auto call = runtime_.rpc().Call(peer, MakeAppend(first, end));
+  const Outcome outcome = call->Wait(progress.request_timeout());
+  runtime_.rpc().Release(*call);  // an unanswered request must not stay in our queue
+  if (!Leads(term)) return true;
+  if (outcome != Outcome::kReady) {
+    progress.RequestLost(first);
+    return false;
+  }
+  if (OnAppendReply(peer, call->reply())) AdvanceCommit();
+  if (Leads(term)) progress.RequestAnswered(runtime_.Now() - sent);
+  return true;
+}
+
+std::uint64_t Raft::EndOfRequest(std::uint64_t first, std::size_t bytes) const {
+  std::uint64_t end = first;
+  for (std::size_t size = 0; end <= last_index() && size < bytes; ++end) {
+    size += RaftLog::SizeOf(log_.At(end));
+  }
+  return end;
+}
+
+bool Raft::SendSnapshot(PeerId peer) {
+  ProgressOf(peer).SnapshotNeeded();
+  const std::uint64_t term = term_;
+  const Snapshot snapshot = snapshot_;  // a newer one may replace snapshot_ meanwhile
   std::uint64_t received = 0;
   do {
     const auto chunk = std::string_view(snapshot.state).substr(received, kSnapshotChunkBytes);
@@ -420,11 +485,9 @@ bool Raft::SendSnapshot(PeerId peer) {
       return false;
     }
     received = call->reply().received;
-    if (received > snapshot.state.size()) return false;  // it makes no sense
+    if (received > snapshot.state.size()) return false;  // a nonsensical answer
   } while (received < snapshot.state.size());
-  Follower& follower = FollowerOf(peer);
-  follower.match_index = std::max(follower.match_index, snapshot.last_index);
-  follower.next_index = follower.match_index + 1;
+  ProgressOf(peer).Acknowledged(snapshot.last_index);
   return true;
 }
 
@@ -434,9 +497,9 @@ void Raft::HeartbeatLoop() {
   while (Leads(term)) {
     Heartbeat();
     if (!Leads(term)) return;
-    AdvanceCommit();  // an answer, or our own disk, may have been too late for its round
+    AdvanceCommit();  // answers, or our own disk, may have come after the end of their round
     if (runtime_.Now() - last_quorum_ > kElectionTimeoutMax) {
-      BecomeFollower(term);  // cut off from the majority: let clients look elsewhere
+      BecomeFollower(term);  // no majority is in reach: clients must look for another leader
     }
   }
 }
@@ -446,7 +509,7 @@ void Raft::Heartbeat() {
   BroadcastCalls calls(runtime_.rpc());
   const auto quorum = AskWhoFollows(calls);
   if (quorum->Wait(kHeartbeatInterval) == Outcome::kReady) last_quorum_ = runtime_.Now();
-  // The others have until the next heartbeat: theirs may be the answer that tells of a newer term.
+  // Slower followers have until the next heartbeat: one of them may know a newer term.
   runtime_.Sleep(std::max(next - runtime_.Now(), Duration::zero()));
   calls.Release();
 }
@@ -455,13 +518,13 @@ std::shared_ptr<QuorumEvent> Raft::AskWhoFollows(BroadcastCalls& calls) {
   const std::uint64_t term = term_;
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
   for (PeerId peer : runtime_.peers()) {
-    const std::uint64_t known = std::max(FollowerOf(peer).match_index, log_.base_index()) + 1;
+    const std::uint64_t known = std::max(ProgressOf(peer).match_index(), log_.base_index()) + 1;
     const auto call = runtime_.rpc().Call(peer, MakeAppend(known, known));
     calls.Include(call);
     quorum->Add(call, [this, term, &answered = *call] {
       if (!Leads(term)) return false;
-      OnAppendReply(FollowerOf(answered.peer()), answered.reply());
-      return answered.reply().term == term;  // it follows us, whatever its log
+      OnAppendReply(answered.peer(), answered.reply());
+      return answered.reply().term == term;  // it follows us, even if its log differs
     });
   }
   quorum->VoteYes(runtime_.replicas() - 1);
@@ -471,27 +534,28 @@ std::shared_ptr<QuorumEvent> Raft::AskWhoFollows(BroadcastCalls& calls) {
 void Raft::AdvanceCommit() {
   if (role_ != Role::kLeader) return;
   std::vector<std::uint64_t> matches;
-  for (PeerId peer : runtime_.peers()) matches.push_back(FollowerOf(peer).match_index);
+  for (PeerId peer : runtime_.peers()) matches.push_back(ProgressOf(peer).match_index());
   matches.push_back(durable_index_);
   std::sort(matches.begin(), matches.end());
   const std::uint64_t majority = matches[(matches.size() - 1) / 2];
-  // Entries of earlier terms commit only together with one of ours (section 5.4.2).
+  // Entries of earlier terms commit only together with an entry of our term (section 5.4.2).
   if (majority > commit_index_ && TermAt(majority) == term_) CommitUpTo(majority);
 }
 
 // ---- reads ----
 
-void Raft::ReadIndex(ReadDone done) {
+void Raft::ReadIndex(const Dependency& client, ReadDone done) {
   if (role_ != Role::kLeader) {
     done(false);
     return;
   }
-  reads_.push_back(std::move(done));
+  reads_.push_back({client, std::move(done)});
   StartConfirming();
 }
 
 void Raft::StartConfirming() {
-  // Before an entry of our own term is committed we do not know what earlier leaders committed.
+  // Until an entry of our own term is committed, earlier leaders may have committed more than we
+  // know.
   const bool knows_commits = TermAt(commit_index_) == term_;
   if (reads_.empty() || !knows_commits || std::exchange(confirming_, true)) return;
   runtime_.Spawn("confirm", [this] { ConfirmLeadership(); });
@@ -500,14 +564,15 @@ void Raft::StartConfirming() {
 void Raft::ConfirmLeadership() {
   const std::uint64_t term = term_;
   while (Leads(term) && !reads_.empty()) {
-    // Whatever was acknowledged before these reads came is committed here, and so applied. If a
-    // majority still follows us after that, no other leader can have acknowledged more.
+    // Every command that we acknowledged before these reads came is applied. If a majority still
+    // follows us after that, no other leader can have acknowledged more.
     const auto reads = std::exchange(reads_, {});
+    runtime_.set_dependency(reads.front().client);
     BroadcastCalls calls(runtime_.rpc());
     const auto quorum = AskWhoFollows(calls);
     const bool confirmed = quorum->Wait(kElectionTimeoutMin) == Outcome::kReady;
     calls.Release();
-    for (const ReadDone& done : reads) done(confirmed && Leads(term));
+    for (const PendingRead& read : reads) read.done(confirmed && Leads(term));
   }
   confirming_ = false;
   if (role_ == Role::kLeader) StartConfirming();  // of a later term
@@ -517,7 +582,7 @@ void Raft::ConfirmLeadership() {
 
 AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   if (request.term < term_) {
-    AwaitDurable();  // the newer term that we answer with must be on disk
+    AwaitDurable();  // the answer names our term, which must be on disk
     return {term_, false, 0, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
@@ -585,9 +650,9 @@ void Raft::FailWaiting(SubmitStatus status) {
     waiting.done({status, leader_, waiting.index, ""});
   }
   for (const Pending& pending : std::exchange(pending_, {})) {
-    if (pending.done) pending.done({SubmitStatus::kNotLeader, leader_, 0, ""});
+    if (pending.done) pending.done({SubmitStatus::kNotProposer, leader_, 0, ""});
   }
-  for (const ReadDone& done : std::exchange(reads_, {})) done(false);
+  for (const PendingRead& read : std::exchange(reads_, {})) read.done(false);
 }
 
 // ---- snapshots ----
@@ -602,8 +667,8 @@ void Raft::CompactIfLarge() {
   for (std::uint64_t i = log_.base_index() + 1; i <= index; ++i) {
     goes += RaftLog::SizeOf(log_.At(i));
   }
-  // What stays is written anew. While a long tail waits for its commit, that would be much for
-  // little, and again with every few entries that are committed.
+  // The entries that stay are written again. Behind a long tail of uncommitted entries that would
+  // cost much and free little, time after time.
   if (goes < log_.bytes() / 3) return;
   snapshot_ = {commit_index_, TermAt(commit_index_), machine_.Snapshot()};
   PersistSnapshot();
@@ -612,8 +677,8 @@ void Raft::CompactIfLarge() {
   ChooseWhenToCompact();
 }
 
-// Replicas that compacted at the same moment would keep all disks busy at once. A quorum hides one
-// that is slow for a while, not two.
+// If all replicas compacted at the same moment, all disks would be busy. A quorum hides one busy
+// disk of three, not two.
 void Raft::ChooseWhenToCompact() {
   constexpr auto kMost = static_cast<std::int64_t>(kCompactAboveBytes);
   compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(kMost / 2, kMost));
@@ -660,7 +725,7 @@ bool Raft::TakeChunk(const InstallSnapshot& request) {
 void Raft::InstallIncoming() {
   snapshot_ = std::exchange(incoming_, {}).snapshot;
   const std::uint64_t index = snapshot_.last_index;
-  // What follows the snapshot in our log stays only if it is the same log.
+  // The entries behind the snapshot stay only if our log agrees with the snapshot.
   if (log_.Knows(index) && TermAt(index) == snapshot_.last_term) {
     log_.CompactUpTo(index);
   } else {

@@ -1,7 +1,7 @@
-// The key-value store: the state machine that a Raft log is applied to (lab 3).
+// The key-value store: the state machine that the log is applied to (lab 3).
 //
-// Its state is two tables, keys and sessions, and a function of the log alone: no clock, no draw,
-// no address has a say in it, so all replicas have the same after the same entry.
+// Its state is two tables, keys and sessions. It is a function of the log alone: it does not depend
+// on a clock, a random draw or an address. So all replicas have equal states after the same entry.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace depfast::kv {
 
-class KvStore final : public raft::StateMachine {
+class KvStore final : public StateMachine {
  public:
   // Executes the encoded command (EncodeCommand) at `index`, and returns the encoded reply.
   std::string Apply(std::uint64_t index, std::string_view command) override;
@@ -28,20 +28,20 @@ class KvStore final : public raft::StateMachine {
   std::string Snapshot() const override;
   void Restore(std::string_view snapshot) override;
 
-  // Executes a command that only reads (CommandForm::reads) on the state as it is now.
-  // Requires: WhatIsWrong(command) has nothing to say.
+  // Executes a command that only reads (CommandForm::reads) on the current state.
+  // Requires: WhatIsWrong(command) finds no error.
   Reply Read(const Command& command) const;
 
  private:
   using SessionId = std::uint64_t;  // the index of the entry that made the session
 
-  // What is remembered of a client that wants each of its commands executed once (Ongaro's thesis,
+  // The session of a client whose commands are executed exactly once (Ongaro's thesis,
   // section 6.3).
   struct Session {
-    std::uint64_t entries = 0;        // for how many it lives unused
-    std::uint64_t last_used = 0;      // the index of the latest entry that named it
-    std::uint64_t last_sequence = 0;  // of the latest command executed; 0: none yet
-    Reply last_reply;                 // its reply
+    std::uint64_t entries = 0;        // the session expires after more entries without its use
+    std::uint64_t last_used = 0;      // the index of the latest entry that named the session
+    std::uint64_t last_sequence = 0;  // of the latest executed command; 0: none yet
+    Reply last_reply;                 // the reply to that command
     MSGPACK_DEFINE(entries, last_used, last_sequence, last_reply)
 
     std::uint64_t last_entry() const { return last_used + entries; }
@@ -58,12 +58,12 @@ class KvStore final : public raft::StateMachine {
   void ExpireSessions(std::uint64_t index);
   void IndexSessions();
 
-  // The value, or nothing.
+  // The value of `key`, or nothing if the key is absent.
   std::optional<std::string> ValueOf(const std::string& key) const;
 
   std::map<std::string, std::string> values_;
   std::map<SessionId, Session> sessions_;
-  // sessions_ by the last entry that finds them alive.
+  // Invariant: holds (last_entry(), id) for each of sessions_, sorted by the last live index.
   std::set<std::pair<std::uint64_t, SessionId>> expiry_;
 };
 

@@ -1,4 +1,4 @@
-// What a wait for a quorum costs: made, given five children, waited for, decided by three of them.
+// The cost of a wait for a quorum of five children that three of them decide.
 #include <benchmark/benchmark.h>
 
 #include <array>

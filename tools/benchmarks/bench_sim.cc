@@ -1,7 +1,7 @@
-// How fast the simulator is: events, sealed crossings, and committed operations of the reference
-// Raft, each per second of wall time on one core. Prints a line of JSON for each.
+// bench_sim: the speed of the simulator in events, sealed crossings and committed operations of the
+// reference Raft, each per second of wall time on one core. It prints a line of JSON for each.
 //
-// Lives here and not in framework/bench because the last two run the reference solutions.
+// It is apart from framework/bench because the last two run the reference solutions.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,15 +11,17 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "depfast/host/service.h"
 #include "raft_checker.h"
-#include "raft_client.h"
 #include "sealed/sealed_backend.h"
 #include "sim/simulator.h"
 #include "sim/step_host.h"
+#include "submit_client.h"
 #include "testkit/client.h"
 #include "testkit/load.h"
 
@@ -76,9 +78,9 @@ double Best(const std::function<double()>& once) {
 }
 
 void Print(const char* name, double value, const char* unit, double at_least) {
-  std::printf("{\"name\": \"%s\", \"value\": %.0f, \"unit\": \"%s\", \"at_least\": %.0f}\n", name,
-              value, unit, at_least);
-  std::fflush(stdout);
+  const nlohmann::ordered_json line = {
+      {"name", name}, {"value", value}, {"unit", unit}, {"at_least", at_least}};
+  std::cout << line.dump() << std::endl;
 }
 
 double EchoEvents() {
@@ -95,7 +97,7 @@ double EchoEvents() {
   return PerSecond(simulator, [&] { return simulator.events(); });
 }
 
-// A Raft under a closed loop of clients, wherever its replicas run.
+// A Raft under a closed loop of clients. `make_backend` decides where its replicas run.
 class RaftLoad {
  public:
   RaftLoad(int replicas, int clients, sim::BackendFactory make_backend)
@@ -113,7 +115,7 @@ class RaftLoad {
   static constexpr std::size_t kCommandBytes = 100;
 
   sim::Simulator simulator_;
-  raft::RaftClient client_;
+  SubmitClient client_;
   testkit::ClosedLoop loop_;
 };
 

@@ -1,46 +1,34 @@
-// What one batch of a replica's disk costs on this machine, carried out as the real host does it.
-// Prints one line of JSON. `kit bench calibrate` runs one of these for each replica, all at once.
+// calibrate_disk: measures one batch of a replica's disk on this machine, with the code of the real
+// host. It prints one line of JSON. `kit bench calibrate` runs one process for each replica at
+// once.
 //
-// append: BYTES to a log, and a sync. replace: as when a replica compacts its log, a log of 3 MiB
-// gets a successor of BYTES, and a small file one, too; and a sync.
+// "append" writes BYTES to a log and syncs. "replace" does what a compaction does: a log of 3 MiB
+// is replaced by one of BYTES, a small file by another, and both are synced.
 //
-// A batch's time has three parts: on the core, ready and waiting for the core, and asleep until the
-// device has done its work. The simulator makes the second itself; this tells the other two.
+// The time of a batch has three parts: the thread runs, it waits for the core, or it sleeps until
+// the device is done. The simulator computes the second part; this program measures the others.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "program.h"
 #include "real/descriptor.h"
 #include "real/disk_files.h"
 
 namespace depfast::real {
 namespace {
 
-constexpr const char* kUsage = "usage: calibrate_disk append|replace DIRECTORY BYTES MILLISECONDS";
 constexpr std::size_t kReplacedBytes = std::size_t{3} << 20;
 constexpr std::size_t kSmallBytes = 4096;
 
-std::int64_t ParseNumber(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 ||
-      number > 10'000'000) {
-    throw std::invalid_argument("'" + std::string(text) + "' is not a number from 1 to 10000000");
-  }
-  return number;
-}
-
-// Of this thread, since it began.
+// Times and counts of this thread since its start.
 struct Clocks {
   std::int64_t wall_ns;
   std::int64_t cpu_ns;
@@ -100,8 +88,8 @@ void Run(DiskFiles& files, const Batch& batch) {
   }
 }
 
-// `before` each batch comes one that is not measured, unless it is empty.
-void Measure(const std::string& directory, const Batch& before, const Batch& batch,
+// Runs `batch` again and again and measures it. `before` runs first each time and is not measured.
+Json Measure(const std::string& directory, const Batch& before, const Batch& batch,
              std::chrono::milliseconds time) {
   DiskCounters counters;
   DiskFiles files(OpenDataDirectory(directory), counters);
@@ -120,35 +108,29 @@ void Measure(const std::string& directory, const Batch& before, const Batch& bat
     asleep.push_back(last.wall_ns - first.wall_ns - cpu - (last.ready_ns - first.ready_ns));
     sleeps += last.sleeps - first.sleeps;
   }
-  std::printf("{\"batches\":%zu,\"sleeps\":%lld,\"asleep_ns\":[", asleep.size(),
-              static_cast<long long>(sleeps));
-  for (std::size_t i = 0; i < asleep.size(); ++i) {
-    std::printf("%s%lld", i == 0 ? "" : ",", static_cast<long long>(asleep[i]));
-  }
-  std::printf("]}\n");
+  return {{"batches", asleep.size()}, {"sleeps", sleeps}, {"asleep_ns", asleep}};
 }
 
 }  // namespace
 }  // namespace depfast::real
 
-// Exit status: 0, or 2 with one line that says why.
 int main(int argc, char** argv) {
   using namespace depfast::real;
-  try {
-    const std::string what = argc == 5 ? argv[1] : "";
-    if (what != "append" && what != "replace") throw std::invalid_argument(kUsage);
-    const auto bytes = static_cast<std::size_t>(ParseNumber(argv[3]));
-    const std::chrono::milliseconds time(ParseNumber(argv[4]));
-    if (what == "append") {
-      Measure(argv[2], {}, {Append("log", bytes)}, time);
-    } else {
-      Measure(argv[2], {Append("log", kReplacedBytes)},
-              {Append("new", kSmallBytes), Rename("new", "small"), Append("new", bytes),
-               Rename("new", "log")},
-              time);
-    }
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "calibrate_disk: %s\n", error.what());
-    return 2;
-  }
+  std::string what;
+  std::string directory;
+  std::size_t bytes = 0;
+  int milliseconds = 0;
+  CLI::App app("Measures what one batch of a replica's disk costs.", "calibrate_disk");
+  app.add_option("what", what)->required()->check(CLI::IsMember({"append", "replace"}));
+  app.add_option("directory", directory)->required();
+  app.add_option("bytes", bytes)->required()->check(CLI::Range(1, 10'000'000));
+  app.add_option("milliseconds", milliseconds)->required()->check(depfast::kPositive);
+  return depfast::RunProgram(app, argc, argv, [&] {
+    const std::chrono::milliseconds time(milliseconds);
+    if (what == "append") return Measure(directory, {}, {Append("log", bytes)}, time);
+    return Measure(directory, {Append("log", kReplacedBytes)},
+                   {Append("new", kSmallBytes), Rename("new", "small"), Append("new", bytes),
+                    Rename("new", "log")},
+                   time);
+  });
 }

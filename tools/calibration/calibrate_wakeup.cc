@@ -1,9 +1,9 @@
-// What it costs to wake another process through the loopback: a ping-pong of single bytes between
-// two processes that sleep while they wait, and prints one line of JSON. `kit bench calibrate` runs
-// it with both on one core, and with each on its own.
+// calibrate_wakeup: measures the cost of waking another process through the loopback. Two processes
+// send each other single bytes and sleep while they wait. It prints one line of JSON. `kit bench
+// calibrate` runs it with both processes on one core, and with a core for each.
 //
-// What of a round trip is not time on a core is spent on the way: the switch to another process, or
-// the wake-up of a core that was idle.
+// A round trip takes longer than the processor time of both sides. The rest is the switch to
+// another process, or the wake-up of an idle core.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -14,32 +14,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "program.h"
 #include "real/descriptor.h"
 
 namespace depfast::real {
 namespace {
-
-constexpr const char* kUsage = "usage: calibrate_wakeup CORE CORE MILLISECONDS";
-
-int ParseNumber(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > 100'000) {
-    throw std::invalid_argument("'" + std::string(text) + "' is not a number from 0 to 100000");
-  }
-  return number;
-}
 
 void PinTo(int core) {
   cpu_set_t set;
@@ -107,7 +93,7 @@ std::int64_t Now() {
   return std::chrono::nanoseconds(now).count();
 }
 
-void Measure(int core, int other, std::chrono::milliseconds time) {
+Json Measure(int core, int other, std::chrono::milliseconds time) {
   Pair pair = Connect();
   const pid_t child = fork();
   if (child < 0) ThrowErrno("fork");
@@ -134,27 +120,25 @@ void Measure(int core, int other, std::chrono::milliseconds time) {
   const auto middle = trips.begin() + static_cast<std::ptrdiff_t>(trips.size() / 2);
   std::nth_element(trips.begin(), middle, trips.end());
   const std::int64_t cpu = CpuOf(after) - CpuOf(before) + CpuOf(theirs);
-  std::printf("{\"round_trips\":%zu,\"median_ns\":%lld,\"mean_ns\":%lld,\"cpu_ns\":%lld}\n",
-              trips.size(), static_cast<long long>(*middle),
-              static_cast<long long>((last - first) / static_cast<std::int64_t>(trips.size())),
-              static_cast<long long>(cpu / static_cast<std::int64_t>(trips.size())));
+  const auto count = static_cast<std::int64_t>(trips.size());
+  return {{"round_trips", count},
+          {"median_ns", *middle},
+          {"mean_ns", (last - first) / count},
+          {"cpu_ns", cpu / count}};
 }
 
 }  // namespace
 }  // namespace depfast::real
 
-// Exit status: 0, or 2 with one line that says why.
 int main(int argc, char** argv) {
-  using namespace depfast::real;
-  try {
-    if (argc != 4) throw std::invalid_argument(kUsage);
-    const int core = ParseNumber(argv[1]);
-    const int other = ParseNumber(argv[2]);
-    const int milliseconds = ParseNumber(argv[3]);
-    if (milliseconds == 0) throw std::invalid_argument("no time to measure in");
-    Measure(core, other, std::chrono::milliseconds(milliseconds));
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "calibrate_wakeup: %s\n", error.what());
-    return 2;
-  }
+  int core = 0;
+  int other = 0;
+  int milliseconds = 0;
+  CLI::App app("Measures what it costs to wake another process.", "calibrate_wakeup");
+  app.add_option("core", core)->required()->check(CLI::NonNegativeNumber);
+  app.add_option("other", other)->required()->check(CLI::NonNegativeNumber);
+  app.add_option("milliseconds", milliseconds)->required()->check(depfast::kPositive);
+  return depfast::RunProgram(app, argc, argv, [&] {
+    return depfast::real::Measure(core, other, std::chrono::milliseconds(milliseconds));
+  });
 }

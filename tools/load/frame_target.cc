@@ -1,4 +1,4 @@
-// Puts to replicas of ours: frames on a few connections to the leader, one thread.
+// Puts to the kit's replicas: frames on a few connections to the leader, one thread.
 #include "frame_target.h"
 
 #include <poll.h>
@@ -33,11 +33,11 @@ std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes) {
   return Answer{frame->header.call, *fate};
 }
 
-// Whether the replica leads, now.
+// Returns whether the replica leads now.
 bool Leads(const real::Endpoint& replica, const Dialect& dialect) {
   constexpr Duration kPatience = 500ms;
   try {
-    real::Client client(replica, real::kNobody, kPatience);
+    real::Client client(replica, kNobody, kPatience);
     client.Send(dialect.encode_probe());
     const auto bytes = client.Receive(kPatience);
     const auto answer = bytes ? AnswerIn(dialect, *bytes) : std::nullopt;
@@ -63,7 +63,7 @@ class FrameTarget final : public PutTarget {
   FrameTarget(const TargetOptions& options, const Dialect& dialect) : dialect_(dialect) {
     const auto leader = FindLeader(options.replicas, dialect);
     for (int i = 0; i < options.connections; ++i) {
-      // The greeting is all that has been said: the client's socket is as good as a new one.
+      // Only the greeting was sent, so the client's socket is as good as a new one.
       const real::Client greeted(leader);
       auto& lane = lanes_.emplace_back(real::Descriptor(dup(greeted.fd())), counters_);
       lane.connection.reader().set_frame_bytes_max(kMaxFrameBytes);

@@ -1,4 +1,4 @@
-// Puts to replicas of ours: what a lab's messages are like, and a target that speaks them.
+// Puts to the kit's replicas: how a lab encodes its messages, and a target that sends them.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace depfast::load {
 
 enum class Fate { kCommitted, kNotLeader, kUnknown };
 
-// How a lab's replicas are spoken to. None is null.
+// How a lab encodes its messages. No member is null.
 struct Dialect {
   // A request to put a value, as a frame.
   std::string (*encode_put)(CallId call, std::string_view key, std::string_view value);

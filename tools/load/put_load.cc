@@ -59,9 +59,9 @@ class Loop {
     target_.Start(id, "key " + std::to_string(id % kKeys), value_);
   }
 
-  // Each arrival is moved by up to half an interval either way: without that, arrivals fall into
-  // step with batches. A put's latency counts from when it was due, not from when we got round to
-  // it: a stall of ours, or of the store's, costs all that were due meanwhile.
+  // Each arrival is moved by up to half an interval either way, so that arrivals do not fall into
+  // step with batches. Latency counts from the time at which a put was due, not at which it was
+  // sent: a stall of the generator or of the store delays every put that was due meanwhile.
   void StartArrivals(Clock::time_point now) {
     const auto interval = Duration(std::chrono::seconds(1)) / options_.puts_per_second;
     while (next_arrival_ <= now) {

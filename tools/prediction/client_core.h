@@ -1,8 +1,8 @@
-// ClientCore: what the load generator itself costs.
+// ClientCore: the processor time of the load generator.
 //
-// To the simulator a client is outside the world and computes for free. A real one is a process on
-// a core: it sleeps until answers come, reads all that are there, hands them out, sends what they
-// make it send, and sleeps again. Under load that is part of every latency.
+// A simulated client is outside the world and computes for free. A real client is a process on a
+// core. It sleeps until answers arrive, reads them all, hands them out, sends the next requests and
+// sleeps again. Under load these turns are part of every latency.
 #pragma once
 
 #include <cstddef>

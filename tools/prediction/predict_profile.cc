@@ -1,22 +1,24 @@
 #include "predict_profile.h"
 
-#include <boost/property_tree/json_parser.hpp>
-#include <boost/property_tree/ptree.hpp>
-#include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
 
 namespace depfast::predict {
 namespace {
 
+using Json = nlohmann::json;
+
 // Reads the members of one object, each once, and refuses what is left over.
 class Reader {
  public:
-  Reader(const boost::property_tree::ptree& whole, const std::string& name) : name_(name) {
-    const auto found = whole.get_child_optional(name);
-    if (!found) throw std::invalid_argument("'" + name + "' is missing");
-    for (const auto& [member, value] : *found) members_.emplace(member, value.data());
+  Reader(const Json& whole, const std::string& name) : name_(name) {
+    const auto found = whole.find(name);
+    if (found == whole.end()) throw std::invalid_argument("'" + name + "' is missing");
+    members_ = found->get<std::map<std::string, Json>>();
   }
 
   template <typename Number>
@@ -34,7 +36,7 @@ class Reader {
     into = Duration(ns);
   }
 
-  // What the simulator divides by, or cannot do without.
+  // For numbers that the simulator divides by or needs at least one of.
   template <typename Number>
   void ReadPositive(const std::string& member, Number& into) {
     Read(member, into);
@@ -47,19 +49,17 @@ class Reader {
   }
 
  private:
-  std::int64_t WholeNumber(const std::string& member, const std::string& text) const {
-    constexpr std::size_t kDigitsMax = 15;
-    const bool digits = !text.empty() && text.size() <= kDigitsMax &&
-                        text.find_first_not_of("0123456789") == std::string::npos;
-    if (!digits) {
-      throw std::invalid_argument("'" + name_ + "." + member + "' is '" + text +
+  std::int64_t WholeNumber(const std::string& member, const Json& value) const {
+    constexpr std::uint64_t kLimit = 1'000'000'000'000'000;
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= kLimit) {
+      throw std::invalid_argument("'" + name_ + "." + member + "' is '" + value.dump() +
                                   "', which is not a whole number below 10^15");
     }
-    return std::stoll(text);
+    return value.get<std::int64_t>();
   }
 
   const std::string name_;
-  std::map<std::string, std::string> members_;
+  std::map<std::string, Json> members_;
 };
 
 void ReadCpu(Reader reader, sim::CpuModel& cpu) {
@@ -117,10 +117,10 @@ void ReadClient(Reader reader, ClientCosts& client) {
 }  // namespace
 
 Machine ReadMachine(const std::string& path) {
-  boost::property_tree::ptree whole;
+  Json whole;
   try {
-    boost::property_tree::read_json(path, whole);
-  } catch (const boost::property_tree::json_parser_error& error) {
+    whole = Json::parse(std::ifstream(path));
+  } catch (const Json::exception& error) {
     throw std::invalid_argument("cannot read the profile: " + std::string(error.what()));
   }
   Machine machine;

@@ -1,10 +1,7 @@
-// What the simulator says the reference Raft does on a calibrated machine: throughput and latency
-// of one load, as one line of JSON with put_load's names.
-#include <getopt.h>
-
+// predict_raft: simulates the reference Raft on a calibrated machine. It prints throughput and
+// latency of one load as one line of JSON, with the names that put_load uses.
+#include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -13,21 +10,17 @@
 
 #include "client_core.h"
 #include "depfast/host/service.h"
-#include "number_flag.h"
 #include "predict_profile.h"
-#include "raft_client.h"
+#include "program.h"
 #include "sim/simulator.h"
 #include "sim/step_host.h"
+#include "submit_client.h"
 #include "testkit/load.h"
 
 namespace depfast::predict {
 namespace {
 
-constexpr const char* kUsage =
-    "usage: predict_raft --profile FILE [--clients N | --rate PUTS_PER_SECOND] [--replicas N] "
-    "[--value-bytes N] [--warm-up-ms N] [--window-ms N] [--seed N] [--shared-core] [--shared-disk]";
-
-// put_load's keys are about so long; a command is a key and a value.
+// About the length of put_load's keys. A command is a key and a value.
 constexpr std::size_t kKeyBytes = 8;
 
 struct Flags {
@@ -43,49 +36,23 @@ struct Flags {
   bool shared_disk = false;
 };
 
-Flags ParseFlags(int argc, char** argv) {
-  enum {
-    kProfile,
-    kClients,
-    kRate,
-    kReplicas,
-    kValueBytes,
-    kWarmUp,
-    kWindow,
-    kSeed,
-    kSharedCore,
-    kSharedDisk
+void AddFlags(CLI::App& app, Flags& flags) {
+  const auto add_ms = [&app](const char* name, Duration& into, const char* text) {
+    app.add_option_function<int>(
+           name, [&into](int ms) { into = std::chrono::milliseconds(ms); }, text)
+        ->check(kPositive);
   };
-  static constexpr option kOptions[] = {{"profile", required_argument, nullptr, kProfile},
-                                        {"clients", required_argument, nullptr, kClients},
-                                        {"rate", required_argument, nullptr, kRate},
-                                        {"replicas", required_argument, nullptr, kReplicas},
-                                        {"value-bytes", required_argument, nullptr, kValueBytes},
-                                        {"warm-up-ms", required_argument, nullptr, kWarmUp},
-                                        {"window-ms", required_argument, nullptr, kWindow},
-                                        {"seed", required_argument, nullptr, kSeed},
-                                        {"shared-core", no_argument, nullptr, kSharedCore},
-                                        {"shared-disk", no_argument, nullptr, kSharedDisk},
-                                        {nullptr, 0, nullptr, 0}};
-  Flags flags;
-  opterr = 0;
-  for (int choice = 0; (choice = getopt_long(argc, argv, "", kOptions, nullptr)) != -1;) {
-    if (choice == '?') throw std::invalid_argument(kUsage);
-    const auto number = [&] { return NumberOfFlag(kOptions[choice].name, optarg); };
-    if (choice == kProfile) flags.profile = optarg;
-    if (choice == kClients) flags.clients = static_cast<int>(number());
-    if (choice == kRate) flags.puts_per_second = number();
-    if (choice == kReplicas) flags.replicas = static_cast<int>(number());
-    if (choice == kValueBytes) flags.value_bytes = static_cast<std::size_t>(number());
-    if (choice == kWarmUp) flags.warm_up = std::chrono::milliseconds(number());
-    if (choice == kWindow) flags.window = std::chrono::milliseconds(number());
-    if (choice == kSeed) flags.seed = static_cast<std::uint64_t>(number());
-    if (choice == kSharedCore) flags.shared_core = true;
-    if (choice == kSharedDisk) flags.shared_disk = true;
-  }
-  if (optind != argc || flags.profile.empty()) throw std::invalid_argument(kUsage);
-  if (flags.replicas >= kFirstClient) throw std::invalid_argument("--replicas is above 999");
-  return flags;
+  app.add_option("--profile", flags.profile, "the machine, calibrated")->required();
+  app.add_option("--clients", flags.clients, "of a closed loop")->check(kPositive);
+  app.add_option("--rate", flags.puts_per_second, "puts a second of an open loop instead")
+      ->check(kPositive);
+  app.add_option("--replicas", flags.replicas, "how many")->check(CLI::Range(1, kFirstClient - 1));
+  app.add_option("--value-bytes", flags.value_bytes, "of each put")->check(kPositive);
+  add_ms("--warm-up-ms", flags.warm_up, "before the window");
+  add_ms("--window-ms", flags.window, "that is measured");
+  app.add_option("--seed", flags.seed, "of the simulation")->check(kPositive);
+  app.add_flag("--shared-core", flags.shared_core, "the replicas have one core");
+  app.add_flag("--shared-disk", flags.shared_disk, "the replicas have one disk");
 }
 
 sim::SimOptions OptionsOf(const Flags& flags, const sim::Profile& profile) {
@@ -101,7 +68,7 @@ sim::SimOptions OptionsOf(const Flags& flags, const sim::Profile& profile) {
   return options;
 }
 
-// Steps and batches of all replicas: to hold against a real host's counters.
+// Counts steps and batches of all replicas, for comparison with a real host's counters.
 class Counts : public sim::Observer {
  public:
   void OnStep(PeerId, const sim::StepInput&, const sim::StepOutput&) override { ++steps; }
@@ -142,24 +109,25 @@ class Prediction {
     if (result().completed == 0) throw std::runtime_error("nothing was committed in the window");
   }
 
-  void Print() const {
+  Json Described() const {
     const double seconds = static_cast<double>(flags_.window.count()) / 1e9;
     const auto per_second = [&](std::uint64_t n) { return static_cast<double>(n) / seconds; };
     const auto us = [](Duration time) { return static_cast<double>(time.count()) / 1e3; };
-    std::printf(
-        "{\"seconds\":%.3f,\"committed\":%llu,\"failed\":%llu,\"puts_per_second\":%.1f,"
-        "\"mean_us\":%.1f,\"p50_us\":%.1f,\"p99_us\":%.1f,\"steps_per_second\":%.1f,"
-        "\"batches_per_second\":%.1f}\n",
-        seconds, static_cast<unsigned long long>(result().completed),
-        static_cast<unsigned long long>(result().failed), per_second(result().completed),
-        us(result().latencies.Mean()), us(result().latencies.Percentile(500)),
-        us(result().latencies.Percentile(990)), per_second(steps_), per_second(batches_));
+    return {{"seconds", seconds},
+            {"committed", result().completed},
+            {"failed", result().failed},
+            {"puts_per_second", per_second(result().completed)},
+            {"mean_us", us(result().latencies.Mean())},
+            {"p50_us", us(result().latencies.Percentile(500))},
+            {"p99_us", us(result().latencies.Percentile(990))},
+            {"steps_per_second", per_second(steps_)},
+            {"batches_per_second", per_second(batches_)}};
   }
 
  private:
   static constexpr std::uint64_t kArrivals = 77;  // the stream's number
 
-  // Until a first command is committed.
+  // Runs until a first command is committed.
   void Elect() {
     constexpr Time kPatience = 60s;
     bool committed = false;
@@ -175,7 +143,7 @@ class Prediction {
   const Flags flags_;
   Counts counts_;
   sim::Simulator simulator_;
-  raft::RaftClient raft_client_;
+  SubmitClient raft_client_;
   ClientCore client_;
   std::optional<testkit::ClosedLoop> closed_;
   std::optional<testkit::OpenLoop> open_;
@@ -186,20 +154,14 @@ class Prediction {
 }  // namespace
 }  // namespace depfast::predict
 
-// Exit status: 0, 1 if nothing could be predicted, 2 for bad usage; with one line that says why.
 int main(int argc, char** argv) {
   using namespace depfast::predict;
-  try {
-    const Flags flags = ParseFlags(argc, argv);
+  Flags flags;
+  CLI::App app("Predicts what the reference Raft does on a calibrated machine.", "predict_raft");
+  AddFlags(app, flags);
+  return depfast::RunProgram(app, argc, argv, [&] {
     Prediction prediction(flags, ReadMachine(flags.profile));
     prediction.Run();
-    prediction.Print();
-  } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "predict_raft: %s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "predict_raft: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+    return prediction.Described();
+  });
 }

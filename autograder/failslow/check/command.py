@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from failslow import cmake
 from failslow.check import (
     grades,
     matrix,
@@ -45,7 +46,7 @@ STEPS = (
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
-    Step(ASAN, suites.build("asan")),
+    Step(ASAN, suites.build("asan", cmake.CHECKS)),
     Step("C++ tests, sanitized", suites.ctest("asan"), needs=ASAN),
 )
 # --8<-- [end:steps]

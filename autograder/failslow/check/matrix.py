@@ -50,23 +50,38 @@ VARIANTS = (
 )
 
 
+@dataclass(frozen=True)
+class _Job:
+    """One suite in one variant: a process of its own."""
+
+    variant: Variant
+    lab: str
+    suite: str
+
+
 def run(context: Context) -> Counts:
     labs = load_labs(context.kit)
     suites = [(lab.id, suite) for lab in labs.by_id.values() for suite in lab.suites]
     for preset in ("debug", "clang"):
         cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in suites])
     counts = Counts()
-    expected: dict[str, str] = {}
-    with console.progress("Comparing trace hashes") as advance:
-        for index, variant in enumerate(VARIANTS):
-            advance(index, len(VARIANTS), variant.name)
-            if variant.fixed_addresses and not _can_fix_addresses():
-                counts.remarks.append("setarch -R is not permitted here: that variant was not run")
-                continue
-            found = _hashes(context.kit, variant, suites)
-            expected = expected or found
-            counts.add(compare(variant.name, expected, found))
-        advance(len(VARIANTS), len(VARIANTS), "")
+    variants = list(VARIANTS)
+    if not _can_fix_addresses():
+        counts.remarks.append("setarch -R is not permitted here: those variants were not run")
+        variants = [each for each in variants if not each.fixed_addresses]
+    hashes: dict[str, dict[str, str]] = {each.name: {} for each in variants}
+    for busy in (False, True):
+        jobs = [
+            _Job(variant, lab, suite)
+            for variant in variants
+            for lab, suite in suites
+            if variant.busy == busy
+        ]
+        for job, found in zip(jobs, _run_all(context.kit, jobs, busy), strict=True):
+            hashes[job.variant.name] |= found
+    expected = hashes[VARIANTS[0].name]
+    for name, found in hashes.items():
+        counts.add(compare(name, expected, found))
     return counts
 
 
@@ -94,17 +109,25 @@ def parse(text: str) -> dict[str, str]:
     return hashes
 
 
-def _hashes(kit: Kit, variant: Variant, suites: Sequence[tuple[str, str]]) -> dict[str, str]:
-    hashes: dict[str, str] = {}
-    with ExitStack() as busy, tempfile.TemporaryDirectory(prefix="failslow-matrix-") as scratch:
-        for _ in range(parallel.workers() if variant.busy else 0):
-            busy.enter_context(process.background([sys.executable, "-c", BUSY_LOOP]))
-        for lab, suite in suites:
-            result = Path(scratch) / f"{suite}.json"
-            argv = [*_argv(kit, variant, lab, suite), f"--gtest_output=json:{result}"]
-            _run(argv, variant)
-            hashes |= parse(result.read_text(encoding="utf-8"))
-    return hashes
+def _run_all(kit: Kit, jobs: Sequence[_Job], busy: bool) -> list[dict[str, str]]:
+    """Each job's hashes by test. `busy`: other work has every core meanwhile."""
+    with ExitStack() as loops, console.progress("Comparing trace hashes") as advance:
+        for _ in range(parallel.workers() if busy else 0):
+            loops.enter_context(process.background([sys.executable, "-c", BUSY_LOOP]))
+        return parallel.run_all(
+            jobs,
+            lambda job: _hashes(kit, job),
+            advance,
+            lambda job: f"{job.suite}, {job.variant.name}",
+        )
+
+
+def _hashes(kit: Kit, job: _Job) -> dict[str, str]:
+    with tempfile.TemporaryDirectory(prefix="failslow-matrix-") as scratch:
+        result = Path(scratch) / "result.json"
+        argv = [*_argv(kit, job.variant, job.lab, job.suite), f"--gtest_output=json:{result}"]
+        _run(argv, job.variant)
+        return parse(result.read_text(encoding="utf-8"))
 
 
 def _argv(kit: Kit, variant: Variant, lab: str, suite: str) -> list[str]:

@@ -8,7 +8,14 @@ from failslow.check.step import Context, Counts
 from failslow.kit import Kit
 
 PYTHON_DIRECTORIES = ("autograder", "fault-scripts", "site")
-CPP_DIRECTORIES = ("framework", "labs", "reference-solutions", "autograder", "fault-scripts")
+CPP_DIRECTORIES = (
+    "framework",
+    "labs",
+    "reference-solutions",
+    "tools",
+    "autograder",
+    "fault-scripts",
+)
 CPP_SUFFIXES = (".h", ".cc", ".cpp")
 
 

@@ -62,8 +62,10 @@ def _navigation(names: list[str]) -> list[Any]:
 
 
 def _listed(record: Path) -> str:
-    number, _, title = record.read_text(encoding="utf-8").partition("\n")[0][2:].partition(" ")
-    return f"- [{number}]({record.name}) {title}"
+    text = record.read_text(encoding="utf-8")
+    number, _, title = text.partition("\n")[0].removeprefix("# ").partition(" ")
+    superseded = " (superseded)" if "\n*Superseded by" in text else ""
+    return f"- [{number}]({record.name}) {title}{superseded}"
 
 
 def _kit(config: MkDocsConfig) -> Kit:

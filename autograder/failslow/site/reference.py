@@ -6,6 +6,7 @@ The pages are made at each build and not committed: they cannot differ from what
 import html
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,18 +91,22 @@ def _text(header: Header, links: Links) -> str:
     include = _code(f'#include "depfast/{header.path}"', links, ())
     parts = [f"# {header.path.name}", include, _prose(header.essay, links, own)]
     in_section = False
+    used: Counter[str] = Counter()
     for entry in header.entries:
+        used[_anchor(entry)] += 1
+        again = f"-{used[_anchor(entry)]}" if used[_anchor(entry)] > 1 else ""
         in_section = bool(entry.owner) and (in_section or not entry.code)
-        parts += _entry(entry, 2 + bool(entry.owner) + (in_section and bool(entry.code)), links)
+        level = 2 + bool(entry.owner) + (in_section and bool(entry.code))
+        parts += _entry(entry, level, _anchor(entry) + again, links)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _entry(entry: Entry, level: int, links: Links) -> list[str]:
+def _entry(entry: Entry, level: int, anchor: str, links: Links) -> list[str]:
     if not entry.code:
-        return [f"{'#' * level} {entry.comment} {{#{_anchor(entry)}}}"]
+        return [f"{'#' * level} {entry.comment} {{#{anchor}}}"]
     own = (*entry.names, entry.owner)
     titles = [_title(name, entry) for name in entry.names]
-    heading = f"{'#' * level} {_escaped(', '.join(titles))} {{#{_anchor(entry)}}}"
+    heading = f"{'#' * level} {_escaped(', '.join(titles))} {{#{anchor}}}"
     code = f"{entry.code.removesuffix(' {')};" if entry.is_class else entry.code
     return [heading if titles else "", _code(code, links, own), _prose(entry.comment, links, own)]
 

@@ -1,5 +1,5 @@
-// Children: what votes on its own, and quorums in other events.
-#include "holds.h"
+// Children: events that vote, and quorums in other events.
+#include "script_runner.h"
 
 namespace depfast::lab1 {
 namespace {
@@ -30,7 +30,7 @@ GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
   adder.Adds(quorum, inner);
   adder.Sees(quorum, {.ready = true, .yes = 3, .no = 0, .lost = 1});
   adder.SeesAccepts(value, 1);
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumChildren, FailedChildrenAreLost, "children", 2,
@@ -58,7 +58,7 @@ GRADED_TEST(QuorumChildren, FailedChildrenAreLost, "children", 2,
     waiter.At(200ms).Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 0, .lost = 1});
     waiter.SeesAccepts(bad, 0);
   }
-  ExpectHolds(script, {.replicas = 2});
+  ExpectPasses(script, {.replicas = 2});
 }
 
 GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
@@ -89,7 +89,7 @@ GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
   writer.At(40ms).SeesAccepts(call, 0);
   writer.At(100ms).SeesAccepts(call, 1);
   writer.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2, .lost = 0});
-  ExpectHolds(script, {.replicas = 2});
+  ExpectPasses(script, {.replicas = 2});
 }
 
 GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
@@ -111,7 +111,7 @@ GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
   voter.Sees(quorum, {.ready = false, .yes = 1, .no = 2});
   voter.Yes(quorum, 3);
   voter.Sees(quorum, {.ready = true, .yes = 2, .no = 2});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
@@ -134,7 +134,7 @@ GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
   leader.WaitsFor(next, 10ms).Until(Result::kReady, 100ms);
   leader.Drops(next);
   leader.SeesFreed(next);
-  ExpectHolds(script, {.replicas = 3});
+  ExpectPasses(script, {.replicas = 3});
 }
 
 GRADED_TEST(QuorumChildren, NestsInEveryDirection, "children", 2,
@@ -168,7 +168,7 @@ GRADED_TEST(QuorumChildren, NestsInEveryDirection, "children", 2,
   voter.At(11ms).Yes(doomed, 0);
   voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 0, .lost = 1});
   voter.At(30ms).Sees(top, {.ready = true, .fail = false, .yes = 2, .no = 0, .lost = 1});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Votes and outcomes, thoroughly.
-#include "holds.h"
 #include "quorum_model.h"
+#include "script_runner.h"
 
 namespace depfast::lab1 {
 namespace {
@@ -77,7 +77,7 @@ GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
   replies.At(9ms).No(quorum, 0);
   replies.At(10ms).Yes(quorum, 3);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 1});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
@@ -104,7 +104,7 @@ GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
   caller.Sees(quorum, {.ready = false, .yes = 1, .no = 0});
   caller.Keeps(children[1]);
   caller.Sees(quorum, {.ready = true, .yes = 2, .no = 0});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
@@ -126,7 +126,7 @@ GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
 
 GRADED_TEST(QuorumVotes, RandomVotes, "votes", 3,
             "For any votes in any order, counts and outcomes are those of the model") {
-  EXPECT_TRUE(HoldsForRandomCases(300, 0));
+  EXPECT_TRUE(RandomScriptsPass(300, 0));
 }
 
 GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
@@ -156,7 +156,7 @@ GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
   replies.At(3ms).Yes(quorum, 3);
   replies.At(4ms).No(quorum, 2);
   look(3, 1, true);
-  ExpectHolds(script);
+  ExpectPasses(script);
 
   Script calls;
   const Id asked = calls.Quorum(3, 5);
@@ -174,7 +174,7 @@ GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
   const char* votes = "1 yes, 2 no, 3 lost, 4 pending";
   asker.At(50ms).Sees(asked, {.yes = 2, .no = 1, .lost = 1, .peers = votes});
   asker.Sees(outer, {.wait_needed = 1, .wait_total = 2, .peers = votes});
-  ExpectHolds(calls, {.replicas = 5});
+  ExpectPasses(calls, {.replicas = 5});
 }
 
 }  // namespace

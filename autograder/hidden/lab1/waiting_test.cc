@@ -1,5 +1,6 @@
 // Waiting, timeouts and late votes, thoroughly.
-#include "holds.h"
+#include "quorum_model.h"
+#include "script_runner.h"
 
 namespace depfast::lab1 {
 namespace {
@@ -23,7 +24,7 @@ GRADED_TEST(QuorumWaits, LateDecisionIsFoundAtOnce, "time", 3,
   replies.At(31ms).Yes(won, 1);
   replies.At(32ms).No(lost, 1);
   replies.At(33ms).No(lost, 0);
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumWaits, TimedOutUntilTheDecision, "time", 3,
@@ -44,7 +45,7 @@ GRADED_TEST(QuorumWaits, TimedOutUntilTheDecision, "time", 3,
   bystander.Sees(quorum, {.ready = false, .fail = false, .timed_out = true, .no = 1});
   bystander.At(30ms).No(quorum, 1);
   bystander.Sees(quorum, {.ready = false, .fail = true, .timed_out = false, .no = 2});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumWaits, EveryWaiterIsWoken, "time", 3,
@@ -61,7 +62,7 @@ GRADED_TEST(QuorumWaits, EveryWaiterIsWoken, "time", 3,
   auto replies = script.In("replies");
   replies.At(5ms).Yes(quorum, 1);
   replies.At(20ms).Yes(quorum, 2);
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumWaits, WhoHasMovedOnIsLeftAlone, "time", 3,
@@ -80,7 +81,7 @@ GRADED_TEST(QuorumWaits, WhoHasMovedOnIsLeftAlone, "time", 3,
   replies.At(22ms).Yes(old_term, 2);
   replies.At(30ms).Yes(new_term, 0);
   replies.At(60ms).Yes(new_term, 1);
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(
@@ -100,7 +101,7 @@ GRADED_TEST(
   voter.Yes(quorum, 1);
   voter.Notes();
   script.ExpectOrder({vote, voter.step(), first.step(), second.step()});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumWaits, WaitingForADecisionIsFree, "time", 3,
@@ -122,13 +123,13 @@ GRADED_TEST(QuorumWaits, WaitingForADecisionIsFree, "time", 3,
   wakes_next.WaitsFor(won).Until(Result::kReady, 10ms);
   wakes_next.WaitsFor(lost).Until(Result::kFailed, 10ms);
   script.ExpectOrder({wakes_next.step(), next.step()});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumWaits, RandomWaits, "time", 3,
             "For any votes and any waits, every wait ends with the outcome and at the time of the "
             "model") {
-  EXPECT_TRUE(HoldsForRandomCases(300, 5));
+  EXPECT_TRUE(RandomScriptsPass(300, 5));
 }
 
 }  // namespace

@@ -2,43 +2,19 @@
 
 #include <signal.h>
 
-#include <charconv>
-#include <cstdint>
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "core/stack_overflow.h"
 #include "real/real_host.h"
 
 namespace depfast::real {
 namespace {
-
-std::string Usage(const ForeignProtocol* foreign) {
-  std::string usage =
-      "usage: --id N --peers HOST:PORT,HOST:PORT,... --data DIR [--seed N] [--listen-fd N] "
-      "[--metrics FILE]";
-  if (foreign != nullptr) {
-    usage += " [--" + foreign->name + " HOST:PORT] [--" + foreign->name + "-listen-fd N]";
-  }
-  return usage;
-}
-
-template <typename Number>
-Number ParseNumber(std::string_view flag, std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw std::invalid_argument(std::string(flag) + ": '" + std::string(text) +
-                                "' is not a number in range");
-  }
-  return number;
-}
 
 // Each line is written by one call, so that a reader may follow the file.
 std::function<void(const std::string&)> MetricsTo(const std::string& path) {
@@ -52,59 +28,36 @@ std::function<void(const std::string&)> MetricsTo(const std::string& path) {
   };
 }
 
-// Returns whether the flag belongs to the foreign protocol.
-bool ParseForeignFlag(std::string_view flag, std::string_view value, const ForeignProtocol& foreign,
-                      RealHostOptions& options) {
-  if (flag == "--" + foreign.name) {
-    options.foreign_endpoint = ParseEndpoint(value);
-  } else if (flag == "--" + foreign.name + "-listen-fd") {
-    options.foreign_listen_fd = ParseNumber<int>(flag, value);
-  } else {
-    return false;
-  }
-  options.foreign = foreign;
-  return true;
+void AddFlags(CLI::App& app, RealHostOptions& options) {
+  app.add_option("--id", options.self, "its number")->required();
+  app.add_option_function<std::string>(
+         "--peers", [&](const std::string& text) { options.replicas = ParseEndpoints(text); },
+         "HOST:PORT of all replicas, with commas")
+      ->required();
+  app.add_option("--data", options.data_dir, "its data directory")->required();
+  app.add_option("--seed", options.seed, "of its random numbers");
+  app.add_option("--listen-fd", options.listen_fd, "an inherited listening socket");
+  app.add_option_function<std::string>(
+      "--metrics", [&](const std::string& path) { options.on_metrics = MetricsTo(path); },
+      "a file for a line of JSON each second");
 }
 
-RealHostOptions ParseFlags(int argc, char** argv, const ForeignProtocol* foreign) {
-  const std::string usage = Usage(foreign);
-  RealHostOptions options;
-  options.handle_signals = true;
-  bool has_id = false;
-  for (int i = 1; i < argc; i += 2) {
-    const std::string_view flag = argv[i];
-    if (i + 1 == argc) throw std::invalid_argument(std::string(flag) + " lacks a value; " + usage);
-    const std::string_view value = argv[i + 1];
-    if (flag == "--id") {
-      options.self = ParseNumber<PeerId>(flag, value);
-      has_id = true;
-    } else if (flag == "--peers") {
-      options.replicas = ParseEndpoints(value);
-    } else if (flag == "--data") {
-      options.data_dir = value;
-    } else if (flag == "--seed") {
-      options.seed = ParseNumber<std::uint64_t>(flag, value);
-    } else if (flag == "--listen-fd") {
-      options.listen_fd = ParseNumber<int>(flag, value);
-    } else if (flag == "--metrics") {
-      options.on_metrics = MetricsTo(std::string(value));
-    } else if (foreign == nullptr || !ParseForeignFlag(flag, value, *foreign, options)) {
-      throw std::invalid_argument("unknown flag " + std::string(flag) + "; " + usage);
-    }
-  }
-  if (!has_id || options.replicas.empty() || options.data_dir.empty()) {
-    throw std::invalid_argument(std::string("--id, --peers and --data are needed; ") + usage);
-  }
-  return options;
-}
-
-std::unique_ptr<RealHost> MakeHost(int argc, char** argv, const ForeignProtocol* foreign) {
-  try {
-    return std::make_unique<RealHost>(ParseFlags(argc, argv, foreign), MakeService);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
-    return nullptr;
-  }
+// The replica serves a foreign protocol if one of these flags is given.
+void AddForeignFlags(CLI::App& app, RealHostOptions& options, const ForeignProtocol& foreign) {
+  app.add_option_function<std::string>(
+      "--" + foreign.name,
+      [&](const std::string& text) {
+        options.foreign = foreign;
+        options.foreign_endpoint = ParseEndpoint(text);
+      },
+      "HOST:PORT for clients of " + foreign.name);
+  app.add_option_function<int>(
+      "--" + foreign.name + "-listen-fd",
+      [&](int fd) {
+        options.foreign = foreign;
+        options.foreign_listen_fd = fd;
+      },
+      "an inherited listening socket for them");
 }
 
 }  // namespace
@@ -112,8 +65,21 @@ std::unique_ptr<RealHost> MakeHost(int argc, char** argv, const ForeignProtocol*
 int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
   signal(SIGPIPE, SIG_IGN);  // the replica survives the end of its log's reader
   InstallStackOverflowHandler();
-  const auto host = MakeHost(argc, argv, foreign);
-  if (host == nullptr) return 2;
+  RealHostOptions options;
+  options.handle_signals = true;
+  CLI::App app("A replica as a process with sockets and a disk.");
+  AddFlags(app, options);
+  if (foreign != nullptr) AddForeignFlags(app, options, *foreign);
+  std::optional<RealHost> host;
+  try {
+    app.parse(argc, argv);
+    host.emplace(options, MakeService);
+  } catch (const CLI::CallForHelp& call) {
+    return app.exit(call);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
   try {
     host->Run();
   } catch (const std::exception& error) {

@@ -22,7 +22,7 @@ class Gatherer {
     scratch_.pieces.clear();
   }
 
-  // The next frame, whatever its size, still fits.
+  // There is room for one more frame of any size: large frames are referenced, not copied.
   bool HasRoom() const {
     return used_ + kLengthBytes + kCopiedFrameBytesMax <= kCopyBytes &&
            scratch_.pieces.size() + 2 <= kPiecesMax && total_ < kWriteBytes;

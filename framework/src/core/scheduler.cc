@@ -24,7 +24,7 @@ void Scheduler::Spawn(const char* name, const Dependency& dependency, std::funct
   coroutine->body_ = std::move(body);
   coroutine->dependency_ = dependency;
   ready_.push_back(coroutine);
-  for (RuntimeProbe* probe : probes()) probe->OnSpawn(runtime_, TaskOf(*coroutine));
+  ForEachProbe([&](RuntimeProbe& probe) { probe.OnSpawn(runtime_, TaskOf(*coroutine)); });
 }
 
 Coroutine* Scheduler::TakeIdle() {
@@ -62,7 +62,7 @@ void Scheduler::RunTask(Coroutine* self) {
   }
   self->in_body_ = false;
   if (stopping_) return;
-  for (RuntimeProbe* probe : probes()) probe->OnEnd(runtime_, TaskOf(*self));
+  ForEachProbe([&](RuntimeProbe& probe) { probe.OnEnd(runtime_, TaskOf(*self)); });
 }
 
 void Scheduler::Resume(Coroutine* coroutine) {
@@ -94,7 +94,7 @@ Outcome Scheduler::Block(Event& event, Duration timeout) {
   self->waiting_on_ = &event;
   self->waiting_since_ = now;
   event.AddWaiter({self, self->wait_number_});
-  for (RuntimeProbe* probe : probes()) probe->OnWait(runtime_, TaskOf(*self), event);
+  ForEachProbe([&](RuntimeProbe& probe) { probe.OnWait(runtime_, TaskOf(*self), event); });
   if (const Time deadline = After(now, timeout); deadline != kNever) {
     PushTimer({deadline, ++last_timer_, self, self->wait_number_});
   }
@@ -118,9 +118,9 @@ void Scheduler::Wake(const Event::Waiter& waiter, Outcome outcome) {
   // After Shutdown the coroutines are gone, but events that they waited on may be set once more.
   if (stopping_ || IsOver(waiter)) return;
   Coroutine* const coroutine = waiter.coroutine;
-  for (RuntimeProbe* probe : probes()) {
-    probe->OnWaitEnd(runtime_, TaskOf(*coroutine), *coroutine->waiting_on_, outcome);
-  }
+  ForEachProbe([&](RuntimeProbe& probe) {
+    probe.OnWaitEnd(runtime_, TaskOf(*coroutine), *coroutine->waiting_on_, outcome);
+  });
   coroutine->waiting_on_ = nullptr;
   coroutine->outcome_ = outcome;
   ready_.push_back(coroutine);

@@ -32,9 +32,8 @@ void RpcTable::Register(const std::shared_ptr<RpcCall>& call, CallId id, const B
   call->frame_ = host_.Send(call->peer(), bytes);
   calls_[call->peer()].emplace(id, call);
   const Scheduler& scheduler = runtime_.scheduler();
-  for (RuntimeProbe* probe : scheduler.probes()) {
-    probe->OnCall(runtime_, scheduler.current_task(), *call);
-  }
+  scheduler.ForEachProbe(
+      [&](RuntimeProbe& probe) { probe.OnCall(runtime_, scheduler.current_task(), *call); });
   if (timeout == kForever) return;
   call->timer_ = runtime_.scheduler().AddTimer(After(runtime_.Now(), timeout), [this, call] {
     host_.Release(call->peer(), call->frame_);  // its reply would come too late
@@ -51,7 +50,7 @@ void RpcTable::Forget(RpcCall& call) {
 }
 
 void RpcTable::Decide(RpcCall& call) {
-  for (RuntimeProbe* probe : runtime_.scheduler().probes()) probe->OnReply(runtime_, call);
+  runtime_.scheduler().ForEachProbe([&](RuntimeProbe& probe) { probe.OnReply(runtime_, call); });
   call.Test();
 }
 
@@ -61,7 +60,7 @@ void RpcTable::Release(RpcCall& call) {
   host_.Release(call.peer(), call.frame_);
   Forget(call);
   call.error_ = RpcError::kReleased;
-  for (RuntimeProbe* probe : runtime_.scheduler().probes()) probe->OnRelease(runtime_, call);
+  runtime_.scheduler().ForEachProbe([&](RuntimeProbe& probe) { probe.OnRelease(runtime_, call); });
   call.Test();
 }
 
@@ -138,9 +137,8 @@ void RpcTable::DeliverReply(PeerId from, const DecodedFrame& frame) {
 
 void RpcTable::DropStrayReply(PeerId from, CallId call) {
   ++counters_.stray_replies;
-  for (RuntimeProbe* probe : runtime_.scheduler().probes()) {
-    probe->OnStrayReply(runtime_, from, call);
-  }
+  runtime_.scheduler().ForEachProbe(
+      [&](RuntimeProbe& probe) { probe.OnStrayReply(runtime_, from, call); });
 }
 
 void RpcTable::CountMalformed(PeerId from, const std::string& reason) {

@@ -1,6 +1,7 @@
 #include "depfast/verify/wait_statistics.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "depfast/host/frame.h"
 #include "depfast/runtime.h"

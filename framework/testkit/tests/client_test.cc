@@ -20,7 +20,7 @@ class ClientTest : public testing::Test {
   // Calls and notes how and when it ended: "hello", or "-" for nothing.
   template <typename Request>
   void Call(const Request& request, Duration timeout, PeerId replica = 0) {
-    client_.Call(replica, request, timeout, [this](const std::optional<SampleReply>& reply) {
+    client_.Call(replica, request, timeout, [this](const std::optional<TextReply>& reply) {
       ended_.push_back(reply ? reply->text : "-");
       times_.push_back(cluster_.now());
     });
@@ -35,9 +35,9 @@ class ClientTest : public testing::Test {
 using Strings = std::vector<std::string>;
 
 TEST_F(ClientTest, ARepliedCallEndsWithItsReply) {
-  Call(Say{"one"}, 1s);
-  Call(Say{"two"}, 1s, 1);
-  Call(Say{"three"}, kForever);
+  Call(Echo{"one"}, 1s);
+  Call(Echo{"two"}, 1s, 1);
+  Call(Echo{"three"}, kForever);
   EXPECT_EQ(client_.outstanding(), 3U);
   cluster_.RunFor(100ms);
   ASSERT_EQ(ended_.size(), 3U);
@@ -60,7 +60,7 @@ TEST_F(ClientTest, AnUnansweredCallEndsAtItsTimeout) {
 }
 
 TEST_F(ClientTest, ATimeoutHoldsAlthoughAnEarlierCallWasAnswered) {
-  Call(Say{"quick"}, 10ms);
+  Call(Echo{"quick"}, 10ms);
   cluster_.RunFor(5ms);
   Call(Ignore{}, 10ms);
   cluster_.RunFor(1s);
@@ -70,9 +70,9 @@ TEST_F(ClientTest, ATimeoutHoldsAlthoughAnEarlierCallWasAnswered) {
 
 TEST_F(ClientTest, ALateReplyIsIgnored) {
   cluster_.Begin(faults::CpuSlow({0}, 1));
-  Call(Say{"late"}, 200us);
+  Call(Echo{"late"}, 200us);
   cluster_.RunFor(1us);
-  Call(Say{"in time"}, 1s);
+  Call(Echo{"in time"}, 1s);
   cluster_.RunFor(1s);
   EXPECT_EQ(ended_, (Strings{"-", "in time"}));
   EXPECT_EQ(times_[0], 200us);
@@ -88,7 +88,7 @@ TEST_F(ClientTest, AnErrorAnswerEndsItWithNothing) {
 
 TEST_F(ClientTest, ADeadReplicaAnswersNothing) {
   cluster_.Crash(0);
-  Call(Say{"anybody?"}, 50ms);
+  Call(Echo{"anybody?"}, 50ms);
   cluster_.RunFor(1s);
   EXPECT_EQ(ended_, (Strings{"-"}));
 }
@@ -96,7 +96,7 @@ TEST_F(ClientTest, ADeadReplicaAnswersNothing) {
 TEST_F(ClientTest, MalformedFramesHarmNobody) {
   client_.SendRaw(0, "");
   client_.SendRaw(0, "nonsense");
-  Call(Say{"still there?"}, 1s);
+  Call(Echo{"still there?"}, 1s);
   cluster_.RunFor(100ms);
   EXPECT_EQ(ended_, (Strings{"still there?"}));
   EXPECT_EQ(cluster_.first_death(), "");
@@ -105,7 +105,7 @@ TEST_F(ClientTest, MalformedFramesHarmNobody) {
 TEST_F(ClientTest, ACallMayBeMadeWhereAnotherEnds) {
   int rounds = 0;
   std::function<void()> again = [&] {
-    client_.Call(0, Ignore{}, 10ms, [&](const std::optional<SampleReply>&) {
+    client_.Call(0, Ignore{}, 10ms, [&](const std::optional<TextReply>&) {
       if (++rounds < 5) again();
     });
   };

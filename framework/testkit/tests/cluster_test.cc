@@ -38,7 +38,7 @@ TEST(Cluster, AStallExplainsItself) {
   Cluster cluster({.replicas = 3, .seed = 1});
   cluster.Start();
   Client client(cluster.simulator());
-  client.Call(1, Ignore{}, kForever, [](const std::optional<SampleReply>&) {});
+  client.Call(1, Ignore{}, kForever, [](const std::optional<TextReply>&) {});
   cluster.RunFor(1ms);
   cluster.Crash(2);
   EXPECT_FALSE(cluster.RunUntil([] { return false; }, 100ms));

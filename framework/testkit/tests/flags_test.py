@@ -43,12 +43,10 @@ class Flags(unittest.TestCase):
         self.assertIn(reason, done.stderr)
 
     def test_a_wrong_command_line_is_one_line_and_exit_2(self) -> None:
-        self.one_line("unknown flag '--speed'", SIM, "--speed")
-        self.one_line("unknown flag 'word'", SIM, "word")
+        self.one_line("not expected: --speed", SIM, "--speed")
+        self.one_line("not expected: word", SIM, "word")
         for number in ("x", "", "-1", "1x", "1e3", "99999999999999999999999"):
-            self.one_line(
-                f"--seed takes a number, not '{number}'", SIM, f"--seed={number}"
-            )
+            self.one_line("--seed", SIM, f"--seed={number}")
         self.one_line("--replica is for sealed", SIM, IN_REPLICA)
         self.one_line("--replica=PATH is missing", SEALED)
         self.one_line(

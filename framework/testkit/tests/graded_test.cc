@@ -22,7 +22,7 @@ void Expect(const Request& request, const std::string& expected) {
   Client client(cluster.simulator());
   std::string answer = "nothing";
   bool ended = false;
-  client.Call(0, request, 1s, [&](const std::optional<SampleReply>& reply) {
+  client.Call(0, request, 1s, [&](const std::optional<TextReply>& reply) {
     if (reply) answer = reply->text;
     ended = true;
   });
@@ -32,7 +32,7 @@ void Expect(const Request& request, const std::string& expected) {
 }
 
 GRADED_TEST(Graded, Says, "1A", 3, "What is said is \"said\" back, byte\\for byte.") {
-  Expect(Say{"this"}, "this");
+  Expect(Echo{"this"}, "this");
 }
 
 GRADED_TEST(Graded, Confesses, "1B", 4, "Where things are in memory is nobody's business.") {
@@ -40,7 +40,7 @@ GRADED_TEST(Graded, Confesses, "1B", 4, "Where things are in memory is nobody's 
 }
 
 GRADED_TEST(Graded, Fails, "1B", 0, "It fails when it ought to.") {
-  Expect(Say{"this"}, std::getenv("FAILSLOW_SAMPLE_FAILS") != nullptr ? "that" : "this");
+  Expect(Echo{"this"}, std::getenv("FAILSLOW_SAMPLE_FAILS") != nullptr ? "that" : "this");
 }
 
 }  // namespace

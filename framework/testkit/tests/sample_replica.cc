@@ -28,18 +28,16 @@ class Sample : public Service {
 
   void Start() override {
     Rpc& rpc = runtime_.rpc();
-    rpc.HandleInline<Say>(
-        [](const Say& say, const Responder<SampleReply>& answer) { answer.Send({say.text}); });
+    ServeEcho(rpc);
     rpc.Handle<Ignore>([](PeerId, const Ignore&) {
       std::make_shared<IntEvent>("a day that never comes", 1)->Wait();
-      return SampleReply{};
+      return TextReply{};
     });
-    rpc.Handle<Refuse>(
-        [](PeerId, const Refuse&) -> SampleReply { throw std::runtime_error("no"); });
+    rpc.Handle<Refuse>([](PeerId, const Refuse&) -> TextReply { throw std::runtime_error("no"); });
     rpc.Handle<Confess>([this](PeerId, const Confess&) {
       static int somewhere = 0;
       runtime_.Observe({1, {reinterpret_cast<std::uintptr_t>(&somewhere), 0, 0, 0}});
-      return SampleReply{"done"};
+      return TextReply{"done"};
     });
     rpc.Handle<GarbledReply>([](PeerId, const GarbledReply&) { return NoText{1}; });
   }

@@ -1,52 +1,63 @@
-// Quorum scripts: what the tests of lab 1 ask a replica to do with QuorumEvents, as data.
+// Quorum scripts: the operations on QuorumEvents that a test of lab 1 asks a replica for, as data.
 //
 // A test cannot call your class: it runs in another process. It sends a script to replica 0, whose
-// driver performs it in coroutines and answers with a log of what happened and when. The driver
-// reports; what ought to have happened is known to the test alone.
+// driver performs it in coroutines and answers with a log of results and times. The driver only
+// reports: the test alone knows the expected results.
 #pragma once
 
 #include <cstdint>
 #include <msgpack.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "depfast/host/frame.h"
 
 namespace depfast::lab1 {
 
-// One operation. Events are named by numbers that the script chooses, each for one event. Times are
-// nanoseconds, moments are counted from the start of the script; kForeverNs is no timeout.
+// The operations of a script: name, kind of event that it makes, and description for people. In a
+// description, Script::Describe replaces {...}. A script names its events by numbers that it
+// chooses, each for one event. Times are nanoseconds; moments are counted from the start of the
+// script.
+//
+// A value event is ready while its value is above 0. A promise is undecided until the script keeps
+// or breaks it. kLook reports everything that an event says about itself, kAccepts how often accept
+// was called for a child, kIsFreed whether a dropped event was destroyed. kNote has no effect: the
+// log shows when the coroutine came there.
+#define LAB1_OPERATIONS(OP)                                                                       \
+  OP(kMakeQuorum, "quorum", "make {event}, QuorumEvent({a}, {b})")                                \
+  OP(kMakeMajority, "quorum", "make {event}, QuorumEvent::Majority({a})")                         \
+  OP(kMakeValue, "value", "make {event}")                                                         \
+  OP(kMakePromise, "promise", "make {event}")                                                     \
+  OP(kMakeTimer, "timer", "make {event}, ready after {time a}")                                   \
+  OP(kMakeCall, "call", "make {event} to replica {a}, which answers {plan}{timeout b}")           \
+  OP(kMakeAnd, "and", "make {event}")                                                             \
+  OP(kMakeOr, "or", "make {event}")                                                               \
+  OP(kBroadcast, "broadcast", "{event} to all peers, their calls are children of {other}{plans}") \
+  OP(kAdd, "", "add {other} to {event}{accept a}")                                                \
+  OP(kVoteYes, "", "voter {a} of {event} says yes")                                               \
+  OP(kVoteNo, "", "voter {a} of {event} says no")                                                 \
+  OP(kSet, "", "set {event} to {a}")                                                              \
+  OP(kKeep, "", "make {event} ready")                                                             \
+  OP(kBreak, "", "let {event} fail")                                                              \
+  OP(kRelease, "", "release {event}")                                                             \
+  OP(kWait, "", "wait for {event}{limit a}")                                                      \
+  OP(kLook, "", "look at {event}")                                                                \
+  OP(kAccepts, "", "count the calls of accept for {event}")                                       \
+  OP(kDrop, "", "drop the last reference to {event}")                                             \
+  OP(kIsFreed, "", "look whether {event} has been destroyed")                                     \
+  OP(kNote, "", "come here")                                                                      \
+  OP(kVoteLost, "", "voter {a} of {event} is lost")
+
 enum class Op : std::uint8_t {
-  // These make `event`.
-  kMakeQuorum = 0,    // QuorumEvent(a, b)
-  kMakeMajority = 1,  // QuorumEvent::Majority(a)
-  kMakeValue = 2,     // a ValueEvent of 0, ready while the value is above 0
-  kMakePromise = 3,   // an event that the script keeps (ready) or breaks (failed)
-  kMakeTimer = 4,     // a TimeoutEvent, `a` from now
-  kMakeCall = 5,      // an RPC to peer `a` with timeout `b`; the peer does what `plan` says
-  kMakeAnd = 6,       // an AndEvent without children
-  kMakeOr = 7,        // an OrEvent without children
-  kBroadcast = 8,     // a Broadcast to all other replicas; its calls become children of `other`
-  // These act on `event`.
-  kAdd = 9,        // event.Add(other); `a` is an Accept. `other` kNoEvent: a null child
-  kVoteYes = 10,   // of voter `a`
-  kVoteNo = 11,    // of voter `a`
-  kSet = 12,       // a value to `a`
-  kKeep = 13,      // a promise
-  kBreak = 14,     // a promise
-  kRelease = 15,   // what a broadcast still waits for
-  kWait = 16,      // for at most `a`
-  kLook = 17,      // report everything the event says about itself
-  kAccepts = 18,   // report how often accept has been called for the child `event`
-  kDrop = 19,      // forget the event: nothing in the script refers to it any more
-  kIsFreed = 20,   // report whether a dropped event has been destroyed
-  kNote = 21,      // nothing: the log shows when the coroutine came here
-  kVoteLost = 22,  // of voter `a`
+#define LAB1_NAME(name, makes, text) name,
+  LAB1_OPERATIONS(LAB1_NAME)
+#undef LAB1_NAME
 };
 
 inline constexpr std::int32_t kNoEvent = -1;
-inline constexpr std::int64_t kForeverNs = -1;
-inline constexpr std::int64_t kAtOnce = -1;
+inline constexpr std::int64_t kForeverNs = -1;  // no timeout
+inline constexpr std::int64_t kAtOnce = -1;     // as soon as the steps before have ended
 
 // The predicate that comes with a child.
 enum class Accept : std::uint8_t {
@@ -56,7 +67,7 @@ enum class Accept : std::uint8_t {
   kReply = 3,  // true if the call's reply says yes
 };
 
-// What a peer does with a call.
+// How a peer treats a call.
 struct PeerPlan {
   enum class Answer : std::uint8_t {
     kYes = 0,
@@ -64,22 +75,24 @@ struct PeerPlan {
     kThrow = 2,    // an error answer
     kNothing = 3,  // it never answers
     kGarbled = 4,  // a reply that cannot be decoded
-    kUnknown = 5,  // the caller calls a method that nobody serves
+    kUnknown = 5,  // the caller calls a method that no replica serves
   };
   Answer answer = Answer::kYes;
   std::int64_t delay_ns = 0;
   MSGPACK_DEFINE(answer, delay_ns)
 };
 
+// The steps of one coroutine run one after the other.
 struct Step {
-  std::int32_t coroutine = 0;    // those of one number run one after the other
-  std::int64_t at_ns = kAtOnce;  // sleeps until then before
+  std::int32_t coroutine = 0;
+  std::int64_t at_ns = kAtOnce;  // the coroutine sleeps until then before the step
   Op op = Op::kNote;
   std::int32_t event = kNoEvent;
   std::int32_t other = kNoEvent;
   std::int64_t a = 0;
   std::int64_t b = 0;
-  std::vector<PeerPlan> plan;  // by replica, for calls; short ones are filled up with the default
+  // By replica, for calls. A replica beyond the end follows the default plan.
+  std::vector<PeerPlan> plan = {};
   MSGPACK_DEFINE(coroutine, at_ns, op, event, other, a, b, plan)
 };
 
@@ -95,20 +108,23 @@ enum class Result : std::uint8_t {
   kNoSuchEvent = 7,      // the step names an event that does not exist, or is of another kind
 };
 
-// What an event says about itself. The first four lines are a QuorumEvent's alone.
-struct Look {
-  bool ready = false;
-  bool fail = false;
-  bool timed_out = false;
-  std::int32_t yes = 0, no = 0, lost = 0, needed = 0, total = 0;
-  bool is_ready = false;
-  bool is_failed = false;
-  std::int32_t wait_needed = 0, wait_total = 0;  // of DescribeWait()
-  std::string peers;                             // of DescribeWait(): see DescribePeers
-  std::string label;
+// What an event says about itself; the fields before is_ready are a QuorumEvent's alone. The type
+// of a field is Field<T>: T in a log, std::optional<T> in an expectation.
+template <template <typename> class Field>
+struct LookOf {
+  Field<bool> ready{};
+  Field<bool> fail{};
+  Field<bool> timed_out{};
+  Field<std::int32_t> yes{}, no{}, lost{}, needed{}, total{};
+  Field<bool> is_ready{};
+  Field<bool> is_failed{};
+  Field<std::int32_t> wait_needed{}, wait_total{};  // of DescribeWait()
+  Field<std::string> peers{};                       // of DescribeWait(), as in "1 yes, 2 lost"
+  Field<std::string> label{};
   MSGPACK_DEFINE(ready, fail, timed_out, yes, no, lost, needed, total, is_ready, is_failed,
                  wait_needed, wait_total, peers, label)
 };
+using Look = LookOf<std::type_identity_t>;
 
 struct LogLine {
   std::uint32_t step = 0;  // its place in the script, from 0
@@ -134,20 +150,6 @@ struct RunScript {
   std::vector<Step> steps;
   std::int64_t give_up_ns = 0;
   MSGPACK_DEFINE(steps, give_up_ns)
-};
-
-// The call that scripts make to peers.
-struct Answer {
-  bool yes = false;
-  MSGPACK_DEFINE(yes)
-};
-
-struct Ask {
-  using Reply = Answer;
-  static constexpr MethodId kMethod = 2;
-  static constexpr const char* kName = "Ask";
-  std::vector<PeerPlan> plan;
-  MSGPACK_DEFINE(plan)
 };
 
 }  // namespace depfast::lab1

@@ -1,11 +1,19 @@
 #include "interpreter.h"
 
-#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "depfast/broadcast.h"
+#include "depfast/compound_event.h"
 #include "depfast/timeout_event.h"
+#include "depfast/value_event.h"
+#include "depfast/wait_description.h"
+#include "quorum_event.h"
 
 namespace depfast::lab1 {
 namespace {
@@ -13,249 +21,79 @@ namespace {
 // The script is wrong, not the code under test.
 class NoSuchEvent : public std::exception {};
 
-// Calls that go wrong on purpose: a method whose replies cannot be decoded, and one nobody serves.
-struct AskGarbled : Ask {
-  static constexpr MethodId kMethod = 3;
-  static constexpr const char* kName = "AskGarbled";
-};
+// A method that no replica serves.
 struct AskNobody : Ask {
   static constexpr MethodId kMethod = 4;
   static constexpr const char* kName = "AskNobody";
 };
 
+// Decided once, by the script.
+class Promise : public Event {
+ public:
+  void Decide(Outcome outcome) {
+    if (IsDecided()) return;
+    outcome_ = outcome;
+    Test();
+  }
+
+  bool IsReady() const override { return outcome_ == Outcome::kReady; }
+  bool IsFailed() const override { return outcome_ == Outcome::kFailed; }
+  const char* Label() const override { return "promise"; }
+  std::string Describe() const override { return "Promise"; }
+
+ private:
+  Outcome outcome_ = Outcome::kTimedOut;  // undecided
+};
+
+using Value = ValueEvent<std::int64_t>;
+
+// The calls of one child's accept predicate.
+struct Predicate {
+  Predicate(Accept result, std::weak_ptr<Event> of) : answer(result), child(std::move(of)) {}
+
+  bool operator()() {
+    ++calls;
+    if (answer != Accept::kReply) return answer == Accept::kTrue;
+    const auto call = std::dynamic_pointer_cast<RpcEvent<Answer>>(child.lock());
+    return call != nullptr && call->IsReady() && call->reply().yes;
+  }
+
+  Accept answer;
+  std::weak_ptr<Event> child;  // weak: the quorum holds the predicate as long as it lives
+  std::int64_t calls = 0;
+};
+
 Duration ToDuration(std::int64_t ns) { return ns == kForeverNs ? kForever : Duration(ns); }
 
 Result ToResult(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kReady:
-      return Result::kReady;
-    case Outcome::kFailed:
-      return Result::kFailed;
-    case Outcome::kTimedOut:
-      return Result::kTimedOut;
-  }
-  return Result::kThrew;
+  if (outcome == Outcome::kReady) return Result::kReady;
+  return outcome == Outcome::kFailed ? Result::kFailed : Result::kTimedOut;
 }
 
-std::shared_ptr<RpcEvent<Answer>> StartCall(Runtime& runtime, const Step& step) {
+EventPtr StartCall(Rpc& rpc, const Step& step) {
   const auto peer = static_cast<PeerId>(step.a);
   const Duration timeout = ToDuration(step.b);
-  const auto index = static_cast<std::size_t>(peer);
-  const auto answer = index < step.plan.size() ? step.plan[index].answer : PeerPlan::Answer::kYes;
-  Ask ask;
-  ask.plan = step.plan;
-  if (answer == PeerPlan::Answer::kGarbled) {
-    return runtime.rpc().Call(peer, AskGarbled{ask}, timeout);
-  }
-  if (answer == PeerPlan::Answer::kUnknown) {
-    return runtime.rpc().Call(peer, AskNobody{ask}, timeout);
-  }
-  return runtime.rpc().Call(peer, ask, timeout);
-}
-
-}  // namespace
-
-Interpreter::Interpreter(Runtime& runtime, RunScript script)
-    : runtime_(runtime), script_(std::move(script)), start_(runtime.Now()) {}
-
-ScriptLog Interpreter::Run() {
-  std::set<std::int32_t> coroutines;
-  for (const Step& step : script_.steps) coroutines.insert(step.coroutine);
-  ended_ = std::make_shared<IntEvent>("script", static_cast<std::int64_t>(coroutines.size()));
-  for (const std::int32_t coroutine : coroutines) {
-    runtime_.Spawn("script", [self = shared_from_this(), coroutine] {
-      self->RunCoroutine(coroutine);
-      self->ended_->Add();
-    });
-  }
-  ended_->Wait(ToDuration(script_.give_up_ns));
-  return log_;
-}
-
-void Interpreter::RunCoroutine(std::int32_t coroutine) {
-  for (std::uint32_t i = 0; i < script_.steps.size(); ++i) {
-    if (script_.steps[i].coroutine == coroutine) Perform(i);
-  }
-}
-
-void Interpreter::Perform(std::uint32_t number) {
-  const Step& step = script_.steps[number];
-  const Duration until = start_ + Duration(step.at_ns) - runtime_.Now();
-  if (step.at_ns != kAtOnce && until > Duration::zero()) runtime_.Sleep(until);
-  LogLine line;
-  line.step = number;
-  try {
-    Do(step, line);
-  } catch (const NoSuchEvent&) {
-    line.result = Result::kNoSuchEvent;
-  } catch (const std::invalid_argument& error) {
-    line.result = Result::kInvalidArgument;
-    line.text = error.what();
-  } catch (const std::out_of_range& error) {
-    line.result = Result::kOutOfRange;
-    line.text = error.what();
-  } catch (const std::exception& error) {
-    line.result = Result::kThrew;
-    line.text = error.what();
-  }
-  line.time_ns = (runtime_.Now() - start_).count();
-  log_.lines.push_back(std::move(line));
-}
-
-void Interpreter::Do(const Step& step, LogLine& line) {
-  if (step.op < Op::kBroadcast) {
-    Make(step);
-  } else {
-    Act(step, line);
-  }
-}
-
-void Interpreter::Make(const Step& step) {
-  EventPtr& made = events_[step.event];
-  switch (step.op) {
-    case Op::kMakeQuorum:
-      made = std::make_shared<QuorumEvent>(static_cast<int>(step.a), static_cast<int>(step.b));
-      break;
-    case Op::kMakeMajority:
-      made = QuorumEvent::Majority(static_cast<int>(step.a));
-      break;
-    case Op::kMakeValue:
-      made = std::make_shared<ValueEvent<std::int64_t>>(
-          "value", 0, [](const std::int64_t& value) { return value > 0; });
-      break;
-    case Op::kMakePromise:
-      made = std::make_shared<Promise>();
-      break;
-    case Op::kMakeTimer:
-      made = TimeoutEvent::After(Duration(step.a));
-      break;
-    case Op::kMakeCall:
-      made = StartCall(runtime_, step);
-      break;
-    case Op::kMakeAnd:
-      made = std::make_shared<AndEvent>();
-      break;
-    case Op::kMakeOr:
-      made = std::make_shared<OrEvent>();
-      break;
+  const Ask ask{step.plan};
+  switch (ask.PlanOf(peer).answer) {
+    case PeerPlan::Answer::kGarbled:
+      return rpc.Call(peer, AskGarbled<Answer>{ask}, timeout);
+    case PeerPlan::Answer::kUnknown:
+      return rpc.Call(peer, AskNobody{ask}, timeout);
     default:
-      break;
+      return rpc.Call(peer, ask, timeout);
   }
 }
 
-void Interpreter::Act(const Step& step, LogLine& line) {
-  const int voter = static_cast<int>(step.a);
-  switch (step.op) {
-    case Op::kBroadcast:
-      return Broadcast(step);
-    case Op::kAdd:
-      return Add(step);
-    case Op::kVoteYes:
-      return Get<QuorumEvent>(step.event)->VoteYes(voter);
-    case Op::kVoteNo:
-      return Get<QuorumEvent>(step.event)->VoteNo(voter);
-    case Op::kVoteLost:
-      return Get<QuorumEvent>(step.event)->VoteLost(voter);
-    case Op::kSet:
-      return Get<ValueEvent<std::int64_t>>(step.event)->Set(step.a);
-    case Op::kKeep:
-      return Get<Promise>(step.event)->Keep();
-    case Op::kBreak:
-      return Get<Promise>(step.event)->Break();
-    case Op::kRelease:
-      if (!broadcasts_.contains(step.event)) throw NoSuchEvent();
-      return broadcasts_[step.event]->Release();
-    case Op::kWait:
-      line.result = ToResult(Get<Event>(step.event)->Wait(ToDuration(step.a)));
-      return;
-    case Op::kLook:
-      return LookAt(step, line);
-    case Op::kAccepts:
-      if (const auto found = predicates_.find(step.event); found != predicates_.end()) {
-        line.value = found->second->calls;
-      }
-      return;
-    case Op::kDrop:
-      return Drop(step, line);
-    case Op::kIsFreed:
-      if (!dropped_.contains(step.event)) throw NoSuchEvent();
-      line.value = dropped_[step.event].expired() ? 1 : 0;
-      return;
-    default:
-      return;
-  }
-}
-
-template <typename T>
-std::shared_ptr<T> Interpreter::Get(std::int32_t event) {
-  const auto found = events_.find(event);
-  if (found == events_.end()) throw NoSuchEvent();
-  const auto typed = std::dynamic_pointer_cast<T>(found->second);
-  if (typed == nullptr) throw NoSuchEvent();
-  return typed;
-}
-
-QuorumEvent::Accept Interpreter::MakePredicate(std::int32_t child, Accept answer) {
-  if (answer == Accept::kNone) return nullptr;
-  auto& predicate = predicates_[child];
-  predicate = std::make_shared<Predicate>();
-  predicate->answer = answer;
-  const auto found = events_.find(child);
-  if (found != events_.end()) predicate->child = found->second;
-  return [predicate] {
-    ++predicate->calls;
-    if (predicate->answer != Accept::kReply) return predicate->answer == Accept::kTrue;
-    const auto call = std::dynamic_pointer_cast<RpcEvent<Answer>>(predicate->child.lock());
-    return call != nullptr && call->IsReady() && call->reply().yes;
-  };
-}
-
-void Interpreter::Add(const Step& step) {
-  const EventPtr child = step.other == kNoEvent ? nullptr : Get<Event>(step.other);
-  const EventPtr parent = Get<Event>(step.event);
-  if (const auto compound = std::dynamic_pointer_cast<CompoundEvent>(parent)) {
-    if (child == nullptr) throw NoSuchEvent();
-    compound->Add(child);
-  } else {
-    const auto accept = MakePredicate(step.other, static_cast<Accept>(step.a));
-    Get<QuorumEvent>(step.event)->Add(child, accept);
-  }
-}
-
-void Interpreter::Broadcast(const Step& step) {
-  const auto quorum = Get<QuorumEvent>(step.other);
-  Ask ask;
-  ask.plan = step.plan;
-  auto broadcast = std::make_unique<depfast::Broadcast<Ask>>(runtime_.rpc(), runtime_.peers(), ask);
-  const auto calls = broadcast->calls();
-  broadcasts_[step.event] = std::move(broadcast);
-  for (const auto& call : calls) {
-    // Weakly: a predicate that held its call would keep it as long as the quorum lives.
-    quorum->Add(call, [call = std::weak_ptr(call)] {
-      const auto alive = call.lock();
-      return alive != nullptr && alive->IsReady() && alive->reply().yes;
-    });
-  }
-}
-
-void Interpreter::Drop(const Step& step, LogLine& line) {
-  if (!events_.contains(step.event)) throw NoSuchEvent();
-  dropped_[step.event] = events_[step.event];
-  events_.erase(step.event);
-  line.value = dropped_[step.event].expired() ? 1 : 0;
-}
-
-void Interpreter::LookAt(const Step& step, LogLine& line) {
-  const auto event = Get<Event>(step.event);
+Look LookAt(const Event& event) {
   Look look;
-  look.is_ready = event->IsReady();
-  look.is_failed = event->IsFailed();
-  const WaitDescription wait = event->DescribeWait();
+  look.is_ready = event.IsReady();
+  look.is_failed = event.IsFailed();
+  const WaitDescription wait = event.DescribeWait();
   look.wait_needed = wait.needed;
   look.wait_total = wait.total;
   look.peers = DescribePeers(wait);
-  look.label = event->Label();
-  if (const auto quorum = std::dynamic_pointer_cast<QuorumEvent>(event)) {
+  look.label = event.Label();
+  if (const auto* const quorum = dynamic_cast<const QuorumEvent*>(&event)) {
     look.ready = quorum->Ready();
     look.fail = quorum->Fail();
     look.timed_out = quorum->TimedOut();
@@ -265,7 +103,186 @@ void Interpreter::LookAt(const Step& step, LogLine& line) {
     look.needed = quorum->needed();
     look.total = quorum->total();
   }
-  line.look.push_back(std::move(look));
+  return look;
+}
+
+// Held in a shared_ptr: its coroutines keep it alive, also after the script has been given up.
+class Interpreter : public std::enable_shared_from_this<Interpreter> {
+ public:
+  Interpreter(Runtime& runtime, RunScript script)
+      : runtime_(runtime), script_(std::move(script)), start_(runtime.Now()) {}
+
+  ScriptLog Run();
+
+ private:
+  void Perform(std::uint32_t number);
+  // These may throw what the student's code throws.
+  void Do(const Step& step, LogLine& line);
+  EventPtr Make(const Step& step);
+  void Add(const Step& step);
+  void Broadcast(const Step& step);
+
+  // The entry of that number. Throws NoSuchEvent if there is none.
+  template <typename T>
+  static T& At(std::map<std::int32_t, T>& entries, std::int32_t event) {
+    const auto found = entries.find(event);
+    if (found == entries.end()) throw NoSuchEvent();
+    return found->second;
+  }
+
+  // The event of that number. Throws NoSuchEvent if there is none, or it is no T.
+  template <typename T = Event>
+  std::shared_ptr<T> Get(std::int32_t event) {
+    const auto typed = std::dynamic_pointer_cast<T>(At(events_, event));
+    if (typed == nullptr) throw NoSuchEvent();
+    return typed;
+  }
+
+  Runtime& runtime_;
+  const RunScript script_;
+  const Time start_;
+  std::map<std::int32_t, EventPtr> events_;
+  std::map<std::int32_t, std::weak_ptr<Event>> dropped_;
+  std::map<std::int32_t, std::shared_ptr<Predicate>> predicates_;  // by child
+  std::map<std::int32_t, std::unique_ptr<BroadcastCalls>> broadcasts_;
+  ScriptLog log_;
+};
+
+ScriptLog Interpreter::Run() {
+  std::set<std::int32_t> coroutines;
+  for (const Step& step : script_.steps) coroutines.insert(step.coroutine);
+  const auto ended =
+      std::make_shared<IntEvent>("script", static_cast<std::int64_t>(coroutines.size()));
+  for (const std::int32_t coroutine : coroutines) {
+    runtime_.Spawn("script", [self = shared_from_this(), ended, coroutine] {
+      for (std::uint32_t i = 0; i < self->script_.steps.size(); ++i) {
+        if (self->script_.steps[i].coroutine == coroutine) self->Perform(i);
+      }
+      ended->Add();
+    });
+  }
+  ended->Wait(ToDuration(script_.give_up_ns));
+  return log_;
+}
+
+void Interpreter::Perform(std::uint32_t number) {
+  const Step& step = script_.steps[number];
+  const Duration until = start_ + Duration(step.at_ns) - runtime_.Now();
+  if (step.at_ns != kAtOnce && until > Duration::zero()) runtime_.Sleep(until);
+  LogLine line;
+  line.step = number;
+  const auto fail = [&line](Result result, const std::exception& error) {
+    line.result = result;
+    line.text = error.what();
+  };
+  try {
+    Do(step, line);
+  } catch (const NoSuchEvent&) {
+    line.result = Result::kNoSuchEvent;
+  } catch (const std::invalid_argument& error) {
+    fail(Result::kInvalidArgument, error);
+  } catch (const std::out_of_range& error) {
+    fail(Result::kOutOfRange, error);
+  } catch (const std::exception& error) {
+    fail(Result::kThrew, error);
+  }
+  line.time_ns = (runtime_.Now() - start_).count();
+  log_.lines.push_back(std::move(line));
+}
+
+EventPtr Interpreter::Make(const Step& step) {
+  const int a = static_cast<int>(step.a);
+  switch (step.op) {
+    case Op::kMakeQuorum:
+      return std::make_shared<QuorumEvent>(a, static_cast<int>(step.b));
+    case Op::kMakeMajority:
+      return QuorumEvent::Majority(a);
+    case Op::kMakeValue:
+      return std::make_shared<Value>("value", 0, [](const std::int64_t& now) { return now > 0; });
+    case Op::kMakePromise:
+      return std::make_shared<Promise>();
+    case Op::kMakeTimer:
+      return TimeoutEvent::After(Duration(step.a));
+    case Op::kMakeCall:
+      return StartCall(runtime_.rpc(), step);
+    case Op::kMakeAnd:
+      return std::make_shared<AndEvent>();
+    default:
+      return std::make_shared<OrEvent>();
+  }
+}
+
+void Interpreter::Do(const Step& step, LogLine& line) {
+  const std::int32_t event = step.event;
+  const int voter = static_cast<int>(step.a);
+  switch (step.op) {
+    case Op::kBroadcast:
+      return Broadcast(step);
+    case Op::kAdd:
+      return Add(step);
+    case Op::kVoteYes:
+      return Get<QuorumEvent>(event)->VoteYes(voter);
+    case Op::kVoteNo:
+      return Get<QuorumEvent>(event)->VoteNo(voter);
+    case Op::kVoteLost:
+      return Get<QuorumEvent>(event)->VoteLost(voter);
+    case Op::kSet:
+      return Get<Value>(event)->Set(step.a);
+    case Op::kKeep:
+      return Get<Promise>(event)->Decide(Outcome::kReady);
+    case Op::kBreak:
+      return Get<Promise>(event)->Decide(Outcome::kFailed);
+    case Op::kRelease:
+      return At(broadcasts_, event)->Release();
+    case Op::kWait:
+      line.result = ToResult(Get(event)->Wait(ToDuration(step.a)));
+      return;
+    case Op::kLook:
+      return line.look.push_back(LookAt(*Get(event)));
+    case Op::kAccepts:
+      line.value = predicates_.contains(event) ? predicates_[event]->calls : 0;
+      return;
+    case Op::kDrop:
+      dropped_[event] = At(events_, event);
+      events_.erase(event);
+      [[fallthrough]];
+    case Op::kIsFreed:
+      line.value = At(dropped_, event).expired() ? 1 : 0;
+      return;
+    case Op::kNote:
+      return;
+    default:
+      events_[event] = Make(step);
+  }
+}
+
+void Interpreter::Add(const Step& step) {
+  const EventPtr child = step.other == kNoEvent ? nullptr : Get(step.other);
+  if (const auto compound = std::dynamic_pointer_cast<CompoundEvent>(Get(step.event))) {
+    if (child == nullptr) throw NoSuchEvent();
+    return compound->Add(child);
+  }
+  const auto quorum = Get<QuorumEvent>(step.event);
+  const auto accept = static_cast<Accept>(step.a);
+  if (accept == Accept::kNone) return quorum->Add(child);
+  const auto predicate = std::make_shared<Predicate>(accept, child);
+  predicates_[step.other] = predicate;
+  quorum->Add(child, [predicate] { return (*predicate)(); });
+}
+
+void Interpreter::Broadcast(const Step& step) {
+  const auto quorum = Get<QuorumEvent>(step.other);
+  auto broadcast =
+      std::make_unique<depfast::Broadcast<Ask>>(runtime_.rpc(), runtime_.peers(), Ask{step.plan});
+  const auto calls = broadcast->calls();
+  broadcasts_[step.event] = std::move(broadcast);
+  for (const auto& call : calls) quorum->Add(call, Predicate(Accept::kReply, call));
+}
+
+}  // namespace
+
+ScriptLog Perform(Runtime& runtime, const RunScript& script) {
+  return std::make_shared<Interpreter>(runtime, script)->Run();
 }
 
 }  // namespace depfast::lab1

@@ -7,13 +7,18 @@ namespace {
 
 constexpr std::int32_t kSetup = 0;
 
-std::int64_t Ns(Duration duration) { return duration == kForever ? kForeverNs : duration.count(); }
+struct Operation {
+  const char* makes;
+  const char* text;
+};
 
-// A plan in which `peer` does as told, whatever the others would do.
-std::vector<PeerPlan> PlanFor(int peer, PeerPlan plan) {
-  std::vector<PeerPlan> plans(static_cast<std::size_t>(peer) + 1);
-  plans.back() = plan;
-  return plans;
+const Operation& OperationOf(const Step& step) {
+  static constexpr Operation kOperations[] = {
+#define LAB1_ROW(name, makes, text) {makes, text},
+      LAB1_OPERATIONS(LAB1_ROW)
+#undef LAB1_ROW
+  };
+  return kOperations[static_cast<std::size_t>(step.op)];
 }
 
 std::string DescribePlan(const PeerPlan& plan) {
@@ -21,6 +26,25 @@ std::string DescribePlan(const PeerPlan& plan) {
       "yes", "no", "an error", "nothing", "garbled bytes", "unknown method"};
   return std::string(kAnswers[static_cast<int>(plan.answer)]) + " after " +
          Milliseconds(plan.delay_ns);
+}
+
+// " (1: yes after 0 ms, 2: no after 3 ms)": of all peers of replica 0.
+std::string DescribePlans(const std::vector<PeerPlan>& plans) {
+  std::string out;
+  for (std::size_t peer = 1; peer < plans.size(); ++peer) {
+    out += (peer == 1 ? " (" : ", ") + std::to_string(peer) + ": " + DescribePlan(plans[peer]);
+  }
+  return out.empty() ? out : out + ")";
+}
+
+std::string DescribeAccept(std::int64_t accept) {
+  static constexpr const char* kAccepts[] = {"", ", accept returns true", ", accept returns false",
+                                             ", accept: the reply says yes"};
+  return kAccepts[accept];
+}
+
+std::string DescribeTimeout(const char* words, std::int64_t ns) {
+  return ns == kForeverNs ? "" : words + Milliseconds(ns);
 }
 
 }  // namespace
@@ -39,52 +63,16 @@ std::string Milliseconds(std::int64_t ns) {
 
 // ---- Script ----
 
-std::int32_t Script::CoroutineNumber(const std::string& name) {
-  const auto found = std::find(coroutines_.begin(), coroutines_.end(), name);
-  if (found == coroutines_.end()) {
-    coroutines_.push_back(name);
-    return static_cast<std::int32_t>(coroutines_.size()) - 1;
-  }
-  return static_cast<std::int32_t>(found - coroutines_.begin());
-}
-
 Script::Coroutine Script::In(const std::string& name) {
-  return Coroutine(*this, CoroutineNumber(name));
+  const auto found = std::find(coroutines_.begin(), coroutines_.end(), name);
+  const auto number = static_cast<std::int32_t>(found - coroutines_.begin());
+  if (found == coroutines_.end()) coroutines_.push_back(name);
+  return Coroutine(*this, number);
 }
 
-std::size_t Script::Append(Step step) {
-  steps_.push_back(std::move(step));
-  expectations_.emplace_back();
-  return steps_.size() - 1;
-}
-
-Id Script::Quorum(int needed, int total) {
+Id Script::Make(Op op, std::int64_t a, std::int64_t b) {
   const Id id = Reserve();
-  Coroutine(*this, kSetup).Makes(Op::kMakeQuorum, id, needed, total);
-  return id;
-}
-
-Id Script::Majority(int total) {
-  const Id id = Reserve();
-  Coroutine(*this, kSetup).Makes(Op::kMakeMajority, id, total);
-  return id;
-}
-
-Id Script::Value() {
-  const Id id = Reserve();
-  Coroutine(*this, kSetup).Makes(Op::kMakeValue, id);
-  return id;
-}
-
-Id Script::Promise() {
-  const Id id = Reserve();
-  Coroutine(*this, kSetup).Makes(Op::kMakePromise, id);
-  return id;
-}
-
-Id Script::Timer(Duration delay) {
-  const Id id = Reserve();
-  Coroutine(*this, kSetup).Makes(Op::kMakeTimer, id, delay.count());
+  Coroutine(*this, kSetup).Makes(op, id, a, b);
   return id;
 }
 
@@ -94,25 +82,17 @@ Id Script::Call(int peer, PeerPlan plan, Duration timeout) {
   return id;
 }
 
-Id Script::And() {
-  const Id id = Reserve();
-  Coroutine(*this, kSetup).Makes(Op::kMakeAnd, id);
-  return id;
-}
-
-Id Script::Or() {
-  const Id id = Reserve();
-  Coroutine(*this, kSetup).Makes(Op::kMakeOr, id);
-  return id;
+std::size_t Script::Append(Step step) {
+  steps_.push_back(std::move(step));
+  expectations_.emplace_back();
+  return steps_.size() - 1;
 }
 
 std::string Script::NameOf(Id event) const {
   std::string kind = "event";
   for (const Step& step : steps_) {
-    if (step.event != event || step.op > Op::kBroadcast) continue;
-    static constexpr const char* kKinds[] = {"quorum", "quorum", "value", "promise",  "timer",
-                                             "call",   "and",    "or",    "broadcast"};
-    kind = kKinds[static_cast<int>(step.op)];
+    const std::string_view made = OperationOf(step).makes;
+    if (step.event == event && !made.empty()) kind = made;
   }
   constexpr Id kLetters = 26;
   const std::string round = event < kLetters ? "" : std::to_string(event / kLetters + 1);
@@ -123,163 +103,49 @@ std::string Script::Describe(std::size_t number) const {
   const Step& step = steps_[number];
   std::string out = coroutines_[static_cast<std::size_t>(step.coroutine)] + ": ";
   if (step.at_ns != kAtOnce) out += "at " + Milliseconds(step.at_ns) + ", ";
-  return out + DescribeOperation(step);
+  std::string_view text = OperationOf(step).text;
+  for (auto open = text.find('{'); open != text.npos; open = text.find('{')) {
+    const auto close = text.find('}');
+    out += text.substr(0, open);
+    out += Field(text.substr(open + 1, close - open - 1), step);
+    text.remove_prefix(close + 1);
+  }
+  return out.append(text);
 }
 
-std::string Script::DescribeOperation(const Step& step) const {
-  const std::string event = NameOf(step.event);
-  const std::string voter = "voter " + std::to_string(step.a) + " of " + event;
-  switch (step.op) {
-    case Op::kMakeQuorum:
-      return "make " + event + ", QuorumEvent(" + std::to_string(step.a) + ", " +
-             std::to_string(step.b) + ")";
-    case Op::kMakeMajority:
-      return "make " + event + ", QuorumEvent::Majority(" + std::to_string(step.a) + ")";
-    case Op::kMakeTimer:
-      return "make " + event + ", ready after " + Milliseconds(step.a);
-    case Op::kMakeValue:
-    case Op::kMakePromise:
-    case Op::kMakeAnd:
-    case Op::kMakeOr:
-      return "make " + event;
-    case Op::kMakeCall:
-      return "make " + event + " to replica " + std::to_string(step.a) + ", which answers " +
-             DescribePlan(step.plan.back()) +
-             (step.b == kForeverNs ? "" : "; timeout " + Milliseconds(step.b));
-    case Op::kBroadcast: {
-      std::string out = event + " to all peers, their calls are children of " + NameOf(step.other);
-      for (std::size_t peer = 1; peer < step.plan.size(); ++peer) {
-        out +=
-            (peer == 1 ? " (" : ", ") + std::to_string(peer) + ": " + DescribePlan(step.plan[peer]);
-      }
-      return out + ")";
-    }
-    case Op::kAdd: {
-      static constexpr const char* kAccepts[] = {
-          "", ", accept returns true", ", accept returns false", ", accept: the reply says yes"};
-      return "add " + (step.other == kNoEvent ? "a null child" : NameOf(step.other)) + " to " +
-             event + kAccepts[step.a];
-    }
-    case Op::kVoteYes:
-      return voter + " says yes";
-    case Op::kVoteNo:
-      return voter + " says no";
-    case Op::kVoteLost:
-      return voter + " is lost";
-    case Op::kSet:
-      return "set " + event + " to " + std::to_string(step.a);
-    case Op::kKeep:
-      return "make " + event + " ready";
-    case Op::kBreak:
-      return "let " + event + " fail";
-    case Op::kRelease:
-      return "release " + event;
-    case Op::kWait:
-      return "wait for " + event +
-             (step.a == kForeverNs ? "" : " for at most " + Milliseconds(step.a));
-    case Op::kLook:
-      return "look at " + event;
-    case Op::kAccepts:
-      return "count the calls of accept for " + event;
-    case Op::kDrop:
-      return "drop the last reference to " + event;
-    case Op::kIsFreed:
-      return "look whether " + event + " has been destroyed";
-    case Op::kNote:
-      return "come here";
-  }
-  return "?";
+std::string Script::Field(std::string_view field, const Step& step) const {
+  if (field == "event") return NameOf(step.event);
+  if (field == "other") return step.other == kNoEvent ? "a null child" : NameOf(step.other);
+  if (field == "a") return std::to_string(step.a);
+  if (field == "b") return std::to_string(step.b);
+  if (field == "time a") return Milliseconds(step.a);
+  if (field == "limit a") return DescribeTimeout(" for at most ", step.a);
+  if (field == "timeout b") return DescribeTimeout("; timeout ", step.b);
+  if (field == "accept a") return DescribeAccept(step.a);
+  return field == "plan" ? DescribePlan(step.plan.back()) : DescribePlans(step.plan);
 }
 
 // ---- Coroutine ----
 
 using Coroutine = Script::Coroutine;
 
-Coroutine& Coroutine::At(Duration when) {
-  at_ns_ = when.count();
+Coroutine& Coroutine::Does(Step step) {
+  step.coroutine = number_;
+  step.at_ns = std::exchange(at_ns_, kAtOnce);
+  step_ = script_.Append(std::move(step));
   return *this;
 }
 
-Coroutine& Coroutine::Append(Op op, Id event, Id other, std::int64_t a, std::int64_t b) {
-  step_ = script_.Append({number_, std::exchange(at_ns_, kAtOnce), op, event, other, a, b, {}});
+Coroutine& Coroutine::Expects(Expectation expectation) {
+  script_.expectations_[step_] = std::move(expectation);
   return *this;
-}
-
-Coroutine& Coroutine::Makes(Op op, Id event, std::int64_t a, std::int64_t b) {
-  return Append(op, event, kNoEvent, a, b);
 }
 
 Coroutine& Coroutine::Calls(Id event, int peer, PeerPlan plan, Duration timeout) {
-  Append(Op::kMakeCall, event, kNoEvent, peer, Ns(timeout));
-  script_.steps_[step_].plan = PlanFor(peer, plan);
-  return *this;
-}
-
-Coroutine& Coroutine::Broadcasts(Id broadcast, Id quorum, std::vector<PeerPlan> plan) {
-  Append(Op::kBroadcast, broadcast, quorum);
-  script_.steps_[step_].plan = std::move(plan);
-  return *this;
-}
-
-Coroutine& Coroutine::Adds(Id parent, Id child, Accept accept) {
-  return Append(Op::kAdd, parent, child, static_cast<std::int64_t>(accept));
-}
-
-Coroutine& Coroutine::Yes(Id quorum, int voter) {
-  return Append(Op::kVoteYes, quorum, kNoEvent, voter);
-}
-Coroutine& Coroutine::No(Id quorum, int voter) {
-  return Append(Op::kVoteNo, quorum, kNoEvent, voter);
-}
-Coroutine& Coroutine::Loses(Id quorum, int voter) {
-  return Append(Op::kVoteLost, quorum, kNoEvent, voter);
-}
-Coroutine& Coroutine::Votes(Id quorum, int voter, Vote vote) {
-  if (vote == Vote::kYes) return Yes(quorum, voter);
-  return vote == Vote::kNo ? No(quorum, voter) : Loses(quorum, voter);
-}
-Coroutine& Coroutine::Sets(Id value, std::int64_t to) {
-  return Append(Op::kSet, value, kNoEvent, to);
-}
-Coroutine& Coroutine::Keeps(Id promise) { return Append(Op::kKeep, promise); }
-Coroutine& Coroutine::Breaks(Id promise) { return Append(Op::kBreak, promise); }
-Coroutine& Coroutine::Releases(Id broadcast) { return Append(Op::kRelease, broadcast); }
-Coroutine& Coroutine::Notes() { return Append(Op::kNote, kNoEvent); }
-
-Coroutine& Coroutine::WaitsFor(Id event, Duration timeout) {
-  return Append(Op::kWait, event, kNoEvent, Ns(timeout));
-}
-
-Coroutine& Coroutine::Sees(Id event, Expected expected) {
-  Append(Op::kLook, event);
-  expectation().look = std::move(expected);
-  return *this;
-}
-
-Coroutine& Coroutine::SeesAccepts(Id child, int calls) {
-  Append(Op::kAccepts, child);
-  expectation().value = calls;
-  return *this;
-}
-
-Coroutine& Coroutine::Drops(Id event) { return Append(Op::kDrop, event); }
-
-Coroutine& Coroutine::SeesFreed(Id event) {
-  Append(Op::kIsFreed, event);
-  expectation().value = 1;
-  return *this;
-}
-
-Coroutine& Coroutine::Until(Result result, Duration from, Duration to) {
-  expectation().result = result;
-  expectation().from = from;
-  expectation().to = to;
-  return *this;
-}
-
-Coroutine& Coroutine::Throws(Result error) {
-  expectation().result = error;
-  return *this;
+  std::vector<PeerPlan> plans(static_cast<std::size_t>(peer) + 1);
+  plans.back() = plan;
+  return Does(
+      {.op = Op::kMakeCall, .event = event, .a = peer, .b = Ns(timeout), .plan = std::move(plans)});
 }
 
 }  // namespace depfast::lab1

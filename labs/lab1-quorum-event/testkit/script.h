@@ -5,17 +5,17 @@
 //   script.In("leader").WaitsFor(quorum, 100ms).Until(Result::kReady, 2ms);
 //   script.In("replies").At(1ms).Yes(quorum, 0);
 //   script.In("replies").At(2ms).Yes(quorum, 2);
-//   ExpectHolds(script);
+//   ExpectPasses(script);
 //
-// Steps of one coroutine happen in the order in which they are written; coroutines begin in the
-// order of their first step, after everything that makes an event without naming a coroutine.
+// Steps of one coroutine happen in the order in which they are written. Coroutines begin in the
+// order of their first step, after every step that makes an event without naming a coroutine.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,26 +25,14 @@
 
 namespace depfast::lab1 {
 
+// When the driver gives a script up. Virtual time, so it costs nothing.
+inline constexpr Duration kGiveUp = 60s;
+
 // An event of the script.
 using Id = std::int32_t;
 
-// What a look at a quorum should find; what is not given is not compared.
-struct Expected {
-  std::optional<bool> ready = std::nullopt;
-  std::optional<bool> fail = std::nullopt;
-  std::optional<bool> timed_out = std::nullopt;
-  std::optional<int> yes = std::nullopt;
-  std::optional<int> no = std::nullopt;
-  std::optional<int> lost = std::nullopt;
-  std::optional<int> needed = std::nullopt;
-  std::optional<int> total = std::nullopt;
-  std::optional<bool> is_ready = std::nullopt;
-  std::optional<bool> is_failed = std::nullopt;
-  std::optional<int> wait_needed = std::nullopt;
-  std::optional<int> wait_total = std::nullopt;
-  std::optional<std::string> peers = std::nullopt;  // "1 yes, 2 lost"
-  std::optional<std::string> label = std::nullopt;
-};
+// What a look should find. A field without a value is not compared.
+using Expected = LookOf<std::optional>;
 
 // What a step should do. A step without expectations should be done, without an exception.
 struct Expectation {
@@ -55,6 +43,12 @@ struct Expectation {
   std::optional<Expected> look = std::nullopt;
 };
 
+// A duration as a step holds it.
+inline std::int64_t Ns(Duration time) { return time == kForever ? kForeverNs : time.count(); }
+
+// "2 ms", "2.5 ms", "for ever"
+std::string Milliseconds(std::int64_t ns);
+
 class Script {
  public:
   class Coroutine;
@@ -63,38 +57,34 @@ class Script {
   Coroutine In(const std::string& name);
 
   // These make an event before any coroutine begins.
-  Id Quorum(int needed, int total);
-  Id Majority(int total);
-  Id Value();
-  Id Promise();
-  Id Timer(Duration delay);
+  Id Quorum(int needed, int total) { return Make(Op::kMakeQuorum, needed, total); }
+  Id Majority(int total) { return Make(Op::kMakeMajority, total); }
+  Id Value() { return Make(Op::kMakeValue); }
+  Id Promise() { return Make(Op::kMakePromise); }
+  Id Timer(Duration delay) { return Make(Op::kMakeTimer, delay.count()); }
   Id Call(int peer, PeerPlan plan = {}, Duration timeout = kForever);
-  Id And();
-  Id Or();
+  Id And() { return Make(Op::kMakeAnd); }
+  Id Or() { return Make(Op::kMakeOr); }
   // An id that a later step makes an event of.
   Id Reserve() { return next_event_++; }
 
   // The steps that these ids name must end in this order.
   void ExpectOrder(std::vector<std::size_t> steps) { order_ = std::move(steps); }
 
-  // When the driver gives the script up. Virtual time, so it costs nothing.
-  void GiveUpAfter(Duration limit) { give_up_ = limit; }
-
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Expectation>& expectations() const { return expectations_; }
   const std::vector<std::size_t>& order() const { return order_; }
-  Duration give_up() const { return give_up_; }
 
   // "replies: at 2 ms, voter 2 of quorum A says yes"
   std::string Describe(std::size_t step) const;
 
  private:
-  std::int32_t CoroutineNumber(const std::string& name);
+  Id Make(Op op, std::int64_t a = 0, std::int64_t b = 0);
   std::size_t Append(Step step);
   std::string NameOf(Id event) const;
-  std::string DescribeOperation(const Step& step) const;
+  // What replaces {field} in the text of the step's operation.
+  std::string Field(std::string_view field, const Step& step) const;
 
-  Duration give_up_ = 60s;
   Id next_event_ = 0;
   std::vector<std::string> coroutines_{"setup"};
   std::vector<Step> steps_;
@@ -109,48 +99,71 @@ class Script::Coroutine {
   Coroutine(Script& script, std::int32_t number) : script_(script), number_(number) {}
 
   // The next step happens at `when`, or as soon as the steps before it have ended.
-  Coroutine& At(Duration when);
+  Coroutine& At(Duration when) {
+    at_ns_ = when.count();
+    return *this;
+  }
 
-  Coroutine& Makes(Op op, Id event, std::int64_t a = 0, std::int64_t b = 0);
+  Coroutine& Makes(Op op, Id event, std::int64_t a = 0, std::int64_t b = 0) {
+    return Does({.op = op, .event = event, .a = a, .b = b});
+  }
   Coroutine& Calls(Id event, int peer, PeerPlan plan = {}, Duration timeout = kForever);
-  Coroutine& Broadcasts(Id broadcast, Id quorum, std::vector<PeerPlan> plan);
-  Coroutine& Adds(Id parent, Id child, Accept accept = Accept::kNone);
-  Coroutine& Yes(Id quorum, int voter);
-  Coroutine& No(Id quorum, int voter);
-  Coroutine& Loses(Id quorum, int voter);
-  Coroutine& Votes(Id quorum, int voter, Vote vote);  // one of the three; not pending
-  Coroutine& Sets(Id value, std::int64_t to);
-  Coroutine& Keeps(Id promise);
-  Coroutine& Breaks(Id promise);
-  Coroutine& Releases(Id broadcast);
-  Coroutine& WaitsFor(Id event, Duration timeout = kForever);
-  Coroutine& Notes();
+  Coroutine& Broadcasts(Id broadcast, Id quorum, std::vector<PeerPlan> plan) {
+    return Does(
+        {.op = Op::kBroadcast, .event = broadcast, .other = quorum, .plan = std::move(plan)});
+  }
+  Coroutine& Adds(Id parent, Id child, Accept accept = Accept::kNone) {
+    const auto a = static_cast<std::int64_t>(accept);
+    return Does({.op = Op::kAdd, .event = parent, .other = child, .a = a});
+  }
+  Coroutine& Yes(Id quorum, int voter) { return Does(Op::kVoteYes, quorum, voter); }
+  Coroutine& No(Id quorum, int voter) { return Does(Op::kVoteNo, quorum, voter); }
+  Coroutine& Loses(Id quorum, int voter) { return Does(Op::kVoteLost, quorum, voter); }
+  // Requires: not Vote::kPending.
+  Coroutine& Votes(Id quorum, int voter, Vote vote) {
+    if (vote == Vote::kLost) return Loses(quorum, voter);
+    return vote == Vote::kYes ? Yes(quorum, voter) : No(quorum, voter);
+  }
+  Coroutine& Sets(Id value, std::int64_t to) { return Does(Op::kSet, value, to); }
+  Coroutine& Keeps(Id promise) { return Does(Op::kKeep, promise); }
+  Coroutine& Breaks(Id promise) { return Does(Op::kBreak, promise); }
+  Coroutine& Releases(Id broadcast) { return Does(Op::kRelease, broadcast); }
+  Coroutine& WaitsFor(Id event, Duration timeout = kForever) {
+    return Does(Op::kWait, event, Ns(timeout));
+  }
+  Coroutine& Drops(Id event) { return Does(Op::kDrop, event); }
+  Coroutine& Notes() { return Does(Op::kNote, kNoEvent); }
 
   // Steps that report, with what they should report.
-  Coroutine& Sees(Id event, Expected expected);
-  Coroutine& SeesAccepts(Id child, int calls);
-  Coroutine& Drops(Id event);
-  Coroutine& SeesFreed(Id event);
+  Coroutine& Sees(Id event, Expected expected) {
+    return Does(Op::kLook, event).Expects({.look = std::move(expected)});
+  }
+  Coroutine& SeesAccepts(Id child, int calls) {
+    return Does(Op::kAccepts, child).Expects({.value = calls});
+  }
+  Coroutine& SeesFreed(Id event) { return Does(Op::kIsFreed, event).Expects({.value = 1}); }
 
   // The latest step ends like this, at `when` or within [from, to].
   Coroutine& Until(Result result, Duration when) { return Until(result, when, when); }
-  Coroutine& Until(Result result, Duration from, Duration to);
-  Coroutine& Throws(Result error);
+  Coroutine& Until(Result result, Duration from, Duration to) {
+    return Expects({.result = result, .from = from, .to = to});
+  }
+  Coroutine& Throws(Result error) { return Expects({.result = error}); }
 
   // The number of the latest step, for ExpectOrder.
   std::size_t step() const { return step_; }
 
  private:
-  Coroutine& Append(Op op, Id event, Id other = kNoEvent, std::int64_t a = 0, std::int64_t b = 0);
-  Expectation& expectation() { return script_.expectations_[step_]; }
+  Coroutine& Does(Step step);
+  Coroutine& Does(Op op, Id event, std::int64_t a = 0) {
+    return Does({.op = op, .event = event, .a = a});
+  }
+  Coroutine& Expects(Expectation expectation);
 
   Script& script_;
   std::int32_t number_;
   std::int64_t at_ns_ = kAtOnce;
   std::size_t step_ = 0;
 };
-
-// "2 ms", "2.5 ms", "for ever"
-std::string Milliseconds(std::int64_t ns);
 
 }  // namespace depfast::lab1

@@ -1,5 +1,5 @@
 // Children: RPC calls that vote, slow replicas, quorums in quorums.
-#include "holds.h"
+#include "script_runner.h"
 
 namespace depfast::lab1 {
 namespace {
@@ -19,7 +19,7 @@ GRADED_TEST(QuorumEvent, ChildrenVote, "children", 5,
   auto leader = script.In("leader");
   leader.WaitsFor(quorum, 1s).Until(Result::kReady, 0ms, 10ms);
   leader.At(50ms).Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 1, .lost = 1});
-  ExpectHolds(script, {.replicas = 5});
+  ExpectPasses(script, {.replicas = 5});
 }
 
 GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
@@ -33,7 +33,7 @@ GRADED_TEST(QuorumEvent, SlowReplicaDoesNotDelay, "children", 5,
   leader.WaitsFor(quorum, 10s).Until(Result::kReady, 0ms, 10ms);
   leader.Sees(quorum, {.ready = true, .yes = 2, .no = 0});
   leader.At(600ms).Sees(quorum, {.ready = true, .yes = 3, .no = 0});
-  ExpectHolds(script, {.replicas = 4, .faults = {faults::NetSlow({1}, 400ms)}});
+  ExpectPasses(script, {.replicas = 4, .faults = {faults::NetSlow({1}, 400ms)}});
 }
 
 GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,
@@ -57,7 +57,7 @@ GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,
   replies.At(5ms).Yes(inner[2], 2);
   replies.At(6ms).Yes(inner[2], 1);
   replies.Sees(outer, {.ready = true, .fail = false, .yes = 2, .no = 0, .lost = 1});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Votes and outcomes: when a quorum is one, and when it can no longer be.
-#include "holds.h"
+#include "script_runner.h"
 
 namespace depfast::lab1 {
 namespace {
@@ -16,7 +16,7 @@ GRADED_TEST(QuorumEvent, ReadyAtExactlyTheQuorum, "votes", 5,
   replies.Sees(quorum, {.ready = false, .fail = false, .yes = 2, .no = 0});
   replies.At(3ms).Yes(quorum, 2);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 3, .no = 0});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 // --8<-- [end:graded]
 
@@ -32,7 +32,7 @@ GRADED_TEST(QuorumEvent, FailsWhenAQuorumIsImpossible, "votes", 5,
   replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 1, .lost = 1});
   replies.At(4ms).No(quorum, 3);
   replies.Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 2, .lost = 1});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
@@ -48,7 +48,7 @@ GRADED_TEST(QuorumEvent, FirstVoteStands, "votes", 5,
   replies.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 0, .lost = 0});
   replies.At(5ms).Yes(quorum, 1);
   replies.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 0});
-  ExpectHolds(script);
+  ExpectPasses(script);
 }
 
 }  // namespace

@@ -17,10 +17,18 @@ std::string At(std::uint64_t index, std::uint64_t term) {
   return "index " + std::to_string(index) + " of term " + std::to_string(term);
 }
 
-template <typename Body>
-std::optional<Body> BodyOf(const DecodedFrame& frame) {
+// Calls visit(body) if the frame belongs to Message's method and its body can be decoded.
+template <typename Message, typename Body = Message, typename Function>
+void VisitBody(const DecodedFrame& frame, const Function& visit) {
+  if (frame.header.method != Message::kMethod) return;
   std::string error;
-  return DecodeBody<Body>(frame.body, error);
+  if (const auto body = DecodeBody<Body>(frame.body, error)) visit(*body);
+}
+
+// The same for the frame of a reply.
+template <typename Message, typename Function>
+void VisitReply(const DecodedFrame& frame, const Function& visit) {
+  VisitBody<Message, typename Message::Reply>(frame, visit);
 }
 
 }  // namespace
@@ -39,13 +47,28 @@ RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history, M
     : simulator_(simulator),
       history_(history),
       machine_(machine),
-      on_disk_(persistence == Persistence::kRequired),
+      disk_required_(persistence == Persistence::kRequired),
       replicas_(static_cast<std::size_t>(simulator.replicas())) {
   simulator.AddObserver(this);
 }
 
 void RaftChecker::Note(const std::string& what) {
   if (history_ != nullptr) history_->Add(now_, what);
+}
+
+std::vector<PeerId> RaftChecker::Proposers() const {
+  const PeerId leader = Leader();
+  return leader == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader};
+}
+
+std::size_t RaftChecker::LogBytes(PeerId replica) const {
+  const auto& files = simulator_.disk(replica).files();
+  const auto log = files.find(kWalFile);
+  return log == files.end() ? 0 : log->second.data.size();
+}
+
+bool RaftChecker::HasSnapshot(PeerId replica) const {
+  return simulator_.disk(replica).files().contains(kSnapshotFile);
 }
 
 std::string RaftChecker::FirstViolation() const {
@@ -56,8 +79,8 @@ std::string RaftChecker::FirstViolation() const {
 }
 
 void RaftChecker::Violate(Invariant invariant, const std::string& what) {
-  constexpr std::size_t kEnough = 20;
-  if (violations_.size() >= kEnough) return;
+  constexpr std::size_t kViolationsMax = 20;
+  if (violations_.size() >= kViolationsMax) return;
   violations_.push_back({invariant, now_, what});
   if (history_ != nullptr) history_->AddViolation(now_, ToString(invariant), what);
 }
@@ -82,7 +105,7 @@ std::uint64_t RaftChecker::TimesApplied(std::uint64_t command_hash) const {
   return found == times_applied_.end() ? 0 : found->second;
 }
 
-// ---- what the simulator tells ----
+// ---- notifications from the simulator ----
 
 void RaftChecker::OnStep(PeerId replica, const sim::StepInput& input,
                          const sim::StepOutput& output) {
@@ -114,7 +137,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   ReadDisk(replica, simulator_.disk(replica));
 }
 
-// ---- what replicas claim ----
+// ---- observations ----
 
 void RaftChecker::OnObservation(PeerId replica, const Observation& seen) {
   Claims& claims = replicas_[Index(replica)].claims;
@@ -176,10 +199,10 @@ void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
   }
   state.claims.term = term;
   state.claims.role = role;
-  if (role == Role::kLeader) SeeLeader(replica, term);
+  if (role == Role::kLeader) RecordLeader(replica, term);
 }
 
-void RaftChecker::SeeLeader(PeerId replica, std::uint64_t term) {
+void RaftChecker::RecordLeader(PeerId replica, std::uint64_t term) {
   const auto [leader, is_first] = leaders_.emplace(term, replica);
   if (is_first || leader->second == replica) return;
   Violate(Invariant::kElectionSafety, Name(leader->second) + " and " + Name(replica) +
@@ -206,7 +229,7 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
     }
     return;
   }
-  if (index != applied_.size()) return;  // a gap: reported above
+  if (index != applied_.size()) return;  // a gap, reported above
   applied_.push_back({term, hash, claims.term, applied_.back().state});
   if (hash != kNoOp) {
     applied_.back().state.ApplyHash(hash);
@@ -218,7 +241,7 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
   if (static_cast<std::size_t>(holders) < Majority()) {
     Violate(Invariant::kCommitNeedsMajority,
             Name(replica) + " applies " + At(index, term) + ", which " +
-                (on_disk_ ? "is on the disks of" : "has reached") + " only " +
+                (disk_required_ ? "is on the disks of" : "has reached") + " only " +
                 std::to_string(holders) + " of " + std::to_string(replicas_.size()) + " replicas");
   }
 }
@@ -229,35 +252,28 @@ void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
   std::string error;
   const auto frame = DecodeFrame(*arrival.bytes, error);
   if (!frame || frame->header.kind != FrameKind::kRequest) return;
-  Request asked;
-  if (frame->header.method == RequestVote::kMethod) {
-    const auto request = BodyOf<RequestVote>(*frame);
-    if (!request) return;
-    asked.term = request->term;
-    asked.candidate = request->candidate;
-    asked.pre_vote = request->pre_vote;
-  } else if (frame->header.method == AppendEntries::kMethod) {
-    const auto request = BodyOf<AppendEntries>(*frame);
-    if (!request) return;
-    asked.term = request->term;
-    if (!on_disk_ && arrival.from < kFirstClient) OnReceivedEntries(replica, *request);
-  } else if (frame->header.method == InstallSnapshot::kMethod) {
-    const auto request = BodyOf<InstallSnapshot>(*frame);
-    if (!request) return;
-    asked.term = request->term;
-    asked.snapshot_index = request->last_index;
-    asked.snapshot_bytes = request->total_bytes;
-  } else {
-    return;
-  }
-  replicas_[Index(replica)].requests[{arrival.from, frame->header.call}] = asked;
+  const auto remember = [&](const Request& asked) {
+    replicas_[Index(replica)].requests[{arrival.from, frame->header.call}] = asked;
+  };
+  VisitBody<RequestVote>(*frame, [&](const RequestVote& body) {
+    remember({.term = body.term, .candidate = body.candidate, .pre_vote = body.pre_vote});
+  });
+  VisitBody<AppendEntries>(*frame, [&](const AppendEntries& body) {
+    remember({.term = body.term});
+    const bool is_peer = arrival.from < kFirstClient;
+    if (!disk_required_ && is_peer) RecordReceivedEntries(replica, body);
+  });
+  VisitBody<InstallSnapshot>(*frame, [&](const InstallSnapshot& body) {
+    remember(
+        {.term = body.term, .snapshot_index = body.last_index, .snapshot_bytes = body.total_bytes});
+  });
 }
 
-void RaftChecker::OnReceivedEntries(PeerId replica, const AppendEntries& request) {
+void RaftChecker::RecordReceivedEntries(PeerId replica, const AppendEntries& request) {
   std::uint64_t index = request.prev_log_index;
   std::uint64_t prev_term = request.prev_log_term;
   for (const LogEntry& entry : request.entries) {
-    SeeEntry(++index, entry, prev_term, replica).holders |= Bit(replica);
+    RecordEntry(++index, entry, prev_term, replica).holders |= Bit(replica);
     prev_term = entry.term;
   }
 }
@@ -266,39 +282,28 @@ void RaftChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
   std::string error;
   const auto frame = DecodeFrame(*sent.bytes, error);
   if (!frame || sent.to >= kFirstClient) return;
-  const MethodId method = frame->header.method;
   if (frame->header.kind == FrameKind::kRequest) {
-    if (method == RequestVote::kMethod) {
-      if (const auto body = BodyOf<RequestVote>(*frame)) OnSentRequestVote(replica, *body);
-    } else if (method == AppendEntries::kMethod) {
-      if (const auto body = BodyOf<AppendEntries>(*frame)) OnSentAppendEntries(replica, *body);
-    } else if (method == InstallSnapshot::kMethod) {
-      if (const auto body = BodyOf<InstallSnapshot>(*frame)) OnSentInstallSnapshot(replica, *body);
-    }
+    VisitBody<RequestVote>(*frame, [&](const auto& body) { OnSentRequestVote(replica, body); });
+    VisitBody<AppendEntries>(*frame, [&](const auto& body) { OnSentAppendEntries(replica, body); });
+    VisitBody<InstallSnapshot>(*frame,
+                               [&](const auto& body) { OnSentInstallSnapshot(replica, body); });
     return;
   }
   auto& requests = replicas_[Index(replica)].requests;
-  const auto asked = requests.find({sent.to, frame->header.call});
-  if (frame->header.kind != FrameKind::kReply || asked == requests.end()) return;
-  const Request request = asked->second;
-  requests.erase(asked);
-  if (method == RequestVote::kMethod) {
-    if (const auto body = BodyOf<RequestVoteReply>(*frame)) OnVoteReply(replica, request, *body);
-  } else if (method == AppendEntries::kMethod) {
-    if (const auto body = BodyOf<AppendEntriesReply>(*frame)) {
-      OnAppendReply(replica, request, *body);
-    }
-  } else if (method == InstallSnapshot::kMethod) {
-    if (const auto body = BodyOf<InstallSnapshotReply>(*frame)) {
-      OnInstallReply(replica, request, *body);
-    }
-  }
+  const auto found = requests.find({sent.to, frame->header.call});
+  if (frame->header.kind != FrameKind::kReply || found == requests.end()) return;
+  const Request asked = found->second;
+  requests.erase(found);
+  VisitReply<RequestVote>(*frame, [&](const auto& body) { OnVoteReply(replica, asked, body); });
+  VisitReply<AppendEntries>(*frame, [&](const auto& body) { OnAppendReply(replica, asked, body); });
+  VisitReply<InstallSnapshot>(*frame,
+                              [&](const auto& body) { OnInstallReply(replica, asked, body); });
 }
 
 void RaftChecker::OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& request) {
   OnFrameTerm(replica, request.term);
   RequireTermOnDisk(replica, request.term, "an InstallSnapshot");
-  SeeLeader(replica, request.term);
+  RecordLeader(replica, request.term);
   CheckSnapshot(Name(replica) + " sends", request.last_index, request.last_term);
 }
 
@@ -307,7 +312,7 @@ void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
   OnFrameTerm(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an InstallSnapshot reply");
   const std::uint64_t on_disk = replicas_[Index(replica)].disk.last_index();
-  if (on_disk_ && reply.received >= asked.snapshot_bytes && on_disk < asked.snapshot_index) {
+  if (disk_required_ && reply.received >= asked.snapshot_bytes && on_disk < asked.snapshot_index) {
     Violate(Invariant::kDurability, Name(replica) + " acknowledges a snapshot that ends at index " +
                                         std::to_string(asked.snapshot_index) +
                                         " while its disk ends at index " + std::to_string(on_disk));
@@ -326,7 +331,7 @@ void RaftChecker::OnFrameTerm(PeerId replica, std::uint64_t term) {
 
 void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message) {
   const std::uint64_t on_disk = replicas_[Index(replica)].disk.wal.hard_state.term;
-  if (on_disk_ && on_disk < term) {
+  if (disk_required_ && on_disk < term) {
     Violate(Invariant::kDurability, Name(replica) + " sends " + message + " of term " +
                                         std::to_string(term) + " while its disk says term " +
                                         std::to_string(on_disk));
@@ -334,7 +339,7 @@ void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const ch
 }
 
 void RaftChecker::OnSentRequestVote(PeerId replica, const RequestVote& request) {
-  if (request.pre_vote) return;  // promises nothing
+  if (request.pre_vote) return;  // a pre-vote promises nothing
   OnFrameTerm(replica, request.term);
   RequireTermOnDisk(replica, request.term, "a RequestVote");
 }
@@ -345,7 +350,7 @@ void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const Reques
   const HardState& on_disk = replicas_[Index(replica)].disk.wal.hard_state;
   const bool is_there = on_disk.term > asked.term ||
                         (on_disk.term == asked.term && on_disk.voted_for == asked.candidate);
-  if (on_disk_ && !is_there) {
+  if (disk_required_ && !is_there) {
     Violate(Invariant::kDurability, Name(replica) + " grants its vote of term " +
                                         std::to_string(asked.term) + " to " +
                                         Name(asked.candidate) + " before that is on its disk");
@@ -361,23 +366,23 @@ void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const Reques
 void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& request) {
   OnFrameTerm(replica, request.term);
   RequireTermOnDisk(replica, request.term, "an AppendEntries");
-  SeeLeader(replica, request.term);
+  RecordLeader(replica, request.term);
   std::uint64_t index = request.prev_log_index;
   std::uint64_t prev_term = request.prev_log_term;
-  SeeLeaderEntry(replica, request.term, index, prev_term, std::nullopt);
+  RecordLeaderEntry(replica, request.term, index, prev_term, std::nullopt);
   for (const LogEntry& entry : request.entries) {
     ++index;
-    // In this order: a leader that replaces its own entry breaks log matching as well, but that is
-    // what follows from the mistake, not the mistake.
-    SeeLeaderEntry(replica, request.term, index, entry.term, CommandHash(entry.command));
-    Entry& seen = SeeEntry(index, entry, prev_term, replica);
-    if (!on_disk_) seen.holders |= Bit(replica);
+    // In this order: a leader that replaces its own entry breaks leader append-only first. Log
+    // matching breaks as a consequence, and the first violation names the root cause.
+    RecordLeaderEntry(replica, request.term, index, entry.term, CommandHash(entry.command));
+    Entry& seen = RecordEntry(index, entry, prev_term, replica);
+    if (!disk_required_) seen.holders |= Bit(replica);
     prev_term = entry.term;
   }
 }
 
-RaftChecker::Entry& RaftChecker::SeeEntry(std::uint64_t index, const LogEntry& entry,
-                                          std::uint64_t prev_term, PeerId shown_by) {
+RaftChecker::Entry& RaftChecker::RecordEntry(std::uint64_t index, const LogEntry& entry,
+                                             std::uint64_t prev_term, PeerId shown_by) {
   const std::uint64_t hash = CommandHash(entry.command);
   const auto [known, is_first] =
       entries_.emplace(std::pair{index, entry.term}, Entry{hash, prev_term, 0});
@@ -391,9 +396,9 @@ RaftChecker::Entry& RaftChecker::SeeEntry(std::uint64_t index, const LogEntry& e
   return first;
 }
 
-void RaftChecker::SeeLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
-                                 std::uint64_t entry_term,
-                                 std::optional<std::uint64_t> entry_hash) {
+void RaftChecker::RecordLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
+                                    std::uint64_t entry_term,
+                                    std::optional<std::uint64_t> entry_hash) {
   if (index == 0) return;
   Shown& shown = leader_logs_[term].emplace(index, Shown{entry_term, entry_hash}).first->second;
   if (!shown.command_hash) shown.command_hash = entry_hash;
@@ -415,7 +420,7 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
                                 const AppendEntriesReply& reply) {
   OnFrameTerm(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an AppendEntries reply");
-  if (!reply.success || !on_disk_) return;
+  if (!reply.success || !disk_required_) return;
   const Disk& disk = replicas_[Index(replica)].disk;
   if (reply.match_index > disk.last_index()) {
     Violate(Invariant::kDurability,
@@ -425,7 +430,7 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
   }
   const auto& leader_log = leader_logs_[asked.term];
   const auto leaders = leader_log.find(reply.match_index);
-  // What a snapshot has replaced was committed.
+  // Entries that a snapshot has replaced were committed, so there is nothing to compare.
   if (leaders == leader_log.end() || !disk.wal.log.Knows(reply.match_index)) return;
   const std::uint64_t on_disk = disk.wal.log.TermAt(reply.match_index);
   if (on_disk != leaders->second.term) {
@@ -438,7 +443,7 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
 // ---- disks ----
 
 void RaftChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
-  if (!on_disk_) return;
+  if (!disk_required_) return;
   try {
     ReadSnapshot(replica, disk);
     ReadWal(replica, disk);
@@ -460,7 +465,7 @@ void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
   known.bytes_read += known.wal.Read(durable.substr(known.bytes_read), [&](std::uint64_t first) {
     const RaftLog& log = known.wal.log;
     for (std::uint64_t index = first; index <= log.last_index(); ++index) {
-      SeeEntry(index, log.At(index), log.TermAt(index - 1), replica).holders |= Bit(replica);
+      RecordEntry(index, log.At(index), log.TermAt(index - 1), replica).holders |= Bit(replica);
     }
   });
 }

@@ -1,8 +1,8 @@
 // RaftChecker: Raft's invariants, checked after every step.
 //
-// It believes what it can see (frames, disk contents) before what replicas say about themselves
-// (observations), and holds the two against each other. The properties are those of Raft, figure 3,
-// and the durability that they rest on.
+// The checker compares three sources: the frames that replicas send, the contents of their disks,
+// and their observations. Frames and disks are facts; observations are claims, which the facts must
+// support. The properties are those of Raft's figure 3, and the durability that they rest on.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "log_checker.h"
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
@@ -46,43 +47,51 @@ struct Violation {
   std::string what;  // one sentence
 };
 
-class RaftChecker : public sim::Observer {
+class RaftChecker : public sim::Observer, public LogChecker {
  public:
-  // What the replicas apply commands to: of a tally, the checker knows the state after each entry.
+  // The state machine of the replicas. For a tally, the checker computes the state after each entry
+  // and compares snapshots with it.
   enum class Machine { kTally, kOther };
 
-  // Whether replicas must write to their disks. Parts 2A and 2B do not ask for it: then nothing is
-  // said about disks, and a replica has an entry once it has got it, or sent it as the leader.
+  // Whether replicas must write to their disks. Parts 2A and 2B do not require it: then the checker
+  // ignores disks, and a replica holds an entry once it has received it, or sent it as the leader.
   enum class Persistence { kRequired, kNotYet };
 
-  // Watches `simulator` from now on, and writes role changes and violations into `history`, if
-  // there is one. Make it before Simulator::Start. Both must outlive it.
+  // Watches `simulator` from now on, and writes role changes and violations into `history` unless
+  // that is null. Requires: called before Simulator::Start; both outlive the checker.
   explicit RaftChecker(sim::Simulator& simulator, testkit::History* history = nullptr,
                        Machine machine = Machine::kTally,
                        Persistence persistence = Persistence::kRequired);
 
   const std::vector<Violation>& violations() const { return violations_; }
-  // The first violation as a sentence; empty if there is none. For EXPECT_EQ("", ...).
-  std::string FirstViolation() const;
+  // See LogChecker.
+  std::vector<PeerId> Proposers() const override;
+  bool Serves(PeerId leader) const override { return claims(leader).applied_index > 0; }
+  std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied_index; }
+  std::uint64_t CommittedUpTo() const override { return MaxCommitIndex(); }
+  std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
+  std::size_t LogBytes(PeerId replica) const override;
+  bool HasSnapshot(PeerId replica) const override;
+  std::string FirstViolation() const override;
 
-  // What the replicas say about themselves.
+  // The latest observations of one replica.
   struct Claims {
     std::uint64_t term = 0;
     Role role = Role::kFollower;
     std::uint64_t commit_index = 0;
     std::uint64_t applied_index = 0;
-    std::uint64_t restored = 0;  // how often it has restored a snapshot, in this life
+    std::uint64_t restored = 0;  // snapshots restored since the last restart
   };
   const Claims& claims(PeerId replica) const { return replicas_[Index(replica)].claims; }
 
-  // The replica that claims to lead the highest term, among those that are up; kNobody if none
-  // does.
+  // Of the replicas that are up and claim to lead, the one with the highest term; kNobody if there
+  // is none.
   PeerId Leader() const;
   std::uint64_t MaxCommitIndex() const;
 
-  // How often each command has been applied, by hash: each index counts once, no-ops never.
+  // How often the command with this hash has been applied. Each index counts once, no-ops never.
   std::uint64_t TimesApplied(std::uint64_t command_hash) const;
-  // Distinct indexes applied anywhere that hold a command.
+  // The number of distinct indexes that a replica has applied a command at.
   std::uint64_t commands_applied() const { return commands_applied_; }
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
@@ -91,31 +100,31 @@ class RaftChecker : public sim::Observer {
   void OnRestart(PeerId replica, Time now) override;
 
  private:
-  // An entry as the first frame, disk or replica showed it: (index, term) names it for ever.
+  // An entry as the first frame or disk showed it. An (index, term) identifies one entry for ever.
   struct Entry {
     std::uint64_t command_hash = 0;
     std::uint64_t prev_term = 0;
-    std::uint64_t holders = 0;  // replicas that have had it (on disk, if required), one bit each
+    std::uint64_t holders = 0;  // replicas that have held it (on disk, if required), one bit each
   };
-  // An entry of a leader's log, as it has shown it to its followers.
+  // An entry of a leader's log, as the leader's messages show it.
   struct Shown {
     std::uint64_t term = 0;
-    std::optional<std::uint64_t> command_hash;  // none until a message holds the entry itself
+    std::optional<std::uint64_t> command_hash;  // none until a message contains the entry itself
   };
   struct Applied {
     std::uint64_t term = 0;
     std::uint64_t command_hash = 0;
-    std::uint64_t committed_by = 0;  // the entry was committed in this term, or an earlier one
-    Tally state;                     // after it
+    std::uint64_t committed_by = 0;  // the entry was committed in this term or an earlier one
+    Tally state;                     // after this entry
   };
-  // The durable log of a replica, read incrementally.
+  // The durable log and snapshot of a replica, read incrementally.
   struct Disk {
     std::uint64_t generation = 0;
     std::size_t bytes_read = 0;
     WalState wal;
     std::uint64_t snapshot_generation = 0;
     std::uint64_t snapshot_index = 0;
-    // The last entry that is safe with this replica.
+    // The last entry that this replica cannot lose.
     std::uint64_t last_index() const { return std::max(wal.log.last_index(), snapshot_index); }
   };
   struct Request {
@@ -127,9 +136,9 @@ class RaftChecker : public sim::Observer {
   };
   struct Replica {
     Claims claims;
-    std::uint64_t frame_term = 0;  // the highest in any frame it has sent
+    std::uint64_t frame_term = 0;  // the highest term in a frame that it has sent
     Disk disk;
-    std::map<std::pair<PeerId, CallId>, Request> requests;  // received, not answered
+    std::map<std::pair<PeerId, CallId>, Request> requests;  // received and not yet answered
   };
 
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
@@ -152,28 +161,28 @@ class RaftChecker : public sim::Observer {
   void OnInstallReply(PeerId replica, const Request& asked, const InstallSnapshotReply& reply);
   void OnFrameTerm(PeerId replica, std::uint64_t term);
   void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message);
-  void SeeLeader(PeerId replica, std::uint64_t term);
-  void OnReceivedEntries(PeerId replica, const AppendEntries& request);
-  Entry& SeeEntry(std::uint64_t index, const LogEntry& entry, std::uint64_t prev_term,
-                  PeerId shown_by);
-  // `entry_hash`: of the command, if the leader has shown it and not just the entry's term.
-  void SeeLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
-                      std::uint64_t entry_term, std::optional<std::uint64_t> entry_hash);
+  void RecordLeader(PeerId replica, std::uint64_t term);
+  void RecordReceivedEntries(PeerId replica, const AppendEntries& request);
+  Entry& RecordEntry(std::uint64_t index, const LogEntry& entry, std::uint64_t prev_term,
+                     PeerId shown_by);
+  // `entry_hash`: the command's hash; none if the message shows only the entry's term.
+  void RecordLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
+                         std::uint64_t entry_term, std::optional<std::uint64_t> entry_hash);
   void ReadDisk(PeerId replica, const sim::SimDisk& disk);
   void ReadWal(PeerId replica, const sim::SimDisk& disk);
   void ReadSnapshot(PeerId replica, const sim::SimDisk& disk);
-  // `holder`: whose snapshot, or message with one, it is.
+  // `holder`: the sentence's subject and verb, such as "replica 1 restores".
   void CheckSnapshot(const std::string& holder, std::uint64_t index, std::uint64_t term);
 
   sim::Simulator& simulator_;
   testkit::History* history_;
   const Machine machine_;
-  const bool on_disk_;  // what is not on disk does not count
+  const bool disk_required_;
   Time now_{0};
   std::vector<Replica> replicas_;
-  std::map<std::uint64_t, PeerId> leaders_;  // by term: from claims, and from AppendEntries
+  std::map<std::uint64_t, PeerId> leaders_;                           // by term
   std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // by (index, term)
-  // By term, then index: what the leader of that term has shown of its log.
+  // By term, then index: the entries of the log of that term's leader, as far as shown.
   std::map<std::uint64_t, std::map<std::uint64_t, Shown>> leader_logs_;
   std::vector<Applied> applied_{1};  // by index, as the first replica applied it
   std::map<std::pair<PeerId, std::uint64_t>, PeerId> votes_;  // (voter, term) to candidate

@@ -1,9 +1,7 @@
 #include "kv_world.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 
@@ -26,32 +24,9 @@ void AddToResults(const std::string& name, std::size_t more) {
 
 }  // namespace
 
-std::string ToText(const Reply& reply) {
-  return reply.kind == Reply::Kind::kError ? reply.text : ModelReply(reply).Text();
-}
-
-void PrintTo(const Reply& reply, std::ostream* out) { *out << ToText(reply); }
-
 KvWorld::KvWorld(const testkit::ClusterOptions& options)
-    : cluster(options),
-      checker(cluster.simulator(), &cluster.history(), raft::RaftChecker::Machine::kOther),
-      client(cluster.simulator()) {
+    : LogWorld(options, MakeLogChecker), client(cluster.simulator()) {
   cluster.Start();
-}
-
-KvWorld::~KvWorld() {
-  if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
-  if (!checker.violations().empty()) ADD_FAILURE() << checker.FirstViolation();
-}
-
-PeerId KvWorld::WaitForLeader(Duration at_most) {
-  const bool found = cluster.RunUntil(
-      [this] {
-        const PeerId leader = checker.Leader();
-        return leader != raft::kNobody && checker.claims(leader).applied_index > 0;
-      },
-      at_most);
-  return found ? checker.Leader() : raft::kNobody;
 }
 
 Reply KvWorld::Await(const std::function<void(KvClient::Done)>& start) {
@@ -86,67 +61,27 @@ std::int64_t KvWorld::OpenSession(std::uint64_t entries) {
 void KvWorld::Start(KvClient& from, int who, const Command& command,
                     std::function<void(const KvOutcome&)> then) {
   const std::size_t number = operations_.size();
-  operations_.push_back({who, testkit::KvCommand(command), cluster.now(), std::nullopt});
+  operations_.push_back({who, ParsedCommand(command), cluster.now(), std::nullopt});
   from.Execute(command, [this, number, then = std::move(then)](const KvOutcome& outcome) {
     if (outcome.is_known()) {
-      operations_[number].answer = {cluster.now(), ModelReply(*outcome.reply)};
+      operations_[number].answer = {cluster.now(), *outcome.reply};
     }
     if (then) then(outcome);
   });
 }
 
-bool KvWorld::WaitForAllApplied(Duration at_most) {
-  return cluster.RunUntil(
-      [this] {
-        for (PeerId id = 0; id < cluster.replicas(); ++id) {
-          if (!cluster.simulator().IsUp(id)) continue;
-          const auto& claims = checker.claims(id);
-          if (claims.applied_index < checker.MaxCommitIndex()) return false;
-        }
-        return true;
-      },
-      at_most);
-}
-
-std::size_t KvWorld::LogBytes(PeerId replica) {
-  const auto& files = cluster.simulator().disk(replica).files();
-  const auto log = files.find(raft::kWalFile);
-  return log == files.end() ? 0 : log->second.data.size();
-}
-
-bool KvWorld::HasSnapshot(PeerId replica) {
-  return cluster.simulator().disk(replica).files().contains(raft::kSnapshotFile);
-}
-
-testing::AssertionResult KvWorld::IsSound() const {
-  if (cluster.first_death().empty() && checker.violations().empty()) {
-    return testing::AssertionSuccess();
-  }
-  return testing::AssertionFailure() << "the end of this report says why";  // the destructor does
-}
-
 testing::AssertionResult KvWorld::IsLinearizable() const {
   if (const auto sound = IsSound(); !sound) return sound;
-  testkit::KvHistory history;
-  for (const testkit::KvOperation& operation : operations_) {
-    // Nobody took it: it is no part of the history.
-    const bool refused = operation.answer &&
-                         operation.answer->reply.kind == testkit::KvReply::Kind::kError &&
-                         operation.answer->reply.text.starts_with("TRYAGAIN");
+  KvHistory history;
+  for (const KvOperation& operation : operations_) {
+    // A command that every replica refused is no part of the history.
+    const bool refused = operation.answer && HasCode(operation.answer->reply, "TRYAGAIN");
     if (!refused) history.push_back(operation);
   }
-  const auto result = testkit::CheckLinearizability(history, kCheckerSteps);
+  const auto result = CheckLinearizability(history, kCheckerSteps);
   AddToResults("operations", history.size());
-  if (result.verdict == testkit::Verdict::kLinearizable) return testing::AssertionSuccess();
+  if (result.verdict == Verdict::kLinearizable) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "the history is not linearizable\n" << result.explanation;
-}
-
-std::vector<PeerId> KvWorld::Others(PeerId replica) const {
-  std::vector<PeerId> others;
-  for (PeerId id = 0; id < cluster.replicas(); ++id) {
-    if (id != replica) others.push_back(id);
-  }
-  return others;
 }
 
 }  // namespace depfast::kv

@@ -12,22 +12,9 @@
 #include "depfast/storage.h"
 #include "depfast/value_event.h"
 #include "real/client.h"
+#include "support/echo.h"
 
 namespace depfast::real {
-
-struct TextReply {
-  std::string text;
-  MSGPACK_DEFINE(text)
-};
-
-// Answers with the text.
-struct Echo {
-  using Reply = TextReply;
-  static constexpr MethodId kMethod = 1;
-  static constexpr const char* kName = "Echo";
-  std::string text;
-  MSGPACK_DEFINE(text)
-};
 
 // Asks replica `to` to echo the text, and returns the answer: "text", or the outcome in brackets.
 struct Relay {
@@ -49,19 +36,13 @@ struct Write {
 };
 
 // Never answers.
-struct Hang {
-  using Reply = TextReply;
-  static constexpr MethodId kMethod = 4;
+struct Hang : EmptyRequest<4> {
   static constexpr const char* kName = "Hang";
-  MSGPACK_DEFINE()
 };
 
 // Lets an exception escape from a coroutine.
-struct Explode {
-  using Reply = TextReply;
-  static constexpr MethodId kMethod = 5;
+struct Explode : EmptyRequest<5> {
   static constexpr const char* kName = "Explode";
-  MSGPACK_DEFINE()
 };
 
 class EchoService : public Service {
@@ -70,9 +51,7 @@ class EchoService : public Service {
 
   void Start() override {
     runtime_.Observe({1, {runtime_.rpc().outstanding()}});
-    runtime_.rpc().HandleInline<Echo>([](const Echo& request, const Responder<TextReply>& answer) {
-      answer.Send({request.text});
-    });
+    ServeEcho(runtime_.rpc());
     runtime_.rpc().Handle<Relay>([this](PeerId, const Relay& request) {
       const auto call = runtime_.rpc().Call(request.to, Echo{request.text}, 5s);
       const Outcome outcome = call->Wait();

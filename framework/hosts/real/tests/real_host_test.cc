@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -244,6 +246,56 @@ TEST_F(RealHosts, DumpsItsCoroutinesOnDemand) {
     return dump.find("'Hang' waits on") != std::string::npos;
   })) << dump;
   EXPECT_EQ(host->counters().observations.value(), 2u);
+}
+
+constexpr Duration kBurnt = 5ms;
+
+// Uses kBurnt of processor time in one step.
+class Burner : public Service {
+ public:
+  explicit Burner(Runtime& runtime) : runtime_(runtime) {}
+
+  void Start() override {
+    runtime_.Spawn("burn", [this] {
+      const Duration start = ThreadTime();
+      while (ThreadTime() - start < kBurnt) {
+      }
+      runtime_.Observe({1, {}});
+    });
+  }
+
+ private:
+  static Duration ThreadTime() {
+    timespec time = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  }
+
+  Runtime& runtime_;
+};
+
+TEST_F(RealHosts, AProbeHearsOfTheStartAndOfTheUsageOfSteps) {
+  struct Listener : RuntimeProbe {
+    void OnStart(const Runtime&) override { ++starts; }
+    void OnStepEnd(const Runtime&, const StepUsage& usage) override { usages.push_back(usage); }
+    int starts = 0;
+    std::vector<StepUsage> usages;
+  };
+  Listener listener;  // used by the host's thread until Stop
+  std::atomic<bool> burnt{false};
+  auto options = Options(0);
+  options.probes = {&listener};
+  options.on_observe = [&](const Observation&) { burnt = true; };
+  RunningHost host(std::move(options),
+                   [](Runtime& runtime) { return std::make_unique<Burner>(runtime); });
+  ASSERT_TRUE(Eventually([&] { return burnt.load(); }));
+  EXPECT_EQ(host.Stop(), "");
+  EXPECT_EQ(listener.starts, 1);
+  ASSERT_FALSE(listener.usages.empty());
+  EXPECT_EQ(listener.usages.size(), host->counters().steps.value());
+  EXPECT_GE(listener.usages[0].cost, kBurnt);
+  EXPECT_GE(listener.usages[0].took, kBurnt);
+  EXPECT_GT(listener.usages[0].began, Time{0});
 }
 
 // Records the times and the random numbers that a replica sees.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "depfast/host/frame.h"
@@ -98,8 +99,8 @@ T& Of(StepOutput& output) {
 
 IoRequest& Io(StepOutput& output) { return Of<IoRequest>(output); }
 
-const std::vector<Change>& Changes() {
-  static const std::vector<Change> changes = {
+std::vector<Change> ChangesOfInput() {
+  return {
       {"the time", [](StepInput& in, StepOutput&) { in.now += 1ns; }},
       {"a frame's sender", [](StepInput& in, StepOutput&) { in.frames[0].from = 2; }},
       {"a frame's kind",
@@ -145,6 +146,11 @@ const std::vector<Change>& Changes() {
        [](StepInput& in, StepOutput&) { in.completions[0].data = MakeBytes(""); }},
       {"held bytes", [](StepInput& in, StepOutput&) { in.held_bytes[1] = 101; }},
       {"whom bytes are held for", [](StepInput& in, StepOutput&) { in.held_bytes = {0, 0, 100}; }},
+  };
+}
+
+std::vector<Change> ChangesOfOutput() {
+  return {
       {"a sent frame's id", [](StepInput&, StepOutput& out) { Of<SendFrame>(out).id = 9; }},
       {"a sent frame's peer", [](StepInput&, StepOutput& out) { Of<SendFrame>(out).to = 1; }},
       {"a sent frame's bytes",
@@ -170,6 +176,11 @@ const std::vector<Change>& Changes() {
       {"no random draws", [](StepInput&, StepOutput& out) { out.random_draws = 0; }},
       {"a death", [](StepInput&, StepOutput& out) { out.death = "of thirst"; }},
   };
+}
+
+std::vector<Change> Changes() {
+  std::vector<Change> changes = ChangesOfInput();
+  for (Change& change : ChangesOfOutput()) changes.push_back(std::move(change));
   return changes;
 }
 

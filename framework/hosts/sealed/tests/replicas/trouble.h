@@ -10,29 +10,13 @@
 #include "depfast/host/service.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
+#include "support/echo.h"
 
 namespace depfast::sealed_tests {
 
-struct TextReply {
-  std::string text;
-  MSGPACK_DEFINE(text)
-};
-
-// Answers with the text.
-struct Echo {
-  using Reply = TextReply;
-  static constexpr MethodId kMethod = 1;
-  static constexpr const char* kName = "Echo";
-  std::string text;
-  MSGPACK_DEFINE(text)
-};
-
 // Makes trouble, of the kind that the program was built for.
-struct MakeTrouble {
-  using Reply = TextReply;
-  static constexpr MethodId kMethod = 2;
+struct MakeTrouble : EmptyRequest<2> {
   static constexpr const char* kName = "MakeTrouble";
-  MSGPACK_DEFINE()
 };
 
 class TroubleMaker : public Service {
@@ -41,7 +25,7 @@ class TroubleMaker : public Service {
       : runtime_(runtime), trouble_(std::move(trouble)) {}
 
   void Start() override {
-    runtime_.rpc().Handle<Echo>([](PeerId, const Echo& echo) { return TextReply{echo.text}; });
+    ServeEcho(runtime_.rpc());
     runtime_.rpc().Handle<MakeTrouble>([this](PeerId, const MakeTrouble&) {
       trouble_();
       return TextReply{"no trouble after all"};

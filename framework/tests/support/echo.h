@@ -1,0 +1,38 @@
+// The echo service: what a replica serves in tests and benchmarks of the framework.
+#pragma once
+
+#include <string>
+
+#include "depfast/host/frame.h"
+#include "depfast/rpc.h"
+
+namespace depfast {
+
+struct TextReply {
+  std::string text;
+  MSGPACK_DEFINE(text)
+};
+
+// Answered with the same text.
+struct Echo {
+  using Reply = TextReply;
+  static constexpr MethodId kMethod = 1;
+  static constexpr const char* kName = "Echo";
+  std::string text;
+  MSGPACK_DEFINE(text)
+};
+
+// A request without a body: tests derive one for each thing that a replica should do.
+template <MethodId id>
+struct EmptyRequest {
+  using Reply = TextReply;
+  static constexpr MethodId kMethod = id;
+  MSGPACK_DEFINE()
+};
+
+// Each call runs in a coroutine of its own.
+inline void ServeEcho(Rpc& rpc) {
+  rpc.Handle<Echo>([](PeerId, const Echo& echo) { return TextReply{echo.text}; });
+}
+
+}  // namespace depfast

@@ -1,0 +1,217 @@
+#include "script_runner.h"
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace depfast::lab1 {
+namespace {
+
+const char* NameOf(Result result) {
+  static constexpr const char* kNames[] = {"done",
+                                           "ready",
+                                           "failed",
+                                           "timed out",
+                                           "throws std::invalid_argument",
+                                           "throws std::out_of_range",
+                                           "throws",
+                                           "the event it names does not exist"};
+  const auto index = static_cast<std::size_t>(result);
+  return index < std::size(kNames) ? kNames[index] : "?";
+}
+
+// An expectation and the result that differs from it.
+struct Difference {
+  std::string expected;
+  std::string got;
+};
+
+template <typename T>
+std::string Text(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return value;
+  else if constexpr (std::is_same_v<T, bool>)
+    return value ? "true" : "false";
+  else
+    return std::to_string(value);
+}
+
+// "Ready() true, yes() 2": the fields that differ. Empty if there are none.
+Difference CompareLook(const Expected& want, const Look& have) {
+  Difference out;
+  const auto compare = [&out](const char* name, const auto& expected, const auto& got) {
+    if (!expected || *expected == got) return;
+    const std::string comma = out.expected.empty() ? "" : ", ";
+    out.expected += comma + name + " " + Text(*expected);
+    out.got += comma + name + " " + Text(got);
+  };
+  compare("Ready()", want.ready, have.ready);
+  compare("Fail()", want.fail, have.fail);
+  compare("TimedOut()", want.timed_out, have.timed_out);
+  compare("yes()", want.yes, have.yes);
+  compare("no()", want.no, have.no);
+  compare("lost()", want.lost, have.lost);
+  compare("needed()", want.needed, have.needed);
+  compare("total()", want.total, have.total);
+  compare("IsReady()", want.is_ready, have.is_ready);
+  compare("IsFailed()", want.is_failed, have.is_failed);
+  compare("DescribeWait().needed", want.wait_needed, have.wait_needed);
+  compare("DescribeWait().total", want.wait_total, have.wait_total);
+  compare("the peers of DescribeWait()", want.peers, have.peers);
+  compare("Label()", want.label, have.label);
+  return out;
+}
+
+std::string DescribeLook(const Look& look) {
+  std::string out = std::to_string(look.yes) + " yes, " + std::to_string(look.no) + " no and " +
+                    std::to_string(look.lost) + " lost of " + std::to_string(look.total) +
+                    ", needed " + std::to_string(look.needed);
+  if (look.ready) out += ", Ready()";
+  if (look.fail) out += ", Fail()";
+  if (look.timed_out) out += ", TimedOut()";
+  return out;
+}
+
+// "ready at 2 ms"
+std::string DescribeLine(const LogLine& line, Op op) {
+  std::string out = NameOf(line.result);
+  if (!line.text.empty()) out += " (" + line.text + ")";
+  if (line.result == Result::kDone && !line.look.empty()) out = DescribeLook(line.look.front());
+  if (op == Op::kAccepts) out = std::to_string(line.value) + " calls";
+  if (op == Op::kIsFreed) out = line.value != 0 ? "destroyed" : "still there";
+  return out + " at " + Milliseconds(line.time_ns);
+}
+
+std::string DescribeExpectation(const Expectation& want) {
+  std::string out = NameOf(want.result);
+  if (!want.from) return out;
+  const std::string to = Milliseconds(want.to.count());
+  if (*want.from == want.to) return out + " at " + to;
+  return out + " between " + Milliseconds(want.from->count()) + " and " + to;
+}
+
+std::optional<Difference> Compare(const Expectation& want, const LogLine& line, Op op) {
+  const Duration when(line.time_ns);
+  const bool in_time = !want.from || (*want.from <= when && when <= want.to);
+  const std::string got = DescribeLine(line, op);
+  if (line.result != want.result || !in_time) return Difference{DescribeExpectation(want), got};
+  if (want.value && *want.value != line.value) {
+    if (op == Op::kIsFreed) return Difference{"destroyed: nobody needs it any more", got};
+    return Difference{std::to_string(*want.value) + " calls", got};
+  }
+  if (!want.look || line.look.empty()) return std::nullopt;
+  Difference difference = CompareLook(*want.look, line.look.front());
+  if (difference.expected.empty()) return std::nullopt;
+  difference.got += " at " + Milliseconds(line.time_ns);
+  return difference;
+}
+
+// A script and its log.
+class Judgement {
+ public:
+  Judgement(const Script& script, const ScriptLog& log)
+      : script_(script), log_(log), lines_(script.steps().size(), nullptr) {
+    for (const LogLine& line : log.lines) {
+      if (line.step < lines_.size()) lines_[line.step] = &line;
+    }
+  }
+
+  // The first step that does not meet its expectation; empty if all do.
+  std::string Complaint() const {
+    for (const LogLine& line : log_.lines) {
+      if (line.step >= lines_.size()) continue;
+      const auto wrong = Compare(script_.expectations()[line.step], line, OpOf(line.step));
+      if (wrong) return Complain(line.step, *wrong);
+    }
+    for (std::size_t step = 0; step < lines_.size(); ++step) {
+      if (lines_[step] != nullptr) continue;
+      return Complain(step, {DescribeExpectation(script_.expectations()[step]),
+                             "it has not ended after " + Milliseconds(kGiveUp.count())});
+    }
+    return ComplaintOfOrder();
+  }
+
+  // The script, numbered, with the result of each step.
+  std::string Transcript() const {
+    std::string out;
+    for (std::size_t step = 0; step < lines_.size(); ++step) {
+      const LogLine* const line = lines_[step];
+      out += "  #" + std::to_string(step + 1) + "  " + script_.Describe(step) + "  ->  " +
+             (line == nullptr ? "has not ended" : DescribeLine(*line, OpOf(step))) + "\n";
+    }
+    return out;
+  }
+
+ private:
+  Op OpOf(std::size_t step) const { return script_.steps()[step].op; }
+
+  std::string Complain(std::size_t step, const Difference& difference) const {
+    return "step #" + std::to_string(step + 1) + " goes wrong\n  " + script_.Describe(step) +
+           "\n  expected: " + difference.expected + "\n  happened: " + difference.got + "\n";
+  }
+
+  // Requires: every step has ended.
+  std::string ComplaintOfOrder() const {
+    const auto& order = script_.order();
+    for (std::size_t i = 1; i < order.size(); ++i) {
+      if (lines_[order[i - 1]] < lines_[order[i]]) continue;
+      const std::string earlier = "step #" + std::to_string(order[i - 1] + 1);
+      return Complain(order[i], {"after " + earlier + " (" + script_.Describe(order[i - 1]) + ")",
+                                 "before " + earlier});
+    }
+    return "";
+  }
+
+  const Script& script_;
+  const ScriptLog& log_;
+  std::vector<const LogLine*> lines_;  // of each step; nullptr: it has not ended
+};
+
+}  // namespace
+
+ScriptRunner::ScriptRunner(const World& world)
+    : cluster_({.replicas = world.replicas, .seed = world.seed}), client_(cluster_.simulator()) {
+  cluster_.Schedule(world.faults);
+  cluster_.Start();
+}
+
+std::optional<ScriptLog> ScriptRunner::Perform(const Script& script) {
+  RunScript request;
+  request.steps = script.steps();
+  request.give_up_ns = kGiveUp.count();
+  constexpr Duration kPatience = 5s;
+  bool answered = false;
+  std::optional<ScriptLog> log;
+  client_.Call(0, request, kGiveUp + kPatience, [&](std::optional<ScriptLog> reply) {
+    log = std::move(reply);
+    answered = true;
+  });
+  cluster_.RunUntil([&] { return answered || !cluster_.first_death().empty(); },
+                    kGiveUp + 2 * kPatience);
+  return log;
+}
+
+testing::AssertionResult ScriptRunner::Run(const Script& script) {
+  const auto answer = Perform(script);
+  const ScriptLog log = answer.value_or(ScriptLog{});
+  const Judgement judgement(script, log);
+  std::string complaint = judgement.Complaint();
+  if (!death().empty()) {
+    complaint = "the replica did not survive the script: " + death() + "\n";
+  } else if (!answer) {
+    complaint = "the replica did not answer\n";
+  }
+  const std::string transcript = judgement.Transcript();
+  if (!complaint.empty()) {
+    return testing::AssertionFailure() << complaint << "The whole script:\n" << transcript;
+  }
+  cluster_.Note("a script:\n" + transcript);  // a failure's message has it already
+  return testing::AssertionSuccess();
+}
+
+void ExpectPasses(const Script& script, const World& world, const char* file, int line) {
+  const auto verdict = ScriptRunner(world).Run(script);
+  if (!verdict) ADD_FAILURE_AT(file, line) << verdict.message();
+}
+
+}  // namespace depfast::lab1

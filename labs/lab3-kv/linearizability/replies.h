@@ -1,0 +1,18 @@
+// Replies, compared as the checker compares them and written for people.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "kv_messages.h"
+
+namespace depfast::kv {
+
+// Two errors are the same whatever they say: their words are not part of the contract.
+bool AreSame(const Reply& a, const Reply& b);
+
+// nil, OK, 7, "v1", ["v1", nil], ERR ...
+std::string ToText(const Reply& reply);
+void PrintTo(const Reply& reply, std::ostream* out);
+
+}  // namespace depfast::kv

@@ -1,0 +1,38 @@
+// Program: the main function of a tool. It parses flags, runs, and prints one line of JSON.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+namespace depfast {
+
+using Json = nlohmann::ordered_json;
+
+// For `check` of an option: what counts something.
+inline const CLI::Range kPositive(1, 1'000'000'000);
+
+// Returns the exit status: 0, 1 if `run` throws, 2 for bad usage; with one line that says why. What
+// `run` returns is printed. Requires: the options of `app` are those of the program.
+inline int RunProgram(CLI::App& app, int argc, char** argv, const std::function<Json()>& run) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& call) {
+    return app.exit(call);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
+    return 2;
+  }
+  try {
+    std::cout << run().dump() << std::endl;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), error.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace depfast
