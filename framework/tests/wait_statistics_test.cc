@@ -1,4 +1,4 @@
-// Wait statistics: what a probe makes of the waits that it hears of.
+// Wait statistics: the figures that the probe derives from the waits.
 #include "depfast/verify/wait_statistics.h"
 
 #include <gtest/gtest.h>

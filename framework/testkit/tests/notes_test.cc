@@ -1,4 +1,4 @@
-// The handbook's example does what the handbook says.
+// The handbook's example behaves as the handbook describes.
 #include "notes.h"
 
 #include <gtest/gtest.h>

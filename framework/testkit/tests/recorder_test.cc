@@ -1,4 +1,4 @@
-// Recorder: what it writes down, and that a run which is recorded is the run it was.
+// Recorder: its lines, and that recording does not change the run.
 #include "testkit/recorder.h"
 
 #include <gtest/gtest-spi.h>

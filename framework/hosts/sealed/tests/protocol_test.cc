@@ -1,4 +1,5 @@
-// The messages between simulator and replica: what goes in comes out, and nonsense is refused.
+// The messages between simulator and replica: decoding restores the encoded message, and malformed
+// messages are refused.
 #include "sealed/protocol.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Replicas in processes of their own: the good one is the in-process one's twin, and whatever a bad
-// one does ends as a sentence, with no process and no descriptor left behind.
+// Replicas in processes of their own. A correct one behaves like a replica in the simulator's
+// process. Every failure of a misbehaving one becomes a sentence, and leaves no process and no
+// descriptor behind.
 #include <gtest/gtest.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -46,7 +47,7 @@ std::size_t OpenDescriptors() {
 class SealedTest : public testing::Test {
  protected:
   SealedTest() {
-    // What a replica leaves behind becomes our child, so that we see it.
+    // Orphans of a replica become children of this process, so that the test sees them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     descriptors_ = OpenDescriptors();
   }
@@ -247,8 +248,8 @@ Twin RunWell(const sim::BackendFactory& factory) {
     out.answers.push_back(DecodeBody<TextReply>(frame->body, error)->text);
   });
   world.Start();
-  world.sim.Schedule(
-      {faults::CrashFault({1}).From(30ms).For(30ms), faults::DropFault({2}, 300).From(70ms).For(50ms)});
+  world.sim.Schedule({faults::CrashFault({1}).From(30ms).For(30ms),
+                      faults::DropFault({2}, 300).From(70ms).For(50ms)});
   for (CallId call = 1; call <= 30; ++call) {
     const FrameHeader header{FrameKind::kRequest, Echo::kMethod, call, Dependency::Client(call)};
     const auto replica = static_cast<PeerId>(call % 3);

@@ -1,4 +1,4 @@
-// What a step costs, when it begins, what it reads and what happens when memory runs out.
+// The cost of a step, its start, the frames that it reads, and the effect of a lack of memory.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -85,12 +85,13 @@ TEST(StepCost, FramesAndCompletionsThatArriveAreCharged) {
   EXPECT_EQ(steps[3].at - steps[2].at, 10us + 3us);
 }
 
-// The cost of a step of replica 0 that reads five frames from two senders, one of whom sent at two
-// times, and then sends two frames to each of three receivers and one to itself; beyond what the
-// frames cost.
+// The cost of a step of replica 0 without the cost of its frames. The step reads five frames from
+// two senders; one of them sent at two times. Then it sends two frames to each of three receivers
+// and one to itself.
 Duration CostOfConnections(Duration per_burst, Duration per_write) {
   Profile profile = Exact();
-  profile.net.bytes_per_second = 1'000'000'000'000;  // no wire: what is sent together arrives so
+  profile.net.bytes_per_second =
+      1'000'000'000'000;  // frames sent together arrive together
   profile.cpu.per_burst = per_burst;
   profile.cpu.per_write = per_write;
   World world(OnFrameAtZero([](Turn& turn) {
@@ -239,7 +240,7 @@ TEST(Steps, TheClockStandsStillWithinOne) {
 
 // ---- timers ----
 
-// What a script wishes in its first step, and when it is woken.
+// The times at which a script is woken that asks for `wishes` in its first step.
 std::vector<Time> WokenAt(const std::vector<Time>& wishes) {
   World world(
       [&](Turn& turn) {
@@ -348,8 +349,8 @@ Profile LittleMemory() {
   return profile;
 }
 
-// Lets `bytes` wait unread while replica 0 is busy, and returns what the step that reads them cost.
-// -1: it died instead.
+// Lets `bytes` wait unread while replica 0 is busy. Returns the cost of the step that reads them,
+// or -1 if the replica died instead.
 Duration CostWithUnread(std::int64_t bytes, std::string* death = nullptr) {
   Duration cost{-1};
   World world(

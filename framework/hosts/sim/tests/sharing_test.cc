@@ -65,7 +65,7 @@ TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
   EXPECT_EQ(line.Leave(1), Those{3});
 }
 
-// ---- whose turn it is on a core ----
+// ---- the order of threads on a core ----
 
 TEST(FairCore, TurnsToWhoComes) {
   FairCore core;

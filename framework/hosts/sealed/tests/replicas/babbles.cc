@@ -1,4 +1,4 @@
-// Writes what no protocol knows to the simulator.
+// A replica that sends the simulator bytes that are no message of the protocol.
 #include <unistd.h>
 
 #include <string>

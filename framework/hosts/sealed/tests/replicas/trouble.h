@@ -1,4 +1,5 @@
-// What the bad replicas have in common: they work until a client asks them not to.
+// The common part of the misbehaving replicas: each works correctly until a client asks it to
+// misbehave.
 #pragma once
 
 #include <cstdint>
