@@ -1,5 +1,5 @@
 // The reference key-value store as three processes, driven through its Redis ports with raw
-// sockets: what arrives in pieces, in one packet, out of shape or too fast.
+// sockets. The input comes in pieces, in one packet, malformed or too fast.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -34,8 +34,8 @@ class RaftWorld : public LogWorld {
   // `at_most`.
   PeerId WaitForElection(Duration at_most = 3s);
 
-  // Submits `count` new commands at once, and runs until `count` are committed: a new command takes
-  // the place of each whose fate is unknown. Returns whether that was achieved.
+  // Submits `count` new commands at once, and runs until `count` are committed. A new command
+  // replaces each command whose outcome is unknown. Returns whether `count` were committed.
   bool Commit(int count, Duration at_most = 3s);
 
   // The same with `bytes` of commands in all, each of kLargeCommandBytes.

@@ -1,4 +1,4 @@
-// What a Redis client may send, and what must not harm a server.
+// The input that a Redis client may send, and input that must not harm a server.
 #include <gtest/gtest.h>
 
 #include <string>
