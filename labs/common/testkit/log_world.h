@@ -32,7 +32,7 @@ class LogWorld {
   bool WaitForAllApplied(Duration at_most = 4s);
 
   // No replica died by itself, and no invariant was violated. The end of every test.
-  testing::AssertionResult IsSound() const;
+  testing::AssertionResult AllInvariantsHold() const;
 
   // The other replicas, ascending.
   std::vector<PeerId> Others(PeerId replica) const;

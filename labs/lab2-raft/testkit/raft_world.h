@@ -41,7 +41,7 @@ class RaftWorld : public LogWorld {
   // The same with `bytes` of commands in all, each of kLargeCommandBytes.
   bool CommitBytes(std::size_t bytes, Duration at_most = 20s);
 
-  // Submits a command and does not wait. Its fate is counted in acknowledged().
+  // Submits a command and does not wait. Its outcome is counted in acknowledged().
   void SubmitOne();
   void SubmitOneLarge();
 
@@ -52,7 +52,7 @@ class RaftWorld : public LogWorld {
   std::uint64_t submitted() const { return submitted_; }
 
   // As in LogWorld, and no acknowledged command is missing or was applied twice.
-  testing::AssertionResult IsSound() const;
+  testing::AssertionResult AllInvariantsHold() const;
 
   RaftChecker& checker;
   SubmitClient client;

@@ -39,8 +39,8 @@ class KvWorld : public LogWorld {
              std::function<void(const KvOutcome&)> then = nullptr);
   const KvHistory& operations() const { return operations_; }
 
-  // As IsSound, and the history of Start is linearizable. The number of operations that were
-  // checked is added to the test's property "operations".
+  // As AllInvariantsHold, and the history of Start is linearizable. The number of operations that
+  // were checked is added to the test's property "operations".
   testing::AssertionResult IsLinearizable() const;
 
   KvClient client;
