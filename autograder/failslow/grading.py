@@ -1,7 +1,7 @@
 """Grades a submission: from a tree of files to rows with scores. Prints progress only.
 
-The order is fixed (labs by id, tests in the order of their binary), because two grades of one
-submission must be identical.
+The order is fixed (labs by id, tests in the order of their binary). So two grades of one submission
+are identical.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The labs: what `labs/*/lab.yaml` says, validated."""
+"""The labs: the validated contents of `labs/*/lab.yaml`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,8 @@ from failslow.kit import Kit
 class Part:
     """A group of tests whose points add up to `points`.
 
-    `needs`: tests, of this part or others, without which the rest tell nothing new (gates.py).
+    `needs`: tests of this or another part. If one of them fails, the rest show nothing new
+    (gates.py).
     """
 
     id: str
@@ -37,7 +38,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class ClusterView:
-    """What a running replica shows of itself; a cluster serves once one shows `ready`.
+    """The observations that a running replica shows. A cluster serves once one shows `ready`.
 
     `redis`: each replica has a port for Redis clients, too.
     """
@@ -50,7 +51,7 @@ class ClusterView:
 
 @dataclass(frozen=True)
 class Measured:
-    """How a lab is measured: its part of the points, its file of settings, and who is made slow.
+    """The measurement of a lab: its points, its file of settings, and the slow replicas.
 
     `roles`: of the proposers in order, last that of all other replicas. `victims` are some of them.
     """
@@ -63,7 +64,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab. `needs` are ids of labs whose files are compiled in; `base` says whose.
+    """One lab. `needs` are ids of labs whose files are compiled in; `base` names their source.
 
     `cluster`: None for a lab whose replicas do not run as processes.
     """
@@ -165,7 +166,7 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
     return ClusterView(shows, ready["name"], ready["is"], content.get("redis", False))
 
 
-def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever the schema allows
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - any type of the schema
     return tuple(value) if isinstance(value, list) else value
 
 

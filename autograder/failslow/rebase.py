@@ -50,7 +50,7 @@ class Result:
 
 
 def run(kit: Kit, revision: str) -> int:
-    """0 when all patches fit the reference now, 1 when some need a hand (they are named).
+    """0 when all patches fit the reference now, 1 when some have conflicts (they are named).
 
     `revision`: the commit whose reference the patches fit.
     """
@@ -144,7 +144,7 @@ def _fits_already(patched: Patched, new: Files) -> Result:
 
 
 def _merge(changed: bytes | None, base: bytes | None, new: bytes) -> bytes:
-    """`new` with what makes `changed` differ from `base`; conflict markers where both changed."""
+    """`new` with the difference of `changed` from `base`; conflict markers where both changed."""
     if changed is None or base is None or changed == base:
         return new
     with tempfile.TemporaryDirectory(prefix="failslow-merge-") as name:

@@ -1,4 +1,4 @@
-"""What tests of `kit cluster` ask of a cluster."""
+"""Helpers of the tests of `kit cluster`."""
 
 import json
 from collections.abc import Callable

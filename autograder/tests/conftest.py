@@ -28,8 +28,8 @@ def run_kit(kit: Kit) -> Callable[..., int]:
 
 @pytest.fixture
 def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cluster's data directory that does not exist yet. What is built becomes a fake replica: its
-    own program tells it how the submission wants to behave. All replicas end with the test."""
+    """A cluster's data directory that does not exist yet. Every build makes a fake replica, and its
+    program contains the behaviour of the submission. All replicas end with the test."""
     real = compile_module.build_submission
 
     def build(*arguments: object) -> Path:
@@ -48,7 +48,7 @@ def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 @pytest.fixture
 def up(run_kit: Callable[..., int], data: Path) -> Callable[..., int]:
-    """Starts a cluster whose submission holds the given words."""
+    """Starts a cluster whose submission contains the given words."""
 
     def run(words: str = "", *arguments: object) -> int:
         tree = data.parent / "mine"

@@ -190,7 +190,7 @@ def write_test_binary(path: Path, tests: list[dict[str, object]]) -> Path:
 
 
 def write_submission(tree: Path, lab1: str = "", lab2: str | None = None) -> Path:
-    """A submission whose sources say how to behave. Without `lab2` it holds lab 1 only."""
+    """A submission whose sources contain its behaviour. Without `lab2` it holds lab 1 only."""
     lab1_directory = tree / "lab1-quorum-event"
     lab1_directory.mkdir(parents=True)
     (lab1_directory / "quorum_event.h").write_text("// header\n")
@@ -235,7 +235,7 @@ def write_reply(
     links: dict[str, dict[str, str]],
     objects: Sequence[str] = (),
 ) -> None:
-    """What CMake's file API would tell of programs with the driver as their one given source.
+    """CMake's file API for programs with the driver as their one given source.
 
     `links`: by program, the words of its link command and their roles. `objects`: of each program.
     """

@@ -78,7 +78,7 @@ def test_a_table_that_says_nothing_is_refused(text: str) -> None:
 
 @pytest.fixture
 def redis_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program to be written there runs as redis-benchmark, on whatever core."""
+    """The path of a program that runs as redis-benchmark, on any core."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(redis_load, "pinned", lambda _core, argv: argv)
     monkeypatch.setattr(clocks, "CORES", ("cpu0",))

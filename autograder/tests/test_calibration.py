@@ -321,7 +321,7 @@ def test_a_prediction_passes_within_a_quarter(puts: float, mean: float, passed: 
 def calibrate(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[float, float], int]:
-    """Runs the command; the model is off by a factor, and other work takes so many cores."""
+    """Runs the command. The model is wrong by a factor, and other work takes `foreign` cores."""
 
     def run(factor: float, foreign: float, json: bool = False) -> int:
         def measured(_: Kit, workload: Workload) -> Row:

@@ -1,4 +1,4 @@
-"""The data directories of `kit cluster`: whose they are, what they hold, and how one is named."""
+"""The data directories of `kit cluster`: their owners, their contents, and their names."""
 
 import json
 from pathlib import Path

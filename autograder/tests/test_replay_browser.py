@@ -22,7 +22,7 @@ MESSAGES = ROUNDS * 4 * 2
 
 PAGE_WIDTHS = (1280, 390)
 
-# Acts, then lets the page draw and list what is in view.
+# Acts, then lets the page draw and list the visible items.
 ACT = """
 (async () => {
   const key = (k) => document.activeElement.dispatchEvent(

@@ -14,7 +14,7 @@ from failslow.site import build, hooks
 
 RunKit = Callable[..., int]
 
-# The handbook's own plugins and hooks, without what a small site needs no more.
+# The handbook's own plugins and hooks, without those that a small site does not need.
 CONFIG = f"""INHERIT: {this_kit().site / "mkdocs.yml"}
 theme: {{custom_dir: {this_kit().site / "overrides"}}}
 hooks: [{Path(hooks.__file__)}]

@@ -2,8 +2,8 @@
 // host. It prints one line of JSON. `kit bench calibrate` runs one process for each replica at
 // once.
 //
-// "append" writes BYTES to a log and syncs. "replace" does what a compaction does: a log of 3 MiB
-// is replaced by one of BYTES, a small file by another, and both are synced.
+// "append" writes BYTES to a log and syncs. "replace" imitates a compaction: a log of 3 MiB is
+// replaced by one of BYTES, a small file by another, and both are synced.
 //
 // The time of a batch has three parts: the thread runs, it waits for the core, or it sleeps until
 // the device is done. The simulator computes the second part; this program measures the others.

@@ -65,7 +65,8 @@ def _cores() -> tuple[dict[str, int], dict[str, int]]:
     for line in Path("/proc/stat").read_text().splitlines():
         name, *numbers = line.split()
         if name in CORES:
-            # user, nice, system, idle, iowait, irq, softirq, steal; what follows is counted in user
+            # user, nice, system, idle, iowait, irq, softirq, steal; the later fields are part of
+            # user
             times = [int(number) for number in numbers[:8]]
             ticks[name] = sum(times)
             busy[name] = ticks[name] - times[3] - times[4]

@@ -1,4 +1,4 @@
-"""What a benchmark yields: figures with their bars, and plots of them."""
+"""The results of a benchmark: figures with their bars, and plots of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Section:
-    """One benchmark's results. `text` says what was measured, and how, in a few sentences."""
+    """One benchmark's results. `text` describes the measurement in a few sentences."""
 
     key: str
     title: str

@@ -16,7 +16,7 @@ MEDIAN, P99 = 500, 990
 
 @dataclass(frozen=True)
 class Load:
-    """`clients` in a closed loop, or, if `rate` is given, so many puts a second in an open one."""
+    """`clients` in a closed loop, or, if `rate` is given, `rate` puts a second in an open loop."""
 
     clients: int = 1
     rate: int | None = None

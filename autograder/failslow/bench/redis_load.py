@@ -49,9 +49,9 @@ class Commands:
 
 @dataclass(frozen=True)
 class Result:
-    """Latencies in milliseconds; None where redis-benchmark tells none. Shares are of a core.
+    """Latencies in milliseconds; None if redis-benchmark prints none. Shares are of a core.
 
-    `other_share`: what the two cores did besides, the kernel's work for disk and network included.
+    `other_share`: the other work of the two cores, the kernel's for disk and network included.
     """
 
     per_second: float
@@ -70,7 +70,7 @@ def program() -> str:
 
 
 def await_answer(address: str) -> None:
-    """Returns once whoever listens there answers a PING. CannotDo when that is not in time."""
+    """Returns once the server there answers a PING. CannotDo if none does in time."""
     host, _, port = address.rpartition(":")
 
     def answers() -> bool:
@@ -84,7 +84,7 @@ def await_answer(address: str) -> None:
 
 
 def run(servers: Servers, address: str, commands: Commands, requests: int) -> Result:
-    """So many requests to one of `servers`. CannotDo when the measurement is lost."""
+    """Sends `requests` requests to one of `servers`. CannotDo when the measurement is lost."""
     host, _, port = address.rpartition(":")
     argv = [program(), "-h", host, "-p", port, "-c", str(CLIENTS), "-n", str(requests), "--csv"]
     argv += commands.flags()
@@ -108,7 +108,7 @@ def run(servers: Servers, address: str, commands: Commands, requests: int) -> Re
 
 
 def parse(text: str, name: str) -> dict[str, float]:
-    """What the table says about the command, by column. CannotDo if it is no such table."""
+    """The row of the table for the command, by column. CannotDo if the output is no such table."""
     rows = list(csv.reader(text.splitlines()))
     columns = rows[0] if rows and rows[0][:1] == [COLUMNS[0]] else list(COLUMNS)
     for row in rows:

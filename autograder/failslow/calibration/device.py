@@ -1,4 +1,5 @@
-"""The disk and the processors by themselves: what no counter of a replica can tell."""
+"""Measures the disk and the processors by themselves, because no counter of a replica shows
+them."""
 
 import json
 import resource
@@ -29,7 +30,8 @@ SERIAL_FROM = 2.25
 """How many times longer three processes that sync at once take than one: 3 if they take turns,
 and 1 to 1.5 if a journal commits for all of them."""
 STRAGGLER = 4.0
-"""A sync that takes so many times the median is one; the others make the typical time."""
+"""A sync is a straggler if it takes this many times the median; the others make the typical
+time."""
 
 Result = TypeVar("Result")
 
@@ -107,7 +109,7 @@ def model(alone: dict[int, Samples], together: Samples, replaced: Samples) -> Di
         parallel_batches=REPLICAS if company < SERIAL_FROM else 1,
         waits_per_batch=max(1, round(statistics.fmean(each.sleeps for each in alone.values()))),
         growth_ns=round(growth),
-        # The simulator adds this to what it takes any batch of so many bytes for.
+        # The simulator adds this to the time of a batch of the same size.
         directory_ns=max(0, round(replaced.time - sync - growth - REPLACED * per_byte)),
     )
 
@@ -119,7 +121,7 @@ def wakeup(kit: Kit) -> Wakeup:
 
 
 def on_the_way(told: dict[str, Any]) -> int:
-    """Of one way: half of what a round trip takes beyond the processor time of both sides."""
+    """One way's time: half of a round trip without the processor time of both sides."""
     try:
         return max(0, round((told["mean_ns"] - told["cpu_ns"]) / 2))
     except (KeyError, TypeError) as error:

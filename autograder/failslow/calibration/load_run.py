@@ -1,4 +1,4 @@
-"""One load on a fresh cluster: what it achieved, and what the replicas did for it."""
+"""One load on a fresh cluster: its throughput and latency, and the work of the replicas for it."""
 
 import json
 import os
@@ -17,8 +17,8 @@ from failslow.kit import Kit
 
 WARM_UP_S, WINDOW_S = 0.7, 3.0
 SETTLE_S, MARGIN_S = 0.2, 0.3
-"""From the end of the warm-up to the first reading of the clocks, and from the last reading to the
-end of the window: the load generator starts a little later than we say."""
+"""The load generator starts a little later than this program. The clocks are read SETTLE_S after
+the end of the warm-up, and MARGIN_S before the end of the window."""
 TIMEOUT_S = 60.0
 
 FOREIGN_MAX = 0.35
@@ -40,8 +40,8 @@ class Replica:
 class Row:
     """Times in microseconds. `client_cpu`: seconds of processor time a second.
 
-    `foreign`: what the two cores did besides, in cores. `overhead`: what the replicas' core did
-    besides, as a share of what it did for them.
+    `foreign`: the other work of the two cores, in cores. `overhead`: the other work of the
+    replicas' core, as a share of its work for the replicas.
     """
 
     workload: Workload
@@ -70,7 +70,7 @@ def measure(kit: Kit, workload: Workload) -> Row:
 
 
 def _measure_once(kit: Kit, workload: Workload) -> Row:
-    # What the last cluster's files leave to do must not be done in this one's time.
+    # The kernel must not write back the last cluster's files during this measurement.
     os.sync()
     with servers.raft(kit) as cluster, ThreadPoolExecutor(1) as pool:
         argv: list[str | Path] = [kit.binary("put_load"), "--target", "raft"]

@@ -1,11 +1,11 @@
-"""The loads: those that costs are taken from, and others that the result is held against."""
+"""The loads: those for the costs, and others that test the predictions."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Workload:
-    """`clients` in a closed loop or, if `rate` is given, so many puts a second in an open one."""
+    """`clients` in a closed loop or, if `rate` is given, `rate` puts a second in an open loop."""
 
     clients: int = 1
     rate: int | None = None
@@ -25,7 +25,8 @@ class Workload:
 
 @dataclass(frozen=True)
 class Set:
-    """Closed loops, and open ones at some percent of what one of the closed commits in a second."""
+    """Closed loops, and open ones at some percent of the throughput of `capacity`, a closed
+    loop."""
 
     closed: tuple[Workload, ...]
     capacity: Workload
@@ -53,8 +54,8 @@ FITTED = Set(
     capacity=SMALL,
     open_percent=(1, 10, 30, 55),
 )
-"""They differ in what there is much of: steps, frames, bytes, system calls, compactions. Sixteen
-bytes a value tell the cost of a frame from that of a byte; an open loop sends many small bursts."""
+"""Each load has much of one thing: steps, frames, bytes, system calls or compactions. Values of
+sixteen bytes tell the cost of a frame from that of a byte. An open loop sends many small bursts."""
 
 LARGE = Workload(256)
 VALIDATED = Set(

@@ -51,7 +51,7 @@ STEPS = (
 )
 # --8<-- [end:steps]
 
-# Long steps whose results change rarely: under --full.
+# Long steps whose results change rarely: only with --full.
 # --8<-- [start:full]
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),

@@ -1,7 +1,7 @@
-"""cluster.json: what a data directory holds and what was last started in it.
+"""cluster.json: the contents of a data directory, and the cluster last started in it.
 
-The truth about what runs is in /proc (see replica_processes.py); this file says what should run,
-and keeps ports and the solution's name from one `up` to the next.
+The list of running processes comes from /proc (see replica_processes.py). This file says which
+replicas should run, and keeps ports and the solution's name from one `up` to the next.
 """
 
 import json

@@ -25,7 +25,7 @@ PORT_MAX = 65535
 
 @dataclass(frozen=True)
 class Request:
-    """None: what the data directory had before, or the default."""
+    """None: the earlier value of the data directory, or the default."""
 
     directory: Path | None
     lab: str | None
@@ -35,9 +35,9 @@ class Request:
 
 
 def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
-    """Where the cluster runs, and whether it serves.
+    """The cluster's address, and whether it serves.
 
-    CannotDo when it does not run; what was started is stopped again then.
+    CannotDo when it does not run; the replicas that were started are stopped again then.
     """
     labs = load_labs(kit)
     tree = request.directory or default_tree(kit)
@@ -64,7 +64,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             serves = _start(layout, lab, current, listeners, redis)
         except BaseException:
             current.up = False
-            with suppress(CannotDo):  # what failed may be the disk
+            with suppress(CannotDo):  # the disk may be the cause
                 state.save(layout, current)
             raise
     return layout, serves
@@ -133,7 +133,7 @@ def _directory(layout: Layout) -> Iterator[None]:
 
 @contextmanager
 def _writing(layout: Layout) -> Iterator[None]:
-    """Says in one line what the system refuses."""
+    """Reports an error of the system in one line."""
     try:
         yield
     except OSError as error:

@@ -29,7 +29,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run measured. Throughput in operations per second of virtual time.
+    """The results of one run. Throughput in operations per second of virtual time.
 
     `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
     `catch_up_ns` is None when a follower had not caught up at the end, or none was slow.

@@ -47,9 +47,9 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
 
 
 def costly_wait(explained: Explained) -> Wait | None:
-    """The wait that cost the points: one that a single slow replica can prolong, that the run
-    without the fault has, too (so it is on the path of commands, and no repair of the slow
-    replica's), and whose average grew the most. None if no wait is like that."""
+    """The wait that cost the points, or None. A single slow replica can prolong it. The run without
+    the fault has it, too, so it is on the path of commands and no repair of the slow replica. Of
+    these waits it is the one whose average grew the most."""
     before = {_key(wait): _mean_ns(wait) for wait in explained.base.waits}
     grown = [
         (wait.event not in GATHERING, _mean_ns(wait) - before[_key(wait)], wait)

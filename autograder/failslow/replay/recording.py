@@ -39,7 +39,7 @@ class Message:
 class Wait:
     """A coroutine's wait. `end` is None for one that never ended; `outcome` is then empty.
 
-    `event` is what it waited on as the wait began, `at_end` the same as it ended. `peers` has the
+    `event` is the awaited event as the wait began, `at_end` the same as it ended. `peers` has the
     latest vote of each peer in words: "1 yes, 2 lost".
     """
 

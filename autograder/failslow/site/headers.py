@@ -1,8 +1,8 @@
 """Reads a public C++ header into entries: a comment, and the declarations that it describes.
 
-Tree-sitter removes what only the compiler needs. What is left has the one layout that clang-format
-makes, so lines and blank lines delimit it: a comment describes the declarations that follow it
-without a blank line.
+Tree-sitter removes the parts that only the compiler needs. clang-format gives the rest one layout,
+so lines and blank lines delimit it: a comment describes the declarations that follow it without a
+blank line.
 """
 
 import re
@@ -136,7 +136,7 @@ def _entry(paragraph: list[str], owner: str) -> Iterator[Entry]:
 def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
     """Splits at blank lines, labels and heads of classes, and before a comment after code.
 
-    The braces of structs and enumerations hold together what is between them.
+    The braces of structs and enumerations hold their contents together.
     """
     paragraph: list[str] = []
     closing = ""
