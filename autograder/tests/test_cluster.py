@@ -224,7 +224,7 @@ def test_an_interrupted_up_ends_what_it_started(
     monkeypatch.setattr("failslow.process.stop_all", lambda: None)  # the tests go on
     monkeypatch.setattr("failslow.cluster.status.serves", interrupt)
     assert up() == 130
-    assert "what was started is stopped again" in error_line(capsys)
+    assert "the started replicas are stopped again" in error_line(capsys)
     assert pids(data) == []
 
 

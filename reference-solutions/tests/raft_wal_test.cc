@@ -90,7 +90,7 @@ TEST(RaftWal, DamageAtAnyByteBeforeTheLastRecordIsRefused) {
       } catch (const std::runtime_error& error) {
         EXPECT_EQ(error.what(), "the write-ahead log is damaged at byte " +
                                     std::to_string(written.ends[whole]) +
-                                    ", and what is behind may have been acknowledged");
+                                    ", and the entries after it may have been acknowledged");
       }
       ExpectSame(state, written.states[whole]);
     }
@@ -124,7 +124,7 @@ TEST(RaftWal, DamageIsRefusedWhateverTheLastWriteLeft) {
   }
 }
 
-TEST(RaftWal, WhoReadsAFileThatIsWrittenToLooksAtWholeRecordsOnly) {
+TEST(RaftWal, AReaderOfAGrowingFileTakesWholeRecordsOnly) {
   const Written written = WrittenByAReplica();
   std::string damaged = written.bytes;
   damaged[written.ends[3]] = static_cast<char>(~damaged[written.ends[3]]);

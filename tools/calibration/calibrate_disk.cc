@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   std::string directory;
   std::size_t bytes = 0;
   int milliseconds = 0;
-  CLI::App app("Measures what one batch of a replica's disk costs.", "calibrate_disk");
+  CLI::App app("Measures the costs of one batch of a replica's disk.", "calibrate_disk");
   app.add_option("what", what)->required()->check(CLI::IsMember({"append", "replace"}));
   app.add_option("directory", directory)->required();
   app.add_option("bytes", bytes)->required()->check(CLI::Range(1, 10'000'000));

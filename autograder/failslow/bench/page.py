@@ -81,7 +81,7 @@ def _read(path: Path) -> dict[str, Any]:
         for section in content.values():
             _plots(section), _figures(section)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise CannotDo(f"{path} is not what ./kit bench wrote ({error!r}); remove it") from error
+        raise CannotDo(f"{path} was not written by ./kit bench ({error!r}); remove it") from error
     return content
 
 
@@ -115,7 +115,7 @@ def _section(content: Mapping[str, Any]) -> str:
 
 
 def _table(rows: Sequence[Figure]) -> str:
-    lines = ['<div class="wide"><table>', "<tr><th>what<th>value<th>bar<th>verdict"]
+    lines = ['<div class="wide"><table>', "<tr><th>figure<th>value<th>bar<th>verdict"]
     for figure in rows:
         verdict = "" if figure.bar is None else ("passed" if figure.passed else "FAILED")
         lines.append(

@@ -80,7 +80,7 @@ def await_answer(address: str) -> None:
         return False
 
     if not waiting.until(answers, READY_S):
-        raise CannotDo(f"nobody answers Redis clients at {address}")
+        raise CannotDo(f"no server answers Redis clients at {address}")
 
 
 def run(servers: Servers, address: str, commands: Commands, requests: int) -> Result:

@@ -80,5 +80,5 @@ def _content(path: Path) -> dict[str, Any] | None:
         raise CannotDo(f"cannot read {path}: {error}") from error
     complaint = yaml_file.first_complaint(content, "cluster")
     if complaint:
-        raise CannotDo(f"{path} is not what the kit wrote: {complaint}")
+        raise CannotDo(f"{path} was not written by the kit: {complaint}")
     return content

@@ -72,7 +72,7 @@ def read_header(directory: Path, path: Path) -> Header:
     text = _without_bodies(path)
     essay, _, rest = text.partition("#pragma once\n")
     if not essay.startswith("//"):
-        raise CannotDo(f"{path.name} does not begin with a comment that says what it is for")
+        raise CannotDo(f"{path.name} does not begin with a comment that states its purpose")
     lines = [line for line in INTERNAL.sub("", rest).splitlines() if not FRAME.match(line)]
     comment = _uncommented(essay.splitlines())
     return Header(path.relative_to(directory), comment, tuple(_entries(lines)))

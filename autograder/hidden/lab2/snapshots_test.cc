@@ -208,7 +208,7 @@ GRADED_TEST(
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftSnapshots, OnlyWhatIsAppliedIsCompacted, "2d", 1,
+GRADED_TEST(RaftSnapshots, OnlyAppliedEntriesAreCompacted, "2d", 1,
             "A leader with 7 MB of uncommitted entries keeps them all.") {
   RaftWorld world({.replicas = 3, .seed = 760});
   const PeerId leader = world.WaitForLeader();

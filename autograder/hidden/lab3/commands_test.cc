@@ -72,7 +72,7 @@ GRADED_TEST(KvCommands, AnswerLikeTheContract, "kv", 5,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, CasChangesWhatItExpects, "kv", 2,
+GRADED_TEST(KvCommands, CasChangesTheExpectedValue, "kv", 2,
             "CAS sets a value only if the key holds exactly the expected one.") {
   KvWorld world({.replicas = 3, .seed = 701});
   ASSERT_NE(world.WaitForProposer(), kNobody);
@@ -127,7 +127,7 @@ GRADED_TEST(KvCommands, HoldAnyBytes, "kv", 2, "Keys and values are strings of a
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, WhatIsRefusedIsNotLogged, "kv", 3,
+GRADED_TEST(KvCommands, RefusedCommandsAreNotLogged, "kv", 3,
             "A command that cannot be executed is refused at once, without a log entry.") {
   KvWorld world({.replicas = 3, .seed = 705});
   const PeerId leader = world.WaitForProposer();

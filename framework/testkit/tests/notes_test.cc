@@ -37,7 +37,7 @@ TEST(Notes, ASlowFollowerDelaysNobody) {
 }
 // --8<-- [end:slow]
 
-TEST(Notes, WhatASlowFollowerHasNotTakenIsTakenBack) {
+TEST(Notes, FramesHeldForASlowFollowerAreReleased) {
   ClusterOptions options{.replicas = 3, .seed = 1};
   options.profile.net.window_bytes = 4096;
   Cluster cluster(options);

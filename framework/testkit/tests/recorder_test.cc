@@ -135,7 +135,7 @@ TEST(Recorder, NamesWhatWasWaitedFor) {
   EXPECT_TRUE(recorded.Has({"\"do\":\"woke\"", "\"outcome\":\"timed out\""}));
 }
 
-TEST(Recorder, WhatADeadReplicaWasSentIsLost) {
+TEST(Recorder, FramesToADeadReplicaAreLost) {
   const Recorded recorded;
   Cluster cluster({.replicas = 3, .seed = 1});
   cluster.Start();

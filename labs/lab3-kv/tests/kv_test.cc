@@ -30,7 +30,7 @@ GRADED_TEST(Kv, ExecutesCommands, "kv", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Kv, RefusesWhatMakesNoSense, "kv", 3,
+GRADED_TEST(Kv, RefusesMalformedCommands, "kv", 3,
             "An unknown command, a wrong number of arguments and INCR of a text are errors, and "
             "change nothing.") {
   KvWorld world({.replicas = 3, .seed = 202});

@@ -133,7 +133,7 @@ void Refused(const sim::StepOutput& output) {
   EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
 }
 
-TEST(Protocol, WhatNoHonestReplicaSendsIsRefused) {
+TEST(Protocol, MalformedStepsAreRefused) {
   EXPECT_THROW(DecodeRequest(""), ProtocolError);
   EXPECT_THROW(DecodeRequest(Strip(EncodePlain(static_cast<Request>(4)))), ProtocolError);
   EXPECT_THROW(DecodeOutput(Strip(EncodeText("ok"))), ProtocolError);

@@ -42,7 +42,7 @@ TEST(WaitingLine, HasSoManyPlaces) {
   EXPECT_FALSE(line.Enter(5)) << "and only one";
 }
 
-TEST(WaitingLine, WhoWantsToBeAloneIsNotJoined) {
+TEST(WaitingLine, AnEntryThatMustBeAloneIsNotJoined) {
   WaitingLine<int> line(3);
   EXPECT_TRUE(line.Enter(1));
   EXPECT_TRUE(line.Enter(2, /*alone=*/true)) << "it may join";
@@ -55,7 +55,7 @@ TEST(WaitingLine, WhoWantsToBeAloneIsNotJoined) {
   EXPECT_EQ(line.Leave(4), Those{5});
 }
 
-TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
+TEST(WaitingLine, AnEntryThatGivesUpLeavesNoGap) {
   WaitingLine<int> line(1);
   line.Enter(1);
   line.Enter(2);
@@ -67,7 +67,7 @@ TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
 
 // ---- the order of threads on a core ----
 
-TEST(FairCore, TurnsToWhoComes) {
+TEST(FairCore, TurnsToAReadyThread) {
   FairCore core;
   EXPECT_FALSE(core.running());
   EXPECT_TRUE(core.Enter(4, 0us));
@@ -87,7 +87,7 @@ TEST(FairCore, ServesEqualsInTheOrderOfArrival) {
   EXPECT_EQ(core.running(), 1U);
 }
 
-TEST(FairCore, PrefersWhoHasUsedItLeast) {
+TEST(FairCore, PrefersTheThreadThatUsedItLeast) {
   FairCore core;
   for (const auto& [who, use] : {std::pair{0U, 10us}, {1U, 4us}}) {
     core.Enter(who, 0us);
@@ -101,7 +101,7 @@ TEST(FairCore, PrefersWhoHasUsedItLeast) {
   EXPECT_EQ(core.running(), 1U);
 }
 
-TEST(FairCore, InterruptsWhoHasUsedMoreThanWhoComes) {
+TEST(FairCore, InterruptsAThreadThatUsedMoreThanTheReadyOne) {
   FairCore core;
   core.Enter(0, 0us);
   core.Begin(0us, 10us);
@@ -129,7 +129,7 @@ TEST(FairCore, DoesNotInterruptWorkThatHasNotBegunOrIsDone) {
   EXPECT_EQ(core.left(1), 0us);
 }
 
-TEST(FairCore, GivesASleeperNoClaimToWhatItDidNotUse) {
+TEST(FairCore, GivesASleeperNoClaimToUnusedTime) {
   FairCore core;
   for (const Time from : {0us, 100us}) {
     core.Enter(0, from);
@@ -145,7 +145,7 @@ TEST(FairCore, GivesASleeperNoClaimToWhatItDidNotUse) {
   EXPECT_FALSE(core.Enter(1, 355us)) << "250 us against 205";
 }
 
-TEST(FairCore, ForgetsTheWorkOfWhoGoesAway) {
+TEST(FairCore, DropsTheWorkOfAThreadThatLeaves) {
   FairCore core;
   core.Enter(0, 0us);
   core.Begin(0us, 10us);
@@ -197,7 +197,7 @@ TEST(SharedCore, OutputsLeaveWhenTheirOwnStepEnds) {
   EXPECT_EQ(world.LastLeft(1), 20us);
 }
 
-TEST(SharedCore, IsTakenByWhoHasUsedItLess) {
+TEST(SharedCore, IsTakenByTheThreadThatUsedItLess) {
   World world(WantNothingSoon, 4, Exact(), 1, OneCore({0, 1, 2, 3}));
   const PeerId client = world.AddSilentClient();
   world.Start();
@@ -322,7 +322,7 @@ TEST(SharedCore, IsFreeWhenTheReplicaDiesThatRunsOnIt) {
   EXPECT_EQ(TimesOf(world, 2), (Times{14us}));
 }
 
-TEST(SharedCore, WhoDiesWhileWaitingIsPassedOver) {
+TEST(SharedCore, AReplicaThatDiesWhileWaitingIsSkipped) {
   World world(Idle, 3, Exact(), 1, OneCore({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(4us);
@@ -587,7 +587,7 @@ TEST(SharedDisk, IsFreeWhenTheReplicaDiesWhoseBatchItMoves) {
   EXPECT_EQ(TimesOf(world, 2).at(1), 100us + 2 * 520us);
 }
 
-TEST(SharedDisk, WhoDiesWhileWaitingForItIsPassedOver) {
+TEST(SharedDisk, AReplicaThatDiesWhileWaitingForItIsSkipped) {
   World world(WriteFirst, 3, Exact(), 1, OneDisk({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(100us);

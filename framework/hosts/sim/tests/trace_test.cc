@@ -278,7 +278,7 @@ TEST(Trace, ALineStaysALineWhateverAFrameHolds) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
 }
 
-TEST(DescribeFrame, NamesWhatIsWrong) {
+TEST(DescribeFrame, NamesTheError) {
   EXPECT_EQ(DescribeFrame(MakeBytes("")).find("malformed frame ("), 0U);
   EXPECT_NE(DescribeFrame(MakeBytes(*SomeFrame() + "x")).find("malformed body: "),
             std::string::npos);

@@ -57,7 +57,7 @@ TEST_P(RespParserTest, EmptyLinesAndArraysAreNothing) {
   EXPECT_EQ(parsed.commands, std::vector<Command>{{"PING"}});
 }
 
-TEST_P(RespParserTest, TellsWhatMakesNoSense) {
+TEST_P(RespParserTest, ReportsMalformedInput) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"*x\r\n", "invalid multibulk length"},
       {"*+1\r\n", "invalid multibulk length"},
