@@ -134,8 +134,8 @@ TEST(Window, ReadingOpensIt) {
   World world(TenFramesThen(Idle), 2, SmallWindow());
   world.sim.Start();
   world.sim.RunUntil(100ms);
-  // Frames 0, 1 and 2 leave with the step. The receiver reads each frame in a step of its own, or
-  // together with the frames that came while it was busy. Each read lets the next frame leave.
+  // 0, 1 and 2 leave with the step; each is read, and lets the next go, in a step of its own or
+  // together with what came while the receiver was busy.
   const Time left = 10us + 10 * 5us + 1000ns;
   const auto reads = ReadsAt(world, 1);
   ASSERT_GE(reads.size(), 3U);
@@ -266,8 +266,7 @@ TEST(Address, AClientMayComeWhileAnotherHears) {
   World world(OnFrameAtZero([](Turn& turn) {
     for (const FrameArrival& frame : turn.input.frames) turn.Send(frame.from, *frame.bytes);
   }));
-  // A chain of clients, each of which starts the next one. The growth also moves the container that
-  // holds them.
+  // A chain of clients, each of which starts the next one: also moves whatever holds them.
   std::function<void()> start_next = [&] {
     // A capture too large for a std::function's own buffer: it must outlive its call.
     const std::string proof(100, 'p');

@@ -1,4 +1,4 @@
-// The cost of a step, its start, the frames that it reads, and the effect of a lack of memory.
+// What a step costs, when it begins, what it reads and what happens when memory runs out.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -85,13 +85,12 @@ TEST(StepCost, FramesAndCompletionsThatArriveAreCharged) {
   EXPECT_EQ(steps[3].at - steps[2].at, 10us + 3us);
 }
 
-// The cost of a step of replica 0 without the cost of its frames. The step reads five frames from
-// two senders; one of them sent at two times. Then it sends two frames to each of three receivers
-// and one to itself.
+// The cost of a step of replica 0 that reads five frames from two senders, one of whom sent at two
+// times, and then sends two frames to each of three receivers and one to itself; beyond what the
+// frames cost.
 Duration CostOfConnections(Duration per_burst, Duration per_write) {
   Profile profile = Exact();
-  profile.net.bytes_per_second =
-      1'000'000'000'000;  // frames sent together arrive together
+  profile.net.bytes_per_second = 1'000'000'000'000;  // no wire: what is sent together arrives so
   profile.cpu.per_burst = per_burst;
   profile.cpu.per_write = per_write;
   World world(OnFrameAtZero([](Turn& turn) {
@@ -240,7 +239,7 @@ TEST(Steps, TheClockStandsStillWithinOne) {
 
 // ---- timers ----
 
-// The times at which a script is woken that asks for `wishes` in its first step.
+// What a script wishes in its first step, and when it is woken.
 std::vector<Time> WokenAt(const std::vector<Time>& wishes) {
   World world(
       [&](Turn& turn) {
@@ -349,8 +348,8 @@ Profile LittleMemory() {
   return profile;
 }
 
-// Lets `bytes` wait unread while replica 0 is busy. Returns the cost of the step that reads them,
-// or -1 if the replica died instead.
+// Lets `bytes` wait unread while replica 0 is busy, and returns what the step that reads them cost.
+// -1: it died instead.
 Duration CostWithUnread(std::int64_t bytes, std::string* death = nullptr) {
   Duration cost{-1};
   World world(

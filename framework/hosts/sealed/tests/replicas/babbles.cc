@@ -1,4 +1,4 @@
-// A replica that sends the simulator bytes that are no message of the protocol.
+// Writes what no protocol knows to the simulator.
 #include <unistd.h>
 
 #include <string>
