@@ -15,11 +15,10 @@ from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.measurement.measure import Measurement, measure
-from failslow.measurement.settings import load_settings
+from failslow.measurement.scoring import Row
+from failslow.measurement.settings import FOLLOWER, Settings, load_settings
 from failslow.recipe import load_recipe
 from failslow.submission import Submission
-
-SLOW_FOLLOWER = "slow-follower"
 
 
 @dataclass(frozen=True)
@@ -122,6 +121,7 @@ class _LabGrader:
         self._lab = lab
         self._replica = replica
         self._scope = scope
+        self._settings = load_settings(kit, lab) if lab.measurement else None
 
     def grade(self) -> LabGrade:
         tests = self._tests()
@@ -153,7 +153,7 @@ class _LabGrader:
             for suite in self._lab.suites
             for test in gtest.list_graded(self._binary(suite), suite)
         ]
-        check_points(self._lab, tests, load_settings().total_points)
+        check_points(self._lab, tests, self._settings)
         gates.check(self._lab, tests)
         return tests
 
@@ -178,7 +178,7 @@ class _LabGrader:
         if self._lab.measurement is None or not (self._scope.measurement and self._scope.gates):
             return ""
         return gates.reason(
-            self._lab.part(SLOW_FOLLOWER),
+            self._lab.part(self._lab.measurement.part),
             {test.name: test for test in tests},
             {test.name: outcome for test, outcome in zip(tests, outcomes, strict=True)},
         )
@@ -200,20 +200,22 @@ class _LabGrader:
         return _determinism_row(self._lab, differences[0] if differences else None)
 
     def _measure(self) -> Measurement | None:
-        if self._lab.measurement is None or not self._scope.measurement:
+        if self._settings is None or not self._scope.measurement:
             return None
-        settings = load_settings()
-        seeds = self._scope.seeds or settings.seeds
-        return measure(self._kit, self._replica, settings, seeds)
+        seeds = self._scope.seeds or self._settings.seeds
+        return measure(self._kit, self._lab, self._replica, self._settings, seeds)
 
 
-def check_points(lab: Lab, tests: Sequence[GradedTest], measurement_points: int) -> None:
-    """CannotDo unless the points of every part's tests add up to the part's points in lab.yaml."""
+def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | None) -> None:
+    """CannotDo unless the points of every part's tests add up to the part's points in lab.yaml.
+
+    `settings`: of the lab's measurement, whose rows have points, too.
+    """
     sums = {part.id: 0 for part in lab.parts}
     for test in tests:
         sums[lab.part(test.part).id] += test.points
-    if lab.measurement is not None:
-        sums[lab.part(SLOW_FOLLOWER).id] += measurement_points
+    if lab.measurement and settings:
+        sums[lab.measurement.part] += settings.total_points
     for part in lab.parts:
         if sums[part.id] != part.points:
             raise CannotDo(
@@ -276,15 +278,16 @@ def _voided(row: TestRow) -> TestRow:
 
 
 def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
+    assert lab.measurement is not None
     rows = []
     for row, sentence in zip(measurement.rows, measurement.sentences, strict=True):
         lost = "" if row.score == row.points else _why_lost(row.passed, sentence)
         rows.append(
             TestRow(
                 lab=lab.id,
-                test_id=f"measurement/{row.replicas}/{row.fault}",
-                title=f"Slow follower: {row.replicas} replicas, {row.fault}",
-                part=SLOW_FOLLOWER,
+                test_id=_measured_id(row),
+                title=f"Slow {row.victim}: {row.replicas} replicas, {row.fault}",
+                part=lab.measurement.part,
                 score=row.score,
                 max_score=float(row.points),
                 passed=row.passed,
@@ -296,14 +299,22 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
     return rows
 
 
+def _measured_id(row: Row) -> str:
+    """'measurement/3/cpu-slow', 'measurement/pilot/3/cpu-slow'."""
+    victim = "" if row.victim == FOLLOWER else f"{row.victim}/"
+    return f"measurement/{victim}{row.replicas}/{row.fault}"
+
+
 def _skipped_measurement(lab: Lab, because: str) -> TestRow:
+    assert lab.measurement is not None
+    part = lab.part(lab.measurement.part)
     return TestRow(
         lab=lab.id,
         test_id="measurement",
         title="Slow follower",
-        part=SLOW_FOLLOWER,
+        part=part.id,
         score=0.0,
-        max_score=float(lab.part(SLOW_FOLLOWER).points),
+        max_score=float(part.points),
         passed=False,
         hidden=False,
         output=because,

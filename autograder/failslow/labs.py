@@ -49,6 +49,19 @@ class ClusterView:
 
 
 @dataclass(frozen=True)
+class Measured:
+    """How a lab is measured: its part of the points, its file of settings, and who is made slow.
+
+    `roles`: of the proposers in order, last that of all other replicas. `victims` are some of them.
+    """
+
+    part: str
+    settings: str
+    roles: tuple[str, ...]
+    victims: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Lab:
     """One lab. `needs` are ids of labs whose files are compiled in; `base` says whose.
 
@@ -63,7 +76,7 @@ class Lab:
     needs: tuple[str, ...]
     base: str
     suites: tuple[str, ...]
-    measurement: str | None
+    measurement: Measured | None
     parts: tuple[Part, ...]
     cluster: ClusterView | None = None
 
@@ -121,8 +134,23 @@ def _load_lab(path: Path) -> Lab:
     if len({part.id for part in parts}) < len(parts):
         raise CannotDo(f"{path}: parts: two parts have the same id")
     cluster = _cluster_view(path, content.pop("cluster", None))
+    measured = _measured(path, content.pop("measurement"), parts)
     plain = {key: _frozen(value) for key, value in content.items()}
-    return Lab(parts=parts, cluster=cluster, **plain)
+    return Lab(parts=parts, cluster=cluster, measurement=measured, **plain)
+
+
+def _measured(
+    path: Path, content: dict[str, Any] | None, parts: tuple[Part, ...]
+) -> Measured | None:
+    if content is None:
+        return None
+    measured = Measured(**{key: _frozen(value) for key, value in content.items()})
+    if measured.part not in [part.id for part in parts]:
+        raise CannotDo(f"{path}: measurement/part: there is no part '{measured.part}'")
+    for victim in measured.victims:
+        if victim not in measured.roles:
+            raise CannotDo(f"{path}: measurement/victims: '{victim}' is none of the roles")
+    return measured
 
 
 def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | None:

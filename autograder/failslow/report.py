@@ -19,6 +19,7 @@ from failslow.measurement.scoring import (
     Criterion,
     Row,
 )
+from failslow.measurement.settings import FOLLOWER
 
 COLUMNS = (
     "throughput\nlost",
@@ -97,8 +98,12 @@ def _measurement_table(measurement: Measurement) -> Table:
         table.add_column(name, justify="right")
     table.add_column("verdict\n(points)")
     for row in measurement.rows:
-        table.add_row(f"{row.fault}\n({row.replicas})", *_figures(row), _verdict(row))
+        table.add_row(f"{row.fault}\n({_whose(row)})", *_figures(row), _verdict(row))
     return table
+
+
+def _whose(row: Row) -> str:
+    return str(row.replicas) if row.victim == FOLLOWER else f"{row.replicas}, {row.victim}"
 
 
 def _verdict(row: Row) -> str:

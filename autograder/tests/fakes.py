@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from failslow.kit import Kit
+from failslow.kit import Kit, this_kit
 
 COMPILER = """
 import sys
@@ -76,6 +76,8 @@ SLOW_FOLLOWER = """
 import json, sys
 options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
 behaviour = open(options["replica"]).read()
+if (options["lab"], options["roles"]) != ("lab2", "leader,follower"):
+    sys.exit(5)
 slow = options["fault"] not in ("none", "dead")
 if "METER_DIES" in behaviour and options["fault"] == "disk-slow":
     sys.exit(4)
@@ -148,7 +150,11 @@ files: [raft.cc]
 needs: [lab1]
 base: submission
 suites: [lab2_public]
-measurement: slow-follower
+measurement:
+  part: slow-follower
+  settings: slow_follower.yaml
+  roles: [leader, follower]
+  victims: [follower]
 parts:
   - {id: raft, title: Raft, points: 10}
   - {id: slow-follower, title: Slow followers, points: 100}
@@ -209,6 +215,8 @@ def write_kit(root: Path) -> Kit:
     for name, text in (("lab1-quorum-event", LAB1_YAML), ("lab2-raft", LAB2_YAML)):
         (kit.labs / name).mkdir(parents=True)
         (kit.labs / name / "lab.yaml").write_text(text)
+    settings = Path("lab2-raft") / "slow_follower.yaml"
+    (kit.labs / settings).write_bytes((this_kit().labs / settings).read_bytes())
     write_submission(kit.reference, "", "")
     (kit.root / "driver.cc").write_text("// driver\n")
     for suite, tests in SUITES.items():

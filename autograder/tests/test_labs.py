@@ -28,6 +28,13 @@ cluster:
 """
 
 
+def measurement(part: str, victim: str) -> str:
+    return (
+        f"measurement: {{part: {part}, settings: slow.yaml, roles: [leader, follower],"
+        f" victims: [{victim}]}}"
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
@@ -40,6 +47,8 @@ cluster:
         ("base: submission", "base: mine", "base: "),
         ("points: 100", "points: many", "parts/0/points: "),
         ("measurement: null", "measurement: weather", "measurement: "),
+        ("measurement: null", measurement("quorum", "king"), "'king' is none of the roles"),
+        ("measurement: null", measurement("speed", "leader"), "there is no part 'speed'"),
         ("title: QuorumEvent", "title: [", "is not YAML"),
         ("needs: []", f"needs: []\n{cluster('leader', 0)}", "nothing shown has the name 'leader'"),
         ("needs: []", f"needs: []\n{cluster('role', 4)}", "cluster/shows/0/value: "),

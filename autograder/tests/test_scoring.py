@@ -32,7 +32,7 @@ SETTINGS = Settings(
         degradation=0.05, lost_spare=0.03, p99_ratio=1.5, held_bytes=5000, catch_up_ns=5000
     ),
     capacity_floor={3: 1000.0},
-    points={3: {"cpu-slow": 40}},
+    points={"follower": {3: {"cpu-slow": 40}}},
     faults={"cpu-slow": "the CPU of {slow} of {replicas} replicas at 5 %"},
 )
 
@@ -163,3 +163,29 @@ def test_the_plan_pairs_every_run_with_a_dead_one() -> None:
     runs = plan_runs(SETTINGS, 10)
     assert len(runs) == len(set(runs)) == 10 * 2 * 2 * 3
     assert {run.with_fault(DEAD) for run in runs} <= set(runs)
+
+
+PILOTS = replace(
+    SETTINGS,
+    points={"pilot": {3: {"cpu-slow": 10}}, "follower": {3: {"cpu-slow": 30}}},
+)
+
+
+def test_each_victim_has_rows_of_its_own() -> None:
+    measured = dict.fromkeys(plan_runs(PILOTS, 3), BASE)
+    for run in measured:
+        if run.victim == "pilot" and run.fault == "cpu-slow":
+            measured[run] = replace(BASE, mean_ns=9_000_000)
+    pilot, follower = judge(PILOTS, measured, {3: 2000}, 3)
+    assert (pilot.victim, pilot.score) == ("pilot", 0)
+    assert (follower.victim, follower.score) == ("follower", 30)
+
+
+def test_a_run_without_a_fault_serves_the_rows_of_all_victims() -> None:
+    runs = plan_runs(PILOTS, 1)
+    assert len(set(runs)) == len(runs)
+    assert len([run for run in runs if run.fault == NORMAL]) == 4
+    slow = next(run for run in runs if run.victim == "pilot" and run.fault == "cpu-slow")
+    assert slow.with_fault(NORMAL) in runs
+    assert slow.with_fault(DEAD) in runs
+    assert "cpu-slow on the pilot" in str(slow)

@@ -1,13 +1,31 @@
 """The committed constants fit together."""
 
+import pytest
+
+from failslow.errors import CannotDo
+from failslow.kit import Kit, this_kit
+from failslow.labs import load_labs
 from failslow.measurement.settings import load_settings
 
 
 def test_every_row_has_a_description_and_a_floor() -> None:
-    settings = load_settings()
-    assert settings.total_points == 100
-    assert set(settings.points) == set(settings.replicas) == set(settings.capacity_floor)
-    for replicas in settings.replicas:
-        for fault in settings.points[replicas]:
-            assert "{" not in settings.describe(fault, replicas)
-            assert str(replicas) in settings.describe(fault, replicas)
+    kit = this_kit()
+    measured = [lab for lab in load_labs(kit).by_id.values() if lab.measurement]
+    assert measured
+    for lab in measured:
+        settings = load_settings(kit, lab)
+        assert settings.total_points == lab.part(lab.measurement.part).points
+        for victim, points in settings.points.items():
+            assert set(points) == set(settings.replicas) == set(settings.capacity_floor)
+            for replicas in settings.replicas:
+                for fault in points[replicas]:
+                    text = settings.describe(fault, replicas, victim)
+                    assert "{" not in text
+                    assert str(replicas) in text
+
+
+def test_points_are_for_the_victims_of_the_lab(kit: Kit) -> None:
+    path = kit.labs / "lab2-raft" / "lab.yaml"
+    path.write_text(path.read_text().replace("victims: [follower]", "victims: [leader]"))
+    with pytest.raises(CannotDo, match=r"they must be for the victims that lab\.yaml names"):
+        load_settings(kit, load_labs(kit).get("lab2"))

@@ -26,10 +26,12 @@ class Client {
   PeerId id() const { return id_; }
 
   // Sends `request` and calls `done` once: with the reply, or with nothing after `timeout` or on an
-  // error answer. The request carries a client dependency id of its own.
+  // error answer. The request carries `dependency`, if there is one, or a client dependency id of
+  // its own.
   template <typename Request>
   void Call(PeerId replica, const Request& request, Duration timeout,
-            std::function<void(std::optional<typename Request::Reply>)> done) {
+            std::function<void(std::optional<typename Request::Reply>)> done,
+            std::optional<Dependency> dependency = std::nullopt) {
     using Reply = typename Request::Reply;
     const CallId call = ++last_call_;
     Start(call, timeout, [done = std::move(done)](const DecodedFrame* frame) {
@@ -38,7 +40,8 @@ class Client {
                ? DecodeBody<Reply>(frame->body, error)
                : std::optional<Reply>());
     });
-    const FrameHeader header{FrameKind::kRequest, Request::kMethod, call, Dependency::Client(call)};
+    const FrameHeader header{FrameKind::kRequest, Request::kMethod, call,
+                             dependency.value_or(Dependency::Client(call))};
     simulator_.ClientSend(id_, replica, MakeBytes(EncodeFrame(header, request)));
   }
 

@@ -302,7 +302,7 @@ void Raft::BecomeLeader() {
 
 void Raft::Submit(std::string command, const Dependency& client, SubmitDone done) {
   if (role_ != Role::kLeader || command.empty()) {
-    done({SubmitStatus::kNotLeader, leader_, 0, ""});
+    done({SubmitStatus::kNotProposer, leader_, 0, ""});
     return;
   }
   pending_.push_back({std::move(command), client, std::move(done)});
@@ -544,12 +544,12 @@ void Raft::AdvanceCommit() {
 
 // ---- reads ----
 
-void Raft::ReadIndex(ReadDone done) {
+void Raft::ReadIndex(const Dependency& client, ReadDone done) {
   if (role_ != Role::kLeader) {
     done(false);
     return;
   }
-  reads_.push_back(std::move(done));
+  reads_.push_back({client, std::move(done)});
   StartConfirming();
 }
 
@@ -567,11 +567,12 @@ void Raft::ConfirmLeadership() {
     // Every command that we acknowledged before these reads came is applied. If a majority still
     // follows us after that, no other leader can have acknowledged more.
     const auto reads = std::exchange(reads_, {});
+    runtime_.set_dependency(reads.front().client);
     BroadcastCalls calls(runtime_.rpc());
     const auto quorum = AskWhoFollows(calls);
     const bool confirmed = quorum->Wait(kElectionTimeoutMin) == Outcome::kReady;
     calls.Release();
-    for (const ReadDone& done : reads) done(confirmed && Leads(term));
+    for (const PendingRead& read : reads) read.done(confirmed && Leads(term));
   }
   confirming_ = false;
   if (role_ == Role::kLeader) StartConfirming();  // of a later term
@@ -649,9 +650,9 @@ void Raft::FailWaiting(SubmitStatus status) {
     waiting.done({status, leader_, waiting.index, ""});
   }
   for (const Pending& pending : std::exchange(pending_, {})) {
-    if (pending.done) pending.done({SubmitStatus::kNotLeader, leader_, 0, ""});
+    if (pending.done) pending.done({SubmitStatus::kNotProposer, leader_, 0, ""});
   }
-  for (const ReadDone& done : std::exchange(reads_, {})) done(false);
+  for (const PendingRead& read : std::exchange(reads_, {})) read.done(false);
 }
 
 // ---- snapshots ----

@@ -23,7 +23,7 @@
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
-#include "state_machine.h"
+#include "replicated_log.h"
 
 namespace depfast {
 class QuorumEvent;
@@ -92,29 +92,19 @@ class Progress {
   Duration request_timeout_{0};
 };
 
-class Raft {
+class Raft final : public ReplicatedLog {
  public:
-  using SubmitDone = std::function<void(const SubmitReply&)>;
-  using ReadDone = std::function<void(bool may_read)>;
-
   // Both must outlive the Raft.
   Raft(Runtime& runtime, StateMachine& machine);
 
-  // Registers the RPC handlers and recovers from disk. The handlers answer once that is done.
-  void Start();
-
-  // Accepts a command on behalf of `client` if this replica leads. Calls `done` once, when the
-  // command's fate is known. Never waits; `done` must not, either.
-  void Submit(std::string command, const Dependency& client, SubmitDone done);
-
-  // Calls `done(true)` once the state machine may be read: it has applied every command that was
-  // acknowledged before this call, by whatever replica. `done(false)` if this replica does not
-  // lead. Writes nothing to the log (Ongaro's thesis, section 6.4). Never waits; `done` must not,
-  // either.
-  void ReadIndex(ReadDone done);
-
-  // The leader that this replica knows, which may be itself; kNobody if it knows none.
-  PeerId leader() const { return leader_; }
+  // See ReplicatedLog. The leader proposes; no other replica does.
+  void Start() override;
+  void Submit(std::string command, const Dependency& client, SubmitDone done) override;
+  // Writes nothing to the log (Ongaro's thesis, section 6.4).
+  void ReadIndex(const Dependency& client, ReadDone done) override;
+  std::vector<PeerId> proposers() const override {
+    return leader_ == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader_};
+  }
 
  private:
   struct Waiting {
@@ -126,6 +116,11 @@ class Raft {
     std::string command;
     Dependency client;
     SubmitDone done;  // none for a no-op
+  };
+
+  struct PendingRead {
+    Dependency client;
+    ReadDone done;
   };
 
   // The part of a leader's snapshot that has arrived.
@@ -237,7 +232,7 @@ class Raft {
   int rounds_ = 0;                   // rounds that wait for their quorum
   bool round_starting_ = false;      // the coroutine of the next round has not run yet
   Time last_quorum_{0};              // when a majority last answered a heartbeat
-  std::vector<ReadDone> reads_;      // reads that wait for the next confirmation
+  std::vector<PendingRead> reads_;   // reads that wait for the next confirmation
   bool confirming_ = false;          // a coroutine confirms that this replica leads
 };
 

@@ -8,13 +8,13 @@
 namespace depfast::kv {
 namespace {
 
-Reply ReplyTo(const raft::SubmitReply& submitted) {
+Reply ReplyTo(const SubmitReply& submitted) {
   switch (submitted.status) {
-    case raft::SubmitStatus::kCommitted:
+    case SubmitStatus::kCommitted:
       return DecodeReply(submitted.result).value_or(UnknownOutcome());
-    case raft::SubmitStatus::kNotLeader:
+    case SubmitStatus::kNotProposer:
       return TryAgain();
-    case raft::SubmitStatus::kUnknown:
+    case SubmitStatus::kUnknown:
       break;
   }
   return UnknownOutcome();
@@ -26,21 +26,21 @@ void KvService::Execute(const Command& command, const Dependency& client, Done d
   if (const auto wrong = WhatIsWrong(command)) {
     done(*wrong);  // it needs no log to say so
   } else if (FindCommand(command[0])->reads) {
-    Read(command, std::move(done));
+    Read(command, client, std::move(done));
   } else {
     Write(command, client, std::move(done));
   }
 }
 
-void KvService::Read(const Command& command, Done done) {
-  raft_.ReadIndex([this, command, done = std::move(done)](bool may_read) {
+void KvService::Read(const Command& command, const Dependency& client, Done done) {
+  log_.ReadIndex(client, [this, command, done = std::move(done)](bool may_read) {
     done(may_read ? store_.Read(command) : TryAgain());
   });
 }
 
 void KvService::Write(const Command& command, const Dependency& client, Done done) {
-  raft_.Submit(EncodeCommand(command), client,
-               [done = std::move(done)](const raft::SubmitReply& reply) { done(ReplyTo(reply)); });
+  log_.Submit(EncodeCommand(command), client,
+              [done = std::move(done)](const SubmitReply& reply) { done(ReplyTo(reply)); });
 }
 
 }  // namespace depfast::kv

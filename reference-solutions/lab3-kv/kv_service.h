@@ -1,4 +1,4 @@
-// The service between clients, the Raft and the store (lab 3): which command goes where.
+// The service between clients, the replicated log and the store (lab 3): which command goes where.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 #include "depfast/dependency.h"
 #include "kv_messages.h"
 #include "kv_store.h"
-#include "raft.h"
+#include "replicated_log.h"
 
 namespace depfast::kv {
 
@@ -15,18 +15,19 @@ class KvService {
   using Done = std::function<void(const Reply&)>;
 
   // Both must outlive the service.
-  KvService(raft::Raft& raft, KvStore& store) : raft_(raft), store_(store) {}
+  KvService(ReplicatedLog& log, KvStore& store) : log_(log), store_(store) {}
 
-  // Executes the command if this replica leads, and calls `done` once with the reply: at once, or
-  // when its fate is known. `client` is on whose behalf. Never waits; `done` must not, either. The
-  // command is gone when this returns: what comes later needs a copy.
+  // Executes the command if this replica is a proposer of the log, and calls `done` once with the
+  // reply: at once, or when the command's fate is known. `client`: the request on whose behalf.
+  // Never waits; `done` must not, either. The command is gone when this returns: a callback that
+  // needs it needs a copy.
   void Execute(const Command& command, const Dependency& client, Done done);
 
  private:
-  void Read(const Command& command, Done done);
+  void Read(const Command& command, const Dependency& client, Done done);
   void Write(const Command& command, const Dependency& client, Done done);
 
-  raft::Raft& raft_;
+  ReplicatedLog& log_;
   KvStore& store_;
 };
 

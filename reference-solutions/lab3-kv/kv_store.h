@@ -1,4 +1,4 @@
-// The key-value store: the state machine that a Raft log is applied to (lab 3).
+// The key-value store: the state machine that the log is applied to (lab 3).
 //
 // Its state is two tables, keys and sessions. It is a function of the log alone: it does not depend
 // on a clock, a random draw or an address. So all replicas have equal states after the same entry.
@@ -19,7 +19,7 @@
 
 namespace depfast::kv {
 
-class KvStore final : public raft::StateMachine {
+class KvStore final : public StateMachine {
  public:
   // Executes the encoded command (EncodeCommand) at `index`, and returns the encoded reply.
   std::string Apply(std::uint64_t index, std::string_view command) override;

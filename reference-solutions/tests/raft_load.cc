@@ -57,7 +57,7 @@ class RaftLoad::Client {
 
   void Connect() {
     if (load_.cluster_.Runs(target_)) {
-      connection_.emplace(load_.cluster_.endpoint(target_), real::kNobody, kAnswerPatience);
+      connection_.emplace(load_.cluster_.endpoint(target_), kNobody, kAnswerPatience);
     } else {
       MoveTo(Next());
     }
@@ -78,9 +78,9 @@ class RaftLoad::Client {
     const std::uint64_t call = ++last_call_;
     std::string command = "client " + std::to_string(number_) + " " + std::to_string(call);
     if (random_.Below(kLongOneIn) == 0) command.resize(kLongBytes, '.');
-    const FrameHeader header{FrameKind::kRequest, raft::Submit::kMethod, call,
+    const FrameHeader header{FrameKind::kRequest, depfast::Submit::kMethod, call,
                              Dependency::Client(static_cast<std::uint64_t>(number_))};
-    connection_->Send(EncodeFrame(header, raft::Submit{command}));
+    connection_->Send(EncodeFrame(header, depfast::Submit{command}));
     outstanding_.emplace(call, std::move(command));
   }
 
@@ -91,8 +91,8 @@ class RaftLoad::Client {
     const auto asked = reply ? outstanding_.find(frame->header.call) : outstanding_.end();
     if (asked == outstanding_.end()) return MoveTo(Next());
     if (reply->status != SubmitStatus::kCommitted) {
-      const bool elsewhere = reply->leader != raft::kNobody && reply->leader != target_;
-      return MoveTo(elsewhere ? reply->leader : Next());
+      const bool elsewhere = reply->proposer != kNobody && reply->proposer != target_;
+      return MoveTo(elsewhere ? reply->proposer : Next());
     }
     load_.Acknowledge(target_, reply->index, asked->second);
     outstanding_.erase(asked);

@@ -34,7 +34,7 @@ class RealRaft : public testing::Test {
     constexpr Duration kPatience = 500ms;
     if (!cluster_.Runs(id)) return false;
     try {
-      real::Client client(cluster_.endpoint(id), real::kNobody, kPatience);
+      real::Client client(cluster_.endpoint(id), kNobody, kPatience);
       const FrameHeader header{FrameKind::kRequest, Submit::kMethod, 1, Dependency::Client(1)};
       client.Send(EncodeFrame(header, Submit{command}));
       const auto bytes = client.Receive(kPatience);

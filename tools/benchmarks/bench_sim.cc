@@ -18,10 +18,10 @@
 
 #include "depfast/host/service.h"
 #include "raft_checker.h"
-#include "raft_client.h"
 #include "sealed/sealed_backend.h"
 #include "sim/simulator.h"
 #include "sim/step_host.h"
+#include "submit_client.h"
 #include "testkit/client.h"
 #include "testkit/load.h"
 
@@ -115,7 +115,7 @@ class RaftLoad {
   static constexpr std::size_t kCommandBytes = 100;
 
   sim::Simulator simulator_;
-  raft::RaftClient client_;
+  SubmitClient client_;
   testkit::ClosedLoop loop_;
 };
 

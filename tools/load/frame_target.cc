@@ -37,7 +37,7 @@ std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes) {
 bool Leads(const real::Endpoint& replica, const Dialect& dialect) {
   constexpr Duration kPatience = 500ms;
   try {
-    real::Client client(replica, real::kNobody, kPatience);
+    real::Client client(replica, kNobody, kPatience);
     client.Send(dialect.encode_probe());
     const auto bytes = client.Receive(kPatience);
     const auto answer = bytes ? AnswerIn(dialect, *bytes) : std::nullopt;

@@ -1,13 +1,9 @@
 // Puts to lab 2's Raft.
 #include "frame_target.h"
-#include "raft_messages.h"
+#include "submit.h"
 
 namespace depfast::load {
 namespace {
-
-using raft::Submit;
-using raft::SubmitReply;
-using raft::SubmitStatus;
 
 std::string Encode(CallId call, const Submit& request) {
   return EncodeFrame({FrameKind::kRequest, Submit::kMethod, call, Dependency::Client(call)},
@@ -30,7 +26,7 @@ std::optional<Fate> FateIn(std::string_view body) {
   switch (reply->status) {
     case SubmitStatus::kCommitted:
       return Fate::kCommitted;
-    case SubmitStatus::kNotLeader:
+    case SubmitStatus::kNotProposer:
       return Fate::kNotLeader;
     case SubmitStatus::kUnknown:
       break;

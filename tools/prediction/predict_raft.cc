@@ -12,9 +12,9 @@
 #include "depfast/host/service.h"
 #include "predict_profile.h"
 #include "program.h"
-#include "raft_client.h"
 #include "sim/simulator.h"
 #include "sim/step_host.h"
+#include "submit_client.h"
 #include "testkit/load.h"
 
 namespace depfast::predict {
@@ -143,7 +143,7 @@ class Prediction {
   const Flags flags_;
   Counts counts_;
   sim::Simulator simulator_;
-  raft::RaftClient raft_client_;
+  SubmitClient raft_client_;
   ClientCore client_;
   std::optional<testkit::ClosedLoop> closed_;
   std::optional<testkit::OpenLoop> open_;

@@ -48,17 +48,30 @@ class Sample:
     waits: tuple[Wait, ...] = ()
 
 
+@dataclass(frozen=True)
+class Program:
+    """The measuring binary, and the lab and the replica program that it measures."""
+
+    binary: Path
+    lab: str
+    roles: tuple[str, ...]
+    replica: Path
+
+
 def measure_once(
-    binary: Path, replica: Path, run: Run, capacity: float | None, explain: bool = False
+    program: Program, run: Run, capacity: float | None, explain: bool = False
 ) -> Sample:
     """CouldNotGrade when the binary ends without a result."""
     argv: list[str | Path] = [
-        binary,
-        f"--replica={replica}",
+        program.binary,
+        f"--lab={program.lab}",
+        f"--roles={','.join(program.roles)}",
+        f"--replica={program.replica}",
         f"--replicas={run.replicas}",
         f"--seed={run.seed}",
         f"--profile={run.profile}",
         f"--fault={run.fault}",
+        f"--victim={run.victim}",
         f"--load={run.load}",
     ]
     if capacity is not None:
@@ -68,7 +81,7 @@ def measure_once(
     try:
         done = process.run(argv, timeout_s=RUN_TIMEOUT_S)
     except OSError as error:
-        raise CouldNotGrade(f"cannot start {binary.name}: {error.strerror}") from error
+        raise CouldNotGrade(f"cannot start {program.binary.name}: {error.strerror}") from error
     if done.timed_out or done.exit_code != 0:
         detail = (done.output + done.errors)[-4000:]
         raise CouldNotGrade(f"{run} gave no result: {done.how_it_ended()}", detail)

@@ -32,7 +32,7 @@ class Explained:
 
 def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     """Why a row earned no points."""
-    fault = settings.describe(row.fault, row.replicas)
+    fault = settings.describe(row.fault, row.replicas, row.victim)
     if row.error is not None:
         return f"With {fault}: {row.error}"
     criterion = row.worst_criterion()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from failslow import console, parallel
 from failslow.kit import Kit
-from failslow.measurement.binary import Sample, measure_once
+from failslow.labs import Lab
+from failslow.measurement.binary import Program, Sample, measure_once
 from failslow.measurement.explain import Explained, sentence
 from failslow.measurement.runs import NORMAL, Run, capacity_run, plan
 from failslow.measurement.scoring import Row, judge
@@ -25,9 +26,13 @@ class Measurement:
     trace_hashes: dict[str, str]
 
 
-def measure(kit: Kit, replica: Path, settings: Settings, seeds: int) -> Measurement:
-    """CouldNotGrade when a run gives no result; misbehaviour of the submission scores 0."""
-    meter = _Meter(kit.binary(BINARY), replica)
+def measure(kit: Kit, lab: Lab, replica: Path, settings: Settings, seeds: int) -> Measurement:
+    """CouldNotGrade when a run gives no result; misbehaviour of the submission scores 0.
+
+    Requires: the lab has a measurement, and these are its settings.
+    """
+    assert lab.measurement is not None
+    meter = _Meter(Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(settings, seeds, advance)
     capacities = {
@@ -44,9 +49,8 @@ def measure(kit: Kit, replica: Path, settings: Settings, seeds: int) -> Measurem
 
 
 class _Meter:
-    def __init__(self, binary: Path, replica: Path) -> None:
-        self._binary = binary
-        self._replica = replica
+    def __init__(self, program: Program) -> None:
+        self._program = program
         self._capacities: Mapping[int, float] = {}
 
     def run_all(
@@ -58,7 +62,7 @@ class _Meter:
         total = len(first) + len(rest)
         samples = parallel.run_all(
             first,
-            lambda run: measure_once(self._binary, self._replica, run, None),
+            lambda run: measure_once(self._program, run, None),
             lambda done, _, now: advance(done, total, now),
             lambda run: f"capacity of {run.replicas} replicas",
         )
@@ -91,7 +95,7 @@ class _Meter:
 
     def _measure(self, run: Run, explain: bool = False) -> Sample:
         capacity = self._capacities[run.replicas]
-        return measure_once(self._binary, self._replica, run, capacity, explain)
+        return measure_once(self._program, run, capacity, explain)
 
 
 def _unusable(sample: Sample) -> bool:

@@ -11,7 +11,7 @@ from statistics import median
 
 from failslow.measurement.binary import Sample
 from failslow.measurement.runs import DEAD, LATENCY, LOW_JITTER, NORMAL, REALISTIC, SATURATED, Run
-from failslow.measurement.settings import Settings
+from failslow.measurement.settings import FOLLOWER, Settings
 
 Samples = Mapping[Run, Sample]
 Figure = Callable[[Sample, Sample], float]
@@ -85,7 +85,7 @@ LATENCY_VS_DEAD = "latency vs dead"
 
 @dataclass(frozen=True)
 class Row:
-    """The verdict on one (replicas, fault): all criteria must hold to earn the points.
+    """The verdict on one (victim, replicas, fault): all criteria must hold to earn the points.
 
     `realistic_*` compare slow with normal under realistic jitter: reported, never charged.
     """
@@ -98,6 +98,7 @@ class Row:
     error: str | None
     points: int
     score: float
+    victim: str = FOLLOWER
 
     @property
     def passed(self) -> bool:
@@ -114,11 +115,12 @@ class Row:
 def judge(
     settings: Settings, samples: Samples, capacities: Mapping[int, float], seeds: int
 ) -> list[Row]:
-    """A row for every (replicas, fault) in the order of the settings."""
+    """A row for every (victim, replicas, fault) in the order of the settings."""
     return [
-        _judge_row(settings, samples, capacities[replicas], seeds, replicas, fault)
+        _judge_row(settings, _Pairs(samples, replicas, fault, seeds, victim), capacities[replicas])
+        for victim, points in settings.points.items()
         for replicas in settings.replicas
-        for fault in settings.points[replicas]
+        for fault in points[replicas]
     ]
 
 
@@ -127,18 +129,15 @@ def scale(capacity: float, floor: float) -> float:
     return min(1.0, capacity / floor) if floor > 0 else 1.0
 
 
-def _judge_row(
-    settings: Settings, samples: Samples, capacity: float, seeds: int, replicas: int, fault: str
-) -> Row:
-    pairs = _Pairs(samples, replicas, fault, seeds)
-    points = settings.points[replicas][fault]
+def _judge_row(settings: Settings, pairs: "_Pairs", capacity: float) -> Row:
+    points = settings.points[pairs.victim][pairs.replicas][pairs.fault]
     error = pairs.first_error()
     criteria = () if error else _criteria(settings, pairs)
     passed = error is None and all(criterion.passed for criterion in criteria)
-    share = scale(capacity, settings.capacity_floor[replicas]) if passed else 0.0
+    share = scale(capacity, settings.capacity_floor[pairs.replicas]) if passed else 0.0
     return Row(
-        replicas=replicas,
-        fault=fault,
+        replicas=pairs.replicas,
+        fault=pairs.fault,
         criteria=criteria,
         realistic_throughput=None
         if error
@@ -149,6 +148,7 @@ def _judge_row(
         error=error,
         points=points,
         score=round(points * share, 2),
+        victim=pairs.victim,
     )
 
 
@@ -178,12 +178,15 @@ def _criteria(settings: Settings, pairs: "_Pairs") -> tuple[Criterion, ...]:
 
 
 class _Pairs:
-    """The samples of one (replicas, fault) and their counterparts of the same seed."""
+    """The samples of one (victim, replicas, fault) and their counterparts of the same seed."""
 
-    def __init__(self, samples: Samples, replicas: int, fault: str, seeds: int) -> None:
+    def __init__(
+        self, samples: Samples, replicas: int, fault: str, seeds: int, victim: str
+    ) -> None:
         self._samples = samples
-        self._replicas = replicas
-        self._fault = fault
+        self.replicas = replicas
+        self.fault = fault
+        self.victim = victim
         self._seeds = range(1, seeds + 1)
 
     def criterion(
@@ -194,9 +197,9 @@ class _Pairs:
 
     def lost_spare(self, settings: Settings, figure: Figure, load: str) -> float:
         """What the same followers cost dead, as far as it is allowed for."""
-        normals = [Run(self._replicas, LOW_JITTER, load, NORMAL, seed) for seed in self._seeds]
+        deads = [self._run(LOW_JITTER, load, DEAD, seed) for seed in self._seeds]
         cost = median(
-            figure(self._samples[run], self._samples[run.with_fault(DEAD)]) for run in normals
+            figure(self._samples[run.with_fault(NORMAL)], self._samples[run]) for run in deads
         )
         return min(max(cost, 0.0), settings.bounds.lost_spare)
 
@@ -212,7 +215,7 @@ class _Pairs:
         return median(value for value, _ in values), worst, worst_run
 
     def worst_held_bytes(self) -> tuple[float, Run]:
-        runs = [run for run in self._all_runs() if run.fault == self._fault]
+        runs = [run for run in self._all_runs() if run.fault == self.fault]
         run = max(runs, key=lambda run: self._samples[run].peak_held_bytes)
         return float(self._samples[run].peak_held_bytes), run
 
@@ -234,14 +237,17 @@ class _Pairs:
         return float("inf") if value is None else float(value)
 
     def _slow_runs(self, profile: str, load: str) -> list[Run]:
-        return [Run(self._replicas, profile, load, self._fault, seed) for seed in self._seeds]
+        return [self._run(profile, load, self.fault, seed) for seed in self._seeds]
 
     def _all_runs(self) -> list[Run]:
         """Every run this row is judged by, in the order of the plan's fields."""
         return [
-            Run(self._replicas, profile, load, fault, seed)
+            self._run(profile, load, fault, seed)
             for seed in self._seeds
             for load in (LATENCY, SATURATED)
             for profile in (LOW_JITTER, REALISTIC)
-            for fault in (NORMAL, self._fault, DEAD)
+            for fault in (NORMAL, self.fault, DEAD)
         ]
+
+    def _run(self, profile: str, load: str, fault: str, seed: int) -> Run:
+        return Run(self.replicas, profile, load, DEAD, seed, self.victim).with_fault(fault)

@@ -1,9 +1,15 @@
-"""The numbers of data/slow_follower.yaml."""
+"""The numbers of a lab's file of settings."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from failslow import yaml_file
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.labs import Lab
+
+FOLLOWER = "follower"
+"""The victims of most rows: the largest minority. A row or run that names no victim has these."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +25,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Settings:
-    """`points[replicas][fault]`; its order is the order of the graded rows."""
+    """`points[victim][replicas][fault]`; its order is the order of the graded rows."""
 
     replicas: tuple[int, ...]
     seeds: int
@@ -27,20 +33,28 @@ class Settings:
     capacity_seed: int
     bounds: Bounds
     capacity_floor: dict[int, float]
-    points: dict[int, dict[str, int]]
+    points: dict[str, dict[int, dict[str, int]]]
     faults: dict[str, str]
 
     @property
     def total_points(self) -> int:
-        return sum(sum(row.values()) for row in self.points.values())
+        rows = [row for by_replicas in self.points.values() for row in by_replicas.values()]
+        return sum(sum(row.values()) for row in rows)
 
-    def describe(self, fault: str, replicas: int) -> str:
-        """'the CPU of 1 of 3 replicas at 5 %'."""
-        return self.faults[fault].format(slow=(replicas - 1) // 2, replicas=replicas)
+    def describe(self, fault: str, replicas: int, victim: str = FOLLOWER) -> str:
+        """'the CPU of 1 of 3 replicas at 5 %'; a victim that is no follower is added."""
+        slow = (replicas - 1) // 2 if victim == FOLLOWER else 1
+        text = self.faults[fault].format(slow=slow, replicas=replicas)
+        return text if victim == FOLLOWER else f"{text} (the {victim})"
 
 
-def load_settings() -> Settings:
-    content: dict[str, Any] = yaml_file.load(yaml_file.DATA / "slow_follower.yaml", "slow_follower")
+def load_settings(kit: Kit, lab: Lab) -> Settings:
+    """CannotDo when the file is not as it must be. Requires: the lab has a measurement."""
+    assert lab.measurement is not None
+    path = kit.labs / lab.directory / lab.measurement.settings
+    content: dict[str, Any] = yaml_file.load(path, "slow_follower")
+    if set(content["points"]) != set(lab.measurement.victims):
+        raise CannotDo(f"{path}: points: they must be for the victims that lab.yaml names")
     return Settings(
         replicas=tuple(content["replicas"]),
         seeds=content["seeds"],

@@ -75,7 +75,7 @@ void Swarm(int replicas, std::uint64_t seed) {
   const std::uint64_t base = world.cluster.simulator().options().seed;
   RandomStream random(base, seed, 801);
   world.cluster.Schedule(faults::RandomPlan(random, {.replicas = replicas, .length = kChaos}));
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   std::vector<std::unique_ptr<BusyClient>> clients;
   for (int who = 0; who < kClients; ++who) {
     clients.push_back(std::make_unique<BusyClient>(world, who, base + seed));
@@ -89,7 +89,7 @@ void Swarm(int replicas, std::uint64_t seed) {
   };
   ASSERT_TRUE(world.cluster.RunUntil(all_idle, kChaos + 6s));
   world.cluster.Heal();
-  ASSERT_NE(world.WaitForLeader(6s), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(6s), kNobody);
   KvClient last(world.cluster.simulator());
   int left = 5;
   for (const std::string key : {"k0", "k1", "k2", "k3", "n"}) {
@@ -125,7 +125,7 @@ void CountUp(std::uint64_t seed) {
   constexpr Duration kPauseBelow = 10ms;
   KvWorld world({.replicas = 3, .seed = seed});
   RandomStream random(world.cluster.simulator().options().seed, seed, 802);
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   world.cluster.Schedule(faults::RandomPlan(random, {.replicas = 3, .length = kChaos}));
   std::vector<std::unique_ptr<KvClient>> clients;
   std::vector<std::int64_t> sessions;

@@ -57,7 +57,7 @@ GRADED_TEST(KvCommands, AnswerLikeTheContract, "kv", 5,
             "Any sequence of commands gives the replies of the contract.") {
   constexpr int kCommands = 400;
   KvWorld world({.replicas = 3, .seed = 700});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   RandomStream random(world.cluster.simulator().options().seed, 700, 1);
   KvModel model;
   for (int i = 0; i < kCommands; ++i) {
@@ -75,7 +75,7 @@ GRADED_TEST(KvCommands, AnswerLikeTheContract, "kv", 5,
 GRADED_TEST(KvCommands, CasChangesWhatItExpects, "kv", 2,
             "CAS sets a value only if the key holds exactly the expected one.") {
   KvWorld world({.replicas = 3, .seed = 701});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   EXPECT_EQ(world.Do({"CAS", "x", "", "1"}), Reply::Integer(0)) << "an absent key is not empty";
   EXPECT_EQ(world.Do("EXISTS x"), Reply::Integer(0));
   EXPECT_EQ(world.Do("SET x 1"), Reply::Ok());
@@ -89,7 +89,7 @@ GRADED_TEST(KvCommands, CasChangesWhatItExpects, "kv", 2,
 GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "kv", 2,
             "GETSET answers the old value, or nil for an absent key.") {
   KvWorld world({.replicas = 3, .seed = 702});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   EXPECT_EQ(world.Do("GETSET x 1"), Reply::Nil());
   EXPECT_EQ(world.Do("GETSET x 2"), Reply::String("1"));
   EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
@@ -99,7 +99,7 @@ GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "kv", 2,
 GRADED_TEST(KvCommands, IncrCountsIntegersOnly, "kv", 3,
             "INCR takes a 64-bit integer in its printed form, and refuses all other values.") {
   KvWorld world({.replicas = 3, .seed = 703});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   for (const char* text : {"text", "", " 1", "1 ", "+1", "01", "-0", "1.0", "1x",
                            "9223372036854775808", "-9223372036854775809"}) {
     EXPECT_EQ(world.Do({"SET", "x", text}), Reply::Ok());
@@ -116,7 +116,7 @@ GRADED_TEST(KvCommands, IncrCountsIntegersOnly, "kv", 3,
 
 GRADED_TEST(KvCommands, HoldAnyBytes, "kv", 2, "Keys and values are strings of any bytes.") {
   KvWorld world({.replicas = 3, .seed = 704});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   std::string all;
   for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
   EXPECT_EQ(world.Do({"SET", all, all}), Reply::Ok());
@@ -130,10 +130,10 @@ GRADED_TEST(KvCommands, HoldAnyBytes, "kv", 2, "Keys and values are strings of a
 GRADED_TEST(KvCommands, WhatIsRefusedIsNotLogged, "kv", 3,
             "A command that cannot be executed is refused at once, without a log entry.") {
   KvWorld world({.replicas = 3, .seed = 705});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, raft::kNobody);
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
   ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
-  const std::uint64_t before = world.checker.MaxCommitIndex();
+  const std::uint64_t before = world.log().CommittedUpTo();
   const std::vector<Command> bad = {
       {},
       {""},
@@ -154,7 +154,7 @@ GRADED_TEST(KvCommands, WhatIsRefusedIsNotLogged, "kv", 3,
         << "to " << (command.empty() ? "an empty command" : command[0]) << " with "
         << command.size() << " words";
   }
-  EXPECT_EQ(world.checker.MaxCommitIndex(), before) << "the log has grown";
+  EXPECT_EQ(world.log().CommittedUpTo(), before) << "the log has grown";
   EXPECT_EQ(world.Do("GET x"), Reply::String("1"));
   EXPECT_TRUE(world.IsSound());
 }
@@ -162,7 +162,7 @@ GRADED_TEST(KvCommands, WhatIsRefusedIsNotLogged, "kv", 3,
 GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "kv", 2,
             "APPEND makes no value longer than its limit, and MGET no longer reply.") {
   KvWorld world({.replicas = 3, .seed = 706});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::string longest(kArgumentBytesMax, 'x');
   ASSERT_EQ(world.Do({"SET", "x", longest}), Reply::Ok());
   EXPECT_TRUE(HasCode(world.Do("APPEND x y"), "ERR"));
@@ -179,7 +179,7 @@ GRADED_TEST(KvCommands, MsetAndMgetHappenAtOneInstant, "kv", 4,
   constexpr int kClients = 6;
   constexpr int kEach = 40;
   KvWorld world({.replicas = 3, .seed = 707});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   int left = kClients * kEach;
   std::vector<std::unique_ptr<KvClient>> clients;
   std::function<void(int, int)> next = [&](int who, int number) {

@@ -12,14 +12,14 @@ namespace {
 GRADED_TEST(KvDurability, ARestartOfAllLosesNothing, "kv", 4,
             "Acknowledged values survive when all replicas lose power at once.") {
   KvWorld world({.replicas = 3, .seed = 760});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   for (int i = 1; i <= 50; ++i) {
     ASSERT_EQ(world.Do("SET k" + std::to_string(i) + " " + std::to_string(i)), Reply::Ok());
     ASSERT_EQ(world.Do("INCR n"), Reply::Integer(i));
   }
   for (PeerId id = 0; id < 3; ++id) world.cluster.Crash(id);
   for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   for (int i = 1; i <= 50; ++i) {
     ASSERT_EQ(world.Do("GET k" + std::to_string(i)), Reply::String(std::to_string(i)));
   }
@@ -33,8 +33,8 @@ GRADED_TEST(
   constexpr std::size_t kValueBytes = 512 * 1024;
   constexpr int kValues = 14;
   KvWorld world({.replicas = 3, .seed = 761});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, raft::kNobody);
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
   ASSERT_EQ(world.Do("MSET a 1 b 2 gone 3"), Reply::Ok());
   ASSERT_TRUE(world.WaitForAllApplied());
   const PeerId laggard = world.Others(leader)[0];
@@ -49,7 +49,7 @@ GRADED_TEST(
   ASSERT_EQ(world.Do("INCR b"), Reply::Integer(3));
   world.cluster.End(cut);
   ASSERT_TRUE(world.WaitForAllApplied(10s)) << "it does not catch up within 10 s";
-  ASSERT_GT(world.checker.claims(laggard).restored, 0u) << "it received no snapshot";
+  ASSERT_GT(world.log().Restored(laggard), 0u) << "it received no snapshot";
   // The other follower dies, then the leader. Only the laggard has the latest state.
   const PeerId other = world.Others(leader)[1];
   world.cluster.Crash(other);

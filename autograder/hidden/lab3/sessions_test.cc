@@ -12,7 +12,7 @@ namespace {
 GRADED_TEST(KvSessions, ARetryGetsTheFirstReply, "kv", 5,
             "A retry gets the reply of the first execution, even after other clients' writes.") {
   KvWorld world({.replicas = 3, .seed = 720});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t session = world.OpenSession();
   ASSERT_GT(session, 0);
   EXPECT_EQ(world.DoInSession(session, 1, "GETSET x mine"), Reply::Nil());
@@ -34,7 +34,7 @@ GRADED_TEST(KvSessions, SequenceNumbersOnlyGrow, "kv", 4,
             "A session executes a sequence number above its last, repeats the reply to its last, "
             "and refuses lower numbers.") {
   KvWorld world({.replicas = 3, .seed = 721});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t session = world.OpenSession();
   ASSERT_GT(session, 0);
   EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), Reply::Integer(1)) << "numbers may be skipped";
@@ -56,7 +56,7 @@ GRADED_TEST(
     KvSessions, DoNotKnowEachOther, "kv", 3,
     "Each session has its own sequence numbers and replies; an unknown session is refused.") {
   KvWorld world({.replicas = 3, .seed = 722});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t first = world.OpenSession();
   const std::int64_t second = world.OpenSession();
   ASSERT_GT(first, 0);
@@ -76,7 +76,7 @@ GRADED_TEST(KvSessions, ExpireByLogPosition, "kv", 5,
             "never by time.") {
   constexpr std::uint64_t kEntries = 20;
   KvWorld world({.replicas = 3, .seed = 723});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t session = world.OpenSession(kEntries);
   ASSERT_GT(session, 0);
   for (std::uint64_t round = 1; round <= 3; ++round) {
@@ -100,8 +100,8 @@ GRADED_TEST(KvSessions, ARetryAtTheNextLeaderIsExecutedOnce, "kv", 4,
             "Sessions are replicated: after the leader's crash a retry at the next leader gets "
             "the first reply.") {
   KvWorld world({.replicas = 3, .seed = 724});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, raft::kNobody);
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
   const std::int64_t session = world.OpenSession();
   ASSERT_GT(session, 0);
   EXPECT_EQ(world.DoInSession(session, 1, "INCR x"), Reply::Integer(1));
@@ -118,7 +118,7 @@ GRADED_TEST(KvSessions, SurviveSnapshots, "kv", 5,
   constexpr std::size_t kValueBytes = 512 * 1024;
   constexpr int kValues = 14;  // more than a log may hold
   KvWorld world({.replicas = 3, .seed = 725});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t idle = world.OpenSession(kValues + 10);
   const std::int64_t session = world.OpenSession();
   ASSERT_GT(session, 0);
@@ -128,11 +128,11 @@ GRADED_TEST(KvSessions, SurviveSnapshots, "kv", 5,
   }
   ASSERT_TRUE(world.WaitForAllApplied());
   for (PeerId id = 0; id < 3; ++id) {
-    ASSERT_TRUE(world.HasSnapshot(id)) << "replica " << id << " never took a snapshot";
+    ASSERT_TRUE(world.log().HasSnapshot(id)) << "replica " << id << " never took a snapshot";
   }
   for (PeerId id = 0; id < 3; ++id) world.cluster.Crash(id);
   for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   EXPECT_EQ(world.DoInSession(session, 7, "INCR x"), Reply::Integer(1));
   EXPECT_EQ(world.Do("GET x"), Reply::String("1")) << "the retry was executed";
   EXPECT_TRUE(HasCode(world.DoInSession(session, 6, "INCR x"), "STALESEQ"));

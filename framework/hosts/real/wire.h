@@ -21,15 +21,12 @@ namespace depfast::real {
 inline constexpr std::size_t kLengthBytes = 4;
 inline constexpr std::size_t kHelloBytes = 12;
 
-// As `from`: a client asks for an id. As `to`: any replica.
-inline constexpr PeerId kNobody = -1;
-
 // Assigned client ids begin here. Ids that clients choose themselves are below.
 inline constexpr PeerId kFirstAssignedClient = 1 << 30;
 
 struct Hello {
-  PeerId from = kNobody;
-  PeerId to = kNobody;
+  PeerId from = kNobody;  // kNobody: a client that asks for an id
+  PeerId to = kNobody;    // kNobody: any replica
 };
 
 std::array<char, kLengthBytes> EncodeLength(std::size_t length);

@@ -8,5 +8,6 @@ namespace depfast {
 // Replicas are 0 .. n-1; clients start at kFirstClient.
 using PeerId = std::int32_t;
 inline constexpr PeerId kFirstClient = 1000;
+inline constexpr PeerId kNobody = -1;  // no replica, or an unknown one
 
 }  // namespace depfast

@@ -1,4 +1,4 @@
-// RaftLog: a replica's log in memory, without what a snapshot has made superfluous. Given, not
+// RaftLog: a replica's log in memory, without the entries that a snapshot replaces. Given, not
 // submitted.
 //
 // Indexes never shift. A log that was compacted up to index 100 has entries from 101 on, and still
@@ -38,7 +38,7 @@ class RaftLog {
   // The entries [first, end). Requires: base_index() < first <= end <= last_index() + 1.
   std::vector<LogEntry> Slice(std::uint64_t first, std::uint64_t end) const;
 
-  // What the entries take in memory and on disk, about.
+  // About the size of the entries in memory, and on disk.
   std::size_t bytes() const { return bytes_; }
   static std::size_t SizeOf(const LogEntry& entry) {
     return entry.command.size() + sizeof(LogEntry);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "depfast/host/frame.h"
-#include "depfast/host/host.h"
 #include "depfast/time.h"
+#include "submit.h"
 
 namespace depfast::raft {
 
@@ -30,8 +30,6 @@ inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 // A snapshot travels in chunks of at most so many bytes.
 inline constexpr std::size_t kSnapshotChunkBytes = std::size_t{64} << 10;
-
-inline constexpr PeerId kNobody = -1;
 
 struct LogEntry {
   std::uint64_t term = 0;
@@ -112,30 +110,4 @@ struct InstallSnapshot {
   MSGPACK_DEFINE(term, leader, last_index, last_term, total_bytes, offset, data)
 };
 
-enum class SubmitStatus : std::uint8_t {
-  kCommitted = 0,  // durable on a majority, and applied by the leader, at `index`
-  kNotLeader = 1,  // not accepted: try `leader`, if it is known
-  kUnknown = 2,    // accepted, but leadership was lost before it committed: it may yet commit
-};
-
-struct SubmitReply {
-  SubmitStatus status = SubmitStatus::kNotLeader;
-  PeerId leader = kNobody;
-  std::uint64_t index = 0;
-  std::string result;  // what the state machine said; empty unless committed
-  MSGPACK_DEFINE(status, leader, index, result)
-};
-
-// What a client asks of a replica. The command must not be empty.
-struct Submit {
-  using Reply = SubmitReply;
-  static constexpr MethodId kMethod = 3;
-  static constexpr const char* kName = "Submit";
-
-  std::string command;
-  MSGPACK_DEFINE(command)
-};
-
 }  // namespace depfast::raft
-
-MSGPACK_ADD_ENUM(depfast::raft::SubmitStatus)

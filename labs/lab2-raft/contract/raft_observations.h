@@ -1,11 +1,12 @@
-// What a Raft replica says about itself through Host::Observe. Claims: tests cross-check them with
-// frames and disk contents.
+// The claims that a Raft replica makes about itself through Host::Observe. Tests cross-check them
+// with frames and disk contents.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
 #include "depfast/runtime.h"
+#include "tally.h"
 
 namespace depfast::raft {
 
@@ -17,9 +18,6 @@ enum ObservationKind : std::uint32_t {
   kApplyObservation = 3,    // index, term, CommandHash
   kRestoreObservation = 4,  // index, term: the last entry of a snapshot
 };
-
-// A portable 64-bit hash of a command.
-std::uint64_t CommandHash(std::string_view command);
 
 // Call whenever the term or the role changes.
 inline void ObserveRole(Runtime& runtime, std::uint64_t term, Role role) {
@@ -37,7 +35,7 @@ inline void ObserveApply(Runtime& runtime, std::uint64_t index, std::uint64_t te
   runtime.Observe({kApplyObservation, {index, term, CommandHash(command)}});
 }
 
-// Call whenever the state machine is restored: it is now what it was after entry `index`.
+// Call whenever the state machine is restored to its state after entry `index`.
 inline void ObserveRestore(Runtime& runtime, std::uint64_t index, std::uint64_t term) {
   runtime.Observe({kRestoreObservation, {index, term}});
 }

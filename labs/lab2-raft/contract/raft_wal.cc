@@ -1,12 +1,8 @@
 #include "raft_wal.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <stdexcept>
 
 #include "depfast/record_log.h"
-#include "raft_observations.h"
 
 namespace depfast::raft {
 namespace {
@@ -142,10 +138,6 @@ std::size_t WalState::Read(std::string_view bytes,
     }
     Refuse("an unknown record");
   });
-}
-
-std::uint64_t CommandHash(std::string_view command) {
-  return XXH3_64bits(command.data(), command.size());
 }
 
 }  // namespace depfast::raft

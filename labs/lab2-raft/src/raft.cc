@@ -5,8 +5,8 @@
 
 namespace depfast::raft {
 
-// Every function below is a stub: it compiles, and does nothing. The header says what it should do,
-// the handout in which order to write them. `Our lines`: code, without comments and blank lines.
+// Every function below is a stub: it compiles, and does nothing. The header is its contract, the
+// handout names the order to write them in. `Our lines`: code, without comments and blank lines.
 
 Raft::Raft(Runtime& runtime, StateMachine& machine) : runtime_(runtime), machine_(machine) {}
 
@@ -31,9 +31,9 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
   return {};
 }
 
-// TODO 2A: this replica while it leads; else who sent the last valid AppendEntries of this term;
-// else kNobody. Lab 3's driver relies on the first.
-PeerId Raft::leader() const { return kNobody; }
+// TODO 2A: this replica while it leads; else the sender of the last valid AppendEntries of this
+// term; else no replica. Lab 3's driver relies on the first.
+std::vector<PeerId> Raft::proposers() const { return {}; }
 
 // ---- 2B: replication. Our lines: 180 ----
 
@@ -41,7 +41,7 @@ PeerId Raft::leader() const { return kNobody; }
 // round works for a client: set_dependency(client).
 void Raft::Submit(std::string command, const Dependency& client, SubmitDone done) {
   (void)command, (void)client;
-  done({SubmitStatus::kNotLeader, leader(), 0, ""});
+  done({SubmitStatus::kNotProposer, kNobody, 0, ""});
 }
 
 // TODO 2A: terms and heartbeats. TODO 2B: the receiver's rules of figure 2, and conflict_index.
@@ -78,7 +78,10 @@ void Raft::CompactIfLarge() {}
 // ---- for lab 3. Our lines: 30 ----
 
 // TODO lab 3: an entry of this term is committed; a majority has answered what was sent after this
-// call; the machine has applied what was committed then.
-void Raft::ReadIndex(ReadDone done) { done(false); }
+// call; the machine has applied what was committed then. The messages work for the client.
+void Raft::ReadIndex(const Dependency& client, ReadDone done) {
+  (void)client;
+  done(false);
+}
 
 }  // namespace depfast::raft

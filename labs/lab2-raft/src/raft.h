@@ -6,43 +6,31 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "depfast/runtime.h"
 #include "raft_log.h"
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
-#include "state_machine.h"
+#include "replicated_log.h"
 
 namespace depfast::raft {
 
-class Raft {
+class Raft final : public ReplicatedLog {
  public:
-  using SubmitDone = std::function<void(const SubmitReply&)>;
-  using ReadDone = std::function<void(bool may_read)>;
-
   // Both must outlive the Raft.
   Raft(Runtime& runtime, StateMachine& machine);
 
-  // Registers the RPC handlers and recovers from disk; takes part once that is done.
-  void Start();
-
-  // Accepts a command if this replica leads, and calls `done` once, when its fate is known.
-  // `client` is on whose behalf. Never waits; `done` must not, either. An empty command is refused
-  // with kNotLeader.
-  void Submit(std::string command, const Dependency& client, SubmitDone done);
-
-  // Calls `done(true)` once the state machine may be read: it has applied every command that was
-  // acknowledged before this call, by whatever replica. `done(false)` if this replica does not
-  // lead. Writes nothing to the log (Ongaro's thesis, section 6.4). Never waits; `done` must not,
-  // either. Lab 3 needs it; no test of lab 2 does.
-  void ReadIndex(ReadDone done);
-
-  // Who leads, as far as this replica knows: itself, if it does; kNobody if it does not know.
-  PeerId leader() const;
+  // The contract of the next four is in replicated_log.h. In Raft the leader is the one proposer.
+  void Start() override;
+  void Submit(std::string command, const Dependency& client, SubmitDone done) override;
+  // Writes nothing to the log (Ongaro's thesis, section 6.4). Lab 3 needs it; no test of lab 2
+  // does.
+  void ReadIndex(const Dependency& client, ReadDone done) override;
+  std::vector<PeerId> proposers() const override;
 
  private:
   // --- 2A: elections (ATC 2014, section 5.2; Ongaro's thesis, 9.6, for the pre-vote) ---

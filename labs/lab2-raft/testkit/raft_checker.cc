@@ -56,6 +56,21 @@ void RaftChecker::Note(const std::string& what) {
   if (history_ != nullptr) history_->Add(now_, what);
 }
 
+std::vector<PeerId> RaftChecker::Proposers() const {
+  const PeerId leader = Leader();
+  return leader == kNobody ? std::vector<PeerId>() : std::vector<PeerId>{leader};
+}
+
+std::size_t RaftChecker::LogBytes(PeerId replica) const {
+  const auto& files = simulator_.disk(replica).files();
+  const auto log = files.find(kWalFile);
+  return log == files.end() ? 0 : log->second.data.size();
+}
+
+bool RaftChecker::HasSnapshot(PeerId replica) const {
+  return simulator_.disk(replica).files().contains(kSnapshotFile);
+}
+
 std::string RaftChecker::FirstViolation() const {
   if (violations_.empty()) return "";
   const Violation& first = violations_.front();

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "log_checker.h"
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
@@ -46,7 +47,7 @@ struct Violation {
   std::string what;  // one sentence
 };
 
-class RaftChecker : public sim::Observer {
+class RaftChecker : public sim::Observer, public LogChecker {
  public:
   // The state machine of the replicas. For a tally, the checker computes the state after each entry
   // and compares snapshots with it.
@@ -63,8 +64,15 @@ class RaftChecker : public sim::Observer {
                        Persistence persistence = Persistence::kRequired);
 
   const std::vector<Violation>& violations() const { return violations_; }
-  // The first violation as a sentence; empty if there is none. For EXPECT_EQ("", ...).
-  std::string FirstViolation() const;
+  // See LogChecker.
+  std::vector<PeerId> Proposers() const override;
+  bool Serves(PeerId leader) const override { return claims(leader).applied_index > 0; }
+  std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied_index; }
+  std::uint64_t CommittedUpTo() const override { return MaxCommitIndex(); }
+  std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
+  std::size_t LogBytes(PeerId replica) const override;
+  bool HasSnapshot(PeerId replica) const override;
+  std::string FirstViolation() const override;
 
   // The latest observations of one replica.
   struct Claims {

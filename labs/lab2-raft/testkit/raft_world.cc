@@ -12,25 +12,14 @@ constexpr std::size_t kCommandBytes = 100;
 }  // namespace
 
 RaftWorld::RaftWorld(const testkit::ClusterOptions& options, Persistence persistence)
-    : cluster(options),
-      checker(cluster.simulator(), &cluster.history(), RaftChecker::Machine::kTally, persistence),
+    : LogWorld(options,
+               [persistence](testkit::Cluster& made) {
+                 return std::make_unique<RaftChecker>(made.simulator(), &made.history(),
+                                                      RaftChecker::Machine::kTally, persistence);
+               }),
+      checker(dynamic_cast<RaftChecker&>(log())),
       client(cluster.simulator()) {
   cluster.Start();
-}
-
-RaftWorld::~RaftWorld() {
-  if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
-  if (!checker.violations().empty()) ADD_FAILURE() << checker.FirstViolation();
-}
-
-PeerId RaftWorld::WaitForLeader(Duration at_most) {
-  const bool found = cluster.RunUntil(
-      [this] {
-        const PeerId leader = checker.Leader();
-        return leader != kNobody && checker.claims(leader).applied_index > 0;
-      },
-      at_most);
-  return found ? checker.Leader() : kNobody;
 }
 
 PeerId RaftWorld::WaitForElection(Duration at_most) {
@@ -84,20 +73,11 @@ void RaftWorld::SubmitUntilCommitted(std::size_t bytes, const std::shared_ptr<in
 
 bool RaftWorld::WaitForAllApplied(Duration at_most) {
   return cluster.RunUntil(
-      [this] {
-        for (PeerId id = 0; id < cluster.replicas(); ++id) {
-          if (!cluster.simulator().IsUp(id)) continue;
-          if (checker.claims(id).applied_index < checker.MaxCommitIndex()) return false;
-        }
-        return checker.commands_applied() >= acknowledged();
-      },
-      at_most);
+      [this] { return HaveAllApplied() && checker.commands_applied() >= acknowledged(); }, at_most);
 }
 
 testing::AssertionResult RaftWorld::IsSound() const {
-  if (!cluster.first_death().empty() || !checker.violations().empty()) {
-    return testing::AssertionFailure() << "the end of this report says why";  // the destructor does
-  }
+  if (const auto sound = LogWorld::IsSound(); !sound) return sound;
   for (const std::uint64_t hash : acknowledged_) {
     const std::uint64_t times = checker.TimesApplied(hash);
     if (times != 1) {
@@ -106,14 +86,6 @@ testing::AssertionResult RaftWorld::IsSound() const {
     }
   }
   return testing::AssertionSuccess();
-}
-
-std::vector<PeerId> RaftWorld::Others(PeerId replica) const {
-  std::vector<PeerId> others;
-  for (PeerId id = 0; id < cluster.replicas(); ++id) {
-    if (id != replica) others.push_back(id);
-  }
-  return others;
 }
 
 }  // namespace depfast::raft

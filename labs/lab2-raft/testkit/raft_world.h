@@ -1,4 +1,4 @@
-// RaftWorld: what every Raft test begins with: a cluster, the invariants' checker, a client.
+// RaftWorld: the world of every Raft test: a cluster, the checker of Raft's invariants, a client.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,36 +9,33 @@
 #include <string>
 #include <vector>
 
+#include "log_world.h"
 #include "raft_checker.h"
-#include "raft_client.h"
-#include "testkit/cluster.h"
+#include "submit_client.h"
 
 namespace depfast::raft {
 
 inline constexpr std::size_t kLargeCommandBytes = std::size_t{32} << 10;
 
-class RaftWorld {
+class RaftWorld : public LogWorld {
  public:
   using Persistence = RaftChecker::Persistence;
 
-  // Starts the replicas. Tests of parts 2A and 2B say Persistence::kNotYet, and restart nobody.
+  // Starts the replicas. Tests of parts 2A and 2B take Persistence::kNotYet, and restart no
+  // replica.
   explicit RaftWorld(const testkit::ClusterOptions& options,
                      Persistence persistence = Persistence::kRequired);
-  // A test that fails early may fail because of a violation, or a death: then this says so.
-  ~RaftWorld();
-  RaftWorld(const RaftWorld&) = delete;
-  RaftWorld& operator=(const RaftWorld&) = delete;
 
   // Runs until some replica leads and has opened its term with a committed entry. Returns it, or
   // kNobody after `at_most`.
-  PeerId WaitForLeader(Duration at_most = 3s);
+  PeerId WaitForLeader(Duration at_most = 3s) { return WaitForProposer(at_most); }
 
-  // Runs until some replica claims to lead, be it without a log. Returns it, or kNobody after
+  // Runs until some replica claims to lead, even without a log. Returns it, or kNobody after
   // `at_most`.
   PeerId WaitForElection(Duration at_most = 3s);
 
-  // Submits new commands, `count` at a time, and runs until `count` of them are committed: one
-  // whose fate stays unknown is replaced by another. Returns whether that was achieved.
+  // Submits `count` new commands at once, and runs until `count` are committed: a new command takes
+  // the place of each whose fate is unknown. Returns whether that was achieved.
   bool Commit(int count, Duration at_most = 3s);
 
   // The same with `bytes` of commands in all, each of kLargeCommandBytes.
@@ -48,22 +45,17 @@ class RaftWorld {
   void SubmitOne();
   void SubmitOneLarge();
 
-  // Runs until every replica that is up has applied all that has been acknowledged.
+  // Runs until every replica that is up has applied all acknowledged commands.
   bool WaitForAllApplied(Duration at_most = 3s);
 
   std::uint64_t acknowledged() const { return acknowledged_.size(); }
   std::uint64_t submitted() const { return submitted_; }
 
-  // No replica died by itself, no invariant was violated, no acknowledged command is missing and
-  // none was applied twice. The end of every test.
+  // As in LogWorld, and no acknowledged command is missing or was applied twice.
   testing::AssertionResult IsSound() const;
 
-  // The other replicas, ascending.
-  std::vector<PeerId> Others(PeerId replica) const;
-
-  testkit::Cluster cluster;
-  RaftChecker checker;
-  RaftClient client;
+  RaftChecker& checker;
+  SubmitClient client;
 
  private:
   void Submit(std::size_t bytes, std::function<void(bool committed)> then);

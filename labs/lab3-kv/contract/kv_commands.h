@@ -1,4 +1,4 @@
-// The commands: their names, how many arguments they take, and which of them only read. Given, not
+// The commands: their names, their numbers of arguments, and which of them only read. Given, not
 // submitted.
 //
 //   GET key              the value, or nil
@@ -45,9 +45,9 @@ enum class Verb {
 struct CommandForm {
   Verb verb;
   std::string_view name;  // in capital letters
-  std::size_t arguments;  // how many
-  bool repeats;           // as many groups of so many arguments as one likes, but one at least
-  bool reads;             // changes nothing, whatever its arguments
+  std::size_t arguments;  // their number
+  bool repeats;           // one group of so many arguments or more
+  bool reads;             // changes nothing, with any arguments
 };
 
 // Null if there is no such command. The name in any case.
@@ -56,8 +56,8 @@ const CommandForm* FindCommand(std::string_view name);
 // Whether `word` is `capitals`, in any case.
 bool IsWord(std::string_view word, std::string_view capitals);
 
-// What a client is told whose command cannot be executed, whatever the state: an unknown command, a
-// wrong number of arguments, a limit. Nothing if it can be executed.
+// The error for a command that no state allows: it is unknown, has a wrong number of arguments, or
+// exceeds a limit. Nothing if the command can be executed.
 std::optional<Reply> WhatIsWrong(const Command& command);
 
 }  // namespace depfast::kv

@@ -5,7 +5,7 @@
 namespace depfast::kv {
 namespace {
 
-// What a client sent, as a part of a line: an error with a line's end in it would be two.
+// A client's word as a part of a line: an error with a line's end in it would be two lines.
 std::string Shown(std::string_view name, bool in_small_letters) {
   constexpr std::size_t kShownMax = 128;
   std::string shown(name.substr(0, kShownMax));
@@ -56,6 +56,11 @@ bool HasCode(const Reply& reply, std::string_view code) {
   if (reply.kind != Reply::Kind::kError) return false;
   const std::string_view text = reply.text;
   return text.substr(0, text.find(' ')) == code;
+}
+
+Fate FateIn(const Reply& reply) {
+  if (HasCode(reply, "TRYAGAIN")) return Fate::kRefused;
+  return HasCode(reply, "UNKNOWN") ? Fate::kUnknown : Fate::kKnown;
 }
 
 }  // namespace depfast::kv

@@ -1,4 +1,4 @@
-// The words of errors. Given, not submitted. The first word tells a client what to do:
+// The texts of errors. Given, not submitted. The first word tells a client the fate of its command:
 //
 //   ERR        the command is wrong, or does not fit the value: it has changed nothing
 //   TRYAGAIN   no replica could execute it, and none will: it has changed nothing
@@ -10,6 +10,7 @@
 
 #include <string_view>
 
+#include "first_answer.h"
 #include "kv_messages.h"
 
 namespace depfast::kv {
@@ -29,5 +30,8 @@ Reply UnknownOutcome();
 
 // The error's first word is `code`.
 bool HasCode(const Reply& reply, std::string_view code);
+
+// The fate of the command that got this reply.
+Fate FateIn(const Reply& reply);
 
 }  // namespace depfast::kv

@@ -3,7 +3,7 @@
 namespace depfast::kv {
 namespace {
 
-// What MessagePack adds to a string or an array, at most.
+// The most that MessagePack adds to a string or an array.
 constexpr std::size_t kLengthBytesMax = 5;
 
 // `bytes_max`: of the result, or about that many.

@@ -1,4 +1,4 @@
-// What clients ask of the key-value store, what they are told, and the limits. Given, not
+// The commands and replies of the key-value store as messages, and their limits. Given, not
 // submitted: tests send these messages.
 #pragma once
 
@@ -28,12 +28,12 @@ inline constexpr std::size_t kReplyBytesMax = std::size_t{8} << 20;
 
 // Sessions that are live at one time.
 inline constexpr std::size_t kSessionsMax = 10'000;
-// For how many log entries a session lives unused: what SESSION NEW without an argument means, and
-// the most it can ask for.
+// The number of log entries for which an unused session lives: without an argument of SESSION NEW,
+// and the largest argument.
 inline constexpr std::uint64_t kSessionEntriesDefault = 100'000;
 inline constexpr std::uint64_t kSessionEntriesMax = 10'000'000;
 
-// What a command answers: one of Redis's kinds of replies.
+// The reply to a command: one of Redis's kinds of replies.
 struct Reply {
   enum class Kind : std::uint8_t {
     kNil = 0,
@@ -41,7 +41,7 @@ struct Reply {
     kInteger = 2,
     kString = 3,
     kArray = 4,  // of strings and nils
-    kError = 5,  // its first word says what kind of error: see kv_errors.h
+    kError = 5,  // its first word is the kind of error: see kv_errors.h
   };
 
   static Reply Nil() { return {}; }
@@ -62,15 +62,17 @@ struct Reply {
   MSGPACK_DEFINE(kind, integer, text, items)
 };
 
-// What a client asks of a replica, whichever: one that does not lead passes it on to the leader.
+// The message with which a client asks any replica to execute a command. A replica passes it on to
+// the proposers of the log.
 struct KvRequest {
   using Reply = kv::Reply;
   static constexpr MethodId kMethod = 16;
   static constexpr const char* kName = "Kv";
 
   Command command;
-  // Of a command that a replica passes on to the leader: a number that names it, so that a message
-  // that the network doubles is executed once. Such a command goes no further. 0: from a client.
+  // Not 0 in a request to a proposer, from a replica or from a client that knows the proposers: the
+  // proposer passes it on no further. The number, a new one for each sending, tells two copies of
+  // one message from two messages: of copies that the network makes, one is executed.
   std::uint64_t forward_id = 0;
   MSGPACK_DEFINE(command, forward_id)
 };

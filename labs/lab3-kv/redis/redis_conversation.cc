@@ -26,7 +26,7 @@ Reply ReplyIn(const DecodedFrame& frame) {
   return UnknownOutcome();
 }
 
-// What tools ask for before they begin.
+// The settings that tools ask for before they begin.
 Reply ConfigGet(const std::string& name) {
   if (IsWord(name, "APPENDONLY")) return Reply::Array({name, "yes"});
   if (IsWord(name, "SAVE")) return Reply::Array({name, ""});
@@ -51,7 +51,7 @@ void RedisConversation::OnFrame(std::string_view bytes) {
   const auto frame = DecodeFrame(bytes, error);
   if (!frame || frame->header.call < first_call_) return;
   const auto slot = static_cast<std::size_t>(frame->header.call - first_call_);
-  if (slot >= slots_.size() || slots_[slot]) return;  // nobody asked, or it came twice
+  if (slot >= slots_.size() || slots_[slot]) return;  // of no call, or a second copy
   slots_[slot] = Encoded(ReplyIn(*frame));
   --asked_;
   MoveToOutput();

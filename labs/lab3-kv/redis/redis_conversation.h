@@ -1,12 +1,12 @@
 // RedisConversation: one Redis client's connection to a replica.
 //
 // Commands become requests (kv_messages.h), several at a time if the client does not wait for its
-// replies, which come back in the order of the commands, whatever the order in which they are
-// ready. Reads do not go through the log, so a read could overtake a write that the same client
-// sent before it: a command that reads waits until no write is under way, and the other way round.
+// replies. The replies come back in the order of the commands, even if a later one is ready first.
+// Reads do not go through the log, so a read could overtake an earlier write of the same client.
+// Therefore a command that reads waits until no write is under way, and a write until no read is.
 //
 // A connection is no session: a client that loses it does not know which of its commands were
-// executed. Who needs to know uses SESSION.
+// executed. A client that must know uses SESSION.
 #pragma once
 
 #include <cstddef>

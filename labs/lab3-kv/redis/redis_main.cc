@@ -1,5 +1,5 @@
-// The main function of the key-value lab's replica program: that of every lab, and a port for Redis
-// clients besides.
+// The main function of the key-value lab's replica program: that of every lab, with a port for
+// Redis clients.
 #include <memory>
 
 #include "real/main.h"

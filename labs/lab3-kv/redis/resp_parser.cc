@@ -29,8 +29,8 @@ int HexDigit(char c) {
   return -1;
 }
 
-// What an escape in double quotes stands for. `text` begins after the backslash; what is used of it
-// is taken. Requires: text is not empty.
+// The character of an escape in double quotes. `text` begins after the backslash; the characters of
+// the escape are removed from it. Requires: text is not empty.
 char TakeEscaped(std::string_view& text) {
   if (text[0] == 'x' && text.size() > 2 && HexDigit(text[1]) >= 0 && HexDigit(text[2]) >= 0) {
     const int byte = HexDigit(text[1]) * 16 + HexDigit(text[2]);
@@ -55,8 +55,9 @@ char TakeEscaped(std::string_view& text) {
   }
 }
 
-// Appends what is in quotes to `word`, and takes it together with the closing quote, before which
-// `text` begins. False if there is none, or if the word goes on behind it.
+// Appends the characters up to the closing quote to `word`, and removes them and the quote from
+// `text`, which begins after the opening quote. False if there is none, or if the word goes on
+// behind it.
 bool TakeQuoted(char quote, std::string_view& text, std::string& word) {
   while (!text.empty()) {
     const char c = text[0];

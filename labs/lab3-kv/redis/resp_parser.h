@@ -1,4 +1,4 @@
-// RespParser: cuts what a Redis client sends into commands.
+// RespParser: cuts the bytes of a Redis client into commands.
 //
 // Redis's protocol, RESP2: a command is an array of bulk strings
 // ("*2\r\n$3\r\nGET\r\n$1\r\nx\r\n"), or a line of words as a person types it ("GET x\r\n"), with
@@ -26,7 +26,8 @@ class RespParser {
   // The next whole command, never empty. Nothing if more bytes are needed, or after an error.
   std::optional<Command> Next();
 
-  // What makes no sense, in Redis's words ("Protocol error: ..."): nothing more can be read.
+  // The error in the client's bytes, in Redis's words ("Protocol error: ..."). Nothing more can be
+  // read then.
   const std::string& error() const { return error_; }
 
   // Bytes that wait to become commands.

@@ -6,9 +6,9 @@
 namespace depfast::kv {
 
 // TODO: refuse a command that cannot be executed. Answer a command that only reads from the store
-// (but when may the store be read?). Submit all other commands to the Raft.
+// (but when may the store be read?). Submit all other commands to the log.
 void KvService::Execute(const Command& command, const Dependency& client, Done done) {
-  (void)command, (void)client, (void)raft_, (void)store_;
+  (void)command, (void)client, (void)log_, (void)store_;
   done(TryAgain());
 }
 

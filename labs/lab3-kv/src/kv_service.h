@@ -1,4 +1,4 @@
-// The service between clients, the Raft and the store (lab 3): it routes each command.
+// The service between clients, the log and the store (lab 3): it routes each command.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 #include "depfast/dependency.h"
 #include "kv_messages.h"
 #include "kv_store.h"
-#include "raft.h"
+#include "replicated_log.h"
 
 namespace depfast::kv {
 
@@ -15,16 +15,16 @@ class KvService {
   using Done = std::function<void(const Reply&)>;
 
   // Both must outlive the service.
-  KvService(raft::Raft& raft, KvStore& store) : raft_(raft), store_(store) {}
+  KvService(ReplicatedLog& log, KvStore& store) : log_(log), store_(store) {}
 
-  // Executes the command if this replica leads. Calls `done` once with the reply: at once, or when
-  // the command's outcome is known. `client` is the dependency of the client's request. Execute
-  // never waits, and `done` must not wait either. `command` is valid only until Execute returns: a
-  // later callback needs a copy.
+  // Executes the command if this replica is a proposer of the log. Calls `done` once with the
+  // reply: at once, or when the command's outcome is known. `client` is the dependency of the
+  // client's request. Execute never waits, and `done` must not wait either. `command` is valid only
+  // until Execute returns: a later callback needs a copy.
   void Execute(const Command& command, const Dependency& client, Done done);
 
  private:
-  raft::Raft& raft_;
+  ReplicatedLog& log_;
   KvStore& store_;
 };
 

@@ -1,6 +1,5 @@
 #include "kv_world.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,25 +25,8 @@ void AddToResults(const std::string& name, std::size_t more) {
 }  // namespace
 
 KvWorld::KvWorld(const testkit::ClusterOptions& options)
-    : cluster(options),
-      checker(cluster.simulator(), &cluster.history(), raft::RaftChecker::Machine::kOther),
-      client(cluster.simulator()) {
+    : LogWorld(options, MakeLogChecker), client(cluster.simulator()) {
   cluster.Start();
-}
-
-KvWorld::~KvWorld() {
-  if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
-  if (!checker.violations().empty()) ADD_FAILURE() << checker.FirstViolation();
-}
-
-PeerId KvWorld::WaitForLeader(Duration at_most) {
-  const bool found = cluster.RunUntil(
-      [this] {
-        const PeerId leader = checker.Leader();
-        return leader != raft::kNobody && checker.claims(leader).applied_index > 0;
-      },
-      at_most);
-  return found ? checker.Leader() : raft::kNobody;
 }
 
 Reply KvWorld::Await(const std::function<void(KvClient::Done)>& start) {
@@ -88,36 +70,6 @@ void KvWorld::Start(KvClient& from, int who, const Command& command,
   });
 }
 
-bool KvWorld::WaitForAllApplied(Duration at_most) {
-  return cluster.RunUntil(
-      [this] {
-        for (PeerId id = 0; id < cluster.replicas(); ++id) {
-          if (!cluster.simulator().IsUp(id)) continue;
-          const auto& claims = checker.claims(id);
-          if (claims.applied_index < checker.MaxCommitIndex()) return false;
-        }
-        return true;
-      },
-      at_most);
-}
-
-std::size_t KvWorld::LogBytes(PeerId replica) {
-  const auto& files = cluster.simulator().disk(replica).files();
-  const auto log = files.find(raft::kWalFile);
-  return log == files.end() ? 0 : log->second.data.size();
-}
-
-bool KvWorld::HasSnapshot(PeerId replica) {
-  return cluster.simulator().disk(replica).files().contains(raft::kSnapshotFile);
-}
-
-testing::AssertionResult KvWorld::IsSound() const {
-  if (cluster.first_death().empty() && checker.violations().empty()) {
-    return testing::AssertionSuccess();
-  }
-  return testing::AssertionFailure() << "the end of this report says why";  // the destructor does
-}
-
 testing::AssertionResult KvWorld::IsLinearizable() const {
   if (const auto sound = IsSound(); !sound) return sound;
   KvHistory history;
@@ -130,14 +82,6 @@ testing::AssertionResult KvWorld::IsLinearizable() const {
   AddToResults("operations", history.size());
   if (result.verdict == Verdict::kLinearizable) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "the history is not linearizable\n" << result.explanation;
-}
-
-std::vector<PeerId> KvWorld::Others(PeerId replica) const {
-  std::vector<PeerId> others;
-  for (PeerId id = 0; id < cluster.replicas(); ++id) {
-    if (id != replica) others.push_back(id);
-  }
-  return others;
 }
 
 }  // namespace depfast::kv

@@ -1,5 +1,5 @@
-// KvWorld: what every test of the store begins with: a cluster, Raft's invariants, a client, and a
-// history of commands whose linearizability is checked at the end.
+// KvWorld: the world of every test of the store: a cluster, the checker of the log below, a client,
+// and a history of commands whose linearizability is checked at the end.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,22 +12,14 @@
 #include "kv_client.h"
 #include "linearizability/linearizability.h"
 #include "linearizability/replies.h"
-#include "raft_checker.h"
-#include "testkit/cluster.h"
+#include "log_world.h"
 
 namespace depfast::kv {
 
-class KvWorld {
+class KvWorld : public LogWorld {
  public:
   // Starts the replicas.
   explicit KvWorld(const testkit::ClusterOptions& options);
-  // A test that fails early may fail because of a violation, or a death: then this says so.
-  ~KvWorld();
-  KvWorld(const KvWorld&) = delete;
-  KvWorld& operator=(const KvWorld&) = delete;
-
-  // Runs until some replica leads and has opened its term. Returns it, or kNobody.
-  PeerId WaitForLeader(Duration at_most = 3s);
 
   // Executes one command and runs until its reply is there. An error named "TEST" if there is none:
   // the outcome is unknown.
@@ -41,29 +33,16 @@ class KvWorld {
   // SESSION NEW [entries]. Its id, or -1.
   std::int64_t OpenSession(std::uint64_t entries = 0);
 
-  // Executes `command` without waiting, as client `who`, and puts it into the history. `then` is
-  // called when it has ended.
+  // Executes `command` without waiting, as client number `who`, and puts it into the history. Calls
+  // `then` when the command has ended.
   void Start(KvClient& client, int who, const Command& command,
              std::function<void(const KvOutcome&)> then = nullptr);
   const KvHistory& operations() const { return operations_; }
 
-  // Runs until every replica that is up has applied all that is committed.
-  bool WaitForAllApplied(Duration at_most = 4s);
-
-  // The bytes of a replica's log on disk, and whether it has a snapshot.
-  std::size_t LogBytes(PeerId replica);
-  bool HasSnapshot(PeerId replica);
-
-  // No replica died by itself, and no invariant of Raft was violated. The end of every test.
-  testing::AssertionResult IsSound() const;
-  // And what clients of Start saw is linearizable. The number of operations that were checked is
-  // added to the test's property "operations".
+  // As IsSound, and the history of Start is linearizable. The number of operations that were
+  // checked is added to the test's property "operations".
   testing::AssertionResult IsLinearizable() const;
 
-  std::vector<PeerId> Others(PeerId replica) const;
-
-  testkit::Cluster cluster;
-  raft::RaftChecker checker;
   KvClient client;
 
  private:

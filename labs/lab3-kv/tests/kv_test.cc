@@ -10,7 +10,7 @@ namespace {
 GRADED_TEST(Kv, ExecutesCommands, "kv", 3,
             "On a cluster without faults each command gives the reply of the contract.") {
   KvWorld world({.replicas = 3, .seed = 201});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   EXPECT_EQ(world.Do("GET x"), Reply::Nil());
   EXPECT_EQ(world.Do("SET x one"), Reply::Ok());
   EXPECT_EQ(world.Do("GET x"), Reply::String("one"));
@@ -34,7 +34,7 @@ GRADED_TEST(Kv, RefusesWhatMakesNoSense, "kv", 3,
             "An unknown command, a wrong number of arguments and INCR of a text are errors, and "
             "change nothing.") {
   KvWorld world({.replicas = 3, .seed = 202});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   EXPECT_EQ(world.Do("FROB x").text, "ERR unknown command 'FROB'");
   EXPECT_EQ(world.Do("GET").text, "ERR wrong number of arguments for 'get' command");
   EXPECT_EQ(world.Do("SET x text"), Reply::Ok());
@@ -47,7 +47,7 @@ GRADED_TEST(Kv, ARetryInASessionIsExecutedOnce, "kv", 3,
             "A retry with the same sequence number gets the first reply, and is not executed "
             "again.") {
   KvWorld world({.replicas = 3, .seed = 203});
-  ASSERT_NE(world.WaitForLeader(), raft::kNobody);
+  ASSERT_NE(world.WaitForProposer(), kNobody);
   const std::int64_t session = world.OpenSession();
   ASSERT_GT(session, 0) << "SESSION NEW gave no id";
   EXPECT_EQ(world.DoInSession(session, 1, "INCR x"), Reply::Integer(1));
@@ -60,8 +60,8 @@ GRADED_TEST(Kv, ARetryInASessionIsExecutedOnce, "kv", 3,
 GRADED_TEST(Kv, KeepsItsDataWhenTheLeaderDies, "kv", 3,
             "Acknowledged values survive the leader's crash, and can be changed afterwards.") {
   KvWorld world({.replicas = 3, .seed = 204});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, raft::kNobody);
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
   EXPECT_EQ(world.Do("MSET x 1 y 2"), Reply::Ok());
   world.cluster.Crash(leader);
   EXPECT_EQ(world.Do("MGET x y"), Reply::Array({"1", "2"}));

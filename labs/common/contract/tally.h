@@ -1,6 +1,6 @@
-// Tally: the state machine of lab 2. It counts the commands and folds their hashes into one, so
+// Tally: the smallest state machine. It counts the commands and folds their hashes into one, so
 // that two replicas have the same state only if they applied the same commands in the same order.
-// Given, not submitted: the checker computes it, too.
+// Given, not submitted: checkers compute it, too.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,10 @@
 
 #include "state_machine.h"
 
-namespace depfast::raft {
+namespace depfast {
+
+// A portable 64-bit hash of a command.
+std::uint64_t CommandHash(std::string_view command);
 
 class Tally final : public StateMachine {
  public:
@@ -17,7 +20,7 @@ class Tally final : public StateMachine {
   std::string Apply(std::uint64_t index, std::string_view command) override;
   void ApplyHash(std::uint64_t command_hash);
 
-  // "<count> <hash>", both in decimal, and as many spaces as make the snapshot several chunks long.
+  // "<count> <hash>", both in decimal, and spaces up to 160 KiB: Raft sends that in several chunks.
   std::string Snapshot() const override;
   void Restore(std::string_view snapshot) override;
 
@@ -28,4 +31,4 @@ class Tally final : public StateMachine {
   std::uint64_t hash_ = 0;
 };
 
-}  // namespace depfast::raft
+}  // namespace depfast

@@ -1,15 +1,15 @@
 #include "tally.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <charconv>
 #include <stdexcept>
 
-#include "raft_messages.h"
-#include "raft_observations.h"
-
-namespace depfast::raft {
+namespace depfast {
 namespace {
 
-constexpr std::size_t kSnapshotBytes = 5 * kSnapshotChunkBytes / 2;
+constexpr std::size_t kSnapshotBytes = std::size_t{160} << 10;
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;  // odd: no information is lost
 
 std::uint64_t TakeNumber(std::string_view& text) {
@@ -24,6 +24,10 @@ std::uint64_t TakeNumber(std::string_view& text) {
 }
 
 }  // namespace
+
+std::uint64_t CommandHash(std::string_view command) {
+  return XXH3_64bits(command.data(), command.size());
+}
 
 std::string Tally::Apply(std::uint64_t, std::string_view command) {
   ApplyHash(CommandHash(command));
@@ -47,4 +51,4 @@ void Tally::Restore(std::string_view snapshot) {
   count_ = count;
 }
 
-}  // namespace depfast::raft
+}  // namespace depfast

@@ -1,0 +1,51 @@
+#include "run_result.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+namespace depfast::measure {
+namespace {
+
+using nlohmann::json;
+
+double Rounded(double number, double per_unit) { return std::round(number * per_unit) / per_unit; }
+
+std::string Hexadecimal(std::uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+json ToJson(PeerId replica, const WaitRow& row) {
+  return {{"replica", replica},   {"coroutine", row.coroutine}, {"event", row.event},
+          {"needed", row.needed}, {"total", row.total},         {"peers", row.peers},
+          {"count", row.count},   {"total_ns", row.total_ns},   {"max_ns", row.max_ns}};
+}
+
+}  // namespace
+
+json ToJson(const RunResult& result) {
+  const testkit::LatencyRecorder& latencies = result.load.latencies;
+  const double seconds = std::chrono::duration<double>(result.measured).count();
+  json line = {
+      {"throughput", Rounded(static_cast<double>(result.load.completed) / seconds, 1000)},
+      {"mean_ns", latencies.Mean().count()},
+      {"p50_ns", latencies.Percentile(500).count()},
+      {"p99_ns", latencies.Percentile(990).count()},
+      {"peak_held_bytes", result.peak_held_bytes},
+      {"catch_up_ns", result.catch_up ? json(result.catch_up->count()) : json()},
+      {"completed", result.load.completed},
+      {"crossings", result.crossings},
+      {"ack_cv", Rounded(latencies.Variation(), 10'000)},
+      {"trace_hash", Hexadecimal(result.trace_hash)},
+      {"error", result.error.empty() ? json() : json(result.error)},
+  };
+  if (result.waits) {
+    line["waits"] = json::array();
+    for (const auto& [replica, row] : *result.waits) line["waits"].push_back(ToJson(replica, row));
+  }
+  return line;
+}
+
+}  // namespace depfast::measure

@@ -1,0 +1,32 @@
+// The figures of one run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "depfast/time.h"
+#include "depfast/verify/wait_statistics.h"
+#include "testkit/load.h"
+
+namespace depfast::measure {
+
+struct RunResult {
+  testkit::LoadResult load;
+  Duration measured{1};              // how long the load's window was
+  std::size_t peak_held_bytes = 0;   // the most that a proposer held for one peer
+  std::optional<Duration> catch_up;  // from the end of the fault; nothing if it took too long
+  std::uint64_t crossings = 0;
+  std::uint64_t trace_hash = 0;
+  std::string error;  // a sentence if the submission misbehaved; the numbers mean nothing then
+  std::optional<std::vector<std::pair<PeerId, WaitRow>>> waits;  // by replica, if asked for
+};
+
+// The object that `failslow.measurement.binary` reads.
+nlohmann::json ToJson(const RunResult& result);
+
+}  // namespace depfast::measure

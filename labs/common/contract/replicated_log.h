@@ -1,0 +1,53 @@
+// ReplicatedLog: commands in one order on all replicas, by any protocol (Raft in lab 2). Given, not
+// submitted: a service is written against this interface, and runs on any log.
+//
+// Each replica applies the committed commands to its StateMachine in the order of the log.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "depfast/dependency.h"
+#include "depfast/runtime.h"
+#include "state_machine.h"
+#include "submit.h"
+
+namespace depfast {
+
+class ReplicatedLog {
+ public:
+  using SubmitDone = std::function<void(const SubmitReply&)>;
+  using ReadDone = std::function<void(bool may_read)>;
+
+  virtual ~ReplicatedLog() = default;
+
+  // Registers the RPC handlers and recovers from disk; takes part once that is done. Called once.
+  virtual void Start() = 0;
+
+  // Proposes a command if this replica is a proposer, and calls `done` once, when the command's
+  // fate is known. An empty command is refused with kNotProposer. Never waits; `done` must not,
+  // either.
+  //
+  // `client`: the request on whose behalf the command is proposed. Where several replicas propose,
+  // a client dependency also names the command: the log applies it once, although several
+  // proposers, or one of them twice, were given a command with that dependency.
+  virtual void Submit(std::string command, const Dependency& client, SubmitDone done) = 0;
+
+  // Calls `done(true)` once the state machine of this replica may be read: it has applied every
+  // command that any replica acknowledged before this call. `done(false)` if this replica is no
+  // proposer. `client`: the request on whose behalf the state is read. Never waits; `done` must
+  // not, either.
+  virtual void ReadIndex(const Dependency& client, ReadDone done) = 0;
+
+  // The replicas that propose commands, as far as this replica knows, each once: one in Raft, the
+  // leader; none if this replica knows of none. A command goes to all of them.
+  virtual std::vector<PeerId> proposers() const = 0;
+};
+
+// Makes the log of the replica program. Defined once per program, by the lab that chooses the log.
+// `runtime` and `machine` must outlive the log.
+std::unique_ptr<ReplicatedLog> MakeReplicatedLog(Runtime& runtime, StateMachine& machine);
+
+}  // namespace depfast

@@ -1,0 +1,43 @@
+// LogChecker: a replicated log as a test or a measurement sees it from outside. Each protocol has a
+// checker of its own: RaftChecker in lab 2.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "depfast/peer.h"
+
+namespace depfast {
+
+class LogChecker {
+ public:
+  virtual ~LogChecker() = default;
+
+  // The replicas that are up and claim to propose: one in Raft. In a fixed order of their roles, so
+  // that a pilot comes before a copilot.
+  virtual std::vector<PeerId> Proposers() const = 0;
+
+  // Whether a proposer serves clients. In Raft a leader first opens its term with an entry.
+  virtual bool Serves(PeerId proposer) const {
+    (void)proposer;
+    return true;
+  }
+
+  // How far a replica has applied the log, and how far the log is committed. A replica has applied
+  // all that is committed when AppliedUpTo(replica) >= CommittedUpTo(). A replica begins at 0.
+  virtual std::uint64_t AppliedUpTo(PeerId replica) const = 0;
+  virtual std::uint64_t CommittedUpTo() const = 0;
+
+  // How often a replica has restored a snapshot, since it was last started.
+  virtual std::uint64_t Restored(PeerId replica) const = 0;
+  // The bytes of a replica's log on its disk, and whether it has a snapshot there.
+  virtual std::size_t LogBytes(PeerId replica) const = 0;
+  virtual bool HasSnapshot(PeerId replica) const = 0;
+
+  // The first invariant that was violated, as a sentence; empty if none was.
+  virtual std::string FirstViolation() const = 0;
+};
+
+}  // namespace depfast

@@ -1,0 +1,59 @@
+#include "log_world.h"
+
+#include <string>
+
+namespace depfast {
+
+LogWorld::LogWorld(const testkit::ClusterOptions& options, const MakeChecker& make_checker)
+    : cluster(options), log_(make_checker(cluster)) {}
+
+LogWorld::~LogWorld() {
+  if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
+  if (const std::string violation = log_->FirstViolation(); !violation.empty()) {
+    ADD_FAILURE() << violation;
+  }
+}
+
+PeerId LogWorld::FirstProposer() const {
+  const std::vector<PeerId> proposers = log_->Proposers();
+  return proposers.empty() ? kNobody : proposers.front();
+}
+
+PeerId LogWorld::WaitForProposer(Duration at_most) {
+  const bool found = cluster.RunUntil(
+      [this] {
+        const PeerId proposer = FirstProposer();
+        return proposer != kNobody && log_->Serves(proposer);
+      },
+      at_most);
+  return found ? FirstProposer() : kNobody;
+}
+
+bool LogWorld::HaveAllApplied() {
+  for (PeerId id = 0; id < cluster.replicas(); ++id) {
+    if (!cluster.simulator().IsUp(id)) continue;
+    if (log_->AppliedUpTo(id) < log_->CommittedUpTo()) return false;
+  }
+  return true;
+}
+
+bool LogWorld::WaitForAllApplied(Duration at_most) {
+  return cluster.RunUntil([this] { return HaveAllApplied(); }, at_most);
+}
+
+testing::AssertionResult LogWorld::IsSound() const {
+  if (cluster.first_death().empty() && log_->FirstViolation().empty()) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << "the end of this report says why";  // the destructor does
+}
+
+std::vector<PeerId> LogWorld::Others(PeerId replica) const {
+  std::vector<PeerId> others;
+  for (PeerId id = 0; id < cluster.replicas(); ++id) {
+    if (id != replica) others.push_back(id);
+  }
+  return others;
+}
+
+}  // namespace depfast

@@ -1,0 +1,164 @@
+// RetryingClient: sends a command to the replicas that propose, and again until its fate is known.
+//
+// It finds the proposers by trying. A target that refuses or is down is replaced by the replica
+// that it names, or by the next one. With several targets each attempt goes to all of them, and the
+// first known answer counts (FirstAnswer): a slow target costs nothing. A single target is also
+// replaced when it does not answer.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "first_answer.h"
+#include "submit.h"
+#include "testkit/client.h"
+
+namespace depfast {
+
+struct ClientOptions {
+  Duration answer_timeout = 1s;  // of one attempt
+  Duration give_up = 5s;         // of a command
+  Duration pause = 20ms;         // before the next attempt
+  int targets = 1;               // replicas that each attempt goes to
+};
+
+// Judges one answer, which is nothing if there was none in time.
+struct Judgement {
+  Fate fate = Fate::kUnknown;
+  PeerId try_instead = kNobody;  // a replica that the answer names, if it names any
+};
+
+// Request: an RPC message type. Judge: a function object, Judgement(const std::optional<Reply>&).
+template <typename Request, typename Judge>
+class RetryingClient {
+ public:
+  using Answer = std::optional<typename Request::Reply>;
+  // `answer`: the one that decided the fate. Nothing if that was an answer that did not come.
+  using Done = std::function<void(Fate fate, const Answer& answer)>;
+
+  // The simulator must outlive the client, and not run without it. Requires: options.targets is
+  // from 1 to the number of replicas.
+  RetryingClient(sim::Simulator& simulator, const ClientOptions& options)
+      : simulator_(simulator),
+        options_(options),
+        client_(simulator),
+        targets_(static_cast<std::size_t>(options.targets)) {
+    assert(options.targets >= 1 && options.targets <= simulator.replicas());
+    std::iota(targets_.begin(), targets_.end(), 0);
+  }
+
+  // Sends `request` until its fate is known, and calls `done` once. Tries again after a refusal,
+  // and also without an answer if `repeatable`; gives up after options.give_up.
+  void Execute(Request request, bool repeatable, Done done) {
+    Try(std::make_shared<const Command>(Command{
+        std::move(request), repeatable, simulator_.now() + options_.give_up, std::move(done)}));
+  }
+
+  // Sends `request` once, to one replica.
+  void Ask(PeerId replica, const Request& request, std::function<void(const Answer&)> done) {
+    client_.Call(replica, request, options_.answer_timeout, std::move(done));
+  }
+
+  // The first replica to be asked. Requires: options.targets is 1.
+  void set_target(PeerId replica) {
+    assert(targets_.size() == 1);
+    targets_.front() = replica;
+  }
+
+ private:
+  struct Command {
+    Request request;
+    bool repeatable;
+    Time give_up;
+    Done done;
+  };
+  using CommandPtr = std::shared_ptr<const Command>;
+
+  void Try(const CommandPtr& command) {
+    SkipDeadTargets();
+    if (targets_.size() == 1) {
+      const PeerId asked = targets_.front();
+      Ask(asked, command->request, [this, command, asked](const Answer& answer) {
+        const Judgement judged = Judge()(answer);
+        if (judged.fate != Fate::kKnown) Replace(asked, judged.try_instead);
+        End(command, judged.fate, answer);
+      });
+    } else {
+      TryAll(command);
+    }
+  }
+
+  // All copies have one dependency, which no other command of any client has: proposers know by it
+  // that they were given one command (ReplicatedLog::Submit).
+  void TryAll(const CommandPtr& command) {
+    const auto answers = std::make_shared<FirstAnswer>(options_.targets);
+    const std::uint64_t name =
+        (static_cast<std::uint64_t>(client_.id()) << kNumberBits) + ++attempts_;
+    for (const PeerId asked : std::vector<PeerId>(targets_)) {
+      client_.Call(
+          asked, Judge::Addressed(command->request, name), options_.answer_timeout,
+          [this, command, asked, answers](const Answer& answer) {
+            const Judgement judged = Judge()(answer);
+            if (judged.fate == Fate::kRefused) Replace(asked, judged.try_instead);
+            if (const auto fate = answers->Add(judged.fate)) End(command, *fate, answer);
+          },
+          Dependency::Client(name));
+    }
+  }
+
+  void End(const CommandPtr& command, Fate fate, const Answer& answer) {
+    const bool again = fate == Fate::kRefused || (fate == Fate::kUnknown && command->repeatable);
+    if (!again || simulator_.now() + options_.pause >= command->give_up) {
+      command->done(fate, answer);
+      return;
+    }
+    simulator_.At(simulator_.now() + options_.pause, [this, command] { Try(command); });
+  }
+
+  // The connection to a replica that is down is refused at once.
+  void SkipDeadTargets() {
+    for (int i = 0; i < simulator_.replicas(); ++i) {
+      const auto dead = std::find_if(targets_.begin(), targets_.end(),
+                                     [&](PeerId id) { return !simulator_.IsUp(id); });
+      if (dead == targets_.end()) return;
+      *dead = NextAfter(*dead);
+    }
+  }
+
+  // Does nothing if `asked` is no target any more: another command has found out more by now.
+  void Replace(PeerId asked, PeerId by) {
+    const auto target = std::find(targets_.begin(), targets_.end(), asked);
+    if (target == targets_.end()) return;
+    const bool is_of_use = by >= 0 && by < simulator_.replicas() && !IsTarget(by);
+    *target = is_of_use ? by : NextAfter(asked);
+  }
+
+  // The next replica that is no target; `replica` itself if all are.
+  PeerId NextAfter(PeerId replica) const {
+    PeerId next = replica;
+    do {
+      next = (next + 1) % simulator_.replicas();
+    } while (next != replica && IsTarget(next));
+    return next;
+  }
+
+  bool IsTarget(PeerId replica) const {
+    return std::find(targets_.begin(), targets_.end(), replica) != targets_.end();
+  }
+
+  static constexpr int kNumberBits = 40;
+
+  sim::Simulator& simulator_;
+  const ClientOptions options_;
+  testkit::Client client_;
+  std::vector<PeerId> targets_;  // of the next attempt; distinct
+  std::uint64_t attempts_ = 0;   // that went to several targets
+};
+
+}  // namespace depfast

@@ -1,0 +1,34 @@
+// Subject: a lab's system as a measurement sees it: the checker of its log, and a client's
+// commands.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "log_checker.h"
+#include "retrying_client.h"
+#include "sim/simulator.h"
+#include "testkit/history.h"
+#include "testkit/load.h"
+
+namespace depfast {
+
+struct Subject {
+  std::unique_ptr<LogChecker> log;
+  // One command that no other equals. Once it is done the client knows the proposers.
+  testkit::Operation first_command;
+  // The commands of the load, one with each call, all different.
+  testkit::Operation commands;
+};
+
+// Makes the subject of one run. The checker watches `simulator` and writes into `history`; the
+// client waits for an answer as long as `answer_timeout`. Call it before Simulator::Start. Both
+// must outlive the subject.
+using MakeSubject = std::function<Subject(sim::Simulator& simulator, testkit::History& history,
+                                          Duration answer_timeout)>;
+
+// A subject whose clients send Submit, with commands of 256 bytes.
+Subject SubmitSubject(std::unique_ptr<LogChecker> log, sim::Simulator& simulator,
+                      const ClientOptions& options);
+
+}  // namespace depfast

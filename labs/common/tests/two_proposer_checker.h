@@ -1,0 +1,43 @@
+// TwoProposerChecker: a TwoProposerLog as tests see it. Checks that all replicas apply the same
+// commands in the same order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "log_checker.h"
+#include "sim/simulator.h"
+#include "subject.h"
+
+namespace depfast {
+
+class TwoProposerChecker final : public LogChecker, public sim::Observer {
+ public:
+  // Watches `simulator` from now on, which must outlive the checker.
+  explicit TwoProposerChecker(sim::Simulator& simulator);
+
+  // See LogChecker.
+  std::vector<PeerId> Proposers() const override;
+  std::uint64_t AppliedUpTo(PeerId replica) const override;
+  std::uint64_t CommittedUpTo() const override { return hashes_.size(); }
+  std::uint64_t Restored(PeerId) const override { return 0; }
+  std::size_t LogBytes(PeerId) const override { return 0; }
+  bool HasSnapshot(PeerId) const override { return false; }
+  std::string FirstViolation() const override { return violation_; }
+
+ private:
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnApply(PeerId replica, std::uint64_t index, std::uint64_t hash);
+
+  const sim::Simulator& simulator_;
+  std::vector<std::uint64_t> applied_;  // by replica
+  std::vector<std::uint64_t> hashes_;   // of the commands; index 1 is the first
+  std::string violation_;
+};
+
+// See MakeSubject. The client sends each command to both proposers.
+Subject MakeTwoProposerSubject(sim::Simulator& simulator, testkit::History& history,
+                               Duration answer_timeout);
+
+}  // namespace depfast

@@ -1,0 +1,14 @@
+// Lab 3's tests run the store on lab 2's Raft.
+#include <memory>
+
+#include "log_world.h"
+#include "raft_checker.h"
+
+namespace depfast {
+
+std::unique_ptr<LogChecker> MakeLogChecker(testkit::Cluster& cluster) {
+  return std::make_unique<raft::RaftChecker>(cluster.simulator(), &cluster.history(),
+                                             raft::RaftChecker::Machine::kOther);
+}
+
+}  // namespace depfast
