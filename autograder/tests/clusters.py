@@ -1,4 +1,4 @@
-"""Helpers of the tests of `kit cluster`."""
+"""What tests of `kit cluster` ask of a cluster."""
 
 import json
 from collections.abc import Callable

@@ -48,7 +48,7 @@ def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 @pytest.fixture
 def up(run_kit: Callable[..., int], data: Path) -> Callable[..., int]:
-    """Starts a cluster whose submission contains the given words."""
+    """Starts a cluster whose submission holds the given words."""
 
     def run(words: str = "", *arguments: object) -> int:
         tree = data.parent / "mine"

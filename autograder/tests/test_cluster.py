@@ -55,8 +55,8 @@ def test_five_replicas_listen_from_the_given_port_on(up: RunKit, data: Path) -> 
 
 
 def free_ports(count: int) -> int:
-    """The first of `count` consecutive ports that were free a moment ago. They are below the ports
-    that the kernel gives out."""
+    """The first of `count` ports in a row that were free a moment ago, from below those that the
+    kernel gives out."""
     for base in range(20000, 30000, count):
         sockets = [socket.socket() for _ in range(count)]
         try:
@@ -224,7 +224,7 @@ def test_an_interrupted_up_ends_what_it_started(
     monkeypatch.setattr("failslow.process.stop_all", lambda: None)  # the tests go on
     monkeypatch.setattr("failslow.cluster.status.serves", interrupt)
     assert up() == 130
-    assert "the started replicas are stopped again" in error_line(capsys)
+    assert "what was started is stopped again" in error_line(capsys)
     assert pids(data) == []
 
 
@@ -307,7 +307,7 @@ def test_logs_and_dump(
 
 def test_a_followed_log_grows_until_interrupted(kit: Kit, up: RunKit, data: Path) -> None:
     assert up() == 0
-    # A shell that runs the tests in the background may have told them to ignore interrupts.
+    # Whoever runs the tests in the background may have told them to ignore interrupts.
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from failslow import cli; sys.exit(cli.main(sys.argv[1:]))"

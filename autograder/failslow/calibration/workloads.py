@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Workload:
-    """`clients` in a closed loop or, if `rate` is given, `rate` puts a second in an open loop."""
+    """`clients` in a closed loop or, if `rate` is given, so many puts a second in an open one."""
 
     clients: int = 1
     rate: int | None = None

@@ -145,7 +145,7 @@ def ended_on_failure(layout: Layout, numbers: Collection[int]) -> Iterator[None]
             [each for each in replica_processes.find(layout.data) if each.number in numbers]
         )
         if isinstance(failure, KeyboardInterrupt):
-            raise KeyboardInterrupt("interrupted; the started replicas are stopped again") from None
+            raise KeyboardInterrupt("interrupted; what was started is stopped again") from None
         raise
 
 

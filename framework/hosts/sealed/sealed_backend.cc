@@ -113,7 +113,7 @@ class SealedBackend final : public sim::ReplicaBackend {
       if (!boot_.empty()) Ask(std::exchange(boot_, {}));
       return DecodeOutput(Ask(EncodeStep(input)));
     } catch (const ProtocolError& error) {
-      return Dead(std::string("it sent the simulator a malformed message (") + error.what() + ")");
+      return Dead(std::string("it spoke nonsense to the simulator (") + error.what() + ")");
     } catch (const Death& death) {
       return Dead(death.what());
     }

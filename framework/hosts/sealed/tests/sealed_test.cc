@@ -162,13 +162,12 @@ TEST_F(SealedTest, AReplicaThatCannotStart) {
 
 TEST_F(SealedTest, AReplicaThatBabbles) {
   ExpectStart(Trouble(Program("babbles")).Make(),
-              "replica 0 died: it sent the simulator a malformed message (");
+              "replica 0 died: it spoke nonsense to the simulator (");
 }
 
 TEST_F(SealedTest, AReplicaThatAnnouncesTooMuch) {
-  EXPECT_EQ(
-      Trouble(Program("exaggerates")).Make(),
-      "replica 0 died: it sent the simulator a malformed message (a message of absurd length)");
+  EXPECT_EQ(Trouble(Program("exaggerates")).Make(),
+            "replica 0 died: it spoke nonsense to the simulator (a message of absurd length)");
 }
 
 TEST_F(SealedTest, AReplicaThatHangsUp) {

@@ -1,5 +1,4 @@
-// The common part of the misbehaving replicas: each works correctly until a client asks it to
-// misbehave.
+// What the bad replicas have in common: they work until a client asks them not to.
 #pragma once
 
 #include <cstdint>
