@@ -169,7 +169,7 @@ def _conflict(patched: Patched, begun: Path, merged: Files) -> Result:
 
 
 def _rewrite(patched: Patched, new: Files, merged: Files) -> Result:
-    """Leaves a patch alone that gives the merged files as it is, if with other line numbers."""
+    """Leaves a patch unchanged that gives the merged files, even with other line numbers."""
     if new == merged:
         return Result(patched, Fate.BY_HAND, "the new reference has its change, too")
     with suppress(CannotDo):

@@ -89,8 +89,8 @@ class Recorder : public RuntimeProbe,
 
   void OnTestPartResult(const testing::TestPartResult& result) override;
 
-  // Of the first message on this way that is these bytes and has come so far; end() if there is
-  // none.
+  // The first message on this way that consists of these bytes and has reached the stage; end() if
+  // there is none.
   std::deque<Message>::iterator Find(std::deque<Message>& open, sim::FrameStage stage,
                                      const Bytes& bytes) const;
   std::uint64_t Send(const Way& way, Time now, const Bytes& frame, bool again);

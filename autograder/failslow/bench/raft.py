@@ -20,7 +20,7 @@ GRADED_CLIENTS = (64, 256)
 RATES = (1000, 4000)
 """Puts a second in an open loop. Both systems can serve these rates."""
 ROUNDS = 3
-"""Of every measurement, systems in turn; the median counts, because disks have moods."""
+"""Of every measurement, systems in turn; the median counts, because the speed of disks varies."""
 
 TIMES_ETCD_AT_LEAST = 5.0
 P99_TO_ETCD_AT_MOST = 0.5

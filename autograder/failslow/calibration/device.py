@@ -22,7 +22,7 @@ from failslow.kit import Kit
 BYTES = (256, 4096, 16_384, 65_536)
 """Of a batch. All but the smallest begin a block each."""
 COMMON = 4096
-"""Of batches that are also measured with company."""
+"""The size of batches that are also measured with several processes at once."""
 REPLACED = 1 << 20
 """Of a log that replaces another: larger than any other batch, and saying nothing of them."""
 DISK_MS, WAKEUP_MS = 500, 500

@@ -19,9 +19,9 @@ class FirstAnswer {
   // kUnknown.
   explicit FirstAnswer(int asked) : missing_(asked) { assert(asked > 0); }
 
-  // Takes the next answer. Returns the command's outcome if this answer decides it: kKnown with the
-  // first that is known; else, with the last answer, kUnknown if any replica may have accepted the
-  // command, and kRefused if none has.
+  // Takes the next answer. Returns the command's outcome if this answer decides it. The first known
+  // answer decides kKnown. Without one the last answer decides: kUnknown if any replica may have
+  // accepted the command, and kRefused if none has.
   std::optional<CommandOutcome> Add(CommandOutcome outcome) {
     assert(missing_ > 0);
     --missing_;

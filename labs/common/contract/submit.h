@@ -1,5 +1,5 @@
-// Submit: the message with which a client asks a replica to put a command into the replicated log,
-// and its reply. Given, not submitted: tests send these frames.
+// Submit: a client's request to put a command into the replicated log, and its reply. Given, not
+// submitted: tests send these frames.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// RetryingClient: sends a command to the replicas that propose, and again until its outcome is
-// known.
+// RetryingClient: sends a command to the replicas that propose, until its outcome is known.
 //
 // It finds the proposers by trying. A target that refuses or is down is replaced by the replica
 // that it names, or by the next one. With several targets each attempt goes to all of them, and the
@@ -40,7 +39,7 @@ template <typename Request, typename Judge>
 class RetryingClient {
  public:
   using Answer = std::optional<typename Request::Reply>;
-  // `answer`: the one that decided the outcome. Nothing if that was an answer that did not come.
+  // `answer`: the answer that decided the outcome. Nothing if a missing answer decided it.
   using Done = std::function<void(CommandOutcome outcome, const Answer& answer)>;
 
   // The simulator must outlive the client, and not run without it. Requires: options.targets is
@@ -95,8 +94,8 @@ class RetryingClient {
     }
   }
 
-  // All copies have one dependency, which no other command of any client has: proposers know by it
-  // that they were given one command (ReplicatedLog::Submit).
+  // All copies have one dependency, which no other command of any client has. So proposers know
+  // that the copies are one command (ReplicatedLog::Submit).
   void TryAll(const CommandPtr& command) {
     const auto answers = std::make_shared<FirstAnswer>(options_.targets);
     const std::uint64_t name =
@@ -133,7 +132,7 @@ class RetryingClient {
     }
   }
 
-  // Does nothing if `asked` is no target any more: another command has found out more by now.
+  // Does nothing if `asked` is no longer a target: another command has replaced it already.
   void Replace(PeerId asked, PeerId by) {
     const auto target = std::find(targets_.begin(), targets_.end(), asked);
     if (target == targets_.end()) return;
