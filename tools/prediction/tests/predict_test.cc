@@ -110,7 +110,7 @@ class ClientCoreTest : public testing::Test {
   }
 
   sim::Simulator simulator_{
-      {1, 1, {}, [](const auto&) { return std::make_unique<NoReplica>(); }, false}};
+      {.replicas = 1, .make_backend = [](const auto&) { return std::make_unique<NoReplica>(); }}};
   ClientCore core_;
   testkit::Operation operation_ = core_.Operations();
   std::vector<Time> sent_;
