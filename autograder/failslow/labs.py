@@ -166,7 +166,7 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
     return ClusterView(shows, ready["name"], ready["is"], content.get("redis", False))
 
 
-def _frozen(value: Any) -> Any:  # noqa: ANN401 - any type of the schema
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever the schema allows
     return tuple(value) if isinstance(value, list) else value
 
 

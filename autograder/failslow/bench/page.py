@@ -81,7 +81,7 @@ def _read(path: Path) -> dict[str, Any]:
         for section in content.values():
             _plots(section), _figures(section)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise CannotDo(f"{path} was not written by ./kit bench ({error!r}); remove it") from error
+        raise CannotDo(f"{path} is not what ./kit bench wrote ({error!r}); remove it") from error
     return content
 
 

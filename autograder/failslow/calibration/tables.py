@@ -14,8 +14,8 @@ FIGURES = ("puts_per_second", "mean", "p50", "p99")
 
 
 def costs(found: Costs) -> Table:
-    table = Table(title="The costs of this machine", title_justify="left")
-    table.add_column("item")
+    table = Table(title="What this machine costs", title_justify="left")
+    table.add_column("what")
     table.add_column("cost", justify="right")
     for each in section.costs(found):
         table.add_row(each.name, f"{number(each.value)} {each.unit}".rstrip())

@@ -15,7 +15,7 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 def print_replicas(out: Console, view: ClusterView, replicas: list[ReplicaStatus]) -> None:
-    """The address of each replica, and its state."""
+    """Who runs where, and what it says of itself."""
     table = _table("replica", "state", "pid", "port", "up", *(shown.name for shown in view.shows))
     for replica in replicas:
         shows = [_plain(replica.shows.get(shown.name)) for shown in view.shows]
@@ -30,7 +30,7 @@ def print_replicas(out: Console, view: ClusterView, replicas: list[ReplicaStatus
 
 
 def print_load(out: Console, replicas: list[ReplicaStatus]) -> None:
-    """The activity of each replica, and the bytes that it holds for the others."""
+    """What each does, and what waits in its memory for the others."""
     table = _table(
         "replica", "requests/s", "frames/s", "syncs/s", "CPU", "memory", "held for each", "dropped"
     )
