@@ -42,7 +42,7 @@ TEST(WaitingLine, HasSoManyPlaces) {
   EXPECT_FALSE(line.Enter(5)) << "and only one";
 }
 
-TEST(WaitingLine, AnEntryThatMustBeAloneIsNotJoined) {
+TEST(WaitingLine, WhoWantsToBeAloneIsNotJoined) {
   WaitingLine<int> line(3);
   EXPECT_TRUE(line.Enter(1));
   EXPECT_TRUE(line.Enter(2, /*alone=*/true)) << "it may join";
@@ -55,7 +55,7 @@ TEST(WaitingLine, AnEntryThatMustBeAloneIsNotJoined) {
   EXPECT_EQ(line.Leave(4), Those{5});
 }
 
-TEST(WaitingLine, AnEntryThatGivesUpLeavesNoGap) {
+TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
   WaitingLine<int> line(1);
   line.Enter(1);
   line.Enter(2);
@@ -65,9 +65,9 @@ TEST(WaitingLine, AnEntryThatGivesUpLeavesNoGap) {
   EXPECT_EQ(line.Leave(1), Those{3});
 }
 
-// ---- the order of threads on a core ----
+// ---- whose turn it is on a core ----
 
-TEST(FairCore, TurnsToAReadyThread) {
+TEST(FairCore, TurnsToWhoComes) {
   FairCore core;
   EXPECT_FALSE(core.running());
   EXPECT_TRUE(core.Enter(4, 0us));
@@ -87,7 +87,7 @@ TEST(FairCore, ServesEqualsInTheOrderOfArrival) {
   EXPECT_EQ(core.running(), 1U);
 }
 
-TEST(FairCore, PrefersTheThreadThatUsedItLeast) {
+TEST(FairCore, PrefersWhoHasUsedItLeast) {
   FairCore core;
   for (const auto& [who, use] : {std::pair{0U, 10us}, {1U, 4us}}) {
     core.Enter(who, 0us);
@@ -101,7 +101,7 @@ TEST(FairCore, PrefersTheThreadThatUsedItLeast) {
   EXPECT_EQ(core.running(), 1U);
 }
 
-TEST(FairCore, InterruptsAThreadThatUsedMoreThanTheReadyOne) {
+TEST(FairCore, InterruptsWhoHasUsedMoreThanWhoComes) {
   FairCore core;
   core.Enter(0, 0us);
   core.Begin(0us, 10us);
@@ -129,7 +129,7 @@ TEST(FairCore, DoesNotInterruptWorkThatHasNotBegunOrIsDone) {
   EXPECT_EQ(core.left(1), 0us);
 }
 
-TEST(FairCore, GivesASleeperNoClaimToUnusedTime) {
+TEST(FairCore, GivesASleeperNoClaimToWhatItDidNotUse) {
   FairCore core;
   for (const Time from : {0us, 100us}) {
     core.Enter(0, from);
@@ -145,7 +145,7 @@ TEST(FairCore, GivesASleeperNoClaimToUnusedTime) {
   EXPECT_FALSE(core.Enter(1, 355us)) << "250 us against 205";
 }
 
-TEST(FairCore, DropsTheWorkOfAThreadThatLeaves) {
+TEST(FairCore, ForgetsTheWorkOfWhoGoesAway) {
   FairCore core;
   core.Enter(0, 0us);
   core.Begin(0us, 10us);
@@ -197,7 +197,7 @@ TEST(SharedCore, OutputsLeaveWhenTheirOwnStepEnds) {
   EXPECT_EQ(world.LastLeft(1), 20us);
 }
 
-TEST(SharedCore, IsTakenByTheThreadThatUsedItLess) {
+TEST(SharedCore, IsTakenByWhoHasUsedItLess) {
   World world(WantNothingSoon, 4, Exact(), 1, OneCore({0, 1, 2, 3}));
   const PeerId client = world.AddSilentClient();
   world.Start();
@@ -322,7 +322,7 @@ TEST(SharedCore, IsFreeWhenTheReplicaDiesThatRunsOnIt) {
   EXPECT_EQ(TimesOf(world, 2), (Times{14us}));
 }
 
-TEST(SharedCore, AReplicaThatDiesWhileWaitingIsSkipped) {
+TEST(SharedCore, WhoDiesWhileWaitingIsPassedOver) {
   World world(Idle, 3, Exact(), 1, OneCore({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(4us);
@@ -587,7 +587,7 @@ TEST(SharedDisk, IsFreeWhenTheReplicaDiesWhoseBatchItMoves) {
   EXPECT_EQ(TimesOf(world, 2).at(1), 100us + 2 * 520us);
 }
 
-TEST(SharedDisk, AReplicaThatDiesWhileWaitingForItIsSkipped) {
+TEST(SharedDisk, WhoDiesWhileWaitingForItIsPassedOver) {
   World world(WriteFirst, 3, Exact(), 1, OneDisk({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(100us);
