@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,6 @@ class Options:
     trace: bool = False
     record: Path | None = None
     timeout_s: float = TEST_TIMEOUT_S
-    environment: dict[str, str] = field(default_factory=dict)
 
 
 def list_graded(binary: Path, suite: str) -> list[GradedTest]:
@@ -99,7 +98,7 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
     """
     with tempfile.TemporaryDirectory(prefix="failslow-test-") as name:
         scratch = Path(name)
-        done = _run(_argv(binary, test, options, scratch), options.timeout_s, test, options)
+        done = _run(_argv(binary, test, options, scratch), options.timeout_s, test)
         history = _read(scratch / "history")
         if done.timed_out or done.exit_code not in (0, 1):
             detail = (done.output + done.errors)[-4000:]
@@ -130,11 +129,9 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
     return argv
 
 
-def _run(
-    argv: list[str | Path], timeout_s: float, what: str, options: Options | None = None
-) -> process.Completed:
+def _run(argv: list[str | Path], timeout_s: float, what: str) -> process.Completed:
     try:
-        return process.run(argv, timeout_s=timeout_s, env=options.environment if options else None)
+        return process.run(argv, timeout_s=timeout_s)
     except OSError as error:
         raise CouldNotGrade(f"{what}: cannot start {argv[0]}: {error.strerror}") from error
 

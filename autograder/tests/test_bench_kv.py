@@ -40,7 +40,7 @@ def results(ours: float, theirs: float | None = None) -> kv.Results:
 
 def puts(**by_system: float) -> kv.PutResults:
     return {
-        system: load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0, 0.1)
+        system: load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0.1, 1.0)
         for system, rate in by_system.items()
     }
 

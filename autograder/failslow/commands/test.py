@@ -15,13 +15,13 @@ from failslow.report import FAILED, PASSED, SKIPPED
 HISTORY_LINES = 20
 
 
-def run(kit: Kit, lab_id: str, directory: Path | None) -> int:
+def run(kit: Kit, lab: str, directory: Path | None) -> int:
     """0 when all pass, 1 when one fails."""
-    sims = build_sims(kit, lab_id, directory or kit.labs)
+    sims = build_sims(kit, lab, directory or kit.labs)
     tests = sims.tests()
     if not tests:
-        raise CannotDo(f"{lab_id} has no public tests")
-    with console.progress(f"Testing {lab_id}") as advance:
+        raise CannotDo(f"{lab} has no public tests")
+    with console.progress(f"Testing {lab}") as advance:
 
         def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
             return parallel.run_all(runnable, sims.run, advance, lambda test: test.name)
