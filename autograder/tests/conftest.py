@@ -1,7 +1,6 @@
 """Fixtures: a checkout made of fakes, one command run against it, and its clusters."""
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,8 @@ from failslow import cli, cmake
 from failslow import compile as compile_module
 from failslow.cluster import replica_processes
 from failslow.kit import Kit
-from fakes import REPLICA, write_kit, write_program, write_submission
+from fakes import REPLICA, write_kit, write_program
+from running import Cluster, Expect, Said
 
 
 @pytest.fixture
@@ -21,9 +21,15 @@ def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
 
 
 @pytest.fixture
-def run_kit(kit: Kit) -> Callable[..., int]:
-    """Runs `kit ARGUMENTS...` against the fake checkout and returns its exit code."""
-    return lambda *arguments: cli.main([str(word) for word in arguments], kit)
+def expect(kit: Kit, capfd: pytest.CaptureFixture[str]) -> Expect:
+    def run(code: int | None, *arguments: object) -> Said:
+        capfd.readouterr()
+        ended = cli.main([str(word) for word in arguments], kit)
+        said = Said(*capfd.readouterr())
+        assert code in (None, ended), said.err
+        return said
+
+    return run
 
 
 @pytest.fixture
@@ -47,13 +53,5 @@ def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 @pytest.fixture
-def up(run_kit: Callable[..., int], data: Path) -> Callable[..., int]:
-    """Starts a cluster whose submission holds the given words."""
-
-    def run(words: str = "", *arguments: object) -> int:
-        tree = data.parent / "mine"
-        shutil.rmtree(tree, ignore_errors=True)
-        write_submission(tree, "", words)
-        return run_kit("cluster", "up", tree, "--data", data, *arguments)
-
-    return run
+def cluster(expect: Expect, data: Path) -> Cluster:
+    return Cluster(expect, data)
