@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,11 @@ def list_graded(binary: Path, suite: str) -> list[GradedTest]:
         raise CouldNotGrade(f"{suite}: its list of tests is malformed ({error!r})") from error
 
 
+def list_all(binaries: Mapping[str, Path]) -> list[GradedTest]:
+    """The tests of several suites, by whose names the binaries are given."""
+    return [test for suite, binary in binaries.items() for test in list_graded(binary, suite)]
+
+
 class Crashed(CouldNotGrade):
     """The test process died or hung; `history` is its output up to then."""
 
@@ -116,17 +122,14 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
         f"--gtest_output=json:{scratch / 'result.json'}",
         f"--history={scratch / 'history'}",
     ]
-    if options.replica is not None:
-        argv.append(f"--replica={options.replica}")
-    if options.seed is not None:
-        argv.append(f"--seed={options.seed}")
-    if options.perturb is not None:
-        argv.append(f"--perturb={options.perturb}")
-    if options.trace:
-        argv.append(f"--trace={scratch / 'trace'}")
-    if options.record is not None:
-        argv.append(f"--record={options.record}")
-    return argv
+    given = {
+        "replica": options.replica,
+        "seed": options.seed,
+        "perturb": options.perturb,
+        "trace": scratch / "trace" if options.trace else None,
+        "record": options.record,
+    }
+    return argv + [f"--{name}={value}" for name, value in given.items() if value is not None]
 
 
 def _run(argv: list[str | Path], timeout_s: float, what: str) -> process.Completed:

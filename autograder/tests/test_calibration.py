@@ -321,7 +321,6 @@ def calibrate(
             assert path.is_file()
             return Prediction(1000.0 * factor, 500.0, 400.0, 900.0)
 
-        monkeypatch.setattr(command.cmake, "build", lambda *_, **__: None)
         monkeypatch.setattr(load_run, "measure", measured)
         monkeypatch.setattr(command, "find_costs", lambda *_: costs())
         monkeypatch.setattr(command, "predict", predicted)
@@ -350,7 +349,6 @@ def test_the_median_of_three_rounds_is_compared(
         number = means[workload] = means.get(workload, 0) + 1
         return row(workload, mean=[700.0, 500.0, 100.0][number - 1], foreign=0.9 * (number == 3))
 
-    monkeypatch.setattr(command.cmake, "build", lambda *_, **__: None)
     monkeypatch.setattr(load_run, "measure", measured)
     monkeypatch.setattr(command, "find_costs", lambda *_: costs())
     monkeypatch.setattr(command, "predict", lambda *_: Prediction(1000.0, 700.0, 400.0, 900.0))

@@ -14,7 +14,6 @@ from failslow.calibration.load_run import Row
 from failslow.calibration.predict import predict
 from failslow.calibration.profile import Costs
 from failslow.calibration.workloads import FITTED, VALIDATED, Set, Workload
-from failslow.errors import CannotDo
 from failslow.kit import Kit
 
 PROGRAMS = ("lab2_real", "put_load", "predict_raft", "calibrate_disk", "calibrate_wakeup")
@@ -33,7 +32,8 @@ def run(kit: Kit, out: Path, as_json: bool = False) -> int:
     cmake.build(kit, targets=PROGRAMS)
     fitted, validated = _measure(kit)
     costs = find_costs(kit, fitted)
-    path = _write(out, profile.build(costs))
+    path = out / PROFILE
+    atomic.write_text(path, json.dumps(profile.build(costs), indent=2) + "\n")
     comparisons = _compare(kit, path, validated)
     if as_json:
         print(json.dumps(_as_json(costs, comparisons)))
@@ -98,16 +98,6 @@ def find_costs(kit: Kit, rows: list[Row]) -> Costs:
         wakeup=wakeup,
         overhead=profile.overhead(rows),
     )
-
-
-def _write(directory: Path, content: dict[str, profile.Section]) -> Path:
-    path = directory / PROFILE
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        atomic.write_text(path, json.dumps(content, indent=2) + "\n")
-    except OSError as error:
-        raise CannotDo(f"cannot write the profile: {error}") from error
-    return path
 
 
 def _compare(kit: Kit, path: Path, rows: list[Row]) -> list[Comparison]:
