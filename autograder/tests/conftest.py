@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from failslow import cli, cmake
-from failslow import compile as compile_module
 from failslow.cluster import replica_processes
 from failslow.kit import Kit
-from fakes import REPLICA, write_kit, write_program
+from fakes import REPLICA, build_fakes, write_kit
 from running import Cluster, Expect, Said
 
 
@@ -34,19 +33,8 @@ def expect(kit: Kit, capfd: pytest.CaptureFixture[str]) -> Expect:
 
 @pytest.fixture
 def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cluster's data directory that does not exist yet. What is built becomes a fake replica: its
-    own program tells it how the submission wants to behave. All replicas end with the test."""
-    real = compile_module.build_submission
-
-    def build(*arguments: object) -> Path:
-        programs = real(*arguments)
-        words = (programs / "lab2_real").read_text()
-        if not words.startswith("#!"):
-            lines = "".join(f"# {line}\n" for line in words.splitlines())
-            write_program(programs / "lab2_real", REPLICA + lines)
-        return programs
-
-    monkeypatch.setattr("failslow.cluster.up.build_submission", build)
+    """A cluster's data directory that does not exist yet. All replicas end with the test."""
+    build_fakes(monkeypatch, "failslow.cluster.up", lambda _: REPLICA)
     yield tmp_path / "cluster"
     mine = [each for each in replica_processes.find() if tmp_path in each.data.parents]
     replica_processes.end(mine, grace_s=0)

@@ -13,6 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
+from failslow.compile import build_submission
 from failslow.kit import Kit, this_kit
 
 COMPILER = """
@@ -187,6 +190,22 @@ def write_program(path: Path, body: str) -> Path:
 
 def write_test_binary(path: Path, tests: list[dict[str, object]]) -> Path:
     return write_program(path, TEST_BINARY.format(tests=repr(tests)))
+
+
+def build_fakes(monkeypatch: pytest.MonkeyPatch, user: str, body_of: Callable[[str], str]) -> None:
+    """What the module `user` builds of a submission becomes a fake program, with a body by its
+    name. Its own text tells it how the submission wants to behave."""
+
+    def build(*arguments: object) -> Path:
+        programs = build_submission(*arguments)
+        for program in programs.iterdir():
+            text = program.read_text()
+            if not text.startswith("#!"):
+                words = "".join(f"# {line}\n" for line in text.splitlines())
+                write_program(program, body_of(program.name) + words)
+        return programs
+
+    monkeypatch.setattr(f"{user}.build_submission", build)
 
 
 def write_submission(tree: Path, lab1: str = "", lab2: str | None = None) -> Path:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow import compile as compile_module
 from failslow.kit import Kit
-from fakes import SUITES, TEST_BINARY, write_program, write_submission
+from fakes import SUITES, TEST_BINARY, build_fakes, write_program, write_submission
 from running import Expect
 
 Mine = Callable[..., Path]
@@ -53,26 +52,13 @@ def test_wrong_input_is_one_line_and_exit_2(expect: Expect, arguments: str) -> N
 
 
 @pytest.fixture
-def sims(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> Kit:
-    """Makes linking a simulation write a fake test binary that holds the submission's words."""
-    real = compile_module.build_submission
-
-    def build(*arguments: object) -> Path:
-        programs = real(*arguments)
-        for program in programs.iterdir():
-            words = "".join(f"# {line}\n" for line in program.read_text().splitlines())
-            tests = SUITES[program.name.removesuffix("_sim")]
-            if not program.read_text().startswith("#!"):
-                write_program(program, TEST_BINARY.format(tests=repr(tests)) + words)
-        return programs
-
-    monkeypatch.setattr("failslow.commands.sims.build_submission", build)
-    return kit
-
-
-@pytest.fixture
-def mine(sims: Kit, tmp_path: Path) -> Mine:
-    """Writes a submission that behaves as told."""
+def mine(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mine:
+    """Writes a submission that behaves as told in simulation."""
+    build_fakes(
+        monkeypatch,
+        "failslow.commands.sims",
+        lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
+    )
     return lambda behaviour="": write_submission(tmp_path / "mine", behaviour)
 
 
