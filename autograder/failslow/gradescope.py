@@ -20,7 +20,7 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     submission, out = (Path(word) for word in argv)
     try:
         try:
-            grade.run(kit or this_kit(), grade.Request(submission, out))
+            grade.run(kit or this_kit(), submission, out)
         except BadSubmission as error:
             results.write(out, results.rejection(str(error), error.detail))
     except CannotDo as error:

@@ -128,16 +128,12 @@ def _load_lab(path: Path) -> Lab:
     content = yaml_file.load(path, "lab")
     if content["directory"] != path.parent.name:
         raise CannotDo(f"{path}: directory: '{content['directory']}' is not where the file is")
-    parts = tuple(
-        Part(**{key: _frozen(value) for key, value in part.items()})
-        for part in content.pop("parts")
-    )
+    parts = tuple(Part(**_frozen(part)) for part in content.pop("parts"))
     if len({part.id for part in parts}) < len(parts):
         raise CannotDo(f"{path}: parts: two parts have the same id")
     cluster = _cluster_view(path, content.pop("cluster", None))
     measured = _measured(path, content.pop("measurement"), parts)
-    plain = {key: _frozen(value) for key, value in content.items()}
-    return Lab(parts=parts, cluster=cluster, measurement=measured, **plain)
+    return Lab(parts=parts, cluster=cluster, measurement=measured, **_frozen(content))
 
 
 def _measured(
@@ -145,7 +141,7 @@ def _measured(
 ) -> Measured | None:
     if content is None:
         return None
-    measured = Measured(**{key: _frozen(value) for key, value in content.items()})
+    measured = Measured(**_frozen(content))
     if measured.part not in [part.id for part in parts]:
         raise CannotDo(f"{path}: measurement/part: there is no part '{measured.part}'")
     for victim in measured.victims:
@@ -157,17 +153,18 @@ def _measured(
 def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | None:
     if content is None:
         return None
-    shows = tuple(
-        Shown(**{key: _frozen(value) for key, value in shown.items()}) for shown in content["shows"]
-    )
+    shows = tuple(Shown(**_frozen(shown)) for shown in content["shows"])
     ready = content["ready"]
     if ready["name"] not in [shown.name for shown in shows]:
         raise CannotDo(f"{path}: cluster/ready: nothing shown has the name '{ready['name']}'")
     return ClusterView(shows, ready["name"], ready["is"], content.get("redis", False))
 
 
-def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever the schema allows
-    return tuple(value) if isinstance(value, list) else value
+def _frozen(content: dict[str, Any]) -> dict[str, Any]:
+    """The same with tuples for lists."""
+    return {
+        key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
+    }
 
 
 def _check_needs(lab: Lab, by_id: dict[str, Lab]) -> None:

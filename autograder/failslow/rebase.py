@@ -57,7 +57,7 @@ def run(kit: Kit, revision: str) -> int:
     rebase = Rebase(kit, load_labs(kit), revision)
     found: list[Patched] = [*load_mutants(kit), *load_alternatives(kit)]
     with console.progress("Rebasing") as advance:
-        results = parallel.run_all(found, rebase.one, advance, lambda patched: patched.name)
+        results = parallel.run_all(found, rebase.one, advance)
     for result in results:
         if result.fate is Fate.REBASED:
             print(f"rebased {result.patched.name}")

@@ -6,15 +6,10 @@ from typing import Any, Literal
 
 import pytest
 
-from failslow.labs import Shown
 from failslow.replay import page, recording
 from failslow.site import browser
-from recordings import Recording, large
+from recordings import SHOWS, Recording, large
 
-SHOWS = (
-    Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),
-    Shown("commit", kind=2, value=0),
-)
 FAILURE = "Expected: <b>is sound</b>"
 SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
 ROUNDS = 2500

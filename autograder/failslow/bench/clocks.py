@@ -1,5 +1,6 @@
 """Processor time as the kernel keeps it: of threads, and of cores."""
 
+import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,6 +45,17 @@ def shares(first: Instant, last: Instant) -> dict[int, tuple[float, float]]:
 def busy_share(first: Instant, last: Instant, core: str) -> float:
     ticks = last.ticks[core] - first.ticks[core]
     return (last.busy[core] - first.busy[core]) / ticks if ticks else 0.0
+
+
+def busy(first: Instant, last: Instant) -> float:
+    """The shares of all cores."""
+    return sum(busy_share(first, last, core) for core in CORES)
+
+
+def of_children() -> float:
+    """Processor time, in seconds, of all children that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _threads(process: int) -> tuple[int, int]:

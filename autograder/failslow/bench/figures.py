@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from failslow.report import FAILED, PASSED
 
@@ -53,11 +53,8 @@ class Section:
 
 
 def table(section: Section) -> Table:
-    result = Table(title=section.title, title_justify="left")
-    result.add_column("what")
-    result.add_column("value", justify="right")
-    result.add_column("bar", justify="right")
-    result.add_column("verdict")
+    value, limit = Column("value", justify="right"), Column("bar", justify="right")
+    result = Table("what", value, limit, "verdict", title=section.title, title_justify="left")
     for figure in section.figures:
         verdict = "" if figure.bar is None else (PASSED if figure.passed else FAILED)
         result.add_row(figure.name, f"{number(figure.value)} {figure.unit}", bar(figure), verdict)

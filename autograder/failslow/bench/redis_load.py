@@ -2,7 +2,6 @@
 
 import csv
 import math
-import resource
 import shutil
 import socket
 import statistics
@@ -88,22 +87,21 @@ def run(servers: Servers, address: str, commands: Commands, requests: int) -> Re
     host, _, port = address.rpartition(":")
     argv = [program(), "-h", host, "-p", port, "-c", str(CLIENTS), "-n", str(requests), "--csv"]
     argv += commands.flags()
-    first, client_s = clocks.read(servers.processes), _client_s()
+    first, client_s = clocks.read(servers.processes), clocks.of_children()
     done = process.run(pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S)
-    last, client_s = clocks.read(servers.processes), _client_s() - client_s
+    last, client_s = clocks.read(servers.processes), clocks.of_children() - client_s
     if done.exit_code != 0:
         raise CannotDo(f"redis-benchmark failed: {done.how_it_ended()}", done.errors)
     row = parse(done.output, commands.name)
     client = client_s / (last.at - first.at)
     server = sum(own + others for own, others in clocks.shares(first, last).values())
-    busy = sum(clocks.busy_share(first, last, core) for core in clocks.CORES)
     return Result(
         row["rps"],
         row.get("p50_latency_ms"),
         row.get("p99_latency_ms"),
         client,
         server,
-        max(0.0, busy - client - server),
+        max(0.0, clocks.busy(first, last) - client - server),
     )
 
 
@@ -142,9 +140,3 @@ def median(results: Sequence[Result]) -> Result:
 def _median_if_told(values: Sequence[float | None]) -> float | None:
     told = [value for value in values if value is not None]
     return statistics.median(told) if told else None
-
-
-def _client_s() -> float:
-    """Processor time of children that have ended: of all that redis-benchmark took, after it."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime

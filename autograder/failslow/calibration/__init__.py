@@ -6,6 +6,6 @@ measured by themselves. All these costs make a profile for the simulator. Then o
 for real and in the simulator, and compared: no number of those goes into the profile.
 """
 
-from failslow.calibration.command import Options, run
+from failslow.calibration.command import run
 
-__all__ = ["Options", "run"]
+__all__ = ["run"]

@@ -2,7 +2,6 @@
 them."""
 
 import json
-import resource
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
@@ -165,11 +164,10 @@ def _told(argv: Sequence[str | Path]) -> dict[str, Any]:
 def _undisturbed(measure: Callable[[], Result]) -> Result:
     """Measures again while other work takes the cores, and gives up after a few attempts."""
     for _ in range(ATTEMPTS):
-        first, before = clocks.read([]), _of_children()
+        first, before = clocks.read([]), clocks.of_children()
         result = measure()
-        last, after = clocks.read([]), _of_children()
-        busy = sum(clocks.busy_share(first, last, core) for core in clocks.CORES)
-        foreign = busy - (after - before) / (last.at - first.at)
+        last, after = clocks.read([]), clocks.of_children()
+        foreign = clocks.busy(first, last) - (after - before) / (last.at - first.at)
         if foreign <= FOREIGN_MAX:
             return result
     raise busy_machine(foreign)
@@ -179,8 +177,3 @@ def busy_machine(foreign: float) -> CannotDo:
     return CannotDo(
         f"other work takes {foreign:.1f} of the two cores; calibrate while the machine is idle"
     )
-
-
-def _of_children() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime

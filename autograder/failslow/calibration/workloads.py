@@ -2,25 +2,14 @@
 
 from dataclasses import dataclass
 
+from failslow.bench.load import Load
 
-@dataclass(frozen=True)
-class Workload:
-    """`clients` in a closed loop or, if `rate` is given, so many puts a second in an open one."""
 
-    clients: int = 1
-    rate: int | None = None
-    value_bytes: int = 256
+class Workload(Load):
+    """A load that differs from others in the size of its values, too."""
 
     def describe(self) -> str:
-        load = f"{self.clients} client{'s' if self.clients > 1 else ''}"
-        if self.rate is not None:
-            load = f"{self.rate:,} puts/s offered"
-        return f"{load}, {self.value_bytes:,} bytes"
-
-    def flags(self) -> list[str]:
-        """put_load's and predict_raft's."""
-        load = ["--clients", self.clients] if self.rate is None else ["--rate", self.rate]
-        return [str(word) for word in (*load, "--value-bytes", self.value_bytes)]
+        return f"{super().describe()}, {self.value_bytes:,} bytes"
 
 
 @dataclass(frozen=True)

@@ -72,11 +72,7 @@ def judge_all(context: Context) -> Iterator[Judged]:
 def all_tests(kit: Kit) -> dict[str, list[GradedTest]]:
     """Every graded test, by the id of its lab."""
     return {
-        lab.id: [
-            test
-            for suite in lab.suites
-            for test in gtest.list_graded(kit.binary(f"{suite}_sealed"), suite)
-        ]
+        lab.id: gtest.list_all({suite: kit.binary(f"{suite}_sealed") for suite in lab.suites})
         for lab in load_labs(kit).by_id.values()
     }
 
@@ -115,7 +111,7 @@ def _build_side_by_side(context: Context, labs: Labs, found: Sequence[Mutant]) -
             build_submission(context.kit, labs, submission, recipe, targets, alone=False)
 
     with console.progress("Compiling the mutants") as advance:
-        parallel.run_all(found, build, advance, lambda mutant: mutant.name)
+        parallel.run_all(found, build, advance)
 
 
 def scope_of(mutant: Mutant, full: bool) -> Scope:

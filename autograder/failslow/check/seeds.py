@@ -51,9 +51,7 @@ def linearizable(context: Context) -> Counts:
 
 def _graded(kit: Kit) -> list[GradedTest]:
     suites = [suite for lab in load_labs(kit).by_id.values() for suite in lab.suites]
-    return [
-        test for suite in suites for test in gtest.list_graded(kit.binary(f"{suite}_sim"), suite)
-    ]
+    return gtest.list_all({suite: kit.binary(f"{suite}_sim") for suite in suites})
 
 
 def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, int]:

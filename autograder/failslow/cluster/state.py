@@ -65,10 +65,7 @@ def load(layout: Layout) -> State | None:
 
 def save(layout: Layout, state: State) -> None:
     """CannotDo when the file cannot be written; it is as before then."""
-    try:
-        atomic.write_text(layout.state, json.dumps(asdict(state), indent=1) + "\n")
-    except OSError as error:
-        raise CannotDo(f"cannot write {layout.state}: {error.strerror}") from error
+    atomic.write_text(layout.state, json.dumps(asdict(state), indent=1) + "\n")
 
 
 def _content(path: Path) -> dict[str, Any] | None:
