@@ -60,10 +60,13 @@ def run(
 def parse(text: str) -> Result:
     try:
         content = json.loads(text)
+        percentiles = {int(permille): float(us) for permille, us in content["percentiles_us"]}
+        if not {MEDIAN, P99} <= percentiles.keys():
+            raise KeyError("percentiles_us")
         return Result(
             float(content["puts_per_second"]),
             float(content["mean_us"]),
-            {int(permille): float(value) for permille, value in content["percentiles_us"]},
+            percentiles,
             float(content["client_cpu_share"]),
             float(content["client_turns_per_second"]),
         )
