@@ -74,7 +74,7 @@ std::string NameOf(const Dependency& dependency) {
 std::string DescribeBody(std::string_view body) {
   std::string error;
   const auto value = frame_internal::UnpackBody(body, error);
-  if (!value) return "malformed: " + error;
+  if (!value) return "malformed body: " + error;
   std::string out;
   AppendValue(out, value->get());
   return out;

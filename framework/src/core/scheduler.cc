@@ -24,7 +24,8 @@ void Scheduler::Spawn(const char* name, const Dependency& dependency, std::funct
   coroutine->body_ = std::move(body);
   coroutine->dependency_ = dependency;
   ready_.push_back(coroutine);
-  ForEachProbe([&](RuntimeProbe& probe) { probe.OnSpawn(runtime_, TaskOf(*coroutine)); });
+  ForEachProbe(
+      [this, coroutine](RuntimeProbe& probe) { probe.OnSpawn(runtime_, TaskOf(*coroutine)); });
 }
 
 Coroutine* Scheduler::TakeIdle() {
@@ -61,8 +62,9 @@ void Scheduler::RunTask(Coroutine* self) {
     escaped_ = std::current_exception();
   }
   self->in_body_ = false;
-  if (stopping_) return;
-  ForEachProbe([&](RuntimeProbe& probe) { probe.OnEnd(runtime_, TaskOf(*self)); });
+  ForEachProbe([this, self](RuntimeProbe& probe) {
+    if (!stopping_) probe.OnEnd(runtime_, TaskOf(*self));
+  });
 }
 
 void Scheduler::Resume(Coroutine* coroutine) {
@@ -94,7 +96,9 @@ Outcome Scheduler::Block(Event& event, Duration timeout) {
   self->waiting_on_ = &event;
   self->waiting_since_ = now;
   event.AddWaiter({self, self->wait_number_});
-  ForEachProbe([&](RuntimeProbe& probe) { probe.OnWait(runtime_, TaskOf(*self), event); });
+  ForEachProbe([this, self](RuntimeProbe& probe) {
+    probe.OnWait(runtime_, TaskOf(*self), *self->waiting_on_);
+  });
   if (const Time deadline = After(now, timeout); deadline != kNever) {
     PushTimer({deadline, ++last_timer_, self, self->wait_number_});
   }
@@ -118,7 +122,7 @@ void Scheduler::Wake(const Event::Waiter& waiter, Outcome outcome) {
   // After Shutdown the coroutines are gone, but events that they waited on may be set once more.
   if (stopping_ || IsOver(waiter)) return;
   Coroutine* const coroutine = waiter.coroutine;
-  ForEachProbe([&](RuntimeProbe& probe) {
+  ForEachProbe([this, coroutine, outcome](RuntimeProbe& probe) {
     probe.OnWaitEnd(runtime_, TaskOf(*coroutine), *coroutine->waiting_on_, outcome);
   });
   coroutine->waiting_on_ = nullptr;

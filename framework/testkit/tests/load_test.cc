@@ -53,8 +53,8 @@ TEST(LatencyRecorder, MeanAndVariation) {
 // Nothing in it costs anything: replicas never start.
 struct EmptyWorld {
   EmptyWorld()
-      : simulator({1, 1, sim::Profile::Lab(), [](const sim::ReplicaConfig&) { return nullptr; },
-                   false}) {}
+      : simulator(
+            {1, 1, sim::Profile::Lab(), [](const sim::ReplicaConfig&) { return nullptr; }, {}}) {}
 
   // Takes `service` each, any number at a time; every `fail_every`-th fails (0: none).
   Operation Service(Duration service, int fail_every = 0) {

@@ -247,8 +247,8 @@ Twin RunWell(const sim::BackendFactory& factory) {
     out.answers.push_back(DecodeBody<TextReply>(frame->body, error)->text);
   });
   world.Start();
-  world.sim.Schedule(
-      {faults::CrashFault({1}).From(30ms).For(30ms), faults::DropFault({2}, 300).From(70ms).For(50ms)});
+  world.sim.Schedule({faults::CrashFault({1}).From(30ms).For(30ms),
+                      faults::DropFault({2}, 300).From(70ms).For(50ms)});
   for (CallId call = 1; call <= 30; ++call) {
     const FrameHeader header{FrameKind::kRequest, Echo::kMethod, call, Dependency::Client(call)};
     const auto replica = static_cast<PeerId>(call % 3);

@@ -259,10 +259,10 @@ TEST(Trace, WritesOneLinePerCrossing) {
   EXPECT_EQ(lines,
             "5000 ns replica 0 step, holds 100 bytes for 1\n"
             "5000 ns replica 0 io 7 done, error 0, 4 bytes, digest D\n"
-            "5000 ns replica 0 from 1: request method 1 call 2 for client call 3: [\"text\"], 14 "
+            "5000 ns replica 0 from 1: request method 1 call 2 for client call 3: [\"text\"], 13 "
             "bytes, digest D\n"
             "5000 ns replica 0 send 1 to 2: request method 1 call 2 for client call 3: [\"text\"], "
-            "14 bytes, digest D\n"
+            "13 bytes, digest D\n"
             "5000 ns replica 0 release 1 to 2\n"
             "5000 ns replica 0 io 3 append to log to to, length 9, 4 bytes, digest D, sync\n"
             "5000 ns replica 0 wake at 9000\n"
@@ -280,7 +280,7 @@ TEST(Trace, ALineStaysALineWhateverAFrameHolds) {
 
 TEST(DescribeFrame, NamesWhatIsWrong) {
   EXPECT_EQ(DescribeFrame(MakeBytes("")).find("malformed frame ("), 0U);
-  EXPECT_NE(DescribeFrame(MakeBytes(*SomeFrame() + "x")).find("malformed body ("),
+  EXPECT_NE(DescribeFrame(MakeBytes(*SomeFrame() + "x")).find("malformed body: "),
             std::string::npos);
 }
 
