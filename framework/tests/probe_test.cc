@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "depfast/broadcast.h"
 #include "depfast/host/frame.h"

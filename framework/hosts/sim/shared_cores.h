@@ -2,7 +2,6 @@
 // of a replica whose disk thread needs the core as well (CpuModel::per_batch).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "histories.h"
 #include "linearizability/partial_store.h"
