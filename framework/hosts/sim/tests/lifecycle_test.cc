@@ -15,15 +15,10 @@
 namespace depfast::sim {
 namespace {
 
-// Forwards a client's frames to replica 1.
-Script PassOn() {
-  return OnFrameAtZero([](Turn& turn) {
-    for (const FrameArrival& frame : turn.input.frames) turn.Send(1, *frame.bytes);
-  });
-}
-
 TEST(Crash, FramesOfTheBrokenConnectionDoNotReachTheNextIncarnation) {
-  World world(PassOn());
+  World world(OnFrameAtZero([](Turn& turn) {
+    for (const FrameArrival& frame : turn.input.frames) turn.Send(1, *frame.bytes);
+  }));
   const PeerId client = world.AddSilentClient();
   world.Start();
   world.sim.ClientSend(client, 0, MakeBytes("before"));
