@@ -108,8 +108,9 @@ class ClientCoreTest : public testing::Test {
     });
   }
 
-  sim::Simulator simulator_{
-      {1, 1, {}, [](const auto&) { return std::make_unique<NoReplica>(); }, false}};
+  sim::Simulator simulator_{{.replicas = 1, .profile = {}, .make_backend = [](const auto&) {
+                               return std::make_unique<NoReplica>();
+                             }}};
   ClientCore core_;
   testkit::Operation operation_ = core_.Operations();
   std::vector<Time> sent_;
