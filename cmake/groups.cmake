@@ -1,5 +1,5 @@
 # Targets in groups: each command of `kit` builds the group that it needs, and nothing else.
-#   grading     `kit grade`: sealed suites, measurement, and what submissions link to
+#   grading     `kit grade`: sealed suites, measurement, and the libraries of submissions
 #   checks      `kit check`: every test program, and the programs that tests start
 #   benchmarks  `kit bench`: benchmarks and tools
 # `kit test` and `kit cluster` build less: the <program>_given of labs.cmake.

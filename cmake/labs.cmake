@@ -1,10 +1,10 @@
-# How a lab becomes programs. CMake holds the one table of them; `kit` reads it by the file API
+# The programs of a lab. CMake holds the one table of them. `kit` reads it by the file API
 # (autograder/failslow/recipe.py) and builds the same programs for a submission.
 #
-#   <lab>_replica      a solution as a sealed replica: what grades
-#   <lab>_real         the same as a process with sockets and a disk: what `kit cluster` runs
-#   <suite>_sim        a suite of tests with a solution linked in: what sanitizers and gdb see
-#   <suite>_sealed     the same suite without code under test: what grades
+#   <lab>_replica      a solution as a sealed replica, for grading
+#   <lab>_real         the same as a process with sockets and a disk, for `kit cluster`
+#   <suite>_sim        a suite of tests with a solution linked in, for sanitizers and gdb
+#   <suite>_sealed     the same suite without code under test, for grading
 #
 # The first three exist three times (failslow_program): with the reference solution, as
 # <name>_submission and as <name>_given. A suite is named <lab>_public or <lab>_hidden.
@@ -19,8 +19,8 @@ target_link_libraries(submission PRIVATE depfast)
 # failslow_program(lab2_replica SOLUTION lab2 LIBRARIES lib...)
 # Defines three targets:
 #   lab2_replica             the program with the reference solution
-#   lab2_replica_submission  never built: the sources around a student's files, and what to link
-#   lab2_replica_given       builds what lab2_replica_submission links
+#   lab2_replica_submission  never built: the sources around a student's files, and the libraries
+#   lab2_replica_given       builds the libraries of lab2_replica_submission
 # The first library that has a main function gives the program its own.
 function(failslow_program NAME)
   cmake_parse_arguments(ARG "" "SOLUTION" "LIBRARIES" ${ARGN})
@@ -39,7 +39,7 @@ endfunction()
 # DRIVER: the given sources around the student's files, compiled with every submission.
 # SOURCES: the student's files that are compiled. NEEDS: earlier labs whose files they use.
 # LIBRARIES: given code that does not depend on the student's; its headers are the contract.
-# REAL: libraries for the process with sockets and a disk alone.
+# REAL: libraries that only the process with sockets and a disk needs.
 # Defines lab2_reference, the reference solution with its driver, and lab2_solution without it.
 function(failslow_lab LAB)
   cmake_parse_arguments(ARG "" "DIRECTORY" "DRIVER;SOURCES;LIBRARIES;NEEDS;REAL" ${ARGN})

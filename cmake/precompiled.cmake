@@ -1,4 +1,4 @@
-# Precompiled headers: what nearly every translation unit includes is parsed once.
+# Precompiled headers: the headers of nearly every translation unit are parsed once.
 #
 # The preset clang builds without them, so `kit check` still finds a file that forgets an #include:
 # decision record 0017.

@@ -13,7 +13,7 @@ namespace depfast {
 
 using Json = nlohmann::ordered_json;
 
-// For `check` of an option: what counts something.
+// For `check` of an option that is a number of things.
 inline const CLI::Range kPositive(1, 1'000'000'000);
 
 // Adds an option in whole milliseconds.
@@ -24,8 +24,8 @@ inline void AddMilliseconds(CLI::App& app, const char* name, std::chrono::nanose
       ->check(kPositive);
 }
 
-// Returns the exit status: 0, 1 if `run` throws, 2 for bad usage; with one line that says why. What
-// `run` returns is printed. Requires: the options of `app` are those of the program.
+// Prints the result of `run`. Returns the exit status: 0, 1 if `run` throws, 2 for bad usage. An
+// error is one line. Requires: the options of `app` are those of the program.
 inline int RunProgram(CLI::App& app, int argc, char** argv, const std::function<Json()>& run) {
   try {
     app.parse(argc, argv);

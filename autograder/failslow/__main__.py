@@ -1,4 +1,4 @@
-"""`python -m failslow`: what the `kit` script hands over to."""
+"""`python -m failslow`: the command that the `kit` script runs."""
 
 import sys
 

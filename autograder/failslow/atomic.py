@@ -7,32 +7,40 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from failslow.errors import CannotDo
+
 
 def write_text(path: Path, text: str) -> None:
-    """Replaces `path` with `text` in one step; readers see the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
+    """Replaces `path` with `text` in one step; readers see the old file or the new one.
+
+    Creates its directory if it is missing. CannotDo when the file cannot be written.
+    """
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        with _replacing(path) as temporary:
+            with temporary.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.chmod(0o644)
+    except OSError as error:
+        raise CannotDo(f"cannot write {path}: {error.strerror}") from error
 
 
 def copy(source: Path, final: Path) -> None:
     """Makes `final` a copy of `source` in one step. Creates its directory if it is missing."""
+    with _replacing(final) as temporary:
+        shutil.copyfile(source, temporary)
+
+
+@contextmanager
+def _replacing(final: Path) -> Iterator[Path]:
+    """An empty file that replaces `final` when the body succeeds, and is removed otherwise."""
     final.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{final.name}.", dir=final.parent)
     os.close(handle)
     temporary = Path(name)
     try:
-        shutil.copyfile(source, temporary)
+        yield temporary
         temporary.replace(final)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from failslow import console, process, rebase
+from failslow import cmake, console, process, rebase
 from failslow.check import command as check
-from failslow.commands import bench, build, cluster, doctor, grade, replay, site, test
+from failslow.commands import bench, cluster, doctor, grade, replay, site, test
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 
 EXIT_CANNOT = 2
 EXIT_INTERRUPTED = 130
 
-Command = Callable[[Kit, argparse.Namespace], int]
+Command = Callable[..., int]
+"""Takes the kit, and its options by name."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -34,8 +35,9 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
-        arguments = _parser().parse_args(argv)
-        return arguments.command(kit or this_kit(), arguments)
+        options = vars(_parser().parse_args(argv))
+        command: Command = options.pop("command")
+        return command(kit or this_kit(), **options)
     except CannotDo as error:
         console.error(str(error), error.detail)
         return EXIT_CANNOT
@@ -62,9 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_mutants(commands)
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
-    cluster.add_to(_add(commands, "cluster", "run a solution's replicas here", cluster.run))
+    text = "run a solution's replicas here"
+    cluster.add_to(commands.add_parser("cluster", help=text, description=text))
     _add_site(commands)
-    _add(commands, "doctor", "list installed and missing packages", _doctor)
+    _add(commands, "doctor", "list installed and missing packages", doctor.run)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)
     built.add_argument("targets", nargs="*", metavar="TARGET", help="of CMake: grading, say (all)")
     built.add_argument("--preset", default="release", help="a CMake preset (release)")
@@ -80,7 +83,7 @@ def _add(
 
 
 def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
-    parser = _add(commands, "grade", "grade a submission", _grade)
+    parser = _add(commands, "grade", "grade a submission", grade.run)
     parser.add_argument(
         "directory",
         type=Path,
@@ -89,18 +92,20 @@ def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
     )
     parser.add_argument("--out", type=Path, default=Path("out"), help="for results.json (out)")
     parser.add_argument("--lab", help="grade this lab only")
-    parser.add_argument("--json", action="store_true", help="print results.json, no tables")
+    parser.add_argument(
+        "--json", action="store_true", dest="as_json", help="print results.json, no tables"
+    )
     parser.add_argument("--seeds", type=_positive, help="seeds of the measurement (10)")
 
 
 def _add_test(commands: "argparse._SubParsersAction[_Parser]") -> None:
-    parser = _add(commands, "test", "run a lab's public tests", _test)
+    parser = _add(commands, "test", "run a lab's public tests", test.run)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
 
 
 def _add_replay(commands: "argparse._SubParsersAction[_Parser]") -> None:
-    parser = _add(commands, "replay", "print every step of one test, and draw it", _replay)
+    parser = _add(commands, "replay", "print every step of one test, and draw it", replay.run)
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("test", metavar="SUITE.NAME")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
@@ -109,10 +114,11 @@ def _add_replay(commands: "argparse._SubParsersAction[_Parser]") -> None:
 
 
 def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
-    parser = _add(commands, "check", "check the kit itself", _check)
+    parser = _add(commands, "check", "check the kit itself", check.run)
     parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
     parser.add_argument("--mutants", action="store_true", help="grade the mutants, nothing else")
-    parser.add_argument("--json", action="store_true", help="with --mutants: print JSON, no table")
+    text = "with --mutants: print JSON, no table"
+    parser.add_argument("--json", action="store_true", dest="as_json", help=text)
 
 
 def _add_mutants(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -120,8 +126,8 @@ def _add_mutants(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = commands.add_parser("mutants", help=text, description=text)
     what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
     text = "carry them over a change of the reference"
-    rebase = _add(what, "rebase", text, _mutants_rebase)
-    rebase.add_argument(
+    parser = _add(what, "rebase", text, rebase.run)
+    parser.add_argument(
         "--from",
         default="HEAD",
         metavar="REV",
@@ -133,8 +139,8 @@ def _add_mutants(commands: "argparse._SubParsersAction[_Parser]") -> None:
 def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = commands.add_parser("site", help="build the handbook", description="the handbook")
     what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
-    _add(what, "build", "build the handbook's pages", _site_build)
-    served = _add(what, "serve", "serve the handbook to its authors, on this machine", _site_serve)
+    _add(what, "build", "build the handbook's pages", site.build)
+    served = _add(what, "serve", "serve the handbook to its authors, on this machine", site.serve)
     served.add_argument("--port", type=_port, default=site.PORT, help=f"({site.PORT})")
 
 
@@ -150,39 +156,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _grade(kit: Kit, given: argparse.Namespace) -> int:
-    request = grade.Request(given.directory, given.out, given.lab, given.json, given.seeds)
-    return grade.run(kit, request)
-
-
-def _test(kit: Kit, given: argparse.Namespace) -> int:
-    return test.run(kit, given.lab, given.directory)
-
-
-def _replay(kit: Kit, given: argparse.Namespace) -> int:
-    request = replay.Request(given.lab, given.test, given.seed, given.directory, given.out)
-    return replay.run(kit, request)
-
-
-def _check(kit: Kit, given: argparse.Namespace) -> int:
-    return check.run(kit, check.Request(given.full, given.mutants, given.json))
-
-
-def _mutants_rebase(kit: Kit, given: argparse.Namespace) -> int:
-    return rebase.run(kit, given.revision)
-
-
-def _site_build(kit: Kit, given: argparse.Namespace) -> int:
-    return site.build(kit)
-
-
-def _site_serve(kit: Kit, given: argparse.Namespace) -> int:
-    return site.serve(kit, given.port)
-
-
-def _doctor(kit: Kit, given: argparse.Namespace) -> int:
-    return doctor.run(kit)
-
-
-def _build(kit: Kit, given: argparse.Namespace) -> int:
-    return build.run(kit, given.preset, given.targets)
+def _build(kit: Kit, preset: str, targets: Sequence[str]) -> int:
+    """All targets, if none is named."""
+    cmake.build(kit, preset, targets)
+    return 0

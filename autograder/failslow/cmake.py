@@ -33,7 +33,8 @@ def build(
 
 
 def configure(kit: Kit, preset: str = "release") -> None:
-    """Builds nothing, but recipe.py can read what CMake knows. CannotDo as `build`."""
+    """Builds nothing, but lets recipe.py read CMake's description of the targets. CannotDo as
+    `build`."""
     with _locked(kit, preset):
         _bring_up_to_date(kit, preset, ())
 

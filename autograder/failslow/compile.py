@@ -119,7 +119,7 @@ class _Builder:
         if cached.is_file():
             os.utime(cached)
         else:
-            # What an object holds must not depend on where it was compiled.
+            # The contents of an object must not depend on the directory of its compilation.
             prefix = f"-ffile-prefix-map={self._scratch / 'src'}/="
             argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
             self._run([*argv, "-c", source, "-o", str(output)], "the submission does not compile")
@@ -169,7 +169,7 @@ def _key(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]
 
 
 def _headers_digest(kit: Kit, recipe: Recipe) -> bytes:
-    """Of what every compilation depends on: compiler, flags, and the kit's own headers."""
+    """A hash of the inputs of every compilation: compiler, flags, and the kit's own headers."""
     digest = hashlib.sha256("\0".join([recipe.compiler, *recipe.flags]).encode())
     for include in _include_directories(recipe.flags):
         if kit.root in include.parents:
@@ -215,7 +215,7 @@ def _include_directories(flags: tuple[str, ...]) -> list[Path]:
 
 
 def _prune(kit: Kit) -> None:
-    """Keeps what was used most recently, so that regrading a course does not fill the disk."""
+    """Keeps the most recently used objects, so that regrading a course does not fill the disk."""
     _keep_latest(kit.submissions, CACHED_BUILDS_MAX)
     _keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
 

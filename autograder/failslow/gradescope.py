@@ -1,8 +1,8 @@
 """Grades one submission unattended.
 
 A submission that cannot be built gets a results.json with 0 points and the compiler's output,
-because students do not see stderr there. (`kit grade` writes no results.json in this case.) Any
-other obstacle leaves no result, which Gradescope shows as an autograder failure.
+because students do not see stderr there. (`kit grade` writes no results.json in this case.) After
+any other error there is no result, and Gradescope reports an autograder failure.
 """
 
 import sys
@@ -20,7 +20,7 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     submission, out = (Path(word) for word in argv)
     try:
         try:
-            grade.run(kit or this_kit(), grade.Request(submission, out))
+            grade.run(kit or this_kit(), submission, out)
         except BadSubmission as error:
             results.write(out, results.rejection(str(error), error.detail))
     except CannotDo as error:

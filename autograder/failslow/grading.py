@@ -1,7 +1,7 @@
 """Grades a submission: from a tree of files to rows with scores. Prints progress only.
 
-The order is fixed (labs by id, tests in the order of their binary), because two grades of one
-submission must be identical.
+The order is fixed (labs by id, tests in the order of their binary). So two grades of one submission
+are identical.
 """
 
 from collections.abc import Sequence
@@ -148,11 +148,7 @@ class _LabGrader:
         return self._kit.binary(f"{suite}_sealed")
 
     def _tests(self) -> list[GradedTest]:
-        tests = [
-            test
-            for suite in self._lab.suites
-            for test in gtest.list_graded(self._binary(suite), suite)
-        ]
+        tests = gtest.list_all({suite: self._binary(suite) for suite in self._lab.suites})
         check_points(self._lab, tests, self._settings)
         gates.check(self._lab, tests)
         return tests
@@ -169,7 +165,6 @@ class _LabGrader:
                     runnable,
                     lambda test: gtest.run_test(self._binary(test.suite), test.name, options),
                     advance,
-                    lambda test: test.name,
                 )
 
             return gates.run(self._lab, tests, run_all) if self._scope.gates else [*run_all(tests)]
@@ -194,7 +189,6 @@ class _LabGrader:
                     self._binary(test.suite), test.name, self._replica
                 ),
                 advance,
-                lambda test: test.name,
             )
         differences = [difference for difference in found if difference is not None]
         return _determinism_row(self._lab, differences[0] if differences else None)

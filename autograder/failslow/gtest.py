@@ -2,7 +2,8 @@
 
 import json
 import tempfile
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,6 @@ class Options:
     trace: bool = False
     record: Path | None = None
     timeout_s: float = TEST_TIMEOUT_S
-    environment: dict[str, str] = field(default_factory=dict)
 
 
 def list_graded(binary: Path, suite: str) -> list[GradedTest]:
@@ -82,6 +82,11 @@ def list_graded(binary: Path, suite: str) -> list[GradedTest]:
         raise CouldNotGrade(f"{suite}: its list of tests is malformed ({error!r})") from error
 
 
+def list_all(binaries: Mapping[str, Path]) -> list[GradedTest]:
+    """The tests of several suites, by whose names the binaries are given."""
+    return [test for suite, binary in binaries.items() for test in list_graded(binary, suite)]
+
+
 class Crashed(CouldNotGrade):
     """The test process died or hung; `history` is its output up to then."""
 
@@ -99,7 +104,7 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
     """
     with tempfile.TemporaryDirectory(prefix="failslow-test-") as name:
         scratch = Path(name)
-        done = _run(_argv(binary, test, options, scratch), options.timeout_s, test, options)
+        done = _run(_argv(binary, test, options, scratch), options.timeout_s, test)
         history = _read(scratch / "history")
         if done.timed_out or done.exit_code not in (0, 1):
             detail = (done.output + done.errors)[-4000:]
@@ -117,24 +122,19 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
         f"--gtest_output=json:{scratch / 'result.json'}",
         f"--history={scratch / 'history'}",
     ]
-    if options.replica is not None:
-        argv.append(f"--replica={options.replica}")
-    if options.seed is not None:
-        argv.append(f"--seed={options.seed}")
-    if options.perturb is not None:
-        argv.append(f"--perturb={options.perturb}")
-    if options.trace:
-        argv.append(f"--trace={scratch / 'trace'}")
-    if options.record is not None:
-        argv.append(f"--record={options.record}")
-    return argv
+    given = {
+        "replica": options.replica,
+        "seed": options.seed,
+        "perturb": options.perturb,
+        "trace": scratch / "trace" if options.trace else None,
+        "record": options.record,
+    }
+    return argv + [f"--{name}={value}" for name, value in given.items() if value is not None]
 
 
-def _run(
-    argv: list[str | Path], timeout_s: float, what: str, options: Options | None = None
-) -> process.Completed:
+def _run(argv: list[str | Path], timeout_s: float, what: str) -> process.Completed:
     try:
-        return process.run(argv, timeout_s=timeout_s, env=options.environment if options else None)
+        return process.run(argv, timeout_s=timeout_s)
     except OSError as error:
         raise CouldNotGrade(f"{what}: cannot start {argv[0]}: {error.strerror}") from error
 

@@ -28,7 +28,7 @@ class Kit:
 
     @property
     def rebase(self) -> Path:
-        """Where `kit mutants rebase` leaves what needs a hand."""
+        """`kit mutants rebase` leaves conflicts here."""
         return self.build / "rebase"
 
     @property

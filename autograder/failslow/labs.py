@@ -1,4 +1,4 @@
-"""The labs: what `labs/*/lab.yaml` says, validated."""
+"""The labs: the validated contents of `labs/*/lab.yaml`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,8 @@ from failslow.kit import Kit
 class Part:
     """A group of tests whose points add up to `points`.
 
-    `needs`: tests, of this part or others, without which the rest tell nothing new (gates.py).
+    `needs`: tests of this or another part. If one of them fails, the rest show nothing new
+    (gates.py).
     """
 
     id: str
@@ -37,7 +38,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class ClusterView:
-    """What a running replica shows of itself; a cluster serves once one shows `ready`.
+    """The observations that a running replica shows. A cluster serves once one shows `ready`.
 
     `redis`: each replica has a port for Redis clients, too.
     """
@@ -50,7 +51,7 @@ class ClusterView:
 
 @dataclass(frozen=True)
 class Measured:
-    """How a lab is measured: its part of the points, its file of settings, and who is made slow.
+    """The measurement of a lab: its points, its file of settings, and the slow replicas.
 
     `roles`: of the proposers in order, last that of all other replicas. `victims` are some of them.
     """
@@ -63,7 +64,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Lab:
-    """One lab. `needs` are ids of labs whose files are compiled in; `base` says whose.
+    """One lab. `needs` are ids of labs whose files are compiled in; `base` names their source.
 
     `cluster`: None for a lab whose replicas do not run as processes.
     """
@@ -127,16 +128,12 @@ def _load_lab(path: Path) -> Lab:
     content = yaml_file.load(path, "lab")
     if content["directory"] != path.parent.name:
         raise CannotDo(f"{path}: directory: '{content['directory']}' is not where the file is")
-    parts = tuple(
-        Part(**{key: _frozen(value) for key, value in part.items()})
-        for part in content.pop("parts")
-    )
+    parts = tuple(Part(**_frozen(part)) for part in content.pop("parts"))
     if len({part.id for part in parts}) < len(parts):
         raise CannotDo(f"{path}: parts: two parts have the same id")
     cluster = _cluster_view(path, content.pop("cluster", None))
     measured = _measured(path, content.pop("measurement"), parts)
-    plain = {key: _frozen(value) for key, value in content.items()}
-    return Lab(parts=parts, cluster=cluster, measurement=measured, **plain)
+    return Lab(parts=parts, cluster=cluster, measurement=measured, **_frozen(content))
 
 
 def _measured(
@@ -144,7 +141,7 @@ def _measured(
 ) -> Measured | None:
     if content is None:
         return None
-    measured = Measured(**{key: _frozen(value) for key, value in content.items()})
+    measured = Measured(**_frozen(content))
     if measured.part not in [part.id for part in parts]:
         raise CannotDo(f"{path}: measurement/part: there is no part '{measured.part}'")
     for victim in measured.victims:
@@ -156,17 +153,18 @@ def _measured(
 def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | None:
     if content is None:
         return None
-    shows = tuple(
-        Shown(**{key: _frozen(value) for key, value in shown.items()}) for shown in content["shows"]
-    )
+    shows = tuple(Shown(**_frozen(shown)) for shown in content["shows"])
     ready = content["ready"]
     if ready["name"] not in [shown.name for shown in shows]:
         raise CannotDo(f"{path}: cluster/ready: nothing shown has the name '{ready['name']}'")
     return ClusterView(shows, ready["name"], ready["is"], content.get("redis", False))
 
 
-def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever the schema allows
-    return tuple(value) if isinstance(value, list) else value
+def _frozen(content: dict[str, Any]) -> dict[str, Any]:
+    """The same with tuples for lists."""
+    return {
+        key: tuple(value) if isinstance(value, list) else value for key, value in content.items()
+    }
 
 
 def _check_needs(lab: Lab, by_id: dict[str, Lab]) -> None:

@@ -53,7 +53,7 @@ class Patched:
 
 @dataclass(frozen=True)
 class Alternative(Patched):
-    """Correct, and different: what a test or a bound must not hold against a student."""
+    """Correct and different from the reference: no test or bound may fail it."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from operator import attrgetter
 from typing import TypeVar
 
 from failslow import process
@@ -21,9 +22,9 @@ def run_all(
     jobs: Sequence[Job],
     work: Callable[[Job], Result],
     advance: Advance,
-    name_of: Callable[[Job], str],
+    name_of: Callable[[Job], str] = attrgetter("name"),
 ) -> list[Result]:
-    """Results in the order of `jobs`, not in the order of their ends.
+    """Results in the order of `jobs`, not in the order of their ends. `name_of` a job is shown.
 
     The first exception of a job is raised after the running jobs have ended; jobs that have not
     begun are dropped. On an interrupt all children are killed.

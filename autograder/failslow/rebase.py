@@ -50,14 +50,14 @@ class Result:
 
 
 def run(kit: Kit, revision: str) -> int:
-    """0 when all patches fit the reference now, 1 when some need a hand (they are named).
+    """0 when all patches fit the reference now, 1 when some have conflicts (they are named).
 
     `revision`: the commit whose reference the patches fit.
     """
     rebase = Rebase(kit, load_labs(kit), revision)
     found: list[Patched] = [*load_mutants(kit), *load_alternatives(kit)]
     with console.progress("Rebasing") as advance:
-        results = parallel.run_all(found, rebase.one, advance, lambda patched: patched.name)
+        results = parallel.run_all(found, rebase.one, advance)
     for result in results:
         if result.fate is Fate.REBASED:
             print(f"rebased {result.patched.name}")
@@ -144,7 +144,7 @@ def _fits_already(patched: Patched, new: Files) -> Result:
 
 
 def _merge(changed: bytes | None, base: bytes | None, new: bytes) -> bytes:
-    """`new` with what makes `changed` differ from `base`; conflict markers where both changed."""
+    """`new` with the difference of `changed` from `base`; conflict markers where both changed."""
     if changed is None or base is None or changed == base:
         return new
     with tempfile.TemporaryDirectory(prefix="failslow-merge-") as name:
@@ -169,7 +169,7 @@ def _conflict(patched: Patched, begun: Path, merged: Files) -> Result:
 
 
 def _rewrite(patched: Patched, new: Files, merged: Files) -> Result:
-    """Leaves a patch alone that gives the merged files as it is, if with other line numbers."""
+    """Leaves a patch unchanged that gives the merged files, even with other line numbers."""
     if new == merged:
         return Result(patched, Fate.BY_HAND, "the new reference has its change, too")
     with suppress(CannotDo):

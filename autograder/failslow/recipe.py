@@ -75,7 +75,7 @@ class Recipe:
 
 
 def given(target: str) -> str:
-    """The CMake target that builds what a submission's program of that name links."""
+    """The CMake target that builds the libraries of a submission's program of that name."""
     return f"{target}_given"
 
 

@@ -6,19 +6,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from failslow.grading import Grade, LabGrade, TestRow
+from failslow.measurement import scoring
 from failslow.measurement.explain import percent, seconds, size
 from failslow.measurement.measure import Measurement
-from failslow.measurement.scoring import (
-    CATCH_UP,
-    HELD_BYTES,
-    LATENCY_VS_DEAD,
-    MEAN_LATENCY,
-    P99,
-    THROUGHPUT,
-    THROUGHPUT_VS_DEAD,
-    Criterion,
-    Row,
-)
+from failslow.measurement.scoring import Criterion, Row
 from failslow.measurement.settings import FOLLOWER
 
 COLUMNS = (
@@ -114,14 +105,18 @@ def _figures(row: Row) -> list[str]:
     if row.error is not None:
         return ["error", *[""] * (len(COLUMNS) - 1)]
     by_name = {criterion.name: criterion for criterion in row.criteria}
-    p99, held, catch_up = by_name[P99], by_name[HELD_BYTES], by_name[CATCH_UP]
+    p99, held, catch_up = (
+        by_name[scoring.P99],
+        by_name[scoring.HELD_BYTES],
+        by_name[scoring.CATCH_UP],
+    )
     return [
-        _median_and_worst(by_name[THROUGHPUT]),
-        _median_and_worst(by_name[MEAN_LATENCY]),
+        _median_and_worst(by_name[scoring.THROUGHPUT]),
+        _median_and_worst(by_name[scoring.MEAN_LATENCY]),
         _marked(p99, f"{p99.value:.2f}x"),
         _marked(held, size(held.value)),
         _marked(catch_up, seconds(catch_up.value)),
-        f"{_median(by_name[THROUGHPUT_VS_DEAD])}\n{_median(by_name[LATENCY_VS_DEAD])}",
+        f"{_median(by_name[scoring.THROUGHPUT_VS_DEAD])}\n{_median(by_name[scoring.LATENCY_VS_DEAD])}",
         f"{_cell(row.realistic_throughput)}\n{_cell(row.realistic_latency)}",
     ]
 

@@ -75,10 +75,7 @@ def validated(content: dict[str, Any]) -> dict[str, Any]:
 def write(directory: Path, content: dict[str, Any]) -> Path:
     """Writes the file whole or not at all; CannotDo when the directory cannot be written."""
     path = directory / FILE_NAME
-    try:
-        atomic.write_text(path, as_text(content))
-    except OSError as error:
-        raise CannotDo(f"cannot write {path}: {error.strerror}") from error
+    atomic.write_text(path, as_text(content))
     return path
 
 

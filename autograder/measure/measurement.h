@@ -1,7 +1,7 @@
 // Measurement: one run of a subject under load, with some replicas slow, dead, or none.
 //
-// Runs with equal seeds are pairs: they are the same run until the fault begins, so they have the
-// same proposers and the same arrivals, and differ by the fault alone.
+// Two runs with the same seed are a pair. They are the same run until the fault begins. So they
+// have the same proposers and the same arrivals, and differ by the fault alone.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ class Measurement : private sim::Observer {
   void StartLoad();
   const testkit::LoadResult& load() const;
   void MeasureUnderFault(const std::vector<PeerId>& proposers);
-  // From the end of the fault until every replica has applied what was committed at that moment.
+  // From the end of the fault until every replica has applied the entries committed at that moment.
   void MeasureCatchUp();
   bool HaveAllApplied(std::uint64_t committed) const;
   std::string Problem() const;

@@ -28,7 +28,7 @@ RunOptions ParseRunOptions(int argc, char** argv) {
   app.add_option("--capacity", options.capacity, "operations per second")
       ->check(CLI::PositiveNumber);
   app.add_flag("--explain", options.explain, "add the proposers' waits");
-  app.add_flag("--history", options.history, "print what happened to stderr");
+  app.add_flag("--history", options.history, "print the history to stderr");
   app.parse(argc, argv);
   if (options.load != "capacity" && options.capacity <= 0) throw CLI::RequiredError("--capacity");
   return options;

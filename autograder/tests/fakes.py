@@ -13,6 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
+from failslow.compile import build_submission
 from failslow.kit import Kit, this_kit
 
 COMPILER = """
@@ -82,17 +85,17 @@ slow = options["fault"] not in ("none", "dead")
 if "METER_DIES" in behaviour and options["fault"] == "disk-slow":
     sys.exit(4)
 factor = 20 if slow and "WAITS_FOR_ALL" in behaviour else 1
-line = dict(throughput=2000.0 / factor, mean_ns=1000000 * factor, p50_ns=1, p99_ns=2000000 * factor,
+line = dict(throughput=2000.0 / factor, mean_ns=1000000 * factor, p99_ns=2000000 * factor,
             peak_held_bytes=1000, catch_up_ns=1000 if slow else None, completed=100, crossings=500,
-            ack_cv=0.01, trace_hash="ab" + options["seed"], error=None)
+            trace_hash="ab" + options["seed"], error=None)
 if "MISBEHAVES" in behaviour:
     line["error"] = "replica 1 died"
 if "explain" in options:
     line["waits"] = [
         dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],
-             count=9, total_ns=10**12, max_ns=1),
+             count=9, total_ns=10**12),
         dict(replica=0, coroutine="replicate", event="AppendEntries", needed=1, total=1, peers=[2],
-             count=412, total_ns=2 * 10**9 * factor, max_ns=10**9)]
+             count=412, total_ns=2 * 10**9 * factor)]
 print(json.dumps(line))
 """
 
@@ -189,8 +192,24 @@ def write_test_binary(path: Path, tests: list[dict[str, object]]) -> Path:
     return write_program(path, TEST_BINARY.format(tests=repr(tests)))
 
 
+def build_fakes(monkeypatch: pytest.MonkeyPatch, user: str, body_of: Callable[[str], str]) -> None:
+    """What the module `user` builds of a submission becomes a fake program, with a body by its
+    name. Its own text tells it how the submission wants to behave."""
+
+    def build(*arguments: object) -> Path:
+        programs = build_submission(*arguments)
+        for program in programs.iterdir():
+            text = program.read_text()
+            if not text.startswith("#!"):
+                words = "".join(f"# {line}\n" for line in text.splitlines())
+                write_program(program, body_of(program.name) + words)
+        return programs
+
+    monkeypatch.setattr(f"{user}.build_submission", build)
+
+
 def write_submission(tree: Path, lab1: str = "", lab2: str | None = None) -> Path:
-    """A submission whose sources say how to behave. Without `lab2` it holds lab 1 only."""
+    """A submission whose sources contain its behaviour. Without `lab2` it holds lab 1 only."""
     lab1_directory = tree / "lab1-quorum-event"
     lab1_directory.mkdir(parents=True)
     (lab1_directory / "quorum_event.h").write_text("// header\n")
@@ -235,7 +254,7 @@ def write_reply(
     links: dict[str, dict[str, str]],
     objects: Sequence[str] = (),
 ) -> None:
-    """What CMake's file API would tell of programs with the driver as their one given source.
+    """CMake's file API for programs with the driver as their one given source.
 
     `links`: by program, the words of its link command and their roles. `objects`: of each program.
     """

@@ -5,6 +5,12 @@ import random
 from pathlib import Path
 from typing import Any
 
+from failslow.labs import Shown
+
+SHOWS = (
+    Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),
+    Shown("commit", kind=2, value=0),
+)
 US = 1000
 METHODS = {1: "RequestVote", 2: "AppendEntries"}
 

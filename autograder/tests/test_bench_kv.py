@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from failslow.bench import clocks, kv, load, redis_load, servers
-from failslow.bench.figures import Figure
 from failslow.bench.redis_load import Commands
 from failslow.bench.servers import Servers
 from failslow.cluster.metrics import Metrics
@@ -18,6 +17,8 @@ from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 from failslow.labs import ClusterView, load_labs
 from fakes import write_program
+from running import Expect
+from test_bench import verdicts
 
 HEADER = (
     '"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms",'
@@ -40,13 +41,9 @@ def results(ours: float, theirs: float | None = None) -> kv.Results:
 
 def puts(**by_system: float) -> kv.PutResults:
     return {
-        system: load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0, 0.1)
+        system: load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0.1, 1.0)
         for system, rate in by_system.items()
     }
-
-
-def verdicts(figures: list[Figure]) -> dict[str, bool]:
-    return {figure.name: figure.passed for figure in figures if figure.bar is not None}
 
 
 def test_a_table_is_read_by_the_names_of_its_columns() -> None:
@@ -78,7 +75,7 @@ def test_a_table_that_says_nothing_is_refused(text: str) -> None:
 
 @pytest.fixture
 def redis_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program to be written there runs as redis-benchmark, on whatever core."""
+    """The path of a program that runs as redis-benchmark, on any core."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(redis_load, "pinned", lambda _core, argv: argv)
     monkeypatch.setattr(clocks, "CORES", ("cpu0",))
@@ -209,13 +206,8 @@ def test_a_package_that_cannot_be_fetched_is_named(
     ],
 )
 def test_a_peer_that_there_is_not_is_refused(
-    run_kit,  # noqa: ANN001
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    arguments: tuple[str, ...],
-    complaint: str,
+    expect: Expect, tmp_path: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
-    assert run_kit("bench", *arguments, "--out", tmp_path / "out") == 2
-    error = capsys.readouterr().err
-    assert complaint in error and error.count("\n") == 1
+    said = expect(2, "bench", *arguments, "--out", tmp_path / "out")
+    assert complaint in said.reason and said.err.count("\n") == 1
     assert not (tmp_path / "out").exists()

@@ -9,7 +9,6 @@ import pytest
 from failslow.check import command, grades, junit, matrix, mutants, mutants_report, seeds
 from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context, Counts, Step
-from failslow.cli import main
 from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, TestRow
 from failslow.gtest import GradedTest
@@ -17,6 +16,7 @@ from failslow.kit import Kit
 from failslow.labs import load_labs
 from failslow.mutants import Mutant
 from fakes import SUITES, graded, write_patch, write_test_binary
+from running import Expect
 
 
 def row(test_id: str, passed: bool) -> TestRow:
@@ -207,21 +207,9 @@ def write_mutant(kit: Kit, name: str, caught_by: str, behaviour: str) -> Path:
     return write_patch(kit.mutants / "lab1" / f"{name}.patch", header, behaviour)
 
 
-@pytest.fixture
-def built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("failslow.cmake.build", lambda kit, targets: None)
-
-
-def check_mutants(kit: Kit, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
-    code = main(["check", "--mutants", *more], kit)
-    return code, capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("built")
-def test_mutants_as_a_table(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mutants_as_a_table(kit: Kit, expect: Expect) -> None:
     write_mutant(kit, "nests", "Secret.Nesting", "FAIL:Secret.Nesting")
-    code, out = check_mutants(kit, capsys)
-    assert code == 0
+    out = expect(0, "check", "--mutants").out
     assert "Does [wrong] nests." in out
     assert "1 mutants, 1 caught" in out
     assert "Every hidden test is failed by a mutant." in out
@@ -231,8 +219,7 @@ def test_mutants_as_a_table(kit: Kit, capsys: pytest.CaptureFixture[str]) -> Non
     write_mutant(kit, "stale", "Quorum.Late", "")
     stale = kit.mutants / "lab1" / "stale.patch"
     stale.write_text(stale.read_text().replace("-// ", "-// other"))
-    code, out = check_mutants(kit, capsys)
-    assert code == 1
+    out = expect(1, "check", "--mutants").out
     for line in (
         "- mutant lab1/lives is not caught by Quorum.Late",
         "- mutant lab1/ruins does not pass Quorum.Votes",
@@ -242,12 +229,10 @@ def test_mutants_as_a_table(kit: Kit, capsys: pytest.CaptureFixture[str]) -> Non
         assert line in out
 
 
-@pytest.mark.usefixtures("built")
-def test_mutants_as_json(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mutants_as_json(kit: Kit, expect: Expect) -> None:
     write_mutant(kit, "late", "Quorum.Late", "FAIL:Quorum.Late")
-    code, out = check_mutants(kit, capsys, "--json")
-    assert code == 1, "no mutant fails the hidden test"
-    assert json.loads(out) == {
+    said = expect(1, "check", "--mutants", "--json")
+    assert json.loads(said.out) == {
         "mutants": [
             {
                 "name": "lab1/late",
@@ -275,11 +260,6 @@ def test_the_table_names_the_first_of_the_failed_tests() -> None:
     columns = [list(column.cells) for column in mutants_report.table(shown).columns]
     assert columns[1] == ["\n".join(caught_by), "A.Test0", f"A.\n{40 * 'x'}"]
     assert columns[2] == ["5: these", "5:\nA.Test0\nA.Test1\nA.Test2\n...", "none"]
-
-
-def test_json_goes_with_mutants(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", "--json"], kit) == 2
-    assert "--json goes with --mutants" in capsys.readouterr().err
 
 
 def test_an_alternative_must_get_full_marks(kit: Kit, tmp_path: Path) -> None:

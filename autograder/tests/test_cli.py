@@ -6,109 +6,95 @@ from pathlib import Path
 
 import pytest
 
-from failslow import compile as compile_module
 from failslow.kit import Kit
-from fakes import write_submission
+from fakes import SUITES, TEST_BINARY, build_fakes, write_program, write_submission
+from running import Expect
 
-RunKit = Callable[..., int]
+Mine = Callable[..., Path]
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
-        ["frobnicate"],
-        ["grade"],
-        ["grade", "nowhere"],
-        ["grade", ".", "--lab", "lab9"],
-        ["grade", ".", "--seeds", "0"],
-        ["grade", ".", "--seeds", "many"],
-        ["test"],
-        ["test", "lab9"],
-        ["test", "lab1", "nowhere"],
-        ["replay", "lab1"],
-        ["bench", "everything"],
-        ["bench", "sim"],
+        "",
+        "frobnicate",
+        "grade",
+        "grade nowhere",
+        "grade . --lab lab9",
+        "grade . --seeds 0",
+        "grade . --seeds many",
+        "test",
+        "test lab9",
+        "test lab1 nowhere",
+        "replay lab1",
+        "check --json",
+        "bench everything",
+        "bench sim",
+        "cluster",
+        "cluster frobnicate",
+        "cluster up nowhere",
+        "cluster up --lab lab9",
+        "cluster up --replicas 4",
+        "cluster up --port many",
+        "cluster kill",
+        "cluster kill one",
+        "cluster logs --data nowhere",
+        "site",
+        "site sell",
+        "site serve --port x",
+        "site serve --port 0",
     ],
 )
-def test_wrong_input_is_one_line_and_exit_2(
-    run_kit: RunKit, capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
-    assert run_kit(*arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1
-    assert captured.err.startswith("kit: ")
+def test_wrong_input_is_one_line_and_exit_2(expect: Expect, arguments: str) -> None:
+    said = expect(2, *arguments.split())
+    assert said.out == ""
+    assert said.err == f"{said.reason}\n"
 
 
 @pytest.fixture
-def sims(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> Kit:
-    """Makes linking a simulation write a fake test binary that holds the submission's words."""
-    from fakes import SUITES, TEST_BINARY, write_program
-
-    real = compile_module.build_submission
-
-    def build(*arguments: object) -> Path:
-        programs = real(*arguments)
-        for program in programs.iterdir():
-            words = "".join(f"# {line}\n" for line in program.read_text().splitlines())
-            tests = SUITES[program.name.removesuffix("_sim")]
-            if not program.read_text().startswith("#!"):
-                write_program(program, TEST_BINARY.format(tests=repr(tests)) + words)
-        return programs
-
-    monkeypatch.setattr("failslow.commands.sims.build_submission", build)
-    return kit
+def mine(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mine:
+    """Writes a submission that behaves as told in simulation."""
+    build_fakes(
+        monkeypatch,
+        "failslow.commands.sims",
+        lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
+    )
+    return lambda behaviour="": write_submission(tmp_path / "mine", behaviour)
 
 
-def test_public_tests_pass(sims: Kit, run_kit: RunKit, tmp_path: Path) -> None:
-    assert run_kit("test", "lab1", write_submission(tmp_path / "mine")) == 0
+def test_public_tests_pass(expect: Expect, mine: Mine) -> None:
+    expect(0, "test", "lab1", mine())
 
 
-def test_a_failure_tells_what_happened_and_how_to_replay(
-    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tree = write_submission(tmp_path / "mine", "FAIL:Quorum.Late")
-    assert run_kit("test", "lab1", tree) == 1
-    out = capsys.readouterr().out.replace("\n", " ")
+def test_a_failure_tells_what_happened_and_how_to_replay(expect: Expect, mine: Mine) -> None:
+    out = expect(1, "test", "lab1", mine("FAIL:Quorum.Late")).out.replace("\n", " ")
     assert "happened: 1 vote" in out
     assert "2 vote" in out
     assert "./kit replay lab1 Quorum.Late --seed 7" in out
     assert "1 of 2 public tests passed" in out
 
 
-def test_a_crash_in_simulation_is_a_failed_test(
-    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tree = write_submission(tmp_path / "mine", "SEGFAULT:Quorum.Late")
-    assert run_kit("test", "lab1", tree) == 1
-    assert "killed by SIGSEGV" in capsys.readouterr().out
+def test_a_crash_in_simulation_is_a_failed_test(expect: Expect, mine: Mine) -> None:
+    assert "killed by SIGSEGV" in expect(1, "test", "lab1", mine("SEGFAULT:Quorum.Late")).out
 
 
 def test_replay_prints_the_history_with_the_seed(
-    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    expect: Expect, mine: Mine, tmp_path: Path
 ) -> None:
-    tree = write_submission(tmp_path / "mine")
-    out = tmp_path / "out"
-    assert run_kit("replay", "lab1", "Quorum.Votes", tree, "--seed", 42, "--out", out) == 0
-    captured = capsys.readouterr()
-    assert captured.out == "1 start\n2 vote\n3 end\n"
-    assert "seed 42" in captured.err
-    assert run_kit("replay", "lab1", "No.Such", tree, "--out", out) == 2
+    more = (mine(), "--out", tmp_path / "out")
+    said = expect(0, "replay", "lab1", "Quorum.Votes", *more, "--seed", 42)
+    assert said.out == "1 start\n2 vote\n3 end\n"
+    assert "seed 42" in said.err
+    expect(2, "replay", "lab1", "No.Such", *more)
 
 
 @pytest.mark.parametrize("behaviour", ["FAIL:Quorum.Late", "SEGFAULT:Quorum.Late"])
 def test_replay_draws_what_was_recorded_of_a_failure(
-    sims: Kit,
-    run_kit: RunKit,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    behaviour: str,
+    expect: Expect, mine: Mine, tmp_path: Path, behaviour: str
 ) -> None:
-    tree = write_submission(tmp_path / "mine", behaviour)
     out = tmp_path / "out"
-    assert run_kit("replay", "lab1", "Quorum.Late", tree, "--out", out) == 1
-    assert str(out / "replay.html") in capsys.readouterr().err
+    said = expect(1, "replay", "lab1", "Quorum.Late", mine(behaviour), "--out", out)
+    assert str(out / "replay.html") in said.err
     text = (out / "replay.html").read_text()
     assert "Quorum.Late failed" in text
     assert "\\u003c/script> votes" in text
@@ -116,40 +102,31 @@ def test_replay_draws_what_was_recorded_of_a_failure(
 
 
 def test_replay_draws_nothing_of_a_test_without_a_cluster(
-    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    expect: Expect, mine: Mine, tmp_path: Path
 ) -> None:
-    tree = write_submission(tmp_path / "mine", "UNRECORDED:Quorum.Votes")
-    out = tmp_path / "out"
-    assert run_kit("replay", "lab1", "Quorum.Votes", tree, "--out", out) == 0
-    assert "replay.html" not in capsys.readouterr().err
+    tree, out = mine("UNRECORDED:Quorum.Votes"), tmp_path / "out"
+    assert "replay.html" not in expect(0, "replay", "lab1", "Quorum.Votes", tree, "--out", out).err
     assert not out.exists()
 
 
 def test_an_instructor_replays_a_hidden_test_by_its_name(
-    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    expect: Expect, mine: Mine, tmp_path: Path
 ) -> None:
-    tree = write_submission(tmp_path / "mine", "FAIL:Secret.Nesting")
-    out = tmp_path / "out"
-    assert run_kit("replay", "lab1", "Secret.Nesting", tree, "--out", out) == 1
+    tree, out = mine("FAIL:Secret.Nesting"), tmp_path / "out"
+    expect(1, "replay", "lab1", "Secret.Nesting", tree, "--out", out)
     assert "Secret.Nesting failed" in (out / "replay.html").read_text()
-    assert run_kit("test", "lab1", tree) == 0
-    assert "Secret" not in capsys.readouterr().out
+    assert "Secret" not in expect(0, "test", "lab1", tree).out
 
 
-def test_replay_writes_into_directories_only(
-    sims: Kit, run_kit: RunKit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tree = write_submission(tmp_path / "mine")
+def test_replay_writes_into_directories_only(expect: Expect, mine: Mine, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("kept")
-    assert run_kit("replay", "lab1", "Quorum.Votes", tree, "--out", file) == 2
-    assert capsys.readouterr().err == f"kit: --out: {file} is not a directory\n"
+    said = expect(2, "replay", "lab1", "Quorum.Votes", mine(), "--out", file)
+    assert said.err == f"kit: --out: {file} is not a directory\n"
     assert file.read_text() == "kept"
 
 
-def test_bench_reads_the_programs(kit: Kit, run_kit: RunKit, tmp_path: Path, capsys) -> None:  # noqa: ANN001
-    from fakes import write_program
-
+def test_bench_reads_the_programs(expect: Expect, kit: Kit, tmp_path: Path) -> None:
     line = {"name": "echo", "value": 2e6, "unit": "events/s", "at_least": 1e6}
     write_program(kit.binary("bench_sim"), f"print({json.dumps(line)!r})")
     times = [
@@ -159,10 +136,8 @@ def test_bench_reads_the_programs(kit: Kit, run_kit: RunKit, tmp_path: Path, cap
     for name in ("bench_core", "bench_quorum"):
         write_program(kit.binary(name), f"print({json.dumps({'benchmarks': times})!r})")
     out = ("--out", tmp_path / "out")
-    assert run_kit("bench", "sim", *out) == 0
-    assert run_kit("bench", "sim", "--versus", "etcd", *out) == 2
-    capsys.readouterr()
-    assert run_kit("bench", "core", "--json", *out) == 1
-    figures = json.loads(capsys.readouterr().out)
+    expect(0, "bench", "sim", *out)
+    expect(2, "bench", "sim", "--versus", "etcd", *out)
+    figures = json.loads(expect(1, "bench", "core", "--json", *out).out)
     assert [figure["passed"] for figure in figures] == [True, True, False]
     assert (tmp_path / "out" / "index.html").is_file()

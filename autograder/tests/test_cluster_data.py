@@ -1,14 +1,13 @@
-"""The data directories of `kit cluster`: whose they are, what they hold, and how one is named."""
+"""The data directories of `kit cluster`: their owners, their contents, and their names."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from clusters import RunKit, error_line, pids
-from failslow.cluster import place
+from failslow.cluster import place, replica_processes
 from failslow.cluster.layout import Layout
 from failslow.kit import Kit
+from running import Cluster, Expect
 
 
 @pytest.mark.parametrize(
@@ -21,102 +20,75 @@ from failslow.kit import Kit
     ],
 )
 def test_what_does_not_fit_the_data_is_refused(
-    up: RunKit,
-    run_kit: RunKit,
-    data: Path,
-    arguments: list[str],
-    complaint: str,
-    capsys: pytest.CaptureFixture[str],
+    cluster: Cluster, arguments: list[str], complaint: str
 ) -> None:
-    assert up() == 0
-    assert run_kit("cluster", "down", "--data", data) == 0
-    before = (data / "cluster.json").read_text()
-    capsys.readouterr()
-    assert up("", *arguments) == 2
-    assert complaint in error_line(capsys)
-    assert (data / "cluster.json").read_text() == before
+    cluster.up()
+    cluster.expect(0, "down")
+    before = (cluster.data / "cluster.json").read_text()
+    assert complaint in cluster.up("", *arguments, code=2).reason
+    assert (cluster.data / "cluster.json").read_text() == before
 
 
-def test_data_of_another_lab_is_refused(
-    up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert up() == 0
-    assert run_kit("cluster", "down", "--data", data) == 0
-    state = json.loads((data / "cluster.json").read_text())
-    (data / "cluster.json").write_text(json.dumps({**state, "lab": "lab3"}))
-    assert up() == 2
-    assert "holds data of lab3, not of lab2" in error_line(capsys)
+def test_data_of_another_lab_is_refused(cluster: Cluster) -> None:
+    cluster.up()
+    cluster.expect(0, "down")
+    file = cluster.data / "cluster.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "lab": "lab3"}))
+    assert "holds data of lab3, not of lab2" in cluster.up(code=2).reason
 
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"lab": "lab2"}', "[]"])
-def test_a_damaged_state_is_said_in_one_line(
-    up: RunKit, run_kit: RunKit, data: Path, text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert up() == 0
-    (data / "cluster.json").write_text(text)
-    assert run_kit("cluster", "status", "--data", data) == 2
-    assert str(data / "cluster.json") in error_line(capsys)
-    assert run_kit("cluster", "down", "--data", data) == 0
-    assert pids(data) == []
+def test_a_damaged_state_is_said_in_one_line(cluster: Cluster, text: str) -> None:
+    cluster.up()
+    (cluster.data / "cluster.json").write_text(text)
+    assert str(cluster.data / "cluster.json") in cluster.expect(2, "status").reason
+    cluster.expect(0, "down")
+    assert cluster.pids() == []
 
 
-def test_a_directory_of_somebody_else_is_left_alone(
-    up: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data.mkdir()
-    (data / "thesis.tex").write_text("years of work")
-    assert up() == 2
-    assert "is not empty and holds no cluster" in error_line(capsys)
-    assert [path.name for path in data.iterdir()] == ["thesis.tex"]
+def test_a_directory_of_somebody_else_is_left_alone(cluster: Cluster) -> None:
+    cluster.data.mkdir()
+    (cluster.data / "thesis.tex").write_text("years of work")
+    assert "is not empty and holds no cluster" in cluster.up(code=2).reason
+    assert [path.name for path in cluster.data.iterdir()] == ["thesis.tex"]
 
 
-def test_a_file_is_no_data_directory(
-    up: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data.write_text("")
-    assert up() == 2
-    assert "is not a directory" in error_line(capsys)
+def test_a_file_is_no_data_directory(cluster: Cluster) -> None:
+    cluster.data.write_text("")
+    assert "is not a directory" in cluster.up(code=2).reason
 
 
-def test_code_that_does_not_compile_leaves_nothing(
-    up: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert up("SYNTAX") == 2
-    assert "does not compile: lab2-raft/raft.cc:3:1: error" in error_line(capsys)
-    assert not data.exists()
+def test_code_that_does_not_compile_leaves_nothing(cluster: Cluster) -> None:
+    reason = cluster.up("SYNTAX", code=2).reason
+    assert "does not compile: lab2-raft/raft.cc:3:1: error" in reason
+    assert not cluster.data.exists()
 
 
-def test_two_commands_do_not_work_in_one_directory(
-    up: RunKit, run_kit: RunKit, data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert up() == 0
-    with place.locked(Layout(data)):
-        assert run_kit("cluster", "down", "--data", data) == 2
-    assert "another ./kit cluster is at work" in error_line(capsys)
-    assert len(pids(data)) == 3
+def test_two_commands_do_not_work_in_one_directory(cluster: Cluster) -> None:
+    cluster.up()
+    with place.locked(Layout(cluster.data)):
+        assert "another ./kit cluster is at work" in cluster.expect(2, "down").reason
+    assert len(cluster.pids()) == 3
 
 
-def test_the_only_cluster_of_the_checkout_needs_no_name(
-    kit: Kit, data: Path, run_kit: RunKit, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_kit("cluster", "status") == 2
-    assert "there is no cluster under" in error_line(capsys)
-    assert run_kit("cluster", "down") == 0
-    assert run_kit("cluster", "up") == 0
-    assert len(pids(kit.root / "out" / "cluster" / "lab2")) == 3
-    assert run_kit("cluster", "status") == 0
-    assert run_kit("cluster", "down") == 0
-    assert run_kit("cluster", "status") == 2
+@pytest.mark.usefixtures("data")
+def test_the_only_cluster_of_the_checkout_needs_no_name(kit: Kit, expect: Expect) -> None:
+    assert "there is no cluster under" in expect(2, "cluster", "status").reason
+    expect(0, "cluster", "down")
+    expect(0, "cluster", "up")
+    assert len(replica_processes.find(kit.root / "out" / "cluster" / "lab2")) == 3
+    expect(0, "cluster", "status")
+    expect(0, "cluster", "down")
+    expect(2, "cluster", "status")
 
 
+@pytest.mark.usefixtures("data")
 def test_one_of_several_clusters_must_be_named_unless_only_it_runs(
-    kit: Kit, data: Path, run_kit: RunKit, capsys: pytest.CaptureFixture[str]
+    kit: Kit, expect: Expect
 ) -> None:
     other = kit.root / "out" / "cluster" / "other"
-    assert run_kit("cluster", "up") == 0
-    assert run_kit("cluster", "up", "--data", other) == 0
-    capsys.readouterr()
-    assert run_kit("cluster", "down") == 2
-    assert "say which with --data" in error_line(capsys)
-    assert run_kit("cluster", "down", "--data", other) == 0
-    assert run_kit("cluster", "status") == 0
+    expect(0, "cluster", "up")
+    expect(0, "cluster", "up", "--data", other)
+    assert "say which with --data" in expect(2, "cluster", "down").reason
+    expect(0, "cluster", "down", "--data", other)
+    expect(0, "cluster", "status")

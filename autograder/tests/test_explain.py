@@ -7,11 +7,11 @@ from failslow.measurement.explain import Explained, costly_wait, sentence
 from failslow.measurement.runs import LATENCY, LOW_JITTER, SATURATED
 from test_scoring import BASE, SETTINGS, judged
 
-ALONE = Wait(0, "replicate", "AppendEntries", 1, 1, (2,), 412, 38_000_000_000, 10**9)
-QUORUM = Wait(0, "commit", "quorum", 2, 3, (), 9, 10**12, 10**9)
-ALL = Wait(0, "replicate", "quorum", 3, 3, (), 5, 10**10, 10**9)
-REPAIR = Wait(0, "catch-up", "AppendEntries", 1, 1, (2,), 10, 10**13, 10**12)
-LINGER = Wait(0, "replicate", "and", 2, 2, (), 400, 10**13, 10**12)
+ALONE = Wait(0, "replicate", "AppendEntries", 1, 1, (2,), 412, 38_000_000_000)
+QUORUM = Wait(0, "commit", "quorum", 2, 3, (), 9, 10**12)
+ALL = Wait(0, "replicate", "quorum", 3, 3, (), 5, 10**10)
+REPAIR = Wait(0, "catch-up", "AppendEntries", 1, 1, (2,), 10, 10**13)
+LINGER = Wait(0, "replicate", "and", 2, 2, (), 400, 10**13)
 
 
 def explained(*waits: Wait, before: tuple[Wait, ...] | None = None) -> Explained:

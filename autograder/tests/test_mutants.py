@@ -1,4 +1,4 @@
-"""Mutants and alternatives: what their headers may say, and how they follow the reference."""
+"""Mutants and alternatives: the rules for their headers, and how they follow the reference."""
 
 import subprocess
 from pathlib import Path
@@ -92,7 +92,7 @@ class Course:
         self.commit()
 
     def change_reference(self, changes: dict[int, str]) -> None:
-        """Line numbers and what stands there in place of the line."""
+        """Line numbers, and the text that replaces each line."""
         lines = [changes.get(number, line) for number, line in enumerate(LINES, start=1)]
         self._file.write_text("".join(lines))
 

@@ -10,16 +10,11 @@ from urllib.parse import unquote
 import pytest
 
 from failslow.errors import CannotDo
-from failslow.labs import Shown
 from failslow.replay import page, recording, trace
 from failslow.replay.recording import Message, World
 from failslow.replay.rows import rows_of
-from recordings import Recording, large
+from recordings import SHOWS, Recording, large
 
-SHOWS = (
-    Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),
-    Shown("commit", kind=2, value=0),
-)
 SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, ("a < b",))
 
 

@@ -6,15 +6,10 @@ from typing import Any, Literal
 
 import pytest
 
-from failslow.labs import Shown
 from failslow.replay import page, recording
 from failslow.site import browser
-from recordings import Recording, large
+from recordings import SHOWS, Recording, large
 
-SHOWS = (
-    Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),
-    Shown("commit", kind=2, value=0),
-)
 FAILURE = "Expected: <b>is sound</b>"
 SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
 ROUNDS = 2500
@@ -22,7 +17,7 @@ MESSAGES = ROUNDS * 4 * 2
 
 PAGE_WIDTHS = (1280, 390)
 
-# Acts, then lets the page draw and list what is in view.
+# Acts, then lets the page draw and list the visible items.
 ACT = """
 (async () => {
   const key = (k) => document.activeElement.dispatchEvent(

@@ -15,12 +15,10 @@ from failslow.measurement.settings import Bounds, Settings
 BASE = Sample(
     throughput=2000.0,
     mean_ns=1_000_000,
-    p50_ns=900_000,
     p99_ns=2_000_000,
     peak_held_bytes=1000,
     catch_up_ns=1000,
     completed=100,
-    ack_cv=0.01,
     trace_hash="",
 )
 SETTINGS = Settings(

@@ -1,20 +1,19 @@
 """`kit site` against a small checkout, with the real MkDocs; and the checks around it."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from failslow import process
 from failslow.check import site as check
+from failslow.cli import main
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 from failslow.site import build, hooks
+from running import Expect
 
-RunKit = Callable[..., int]
-
-# The handbook's own plugins and hooks, without what a small site needs no more.
+# The handbook's own plugins and hooks, without those that a small site does not need.
 CONFIG = f"""INHERIT: {this_kit().site / "mkdocs.yml"}
 theme: {{custom_dir: {this_kit().site / "overrides"}}}
 hooks: [{Path(hooks.__file__)}]
@@ -46,12 +45,10 @@ def handbook(kit: Kit) -> Kit:
     return kit
 
 
-def test_builds_and_says_where(
-    handbook: Kit, run_kit: RunKit, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_kit("site", "build") == 0
+def test_builds_and_says_where(handbook: Kit, expect: Expect) -> None:
+    said = expect(0, "site", "build")
     start = handbook.handbook / "index.html"
-    assert capsys.readouterr().out == f"The handbook's start page: {start}\n"
+    assert said.out == f"The handbook's start page: {start}\n"
     assert 'href="reference/thing.html#Thing"' in start.read_text()
     assert '<a href="0001-a.html">0001</a> We decide (superseded)' in start.read_text()
     assert (handbook.handbook / "reference" / "thing.html").is_file()
@@ -69,16 +66,14 @@ def test_builds_and_says_where(
     ],
 )
 def test_an_error_is_shown_and_the_old_pages_stay(
-    handbook: Kit, run_kit: RunKit, capsys: pytest.CaptureFixture[str], page: str, says: str
+    handbook: Kit, expect: Expect, page: str, says: str
 ) -> None:
-    assert run_kit("site", "build") == 0
+    expect(0, "site", "build")
     before = (handbook.handbook / "index.html").read_text()
     (handbook.site / "docs" / "index.md").write_text(f"# Start\n\n{page}\n")
-    capsys.readouterr()
-    assert run_kit("site", "build") == 1
-    captured = capsys.readouterr()
-    assert says in captured.err
-    assert captured.out == ""
+    said = expect(1, "site", "build")
+    assert says in said.err
+    assert said.out == ""
     assert (handbook.handbook / "index.html").read_text() == before
 
 
@@ -87,24 +82,6 @@ def test_without_mkdocs_it_cannot(handbook: Kit, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(build.process, "run", lambda *_, **__: missing)
     with pytest.raises(CannotDo, match="MkDocs gave no site"):
         build.build(handbook)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["site"],
-        ["site", "sell"],
-        ["site", "serve", "--port", "x"],
-        ["site", "serve", "--port", "0"],
-    ],
-)
-def test_wrong_input_is_one_line_and_exit_2(
-    run_kit: RunKit, capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
-    assert run_kit(*arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1
 
 
 def test_complaints_of_mkdocs_are_told_with_what_belongs_to_them() -> None:
@@ -153,12 +130,10 @@ def test_a_handout_without_a_page_is_noticed(handbook: Kit) -> None:
     assert any("<details markdown>" in problem for problem in problems)
 
 
-def test_the_table_of_commands_names_every_command(
-    run_kit: RunKit, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_table_of_commands_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     """README's, which the start page shows, too."""
     with pytest.raises(SystemExit):
-        run_kit("--help")
+        main(["--help"])
     names = re.findall(r"^    (\w+)  ", capsys.readouterr().out, re.M)
     readme = (this_kit().root / "README.md").read_text()
     table = readme.partition("[start:commands]")[2].partition("[end:commands]")[0]

@@ -102,7 +102,7 @@ struct Append {
   MSGPACK_DEFINE(term, entries)
 };
 
-// A request with that many commands of 100 bytes, there and back.
+// Encodes and decodes a request whose number of commands is the range; each has 100 bytes.
 void FrameEncodeDecode(benchmark::State& state) {
   Append request;
   request.term = 3;

@@ -1,11 +1,12 @@
-// RPC between two processes on the loopback, each a whole replica. One iteration is one call: a
-// request of 100 bytes, served by a coroutine of its own and answered with as many, waited for by
-// one of `outstanding` coroutines. Both processes share a core (cores:1) or have one each
+// RPC between two processes on the loopback, each a whole replica. One iteration is one call. It is
+// a request of 100 bytes, served by a coroutine of its own, with a reply of 100 bytes. One of
+// `outstanding` coroutines waits for it. Both processes share a core (cores:1) or have one each
 // (cores:2).
 //
-// kernel_ping_pong is the same exchange without us: blocking sockets, one string of bytes there and
-// back. With one call outstanding nothing that sleeps while it waits can be faster. In a virtual
-// machine most of it is the wake-up of the other core, which is why sharing a core is quicker then.
+// kernel_ping_pong is the same exchange without the kit: blocking sockets, one string of bytes
+// there and back. With one outstanding call no program that sleeps while it waits can be faster. In
+// a virtual machine most of the time is the wake-up of the other core. Therefore a shared core is
+// quicker there.
 #include <benchmark/benchmark.h>
 #include <poll.h>
 #include <sched.h>

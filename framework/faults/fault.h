@@ -1,7 +1,7 @@
 // A fault is a typed value: a kind, an amount, the replicas it hits, a start and a duration.
 //
-// A plan is an explicit list of faults, never draws from a random stream. Removing a fault from a
-// plan changes nothing but that fault, so a failing plan can be minimised one fault at a time.
+// A plan is an explicit list of faults, never draws from a random stream. The removal of a fault
+// changes no other fault, so a failing plan can be minimised one fault at a time.
 #pragma once
 
 #include <compare>

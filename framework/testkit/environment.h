@@ -1,4 +1,4 @@
-// Environment: what the command line of a test binary said, and where its replicas come from.
+// Environment: the command line of a test binary, and the source of its replicas.
 //
 // One source of tests makes two binaries. The `_sim` one links the code under test and runs it in
 // the same process; the `_sealed` one links none and runs each replica as a process of its own.
@@ -30,7 +30,8 @@ Environment& TheEnvironment();
 // null, or it outlives the replicas; it hears nothing of sealed ones.
 sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr);
 
-// Throws std::invalid_argument, in one line, if the environment lacks what this binary needs.
+// Throws std::invalid_argument, in one line, if the environment lacks a setting that this binary
+// needs.
 void CheckEnvironment(const Environment& environment);
 
 // A graded test's metadata, as `--list-graded` prints it.
@@ -38,7 +39,7 @@ struct GradedTest {
   std::string name;  // Suite.Name
   std::string part;  // of lab.yaml
   int points = 0;
-  std::string property;  // one sentence: what must hold
+  std::string property;  // one sentence: the property that must hold
   bool hidden = false;
 };
 
@@ -51,7 +52,8 @@ const std::vector<GradedTest>& GradedTests();
 #define FAILSLOW_HIDDEN false
 #endif
 
-// A GoogleTest test that carries points, and a sentence that a student who fails it is shown.
+// A GoogleTest test with points, and with a sentence that the report shows to a student who fails
+// it.
 #define GRADED_TEST(suite, name, part, points, property)                \
   [[maybe_unused]] static const bool suite##_##name##_is_graded =       \
       ::depfast::testkit::RegisterGraded(                               \

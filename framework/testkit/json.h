@@ -5,8 +5,8 @@
 
 namespace depfast::testkit {
 
-// `text` as a JSON string, quotes included. Bytes that are not printable ASCII are escaped, so the
-// result is valid whatever the bytes are.
+// `text` as a JSON string with quotes. Bytes that are not printable ASCII are escaped, so the
+// result is valid for any bytes.
 std::string JsonString(std::string_view text);
 
 }  // namespace depfast::testkit

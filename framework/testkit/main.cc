@@ -47,7 +47,7 @@ void AddFlags(CLI::App& app, Environment& environment, bool& list) {
       ->check(CLI::Range(0, 255));
   app.add_option("--history", environment.history, "a file for the numbered history");
   app.add_option("--trace", environment.trace, "a file for a line per crossing of the Host");
-  app.add_option("--record", environment.record, "a file for what the replay page draws");
+  app.add_option("--record", environment.record, "the file for the recording of the replay page");
 }
 
 }  // namespace

@@ -1,26 +1,26 @@
-// Recorder: writes down what happens in a cluster, for `kit replay` to draw.
+// Recorder: writes down the events of a cluster, for `kit replay` to draw.
 //
-// A line of JSON for each thing that happens, in the order in which it does, so that the record of
-// a run that crashes or hangs is good up to there. Times are in nanoseconds; `w` numbers the test's
-// clusters, which may live at the same time. `do` says what it is:
+// One event is one line of JSON, in the order of the run. So the record of a run that crashes or
+// hangs is complete up to that point. Times are in nanoseconds; `w` numbers the test's clusters,
+// which may live at the same time. The values of `do`:
 //
 // - world: a cluster begins: seed, replicas
 // - method: the name of a method id
-// - send: a message (id) is given to a connection: from, to, kind, method, call, dep (on whose
-//   behalf), bytes, body
-// - wire, arrive, lose, release, read: what becomes of the message
-// - held: how many bytes `from` holds for `to`, whenever that has changed for longer than an
-// instant
+// - send: a message (id) is given to a connection: from, to, kind, method, call, dep (its
+//   dependency), bytes, body
+// - wire, arrive, lose, release, read: the later stages of the message
+// - held: the bytes that `from` holds for `to`, whenever the number has changed for longer than an
+//   instant
 // - wait, woke: a coroutine is suspended on an event; goes on. `peers`: the event's peers, and the
 //   vote of each
 // - saw: a replica's observation
 // - fault, heal: a fault begins, ends
 // - death, restart: of a replica
 // - note: a line of the history; `violation` if an invariant is violated
-// - failure: the test finds that something is wrong
+// - failure: an assertion of the test fails
 //
-// Recording only looks: a run's trace hash is the same with it. Waits are those of replicas in this
-// process; a sealed replica keeps its own to itself.
+// Recording changes nothing: a run's trace hash is the same with it. Only waits of replicas in this
+// process are recorded; a sealed replica does not report its waits.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ class Recorder : public RuntimeProbe,
   void Watch(sim::Simulator& simulator, History& history);
 
  private:
-  // A message whose fate is open.
+  // A message that has not reached its last stage.
   struct Message {
     std::uint64_t id = 0;
     Bytes bytes;  // kept, so that no other frame has its address
@@ -64,7 +64,7 @@ class Recorder : public RuntimeProbe,
   };
   using Way = std::pair<PeerId, PeerId>;  // from, to
 
-  // What one connection holds; `written` is what the record says.
+  // The bytes that one connection holds; `written` is the latest number in the record.
   struct Held {
     std::size_t bytes = 0;
     std::size_t written = 0;
@@ -89,8 +89,8 @@ class Recorder : public RuntimeProbe,
 
   void OnTestPartResult(const testing::TestPartResult& result) override;
 
-  // Of the first message on this way that is these bytes and has come so far; end() if there is
-  // none.
+  // The first message on this way that consists of these bytes and has reached the stage; end() if
+  // there is none.
   std::deque<Message>::iterator Find(std::deque<Message>& open, sim::FrameStage stage,
                                      const Bytes& bytes) const;
   std::uint64_t Send(const Way& way, Time now, const Bytes& frame, bool again);

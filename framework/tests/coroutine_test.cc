@@ -87,7 +87,7 @@ TEST(Fiber, MayBeMadeAndEndedInsideACatchBlock) {
   }
 }
 
-// --- what a person can ask for ---
+// --- the text dump ---
 
 TEST(Dump, ListsEverySuspendedCoroutineWithItsEventAgeAndStack) {
   Replica replica;
@@ -133,8 +133,8 @@ TEST(Dump, MayBeAskedForFromACoroutine) {
 // --- sanitizers ---
 
 TEST(LeaksDeathTest, WhatOnlyASuspendedStackHoldsIsNotLeaked) {
-  // The leak checker must know the coroutines' stacks, or a process that exits while coroutines
-  // wait would be accused of every object they hold. (Without a leak checker: trivially true.)
+  // The leak checker must know the coroutines' stacks. Otherwise it reports every object that a
+  // waiting coroutine holds when the process exits. (Without a leak checker: trivially true.)
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
       {

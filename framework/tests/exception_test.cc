@@ -126,7 +126,7 @@ TEST(Exceptions, NestedCatchBlocksSurviveInterleavedWaits) {
 }
 
 TEST(Exceptions, WaitingInADestructorThatRunsDuringUnwindingCountsRightly) {
-  // Not a thing to imitate, but scope guards do it, and std::uncaught_exceptions is what they ask.
+  // Not to be imitated. But scope guards do it, and they ask std::uncaught_exceptions.
   struct Waits {
     Replica& replica;
     ~Waits() {

@@ -208,7 +208,7 @@ TEST(Frame, BytesAfterTheBodyAreRefused) {
 }
 
 TEST(Frame, AMissingOrAnExtraFieldIsRefused) {
-  // MessagePack itself would fill in what is missing.
+  // MessagePack itself would fill in missing elements.
   const auto refused = [](const std::string& bytes) {
     std::string error;
     const auto frame = DecodeFrame(bytes, error);

@@ -1,5 +1,5 @@
-// libFuzzer entry: whatever the bytes, the decoder refuses with a reason or returns a frame that
-// encodes to itself. Built with -DFAILSLOW_FUZZ=ON and clang.
+// libFuzzer entry: for any bytes, the decoder refuses with a reason or returns a frame that encodes
+// to itself. Built with -DFAILSLOW_FUZZ=ON and clang.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

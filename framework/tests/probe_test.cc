@@ -1,4 +1,4 @@
-// Probes: what they hear, how often and in which order.
+// Probes: the calls that they receive, their number and their order.
 #include "depfast/host/probe.h"
 
 #include <gtest/gtest.h>

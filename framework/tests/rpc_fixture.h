@@ -1,5 +1,4 @@
-// What the tests of RPC begin with: replicas in steps. The test is the network, and sees every
-// frame.
+// The fixture of the RPC tests: replicas in steps. The test is the network, and sees every frame.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -67,7 +66,7 @@ class RpcTest : public ::testing::Test {
     node(id).death = output.death;
   }
 
-  // Delivers what `from` has sent to `to`, in one step.
+  // Delivers the frames that `from` has sent to `to`, in one step.
   void Carry(PeerId from, PeerId to) {
     std::vector<sim::FrameArrival> frames;
     std::vector<sim::SendFrame> others;

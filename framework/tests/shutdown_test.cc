@@ -146,7 +146,7 @@ TEST(Shutdown, DestructorsMayUseTheRuntime) {
     std::shared_ptr<IntEvent> event;
     ~Busy() {
       replica.runtime.Spawn("too late", [] { ADD_FAILURE() << "spawned after the end"; });
-      event->Set(1);  // wakes the other one, who is about to be ended, or was
+      event->Set(1);  // wakes the other one, which is about to be ended, or was
     }
   };
   for (int i = 0; i < 2; ++i) {

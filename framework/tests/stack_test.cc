@@ -179,7 +179,7 @@ class MappingHog {
   std::size_t used_ = 0;
 };
 
-// Runs with no mappings left, gives back two at a time, and prints what making a coroutine says.
+// Runs with no mappings left, gives back two at a time, and prints the error of making a coroutine.
 [[noreturn, maybe_unused]] void MakeCoroutinesWithFewMappings() {
   Replica replica;
   std::vector<std::string> problems;

@@ -202,8 +202,8 @@ TEST(RecordLog, EveryFlippedBitIsDetected) {
   }
 }
 
-// Of what ReadRecords leaves of `bytes`.
-bool LeavesWhatMayBeTorn(const std::string& bytes) {
+// MayBeTorn for the bytes after the records that ReadRecords finds in `bytes`.
+bool TailMayBeTorn(const std::string& bytes) {
   std::size_t good = 0;
   ReadAll(bytes, &good);
   return MayBeTorn(std::string_view(bytes).substr(good));
@@ -213,7 +213,7 @@ TEST(RecordLog, AFlippedBitBeforeAWholeRecordIsNoTornTail) {
   const auto bytes = Encode(SomeRecords());
   const auto all = bytes + Encode({"the last one"});
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
-    ASSERT_FALSE(LeavesWhatMayBeTorn(Flipped(all, bit))) << "bit " << bit;
+    ASSERT_FALSE(TailMayBeTorn(Flipped(all, bit))) << "bit " << bit;
   }
 }
 
@@ -221,8 +221,8 @@ TEST(RecordLog, DamageIsSeenBeforeATornTail) {
   const auto bytes = Encode(SomeRecords());
   for (std::size_t torn = 1; torn < kRecordHeaderBytes + 5; ++torn) {
     const auto tail = Encode({"12345"}).substr(0, torn);
-    ASSERT_FALSE(LeavesWhatMayBeTorn(Flipped(bytes, 0) + tail)) << torn << " bytes behind";
-    ASSERT_FALSE(LeavesWhatMayBeTorn(Flipped(bytes, bytes.size() * 8 - 1) + tail))
+    ASSERT_FALSE(TailMayBeTorn(Flipped(bytes, 0) + tail)) << torn << " bytes behind";
+    ASSERT_FALSE(TailMayBeTorn(Flipped(bytes, bytes.size() * 8 - 1) + tail))
         << torn << " bytes behind";
   }
 }
@@ -232,20 +232,20 @@ TEST(RecordLog, OfTheLastRecordOnlyTheHeaderCanBeSeenToBeDamaged) {
   const std::size_t header = Encode({"first"}).size();
   for (std::size_t bit = header * 8; bit < bytes.size() * 8; ++bit) {
     const bool in_header = bit / 8 < header + kRecordHeaderBytes;
-    ASSERT_EQ(LeavesWhatMayBeTorn(Flipped(bytes, bit)), !in_header) << "bit " << bit;
+    ASSERT_EQ(TailMayBeTorn(Flipped(bytes, bit)), !in_header) << "bit " << bit;
   }
 }
 
 TEST(RecordLog, ARecordInsideATornOneIsNoRecord) {
-  // A client may store what looks like one.
+  // A client may store bytes that look like a record.
   const auto torn = Encode({Encode({"bait"}) + "rest"});
   for (std::size_t length = 0; length < torn.size(); ++length) {
-    ASSERT_TRUE(LeavesWhatMayBeTorn(Encode({"one"}) + torn.substr(0, length))) << length;
+    ASSERT_TRUE(TailMayBeTorn(Encode({"one"}) + torn.substr(0, length))) << length;
   }
 }
 
 TEST(RecordLog, ATailOfZerosIsNotARecord) {
-  // What a file system may leave after a crash that came between size and contents.
+  // A file system may leave this after a crash between its writes of the size and of the contents.
   const auto bytes = Encode({"one"});
   std::size_t good = 0;
   EXPECT_EQ(ReadAll(bytes + std::string(4096, '\0'), &good), std::vector<std::string>{"one"});

@@ -1,4 +1,4 @@
-// What the core's tests are written in: a host that does nothing by itself, and a replica on it.
+// Support for the core's tests: a host that does nothing by itself, and a replica on it.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ struct Guard {
   ~Guard() { log.push_back(name); }
 };
 
-// Records what a runtime asks for; time moves when the test says so.
+// Records a runtime's requests; time moves when the test says so.
 class ManualHost final : public Host {
  public:
   struct Frame {

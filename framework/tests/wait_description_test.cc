@@ -1,4 +1,4 @@
-// What events say of the peers that they wait for.
+// The descriptions that events give of the peers that they wait for.
 #include "depfast/wait_description.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Wait statistics: what a probe makes of the waits that it hears of.
+// Wait statistics: the figures that the probe derives from the waits.
 #include "depfast/verify/wait_statistics.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +102,7 @@ TEST_F(WaitStatisticsTest, AReportHoldsEveryFieldOfTheRows) {
   EXPECT_EQ(row.max_ns, 3'000'000);
 }
 
-TEST_F(WaitStatisticsTest, WhatIsNoReportIsRefused) {
+TEST_F(WaitStatisticsTest, AMalformedReportIsRefused) {
   EXPECT_EQ(WaitStatistics::Read(""), std::nullopt);
   EXPECT_EQ(WaitStatistics::Read("\x93\x01\x02"), std::nullopt);
   EXPECT_EQ(WaitStatistics::Read("nonsense"), std::nullopt);

@@ -52,7 +52,7 @@ void QuorumEvent::CountChild(Voter& voter) {
   if (voter.vote != Vote::kPending) return;
   Vote vote = Vote::kLost;
   if (voter.child->IsReady()) vote = !voter.accept || voter.accept() ? Vote::kYes : Vote::kNo;
-  voter.accept = nullptr;  // what it captured is no longer needed
+  voter.accept = nullptr;  // its captures are no longer needed
   Count(voter, vote);
 }
 

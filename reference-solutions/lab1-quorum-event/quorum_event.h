@@ -2,7 +2,7 @@
 //
 // A coroutine that waits for one reply inherits that replica's slowness. A coroutine that waits for
 // a quorum continues as soon as any quorum of replicas has answered (document 002, section 3.1.2).
-// You build QuorumEvent over Event: how a coroutine waits, and what reports read of a wait.
+// You build QuorumEvent over Event, which defines how a coroutine waits and how a wait is reported.
 #pragma once
 
 #include <functional>

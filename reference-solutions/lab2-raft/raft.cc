@@ -14,8 +14,8 @@
 namespace depfast::raft {
 namespace {
 
-// Rounds under way at once: enough to keep disk and network busy, few enough that many commands
-// share a round.
+// The maximum of rounds under way. It keeps disk and network busy, and is small enough that many
+// commands share a round.
 constexpr int kRoundsMax = 4;
 constexpr std::size_t kRoundBytesMax = 256 * 1024;
 

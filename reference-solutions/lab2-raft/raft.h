@@ -1,4 +1,4 @@
-// Raft (Ongaro and Ousterhout, ATC 2014), written so that a slow follower costs the others nothing.
+// Raft (Ongaro and Ousterhout, ATC 2014). A slow follower costs the others nothing.
 //
 // Every wait on the path of a client's command is a wait for a quorum. A round takes all commands
 // that have arrived, starts its own disk write, broadcasts to the followers that keep up, and waits
@@ -31,8 +31,8 @@ class QuorumEvent;
 
 namespace depfast::raft {
 
-// What a leader knows about one follower, and how it serves this follower. Only the functions
-// under "transitions" change the state.
+// A leader's view of one follower, and its way of serving it. Only the functions under
+// "transitions" change the state.
 //
 //   state        the leader sends                       the next state
 //   kReplicate   every round                            kProbe: FellBehind

@@ -23,7 +23,7 @@ Reply ReplyTo(const SubmitReply& submitted) {
 }  // namespace
 
 void KvService::Execute(const Command& command, const Dependency& client, Done done) {
-  if (const auto wrong = WhatIsWrong(command)) {
+  if (const auto wrong = FindError(command)) {
     done(*wrong);  // it needs no log to say so
   } else if (FindCommand(command[0])->reads) {
     Read(command, client, std::move(done));

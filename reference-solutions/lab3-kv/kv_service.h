@@ -1,4 +1,5 @@
-// The service between clients, the replicated log and the store (lab 3): which command goes where.
+// The service between clients, the replicated log and the store (lab 3). It sends each command to
+// the log or to the store.
 #pragma once
 
 #include <functional>
@@ -17,10 +18,10 @@ class KvService {
   // Both must outlive the service.
   KvService(ReplicatedLog& log, KvStore& store) : log_(log), store_(store) {}
 
-  // Executes the command if this replica is a proposer of the log, and calls `done` once with the
-  // reply: at once, or when the command's fate is known. `client`: the request on whose behalf.
-  // Never waits; `done` must not, either. The command is gone when this returns: a callback that
-  // needs it needs a copy.
+  // Executes the command if this replica is a proposer of the log. Calls `done` once with the
+  // reply: at once, or when the outcome of the command is known. `client`: the request that the
+  // command belongs to. Never waits; `done` must not wait, either. The command is gone when this
+  // returns: a callback that needs it needs a copy.
   void Execute(const Command& command, const Dependency& client, Done done);
 
  private:

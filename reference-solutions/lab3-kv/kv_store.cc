@@ -33,7 +33,7 @@ std::string KvStore::Apply(std::uint64_t index, std::string_view bytes) {
   ExpireSessions(index);
   const auto command = DecodeCommand(bytes);
   if (!command) return EncodeReply(UnknownCommand(""));
-  const auto wrong = WhatIsWrong(*command);
+  const auto wrong = FindError(*command);
   return EncodeReply(wrong ? *wrong : Execute(index, *command));
 }
 

@@ -29,7 +29,7 @@ class KvStore final : public StateMachine {
   void Restore(std::string_view snapshot) override;
 
   // Executes a command that only reads (CommandForm::reads) on the current state.
-  // Requires: WhatIsWrong(command) finds no error.
+  // Requires: FindError(command) finds no error.
   Reply Read(const Command& command) const;
 
  private:

@@ -1,17 +1,19 @@
-// Kill rounds: SIGKILL of any minority, under load, again and again, and at last of everybody. No
-// acknowledged command is lost, and whoever restarts catches up.
+// Kill rounds: each round kills a minority of the replicas with SIGKILL under load. The last kill
+// hits all replicas. No acknowledged command may be lost, and every restarted replica catches up.
 //
-// KILL_ROUNDS in the environment is the number of rounds, 3 if not given; KILL_ROUNDS_SEED seeds
-// who is killed and when.
+// KILL_ROUNDS in the environment is the number of rounds, 3 if not given. KILL_ROUNDS_SEED seeds
+// the choice of victims and times.
 //
-// What this sees: an acknowledged command that is in nobody's log, or elsewhere than it was
-// acknowledged; a replica that does not find its log again, writes anew what it had, chokes on a
-// torn write, or never catches up; a command that is in a log twice; logs that differ.
-// What it cannot see: a reply that is sent after the write and before the sync. The death of a
-// process leaves the page cache alone, so what was handed to the kernel survives; only the
-// simulator loses unsynced writes. A reply before the write it sees if a kill falls between them.
-// Nor does it see what only a rare order of messages shows, which the simulator's seeds hunt
-// better.
+// The test detects:
+// - an acknowledged command that is in no log, or at another index than was acknowledged,
+// - a replica that does not find its log again, rewrites acknowledged entries, fails on a torn
+//   write, or never catches up,
+// - a command that is in a log twice, and logs that differ.
+//
+// It cannot detect a reply that is sent after the write and before the sync. The page cache
+// survives the death of a process, and so do all data that were handed to the kernel. Only the
+// simulator loses unsynced writes. It detects a reply before the write if a kill falls between
+// them. Failures that need a rare order of messages are found by the simulator's seeds instead.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -67,7 +69,8 @@ class KillRounds : public testing::TestWithParam<int> {
     AwaitAllCaughtUp();
   }
 
-  // What nobody's memory has must come from the disks: a minority could get it from the others.
+  // After this kill an entry can come only from a disk. After the kill of a minority it could come
+  // from the memory of the others.
   void KillEverybody() {
     SCOPED_TRACE("everybody at once, seed " + std::to_string(seed_));
     AwaitMore();
@@ -140,8 +143,9 @@ class KillRounds : public testing::TestWithParam<int> {
     return victims;
   }
 
-  // Prints whom the round killed. Looks whether the kill tore a write: a few of a thousand do.
-  // That is too few to test the recovery from it, so every second time we tear one.
+  // Prints the victims of the round, and whether the kill tore a write. Only a few kills of a
+  // thousand do. That is too few to test the recovery, so every second time the test tears a record
+  // itself.
   void InspectKilled(std::uint64_t number, const std::vector<int>& killed) {
     std::printf("round %2llu: killed", static_cast<unsigned long long>(number));
     for (const int id : killed) {
@@ -159,7 +163,8 @@ class KillRounds : public testing::TestWithParam<int> {
     std::fflush(stdout);
   }
 
-  // As a kill in the middle of the next write leaves it. What was acknowledged lies before it.
+  // Appends the first half of a record, as a kill in the middle of the next write does.
+  // Acknowledged entries lie before it.
   static void AppendHalfARecord(const std::string& path) {
     RaftLog log;
     log.Append({1, "never acknowledged"});
@@ -167,7 +172,7 @@ class KillRounds : public testing::TestWithParam<int> {
     std::ofstream(path, std::ios::binary | std::ios::app) << record.substr(0, record.size() / 2);
   }
 
-  // With what is acknowledged now; the load goes on.
+  // Waits until every replica has the commands that are acknowledged now; the load goes on.
   void AwaitAllCaughtUp() {
     load_.TakeInto(acknowledged_);
     for (int id = 0; id < cluster_.size() && !HasFatalFailure(); ++id) AwaitCaughtUp(id);

@@ -35,7 +35,7 @@ std::string Abbreviated(std::string_view command) {
          " bytes)";
 }
 
-// One client: a connection to whom it takes for the leader, and what it waits for there.
+// One client: a connection to the assumed leader, and the commands that wait for an answer there.
 class RaftLoad::Client {
  public:
   Client(RaftLoad& load, int number)
@@ -98,7 +98,7 @@ class RaftLoad::Client {
     outstanding_.erase(asked);
   }
 
-  // What is outstanding here may commit or not: nobody will know.
+  // The outcome of the outstanding commands is unknown: no answer to them can come.
   void MoveTo(int target) {
     connection_.reset();
     outstanding_.clear();

@@ -1,5 +1,5 @@
-// RaftLoad: clients in threads of their own that submit commands all the time, many at once, to
-// whoever leads.
+// RaftLoad: clients in threads of their own that submit many commands at once to the leader,
+// without a pause.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@
 
 namespace depfast::raft {
 
-// A command that a client was told is committed, and where. A client submits each command once,
-// whatever becomes of it: no two submissions are equal.
+// A command that a client knows to be committed, and its index. A client submits each command once,
+// even if its outcome is unknown: no two submissions are equal.
 struct Acknowledged {
   std::uint64_t index = 0;
   std::string command;  // see Abbreviated
@@ -41,10 +41,10 @@ class RaftLoad {
   // happened before a deadline that only a failure reaches.
   bool AwaitMore(std::size_t count);
 
-  // Moves what was acknowledged since the last call to the end of `all`.
+  // Moves the commands acknowledged since the last call to the end of `all`.
   void TakeInto(std::vector<Acknowledged>& all);
 
-  // Who acknowledged a command last.
+  // The replica that acknowledged the latest command.
   int leader() const { return leader_; }
 
  private:

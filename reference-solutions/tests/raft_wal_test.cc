@@ -1,5 +1,5 @@
-// What a replica makes of a log that it finds: a torn write is cut off, damage is refused, and
-// nothing is taken in that was not written.
+// The recovery of a replica's log: a torn write is cut off, damage is refused, and no entry is
+// recovered that was not written.
 #include "raft_wal.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace depfast::raft {
 namespace {
 
-// A log as a replica writes it, and what it says at the end of each record.
+// A log as a replica writes it, and the state of the replica at the end of each record.
 struct Written {
   std::string bytes;
   std::vector<std::size_t> ends = {0};
@@ -90,15 +90,15 @@ TEST(RaftWal, DamageAtAnyByteBeforeTheLastRecordIsRefused) {
       } catch (const std::runtime_error& error) {
         EXPECT_EQ(error.what(), "the write-ahead log is damaged at byte " +
                                     std::to_string(written.ends[whole]) +
-                                    ", and what is behind may have been acknowledged");
+                                    ", and the entries after it may have been acknowledged");
       }
       ExpectSame(state, written.states[whole]);
     }
   }
 }
 
-// It cannot be told from a torn write then: what was acknowledged is lost here, but nothing is
-// taken in that was not written.
+// Such damage cannot be told from a torn write: acknowledged entries are lost here, but no entry is
+// recovered that was not written.
 TEST(RaftWal, DamageToTheLastRecordAddsNothing) {
   const Written written = WrittenByAReplica();
   const std::size_t last = written.ends[written.ends.size() - 2];
@@ -124,7 +124,7 @@ TEST(RaftWal, DamageIsRefusedWhateverTheLastWriteLeft) {
   }
 }
 
-TEST(RaftWal, WhoReadsAFileThatIsWrittenToLooksAtWholeRecordsOnly) {
+TEST(RaftWal, AReaderOfAGrowingFileTakesWholeRecordsOnly) {
   const Written written = WrittenByAReplica();
   std::string damaged = written.bytes;
   damaged[written.ends[3]] = static_cast<char>(~damaged[written.ends[3]]);

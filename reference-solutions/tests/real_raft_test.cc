@@ -49,7 +49,7 @@ class RealRaft : public testing::Test {
     return true;
   }
 
-  // What a replica has on its disk that was acknowledged.
+  // The acknowledged commands on a replica's disk.
   std::size_t AcknowledgedOnDiskOf(int id) const {
     WalState wal;
     wal.Read(real::Contents(cluster_.WalPath(id)));

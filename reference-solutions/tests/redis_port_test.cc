@@ -1,5 +1,5 @@
 // The reference key-value store as three processes, driven through its Redis ports with raw
-// sockets: what arrives in pieces, in one packet, out of shape or too fast.
+// sockets. The input comes in pieces, in one packet, malformed or too fast.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -122,7 +122,7 @@ TEST_F(RedisPort, AMistakeIsAnErrorAndTheConnectionLives) {
   EXPECT_EQ(socket.Read(expected.size()), expected);
 }
 
-TEST_F(RedisPort, WhatIsNoRedisIsToldSoAndCutOff) {
+TEST_F(RedisPort, AClientThatSpeaksNoRedisIsToldSoAndCutOff) {
   const Socket broken(cluster_.redis_endpoint(0));
   broken.Write("*1\r\nGET x\r\n");
   EXPECT_EQ(broken.ReadAll(), "-ERR Protocol error: expected '$', got 'G'\r\n");

@@ -27,21 +27,21 @@ class ReplicaCluster {
 
   int size() const { return static_cast<int>(replicas_.size()); }
 
-  // Requires: it was killed. Its data is as it left it.
+  // Requires: the replica was killed. Its data are those at its death.
   void Start(int id);
   // SIGKILL to all of them, then waits for their ends.
   void Kill(const std::vector<int>& ids);
-  // Waits until it ends by itself, and returns its exit status.
+  // Waits until the replica ends by itself, and returns its exit status.
   int AwaitEnd(int id);
 
-  // Any thread may ask.
+  // Any thread may call this.
   bool Runs(int id) const { return At(id).runs; }
   const Endpoint& endpoint(int id) const { return At(id).port.endpoint; }
-  // Requires: the options say `redis`.
+  // Requires: `redis` is set in the options.
   const Endpoint& redis_endpoint(int id) const { return At(id).redis->endpoint; }
 
   std::string DataPath(int id) const { return temp_ / ("data" + std::to_string(id)); }
-  // What it said on stderr since its latest start.
+  // The replica's output on stderr since its latest start.
   std::string LogOf(int id) const { return Contents(LogPath(id)); }
 
  private:

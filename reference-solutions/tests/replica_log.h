@@ -1,8 +1,9 @@
-// ReplicaLog: a replica's write-ahead log as it grows, and which acknowledged commands it has.
+// ReplicaLog: the entries that a replica has written to its log so far, and the acknowledged
+// commands among them.
 //
-// A replica compacts its log: what it has forgotten is remembered here. What it wrote and forgot
-// between two looks was never seen; it counts as there, because only committed entries are
-// forgotten, and is a gap: kUnseen.
+// A replica compacts its log. The entries that it has removed are remembered here. Entries that it
+// wrote and removed between two reads were never seen. Their commands are kUnseen. They count as
+// present, because a replica removes only committed entries.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ class ReplicaLog {
  public:
   explicit ReplicaLog(std::string path) : path_(std::move(path)) {}
 
-  // Takes in what was written since the last call.
+  // Reads the records that were written since the last call.
   void Read();
 
   // The entries so far, from index 1 on, with abbreviated commands.
@@ -28,25 +29,26 @@ class ReplicaLog {
   // The command of an entry that was never seen.
   static constexpr const char* kUnseen = "(compacted before it was seen)";
 
-  // Bytes behind the last whole record, at the latest Read. Of a replica that was killed: a torn
-  // write.
+  // Bytes after the last whole record, at the latest Read. In the log of a killed replica they are
+  // a torn write.
   std::size_t torn_bytes() const { return torn_bytes_; }
 
-  // Whether each of `all` is in the log, as read, at its index. Requires: `all` only ever grows.
+  // Whether each of `all` is in the log, as read, at its index. Requires: later calls only append
+  // to `all`.
   bool HasAll(const std::vector<Acknowledged>& all);
-  // How many of the first of them HasAll has found so far.
+  // The number of commands at the beginning of `all` that HasAll has found so far.
   std::size_t found() const { return found_; }
 
-  // The lowest acknowledged entry that was here and was written anew, which no Raft has a reason to
-  // do; 0 if there was none.
+  // The lowest acknowledged entry that the replica has written a second time, or 0. No Raft has a
+  // reason to do that.
   std::uint64_t rewritten() const { return rewritten_; }
 
  private:
   void OnEntries(std::uint64_t first_index);
 
   const std::string path_;
-  std::uint64_t file_ = 0;  // its number: another one, and the log was written anew
-  std::size_t offset_ = 0;  // in the file: what is before it is in wal_
+  std::uint64_t file_ = 0;  // its inode number: a new one means that the log was written anew
+  std::size_t offset_ = 0;  // in the file: the bytes before it are in wal_
   std::size_t torn_bytes_ = 0;
   WalState wal_;
   std::vector<LogEntry> entries_;

@@ -1,5 +1,6 @@
-// bench_sim: the speed of the simulator in events, sealed crossings and committed operations of the
-// reference Raft, each per second of wall time on one core. It prints a line of JSON for each.
+// bench_sim: the speed of the simulator, per second of wall time on one core. It counts events,
+// sealed crossings and committed operations of the reference Raft, and prints a line of JSON for
+// each.
 //
 // It is apart from framework/bench because the last two run the reference solutions.
 #include <unistd.h>

@@ -2,8 +2,8 @@
 // host. It prints one line of JSON. `kit bench calibrate` runs one process for each replica at
 // once.
 //
-// "append" writes BYTES to a log and syncs. "replace" does what a compaction does: a log of 3 MiB
-// is replaced by one of BYTES, a small file by another, and both are synced.
+// "append" writes BYTES to a log and syncs. "replace" imitates a compaction: a log of 3 MiB is
+// replaced by one of BYTES, a small file by another, and both are synced.
 //
 // The time of a batch has three parts: the thread runs, it waits for the core, or it sleeps until
 // the device is done. The simulator computes the second part; this program measures the others.
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   std::string directory;
   std::size_t bytes = 0;
   int milliseconds = 0;
-  CLI::App app("Measures what one batch of a replica's disk costs.", "calibrate_disk");
+  CLI::App app("Measures the costs of one batch of a replica's disk.", "calibrate_disk");
   app.add_option("what", what)->required()->check(CLI::IsMember({"append", "replace"}));
   app.add_option("directory", directory)->required();
   app.add_option("bytes", bytes)->required()->check(CLI::Range(1, 10'000'000));

@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
   int core = 0;
   int other = 0;
   int milliseconds = 0;
-  CLI::App app("Measures what it costs to wake another process.", "calibrate_wakeup");
+  CLI::App app("Measures the cost of waking another process.", "calibrate_wakeup");
   app.add_option("core", core)->required()->check(CLI::NonNegativeNumber);
   app.add_option("other", other)->required()->check(CLI::NonNegativeNumber);
   app.add_option("milliseconds", milliseconds)->required()->check(depfast::kPositive);

@@ -20,16 +20,16 @@ namespace {
 
 struct Answer {
   CallId call;
-  Fate fate;
+  PutOutcome outcome;
 };
 
 std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes) {
   std::string error;
   const auto frame = DecodeFrame(bytes, error);
   if (!frame || frame->header.kind != FrameKind::kReply) return std::nullopt;
-  const auto fate = dialect.fate_in(frame->body);
-  if (!fate) return std::nullopt;
-  return Answer{frame->header.call, *fate};
+  const auto outcome = dialect.outcome_in(frame->body);
+  if (!outcome) return std::nullopt;
+  return Answer{frame->header.call, *outcome};
 }
 
 // Returns whether the replica leads now.
@@ -40,7 +40,7 @@ bool Leads(const real::Endpoint& replica, const Dialect& dialect) {
     client.Send(dialect.encode_probe());
     const auto bytes = client.Receive(kPatience);
     const auto answer = bytes ? AnswerIn(dialect, *bytes) : std::nullopt;
-    return answer && answer->fate == Fate::kCommitted;
+    return answer && answer->outcome == PutOutcome::kCommitted;
   } catch (const std::system_error&) {  // not up, or not yet
     return false;
   }
@@ -112,10 +112,10 @@ class FrameTarget final : public PutTarget {
     while (const auto frame = lane.connection.reader().Next()) {
       const auto answer = AnswerIn(dialect_, *frame);
       if (!answer) throw std::runtime_error("the leader answers with an error");
-      if (answer->fate == Fate::kNotLeader) {
+      if (answer->outcome == PutOutcome::kNotLeader) {
         throw std::runtime_error("the leader changed during the measurement");
       }
-      ended.push_back({answer->call, answer->fate == Fate::kCommitted});
+      ended.push_back({answer->call, answer->outcome == PutOutcome::kCommitted});
     }
     if (lane.connection.ended()) throw std::runtime_error("the leader closed a connection");
   }

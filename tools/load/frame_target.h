@@ -11,7 +11,7 @@
 
 namespace depfast::load {
 
-enum class Fate { kCommitted, kNotLeader, kUnknown };
+enum class PutOutcome { kCommitted, kNotLeader, kUnknown };
 
 // How a lab encodes its messages. No member is null.
 struct Dialect {
@@ -19,8 +19,8 @@ struct Dialect {
   std::string (*encode_put)(CallId call, std::string_view key, std::string_view value);
   // A request that is kCommitted by the leader only.
   std::string (*encode_probe)();
-  // What a reply's body says about its request; nothing if it is not such a reply.
-  std::optional<Fate> (*fate_in)(std::string_view body);
+  // The result in the body of a reply; nothing if the body is malformed.
+  std::optional<PutOutcome> (*outcome_in)(std::string_view body);
 };
 
 // A client's request, as a frame.

@@ -22,18 +22,18 @@ std::string EncodeProbe() {
   return Encode(1, KvRequest{{"GET", "who leads?"}, number});
 }
 
-std::optional<Fate> FateIn(std::string_view body) {
+std::optional<PutOutcome> OutcomeIn(std::string_view body) {
   std::string error;
   const auto reply = DecodeBody<Reply>(body, error);
   if (!reply) return std::nullopt;
-  if (kv::HasCode(*reply, "TRYAGAIN")) return Fate::kNotLeader;
-  return reply->kind == Reply::Kind::kError ? Fate::kUnknown : Fate::kCommitted;
+  if (kv::HasCode(*reply, "TRYAGAIN")) return PutOutcome::kNotLeader;
+  return reply->kind == Reply::Kind::kError ? PutOutcome::kUnknown : PutOutcome::kCommitted;
 }
 
 }  // namespace
 
 std::unique_ptr<PutTarget> ConnectToKv(const TargetOptions& options) {
-  return ConnectWith({EncodePut, EncodeProbe, FateIn}, options);
+  return ConnectWith({EncodePut, EncodeProbe, OutcomeIn}, options);
 }
 
 }  // namespace depfast::load

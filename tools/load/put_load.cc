@@ -61,7 +61,7 @@ class Loop {
 
   // Each arrival is moved by up to half an interval either way, so that arrivals do not fall into
   // step with batches. Latency counts from the time at which a put was due, not at which it was
-  // sent: a stall of the generator or of the store delays every put that was due meanwhile.
+  // sent. So a stall of the generator or of the store delays every put that was due meanwhile.
   void StartArrivals(Clock::time_point now) {
     const auto interval = Duration(std::chrono::seconds(1)) / options_.puts_per_second;
     while (next_arrival_ <= now) {

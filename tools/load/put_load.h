@@ -30,7 +30,7 @@ struct LoadReport {
   std::uint64_t turns = 0;             // times that it waited for answers, in the window
 };
 
-// Requires: nothing is under way at `target`. Throws what PutTarget::Await throws, and
+// Requires: nothing is under way at `target`. Throws the exceptions of PutTarget::Await, and
 // std::runtime_error if an open loop gets so far behind that its queue only grows.
 LoadReport Run(PutTarget& target, const LoadOptions& options);
 

@@ -24,11 +24,11 @@ class PutTarget {
   virtual ~PutTarget() = default;
 
   // Begins to put a value. `id` is new; it also picks the connection, in turn. The request may wait
-  // for the next Await before it is sent, so that many share a system call.
+  // for the next Await before it is sent, so that many requests share a system call.
   virtual void Start(std::uint64_t id, std::string_view key, std::string_view value) = 0;
 
-  // Waits until a put ends or `until` has come, and adds what has ended. Throws std::exception when
-  // the measurement is lost: a connection broke, the leader changed.
+  // Waits until a put ends or `until` has come, and adds the puts that have ended. Throws
+  // std::exception when the measurement is lost: a connection broke, or the leader changed.
   virtual void Await(Clock::time_point until, std::vector<Ended>& ended) = 0;
 };
 

@@ -14,25 +14,25 @@ std::string EncodePut(CallId call, std::string_view key, std::string_view value)
 
 std::string EncodeProbe() { return Encode(1, Submit{"who leads?"}); }
 
-std::optional<Fate> FateIn(std::string_view body) {
+std::optional<PutOutcome> OutcomeIn(std::string_view body) {
   std::string error;
   const auto reply = DecodeBody<SubmitReply>(body, error);
   if (!reply) return std::nullopt;
   switch (reply->status) {
     case SubmitStatus::kCommitted:
-      return Fate::kCommitted;
+      return PutOutcome::kCommitted;
     case SubmitStatus::kNotProposer:
-      return Fate::kNotLeader;
+      return PutOutcome::kNotLeader;
     case SubmitStatus::kUnknown:
       break;
   }
-  return Fate::kUnknown;
+  return PutOutcome::kUnknown;
 }
 
 }  // namespace
 
 std::unique_ptr<PutTarget> ConnectToRaft(const TargetOptions& options) {
-  return ConnectWith({EncodePut, EncodeProbe, FateIn}, options);
+  return ConnectWith({EncodePut, EncodeProbe, OutcomeIn}, options);
 }
 
 }  // namespace depfast::load

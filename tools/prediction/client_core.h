@@ -38,7 +38,7 @@ class ClientCore {
     bool ok;
   };
 
-  // A turn: hand out what has ended, then send what that, and the clock, have asked for.
+  // A turn: reports the puts that have ended, then sends the puts that are due.
   void WantTurn();
   void HandOut(std::size_t count);
   void Send(std::size_t count);

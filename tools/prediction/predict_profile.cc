@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Reads the members of one object, each once, and refuses what is left over.
+// Reads the members of one object, each once, and refuses the members that are left over.
 class Reader {
  public:
   Reader(const Json& whole, const std::string& name) : name_(name) {

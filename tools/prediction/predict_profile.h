@@ -13,10 +13,10 @@ struct Machine {
   ClientCosts client;
 };
 
-// Reads JSON: {"cpu": {...}, "disk": {...}, "net": {...}, "client": {...}}, whole numbers, named
-// like the members they set (durations with the suffix _ns). Throws std::invalid_argument with one
-// line for a file that cannot be read, a name that is missing or unknown, a number that is negative
-// or none.
+// Reads JSON: {"cpu": {...}, "disk": {...}, "net": {...}, "client": {...}}. The values are whole
+// numbers, named like the members they set (durations with the suffix _ns). Throws
+// std::invalid_argument, in one line, for a file that cannot be read, a missing or unknown name, a
+// negative number or no number.
 Machine ReadMachine(const std::string& path);
 
 }  // namespace depfast::predict

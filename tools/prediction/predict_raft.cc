@@ -151,7 +151,8 @@ class Prediction {
 int main(int argc, char** argv) {
   using namespace depfast::predict;
   Flags flags;
-  CLI::App app("Predicts what the reference Raft does on a calibrated machine.", "predict_raft");
+  CLI::App app("Predicts the performance of the reference Raft on a calibrated machine.",
+               "predict_raft");
   AddFlags(app, flags);
   return depfast::RunProgram(app, argc, argv, [&] {
     Prediction prediction(flags, ReadMachine(flags.profile));

@@ -1,5 +1,6 @@
 """Processor time as the kernel keeps it: of threads, and of cores."""
 
+import resource
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,6 +47,17 @@ def busy_share(first: Instant, last: Instant, core: str) -> float:
     return (last.busy[core] - first.busy[core]) / ticks if ticks else 0.0
 
 
+def busy(first: Instant, last: Instant) -> float:
+    """The shares of all cores."""
+    return sum(busy_share(first, last, core) for core in CORES)
+
+
+def of_children() -> float:
+    """Processor time, in seconds, of all children that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def _threads(process: int) -> tuple[int, int]:
     own, others = 0, 0
     try:
@@ -65,7 +77,8 @@ def _cores() -> tuple[dict[str, int], dict[str, int]]:
     for line in Path("/proc/stat").read_text().splitlines():
         name, *numbers = line.split()
         if name in CORES:
-            # user, nice, system, idle, iowait, irq, softirq, steal; what follows is counted in user
+            # user, nice, system, idle, iowait, irq, softirq, steal; the later fields are part of
+            # user
             times = [int(number) for number in numbers[:8]]
             ticks[name] = sum(times)
             busy[name] = ticks[name] - times[3] - times[4]

@@ -1,4 +1,4 @@
-"""`kit bench core`: what coroutines, events, quorums and frames cost."""
+"""`kit bench core`: the costs of coroutines, events, quorums and frames."""
 
 from failslow import cmake
 from failslow.bench import programs

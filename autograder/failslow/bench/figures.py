@@ -1,9 +1,9 @@
-"""What a benchmark yields: figures with their bars, and plots of them."""
+"""The results of a benchmark: figures with their bars, and plots of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from failslow.report import FAILED, PASSED
 
@@ -39,7 +39,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Section:
-    """One benchmark's results. `text` says what was measured, and how, in a few sentences."""
+    """One benchmark's results. `text` describes the measurement in a few sentences."""
 
     key: str
     title: str
@@ -53,11 +53,8 @@ class Section:
 
 
 def table(section: Section) -> Table:
-    result = Table(title=section.title, title_justify="left")
-    result.add_column("what")
-    result.add_column("value", justify="right")
-    result.add_column("bar", justify="right")
-    result.add_column("verdict")
+    value, limit = Column("value", justify="right"), Column("bar", justify="right")
+    result = Table("what", value, limit, "verdict", title=section.title, title_justify="left")
     for figure in section.figures:
         verdict = "" if figure.bar is None else (PASSED if figure.passed else FAILED)
         result.add_row(figure.name, f"{number(figure.value)} {figure.unit}", bar(figure), verdict)

@@ -24,7 +24,7 @@ LARGER = tuple(replace(each, keys=10_000, value_bytes=256) for each in GRADED)
 COMMANDS = GRADED + LARGER
 PUTS = Load(256)
 ROUNDS = 3
-"""Of every measurement, systems in turn; the median counts, because disks have moods."""
+"""Of every measurement, systems in turn; the median counts, because the speed of disks varies."""
 
 SECONDS = 3.0
 """That a measurement should take."""
@@ -126,7 +126,7 @@ def _measure(cluster: Servers, view: ClusterView, commands: Commands) -> redis_l
 
 
 def _await_leader(cluster: Servers, view: ClusterView) -> int:
-    """Its number; 0 of servers that have none. CannotDo when nobody leads in time."""
+    """Its number; 0 of servers that have none. CannotDo when no replica leads in time."""
     if not cluster.metrics:
         return 0
 

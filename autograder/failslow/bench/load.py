@@ -16,15 +16,21 @@ MEDIAN, P99 = 500, 990
 
 @dataclass(frozen=True)
 class Load:
-    """`clients` in a closed loop, or, if `rate` is given, so many puts a second in an open one."""
+    """`clients` in a closed loop, or, if `rate` is given, `rate` puts a second in an open loop."""
 
     clients: int = 1
     rate: int | None = None
+    value_bytes: int = 256
 
     def describe(self) -> str:
         if self.rate is not None:
             return f"{self.rate:,} puts/s offered"
         return f"{self.clients} client{'s' if self.clients > 1 else ''}"
+
+    def flags(self) -> list[str]:
+        """put_load's and predict_raft's."""
+        load = ["--clients", self.clients] if self.rate is None else ["--rate", self.rate]
+        return [str(word) for word in (*load, "--value-bytes", self.value_bytes)]
 
 
 @dataclass(frozen=True)
@@ -34,23 +40,16 @@ class Result:
     puts_per_second: float
     mean: float
     percentiles: dict[int, float]
-    failed: int
     client_cpu_share: float
+    client_turns: float
 
 
 def run(
-    kit: Kit,
-    servers: Servers,
-    load: Load,
-    *,
-    value_bytes: int = 256,
-    warm_up_ms: int = 1000,
-    window_ms: int = 3000,
+    kit: Kit, servers: Servers, load: Load, *, warm_up_ms: int = 1000, window_ms: int = 3000
 ) -> Result:
     """One measurement. CannotDo when it is lost: no leader, a connection that broke."""
-    how = ["--rate", str(load.rate)] if load.rate is not None else ["--clients", str(load.clients)]
     argv = [kit.binary("put_load"), "--target", servers.target]
-    argv += ["--replicas", ",".join(servers.clients), *how, "--value-bytes", str(value_bytes)]
+    argv += ["--replicas", ",".join(servers.clients), *load.flags()]
     argv += ["--warm-up-ms", str(warm_up_ms), "--window-ms", str(window_ms)]
     done = process.run(pinned(CLIENT_CORE, argv), timeout_s=60)
     if done.exit_code != 0:
@@ -65,15 +64,15 @@ def parse(text: str) -> Result:
             float(content["puts_per_second"]),
             float(content["mean_us"]),
             {int(permille): float(value) for permille, value in content["percentiles_us"]},
-            int(content["failed"]),
             float(content["client_cpu_share"]),
+            float(content["client_turns_per_second"]),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise CannotDo(f"put_load's output is malformed ({error!r})") from error
 
 
 def median(results: Sequence[Result]) -> Result:
-    """Of each figure the median, and all that failed."""
+    """Of each figure."""
     of = statistics.median
     return Result(
         of(result.puts_per_second for result in results),
@@ -82,6 +81,6 @@ def median(results: Sequence[Result]) -> Result:
             permille: of(result.percentiles[permille] for result in results)
             for permille in results[0].percentiles
         },
-        sum(result.failed for result in results),
         of(result.client_cpu_share for result in results),
+        of(result.client_turns for result in results),
     )

@@ -55,14 +55,10 @@ def write(directory: Path, section: Section) -> Path:
 
     CannotDo when the directory cannot be written or holds results that are not ours.
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        results = _read(directory / RESULTS)
-        results[section.key] = asdict(section) | {"machine": _machine(), "when": _now()}
-        atomic.write_text(directory / RESULTS, json.dumps(results, indent=1) + "\n")
-        atomic.write_text(directory / PAGE, render(results))
-    except OSError as error:
-        raise CannotDo(f"cannot write the results: {error}") from error
+    results = _read(directory / RESULTS)
+    results[section.key] = asdict(section) | {"machine": _machine(), "when": _now()}
+    atomic.write_text(directory / RESULTS, json.dumps(results, indent=1) + "\n")
+    atomic.write_text(directory / PAGE, render(results))
     return directory / PAGE
 
 
@@ -80,7 +76,7 @@ def _read(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
         for section in content.values():
             _plots(section), _figures(section)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise CannotDo(f"{path} is not what ./kit bench wrote ({error!r}); remove it") from error
     return content
 
@@ -115,7 +111,7 @@ def _section(content: Mapping[str, Any]) -> str:
 
 
 def _table(rows: Sequence[Figure]) -> str:
-    lines = ['<div class="wide"><table>', "<tr><th>what<th>value<th>bar<th>verdict"]
+    lines = ['<div class="wide"><table>', "<tr><th>figure<th>value<th>bar<th>verdict"]
     for figure in rows:
         verdict = "" if figure.bar is None else ("passed" if figure.passed else "FAILED")
         lines.append(

@@ -1,4 +1,4 @@
-"""Runs the benchmark programs of the kit's build and reads what they print."""
+"""Runs the benchmark programs of the kit's build and reads their output."""
 
 import json
 from typing import Any

@@ -18,9 +18,9 @@ PEERS = ("etcd",)
 CLIENTS = (1, 64, 256)
 GRADED_CLIENTS = (64, 256)
 RATES = (1000, 4000)
-"""Puts a second in an open loop: what both systems take."""
+"""Puts a second in an open loop. Both systems can serve these rates."""
 ROUNDS = 3
-"""Of every measurement, systems in turn; the median counts, because disks have moods."""
+"""Of every measurement, systems in turn; the median counts, because the speed of disks varies."""
 
 TIMES_ETCD_AT_LEAST = 5.0
 P99_TO_ETCD_AT_MOST = 0.5
@@ -64,7 +64,7 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
 
 
 def measure(kit: Kit, systems: dict[str, Start]) -> tuple[Results, list[Figure]]:
-    """The median result of each system and load, and what our replicas did meanwhile."""
+    """The median result of each system and load, and the use of our replicas' core meanwhile."""
     loads = [Load(clients) for clients in CLIENTS] + [Load(rate=rate) for rate in RATES]
     rounds: dict[tuple[str, Load], list[Result]] = {}
     notes: list[Figure] = []
@@ -113,7 +113,8 @@ def _ratios(results: Results) -> list[Figure]:
 
 
 def _notes(cluster: Servers, each: Load) -> list[Figure]:
-    """What limits us: how busy the replicas' core is, and how many puts share a sync."""
+    """The limits of our Raft: the load of the replicas' core, and the number of puts that share a
+    sync."""
     at = f"raft, {each.describe()}"
     busy = _growth(cluster, "cpu_ms") / 1000
     return [

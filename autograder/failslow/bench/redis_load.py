@@ -2,7 +2,6 @@
 
 import csv
 import math
-import resource
 import shutil
 import socket
 import statistics
@@ -49,9 +48,9 @@ class Commands:
 
 @dataclass(frozen=True)
 class Result:
-    """Latencies in milliseconds; None where redis-benchmark tells none. Shares are of a core.
+    """Latencies in milliseconds; None if redis-benchmark prints none. Shares are of a core.
 
-    `other_share`: what the two cores did besides, the kernel's work for disk and network included.
+    `other_share`: the other work of the two cores, the kernel's for disk and network included.
     """
 
     per_second: float
@@ -70,7 +69,7 @@ def program() -> str:
 
 
 def await_answer(address: str) -> None:
-    """Returns once whoever listens there answers a PING. CannotDo when that is not in time."""
+    """Returns once the server there answers a PING. CannotDo if none does in time."""
     host, _, port = address.rpartition(":")
 
     def answers() -> bool:
@@ -80,35 +79,34 @@ def await_answer(address: str) -> None:
         return False
 
     if not waiting.until(answers, READY_S):
-        raise CannotDo(f"nobody answers Redis clients at {address}")
+        raise CannotDo(f"no server answers Redis clients at {address}")
 
 
 def run(servers: Servers, address: str, commands: Commands, requests: int) -> Result:
-    """So many requests to one of `servers`. CannotDo when the measurement is lost."""
+    """Sends `requests` requests to one of `servers`. CannotDo when the measurement is lost."""
     host, _, port = address.rpartition(":")
     argv = [program(), "-h", host, "-p", port, "-c", str(CLIENTS), "-n", str(requests), "--csv"]
     argv += commands.flags()
-    first, client_s = clocks.read(servers.processes), _client_s()
+    first, client_s = clocks.read(servers.processes), clocks.of_children()
     done = process.run(pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S)
-    last, client_s = clocks.read(servers.processes), _client_s() - client_s
+    last, client_s = clocks.read(servers.processes), clocks.of_children() - client_s
     if done.exit_code != 0:
         raise CannotDo(f"redis-benchmark failed: {done.how_it_ended()}", done.errors)
     row = parse(done.output, commands.name)
     client = client_s / (last.at - first.at)
     server = sum(own + others for own, others in clocks.shares(first, last).values())
-    busy = sum(clocks.busy_share(first, last, core) for core in clocks.CORES)
     return Result(
         row["rps"],
         row.get("p50_latency_ms"),
         row.get("p99_latency_ms"),
         client,
         server,
-        max(0.0, busy - client - server),
+        max(0.0, clocks.busy(first, last) - client - server),
     )
 
 
 def parse(text: str, name: str) -> dict[str, float]:
-    """What the table says about the command, by column. CannotDo if it is no such table."""
+    """The row of the table for the command, by column. CannotDo if the output is no such table."""
     rows = list(csv.reader(text.splitlines()))
     columns = rows[0] if rows and rows[0][:1] == [COLUMNS[0]] else list(COLUMNS)
     for row in rows:
@@ -142,9 +140,3 @@ def median(results: Sequence[Result]) -> Result:
 def _median_if_told(values: Sequence[float | None]) -> float | None:
     told = [value for value in values if value is not None]
     return statistics.median(told) if told else None
-
-
-def _client_s() -> float:
-    """Processor time of children that have ended: of all that redis-benchmark took, after it."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime

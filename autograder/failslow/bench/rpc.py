@@ -13,7 +13,7 @@ CORES = (1, 2)
 BUSY_AT_LEAST = 300_000.0
 """Calls a second with 128 outstanding."""
 ALONE_AT_LEAST = 30_000.0
-"""Calls a second with one outstanding; or what the kernel's own ping-pong makes, if less."""
+"""Calls a second with one outstanding. The kernel's own ping-pong is the bar if it is slower."""
 
 NAME = re.compile(r"(rpc/outstanding:(?P<outstanding>\d+)|kernel_ping_pong)/cores:(?P<cores>\d+)")
 TEXT = (

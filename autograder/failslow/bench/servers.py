@@ -1,7 +1,7 @@
 """Servers for benchmarks: three replicas of ours, three members of etcd or one Redis, on one core.
 
-They run while a `with` block runs, on the loopback, with their data under the kit's build
-directory, which is removed afterwards.
+They run while a `with` block runs, on the loopback. Their data are under the kit's build directory,
+and are removed afterwards.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from failslow.calibration.load_run import Row
 from failslow.calibration.predict import predict
 from failslow.calibration.profile import Costs
 from failslow.calibration.workloads import FITTED, VALIDATED, Set, Workload
-from failslow.errors import CannotDo
 from failslow.kit import Kit
 
 PROGRAMS = ("lab2_real", "put_load", "predict_raft", "calibrate_disk", "calibrate_wakeup")
@@ -24,34 +23,28 @@ ROUNDS = 3
 happen to compact together."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """`out`: the directory for machine.json, the calibrated profile, and the page of results."""
-
-    out: Path
-    json: bool = False
-
-
-def run(kit: Kit, options: Options) -> int:
+def run(kit: Kit, out: Path, as_json: bool = False) -> int:
     """0 when every prediction is close enough, 1 otherwise.
 
+    `out`: the directory for machine.json, the calibrated profile, and the page of results.
     CannotDo when the machine cannot be measured: too few cores, or other work on them.
     """
     cmake.build(kit, targets=PROGRAMS)
     fitted, validated = _measure(kit)
     costs = find_costs(kit, fitted)
-    path = _write(options.out, profile.build(costs))
+    path = out / PROFILE
+    atomic.write_text(path, json.dumps(profile.build(costs), indent=2) + "\n")
     comparisons = _compare(kit, path, validated)
-    if options.json:
+    if as_json:
         print(json.dumps(_as_json(costs, comparisons)))
     else:
-        out = console.stdout()
-        out.print(tables.costs(costs))
-        out.print(tables.comparisons(comparisons))
-        out.print(f"The profile: {path}", soft_wrap=True)
+        stdout = console.stdout()
+        stdout.print(tables.costs(costs))
+        stdout.print(tables.comparisons(comparisons))
+        stdout.print(f"The profile: {path}", soft_wrap=True)
     _refuse_disturbed([*fitted, *validated])
-    where = page.write(options.out, section.section(costs, comparisons))
-    if not options.json:
+    where = page.write(out, section.section(costs, comparisons))
+    if not as_json:
         console.stdout().print(f"All results so far, with plots: {where}", soft_wrap=True)
     return 0 if all(each.passed for each in comparisons) else 1
 
@@ -105,16 +98,6 @@ def find_costs(kit: Kit, rows: list[Row]) -> Costs:
         wakeup=wakeup,
         overhead=profile.overhead(rows),
     )
-
-
-def _write(directory: Path, content: dict[str, profile.Section]) -> Path:
-    path = directory / PROFILE
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        atomic.write_text(path, json.dumps(content, indent=2) + "\n")
-    except OSError as error:
-        raise CannotDo(f"cannot write the profile: {error}") from error
-    return path
 
 
 def _compare(kit: Kit, path: Path, rows: list[Row]) -> list[Comparison]:

@@ -1,7 +1,7 @@
-"""The disk and the processors by themselves: what no counter of a replica can tell."""
+"""Measures the disk and the processors by themselves, because no counter of a replica shows
+them."""
 
 import json
-import resource
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from failslow.kit import Kit
 BYTES = (256, 4096, 16_384, 65_536)
 """Of a batch. All but the smallest begin a block each."""
 COMMON = 4096
-"""Of batches that are also measured with company."""
+"""The size of batches that are also measured with several processes at once."""
 REPLACED = 1 << 20
 """Of a log that replaces another: larger than any other batch, and saying nothing of them."""
 DISK_MS, WAKEUP_MS = 500, 500
@@ -29,7 +29,8 @@ SERIAL_FROM = 2.25
 """How many times longer three processes that sync at once take than one: 3 if they take turns,
 and 1 to 1.5 if a journal commits for all of them."""
 STRAGGLER = 4.0
-"""A sync that takes so many times the median is one; the others make the typical time."""
+"""A sync is a straggler if it takes this many times the median; the others make the typical
+time."""
 
 Result = TypeVar("Result")
 
@@ -107,7 +108,7 @@ def model(alone: dict[int, Samples], together: Samples, replaced: Samples) -> Di
         parallel_batches=REPLICAS if company < SERIAL_FROM else 1,
         waits_per_batch=max(1, round(statistics.fmean(each.sleeps for each in alone.values()))),
         growth_ns=round(growth),
-        # The simulator adds this to what it takes any batch of so many bytes for.
+        # The simulator adds this to the time of a batch of the same size.
         directory_ns=max(0, round(replaced.time - sync - growth - REPLACED * per_byte)),
     )
 
@@ -119,7 +120,7 @@ def wakeup(kit: Kit) -> Wakeup:
 
 
 def on_the_way(told: dict[str, Any]) -> int:
-    """Of one way: half of what a round trip takes beyond the processor time of both sides."""
+    """One way's time: half of a round trip without the processor time of both sides."""
     try:
         return max(0, round((told["mean_ns"] - told["cpu_ns"]) / 2))
     except (KeyError, TypeError) as error:
@@ -163,11 +164,10 @@ def _told(argv: Sequence[str | Path]) -> dict[str, Any]:
 def _undisturbed(measure: Callable[[], Result]) -> Result:
     """Measures again while other work takes the cores, and gives up after a few attempts."""
     for _ in range(ATTEMPTS):
-        first, before = clocks.read([]), _of_children()
+        first, before = clocks.read([]), clocks.of_children()
         result = measure()
-        last, after = clocks.read([]), _of_children()
-        busy = sum(clocks.busy_share(first, last, core) for core in clocks.CORES)
-        foreign = busy - (after - before) / (last.at - first.at)
+        last, after = clocks.read([]), clocks.of_children()
+        foreign = clocks.busy(first, last) - (after - before) / (last.at - first.at)
         if foreign <= FOREIGN_MAX:
             return result
     raise busy_machine(foreign)
@@ -177,8 +177,3 @@ def busy_machine(foreign: float) -> CannotDo:
     return CannotDo(
         f"other work takes {foreign:.1f} of the two cores; calibrate while the machine is idle"
     )
-
-
-def _of_children() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime

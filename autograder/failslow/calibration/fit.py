@@ -1,4 +1,4 @@
-"""Explains measured times by what was done in them: costs that are not negative."""
+"""Divides measured times among the counted work: costs that are not negative."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ LOOP: dict[str, Feature] = {
     "per_io_kib": lambda each: each["disk_bytes"] / KIB,
     "per_observation": lambda each: each["observations"],
 }
-"""What the event loop's thread pays for: its costs are named like the simulator's."""
+"""The costs of the event loop's thread. They are named like the simulator's."""
 
 DISK: dict[str, Feature] = {
     "per_batch": lambda each: each["disk_batches"],
@@ -39,7 +39,7 @@ DISK: dict[str, Feature] = {
     "per_io": lambda each: 2 * each["disk_operations"],
     "per_io_kib": lambda each: each["disk_bytes"] / KIB,
 }
-"""What the disk's thread pays for. The simulator charges the last two to the event loop's step."""
+"""The costs of the disk's thread. The simulator charges the last two to the event loop's step."""
 
 BLOCK_BYTES = 4096
 """Of a file system, nearly everywhere."""
@@ -80,7 +80,7 @@ def least_squares(rows: Sequence[Sequence[float]], targets: Sequence[float]) -> 
 
 
 def _unbounded(matrix: numpy.ndarray, target: numpy.ndarray, free: numpy.ndarray) -> numpy.ndarray:
-    """The best solution, of whatever sign, whose members are zero but for the free ones."""
+    """The best solution, of any sign, in which only the free members may differ from zero."""
     solution = numpy.zeros(len(free))
     solution[free] = numpy.linalg.lstsq(matrix[:, free], target, rcond=None)[0]
     return solution
@@ -89,7 +89,7 @@ def _unbounded(matrix: numpy.ndarray, target: numpy.ndarray, free: numpy.ndarray
 def explain(
     amounts: Sequence[Mapping[str, float]], times: Sequence[float], names: Sequence[str]
 ) -> Fit:
-    """Costs of the named things. Every sample counts alike: its relative error is what counts."""
+    """The costs of `names`. Every sample has the same weight: the fit minimises relative errors."""
     rows = [
         [each[name] / time for name in names] for each, time in zip(amounts, times, strict=True)
     ]
@@ -113,11 +113,10 @@ def thread_costs(
 
 
 def bursts(row: Row, replica: Replica) -> float:
-    """How many system calls of others the replica read the results of, in a second.
+    """The number of system calls of other processes, in a second, whose data the replica read.
 
-    Its own reads are fewer when several have come by the time that it looks. It is the leader whose
-    reads can lag behind much: clients write to it in every turn in which they have a put, and
-    followers write to nobody else.
+    One read of the replica may return the data of several calls. That matters only for the leader:
+    clients write to it in every turn in which they have a put, and followers write only to it.
     """
     leader = max(row.replicas, key=lambda each: each.counters["client_frames_in"])
     if replica is not leader:

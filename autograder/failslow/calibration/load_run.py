@@ -1,4 +1,4 @@
-"""One load on a fresh cluster: what it achieved, and what the replicas did for it."""
+"""One load on a fresh cluster: its throughput and latency, and the work of the replicas for it."""
 
 import json
 import os
@@ -6,19 +6,18 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from failslow import process, waiting
-from failslow.bench import clocks, servers
-from failslow.bench.servers import CLIENT_CORE, Servers, pinned
+from failslow import waiting
+from failslow.bench import clocks, load, servers
+from failslow.bench.servers import Servers
 from failslow.calibration.workloads import Workload
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
 WARM_UP_S, WINDOW_S = 0.7, 3.0
 SETTLE_S, MARGIN_S = 0.2, 0.3
-"""From the end of the warm-up to the first reading of the clocks, and from the last reading to the
-end of the window: the load generator starts a little later than we say."""
+"""The load generator starts a little later than this program. The clocks are read SETTLE_S after
+the end of the warm-up, and MARGIN_S before the end of the window."""
 TIMEOUT_S = 60.0
 
 FOREIGN_MAX = 0.35
@@ -40,8 +39,8 @@ class Replica:
 class Row:
     """Times in microseconds. `client_cpu`: seconds of processor time a second.
 
-    `foreign`: what the two cores did besides, in cores. `overhead`: what the replicas' core did
-    besides, as a share of what it did for them.
+    `foreign`: the other work of the two cores, in cores. `overhead`: the other work of the
+    replicas' core, as a share of its work for the replicas.
     """
 
     workload: Workload
@@ -70,26 +69,20 @@ def measure(kit: Kit, workload: Workload) -> Row:
 
 
 def _measure_once(kit: Kit, workload: Workload) -> Row:
-    # What the last cluster's files leave to do must not be done in this one's time.
+    # The kernel must not write back the last cluster's files during this measurement.
     os.sync()
     with servers.raft(kit) as cluster, ThreadPoolExecutor(1) as pool:
-        argv: list[str | Path] = [kit.binary("put_load"), "--target", "raft"]
-        argv += ["--replicas", ",".join(cluster.clients), *workload.flags()]
-        argv += ["--warm-up-ms", f"{1000 * WARM_UP_S:.0f}"]
-        argv += ["--window-ms", f"{1000 * WINDOW_S:.0f}"]
         _wait_for_metrics(cluster)
-        load = pool.submit(process.run, pinned(CLIENT_CORE, argv), timeout_s=TIMEOUT_S)
+        times = {"warm_up_ms": round(1000 * WARM_UP_S), "window_ms": round(1000 * WINDOW_S)}
+        achieved = pool.submit(load.run, kit, cluster, workload, **times)
         time.sleep(WARM_UP_S + SETTLE_S)
         first_lines = [len(_lines(path)) for path in cluster.metrics]
         first = clocks.read(list(cluster.processes))
         time.sleep(WINDOW_S - SETTLE_S - MARGIN_S)
         last = clocks.read(list(cluster.processes))
         lines = [_lines(path) for path in cluster.metrics]
-        done = load.result()
-    if done.exit_code != 0:
-        raise CannotDo(f"{workload.describe()} failed: {done.how_it_ended()}", done.errors)
     counters = [rates(told[start:]) for told, start in zip(lines, first_lines, strict=True)]
-    return row_of(workload, done.output, counters, first, last)
+    return row_of(workload, achieved.result(), counters, first, last)
 
 
 def _wait_for_metrics(cluster: Servers) -> None:
@@ -121,31 +114,26 @@ def rates(lines: list[bytes]) -> dict[str, float]:
 
 def row_of(
     workload: Workload,
-    output: str,
+    achieved: load.Result,
     counters: list[dict[str, float]],
     first: clocks.Instant,
     last: clocks.Instant,
 ) -> Row:
-    try:
-        told: dict[str, Any] = json.loads(output)
-        percentiles = dict(told["percentiles_us"])
-        replica_core, client_core = (clocks.busy_share(first, last, core) for core in clocks.CORES)
-        shares = clocks.shares(first, last)
-        ours = sum(loop + disk for loop, disk in shares.values())
-        return Row(
-            workload,
-            puts_per_second=float(told["puts_per_second"]),
-            mean=float(told["mean_us"]),
-            p50=float(percentiles[500]),
-            p99=float(percentiles[990]),
-            client_cpu=float(told["client_cpu_share"]),
-            client_turns=float(told["client_turns_per_second"]),
-            replicas=tuple(
-                Replica(loop, disk, each)
-                for (loop, disk), each in zip(shares.values(), counters, strict=True)
-            ),
-            foreign=replica_core + client_core - ours - float(told["client_cpu_share"]),
-            overhead=max(0.0, replica_core / ours - 1),
-        )
-    except (ValueError, KeyError, TypeError, ZeroDivisionError) as error:
-        raise CannotDo(f"put_load's output is malformed ({error!r})") from error
+    replica_core, client_core = (clocks.busy_share(first, last, core) for core in clocks.CORES)
+    shares = clocks.shares(first, last)
+    ours = sum(loop + disk for loop, disk in shares.values())
+    return Row(
+        workload,
+        puts_per_second=achieved.puts_per_second,
+        mean=achieved.mean,
+        p50=achieved.percentiles[load.MEDIAN],
+        p99=achieved.percentiles[load.P99],
+        client_cpu=achieved.client_cpu_share,
+        client_turns=achieved.client_turns,
+        replicas=tuple(
+            Replica(loop, disk, each)
+            for (loop, disk), each in zip(shares.values(), counters, strict=True)
+        ),
+        foreign=replica_core + client_core - ours - achieved.client_cpu_share,
+        overhead=max(0.0, replica_core / ours - 1),
+    )

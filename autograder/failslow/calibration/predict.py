@@ -1,4 +1,4 @@
-"""Asks the simulator what the reference Raft does on the calibrated machine."""
+"""Runs the simulator's prediction for the reference Raft on the calibrated machine."""
 
 import json
 from dataclasses import dataclass

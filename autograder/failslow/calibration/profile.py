@@ -9,14 +9,15 @@ from failslow.calibration.fit import BLOCK_BYTES, Fit
 from failslow.calibration.load_run import Row
 
 FRAMES_PER_CONNECTION, FRAMES_PER_STEP = 256, 1 << 15
-"""What the real host reads at most in a turn: frames_per_turn_max of network.h, from as many
+"""The maximum that the real host reads in a turn: frames_per_turn_max of network.h, from as many
 connections as EventLoop takes events."""
 WINDOW_BYTES = 4 << 20
-"""Of a connection on the loopback: what the kernel takes at most before it is read, about."""
+"""Of a connection on the loopback: about the most bytes that the kernel takes before they are
+read."""
 WIRE_BYTES_PER_SECOND = 10**14
-"""The loopback has no wire: what a byte costs is processor time. So much that the frames of one
-system call arrive in the same nanosecond. Were they a nanosecond apart, whoever sleeps would be
-woken by the first and read it alone."""
+"""The loopback has no wire: the cost of a byte is processor time. The rate is so high that the
+frames of one system call arrive in the same nanosecond. A nanosecond apart, the first frame would
+wake a sleeping receiver, which would read it alone."""
 
 Section = dict[str, int]
 """Whole numbers; durations in nanoseconds, and named so."""
@@ -24,8 +25,8 @@ Section = dict[str, int]
 
 @dataclass(frozen=True)
 class Costs:
-    """What was measured. `overhead`: what the kernel does on the replicas' core beside their own
-    processor time, as a share of that."""
+    """The measured costs. `overhead`: the kernel's work on the replicas' core that is not in their
+    processor time, as a share of that time."""
 
     loop: Fit
     disk_thread: Fit
@@ -44,8 +45,8 @@ def build(costs: Costs) -> dict[str, Section]:
         "cpu": _cpu(costs),
         "disk": _disk(costs.disk),
         "net": {
-            # A frame is there when the sender's system call has ended; what else passes until the
-            # receiver runs is a switch or a wake-up.
+            # A frame has arrived when the sender's system call has ended. The rest of the time
+            # until the receiver runs is a switch or a wake-up.
             "latency_ns": 0,
             "latency_spread_permille": 0,
             "latency_tail_permille": 0,

@@ -8,14 +8,14 @@ from failslow.calibration.profile import Costs
 
 KEY = "calibrate"
 TEXT = (
-    "What the real host costs on this machine, and what the simulator then predicts for the"
+    "The costs of the real host on this machine, and the simulator's predictions from them for the"
     " reference Raft: three processes on one core and one disk, clients on another core. The costs"
     " come from other loads than those that are compared."
 )
 
 MEANING = {
     "per_step": "step of the event loop",
-    "per_burst": "what another's system call sent, read",
+    "per_burst": "read of the data of one system call",
     "per_write": "write to a connection",
     "per_frame": "frame from or to a replica",
     "per_client_frame": "frame from or to a client",
@@ -24,8 +24,8 @@ MEANING = {
     "per_io_kib": "KiB written to disk",
     "per_observation": "observation: a command applied",
     "per_batch": "batch",
-    "per_growth": "batch that begins a block of its file, more",
-    "per_directory": "batch that replaces files, more",
+    "per_growth": "batch that begins a block of its file, in addition",
+    "per_directory": "batch that replaces files, in addition",
     "per_turn": "turn",
     "per_operation": "put",
 }
@@ -55,16 +55,16 @@ def costs(found: Costs) -> list[Figure]:
         for name, cost in fit.costs.items()
     ]
     errors = [
-        Figure(f"{thread}: these costs explain its times but for", 100 * fit.error, "%")
+        Figure(f"{thread}: error of these costs, root mean square", 100 * fit.error, "%")
         for thread, fit in threads.items()
     ]
     return [
         *of_threads,
         *errors,
-        Figure("kernel besides, on the replicas' core", 100 * found.overhead, "%"),
+        Figure("other work of the replicas' core", 100 * found.overhead, "%"),
         Figure("append and sync, asleep until it is done", disk.sync_ns / 1000, "us"),
-        Figure("  more if it begins a block of its file", disk.growth_ns / 1000, "us"),
-        Figure("  more if it replaces files", disk.directory_ns / 1000, "us"),
+        Figure("  in addition if it begins a block of its file", disk.growth_ns / 1000, "us"),
+        Figure("  in addition if it replaces files", disk.directory_ns / 1000, "us"),
         Figure("  varies by, up or down", disk.sync_spread_permille / 10, "%"),
         Figure("  stragglers", disk.sync_tail_permille / 10, "%"),
         Figure("  and these take longer by", disk.sync_tail_factor, "x"),

@@ -1,8 +1,8 @@
-"""What `./kit bench calibrate` prints."""
+"""The tables that `./kit bench calibrate` prints."""
 
 from collections.abc import Sequence
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from failslow.bench.figures import number
 from failslow.calibration import section
@@ -14,9 +14,8 @@ FIGURES = ("puts_per_second", "mean", "p50", "p99")
 
 
 def costs(found: Costs) -> Table:
-    table = Table(title="What this machine costs", title_justify="left")
-    table.add_column("what")
-    table.add_column("cost", justify="right")
+    cost = Column("cost", justify="right")
+    table = Table("what", cost, title="What this machine costs", title_justify="left")
     for each in section.costs(found):
         table.add_row(each.name, f"{number(each.value)} {each.unit}".rstrip())
     return table
@@ -24,11 +23,9 @@ def costs(found: Costs) -> Table:
 
 def comparisons(rows: Sequence[Comparison]) -> Table:
     title = f"The simulator against the real host: within {100 * OFF_MAX:.0f} %?"
-    table = Table(title=title, title_justify="left")
-    table.add_column("load")
-    for name in ("puts/s", "model", "ratio", "mean ms", "model", "ratio", "p99 ms", "model"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
+    names = ("puts/s", "model", "ratio", "mean ms", "model", "ratio", "p99 ms", "model")
+    columns = [Column(name, justify="right") for name in names]
+    table = Table("load", *columns, "verdict", title=title, title_justify="left")
     for each in rows:
         row, model = each.row, each.prediction
         table.add_row(

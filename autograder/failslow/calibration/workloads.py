@@ -1,31 +1,21 @@
-"""The loads: those that costs are taken from, and others that the result is held against."""
+"""The loads: those for the costs, and others that test the predictions."""
 
 from dataclasses import dataclass
 
+from failslow.bench.load import Load
 
-@dataclass(frozen=True)
-class Workload:
-    """`clients` in a closed loop or, if `rate` is given, so many puts a second in an open one."""
 
-    clients: int = 1
-    rate: int | None = None
-    value_bytes: int = 256
+class Workload(Load):
+    """A load that differs from others in the size of its values, too."""
 
     def describe(self) -> str:
-        load = f"{self.clients} client{'s' if self.clients > 1 else ''}"
-        if self.rate is not None:
-            load = f"{self.rate:,} puts/s offered"
-        return f"{load}, {self.value_bytes:,} bytes"
-
-    def flags(self) -> list[str]:
-        """put_load's and predict_raft's."""
-        load = ["--clients", self.clients] if self.rate is None else ["--rate", self.rate]
-        return [str(word) for word in (*load, "--value-bytes", self.value_bytes)]
+        return f"{super().describe()}, {self.value_bytes:,} bytes"
 
 
 @dataclass(frozen=True)
 class Set:
-    """Closed loops, and open ones at some percent of what one of the closed commits in a second."""
+    """Closed loops, and open ones at some percent of the throughput of `capacity`, a closed
+    loop."""
 
     closed: tuple[Workload, ...]
     capacity: Workload
@@ -53,8 +43,8 @@ FITTED = Set(
     capacity=SMALL,
     open_percent=(1, 10, 30, 55),
 )
-"""They differ in what there is much of: steps, frames, bytes, system calls, compactions. Sixteen
-bytes a value tell the cost of a frame from that of a byte; an open loop sends many small bursts."""
+"""Each load has much of one thing: steps, frames, bytes, system calls or compactions. Values of
+sixteen bytes tell the cost of a frame from that of a byte. An open loop sends many small bursts."""
 
 LARGE = Workload(256)
 VALIDATED = Set(

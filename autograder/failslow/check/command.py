@@ -5,7 +5,6 @@ import tempfile
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from failslow import cmake
@@ -51,7 +50,7 @@ STEPS = (
 )
 # --8<-- [end:steps]
 
-# Long steps whose results change rarely: under --full.
+# Long steps whose results change rarely: only with --full.
 # --8<-- [start:full]
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),
@@ -62,24 +61,15 @@ FULL_STEPS = (
 # --8<-- [end:full]
 
 
-@dataclass(frozen=True)
-class Request:
-    """`mutants`: these alone, as a table, or as JSON."""
-
-    full: bool = False
-    mutants: bool = False
-    as_json: bool = False
-
-
-def run(kit: Kit, request: Request) -> int:
-    """0 when every check of every step passed, 1 otherwise."""
-    if request.as_json and not request.mutants:
+def run(kit: Kit, full: bool, mutants: bool, as_json: bool) -> int:
+    """0 when every check of every step passed, 1 otherwise. `mutants`: these alone."""
+    if as_json and not mutants:
         raise CannotDo("--json goes with --mutants: ./kit check --mutants --json")
     with tempfile.TemporaryDirectory(prefix="failslow-check-") as scratch:
-        context = Context(kit, request.full, Path(scratch))
-        if request.mutants:
-            return mutants_report.run(context, request.as_json)
-        total = run_steps(STEPS + FULL_STEPS if request.full else STEPS, context)
+        context = Context(kit, full, Path(scratch))
+        if mutants:
+            return mutants_report.run(context, as_json)
+        total = run_steps(STEPS + FULL_STEPS if full else STEPS, context)
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 1 if total.failed else 0
 

@@ -1,4 +1,5 @@
-"""Do the tests still test? Every mutant is graded by what it names, and by the public tests."""
+"""Do the tests still test? Every mutant is graded by the tests that it names, and the public
+tests."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +22,7 @@ MUTANT_SEEDS = 3
 
 
 class Verdict(Enum):
-    """What became of a mutant. SURVIVED and BROKE: of both, the first."""
+    """The result for a mutant. One that is both SURVIVED and BROKE counts as SURVIVED."""
 
     CAUGHT = "caught"
     SURVIVED = "survived"
@@ -40,8 +41,7 @@ class Judged:
 
 
 def run(context: Context) -> Counts:
-    """Every mutant is caught by what it names, and passes what it names. Every hidden test catches
-    one."""
+    """Every mutant fails its `caught_by` and passes its `passes`. Every hidden test catches one."""
     counts = Counts()
     judged = list(judge_all(context))
     for each in judged:
@@ -72,17 +72,13 @@ def judge_all(context: Context) -> Iterator[Judged]:
 def all_tests(kit: Kit) -> dict[str, list[GradedTest]]:
     """Every graded test, by the id of its lab."""
     return {
-        lab.id: [
-            test
-            for suite in lab.suites
-            for test in gtest.list_graded(kit.binary(f"{suite}_sealed"), suite)
-        ]
+        lab.id: gtest.list_all({suite: kit.binary(f"{suite}_sealed") for suite in lab.suites})
         for lab in load_labs(kit).by_id.values()
     }
 
 
 def in_full(mutant: Mutant, tests: Mapping[str, Sequence[GradedTest]]) -> Mutant:
-    """`passes` names all that the mutant must pass, also what its header need not say."""
+    """`passes`: all tests that the mutant must pass, with those that its header need not name."""
     lab = tests.get(mutant.lab, ())
     implied = [test.name for test in lab if not test.hidden or ALL in mutant.passes]
     if ALL in mutant.may_fail:
@@ -104,8 +100,8 @@ def every_hidden_test_catches(
 
 
 def _build_side_by_side(context: Context, labs: Labs, found: Sequence[Mutant]) -> None:
-    """Compiling is what takes long: one mutant per core. One that does not compile or apply is
-    reported when its turn to be graded comes."""
+    """Compilation takes most of the time: one mutant per core. A mutant that does not compile or
+    apply is reported when it is graded."""
     recipe = load_recipe(context.kit)
 
     def build(mutant: Mutant) -> None:
@@ -115,11 +111,11 @@ def _build_side_by_side(context: Context, labs: Labs, found: Sequence[Mutant]) -
             build_submission(context.kit, labs, submission, recipe, targets, alone=False)
 
     with console.progress("Compiling the mutants") as advance:
-        parallel.run_all(found, build, advance, lambda mutant: mutant.name)
+        parallel.run_all(found, build, advance)
 
 
 def scope_of(mutant: Mutant, full: bool) -> Scope:
-    """Only what the mutant names: a measurement that says nothing about it would cost minutes."""
+    """Only the named tests: a measurement that the mutant does not name would cost minutes."""
     named = {*mutant.caught_by, *mutant.passes}
     return Scope(
         tests=frozenset(named),
@@ -163,7 +159,7 @@ def _caught(mutant: Mutant, graded: Grade) -> Counts:
 
 
 def _failed(mutant: Mutant, graded: Grade) -> tuple[str, ...]:
-    """Of what the mutant names: rows that come along with a measurement are not asked about."""
+    """Of the named tests: other rows of the same measurement do not count."""
     named = {
         row.test_id for name in (*mutant.caught_by, *mutant.passes) for row in _named(graded, name)
     }

@@ -1,7 +1,7 @@
 """The reference must pass every test with other seeds than the graded one, too.
 
-A test whose worlds differ with the seed is a swarm. A rare failure in one of 200 worlds may hit a
-student's submission in the first.
+A swarm is a test whose worlds differ with the seed. A failure in one of 200 worlds is rare, but a
+student's submission may meet it in its first run.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from failslow.labs import load_labs
 # Lab 2's swarms are 17 worlds each time: 204 in all.
 SEEDS = range(2, 14)
 
-# The swarms whose histories must be linearizable, and their seeds under --full.
+# The swarms that check linearizability, and their seeds under --full.
 LINEARIZABLE = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
 MANY_SEEDS = range(1, 2001)
 
@@ -51,9 +51,7 @@ def linearizable(context: Context) -> Counts:
 
 def _graded(kit: Kit) -> list[GradedTest]:
     suites = [suite for lab in load_labs(kit).by_id.values() for suite in lab.suites]
-    return [
-        test for suite in suites for test in gtest.list_graded(kit.binary(f"{suite}_sim"), suite)
-    ]
+    return gtest.list_all({suite: kit.binary(f"{suite}_sim") for suite in suites})
 
 
 def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, int]:

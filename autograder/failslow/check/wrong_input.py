@@ -7,7 +7,6 @@ from pathlib import Path
 from failslow import console, process
 from failslow.check.step import Context, Counts
 from failslow.labs import Lab, load_labs
-from failslow.submission import source_directory
 
 
 @dataclass(frozen=True)
@@ -89,9 +88,5 @@ def _broken(context: Context, lab: Lab) -> Path:
 
 def _copy(context: Context, lab: Lab, name: str) -> Path:
     tree = context.scratch / name
-    source = source_directory(context.kit.reference, lab)
-    assert source is not None, "the reference step has run"
-    (tree / lab.directory).mkdir(parents=True)
-    for file in lab.files:
-        shutil.copy(source / file, tree / lab.directory / file)
+    shutil.copytree(context.kit.reference / lab.directory, tree / lab.directory)
     return tree

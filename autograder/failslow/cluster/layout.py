@@ -16,7 +16,7 @@ class Layout:
         return self.data / "cluster.json"
 
     def program(self, lab_id: str) -> Path:
-        """A copy: what was started can be started again, whatever is built meanwhile."""
+        """A copy: a later build does not change the program that a restart runs."""
         return self.data / f"{lab_id}_real"
 
     def replica(self, number: int) -> Path:

@@ -125,7 +125,7 @@ def _pids() -> Iterator[int]:
 
 
 def _replica(pid: int) -> Process | None:
-    """What a process is, if it is a replica of this user that has not ended."""
+    """The process, if it is a replica of this user that has not ended."""
     directory = Path(f"/proc/{pid}")
     try:
         if directory.stat().st_uid != os.getuid():

@@ -151,8 +151,8 @@ def ended_on_failure(layout: Layout, numbers: Collection[int]) -> Iterator[None]
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Puts an interrupt off until the body is done: a child is not left halfway to its program,
-    where nobody would recognise it as a replica."""
+    """Puts an interrupt off until the body is done. Before a child runs its program, the kit does
+    not recognise it as a replica, and would leave it behind."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     came = []
     handlers = {

@@ -1,7 +1,7 @@
-"""cluster.json: what a data directory holds and what was last started in it.
+"""cluster.json: the contents of a data directory, and the cluster last started in it.
 
-The truth about what runs is in /proc (see replica_processes.py); this file says what should run,
-and keeps ports and the solution's name from one `up` to the next.
+The list of running processes comes from /proc (see replica_processes.py). This file says which
+replicas should run, and keeps ports and the solution's name from one `up` to the next.
 """
 
 import json
@@ -65,10 +65,7 @@ def load(layout: Layout) -> State | None:
 
 def save(layout: Layout, state: State) -> None:
     """CannotDo when the file cannot be written; it is as before then."""
-    try:
-        atomic.write_text(layout.state, json.dumps(asdict(state), indent=1) + "\n")
-    except OSError as error:
-        raise CannotDo(f"cannot write {layout.state}: {error.strerror}") from error
+    atomic.write_text(layout.state, json.dumps(asdict(state), indent=1) + "\n")
 
 
 def _content(path: Path) -> dict[str, Any] | None:
@@ -80,5 +77,5 @@ def _content(path: Path) -> dict[str, Any] | None:
         raise CannotDo(f"cannot read {path}: {error}") from error
     complaint = yaml_file.first_complaint(content, "cluster")
     if complaint:
-        raise CannotDo(f"{path} is not what the kit wrote: {complaint}")
+        raise CannotDo(f"{path} was not written by the kit: {complaint}")
     return content

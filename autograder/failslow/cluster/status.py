@@ -1,4 +1,4 @@
-"""What each replica of a cluster does now."""
+"""The present state of each replica of a cluster."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ DEAD = "dead"
 
 @dataclass(frozen=True)
 class ReplicaStatus:
-    """`pid` is that of the latest start; what a dead replica cannot have is None or empty.
+    """`pid` is that of the latest start. A field that a dead replica cannot have is None or empty.
 
     `shows` are the lab's own columns. Rates are per second, over the last two lines of metrics.
-    `held_bytes`: what waits in its memory for each replica. `remark`: why it does not run, if
-    that can be told.
+    `held_bytes`: the bytes that it holds for each replica. `remark`: why it does not run, if that
+    is known.
     """
 
     id: int
@@ -62,7 +62,7 @@ def of_all(layout: Layout, current: State, lab: Lab) -> list[ReplicaStatus]:
 
 
 def serves(lab: Lab, replicas: list[ReplicaStatus]) -> bool:
-    """Whether all run and one shows what the lab calls ready."""
+    """Whether all run, and one reports the state that lab.yaml calls ready."""
     assert lab.cluster is not None, "checked when the cluster was made"
     ready = lab.cluster
     return all(replica.shows and replica.state == RUNS for replica in replicas) and any(

@@ -16,7 +16,7 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 
 def print_replicas(out: Console, view: ClusterView, replicas: list[ReplicaStatus]) -> None:
     """Who runs where, and what it says of itself."""
-    table = _table("replica", "state", "pid", "port", "up", *(shown.name for shown in view.shows))
+    table = Table("replica", "state", "pid", "port", "up", *(shown.name for shown in view.shows))
     for replica in replicas:
         shows = [_plain(replica.shows.get(shown.name)) for shown in view.shows]
         color = "green" if replica.state == RUNS else "red"
@@ -31,7 +31,7 @@ def print_replicas(out: Console, view: ClusterView, replicas: list[ReplicaStatus
 
 def print_load(out: Console, replicas: list[ReplicaStatus]) -> None:
     """What each does, and what waits in its memory for the others."""
-    table = _table(
+    table = Table(
         "replica", "requests/s", "frames/s", "syncs/s", "CPU", "memory", "held for each", "dropped"
     )
     for replica in replicas:
@@ -56,13 +56,6 @@ def print_place(out: Console, data: Path, current: State) -> None:
     if current.redis_ports:
         redis = ",".join(f"{HOST}:{port}" for port in current.redis_ports)
         out.print(f"redis: {redis}", markup=False, soft_wrap=True)
-
-
-def _table(*columns: str) -> Table:
-    table = Table()
-    for column in columns:
-        table.add_column(column)
-    return table
 
 
 def _plain(value: object) -> str:

@@ -25,7 +25,7 @@ PORT_MAX = 65535
 
 @dataclass(frozen=True)
 class Request:
-    """None: what the data directory had before, or the default."""
+    """None: the earlier value of the data directory, or the default."""
 
     directory: Path | None
     lab: str | None
@@ -35,9 +35,9 @@ class Request:
 
 
 def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
-    """Where the cluster runs, and whether it serves.
+    """The cluster's address, and whether it serves.
 
-    CannotDo when it does not run; what was started is stopped again then.
+    CannotDo when it does not run; the replicas that were started are stopped again then.
     """
     labs = load_labs(kit)
     tree = request.directory or default_tree(kit)
@@ -45,8 +45,14 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
     layout = layout_of(request.data or place.default_data(kit, lab.id))
     with _directory(layout), place.locked(layout), ExitStack() as stack:
         before = _examined(layout, lab, request)
-        listeners = _listeners(stack, request, before)
-        redis = _redis_listeners(stack, lab, request, before, len(listeners))
+        count = len(before.replicas) if before else request.replicas or REPLICAS
+        with_redis = lab.cluster is not None and lab.cluster.redis
+        _check_ports(request.port, 2 * count if with_redis else count)
+        listeners = _listeners(stack, count, request.port, before.ports if before else [])
+        redis: Sequence[socket.socket] = []
+        if with_redis:
+            first = None if request.port is None else request.port + count
+            redis = _listeners(stack, count, first, before.redis_ports if before else [])
         program = _build(kit, labs, tree, lab)
         with _writing(layout):
             _prepare(layout, lab, program, len(listeners))
@@ -64,7 +70,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             serves = _start(layout, lab, current, listeners, redis)
         except BaseException:
             current.up = False
-            with suppress(CannotDo):  # what failed may be the disk
+            with suppress(CannotDo):  # the disk may be the cause
                 state.save(layout, current)
             raise
     return layout, serves
@@ -133,7 +139,7 @@ def _directory(layout: Layout) -> Iterator[None]:
 
 @contextmanager
 def _writing(layout: Layout) -> Iterator[None]:
-    """Says in one line what the system refuses."""
+    """Reports an error of the system in one line."""
     try:
         yield
     except OSError as error:
@@ -165,30 +171,19 @@ def _examined(layout: Layout, lab: Lab, request: Request) -> State | None:
     return before
 
 
-def _listeners(stack: ExitStack, request: Request, before: State | None) -> Sequence[socket.socket]:
-    count = len(before.replicas) if before else request.replicas or REPLICAS
-    if request.port is not None:
-        if request.port + count - 1 > PORT_MAX:
-            raise CannotDo(f"--port: there are no {count} ports from {request.port} on")
-        return ports.listen_all(stack, range(request.port, request.port + count))
-    if before is not None:
-        return ports.listen_as_before(stack, before.ports)
-    return ports.listen_all(stack, [ports.ANY] * count)
+def _check_ports(first: int | None, count: int) -> None:
+    if first is not None and first + count - 1 > PORT_MAX:
+        raise CannotDo(f"--port: there are no {count} ports from {first} on")
 
 
-def _redis_listeners(
-    stack: ExitStack, lab: Lab, request: Request, before: State | None, count: int
+def _listeners(
+    stack: ExitStack, count: int, first: int | None, before: Sequence[int]
 ) -> Sequence[socket.socket]:
-    """One for each replica, none for a lab that has no Redis port."""
-    if lab.cluster is None or not lab.cluster.redis:
-        return []
-    if request.port is not None:
-        first = request.port + count
-        if first + count - 1 > PORT_MAX:
-            raise CannotDo(f"--port: there are no {2 * count} ports from {request.port} on")
+    """On the ports from `first` on; without it, on those of before or on any free ones."""
+    if first is not None:
         return ports.listen_all(stack, range(first, first + count))
-    if before is not None and before.redis_ports:
-        return ports.listen_as_before(stack, before.redis_ports)
+    if before:
+        return ports.listen_as_before(stack, before)
     return ports.listen_all(stack, [ports.ANY] * count)
 
 

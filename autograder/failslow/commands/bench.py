@@ -27,28 +27,28 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="PEER,...",
         help="peers in the same run: etcd with raft; redis, etcd or both with kv",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, no tables")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
 
 
-def run(kit: Kit, given: argparse.Namespace) -> int:
+def run(kit: Kit, which: str | None, versus: str | None, as_json: bool, out: Path) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
-    peers = _peers(given.which, given.versus)
+    peers = _peers(which, versus)
     # These need libraries that no other command needs: `kit` installs them for this command.
     from failslow import calibration
     from failslow.bench import page
 
-    if given.which == "calibrate":
-        return calibration.run(kit, calibration.Options(given.out, given.json))
+    if which == "calibrate":
+        return calibration.run(kit, out, as_json)
 
     sections = []
-    for key in (given.which,) if given.which else (*QUICK, *COMPARED):
+    for key in (which,) if which else (*QUICK, *COMPARED):
         section = COMPARED[key](kit, peers) if key in COMPARED else QUICK[key](kit)
         sections.append(section)
-        if not given.json:
+        if not as_json:
             console.stdout().print(figures.table(section))
-        where = page.write(given.out, section)
-    if given.json:
+        where = page.write(out, section)
+    if as_json:
         print(json.dumps([figure for section in sections for figure in _figures(section)]))
     else:
         console.stdout().print(f"All results so far, with plots: {where}", soft_wrap=True)

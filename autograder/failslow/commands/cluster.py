@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from failslow import console, waiting
 from failslow.cluster import place, ports, replica_processes, start, state, status, tables, up
@@ -21,13 +22,10 @@ from failslow.labs import load_labs
 
 LOG_LINES = 20
 DUMP_S = 10.0
+NO_TABLES = "print JSON, no tables"
 DUMP_HEADER = b" suspended coroutines\n"
 
-Action = Callable[[Kit, argparse.Namespace], int]
-
-
-def run(kit: Kit, given: argparse.Namespace) -> int:
-    return given.action(kit, given)
+Action = Callable[..., int]
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +34,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     _add_up(actions)
     _add(actions, "down", "end the cluster", _down)
     shown = _add(actions, "status", "show the state of each replica", _status)
-    shown.add_argument("--json", action="store_true", help="print JSON, no tables")
+    shown.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
     logs = _add(actions, "logs", "print the replicas' logs", _logs)
     logs.add_argument("replica", type=int, nargs="?", metavar="N", help="only this replica's log")
     logs.add_argument("--follow", action="store_true", help="go on until interrupted")
@@ -59,7 +57,7 @@ def _add(
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text)
     parser.add_argument("--data", type=Path, metavar="PATH", help=f"the cluster's data ({data})")
-    parser.set_defaults(action=action)
+    parser.set_defaults(command=action)
     return parser
 
 
@@ -71,17 +69,17 @@ def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--lab", help="a lab of the solution (the last that can run)")
     parser.add_argument("--replicas", type=int, choices=(3, 5), help="number of replicas (3)")
     parser.add_argument("--port", type=int, metavar="BASE", help="the first port (any free ones)")
-    parser.add_argument("--json", action="store_true", help="print JSON, no tables")
+    parser.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
 
 
-def _up(kit: Kit, given: argparse.Namespace) -> int:
+def _up(kit: Kit, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
     """0 when the cluster serves, 1 when it runs but does not serve."""
-    if given.port is not None and not 1 <= given.port <= up.PORT_MAX:
-        raise CannotDo(f"--port: {given.port} is not a port (1 to {up.PORT_MAX})")
-    request = up.Request(given.directory, given.lab, given.replicas, given.data, given.port)
+    request = up.Request(**asked)
+    if request.port is not None and not 1 <= request.port <= up.PORT_MAX:
+        raise CannotDo(f"--port: {request.port} is not a port (1 to {up.PORT_MAX})")
     layout, serves = up.up(kit, request)
     current = place.loaded(layout)
-    _print(kit, layout, current, given.json, with_load=False)
+    _print(kit, layout, current, as_json, with_load=False)
     if not serves:
         ready = load_labs(kit).get(current.lab).cluster
         assert ready is not None, "it was started"
@@ -90,7 +88,7 @@ def _up(kit: Kit, given: argparse.Namespace) -> int:
             f" {start.READY_S:.0f} s; the cluster still runs, end it with:"
             f" {place.down_command(layout.data)}"
         )
-    elif not given.json:
+    elif not as_json:
         _note_commands(kit, layout, current)
     return 0 if serves else 1
 
@@ -104,9 +102,9 @@ def _note_commands(kit: Kit, layout: Layout, current: State) -> None:
         console.note(f"Other clusters that run:\n{place.leftovers(others)}")
 
 
-def _down(kit: Kit, given: argparse.Namespace) -> int:
+def _down(kit: Kit, data: Path | None) -> int:
     """0, even when no replica runs."""
-    layout = place.named_or_only(kit, given.data)
+    layout = place.named_or_only(kit, data)
     if layout is None:
         print("there is no cluster to end")
         return 0
@@ -126,16 +124,16 @@ def _down(kit: Kit, given: argparse.Namespace) -> int:
     return 0
 
 
-def _status(kit: Kit, given: argparse.Namespace) -> int:
+def _status(kit: Kit, data: Path | None, as_json: bool) -> int:
     """0 when all run, 1 when some are dead. CannotDo when there is no cluster."""
-    layout = place.of_command(kit, given.data)
+    layout = place.of_command(kit, data)
     current = place.loaded(layout)
     if not replica_processes.find(layout.data):
         if not current.up:
             raise CannotDo(f"the cluster in {layout.data} is down")
         if current.was_started_before_the_machine():
             raise CannotDo(f"the cluster in {layout.data} ended when the machine restarted")
-    replicas = _print(kit, layout, current, given.json, with_load=True)
+    replicas = _print(kit, layout, current, as_json, with_load=True)
     return 1 if any(replica.state == status.DEAD for replica in replicas) else 0
 
 
@@ -157,30 +155,30 @@ def _print(
     return replicas
 
 
-def _logs(kit: Kit, given: argparse.Namespace) -> int:
-    layout = place.of_command(kit, given.data)
+def _logs(kit: Kit, data: Path | None, replica: int | None, follow: bool, lines: int) -> int:
+    layout = place.of_command(kit, data)
     current = place.loaded(layout)
-    if given.lines < 0:
-        raise CannotDo(f"--lines: {given.lines} is negative")
-    numbers = range(len(current.replicas)) if given.replica is None else [given.replica]
+    if lines < 0:
+        raise CannotDo(f"--lines: {lines} is negative")
+    numbers = range(len(current.replicas)) if replica is None else [replica]
     files = [layout.log(_known(current, number)) for number in numbers]
     # -F: when the next `up` replaces a log, the new one is followed.
-    argv = ["tail", f"--lines={given.lines}", *(["-F"] if given.follow else []), *map(str, files)]
+    argv = ["tail", f"--lines={lines}", *(["-F"] if follow else []), *map(str, files)]
     with suppress(KeyboardInterrupt):
         return min(1, subprocess.run(argv, check=False).returncode)
     return 0
 
 
-def _stop(kit: Kit, given: argparse.Namespace) -> int:
-    layout, current, process = _running_replica(kit, given)
+def _stop(kit: Kit, data: Path | None, replica: int) -> int:
+    layout, current, process = _running_replica(kit, data, replica)
     with place.locked(layout):
         stubborn = replica_processes.end([process])
         _note_end(layout, current, process, _how(process, stubborn))
     return 0
 
 
-def _kill(kit: Kit, given: argparse.Namespace) -> int:
-    layout, current, process = _running_replica(kit, given)
+def _kill(kit: Kit, data: Path | None, replica: int) -> int:
+    layout, current, process = _running_replica(kit, data, replica)
     with place.locked(layout):
         replica_processes.kill([process])
         _note_end(layout, current, process, "SIGKILL")
@@ -197,20 +195,20 @@ def _note_end(layout: Layout, current: State, process: Process, how: str) -> Non
     state.save(layout, current)
 
 
-def _start(kit: Kit, given: argparse.Namespace) -> int:
-    layout = place.of_command(kit, given.data)
+def _start(kit: Kit, data: Path | None, replica: int) -> int:
+    layout = place.of_command(kit, data)
     current = place.loaded(layout)
-    number = _known(current, given.replica)
+    number = _known(current, replica)
     with place.locked(layout):
         for process in replica_processes.find(layout.data):
             if process.number == number:
                 raise CannotDo(f"replica {number} already runs (pid {process.pid})")
-        replica = current.replicas[number]
+        known = current.replicas[number]
         with ExitStack() as stack, start.ended_on_failure(layout, [number]):
-            listener = stack.enter_context(ports.listen(replica.port))
+            listener = stack.enter_context(ports.listen(known.port))
             redis = {}
-            if replica.redis_port is not None:
-                redis[number] = stack.enter_context(ports.listen(replica.redis_port))
+            if known.redis_port is not None:
+                redis[number] = stack.enter_context(ports.listen(known.redis_port))
             children = start.start(layout, current, {number: listener}, redis)
             if not start.await_true(layout, children, lambda: start.has_metrics(layout, number)):
                 raise CannotDo(
@@ -221,8 +219,8 @@ def _start(kit: Kit, given: argparse.Namespace) -> int:
     return 0
 
 
-def _dump(kit: Kit, given: argparse.Namespace) -> int:
-    layout, _, process = _running_replica(kit, given)
+def _dump(kit: Kit, data: Path | None, replica: int) -> int:
+    layout, _, process = _running_replica(kit, data, replica)
     if process.status == replica_processes.SUSPENDED:
         raise CannotDo(f"replica {process.number} (pid {process.pid}) is suspended by a signal")
     log = layout.log(process.number)
@@ -250,11 +248,11 @@ def _from(log: Path, offset: int) -> bytes:
         return file.read()
 
 
-def _running_replica(kit: Kit, given: argparse.Namespace) -> tuple[Layout, State, Process]:
+def _running_replica(kit: Kit, data: Path | None, number: int) -> tuple[Layout, State, Process]:
     """CannotDo when the replica does not exist or does not run."""
-    layout = place.of_command(kit, given.data)
+    layout = place.of_command(kit, data)
     current = place.loaded(layout)
-    number = _known(current, given.replica)
+    _known(current, number)
     for process in replica_processes.find(layout.data):
         if process.number == number:
             return layout, current, process

@@ -21,9 +21,7 @@ FREE_GIB_MIN = 3.0
 
 def run(kit: Kit) -> int:
     """0 when everything that `grade` needs is installed, 1 otherwise."""
-    table = Table(title="Failslow Labs", title_justify="left")
-    for column in ("item", "state", "remark"):
-        table.add_column(column)
+    table = Table("item", "state", "remark", title="Failslow Labs", title_justify="left")
     problems = 0
     rows = [*_machine(kit), *_tools(), *_python(kit), *_builds(kit)]
     for item, state, remark in rows:

@@ -4,11 +4,10 @@ An instructor's kit has the hidden tests, so an instructor may name one.
 """
 
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from failslow import atomic, console
-from failslow.commands.grade import submission_in
+from failslow.commands.grade import check_out, submission_in
 from failslow.commands.sims import Sims, sims_of
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
@@ -20,42 +19,33 @@ PAGE = "replay.html"
 TRACE = "replay.trace.json"
 
 
-@dataclass(frozen=True)
-class Request:
-    """Without a `seed` the test uses its own. Without a `directory` the kit's labs are replayed."""
+def run(kit: Kit, lab: str, test: str, seed: int | None, directory: Path | None, out: Path) -> int:
+    """0 when the test passes, 1 when it fails; CannotDo for an unknown test.
 
-    lab: str
-    test: str
-    seed: int | None
-    directory: Path | None
-    out: Path
-
-
-def run(kit: Kit, request: Request) -> int:
-    """0 when the test passes, 1 when it fails; CannotDo for an unknown test."""
-    if request.out.exists() and not request.out.is_dir():
-        raise CannotDo(f"--out: {request.out} is not a directory")
-    sims, test = _find(kit, request)
+    Without a `seed` the test uses its own. Without a `directory` the kit's labs are replayed.
+    """
+    check_out(out)
+    sims, found = _find(kit, lab, test, directory or kit.labs)
     with tempfile.TemporaryDirectory(prefix="failslow-replay-") as scratch:
         record = Path(scratch) / "record"
-        outcome = sims.run(test, request.seed, record)
+        outcome = sims.run(found, seed, record)
         print(outcome.history, end="")
         if record.is_file():
-            _write(request.out, sims, test, outcome, record)
-    return _verdict(request.test, outcome)
+            _write(out, sims, found, outcome, record)
+    return _verdict(test, outcome)
 
 
-def _find(kit: Kit, request: Request) -> tuple[Sims, GradedTest]:
+def _find(kit: Kit, lab_id: str, name: str, directory: Path) -> tuple[Sims, GradedTest]:
     """The test, and the built suites that contain it. Public suites are searched first."""
     labs = load_labs(kit)
-    lab = labs.get(request.lab)
-    with submission_in(kit, labs, request.directory or kit.labs, lab.id) as submission:
+    lab = labs.get(lab_id)
+    with submission_in(kit, labs, directory, lab.id) as submission:
         for hidden in (False, True):
             sims = sims_of(kit, labs, lab, submission, hidden)
             for test in sims.tests():
-                if test.name == request.test:
+                if test.name == name:
                     return sims, test
-    raise CannotDo(f"{lab.id} has no public test '{request.test}' (./kit test {lab.id} lists them)")
+    raise CannotDo(f"{lab.id} has no public test '{name}' (./kit test {lab.id} lists them)")
 
 
 def _write(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:

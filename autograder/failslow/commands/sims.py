@@ -10,9 +10,9 @@ from failslow import cmake, gtest
 from failslow.compile import build_submission
 from failslow.gtest import Crashed, GradedTest, Options, Outcome
 from failslow.kit import Kit
-from failslow.labs import Lab, Labs, load_labs
+from failslow.labs import Lab, Labs
 from failslow.recipe import given, load_recipe
-from failslow.submission import Submission, collect
+from failslow.submission import Submission
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,7 @@ class Sims:
     binaries: dict[str, Path]
 
     def tests(self) -> list[GradedTest]:
-        return [
-            test
-            for suite, binary in self.binaries.items()
-            for test in gtest.list_graded(binary, suite)
-        ]
+        return gtest.list_all(self.binaries)
 
     def run(self, test: GradedTest, seed: int | None = None, record: Path | None = None) -> Outcome:
         """The verdict; CouldNotGrade only when the kit itself is at fault.
@@ -40,14 +36,6 @@ class Sims:
         except Crashed as crash:
             message = f"{_crash_reason(crash)}\n{crash.detail}".rstrip()
             return Outcome((message,), seed=str(seed or ""), history=crash.history)
-
-
-def build_sims(kit: Kit, lab_id: str, directory: Path) -> Sims:
-    """CannotDo for an unknown lab or directory, BadSubmission when it does not compile."""
-    labs = load_labs(kit)
-    lab = labs.get(lab_id)
-    submission = collect(kit, labs, directory, lab_id)
-    return sims_of(kit, labs, lab, submission)
 
 
 def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool = False) -> Sims:

@@ -6,25 +6,29 @@ from pathlib import Path
 from rich.markup import escape
 
 from failslow import console, gates, parallel
-from failslow.commands.sims import Sims, build_sims
+from failslow.commands.sims import Sims, sims_of
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
+from failslow.labs import load_labs
 from failslow.report import FAILED, PASSED, SKIPPED
+from failslow.submission import collect
 
 HISTORY_LINES = 20
 
 
-def run(kit: Kit, lab_id: str, directory: Path | None) -> int:
+def run(kit: Kit, lab: str, directory: Path | None) -> int:
     """0 when all pass, 1 when one fails."""
-    sims = build_sims(kit, lab_id, directory or kit.labs)
+    labs = load_labs(kit)
+    submission = collect(kit, labs, directory or kit.labs, lab)
+    sims = sims_of(kit, labs, labs.get(lab), submission)
     tests = sims.tests()
     if not tests:
-        raise CannotDo(f"{lab_id} has no public tests")
-    with console.progress(f"Testing {lab_id}") as advance:
+        raise CannotDo(f"{lab} has no public tests")
+    with console.progress(f"Testing {lab}") as advance:
 
         def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
-            return parallel.run_all(runnable, sims.run, advance, lambda test: test.name)
+            return parallel.run_all(runnable, sims.run, advance)
 
         outcomes = gates.run(sims.lab, tests, run_all)
     suffix = f" {directory}" if directory else ""

@@ -24,12 +24,11 @@ class Wait:
     peers: tuple[int, ...]
     count: int
     total_ns: int
-    max_ns: int
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run measured. Throughput in operations per second of virtual time.
+    """The results of one run. Throughput in operations per second of virtual time.
 
     `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
     `catch_up_ns` is None when a follower had not caught up at the end, or none was slow.
@@ -37,12 +36,10 @@ class Sample:
 
     throughput: float
     mean_ns: int
-    p50_ns: int
     p99_ns: int
     peak_held_bytes: int
     catch_up_ns: int | None
     completed: int
-    ack_cv: float
     trace_hash: str
     error: str | None = None
     waits: tuple[Wait, ...] = ()
@@ -97,12 +94,10 @@ def parse_sample(line: dict[str, Any]) -> Sample:
     return Sample(
         throughput=float(line["throughput"]),
         mean_ns=int(line["mean_ns"]),
-        p50_ns=int(line["p50_ns"]),
         p99_ns=int(line["p99_ns"]),
         peak_held_bytes=int(line["peak_held_bytes"]),
         catch_up_ns=None if catch_up is None else int(catch_up),
         completed=int(line["completed"]),
-        ack_cv=float(line["ack_cv"]),
         trace_hash=str(line["trace_hash"]),
         error=line["error"],
         waits=tuple(_parse_wait(wait) for wait in line.get("waits", [])),
@@ -119,5 +114,4 @@ def _parse_wait(wait: dict[str, Any]) -> Wait:
         peers=tuple(int(peer) for peer in wait["peers"]),
         count=int(wait["count"]),
         total_ns=int(wait["total_ns"]),
-        max_ns=int(wait["max_ns"]),
     )

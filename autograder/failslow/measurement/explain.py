@@ -3,19 +3,9 @@
 import math
 from dataclasses import dataclass
 
+from failslow.measurement import scoring
 from failslow.measurement.binary import Sample, Wait
-from failslow.measurement.scoring import (
-    CATCH_UP,
-    HELD_BYTES,
-    LATENCY_VS_DEAD,
-    MEAN_LATENCY,
-    P99,
-    THROUGHPUT,
-    THROUGHPUT_VS_DEAD,
-    UNANSWERED,
-    Criterion,
-    Row,
-)
+from failslow.measurement.scoring import Criterion, Row
 from failslow.measurement.settings import Settings
 
 GATHERING = ("and", "or")
@@ -47,9 +37,9 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
 
 
 def costly_wait(explained: Explained) -> Wait | None:
-    """The wait that cost the points: one that a single slow replica can prolong, that the run
-    without the fault has, too (so it is on the path of commands, and no repair of the slow
-    replica's), and whose average grew the most. None if no wait is like that."""
+    """The wait that cost the points, or None. A single slow replica can prolong it. The run without
+    the fault has it, too, so it is on the path of commands and no repair of the slow replica. Of
+    these waits it is the one whose average grew the most."""
     before = {_key(wait): _mean_ns(wait) for wait in explained.base.waits}
     grown = [
         (wait.event not in GATHERING, _mean_ns(wait) - before[_key(wait)], wait)
@@ -92,30 +82,32 @@ def percent(share: float) -> str:
 
 def _what_happened(criterion: Criterion) -> str:
     value, limit = criterion.value, criterion.limit
-    if math.isinf(value) and criterion.name != CATCH_UP:
+    if math.isinf(value) and criterion.name != scoring.CATCH_UP:
         return f"{criterion.name} cannot be compared: in one of the runs no operation completed"
     texts = {
-        THROUGHPUT: f"throughput fell by {percent(value)} (limit {percent(limit)})",
-        MEAN_LATENCY: f"average latency {growth(value)} (limit {percent(limit)})",
-        UNANSWERED: (
+        scoring.THROUGHPUT: f"throughput fell by {percent(value)} (limit {percent(limit)})",
+        scoring.MEAN_LATENCY: f"average latency {growth(value)} (limit {percent(limit)})",
+        scoring.UNANSWERED: (
             f"{percent(value)} of the operations were never answered (limit {percent(limit)})"
         ),
-        P99: f"the 99th percentile of latency grew {value:.1f} times (limit {limit:g} times)",
-        HELD_BYTES: (
+        scoring.P99: (
+            f"the 99th percentile of latency grew {value:.1f} times (limit {limit:g} times)"
+        ),
+        scoring.HELD_BYTES: (
             f"a replica held up to {size(value)} for its peers (limit {size(limit)}):"
             " the backlog of a slow peer must be bounded"
         ),
-        CATCH_UP: (
+        scoring.CATCH_UP: (
             "the slow replicas never caught up after healing"
             if math.isinf(value)
             else f"the slow replicas took {seconds(value)} to catch up after healing"
             f" (limit {seconds(limit)})"
         ),
-        THROUGHPUT_VS_DEAD: (
+        scoring.THROUGHPUT_VS_DEAD: (
             f"throughput was {percent(value)} lower than with the same replicas dead"
             f" (limit {percent(limit)})"
         ),
-        LATENCY_VS_DEAD: (
+        scoring.LATENCY_VS_DEAD: (
             f"average latency was {percent(value)} higher than with the same replicas dead"
             f" (limit {percent(limit)})"
         ),
@@ -124,7 +116,7 @@ def _what_happened(criterion: Criterion) -> str:
 
 
 def _is_delay(criterion: Criterion) -> bool:
-    return criterion.name not in (HELD_BYTES, CATCH_UP)
+    return criterion.name not in (scoring.HELD_BYTES, scoring.CATCH_UP)
 
 
 def _describe_wait(wait: Wait, replicas: int) -> str:

@@ -77,7 +77,7 @@ class _Meter:
             lambda run: f"{run.replicas} replicas, {run.fault}, {run.load}",
         )
         by_run |= dict(zip(able, samples, strict=True))
-        # Without a capacity no load can be set: what went wrong there is the result of all.
+        # No load can be set without a capacity: the error of that run is the result of all.
         by_run |= {run: failed[run.replicas] for run in rest if run.replicas in failed}
         return by_run
 

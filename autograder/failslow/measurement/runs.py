@@ -1,4 +1,4 @@
-"""What is run: a plan of single runs, each a function of its fields and the submission."""
+"""The plan of a measurement: single runs, each a function of its fields and the submission."""
 
 from dataclasses import dataclass, replace
 

@@ -37,8 +37,8 @@ def p99_ratio(base: Sample, slow: Sample) -> float:
 
 
 def unanswered(base: Sample, slow: Sample) -> float:
-    """The share of operations that never completed. Their latency is in no average, so that
-    without this figure a submission could get faster by answering the quick ones only."""
+    """The share of operations that never completed. No average contains their latency. Without this
+    figure a submission could look faster by answering only the quick operations."""
     if base.completed <= 0:
         return NOTHING_COMPLETED
     return 1.0 - slow.completed / base.completed
@@ -69,7 +69,7 @@ class Criterion:
 
     @property
     def excess(self) -> float:
-        """How many times over the limit; to find what a report should explain first."""
+        """The ratio to the limit: a report explains the largest first."""
         return self.value / self.limit
 
 
@@ -196,7 +196,7 @@ class _Pairs:
         return Criterion(name, value, worst, limit, worst_run)
 
     def lost_spare(self, settings: Settings, figure: Figure, load: str) -> float:
-        """What the same followers cost dead, as far as it is allowed for."""
+        """The cost of the same followers dead, up to the allowance."""
         deads = [self._run(LOW_JITTER, load, DEAD, seed) for seed in self._seeds]
         cost = median(
             figure(self._samples[run.with_fault(NORMAL)], self._samples[run]) for run in deads

@@ -1,1 +1,1 @@
-"""Replays: what a recorded test did, as one HTML page and as a trace for Perfetto."""
+"""Replays: the recording of a test, as one HTML page and as a trace for Perfetto."""

@@ -39,7 +39,7 @@ class Message:
 class Wait:
     """A coroutine's wait. `end` is None for one that never ended; `outcome` is then empty.
 
-    `event` is what it waited on as the wait began, `at_end` the same as it ended. `peers` has the
+    `event` is the awaited event as the wait began, `at_end` the same as it ended. `peers` has the
     latest vote of each peer in words: "1 yes, 2 lost".
     """
 
@@ -56,10 +56,6 @@ class Wait:
     end: int | None = None
     outcome: str = ""
     at_end: str = ""
-
-    @property
-    def is_quorum(self) -> bool:
-        return self.total > 1
 
 
 @dataclass
@@ -144,28 +140,17 @@ def read(path: Path) -> list[World]:
     except (OSError, UnicodeDecodeError) as error:
         raise CannotDo(f"cannot read the recording {path}: {error}") from error
     lines = text.split("\n")[:-1]
-    reader = _Reader()
+    readers: dict[int, _WorldReader] = {}
     for number, line in enumerate(lines, start=1):
         try:
-            reader.add(json.loads(line))
+            record = json.loads(line)
+            if record["do"] == "world":
+                readers[record["w"]] = _WorldReader(World(record["seed"], record["replicas"]))
+            else:
+                readers[record["w"]].add(record)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CannotDo(f"{path}: line {number} is no record: {error!r}") from error
-    return reader.worlds()
-
-
-class _Reader:
-    def __init__(self) -> None:
-        self._worlds: dict[int, _WorldReader] = {}
-
-    def add(self, record: dict[str, Any]) -> None:
-        number = record["w"]
-        if record["do"] == "world":
-            self._worlds[number] = _WorldReader(World(record["seed"], record["replicas"]))
-        else:
-            self._worlds[number].add(record)
-
-    def worlds(self) -> list[World]:
-        return [reader.finished() for reader in self._worlds.values()]
+    return [reader.finished() for reader in readers.values()]
 
 
 class _WorldReader:

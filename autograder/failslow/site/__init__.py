@@ -1,1 +1,1 @@
-"""The handbook: generates its reference pages, builds it, and looks at what came out."""
+"""The handbook: generates its reference pages, builds it, and checks the result."""

@@ -1,4 +1,4 @@
-"""Opens built pages in an installed browser and reports what a reader would notice.
+"""Opens built pages in an installed browser and reports errors that a reader would notice.
 
 Playwright drives the browser. It downloads none: the distribution's Chromium is used.
 """
@@ -69,7 +69,7 @@ class Tab:
         )
 
     def open(self, file: Path) -> list[str]:
-        """Opens a page from the disk; returns what a reader would notice."""
+        """Opens a page from the disk; returns the errors that a reader would notice."""
         self._complaints.clear()
         self.page.goto(file.as_uri())
         return [*self.evaluate(INSPECT), *self.complaints()]
@@ -83,7 +83,7 @@ class Tab:
         """The number of results of the open page's search."""
         return int(self.evaluate(SEARCH.replace("WORDS", json.dumps(words))))
 
-    def evaluate(self, script: str) -> Any:  # noqa: ANN401 - whatever the script returns
+    def evaluate(self, script: str) -> Any:  # noqa: ANN401 - any type of the script
         return self.page.evaluate(script)
 
     def _requested(self, request: "Request") -> None:

@@ -20,9 +20,9 @@ ENVIRONMENT = {"NO_MKDOCS_2_WARNING": "true"}
 
 
 def build(kit: Kit) -> list[str]:
-    """Builds into kit.handbook; returns what is wrong with the site, one sentence or more each.
+    """Builds into kit.handbook; returns the errors of the site, one sentence or more each.
 
-    A site with errors leaves the earlier handbook as it is. CannotDo when MkDocs is missing or
+    A site with errors leaves the earlier handbook unchanged. CannotDo when MkDocs is missing or
     dies.
     """
     kit.build.mkdir(exist_ok=True)

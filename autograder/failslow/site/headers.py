@@ -1,8 +1,8 @@
 """Reads a public C++ header into entries: a comment, and the declarations that it describes.
 
-Tree-sitter removes what only the compiler needs. What is left has the one layout that clang-format
-makes, so lines and blank lines delimit it: a comment describes the declarations that follow it
-without a blank line.
+Tree-sitter removes the parts that only the compiler needs. clang-format gives the rest one layout,
+so lines and blank lines delimit it: a comment describes the declarations that follow it without a
+blank line.
 """
 
 import re
@@ -72,7 +72,7 @@ def read_header(directory: Path, path: Path) -> Header:
     text = _without_bodies(path)
     essay, _, rest = text.partition("#pragma once\n")
     if not essay.startswith("//"):
-        raise CannotDo(f"{path.name} does not begin with a comment that says what it is for")
+        raise CannotDo(f"{path.name} does not begin with a comment that states its purpose")
     lines = [line for line in INTERNAL.sub("", rest).splitlines() if not FRAME.match(line)]
     comment = _uncommented(essay.splitlines())
     return Header(path.relative_to(directory), comment, tuple(_entries(lines)))
@@ -136,7 +136,7 @@ def _entry(paragraph: list[str], owner: str) -> Iterator[Entry]:
 def _paragraphs(lines: list[str]) -> Iterator[list[str]]:
     """Splits at blank lines, labels and heads of classes, and before a comment after code.
 
-    The braces of structs and enumerations hold together what is between them.
+    The braces of structs and enumerations hold their contents together.
     """
     paragraph: list[str] = []
     closing = ""

@@ -13,7 +13,7 @@ from failslow.kit import Kit
 from failslow.site import layout, reference
 
 REFERENCE = "Reference"
-log = logging.getLogger("mkdocs.hooks.failslow")  # what it warns of fails a strict build
+log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
 
 
 def on_config(config: MkDocsConfig) -> None:

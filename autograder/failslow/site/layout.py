@@ -53,7 +53,8 @@ def read(root: Path) -> Layout:
 
 
 def room(file: PurePath) -> str:
-    """Tests of the framework are one room, and so are all labs but what they share."""
+    """Tests of the framework are one component. All labs are one component, except their shared
+    part."""
     top, *below = file.parts
     if top == "framework":
         if "tests" in below[:-1]:
@@ -71,8 +72,8 @@ def _sources(root: Path) -> Iterator[PurePath]:
 
 
 def _resolved(name: str, includer: PurePath, by_name: dict[str, list[PurePath]]) -> PurePath | None:
-    """The file that is meant. A starter and its solution have equal names: the nearest, then the
-    lowest, is what the include was written for."""
+    """The included file. A starter and its solution have equal names: the include was written for
+    the nearest, then the lowest."""
     found = [file for file in by_name[PurePath(name).name] if f"/{file}".endswith(f"/{name}")]
     return min(found, key=lambda file: (-_shared(file, includer), _level(file)), default=None)
 

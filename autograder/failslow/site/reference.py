@@ -1,6 +1,7 @@
 """The handbook's reference: one Markdown page per public header, and an index.
 
-The pages are made at each build and not committed: they cannot differ from what students compile.
+The pages are made at each build and not committed. So they cannot differ from the headers that
+students compile with.
 """
 
 import html
@@ -23,7 +24,7 @@ DOCUMENT = re.compile(r"\b([Dd]ocument (00\d))\b")
 MARKDOWN_CHARACTER = re.compile(r"([\\*_\[\]{}#|])")
 INDEX = """# Reference
 
-What a replica's code may use: one page for each header in `framework/include/depfast/`. The pages
+The headers that a replica's code may use, in `framework/include/depfast/`, one page each. The pages
 are made from the headers, whose comments are the contracts. On these pages a comment follows the
 declarations that it describes.
 """
@@ -161,7 +162,7 @@ def _sentences(text: str, links: Links, own: tuple[str, ...]) -> str:
         return f"[{match[0]}]({target})"
 
     text = IDENTIFIER.sub(linked, text)
-    # Spans of code and links stay; what else Markdown would read as markup is escaped.
+    # Keeps spans of code and links, and escapes everything else that is Markdown markup.
     parts = re.split(r"(`[^`]+`|\[[^]]+\]\([^)]+\))", text)
     escaped = (part if number % 2 else _escaped(part) for number, part in enumerate(parts))
     text = re.sub(r"\bRequires:", "**Requires:**", "".join(escaped))

@@ -1,4 +1,4 @@
-// QuorumModel: the definition of a quorum in thirty lines that are obviously right, and random
+// QuorumModel: the definition of a quorum in thirty lines that are obviously correct, and random
 // scripts whose expectations come from it.
 #pragma once
 
@@ -36,7 +36,7 @@ class QuorumModel {
   std::vector<Vote> votes_;
 };
 
-// A quorum, votes and waits at moments of which no two are equal.
+// A quorum, votes and waits at distinct moments.
 struct RandomCase {
   struct Ballot {
     int voter = 0;

@@ -129,7 +129,7 @@ GRADED_TEST(QuorumVotes, RandomVotes, "votes", 3,
   EXPECT_TRUE(RandomScriptsPass(300, 0));
 }
 
-GRADED_TEST(QuorumVotes, WhatReportsRead, "votes", 3,
+GRADED_TEST(QuorumVotes, WaitDescriptionForReports, "votes", 3,
             "Reports read the quorum's label, needed, total, counts that include late votes, and "
             "the vote of each peer") {
   Script script;

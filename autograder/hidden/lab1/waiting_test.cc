@@ -65,7 +65,7 @@ GRADED_TEST(QuorumWaits, EveryWaiterIsWoken, "time", 3,
   ExpectPasses(script);
 }
 
-GRADED_TEST(QuorumWaits, WhoHasMovedOnIsLeftAlone, "time", 3,
+GRADED_TEST(QuorumWaits, AnEarlierWaiterIsLeftAlone, "time", 3,
             "Late votes are counted without resuming a coroutine that now waits for another "
             "event") {
   Script script;

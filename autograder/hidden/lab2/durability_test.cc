@@ -22,7 +22,7 @@ GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "2c", 3,
   ASSERT_NE(world.WaitForLeader(), kNobody);
   ASSERT_TRUE(world.Commit(10));
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "2c", 2,
@@ -42,7 +42,7 @@ GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "2c", 2,
     }
     ASSERT_NE(world.WaitForLeader(4s), kNobody) << "no leader after the storm";
     ASSERT_TRUE(world.Commit(10));
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 
@@ -59,7 +59,7 @@ GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 3,
     ASSERT_NE(world.WaitForLeader(4s), kNobody);
     world.cluster.Restart(leader);
   }
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // A crash leaves the first bytes of the interrupted write: mostly an incomplete record.
@@ -80,7 +80,7 @@ GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 2,
     world.cluster.Restart(victim);
     ASSERT_TRUE(world.Commit(10, 6s)) << "round " << round;
     ASSERT_TRUE(world.WaitForAllApplied()) << "round " << round << ": a replica stays behind";
-    ASSERT_TRUE(world.IsSound()) << "round " << round;
+    ASSERT_TRUE(world.AllInvariantsHold()) << "round " << round;
   }
 }
 
@@ -101,7 +101,7 @@ GRADED_TEST(RaftDurability, AStormOfRestartsLosesNothing, "2c", 1,
     }
     ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after the storm";
     ASSERT_TRUE(world.WaitForAllApplied());
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 

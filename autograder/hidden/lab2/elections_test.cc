@@ -26,7 +26,7 @@ GRADED_TEST(
       world.cluster.Heal();
       world.cluster.RunFor(700ms);
     }
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 
@@ -50,7 +50,7 @@ GRADED_TEST(RaftElections, AReplicaThatMissedEntriesCannotLead, "2b", 3,
       << "two of three replicas elect no leader";
   EXPECT_EQ(world.checker.Leader(), fresh) << "a replica without the committed entries leads";
   EXPECT_TRUE(world.Commit(5));
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftElections, AMinorityElectsNobodyAndCommitsNothing, "2b", 2,
@@ -76,7 +76,7 @@ GRADED_TEST(RaftElections, AMinorityElectsNobodyAndCommitsNothing, "2b", 2,
   world.cluster.Heal();
   ASSERT_TRUE(world.Commit(10, 6s));
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftElections, ASlowReplicaDeposesNobody, "2b", 2,
@@ -94,7 +94,7 @@ GRADED_TEST(RaftElections, ASlowReplicaDeposesNobody, "2b", 2,
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_EQ(world.checker.claims(leader).term, term)
       << "the term ended although the leader is healthy";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(
@@ -111,7 +111,7 @@ GRADED_TEST(
   EXPECT_EQ(world.checker.Leader(), kNobody) << "two of five replicas elected a leader";
   world.cluster.End(halves);
   EXPECT_NE(world.WaitForElection(4s), kNobody) << "four of five replicas elect no leader";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftElections, ABareMajorityElectsALeader, "2a", 2,
@@ -130,7 +130,7 @@ GRADED_TEST(RaftElections, ABareMajorityElectsALeader, "2a", 2,
     world.cluster.RunFor(1500ms);  // the four live replicas campaign, each alone
     for (const faults::Fault& fault : alone) world.cluster.End(fault);
     ASSERT_NE(world.WaitForElection(2s), kNobody) << "four of seven replicas elect no leader";
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 
@@ -146,7 +146,7 @@ GRADED_TEST(RaftElections, AReplicaThatWasCutOffDeposesNobody, "2a", 2,
   world.cluster.RunFor(2s);
   EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without need";
   EXPECT_EQ(world.checker.Leader(), leader);
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 2,
@@ -158,7 +158,7 @@ GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 2,
   world.cluster.RunFor(2s);
   EXPECT_NE(world.checker.claims(leader).role, Role::kLeader)
       << "it still accepts commands that it cannot commit";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftElections, EveryDeadLeaderIsReplacedQuickly, "2a", 3,
@@ -174,7 +174,7 @@ GRADED_TEST(RaftElections, EveryDeadLeaderIsReplacedQuickly, "2a", 3,
     }
     world.cluster.RunFor(2s);
     ASSERT_EQ(world.checker.Leader(), kNobody) << "three of seven replicas elected a leader";
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 
@@ -188,7 +188,7 @@ GRADED_TEST(RaftElections, SplitVotesAreSettled, "2a", 2,
     ASSERT_NE(leader, kNobody) << "four replicas elect no leader";
     world.cluster.Crash(leader);
     ASSERT_NE(world.WaitForElection(4s), kNobody) << "three of four replicas elect no leader";
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 
@@ -210,7 +210,7 @@ GRADED_TEST(RaftElections, ADeniedVoteDoesNotPostponeTheElection, "2b", 2,
     world.cluster.End(missing);
     ASSERT_NE(world.WaitForElection(2s), kNobody) << "three of five replicas elect no leader";
     EXPECT_EQ(world.checker.Leader(), others[3]) << "a replica without the committed entries leads";
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 

@@ -29,7 +29,7 @@ GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 3,
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied()) << "the old leader does not adopt the new leader's log";
   EXPECT_NE(world.checker.claims(old_leader).role, Role::kLeader);
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(
@@ -49,7 +49,7 @@ GRADED_TEST(
   ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after the network has healed";
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_GE(world.acknowledged(), 150u) << "most commands should survive 10 % of losses";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "2b", 1,
@@ -88,7 +88,7 @@ GRADED_TEST(RaftReplication, MalformedMessagesAreRefused, "2b", 1,
   }
   EXPECT_TRUE(world.Commit(50));
   EXPECT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 3,
@@ -105,7 +105,7 @@ GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 3,
     world.cluster.RunFor(50ms);
   }
   ASSERT_TRUE(world.WaitForAllApplied(200ms)) << "the follower is still behind after 2 s";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftReplication, ALateAnswerStillCounts, "2c", 1,
@@ -119,7 +119,7 @@ GRADED_TEST(RaftReplication, ALateAnswerStillCounts, "2c", 1,
   world.SubmitOne();
   ASSERT_TRUE(world.cluster.RunUntil([&] { return world.acknowledged() == 1; }, 900ms))
       << "the leader lost the command while its disk was slow";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "2d", 2,
@@ -133,7 +133,7 @@ GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "2d", 2,
       << "the backlog of a slow follower grows in the leader's memory";
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied(5s));
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // Counts one replica's refusals of AppendEntries, and the messages and bytes sent to it.
@@ -202,7 +202,7 @@ GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 3,
   ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas commit nothing";
   ASSERT_TRUE(world.WaitForAllApplied()) << "the old leader does not adopt the new leader's log";
   EXPECT_LE(conversation.refusals(), 20) << "the new leader goes back entry by entry";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftReplication, ASilentFollowerIsAskedSparingly, "2d", 1,
@@ -220,7 +220,7 @@ GRADED_TEST(RaftReplication, ASilentFollowerIsAskedSparingly, "2d", 1,
   }
   EXPECT_LE(conversation.messages_to_it(), 200) << "too many retries to a dead replica";
   EXPECT_LE(conversation.bytes_to_it(), std::size_t{1} << 20);
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 }  // namespace

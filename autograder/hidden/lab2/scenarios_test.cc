@@ -78,7 +78,7 @@ GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "2c", 3,
   ASSERT_TRUE(world.Commit(5, 6s)) << "three of five replicas commit nothing";
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // x campaigns and reaches only b, which votes for x. x dies, and another candidate of the same term
@@ -111,7 +111,7 @@ void AskAVoterTwice(bool voter_crashes, std::uint64_t seed) {
   ASSERT_NE(WaitForRole(world, rest, Role::kCandidate, term), kNobody);
   world.cluster.End(two);
   ASSERT_NE(world.WaitForLeader(4s), kNobody) << "three of five replicas elect no leader";
-  ASSERT_TRUE(world.IsSound());
+  ASSERT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "2c", 2,
@@ -146,7 +146,7 @@ GRADED_TEST(RaftScenarios, ALogThatDivergesIsReplaced, "2c", 2,
   ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas commit nothing";
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ GRADED_TEST(RaftSnapshots, TheLogStaysBounded, "2d", 3,
   ASSERT_TRUE(world.CommitBytes(20 * kMiB));
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_LE(watch.most_bytes(), 10 * kMiB) << "a replica keeps entries that a snapshot replaces";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftSnapshots, AFollowerThatWasAwayGetsASnapshot, "2d", 2,
@@ -64,7 +64,7 @@ GRADED_TEST(RaftSnapshots, AFollowerThatWasAwayGetsASnapshot, "2d", 2,
   for (PeerId id : {others[0], others[1]}) {
     EXPECT_GE(world.checker.claims(id).restored, 1u) << "it received all entries and no snapshot";
   }
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftSnapshots, CommandsCommitWhileASnapshotTravels, "2d", 2,
@@ -85,7 +85,7 @@ GRADED_TEST(RaftSnapshots, CommandsCommitWhileASnapshotTravels, "2d", 2,
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_GE(world.checker.claims(away).restored, 1u);
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
@@ -108,7 +108,7 @@ GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
     world.cluster.Heal();
     ASSERT_TRUE(world.Commit(10, 6s));
     ASSERT_TRUE(world.WaitForAllApplied());
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 
@@ -136,7 +136,7 @@ GRADED_TEST(
     world.cluster.Restart(away);
     ASSERT_TRUE(world.Commit(10, 6s));
     ASSERT_TRUE(world.WaitForAllApplied()) << "the replica stays behind";
-    ASSERT_TRUE(world.IsSound());
+    ASSERT_TRUE(world.AllInvariantsHold());
   }
 }
 
@@ -159,7 +159,7 @@ GRADED_TEST(RaftSnapshots, ACrashWhileCompactingIsSurvived, "2d", 2,
       world.cluster.Restart(victim);
       ASSERT_TRUE(world.Commit(10, 6s));
       ASSERT_TRUE(world.WaitForAllApplied()) << "a replica stays behind";
-      ASSERT_TRUE(world.IsSound());
+      ASSERT_TRUE(world.AllInvariantsHold());
     }
   }
 }
@@ -182,7 +182,7 @@ GRADED_TEST(
   }
   ASSERT_TRUE(world.Commit(10));
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // The checker compares every snapshot on a disk with the state after the same commands.
@@ -205,10 +205,10 @@ GRADED_TEST(
   const auto own = SnapshotOnDisk(world, away);
   ASSERT_TRUE(own);
   EXPECT_GT(own->last_index, installed->last_index) << "it has taken no snapshot of its own";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftSnapshots, OnlyWhatIsAppliedIsCompacted, "2d", 1,
+GRADED_TEST(RaftSnapshots, OnlyAppliedEntriesAreCompacted, "2d", 1,
             "A leader with 7 MB of uncommitted entries keeps them all.") {
   RaftWorld world({.replicas = 3, .seed = 760});
   const PeerId leader = world.WaitForLeader();
@@ -225,7 +225,7 @@ GRADED_TEST(RaftSnapshots, OnlyWhatIsAppliedIsCompacted, "2d", 1,
   world.cluster.Heal();
   ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after a restart of all";
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
@@ -261,7 +261,7 @@ GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
   EXPECT_EQ(world.checker.claims(follower).restored, 0u) << "it restored an old state";
   ASSERT_TRUE(world.Commit(50));
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // A leader is cut off with many small entries of its own. The others commit few large entries and
@@ -284,7 +284,7 @@ GRADED_TEST(RaftSnapshots, ASnapshotReplacesALogThatDiffers, "2d", 1,
   EXPECT_GE(world.checker.claims(stray).restored, 1u);
   ASSERT_TRUE(world.Commit(10));
   ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ GRADED_TEST(KvSessions, ARetryGetsTheFirstReply, "kv", 5,
   EXPECT_EQ(world.Do("SET x 5"), Reply::Ok());
   EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), NotAnInteger()) << "an error is a reply";
   EXPECT_EQ(world.Do("GET x"), Reply::String("5"));
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(KvSessions, SequenceNumbersOnlyGrow, "kv", 4,
@@ -49,7 +49,7 @@ GRADED_TEST(KvSessions, SequenceNumbersOnlyGrow, "kv", 4,
   }
   EXPECT_TRUE(HasCode(world.Do("SESSION " + std::to_string(session) + " 0 INCR x"), "ERR"));
   EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(
@@ -68,7 +68,7 @@ GRADED_TEST(
   EXPECT_EQ(world.DoInSession(second, 1, "INCR x"), Reply::Integer(2));
   EXPECT_TRUE(HasCode(world.DoInSession(second + 1000, 1, "INCR x"), "NOSESSION"));
   EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(KvSessions, ExpireByLogPosition, "kv", 5,
@@ -93,7 +93,7 @@ GRADED_TEST(KvSessions, ExpireByLogPosition, "kv", 5,
       << "the session must expire " << kEntries + 1 << " entries after its last use";
   EXPECT_TRUE(HasCode(world.DoInSession(session, 4, "INCR x"), "NOSESSION"));
   EXPECT_EQ(world.Do("GET x"), Reply::String("3"));
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(KvSessions, ARetryAtTheNextLeaderIsExecutedOnce, "kv", 4,
@@ -109,7 +109,7 @@ GRADED_TEST(KvSessions, ARetryAtTheNextLeaderIsExecutedOnce, "kv", 4,
   EXPECT_EQ(world.DoInSession(session, 1, "INCR x"), Reply::Integer(1));
   EXPECT_EQ(world.Do("GET x"), Reply::String("1"));
   EXPECT_EQ(world.DoInSession(session, 2, "INCR x"), Reply::Integer(2));
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(KvSessions, SurviveSnapshots, "kv", 5,
@@ -140,7 +140,7 @@ GRADED_TEST(KvSessions, SurviveSnapshots, "kv", 5,
   for (int i = 0; i < kValues; ++i) ASSERT_EQ(world.Do("SET y 1"), Reply::Ok());
   EXPECT_TRUE(HasCode(world.DoInSession(idle, 1, "INCR x"), "NOSESSION"))
       << "a restored session must expire like any other";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ std::string Refusal(const std::string& text) {
   return "";
 }
 
-TEST(Parse, SaysInOneLineWhatIsWrong) {
+TEST(Parse, NamesTheErrorInOneLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"warp on replica 1",
        "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut should stand "

@@ -34,7 +34,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Throws the current errno as one line: "what: reason".
+// Throws the current errno with the message "operation: reason".
 [[noreturn]] inline void ThrowErrno(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
 }

@@ -1,4 +1,4 @@
-// DiskFiles: executes disk operations, one batch after another, and tracks what is durable.
+// DiskFiles: executes disk operations, one batch after another, and tracks which bytes are durable.
 //
 // The rules; the disk thread (disk.h) does not depend on them:
 // - Operations take effect in the given order. An operation with `sync` succeeds only if it and all

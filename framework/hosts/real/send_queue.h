@@ -28,8 +28,8 @@ class SendQueue {
   // Drops the frame unless a part of it is written. Returns whether it was dropped.
   bool Release(FrameId frame);
 
-  // Drops frames, the oldest first but never one partly written, until at most `bytes_max` are
-  // held or no more frames can be dropped. Returns the number of dropped frames.
+  // Drops the oldest frames, but none that is partly written, until at most `bytes_max` are held or
+  // no more frames can be dropped. Returns the number of dropped frames.
   std::size_t DropOldest(std::size_t bytes_max);
 
   // Bytes of frames, without their lengths, that are not written.

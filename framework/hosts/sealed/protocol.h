@@ -22,7 +22,7 @@ inline constexpr int kFromSimulator = 3;
 inline constexpr int kToSimulator = 4;
 
 inline constexpr std::size_t kLengthBytes = 4;
-// A longer message is nonsense: the memory model kills a replica long before it holds this much.
+// A longer message is malformed: the memory model kills a replica long before it holds this much.
 inline constexpr std::size_t kMessageBytesMax = std::size_t{128} << 20;
 
 // A message of the other side does not decode.

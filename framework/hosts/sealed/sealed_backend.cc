@@ -71,7 +71,7 @@ void Limit(int resource, rlim_t value) {
 [[noreturn]] void Become(const SealedOptions& options, const Pipe& in, const Pipe& out, int log,
                          char* const* environment) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setpgid(0, 0);  // what it forks dies with it
+  setpgid(0, 0);  // so that its children are killed with it
   if (options.perturb % 2 != 0) personality(ADDR_NO_RANDOMIZE);
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_FSIZE, 1 << 20);  // of the log, the only file there is
@@ -184,7 +184,7 @@ class SealedBackend final : public sim::ReplicaBackend {
     std::size_t filled = 0;
     std::size_t wanted = kLengthBytes;
     while (filled < wanted) {
-      // Grows with what has come, not with what is announced.
+      // The buffer grows with the bytes that have arrived, not with the announced length.
       constexpr std::size_t kBytesMin = std::size_t{64} << 10;
       if (buffer_.size() == filled) buffer_.resize(std::max(kBytesMin, 2 * filled));
       const ssize_t got = read(from_replica_, buffer_.data() + filled, buffer_.size() - filled);
@@ -281,7 +281,7 @@ class SealedBackend final : public sim::ReplicaBackend {
     return output;
   }
 
-  // Ends the process and whatever it started. Returns its status: of its own end, if it had ended.
+  // Ends the process and its children. Returns the exit status of a process that had already ended.
   int Kill() {
     if (pid_ <= 0) return 0;
     kill(-pid_, SIGKILL);  // the group; pid_ is ours until it is waited for

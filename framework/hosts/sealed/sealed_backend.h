@@ -1,7 +1,7 @@
 // SealedBackend: a replica in a process of its own, in lock-step with the simulator.
 //
-// Whatever that process does (exit, crash, overflow its stack, spin, speak nonsense) ends as a
-// sentence in StepOutput::death, and never harms the process that grades.
+// The process may exit, crash, overflow its stack, loop forever or send malformed messages. Each of
+// these becomes a sentence in StepOutput::death, and none harms the grader's process.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct SealedOptions {
   // Varies malloc's fill byte and (when odd) switches address randomisation off: a deterministic
   // replica does not notice. 0: the machine's defaults.
   int perturb = 0;
-  // Guards against runaways only, and far above what any replica needs in a step.
+  // The limits stop runaway processes only. They are far above the needs of any replica in a step.
   int step_cpu_seconds_max = 20;
   int step_wall_seconds_max = 120;
 };

@@ -1,5 +1,5 @@
 // Addresses: replicas and clients by number. A node's index counts replicas first, then clients in
-// the order in which they were added; a PeerId is what replicas use.
+// the order in which they were added. Replicas address nodes by PeerId.
 #pragma once
 
 #include <cstddef>

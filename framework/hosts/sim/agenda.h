@@ -1,7 +1,7 @@
-// Agenda: the events to come, in order of time, and the clock.
+// Agenda: the future events in order of time, and the clock.
 //
-// Events of one instant happen in the order in which they were added, so a run is a function of the
-// events that are added, and of their order.
+// Events of one instant happen in the order in which they were added. So a run is a function of the
+// added events and of their order.
 #pragma once
 
 #include <algorithm>

@@ -25,7 +25,7 @@ class Injector {
   // Each fault of the plan begins and ends at its time, or now if that is past.
   void Schedule(const faults::FaultPlan& plan);
 
-  // Begins a fault now, whatever its times are.
+  // Begins a fault now, at any time of its plan.
   void Begin(const faults::Fault& fault);
   // Ends a fault now. Of equal faults under way it ends one; of none, it ends nothing.
   void End(const faults::Fault& fault);

@@ -2,9 +2,9 @@
 // it.
 //
 // A step begins when there is something to read (frames, completions, the timer) and the core is
-// free. Its outputs leave when its cost has been paid for, on a slow processor later. Memory is
-// what the replica makes the machine hold: above a limit every step pays for paging, far above it
-// the replica dies.
+// free. Its outputs leave when its cost has been paid for, on a slow processor later. The memory in
+// use is the data that the machine holds for the replica. Above a limit every step pays for paging;
+// far above it the replica dies.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ struct Jitter {
   int tail_permille = 0;  // how often a draw is a straggler
   int tail_factor = 1;    // a straggler takes base * factor more
 
-  // Two draws, whatever the values, so that the stream does not depend on them.
+  // Always two draws, so that the stream does not depend on the values.
   Duration Apply(Duration base, RandomStream& stream) const {
     const auto spread = static_cast<std::int64_t>(spread_permille);
     const auto offset =
@@ -100,8 +100,8 @@ struct Profile {
   static Profile Lab();
 
   // About 2,000 operations a second from a good Raft, so that a graded run is short. Low jitter:
-  // acknowledgements vary by at most 5 %, so that losing a spare replica costs nothing and 5 % of
-  // degradation means something.
+  // acknowledgements vary by at most 5 %. So the loss of a spare replica costs nothing, and a
+  // degradation of 5 % is significant.
   static Profile TeachingLowJitter();
 
   // The same with realistic variation of disks and network: the mean wait for 2 of 3 grows when the

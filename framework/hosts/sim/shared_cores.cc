@@ -79,7 +79,7 @@ void SharedCores::Leave(std::size_t replica, Thread thread) {
 }
 
 void SharedCores::Remove(std::size_t replica) {
-  // The first thread to leave may let in the second, whose events are void with the epoch.
+  // The first thread to leave may admit the second, whose events are void with the epoch.
   for (const Thread thread : {Thread::kStep, Thread::kDisk}) Leave(replica, thread);
   for (const Thread thread : {Thread::kStep, Thread::kDisk}) {
     WorkOf(NumberOf(replica, thread)) = {};

@@ -1,5 +1,5 @@
-// SharedCores: cores on which several threads take turns: those of replicas that share a core, and
-// of a replica whose disk thread needs the core as well (CpuModel::per_batch).
+// SharedCores: cores on which several threads take turns. These are the threads of replicas that
+// share a core, and of a replica whose disk thread also needs the core (CpuModel::per_batch).
 #pragma once
 
 #include <cstddef>

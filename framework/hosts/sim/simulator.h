@@ -2,8 +2,8 @@
 //
 // It is composed of an agenda (events in order of time), wires (the network), a machine for each
 // replica (core, disk, memory), and an injector (faults). A run is a function of its options and of
-// the test's calls. The simulator is also the kit's measuring instrument: it charges a replica for
-// the data that cross its Host, whatever the replica claims.
+// the test's calls. The simulator is also the kit's measuring instrument. It charges a replica for
+// the data that cross its Host and ignores the replica's own figures.
 #pragma once
 
 #include <cstddef>

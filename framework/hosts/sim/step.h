@@ -1,8 +1,8 @@
-// A step: all that passes between a replica and its simulated world, as plain data.
+// A step: all data that pass between a replica and its simulated world.
 //
-// The simulator talks to every replica in steps, whether it lives in this process (hosts/sim) or in
-// one of its own (hosts/sealed). Nothing else can cross, so these structures are also the
-// trace: two runs with equal steps are the same run.
+// The simulator talks to every replica in steps, in this process (hosts/sim) or in another one
+// (hosts/sealed). Nothing else can cross, so these structures are also the trace: two runs with
+// equal steps are the same run.
 #pragma once
 
 #include <cstddef>

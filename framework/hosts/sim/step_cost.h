@@ -1,6 +1,6 @@
-// What a step costs: the time of a processor without fault from a step's beginning until its
-// outputs leave. Charged by the simulator from what crosses the Host, never from what a replica
-// says.
+// The cost of a step: the time of a processor without fault from a step's beginning until its
+// outputs leave. The simulator computes it from the data that cross the Host, never from a
+// replica's own figures.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace depfast::sim {
 
-// `bursts`: see Wires::Read. `memory_bytes`: what the replica held when the step began.
+// `bursts`: see Wires::Read. `memory_bytes`: the memory in use when the step began.
 Duration StepCost(const Profile& profile, PeerId self, const StepInput& input,
                   const StepOutput& output, std::int64_t bursts, std::size_t memory_bytes);
 

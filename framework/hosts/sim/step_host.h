@@ -22,13 +22,13 @@ using ServiceFactory = std::function<std::unique_ptr<Service>(Runtime&)>;
 
 class StepHost final : public ReplicaBackend, private Host {
  public:
-  // The service is made in the first step, so that its constructor sees the time, may use the host,
-  // and a constructor that throws is a death like any other.
-  // `probe`: null, or it outlives the host. Throws std::invalid_argument for an unknown name in
-  // config.probes.
+  // The service is made in the first step. So its constructor sees the time and may use the host,
+  // and an exception of the constructor is a death like any other. `probe`: null, or it outlives
+  // the host. Throws std::invalid_argument for an unknown name in config.probes.
   StepHost(const ReplicaConfig& config, ServiceFactory make_service, RuntimeProbe* probe = nullptr);
 
-  // The host goes dead first, then the stacks unwind: whatever they do on the way does not cross.
+  // The host goes dead first, then the stacks unwind: their outputs during the unwinding do not
+  // cross.
   ~StepHost() override;
 
   StepOutput Step(const StepInput& input) override;

@@ -1,10 +1,10 @@
 // Wires: the network interfaces of all nodes, and the connections between them.
 //
-// A connection is a pair of links, one for each direction. A frame that is sent waits in its link's
-// queue (it is held) until the link's window has room, then leaves through the sender's interface,
+// A connection is a pair of links, one for each direction. A sent frame waits in its link's queue
+// (it is held) until the link's window has room. Then it leaves through the sender's interface,
 // arrives after the network's latency, and lies in the receiver's inbox until it is read. Frames
 // that are on the wire or unread fill the window: a receiver that does not read makes its senders
-// hold frames. A client is outside the model: its links have no window and nothing it receives is
+// hold frames. A client is outside the model: its links have no window, and frames to it are never
 // unread.
 //
 // All nodes are named by index (see addresses.h).
@@ -46,7 +46,7 @@ class Wires {
 
   // From now on frames reach the replica.
   void Connect(std::size_t replica) { ends_[replica].connected = true; }
-  // The replica has died. Frames that it has not read or that it holds are lost, and so are frames
+  // The replica has died. Its unread frames and the frames that it holds are lost. So are frames
   // that are held for it or on the wire to it. Frames that it had put on the wire still arrive.
   void Disconnect(std::size_t replica);
 

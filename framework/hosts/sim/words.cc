@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kBodyChars = 400;
 constexpr std::size_t kStringChars = 48;
 
-// Quoted and in ASCII, whatever the bytes are.
+// Quoted, with bytes outside printable ASCII escaped.
 void AppendString(std::string& out, std::string_view text) {
   const nlohmann::json json = std::string(text.substr(0, kStringChars));
   out += json.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);

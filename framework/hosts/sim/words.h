@@ -16,7 +16,7 @@ const char* NameOf(FrameKind kind);
 // "append to", "read", "truncate", "rename", "remove"
 const char* NameOf(IoRequest::Kind kind);
 
-// On whose behalf: "client call 7", "heartbeat 3", "nobody".
+// The request that a message belongs to: "client call 7", "heartbeat 3", "nobody".
 std::string NameOf(const Dependency& dependency);
 
 // A frame's body as JSON-like text on one line. Long strings are cut off after 48 bytes and long

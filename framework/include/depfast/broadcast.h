@@ -1,8 +1,8 @@
 // Broadcast: the outstanding calls of one fan-out.
 //
 // A broadcast knows that its calls belong together, so it can drop the rest once a quorum has
-// answered (document 002, section 2.2). It releases the frames that a slow peer has not taken yet,
-// and so bounds the backlog in the sender's memory.
+// answered (document 002, section 2.2). It releases the frames that are not on the wire to a slow
+// peer yet. This bounds the backlog in the sender's memory.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class BroadcastCalls {
   // replies are ignored. Without stragglers, and when called again, it does nothing.
   void Release();
 
-  // Counts a call in: for a fan-out whose requests differ from peer to peer.
+  // Adds a call, for a fan-out whose requests differ from peer to peer.
   void Include(std::shared_ptr<RpcCall> call) { all_.push_back(std::move(call)); }
 
   std::size_t size() const { return all_.size(); }

@@ -1,15 +1,15 @@
-// Dependency ids: on whose behalf a message travels (document 000, section 4.3.1).
+// Dependency ids: the request that a message belongs to (document 000, section 4.3.1).
 //
 // Only clients and heartbeats create one; servers pass on the id of the request they are working
-// for. Work without an id is a background task: too much of it is how a healthy leader drowns in
-// repairing a slow follower.
+// for. Work without an id is a background task. Too many background tasks, such as the repair of a
+// slow follower, overload a healthy leader.
 #pragma once
 
 #include <cstdint>
 
 namespace depfast {
 
-// On whose behalf a message travels, or a coroutine works.
+// The request that a message or the work of a coroutine belongs to.
 struct Dependency {
   enum class Kind : std::uint8_t { kNone = 0, kClient = 1, kHeartbeat = 2 };
 

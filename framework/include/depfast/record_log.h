@@ -1,8 +1,8 @@
-// Records in a file, with checksums, so that a torn tail can be told apart from damage.
+// Records in a file, with checksums that tell a torn tail from damage.
 //
 // Layout of a record, integers little endian: length of the payload (4 bytes), checksum of the
 // payload (4), checksum of these 8 bytes (4), payload. A checksum is the lower half of XXH3-64. The
-// header has one of its own so that a damaged length is not taken for a record that is cut short.
+// header has a checksum of its own, so that a damaged length is not taken for a torn record.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,18 @@ void AppendRecord(std::string_view payload, std::string& out);
 // end of the last good record. The rest is torn, or damaged: see MayBeTorn.
 std::size_t ReadRecords(std::string_view bytes, const std::function<void(std::string_view)>& visit);
 
-// Whether a crash in the middle of a write can have left `rest`, the bytes behind those that
-// ReadRecords took in: nothing, the first part of one record, one whole record with a payload that
-// is not the one that was written, or zeros. Then the owner of the file truncates it before it
-// appends again. Everything else is damage: a bad record with others behind it, which may have been
+// Whether a crash in the middle of a write can have left `rest`, the bytes after the records that
+// ReadRecords returned. A crash can leave nothing, the first part of one record, one whole record
+// with a wrong payload, or zeros. Then the owner of the file truncates it before it appends again.
+// Everything else is damage, such as a bad record with others after it. Those may have been
 // acknowledged and must not be cut off. Takes O(n).
 //
 // Cases that cannot be distinguished, and the result:
 // - Damage to the payload of the last record, or zeros from some record on to the end, look like a
 //   torn write: acknowledged records there are cut off.
 // - A disk that loses power may keep a later part of its last write and not an earlier one. Two
-//   records of such a write look damaged although nobody was promised them. The simulator's disk,
-//   and a process that is killed, leave the first bytes of a write and nothing behind them.
+//   records of such a write look damaged although neither was acknowledged. The simulator's disk,
+//   and a killed process, leave the first bytes of a write and nothing after them.
 bool MayBeTorn(std::string_view rest);
 
 }  // namespace depfast

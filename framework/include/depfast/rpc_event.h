@@ -14,7 +14,7 @@
 
 namespace depfast {
 
-// A call in flight, whatever its reply type: ready with the reply, failed with an error.
+// A call in flight with any reply type: ready with the reply, failed with an error.
 class RpcCall : public Event {
  public:
   // `name` must outlive the event (a string literal).

@@ -1,8 +1,8 @@
 // Runtime: one replica's coroutines, RPC and storage.
 //
-// A replica works in steps. In a step its host delivers what has arrived (frames, disk completions,
-// the passing of time), and coroutines run until every one of them waits. Between steps nothing
-// happens, so a replica is a deterministic function of what was delivered to it.
+// A replica works in steps. In a step its host delivers frames, disk completions and the passing of
+// time. Then coroutines run until every one of them waits. Between steps nothing happens, so a
+// replica is a deterministic function of these deliveries.
 #pragma once
 
 #include <cstddef>

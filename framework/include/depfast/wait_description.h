@@ -1,8 +1,8 @@
 // WaitDescription: an event's wait as verification, statistics, recordings and reports read it.
 //
 // A wait on one peer inherits the slowness of that peer; a wait on a quorum does not. The slowness
-// propagation graph (document 001, section 3.3) and the quorum history (document 000, section
-// 4.3.1) therefore need the peers of a wait by name, and the vote of each.
+// propagation graph (document 001, section 3.3) therefore needs the peers of a wait by name, and
+// the vote of each. So does the quorum history (document 000, section 4.3.1).
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct WaitDescription {
     friend bool operator==(const Peer&, const Peer&) = default;
   };
 
-  int needed = 1;           // so many answers end the wait
-  int total = 1;            // out of so many that were asked for; "1 of 1" is a wait on one thing
+  int needed = 1;           // the number of answers that end the wait
+  int total = 1;            // the number of answers asked for; "1 of 1" is a wait on one thing
   std::vector<Peer> peers;  // each once, ascending by id; empty if the wait is on no peer
 
   // Adds a peer. A peer that is there already keeps the smaller vote in the order of Vote: it is

@@ -95,8 +95,8 @@ Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body) : body_(std::m
     done_ = true;
     BeforeLeave(/*for_ever=*/true);
   };
-  // The stack's bounds are known only once Boost has allocated it, so the sanitizer is told of this
-  // first, trivial visit with bounds that the allocator has just filled in.
+  // The stack's bounds are known only after Boost has allocated it. The sanitizer learns of this
+  // first, trivial visit with the bounds that the allocator has just filled in.
   struct BeforeFirstVisit {
     Fiber* fiber;
     GuardedStack inner;

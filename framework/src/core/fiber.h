@@ -1,9 +1,11 @@
 // Fiber: one Boost coroutine, with the parts that Boost 1.74 to 1.87 leave out.
 //
-// Three traps are closed here, and nowhere else: a stack without a working guard page (mprotect can
-// fail silently when the process has too many mappings), exception state that leaks from one stack
-// to another when a coroutine waits inside a catch block (fixed in Boost 1.88), and the address
-// sanitizer losing track of which stack is in use.
+// Only this file handles three traps:
+// - A stack can be without a working guard page: mprotect can fail silently when the process has
+//   too many mappings.
+// - Exception state leaks from one stack to another when a coroutine waits inside a catch block
+//   (fixed in Boost 1.88).
+// - The address sanitizer loses track of the stack in use.
 #pragma once
 
 #include <cxxabi.h>
@@ -88,8 +90,8 @@ class Fiber {
   std::optional<Coroutine::pull_type> to_fiber_;
 };
 
-// The two halves of a switch are inline because a return on the other side of one is predicted
-// wrongly by the processor: each function less that returns saves as much as a switch itself costs.
+// The two halves of a switch are inline. The processor mispredicts a function's return after a
+// switch to another stack, and one such return costs as much as the switch itself.
 
 inline Fiber::ExceptionState& Fiber::ThreadExceptionState() {
   // Asking the C++ runtime each time would cost another quarter of a switch.

@@ -1,8 +1,8 @@
 // Scheduler: lazy and cooperative, exactly as document 002, section 3.2.2 describes it.
 //
-// Coroutines whose event is ready wait in a queue, first come first served; they run when the
-// running coroutine waits or ends. Only when the queue is empty are expired timeouts looked at, in
-// order of their deadlines, and for equal deadlines in order of registration.
+// Coroutines whose event is ready wait in a queue, first come first served. They run when the
+// running coroutine waits or ends. Expired timeouts are handled only when the queue is empty. Their
+// order is that of their deadlines, and for equal deadlines that of registration.
 #pragma once
 
 #include <cstddef>

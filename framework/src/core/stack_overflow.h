@@ -23,8 +23,8 @@ class RunningCoroutine {
   Mark previous_;
 };
 
-// Installs a SIGSEGV handler, on a stack of its own, that recognises a touched guard page, says
-// which coroutine overflowed, and then lets the signal kill the process as usual. Call once per
+// Installs a SIGSEGV handler on a stack of its own. The handler recognises a touched guard page,
+// names the coroutine that overflowed, and lets the signal kill the process as usual. Call once per
 // process, from the thread that runs coroutines.
 void InstallStackOverflowHandler();
 

@@ -31,8 +31,8 @@ namespace frame_internal {
 
 constexpr std::size_t kHeaderFields = 6;
 constexpr std::size_t kNestingMax = 16;
-// Memory that a small body is unpacked into. MessagePack's own choice is 8 KiB, of which malloc
-// keeps none at hand: getting it would take longer than unpacking.
+// Memory for unpacking a small body. MessagePack's own choice is 8 KiB, and malloc caches no blocks
+// of that size: its allocation would take longer than the unpacking.
 constexpr std::size_t kZoneBytesMin = 512;
 
 void EncodeHeader(const FrameHeader& header, std::string& out) {
@@ -47,8 +47,8 @@ void EncodeHeader(const FrameHeader& header, std::string& out) {
   packer.pack(header.dependency.id);
 }
 
-// Adds up the elements that arrays and maps claim to have, over all levels of nesting, and stops
-// when there are more than there are bytes.
+// Adds up the claimed numbers of elements of arrays and maps, over all levels of nesting. Stops
+// when the sum exceeds the number of bytes.
 class ElementCounter : public msgpack::null_visitor {
  public:
   explicit ElementCounter(std::size_t max) : left_(max) {}

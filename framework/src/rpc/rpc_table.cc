@@ -19,8 +19,8 @@ WaitDescription RpcCall::DescribeWait() const {
 }
 
 CallId RpcTable::NextCall() {
-  // A replica that restarts must not take a late reply to its former self for one to a new call, so
-  // each incarnation numbers its calls from somewhere else.
+  // After a restart, a late reply to the previous incarnation must not be taken for a reply to a
+  // new call. So each incarnation numbers its calls from a different start.
   constexpr int kRandomBits = 40;
   if (last_call_ == 0) last_call_ = host_.Random() >> (64 - kRandomBits);
   return ++last_call_;

@@ -1,4 +1,4 @@
-"""Runs a suite's two binaries as the grader does, and looks at what they print and write.
+"""Runs a suite's two binaries as the grader does, and checks their output and files.
 
 Usage: flags_test.py SIM_BINARY SEALED_BINARY REPLICA
 """

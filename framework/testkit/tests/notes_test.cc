@@ -1,4 +1,4 @@
-// The handbook's example does what the handbook says.
+// The handbook's example behaves as the handbook describes.
 #include "notes.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Notes, ASlowFollowerDelaysNobody) {
 }
 // --8<-- [end:slow]
 
-TEST(Notes, WhatASlowFollowerHasNotTakenIsTakenBack) {
+TEST(Notes, FramesHeldForASlowFollowerAreReleased) {
   ClusterOptions options{.replicas = 3, .seed = 1};
   options.profile.net.window_bytes = 4096;
   Cluster cluster(options);

@@ -1,4 +1,4 @@
-// Recorder: what it writes down, and that a run which is recorded is the run it was.
+// Recorder: its lines, and that recording does not change the run.
 #include "testkit/recorder.h"
 
 #include <gtest/gtest-spi.h>
@@ -135,7 +135,7 @@ TEST(Recorder, NamesWhatWasWaitedFor) {
   EXPECT_TRUE(recorded.Has({"\"do\":\"woke\"", "\"outcome\":\"timed out\""}));
 }
 
-TEST(Recorder, WhatADeadReplicaWasSentIsLost) {
+TEST(Recorder, FramesToADeadReplicaAreLost) {
   const Recorded recorded;
   Cluster cluster({.replicas = 3, .seed = 1});
   cluster.Start();

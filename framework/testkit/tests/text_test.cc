@@ -1,4 +1,4 @@
-// What people and scripts read: the numbered history, times, JSON strings.
+// Text for people and scripts: the numbered history, times, JSON strings.
 #include <gtest/gtest.h>
 
 #include <string>

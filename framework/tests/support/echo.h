@@ -1,4 +1,4 @@
-// The echo service: what a replica serves in tests and benchmarks of the framework.
+// The echo service: the service of replicas in tests and benchmarks of the framework.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// FirstAnswer: the fate of a command that was sent to several replicas, from their answers. Given,
-// not submitted.
+// FirstAnswer: the outcome of a command that was sent to several replicas, from their answers.
+// Given, not submitted.
 #pragma once
 
 #include <cassert>
@@ -7,7 +7,7 @@
 
 namespace depfast {
 
-enum class Fate {
+enum class CommandOutcome {
   kKnown,    // executed, or refused for an error in the command: the answer says which
   kRefused,  // not executed, and never will be by the replica that answered
   kUnknown,  // it may have been executed, or may be yet
@@ -19,17 +19,17 @@ class FirstAnswer {
   // kUnknown.
   explicit FirstAnswer(int asked) : missing_(asked) { assert(asked > 0); }
 
-  // Takes the next answer. Returns the command's fate if this answer decides it: kKnown with the
-  // first that is known; else, with the last answer, kUnknown if any replica may have accepted the
-  // command, and kRefused if none has.
-  std::optional<Fate> Add(Fate fate) {
+  // Takes the next answer. Returns the command's outcome if this answer decides it. The first known
+  // answer decides kKnown. Without one the last answer decides: kUnknown if any replica may have
+  // accepted the command, and kRefused if none has.
+  std::optional<CommandOutcome> Add(CommandOutcome outcome) {
     assert(missing_ > 0);
     --missing_;
-    any_unknown_ = any_unknown_ || fate == Fate::kUnknown;
-    if (is_decided_ || (fate != Fate::kKnown && missing_ > 0)) return std::nullopt;
+    any_unknown_ = any_unknown_ || outcome == CommandOutcome::kUnknown;
+    if (is_decided_ || (outcome != CommandOutcome::kKnown && missing_ > 0)) return std::nullopt;
     is_decided_ = true;
-    if (fate == Fate::kKnown) return fate;
-    return any_unknown_ ? Fate::kUnknown : Fate::kRefused;
+    if (outcome == CommandOutcome::kKnown) return outcome;
+    return any_unknown_ ? CommandOutcome::kUnknown : CommandOutcome::kRefused;
   }
 
  private:

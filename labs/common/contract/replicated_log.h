@@ -26,19 +26,19 @@ class ReplicatedLog {
   // Registers the RPC handlers and recovers from disk; takes part once that is done. Called once.
   virtual void Start() = 0;
 
-  // Proposes a command if this replica is a proposer, and calls `done` once, when the command's
-  // fate is known. An empty command is refused with kNotProposer. Never waits; `done` must not,
-  // either.
+  // Proposes a command if this replica is a proposer. Calls `done` once, when the outcome of the
+  // command is known. An empty command is refused with kNotProposer. Never waits; `done` must not
+  // wait, either.
   //
-  // `client`: the request on whose behalf the command is proposed. Where several replicas propose,
-  // a client dependency also names the command: the log applies it once, although several
+  // `client`: the request that the command belongs to. A log with several proposers also takes a
+  // client dependency as the name of the command. It applies the command once, although several
   // proposers, or one of them twice, were given a command with that dependency.
   virtual void Submit(std::string command, const Dependency& client, SubmitDone done) = 0;
 
   // Calls `done(true)` once the state machine of this replica may be read: it has applied every
   // command that any replica acknowledged before this call. `done(false)` if this replica is no
-  // proposer. `client`: the request on whose behalf the state is read. Never waits; `done` must
-  // not, either.
+  // proposer. `client`: the request that the read belongs to. Never waits; `done` must not wait,
+  // either.
   virtual void ReadIndex(const Dependency& client, ReadDone done) = 0;
 
   // The replicas that propose commands, as far as this replica knows, each once: one in Raft, the

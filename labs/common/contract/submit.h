@@ -1,5 +1,5 @@
-// Submit: the message with which a client asks a replica to put a command into the replicated log,
-// and its reply. Given, not submitted: tests send these frames.
+// Submit: a client's request to put a command into the replicated log, and its reply. Given, not
+// submitted: tests send these frames.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace depfast {
 enum class SubmitStatus : std::uint8_t {
   kCommitted = 0,    // decided for ever, and applied by the replica that answers, at `index`
   kNotProposer = 1,  // not accepted: this replica proposes nothing. Try `proposer`, if it is known
-  kUnknown = 2,      // accepted, but its fate was lost sight of: it may be applied yet, or never
+  kUnknown = 2,      // accepted, and then the proposer lost track of it: it may be applied yet
 };
 
 struct SubmitReply {

@@ -1,6 +1,6 @@
-// Tally: the smallest state machine. It counts the commands and folds their hashes into one, so
-// that two replicas have the same state only if they applied the same commands in the same order.
-// Given, not submitted: checkers compute it, too.
+// Tally: the smallest state machine. It counts the commands and folds their hashes into one. So two
+// replicas have the same state only if they applied the same commands in the same order. Given, not
+// submitted: checkers compute it, too.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// LogChecker: a replicated log as a test or a measurement sees it from outside. Each protocol has a
-// checker of its own: RaftChecker in lab 2.
+// LogChecker: a test's or a measurement's view of a replicated log. Each protocol has a checker of
+// its own: RaftChecker in lab 2.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class LogChecker {
  public:
   virtual ~LogChecker() = default;
 
-  // The replicas that are up and claim to propose: one in Raft. In a fixed order of their roles, so
-  // that a pilot comes before a copilot.
+  // The replicas that are up and claim to propose: one in Raft. The order of their roles is fixed:
+  // a pilot comes before a copilot.
   virtual std::vector<PeerId> Proposers() const = 0;
 
   // Whether a proposer serves clients. In Raft a leader first opens its term with an entry.
@@ -30,13 +30,13 @@ class LogChecker {
   virtual std::uint64_t AppliedUpTo(PeerId replica) const = 0;
   virtual std::uint64_t CommittedUpTo() const = 0;
 
-  // How often a replica has restored a snapshot, since it was last started.
+  // The number of snapshots that a replica has restored since it was last started.
   virtual std::uint64_t Restored(PeerId replica) const = 0;
   // The bytes of a replica's log on its disk, and whether it has a snapshot there.
   virtual std::size_t LogBytes(PeerId replica) const = 0;
   virtual bool HasSnapshot(PeerId replica) const = 0;
 
-  // The first invariant that was violated, as a sentence; empty if none was.
+  // The first violated invariant, as a sentence; empty if none was violated.
   virtual std::string FirstViolation() const = 0;
 };
 

@@ -41,7 +41,7 @@ bool LogWorld::WaitForAllApplied(Duration at_most) {
   return cluster.RunUntil([this] { return HaveAllApplied(); }, at_most);
 }
 
-testing::AssertionResult LogWorld::IsSound() const {
+testing::AssertionResult LogWorld::AllInvariantsHold() const {
   if (cluster.first_death().empty() && log_->FirstViolation().empty()) {
     return testing::AssertionSuccess();
   }

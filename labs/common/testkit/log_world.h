@@ -1,4 +1,4 @@
-// LogWorld: the part that the worlds of all tests of a replicated log share: a cluster, and the
+// LogWorld: the common part of the worlds of all tests of a replicated log: a cluster, and the
 // checker of its invariants.
 #pragma once
 
@@ -20,7 +20,7 @@ class LogWorld {
 
   // The replicas are not started: a derived class does that, once it is complete.
   LogWorld(const testkit::ClusterOptions& options, const MakeChecker& make_checker);
-  // A test that fails early may fail because of a violation, or a death: then this says so.
+  // Adds a violation or a death to the report of a test that failed early.
   ~LogWorld();
   LogWorld(const LogWorld&) = delete;
   LogWorld& operator=(const LogWorld&) = delete;
@@ -32,7 +32,7 @@ class LogWorld {
   bool WaitForAllApplied(Duration at_most = 4s);
 
   // No replica died by itself, and no invariant was violated. The end of every test.
-  testing::AssertionResult IsSound() const;
+  testing::AssertionResult AllInvariantsHold() const;
 
   // The other replicas, ascending.
   std::vector<PeerId> Others(PeerId replica) const;

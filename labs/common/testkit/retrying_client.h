@@ -1,4 +1,4 @@
-// RetryingClient: sends a command to the replicas that propose, and again until its fate is known.
+// RetryingClient: sends a command to the replicas that propose, until its outcome is known.
 //
 // It finds the proposers by trying. A target that refuses or is down is replaced by the replica
 // that it names, or by the next one. With several targets each attempt goes to all of them, and the
@@ -30,7 +30,7 @@ struct ClientOptions {
 
 // Judges one answer, which is nothing if there was none in time.
 struct Judgement {
-  Fate fate = Fate::kUnknown;
+  CommandOutcome outcome = CommandOutcome::kUnknown;
   PeerId try_instead = kNobody;  // a replica that the answer names, if it names any
 };
 
@@ -39,8 +39,8 @@ template <typename Request, typename Judge>
 class RetryingClient {
  public:
   using Answer = std::optional<typename Request::Reply>;
-  // `answer`: the one that decided the fate. Nothing if that was an answer that did not come.
-  using Done = std::function<void(Fate fate, const Answer& answer)>;
+  // `answer`: the answer that decided the outcome. Nothing if a missing answer decided it.
+  using Done = std::function<void(CommandOutcome outcome, const Answer& answer)>;
 
   // The simulator must outlive the client, and not run without it. Requires: options.targets is
   // from 1 to the number of replicas.
@@ -53,7 +53,7 @@ class RetryingClient {
     std::iota(targets_.begin(), targets_.end(), 0);
   }
 
-  // Sends `request` until its fate is known, and calls `done` once. Tries again after a refusal,
+  // Sends `request` until its outcome is known, and calls `done` once. Tries again after a refusal,
   // and also without an answer if `repeatable`; gives up after options.give_up.
   void Execute(Request request, bool repeatable, Done done) {
     Try(std::make_shared<const Command>(Command{
@@ -86,16 +86,16 @@ class RetryingClient {
       const PeerId asked = targets_.front();
       Ask(asked, command->request, [this, command, asked](const Answer& answer) {
         const Judgement judged = Judge()(answer);
-        if (judged.fate != Fate::kKnown) Replace(asked, judged.try_instead);
-        End(command, judged.fate, answer);
+        if (judged.outcome != CommandOutcome::kKnown) Replace(asked, judged.try_instead);
+        End(command, judged.outcome, answer);
       });
     } else {
       TryAll(command);
     }
   }
 
-  // All copies have one dependency, which no other command of any client has: proposers know by it
-  // that they were given one command (ReplicatedLog::Submit).
+  // All copies have one dependency, which no other command of any client has. So proposers know
+  // that the copies are one command (ReplicatedLog::Submit).
   void TryAll(const CommandPtr& command) {
     const auto answers = std::make_shared<FirstAnswer>(options_.targets);
     const std::uint64_t name =
@@ -105,17 +105,18 @@ class RetryingClient {
           asked, Judge::Addressed(command->request, name), options_.answer_timeout,
           [this, command, asked, answers](const Answer& answer) {
             const Judgement judged = Judge()(answer);
-            if (judged.fate == Fate::kRefused) Replace(asked, judged.try_instead);
-            if (const auto fate = answers->Add(judged.fate)) End(command, *fate, answer);
+            if (judged.outcome == CommandOutcome::kRefused) Replace(asked, judged.try_instead);
+            if (const auto outcome = answers->Add(judged.outcome)) End(command, *outcome, answer);
           },
           Dependency::Client(name));
     }
   }
 
-  void End(const CommandPtr& command, Fate fate, const Answer& answer) {
-    const bool again = fate == Fate::kRefused || (fate == Fate::kUnknown && command->repeatable);
+  void End(const CommandPtr& command, CommandOutcome outcome, const Answer& answer) {
+    const bool again = outcome == CommandOutcome::kRefused ||
+                       (outcome == CommandOutcome::kUnknown && command->repeatable);
     if (!again || simulator_.now() + options_.pause >= command->give_up) {
-      command->done(fate, answer);
+      command->done(outcome, answer);
       return;
     }
     simulator_.At(simulator_.now() + options_.pause, [this, command] { Try(command); });
@@ -131,7 +132,7 @@ class RetryingClient {
     }
   }
 
-  // Does nothing if `asked` is no target any more: another command has found out more by now.
+  // Does nothing if `asked` is no longer a target: another command has replaced it already.
   void Replace(PeerId asked, PeerId by) {
     const auto target = std::find(targets_.begin(), targets_.end(), asked);
     if (target == targets_.end()) return;

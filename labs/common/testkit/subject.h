@@ -1,5 +1,4 @@
-// Subject: a lab's system as a measurement sees it: the checker of its log, and a client's
-// commands.
+// Subject: a measurement's view of a lab's system: the checker of its log, and a client's commands.
 #pragma once
 
 #include <functional>

@@ -6,20 +6,22 @@ namespace depfast {
 
 void SubmitClient::Submit(std::string command, std::function<void(bool)> done) {
   client_.Execute({std::move(command)}, /*repeatable=*/false,
-                  [done = std::move(done)](Fate fate, const auto&) { done(fate == Fate::kKnown); });
+                  [done = std::move(done)](CommandOutcome outcome, const auto&) {
+                    done(outcome == CommandOutcome::kKnown);
+                  });
 }
 
 Judgement SubmitClient::JudgeReply::operator()(const std::optional<SubmitReply>& reply) const {
   if (!reply) return {};
   switch (reply->status) {
     case SubmitStatus::kCommitted:
-      return {Fate::kKnown, kNobody};
+      return {CommandOutcome::kKnown, kNobody};
     case SubmitStatus::kNotProposer:
-      return {Fate::kRefused, reply->proposer};
+      return {CommandOutcome::kRefused, reply->proposer};
     case SubmitStatus::kUnknown:
       break;
   }
-  return {Fate::kUnknown, reply->proposer};
+  return {CommandOutcome::kUnknown, reply->proposer};
 }
 
 testkit::Operation SubmitClient::Commands(std::size_t bytes) {

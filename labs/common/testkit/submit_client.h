@@ -16,9 +16,10 @@ class SubmitClient {
   explicit SubmitClient(sim::Simulator& simulator, const ClientOptions& options = {})
       : client_(simulator, options) {}
 
-  // Submits `command` until a replica accepts it, then calls `done` once: true if the command has
-  // been committed, false if its fate is unknown (the proposer has lost sight of it, or did not
-  // answer) or no replica accepted it. An accepted command is never submitted again.
+  // Submits `command` until a replica accepts it, then calls `done` once. `committed` is true if
+  // the command has been committed. It is false if no replica accepted the command, or if its
+  // outcome is unknown: the proposer lost track of it, or did not answer. An accepted command is
+  // never submitted again.
   void Submit(std::string command, std::function<void(bool committed)> done);
 
   // An Operation for loads: each submits a distinct command of `bytes` bytes.

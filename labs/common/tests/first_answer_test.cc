@@ -7,27 +7,27 @@ namespace {
 
 TEST(FirstAnswer, TheFirstKnownAnswerDecidesAtOnce) {
   FirstAnswer answers(3);
-  EXPECT_EQ(answers.Add(Fate::kRefused), std::nullopt);
-  EXPECT_EQ(answers.Add(Fate::kKnown), Fate::kKnown);
-  EXPECT_EQ(answers.Add(Fate::kKnown), std::nullopt) << "a fate is told once";
+  EXPECT_EQ(answers.Add(CommandOutcome::kRefused), std::nullopt);
+  EXPECT_EQ(answers.Add(CommandOutcome::kKnown), CommandOutcome::kKnown);
+  EXPECT_EQ(answers.Add(CommandOutcome::kKnown), std::nullopt) << "an outcome is told once";
 }
 
 TEST(FirstAnswer, AKnownAnswerIsFinalWhateverComesLater) {
   FirstAnswer answers(2);
-  EXPECT_EQ(answers.Add(Fate::kKnown), Fate::kKnown);
-  EXPECT_EQ(answers.Add(Fate::kUnknown), std::nullopt);
+  EXPECT_EQ(answers.Add(CommandOutcome::kKnown), CommandOutcome::kKnown);
+  EXPECT_EQ(answers.Add(CommandOutcome::kUnknown), std::nullopt);
 }
 
 TEST(FirstAnswer, IsRefusedOnlyIfEveryReplicaRefused) {
   FirstAnswer answers(2);
-  EXPECT_EQ(answers.Add(Fate::kRefused), std::nullopt);
-  EXPECT_EQ(answers.Add(Fate::kRefused), Fate::kRefused);
+  EXPECT_EQ(answers.Add(CommandOutcome::kRefused), std::nullopt);
+  EXPECT_EQ(answers.Add(CommandOutcome::kRefused), CommandOutcome::kRefused);
 }
 
 TEST(FirstAnswer, IsUnknownIfAReplicaMayHaveAcceptedTheCommand) {
   FirstAnswer answers(2);
-  EXPECT_EQ(answers.Add(Fate::kUnknown), std::nullopt);
-  EXPECT_EQ(answers.Add(Fate::kRefused), Fate::kUnknown);
+  EXPECT_EQ(answers.Add(CommandOutcome::kUnknown), std::nullopt);
+  EXPECT_EQ(answers.Add(CommandOutcome::kRefused), CommandOutcome::kUnknown);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// TwoProposerChecker: a TwoProposerLog as tests see it. Checks that all replicas apply the same
+// TwoProposerChecker: a test's view of a TwoProposerLog. Checks that all replicas apply the same
 // commands in the same order.
 #pragma once
 

@@ -1,6 +1,6 @@
 // TwoProposerLog: a replicated log with two proposers, for tests of code that runs on any log. It
-// has the interface of a log and none of the strength: nothing is on a disk, and the sequencer must
-// not die.
+// has the interface of a log, but it is not fault-tolerant: nothing is on a disk, and the sequencer
+// must not die.
 //
 // Replicas 0 and 1 propose; the last replica, the sequencer, puts commands in order and sends each
 // to all replicas. A proposer that is slow or dead delays nothing at the other one.

@@ -1,8 +1,9 @@
-// Quorum scripts: the operations on QuorumEvents that a test of lab 1 asks a replica for, as data.
+// Quorum scripts: the operations on QuorumEvents that a test of lab 1 requests of a replica, as
+// data.
 //
-// A test cannot call your class: it runs in another process. It sends a script to replica 0, whose
-// driver performs it in coroutines and answers with a log of results and times. The driver only
-// reports: the test alone knows the expected results.
+// A test cannot call your class: it runs in another process. It sends a script to replica 0. The
+// driver of replica 0 performs the script in coroutines, and answers with a log of results and
+// times. The driver only reports: the test alone knows the expected results.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,15 @@
 
 namespace depfast::lab1 {
 
-// The operations of a script: name, kind of event that it makes, and description for people. In a
-// description, Script::Describe replaces {...}. A script names its events by numbers that it
-// chooses, each for one event. Times are nanoseconds; moments are counted from the start of the
-// script.
+// The operations of a script. Each has a name, the kind of event that it makes, and a description
+// for people. In a description, Script::Describe replaces {...}. A script names its events by
+// numbers that it chooses, each for one event. Times are nanoseconds; moments are counted from the
+// start of the script.
 //
 // A value event is ready while its value is above 0. A promise is undecided until the script keeps
-// or breaks it. kLook reports everything that an event says about itself, kAccepts how often accept
-// was called for a child, kIsFreed whether a dropped event was destroyed. kNote has no effect: the
-// log shows when the coroutine came there.
+// or breaks it. kLook reports every property of an event, kAccepts how often accept was called for
+// a child, kIsFreed whether a dropped event was destroyed. kNote has no effect: the log shows when
+// the coroutine reached it.
 #define LAB1_OPERATIONS(OP)                                                                       \
   OP(kMakeQuorum, "quorum", "make {event}, QuorumEvent({a}, {b})")                                \
   OP(kMakeMajority, "quorum", "make {event}, QuorumEvent::Majority({a})")                         \
@@ -108,8 +109,8 @@ enum class Result : std::uint8_t {
   kNoSuchEvent = 7,      // the step names an event that does not exist, or is of another kind
 };
 
-// What an event says about itself; the fields before is_ready are a QuorumEvent's alone. The type
-// of a field is Field<T>: T in a log, std::optional<T> in an expectation.
+// The properties of an event; only a QuorumEvent has the fields before is_ready. The type of a
+// field is Field<T>: T in a log, std::optional<T> in an expectation.
 template <template <typename> class Field>
 struct LookOf {
   Field<bool> ready{};

@@ -116,7 +116,7 @@ class Interpreter : public std::enable_shared_from_this<Interpreter> {
 
  private:
   void Perform(std::uint32_t number);
-  // These may throw what the student's code throws.
+  // These may throw any exception of the student's code.
   void Do(const Step& step, LogLine& line);
   EventPtr Make(const Step& step);
   void Add(const Step& step);

@@ -30,7 +30,7 @@ Outcome QuorumEvent::Wait(Duration timeout) {
   return Outcome::kTimedOut;
 }
 
-// TODO: the three outcomes, of which at most one is true.
+// TODO: the three outcomes. At most one is true.
 bool QuorumEvent::Ready() const { return false; }
 bool QuorumEvent::Fail() const { return false; }
 bool QuorumEvent::TimedOut() const { return false; }

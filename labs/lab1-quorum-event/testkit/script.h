@@ -1,4 +1,4 @@
-// Script: a quorum script under construction, with what each step is expected to do.
+// Script: a quorum script under construction, with the expected result of each step.
 //
 //   Script script;
 //   const Id quorum = script.Quorum(2, 3);
@@ -31,10 +31,10 @@ inline constexpr Duration kGiveUp = 60s;
 // An event of the script.
 using Id = std::int32_t;
 
-// What a look should find. A field without a value is not compared.
+// The expected report of a look. A field without a value is not compared.
 using Expected = LookOf<std::optional>;
 
-// What a step should do. A step without expectations should be done, without an exception.
+// The expected result of a step. A step without expectations must be done without an exception.
 struct Expectation {
   Result result = Result::kDone;
   std::optional<Duration> from = std::nullopt;  // it ends in [from, to]
@@ -82,7 +82,7 @@ class Script {
   Id Make(Op op, std::int64_t a = 0, std::int64_t b = 0);
   std::size_t Append(Step step);
   std::string NameOf(Id event) const;
-  // What replaces {field} in the text of the step's operation.
+  // The replacement of {field} in the text of the step's operation.
   std::string Field(std::string_view field, const Step& step) const;
 
   Id next_event_ = 0;
@@ -92,8 +92,8 @@ class Script {
   std::vector<std::size_t> order_;
 };
 
-// Adds steps to one coroutine. `At` applies to the next step; the functions after a step say what
-// is expected of it.
+// Adds steps to one coroutine. `At` applies to the next step. The functions after a step set its
+// expected result.
 class Script::Coroutine {
  public:
   Coroutine(Script& script, std::int32_t number) : script_(script), number_(number) {}
@@ -134,7 +134,7 @@ class Script::Coroutine {
   Coroutine& Drops(Id event) { return Does(Op::kDrop, event); }
   Coroutine& Notes() { return Does(Op::kNote, kNoEvent); }
 
-  // Steps that report, with what they should report.
+  // Steps that report, with the expected reports.
   Coroutine& Sees(Id event, Expected expected) {
     return Does(Op::kLook, event).Expects({.look = std::move(expected)});
   }

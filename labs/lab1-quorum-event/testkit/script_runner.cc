@@ -96,7 +96,7 @@ std::optional<Difference> Compare(const Expectation& want, const LogLine& line, 
   const std::string got = DescribeLine(line, op);
   if (line.result != want.result || !in_time) return Difference{DescribeExpectation(want), got};
   if (want.value && *want.value != line.value) {
-    if (op == Op::kIsFreed) return Difference{"destroyed: nobody needs it any more", got};
+    if (op == Op::kIsFreed) return Difference{"destroyed: no reference to it is left", got};
     return Difference{std::to_string(*want.value) + " calls", got};
   }
   if (!want.look || line.look.empty()) return std::nullopt;

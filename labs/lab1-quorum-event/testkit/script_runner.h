@@ -26,7 +26,7 @@ class ScriptRunner {
   explicit ScriptRunner(const World& world = {});
 
   // Success if every step meets its expectation. Otherwise the message names the first step that
-  // does not, its expectation and its result, followed by the whole script with all results.
+  // does not, its expectation and its result. The whole script with all results follows.
   testing::AssertionResult Run(const Script& script);
 
   // The results, for tests that cannot know them beforehand. Nothing if there is no answer.

@@ -23,7 +23,7 @@ class RaftLog {
   std::uint64_t last_index() const { return base_index_ + entries_.size(); }
   std::uint64_t last_term() const { return TermAt(last_index()); }
 
-  // Whether TermAt may be asked.
+  // Whether TermAt knows the term of entry `index`.
   bool Knows(std::uint64_t index) const { return index >= base_index_ && index <= last_index(); }
   // Requires: Knows(index).
   std::uint64_t TermAt(std::uint64_t index) const {
@@ -50,9 +50,9 @@ class RaftLog {
   }
   // Removes `first` and all after it. Requires: first > base_index().
   void TruncateFrom(std::uint64_t first);
-  // Forgets the entries up to `index`, which becomes the base. Requires: Knows(index).
+  // Removes the entries up to `index`, which becomes the base. Requires: Knows(index).
   void CompactUpTo(std::uint64_t index);
-  // Forgets everything: a snapshot that ends at `index` of `term` has taken its place.
+  // Removes all entries: a snapshot that ends at `index` of `term` has replaced them.
   void Reset(std::uint64_t index, std::uint64_t term);
 
  private:

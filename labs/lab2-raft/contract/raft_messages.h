@@ -23,12 +23,12 @@ inline constexpr Duration kHeartbeatInterval = 50ms;
 inline constexpr Duration kElectionTimeoutMin = 300ms;
 inline constexpr Duration kElectionTimeoutMax = 600ms;
 
-// Before its log holds much more than kCompactAboveBytes (RaftLog::bytes) a replica takes a
-// snapshot, and then keeps about kRetainedBytes of applied entries for followers that are a little
-// behind.
+// A replica takes a snapshot before its log holds much more than kCompactAboveBytes
+// (RaftLog::bytes). It keeps about kRetainedBytes of applied entries for followers that are a
+// little behind.
 inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
-// A snapshot travels in chunks of at most so many bytes.
+// A snapshot is sent in chunks of at most this size.
 inline constexpr std::size_t kSnapshotChunkBytes = std::size_t{64} << 10;
 
 struct LogEntry {
@@ -55,8 +55,8 @@ struct RequestVote {
   std::uint64_t last_log_index = 0;
   std::uint64_t last_log_term = 0;
   // Pre-vote (Ongaro's thesis, section 9.6): asks whether a vote would be granted in `term`, the
-  // candidate's next; changes nothing. A leader refuses, and so does whoever has heard of one
-  // within kElectionTimeoutMin.
+  // candidate's next; changes nothing. A leader refuses. A replica that has heard of a leader
+  // within kElectionTimeoutMin also refuses.
   bool pre_vote = false;
   MSGPACK_DEFINE(term, candidate, last_log_index, last_log_term, pre_vote)
 };
@@ -87,8 +87,9 @@ struct AppendEntries {
 
 struct InstallSnapshotReply {
   std::uint64_t term = 0;
-  // How many of the snapshot's bytes the follower has, in order: the next chunk begins there. All
-  // of them once it has the snapshot durably and has restored it, or needs it no more.
+  // The number of the snapshot's bytes that the follower has, in order: the next chunk begins
+  // there. It is the size of the snapshot once the follower has restored it durably, or no longer
+  // needs it.
   std::uint64_t received = 0;
   MSGPACK_DEFINE(term, received)
 };

@@ -106,7 +106,7 @@ std::size_t WalState::Recover(std::string_view bytes) {
   const std::size_t good = Read(bytes);
   if (!MayBeTorn(bytes.substr(good))) {
     throw std::runtime_error("the write-ahead log is damaged at byte " + std::to_string(good) +
-                             ", and what is behind may have been acknowledged");
+                             ", and the entries after it may have been acknowledged");
   }
   return good;
 }

@@ -50,10 +50,10 @@ struct WalState {
   HardState hard_state;
   RaftLog log;
 
-  // Takes in the whole records of the file that a starting replica finds. Returns the number of
-  // their bytes. If that is less than bytes.size(), a crash has torn the last write: cut off the
-  // rest. Throws std::runtime_error, in one line, for a whole record that makes no sense, and for
-  // damage before the end of the file (MayBeTorn in depfast/record_log.h). The entries behind the
+  // Reads the whole records of the file that a starting replica finds. Returns the number of their
+  // bytes. If that is less than bytes.size(), a crash has torn the last write: cut off the rest.
+  // Throws std::runtime_error, in one line, for a whole record with impossible contents, and for
+  // damage before the end of the file (MayBeTorn in depfast/record_log.h). The entries after the
   // damage may have been acknowledged, so they must not be cut off.
   std::size_t Recover(std::string_view bytes);
 

@@ -56,8 +56,8 @@ void Raft::CommitUpTo(std::uint64_t index) { (void)index, (void)machine_; }
 // ---- 2C: persistence. Our lines: 60 ----
 
 // TODO 2C: Storage::Read, WalState::Recover, Storage::Truncate. No file yet is no error (ENOENT).
-// TODO 2D: what a crash left of new files must go; then the snapshot, and the log that continues
-// it.
+// TODO 2D: remove new files that a crash left unfinished. Then restore the snapshot, and the log
+// that continues it.
 void Raft::Recover() {}
 
 // ---- 2D: followers that lag, and snapshots. Our lines: 160 ----
@@ -77,8 +77,9 @@ void Raft::CompactIfLarge() {}
 
 // ---- for lab 3. Our lines: 30 ----
 
-// TODO lab 3: an entry of this term is committed; a majority has answered what was sent after this
-// call; the machine has applied what was committed then. The messages work for the client.
+// TODO lab 3: three conditions. An entry of this term is committed. A majority has answered
+// messages that were sent after this call. The machine has applied every entry that was committed
+// then. The messages belong to the client's request.
 void Raft::ReadIndex(const Dependency& client, ReadDone done) {
   (void)client;
   done(false);

@@ -1,5 +1,5 @@
-// Raft (lab 2): Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm",
-// ATC 2014, written so that a slow follower costs the others nothing.
+// Raft (lab 2): Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", ATC
+// 2014. A slow follower must cost the others nothing.
 //
 // The public part is the contract: the driver, lab 3 and the tests call it. Do not change it. The
 // private part is a suggestion, and yours.
@@ -35,8 +35,8 @@ class Raft final : public ReplicatedLog {
  private:
   // --- 2A: elections (ATC 2014, section 5.2; Ongaro's thesis, 9.6, for the pre-vote) ---
 
-  // Never ends. Campaigns whenever this replica has not led, nor heard of a leader, nor granted a
-  // vote, for a random time in [kElectionTimeoutMin, kElectionTimeoutMax].
+  // Never ends. Campaigns after a random time in [kElectionTimeoutMin, kElectionTimeoutMax] in
+  // which this replica has not led, not heard of a leader and not granted a vote.
   void ElectionLoop();
 
   // Runs in a coroutine per request, and may wait. Grants at most one vote per term; a pre-vote
@@ -45,8 +45,8 @@ class Raft final : public ReplicatedLog {
 
   // --- 2B: replication (sections 5.3 and 5.4) ---
 
-  // Runs in a coroutine per request, and may wait. A heartbeat is a request without entries. What
-  // the reply acknowledges is durable before this returns (from 2C on).
+  // Runs in a coroutine per request, and may wait. A heartbeat is a request without entries. The
+  // entries that the reply acknowledges are durable before this returns (from 2C on).
   AppendEntriesReply OnAppendEntries(const AppendEntries& request);
 
   // Applies the entries up to `index`, in order, and answers the clients that wait for them.
@@ -55,16 +55,17 @@ class Raft final : public ReplicatedLog {
 
   // --- 2C: persistence ---
 
-  // Reads kWalFile, cuts off a record that a crash has torn, and makes the state what it was.
-  // From 2D on there is kSnapshotFile, too: the machine is restored from it first (ObserveRestore),
-  // and the log continues it. Throws std::runtime_error, in one line, if a file is there and cannot
-  // be read, or is damaged.
+  // Reads kWalFile, cuts off a record that a crash has torn, and restores the earlier state. From
+  // 2D on there is kSnapshotFile, too: the machine is restored from it first (ObserveRestore), and
+  // the log continues it. Throws std::runtime_error, in one line, if a file exists and cannot be
+  // read, or is damaged.
   void Recover();
 
   // --- 2D: followers that lag, and snapshots (section 7) ---
 
-  // Sends `peer` what it misses, one bounded request at a time, off the path of commands. Runs in a
-  // coroutine of its own until the follower has caught up, or this replica leads no more.
+  // Sends `peer` the entries that it lacks, one bounded request at a time, off the path of
+  // commands. Runs in a coroutine of its own until the follower has caught up or this replica no
+  // longer leads.
   void CatchUp(PeerId peer);
 
   // Takes one chunk. The snapshot is durable before the reply says that all of it was received.
@@ -73,7 +74,7 @@ class Raft final : public ReplicatedLog {
   // Takes a snapshot and compacts the log if it has grown above kCompactAboveBytes.
   void CompactIfLarge();
 
-  // Your state. For each member: when it is valid, and what ties it to the others.
+  // Your state. Say of each member when it is valid, and how it relates to the others.
   Runtime& runtime_;
   StateMachine& machine_;
 };

@@ -180,8 +180,8 @@ void RaftChecker::OnRestore(PeerId replica, std::uint64_t index, std::uint64_t t
 void RaftChecker::CheckSnapshot(const std::string& holder, std::uint64_t index,
                                 std::uint64_t term) {
   if (index < applied_.size() && (index == 0 || applied_[index].term == term)) return;
-  Violate(Invariant::kSnapshotIsTheState,
-          holder + " a snapshot that ends at " + At(index, term) + ", which nobody has applied");
+  Violate(Invariant::kSnapshotIsTheState, holder + " a snapshot that ends at " + At(index, term) +
+                                              ", which no replica has applied");
 }
 
 void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {

@@ -34,7 +34,7 @@ enum class Invariant {
   kMonotonicTerm,        // a replica's term never goes back, not even by a crash
   kMonotonicCommit,      // nor does its commit index, while it lives
   kOneVotePerTerm,       // nor does it vote for two candidates in a term
-  kDurability,           // it promises only what is on its disk
+  kDurability,           // a replica promises only data that are on its disk
   kCommitNeedsMajority,  // an entry is committed only when a majority has it on disk
   kSnapshotIsTheState,   // a snapshot is the state after the committed entry that it names
 };
@@ -53,7 +53,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   // and compares snapshots with it.
   enum class Machine { kTally, kOther };
 
-  // Whether replicas must write to their disks. Parts 2A and 2B do not require it: then the checker
+  // Whether replicas must write to their disks. Parts 2A and 2B do not require it. Then the checker
   // ignores disks, and a replica holds an entry once it has received it, or sent it as the leader.
   enum class Persistence { kRequired, kNotYet };
 

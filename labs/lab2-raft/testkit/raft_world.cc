@@ -66,7 +66,7 @@ void RaftWorld::SubmitUntilCommitted(std::size_t bytes, const std::shared_ptr<in
     if (committed) {
       --*left;
     } else if (cluster.now() < limit) {
-      SubmitUntilCommitted(bytes, left, limit);  // its fate is unknown: another takes its place
+      SubmitUntilCommitted(bytes, left, limit);  // its outcome is unknown: another takes its place
     }
   });
 }
@@ -76,8 +76,8 @@ bool RaftWorld::WaitForAllApplied(Duration at_most) {
       [this] { return HaveAllApplied() && checker.commands_applied() >= acknowledged(); }, at_most);
 }
 
-testing::AssertionResult RaftWorld::IsSound() const {
-  if (const auto sound = LogWorld::IsSound(); !sound) return sound;
+testing::AssertionResult RaftWorld::AllInvariantsHold() const {
+  if (const auto held = LogWorld::AllInvariantsHold(); !held) return held;
   for (const std::uint64_t hash : acknowledged_) {
     const std::uint64_t times = checker.TimesApplied(hash);
     if (times != 1) {

@@ -34,14 +34,14 @@ class RaftWorld : public LogWorld {
   // `at_most`.
   PeerId WaitForElection(Duration at_most = 3s);
 
-  // Submits `count` new commands at once, and runs until `count` are committed: a new command takes
-  // the place of each whose fate is unknown. Returns whether that was achieved.
+  // Submits `count` new commands at once, and runs until `count` are committed. A new command
+  // replaces each command whose outcome is unknown. Returns whether `count` were committed.
   bool Commit(int count, Duration at_most = 3s);
 
   // The same with `bytes` of commands in all, each of kLargeCommandBytes.
   bool CommitBytes(std::size_t bytes, Duration at_most = 20s);
 
-  // Submits a command and does not wait. Its fate is counted in acknowledged().
+  // Submits a command and does not wait. Its outcome is counted in acknowledged().
   void SubmitOne();
   void SubmitOneLarge();
 
@@ -52,7 +52,7 @@ class RaftWorld : public LogWorld {
   std::uint64_t submitted() const { return submitted_; }
 
   // As in LogWorld, and no acknowledged command is missing or was applied twice.
-  testing::AssertionResult IsSound() const;
+  testing::AssertionResult AllInvariantsHold() const;
 
   RaftChecker& checker;
   SubmitClient client;

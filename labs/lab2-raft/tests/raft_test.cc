@@ -18,7 +18,7 @@ GRADED_TEST(Raft, ElectsOneLeaderAndKeepsIt, "2a", 2,
   world.cluster.RunFor(3s);
   EXPECT_EQ(world.checker.Leader(), leader) << "leadership moved without a fault";
   EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without a fault";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(Raft, ALeaderThatDiesIsReplaced, "2a", 2,
@@ -31,7 +31,7 @@ GRADED_TEST(Raft, ALeaderThatDiesIsReplaced, "2a", 2,
   const PeerId second = world.WaitForElection(2s);
   ASSERT_NE(second, kNobody) << "two of three replicas elect no leader";
   EXPECT_GT(world.checker.claims(second).term, term);
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(Raft, CommitsCommandsOnEveryReplica, "2b", 3,
@@ -41,7 +41,7 @@ GRADED_TEST(Raft, CommitsCommandsOnEveryReplica, "2b", 3,
   ASSERT_TRUE(world.Commit(100, 2s)) << world.acknowledged() << " of 100 commands were committed";
   ASSERT_TRUE(world.WaitForAllApplied()) << "a replica did not apply all committed commands";
   EXPECT_EQ(world.checker.commands_applied(), 100u);
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(Raft, ElectsAnotherLeaderAfterACrash, "2b", 3,
@@ -55,7 +55,7 @@ GRADED_TEST(Raft, ElectsAnotherLeaderAfterACrash, "2b", 3,
   ASSERT_NE(second, kNobody) << "no other replica leads within 3 s";
   EXPECT_NE(second, first);
   EXPECT_TRUE(world.Commit(10)) << "the new leader commits nothing";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(Raft, ARestartedReplicaCatchesUp, "2c", 3,
@@ -69,7 +69,7 @@ GRADED_TEST(Raft, ARestartedReplicaCatchesUp, "2c", 3,
   world.cluster.Restart(victim);
   ASSERT_TRUE(world.WaitForAllApplied()) << "the restarted replica stays behind";
   EXPECT_EQ(world.checker.claims(victim).applied_index, world.checker.MaxCommitIndex());
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(
@@ -84,7 +84,7 @@ GRADED_TEST(
   world.cluster.Restart(away);
   ASSERT_TRUE(world.WaitForAllApplied()) << "the replica that was away stays behind";
   EXPECT_GE(world.checker.claims(away).restored, 1u) << "it received all entries and no snapshot";
-  EXPECT_TRUE(world.IsSound());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 }  // namespace

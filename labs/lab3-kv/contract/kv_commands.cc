@@ -36,7 +36,7 @@ bool Fits(const CommandForm& form, std::size_t arguments) {
                       : arguments == form.arguments;
 }
 
-std::optional<Reply> WhatIsWrongWith(std::span<const std::string> words, bool in_session) {
+std::optional<Reply> FindErrorIn(std::span<const std::string> words, bool in_session) {
   const CommandForm* const form = FindCommand(words.front());
   if (form == nullptr) return UnknownCommand(words.front());
   if (!Fits(*form, words.size() - 1)) return WrongNumberOfArguments(words.front());
@@ -47,7 +47,7 @@ std::optional<Reply> WhatIsWrongWith(std::span<const std::string> words, bool in
     return std::nullopt;
   }
   if (words.size() <= kSessionWords) return WrongNumberOfArguments(words.front());
-  return WhatIsWrongWith(words.subspan(kSessionWords), /*in_session=*/true);
+  return FindErrorIn(words.subspan(kSessionWords), /*in_session=*/true);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ const CommandForm* FindCommand(std::string_view name) {
   return found == kForms.end() ? nullptr : &*found;
 }
 
-std::optional<Reply> WhatIsWrong(const Command& command) {
+std::optional<Reply> FindError(const Command& command) {
   if (command.empty()) return UnknownCommand("");
   if (command.size() > kArgumentsMax) return TooLarge();
   std::size_t bytes = 0;
@@ -72,7 +72,7 @@ std::optional<Reply> WhatIsWrong(const Command& command) {
     bytes += word.size();
   }
   if (bytes > kCommandBytesMax) return TooLarge();
-  return WhatIsWrongWith(command, /*in_session=*/false);
+  return FindErrorIn(command, /*in_session=*/false);
 }
 
 }  // namespace depfast::kv

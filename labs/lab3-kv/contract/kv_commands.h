@@ -46,7 +46,7 @@ struct CommandForm {
   Verb verb;
   std::string_view name;  // in capital letters
   std::size_t arguments;  // their number
-  bool repeats;           // one group of so many arguments or more
+  bool repeats;           // takes several groups of this number of arguments
   bool reads;             // changes nothing, with any arguments
 };
 
@@ -58,6 +58,6 @@ bool IsWord(std::string_view word, std::string_view capitals);
 
 // The error for a command that no state allows: it is unknown, has a wrong number of arguments, or
 // exceeds a limit. Nothing if the command can be executed.
-std::optional<Reply> WhatIsWrong(const Command& command);
+std::optional<Reply> FindError(const Command& command);
 
 }  // namespace depfast::kv

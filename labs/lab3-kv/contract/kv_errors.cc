@@ -58,9 +58,9 @@ bool HasCode(const Reply& reply, std::string_view code) {
   return text.substr(0, text.find(' ')) == code;
 }
 
-Fate FateIn(const Reply& reply) {
-  if (HasCode(reply, "TRYAGAIN")) return Fate::kRefused;
-  return HasCode(reply, "UNKNOWN") ? Fate::kUnknown : Fate::kKnown;
+CommandOutcome OutcomeIn(const Reply& reply) {
+  if (HasCode(reply, "TRYAGAIN")) return CommandOutcome::kRefused;
+  return HasCode(reply, "UNKNOWN") ? CommandOutcome::kUnknown : CommandOutcome::kKnown;
 }
 
 }  // namespace depfast::kv

@@ -1,4 +1,5 @@
-// The texts of errors. Given, not submitted. The first word tells a client the fate of its command:
+// The texts of errors. Given, not submitted. The first word tells a client the outcome of its
+// command:
 //
 //   ERR        the command is wrong, or does not fit the value: it has changed nothing
 //   TRYAGAIN   no replica could execute it, and none will: it has changed nothing
@@ -31,7 +32,7 @@ Reply UnknownOutcome();
 // The error's first word is `code`.
 bool HasCode(const Reply& reply, std::string_view code);
 
-// The fate of the command that got this reply.
-Fate FateIn(const Reply& reply);
+// The outcome of a command, as its reply tells it.
+CommandOutcome OutcomeIn(const Reply& reply);
 
 }  // namespace depfast::kv

@@ -6,7 +6,7 @@ namespace {
 // The most that MessagePack adds to a string or an array.
 constexpr std::size_t kLengthBytesMax = 5;
 
-// `bytes_max`: of the result, or about that many.
+// `bytes_max`: about the largest size of the result; the string reserves it.
 template <typename Body>
 std::string Encode(const Body& body, std::size_t bytes_max) {
   std::string bytes;

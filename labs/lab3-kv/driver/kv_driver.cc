@@ -51,9 +51,9 @@ class Relay {
   Relay(Responder<Reply> client, int asked) : client_(std::move(client)), answers_(asked) {}
 
   void Take(const Reply& reply) {
-    const Fate here = FateIn(reply);
-    const auto fate = answers_.Add(here);
-    if (fate) client_.Send(*fate == here ? reply : UnknownOutcome());
+    const CommandOutcome here = OutcomeIn(reply);
+    const auto outcome = answers_.Add(here);
+    if (outcome) client_.Send(*outcome == here ? reply : UnknownOutcome());
   }
 
  private:
@@ -107,7 +107,7 @@ class KvDriver final : public Service {
     });
   }
 
-  // A reply that is lost leaves the fate of a command unknown, unless it only reads.
+  // A reply that is lost leaves the outcome of a command unknown, unless it only reads.
   Reply Forward(PeerId proposer, const Command& command) {
     const KvRequest request{command, RandomNumber()};
     const auto call = runtime_.rpc().Call(proposer, request, kForwardTimeout);

@@ -1,7 +1,8 @@
 // The sequential model of the key-value store: the reply to each command of a sequence.
 //
-// Histories are checked against it, so it is as small as possible. kv_commands.h says what the
-// commands do. The source is an answer to lab 3 and does not ship: see answers/CMakeLists.txt.
+// Histories are checked against it, so it is as small as possible. kv_commands.h defines the
+// effects of the commands. The source is an answer to lab 3 and does not ship: see
+// answers/CMakeLists.txt.
 #pragma once
 
 #include <map>

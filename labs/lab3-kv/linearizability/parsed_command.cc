@@ -18,7 +18,7 @@ bool IsPlain(const std::string& word) {
 }  // namespace
 
 ParsedCommand::ParsedCommand(const Command& words) {
-  if (const auto wrong = WhatIsWrong(words)) throw std::invalid_argument(wrong->text);
+  if (const auto wrong = FindError(words)) throw std::invalid_argument(wrong->text);
   form_ = FindCommand(words.front());
   if (form_->verb == Verb::kSession)
     throw std::invalid_argument("a session is no part of a history");

@@ -1,4 +1,4 @@
-// A command with one effect on the store's keys, parsed: what histories are made of.
+// A parsed command with one effect on the store's keys. Histories consist of these.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace depfast::kv {
 class ParsedCommand {
  public:
   // {"SET", "x", "1"}; the name in any case. Throws std::invalid_argument, in one line, if
-  // WhatIsWrong finds a mistake, and for SESSION: the checker has no model of sessions.
+  // FindError finds an error, and for SESSION: the checker has no model of sessions.
   explicit ParsedCommand(const Command& words);
 
   Verb verb() const { return form_->verb; }

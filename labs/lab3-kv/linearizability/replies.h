@@ -8,7 +8,7 @@
 
 namespace depfast::kv {
 
-// Two errors are the same whatever they say: their words are not part of the contract.
+// Any two errors are equal: their words are not part of the contract.
 bool AreSame(const Reply& a, const Reply& b);
 
 // nil, OK, 7, "v1", ["v1", nil], ERR ...

@@ -227,7 +227,7 @@ std::vector<Move> Searcher::Moves(const Move& entered, const std::vector<Move>& 
   for (const Index i : candidates) {
     const auto after = only_observes_[i] ? TryCompleted(i, entered.store) : std::nullopt;
     if (!after) continue;
-    const bool can_wait = *after != entered.store ||  // it learned what an unknown key holds
+    const bool can_wait = *after != entered.store ||  // it learned the value of an unknown key
                           EndsALoose(problem_.completed[completed_[i]].begin);
     moves.push_back({Kind::kCompleted, i, *after});
     if (!can_wait) return {moves.back()};

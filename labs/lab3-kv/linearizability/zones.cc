@@ -175,7 +175,7 @@ std::optional<Conflict> Checker::FindBadRead() {
   };
   for (const Index i : from_nowhere_) {
     ++steps_;
-    keep_earlier({{i}, i, "value from nowhere: nobody wrote " + Value(i)});
+    keep_earlier({{i}, i, "value from nowhere: no command wrote " + Value(i)});
   }
   for (const Cluster& cluster : clusters_) {
     for (const Index i : cluster.reads) {

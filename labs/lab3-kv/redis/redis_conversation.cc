@@ -82,7 +82,7 @@ bool RedisConversation::TryServe(Command& command) {
     Answer(*reply);
     return true;
   }
-  if (const auto wrong = WhatIsWrong(command)) {
+  if (const auto wrong = FindError(command)) {
     Answer(*wrong);
     return true;
   }

@@ -38,7 +38,7 @@ class RedisConversation final : public real::Conversation {
 
  private:
   void TakeCommands();
-  // Whether it is on its way (and taken), or answered; else it has to wait.
+  // True if the command was sent (and taken) or answered; false if it has to wait.
   bool TryServe(Command& command);
   void Ask(Command command);
   void Answer(const Reply& reply);
@@ -52,8 +52,8 @@ class RedisConversation final : public real::Conversation {
   RespParser parser_;
   std::optional<Command> held_back_;  // the next command, which has to wait
   std::vector<std::string> frames_;
-  // The replies that the client waits for, in order: nothing if it is not there yet. The first is
-  // of call `first_call_`; the calls of those that need none are not used.
+  // The replies that the client waits for, in order. A reply that has not come is empty. The first
+  // is that of call `first_call_`. The calls of commands that need no replica are not used.
   std::deque<std::optional<std::string>> slots_;
   std::uint64_t first_call_ = 1;
   std::size_t asked_ = 0;       // of slots_, those that wait for the replica

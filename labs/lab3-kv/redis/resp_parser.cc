@@ -7,10 +7,10 @@
 namespace depfast::kv {
 namespace {
 
-// Taken bytes are forgotten once they are so many.
+// The parser removes consumed bytes once their number reaches this.
 constexpr std::size_t kForgetBytes = 64 * 1024;
 
-// Of an array's arguments, those that room is made for before they come.
+// The number of an array's arguments for which the parser reserves memory before they arrive.
 constexpr std::size_t kRoomMadeMax = 16;
 
 std::optional<std::int64_t> NumberIn(std::string_view text) {
@@ -55,9 +55,9 @@ char TakeEscaped(std::string_view& text) {
   }
 }
 
-// Appends the characters up to the closing quote to `word`, and removes them and the quote from
-// `text`, which begins after the opening quote. False if there is none, or if the word goes on
-// behind it.
+// Appends the characters up to the closing quote to `word`. Removes them and the quote from `text`,
+// which begins after the opening quote. Returns false if there is no closing quote, or if the word
+// goes on after it.
 bool TakeQuoted(char quote, std::string_view& text, std::string& word) {
   while (!text.empty()) {
     const char c = text[0];

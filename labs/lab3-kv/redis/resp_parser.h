@@ -15,7 +15,7 @@
 
 namespace depfast::kv {
 
-// Of a line of words, and of the line that tells a length.
+// The limit for a line of words, and for a line that contains a length.
 inline constexpr std::size_t kInlineBytesMax = std::size_t{64} << 10;
 
 class RespParser {

@@ -1,4 +1,4 @@
-// The key-value store: the state machine that the log is applied to (lab 3).
+// The key-value store: the state machine that executes the commands of the log (lab 3).
 //
 // Its state is a function of the log alone. It must not depend on a clock, a random draw or an
 // address, so that all replicas have equal states after the same entry.
@@ -26,7 +26,7 @@ class KvStore final : public StateMachine {
   void Restore(std::string_view snapshot) override;
 
   // Executes a command that only reads (CommandForm::reads) on the current state.
-  // Requires: WhatIsWrong(command) finds no error.
+  // Requires: FindError(command) finds no error.
   Reply Read(const Command& command) const;
 
  private:

@@ -15,7 +15,7 @@ Command Words(const std::string& line) {
 }
 
 Judgement KvClient::JudgeReply::operator()(const std::optional<Reply>& reply) const {
-  return {reply ? FateIn(*reply) : Fate::kUnknown, kNobody};
+  return {reply ? OutcomeIn(*reply) : CommandOutcome::kUnknown, kNobody};
 }
 
 KvRequest KvClient::JudgeReply::Addressed(const KvRequest& request, std::uint64_t name) {
@@ -35,15 +35,16 @@ void KvClient::ExecuteInSession(const Command& command, Done done) {
 }
 
 void KvClient::Execute(const Command& command, bool repeatable, Done done) {
-  client_.Execute({command, 0}, repeatable,
-                  [done = std::move(done)](Fate fate, const std::optional<Reply>& reply) {
-                    done({fate == Fate::kUnknown ? std::nullopt : reply});
-                  });
+  client_.Execute(
+      {command, 0}, repeatable,
+      [done = std::move(done)](CommandOutcome outcome, const std::optional<Reply>& reply) {
+        done({outcome == CommandOutcome::kUnknown ? std::nullopt : reply});
+      });
 }
 
 void KvClient::Ask(PeerId replica, const Command& command, Done done) {
   client_.Ask(replica, {command, 0}, [done = std::move(done)](const std::optional<Reply>& reply) {
-    done({reply && FateIn(*reply) != Fate::kUnknown ? reply : std::nullopt});
+    done({reply && OutcomeIn(*reply) != CommandOutcome::kUnknown ? reply : std::nullopt});
   });
 }
 

@@ -14,7 +14,7 @@ namespace depfast::kv {
 // "SET x 1", split at spaces.
 Command Words(const std::string& line);
 
-// A command's fate, as far as its client knows.
+// The outcome of a command, as far as its client knows.
 struct KvOutcome {
   // Nothing: it may have been executed, or may yet be.
   std::optional<Reply> reply;
@@ -30,9 +30,9 @@ class KvClient {
   explicit KvClient(sim::Simulator& simulator)
       : KvClient(simulator, Options{.answer_timeout = 1500ms}) {}
 
-  // Sends the command until a replica accepts it, and calls `done` once: with the reply, or with
-  // nothing if its outcome is unknown. Gives up with a TRYAGAIN. A command whose outcome is unknown
-  // is sent again if it only reads.
+  // Sends the command until a replica accepts it. Calls `done` once with the reply, or with nothing
+  // if the outcome of the command is unknown. Gives up with a TRYAGAIN. A command whose outcome is
+  // unknown is sent again if it only reads.
   void Execute(const Command& command, Done done);
 
   // The same for a command in a session, which may be sent again even if it may have been executed:

@@ -71,7 +71,7 @@ void KvWorld::Start(KvClient& from, int who, const Command& command,
 }
 
 testing::AssertionResult KvWorld::IsLinearizable() const {
-  if (const auto sound = IsSound(); !sound) return sound;
+  if (const auto held = AllInvariantsHold(); !held) return held;
   KvHistory history;
   for (const KvOperation& operation : operations_) {
     // A command that every replica refused is no part of the history.

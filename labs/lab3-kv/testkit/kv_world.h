@@ -1,5 +1,5 @@
-// KvWorld: the world of every test of the store: a cluster, the checker of the log below, a client,
-// and a history of commands whose linearizability is checked at the end.
+// KvWorld: the world of every test of the store: a cluster, the checker of the log below, and a
+// client. It keeps a history of commands, and checks at the end that the history is linearizable.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,14 +33,14 @@ class KvWorld : public LogWorld {
   // SESSION NEW [entries]. Its id, or -1.
   std::int64_t OpenSession(std::uint64_t entries = 0);
 
-  // Executes `command` without waiting, as client number `who`, and puts it into the history. Calls
+  // Executes `command` without waiting, as client number `who`, and adds it to the history. Calls
   // `then` when the command has ended.
   void Start(KvClient& client, int who, const Command& command,
              std::function<void(const KvOutcome&)> then = nullptr);
   const KvHistory& operations() const { return operations_; }
 
-  // As IsSound, and the history of Start is linearizable. The number of operations that were
-  // checked is added to the test's property "operations".
+  // As AllInvariantsHold, and the history of Start is linearizable. The number of operations that
+  // were checked is added to the test's property "operations".
   testing::AssertionResult IsLinearizable() const;
 
   KvClient client;

@@ -87,7 +87,7 @@ TEST(Connection, WritingToAConnectionThatIsGoneEndsItAndKillsNobody) {
   EXPECT_EQ(pair.a.error(), EPIPE);
 }
 
-TEST(Connection, WhatWasSentBeforeACloseIsStillReceived) {
+TEST(Connection, FramesSentBeforeACloseAreReceived) {
   ConnectedPair pair;
   pair.queue.Push(1, MakeBytes("last words"));
   pair.a.Write(pair.queue, pair.scratch);

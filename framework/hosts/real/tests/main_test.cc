@@ -102,7 +102,7 @@ TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {
   EXPECT_NE(Contents(temp / "log").find("as told"), std::string::npos);
 }
 
-TEST_F(ReplicaProgram, WhatWasAcknowledgedSurvivesAKill) {
+TEST_F(ReplicaProgram, AcknowledgedWritesSurviveAKill) {
   std::string acknowledged;
   for (int life = 0; life < 3; ++life) {
     Process process(ECHO_REPLICA, Flags(), temp / "log");

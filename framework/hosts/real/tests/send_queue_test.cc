@@ -105,8 +105,8 @@ TEST(SendQueue, DropsTheOldestFirst) {
   EXPECT_EQ(Frames(TakeBytes(queue, 1000)), (std::vector<std::string>{"4234567890", "5234567890"}));
 }
 
-// After any mix of sizes, releases and short writes the stream is whole frames, in order, without
-// released frames, and the held bytes are exact.
+// Frames of any sizes are mixed with releases and short writes. The stream then consists of whole
+// frames, in order, without the released ones. The number of held bytes is exact.
 TEST(SendQueue, RandomOperationsAgreeWithAModel) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream random(seed);

@@ -1,4 +1,5 @@
-// The messages between simulator and replica: what goes in comes out, and nonsense is refused.
+// The messages between simulator and replica: decoding restores the encoded message, and malformed
+// messages are refused.
 #include "sealed/protocol.h"
 
 #include <gtest/gtest.h>
@@ -132,7 +133,7 @@ void Refused(const sim::StepOutput& output) {
   EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
 }
 
-TEST(Protocol, WhatNoHonestReplicaSendsIsRefused) {
+TEST(Protocol, MalformedStepsAreRefused) {
   EXPECT_THROW(DecodeRequest(""), ProtocolError);
   EXPECT_THROW(DecodeRequest(Strip(EncodePlain(static_cast<Request>(4)))), ProtocolError);
   EXPECT_THROW(DecodeOutput(Strip(EncodeText("ok"))), ProtocolError);

@@ -1,5 +1,6 @@
-// Replicas in processes of their own: the good one is the in-process one's twin, and whatever a bad
-// one does ends as a sentence, with no process and no descriptor left behind.
+// Replicas in processes of their own. A correct one behaves like a replica in the simulator's
+// process. Every failure of a misbehaving one becomes a sentence, and leaves no process and no
+// descriptor behind.
 #include <gtest/gtest.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -48,7 +49,7 @@ std::size_t OpenDescriptors() {
 class SealedTest : public testing::Test {
  protected:
   SealedTest() {
-    // What a replica leaves behind becomes our child, so that we see it.
+    // Orphans of a replica become children of this process, so that the test sees them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     descriptors_ = OpenDescriptors();
   }

@@ -100,8 +100,8 @@ class Drawer : public Service {
   int more_;
 };
 
-// What three replicas draw, and then replica 0 again after each of two crashes; replica 0 draws so
-// many more.
+// The draws of three replicas, and of replica 0 again after each of two crashes. Replica 0 draws
+// `more` numbers more than the others.
 std::vector<std::vector<std::int64_t>> Draws(std::uint64_t seed, int more) {
   std::vector<std::vector<std::int64_t>> drawn;
   World world(InProcessReplicas([&](Runtime& runtime) {

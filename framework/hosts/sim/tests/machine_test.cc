@@ -1,5 +1,5 @@
-// A machine alone, without a simulator: what it charges for steps, disk and memory, and what
-// remains when it is turned off.
+// A machine alone, without a simulator: its charges for steps, disk and memory, and its state after
+// it is turned off.
 #include "sim/machine.h"
 
 #include <gtest/gtest.h>

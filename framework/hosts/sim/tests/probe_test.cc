@@ -1,4 +1,4 @@
-// Probes in simulation: what a step cost and took, and that a probe changes nothing.
+// Probes in simulation: they see the cost and the duration of a step, and a probe changes nothing.
 #include "depfast/host/probe.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The trace: equal for equal runs, different for whatever differs, in the hash and in the lines.
+// The trace: equal runs have equal hashes and lines; every difference of two runs shows in both.
 #include "sim/trace.h"
 
 #include <gtest/gtest.h>
@@ -261,7 +261,7 @@ TEST(Trace, ALineStaysALineWhateverAFrameHolds) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
 }
 
-TEST(DescribeFrame, NamesWhatIsWrong) {
+TEST(DescribeFrame, NamesTheError) {
   EXPECT_EQ(DescribeFrame(MakeBytes("")).find("malformed frame ("), 0U);
   EXPECT_NE(DescribeFrame(MakeBytes(*SomeFrame() + "x")).find("malformed body: "),
             std::string::npos);
@@ -368,10 +368,10 @@ TEST(WholeRun, EveryFaultOfAPlanMatters) {
   }
 }
 
-// Whatever this scenario passes through (event order, costs, jitter, faults, coroutine scheduling,
-// RPC and frame encoding, random streams) is pinned: a change that is meant to keep behaviour, such
-// as one for speed, keeps this number, under every compiler and build type. A change that is meant
-// to change behaviour puts the number here that the failure prints, and its commit says why.
+// This scenario covers event order, costs, jitter, faults, coroutine scheduling, RPC and frame
+// encoding, and random streams. Its hash is pinned. A change that is meant to keep behaviour, such
+// as one for speed, keeps this number under every compiler and build type. A change that is meant
+// to change behaviour puts here the number that the failure prints. Its commit says why.
 constexpr std::uint64_t kPinnedHash = 16790636431100294090ULL;
 constexpr std::uint64_t kPinnedCrossings = 6120;
 

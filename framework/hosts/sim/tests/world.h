@@ -1,4 +1,5 @@
-// Replicas as scripts, and a world that remembers what it saw: for tests of the simulator itself.
+// Scripted replicas, and a world that records all observer calls: for tests of the simulator
+// itself.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace depfast::sim {
 
 using namespace faults;  // NOLINT: tests of plans read like plans
 
-// One step of a scripted replica: what it is told, and the calls it can make.
+// One step of a scripted replica: its inputs, and the calls it can make.
 class Turn {
  public:
   Turn(const ReplicaConfig& config, const StepInput& step_input, bool is_first, FrameId& last_frame)
@@ -124,7 +125,7 @@ class World : public Observer {
     sim.RunUntil(kStarted);
   }
 
-  // A client that ignores what it hears.
+  // A client that ignores all frames.
   PeerId AddSilentClient() {
     return sim.AddClient([](PeerId, const Bytes&) {});
   }

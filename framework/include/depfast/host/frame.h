@@ -1,8 +1,8 @@
 // Frame: one RPC message as bytes. A header and a body, both MessagePack.
 //
-// MessagePack describes itself, so a tool can print any frame without knowing its schema, and a
-// reader in another language is a one-liner. The header is an array of six integers:
-// [version, kind, method, call, dependency kind, dependency id]; the body is one MessagePack value.
+// MessagePack describes itself. A tool can print any frame without its schema, and a reader in
+// another language is one line. The header is an array of six integers: [version, kind, method,
+// call, dependency kind, dependency id]. The body is one MessagePack value.
 #pragma once
 
 #include <cstdint>
@@ -93,8 +93,8 @@ std::string EncodeFrame(const FrameHeader& header, const Body& body) {
   return bytes;
 }
 
-// Checks and splits a frame. Returns nothing for a malformed one, with the reason in `error`; never
-// throws and never reads outside `bytes`, whatever they are.
+// Checks and splits a frame. Returns nothing for a malformed one, with the reason in `error`. Never
+// throws and never reads outside `bytes`, for any bytes.
 std::optional<DecodedFrame> DecodeFrame(std::string_view bytes, std::string& error);
 
 // Decodes a body of a known type. Same errors as DecodeFrame.

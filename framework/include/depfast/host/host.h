@@ -36,7 +36,7 @@ struct IoRequest {
     kAppend = 0,    // add `data` at the end of `file`, which is created if missing
     kRead = 1,      // the whole of `file`; error ENOENT if there is none
     kTruncate = 2,  // keep the first `length` bytes of `file`
-    kRename = 3,    // atomically make `file` known as `to`, replacing what was there
+    kRename = 3,    // atomically rename `file` to `to`; replaces an existing file of that name
     kRemove = 4,    // forget `file`
   };
 
@@ -74,16 +74,17 @@ class Host {
   // The next draw of this replica's own stream.
   virtual std::uint64_t Random() = 0;
 
-  // Queues a frame for `peer`. Frames to one peer are carried in order, may be lost (a peer that is
-  // down, a partition), and leave when the current step ends. Requires: at most kMaxFrameBytes.
+  // Queues a frame for `peer`. Frames to one peer are carried in order and leave when the current
+  // step ends. They may be lost (a peer that is down, a partition). Requires: at most
+  // kMaxFrameBytes.
   virtual FrameId Send(PeerId peer, Bytes frame) = 0;
 
   // Drops a frame that is not on the wire yet; otherwise does nothing. A frame is never dropped in
   // part.
   virtual void Release(PeerId peer, FrameId frame) = 0;
 
-  // Bytes queued for `peer` that the wire has not taken: as of the start of this step, plus what
-  // this step has sent. Requires: `peer` is a replica (clients are not kept account of).
+  // Bytes queued for `peer` that are not on the wire: those at the start of this step, plus those
+  // that this step has sent. Requires: `peer` is a replica (the host keeps no count for clients).
   virtual std::size_t HeldBytes(PeerId peer) = 0;
 
   // Starts a disk operation; its completion is delivered in a later step.

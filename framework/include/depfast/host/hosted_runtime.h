@@ -51,15 +51,16 @@ class HostedRuntime final : public Runtime {
   // next timer is due. Throws RunawayError, or the exception that left a coroutine.
   void Run();
 
-  // The usage of the latest step, for probes. The host calls it once for each step, as soon as it
-  // knows, and before it delivers anything of a later step. A host may leave it out if there are no
-  // probes.
+  // The usage of the latest step, for probes. The host calls it once for each step, as soon as the
+  // usage is known, and before it delivers anything of a later step. A host may omit the call if
+  // there are no probes.
   void StepEnded(const StepUsage& usage);
   bool has_probes() const { return !probes_.empty(); }
 
   // Ends every coroutine: each suspended Wait throws Cancelled, so that the destructors on the
-  // coroutines' stacks run. The host ignores what they still send. Called by the destructor at the
-  // latest; a host calls it before it destroys the service whose data the stacks refer to.
+  // coroutines' stacks run. The host ignores frames and requests that they still send. Called by
+  // the destructor at the latest; a host calls it before it destroys the service whose data the
+  // stacks refer to.
   void Shutdown();
 
   // For people: every suspended coroutine with its name, the event it waits on, since when, and its

@@ -1,8 +1,8 @@
 // RuntimeProbe: an observer of a replica's runtime.
 //
 // Statistics, recordings, verification and detectors are probes. A runtime without a probe pays
-// nothing for them. A probe only looks: it must not change the runtime, so that a replica with
-// probes does what it does without.
+// nothing for them. A probe must not change the runtime: a replica behaves the same with and
+// without probes.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,7 @@ using Probes = std::vector<RuntimeProbe*>;
 // A probe with a report of its findings. Reports also leave sealed replicas.
 class ReportingProbe : public RuntimeProbe {
  public:
-  // MessagePack. The header of the probe says what it holds, and reads it.
+  // MessagePack. The header of the probe defines its contents and reads it.
   virtual std::string Report(const Runtime& runtime) const = 0;
 };
 

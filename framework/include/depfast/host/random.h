@@ -24,8 +24,8 @@ class RandomStream {
     return Mix(state_);
   }
 
-  // Uniform in [0, bound). Requires: bound > 0. The bias is below bound / 2^64: far below what a
-  // simulation can see, and it costs one draw always, so the stream never depends on the values.
+  // Uniform in [0, bound). Requires: bound > 0. The bias is below bound / 2^64, which no simulation
+  // can detect. A call always costs one draw, so the stream never depends on the values.
   constexpr std::uint64_t Below(std::uint64_t bound) {
     __extension__ using Wide = unsigned __int128;  // not ISO C++, but gcc and clang both have it
     return static_cast<std::uint64_t>((static_cast<Wide>(Next()) * bound) >> 64);

@@ -90,7 +90,7 @@ TEST(Search, OfRepliesAtOneMomentItIsStuckAtTheFirstInTheList) {
   EXPECT_EQ(Search(ProblemOf(history), kPlenty).stuck, 1U);
 }
 
-// ---- the bound, and what is saved ----
+// ---- the bound, and the saved steps ----
 
 // Many APPENDs without an answer, then a read of a value that they cannot have made.
 KvHistory Hard(int appends) {

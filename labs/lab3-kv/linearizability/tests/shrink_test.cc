@@ -86,7 +86,7 @@ TEST(FindWindow, ALooseWriteMayStillExplain) {
 }
 
 TEST(FindWindow, AReplyCountsFromTheEndOfItsOperation) {
-  // The search cannot get past the end of the GET, because of what GETSET answers. But that was not
+  // The search cannot get past the end of the GET, because of the reply to GETSET. But that was not
   // known then: the GET may have read b, until GETSET answered.
   const KvHistory history = {Done(1, "GETSET x b", 0, 9, Reply::String("a")),
                              Done(2, "GET x", 1, 2, Reply::String("b"))};

@@ -65,7 +65,7 @@ TEST(Zones, OverlappingOperationsMayComeInEitherOrder) {
 
 TEST(Zones, AValueFromNowhere) {
   ExpectConflict({Set("a", 0, 1), Get("z", 0, 5), Get("a", 2, 3)}, {1}, 1,
-                 "value from nowhere: nobody wrote \"z\"");
+                 "value from nowhere: no command wrote \"z\"");
 }
 
 TEST(Zones, AReadBeforeItsWrite) {

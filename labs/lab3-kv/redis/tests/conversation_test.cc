@@ -1,4 +1,5 @@
-// One Redis client's conversation: what becomes a request, and in what order answers come back.
+// One Redis client's conversation: the requests that its bytes become, and the order of the
+// answers.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a Redis client may send, and what must not harm a server.
+// The input that a Redis client may send, and input that must not harm a server.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -57,7 +57,7 @@ TEST_P(RespParserTest, EmptyLinesAndArraysAreNothing) {
   EXPECT_EQ(parsed.commands, std::vector<Command>{{"PING"}});
 }
 
-TEST_P(RespParserTest, TellsWhatMakesNoSense) {
+TEST_P(RespParserTest, ReportsMalformedInput) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"*x\r\n", "invalid multibulk length"},
       {"*+1\r\n", "invalid multibulk length"},
