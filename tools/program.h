@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -14,6 +15,14 @@ using Json = nlohmann::ordered_json;
 
 // For `check` of an option that is a number of things.
 inline const CLI::Range kPositive(1, 1'000'000'000);
+
+// Adds an option in whole milliseconds.
+inline void AddMilliseconds(CLI::App& app, const char* name, std::chrono::nanoseconds& into,
+                            const char* text) {
+  app.add_option_function<int>(
+         name, [&into](int ms) { into = std::chrono::milliseconds(ms); }, text)
+      ->check(kPositive);
+}
 
 // Prints the result of `run`. Returns the exit status: 0, 1 if `run` throws, 2 for bad usage. An
 // error is one line. Requires: the options of `app` are those of the program.

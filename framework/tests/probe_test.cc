@@ -5,12 +5,12 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "depfast/broadcast.h"
 #include "depfast/host/frame.h"
 #include "depfast/rpc.h"
 #include "depfast/value_event.h"
+#include "support/echo.h"
 #include "test_support.h"
 
 namespace depfast {
@@ -18,18 +18,6 @@ namespace {
 
 using testing::Log;
 using testing::Replica;
-
-struct Pong {
-  int number = 0;
-  MSGPACK_DEFINE(number)
-};
-struct Ping {
-  using Reply = Pong;
-  static constexpr MethodId kMethod = 1;
-  static constexpr const char* kName = "Ping";
-  int number = 0;
-  MSGPACK_DEFINE(number)
-};
 
 // Writes down all that it hears.
 class Listener : public RuntimeProbe {
@@ -100,7 +88,7 @@ class ProbeTest : public ::testing::Test {
       std::string error;
       FrameHeader header = DecodeFrame(*frame->bytes, error)->header;
       header.kind = kind;
-      if (kind == FrameKind::kReply) return EncodeFrame(header, Pong{1});
+      if (kind == FrameKind::kReply) return EncodeFrame(header, TextReply{});
       return EncodeFrame(header, static_cast<std::uint32_t>(RpcError::kRejected));
     }
     return "";
@@ -141,41 +129,41 @@ TEST_F(ProbeTest, HearsOfAWaitAndItsEnd) {
 }
 
 TEST_F(ProbeTest, HearsOfACallAndItsReplyBeforeTheWaiterWakes) {
-  replica_.Go([&] { runtime().rpc().Call(1, Ping{})->Wait(); });
+  replica_.Go([&] { runtime().rpc().Call(1, Echo{})->Wait(); });
   Deliver(1, AnswerOf(1));
   EXPECT_EQ(heard_.log,
-            (Log{"call 1 'test': RpcEvent Ping -> 1", "wait 1 'test': Ping at 0",
-                 "reply RpcEvent Ping -> 1: answered", "woke 1 'test': Ping ready at 0"}));
+            (Log{"call 1 'test': RpcEvent Echo -> 1", "wait 1 'test': Echo at 0",
+                 "reply RpcEvent Echo -> 1: answered", "woke 1 'test': Echo ready at 0"}));
 }
 
 TEST_F(ProbeTest, HearsOfAFailureOnce) {
   replica_.Go([&] {
-    runtime().rpc().Call(1, Ping{});
-    runtime().rpc().Call(2, Ping{}, 5ms);
+    runtime().rpc().Call(1, Echo{});
+    runtime().rpc().Call(2, Echo{}, 5ms);
   });
   Deliver(1, AnswerOf(1, FrameKind::kError));
   replica_.Advance(5ms);
   EXPECT_EQ(heard_.log,
-            (Log{"call 1 'test': RpcEvent Ping -> 1", "call 1 'test': RpcEvent Ping -> 2",
-                 std::string("reply RpcEvent Ping -> 1: ") + ToString(RpcError::kRejected),
-                 std::string("reply RpcEvent Ping -> 2: ") + ToString(RpcError::kTimedOut)}));
+            (Log{"call 1 'test': RpcEvent Echo -> 1", "call 1 'test': RpcEvent Echo -> 2",
+                 std::string("reply RpcEvent Echo -> 1: ") + ToString(RpcError::kRejected),
+                 std::string("reply RpcEvent Echo -> 2: ") + ToString(RpcError::kTimedOut)}));
 }
 
 TEST_F(ProbeTest, HearsOfAReleaseOfWhatIsOutstandingAndOfTheLateReply) {
-  std::unique_ptr<Broadcast<Ping>> broadcast;
+  std::unique_ptr<Broadcast<Echo>> broadcast;
   replica_.Go([&] {
-    broadcast = std::make_unique<Broadcast<Ping>>(runtime().rpc(), runtime().peers(), Ping{});
+    broadcast = std::make_unique<Broadcast<Echo>>(runtime().rpc(), runtime().peers(), Echo{});
   });
   Deliver(1, AnswerOf(1));
   heard_.log.clear();
   replica_.In([&] { broadcast->Release(); });
   Deliver(2, AnswerOf(2));
-  EXPECT_EQ(heard_.log, (Log{"release RpcEvent Ping -> 2", "stray reply of 2"}));
+  EXPECT_EQ(heard_.log, (Log{"release RpcEvent Echo -> 2", "stray reply of 2"}));
 }
 
 TEST_F(ProbeTest, ACallOutsideACoroutineIsNobodys) {
-  replica_.In([&] { runtime().rpc().Call(1, Ping{}); });
-  EXPECT_EQ(heard_.log, (Log{"call nobody: RpcEvent Ping -> 1"}));
+  replica_.In([&] { runtime().rpc().Call(1, Echo{}); });
+  EXPECT_EQ(heard_.log, (Log{"call nobody: RpcEvent Echo -> 1"}));
 }
 
 TEST_F(ProbeTest, HearsOfTheStartAndOfWhatAStepUsed) {

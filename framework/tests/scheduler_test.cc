@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "depfast/compound_event.h"
 #include "depfast/value_event.h"

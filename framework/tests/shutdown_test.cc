@@ -1,11 +1,9 @@
 // The end of a replica: every suspended stack is unwound.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <stdexcept>
-#include <string>
 
 #include "depfast/value_event.h"
 #include "test_support.h"

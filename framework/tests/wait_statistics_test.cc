@@ -3,32 +3,21 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "depfast/compound_event.h"
 #include "depfast/rpc.h"
 #include "depfast/value_event.h"
 #include "depfast/verify/probes.h"
+#include "support/echo.h"
 #include "test_support.h"
 
 namespace depfast {
 namespace {
 
 using testing::Replica;
-
-struct Pong {
-  MSGPACK_DEFINE()
-};
-struct Ping {
-  using Reply = Pong;
-  static constexpr MethodId kMethod = 1;
-  static constexpr const char* kName = "Ping";
-  MSGPACK_DEFINE()
-};
 
 class WaitStatisticsTest : public ::testing::Test {
  protected:
@@ -76,9 +65,9 @@ TEST_F(WaitStatisticsTest, CountWaitsByCoroutineAndEventLongestFirst) {
 }
 
 TEST_F(WaitStatisticsTest, NameThePeersOfAWait) {
-  replica_.Spawn("asks one", [&] { replica_.runtime.rpc().Call(2, Ping{})->Wait(5ms); });
+  replica_.Spawn("asks one", [&] { replica_.runtime.rpc().Call(2, Echo{})->Wait(5ms); });
   replica_.Spawn("asks all", [&] {
-    const auto calls = replica_.runtime.rpc().CallAll({3, 1, 2}, Ping{});
+    const auto calls = replica_.runtime.rpc().CallAll({3, 1, 2}, Echo{});
     AndEvent::Of({calls[0], calls[1], calls[2]})->Wait();
   });
   replica_.Run();
@@ -90,13 +79,13 @@ TEST_F(WaitStatisticsTest, NameThePeersOfAWait) {
   EXPECT_EQ(rows[0].total, 3);
   EXPECT_EQ(rows[0].peers, (std::vector<PeerId>{1, 2, 3}));
   EXPECT_EQ(rows[1].coroutine, "asks one");
-  EXPECT_EQ(rows[1].event, "Ping");
+  EXPECT_EQ(rows[1].event, "Echo");
   EXPECT_EQ(rows[1].peers, (std::vector<PeerId>{2}));
   EXPECT_EQ(rows[1].total_ns, 5'000'000);
 }
 
 TEST_F(WaitStatisticsTest, AReportHoldsEveryFieldOfTheRows) {
-  replica_.Spawn("asks", [&] { replica_.runtime.rpc().Call(1, Ping{})->Wait(); });
+  replica_.Spawn("asks", [&] { replica_.runtime.rpc().Call(1, Echo{})->Wait(); });
   replica_.Run();
   replica_.Advance(3ms);
   const auto read = WaitStatistics::Read(waits_.Report(replica_.runtime));
@@ -104,7 +93,7 @@ TEST_F(WaitStatisticsTest, AReportHoldsEveryFieldOfTheRows) {
   ASSERT_EQ(read->size(), 1U);
   const WaitRow& row = read->front();
   EXPECT_EQ(row.coroutine, "asks");
-  EXPECT_EQ(row.event, "Ping");
+  EXPECT_EQ(row.event, "Echo");
   EXPECT_EQ(row.needed, 1);
   EXPECT_EQ(row.total, 1);
   EXPECT_EQ(row.peers, (std::vector<PeerId>{1}));

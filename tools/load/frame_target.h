@@ -23,6 +23,13 @@ struct Dialect {
   std::optional<PutOutcome> (*outcome_in)(std::string_view body);
 };
 
+// A client's request, as a frame.
+template <typename Request>
+std::string Encode(CallId call, const Request& request) {
+  return EncodeFrame({FrameKind::kRequest, Request::kMethod, call, Dependency::Client(call)},
+                     request);
+}
+
 // Looks for the leader, and connects to it. Throws std::exception if none is found in 10 s.
 std::unique_ptr<PutTarget> ConnectWith(const Dialect& dialect, const TargetOptions& options);
 

@@ -11,20 +11,15 @@ namespace {
 using kv::KvRequest;
 using kv::Reply;
 
-std::string Encode(CallId call, const KvRequest& request) {
-  return EncodeFrame({FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)},
-                     request);
-}
-
 std::string EncodePut(CallId call, std::string_view key, std::string_view value) {
-  return Encode(call, {{"SET", std::string(key), std::string(value)}, 0});
+  return Encode(call, KvRequest{{"SET", std::string(key), std::string(value)}, 0});
 }
 
 // A command that seems to be forwarded goes no further: only the leader serves it. Its number must
 // be new to the replica.
 std::string EncodeProbe() {
   const auto number = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
-  return Encode(1, {{"GET", "who leads?"}, number});
+  return Encode(1, KvRequest{{"GET", "who leads?"}, number});
 }
 
 std::optional<PutOutcome> OutcomeIn(std::string_view body) {

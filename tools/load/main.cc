@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,11 +24,6 @@ struct Flags {
 };
 
 void AddFlags(CLI::App& app, Flags& flags) {
-  const auto add_ms = [&app](const char* name, Duration& into, const char* text) {
-    app.add_option_function<int>(
-           name, [&into](int ms) { into = std::chrono::milliseconds(ms); }, text)
-        ->check(kPositive);
-  };
   app.add_option("--target", flags.target, "the store")
       ->required()
       ->check(CLI::IsMember(kConnectors));
@@ -43,8 +37,8 @@ void AddFlags(CLI::App& app, Flags& flags) {
       ->check(kPositive);
   app.add_option("--connections", flags.connect.connections, "to the leader")->check(kPositive);
   app.add_option("--value-bytes", flags.load.value_bytes, "of each put")->check(kPositive);
-  add_ms("--warm-up-ms", flags.load.warm_up, "before the window");
-  add_ms("--window-ms", flags.load.window, "that is measured");
+  AddMilliseconds(app, "--warm-up-ms", flags.load.warm_up, "before the window");
+  AddMilliseconds(app, "--window-ms", flags.load.window, "that is measured");
 }
 
 double Microseconds(Duration duration) { return static_cast<double>(duration.count()) / 1e3; }

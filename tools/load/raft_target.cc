@@ -5,11 +5,6 @@
 namespace depfast::load {
 namespace {
 
-std::string Encode(CallId call, const Submit& request) {
-  return EncodeFrame({FrameKind::kRequest, Submit::kMethod, call, Dependency::Client(call)},
-                     request);
-}
-
 std::string EncodePut(CallId call, std::string_view key, std::string_view value) {
   Submit request;
   request.command.reserve(key.size() + value.size());

@@ -1,6 +1,5 @@
 // predict_raft: simulates the reference Raft on a calibrated machine. It prints throughput and
 // latency of one load as one line of JSON, with the names that put_load uses.
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -37,19 +36,14 @@ struct Flags {
 };
 
 void AddFlags(CLI::App& app, Flags& flags) {
-  const auto add_ms = [&app](const char* name, Duration& into, const char* text) {
-    app.add_option_function<int>(
-           name, [&into](int ms) { into = std::chrono::milliseconds(ms); }, text)
-        ->check(kPositive);
-  };
   app.add_option("--profile", flags.profile, "the machine, calibrated")->required();
   app.add_option("--clients", flags.clients, "of a closed loop")->check(kPositive);
   app.add_option("--rate", flags.puts_per_second, "puts a second of an open loop instead")
       ->check(kPositive);
   app.add_option("--replicas", flags.replicas, "how many")->check(CLI::Range(1, kFirstClient - 1));
   app.add_option("--value-bytes", flags.value_bytes, "of each put")->check(kPositive);
-  add_ms("--warm-up-ms", flags.warm_up, "before the window");
-  add_ms("--window-ms", flags.window, "that is measured");
+  AddMilliseconds(app, "--warm-up-ms", flags.warm_up, "before the window");
+  AddMilliseconds(app, "--window-ms", flags.window, "that is measured");
   app.add_option("--seed", flags.seed, "of the simulation")->check(kPositive);
   app.add_flag("--shared-core", flags.shared_core, "the replicas have one core");
   app.add_flag("--shared-disk", flags.shared_disk, "the replicas have one disk");

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
 
 #include "faults/catalogue_json.h"
 #include "faults/fault.h"

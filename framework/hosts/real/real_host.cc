@@ -9,7 +9,6 @@
 #include <cassert>
 #include <cstdio>
 #include <ctime>
-#include <exception>
 #include <stdexcept>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "sealed/protocol.h"
 
 #include <msgpack.hpp>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,13 +20,17 @@ class Writer {
 
   template <typename... Fields>
   void Array(const Fields&... fields) {
-    packer_.pack_array(sizeof...(Fields));
-    (packer_.pack(fields), ...);
+    BeginArray(sizeof...(Fields));
+    (Add(fields), ...);
   }
   void BeginArray(std::size_t size) { packer_.pack_array(static_cast<std::uint32_t>(size)); }
   template <typename T>
   void Add(const T& value) {
-    packer_.pack(value);
+    if constexpr (std::is_enum_v<T>) {
+      packer_.pack(static_cast<std::uint8_t>(value));
+    } else {
+      packer_.pack(value);
+    }
   }
   void Add(const Bytes& bytes) {
     if (bytes == nullptr) {
@@ -73,16 +78,27 @@ class Reader {
       throw ProtocolError("a field has the wrong type");
     }
   }
-  Duration NextDuration() { return Duration(Next<std::int64_t>()); }
-  Bytes NextBytes() {
-    const msgpack::object& object = Next();
-    if (object.type == msgpack::type::NIL) return nullptr;
-    if (object.type != msgpack::type::BIN) throw ProtocolError("bytes were expected");
-    return MakeBytes(std::string(object.via.bin.ptr, object.via.bin.size));
+
+  // Reads one element for each of `fields`.
+  template <typename... Fields>
+  void Read(Fields&... fields) {
+    (ReadOne(fields), ...);
   }
   Reader NextArray() { return Reader(Next()); }
 
  private:
+  template <typename T>
+  void ReadOne(T& field) {
+    field = Next<T>();
+  }
+  void ReadOne(Duration& field) { field = Duration(Next<std::int64_t>()); }
+  void ReadOne(Bytes& field) {
+    const msgpack::object& object = Next();
+    if (object.type == msgpack::type::NIL) return;
+    if (object.type != msgpack::type::BIN) throw ProtocolError("bytes were expected");
+    field = MakeBytes(std::string(object.via.bin.ptr, object.via.bin.size));
+  }
+
   msgpack::object_array elements_{};
   std::uint32_t at_ = 0;
 };
@@ -99,39 +115,19 @@ enum class OutputTag : std::uint8_t { kSend = 0, kRelease, kSubmit, kWake, kObse
 struct OutputWriter {
   Writer& writer;
 
-  void Head(std::size_t fields, OutputTag tag) const {
-    writer.BeginArray(fields + 1);
-    writer.Add(static_cast<std::uint8_t>(tag));
-  }
   void operator()(const sim::SendFrame& send) const {
-    Head(3, OutputTag::kSend);
-    writer.Add(send.id);
-    writer.Add(send.to);
-    writer.Add(send.bytes);
+    writer.Array(OutputTag::kSend, send.id, send.to, send.bytes);
   }
   void operator()(const sim::ReleaseFrame& release) const {
-    Head(2, OutputTag::kRelease);
-    writer.Add(release.id);
-    writer.Add(release.to);
+    writer.Array(OutputTag::kRelease, release.id, release.to);
   }
   void operator()(const IoRequest& io) const {
-    Head(7, OutputTag::kSubmit);
-    writer.Add(io.id);
-    writer.Add(static_cast<std::uint8_t>(io.kind));
-    writer.Add(io.sync);
-    writer.Add(io.file);
-    writer.Add(io.to);
-    writer.Add(io.length);
-    writer.Add(io.data);
+    writer.Array(OutputTag::kSubmit, io.id, io.kind, io.sync, io.file, io.to, io.length, io.data);
   }
-  void operator()(const sim::SetWake& wake) const {
-    Head(1, OutputTag::kWake);
-    writer.Add(wake.when);
-  }
+  void operator()(const sim::SetWake& wake) const { writer.Array(OutputTag::kWake, wake.when); }
   void operator()(const Observation& seen) const {
-    Head(1 + seen.values.size(), OutputTag::kObserve);
-    writer.Add(seen.kind);
-    for (const std::uint64_t value : seen.values) writer.Add(value);
+    const auto& [a, b, c, d] = seen.values;
+    writer.Array(OutputTag::kObserve, seen.kind, a, b, c, d);
   }
 };
 
@@ -139,44 +135,39 @@ sim::Output ReadOutput(Reader in) {
   switch (static_cast<OutputTag>(in.Next<std::uint8_t>())) {
     case OutputTag::kSend: {
       sim::SendFrame send;
-      send.id = in.Next<FrameId>();
-      send.to = in.Next<PeerId>();
-      send.bytes = in.NextBytes();
+      in.Read(send.id, send.to, send.bytes);
       if (send.to < 0 || send.bytes == nullptr) throw ProtocolError("a frame to nobody");
       if (send.bytes->size() > kMaxFrameBytes) throw ProtocolError("a frame over the size limit");
       return send;
     }
     case OutputTag::kRelease: {
       sim::ReleaseFrame release;
-      release.id = in.Next<FrameId>();
-      release.to = in.Next<PeerId>();
+      in.Read(release.id, release.to);
       if (release.to < 0) throw ProtocolError("a frame to nobody");
       return release;
     }
     case OutputTag::kSubmit: {
       IoRequest io;
-      io.id = in.Next<std::uint64_t>();
-      const auto kind = in.Next<std::uint8_t>();
+      std::uint8_t kind = 0;
+      in.Read(io.id, kind, io.sync, io.file, io.to, io.length, io.data);
       if (kind > static_cast<std::uint8_t>(IoRequest::Kind::kRemove)) {
         throw ProtocolError("an unknown disk operation");
       }
       io.kind = static_cast<IoRequest::Kind>(kind);
-      io.sync = in.Next<bool>();
-      io.file = in.Next<std::string>();
-      io.to = in.Next<std::string>();
-      io.length = in.Next<std::uint64_t>();
-      io.data = in.NextBytes();
       if (io.kind == IoRequest::Kind::kAppend && io.data == nullptr) {
         throw ProtocolError("an append of nothing");
       }
       return io;
     }
-    case OutputTag::kWake:
-      return sim::SetWake{in.NextDuration()};
+    case OutputTag::kWake: {
+      sim::SetWake wake;
+      in.Read(wake.when);
+      return wake;
+    }
     case OutputTag::kObserve: {
       Observation seen;
-      seen.kind = in.Next<std::uint32_t>();
-      for (std::uint64_t& value : seen.values) value = in.Next<std::uint64_t>();
+      in.Read(seen.kind);
+      for (std::uint64_t& value : seen.values) in.Read(value);
       return seen;
     }
   }
@@ -187,15 +178,14 @@ sim::Output ReadOutput(Reader in) {
 
 std::string EncodeBoot(const sim::ReplicaConfig& config) {
   Writer writer;
-  writer.Array(static_cast<std::uint8_t>(Request::kBoot), config.self, config.replicas,
-               config.random_seed, config.probes);
+  writer.Array(Request::kBoot, config.self, config.replicas, config.random_seed, config.probes);
   return writer.Finish();
 }
 
 std::string EncodeStep(const sim::StepInput& input) {
   Writer writer;
   writer.BeginArray(7);
-  writer.Add(static_cast<std::uint8_t>(Request::kStep));
+  writer.Add(Request::kStep);
   writer.Add(input.now);
   writer.Add(input.last_cost);
   writer.Add(input.last_took);
@@ -217,7 +207,7 @@ std::string EncodeStep(const sim::StepInput& input) {
 
 std::string EncodePlain(Request request) {
   Writer writer;
-  writer.Array(static_cast<std::uint8_t>(request));
+  writer.Array(request);
   return writer.Finish();
 }
 
@@ -239,7 +229,7 @@ std::string EncodeText(const std::string& text) {
 
 std::string EncodeReportRequest(const std::string& probe) {
   Writer writer;
-  writer.Array(static_cast<std::uint8_t>(Request::kReport), probe);
+  writer.Array(Request::kReport, probe);
   return writer.Finish();
 }
 
@@ -255,10 +245,7 @@ sim::ReplicaConfig DecodeBoot(std::string_view message) {
   Reader in(handle.get());
   in.Next<std::uint8_t>();
   sim::ReplicaConfig config;
-  config.self = in.Next<PeerId>();
-  config.replicas = in.Next<int>();
-  config.random_seed = in.Next<std::uint64_t>();
-  config.probes = in.Next<std::vector<std::string>>();
+  in.Read(config.self, config.replicas, config.random_seed, config.probes);
   return config;
 }
 
@@ -267,23 +254,16 @@ sim::StepInput DecodeStep(std::string_view message) {
   Reader in(handle.get());
   in.Next<std::uint8_t>();
   sim::StepInput input;
-  input.now = in.NextDuration();
-  input.last_cost = in.NextDuration();
-  input.last_took = in.NextDuration();
+  in.Read(input.now, input.last_cost, input.last_took);
   for (Reader frames = in.NextArray(); frames.left() > 0;) {
-    const auto from = frames.Next<PeerId>();
-    input.frames.push_back({from, frames.NextBytes()});
+    sim::FrameArrival& frame = input.frames.emplace_back();
+    frames.Read(frame.from, frame.bytes);
   }
   for (Reader completions = in.NextArray(); completions.left() > 0;) {
-    IoCompletion done;
-    done.id = completions.Next<std::uint64_t>();
-    done.error = completions.Next<int>();
-    done.data = completions.NextBytes();
-    input.completions.push_back(std::move(done));
+    IoCompletion& done = input.completions.emplace_back();
+    completions.Read(done.id, done.error, done.data);
   }
-  for (Reader held = in.NextArray(); held.left() > 0;) {
-    input.held_bytes.push_back(held.Next<std::size_t>());
-  }
+  for (Reader held = in.NextArray(); held.left() > 0;) held.Read(input.held_bytes.emplace_back());
   return input;
 }
 
@@ -291,8 +271,7 @@ sim::StepOutput DecodeOutput(std::string_view message) {
   const auto handle = Unpack(message);
   Reader in(handle.get());
   sim::StepOutput output;
-  output.random_draws = in.Next<std::uint64_t>();
-  output.death = in.Next<std::string>();
+  in.Read(output.random_draws, output.death);
   for (Reader outputs = in.NextArray(); outputs.left() > 0;) {
     output.outputs.push_back(ReadOutput(outputs.NextArray()));
   }

@@ -2,7 +2,6 @@
 // share a core, and of a replica whose disk thread also needs the core (CpuModel::per_batch).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -149,14 +148,8 @@ class ObjectCheck {
   SearchProblem Problem() {
     SearchProblem problem;
     for (const Index i : object_.operations) {
-      const KvOperation& operation = history_[i];
-      if (operation.answer) {
-        problem.completed.push_back(
-            {operation.begin, operation.answer->at, &operation.command, &operation.answer->reply});
-        completed_.push_back(i);
-      } else {
-        problem.pending.push_back({operation.begin, &operation.command});
-      }
+      problem.Add(history_[i]);
+      if (history_[i].answer) completed_.push_back(i);
     }
     return problem;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <stdexcept>
 
 #include "testkit/json.h"

@@ -50,6 +50,16 @@ struct SearchProblem {
     Effect effect;
   };
 
+  // Adds an operation of a history, which outlives the search. Requires: a read has an answer.
+  void Add(const KvOperation& operation) {
+    const auto& [client, command, begin, answer] = operation;
+    if (answer) {
+      completed.push_back({begin, answer->at, &command, &answer->reply});
+    } else {
+      pending.push_back({begin, &command});
+    }
+  }
+
   std::vector<Completed> completed;
   std::vector<Pending> pending;
   std::vector<Loose> loose;

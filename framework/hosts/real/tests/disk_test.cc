@@ -10,7 +10,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -352,13 +351,6 @@ TEST_F(DiskTest, StopFinishesWhatWasSubmitted) {
 }
 
 // --- on a real directory ---
-
-std::string Contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 TEST(DataDirectory, IsCreatedWithItsParentsAndHoldsTheFiles) {
   TempDir temp;

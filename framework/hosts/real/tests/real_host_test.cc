@@ -172,17 +172,6 @@ TEST_F(RealHosts, ADiskErrorReachesTheReplica) {
   EXPECT_EQ(CallText(client, Write{"no room"}), std::to_string(ENOSPC));
 }
 
-TEST_F(RealHosts, GarbageFromOneClientDoesNotDisturbAnother) {
-  RunningHost host(Options(0));
-  Client good(replicas[0]);
-  Client bad(replicas[0]);
-  bad.Send("not a frame of ours");
-  bad.SendRaw(std::string(8, '\xff'));
-  EXPECT_THROW(bad.Receive(kPatience), std::system_error);
-  EXPECT_EQ(CallText(good, Echo{"fine"}), "fine");
-  EXPECT_EQ(host->counters().network.malformed.value(), 1u);
-}
-
 TEST_F(RealHosts, StopUnderLoadEndsInOrder) {
   auto host = std::make_unique<RunningHost>(Options(0));
   std::atomic<int> answered{0};

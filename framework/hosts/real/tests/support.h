@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -45,6 +47,13 @@ class TempDir {
  private:
   std::filesystem::path path_;
 };
+
+inline std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
 
 // Two connected non-blocking stream sockets.
 inline std::pair<Descriptor, Descriptor> SocketPair() {

@@ -13,10 +13,12 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "depfast/host/frame.h"
 #include "depfast/verify/wait_statistics.h"
+#include "replicas/trouble.h"
 #include "replicas/well.h"
 #include "sealed/sealed_backend.h"
 #include "sim/step_host.h"
@@ -73,8 +75,8 @@ class SealedTest : public testing::Test {
 
 // One bad replica (0) among two, and a client that hears answers.
 struct Trouble {
-  explicit Trouble(const SealedOptions& options)
-      : world(SealedReplicas(options), 2, sim::Exact(), 1) {
+  explicit Trouble(std::string kind_of_trouble, const SealedOptions& options = Program("trouble"))
+      : kind(std::move(kind_of_trouble)), world(SealedReplicas(options), 2, sim::Exact(), 1) {
     world.sim.AddClient([this](PeerId, const Bytes& bytes) {
       std::string error;
       const auto frame = DecodeFrame(*bytes, error);
@@ -93,9 +95,11 @@ struct Trouble {
     world.sim.RunFor(10ms);
   }
 
+  void Make() { Ask(0, MakeTrouble{kind}); }
+
   // Makes trouble, and returns the verdict. The others and the simulator must go on.
-  std::string Make() {
-    Ask(0, MakeTrouble{});
+  std::string VerdictOn() {
+    Make();
     Ask(1, Echo{"still here"});
     EXPECT_EQ(answers, (std::vector<std::string>{"still here"}));
     EXPECT_FALSE(world.sim.IsUp(0));
@@ -108,6 +112,7 @@ struct Trouble {
     return world.sim.first_death();
   }
 
+  const std::string kind;
   CallId calls = 0;
   std::vector<std::string> answers;
   World world;
@@ -122,35 +127,34 @@ void ExpectPart(const std::string& text, const std::string& part) {
 }
 
 TEST_F(SealedTest, AReplicaThatExits) {
-  EXPECT_EQ(Trouble(Program("exits")).Make(), "replica 0 died: its process exited with status 3");
+  EXPECT_EQ(Trouble("exits").VerdictOn(), "replica 0 died: its process exited with status 3");
 }
 
 TEST_F(SealedTest, AReplicaThatCrashes) {
-  EXPECT_EQ(Trouble(Program("segfaults")).Make(),
-            "replica 0 died: it crashed (Segmentation fault)");
+  EXPECT_EQ(Trouble("segfaults").VerdictOn(), "replica 0 died: it crashed (Segmentation fault)");
 }
 
 TEST_F(SealedTest, AReplicaThatOverflowsAStack) {
-  const std::string death = Trouble(Program("overflows")).Make();
+  const std::string death = Trouble("overflows").VerdictOn();
   ExpectStart(death,
               "replica 0 died: it crashed (Segmentation fault): stack overflow in coroutine ");
   ExpectPart(death, "'MakeTrouble'");
 }
 
 TEST_F(SealedTest, AReplicaThatNeverWaits) {
-  const std::string death = Trouble(Program("spins")).Make();
+  const std::string death = Trouble("spins").VerdictOn();
   ExpectStart(death, "replica 0 died: it never waits: one step used more than 1 s of processor");
 }
 
 TEST_F(SealedTest, AReplicaThatBlocks) {
-  SealedOptions options = Program("blocks");
+  SealedOptions options = Program("trouble");
   options.step_wall_seconds_max = 2;
-  const std::string death = Trouble(options).Make();
+  const std::string death = Trouble("blocks", options).VerdictOn();
   ExpectStart(death, "replica 0 died: it blocks outside the runtime: a step did not end in 2 s");
 }
 
 TEST_F(SealedTest, AReplicaThatThrows) {
-  EXPECT_EQ(Trouble(Program("throws")).Make(), "replica 0 died: an exception escaped: out of luck");
+  EXPECT_EQ(Trouble("throws").VerdictOn(), "replica 0 died: an exception escaped: out of luck");
 }
 
 TEST_F(SealedTest, AReplicaThatCannotStart) {
@@ -161,34 +165,34 @@ TEST_F(SealedTest, AReplicaThatCannotStart) {
 }
 
 TEST_F(SealedTest, AReplicaThatBabbles) {
-  ExpectStart(Trouble(Program("babbles")).Make(),
+  ExpectStart(Trouble("babbles").VerdictOn(),
               "replica 0 died: it spoke nonsense to the simulator (");
 }
 
 TEST_F(SealedTest, AReplicaThatAnnouncesTooMuch) {
-  EXPECT_EQ(Trouble(Program("exaggerates")).Make(),
+  EXPECT_EQ(Trouble("exaggerates").VerdictOn(),
             "replica 0 died: it spoke nonsense to the simulator (a message of absurd length)");
 }
 
 TEST_F(SealedTest, AReplicaThatHangsUp) {
-  ExpectStart(Trouble(Program("hangs_up")).Make(),
+  ExpectStart(Trouble("hangs up").VerdictOn(),
               "replica 0 died: it closed its connection to the simulator");
 }
 
 TEST_F(SealedTest, AReplicaThatPrintsALotWorksOn) {
-  Trouble trouble(Program("chatters"));
-  trouble.Ask(0, MakeTrouble{});
+  Trouble trouble("chatters");
+  trouble.Make();
   trouble.Ask(0, Echo{"heard?"});
   EXPECT_EQ(trouble.answers, (std::vector<std::string>{"no trouble after all", "heard?"}));
   EXPECT_EQ(trouble.world.sim.first_death(), "");
-  trouble.Ask(0, MakeTrouble{});
+  trouble.Make();
   EXPECT_EQ(trouble.world.sim.first_death(),
             "replica 0 died: its process exited with status 4: these are my last words");
 }
 
 TEST_F(SealedTest, AReplicaThatFillsItsLogWorksOn) {
-  Trouble trouble(Program("complains"));
-  for (int i = 0; i < 2; ++i) trouble.Ask(0, MakeTrouble{});
+  Trouble trouble("complains");
+  for (int i = 0; i < 2; ++i) trouble.Make();
   trouble.Ask(0, Echo{"heard?"});
   EXPECT_EQ(trouble.answers,
             (std::vector<std::string>{"no trouble after all", "no trouble after all", "heard?"}));
@@ -196,13 +200,13 @@ TEST_F(SealedTest, AReplicaThatFillsItsLogWorksOn) {
 }
 
 TEST_F(SealedTest, AReplicaThatLeavesAChildAndDies) {
-  EXPECT_EQ(Trouble(Program("forks")).Make(), "replica 0 died: its process exited with status 5");
+  EXPECT_EQ(Trouble("forks").VerdictOn(), "replica 0 died: its process exited with status 5");
   ExpectOrphans(1);
 }
 
 TEST_F(SealedTest, AReplicaThatLeavesAChildAndLives) {
-  Trouble trouble(Program("forks_and_lives"));
-  trouble.Ask(0, MakeTrouble{});
+  Trouble trouble("forks and lives");
+  trouble.Make();
   trouble.Ask(0, Echo{"heard?"});
   EXPECT_EQ(trouble.answers, (std::vector<std::string>{"no trouble after all", "heard?"}));
   ExpectOrphans(1);
@@ -304,13 +308,13 @@ TEST_F(SealedTest, DumpsAndReportsComeFromTheProcess) {
 
 // ---- nondeterminism ----
 
-// The lines of a run of a program that is asked for trouble.
-std::vector<std::string> LinesUnder(const std::string& program, int perturb) {
+// The lines of a run of a replica that is asked for trouble.
+std::vector<std::string> LinesUnder(const std::string& kind, int perturb) {
   std::vector<std::string> lines;
-  Trouble trouble(Program(program, perturb));
+  Trouble trouble(kind, Program("trouble", perturb));
   trouble.world.sim.trace().set_writer([&](const std::string& line) { lines.push_back(line); });
   trouble.Ask(0, Echo{"before"});
-  trouble.Ask(0, MakeTrouble{});
+  trouble.Make();
   EXPECT_EQ(trouble.world.sim.first_death(), "");
   return lines;
 }
@@ -323,23 +327,23 @@ std::string FirstDifference(const std::vector<std::string>& a, const std::vector
 }
 
 TEST_F(SealedTest, PerturbationShowsThatAddressesReachTheHost) {
-  const auto first = LinesUnder("shows_address", 1);
-  const auto second = LinesUnder("shows_address", 2);
+  const auto first = LinesUnder("shows address", 1);
+  const auto second = LinesUnder("shows address", 2);
   ExpectPart(FirstDifference(first, second), " replica 0 observe 1 ");
   // Where the machine lets us choose (a container may not), odd perturbations have one layout.
   const int persona = personality(0xffffffff);
   if (personality(static_cast<unsigned>(persona) | ADDR_NO_RANDOMIZE) == -1) return;
   personality(static_cast<unsigned>(persona));
-  EXPECT_EQ(FirstDifference(first, LinesUnder("shows_address", 1)), "");
+  EXPECT_EQ(FirstDifference(first, LinesUnder("shows address", 1)), "");
 }
 
 // The sanitizer's malloc is not perturbed.
 #ifndef __SANITIZE_ADDRESS__
 TEST_F(SealedTest, PerturbationShowsThatUnwrittenMemoryReachesTheHost) {
-  const auto first = LinesUnder("shows_memory", 1);
-  const auto second = LinesUnder("shows_memory", 2);
+  const auto first = LinesUnder("shows memory", 1);
+  const auto second = LinesUnder("shows memory", 2);
   ExpectPart(FirstDifference(first, second), " replica 0 observe 1 ");
-  EXPECT_EQ(FirstDifference(first, LinesUnder("shows_memory", 1)), "");
+  EXPECT_EQ(FirstDifference(first, LinesUnder("shows memory", 1)), "");
 }
 #endif
 

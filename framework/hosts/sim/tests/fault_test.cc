@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -166,13 +165,14 @@ TEST(FrameFaults, AReorderedFrameIsOvertakenButNotForLong) {
   EXPECT_GT(overtaken, 100U);
 }
 
-TEST(FrameFaults, SpareClients) {
+TEST(FrameFaults, AndPartitionsSpareClients) {
   World world(OnFrameAtZero([](Turn& turn) { turn.Send(kFirstClient, "x"); }));
   int heard = 0;
   const PeerId client = world.sim.AddClient([&](PeerId, const Bytes&) { ++heard; });
   world.Start();
   world.sim.Begin(DropFault({0}, 1000));
   world.sim.Begin(DuplicateFault({0}, 1000));
+  world.sim.Begin(PartitionFault({0}));
   for (int i = 0; i < 10; ++i) {
     world.sim.ClientSend(client, 0, MakeBytes("q"));
     world.sim.RunFor(1ms);
@@ -180,163 +180,10 @@ TEST(FrameFaults, SpareClients) {
   EXPECT_EQ(heard, 10);
 }
 
-// ---- slowness ----
-
-// How long a frame of `bytes` bytes from `from` to `to` takes, processors left out.
-Duration Latency(World& world, PeerId from, PeerId to) {
-  world.sim.ClientSend(kFirstClient, from, MakeBytes(std::to_string(to)));
-  world.sim.RunFor(2s);
-  return world.StepsOf(to).back().at - world.LastLeft(from);
-}
-
-Script Relay() {
-  return [](Turn& turn) {
-    for (const FrameArrival& frame : turn.input.frames) {
-      if (frame.from >= kFirstClient) turn.Send(std::stoi(*frame.bytes), "x");
-    }
-  };
-}
-
-TEST(NetSlow, DelaysEveryFrameThatTheReplicaSends) {
-  World world(Relay(), 3);
-  world.AddSilentClient();
-  world.Start();
-  const Duration normal = 100us + 2ns;
-  EXPECT_EQ(Latency(world, 0, 1), normal);
-  world.sim.Begin(NetSlow({0}, 40ms));
-  EXPECT_EQ(Latency(world, 0, 1), normal + 40ms);
-  EXPECT_EQ(Latency(world, 1, 0), normal) << "what it receives is not delayed";
-  world.sim.Begin(NetSlow({0}, 400ms));
-  EXPECT_EQ(Latency(world, 0, 2), normal + 400ms);
-  world.sim.End(NetSlow({0}, 400ms));
-  EXPECT_EQ(Latency(world, 0, 1), normal + 40ms);
-  world.sim.HealAll();
-  EXPECT_EQ(Latency(world, 0, 1), normal);
-}
-
-TEST(DiskSlow, MovesSoManyBytesPerSecond) {
-  World world(OnFrameAtZero([](Turn& turn) { turn.Append("log", std::string(1024, 'd'), true); }),
-              2);
-  const PeerId client = world.AddSilentClient();
-  world.Start();
-  const auto write_now = [&] {
-    world.sim.ClientSend(client, 0, MakeBytes("q"));
-    world.sim.RunFor(100ms);
-    return world.StepsOf(0).back().at - world.LastLeft(0);
-  };
-  EXPECT_EQ(write_now(), 20us + 1024ns + 500us);
-  world.sim.Begin(DiskSlow({0}, 128 * 1024));
-  EXPECT_EQ(write_now(), 20us + 7'812'500ns + 500us);
-  world.sim.Begin(DiskSlow({0}, 1024 * 1024));
-  EXPECT_EQ(write_now(), 20us + 7'812'500ns + 500us) << "the slowest counts";
-  world.sim.HealAll();
-  world.sim.Begin(DiskSlow({1}, 1024));
-  EXPECT_EQ(write_now(), 20us + 1024ns + 500us);
-}
-
-// ---- partitions ----
-
-// Which pairs of replicas can talk: "01 10" and so on.
-std::string Links(World& world) {
-  std::string out;
-  for (PeerId from = 0; from < world.sim.replicas(); ++from) {
-    for (PeerId to = 0; to < world.sim.replicas(); ++to) {
-      if (from == to) continue;
-      const std::size_t before = world.FramesOf(to).size();
-      world.sim.ClientSend(kFirstClient, from, MakeBytes(std::to_string(to)));
-      world.sim.RunFor(1ms);
-      if (world.FramesOf(to).size() > before) {
-        out += (out.empty() ? "" : " ") + std::to_string(from) + std::to_string(to);
-      }
-    }
-  }
-  return out;
-}
-
-TEST(Partition, CutsOneSideFromTheOtherAndClientsReachBoth) {
-  World world(Relay(), 4);
-  world.AddSilentClient();
-  world.Start();
-  world.sim.Begin(PartitionFault({0, 1}));
-  EXPECT_EQ(Links(world), "01 10 23 32");
-  world.sim.Begin(PartitionFault({1, 2}));
-  EXPECT_EQ(Links(world), "") << "four sides of one each";
-  world.sim.End(PartitionFault({0, 1}));
-  EXPECT_EQ(Links(world), "03 12 21 30");
-  world.sim.HealAll();
-  EXPECT_EQ(Links(world), "01 02 03 10 12 13 20 21 23 30 31 32");
-}
-
-TEST(Partition, HoweverManyFaultsThereAreSidesDiffer) {
-  World world(Relay(), 3);
-  world.AddSilentClient();
-  world.Start();
-  world.sim.Begin(PartitionFault({0}));
-  world.sim.Begin(PartitionFault({0}));
-  for (int i = 0; i < 30; ++i) world.sim.Begin(CpuSlow({2}, 99));
-  world.sim.Begin(PartitionFault({1}));
-  EXPECT_EQ(Links(world), "");
-}
-
-TEST(Cut, IsOneWay) {
-  World world(Relay(), 3);
-  world.AddSilentClient();
-  world.Start();
-  world.sim.Begin(CutFault({0}, {1}));
-  EXPECT_EQ(Links(world), "02 10 12 20 21");
-  world.sim.Begin(CutFault({1, 2}, {0}));
-  EXPECT_EQ(Links(world), "02 12 21");
-  world.sim.End(CutFault({0}, {1}));
-  EXPECT_EQ(Links(world), "01 02 12 21");
-  world.sim.HealAll();
-  EXPECT_EQ(Links(world), "01 02 10 12 20 21");
-}
-
-TEST(Cut, AndPartitionAddUp) {
-  World world(Relay(), 3);
-  world.AddSilentClient();
-  world.Start();
-  world.sim.Begin(CutFault({0}, {1}));
-  world.sim.Begin(PartitionFault({0}));
-  world.sim.Begin(CutFault({2}, {1}));
-  EXPECT_EQ(Links(world), "12");
-  world.sim.End(PartitionFault({0}));
-  EXPECT_EQ(Links(world), "02 10 12 20") << "the cut outlives the partition";
-}
-
-TEST(Partition, LosesWhatIsOnTheWire) {
-  World world(Relay(), 2);
-  const PeerId client = world.AddSilentClient();
-  world.Start();
-  world.sim.ClientSend(client, 0, MakeBytes("1"));
-  world.sim.RunFor(200us);  // it left at 1.122 ms and arrives at 1.222 ms
-  world.sim.Begin(PartitionFault({0}));
-  world.sim.RunFor(1ms);
-  EXPECT_TRUE(world.FramesOf(1).empty());
-  EXPECT_EQ(world.sim.HeldBytes(0, 1), 0U);
-}
-
-TEST(Partition, ALossOpensTheWindow) {
-  Profile profile = Exact();
-  profile.net.window_bytes = 1;
-  World world(Relay(), 2, profile);
-  world.AddSilentClient();
-  world.Start();
-  world.sim.Begin(PartitionFault({0}));
-  // The second waits for the first, which does not arrive.
-  for (int i = 0; i < 2; ++i) world.sim.ClientSend(kFirstClient, 0, MakeBytes("1"));
-  world.sim.RunFor(160us);
-  EXPECT_EQ(world.sim.HeldBytes(0, 1), 1U);
-  world.sim.RunFor(1ms);
-  EXPECT_EQ(world.sim.HeldBytes(0, 1), 0U);
-  world.sim.HealAll();
-  EXPECT_EQ(Links(world), "01 10") << "lost frames do not fill the window for ever";
-}
-
 // ---- plans ----
 
 TEST(Plan, FaultsBeginAndEndAtTheirTimes) {
-  World world(Relay(), 3);
+  World world(Idle, 3);
   world.sim.Start();
   world.sim.Schedule({NetSlow({0}, 1ms).From(2ms).For(3ms), CrashFault({1}).From(4ms).For(2ms),
                       CpuSlow({2}, 10).From(8ms)});
@@ -360,21 +207,6 @@ TEST(Plan, FaultsBeginAndEndAtTheirTimes) {
                 "ends: crash on replica 1 from 0.004 s for 0.002 s", "replica 1 restarts",
                 "begins: cpu-slow 10% on replica 2 from 0.008 s"}));
   EXPECT_EQ(at, (std::vector<Time>{2ms, 4ms, 4ms, 5ms, 6ms, 6ms, 8ms}));
-}
-
-TEST(Plan, HealAllEndsEverythingThatIsUnderWay) {
-  World world(Relay(), 3);
-  world.AddSilentClient();
-  world.Start();
-  world.sim.Begin(CrashFault({0, 1}));
-  world.sim.Begin(PartitionFault({2}));
-  world.sim.Begin(DropFault({0, 1, 2}, 1000));
-  world.sim.Begin(NetSlow({0}, 1s));
-  world.sim.HealAll();
-  world.sim.RunFor(1ms);
-  EXPECT_TRUE(world.sim.IsUp(0));
-  EXPECT_TRUE(world.sim.IsUp(1));
-  EXPECT_EQ(Links(world), "01 02 10 12 20 21");
 }
 
 }  // namespace

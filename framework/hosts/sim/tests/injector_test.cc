@@ -84,13 +84,36 @@ TEST(Injector, TheEndOfAFaultThatIsNotUnderWayEndsNothing) {
   EXPECT_EQ(room.effects.of(0).cpu_percent, 5);
 }
 
-TEST(Injector, APartitionIsCutsInBothDirections) {
+// Which replicas hear which: "01 10" and so on.
+std::string Links(const Room& room) {
+  std::string out;
+  for (std::size_t from = 0; from < 3; ++from) {
+    for (std::size_t to = 0; to < 3; ++to) {
+      if (from == to || room.effects.Cuts(from, to)) continue;
+      out += (out.empty() ? "" : " ") + std::to_string(from) + std::to_string(to);
+    }
+  }
+  return out;
+}
+
+TEST(Injector, APartitionCutsItsSideFromTheOthers) {
   Room room;
   room.injector.Begin(PartitionFault({0}));
-  EXPECT_TRUE(room.effects.Cuts(0, 1));
-  EXPECT_TRUE(room.effects.Cuts(1, 0));
-  EXPECT_TRUE(room.effects.Cuts(2, 0));
-  EXPECT_FALSE(room.effects.Cuts(1, 2));
+  EXPECT_EQ(Links(room), "12 21");
+  room.injector.Begin(PartitionFault({0, 1}));
+  EXPECT_EQ(Links(room), "") << "three sides of one each";
+  room.injector.End(PartitionFault({0}));
+  EXPECT_EQ(Links(room), "01 10");
+}
+
+TEST(Injector, CutsAndPartitionsAddUp) {
+  Room room;
+  room.injector.Begin(CutFault({0}, {1}));
+  room.injector.Begin(PartitionFault({0}));
+  room.injector.Begin(CutFault({2}, {1}));
+  EXPECT_EQ(Links(room), "12");
+  room.injector.End(PartitionFault({0}));
+  EXPECT_EQ(Links(room), "02 10 12 20") << "the cut outlives the partition";
 }
 
 TEST(Injector, FaultsOnFramesKeepTheirOrder) {

@@ -1,7 +1,6 @@
 // Crashes and restarts: losses, survivors, and the state of a new incarnation.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -16,62 +15,10 @@
 namespace depfast::sim {
 namespace {
 
-// Forwards a client's frames to replica 1.
-Script PassOn() {
-  return OnFrameAtZero([](Turn& turn) {
-    for (const FrameArrival& frame : turn.input.frames) turn.Send(1, *frame.bytes);
-  });
-}
-
-TEST(Crash, DuringAStepItsOutputsNeverLeave) {
-  World world(PassOn());
-  const PeerId client = world.AddSilentClient();
-  world.Start();
-  world.sim.ClientSend(client, 0, MakeBytes("x"));
-  world.sim.RunFor(110us);  // the step is under way: 1.100002 ms to 1.122004 ms
-  ASSERT_EQ(world.StepsOf(0).size(), 2U);
-  world.sim.Crash(0);
-  EXPECT_FALSE(world.sim.IsUp(0));
-  world.sim.RunFor(10ms);
-  EXPECT_TRUE(world.FramesOf(1).empty());
-  EXPECT_EQ(world.sim.first_death(), "") << "the test crashed it";
-}
-
-TEST(Crash, WhatWasOnTheWireStillArrivesAndWhatWasHeldDoesNot) {
-  Profile profile = Exact();
-  profile.net.window_bytes = 2;
-  World world(
-      [](Turn& turn) {
-        if (turn.self != 0 || !turn.first) return;
-        for (const char* text : {"a", "b", "c", "d"}) turn.Send(1, text);
-      },
-      2, profile);
-  world.sim.Start();
-  world.sim.RunUntil(50us);
-  EXPECT_EQ(world.sim.HeldBytes(0, 1), 2U);
-  world.sim.Crash(0);
-  EXPECT_EQ(world.sim.HeldBytes(0, 1), 0U);
-  world.sim.RunUntil(10ms);
-  EXPECT_EQ(world.FramesOf(1), (std::vector<std::string>{"a", "b"}));
-}
-
-TEST(Crash, LosesWhatTheReplicaHasNotRead) {
-  World world(Idle, 1);
-  const PeerId client = world.AddSilentClient();
-  world.Start();
-  for (int i = 0; i < 3; ++i) world.sim.ClientSend(client, 0, MakeBytes("x"));
-  world.sim.RunFor(110us);  // one is being handled, two wait
-  world.sim.Crash(0);
-  world.sim.Restart(0);
-  world.sim.RunFor(10ms);
-  const auto steps = world.StepsOf(0);
-  ASSERT_EQ(steps.size(), 3U);
-  EXPECT_EQ(steps[1].frames.size(), 1U);
-  EXPECT_TRUE(steps[2].frames.empty());
-}
-
 TEST(Crash, FramesOfTheBrokenConnectionDoNotReachTheNextIncarnation) {
-  World world(PassOn());
+  World world(OnFrameAtZero([](Turn& turn) {
+    for (const FrameArrival& frame : turn.input.frames) turn.Send(1, *frame.bytes);
+  }));
   const PeerId client = world.AddSilentClient();
   world.Start();
   world.sim.ClientSend(client, 0, MakeBytes("before"));
@@ -81,78 +28,6 @@ TEST(Crash, FramesOfTheBrokenConnectionDoNotReachTheNextIncarnation) {
   world.sim.ClientSend(client, 0, MakeBytes("after"));
   world.sim.RunFor(10ms);
   EXPECT_EQ(world.FramesOf(1), (std::vector<std::string>{"after"}));
-}
-
-TEST(Crash, OfAReceiverOpensTheWindow) {
-  Profile profile = Exact();
-  profile.net.window_bytes = 1;
-  World world(PassOn(), 2, profile);
-  const PeerId client = world.AddSilentClient();
-  world.Start();
-  for (int i = 0; i < 3; ++i) world.sim.ClientSend(client, 0, MakeBytes("lost"));
-  world.sim.RunFor(170us);
-  EXPECT_GT(world.sim.HeldBytes(0, 1), 0U);
-  world.sim.Crash(1);
-  EXPECT_EQ(world.sim.HeldBytes(0, 1), 0U);
-  world.sim.RunFor(10ms);
-  world.sim.ClientSend(client, 0, MakeBytes("refused"));
-  world.sim.RunFor(10ms);
-  EXPECT_EQ(world.sim.HeldBytes(0, 1), 0U) << "nothing is held for a dead peer";
-  world.sim.Restart(1);
-  for (int i = 0; i < 2; ++i) {
-    world.sim.ClientSend(client, 0, MakeBytes("new"));
-    world.sim.RunFor(10ms);
-  }
-  EXPECT_EQ(world.FramesOf(1), (std::vector<std::string>{"new", "new"}));
-}
-
-TEST(Crash, AFrameToOneselfDiesWithTheIncarnation) {
-  World world(
-      [](Turn& turn) {
-        if (turn.first && turn.input.now == Time::zero()) turn.Send(0, "me");
-      },
-      1);
-  // The frame leaves at 15.002 us; the crash comes right after, at the same instant.
-  world.sim.Start();
-  world.sim.StepUntil(1ms);  // the step
-  world.sim.StepUntil(1ms);  // its end
-  ASSERT_EQ(world.sim.now(), 15us + 2ns);
-  world.sim.Crash(0);
-  world.sim.Restart(0);
-  world.sim.RunUntil(1ms);
-  EXPECT_TRUE(world.FramesOf(0).empty());
-}
-
-TEST(Crash, TimersOfTheOldIncarnationAreVoid) {
-  World world(
-      [](Turn& turn) {
-        if (turn.first) turn.WakeAt(turn.input.now + 5ms);
-      },
-      1);
-  world.sim.Start();
-  world.sim.RunUntil(2ms);
-  world.sim.Crash(0);
-  world.sim.RunUntil(3ms);
-  world.sim.Restart(0);
-  world.sim.RunUntil(1s);
-  std::vector<Time> at;
-  for (const World::Step& step : world.StepsOf(0)) at.push_back(step.at);
-  EXPECT_EQ(at, (std::vector<Time>{0ms, 3ms, 8ms}));
-}
-
-TEST(Crash, UnsyncedWritesAreLostAndSyncedOnesKept) {
-  World world(
-      [](Turn& turn) {
-        if (!turn.first || turn.input.now > Time::zero()) return;
-        turn.Append("log", "synced", true);
-        turn.WakeAt(1ms);
-      },
-      1);
-  world.sim.Start();
-  world.sim.RunUntil(2ms);
-  EXPECT_EQ(world.sim.disk(0).files().at("log").data, "synced");
-  world.sim.Crash(0);
-  EXPECT_EQ(world.sim.disk(0).files().at("log").data, "synced");
 }
 
 TEST(Crash, AWriteInFlightIsTornAndNeverCompletes) {
@@ -250,6 +125,43 @@ TEST(Random, EveryReplicaIncarnationAndSeedHasAStreamOfItsOwn) {
   EXPECT_EQ(Draws(1, 0), drawn);
   EXPECT_EQ(Draws(1, 1), drawn) << "a draw more in one place moves nothing in another";
   EXPECT_NE(Draws(2, 0), drawn);
+}
+
+// Looks at its clock all through a step, also in its constructor.
+class ClockWatcher : public Service {
+ public:
+  ClockWatcher(Runtime& runtime, std::vector<Time>& seen) : runtime_(runtime), seen_(seen) {
+    seen_.push_back(runtime_.Now());
+  }
+  void Start() override {
+    seen_.push_back(runtime_.Now());
+    for (int i = 0; i < 3; ++i) {
+      runtime_.Spawn("watch", [this] {
+        seen_.push_back(runtime_.Now());
+        runtime_.Yield();
+        seen_.push_back(runtime_.Now());
+      });
+    }
+  }
+
+ private:
+  Runtime& runtime_;
+  std::vector<Time>& seen_;
+};
+
+TEST(Clock, StandsStillWithinAStep) {
+  std::vector<Time> seen;
+  World world(InProcessReplicas(
+                  [&](Runtime& runtime) { return std::make_unique<ClockWatcher>(runtime, seen); }),
+              1, Exact(), 1);
+  world.Start();
+  EXPECT_EQ(seen, std::vector<Time>(8, Time::zero()));
+  seen.clear();
+  world.sim.Crash(0);
+  world.sim.Restart(0);
+  world.sim.RunFor(1ms);
+  EXPECT_EQ(seen, std::vector<Time>(8, World::kStarted))
+      << "a restarted replica never sees time zero";
 }
 
 // ---- deaths ----

@@ -88,12 +88,22 @@ TEST(StepCost, IsTheSumOfItsParts) {
   input.frames = {{1, MakeBytes("12345")}, {kFirstClient, MakeBytes("123")}};
   EXPECT_EQ(StepCost(profile, 0, input, output, 0, 0), 10us + 5us + 7us + 8ns);
   input.completions.resize(2);
-  output.outputs.emplace_back(SendFrame{1, 1, MakeBytes("12")});
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, 0), 10us + 5us + 7us + 10ns + 6us + 5us);
+  output.outputs = {SendFrame{1, 1, MakeBytes("12")}, SendFrame{2, kFirstClient, MakeBytes("1")}};
+  EXPECT_EQ(StepCost(profile, 0, input, output, 0, 0), 10us + 5us + 7us + 11ns + 6us + 5us + 7us);
   IoRequest write;
   write.data = MakeBytes("1234");
   output.outputs = {write};
   EXPECT_EQ(StepCost(profile, 0, input, output, 0, 0), 10us + 5us + 7us + 8ns + 6us + 3us + 8ns);
+  output.outputs = {ReleaseFrame{1, 1}, SetWake{1h}};
+  EXPECT_EQ(StepCost(profile, 0, {}, output, 0, 0), 10us) << "these are free";
+}
+
+TEST(StepCost, MayCountObservations) {
+  Profile profile = Exact();
+  profile.cpu.per_observation = 4us;
+  StepOutput output;
+  output.outputs = {Observation{}, Observation{}};
+  EXPECT_EQ(StepCost(profile, 0, {}, output, 0, 0), 10us + 2 * 4us);
 }
 
 TEST(StepCost, CountsBurstsAndTheConnectionsWritten) {
@@ -151,24 +161,90 @@ TEST(Machine, ASlowProcessorTakesLonger) {
   EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0us, 200us}));
 }
 
-TEST(Machine, ALaterTimerReplacesTheEarlierOne) {
-  Bench bench([](Turn& turn) {
-    if (!turn.first) return;
-    turn.WakeAt(1ms);
-    turn.WakeAt(3ms);
-  });
-  bench.RunUntil(1s);
-  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 3ms}));
-}
-
 TEST(Machine, FramesThatComeDuringAStepAreReadInTheNext) {
   Bench bench(Idle);
-  bench.wires.Send(1, 0, 1, MakeBytes("a"));
+  for (const char* text : {"a", "b", "c"}) bench.wires.Send(1, 0, 1, MakeBytes(text));
   bench.RunUntil(1s);
-  ASSERT_EQ(bench.steps.size(), 2U);
-  EXPECT_EQ(bench.steps[1].now, 100us + 2ns);
+  const Time first = 100us + 2ns;
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0us, first, first + 10us + 5us + 1ns}));
+  ASSERT_EQ(bench.steps.size(), 3U);
   ASSERT_EQ(bench.steps[1].frames.size(), 1U);
   EXPECT_EQ(bench.steps[1].frames[0].from, 1);
+  EXPECT_EQ(bench.steps[2].frames.size(), 2U);
+}
+
+TEST(Machine, AStepPaysForTheBurstsThatItReads) {
+  Profile profile = Exact();
+  profile.cpu.per_burst = 1ms;
+  Bench bench(OnFrameAtZero([](Turn& turn) { turn.WakeAt(Time::zero()); }), profile);
+  bench.wires.Send(1, 0, 1, MakeBytes(""));
+  bench.RunUntil(1s);
+  ASSERT_EQ(bench.steps.size(), 3U);
+  EXPECT_EQ(bench.steps[2].last_cost, 10us + 5us + 1ms);
+}
+
+TEST(Machine, HeldBytesAreReportedAndReleased) {
+  Profile profile = Exact();
+  profile.net.window_bytes = 1;
+  Bench bench(
+      [](Turn& turn) {
+        if (turn.input.now > 50us) return;
+        turn.WakeAt(turn.input.now + 50us);
+        if (!turn.first) return turn.Release(1, 3);
+        for (int i = 0; i < 3; ++i) turn.Send(1, std::string(100, 'x'));
+      },
+      profile);
+  bench.RunUntil(1s);
+  std::vector<std::size_t> held;
+  for (const StepInput& step : bench.steps) held.push_back(step.held_bytes.at(1));
+  EXPECT_EQ(held, (std::vector<std::size_t>{0, 200, 100}));
+}
+
+TEST(Machine, AStepReadsNoMoreThanItsBound) {
+  Profile profile = Exact();
+  profile.cpu.frames_per_connection_max = 4;
+  Bench bench(Idle, profile);
+  for (int i = 0; i < 10; ++i) bench.wires.Send(1, 0, 1, MakeBytes(""));
+  bench.RunUntil(1s);
+  std::vector<std::size_t> frames;
+  for (const StepInput& step : bench.steps) frames.push_back(step.frames.size());
+  EXPECT_EQ(frames, (std::vector<std::size_t>{0, 4, 4, 2}));
+}
+
+// ---- timers ----
+
+// When the replica is woken that sets these timers in its first step, one after the other.
+std::vector<Time> WokenAt(const std::vector<Time>& timers) {
+  Bench bench([&](Turn& turn) {
+    if (!turn.first) return;
+    for (const Time timer : timers) turn.WakeAt(timer);
+  });
+  bench.RunUntil(1s);
+  std::vector<Time> woken = bench.StepTimes();
+  woken.erase(woken.begin());
+  return woken;
+}
+
+TEST(Machine, TheLatestTimerReplacesTheOthers) {
+  EXPECT_EQ(WokenAt({300us}), (std::vector<Time>{300us}));
+  EXPECT_EQ(WokenAt({300us, 500us}), (std::vector<Time>{500us}));
+  EXPECT_EQ(WokenAt({500us, 300us}), (std::vector<Time>{300us}));
+  EXPECT_EQ(WokenAt({300us, 500us, 300us}), (std::vector<Time>{300us})) << "once";
+}
+
+TEST(Machine, ATimerInThePastWakesWhenTheStepEnds) {
+  EXPECT_EQ(WokenAt({5us}), (std::vector<Time>{10us}));
+  EXPECT_EQ(WokenAt({Time(-5)}), (std::vector<Time>{10us}));
+}
+
+TEST(Machine, ATimerThatIsDueDuringAStepIsNotForgotten) {
+  Bench bench([](Turn& turn) {
+    if (turn.first) turn.WakeAt(105us);
+  });
+  bench.wires.Send(1, 0, 1, MakeBytes("x"));
+  bench.RunUntil(1s);
+  const Time read = 100us + 2ns;
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0us, read, read + 15us + 1ns}));
 }
 
 // ---- disk ----
@@ -195,25 +271,59 @@ TEST(Machine, ASlowDiskMovesItsBytesMoreSlowly) {
   EXPECT_EQ(bench.steps[1].now, 10us + 3us + 2048ns + 20us + 500us + 7'812'500ns);
 }
 
-// ---- memory, and the end ----
+// ---- memory ----
 
-TEST(Machine, TooMuchMemoryIsDeath) {
+Profile LittleMemory() {
   Profile profile = Exact();
-  profile.memory = {1000, 4, 20};
-  profile.net.window_bytes = 1;
-  Bench bench(
-      [](Turn& turn) {
-        for (int i = 0; i < 5; ++i) turn.Send(1, std::string(1000, 'x'));
-        turn.WakeAt(turn.input.now + 1ms);
-      },
-      profile);
-  bench.RunUntil(500us);
-  EXPECT_EQ(bench.wires.HeldBytes(0), 4000U) << "four factors of the limit are not yet too much";
+  profile.memory = {100'000, 4, 20};
+  return profile;
+}
+
+TEST(Machine, AboveTheLimitOfItsMemoryAStepPaysForPaging) {
+  Bench bench(OnFrameAtZero([](Turn& turn) { turn.WakeAt(Time::zero()); }), LittleMemory());
+  bench.wires.Send(1, 0, 1, MakeBytes(std::string(150'000, 'm')));
   bench.RunUntil(1s);
-  ASSERT_EQ(bench.deaths.size(), 1U);
-  EXPECT_EQ(bench.deaths[0].find("out of memory: it held "), 0U);
+  ASSERT_EQ(bench.steps.size(), 3U);
+  EXPECT_EQ(bench.steps[2].last_cost, (10us + 5us + 150'000ns) * 11)
+      << "half the limit too much: ten times more";
+}
+
+TEST(Machine, FarAboveTheLimitOfItsMemoryTheReplicaDies) {
+  Bench bench(Idle, LittleMemory());
+  bench.wires.Send(1, 0, 1, MakeBytes(std::string(400'000, 'm')));
+  bench.RunUntil(1s);
+  EXPECT_TRUE(bench.deaths.empty());
+  bench.wires.Send(1, 0, 2, MakeBytes(std::string(400'001, 'm')));
+  bench.RunUntil(2s);
+  EXPECT_EQ(bench.deaths, (std::vector<std::string>{
+                              "out of memory: it held 400001 bytes (unsent frames, unread frames "
+                              "and unfinished disk writes)"}));
   EXPECT_FALSE(bench.machine.is_on());
 }
+
+TEST(Machine, HeldFramesAndUnfinishedWritesAreMemory) {
+  Profile profile = LittleMemory();
+  profile.net.window_bytes = 1000;
+  profile.disk.bytes_per_second = 1000;  // nothing is ever written
+  const auto dies = [&](std::size_t held, std::size_t written) {
+    Bench bench(
+        [&](Turn& turn) {
+          if (!turn.first) return;
+          turn.Send(1, std::string(1000, 'w'));  // fills the window
+          turn.Send(1, std::string(held, 'h'));
+          turn.Append("log", std::string(written, 'd'), false);
+          turn.WakeAt(20us);
+        },
+        profile);
+    bench.RunUntil(5ms);
+    return !bench.deaths.empty();
+  };
+  EXPECT_FALSE(dies(200'000, 200'000));
+  EXPECT_TRUE(dies(200'001, 200'000));
+  EXPECT_TRUE(dies(200'000, 200'001));
+}
+
+// ---- the end ----
 
 TEST(Machine, TurnedOffItLosesWhatWasUnderWay) {
   Bench bench([](Turn& turn) {

@@ -10,20 +10,11 @@
 #include "depfast/host/service.h"
 #include "sim/simulator.h"
 #include "sim/step_host.h"
-#include "sim/tests/world.h"
+#include "support/echo.h"
+#include "world.h"
 
 namespace depfast::sim {
 namespace {
-
-struct Thanks {
-  MSGPACK_DEFINE()
-};
-struct Greet {
-  using Reply = Thanks;
-  static constexpr MethodId kMethod = 1;
-  static constexpr const char* kName = "Greet";
-  MSGPACK_DEFINE()
-};
 
 // Replica 0 greets its peers every 5 ms, and draws a number for each round.
 class Greeter : public Service {
@@ -31,13 +22,13 @@ class Greeter : public Service {
   explicit Greeter(Runtime& runtime) : runtime_(runtime) {}
 
   void Start() override {
-    runtime_.rpc().Handle<Greet>([](PeerId, const Greet&) { return Thanks{}; });
+    ServeEcho(runtime_.rpc());
     if (runtime_.self() != 0) return;
     runtime_.Spawn("greet", [this] {
       for (;;) {
         runtime_.Sleep(5ms);
         runtime_.RandomBetween(1, 6);
-        for (const auto& call : runtime_.rpc().CallAll(runtime_.peers(), Greet{})) call->Wait(2ms);
+        for (const auto& call : runtime_.rpc().CallAll(runtime_.peers(), Echo{})) call->Wait(2ms);
       }
     });
   }

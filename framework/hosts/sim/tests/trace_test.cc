@@ -100,41 +100,24 @@ T& Of(StepOutput& output) {
 IoRequest& Io(StepOutput& output) { return Of<IoRequest>(output); }
 
 std::vector<Change> ChangesOfInput() {
+  const auto frame = [](const Bytes& bytes) {
+    return [bytes](StepInput& in, StepOutput&) { in.frames[0].bytes = bytes; };
+  };
   return {
       {"the time", [](StepInput& in, StepOutput&) { in.now += 1ns; }},
       {"a frame's sender", [](StepInput& in, StepOutput&) { in.frames[0].from = 2; }},
-      {"a frame's kind",
-       [](StepInput& in, StepOutput&) {
-         in.frames[0].bytes = Frame(FrameKind::kReply, 1, 2, Dependency::Client(3), "text");
-       }},
-      {"a frame's method",
-       [](StepInput& in, StepOutput&) {
-         in.frames[0].bytes = Frame(FrameKind::kRequest, 9, 2, Dependency::Client(3), "text");
-       }},
-      {"a frame's call",
-       [](StepInput& in, StepOutput&) {
-         in.frames[0].bytes = Frame(FrameKind::kRequest, 1, 9, Dependency::Client(3), "text");
-       }},
+      {"a frame's kind", frame(Frame(FrameKind::kReply, 1, 2, Dependency::Client(3), "text"))},
+      {"a frame's method", frame(Frame(FrameKind::kRequest, 9, 2, Dependency::Client(3), "text"))},
+      {"a frame's call", frame(Frame(FrameKind::kRequest, 1, 9, Dependency::Client(3), "text"))},
       {"a frame's dependency id",
-       [](StepInput& in, StepOutput&) {
-         in.frames[0].bytes = Frame(FrameKind::kRequest, 1, 2, Dependency::Client(9), "text");
-       }},
+       frame(Frame(FrameKind::kRequest, 1, 2, Dependency::Client(9), "text"))},
       {"a frame's dependency kind",
-       [](StepInput& in, StepOutput&) {
-         in.frames[0].bytes = Frame(FrameKind::kRequest, 1, 2, Dependency::Heartbeat(), "text");
-       }},
-      {"a frame's text",
-       [](StepInput& in, StepOutput&) {
-         in.frames[0].bytes = Frame(FrameKind::kRequest, 1, 2, Dependency::Client(3), "texT");
-       }},
-      {"a malformed frame",
-       [](StepInput& in, StepOutput&) { in.frames[0].bytes = MakeBytes("?"); }},
-      {"another malformed frame",
-       [](StepInput& in, StepOutput&) { in.frames[0].bytes = MakeBytes("!"); }},
-      {"a malformed body",
-       [](StepInput& in, StepOutput&) { in.frames[0].bytes = MakeBytes(*SomeFrame() + "?"); }},
-      {"another malformed body",
-       [](StepInput& in, StepOutput&) { in.frames[0].bytes = MakeBytes(*SomeFrame() + "!"); }},
+       frame(Frame(FrameKind::kRequest, 1, 2, Dependency::Heartbeat(), "text"))},
+      {"a frame's text", frame(Frame(FrameKind::kRequest, 1, 2, Dependency::Client(3), "texT"))},
+      {"a malformed frame", frame(MakeBytes("?"))},
+      {"another malformed frame", frame(MakeBytes("!"))},
+      {"a malformed body", frame(MakeBytes(*SomeFrame() + "?"))},
+      {"another malformed body", frame(MakeBytes(*SomeFrame() + "!"))},
       {"a frame more", [](StepInput& in, StepOutput&) { in.frames.push_back(in.frames[0]); }},
       {"no frame", [](StepInput& in, StepOutput&) { in.frames.clear(); }},
       {"a completion's id", [](StepInput& in, StepOutput&) { in.completions[0].id = 8; }},

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -111,13 +113,41 @@ TEST(Wires, ASlowInterfaceDelaysWhatItSendsAndKeepsTheOrder) {
   net.Fault({faults::NetSlow({0}, 40ms)});
   net.Send(0, 1, "slow");
   net.Send(2, 1, "fast");
+  net.Send(2, 0, "fast");  // frames to the slow one are not delayed
   net.Fault({});
   net.Send(0, 1, "after");
   const auto arrived = net.RunUntil(1s);
-  ASSERT_EQ(arrived.size(), 3U);
+  ASSERT_EQ(arrived.size(), 4U);
   EXPECT_EQ(arrived[0].at, 100us + 8ns);
-  EXPECT_EQ(arrived[1].at, 40ms + 100us + 8ns);
-  EXPECT_EQ(arrived[2].at, arrived[1].at) << "frames of one connection do not overtake each other";
+  EXPECT_EQ(arrived[1].at, 100us + 16ns);
+  EXPECT_EQ(arrived[2].at, 40ms + 100us + 8ns);
+  EXPECT_EQ(arrived[3].at, arrived[2].at) << "frames of one connection do not overtake each other";
+}
+
+TEST(Wires, FramesOfAConnectionKeepTheirOrderWhateverTheJitter) {
+  Net net(1 << 20);
+  net.model.latency_jitter = {900, 100, 10};
+  net.cpu.frames_per_connection_max = net.cpu.frames_per_step_max = 500;
+  Texts sent;
+  for (int i = 0; i < 500; ++i) sent.push_back(std::to_string(i));
+  for (const std::string& text : sent) net.Send(0, 1, text);
+  net.RunUntil(1s);
+  EXPECT_EQ(net.Read(1), sent);
+}
+
+TEST(Wires, JitterVariesLatencyWithinItsSpread) {
+  Net net;
+  net.model.latency_jitter = {300, 0, 1};
+  std::set<Duration> latencies;
+  for (Time at = 0ms; at < 100ms; at += 1ms) {
+    net.Send(0, 1, "");
+    latencies.insert(net.RunUntil(at + 1ms).at(0).at - at);
+  }
+  EXPECT_GE(*latencies.begin(), 70us);
+  EXPECT_LE(*latencies.rbegin(), 130us);
+  EXPECT_GT(latencies.size(), 50U);
+  EXPECT_LT(*latencies.begin(), 80us);
+  EXPECT_GT(*latencies.rbegin(), 120us);
 }
 
 // ---- windows ----
@@ -131,7 +161,8 @@ TEST(Wires, WhatTheWindowDoesNotTakeIsHeldUntilTheReceiverReads) {
   EXPECT_EQ(net.wires.HeldBytes(0, 1), 120U) << "it has arrived, and is unread";
   EXPECT_EQ(net.Read(1).size(), 1U);
   EXPECT_EQ(net.wires.HeldBytes(0, 1), 60U);
-  EXPECT_EQ(net.RunUntil(2s).size(), 1U);
+  net.Send(0, 2, "x");
+  EXPECT_EQ(net.RunUntil(2s).size(), 2U) << "each connection has a window of its own";
   EXPECT_EQ(net.Read(1), (Texts{std::string(60, 'b')}));
 }
 
@@ -147,8 +178,7 @@ TEST(Wires, AHeldFrameCanBeReleasedAndOneOnTheWireCannot) {
   net.Send(0, 1, "held");
   net.Send(0, 1, "held, too");
   net.wires.Release(0, 1, 1);
-  net.wires.Release(0, 1, 2);
-  net.wires.Release(0, 1, 99);
+  for (const FrameId frame : {2U, 2U, 99U}) net.wires.Release(0, 1, frame);
   EXPECT_EQ(net.wires.HeldBytes(0, 1), 9U);
   net.RunUntil(1s);
   EXPECT_EQ(net.Read(1), (Texts{"on the wire"}));
@@ -212,6 +242,7 @@ TEST(Wires, ABreakLosesWhatWasForTheReplicaAndKeepsWhatItHadSent) {
   net.Send(0, 1, "held");
   net.Send(1, 2, "sent before");
   net.Send(1, 2, "held by it");
+  net.Send(1, 1, "to itself");
   net.wires.Disconnect(1);
   net.wires.Connect(1);
   EXPECT_EQ(net.wires.HeldBytes(0, 1), 0U);
@@ -221,6 +252,20 @@ TEST(Wires, ABreakLosesWhatWasForTheReplicaAndKeepsWhatItHadSent) {
   }
   EXPECT_EQ(net.Read(1), Texts());
   EXPECT_EQ(net.Read(2), (Texts{"sent before"}));
+}
+
+TEST(Wires, ABreakLosesUnreadFramesAndOpensTheWindow) {
+  Net net(10);
+  net.Send(0, 1, "unread");
+  net.Send(0, 1, "held, 1234");
+  net.RunUntil(1s);
+  net.wires.Disconnect(1);
+  net.wires.Connect(1);
+  EXPECT_FALSE(net.wires.HasUnread(1));
+  net.Send(0, 1, "new");
+  EXPECT_EQ(net.wires.HeldBytes(0, 1), 0U);
+  net.RunUntil(2s);
+  EXPECT_EQ(net.Read(1), Texts{"new"});
 }
 
 TEST(Wires, AClientHasNoWindowAndHearsOfEachFrameAtOnce) {
@@ -241,8 +286,12 @@ TEST(Wires, AClientHasNoWindowAndHearsOfEachFrameAtOnce) {
 
 TEST(Wires, AnAddressThatNobodyHasTakesNothing) {
   Net net;
-  net.Send(0, net.addresses.IndexOf(77), "x");
-  net.Send(0, net.addresses.IndexOf(kFirstClient), "x");
+  constexpr PeerId kMin = std::numeric_limits<PeerId>::min();
+  constexpr PeerId kMax = std::numeric_limits<PeerId>::max();
+  for (const PeerId id : {-1, 3, 4, 999, kFirstClient, kFirstClient + 1, kMin, kMax - 1, kMax}) {
+    net.Send(0, net.addresses.IndexOf(id), "x");
+    net.wires.Release(0, net.addresses.IndexOf(id), net.last_id);
+  }
   EXPECT_TRUE(net.RunUntil(1s).empty());
 }
 
@@ -250,8 +299,8 @@ TEST(Wires, AnAddressThatNobodyHasTakesNothing) {
 
 TEST(Wires, ACutLosesOneDirectionAndOpensTheWindow) {
   Net net(1);
+  net.Send(0, 1, "lost");  // on the wire when the cut begins
   net.Fault({faults::CutFault({0}, {1})});
-  net.Send(0, 1, "lost");
   net.Send(0, 1, "lost, too");
   net.Send(1, 0, "heard");
   net.RunUntil(1s);

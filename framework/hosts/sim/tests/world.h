@@ -97,7 +97,6 @@ class World : public Observer {
     Time at;
     std::vector<std::pair<PeerId, std::string>> frames;
     std::vector<IoCompletion> completions;
-    std::vector<std::size_t> held_bytes;
   };
   struct Leaving {
     PeerId replica;
@@ -158,7 +157,7 @@ class World : public Observer {
   }
 
   void OnStep(PeerId replica, const StepInput& input, const StepOutput&) override {
-    Step step{replica, input.now, {}, input.completions, input.held_bytes};
+    Step step{replica, input.now, {}, input.completions};
     for (const FrameArrival& frame : input.frames)
       step.frames.emplace_back(frame.from, *frame.bytes);
     steps.push_back(std::move(step));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <numeric>
 #include <sstream>
 #include <utility>
@@ -30,12 +29,7 @@ KvOperation NoAnswer(int client, const std::string& words, int begin) {
 SearchProblem ProblemOf(const KvHistory& history) {
   SearchProblem problem;
   for (const KvOperation& operation : history) {
-    if (operation.answer) {
-      problem.completed.push_back(
-          {operation.begin, operation.answer->at, &operation.command, &operation.answer->reply});
-    } else if (!operation.command.IsRead()) {
-      problem.pending.push_back({operation.begin, &operation.command});
-    }
+    if (operation.answer || !operation.command.IsRead()) problem.Add(operation);
   }
   return problem;
 }

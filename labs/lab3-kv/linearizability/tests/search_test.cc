@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "histories.h"
 #include "linearizability/partial_store.h"
@@ -232,21 +231,16 @@ class Exhaustive {
 
 // The history with about half of its operations loose.
 SearchProblem HalfLoose(const KvHistory& history, RandomStream& random) {
-  KvHistory kept;
   SearchProblem problem;
   for (const KvOperation& operation : history) {
-    const bool is_loose = random.Below(2) == 0;
-    const bool has_ended = operation.answer.has_value();
-    const Reply* reply = has_ended ? &operation.answer->reply : nullptr;
-    const Time end = has_ended ? operation.answer->at : kNever;
-    if (is_loose) {
-      for (const Effect& effect : EffectsOf(operation.command, reply)) {
-        problem.loose.push_back({operation.begin, end, effect});
-      }
-    } else if (has_ended) {
-      problem.completed.push_back({operation.begin, end, &operation.command, reply});
-    } else if (!operation.command.IsRead()) {
-      problem.pending.push_back({operation.begin, &operation.command});
+    const std::optional<KvAnswer>& answer = operation.answer;
+    if (random.Below(2) != 0) {
+      if (answer || !operation.command.IsRead()) problem.Add(operation);
+      continue;
+    }
+    const Time end = answer ? answer->at : kNever;
+    for (const Effect& effect : EffectsOf(operation.command, answer ? &answer->reply : nullptr)) {
+      problem.loose.push_back({operation.begin, end, effect});
     }
   }
   return problem;

@@ -1,12 +1,13 @@
 // A replica that uses all of its host and is deterministic.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <string>
 
+#include "depfast/host/service.h"
+#include "depfast/rpc.h"
+#include "depfast/runtime.h"
 #include "depfast/storage.h"
-#include "trouble.h"
+#include "support/echo.h"
 
 namespace depfast::sealed_tests {
 
