@@ -108,9 +108,10 @@ constexpr const Preset* FindPreset(std::string_view name) {
 
 // The strength of a preset that the program names in its source: a wrong name does not compile.
 consteval Strength PresetStrength(std::string_view name) {
-  const Preset* preset = FindPreset(name);
-  if (preset == nullptr) throw "no such preset";
-  return preset->strength;
+  for (const Preset& preset : kPresets) {
+    if (preset.name == name) return preset.strength;
+  }
+  throw "no such preset";
 }
 
 }  // namespace depfast::faults

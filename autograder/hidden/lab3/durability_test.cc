@@ -1,8 +1,10 @@
 // Hidden tests: restarts and snapshots.
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
+#include "kv_errors.h"
 #include "kv_world.h"
 #include "testkit/environment.h"
 
@@ -58,6 +60,27 @@ GRADED_TEST(
   world.cluster.Restart(other);
   EXPECT_EQ(world.Do("MGET a b gone"), Reply::Array({"2", "3", std::nullopt}));
   EXPECT_EQ(world.Do({"EXISTS", std::string("\0\xff", 2), "gone", "big"}), Reply::Integer(2));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The leader still reaches its followers, and hears nothing from them: it loses its term while they
+// commit its command.
+GRADED_TEST(KvDurability, ARefusedCommandIsNeverExecuted, "kv", 2,
+            "A command that a replica refuses with TRYAGAIN is never executed by that attempt.") {
+  KvWorld world({.replicas = 3, .seed = 762});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  ASSERT_EQ(world.Do("SET x old"), Reply::Ok());
+  world.cluster.Begin(faults::CutFault(world.Others(leader), {leader}));
+  KvClient patient(world.cluster.simulator(), {.answer_timeout = 5s});
+  std::optional<KvOutcome> outcome;
+  patient.Ask(leader, Words("SET x new"), [&](const KvOutcome& ended) { outcome = ended; });
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return outcome.has_value(); }, 6s));
+  world.cluster.Heal();
+  ASSERT_NE(world.WaitForProposer(), kNobody);
+  if (outcome->is_known() && HasCode(*outcome->reply, "TRYAGAIN")) {
+    EXPECT_EQ(world.Do("GET x"), Reply::String("old"));
+  }
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
