@@ -114,7 +114,7 @@ GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "kv", 4,
             "Under random faults the clients' history of five replicas is linearizable.") {
   for (std::uint64_t seed = 1; seed <= 10 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
-    Swarm(5, 810 + seed);
+    Swarm(5, 790 + seed);
   }
 }
 
