@@ -30,7 +30,7 @@ class Client {
   // its own.
   template <typename Request>
   void Call(PeerId replica, const Request& request, Duration timeout,
-            std::function<void(std::optional<typename Request::Reply>)> done,
+            std::function<void(const std::optional<typename Request::Reply>&)> done,
             std::optional<Dependency> dependency = std::nullopt) {
     using Reply = typename Request::Reply;
     const CallId call = ++last_call_;

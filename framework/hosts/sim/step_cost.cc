@@ -23,8 +23,9 @@ std::int64_t ConnectionsWritten(PeerId self, const StepOutput& output) {
 Duration StepCost(const Profile& profile, PeerId self, const StepInput& input,
                   const StepOutput& output, std::int64_t bursts, std::size_t memory_bytes) {
   const CpuModel& cpu = profile.cpu;
-  Duration cost =
-      cpu.per_step + cpu.per_burst * bursts + cpu.per_write * ConnectionsWritten(self, output);
+  Duration cost = cpu.per_step + cpu.per_burst * bursts;
+  // Only calibrated profiles charge for connections, and every step would pay for the count.
+  if (cpu.per_write > Duration::zero()) cost += cpu.per_write * ConnectionsWritten(self, output);
   std::int64_t bytes = 0;
   const auto charge = [&](PeerId peer, const Bytes& frame) {
     cost += peer < kFirstClient ? cpu.per_frame : cpu.per_client_frame;
