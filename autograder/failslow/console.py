@@ -5,6 +5,7 @@ Without a terminal, one line per finished stage replaces a progress bar.
 """
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,10 @@ WIDTH_WITHOUT_TERMINAL = 110
 
 Advance = Callable[[int, int, str], None]
 """Called with (done, total, the current job)."""
+
+
+_shown = threading.Lock()
+"""Held by the stage that is shown."""
 
 
 def stdout() -> Console:
@@ -53,7 +58,20 @@ def note(message: str) -> None:
 
 @contextmanager
 def progress(title: str) -> Iterator[Advance]:
-    """A progress bar for one stage of work; prints one line when the stage succeeds."""
+    """A progress bar for one stage of work; prints one line when the stage succeeds. Nothing is
+    shown of a stage inside another, or beside it: a terminal has room for one bar."""
+    if not _shown.acquire(blocking=False):
+        yield lambda done, total, now: None
+        return
+    try:
+        with _bar(title) as advance:
+            yield advance
+    finally:
+        _shown.release()
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Advance]:
     console = stderr()
     started = time.monotonic()
     total_seen = 0

@@ -46,7 +46,8 @@ STEPS = (
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
     Step(ASAN, suites.build("asan", cmake.CHECKS)),
-    Step("C++ tests, sanitized", suites.ctest("asan"), needs=ASAN),
+    # The matrix has run the suites of the labs.
+    Step("C++ tests, sanitized", suites.ctest("asan", without="sim."), needs=ASAN),
 )
 # --8<-- [end:steps]
 

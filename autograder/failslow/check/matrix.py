@@ -39,7 +39,7 @@ VARIANTS = (
     Variant("release"),
     Variant("release, again"),
     Variant("sealed", sealed=True),
-    Variant("debug", preset="debug"),
+    Variant("sanitized", preset="asan"),
     Variant("clang", preset="clang"),
     Variant("malloc fill 85", malloc_perturb=85),
     Variant("sealed, malloc fill 170", sealed=True, malloc_perturb=170),
@@ -62,7 +62,7 @@ class _Job:
 def run(context: Context) -> Counts:
     labs = load_labs(context.kit)
     suites = [(lab.id, suite) for lab in labs.by_id.values() for suite in lab.suites]
-    for preset in ("debug", "clang"):
+    for preset in ("asan", "clang"):
         cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in suites])
     counts = Counts()
     variants = list(VARIANTS)

@@ -1,21 +1,18 @@
 """Do the tests still test? Every mutant is graded by the tests that it names, and the public
 tests."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from failslow import console, gtest, parallel
 from failslow.check.step import Context, Counts
-from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.grading import Grade, Scope, TestRow, grade
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
 from failslow.labs import Labs, load_labs
 from failslow.mutants import ALL, DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
-from failslow.recipe import load_recipe
 from failslow.submission import collect
 
 MUTANT_SEEDS = 3
@@ -43,30 +40,34 @@ class Judged:
 def run(context: Context) -> Counts:
     """Every mutant fails its `caught_by` and passes its `passes`. Every hidden test catches one."""
     counts = Counts()
-    judged = list(judge_all(context))
+    judged = judge_all(context)
     for each in judged:
         counts.add(each.counts)
     counts.add(every_hidden_test_catches(all_tests(context.kit), judged))
     return counts
 
 
-def judge_all(context: Context) -> Iterator[Judged]:
-    """One after the other, by name; CannotDo if there is none."""
+def judge_all(context: Context) -> list[Judged]:
+    """By name; CannotDo if there is none."""
     labs = load_labs(context.kit)
     tests = all_tests(context.kit)
     found = [in_full(mutant, tests) for mutant in load_mutants(context.kit)]
     if not found:
         raise CannotDo("there is no mutant")
-    _build_side_by_side(context, labs, found)
-    for mutant in found:
-        try:
-            with materialised(context.kit, labs, mutant) as tree:
-                submission = collect(context.kit, labs, tree, mutant.lab)
-                graded = grade(context.kit, labs, submission, scope_of(mutant, context.full))
-            yield judge(mutant, graded)
-        except CannotDo as error:
-            problem = f"mutant {mutant.name}: {error}\n{error.detail}".rstrip()
-            yield Judged(mutant, Verdict.NOT_GRADED, (), Counts(problems=[problem]))
+    # Side by side: most mutants fail one test, and a second core would wait for it.
+    with console.progress("Grading the mutants") as advance:
+        return parallel.run_all(found, lambda mutant: _graded(context, labs, mutant), advance)
+
+
+def _graded(context: Context, labs: Labs, mutant: Mutant) -> Judged:
+    try:
+        with materialised(context.kit, labs, mutant) as tree:
+            submission = collect(context.kit, labs, tree, mutant.lab)
+            graded = grade(context.kit, labs, submission, scope_of(mutant, context.full))
+        return judge(mutant, graded)
+    except CannotDo as error:
+        problem = f"mutant {mutant.name}: {error}\n{error.detail}".rstrip()
+        return Judged(mutant, Verdict.NOT_GRADED, (), Counts(problems=[problem]))
 
 
 def all_tests(kit: Kit) -> dict[str, list[GradedTest]]:
@@ -97,21 +98,6 @@ def every_hidden_test_catches(
     for test in [test for of_lab in tests.values() for test in of_lab if test.hidden]:
         counts.expect(test.name in catching, f"no mutant is caught by {test.name}")
     return counts
-
-
-def _build_side_by_side(context: Context, labs: Labs, found: Sequence[Mutant]) -> None:
-    """Compilation takes most of the time: one mutant per core. A mutant that does not compile or
-    apply is reported when it is graded."""
-    recipe = load_recipe(context.kit)
-
-    def build(mutant: Mutant) -> None:
-        with suppress(CannotDo), materialised(context.kit, labs, mutant) as tree:
-            submission = collect(context.kit, labs, tree, mutant.lab)
-            targets = [recipe.replica(lab) for lab in submission.labs]
-            build_submission(context.kit, labs, submission, recipe, targets, alone=False)
-
-    with console.progress("Compiling the mutants") as advance:
-        parallel.run_all(found, build, advance)
 
 
 def scope_of(mutant: Mutant, full: bool) -> Scope:

@@ -23,7 +23,7 @@ FAILED_WIDTH = 22
 def run(context: Context, as_json: bool) -> int:
     """0 when every mutant is caught and every hidden test catches one, 1 otherwise."""
     cmake.build(context.kit, targets=[cmake.GRADING])
-    judged = list(mutants.judge_all(context))
+    judged = mutants.judge_all(context)
     idle = mutants.every_hidden_test_catches(mutants.all_tests(context.kit), judged)
     if as_json:
         print(json.dumps(document(judged, idle.problems), indent=1))

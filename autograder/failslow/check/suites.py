@@ -23,13 +23,14 @@ def build(preset: str, *targets: str) -> Callable[[Context], Counts]:
     return run
 
 
-def ctest(preset: str) -> Callable[[Context], Counts]:
-    """A step that runs every C++ test of a preset."""
+def ctest(preset: str, without: str | None = None) -> Callable[[Context], Counts]:
+    """A step that runs every C++ test of a preset, but those whose name begins so."""
 
     def run(context: Context) -> Counts:
         report = context.scratch / f"ctest-{preset}.xml"
         argv = ["ctest", "--test-dir", str(context.kit.preset(preset)), "--output-on-failure"]
         argv += ["--no-tests=error", f"-j{parallel.workers()}", "--output-junit", str(report)]
+        argv += ["--exclude-regex", f"^{re.escape(without)}"] if without else []
         lines = process.lines(argv, cwd=context.kit.root)
         with console.progress(f"Testing ({preset})") as advance, closing(lines):
             for item in lines:
