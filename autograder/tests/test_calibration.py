@@ -106,7 +106,7 @@ def test_large_and_small_samples_count_alike() -> None:
     assert found.error > 0.1
 
 
-def test_what_never_happened_costs_nothing() -> None:
+def test_an_unused_cost_is_zero() -> None:
     found = fit.explain([{"a": 1.0, "never": 0.0}], [5.0], ["a", "never"])
     assert found.costs == pytest.approx({"a": 5.0, "never": 0.0})
 

@@ -19,7 +19,7 @@ from running import Cluster, Expect
         (["--port", "0"], "0 is not a port"),
     ],
 )
-def test_what_does_not_fit_the_data_is_refused(
+def test_arguments_that_do_not_fit_the_data_are_refused(
     cluster: Cluster, arguments: list[str], complaint: str
 ) -> None:
     cluster.up()

@@ -80,7 +80,7 @@ def test_a_hidden_test_is_not_named() -> None:
     )
 
 
-def test_what_is_not_given_need_not_hold() -> None:
+def test_a_needed_test_out_of_scope_need_not_pass() -> None:
     runner = Runner()
     gates.run(CHAIN, [OTHER], runner)
     assert runner.ran == {"B.Other"}

@@ -167,7 +167,7 @@ def test_an_interrupt_ends_children_and_writes_nothing(grader: Grader, kit: Kit)
     assert sys.exc_info() == (None, None, None)
 
 
-def test_what_follows_from_a_failure_is_skipped_and_says_so(grader: Grader, kit: Kit) -> None:
+def test_tests_that_need_a_failed_test_are_skipped_and_say_so(grader: Grader, kit: Kit) -> None:
     path = kit.labs / "lab2-raft" / "lab.yaml"
     points = "title: Slow followers, points: 100"
     path.write_text(path.read_text().replace(points, f"{points}, needs: [Raft.Elects]"))

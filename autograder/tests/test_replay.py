@@ -49,7 +49,7 @@ def test_a_message_is_followed_to_its_end(path: Path) -> None:
     assert world.end == 40_000
 
 
-def test_what_has_no_name_has_a_number(path: Path) -> None:
+def test_a_method_without_a_name_has_a_number(path: Path) -> None:
     made = Recording()
     made.send(1, 0, 1, method=9, kind="error")
     made.send(2, 0, 1, kind="malformed")

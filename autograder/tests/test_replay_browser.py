@@ -189,7 +189,7 @@ def test_the_table_lists_what_is_in_view_and_takes_keys(opened: browser.Tab) -> 
     assert opened.evaluate("document.querySelectorAll('tr.is-selected').length") == 1
 
 
-def test_what_went_wrong_is_told_as_text(opened: browser.Tab) -> None:
+def test_the_failure_is_told_as_text(opened: browser.Tab) -> None:
     assert opened.evaluate("document.querySelector('#failures pre').innerText") == FAILURE
 
 

@@ -132,7 +132,7 @@ TEST(Dump, MayBeAskedForFromACoroutine) {
 
 // --- sanitizers ---
 
-TEST(LeaksDeathTest, WhatOnlyASuspendedStackHoldsIsNotLeaked) {
+TEST(LeaksDeathTest, MemoryHeldByASuspendedStackIsNotLeaked) {
   // The leak checker must know the coroutines' stacks. Otherwise it reports every object that a
   // waiting coroutine holds when the process exits. (Without a leak checker: trivially true.)
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";

@@ -137,7 +137,7 @@ TEST(Frame, LongerEncodingsThanNeededAreRead) {
   }
 }
 
-TEST(Frame, WhatIsNotAnUnsignedIntegerIsRefusedInEveryField) {
+TEST(Frame, AFieldThatIsNoUnsignedIntegerIsRefused) {
   for (int first = 0x80; first <= 0xff; ++first) {
     if (first >= 0xcc && first <= 0xcf) continue;
     for (std::size_t field = 0; field < 6; ++field) {

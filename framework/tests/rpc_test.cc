@@ -177,7 +177,7 @@ TEST_F(RpcTest, TheEndOfAReplicaIsNotARejection) {
   EXPECT_TRUE(node(1).sent.empty()) << "a stopped replica answered";
 }
 
-TEST_F(RpcTest, WhatIsNotAStandardExceptionStillEscapes) {
+TEST_F(RpcTest, ANonStandardExceptionStillEscapes) {
   node(1).rpc().Handle<Echo>([](PeerId, const Echo&) -> TextReply { throw 1; });
   Call(1, Echo{"x"});
   Carry(0, 1);

@@ -122,6 +122,8 @@ def row_of(
     replica_core, client_core = (clocks.busy_share(first, last, core) for core in clocks.CORES)
     shares = clocks.shares(first, last)
     ours = sum(loop + disk for loop, disk in shares.values())
+    if ours <= 0:
+        raise CannotDo("the replicas used no processor time")
     return Row(
         workload,
         puts_per_second=achieved.puts_per_second,

@@ -1,5 +1,5 @@
 // WaitingLine: admits a limited number at a time. The others wait and are admitted in the order in
-// which they came. While one is inside that came with `alone`, nobody else is admitted.
+// which they came. After a client that entered `alone`, nobody is admitted until it leaves.
 #pragma once
 
 #include <algorithm>
@@ -10,33 +10,33 @@
 
 namespace depfast::sim {
 
-template <typename Who>
+template <typename Client>
 class WaitingLine {
  public:
   // Requires: places >= 1.
   explicit WaitingLine(std::size_t places) : places_(places) { assert(places >= 1); }
 
-  // Returns true if `who` is inside now; otherwise it waits. Requires: it is neither inside nor
-  // waiting.
-  bool Enter(const Who& who, bool alone = false) {
-    assert(!Holds(inside_, who) && !Holds(waiting_, who));
+  // Returns true if `client` is inside now; otherwise it waits. `alone`: it may join those inside,
+  // but nobody joins it. Requires: the client is neither inside nor waiting.
+  bool Enter(const Client& client, bool alone = false) {
+    assert(!Holds(inside_, client) && !Holds(waiting_, client));
     const bool admitted = waiting_.empty() && HasRoom();
     if (admitted) {
-      inside_.push_back({who, alone});
+      inside_.push_back({client, alone});
     } else {
-      waiting_.push_back({who, alone});
+      waiting_.push_back({client, alone});
     }
     return admitted;
   }
 
-  // `who` stops waiting or comes out; nothing happens if it is neither waiting nor inside. Returns
+  // `client` stops waiting or comes out; nothing happens if it is neither waiting nor inside. Returns
   // all that are admitted now.
-  std::vector<Who> Leave(const Who& who) {
-    std::vector<Who> admitted;
-    std::erase_if(waiting_, [&](const Entry& entry) { return entry.who == who; });
-    std::erase_if(inside_, [&](const Entry& entry) { return entry.who == who; });
+  std::vector<Client> Leave(const Client& client) {
+    std::vector<Client> admitted;
+    std::erase_if(waiting_, [&](const Entry& entry) { return entry.client == client; });
+    std::erase_if(inside_, [&](const Entry& entry) { return entry.client == client; });
     while (!waiting_.empty() && HasRoom()) {
-      admitted.push_back(waiting_.front().who);
+      admitted.push_back(waiting_.front().client);
       inside_.push_back(waiting_.front());
       waiting_.pop_front();
     }
@@ -45,7 +45,7 @@ class WaitingLine {
 
  private:
   struct Entry {
-    Who who;
+    Client client;
     bool alone;
   };
 
@@ -56,9 +56,9 @@ class WaitingLine {
   }
 
   template <typename List>
-  static bool Holds(const List& list, const Who& who) {
+  static bool Holds(const List& list, const Client& client) {
     return std::any_of(list.begin(), list.end(),
-                       [&](const Entry& entry) { return entry.who == who; });
+                       [&](const Entry& entry) { return entry.client == client; });
   }
 
   std::size_t places_;

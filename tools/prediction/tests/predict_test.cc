@@ -145,7 +145,7 @@ TEST_F(ClientCoreTest, ATurnTakesAllThatIsThere) {
   EXPECT_FALSE(all_ok_) << "failures are handed out, too";
 }
 
-TEST_F(ClientCoreTest, WhatAnEndStartsIsSentInTheSameTurn) {
+TEST_F(ClientCoreTest, ACommandStartedByAnAnswerIsSentInTheSameTurn) {
   Time again{0};
   simulator_.At(1ms, [&] {
     operation_([&](bool) {

@@ -210,7 +210,7 @@ TEST_F(DiskTest, OperationsTakeEffectAndCompleteInOrder) {
   EXPECT_EQ(*done[4].data, "one three");
 }
 
-TEST_F(DiskTest, WhatIsQueuedDuringASyncSharesTheNextOne) {
+TEST_F(DiskTest, RequestsQueuedDuringASyncShareTheNextOne) {
   HoldSyncs(true);
   disk->Submit(Append(1, "log", "first"));
   disk->Flush();
@@ -331,7 +331,7 @@ TEST_F(DiskTest, AFailedDirectorySyncIsRemembered) {
   EXPECT_EQ(Do({Append(2, "log", "b")}), std::vector<int>{EIO});
 }
 
-TEST_F(DiskTest, WhatAnEarlierLifeLeftIsSyncedBeforeItIsRead) {
+TEST_F(DiskTest, DataOfAnEarlierLifeIsSyncedBeforeItIsRead) {
   control.contents["log"] = "written, not synced, killed";
   Do({Operation(1, Kind::kRead, "log")});
   const std::lock_guard lock(control.mutex);

@@ -55,7 +55,7 @@ class DiskTest : public testing::Test {
   Duration took_{0};
 };
 
-TEST_F(DiskTest, WhatIsQueuedGoesInOneBatchInOrder) {
+TEST_F(DiskTest, QueuedRequestsGoInOneBatchInOrder) {
   EXPECT_TRUE(disk_.idle());
   EXPECT_FALSE(disk_.has_work());
   Append("log", "aa", true);

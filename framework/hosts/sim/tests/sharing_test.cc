@@ -177,7 +177,7 @@ TEST(SharedCore, IsFreeWhenTheReplicaDiesThatRunsOnIt) {
   EXPECT_EQ(TimesOf(world, 2), (Times{14us}));
 }
 
-TEST(SharedCore, WhoDiesWhileWaitingIsPassedOver) {
+TEST(SharedCore, AThreadThatDiesWhileWaitingIsPassedOver) {
   World world(Idle, 3, Exact(), 1, OneCore({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(4us);
@@ -442,7 +442,7 @@ TEST(SharedDisk, IsFreeWhenTheReplicaDiesWhoseBatchItMoves) {
   EXPECT_EQ(TimesOf(world, 2).at(1), 100us + 2 * 520us);
 }
 
-TEST(SharedDisk, WhoDiesWhileWaitingForItIsPassedOver) {
+TEST(SharedDisk, AReplicaThatDiesWhileWaitingIsPassedOver) {
   World world(WriteFirst, 3, Exact(), 1, OneDisk({0, 1, 2}));
   world.sim.Start();
   world.sim.RunUntil(100us);

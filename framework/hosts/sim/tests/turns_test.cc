@@ -36,7 +36,7 @@ TEST(WaitingLine, HasSoManyPlaces) {
   EXPECT_FALSE(line.Enter(5)) << "and only one";
 }
 
-TEST(WaitingLine, WhoWantsToBeAloneIsNotJoined) {
+TEST(WaitingLine, ALoneClientIsNotJoined) {
   WaitingLine<int> line(3);
   EXPECT_TRUE(line.Enter(1));
   EXPECT_TRUE(line.Enter(2, /*alone=*/true)) << "it may join";
@@ -49,7 +49,7 @@ TEST(WaitingLine, WhoWantsToBeAloneIsNotJoined) {
   EXPECT_EQ(line.Leave(4), Those{5});
 }
 
-TEST(WaitingLine, WhoGivesUpWaitingLeavesNoGap) {
+TEST(WaitingLine, AClientThatGivesUpLeavesNoGap) {
   WaitingLine<int> line(1);
   line.Enter(1);
   line.Enter(2);

@@ -152,7 +152,7 @@ TEST(Wires, JitterVariesLatencyWithinItsSpread) {
 
 // ---- windows ----
 
-TEST(Wires, WhatTheWindowDoesNotTakeIsHeldUntilTheReceiverReads) {
+TEST(Wires, FramesBeyondTheWindowAreHeldUntilTheReceiverReads) {
   Net net(100);
   for (const char c : {'a', 'b', 'c'}) net.Send(0, 1, std::string(60, c));
   EXPECT_EQ(net.wires.HeldBytes(0, 1), 120U);

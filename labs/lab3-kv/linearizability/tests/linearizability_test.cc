@@ -69,7 +69,7 @@ TEST(CheckLinearizability, ExplainsALostUpdateFromTheSearch) {
             "  left out: 1 operation that cannot explain it, whenever it took effect\n");
 }
 
-TEST(CheckLinearizability, WhatEndsAfterTheMarkedOneIsDrawnWithoutItsReply) {
+TEST(CheckLinearizability, ALaterOperationIsDrawnWithoutItsReply) {
   const LinearizabilityResult result = CheckLinearizability(
       {Done(1, "APPEND x b", 0, 9, Reply::Integer(1)), NoAnswer(2, "APPEND x c", 1),
        Done(3, "GET x", 3, 4, Reply::String("z")), Done(3, "GET x", 5, 6, Reply::String("z"))},

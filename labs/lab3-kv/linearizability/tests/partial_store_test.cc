@@ -22,7 +22,7 @@ std::string Effects(const std::string& words, const std::optional<Reply>& reply 
   return text;
 }
 
-TEST(EffectsOf, WhatTheReplyTells) {
+TEST(EffectsOf, TheReplyTellsTheEffect) {
   EXPECT_EQ(Effects("SET x 1", Reply::Ok()), "x=1");
   EXPECT_EQ(Effects("GETSET x 1", Reply::Nil()), "x=1");
   EXPECT_EQ(Effects("MSET x 1 y 2", Reply::Ok()), "x=1 y=2");

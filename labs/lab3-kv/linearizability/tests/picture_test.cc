@@ -22,7 +22,7 @@ TEST(DrawOperations, ShowsWhatOverlaps) {
             "    25.000   27.000       2  GET x           |-|  \"v6\"  <--\n");
 }
 
-TEST(DrawOperations, WhatHasNoEndIsOpen) {
+TEST(DrawOperations, AnOperationWithoutAnEndIsOpen) {
   const KvHistory history = {NoAnswer(1, "SET x a", 0), Done(2, "INCR x", 1, 9, Reply::Integer(1)),
                              Done(3, "GET x", 2, 3, Reply::String("b"))};
   EXPECT_EQ(DrawOperations(history, {0, 1, 2}, 2, 3ms),

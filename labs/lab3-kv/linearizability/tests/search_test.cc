@@ -155,7 +155,7 @@ TEST(Search, ALongHistoryTakesStepsInProportion) {
 
 // ---- loose effects ----
 
-TEST(Search, WhatAReadLearnsOfAnUnknownKeyIsNotForcedOnOthers) {
+TEST(Search, AReadOfAnUnknownKeyForcesNoValueOnOthers) {
   const KvHistory history = {
       Done(1, "STRLEN x", 1, 2, Reply::Integer(1)), Done(2, "GET x", 3, 7, Reply::String("1")),
       Done(3, "GET x", 3, 8, Reply::String("2")), Done(4, "SET x 1", 3, 9, Reply::Ok())};

@@ -50,7 +50,7 @@ TEST(FindWindow, AValueFromNowhereStandsAlone) {
       {2}, 2);
 }
 
-TEST(FindWindow, WhatCameLongBeforeIsLeftOut) {
+TEST(FindWindow, OperationsLongBeforeAreLeftOut) {
   KvHistory history;
   for (int i = 1; i <= 50; ++i) {
     history.push_back(Done(1, "INCR x", 2 * i, 2 * i + 1, Reply::Integer(i)));
@@ -59,7 +59,7 @@ TEST(FindWindow, WhatCameLongBeforeIsLeftOut) {
   ExpectWindow(history, {49, 50}, 50);
 }
 
-TEST(FindWindow, WhatComesLaterIsLeftOut) {
+TEST(FindWindow, LaterOperationsAreLeftOut) {
   ExpectWindow(
       {Done(1, "INCR x", 0, 1, Reply::Integer(1)), Done(2, "INCR x", 2, 3, Reply::Integer(1)),
        Done(3, "INCR x", 4, 5, Reply::Integer(1)), Done(3, "DEL x", 6, 7, Reply::Integer(1))},

@@ -75,7 +75,7 @@ TEST(Zones, AReadBeforeItsWrite) {
                  "read before it was written: the marked read of \"a\" ended before the SET began");
 }
 
-TEST(Zones, WhatEndsAtAMomentOverlapsWhatBeginsThen) {
+TEST(Zones, AnEndAndABeginAtOneMomentOverlap) {
   ExpectLinearizable({Get("a", 0, 2), Set("a", 2, 3)});
   ExpectLinearizable({Set("a", 0, 1), Set("b", 1, 2), Get("a", 3, 4)});
   ExpectLinearizable({Set("a", 0, 1), Set("b", 2, 3), Get("a", 3, 4)});
