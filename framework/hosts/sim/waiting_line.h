@@ -29,8 +29,8 @@ class WaitingLine {
     return admitted;
   }
 
-  // `client` stops waiting or comes out; nothing happens if it is neither waiting nor inside. Returns
-  // all that are admitted now.
+  // `client` stops waiting or comes out; nothing happens if it is neither waiting nor inside.
+  // Returns all that are admitted now.
   std::vector<Client> Leave(const Client& client) {
     std::vector<Client> admitted;
     std::erase_if(waiting_, [&](const Entry& entry) { return entry.client == client; });
