@@ -20,7 +20,8 @@ std::string Hexadecimal(std::uint64_t number) {
 json ToJson(PeerId replica, const WaitRow& row) {
   return {{"replica", replica},   {"coroutine", row.coroutine}, {"event", row.event},
           {"needed", row.needed}, {"total", row.total},         {"peers", row.peers},
-          {"count", row.count},   {"total_ns", row.total_ns},   {"max_ns", row.max_ns}};
+          {"count", row.count},   {"total_ns", row.total_ns},   {"max_ns", row.max_ns},
+          {"has_dependency", row.has_dependency},               {"path_ns", row.path_ns}};
 }
 
 }  // namespace

@@ -44,6 +44,9 @@ class Listener : public RuntimeProbe {
   void OnStrayReply(const Runtime&, PeerId from, CallId) override {
     log.push_back("stray reply of " + std::to_string(from));
   }
+  void OnAnswer(const Runtime&, PeerId peer, const Dependency& dependency) override {
+    log.push_back("answer to " + std::to_string(peer) + " for " + std::to_string(dependency.id));
+  }
   void OnWait(const Runtime& runtime, const Task& task, const Event& event) override {
     log.push_back("wait " + Of(task) + ": " + event.Label() + At(runtime));
   }
@@ -198,6 +201,16 @@ TEST(Probes, AllHearInTheirOrder) {
   replica.Spawn("a", [] {});
   replica.Spawn("b", [] {});
   EXPECT_EQ(log, (Log{"1 a", "2 a", "1 b", "2 b"}));
+}
+
+TEST_F(ProbeTest, HearsOfAnswersAndTheirDependencies) {
+  ServeEcho(runtime().rpc());
+  const FrameHeader echo{FrameKind::kRequest, Echo::kMethod, 1, Dependency::Client(7)};
+  Deliver(kFirstClient, EncodeFrame(echo, Echo{"heard?"}));
+  const FrameHeader unknown{FrameKind::kRequest, Echo::kMethod + 1, 2, Dependency::Client(8)};
+  Deliver(kFirstClient + 1, EncodeFrame(unknown, Echo{}));
+  EXPECT_EQ(heard_.log, (Log{"answer to 1000 for 7", "answer to 1001 for 8"}))
+      << "an error is an answer";
 }
 
 TEST_F(ProbeTest, ATaskCarriesItsDependency) {

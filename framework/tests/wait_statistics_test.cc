@@ -84,8 +84,52 @@ TEST_F(WaitStatisticsTest, NameThePeersOfAWait) {
   EXPECT_EQ(rows[1].total_ns, 5'000'000);
 }
 
+// Works for a client's request: waits before the answer, during it, and after it.
+TEST_F(WaitStatisticsTest, AWaitIsOnAClientsPathUntilTheAnswer) {
+  std::optional<Responder<TextReply>> answer;
+  replica_.In([&] {
+    replica_.runtime.rpc().HandleInline<Echo>(
+        [&](const Echo&, const Responder<TextReply>& responder) { answer = responder; });
+  });
+  const FrameHeader header{FrameKind::kRequest, Echo::kMethod, 1, Dependency::Client(7)};
+  replica_.runtime.DeliverFrame(kFirstClient, EncodeFrame(header, Echo{}));
+  replica_.Spawn("works", [&] {
+    replica_.runtime.set_dependency(Dependency::Client(7));
+    replica_.runtime.Sleep(4ms);
+    replica_.runtime.Sleep(4ms);
+    replica_.runtime.Sleep(4ms);
+  });
+  replica_.Run();
+  replica_.Advance(5ms);
+  EXPECT_EQ(Rows().front().path_ns, 5'000'000) << "of the wait that has not ended, the part so far";
+  replica_.In([&] { answer->Send({}); });
+  replica_.Advance(10ms);
+  const WaitRow row = Rows().front();
+  EXPECT_EQ(row.total_ns, 12'000'000);
+  EXPECT_EQ(row.path_ns, 5'000'000);
+}
+
+TEST_F(WaitStatisticsTest, OnlyWaitsForAClientAreOnItsPath) {
+  replica_.Spawn("repairs", [&] { replica_.runtime.Sleep(4ms); });
+  replica_.Spawn("beats", [&] {
+    replica_.runtime.set_dependency(Dependency::Heartbeat());
+    replica_.runtime.Sleep(3ms);
+  });
+  replica_.Run();
+  replica_.Advance(9ms);
+  const auto rows = Rows();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].path_ns, 0);
+  EXPECT_FALSE(rows[0].has_dependency);
+  EXPECT_EQ(rows[1].path_ns, 0);
+  EXPECT_TRUE(rows[1].has_dependency);
+}
+
 TEST_F(WaitStatisticsTest, AReportHoldsEveryFieldOfTheRows) {
-  replica_.Spawn("asks", [&] { replica_.runtime.rpc().Call(1, Echo{})->Wait(); });
+  replica_.Spawn("asks", [&] {
+    replica_.runtime.set_dependency(Dependency::Client(7));
+    replica_.runtime.rpc().Call(1, Echo{})->Wait();
+  });
   replica_.Run();
   replica_.Advance(3ms);
   const auto read = WaitStatistics::Read(waits_.Report(replica_.runtime));
@@ -100,6 +144,8 @@ TEST_F(WaitStatisticsTest, AReportHoldsEveryFieldOfTheRows) {
   EXPECT_EQ(row.count, 1U);
   EXPECT_EQ(row.total_ns, 3'000'000);
   EXPECT_EQ(row.max_ns, 3'000'000);
+  EXPECT_TRUE(row.has_dependency);
+  EXPECT_EQ(row.path_ns, 3'000'000);
 }
 
 TEST_F(WaitStatisticsTest, AMalformedReportIsRefused) {

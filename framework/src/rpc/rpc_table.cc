@@ -146,14 +146,16 @@ void RpcTable::CountMalformed(PeerId from, const std::string& reason) {
   last_malformed_ = "from " + std::to_string(from) + ": " + reason;
 }
 
-void RpcTable::SendReply(PeerId peer, std::string bytes) {
+void RpcTable::SendAnswer(PeerId peer, const Dependency& dependency, std::string bytes) {
   host_.Send(peer, MakeBytes(std::move(bytes)));
+  runtime_.scheduler().ForEachProbe(
+      [&](RuntimeProbe& probe) { probe.OnAnswer(runtime_, peer, dependency); });
 }
 
 void RpcTable::SendError(PeerId peer, const FrameHeader& request, RpcError error) {
   FrameHeader header = request;
   header.kind = FrameKind::kError;
-  SendReply(peer, EncodeFrame(header, static_cast<std::uint32_t>(error)));
+  SendAnswer(peer, request.dependency, EncodeFrame(header, static_cast<std::uint32_t>(error)));
 }
 
 }  // namespace depfast

@@ -59,6 +59,10 @@ class RuntimeProbe {
   // A reply that no call waits for: it is late, or a duplicate.
   virtual void OnStrayReply(const Runtime& /*runtime*/, PeerId /*from*/, CallId /*call*/) {}
 
+  // A request of `peer`, a replica or a client, is answered. `dependency` is the request's.
+  virtual void OnAnswer(const Runtime& /*runtime*/, PeerId /*peer*/,
+                        const Dependency& /*dependency*/) {}
+
   // A coroutine is suspended until `event` is decided; that wait is over. A Wait that returns at
   // once is not heard.
   virtual void OnWait(const Runtime& /*runtime*/, const Task& /*task*/, const Event& /*event*/) {}

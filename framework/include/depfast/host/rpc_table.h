@@ -46,7 +46,7 @@ class RpcTable {
   template <typename ReplyType>
   void Respond(PeerId peer, FrameHeader header, const ReplyType& reply) {
     header.kind = FrameKind::kReply;
-    SendReply(peer, EncodeFrame(header, reply));
+    SendAnswer(peer, header.dependency, EncodeFrame(header, reply));
   }
 
   const RpcCounters& counters() const { return counters_; }
@@ -85,7 +85,7 @@ class RpcTable {
 
   void Forget(RpcCall& call);  // the reply is no longer expected
   void Decide(RpcCall& call);  // its reply or error is set: tells probes, then waiters
-  void SendReply(PeerId peer, std::string bytes);
+  void SendAnswer(PeerId peer, const Dependency& dependency, std::string bytes);
   void DeliverRequest(PeerId from, const DecodedFrame& frame);
   void DeliverReply(PeerId from, const DecodedFrame& frame);
   void DropStrayReply(PeerId from, CallId call);
