@@ -2,23 +2,46 @@
 
 from dataclasses import replace
 
-from failslow.measurement.binary import Sample, Wait
-from failslow.measurement.explain import Explained, costly_wait, sentence
+from failslow.measurement.binary import Flow, Sample, Wait
+from failslow.measurement.explain import Explained, costly_wait, seen, sentence
 from failslow.measurement.runs import LATENCY, LOW_JITTER, SATURATED
 from test_scoring import BASE, SETTINGS, judged
 
-ALONE = Wait(0, "replicate", "AppendEntries", 1, 1, (2,), 412, 38_000_000_000)
-QUORUM = Wait(0, "commit", "quorum", 2, 3, (), 9, 10**12)
-ALL = Wait(0, "replicate", "quorum", 3, 3, (), 5, 10**10)
-REPAIR = Wait(0, "catch-up", "AppendEntries", 1, 1, (2,), 10, 10**13)
-LINGER = Wait(0, "replicate", "and", 2, 2, (), 400, 10**13)
+
+def wait(
+    coroutine: str,
+    event: str,
+    needed: int = 1,
+    total: int = 1,
+    peers: tuple[int, ...] = (),
+    count: int = 400,
+    total_ns: int = 10**10,
+    background: bool = False,
+    path_ns: int | None = None,
+) -> Wait:
+    """On a client's path all the time, unless something else is said."""
+    path = 0 if background else total_ns if path_ns is None else path_ns
+    return Wait(0, coroutine, event, needed, total, peers, count, total_ns, not background, path)
+
+
+ALONE = wait("replicate", "AppendEntries", 1, 1, (2,), 412, 38_000_000_000)
+QUORUM = wait("commit", "quorum", 2, 3, (1, 2), total_ns=10**12)
+ALL = wait("replicate", "quorum", 3, 3, (1, 2), 5, 10**10)
+REPAIR = wait("catch-up", "AppendEntries", 1, 1, (2,), total_ns=10**13, background=True)
+LINGER = wait("replicate", "and", 2, 2, (1, 2), total_ns=10**13, path_ns=0)
+SLEEP = wait("replicate", "timeout", count=30, total_ns=12 * 10**9)
 
 
 def explained(*waits: Wait, before: tuple[Wait, ...] | None = None) -> Explained:
     """`before`: the waits of the run without the fault; None for the same ones, but short."""
     if before is None:
-        before = tuple(replace(wait, total_ns=wait.count * 1000) for wait in waits)
+        before = tuple(_short(each) for each in waits)
     return Explained(slow=_with(*waits), base=_with(*before))
+
+
+def _short(each: Wait) -> Wait:
+    brief = each.count * 1000
+    return replace(each, total_ns=brief, path_ns=min(each.path_ns, brief))
 
 
 def _with(*waits: Wait) -> Sample:
@@ -39,30 +62,75 @@ def test_waiting_for_all_is_named_as_such() -> None:
     row = judged({(LOW_JITTER, LATENCY, "cpu-slow"): {"mean_ns": 5_000_000}})
     text = sentence(SETTINGS, row, explained(ALL))
     assert "average latency became 5.0 times as long (limit 5 %)" in text
-    assert "waited for every answer of a quorum (3 of 3)" in text
-    named = sentence(SETTINGS, row, explained(replace(ALL, peers=(1, 2))))
-    assert "waited for every answer of a quorum with replicas 1 and 2 (3 of 3)" in named
+    assert "waited for every answer of a quorum with replicas 1 and 2 (3 of 3)" in text
+
+
+def test_more_than_a_majority_is_too_many() -> None:
+    four = wait("replicate", "quorum", 4, 5, (1, 2, 3, 4))
+    assert costly_wait(explained(four), 5) == four
+    assert costly_wait(explained(replace(four, needed=3)), 5) is None
+    others = replace(four, total=4, needed=3)  # the leader's own answer is none of these
+    assert costly_wait(explained(others), 5) == others
+    assert costly_wait(explained(replace(others, needed=2)), 5) is None
 
 
 def test_a_quorum_is_never_blamed() -> None:
-    assert costly_wait(explained(QUORUM)) is None
+    assert costly_wait(explained(QUORUM), 3) is None
     row = judged({(LOW_JITTER, SATURATED, "cpu-slow"): {"throughput": 140.0}})
     assert "QuorumEvent" not in sentence(SETTINGS, row, explained(QUORUM))
 
 
+def test_a_sleep_on_the_path_is_blamed() -> None:
+    row = judged({(LOW_JITTER, SATURATED, "cpu-slow"): {"throughput": 140.0}})
+    text = sentence(SETTINGS, row, explained(SLEEP, QUORUM, before=(_short(QUORUM),)))
+    assert text.endswith(
+        "throughput fell by 93 % (limit 5 %). The wait that cost the points: coroutine"
+        " `replicate` of replica 0 slept while clients waited, 30 times, 12 s in all."
+    )
+    assert costly_wait(explained(replace(SLEEP, path_ns=0)), 3) is None
+
+
 def test_repairing_the_slow_replica_is_not_blamed() -> None:
-    normal = (replace(ALL, total_ns=5000),)
-    assert costly_wait(explained(REPAIR, ALL, before=normal)) == ALL
-    assert costly_wait(explained(REPAIR, before=normal)) is None
+    assert costly_wait(explained(REPAIR, ALL, before=(_short(ALL),)), 3) == ALL
+    assert costly_wait(explained(REPAIR, before=(_short(ALL),)), 3) is None
 
 
-def test_waiting_for_stragglers_is_blamed_last() -> None:
-    assert costly_wait(explained(LINGER, ALL)) == ALL
-    assert costly_wait(explained(LINGER)) == LINGER
+def test_a_wait_of_a_coroutine_that_works_for_nobody_is_blamed_last() -> None:
+    lone = replace(ALONE, has_dependency=False, path_ns=0)
+    assert costly_wait(explained(lone), 3) == lone
+    assert costly_wait(explained(lone, ALL), 3) == ALL
+
+
+def test_waiting_for_stragglers_after_the_answer_is_not_blamed() -> None:
+    assert costly_wait(explained(LINGER), 3) is None
+    unknown = replace(LINGER, has_dependency=False)
+    assert costly_wait(explained(unknown), 3) is None
+    too_early = replace(LINGER, path_ns=10**13)
+    assert costly_wait(explained(too_early), 3) == too_early
 
 
 def test_a_wait_that_did_not_grow_is_not_blamed() -> None:
-    assert costly_wait(explained(ALL, before=(ALL,))) is None
+    assert costly_wait(explained(ALL, before=(ALL,)), 3) is None
+
+
+def test_rounds_that_were_not_started_are_told() -> None:
+    few = explained(replace(QUORUM, count=12), before=(QUORUM,))
+    assert seen(few) == [
+        "No wait explains it: coroutine `commit` waited for its quorum 12 times, and 400 times"
+        " without the fault. Rounds were not started."
+    ]
+    assert seen(explained(replace(QUORUM, count=390), before=(QUORUM,))) == []
+
+
+def test_traffic_to_the_slow_replica_is_told() -> None:
+    healthy, usual = Flow(0, 1, 500, 500_000), Flow(0, 2, 500, 400_000)
+    flood = Flow(0, 2, 90, 3 << 20)
+    both = Explained(replace(BASE, flows=(healthy, flood)), replace(BASE, flows=(healthy, usual)))
+    assert seen(both) == [
+        "Replica 0 sent replica 2 3.0 MiB in 90 messages, and 390.6 KiB in 500 without the fault."
+    ]
+    same = Explained(replace(BASE, flows=(healthy, usual)), replace(BASE, flows=(healthy, usual)))
+    assert seen(same) == []
 
 
 def test_backlog_and_catch_up_have_words_of_their_own() -> None:

@@ -14,7 +14,11 @@ RUN_TIMEOUT_S = 300.0
 
 @dataclass(frozen=True)
 class Wait:
-    """All waits of one coroutine on one event: `needed` of `total` answers from `peers`."""
+    """All waits of one coroutine on one event: `needed` of `total` answers from `peers`.
+
+    `path_ns`: of `total_ns`, the time during which the client that the coroutine worked for had no
+    answer. `has_dependency`: the coroutine worked for a client or a heartbeat.
+    """
 
     replica: int
     coroutine: str
@@ -24,6 +28,18 @@ class Wait:
     peers: tuple[int, ...]
     count: int
     total_ns: int
+    has_dependency: bool
+    path_ns: int
+
+
+@dataclass(frozen=True)
+class Flow:
+    """All messages from one replica to another, in the measured window."""
+
+    sender: int
+    receiver: int
+    frames: int
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,7 @@ class Sample:
     trace_hash: str
     error: str | None = None
     waits: tuple[Wait, ...] = ()
+    flows: tuple[Flow, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,6 +118,7 @@ def parse_sample(line: dict[str, Any]) -> Sample:
         trace_hash=str(line["trace_hash"]),
         error=line["error"],
         waits=tuple(_parse_wait(wait) for wait in line.get("waits", [])),
+        flows=tuple(_parse_flow(flow) for flow in line.get("flows", [])),
     )
 
 
@@ -114,4 +132,15 @@ def _parse_wait(wait: dict[str, Any]) -> Wait:
         peers=tuple(int(peer) for peer in wait["peers"]),
         count=int(wait["count"]),
         total_ns=int(wait["total_ns"]),
+        has_dependency=bool(wait["has_dependency"]),
+        path_ns=int(wait["path_ns"]),
+    )
+
+
+def _parse_flow(flow: dict[str, Any]) -> Flow:
+    return Flow(
+        sender=int(flow["sender"]),
+        receiver=int(flow["receiver"]),
+        frames=int(flow["frames"]),
+        bytes=int(flow["bytes"]),
     )
