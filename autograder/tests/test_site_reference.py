@@ -90,7 +90,8 @@ struct Point {
   int x = 0;  // to the right
 
   int Sum() const { return x; }
-  MSGPACK_DEFINE(x)
+  MSGPACK_DEFINE(x,
+                 y)
 };
 
 }  // namespace depfast

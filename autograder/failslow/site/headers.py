@@ -22,7 +22,7 @@ LABEL = re.compile(r"^ (public|protected|private):$")
 SECTION = re.compile(r"^// -{3} (.+) -{3}$")
 INTERNAL = re.compile(r"^namespace \w+_internal \{.*?^\}  // namespace \w+_internal\n", re.M | re.S)
 # A macro that stands for declarations, such as MSGPACK_DEFINE, is not C++ to a parser.
-MACRO = re.compile(r"^ +[A-Z][A-Z0-9_]+\(.*\);?\n", re.M)
+MACRO = re.compile(r"^ +[A-Z][A-Z0-9_]+\([^()]*\);?\n", re.M)
 FRAME = re.compile(r"^(#.*|(?:inline )?namespace .*\{|\}  // namespace.*)$")
 LEFT_OUT = re.compile(
     r"^friend class |^using namespace |^(?:class|struct|enum class) \w+;"
