@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   try {
     const measure::RunOptions options = measure::ParseRunOptions(argc, argv);
     measure::Measurement measurement(options, sealed::SealedReplicas({.program = options.replica}),
-                                     measure::SubjectOf(options.lab));
+                                     measure::SubjectOf(options.lab, options.mix));
     const auto line = measure::ToJson(measurement.Run());
     std::puts(line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());
     return 0;

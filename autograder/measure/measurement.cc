@@ -45,6 +45,7 @@ Measurement::Measurement(const RunOptions& options, sim::BackendFactory make_bac
       subject_(make_subject(simulator_, history_, AnswerTimeout(options))),
       answers_(simulator_, *subject_.log, history_) {
   simulator_.AddObserver(this);
+  if (options_.explain) simulator_.AddObserver(&flows_);
 }
 
 RunResult Measurement::Run() {
@@ -67,7 +68,7 @@ RunResult Measurement::Run() {
     result_.error = "no replica has committed a command within 5 s";
   }
   if (options_.history) std::fputs(history_.All().c_str(), stderr);
-  result_.untrue = answers_.FirstViolation();
+  result_.untrue = subject_.untrue ? subject_.untrue() : answers_.FirstViolation();
   result_.crossings = simulator_.trace().crossings();
   result_.trace_hash = simulator_.trace().hash();
   return result_;
@@ -104,15 +105,16 @@ void Measurement::OnStep(PeerId, const sim::StepInput& input, const sim::StepOut
 void Measurement::MeasureWindow(const std::vector<PeerId>& proposers) {
   simulator_.RunUntil(window_.from);
   simulator_.ResetPeaks();
+  flows_.Clear();
   simulator_.RunUntil(window_.to);
-  if (options_.explain) result_.waits.emplace();
+  if (options_.explain) result_.evidence = Evidence{{}, flows_.by_link()};
   for (const PeerId proposer : proposers) {
     if (!simulator_.IsUp(proposer)) continue;
     result_.peak_held_bytes = std::max(result_.peak_held_bytes, simulator_.PeakHeldBytes(proposer));
-    if (!result_.waits) continue;
+    if (!result_.evidence) continue;
     const auto rows = WaitStatistics::Read(simulator_.Report(proposer, WaitStatistics::kName));
     for (const WaitRow& row : rows.value_or(std::vector<WaitRow>())) {
-      result_.waits->emplace_back(proposer, row);
+      result_.evidence->waits.emplace_back(proposer, row);
     }
   }
 }

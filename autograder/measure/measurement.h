@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "answer_checker.h"
+#include "flows.h"
 #include "run_options.h"
 #include "run_result.h"
 #include "sim/simulator.h"
@@ -45,6 +46,7 @@ class Measurement : private sim::Observer {
   const RunOptions options_;
   sim::Simulator simulator_;
   testkit::History history_;
+  Flows flows_;  // if the run is to be explained
   const Subject subject_;
   AnswerChecker answers_;
   testkit::LoadWindow window_;

@@ -9,6 +9,7 @@ namespace depfast::measure {
 
 struct RunOptions {
   std::string lab;      // whose subject it is
+  std::string mix;      // of the commands, if the lab has several loads
   std::string replica;  // the sealed replica's program
   int replicas = 3;
   std::uint64_t seed = 1;

@@ -20,10 +20,12 @@ std::string Hexadecimal(std::uint64_t number) {
 json TextOrNull(const std::string& text) { return text.empty() ? json() : json(text); }
 
 json ToJson(PeerId replica, const WaitRow& row) {
-  return {{"replica", replica},   {"coroutine", row.coroutine}, {"event", row.event},
-          {"needed", row.needed}, {"total", row.total},         {"peers", row.peers},
-          {"count", row.count},   {"total_ns", row.total_ns},   {"max_ns", row.max_ns},
-          {"has_dependency", row.has_dependency},               {"path_ns", row.path_ns}};
+  return {{"replica", replica},    {"coroutine", row.coroutine},
+          {"event", row.event},    {"needed", row.needed},
+          {"total", row.total},    {"peers", row.peers},
+          {"count", row.count},    {"total_ns", row.total_ns},
+          {"max_ns", row.max_ns},  {"has_dependency", row.has_dependency},
+          {"path_ns", row.path_ns}};
 }
 
 }  // namespace
@@ -49,9 +51,18 @@ json ToJson(const RunResult& result) {
       {"error", TextOrNull(result.error)},
       {"untrue", TextOrNull(result.untrue)},
   };
-  if (result.waits) {
+  if (result.evidence) {
     line["waits"] = json::array();
-    for (const auto& [replica, row] : *result.waits) line["waits"].push_back(ToJson(replica, row));
+    for (const auto& [replica, row] : result.evidence->waits) {
+      line["waits"].push_back(ToJson(replica, row));
+    }
+    line["flows"] = json::array();
+    for (const auto& [link, flow] : result.evidence->flows) {
+      line["flows"].push_back({{"sender", link.first},
+                               {"receiver", link.second},
+                               {"frames", flow.frames},
+                               {"bytes", flow.bytes}});
+    }
   }
   return line;
 }

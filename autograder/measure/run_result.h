@@ -11,9 +11,16 @@
 
 #include "depfast/time.h"
 #include "depfast/verify/wait_statistics.h"
+#include "flows.h"
 #include "testkit/load.h"
 
 namespace depfast::measure {
+
+// What an explanation of a failure needs.
+struct Evidence {
+  std::vector<std::pair<PeerId, WaitRow>> waits;  // of the proposers
+  Flows::ByLink flows;                            // in the window
+};
 
 struct RunResult {
   testkit::LoadResult load;
@@ -25,7 +32,7 @@ struct RunResult {
   std::uint64_t trace_hash = 0;
   std::string error;   // a sentence if the submission misbehaved; the numbers mean nothing then
   std::string untrue;  // a sentence if a client was told "committed" when that was not true
-  std::optional<std::vector<std::pair<PeerId, WaitRow>>> waits;  // by replica, if asked for
+  std::optional<Evidence> evidence;  // if asked for
 };
 
 // The object that `failslow.measurement.binary` reads.

@@ -1,28 +1,22 @@
 #include "subjects.h"
 
-#include <map>
+#include <algorithm>
+#include <stdexcept>
 
+#include "kv_load.h"
+#include "kv_subject.h"
 #include "raft_subject.h"
 
 namespace depfast::measure {
-namespace {
 
-// One line for each lab that is measured.
-const std::map<std::string, MakeSubject>& Subjects() {
-  static const std::map<std::string, MakeSubject> kSubjects = {
-      {"lab2", raft::MakeRaftSubject},
-  };
-  return kSubjects;
+std::vector<std::string> SubjectNames() { return {"lab2", "lab3"}; }
+
+MakeSubject SubjectOf(const std::string& lab, const std::string& mix) {
+  const auto mixes = lab == "lab3" ? kv::MixNames() : std::vector<std::string>{""};
+  if (std::find(mixes.begin(), mixes.end(), mix) == mixes.end()) {
+    throw std::invalid_argument("--mix: " + lab + " has no load '" + mix + "'");
+  }
+  return lab == "lab3" ? kv::KvSubject(mix) : raft::MakeRaftSubject;
 }
-
-}  // namespace
-
-std::vector<std::string> SubjectNames() {
-  std::vector<std::string> names;
-  for (const auto& [lab, make] : Subjects()) names.push_back(lab);
-  return names;
-}
-
-MakeSubject SubjectOf(const std::string& lab) { return Subjects().at(lab); }
 
 }  // namespace depfast::measure

@@ -10,7 +10,8 @@ namespace depfast::measure {
 
 std::vector<std::string> SubjectNames();
 
-// Requires: `lab` is one of SubjectNames().
-MakeSubject SubjectOf(const std::string& lab);
+// `mix`: of the commands of the load; empty if the lab has one load. Throws std::invalid_argument,
+// in one line, if the lab has no such mix. Requires: `lab` is one of SubjectNames().
+MakeSubject SubjectOf(const std::string& lab, const std::string& mix);
 
 }  // namespace depfast::measure

@@ -59,6 +59,11 @@ TEST(TwoProposers, AreBothInTheResult) {
     second = second || wait.at("replica") == 1;
   }
   EXPECT_TRUE(first && second) << "waits of both proposers explain a result";
+  const auto& flow = line.at("flows").front();
+  EXPECT_EQ(flow.at("sender"), 0);
+  EXPECT_EQ(flow.at("receiver"), 4) << "the sequencer";
+  EXPECT_GT(flow.at("frames"), 0);
+  EXPECT_GT(flow.at("bytes"), flow.at("frames"));
 }
 
 TEST(TwoProposers, RunsWithEqualSeedsAreEqual) {

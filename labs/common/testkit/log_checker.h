@@ -37,6 +37,9 @@ class LogChecker {
   virtual std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                                       std::uint64_t command_hash) const = 0;
 
+  // Whether some replica has applied a command with this CommandHash.
+  virtual bool HasApplied(std::uint64_t command_hash) const = 0;
+
   // The number of snapshots that a replica has restored since it was last started.
   virtual std::uint64_t Restored(PeerId replica) const = 0;
   // The bytes of a replica's log on its disk, and whether it has a snapshot there.

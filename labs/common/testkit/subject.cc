@@ -16,7 +16,8 @@ Subject SubmitSubject(std::unique_ptr<LogChecker> log, sim::Simulator& simulator
   const auto client = std::make_shared<SubmitClient>(simulator, options);
   return {.log = std::move(log),
           .commands = [client, commands = client->Commands(kCommandBytes)](
-                          std::function<void(bool)> done) { commands(std::move(done)); }};
+                          std::function<void(bool)> done) { commands(std::move(done)); },
+          .untrue = nullptr};
 }
 
 }  // namespace depfast

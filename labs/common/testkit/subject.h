@@ -17,6 +17,9 @@ struct Subject {
   // A client's commands, one with each call, all different. Once the first is done the client knows
   // the proposers.
   testkit::Operation commands;
+  // The first reply of `commands` that was not true, as a sentence; empty if all were true. Null if
+  // the commands are Submits: AnswerChecker checks their answers.
+  std::function<std::string()> untrue;
 };
 
 // Makes the subject of one run. The checker watches `simulator` and writes into `history`; the

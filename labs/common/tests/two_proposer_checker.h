@@ -2,6 +2,7 @@
 // commands in the same order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ class TwoProposerChecker final : public LogChecker, public sim::Observer {
   // Nothing is on disks: what the sequencer has applied is committed.
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                               std::uint64_t command_hash) const override;
+  bool HasApplied(std::uint64_t command_hash) const override {
+    return std::find(hashes_.begin(), hashes_.end(), command_hash) != hashes_.end();
+  }
   std::uint64_t Restored(PeerId) const override { return 0; }
   std::size_t LogBytes(PeerId) const override { return 0; }
   bool HasSnapshot(PeerId) const override { return false; }

@@ -91,6 +91,10 @@ class RaftChecker : public sim::Observer, public LogChecker {
   PeerId Leader() const;
   std::uint64_t MaxCommitIndex() const;
 
+  bool HasApplied(std::uint64_t command_hash) const override {
+    return TimesApplied(command_hash) > 0;
+  }
+
   // How often the command with this hash has been applied. Each index counts once, no-ops never.
   std::uint64_t TimesApplied(std::uint64_t command_hash) const;
   // The number of distinct indexes that a replica has applied a command at.

@@ -1,0 +1,122 @@
+#include "kv_load.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "tally.h"
+#include "testkit/history.h"
+
+namespace depfast::kv {
+namespace {
+
+constexpr std::size_t kKeys = 128;  // few enough that reads see recent writes
+constexpr std::size_t kValueBytes = 256;
+constexpr std::uint64_t kStream = 901;  // of the choices of commands and keys
+
+// By name.
+const std::map<std::string, int>& ReadsPercent() {
+  static const std::map<std::string, int> kPercent = {{"get", 95}, {"mixed", 50}, {"set", 5}};
+  return kPercent;
+}
+
+std::string TextOf(std::uint64_t value) {
+  std::string text = std::to_string(value) + " ";
+  text.resize(kValueBytes, 'x');
+  return text;
+}
+
+// Nothing if no SET of this load wrote the text. A key without a value reads as 0.
+std::optional<std::uint64_t> ValueIn(const Reply& reply) {
+  if (reply.kind == Reply::Kind::kNil) return 0;
+  if (reply.kind != Reply::Kind::kString) return std::nullopt;
+  std::uint64_t value = 0;
+  const char* const begin = reply.text.data();
+  const auto [rest, problem] = std::from_chars(begin, begin + reply.text.size(), value);
+  if (problem != std::errc() || reply.text != TextOf(value)) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string> MixNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, percent] : ReadsPercent()) names.push_back(name);
+  return names;
+}
+
+KvLoad::KvLoad(sim::Simulator& simulator, const LogChecker& log, const ClientOptions& options,
+               const std::string& mix)
+    : simulator_(simulator),
+      log_(log),
+      client_(simulator, options),
+      random_(simulator.options().seed, 0, kStream),
+      reads_percent_(ReadsPercent().at(mix)),
+      keys_(kKeys) {}
+
+void KvLoad::Execute(std::function<void(bool ok)> done) {
+  const std::vector<PeerId> proposers = log_.Proposers();
+  if (!proposers.empty()) client_.set_first(proposers.front());
+  const bool reads = random_.Below(100) < static_cast<std::uint64_t>(reads_percent_);
+  const std::size_t which = random_.Below(keys_.size());
+  const std::string name = "key" + std::to_string(which);
+  if (reads) {
+    Get(name, keys_[which], std::move(done));
+  } else {
+    Set(name, keys_[which], std::move(done));
+  }
+}
+
+void KvLoad::Set(const std::string& name, Key& key, std::function<void(bool ok)> done) {
+  const std::uint64_t value = ++values_;
+  key.writes[value] = {simulator_.now(), kNever};
+  const Command command = {"SET", name, TextOf(value)};
+  const std::uint64_t hash = CommandHash(EncodeCommand(command));
+  client_.Execute(command, [this, &key, value, hash, done = std::move(done)](const KvOutcome& end) {
+    const bool ok = end.is_known() && end.reply->kind == Reply::Kind::kStatus;
+    if (ok) Know(key, key.writes.at(value));
+    if (ok && !log_.HasApplied(hash)) {
+      Untrue("a client was told OK, but no replica has applied its SET");
+    }
+    done(ok);
+  });
+}
+
+void KvLoad::Get(const std::string& name, Key& key, std::function<void(bool ok)> done) {
+  client_.Execute({"GET", name},
+                  [this, name, &key, begun = simulator_.now(), latest = key.latest_begin,
+                   done = std::move(done)](const KvOutcome& end) {
+                    const bool ok = end.is_known() && end.reply->kind != Reply::Kind::kError;
+                    if (ok) OnRead(name, key, begun, latest, *end.reply);
+                    done(ok);
+                  });
+}
+
+// `latest_begin`: the key's when the read began.
+void KvLoad::OnRead(const std::string& name, Key& key, Time begun, Time latest_begin,
+                    const Reply& reply) {
+  const auto value = ValueIn(reply);
+  const auto write = value ? key.writes.find(*value) : key.writes.end();
+  if (write == key.writes.end()) {
+    Untrue("GET " + name + " was answered with a value that no client wrote there");
+    return;
+  }
+  if (write->second.seen < latest_begin) {
+    Untrue("GET " + name + " at " + testkit::FormatTime(begun) +
+           " was answered with a value that was overwritten before");
+  }
+  Know(key, write->second);
+}
+
+void KvLoad::Know(Key& key, Write& write) {
+  write.seen = std::min(write.seen, simulator_.now());
+  key.latest_begin = std::max(key.latest_begin, write.begun);
+}
+
+void KvLoad::Untrue(const std::string& sentence) {
+  if (untrue_.empty()) untrue_ = sentence + " (" + testkit::FormatTime(simulator_.now()) + ")";
+}
+
+}  // namespace depfast::kv

@@ -1,0 +1,24 @@
+#include "kv_subject.h"
+
+#include <memory>
+#include <utility>
+
+#include "kv_load.h"
+#include "raft_checker.h"
+
+namespace depfast::kv {
+
+MakeSubject KvSubject(const std::string& mix) {
+  return [mix](sim::Simulator& simulator, testkit::History& history, Duration answer_timeout) {
+    auto log = std::make_unique<raft::RaftChecker>(simulator, &history,
+                                                   raft::RaftChecker::Machine::kOther);
+    const ClientOptions options{.answer_timeout = answer_timeout};
+    const auto load = std::make_shared<KvLoad>(simulator, *log, options, mix);
+    return Subject{
+        .log = std::move(log),
+        .commands = [load](std::function<void(bool)> done) { load->Execute(std::move(done)); },
+        .untrue = [load] { return load->untrue(); }};
+  };
+}
+
+}  // namespace depfast::kv
