@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from failslow.measurement.binary import Flow, Sample, Wait
-from failslow.measurement.explain import Explained, costly_wait, seen, sentence
+from failslow.measurement.cause import Explained, costly_wait, seen
+from failslow.measurement.explain import sentence
 from failslow.measurement.runs import LATENCY, LOW_JITTER, SATURATED
 from test_scoring import BASE, SETTINGS, judged
 
