@@ -161,6 +161,16 @@ TEST(Machine, ASlowProcessorTakesLonger) {
   EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0us, 200us}));
 }
 
+TEST(Machine, AContendedProcessorStopsInBursts) {
+  Profile profile = Exact();
+  profile.cpu.per_step = 2ms;
+  Bench bench([](Turn& turn) { turn.WakeAt(Time::zero()); }, profile);
+  bench.effects.Set({faults::CpuContention({0}, 5)}, 2);
+  bench.RunUntil(203ms);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 2ms, 4ms, 101ms, 103ms, 105ms, 202ms}))
+      << "5 ms of every 100 ms: the third and the sixth step are done in the next period";
+}
+
 TEST(Machine, FramesThatComeDuringAStepAreReadInTheNext) {
   Bench bench(Idle);
   for (const char* text : {"a", "b", "c"}) bench.wires.Send(1, 0, 1, MakeBytes(text));
@@ -269,6 +279,70 @@ TEST(Machine, ASlowDiskMovesItsBytesMoreSlowly) {
   bench.RunUntil(1s);
   ASSERT_EQ(bench.steps.size(), 2U);
   EXPECT_EQ(bench.steps[1].now, 10us + 3us + 2048ns + 20us + 500us + 7'812'500ns);
+}
+
+// A disk that needs 3 ms for a batch without bytes, and a processor that needs no time.
+Profile SlowSyncs() {
+  Profile profile = Exact();
+  profile.disk.sync = 3ms - profile.disk.per_batch;
+  profile.cpu.per_step = profile.cpu.per_io = 0us;
+  return profile;
+}
+
+TEST(Machine, AContendedDiskStopsInBursts) {
+  Bench bench([](Turn& turn) { turn.Append("log", "", true); }, SlowSyncs());
+  bench.effects.Set({faults::DiskContention({0}, 5)}, 2);
+  bench.RunUntil(105ms);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 3ms, 101ms, 104ms}))
+      << "5 ms of every 100 ms: the second batch is done 1 ms into the next period";
+}
+
+TEST(Machine, OnAContendedSlowDiskOnlyTheDevicesTimeIsSpent) {
+  Bench bench([](Turn& turn) {
+    if (turn.first) turn.Append("log", std::string(128 * 1024, 'd'), false);
+  });
+  bench.effects.Set({faults::DiskSlow({0}, 128 * 1024), faults::DiskContention({0}, 1)}, 2);
+  bench.RunUntil(2s);
+  ASSERT_EQ(bench.steps.size(), 2U);
+  const Time begun = 10us + 3us + 2 * 131'072ns;
+  EXPECT_EQ(bench.steps[1].now, begun + 20us + 1s) << "of that, the device needs 151 us";
+}
+
+TEST(Machine, ASlowFileSystemDelaysEveryOperation) {
+  Bench bench([](Turn& turn) {
+    if (!turn.first) return;
+    for (int i = 0; i < 3; ++i) turn.Append("log", "x", true);
+  });
+  bench.effects.Set({faults::FsDelay({0}, 10ms)}, 2);
+  bench.RunUntil(1s);
+  ASSERT_EQ(bench.steps.size(), 2U);
+  const Duration step = 10us + 3 * (3us + 2ns);
+  EXPECT_EQ(bench.steps[1].now, step + 20us + 500us + 3ns + 3 * 10ms) << "three in one batch";
+}
+
+// ---- quotas and the end ----
+
+TEST(Machine, TurnedOnAgainItHasNotSpentTheQuotaOfItsProcessor) {
+  Bench bench([](Turn& turn) { turn.WakeAt(Time::zero()); });
+  bench.profile.cpu.per_step = 50ms;
+  bench.effects.Set({faults::CpuContention({0}, 5)}, 2);
+  bench.RunUntil(1ms);
+  bench.machine.TurnOff();
+  bench.TurnOn();
+  bench.RunUntil(999ms);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 1ms, 905ms}));
+}
+
+TEST(Machine, TurnedOnAgainItHasNotSpentTheQuotaOfItsDisk) {
+  Profile profile = SlowSyncs();
+  profile.disk.sync = 50ms - profile.disk.per_batch;
+  Bench bench([](Turn& turn) { turn.Append("log", "", true); }, profile);
+  bench.effects.Set({faults::DiskContention({0}, 5)}, 2);
+  bench.RunUntil(1ms);
+  bench.machine.TurnOff();
+  bench.TurnOn();
+  bench.RunUntil(999ms);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 1ms, 905ms}));
 }
 
 // ---- memory ----
