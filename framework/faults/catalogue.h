@@ -28,6 +28,7 @@ enum class FaultKind : std::uint8_t {
   kFsDelay,
   kNetJitter,
   kPacketLoss,
+  kMemoryContention,
 };
 
 // The unit of a fault's amount, and how its text says it.
@@ -37,6 +38,7 @@ enum class AmountUnit : std::uint8_t {
   kBytesPerSecond,  // "128 KB/s" (of 1,024 bytes), "1000 B/s"
   kNanoseconds,     // "40 ms", "1500 ns"
   kPerMille,        // "200 per mille"
+  kBytes,           // "50 MB" (of 1,048,576), "1000 B"
 };
 
 struct KindRow {
@@ -88,6 +90,9 @@ inline constexpr std::array kKinds = {
             "This share of the packets that the replica sends is lost, and TCP sends them again: "
             "after 200 ms, then after twice as long each time. Frames to one receiver keep their "
             "order."},
+    KindRow{FaultKind::kMemoryContention, "memory-contention", AmountUnit::kBytes, 1, kAmountMax,
+            "All data that are resident for the replica (its heap, frames and disk writes) have "
+            "this limit. Above it every step pays for paging; far above it the replica dies."},
 };
 
 constexpr const KindRow& RowOf(FaultKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
@@ -122,6 +127,10 @@ inline constexpr std::array kPresets = {
     Preset{"disk-contention",
            {FaultKind::kDiskContention, 10},
            "ours: document 001, Table 1, and document 002, Table 2, have no amount"},
+    Preset{"memory-contention", {FaultKind::kMemoryContention, 50 << 20}, "document 002, Table 2"},
+    Preset{"memory-contention-leader",
+           {FaultKind::kMemoryContention, 250 << 20},
+           "document 002, Table 2 (leader)"},
     Preset{"fs-delay-1ms", {FaultKind::kFsDelay, 1'000'000}, "document 004, section 2"},
     Preset{"fs-delay-10ms", {FaultKind::kFsDelay, 10'000'000}, "document 004, section 2"},
     Preset{"fs-delay-100ms", {FaultKind::kFsDelay, 100'000'000}, "document 004, section 2"},

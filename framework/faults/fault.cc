@@ -50,6 +50,10 @@ Fault DiskContention(std::vector<PeerId> replicas, int percent) {
   return MakeFault({FaultKind::kDiskContention, percent}, std::move(replicas));
 }
 
+Fault MemoryContention(std::vector<PeerId> replicas, std::int64_t bytes) {
+  return MakeFault({FaultKind::kMemoryContention, bytes}, std::move(replicas));
+}
+
 Fault FsDelay(std::vector<PeerId> replicas, Duration delay) {
   return MakeFault({FaultKind::kFsDelay, delay.count()}, std::move(replicas));
 }

@@ -47,6 +47,7 @@ Fault DiskSlow(std::vector<PeerId> replicas, std::int64_t bytes_per_second);
 Fault NetSlow(std::vector<PeerId> replicas, Duration delay);
 Fault CpuContention(std::vector<PeerId> replicas, int percent);
 Fault DiskContention(std::vector<PeerId> replicas, int percent);
+Fault MemoryContention(std::vector<PeerId> replicas, std::int64_t bytes);
 Fault FsDelay(std::vector<PeerId> replicas, Duration delay);
 Fault NetJitter(std::vector<PeerId> replicas, Duration delay_max);
 Fault PacketLoss(std::vector<PeerId> senders, int permille);

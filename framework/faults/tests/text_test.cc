@@ -31,6 +31,10 @@ TEST(Describe, SaysKindAmountReplicasAndTimes) {
   EXPECT_EQ(DiskContention({2}, 10).Describe(), "disk-contention 10% on replica 2 from 0.000 s");
   EXPECT_EQ(FsDelay({2}, 100ms).Describe(), "fs-delay 100 ms on replica 2 from 0.000 s");
   EXPECT_EQ(NetJitter({2}, 40ms).Describe(), "net-jitter 40 ms on replica 2 from 0.000 s");
+  EXPECT_EQ(MemoryContention({2}, 50 << 20).Describe(),
+            "memory-contention 50 MB on replica 2 from 0.000 s");
+  EXPECT_EQ(MemoryContention({2}, 1024).Describe(),
+            "memory-contention 1024 B on replica 2 from 0.000 s");
   EXPECT_EQ(PacketLoss({2}, 10).Describe(), "packet-loss 10 per mille on replica 2 from 0.000 s");
 }
 
@@ -56,7 +60,9 @@ const FaultPlan& EveryKind() {
                                  DiskContention({1, 2}, 1).From(2s),
                                  FsDelay({3}, 3'600s).For(1s),
                                  NetJitter({0}, 1ns),
-                                 PacketLoss({0}, 1000)};
+                                 PacketLoss({0}, 1000),
+                                 MemoryContention({2}, 50 << 20),
+                                 MemoryContention({2}, kAmountMax - 1)};
   return plan;
 }
 
@@ -92,8 +98,8 @@ TEST(Parse, NamesTheErrorInOneLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"warp on replica 1",
        "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut "
-       "cpu-contention disk-contention fs-delay net-jitter packet-loss should stand where 'warp' "
-       "is"},
+       "cpu-contention disk-contention fs-delay net-jitter packet-loss "
+       "memory-contention should stand where 'warp' is"},
       {"cpu-slow 0% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow 101% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow on replica 1", "a percentage such as 5% should stand where 'on' is"},
@@ -104,6 +110,8 @@ TEST(Parse, NamesTheErrorInOneLine) {
       {"fs-delay 3600001 ms on replica 1", "fs-delay takes 0 to 3600000000000"},
       {"net-jitter 3600001 ms on replica 1", "net-jitter takes 0 to 3600000000000"},
       {"packet-loss 1001 per mille on replica 1", "packet-loss takes 0 to 1000"},
+      {"memory-contention 0 B on replica 1", "memory-contention takes 1 to 1125899906842624"},
+      {"memory-contention 9 KB on replica 1", "'MB' should stand where 'KB' is"},
       {"disk-slow 128 MB/s on replica 1", "'KB/s' should stand where 'MB/s' is"},
       {"net-slow 9000000000000000 ms on replica 1",
        "an amount should stand where "

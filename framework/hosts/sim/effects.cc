@@ -30,6 +30,11 @@ void Apply(const Fault& fault, ReplicaEffects& effects) {
     case Fault::Kind::kFsDelay:
       effects.operation_delay = std::max(effects.operation_delay, Duration(fault.amount));
       break;
+    case Fault::Kind::kMemoryContention: {
+      const std::int64_t limit = effects.memory_limit_bytes;
+      effects.memory_limit_bytes = limit == 0 ? fault.amount : std::min(limit, fault.amount);
+      break;
+    }
     case Fault::Kind::kNetJitter:
       effects.jitter = std::max(effects.jitter, Duration(fault.amount));
       break;
