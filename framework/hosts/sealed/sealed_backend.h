@@ -21,7 +21,8 @@ struct SealedOptions {
   int step_cpu_seconds_max = 20;
   int step_wall_seconds_max = 120;
   // Of all memory of the process that is resident, looked at now and then: a guard against memory
-  // that StepOutput::heap_bytes does not count.
+  // that StepOutput::heap_bytes does not count. Ten times the need of the reference in any test of
+  // lab 2.
   std::size_t resident_bytes_max = std::size_t{512} << 20;
 };
 
