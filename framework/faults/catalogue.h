@@ -23,6 +23,12 @@ enum class FaultKind : std::uint8_t {
   kDuplicate,
   kReorder,
   kCut,
+  kCpuContention,
+  kDiskContention,
+  kFsDelay,
+  kNetJitter,
+  kPacketLoss,
+  kMemoryContention,
 };
 
 // The unit of a fault's amount, and how its text says it.
@@ -32,6 +38,7 @@ enum class AmountUnit : std::uint8_t {
   kBytesPerSecond,  // "128 KB/s" (of 1,024 bytes), "1000 B/s"
   kNanoseconds,     // "40 ms", "1500 ns"
   kPerMille,        // "200 per mille"
+  kBytes,           // "50 MB" (of 1,048,576), "1000 B"
 };
 
 struct KindRow {
@@ -45,6 +52,7 @@ struct KindRow {
 };
 
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
+inline constexpr std::int64_t kDelayMax = 3'600'000'000'000;  // an hour: a sum does not overflow
 
 // In the order of FaultKind.
 inline constexpr std::array kKinds = {
@@ -67,6 +75,24 @@ inline constexpr std::array kKinds = {
             "after younger frames."},
     KindRow{FaultKind::kCut, "cut", AmountUnit::kNone, 0, 0,
             "The named receivers do not hear the replica; it still hears them."},
+    KindRow{FaultKind::kCpuContention, "cpu-contention", AmountUnit::kPercent, 1, 100,
+            "The replica runs for this share of every 100 ms; after that it is stopped until the "
+            "next 100 ms."},
+    KindRow{FaultKind::kDiskContention, "disk-contention", AmountUnit::kPercent, 1, 100,
+            "The replica's disk works for the replica for this share of every 100 ms; after that "
+            "another user has it until the next 100 ms."},
+    KindRow{FaultKind::kFsDelay, "fs-delay", AmountUnit::kNanoseconds, 0, kDelayMax,
+            "Every operation on the replica's files takes this much longer."},
+    KindRow{FaultKind::kNetJitter, "net-jitter", AmountUnit::kNanoseconds, 0, kDelayMax,
+            "The replica's network interface delays every frame it sends by a random time below "
+            "this; frames to one receiver keep their order."},
+    KindRow{FaultKind::kPacketLoss, "packet-loss", AmountUnit::kPerMille, 0, 1000,
+            "This share of the packets that the replica sends is lost, and TCP sends them again: "
+            "after 200 ms, then after twice as long each time. Frames to one receiver keep their "
+            "order."},
+    KindRow{FaultKind::kMemoryContention, "memory-contention", AmountUnit::kBytes, 1, kAmountMax,
+            "All data that are resident for the replica (its heap, frames and disk writes) have "
+            "this limit. Above it every step pays for paging; far above it the replica dies."},
 };
 
 constexpr const KindRow& RowOf(FaultKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
@@ -84,13 +110,59 @@ struct Preset {
 };
 
 // Document 001 has amounts for followers in its Table 1, document 002 for followers and for leaders
-// in its Table 2. The handbook's page of sources names the documents.
+// in its Table 2. Document 004 has severities in its section 2, and in its Table 2 danger zones: a
+// little more of a fault costs much more. The handbook's page of sources names the documents.
+//
+// The contending program of documents 001 and 002 has 16 and 15 times the replica's share of a
+// processor, which leaves 1/17 and 1/16; a leader's has an equal share.
 inline constexpr std::array kPresets = {
     Preset{"cpu-slow", {FaultKind::kCpuSlow, 5}, "document 001, Table 1; document 002, Table 2"},
     Preset{"cpu-slow-leader", {FaultKind::kCpuSlow, 50}, "document 002, Table 2 (leader)"},
     Preset{"disk-slow", {FaultKind::kDiskSlow, 128 * 1024}, "document 002, Table 2"},
+    Preset{"cpu-contention",
+           {FaultKind::kCpuContention, 6},
+           "document 001, Table 1; document 002, Table 2"},
+    Preset{
+        "cpu-contention-leader", {FaultKind::kCpuContention, 50}, "document 002, Table 2 (leader)"},
+    Preset{"disk-contention",
+           {FaultKind::kDiskContention, 10},
+           "ours: document 001, Table 1, and document 002, Table 2, have no amount"},
+    Preset{"memory-contention", {FaultKind::kMemoryContention, 50 << 20}, "document 002, Table 2"},
+    Preset{"memory-contention-leader",
+           {FaultKind::kMemoryContention, 250 << 20},
+           "document 002, Table 2 (leader)"},
+    Preset{"memory-contention-512kb",
+           {FaultKind::kMemoryContention, 512 << 10},
+           "ours: binds the reference after a second of the measurement's load"},
+    Preset{"fs-delay-1ms", {FaultKind::kFsDelay, 1'000'000}, "document 004, section 2"},
+    Preset{"fs-delay-10ms", {FaultKind::kFsDelay, 10'000'000}, "document 004, section 2"},
+    Preset{"fs-delay-100ms", {FaultKind::kFsDelay, 100'000'000}, "document 004, section 2"},
+    Preset{"fs-delay-1s", {FaultKind::kFsDelay, 1'000'000'000}, "document 004, section 2"},
     Preset{"net-slow", {FaultKind::kNetSlow, 400'000'000}, "document 001, Table 1"},
-    Preset{"net-slow-40ms", {FaultKind::kNetSlow, 40'000'000}, "document 002, Table 2"},
+    Preset{"net-slow-40ms",
+           {FaultKind::kNetSlow, 40'000'000},
+           "document 002, Table 2 (follower and leader)"},
+    Preset{"net-slow-100us", {FaultKind::kNetSlow, 100'000}, "document 004, section 2"},
+    Preset{"net-slow-1ms",
+           {FaultKind::kNetSlow, 1'000'000},
+           "document 004, section 2; Table 2: the danger zone of etcd's followers begins"},
+    Preset{"net-slow-3ms",
+           {FaultKind::kNetSlow, 3'000'000},
+           "document 004, Table 2: the danger zone of etcd's followers ends"},
+    Preset{"net-slow-10ms", {FaultKind::kNetSlow, 10'000'000}, "document 004, section 2"},
+    Preset{"net-slow-100ms", {FaultKind::kNetSlow, 100'000'000}, "document 004, section 2"},
+    Preset{"net-slow-1s", {FaultKind::kNetSlow, 1'000'000'000}, "document 004, section 2"},
+    Preset{"net-jitter", {FaultKind::kNetJitter, 40'000'000}, "ours: up to document 002's delay"},
+    Preset{"packet-loss-0.2-percent",
+           {FaultKind::kPacketLoss, 2},
+           "document 004, Table 2: the danger zone of etcd's followers begins"},
+    Preset{"packet-loss-1-percent", {FaultKind::kPacketLoss, 10}, "document 004, section 2"},
+    Preset{"packet-loss-2-percent",
+           {FaultKind::kPacketLoss, 20},
+           "document 004, Table 2: the danger zone of etcd's followers ends"},
+    Preset{"packet-loss-10-percent", {FaultKind::kPacketLoss, 100}, "document 004, section 2"},
+    Preset{"packet-loss-40-percent", {FaultKind::kPacketLoss, 400}, "document 004, section 2"},
+    Preset{"packet-loss-70-percent", {FaultKind::kPacketLoss, 700}, "document 004, section 2"},
     Preset{"crash", {FaultKind::kCrash}, "ours"},
     Preset{"partition", {FaultKind::kPartition}, "ours"},
     Preset{"drop", {FaultKind::kDrop, 200}, "ours: chaos tests"},

@@ -8,8 +8,8 @@ namespace depfast::faults {
 namespace {
 
 const char* NameOf(AmountUnit unit) {
-  static constexpr const char* kNames[] = {"none", "percent", "bytes-per-second", "nanoseconds",
-                                           "per-mille"};
+  static constexpr const char* kNames[] = {"none",        "percent",   "bytes-per-second",
+                                           "nanoseconds", "per-mille", "bytes"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 

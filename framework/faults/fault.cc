@@ -42,6 +42,30 @@ Fault NetSlow(std::vector<PeerId> replicas, Duration delay) {
   return MakeFault({FaultKind::kNetSlow, delay.count()}, std::move(replicas));
 }
 
+Fault CpuContention(std::vector<PeerId> replicas, int percent) {
+  return MakeFault({FaultKind::kCpuContention, percent}, std::move(replicas));
+}
+
+Fault DiskContention(std::vector<PeerId> replicas, int percent) {
+  return MakeFault({FaultKind::kDiskContention, percent}, std::move(replicas));
+}
+
+Fault MemoryContention(std::vector<PeerId> replicas, std::int64_t bytes) {
+  return MakeFault({FaultKind::kMemoryContention, bytes}, std::move(replicas));
+}
+
+Fault FsDelay(std::vector<PeerId> replicas, Duration delay) {
+  return MakeFault({FaultKind::kFsDelay, delay.count()}, std::move(replicas));
+}
+
+Fault NetJitter(std::vector<PeerId> replicas, Duration delay_max) {
+  return MakeFault({FaultKind::kNetJitter, delay_max.count()}, std::move(replicas));
+}
+
+Fault PacketLoss(std::vector<PeerId> senders, int permille) {
+  return MakeFault({FaultKind::kPacketLoss, permille}, std::move(senders));
+}
+
 Fault CrashFault(std::vector<PeerId> replicas) {
   return MakeFault({FaultKind::kCrash}, std::move(replicas));
 }

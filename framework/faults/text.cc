@@ -52,6 +52,8 @@ std::string AmountOf(const Fault& fault) {
       return " " + WithUnit(fault.amount, 1'000'000, " ms", " ns");
     case AmountUnit::kPerMille:
       return " " + std::to_string(fault.amount) + " per mille";
+    case AmountUnit::kBytes:
+      return " " + WithUnit(fault.amount, 1 << 20, " MB", " B");
   }
   return "";
 }
@@ -154,6 +156,8 @@ class Parser {
         Expect("mille");
         return amount;
       }
+      case AmountUnit::kBytes:
+        return ParseScaled("MB", 1 << 20, "B");
     }
     return 0;
   }

@@ -27,6 +27,15 @@ TEST(Describe, SaysKindAmountReplicasAndTimes) {
   EXPECT_EQ(DuplicateFault({1}, 5).Describe(), "duplicate 5 per mille on replica 1 from 0.000 s");
   EXPECT_EQ(ReorderFault({1}, 7).Describe(), "reorder 7 per mille on replica 1 from 0.000 s");
   EXPECT_EQ(CutFault({0}, {1, 2}).Describe(), "cut on replica 0 to 1 2 from 0.000 s");
+  EXPECT_EQ(CpuContention({2}, 6).Describe(), "cpu-contention 6% on replica 2 from 0.000 s");
+  EXPECT_EQ(DiskContention({2}, 10).Describe(), "disk-contention 10% on replica 2 from 0.000 s");
+  EXPECT_EQ(FsDelay({2}, 100ms).Describe(), "fs-delay 100 ms on replica 2 from 0.000 s");
+  EXPECT_EQ(NetJitter({2}, 40ms).Describe(), "net-jitter 40 ms on replica 2 from 0.000 s");
+  EXPECT_EQ(MemoryContention({2}, 50 << 20).Describe(),
+            "memory-contention 50 MB on replica 2 from 0.000 s");
+  EXPECT_EQ(MemoryContention({2}, 1024).Describe(),
+            "memory-contention 1024 B on replica 2 from 0.000 s");
+  EXPECT_EQ(PacketLoss({2}, 10).Describe(), "packet-loss 10 per mille on replica 2 from 0.000 s");
 }
 
 TEST(Print, IsExactWhereADescriptionIsCutOff) {
@@ -46,7 +55,14 @@ const FaultPlan& EveryKind() {
                                  DropFault({1}, 0),
                                  DuplicateFault({1}, 1000),
                                  ReorderFault({1}, 7),
-                                 CutFault({0, 3}, {1, 2}).From(5ms)};
+                                 CutFault({0, 3}, {1, 2}).From(5ms),
+                                 CpuContention({1}, 100),
+                                 DiskContention({1, 2}, 1).From(2s),
+                                 FsDelay({3}, 3'600s).For(1s),
+                                 NetJitter({0}, 1ns),
+                                 PacketLoss({0}, 1000),
+                                 MemoryContention({2}, 50 << 20),
+                                 MemoryContention({2}, kAmountMax - 1)};
   return plan;
 }
 
@@ -81,13 +97,21 @@ std::string Refusal(const std::string& text) {
 TEST(Parse, NamesTheErrorInOneLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"warp on replica 1",
-       "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut should stand "
-       "where 'warp' is"},
+       "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut "
+       "cpu-contention disk-contention fs-delay net-jitter packet-loss "
+       "memory-contention should stand where 'warp' is"},
       {"cpu-slow 0% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow 101% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow on replica 1", "a percentage such as 5% should stand where 'on' is"},
       {"cpu-slow x% on replica 1", "an amount should stand where 'x' is"},
       {"cpu-slow -5% on replica 1", "an amount should stand where '-5' is"},
+      {"cpu-contention 0% on replica 1", "cpu-contention takes 1 to 100"},
+      {"disk-contention 101% on replica 1", "disk-contention takes 1 to 100"},
+      {"fs-delay 3600001 ms on replica 1", "fs-delay takes 0 to 3600000000000"},
+      {"net-jitter 3600001 ms on replica 1", "net-jitter takes 0 to 3600000000000"},
+      {"packet-loss 1001 per mille on replica 1", "packet-loss takes 0 to 1000"},
+      {"memory-contention 0 B on replica 1", "memory-contention takes 1 to 1125899906842624"},
+      {"memory-contention 9 KB on replica 1", "'MB' should stand where 'KB' is"},
       {"disk-slow 128 MB/s on replica 1", "'KB/s' should stand where 'MB/s' is"},
       {"net-slow 9000000000000000 ms on replica 1",
        "an amount should stand where "

@@ -213,8 +213,9 @@ std::string EncodePlain(Request request) {
 
 std::string EncodeOutput(const sim::StepOutput& output) {
   Writer writer;
-  writer.BeginArray(3);
+  writer.BeginArray(4);
   writer.Add(output.random_draws);
+  writer.Add(output.heap_bytes);
   writer.Add(output.death);
   writer.BeginArray(output.outputs.size());
   for (const sim::Output& one : output.outputs) std::visit(OutputWriter{writer}, one);
@@ -271,7 +272,8 @@ sim::StepOutput DecodeOutput(std::string_view message) {
   const auto handle = Unpack(message);
   Reader in(handle.get());
   sim::StepOutput output;
-  in.Read(output.random_draws, output.death);
+  in.Read(output.random_draws, output.heap_bytes, output.death);
+  if (output.heap_bytes > kHeapBytesMax) throw ProtocolError("a heap of absurd size");
   for (Reader outputs = in.NextArray(); outputs.left() > 0;) {
     output.outputs.push_back(ReadOutput(outputs.NextArray()));
   }

@@ -25,6 +25,9 @@ inline constexpr std::size_t kLengthBytes = 4;
 // A longer message is malformed: the memory model kills a replica long before it holds this much.
 inline constexpr std::size_t kMessageBytesMax = std::size_t{128} << 20;
 
+// A larger heap is malformed: no machine has it.
+inline constexpr std::uint64_t kHeapBytesMax = std::uint64_t{1} << 46;
+
 // A message of the other side does not decode.
 class ProtocolError : public std::runtime_error {
  public:

@@ -4,7 +4,9 @@
 // and therefore decides nothing: it answers, and the simulator believes only what it can check.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -13,6 +15,7 @@
 
 #include "core/stack_overflow.h"
 #include "depfast/host/service.h"
+#include "sealed/heap.h"
 #include "sealed/protocol.h"
 #include "sim/step_host.h"
 
@@ -52,21 +55,43 @@ void WriteFully(const std::string& bytes) {
   }
 }
 
-std::string Answer(const std::string& message, std::unique_ptr<sim::StepHost>& host) {
-  const Request request = DecodeRequest(message);
-  if (request != Request::kBoot && host == nullptr) throw ProtocolError("not booted");
-  switch (request) {
+// The first message.
+std::unique_ptr<sim::StepHost> Boot(const std::string& message) {
+  if (DecodeRequest(message) != Request::kBoot) throw ProtocolError("not booted");
+  return std::make_unique<sim::StepHost>(DecodeBoot(message), MakeService);
+}
+
+std::string Step(sim::StepHost& host, const std::string& message, std::int64_t heap_bytes) {
+  sim::StepOutput output = host.Step(DecodeStep(message));
+  output.heap_bytes = static_cast<std::uint64_t>(heap_bytes);
+  return EncodeOutput(output);
+}
+
+// `heap_bytes`: see StepOutput.
+std::string Answer(sim::StepHost& host, const std::string& message, std::int64_t heap_bytes) {
+  switch (DecodeRequest(message)) {
     case Request::kBoot:
-      host = std::make_unique<sim::StepHost>(DecodeBoot(message), MakeService);
-      return EncodePlain(Request::kBoot);
+      throw ProtocolError("booted already");
     case Request::kStep:
-      return EncodeOutput(host->Step(DecodeStep(message)));
+      return Step(host, message, heap_bytes);
     case Request::kDump:
-      return EncodeText(host->DumpCoroutines());
+      return EncodeText(host.DumpCoroutines());
     case Request::kReport:
-      return EncodeText(host->Report(DecodeReportRequest(message)));
+      return EncodeText(host.Report(DecodeReportRequest(message)));
   }
   throw ProtocolError("unknown request");
+}
+
+// Between two messages the heap holds the data of the replica alone. What was there before its
+// first step is not counted: it depends on the libraries and on the probes.
+[[noreturn]] void Serve() {
+  const std::unique_ptr<sim::StepHost> host = Boot(ReadMessage());
+  WriteFully(EncodePlain(Request::kBoot));
+  const std::int64_t before = HeapBytes();
+  for (;;) {
+    const std::int64_t heap_bytes = std::max<std::int64_t>(0, HeapBytes() - before);
+    WriteFully(Answer(*host, ReadMessage(), heap_bytes));
+  }
 }
 
 }  // namespace
@@ -74,11 +99,8 @@ std::string Answer(const std::string& message, std::unique_ptr<sim::StepHost>& h
 
 int main() {
   depfast::InstallStackOverflowHandler();
-  std::unique_ptr<depfast::sim::StepHost> host;
   try {
-    for (;;) {
-      depfast::sealed::WriteFully(depfast::sealed::Answer(depfast::sealed::ReadMessage(), host));
-    }
+    depfast::sealed::Serve();
   } catch (const std::exception& error) {
     depfast::sealed::Quit(error.what());
   }

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -111,7 +112,10 @@ class SealedBackend final : public sim::ReplicaBackend {
   sim::StepOutput Step(const sim::StepInput& input) override {
     try {
       if (!boot_.empty()) Ask(std::exchange(boot_, {}));
-      return DecodeOutput(Ask(EncodeStep(input)));
+      sim::StepOutput output = DecodeOutput(Ask(EncodeStep(input)));
+      constexpr std::uint64_t kStepsBetweenLooks = 256;
+      if (++steps_ % kStepsBetweenLooks == 0) CheckResidentBytes();
+      return output;
     } catch (const ProtocolError& error) {
       return Dead(std::string("it spoke nonsense to the simulator (") + error.what() + ")");
     } catch (const Death& death) {
@@ -207,6 +211,17 @@ class SealedBackend final : public sim::ReplicaBackend {
     return {buffer_.data() + kLengthBytes, wanted - kLengthBytes};
   }
 
+  void CheckResidentBytes() const {
+    std::size_t all_pages = 0;
+    std::size_t resident_pages = 0;
+    std::ifstream statm("/proc/" + std::to_string(pid_) + "/statm");
+    statm >> all_pages >> resident_pages;  // zero if it has ended: the next step finds out
+    const std::size_t bytes = resident_pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    if (bytes <= options_.resident_bytes_max) return;
+    throw Death("its process uses more than " + std::to_string(options_.resident_bytes_max >> 20) +
+                " MB of memory");
+  }
+
   // Waits until the pipe is usable, and guards against a replica that never comes back. Processor
   // time decides where it can: wall time would make verdicts depend on the machine's load.
   void WaitFor(int fd, short events) {
@@ -300,6 +315,7 @@ class SealedBackend final : public sim::ReplicaBackend {
   int log_ = -1;
   double started_cpu_ = 0;  // of the request under way
   int waited_seconds_ = 0;  // for the answer under way
+  std::uint64_t steps_ = 0;
   std::string buffer_;
 };
 

@@ -4,6 +4,7 @@
 // these becomes a sentence in StepOutput::death, and none harms the grader's process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -19,6 +20,10 @@ struct SealedOptions {
   // The limits stop runaway processes only. They are far above the needs of any replica in a step.
   int step_cpu_seconds_max = 20;
   int step_wall_seconds_max = 120;
+  // Of all memory of the process that is resident, looked at now and then: a guard against memory
+  // that StepOutput::heap_bytes does not count. Ten times the need of the reference in any test of
+  // lab 2.
+  std::size_t resident_bytes_max = std::size_t{512} << 20;
 };
 
 // Makes backends that start options.program. Starting fails with std::runtime_error only for

@@ -26,7 +26,7 @@ void SimDisk::Submit(IoRequest request) {
   queue_.push_back(std::move(request));
 }
 
-BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second) {
+BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second, Duration operation_delay) {
   assert(idle() && has_work());
   batch_ = std::exchange(queue_, {});
   std::size_t bytes = 0;
@@ -46,8 +46,9 @@ BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second) {
   if (changes_directory) before_transfer += model_.directory;
   if (sync) before_transfer += model_.sync_jitter.Apply(to_sync, stream_);
   const Duration without_fault = before_transfer + TransferTime(bytes, model_.bytes_per_second);
-  if (bytes_per_second <= 0) return {without_fault, without_fault, allocates, changes_directory};
-  const Duration total = before_transfer + TransferTime(bytes, bytes_per_second);
+  const std::int64_t rate = bytes_per_second > 0 ? bytes_per_second : model_.bytes_per_second;
+  const Duration total = before_transfer + TransferTime(bytes, rate) +
+                         operation_delay * static_cast<std::int64_t>(batch_.size());
   return {total, std::min(without_fault, total), allocates, changes_directory};
 }
 

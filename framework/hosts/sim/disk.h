@@ -47,7 +47,8 @@ class SimDisk {
 
   // Takes everything queued as one batch and returns how long it will take. Requires: idle and
   // has_work. `bytes_per_second` overrides the model's when positive (a slow disk).
-  BatchTime StartBatch(std::int64_t bytes_per_second);
+  // `operation_delay` is added for each operation (a slow file system).
+  BatchTime StartBatch(std::int64_t bytes_per_second, Duration operation_delay = Duration(0));
 
   // Ends the batch: its operations take effect, in order.
   std::vector<IoCompletion> FinishBatch();

@@ -19,7 +19,8 @@ void DiskThread::ToCore() {
 void DiskThread::OnCore() {
   const int waits = profile_.disk.waits_per_batch;
   if (disk_.idle()) {
-    time_ = disk_.StartBatch(effects_.of(life_.replica).disk_bytes_per_second);
+    const ReplicaEffects& effects = effects_.of(life_.replica);
+    time_ = disk_.StartBatch(effects.disk_bytes_per_second, effects.operation_delay);
     waits_ = waits;
   }
   const CpuModel& cpu = profile_.cpu;
@@ -51,9 +52,10 @@ void DiskThread::OffCore() {
 
 void DiskThread::BeginTransfer() {
   const int waits = profile_.disk.waits_per_batch;
-  const Duration total = time_.total / waits;
   const Duration device = time_.device / waits;
   const Time now = agenda_.now();
+  const int percent = effects_.of(life_.replica).disk_quota_percent;
+  const Duration total = time_.total / waits - device + quota_.Spend(now, device, percent);
   if (device < total && SharesDevice()) {
     agenda_.Push(now + device, Event::Kind::kDeviceFree, life_.replica, life_.epoch);
   }
@@ -74,6 +76,7 @@ void DiskThread::Finish() {
 void DiskThread::Crash() {
   if (SharesDevice()) shared_->Leave(life_.replica);
   under_way_ = false;
+  quota_ = {};
   disk_.Crash();
 }
 

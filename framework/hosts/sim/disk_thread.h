@@ -15,6 +15,7 @@
 #include "sim/effects.h"
 #include "sim/processor.h"
 #include "sim/profile.h"
+#include "sim/quota.h"
 #include "sim/shared_devices.h"
 #include "sim/thread.h"
 
@@ -71,6 +72,7 @@ class DiskThread {
   SharedDevices* const shared_;
   const Finished finished_;
   bool under_way_ = false;  // a batch has begun, or waits for the core to begin
+  Quota quota_;             // of the device
   BatchTime time_{};        // of the batch that has begun
   int waits_ = 0;           // for the device, that the batch has yet to begin or end
 };

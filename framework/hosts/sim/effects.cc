@@ -8,9 +8,10 @@ namespace {
 using faults::Fault;
 
 void Apply(const Fault& fault, ReplicaEffects& effects) {
+  const auto amount = static_cast<int>(fault.amount);  // of a kind with small numbers
   switch (fault.kind) {
     case Fault::Kind::kCpuSlow:
-      effects.cpu_percent = std::min(effects.cpu_percent, static_cast<int>(fault.amount));
+      effects.cpu_percent = std::min(effects.cpu_percent, amount);
       break;
     case Fault::Kind::kDiskSlow: {
       const std::int64_t rate = effects.disk_bytes_per_second;
@@ -19,6 +20,26 @@ void Apply(const Fault& fault, ReplicaEffects& effects) {
     }
     case Fault::Kind::kNetSlow:
       effects.extra_delay = std::max(effects.extra_delay, Duration(fault.amount));
+      break;
+    case Fault::Kind::kCpuContention:
+      effects.cpu_quota_percent = std::min(effects.cpu_quota_percent, amount);
+      break;
+    case Fault::Kind::kDiskContention:
+      effects.disk_quota_percent = std::min(effects.disk_quota_percent, amount);
+      break;
+    case Fault::Kind::kFsDelay:
+      effects.operation_delay = std::max(effects.operation_delay, Duration(fault.amount));
+      break;
+    case Fault::Kind::kMemoryContention: {
+      const std::int64_t limit = effects.memory_limit_bytes;
+      effects.memory_limit_bytes = limit == 0 ? fault.amount : std::min(limit, fault.amount);
+      break;
+    }
+    case Fault::Kind::kNetJitter:
+      effects.jitter = std::max(effects.jitter, Duration(fault.amount));
+      break;
+    case Fault::Kind::kPacketLoss:
+      effects.packet_loss_permille = std::max(effects.packet_loss_permille, amount);
       break;
     case Fault::Kind::kDrop:
     case Fault::Kind::kDuplicate:

@@ -14,8 +14,14 @@ namespace depfast::sim {
 // Of faults of one kind the strongest counts.
 struct ReplicaEffects {
   int cpu_percent = 100;
+  int cpu_quota_percent = 100;             // see quota.h
+  int disk_quota_percent = 100;            // of the device's time
   std::int64_t disk_bytes_per_second = 0;  // 0: the model's
+  Duration operation_delay{0};             // of every disk operation
   Duration extra_delay{0};                 // of every frame that the replica sends
+  Duration jitter{0};                      // the most that is added to extra_delay
+  std::int64_t memory_limit_bytes = 0;     // of all that is resident; 0: none
+  int packet_loss_permille = 0;            // see retransmission.h
   std::vector<faults::Fault> on_frames;    // drop, duplicate, reorder: on frames to replicas
 };
 

@@ -33,6 +33,7 @@ void Machine::TurnOff() {
   step_scheduled_ = busy_ = timer_due_ = false;
   timer_ = kNever;
   last_step_ = {};
+  heap_bytes_ = 0;
   leaving_.clear();
   completions_.clear();
 }
@@ -93,12 +94,12 @@ StepInput Machine::CollectInput() {
 void Machine::BeginStep() {
   step_scheduled_ = false;
   timer_due_ = false;
-  const std::size_t memory = MemoryBytes();
-  const MemoryModel& model = room_.profile.memory;
-  if (memory > model.limit_bytes * static_cast<std::size_t>(model.kill_factor)) {
-    room_.died(life_.replica, "out of memory: it held " + std::to_string(memory) +
+  const MemoryUse memory = Memory();
+  if (memory.bytes > memory.limit * room_.profile.memory.kill_factor) {
+    room_.died(life_.replica, "out of memory: it held " + std::to_string(memory.bytes) +
                                   " bytes (unsent frames, unread frames and unfinished disk "
-                                  "writes)");
+                                  "writes" +
+                                  (effects().memory_limit_bytes > 0 ? ", and its heap)" : ")"));
     return;
   }
   const StepInput input = CollectInput();
@@ -113,6 +114,7 @@ void Machine::BeginStep() {
     room_.died(life_.replica, output.death);
     return;
   }
+  heap_bytes_ = output.heap_bytes;
   busy_ = true;
   const Duration cost = StepCost(room_.profile, self(), input, output, bursts_read_, memory);
   last_step_ = {now(), cost, Duration::zero()};
@@ -163,9 +165,18 @@ void Machine::OnTimer() {
   ScheduleStep();
 }
 
-std::size_t Machine::MemoryBytes() const {
-  return room_.wires.UnreadBytes(life_.replica) + disk().queued_bytes() +
-         room_.wires.HeldBytes(life_.replica);
+// Under memory contention the tighter of two limits counts: the machine's, and the fault's, which
+// is for the heap as well.
+MemoryUse Machine::Memory() const {
+  const std::size_t held = room_.wires.UnreadBytes(life_.replica) + disk().queued_bytes() +
+                           room_.wires.HeldBytes(life_.replica);
+  const MemoryUse usual{static_cast<std::int64_t>(held),
+                        static_cast<std::int64_t>(room_.profile.memory.limit_bytes)};
+  const std::int64_t limit = effects().memory_limit_bytes;
+  if (limit == 0) return usual;
+  const MemoryUse contended{usual.bytes + static_cast<std::int64_t>(heap_bytes_), limit};
+  const auto permille = [](const MemoryUse& use) { return use.bytes * 1000 / use.limit; };
+  return permille(contended) > permille(usual) ? contended : usual;
 }
 
 // ---- disk ----

@@ -3,8 +3,9 @@
 //
 // A step begins when there is something to read (frames, completions, the timer) and the core is
 // free. Its outputs leave when its cost has been paid for, on a slow processor later. The memory in
-// use is the data that the machine holds for the replica. Above a limit every step pays for paging;
-// far above it the replica dies.
+// use is the data that the machine holds for the replica. Under memory contention, a fault, the
+// replica's own heap is in use as well. Above a limit every step pays for paging; far above it the
+// replica dies.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,7 @@
 #include "sim/shared_cores.h"
 #include "sim/shared_devices.h"
 #include "sim/step.h"
+#include "sim/step_cost.h"
 #include "sim/thread.h"
 #include "sim/wires.h"
 
@@ -73,7 +75,8 @@ class Machine {
  private:
   PeerId self() const { return room_.addresses.IdOf(life_.replica); }
   Time now() const { return room_.agenda.now(); }
-  std::size_t MemoryBytes() const;
+  const ReplicaEffects& effects() const { return room_.effects.of(life_.replica); }
+  MemoryUse Memory() const;
   StepInput CollectInput();
   void BeginStep();
   void EndStep();
@@ -88,9 +91,10 @@ class Machine {
   Processor processor_;
   DiskThread disk_;
   bool step_scheduled_ = false;
-  bool busy_ = false;            // a step is under way
-  StepUsage last_step_;          // of the step under way, or of the latest; zero before the first
-  std::vector<Output> leaving_;  // of the step under way
+  bool busy_ = false;             // a step is under way
+  std::uint64_t heap_bytes_ = 0;  // of the replica: see StepOutput
+  StepUsage last_step_;           // of the step under way, or of the latest; zero before the first
+  std::vector<Output> leaving_;   // of the step under way
   std::int64_t bursts_read_ = 0;
   std::vector<IoCompletion> completions_;
   bool timer_due_ = false;

@@ -12,6 +12,7 @@
 #include "sim/agenda.h"
 #include "sim/effects.h"
 #include "sim/profile.h"
+#include "sim/quota.h"
 #include "sim/shared_cores.h"
 #include "sim/thread.h"
 
@@ -41,12 +42,15 @@ class Processor {
   // The thread, which has the core, needs `cost` of a processor without fault. It gets a kStepEnd
   // or kBatchPart event; the work is done if IsDone says so.
   void Occupy(Thread thread, Duration cost) {
-    const int percent = effects_.of(life_.replica).cpu_percent;
+    const ReplicaEffects& effects = effects_.of(life_.replica);
+    const Time now = agenda_.now();
+    const Duration takes =
+        quota_.Spend(now, cost * 100 / effects.cpu_percent, effects.cpu_quota_percent);
     if (shared_ != nullptr) {
-      shared_->Occupy(life_.replica, thread, cost, percent);
-      return;
+      shared_->Occupy(life_.replica, thread, cost, takes);
+    } else {
+      agenda_.Push(now + takes, EndOf(thread), life_.replica, life_.epoch);
     }
-    agenda_.Push(agenda_.now() + cost * 100 / percent, EndOf(thread), life_.replica, life_.epoch);
   }
 
   bool IsDone(Thread thread) {
@@ -63,6 +67,7 @@ class Processor {
 
   // The replica dies.
   void Clear() {
+    quota_ = {};
     if (shared_ != nullptr) {
       shared_->Remove(life_.replica);
     } else {
@@ -76,6 +81,7 @@ class Processor {
   const Effects& effects_;
   Agenda& agenda_;
   SharedCores* const shared_;
+  Quota quota_;
   Time idle_since_{0};  // kNever while the core is busy; unused if it is shared
 };
 

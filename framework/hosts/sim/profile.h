@@ -82,7 +82,8 @@ struct NetModel {
 };
 
 struct MemoryModel {
-  // Held frames, unread inbox and queued disk writes. Above the limit every step pays for paging,
+  // Held frames, unread inbox and queued disk writes; the fault memory-contention sets another
+  // limit, which is for the replica's own heap as well. Above the limit every step pays for paging,
   // in proportion to the excess; at kill_factor times the limit the replica dies.
   std::size_t limit_bytes = 64 << 20;
   int kill_factor = 4;

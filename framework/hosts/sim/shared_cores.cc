@@ -40,9 +40,8 @@ void SharedCores::TurnTo(Core& core) {
   }
 }
 
-void SharedCores::Occupy(std::size_t replica, Thread thread, Duration cost, int cpu_percent) {
+void SharedCores::Occupy(std::size_t replica, Thread thread, Duration cost, Duration takes) {
   const bool shared = core_of_[replica] >= replicas_;
-  const Duration takes = cost * 100 / cpu_percent;
   const Duration on_core = shared ? cost : takes;
   const FairCore::Thread number = NumberOf(replica, thread);
   WorkOf(number).lasts = takes - on_core;

@@ -26,9 +26,10 @@ class SharedCores {
   // not on its core and not waiting for it.
   void Enter(const Incarnation& life, Thread thread);
 
-  // The thread, which has its core, needs it for `cost`, and on a slow processor lasts longer. It
-  // gets a kStepEnd or kBatchPart event once the work may be done.
-  void Occupy(std::size_t replica, Thread thread, Duration cost, int cpu_percent);
+  // The thread, which has its core, needs it for `cost`; under a fault of its processor the work
+  // takes longer. It gets a kStepEnd or kBatchPart event once the work may be done.
+  // Requires: takes >= cost.
+  void Occupy(std::size_t replica, Thread thread, Duration cost, Duration takes);
 
   // Whether the work ends now, at `when`, for which a kStepEnd or kBatchPart event has come. It
   // does not if the thread was interrupted since, or if its processor is slow and needs more time;

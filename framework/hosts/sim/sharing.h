@@ -13,9 +13,10 @@ namespace depfast::sim {
 // own. Files are never shared.
 //
 // On a shared core steps and disk batches take turns, and interrupt each other: see fair_core.h.
-// A slow processor (cpu-slow) is that of one replica, like a bandwidth limit: its steps take
-// longer, and the core is free for the others in the time that the fault adds. A slow disk
-// (disk-slow) delays the batches of one replica, and not the device.
+// A slow processor (cpu-slow, cpu-contention) is that of one replica, like a bandwidth limit: its
+// steps take longer, and the core is free for the others in the time that the fault adds. A slow
+// disk (disk-slow, disk-contention, fs-delay) delays the batches of one replica, and not the
+// device.
 struct Sharing {
   std::vector<std::vector<PeerId>> cpu_groups;
   std::vector<std::vector<PeerId>> disk_groups;

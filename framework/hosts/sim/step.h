@@ -62,6 +62,9 @@ using Output = std::variant<SendFrame, ReleaseFrame, IoRequest, SetWake, Observa
 struct StepOutput {
   std::vector<Output> outputs;
   std::uint64_t random_draws = 0;  // made in this step
+  // The heap of the replica before this step, in bytes requested: see sealed/heap.h. A claim. Zero
+  // for a replica that does not run in a process of its own.
+  std::uint64_t heap_bytes = 0;
   // Empty, or why the replica is dead: it threw, exited, crashed, overflowed, never waited.
   std::string death;
 };

@@ -21,7 +21,7 @@ std::int64_t ConnectionsWritten(PeerId self, const StepOutput& output) {
 }  // namespace
 
 Duration StepCost(const Profile& profile, PeerId self, const StepInput& input,
-                  const StepOutput& output, std::int64_t bursts, std::size_t memory_bytes) {
+                  const StepOutput& output, std::int64_t bursts, const MemoryUse& memory) {
   const CpuModel& cpu = profile.cpu;
   Duration cost = cpu.per_step + cpu.per_burst * bursts;
   // Only calibrated profiles charge for connections, and every step would pay for the count.
@@ -42,9 +42,8 @@ Duration StepCost(const Profile& profile, PeerId self, const StepInput& input,
     if (std::holds_alternative<Observation>(one)) cost += cpu.per_observation;
   }
   cost += bytes * cpu.per_kib / 1024;
-  const auto limit = static_cast<std::int64_t>(profile.memory.limit_bytes);
-  const auto excess = static_cast<std::int64_t>(memory_bytes) - limit;
-  if (excess > 0) cost += cost * profile.memory.paging_factor * excess / limit;
+  const std::int64_t excess = memory.bytes - memory.limit;
+  if (excess > 0) cost += cost * profile.memory.paging_factor * excess / memory.limit;
   return cost;
 }
 

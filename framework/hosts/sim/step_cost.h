@@ -3,7 +3,6 @@
 // replica's own figures.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "depfast/host/host.h"
@@ -13,8 +12,14 @@
 
 namespace depfast::sim {
 
-// `bursts`: see Wires::Read. `memory_bytes`: the memory in use when the step began.
+// The memory in use, and the limit above which a step pays for paging.
+struct MemoryUse {
+  std::int64_t bytes = 0;
+  std::int64_t limit = 0;
+};
+
+// `bursts`: see Wires::Read. `memory`: when the step began.
 Duration StepCost(const Profile& profile, PeerId self, const StepInput& input,
-                  const StepOutput& output, std::int64_t bursts, std::size_t memory_bytes);
+                  const StepOutput& output, std::int64_t bursts, const MemoryUse& memory);
 
 }  // namespace depfast::sim

@@ -13,6 +13,8 @@ enum StreamOf : std::uint64_t {
   kLinkStream,      // how long frames take
   kReorderStream,   // how late reordered frames are
   kTornStream,      // how much of a batch a crash leaves
+  kJitterStream,    // how late the frames of a jittery interface are
+  kPacketStream,    // which packets are lost
 };
 
 }  // namespace depfast::sim

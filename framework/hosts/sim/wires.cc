@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/retransmission.h"
 #include "sim/streams.h"
 
 namespace depfast::sim {
@@ -115,7 +116,7 @@ void Wires::Transmit(std::size_t from, std::size_t to, const Bytes& bytes) {
   nic_free =
       std::max(nic_free, agenda_.now()) + Duration(size * 1'000'000'000 / model_.bytes_per_second);
   Time arrival = nic_free + latency;
-  if (addresses_.IsReplica(from)) arrival += effects_.of(from).extra_delay;
+  if (addresses_.IsReplica(from)) arrival += DelayOf(from, to, number, bytes->size());
   arrival = std::max(arrival, link.last_arrival);
   const FrameFate fate = FateOf(from, to, number);
   if (fate.lost) {
@@ -130,6 +131,22 @@ void Wires::Transmit(std::size_t from, std::size_t to, const Bytes& bytes) {
   }
   ScheduleArrival(from, to, arrival, bytes);
   if (fate.twice) ScheduleArrival(from, to, arrival, bytes);
+}
+
+// The delay that the sender's faults add to a frame. The draws depend on the frame's number alone:
+// frames of other links and other faults do not change them.
+Duration Wires::DelayOf(std::size_t from, std::size_t to, std::uint64_t number,
+                        std::size_t bytes) const {
+  const ReplicaEffects& effects = effects_.of(from);
+  const auto stream = [&](StreamOf which) {
+    return RandomStream(seed_ ^ RandomStream::Mix(which), from << 32 | to, number);
+  };
+  Duration delay = effects.extra_delay;
+  if (effects.jitter > Duration::zero()) delay += stream(kJitterStream).Below(effects.jitter);
+  if (effects.packet_loss_permille > 0) {
+    delay += RetransmissionDelay(bytes, effects.packet_loss_permille, stream(kPacketStream));
+  }
+  return delay;
 }
 
 // Every fault has its say before any takes effect, so their order in a plan does not matter.

@@ -113,6 +113,7 @@ class Wires {
   void LoseHeld(std::size_t from, std::size_t to);
   void Pump(std::size_t from, std::size_t to);
   void Transmit(std::size_t from, std::size_t to, const Bytes& bytes);
+  Duration DelayOf(std::size_t from, std::size_t to, std::uint64_t number, std::size_t bytes) const;
   FrameFate FateOf(std::size_t from, std::size_t to, std::uint64_t number) const;
   bool Hits(const faults::Fault& fault, std::size_t from, std::size_t to,
             std::uint64_t number) const;

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "core/probe_scope.h"
 #include "core/scheduler.h"
 
 namespace depfast {
@@ -41,6 +42,7 @@ void HostedRuntime::Enter(const std::function<void()>& body) {
 
 void HostedRuntime::Start(const std::function<void()>& body) {
   Enter(body);
+  const ProbeScope scope;
   for (RuntimeProbe* probe : probes_) probe->OnStart(*this);
 }
 
@@ -66,6 +68,7 @@ void HostedRuntime::Run() {
 }
 
 void HostedRuntime::StepEnded(const StepUsage& usage) {
+  const ProbeScope scope;
   for (RuntimeProbe* probe : probes_) probe->OnStepEnd(*this, usage);
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/fiber.h"
+#include "core/probe_scope.h"
 #include "depfast/dependency.h"
 #include "depfast/event.h"
 #include "depfast/host/hosted_runtime.h"
@@ -120,6 +121,7 @@ class Scheduler {
 
   template <typename Tell>
   [[gnu::cold, gnu::noinline]] void TellProbes(const Tell& tell) const {
+    const ProbeScope scope;
     for (RuntimeProbe* probe : options_.probes) tell(*probe);
   }
 

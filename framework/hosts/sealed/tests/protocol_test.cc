@@ -48,6 +48,7 @@ sim::StepOutput SomeOutput() {
   output.outputs = {sim::SendFrame{1, 2, MakeBytes("frame")}, sim::ReleaseFrame{kMax64, 2}, io,
                     sim::SetWake{9us}, Observation{4, {1, 2, 3, kMax64}}};
   output.random_draws = 2;
+  output.heap_bytes = 1'234'567;
   output.death = "of thirst";
   return output;
 }
@@ -88,9 +89,18 @@ TEST(Protocol, StepKeepsEveryField) {
   EXPECT_EQ(decoded.held_bytes, SomeInput().held_bytes);
 }
 
+TEST(Protocol, AHeapThatNoMachineHasIsRefused) {
+  sim::StepOutput output;
+  output.heap_bytes = kHeapBytesMax;
+  EXPECT_EQ(DecodeOutput(Strip(EncodeOutput(output))).heap_bytes, kHeapBytesMax);
+  ++output.heap_bytes;
+  EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
+}
+
 TEST(Protocol, OutputKeepsEveryField) {
   const sim::StepOutput decoded = DecodeOutput(Strip(EncodeOutput(SomeOutput())));
   EXPECT_EQ(decoded.random_draws, 2U);
+  EXPECT_EQ(decoded.heap_bytes, 1'234'567U);
   EXPECT_EQ(decoded.death, "of thirst");
   ASSERT_EQ(decoded.outputs.size(), 5U);
   const auto& send = std::get<sim::SendFrame>(decoded.outputs[0]);
@@ -137,16 +147,16 @@ TEST(Protocol, MalformedStepsAreRefused) {
   EXPECT_THROW(DecodeRequest(""), ProtocolError);
   EXPECT_THROW(DecodeRequest(Strip(EncodePlain(static_cast<Request>(4)))), ProtocolError);
   EXPECT_THROW(DecodeOutput(Strip(EncodeText("ok"))), ProtocolError);
-  Refused({{sim::SendFrame{1, -1, MakeBytes("x")}}, 0, ""});
-  Refused({{sim::SendFrame{1, 0, nullptr}}, 0, ""});
-  Refused({{sim::SendFrame{1, 0, MakeBytes(std::string(kMaxFrameBytes + 1, 'x'))}}, 0, ""});
-  Refused({{sim::ReleaseFrame{1, -1}}, 0, ""});
+  Refused({{sim::SendFrame{1, -1, MakeBytes("x")}}, 0, 0, ""});
+  Refused({{sim::SendFrame{1, 0, nullptr}}, 0, 0, ""});
+  Refused({{sim::SendFrame{1, 0, MakeBytes(std::string(kMaxFrameBytes + 1, 'x'))}}, 0, 0, ""});
+  Refused({{sim::ReleaseFrame{1, -1}}, 0, 0, ""});
   IoRequest append;
-  Refused({{append}, 0, ""});  // of nothing
+  Refused({{append}, 0, 0, ""});  // of nothing
   IoRequest unknown;
   unknown.kind = static_cast<IoRequest::Kind>(5);
   unknown.data = MakeBytes("x");
-  Refused({{unknown}, 0, ""});
+  Refused({{unknown}, 0, 0, ""});
 }
 
 // ---- fuzzing ----

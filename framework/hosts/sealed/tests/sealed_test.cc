@@ -73,10 +73,20 @@ class SealedTest : public testing::Test {
   int orphans_ = 0;
 };
 
+// Replicas that make `probe`, too, unless it is empty.
+sim::BackendFactory WithProbe(const sim::BackendFactory& make, const std::string& probe) {
+  return [make, probe](sim::ReplicaConfig config) {
+    if (!probe.empty()) config.probes.push_back(probe);
+    return make(config);
+  };
+}
+
 // One bad replica (0) among two, and a client that hears answers.
 struct Trouble {
-  explicit Trouble(std::string kind_of_trouble, const SealedOptions& options = Program("trouble"))
-      : kind(std::move(kind_of_trouble)), world(SealedReplicas(options), 2, sim::Exact(), 1) {
+  explicit Trouble(std::string kind_of_trouble, const SealedOptions& options = Program("trouble"),
+                   const std::string& probe = "")
+      : kind(std::move(kind_of_trouble)),
+        world(WithProbe(SealedReplicas(options), probe), 2, sim::Exact(), 1) {
     world.sim.AddClient([this](PeerId, const Bytes& bytes) {
       std::string error;
       const auto frame = DecodeFrame(*bytes, error);
@@ -280,6 +290,65 @@ TEST_F(SealedTest, ADeterministicReplicaIsTheSameEverywhere) {
     EXPECT_EQ(there.crossings, here.crossings) << perturb;
   }
 }
+
+// ---- memory ----
+
+// The heaps that replica 0 reports when it is asked for nothing, hoards, and returns all.
+std::vector<std::uint64_t> HeapsOfAHoarder(int perturb, const std::string& probe = "") {
+  Trouble trouble("hoards", Program("trouble", perturb), probe);
+  const auto last = [&] { return trouble.world.StepsOf(0).back().heap_bytes; };
+  std::vector<std::uint64_t> heaps;
+  trouble.Ask(0, Echo{"nothing"});
+  for (int i = 0; i < 2; ++i) {
+    trouble.Ask(0, Echo{"nothing"});
+    heaps.push_back(last());
+    trouble.Make();
+  }
+  trouble.Ask(0, Echo{"nothing"});
+  heaps.push_back(last());
+  EXPECT_EQ(trouble.world.sim.first_death(), "");
+  return heaps;
+}
+
+TEST_F(SealedTest, TheHeapIsWhatWasRequestedAndIsNotReturned) {
+  const auto heaps = HeapsOfAHoarder(0);
+  EXPECT_GT(heaps[0], 100U);
+  EXPECT_LT(heaps[0], 100'000U);
+  EXPECT_EQ(heaps[1], heaps[0] + 1'000'064);
+  EXPECT_EQ(heaps[2], heaps[0]);
+}
+
+TEST_F(SealedTest, TheHeapIsTheSameEverywhere) {
+  const auto heaps = HeapsOfAHoarder(0);
+  for (const int perturb : {1, 2, 3}) EXPECT_EQ(HeapsOfAHoarder(perturb), heaps) << perturb;
+  EXPECT_EQ(HeapsOfAHoarder(0, WaitStatistics::kName), heaps) << "probes are not the replica's";
+}
+
+TEST_F(SealedTest, UnderMemoryContentionAHoarderDies) {
+  Trouble trouble("hoards");
+  trouble.world.sim.Begin(faults::MemoryContention({0, 1}, 250'000));
+  trouble.Make();
+  EXPECT_EQ(trouble.world.sim.first_death(), "") << "its step was paid for before";
+  trouble.Ask(0, Echo{"heard?"});
+  trouble.Ask(0, Echo{"heard?"});
+  ExpectStart(trouble.world.sim.first_death(), "replica 0 died: out of memory: it held 100");
+  EXPECT_TRUE(trouble.world.sim.IsUp(1));
+}
+
+TEST_F(SealedTest, MemoryThatTheHeapDoesNotCountIsSeen) {
+  SealedOptions options = Program("trouble");
+  options.resident_bytes_max = std::size_t{32} << 20;
+  Trouble trouble("hoards elsewhere", options);
+  constexpr int kSteps = 300;
+  for (int i = 0; i < kSteps; ++i) trouble.Ask(0, Echo{"nothing"});
+  EXPECT_EQ(trouble.world.sim.first_death(), "");
+  trouble.Make();
+  for (int i = 0; i < kSteps; ++i) trouble.Ask(0, Echo{"nothing"});
+  EXPECT_EQ(trouble.world.sim.first_death(),
+            "replica 0 died: its process uses more than 32 MB of memory");
+}
+
+// ---- dumps ----
 
 TEST_F(SealedTest, DumpsAndReportsComeFromTheProcess) {
   const auto look = [](const sim::BackendFactory& factory) {

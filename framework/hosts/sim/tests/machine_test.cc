@@ -84,18 +84,18 @@ TEST(StepCost, IsTheSumOfItsParts) {
   const Profile profile = Exact();
   StepInput input;
   StepOutput output;
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, 0), 10us);
+  EXPECT_EQ(StepCost(profile, 0, input, output, 0, {}), 10us);
   input.frames = {{1, MakeBytes("12345")}, {kFirstClient, MakeBytes("123")}};
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, 0), 10us + 5us + 7us + 8ns);
+  EXPECT_EQ(StepCost(profile, 0, input, output, 0, {}), 10us + 5us + 7us + 8ns);
   input.completions.resize(2);
   output.outputs = {SendFrame{1, 1, MakeBytes("12")}, SendFrame{2, kFirstClient, MakeBytes("1")}};
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, 0), 10us + 5us + 7us + 11ns + 6us + 5us + 7us);
+  EXPECT_EQ(StepCost(profile, 0, input, output, 0, {}), 10us + 5us + 7us + 11ns + 6us + 5us + 7us);
   IoRequest write;
   write.data = MakeBytes("1234");
   output.outputs = {write};
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, 0), 10us + 5us + 7us + 8ns + 6us + 3us + 8ns);
+  EXPECT_EQ(StepCost(profile, 0, input, output, 0, {}), 10us + 5us + 7us + 8ns + 6us + 3us + 8ns);
   output.outputs = {ReleaseFrame{1, 1}, SetWake{1h}};
-  EXPECT_EQ(StepCost(profile, 0, {}, output, 0, 0), 10us) << "these are free";
+  EXPECT_EQ(StepCost(profile, 0, {}, output, 0, {}), 10us) << "these are free";
 }
 
 TEST(StepCost, MayCountObservations) {
@@ -103,7 +103,7 @@ TEST(StepCost, MayCountObservations) {
   profile.cpu.per_observation = 4us;
   StepOutput output;
   output.outputs = {Observation{}, Observation{}};
-  EXPECT_EQ(StepCost(profile, 0, {}, output, 0, 0), 10us + 2 * 4us);
+  EXPECT_EQ(StepCost(profile, 0, {}, output, 0, {}), 10us + 2 * 4us);
 }
 
 TEST(StepCost, CountsBurstsAndTheConnectionsWritten) {
@@ -113,15 +113,15 @@ TEST(StepCost, CountsBurstsAndTheConnectionsWritten) {
   profile.cpu.per_frame = 0us;
   StepOutput output;
   for (const PeerId to : {1, 2, 1, 0}) output.outputs.emplace_back(SendFrame{1, to, MakeBytes("")});
-  EXPECT_EQ(StepCost(profile, 0, {}, output, 3, 0), 10us + 300us + 2000us)
+  EXPECT_EQ(StepCost(profile, 0, {}, output, 3, {}), 10us + 300us + 2000us)
       << "there is no connection to oneself";
 }
 
 TEST(StepCost, GrowsWithTheMemoryAboveTheLimit) {
   Profile profile = Exact();
-  profile.memory = {1000, 4, 20};
-  EXPECT_EQ(StepCost(profile, 0, {}, {}, 0, 1000), 10us);
-  EXPECT_EQ(StepCost(profile, 0, {}, {}, 0, 2000), 10us * 21);
+  profile.memory.paging_factor = 20;
+  EXPECT_EQ(StepCost(profile, 0, {}, {}, 0, {1000, 1000}), 10us);
+  EXPECT_EQ(StepCost(profile, 0, {}, {}, 0, {2000, 1000}), 10us * 21);
 }
 
 // ---- steps ----
@@ -159,6 +159,16 @@ TEST(Machine, ASlowProcessorTakesLonger) {
   bench.effects.Set({faults::CpuSlow({0}, 5)}, 2);
   bench.RunUntil(1s);
   EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0us, 200us}));
+}
+
+TEST(Machine, AContendedProcessorStopsInBursts) {
+  Profile profile = Exact();
+  profile.cpu.per_step = 2ms;
+  Bench bench([](Turn& turn) { turn.WakeAt(Time::zero()); }, profile);
+  bench.effects.Set({faults::CpuContention({0}, 5)}, 2);
+  bench.RunUntil(203ms);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 2ms, 4ms, 101ms, 103ms, 105ms, 202ms}))
+      << "5 ms of every 100 ms: the third and the sixth step are done in the next period";
 }
 
 TEST(Machine, FramesThatComeDuringAStepAreReadInTheNext) {
@@ -271,6 +281,45 @@ TEST(Machine, ASlowDiskMovesItsBytesMoreSlowly) {
   EXPECT_EQ(bench.steps[1].now, 10us + 3us + 2048ns + 20us + 500us + 7'812'500ns);
 }
 
+// A disk that needs 3 ms for a batch without bytes, and a processor that needs no time.
+Profile SlowSyncs() {
+  Profile profile = Exact();
+  profile.disk.sync = 3ms - profile.disk.per_batch;
+  profile.cpu.per_step = profile.cpu.per_io = 0us;
+  return profile;
+}
+
+TEST(Machine, AContendedDiskStopsInBursts) {
+  Bench bench([](Turn& turn) { turn.Append("log", "", true); }, SlowSyncs());
+  bench.effects.Set({faults::DiskContention({0}, 5)}, 2);
+  bench.RunUntil(105ms);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 3ms, 101ms, 104ms}))
+      << "5 ms of every 100 ms: the second batch is done 1 ms into the next period";
+}
+
+TEST(Machine, OnAContendedSlowDiskOnlyTheDevicesTimeIsSpent) {
+  Bench bench([](Turn& turn) {
+    if (turn.first) turn.Append("log", std::string(128 * 1024, 'd'), false);
+  });
+  bench.effects.Set({faults::DiskSlow({0}, 128 * 1024), faults::DiskContention({0}, 1)}, 2);
+  bench.RunUntil(2s);
+  ASSERT_EQ(bench.steps.size(), 2U);
+  const Time begun = 10us + 3us + 2 * 131'072ns;
+  EXPECT_EQ(bench.steps[1].now, begun + 20us + 1s) << "of that, the device needs 151 us";
+}
+
+TEST(Machine, ASlowFileSystemDelaysEveryOperation) {
+  Bench bench([](Turn& turn) {
+    if (!turn.first) return;
+    for (int i = 0; i < 3; ++i) turn.Append("log", "x", true);
+  });
+  bench.effects.Set({faults::FsDelay({0}, 10ms)}, 2);
+  bench.RunUntil(1s);
+  ASSERT_EQ(bench.steps.size(), 2U);
+  const Duration step = 10us + 3 * (3us + 2ns);
+  EXPECT_EQ(bench.steps[1].now, step + 20us + 500us + 3ns + 3 * 10ms) << "three in one batch";
+}
+
 // ---- memory ----
 
 Profile LittleMemory() {
@@ -323,6 +372,47 @@ TEST(Machine, HeldFramesAndUnfinishedWritesAreMemory) {
   EXPECT_TRUE(dies(200'000, 200'001));
 }
 
+TEST(Machine, UnderMemoryContentionTheHeapIsMemoryToo) {
+  Bench bench([](Turn& turn) {
+    turn.output.heap_bytes = 120'000;
+    turn.WakeAt(Time::zero());
+  });
+  bench.profile.memory.paging_factor = 20;
+  bench.RunUntil(15us);
+  EXPECT_EQ(bench.steps.back().last_cost, 10us) << "without the fault a heap costs nothing";
+  bench.effects.Set({faults::MemoryContention({0}, 100'000)}, 2);
+  bench.RunUntil(100us);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0us, 10us, 20us, 70us}))
+      << "a fifth too much: four times more";
+  bench.effects.Set({faults::MemoryContention({0}, 30'000)}, 2);
+  bench.RunUntil(200us);
+  EXPECT_TRUE(bench.deaths.empty()) << "four times the limit";
+  bench.effects.Set({faults::MemoryContention({0}, 29'999)}, 2);
+  bench.RunUntil(10ms);
+  EXPECT_EQ(bench.deaths, (std::vector<std::string>{
+                              "out of memory: it held 120000 bytes (unsent frames, unread frames "
+                              "and unfinished disk writes, and its heap)"}));
+}
+
+TEST(Machine, UnderMemoryContentionTheMachinesOwnLimitStays) {
+  Bench bench(OnFrameAtZero([](Turn& turn) { turn.WakeAt(Time::zero()); }), LittleMemory());
+  bench.effects.Set({faults::MemoryContention({0}, 1 << 20)}, 2);
+  bench.wires.Send(1, 0, 1, MakeBytes(std::string(150'000, 'm')));
+  bench.RunUntil(1s);
+  ASSERT_EQ(bench.steps.size(), 3U);
+  EXPECT_EQ(bench.steps[2].last_cost, (10us + 5us + 150'000ns) * 11);
+}
+
+TEST(Machine, ANewIncarnationBeginsWithAnEmptyHeap) {
+  Bench bench([](Turn& turn) { turn.output.heap_bytes = 120'000; });
+  bench.RunUntil(1ms);
+  bench.machine.TurnOff();
+  bench.effects.Set({faults::MemoryContention({0}, 1'000)}, 2);
+  bench.TurnOn();
+  bench.RunUntil(2ms);
+  EXPECT_TRUE(bench.deaths.empty());
+}
+
 // ---- the end ----
 
 TEST(Machine, TurnedOffItLosesWhatWasUnderWay) {
@@ -349,6 +439,29 @@ TEST(Machine, TurnedOffDuringAStepItsOutputsNeverLeave) {
   bench.machine.TurnOff();
   bench.RunUntil(1s);
   EXPECT_TRUE(bench.machine.disk().files().empty());
+}
+
+TEST(Machine, TurnedOnAgainItHasNotSpentTheQuotaOfItsProcessor) {
+  Bench bench([](Turn& turn) { turn.WakeAt(Time::zero()); });
+  bench.profile.cpu.per_step = 50ms;
+  bench.effects.Set({faults::CpuContention({0}, 5)}, 2);
+  bench.RunUntil(1ms);
+  bench.machine.TurnOff();
+  bench.TurnOn();
+  bench.RunUntil(999ms);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 1ms, 905ms}));
+}
+
+TEST(Machine, TurnedOnAgainItHasNotSpentTheQuotaOfItsDisk) {
+  Profile profile = SlowSyncs();
+  profile.disk.sync = 50ms - profile.disk.per_batch;
+  Bench bench([](Turn& turn) { turn.Append("log", "", true); }, profile);
+  bench.effects.Set({faults::DiskContention({0}, 5)}, 2);
+  bench.RunUntil(1ms);
+  bench.machine.TurnOff();
+  bench.TurnOn();
+  bench.RunUntil(999ms);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0ms, 1ms, 905ms}));
 }
 
 }  // namespace

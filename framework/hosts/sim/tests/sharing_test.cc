@@ -165,6 +165,17 @@ TEST(SharedCore, ASlowReplicaTakesNoMoreOfItThanASoundOne) {
   EXPECT_EQ(TimesOf(world, 1), (Times{10us}));
 }
 
+TEST(SharedCore, IsFreeForOthersWhileAQuotaStopsAReplica) {
+  Profile profile = Exact();
+  profile.cpu.per_step = 1ms;
+  World world(RestlessZero(), 2, profile, 1, OneCore({0, 1}));
+  world.sim.Begin(CpuContention({0}, 2));
+  world.sim.Start();
+  world.sim.RunUntil(100ms);
+  EXPECT_EQ(TimesOf(world, 0), (Times{0ms, 2ms, 3ms})) << "its third step ends after 100 ms";
+  EXPECT_EQ(TimesOf(world, 1), (Times{1ms}));
+}
+
 // ---- crashes on a shared core ----
 
 TEST(SharedCore, IsFreeWhenTheReplicaDiesThatRunsOnIt) {

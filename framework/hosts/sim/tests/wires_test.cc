@@ -124,6 +124,85 @@ TEST(Wires, ASlowInterfaceDelaysWhatItSendsAndKeepsTheOrder) {
   EXPECT_EQ(arrived[3].at, arrived[2].at) << "frames of one connection do not overtake each other";
 }
 
+TEST(Wires, AJitteryInterfaceDelaysEachFrameByAnotherTimeAndKeepsTheOrder) {
+  Net net(1 << 20);
+  net.cpu.frames_per_connection_max = net.cpu.frames_per_step_max = 500;
+  net.Fault({faults::NetSlow({0}, 40ms), faults::NetJitter({0}, 10ms)});
+  Texts sent;
+  std::set<Duration> delays;
+  Duration sum{0};
+  for (int i = 0; i < 100; ++i) {
+    const Time at = i * 1s;
+    net.RunUntil(at);
+    net.Send(0, 1, "");
+    const Duration delay = net.RunUntil(at + 1s).at(0).at - at - 100us - 40ms;
+    delays.insert(delay);
+    sum += delay;
+  }
+  EXPECT_GE(*delays.begin(), 0ms);
+  EXPECT_LT(*delays.rbegin(), 10ms);
+  EXPECT_EQ(delays.size(), 100U);
+  EXPECT_GT(sum / 100, 4ms);
+  EXPECT_LT(sum / 100, 6ms);
+  net.Read(1);
+  for (int i = 0; i < 20; ++i) sent.push_back(std::to_string(i));
+  for (const std::string& text : sent) net.Send(0, 1, text);
+  net.RunUntil(200s);
+  EXPECT_EQ(net.Read(1), sent);
+}
+
+TEST(Wires, LostPacketsDelayAFrameAndAllThatFollowIt) {
+  Net net(1 << 20);
+  net.cpu.frames_per_connection_max = net.cpu.frames_per_step_max = 500;
+  net.Fault({faults::PacketLoss({0}, 500)});
+  Texts sent;
+  for (int i = 0; i < 8; ++i) sent.push_back(std::to_string(i));
+  for (const std::string& text : sent) net.Send(0, 1, text);
+  net.Send(2, 1, "sound");
+  const auto arrived = net.RunUntil(1000s);
+  ASSERT_EQ(arrived.size(), 9U) << "no frame is lost";
+  EXPECT_EQ(arrived[0].at, 100us + 2ns * 5) << "from the sound sender";
+  std::set<Duration> delays;
+  for (std::size_t i = 1; i < 9; ++i) delays.insert(arrived[i].at / 1ms * 1ms);
+  for (const Duration delay : delays) EXPECT_EQ(delay % 200ms, 0ms);
+  EXPECT_GE(delays.size(), 2U);
+  Texts read = net.Read(1);
+  std::erase(read, "sound");
+  EXPECT_EQ(read, sent);
+}
+
+TEST(Wires, FramesToClientsAreDelayedToo) {
+  Net net;
+  const std::size_t client = net.addresses.AddClient();
+  net.wires.AddClient();
+  net.Fault({faults::PacketLoss({0}, 1000)});
+  net.Send(0, client, "answer");
+  net.Send(client, 0, "request");
+  const auto arrived = net.RunUntil(1000s);
+  ASSERT_EQ(arrived.size(), 2U);
+  EXPECT_LT(arrived[0].at, 1ms) << "the client has another interface";
+  EXPECT_GT(arrived[1].at, 800s);
+}
+
+TEST(Wires, TheDelaysOfALinkAreItsOwn) {
+  const auto times = [](const faults::FaultPlan& plan) {
+    Net net(1 << 20);
+    net.Fault(plan);
+    for (int i = 0; i < 20; ++i) net.Send(0, 1, "x");
+    for (int i = 0; i < 20; ++i) net.Send(2, 0, "x");
+    std::vector<Time> out;
+    for (const Net::Arrived& one : net.RunUntil(2000s)) {
+      if (one.to == 1) out.push_back(one.at);
+    }
+    return out;
+  };
+  const auto loss = times({faults::PacketLoss({0}, 300)});
+  EXPECT_EQ(times({faults::PacketLoss({0, 2}, 300)}), loss) << "others hit as well";
+  EXPECT_EQ(times({faults::PacketLoss({0}, 300), faults::DuplicateFault({2}, 500)}), loss);
+  const auto jitter = times({faults::NetJitter({0}, 10ms)});
+  EXPECT_EQ(times({faults::NetJitter({0}, 10ms), faults::PacketLoss({2}, 300)}), jitter);
+}
+
 TEST(Wires, FramesOfAConnectionKeepTheirOrderWhateverTheJitter) {
   Net net(1 << 20);
   net.model.latency_jitter = {900, 100, 10};

@@ -97,6 +97,7 @@ class World : public Observer {
     Time at;
     std::vector<std::pair<PeerId, std::string>> frames;
     std::vector<IoCompletion> completions;
+    std::uint64_t heap_bytes;
   };
   struct Leaving {
     PeerId replica;
@@ -156,8 +157,8 @@ class World : public Observer {
     return at;
   }
 
-  void OnStep(PeerId replica, const StepInput& input, const StepOutput&) override {
-    Step step{replica, input.now, {}, input.completions};
+  void OnStep(PeerId replica, const StepInput& input, const StepOutput& output) override {
+    Step step{replica, input.now, {}, input.completions, output.heap_bytes};
     for (const FrameArrival& frame : input.frames)
       step.frames.emplace_back(frame.from, *frame.bytes);
     steps.push_back(std::move(step));

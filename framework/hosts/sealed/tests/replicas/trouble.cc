@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <string>
 
 #include "depfast/host/service.h"
 #include "depfast/rpc.h"
@@ -37,6 +39,26 @@ void Chatter() {
   Print(stdout);
   if (again) _exit(4);
   again = true;
+}
+
+struct alignas(64) Wide {
+  char bytes[64];
+};
+
+// Requests 1,000,064 bytes of the heap and keeps them; the next call returns them.
+void Hoard() {
+  static std::unique_ptr<std::string> text;
+  static std::unique_ptr<Wide> wide;
+  const bool again = wide != nullptr;
+  text.reset(again ? nullptr : new std::string(1'000'000 - sizeof(std::string) - 1, 'h'));
+  wide.reset(again ? nullptr : new Wide());
+}
+
+// Uses 64 MB that the heap's count does not know.
+void HoardElsewhere() {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  static auto* const volatile somewhere = static_cast<char*>(std::malloc(kBytes));
+  std::memset(somewhere, 'h', kBytes);
 }
 
 // The child keeps everything open, and outlives every step.
@@ -95,6 +117,8 @@ const std::map<std::string, void (*)(Runtime&)> kTroubles = {
        _exit(5);
      }},
     {"forks and lives", [](Runtime&) { StartChild(); }},
+    {"hoards", [](Runtime&) { Hoard(); }},
+    {"hoards elsewhere", [](Runtime&) { HoardElsewhere(); }},
     {"hangs up",
      [](Runtime&) {
        close(sealed::kFromSimulator);

@@ -1,0 +1,48 @@
+// Quota: a share of each period, as a cgroup gives a processor (Linux's cpu.max). A user that has
+// spent its share is stopped until the next period begins.
+//
+// So a quota stalls in bursts. Work that fits into the rest of the share takes no longer than
+// without a fault, and work that does not waits for most of a period.
+#pragma once
+
+#include <algorithm>
+
+#include "depfast/time.h"
+
+namespace depfast::sim {
+
+class Quota {
+ public:
+  static constexpr Duration kPeriod = 100ms;  // the default of cpu.max
+
+  // Returns how long `work` lasts from `now` on, stops included, with `percent` of each period.
+  // Threads of one user share its quota: later work gets what earlier work has left.
+  // Requires: 1 <= percent <= 100.
+  Duration Spend(Time now, Duration work, int percent) {
+    if (percent == 100) return work;
+    const Duration share = kPeriod * percent / 100;
+    Time at = std::max(now, period_);
+    for (;;) {
+      StartPeriodOf(at);
+      const Duration left = std::max(share - spent_, Duration::zero());
+      const Duration runs = std::min({work, left, period_ + kPeriod - at});
+      spent_ += runs;
+      work -= runs;
+      if (work == Duration::zero()) return at + runs - now;
+      at = period_ + kPeriod;
+    }
+  }
+
+ private:
+  // Periods are whole multiples of kPeriod in virtual time.
+  void StartPeriodOf(Time at) {
+    const Time period = at - at % kPeriod;
+    if (period > period_) spent_ = Duration::zero();
+    period_ = period;
+  }
+
+  Time period_{0};     // the latest of which something has been spent
+  Duration spent_{0};  // of its share
+};
+
+}  // namespace depfast::sim
