@@ -101,6 +101,8 @@ def _value(criterion: Criterion, value: float) -> str:
         return f"{value:.2f}x"
     if criterion.name == scoring.HELD_BYTES:
         return size(value)
+    if criterion.name == scoring.LAG_BETWEEN:
+        return f"{value:.0f} entries"
     if criterion.name in (scoring.CATCH_UP, scoring.STALL):
         return seconds(value)
     return percent(value)
@@ -171,6 +173,9 @@ def what_happened(criterion: Criterion) -> str:
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
         scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
         scoring.CATCH_UP: f"the slow replicas took {seconds(value)} to catch up after healing",
+        scoring.LAG_BETWEEN: (
+            f"a fault that came and went left the slow replicas {value:.0f} entries behind"
+        ),
         scoring.THROUGHPUT_VS_DEAD: f"throughput was {percent(value)} lower {dead}",
         scoring.LATENCY_VS_DEAD: f"average latency was {percent(value)} higher {dead}",
     }

@@ -24,6 +24,7 @@ class Bounds:
     held_bytes: int
     catch_up_ns: int
     lag_entries: int
+    lag_between: dict[str, int]
 
 
 @dataclass(frozen=True)
