@@ -24,6 +24,7 @@ class Bounds:
     p99_ratio: float
     held_bytes: int
     catch_up_ns: int
+    long_catch_up_ns: int
     lag_entries: int
     lag_between: dict[str, int]
 
