@@ -2,12 +2,14 @@
 
 #include <stdexcept>
 
+#include "depfast/verify/unfinished_work.h"
 #include "depfast/verify/wait_statistics.h"
 
 namespace depfast {
 
 std::unique_ptr<ReportingProbe> MakeProbe(const std::string& name) {
   if (name == WaitStatistics::kName) return std::make_unique<WaitStatistics>();
+  if (name == UnfinishedWork::kName) return std::make_unique<UnfinishedWork>();
   throw std::invalid_argument("there is no probe '" + name + "'");
 }
 
