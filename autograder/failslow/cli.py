@@ -95,7 +95,7 @@ def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument(
         "--json", action="store_true", dest="as_json", help="print results.json, no tables"
     )
-    parser.add_argument("--seeds", type=_positive, help="seeds of the measurement (10)")
+    parser.add_argument("--seeds", type=_positive, help="seeds of most measured runs (4)")
 
 
 def _add_test(commands: "argparse._SubParsersAction[_Parser]") -> None:

@@ -16,6 +16,7 @@ from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.scoring import Row
+from failslow.measurement.seeds import seed_of
 from failslow.measurement.settings import FOLLOWER, Settings, load_settings
 from failslow.recipe import load_recipe
 from failslow.submission import Submission
@@ -89,7 +90,7 @@ class Scope:
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
     `gates`: skip the tests of a part when a test that the part needs fails.
-    `seeds`: the measurement's number of seeds; None for the number in its settings.
+    `seeds`: the number of seeds of most measured runs; None for the number in the settings.
     """
 
     tests: frozenset[str] | None = None
@@ -196,8 +197,9 @@ class _LabGrader:
     def _measure(self) -> Measurement | None:
         if self._settings is None or not self._scope.measurement:
             return None
-        seeds = self._scope.seeds or self._settings.seeds
-        return measure(self._kit, self._lab, self._replica, self._settings, seeds)
+        return measure(
+            self._kit, self._lab, self._replica, self._settings, seed_of, self._scope.seeds
+        )
 
 
 def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | None) -> None:
@@ -274,8 +276,7 @@ def _voided(row: TestRow) -> TestRow:
 def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
     assert lab.measurement is not None
     rows = []
-    for row, sentence in zip(measurement.rows, measurement.sentences, strict=True):
-        lost = "" if row.score == row.points else _why_lost(row.passed, sentence)
+    for row, lost in zip(measurement.rows, measurement.reports, strict=True):
         rows.append(
             TestRow(
                 lab=lab.id,
@@ -314,9 +315,3 @@ def _skipped_measurement(lab: Lab, because: str) -> TestRow:
         output=because,
         detail=because,
     )
-
-
-def _why_lost(passed: bool, sentence: str) -> str:
-    if not passed:
-        return sentence
-    return "Capacity without a fault is below the floor, so the points are scaled down."

@@ -15,6 +15,7 @@ from failslow.measurement.settings import FOLLOWER
 COLUMNS = (
     "throughput\nlost",
     "latency\ngrown",
+    "stall\nunans.",
     "p99",
     "held",
     "catch-up",
@@ -24,6 +25,7 @@ COLUMNS = (
 PASSED = "[green]passed[/green]"
 FAILED = "[red]FAILED[/red]"
 SKIPPED = "[yellow]skipped[/yellow]"
+VOID = "[yellow]void[/yellow]"
 
 
 def print_grade(console: Console, grade: Grade) -> None:
@@ -70,19 +72,25 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
         for replicas, value in measurement.capacities.items()
     )
     console.print(f"Capacity without a fault: {capacities}.")
+    unslowed = {row.replicas: row.unslowed for row in measurement.rows if row.unslowed}
+    for replicas, each in unslowed.items():
+        console.print(
+            f"The worst runs of {replicas} replicas without a fault: {each.throughput:.0f}"
+            f" operations/s (floor {each.throughput_floor:.0f}), {seconds(each.latency_ns)} on"
+            f" average (ceiling {seconds(each.latency_ceiling_ns)})."
+        )
     console.print(
-        "Medians over the seeds, with the worst seed in brackets. The limits of the first two"
-        " columns also allow the cost of the same followers dead. The last two columns use"
-        " realistic jitter, with throughput lost above latency grown: slow against dead followers"
-        " ('vs dead'), and slow against normal ones ('spare': the cost of a lost spare, not"
-        " charged).\n",
+        "Medians of the worst slow set, with the worst run in brackets. The longest stall stands"
+        " above the share of unanswered operations. In the last two columns throughput lost stands"
+        " above latency grown: slow against dead followers ('vs dead'), and, with realistic jitter,"
+        " slow against normal ones ('spare': the cost of a lost spare, not charged).\n",
         style="dim",
         soft_wrap=True,
     )
 
 
 def _measurement_table(measurement: Measurement) -> Table:
-    """Two lines to a row: nine columns must fit a terminal."""
+    """Two lines to a row: ten columns must fit a terminal."""
     table = Table(title="Slow followers against none", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("fault\n(of replicas)")
     for name in COLUMNS:
@@ -98,34 +106,35 @@ def _whose(row: Row) -> str:
 
 
 def _verdict(row: Row) -> str:
-    return f"{PASSED if row.passed else FAILED}\n({row.score:g}/{row.points})"
+    verdict = PASSED if row.passed else VOID if row.is_void else FAILED
+    return f"{verdict}\n({row.score:g}/{row.points})"
 
 
 def _figures(row: Row) -> list[str]:
     if row.error is not None:
         return ["error", *[""] * (len(COLUMNS) - 1)]
-    by_name = {criterion.name: criterion for criterion in row.criteria}
-    p99, held, catch_up = (
-        by_name[scoring.P99],
-        by_name[scoring.HELD_BYTES],
-        by_name[scoring.CATCH_UP],
-    )
+    p99, held, catch_up = map(row.criterion, (scoring.P99, scoring.HELD_BYTES, scoring.CATCH_UP))
+    stall, unanswered = row.criterion(scoring.STALL), row.criterion(scoring.UNANSWERED)
+    dead = [row.criterion(each) for each in (scoring.THROUGHPUT_VS_DEAD, scoring.LATENCY_VS_DEAD)]
     return [
-        _median_and_worst(by_name[scoring.THROUGHPUT]),
-        _median_and_worst(by_name[scoring.MEAN_LATENCY]),
+        _median_and_worst(row, scoring.THROUGHPUT, scoring.WORST_THROUGHPUT),
+        _median_and_worst(row, scoring.MEAN_LATENCY, scoring.WORST_LATENCY),
+        f"{_marked(stall, seconds(stall.value))}\n{_share(unanswered)}",
         _marked(p99, f"{p99.value:.2f}x"),
         _marked(held, size(held.value)),
         _marked(catch_up, seconds(catch_up.value)),
-        f"{_median(by_name[scoring.THROUGHPUT_VS_DEAD])}\n{_median(by_name[scoring.LATENCY_VS_DEAD])}",
+        "\n".join(map(_share, dead)),
         f"{_cell(row.realistic_throughput)}\n{_cell(row.realistic_latency)}",
     ]
 
 
-def _median_and_worst(criterion: Criterion) -> str:
-    return _marked(criterion, f"{_cell(criterion.value)}\n({_cell(criterion.worst)})")
+def _median_and_worst(row: Row, median: str, worst: str) -> str:
+    of_worst = row.criterion(worst)
+    in_brackets = _marked(of_worst, f"({_cell(of_worst.value)})")
+    return f"{_share(row.criterion(median))}\n{in_brackets}"
 
 
-def _median(criterion: Criterion) -> str:
+def _share(criterion: Criterion) -> str:
     return _marked(criterion, _cell(criterion.value))
 
 

@@ -3,27 +3,23 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 #include <utility>
 
 #include "faults.h"
 #include "profiles.h"
+#include "run_shape.h"
 #include "victims.h"
 
 namespace depfast::measure {
 namespace {
 
-// The shape of a run, in virtual time.
+// In virtual time.
 constexpr Duration kElectionMax = 5s;
-constexpr Duration kBeforeFault = 200ms;  // from the election to the fault
-constexpr Duration kWarmUp = 600ms;       // load and fault are on, nothing is measured yet
-constexpr Duration kMeasured = 1500ms;
-constexpr Duration kDrain = 500ms;  // for the answers of the last commands
+constexpr Duration kBeforeLoad = 200ms;  // from the first commit to the load
+constexpr Duration kDrain = 500ms;  // after the window: commands not answered by then never are
 constexpr Duration kCatchUpMax = 10s;
 
-constexpr int kClosedLoopClients = 256;  // to find the capacity
-constexpr int kLatencyLoadPercent = 65;
-constexpr int kSaturatedLoadPercent = 120;
+constexpr std::uint64_t kArrivals = 900;  // the stream's number
 
 sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_backend) {
   sim::SimOptions simulated;
@@ -35,12 +31,9 @@ sim::SimOptions OptionsOf(const RunOptions& options, sim::BackendFactory make_ba
   return simulated;
 }
 
-// Operations per second of an open loop.
-std::int64_t RateOf(const RunOptions& options) {
-  const int percent = options.load == "latency" ? kLatencyLoadPercent : kSaturatedLoadPercent;
-  const auto rate = static_cast<std::int64_t>(options.capacity * percent / 100);
-  if (rate < 1) throw std::invalid_argument("--capacity is too small to load");
-  return rate;
+// Longer than any command of the load is waited for.
+Duration AnswerTimeout(const RunOptions& options) {
+  return WindowOf(options.shape, Time::zero()).to + kDrain;
 }
 
 }  // namespace
@@ -49,28 +42,32 @@ Measurement::Measurement(const RunOptions& options, sim::BackendFactory make_bac
                          const MakeSubject& make_subject)
     : options_(options),
       simulator_(OptionsOf(options, std::move(make_backend))),
-      subject_(make_subject(simulator_, history_, kWarmUp + kMeasured + kDrain)) {
-  if (options.load != "capacity") RateOf(options);
+      subject_(make_subject(simulator_, history_, AnswerTimeout(options))),
+      answers_(simulator_, *subject_.log, history_) {
   simulator_.AddObserver(this);
 }
 
 RunResult Measurement::Run() {
   simulator_.Start();
-  result_.measured = kMeasured;
   if (Elect()) {
     const std::vector<PeerId> proposers = subject_.log->Proposers();
-    const auto victims = VictimsOf(options_.roles, options_.victim, proposers, options_.replicas);
-    simulator_.RunFor(kBeforeFault);
-    if (const auto fault = FaultOf(options_.fault, victims)) simulator_.Begin(*fault);
-    MeasureUnderFault(proposers);
+    simulator_.RunFor(kBeforeLoad);
+    window_ = WindowOf(options_.shape, simulator_.now());
+    ScheduleFault(proposers);
+    const Duration interval(static_cast<std::int64_t>(1e9 / options_.rate));
+    testkit::OpenLoop load(simulator_, subject_.commands, interval, window_,
+                           RandomStream(options_.seed, 0, kArrivals));
+    MeasureWindow(proposers);
     simulator_.HealAll();
     MeasureCatchUp();
-    if (options_.history) std::fputs(history_.All().c_str(), stderr);
-    result_.load = load();
+    result_.measured = window_.to - window_.from;
+    result_.load = load.ResultAt(window_.to + kDrain);
     result_.error = Problem();
   } else {
     result_.error = "no replica has committed a command within 5 s";
   }
+  if (options_.history) std::fputs(history_.All().c_str(), stderr);
+  result_.untrue = answers_.FirstViolation();
   result_.crossings = simulator_.trace().crossings();
   result_.trace_hash = simulator_.trace().hash();
   return result_;
@@ -78,29 +75,33 @@ RunResult Measurement::Run() {
 
 bool Measurement::Elect() {
   bool committed = false;
-  subject_.first_command([&committed](bool ok) { committed = ok; });
+  subject_.commands([&committed](bool ok) { committed = ok; });
   while (!committed && simulator_.StepUntil(kElectionMax)) {
   }
   return committed && !subject_.log->Proposers().empty();
 }
 
-void Measurement::StartLoad() {
-  const Time start = simulator_.now();
-  window_ = {start, start + kWarmUp, start + kWarmUp + kMeasured};
-  if (options_.load == "capacity") {
-    closed_.emplace(simulator_, subject_.commands, kClosedLoopClients, window_);
-  } else {
-    open_.emplace(simulator_, subject_.commands, RateOf(options_), window_,
-                  RandomStream(options_.seed, 0, 900));
+void Measurement::ScheduleFault(const std::vector<PeerId>& proposers) {
+  const auto victims =
+      options_.victim.empty()
+          ? FollowersAt(options_.slow, proposers, options_.replicas)
+          : std::vector<PeerId>{ProposerOf(options_.roles, options_.victim, proposers)};
+  const auto fault = FaultOf(options_.fault, victims);
+  if (!fault) return;
+  slow_ = victims;
+  simulator_.Schedule(PlanOf(options_.shape, *fault, window_));
+}
+
+void Measurement::OnStep(PeerId, const sim::StepInput& input, const sim::StepOutput&) {
+  if (input.now < window_.from || input.now >= window_.to) return;
+  const std::uint64_t committed = subject_.log->CommittedUpTo();
+  for (const PeerId slow : slow_) {
+    const std::uint64_t applied = subject_.log->AppliedUpTo(slow);
+    if (applied < committed) result_.lag = std::max(result_.lag, committed - applied);
   }
 }
 
-const testkit::LoadResult& Measurement::load() const {
-  return closed_ ? closed_->result() : open_->result();
-}
-
-void Measurement::MeasureUnderFault(const std::vector<PeerId>& proposers) {
-  StartLoad();
+void Measurement::MeasureWindow(const std::vector<PeerId>& proposers) {
   simulator_.RunUntil(window_.from);
   simulator_.ResetPeaks();
   simulator_.RunUntil(window_.to);
@@ -124,12 +125,11 @@ bool Measurement::HaveAllApplied(std::uint64_t committed) const {
 }
 
 void Measurement::MeasureCatchUp() {
-  const Time healed = simulator_.now();
   const std::uint64_t committed = subject_.log->CommittedUpTo();
-  while (!HaveAllApplied(committed) && simulator_.StepUntil(healed + kCatchUpMax)) {
+  while (!HaveAllApplied(committed) && simulator_.StepUntil(window_.to + kCatchUpMax)) {
   }
-  if (HaveAllApplied(committed)) result_.catch_up = simulator_.now() - healed;
-  simulator_.RunUntil(std::max(simulator_.now(), healed + kDrain));
+  if (HaveAllApplied(committed)) result_.catch_up = simulator_.now() - window_.to;
+  simulator_.RunUntil(std::max(simulator_.now(), window_.to + kDrain));
 }
 
 std::string Measurement::Problem() const {
@@ -137,7 +137,7 @@ std::string Measurement::Problem() const {
   if (const std::string violation = subject_.log->FirstViolation(); !violation.empty()) {
     return violation;
   }
-  return load().completed == 0 ? "no operation completed" : "";
+  return result_.load.completed == 0 ? "no operation completed" : "";
 }
 
 }  // namespace depfast::measure

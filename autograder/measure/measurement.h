@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "answer_checker.h"
 #include "run_options.h"
 #include "run_result.h"
 #include "sim/simulator.h"
@@ -28,14 +29,15 @@ class Measurement : private sim::Observer {
 
  private:
   void OnWorld(Time now, const std::string& what) override { history_.Add(now, what); }
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
 
   // Runs until the client's first command is committed: then the client knows the proposers, and
   // asks no replica that is about to become slow. Returns whether that succeeded.
   bool Elect();
-  void StartLoad();
-  const testkit::LoadResult& load() const;
-  void MeasureUnderFault(const std::vector<PeerId>& proposers);
-  // From the end of the fault until every replica has applied the entries committed at that moment.
+  void ScheduleFault(const std::vector<PeerId>& proposers);
+  void MeasureWindow(const std::vector<PeerId>& proposers);
+  // From the end of the window, when everything heals, until every replica has applied the entries
+  // committed at that moment. Then at least until the end of the drain.
   void MeasureCatchUp();
   bool HaveAllApplied(std::uint64_t committed) const;
   std::string Problem() const;
@@ -44,9 +46,9 @@ class Measurement : private sim::Observer {
   sim::Simulator simulator_;
   testkit::History history_;
   const Subject subject_;
+  AnswerChecker answers_;
   testkit::LoadWindow window_;
-  std::optional<testkit::ClosedLoop> closed_;  // one of the two, once the load has begun
-  std::optional<testkit::OpenLoop> open_;
+  std::vector<PeerId> slow_;  // the replicas that the fault strikes
   RunResult result_;
 };
 

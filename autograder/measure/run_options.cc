@@ -1,36 +1,66 @@
 #include "run_options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <system_error>
 
 #include "faults.h"
 #include "profiles.h"
+#include "run_shape.h"
 #include "subjects.h"
 
 namespace depfast::measure {
+namespace {
 
-RunOptions ParseRunOptions(int argc, char** argv) {
+// CLI11 reads "-1", "010" and numbers of more than 64 bits as something else.
+std::uint64_t SeedOf(const std::string& text) {
+  std::uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, problem] = std::from_chars(text.data(), end, seed);
+  if (rest == end && problem == std::errc()) return seed;
+  throw CLI::ValidationError("--seed", "'" + text + "' is no decimal number of 64 bits");
+}
+
+void AddRun(CLI::App& app, RunOptions& options) {
+  app.add_option("--replicas", options.replicas)->check(CLI::Range(3, 9));
+  app.add_option_function<std::string>(
+      "--seed", [&options](const std::string& text) { options.seed = SeedOf(text); });
+  app.add_option("--profile", options.profile)->check(CLI::IsMember(ProfileNames()));
+  app.add_option("--rate", options.rate, "offered operations per second")->required();
+  app.add_option("--shape", options.shape, "when the fault is on")
+      ->check(CLI::IsMember(ShapeNames()));
+}
+
+void AddFault(CLI::App& app, RunOptions& options) {
+  app.add_option("--fault", options.fault)->check(CLI::IsMember(FaultNames()));
+  auto* slow =
+      app.add_option("--slow", options.slow,
+                     "places that the fault strikes, among the replicas that do not propose")
+          ->delimiter(',')
+          ->check(CLI::PositiveNumber);
+  app.add_option("--victim", options.victim, "the proposer's role that the fault strikes instead")
+      ->excludes(slow);
+}
+
+}  // namespace
+
+RunOptions ParseRunOptions(int argc, const char* const* argv) {
   RunOptions options;
   CLI::App app("One run of a measurement: a replicated log under load, with a fault.");
   app.add_option("--lab", options.lab, "whose log")
       ->required()
       ->check(CLI::IsMember(SubjectNames()));
   app.add_option("--replica", options.replica, "program of a sealed replica")->required();
-  app.add_option("--replicas", options.replicas)->check(CLI::Range(3, 9));
-  app.add_option("--seed", options.seed)->check(CLI::PositiveNumber);
-  app.add_option("--profile", options.profile)->check(CLI::IsMember(ProfileNames()));
-  app.add_option("--fault", options.fault)->check(CLI::IsMember(FaultNames()));
   app.add_option("--roles", options.roles, "of the proposers in order, then of the others")
       ->required()
       ->delimiter(',');
-  app.add_option("--victim", options.victim, "the role that the fault strikes");
-  app.add_option("--load", options.load)
-      ->check(CLI::IsMember({"capacity", "latency", "saturated"}));
-  app.add_option("--capacity", options.capacity, "operations per second")
-      ->check(CLI::PositiveNumber);
+  AddRun(app, options);
+  AddFault(app, options);
   app.add_flag("--explain", options.explain, "add the proposers' waits");
   app.add_flag("--history", options.history, "print the history to stderr");
   app.parse(argc, argv);
-  if (options.load != "capacity" && options.capacity <= 0) throw CLI::RequiredError("--capacity");
+  const bool has_rate = options.rate > 0 && options.rate <= kRateMax;  // not of "nan"
+  if (!has_rate) throw CLI::ValidationError("--rate", "must be above 0, and at most 1,000,000");
   return options;
 }
 

@@ -13,17 +13,21 @@ struct RunOptions {
   int replicas = 3;
   std::uint64_t seed = 1;
   std::string profile = "low-jitter";
-  std::string fault = "none";
   // The names of the proposers' roles, in the checker's order, and last that of all other replicas.
   std::vector<std::string> roles;
-  std::string victim;  // the role that the fault strikes; if empty, the last of `roles`
-  std::string load = "latency";
-  double capacity = 0;   // operations per second; for all loads but `capacity`
-  bool explain = false;  // add the proposers' waits to the result
-  bool history = false;  // print the numbered history to stderr
+  std::string fault = "none";
+  std::string shape = "before";  // see run_shape.h
+  std::vector<int> slow;         // the places that the fault strikes, see FollowersAt; or ...
+  std::string victim;            // ... if it is not empty, the proposer's role that it strikes
+  double rate = 0;               // offered operations per second
+  bool explain = false;          // add the proposers' waits to the result
+  bool history = false;          // print the numbered history to stderr
 };
 
+// Intervals between arrivals have a microsecond or more.
+inline constexpr double kRateMax = 1e6;
+
 // Throws CLI::ParseError for a wrong command line, and for a request for help.
-RunOptions ParseRunOptions(int argc, char** argv);
+RunOptions ParseRunOptions(int argc, const char* const* argv);
 
 }  // namespace depfast::measure

@@ -17,6 +17,8 @@ std::string Hexadecimal(std::uint64_t number) {
   return text;
 }
 
+json TextOrNull(const std::string& text) { return text.empty() ? json() : json(text); }
+
 json ToJson(PeerId replica, const WaitRow& row) {
   return {{"replica", replica},   {"coroutine", row.coroutine}, {"event", row.event},
           {"needed", row.needed}, {"total", row.total},         {"peers", row.peers},
@@ -30,16 +32,21 @@ json ToJson(const RunResult& result) {
   const double seconds = std::chrono::duration<double>(result.measured).count();
   json line = {
       {"throughput", Rounded(static_cast<double>(result.load.completed) / seconds, 1000)},
+      {"offered", result.load.offered},
+      {"unanswered", result.load.unanswered},
       {"mean_ns", latencies.Mean().count()},
       {"p50_ns", latencies.Percentile(500).count()},
       {"p99_ns", latencies.Percentile(990).count()},
+      {"completions", result.load.completions},
       {"peak_held_bytes", result.peak_held_bytes},
       {"catch_up_ns", result.catch_up ? json(result.catch_up->count()) : json()},
+      {"lag", result.lag},
       {"completed", result.load.completed},
       {"crossings", result.crossings},
       {"ack_cv", Rounded(latencies.Variation(), 10'000)},
       {"trace_hash", Hexadecimal(result.trace_hash)},
-      {"error", result.error.empty() ? json() : json(result.error)},
+      {"error", TextOrNull(result.error)},
+      {"untrue", TextOrNull(result.untrue)},
   };
   if (result.waits) {
     line["waits"] = json::array();

@@ -18,11 +18,13 @@ namespace depfast::measure {
 struct RunResult {
   testkit::LoadResult load;
   Duration measured{1};              // how long the load's window was
-  std::size_t peak_held_bytes = 0;   // the most that a proposer held for one peer
-  std::optional<Duration> catch_up;  // from the end of the fault; nothing if it took too long
+  std::size_t peak_held_bytes = 0;   // the most that a proposer held for one peer, in the window
+  std::uint64_t lag = 0;             // entries: the most that a slow replica was behind, in it
+  std::optional<Duration> catch_up;  // from the window's end; nothing if it took too long
   std::uint64_t crossings = 0;
   std::uint64_t trace_hash = 0;
-  std::string error;  // a sentence if the submission misbehaved; the numbers mean nothing then
+  std::string error;   // a sentence if the submission misbehaved; the numbers mean nothing then
+  std::string untrue;  // a sentence if a client was told "committed" when that was not true
   std::optional<std::vector<std::pair<PeerId, WaitRow>>> waits;  // by replica, if asked for
 };
 

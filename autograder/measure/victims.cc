@@ -7,29 +7,54 @@
 namespace depfast::measure {
 namespace {
 
-// The largest minority of the replicas that propose nothing.
+template <typename T>
+bool Contains(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// By place, from 0.
 std::vector<PeerId> Followers(const std::vector<PeerId>& proposers, int replicas) {
-  const auto minority = static_cast<std::size_t>((replicas - 1) / 2);
   std::vector<PeerId> followers;
-  for (int i = 1; i < replicas && followers.size() < minority; ++i) {
+  for (int i = 1; i < replicas; ++i) {
     const PeerId id = (proposers.front() + i) % replicas;
-    const bool proposes = std::find(proposers.begin(), proposers.end(), id) != proposers.end();
-    if (!proposes) followers.push_back(id);
+    if (!Contains(proposers, id)) followers.push_back(id);
   }
   return followers;
 }
 
 }  // namespace
 
-std::vector<PeerId> VictimsOf(const std::vector<std::string>& roles, const std::string& victim,
-                              const std::vector<PeerId>& proposers, int replicas) {
-  if (victim.empty() || victim == roles.back()) return Followers(proposers, replicas);
+std::vector<PeerId> FollowersAt(const std::vector<int>& places,
+                                const std::vector<PeerId>& proposers, int replicas) {
+  const std::vector<PeerId> followers = Followers(proposers, replicas);
+  const auto minority = static_cast<std::size_t>((replicas - 1) / 2);
+  if (places.empty()) {
+    const auto count = static_cast<std::ptrdiff_t>(std::min(minority, followers.size()));
+    return {followers.begin(), followers.begin() + count};
+  }
+  if (places.size() > minority) throw std::invalid_argument("more slow replicas than a minority");
+  std::vector<PeerId> slow;
+  for (const int place : places) {
+    if (place < 1 || place > static_cast<int>(followers.size())) {
+      throw std::invalid_argument("no replica has the place " + std::to_string(place));
+    }
+    const PeerId id = followers[static_cast<std::size_t>(place - 1)];
+    if (Contains(slow, id)) {
+      throw std::invalid_argument("the place " + std::to_string(place) + " stands twice");
+    }
+    slow.push_back(id);
+  }
+  return slow;
+}
+
+PeerId ProposerOf(const std::vector<std::string>& roles, const std::string& victim,
+                  const std::vector<PeerId>& proposers) {
   const auto role = std::find(roles.begin(), roles.end(), victim);
   const auto place = static_cast<std::size_t>(role - roles.begin());
-  if (role == roles.end() || place >= proposers.size()) {
-    throw std::invalid_argument("no replica has the role '" + victim + "'");
+  if (place + 1 >= roles.size() || place >= proposers.size()) {
+    throw std::invalid_argument("no proposer has the role '" + victim + "'");
   }
-  return {proposers[place]};
+  return proposers[place];
 }
 
 }  // namespace depfast::measure

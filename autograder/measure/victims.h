@@ -1,4 +1,4 @@
-// The replicas that a fault strikes, by their role.
+// The replicas that a fault strikes.
 #pragma once
 
 #include <string>
@@ -8,13 +8,18 @@
 
 namespace depfast::measure {
 
-// The replicas that have the role `victim`, or, if it is empty, the last of `roles`.
-//
-// `roles` names the roles of `proposers` in order, and last the role of all other replicas. Of a
-// proposer's role there is one victim. Of the last there are as many as the largest minority of
-// `replicas`, or fewer if fewer have it; they begin after the first proposer. Throws
-// std::invalid_argument, in one line, if no replica has the role.
-std::vector<PeerId> VictimsOf(const std::vector<std::string>& roles, const std::string& victim,
-                              const std::vector<PeerId>& proposers, int replicas);
+// The replicas that propose nothing have places, counted from 1 in the order of their ids after the
+// first proposer; after the last replica comes replica 0. Returns those at `places`; if `places` is
+// empty, those at the first places, as many as the largest minority of `replicas`. Throws
+// std::invalid_argument, in one line, if a place is nobody's, stands twice, or if there are more
+// places than a minority.
+std::vector<PeerId> FollowersAt(const std::vector<int>& places,
+                                const std::vector<PeerId>& proposers, int replicas);
+
+// The replica that has the role `victim`. `roles` names the roles of `proposers` in order, and last
+// the role of all other replicas. Throws std::invalid_argument, in one line, if no proposer has the
+// role.
+PeerId ProposerOf(const std::vector<std::string>& roles, const std::string& victim,
+                  const std::vector<PeerId>& proposers);
 
 }  // namespace depfast::measure

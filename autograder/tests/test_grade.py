@@ -99,6 +99,34 @@ def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
     assert "replica 1 died" in json.dumps(content["tests"])
 
 
+@pytest.mark.parametrize(
+    ("behaviour", "score", "says"),
+    [
+        ("LIES", 0, "an answer was not true: answer 7 was on one disk"),
+        (
+            "KEEPS_UP",
+            0,
+            "Void: with the CPU of 1 of 3 replicas at 5 %, no slow replica fell behind",
+        ),
+        ("NEVER_CATCHES_UP", 85, "Lost of the row's points: catch-up (15 %)."),
+    ],
+)
+def test_the_measurement_takes_points_and_says_why(
+    grader: Grader, behaviour: str, score: float, says: str
+) -> None:
+    rows = slow(grader.grade(1, "", behaviour))
+    assert sum(row["score"] for row in rows) == pytest.approx(score)
+    assert says in rows[0]["output"]
+    assert all(row["status"] == "failed" for row in rows)
+
+
+def test_a_submission_that_is_always_slow_keeps_at_most_a_quarter(grader: Grader) -> None:
+    rows = slow(grader.grade(1, "", "ALWAYS_SLOW"))
+    assert 0 < sum(row["score"] for row in rows) <= 25
+    assert all("average latency is above the ceiling" in row["output"] for row in rows)
+    assert "(ceiling" in grader.said.out
+
+
 def test_nondeterminism_voids_the_lab_and_shows_where(grader: Grader) -> None:
     content = grader.grade(1, "NONDETERMINISTIC")
     assert content["score"] == 0

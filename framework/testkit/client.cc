@@ -4,10 +4,10 @@ namespace depfast::testkit {
 
 Client::Client(sim::Simulator& simulator)
     : simulator_(simulator),
-      id_(simulator.AddClient([this](PeerId, const Bytes& bytes) { OnFrame(bytes); })) {}
+      id_(simulator.AddClient([this](PeerId from, const Bytes& bytes) { OnFrame(from, bytes); })) {}
 
-void Client::Start(CallId call, Duration timeout, Finish finish) {
-  waiting_.emplace(call, std::move(finish));
+void Client::Start(CallId call, Waiting waiting, Duration timeout) {
+  waiting_.emplace(call, std::move(waiting));
   if (timeout >= kNever - simulator_.now()) return;
   deadlines_.push({simulator_.now() + timeout, call});
   ArmTimer();
@@ -28,16 +28,21 @@ void Client::ArmTimer() {
   });
 }
 
-void Client::OnFrame(const Bytes& bytes) {
+void Client::OnFrame(PeerId from, const Bytes& bytes) {
   std::string error;
   const auto frame = DecodeFrame(*bytes, error);
-  if (frame && frame->header.kind != FrameKind::kRequest) End(frame->header.call, &*frame);
+  if (!frame || frame->header.kind == FrameKind::kRequest) return;
+  const auto call = waiting_.find(frame->header.call);
+  if (call == waiting_.end()) return;  // answered before, or given up
+  const bool was_asked =
+      call->second.replica == from && call->second.method == frame->header.method;
+  if (was_asked) End(call->first, &*frame);
 }
 
 void Client::End(CallId call, const DecodedFrame* frame) {
   const auto found = waiting_.find(call);
-  if (found == waiting_.end()) return;  // answered before, or given up
-  const Finish finish = std::move(found->second);
+  if (found == waiting_.end()) return;
+  const Finish finish = std::move(found->second.finish);
   waiting_.erase(found);
   while (!deadlines_.empty() && !waiting_.contains(deadlines_.top().second)) deadlines_.pop();
   finish(frame);

@@ -26,20 +26,21 @@ class Client {
   PeerId id() const { return id_; }
 
   // Sends `request` and calls `done` once: with the reply, or with nothing after `timeout` or on an
-  // error answer. The request carries `dependency`, if there is one, or a client dependency id of
-  // its own.
+  // error answer. Only an answer of that replica to that method counts. The request carries
+  // `dependency`, if there is one, or a client dependency id of its own.
   template <typename Request>
   void Call(PeerId replica, const Request& request, Duration timeout,
             std::function<void(const std::optional<typename Request::Reply>&)> done,
             std::optional<Dependency> dependency = std::nullopt) {
     using Reply = typename Request::Reply;
     const CallId call = ++last_call_;
-    Start(call, timeout, [done = std::move(done)](const DecodedFrame* frame) {
+    auto finish = [done = std::move(done)](const DecodedFrame* frame) {
       std::string error;
       done(frame != nullptr && frame->header.kind == FrameKind::kReply
                ? DecodeBody<Reply>(frame->body, error)
                : std::optional<Reply>());
-    });
+    };
+    Start(call, {replica, Request::kMethod, std::move(finish)}, timeout);
     const FrameHeader header{FrameKind::kRequest, Request::kMethod, call,
                              dependency.value_or(Dependency::Client(call))};
     simulator_.ClientSend(id_, replica, MakeBytes(EncodeFrame(header, request)));
@@ -58,15 +59,21 @@ class Client {
   // A call's deadline; ordered by time, then by call.
   using Deadline = std::pair<Time, CallId>;
 
-  void Start(CallId call, Duration timeout, Finish finish);
+  struct Waiting {
+    PeerId replica = kNobody;
+    MethodId method = 0;
+    Finish finish = nullptr;
+  };
+
+  void Start(CallId call, Waiting waiting, Duration timeout);
   void ArmTimer();
-  void OnFrame(const Bytes& bytes);
+  void OnFrame(PeerId from, const Bytes& bytes);
   void End(CallId call, const DecodedFrame* frame);
 
   sim::Simulator& simulator_;
   PeerId id_;
   CallId last_call_ = 0;
-  std::unordered_map<CallId, Finish> waiting_;
+  std::unordered_map<CallId, Waiting> waiting_;
   // Most calls end long before their deadlines. A deadline is kept here, where an ended call's is
   // dropped, and not in the simulator's agenda.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;

@@ -6,27 +6,6 @@
 #include <utility>
 
 namespace depfast::testkit {
-namespace {
-
-// Runs one operation and files its outcome.
-void Measure(sim::Simulator& simulator, const Operation& operation, const LoadWindow& window,
-             LoadResult& result, std::function<void()> then) {
-  const Time begun = simulator.now();
-  operation([&simulator, &window, &result, begun, then = std::move(then)](bool ok) {
-    const Time ended = simulator.now();
-    const bool inside = ended >= window.from && ended < window.to;
-    if (!ok) {
-      ++result.failed;
-    } else if (inside) {
-      ++result.completed;
-      if (begun >= window.from) result.latencies.Add(ended - begun);
-    }
-    if (then) then();
-  });
-}
-
-}  // namespace
-
 Duration LatencyRecorder::Mean() const {
   if (samples_.empty()) return Duration::zero();
   Duration sum{0};
@@ -54,25 +33,62 @@ double LatencyRecorder::Variation() const {
   return std::sqrt(squares / static_cast<double>(samples_.size())) / mean;
 }
 
+void LoadRecorder::Begin(std::function<void()> then) {
+  std::optional<std::size_t> offered;
+  if (IsMeasured(simulator_.now())) {
+    offered = offered_.size();
+    offered_.push_back({simulator_.now()});
+  }
+  operation_([this, offered, then = std::move(then)](bool ok) {
+    if (ok) OnEffect(offered);
+    if (then) then();
+  });
+}
+
+void LoadRecorder::OnEffect(std::optional<std::size_t> offered) {
+  const Time now = simulator_.now();
+  if (offered) offered_[*offered].effective = now;
+  if (!IsMeasured(now)) return;
+  ++completed_;
+  const auto slot = static_cast<std::size_t>((now - window_.from) / kCompletionsSlot);
+  if (slot >= completions_.size()) completions_.resize(slot + 1);
+  ++completions_[slot];
+}
+
+LoadResult LoadRecorder::ResultAt(Time end) const {
+  assert(window_.to <= end && end <= simulator_.now());
+  LoadResult result;
+  result.offered = offered_.size();
+  for (const Offered& one : offered_) {
+    if (one.effective > end) ++result.unanswered;
+    result.latencies.Add(std::min(one.effective, end) - one.begun);
+  }
+  result.completed = completed_;
+  result.completions = completions_;
+  const Duration length = window_.to - window_.from;
+  result.completions.resize(
+      static_cast<std::size_t>((length + kCompletionsSlot - 1ns) / kCompletionsSlot));
+  return result;
+}
+
 ClosedLoop::ClosedLoop(sim::Simulator& simulator, Operation operation, int clients,
                        LoadWindow window)
-    : simulator_(simulator), operation_(std::move(operation)), window_(window) {
+    : simulator_(simulator), window_(window), recorder_(simulator, std::move(operation), window) {
   for (int i = 0; i < clients; ++i) simulator_.At(window_.start, [this] { Next(); });
 }
 
 void ClosedLoop::Next() {
-  if (simulator_.now() >= window_.to) return;
-  Measure(simulator_, operation_, window_, result_, [this] { Next(); });
+  if (simulator_.now() < window_.to) recorder_.Begin([this] { Next(); });
 }
 
-OpenLoop::OpenLoop(sim::Simulator& simulator, Operation operation,
-                   std::int64_t operations_per_second, LoadWindow window, RandomStream stream)
+OpenLoop::OpenLoop(sim::Simulator& simulator, Operation operation, Duration interval,
+                   LoadWindow window, RandomStream stream)
     : simulator_(simulator),
-      operation_(std::move(operation)),
-      interval_(1'000'000'000 / operations_per_second),
+      interval_(interval),
       window_(window),
-      stream_(stream) {
-  assert(operations_per_second > 0);
+      stream_(stream),
+      recorder_(simulator, std::move(operation), window) {
+  assert(interval > Duration::zero());
   ScheduleNext();
 }
 
@@ -83,7 +99,7 @@ void OpenLoop::ScheduleNext() {
   if (when >= window_.to) return;
   ++issued_;
   simulator_.At(std::max(when, simulator_.now()), [this] {
-    Measure(simulator_, operation_, window_, result_, nullptr);
+    recorder_.Begin(nullptr);
     ScheduleNext();
   });
 }

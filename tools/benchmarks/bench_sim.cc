@@ -109,7 +109,7 @@ class RaftLoad {
   }
 
   sim::Simulator& simulator() { return simulator_; }
-  std::uint64_t committed() const { return loop_.result().completed; }
+  std::uint64_t committed() const { return loop_.completed(); }
 
  private:
   static constexpr std::size_t kCommandBytes = 100;

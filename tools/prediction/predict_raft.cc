@@ -89,7 +89,7 @@ class Prediction {
                                      start + flags_.warm_up + flags_.window};
     const auto puts = client_.Operations();
     if (flags_.puts_per_second > 0) {
-      open_.emplace(simulator_, puts, flags_.puts_per_second, window,
+      open_.emplace(simulator_, puts, Duration(1'000'000'000 / flags_.puts_per_second), window,
                     RandomStream(flags_.seed, 0, kArrivals));
     } else {
       closed_.emplace(simulator_, puts, flags_.clients, window);
@@ -100,7 +100,9 @@ class Prediction {
     steps_ = counts_.steps - before.steps;
     batches_ = counts_.batches - before.batches;
     if (!simulator_.first_death().empty()) throw std::runtime_error(simulator_.first_death());
-    if (result().completed == 0) throw std::runtime_error("nothing was committed in the window");
+    simulator_.RunFor(kDrain);
+    result_ = open_ ? open_->ResultAt(simulator_.now()) : closed_->ResultAt(simulator_.now());
+    if (result_.completed == 0) throw std::runtime_error("nothing was committed in the window");
   }
 
   Json Described() const {
@@ -108,18 +110,19 @@ class Prediction {
     const auto per_second = [&](std::uint64_t n) { return static_cast<double>(n) / seconds; };
     const auto us = [](Duration time) { return static_cast<double>(time.count()) / 1e3; };
     return {{"seconds", seconds},
-            {"committed", result().completed},
-            {"failed", result().failed},
-            {"puts_per_second", per_second(result().completed)},
-            {"mean_us", us(result().latencies.Mean())},
-            {"p50_us", us(result().latencies.Percentile(500))},
-            {"p99_us", us(result().latencies.Percentile(990))},
+            {"committed", result_.completed},
+            {"failed", result_.unanswered},
+            {"puts_per_second", per_second(result_.completed)},
+            {"mean_us", us(result_.latencies.Mean())},
+            {"p50_us", us(result_.latencies.Percentile(500))},
+            {"p99_us", us(result_.latencies.Percentile(990))},
             {"steps_per_second", per_second(steps_)},
             {"batches_per_second", per_second(batches_)}};
   }
 
  private:
   static constexpr std::uint64_t kArrivals = 77;  // the stream's number
+  static constexpr Duration kDrain = 1s;          // after the window, for the last answers
 
   // Runs until a first command is committed.
   void Elect() {
@@ -132,8 +135,6 @@ class Prediction {
     if (!committed) throw std::runtime_error("no leader within a minute of virtual time");
   }
 
-  const testkit::LoadResult& result() const { return open_ ? open_->result() : closed_->result(); }
-
   const Flags flags_;
   Counts counts_;
   sim::Simulator simulator_;
@@ -141,6 +142,7 @@ class Prediction {
   ClientCore client_;
   std::optional<testkit::ClosedLoop> closed_;
   std::optional<testkit::OpenLoop> open_;
+  testkit::LoadResult result_;
   std::uint64_t steps_ = 0;    // in the window, of all replicas
   std::uint64_t batches_ = 0;  // of disk operations, likewise
 };

@@ -8,6 +8,7 @@ from typing import Any
 from failslow import process
 from failslow.errors import CouldNotGrade
 from failslow.measurement.runs import Run
+from failslow.measurement.settings import FOLLOWER
 
 RUN_TIMEOUT_S = 300.0
 
@@ -30,18 +31,27 @@ class Wait:
 class Sample:
     """The results of one run. Throughput in operations per second of virtual time.
 
-    `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
-    `catch_up_ns` is None when a follower had not caught up at the end, or none was slow.
+    Latencies are of all operations `offered` in the window; an unanswered one counts until the
+    end. `completions` counts the answers of each 100 ms of the window. `lag` is the most entries
+    that a slow replica was behind. `catch_up_ns` is None when a follower had not caught up at the
+    end. `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
+    `untrue` is a sentence about the first answer "committed" that was not true.
     """
 
     throughput: float
+    offered: int
+    unanswered: int
     mean_ns: int
+    p50_ns: int
     p99_ns: int
+    completions: tuple[int, ...]
     peak_held_bytes: int
     catch_up_ns: int | None
+    lag: int
     completed: int
     trace_hash: str
     error: str | None = None
+    untrue: str | None = None
     waits: tuple[Wait, ...] = ()
 
 
@@ -55,10 +65,8 @@ class Program:
     replica: Path
 
 
-def measure_once(
-    program: Program, run: Run, capacity: float | None, explain: bool = False
-) -> Sample:
-    """CouldNotGrade when the binary ends without a result."""
+def measure_once(program: Program, run: Run, rate: float, explain: bool = False) -> Sample:
+    """At `rate` operations per second. CouldNotGrade when the binary ends without a result."""
     argv: list[str | Path] = [
         program.binary,
         f"--lab={program.lab}",
@@ -68,11 +76,13 @@ def measure_once(
         f"--seed={run.seed}",
         f"--profile={run.profile}",
         f"--fault={run.fault}",
-        f"--victim={run.victim}",
-        f"--load={run.load}",
+        f"--rate={rate!r}",
+        f"--shape={run.shape}",
     ]
-    if capacity is not None:
-        argv.append(f"--capacity={capacity!r}")
+    if run.places:
+        argv.append(f"--slow={','.join(map(str, run.places))}")
+    if run.victim != FOLLOWER:
+        argv.append(f"--victim={run.victim}")
     if explain:
         argv.append("--explain")
     try:
@@ -93,13 +103,19 @@ def parse_sample(line: dict[str, Any]) -> Sample:
     catch_up = line["catch_up_ns"]
     return Sample(
         throughput=float(line["throughput"]),
+        offered=int(line["offered"]),
+        unanswered=int(line["unanswered"]),
         mean_ns=int(line["mean_ns"]),
+        p50_ns=int(line["p50_ns"]),
         p99_ns=int(line["p99_ns"]),
+        completions=tuple(int(count) for count in line["completions"]),
         peak_held_bytes=int(line["peak_held_bytes"]),
         catch_up_ns=None if catch_up is None else int(catch_up),
+        lag=int(line["lag"]),
         completed=int(line["completed"]),
         trace_hash=str(line["trace_hash"]),
         error=line["error"],
+        untrue=line["untrue"],
         waits=tuple(_parse_wait(wait) for wait in line.get("waits", [])),
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from failslow.measurement import scoring
 from failslow.measurement.binary import Sample, Wait
-from failslow.measurement.scoring import Criterion, Row
+from failslow.measurement.scoring import Criterion, Row, Unslowed
 from failslow.measurement.settings import Settings
 
 GATHERING = ("and", "or")
@@ -20,20 +20,92 @@ class Explained:
     base: Sample
 
 
+def report(settings: Settings, row: Row, explained: Explained | None) -> str:
+    """Every reason for which a row earned less than its points, and its raw figures; or ""."""
+    if row.passed:
+        return ""
+    lines = [sentence(settings, row, explained), *_other_losses(row), _kept(settings, row)]
+    if row.unslowed:
+        lines += [_scaled(row.unslowed), f"Figures: {_raw(row, row.unslowed)}."]
+    return "\n".join(line for line in lines if line)
+
+
 def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
-    """Why a row earned no points."""
+    """The main reason for which a row lost points."""
     fault = settings.describe(row.fault, row.replicas, row.victim)
     if row.error is not None:
         return f"With {fault}: {row.error}"
+    if row.is_void:
+        return (
+            f"Void: with {fault}, no slow replica fell behind by {row.lag_needed} entries"
+            f" (it was {row.lag} in one run), so the row shows nothing. Tell your instructor."
+        )
     criterion = row.worst_criterion()
     if criterion is None:
         return f"With {fault}, the submission stayed as fast as without."
-    text = f"With {fault}, {_what_happened(criterion)}"
+    text = f"With {fault}, {what_happened(criterion)}"
     wait = costly_wait(explained) if explained else None
     if wait is None:
         return f"{text}."
     cause = ": your leader waits for the slow replica" if _is_delay(criterion) else ""
     return f"{text}{cause}. {_describe_wait(wait, row.replicas)}"
+
+
+def _other_losses(row: Row) -> list[str]:
+    first = row.worst_criterion()
+    failed = [each for each in row.criteria if not each.passed and each is not first]
+    return [f"Also ({each.share}): {what_happened(each)}." for each in failed]
+
+
+def _kept(settings: Settings, row: Row) -> str:
+    if row.error or row.is_void or not row.lost_shares:
+        return ""
+    if not row.holds_speed:
+        return "Lost: the whole row. Its other shares count only where speed holds."
+    lost = [f"{name} ({settings.shares[name]} %)" for name in row.lost_shares]
+    return f"Lost of the row's points: {', '.join(lost)}."
+
+
+def _scaled(unslowed: Unslowed) -> str:
+    if unslowed.share == 1:
+        return ""
+    causes = []
+    if unslowed.throughput < unslowed.throughput_floor:
+        causes.append("throughput is below the floor")
+    if unslowed.latency_ns > unslowed.latency_ceiling_ns:
+        causes.append("average latency is above the ceiling")
+    return (
+        f"Without a fault, {' and '.join(causes)}: points are scaled to {percent(unslowed.share)}."
+    )
+
+
+def _raw(row: Row, unslowed: Unslowed) -> str:
+    figures = [
+        f"{each.name} {_value(each, each.value)} (limit {_value(each, each.limit)})"
+        for each in row.criteria
+    ]
+    return ", ".join(
+        [
+            *figures,
+            f"lag {row.lag} (at least {row.lag_needed})",
+            f"without a fault: throughput {unslowed.throughput:.0f}/s"
+            f" (floor {unslowed.throughput_floor:.0f}/s), latency {seconds(unslowed.latency_ns)}"
+            f" (ceiling {seconds(unslowed.latency_ceiling_ns)})",
+        ]
+    )
+
+
+def _value(criterion: Criterion, value: float) -> str:
+    """A value or a limit in the unit of its criterion."""
+    if criterion.name == scoring.P99:
+        return f"{value:.2f}x"
+    if criterion.name == scoring.HELD_BYTES:
+        return size(value)
+    if criterion.name == scoring.LAG_BETWEEN:
+        return f"{value:.0f} entries"
+    if criterion.name in (scoring.CATCH_UP, scoring.STALL):
+        return seconds(value)
+    return percent(value)
 
 
 def costly_wait(explained: Explained) -> Wait | None:
@@ -80,43 +152,38 @@ def percent(share: float) -> str:
     return f"{'0' if text == '-0' else text} %"
 
 
-def _what_happened(criterion: Criterion) -> str:
+def what_happened(criterion: Criterion) -> str:
+    """How a figure went beyond its limit."""
     value, limit = criterion.value, criterion.limit
-    if math.isinf(value) and criterion.name != scoring.CATCH_UP:
+    if math.isinf(value) and criterion.name == scoring.CATCH_UP:
+        return "the slow replicas never caught up after healing"
+    if math.isinf(value):
         return f"{criterion.name} cannot be compared: in one of the runs no operation completed"
+    bound = f"(limit {_value(criterion, limit)})"
+    dead = "than with the same replicas dead"
     texts = {
-        scoring.THROUGHPUT: f"throughput fell by {percent(value)} (limit {percent(limit)})",
-        scoring.MEAN_LATENCY: f"average latency {growth(value)} (limit {percent(limit)})",
-        scoring.UNANSWERED: (
-            f"{percent(value)} of the operations were never answered (limit {percent(limit)})"
+        scoring.THROUGHPUT: f"throughput fell by {percent(value)}",
+        scoring.MEAN_LATENCY: f"average latency {growth(value)}",
+        scoring.WORST_THROUGHPUT: f"throughput fell by {percent(value)} in the worst run",
+        scoring.WORST_LATENCY: f"average latency {growth(value)} in the worst run",
+        scoring.UNANSWERED: f"{percent(value)} of the operations were never answered",
+        scoring.STALL: (
+            f"fewer than half of the usual answers came for {seconds(value)} without a break"
         ),
-        scoring.P99: (
-            f"the 99th percentile of latency grew {value:.1f} times (limit {limit:g} times)"
+        scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
+        scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
+        scoring.CATCH_UP: f"the slow replicas took {seconds(value)} to catch up after healing",
+        scoring.LAG_BETWEEN: (
+            f"a fault that came and went left the slow replicas {value:.0f} entries behind"
         ),
-        scoring.HELD_BYTES: (
-            f"a replica held up to {size(value)} for its peers (limit {size(limit)}):"
-            " the backlog of a slow peer must be bounded"
-        ),
-        scoring.CATCH_UP: (
-            "the slow replicas never caught up after healing"
-            if math.isinf(value)
-            else f"the slow replicas took {seconds(value)} to catch up after healing"
-            f" (limit {seconds(limit)})"
-        ),
-        scoring.THROUGHPUT_VS_DEAD: (
-            f"throughput was {percent(value)} lower than with the same replicas dead"
-            f" (limit {percent(limit)})"
-        ),
-        scoring.LATENCY_VS_DEAD: (
-            f"average latency was {percent(value)} higher than with the same replicas dead"
-            f" (limit {percent(limit)})"
-        ),
+        scoring.THROUGHPUT_VS_DEAD: f"throughput was {percent(value)} lower {dead}",
+        scoring.LATENCY_VS_DEAD: f"average latency was {percent(value)} higher {dead}",
     }
-    return texts[criterion.name]
+    return f"{texts[criterion.name]} {bound}"
 
 
 def _is_delay(criterion: Criterion) -> bool:
-    return criterion.name not in (scoring.HELD_BYTES, scoring.CATCH_UP)
+    return criterion.share in (scoring.SPEED, scoring.TAIL)
 
 
 def _describe_wait(wait: Wait, replicas: int) -> str:

@@ -1,15 +1,16 @@
 """The whole measurement of one submission."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from failslow import console, parallel
 from failslow.kit import Kit
 from failslow.labs import Lab
 from failslow.measurement.binary import Program, Sample, measure_once
-from failslow.measurement.explain import Explained, sentence
-from failslow.measurement.runs import NORMAL, Run, capacity_run, plan
+from failslow.measurement.explain import Explained, report
+from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run, Seeds
 from failslow.measurement.scoring import Row, judge
 from failslow.measurement.settings import Settings
 
@@ -18,65 +19,61 @@ BINARY = "slow_follower"
 
 @dataclass(frozen=True)
 class Measurement:
-    """Rows with, for each lost one, the sentence that says why; hashes of all runs in order."""
+    """Rows with, for each lost one, the text that says why; hashes of all runs in order."""
 
     rows: tuple[Row, ...]
-    sentences: tuple[str, ...]
+    reports: tuple[str, ...]
     capacities: dict[int, float]
     trace_hashes: dict[str, str]
 
 
-def measure(kit: Kit, lab: Lab, replica: Path, settings: Settings, seeds: int) -> Measurement:
-    """CouldNotGrade when a run gives no result; misbehaviour of the submission scores 0.
+def measure(
+    kit: Kit, lab: Lab, replica: Path, settings: Settings, seed_of: Seeds, seeds: int | None
+) -> Measurement:
+    """`seeds`: the number of seeds of most runs, or None for that of the settings.
 
+    CouldNotGrade when a run gives no result; misbehaviour of the submission scores 0.
     Requires: the lab has a measurement, and these are its settings.
     """
     assert lab.measurement is not None
-    meter = _Meter(Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica))
+    program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica)
+    plan = Plan(settings, seed_of, seeds)
+    meter = _Meter(program, settings)
     with console.progress("Measuring with slow followers") as advance:
-        samples = meter.run_all(settings, seeds, advance)
-    capacities = {
-        replicas: samples[capacity_run(settings, replicas)].throughput
-        for replicas in settings.replicas
-    }
-    rows = judge(settings, samples, capacities, seeds)
+        samples = meter.run_all(plan, advance)
+    rows = judge(settings, plan, samples)
     return Measurement(
         rows=tuple(rows),
-        sentences=tuple(sentence(settings, row, meter.explain(row)) for row in rows),
-        capacities=capacities,
+        reports=tuple(report(settings, row, meter.explain(row)) for row in rows),
+        capacities=meter.capacities,
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
     )
 
 
 class _Meter:
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._capacities: Mapping[int, float] = {}
+    """`capacities` by the number of replicas, once all runs were made."""
 
-    def run_all(
-        self, settings: Settings, seeds: int, advance: console.Advance
-    ) -> dict[Run, Sample]:
+    def __init__(self, program: Program, settings: Settings) -> None:
+        self._program = program
+        self._settings = settings
+        self.capacities: dict[int, float] = {}
+
+    def run_all(self, plan: Plan, advance: console.Advance) -> dict[Run, Sample]:
         """Capacity runs first: every load is a fraction of the submission's own capacity."""
-        first = [capacity_run(settings, replicas) for replicas in settings.replicas]
-        rest = plan(settings, seeds)
+        by_replicas = {each: plan.capacity(each) for each in self._settings.replicas}
+        first = [run for runs in by_replicas.values() for run in runs]
+        rest = plan.rest()
         total = len(first) + len(rest)
-        samples = parallel.run_all(
-            first,
-            lambda run: measure_once(self._program, run, None),
-            lambda done, _, now: advance(done, total, now),
-            lambda run: f"capacity of {run.replicas} replicas",
-        )
-        by_run = dict(zip(first, samples, strict=True))
-        self._capacities = {run.replicas: by_run[run].throughput for run in first}
-        failed = {run.replicas: sample for run, sample in by_run.items() if _unusable(sample)}
+        by_run = self._run(first, lambda done, _, now: advance(done, total, now))
+        failed: dict[int, Sample] = {}
+        for replicas, runs in by_replicas.items():
+            samples = [by_run[run] for run in runs]
+            self.capacities[replicas] = median(sample.throughput for sample in samples)
+            unusable = next((sample for sample in samples if _unusable(sample)), None)
+            if unusable:
+                failed[replicas] = unusable
         able = [run for run in rest if run.replicas not in failed]
-        samples = parallel.run_all(
-            able,
-            self._measure,
-            lambda done, _, now: advance(len(first) + done, total, now),
-            lambda run: f"{run.replicas} replicas, {run.fault}, {run.load}",
-        )
-        by_run |= dict(zip(able, samples, strict=True))
+        by_run |= self._run(able, lambda done, _, now: advance(len(first) + done, total, now))
         # No load can be set without a capacity: the error of that run is the result of all.
         by_run |= {run: failed[run.replicas] for run in rest if run.replicas in failed}
         return by_run
@@ -93,9 +90,21 @@ class _Meter:
             base=self._measure(slow.with_fault(NORMAL), explain=True),
         )
 
+    def _run(self, runs: Sequence[Run], advance: console.Advance) -> dict[Run, Sample]:
+        samples = parallel.run_all(
+            runs, self._measure, advance, lambda run: f"{run.replicas} replicas, {run.fault}"
+        )
+        return dict(zip(runs, samples, strict=True))
+
     def _measure(self, run: Run, explain: bool = False) -> Sample:
-        capacity = self._capacities[run.replicas]
-        return measure_once(self._program, run, capacity, explain)
+        return measure_once(self._program, run, self._rate(run), explain)
+
+    def _rate(self, run: Run) -> float:
+        rates = self._settings.rates
+        if run.load == CAPACITY:
+            return rates.capacity_rate
+        percent = rates.latency_percent if run.load == LATENCY else rates.saturated_percent
+        return self.capacities[run.replicas] * percent / 100
 
 
 def _unusable(sample: Sample) -> bool:

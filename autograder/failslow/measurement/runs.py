@@ -1,6 +1,8 @@
-"""The plan of a measurement: single runs, each a function of its fields and the submission."""
+"""The plan of a measurement: a pure function of its settings and of a source of seeds."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from failslow.measurement.settings import FOLLOWER, Settings
 
@@ -12,51 +14,117 @@ LATENCY = "latency"
 SATURATED = "saturated"
 CAPACITY = "capacity"
 
+BEFORE = "before"
+UNDER = "under"
+FLAPPING = "flapping"
+LONG = "long"
+
+VARIANTS = (
+    (BEFORE, LOW_JITTER, LATENCY),
+    (BEFORE, LOW_JITTER, SATURATED),
+    (BEFORE, REALISTIC, LATENCY),
+    (BEFORE, REALISTIC, SATURATED),
+    (UNDER, LOW_JITTER, LATENCY),
+    (UNDER, LOW_JITTER, SATURATED),
+    (FLAPPING, LOW_JITTER, LATENCY),
+    (FLAPPING, LOW_JITTER, SATURATED),
+    (LONG, LOW_JITTER, LATENCY),
+)
+"""Shape, profile and load of the runs with a fault. Most are of the shortest shape."""
+
+Seeds = Callable[[str, int], int]
+"""The seed for a purpose and an index."""
+
+Places = tuple[int, ...]
+"""The slow followers, counted from 1 in the order of ids after the proposer."""
+
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the measuring binary. Runs that differ only in fault and victim form a pair."""
+    """One run of the measuring binary.
+
+    Runs that differ only in the fault, and in the replicas that it strikes, form a pair: they see
+    the same arrivals of commands. `places` is empty without a fault, and for other victims than
+    followers.
+    """
 
     replicas: int
     profile: str
     load: str
+    shape: str
     fault: str
     seed: int
+    places: Places = ()
     victim: str = FOLLOWER
 
     def with_fault(self, fault: str) -> "Run":
-        """The run of the same pair with this fault on the same victim, or without any."""
-        return replace(self, fault=fault, victim=FOLLOWER if fault == NORMAL else self.victim)
+        """The run of the same pair with this fault on the same victims, or without any."""
+        if fault == NORMAL:
+            return replace(self, fault=NORMAL, places=(), victim=FOLLOWER)
+        return replace(self, fault=fault)
 
     def __str__(self) -> str:
+        where = f" at {','.join(map(str, self.places))}" if self.places else ""
         victim = "" if self.victim == FOLLOWER else f" on the {self.victim}"
         return (
             f"slow_follower with {self.replicas} replicas, {self.profile}, {self.load}, "
-            f"fault {self.fault}{victim}, seed {self.seed}"
+            f"fault {self.fault}{where}{victim}, {self.shape}, seed {self.seed}"
         )
 
 
-def capacity_run(settings: Settings, replicas: int) -> Run:
-    """The run that finds the capacity the loads of all others are fractions of."""
-    return Run(replicas, LOW_JITTER, CAPACITY, NORMAL, settings.capacity_seed)
+class Plan:
+    """All runs of a measurement. `seeds_before`: the number of seeds of the shape `before`, or None
+    for that of the settings. A plan with fewer seeds is a part of one with more."""
+
+    def __init__(self, settings: Settings, seed_of: Seeds, seeds_before: int | None = None) -> None:
+        self._settings = settings
+        self._seed_of = seed_of
+        counts = settings.seeds | ({BEFORE: seeds_before} if seeds_before else {})
+        self._seeds = {
+            shape: [seed_of(f"measurement {shape}", index) for index in range(count)]
+            for shape, count in counts.items()
+        }
+
+    def capacity(self, replicas: int) -> list[Run]:
+        """Their median throughput is the capacity. All other loads are fractions of it."""
+        count = self._settings.rates.capacity_seeds
+        seeds = [self._seed_of("measurement capacity", index) for index in range(count)]
+        return [Run(replicas, LOW_JITTER, CAPACITY, BEFORE, NORMAL, seed) for seed in seeds]
+
+    def slow(self, victim: str, replicas: int, fault: str) -> list[Run]:
+        """The runs with this fault: for every set of slow replicas, all variants and seeds."""
+        return [
+            Run(replicas, profile, load, shape, fault, seed, places, victim)
+            for places in self._sets(victim, replicas)
+            for shape, profile, load in VARIANTS
+            for seed in self._seeds[shape]
+        ]
+
+    def rest(self) -> list[Run]:
+        """Every run but those of the capacity, each once."""
+        return list(dict.fromkeys(self._rest()))
+
+    def _rest(self) -> Iterator[Run]:
+        for victim, points in self._settings.points.items():
+            for replicas, by_fault in points.items():
+                for fault in by_fault:
+                    for run in self.slow(victim, replicas, fault):
+                        yield from (run.with_fault(NORMAL), run)
+                        if is_compared_with_dead(run):
+                            yield run.with_fault(DEAD)
+
+    def _sets(self, victim: str, replicas: int) -> list[Places]:
+        """The minorities of followers that are slow: all, or as many as the settings say, drawn."""
+        if victim != FOLLOWER:
+            return [()]
+        minorities = list(combinations(range(1, replicas), (replicas - 1) // 2))
+        purpose = f"measurement slow set of {replicas}"
+        drawn = sorted(
+            range(len(minorities)), key=lambda index: (self._seed_of(purpose, index), index)
+        )
+        return [minorities[index] for index in sorted(drawn[: self._settings.slow_sets])]
 
 
-def plan(settings: Settings, seeds: int) -> list[Run]:
-    """Every run but the capacity runs."""
-    return [
-        Run(replicas, profile, load, fault, seed, victim)
-        for replicas in settings.replicas
-        for seed in range(1, seeds + 1)
-        for load in settings.loads
-        for profile in (LOW_JITTER, REALISTIC)
-        for fault, victim in _strikes(settings, replicas)
-    ]
-
-
-def _strikes(settings: Settings, replicas: int) -> list[tuple[str, str]]:
-    """Every fault with its victim; the run without a fault once."""
-    return [(NORMAL, FOLLOWER)] + [
-        (fault, victim)
-        for victim, points in settings.points.items()
-        for fault in (*points[replicas], DEAD)
-    ]
+def is_compared_with_dead(run: Run) -> bool:
+    """A replica that is dead from the beginning is a measure of what lasts from the beginning."""
+    return run.shape in (BEFORE, LONG)

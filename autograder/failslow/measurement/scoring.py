@@ -1,65 +1,64 @@
 """Judges the numbers of the measurement. Pure functions: samples in, figures and points out.
 
-Runs are paired by seed: `normal`, `slow` and `dead` runs of one seed see the same arrivals. A
-figure is the median over the seeds of a pair's ratio, so that one odd seed decides nothing;
-the worst pair is kept for the report.
+A figure of speed compares the two runs of a pair. Its median over the runs of one slow set decides,
+so that one odd run decides nothing, and the slow set with the worst median counts. The worst single
+run has a bound of its own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import median
 
+from failslow.measurement import figures
 from failslow.measurement.binary import Sample
-from failslow.measurement.runs import DEAD, LATENCY, LOW_JITTER, NORMAL, REALISTIC, SATURATED, Run
+from failslow.measurement.figures import PairFigure
+from failslow.measurement.runs import (
+    BEFORE,
+    DEAD,
+    FLAPPING,
+    LATENCY,
+    LONG,
+    LOW_JITTER,
+    NORMAL,
+    REALISTIC,
+    SATURATED,
+    Plan,
+    Run,
+    is_compared_with_dead,
+)
 from failslow.measurement.settings import FOLLOWER, Settings
 
 Samples = Mapping[Run, Sample]
-Figure = Callable[[Sample, Sample], float]
 
-NOTHING_COMPLETED = float("inf")
-"""A pair that cannot be compared, because one of its runs completed nothing: beyond all limits."""
+SPEED = "speed"
+HELD_BYTES = "held bytes"
+CATCH_UP = "catch-up"
+TAIL = "tail"
 
-
-def throughput_degradation(base: Sample, slow: Sample) -> float:
-    """The share of throughput lost: 0 for none, 1 for all of it."""
-    if base.throughput <= 0:
-        return NOTHING_COMPLETED
-    return 1.0 - slow.throughput / base.throughput
-
-
-def latency_degradation(base: Sample, slow: Sample) -> float:
-    """The share that average latency grew by: 0 for none, 1 for twice as long."""
-    return _ratio(base, slow, lambda sample: sample.mean_ns) - 1.0
-
-
-def p99_ratio(base: Sample, slow: Sample) -> float:
-    return _ratio(base, slow, lambda sample: sample.p99_ns)
-
-
-def unanswered(base: Sample, slow: Sample) -> float:
-    """The share of operations that never completed. No average contains their latency. Without this
-    figure a submission could look faster by answering only the quick operations."""
-    if base.completed <= 0:
-        return NOTHING_COMPLETED
-    return 1.0 - slow.completed / base.completed
-
-
-def _ratio(base: Sample, slow: Sample, of: Callable[[Sample], int]) -> float:
-    if base.completed <= 0 or slow.completed <= 0 or of(base) <= 0:
-        return NOTHING_COMPLETED
-    return of(slow) / of(base)
+THROUGHPUT = "throughput"
+MEAN_LATENCY = "latency"
+WORST_THROUGHPUT = "throughput, worst run"
+WORST_LATENCY = "latency, worst run"
+UNANSWERED = "unanswered"
+STALL = "stall"
+THROUGHPUT_VS_DEAD = "throughput vs dead"
+LATENCY_VS_DEAD = "latency vs dead"
+P99 = "p99"
+LAG_BETWEEN = "lag between faults"
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """One figure against its limit. `worst_run` is the slow run of the worst pair.
+    """One figure against its limit. `share` names the share of the points that it decides.
 
-    `value` and `worst` may be infinite: nothing completed, or a follower never caught up.
+    `value` may be infinite: nothing completed, or a follower never caught up. `worst_run` is the
+    slow run in which the figure is worst.
     """
 
     name: str
+    share: str
     value: float
-    worst: float
     limit: float
     worst_run: Run
 
@@ -73,181 +72,246 @@ class Criterion:
         return self.value / self.limit
 
 
-THROUGHPUT = "throughput"
-MEAN_LATENCY = "latency"
-UNANSWERED = "unanswered"
-P99 = "p99"
-HELD_BYTES = "held bytes"
-CATCH_UP = "catch-up"
-THROUGHPUT_VS_DEAD = "throughput vs dead"
-LATENCY_VS_DEAD = "latency vs dead"
+@dataclass(frozen=True)
+class Unslowed:
+    """The worst runs without a fault, with little jitter, of one number of replicas."""
+
+    throughput: float
+    throughput_floor: float
+    latency_ns: float
+    latency_ceiling_ns: float
+    above_ceiling: float
+
+    @property
+    def share(self) -> float:
+        """Of the points. Below the floor they fall in proportion. Above the ceiling a small share
+        is left, which falls in proportion, too. If both bounds are missed, the smaller counts."""
+        of_floor = min(1.0, self.throughput / self.throughput_floor)
+        if self.latency_ns <= self.latency_ceiling_ns:
+            return of_floor
+        return min(of_floor, self.above_ceiling * self.latency_ceiling_ns / self.latency_ns)
 
 
 @dataclass(frozen=True)
 class Row:
-    """The verdict on one (victim, replicas, fault): all criteria must hold to earn the points.
+    """The verdict on one (victim, replicas, fault).
 
+    `error` is a sentence when the submission misbehaved; then there are no figures. `lag` is the
+    least that the slow replicas were behind in a saturated run, `lag_needed` its bound.
     `realistic_*` compare slow with normal under realistic jitter: reported, never charged.
     """
 
     replicas: int
     fault: str
-    criteria: tuple[Criterion, ...]
-    realistic_throughput: float | None
-    realistic_latency: float | None
-    error: str | None
     points: int
-    score: float
     victim: str = FOLLOWER
+    criteria: tuple[Criterion, ...] = ()
+    shares: Mapping[str, int] | None = None
+    unslowed: Unslowed | None = None
+    lag: int = 0
+    lag_needed: int = 0
+    realistic_throughput: float | None = None
+    realistic_latency: float | None = None
+    error: str | None = None
+
+    @property
+    def holds_speed(self) -> bool:
+        return self.error is None and SPEED not in self.lost_shares
+
+    @property
+    def is_void(self) -> bool:
+        """Speed holds, but no slow replica fell behind: the row shows nothing."""
+        return self.holds_speed and self.lag < self.lag_needed
+
+    @property
+    def lost_shares(self) -> list[str]:
+        """Each once, in the order of the criteria."""
+        return list(dict.fromkeys(each.share for each in self.criteria if not each.passed))
+
+    @property
+    def score(self) -> float:
+        """The other shares count only where speed holds: a submission that waits for the slow
+        replica has no backlog."""
+        if not self.holds_speed or self.is_void:
+            return 0.0
+        assert self.shares is not None
+        assert self.unslowed is not None
+        kept = sum(self.shares[name] for name in self.shares if name not in self.lost_shares)
+        return round(self.points * self.unslowed.share * kept / 100, 2)
 
     @property
     def passed(self) -> bool:
-        return self.error is None and all(criterion.passed for criterion in self.criteria)
+        return self.score == self.points
 
     def criterion(self, name: str) -> Criterion:
         return next(criterion for criterion in self.criteria if criterion.name == name)
 
     def worst_criterion(self) -> Criterion | None:
+        """Speed first: the rest counts only where speed holds."""
         failed = [criterion for criterion in self.criteria if not criterion.passed]
-        return max(failed, key=lambda criterion: criterion.excess, default=None)
+        return max(failed, key=lambda each: (each.share == SPEED, each.excess), default=None)
 
 
-def judge(
-    settings: Settings, samples: Samples, capacities: Mapping[int, float], seeds: int
-) -> list[Row]:
-    """A row for every (victim, replicas, fault) in the order of the settings."""
-    return [
-        _judge_row(settings, _Pairs(samples, replicas, fault, seeds, victim), capacities[replicas])
-        for victim, points in settings.points.items()
-        for replicas in settings.replicas
-        for fault in points[replicas]
-    ]
+def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
+    """A row for every (victim, replicas, fault) in the order of the settings.
+
+    An answer that was not true, in whatever run, voids all rows.
+    """
+    untrue = _first(samples, lambda sample: sample.untrue, samples)
+    rows = []
+    for victim, by_replicas in settings.points.items():
+        for replicas, by_fault in by_replicas.items():
+            for fault, points in by_fault.items():
+                row = Row(replicas, fault, points, victim)
+                runs = _RowRuns(samples, plan.slow(victim, replicas, fault))
+                rows.append(_judge_row(settings, row, runs, untrue))
+    return rows
 
 
-def scale(capacity: float, floor: float) -> float:
-    """The share of the points left by a low capacity: 1 at the floor and above."""
-    return min(1.0, capacity / floor) if floor > 0 else 1.0
-
-
-def _judge_row(settings: Settings, pairs: "_Pairs", capacity: float) -> Row:
-    points = settings.points[pairs.victim][pairs.replicas][pairs.fault]
-    error = pairs.first_error()
-    criteria = () if error else _criteria(settings, pairs)
-    passed = error is None and all(criterion.passed for criterion in criteria)
-    share = scale(capacity, settings.capacity_floor[pairs.replicas]) if passed else 0.0
+def _judge_row(settings: Settings, row: Row, runs: "_RowRuns", untrue: str | None) -> Row:
+    error = f"an answer was not true: {untrue}" if untrue else runs.first_error()
+    of_row = (row.replicas, row.fault, row.points, row.victim)
+    if error:
+        return Row(*of_row, error=error)
+    spare = [run for run in runs.slow if run.profile == REALISTIC]
     return Row(
-        replicas=pairs.replicas,
-        fault=pairs.fault,
-        criteria=criteria,
-        realistic_throughput=None
-        if error
-        else pairs.figure(throughput_degradation, REALISTIC, SATURATED, NORMAL)[0],
-        realistic_latency=None
-        if error
-        else pairs.figure(latency_degradation, REALISTIC, LATENCY, NORMAL)[0],
-        error=error,
-        points=points,
-        score=round(points * share, 2),
-        victim=pairs.victim,
+        *of_row,
+        criteria=(*_speed(settings, runs), *_background(settings, runs, row.fault)),
+        shares=settings.shares,
+        unslowed=_unslowed(settings, row.replicas, runs),
+        lag=runs.least_lag(),
+        lag_needed=settings.bounds.lag_entries,
+        realistic_throughput=runs.worst_median(
+            figures.throughput_degradation, NORMAL, _loaded(spare, SATURATED)
+        )[0],
+        realistic_latency=runs.worst_median(
+            figures.latency_degradation, NORMAL, _loaded(spare, LATENCY)
+        )[0],
     )
 
 
-def _criteria(settings: Settings, pairs: "_Pairs") -> tuple[Criterion, ...]:
-    limit = settings.bounds.degradation
-    throughput_limit = limit + pairs.lost_spare(settings, throughput_degradation, SATURATED)
-    latency_limit = limit + pairs.lost_spare(settings, latency_degradation, LATENCY)
-    held, held_run = pairs.worst_held_bytes()
-    late, late_run = pairs.worst_catch_up()
+def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
     bounds = settings.bounds
-    return (
-        pairs.criterion(
-            THROUGHPUT, throughput_degradation, LOW_JITTER, SATURATED, NORMAL, throughput_limit
+    lost, grown = figures.throughput_degradation, figures.latency_degradation
+    steady = [run for run in runs.slow if run.profile == LOW_JITTER]
+    full = _loaded(steady, SATURATED)
+    part = [run for run in _loaded(steady, LATENCY) if run.shape != LONG]
+    long = [run for run in steady if run.shape == LONG]
+    against_dead = [run for run in runs.slow if run.shape == BEFORE]
+    dead_full, dead_part = _loaded(against_dead, SATURATED), _loaded(against_dead, LATENCY)
+    # A long run contains compactions. A spare hides one replica's; so a dead spare is the measure.
+    worst_latency = max(
+        runs.worst(grown, NORMAL, part), runs.worst(grown, DEAD, long), key=lambda each: each[0]
+    )
+    limit, worst_limit = bounds.degradation, bounds.worst_degradation
+    found = [
+        (THROUGHPUT, runs.worst_median(lost, NORMAL, full), limit),
+        (MEAN_LATENCY, runs.worst_median(grown, NORMAL, part), limit),
+        (WORST_THROUGHPUT, runs.worst(lost, NORMAL, full), worst_limit),
+        (WORST_LATENCY, worst_latency, worst_limit),
+        (
+            UNANSWERED,
+            runs.worst(_unanswered, NORMAL, _loaded(runs.slow, LATENCY)),
+            bounds.unanswered,
         ),
-        pairs.criterion(
-            MEAN_LATENCY, latency_degradation, LOW_JITTER, LATENCY, NORMAL, latency_limit
-        ),
-        pairs.criterion(UNANSWERED, unanswered, LOW_JITTER, LATENCY, NORMAL, limit),
-        pairs.criterion(P99, p99_ratio, LOW_JITTER, LATENCY, NORMAL, bounds.p99_ratio),
-        Criterion(HELD_BYTES, held, held, bounds.held_bytes, held_run),
-        Criterion(CATCH_UP, late, late, bounds.catch_up_ns, late_run),
-        pairs.criterion(
-            THROUGHPUT_VS_DEAD, throughput_degradation, REALISTIC, SATURATED, DEAD, limit
-        ),
-        pairs.criterion(LATENCY_VS_DEAD, latency_degradation, REALISTIC, LATENCY, DEAD, limit),
+        (STALL, runs.worst(figures.stall_ns, NORMAL, steady), bounds.stall_ns),
+        (THROUGHPUT_VS_DEAD, runs.worst_median(lost, DEAD, dead_full), limit),
+        (LATENCY_VS_DEAD, runs.worst_median(grown, DEAD, dead_part), limit),
+    ]
+    return [Criterion(name, SPEED, value, limit, run) for name, (value, run), limit in found]
+
+
+def _background(settings: Settings, runs: "_RowRuns", fault: str) -> list[Criterion]:
+    """What a quorum hides from the speed: the backlog, the repair and the slowest answers."""
+    bounds = settings.bounds
+    # Caught up at 65 % load: saturated, there is no spare capacity to catch up with.
+    steady = [run for run in _loaded(runs.slow, LATENCY) if run.profile == LOW_JITTER]
+    short = [run for run in steady if run.shape != LONG]
+    held, held_run = runs.worst(lambda _, slow: figures.held_bytes(slow), NORMAL, runs.slow)
+    late, late_run = runs.worst(lambda _, slow: figures.catch_up_ns(slow), NORMAL, steady)
+    p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, short)
+    found = [
+        Criterion(P99, TAIL, p99, bounds.p99_ratio, p99_run),
+        Criterion(HELD_BYTES, HELD_BYTES, held, bounds.held_bytes, held_run),
+        Criterion(CATCH_UP, CATCH_UP, late, bounds.catch_up_ns, late_run),
+    ]
+    if fault in bounds.lag_between:
+        flapping = [run for run in steady if run.shape == FLAPPING]
+        lag, lag_run = runs.worst(lambda _, slow: float(slow.lag), NORMAL, flapping)
+        limit = bounds.lag_between[fault]
+        found.append(Criterion(LAG_BETWEEN, CATCH_UP, lag, limit, lag_run))
+    return found
+
+
+def _unanswered(normal: Sample, slow: Sample) -> float:
+    """The larger share of the two: a submission must not drop commands without a fault, either."""
+    return max(figures.unanswered(normal), figures.unanswered(slow))
+
+
+def _unslowed(settings: Settings, replicas: int, runs: "_RowRuns") -> Unslowed:
+    steady = [run for run in runs.slow if run.profile == LOW_JITTER]
+    full, part = runs.normal(_loaded(steady, SATURATED)), runs.normal(_loaded(steady, LATENCY))
+    baseline = settings.baseline
+    return Unslowed(
+        throughput=min(sample.throughput for sample in full),
+        throughput_floor=baseline.throughput_floor[replicas],
+        latency_ns=max(sample.mean_ns for sample in part),
+        latency_ceiling_ns=baseline.latency_ceiling_ns[replicas],
+        above_ceiling=baseline.above_ceiling,
     )
 
 
-class _Pairs:
-    """The samples of one (victim, replicas, fault) and their counterparts of the same seed."""
+def _loaded(runs: Iterable[Run], load: str) -> list[Run]:
+    return [run for run in runs if run.load == load]
 
-    def __init__(
-        self, samples: Samples, replicas: int, fault: str, seeds: int, victim: str
-    ) -> None:
+
+def _first(
+    samples: Samples, sentence: Callable[[Sample], str | None], runs: Iterable[Run]
+) -> str | None:
+    """The first sentence of these runs, and its run."""
+    found = ((sentence(samples[run]), run) for run in runs)
+    return next((f"{text} ({run})" for text, run in found if text is not None), None)
+
+
+class _RowRuns:
+    """The slow runs of one row with their samples, and the runs that they are compared with."""
+
+    def __init__(self, samples: Samples, slow: list[Run]) -> None:
         self._samples = samples
-        self.replicas = replicas
-        self.fault = fault
-        self.victim = victim
-        self._seeds = range(1, seeds + 1)
+        self.slow = slow
 
-    def criterion(
-        self, name: str, figure: Figure, profile: str, load: str, base: str, limit: float
-    ) -> Criterion:
-        value, worst, worst_run = self.figure(figure, profile, load, base)
-        return Criterion(name, value, worst, limit, worst_run)
+    def normal(self, runs: Iterable[Run]) -> list[Sample]:
+        return [self._samples[run.with_fault(NORMAL)] for run in runs]
 
-    def lost_spare(self, settings: Settings, figure: Figure, load: str) -> float:
-        """The cost of the same followers dead, up to the allowance."""
-        deads = [self._run(LOW_JITTER, load, DEAD, seed) for seed in self._seeds]
-        cost = median(
-            figure(self._samples[run.with_fault(NORMAL)], self._samples[run]) for run in deads
-        )
-        return min(max(cost, 0.0), settings.bounds.lost_spare)
+    def worst_median(self, figure: PairFigure, base: str, runs: list[Run]) -> tuple[float, Run]:
+        """The worst median of a slow set in a profile, and the worst run of that set."""
 
-    def figure(
-        self, figure: Figure, profile: str, load: str, base: str
-    ) -> tuple[float, float, Run]:
-        """Median and worst over the seeds, and the slow run of the worst pair."""
-        values = [
-            (figure(self._samples[run.with_fault(base)], self._samples[run]), run)
-            for run in self._slow_runs(profile, load)
-        ]
-        worst, worst_run = max(values, key=lambda value: value[0])
-        return median(value for value, _ in values), worst, worst_run
+        def group(run: Run) -> tuple[object, ...]:
+            return (run.profile, run.places)
 
-    def worst_held_bytes(self) -> tuple[float, Run]:
-        runs = [run for run in self._all_runs() if run.fault == self.fault]
-        run = max(runs, key=lambda run: self._samples[run].peak_held_bytes)
-        return float(self._samples[run].peak_held_bytes), run
+        found = []
+        for _, of_group in groupby(sorted(runs, key=group), key=group):
+            values = [(self._pair(figure, base, run), run) for run in of_group]
+            _, worst_run = max(values, key=lambda each: each[0])
+            found.append((median(value for value, _ in values), worst_run))
+        return max(found, key=lambda each: each[0])
 
-    def worst_catch_up(self) -> tuple[float, Run]:
-        """Judged at 65 % load: saturated, there is no spare capacity to catch up with."""
-        run = max(self._slow_runs(LOW_JITTER, LATENCY), key=self._catch_up_ns)
-        return self._catch_up_ns(run), run
+    def worst(self, figure: PairFigure, base: str, runs: list[Run]) -> tuple[float, Run]:
+        values = [(self._pair(figure, base, run), run) for run in runs]
+        return max(values, key=lambda each: each[0])
+
+    def least_lag(self) -> int:
+        """In the saturated runs that have the fault from their beginning to their end."""
+        runs = [run for run in _loaded(self.slow, SATURATED) if run.shape == BEFORE]
+        return min(self._samples[run].lag for run in runs)
 
     def first_error(self) -> str | None:
         """The sentence of the first run of this row in which the submission misbehaved."""
-        for run in self._all_runs():
-            error = self._samples[run].error
-            if error is not None:
-                return f"{error} ({run})"
-        return None
+        used: dict[Run, None] = {}
+        for run in self.slow:
+            dead = [run.with_fault(DEAD)] if is_compared_with_dead(run) else []
+            used |= dict.fromkeys([run.with_fault(NORMAL), run, *dead])
+        return _first(self._samples, lambda sample: sample.error, used)
 
-    def _catch_up_ns(self, run: Run) -> float:
-        value = self._samples[run].catch_up_ns
-        return float("inf") if value is None else float(value)
-
-    def _slow_runs(self, profile: str, load: str) -> list[Run]:
-        return [self._run(profile, load, self.fault, seed) for seed in self._seeds]
-
-    def _all_runs(self) -> list[Run]:
-        """Every run this row is judged by, in the order of the plan's fields."""
-        return [
-            self._run(profile, load, fault, seed)
-            for seed in self._seeds
-            for load in (LATENCY, SATURATED)
-            for profile in (LOW_JITTER, REALISTIC)
-            for fault in (NORMAL, self.fault, DEAD)
-        ]
-
-    def _run(self, profile: str, load: str, fault: str, seed: int) -> Run:
-        return Run(self.replicas, profile, load, DEAD, seed, self.victim).with_fault(fault)
+    def _pair(self, figure: PairFigure, base: str, run: Run) -> float:
+        return figure(self._samples[run.with_fault(base)], self._samples[run])

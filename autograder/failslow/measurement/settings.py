@@ -14,25 +14,50 @@ FOLLOWER = "follower"
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits; a figure equal to its limit still passes."""
+    """Limits; a figure equal to its limit still passes. Times are in ns, shares of 1."""
 
     degradation: float
-    lost_spare: float
+    worst_degradation: float
+    unanswered: float
+    stall_ns: int
     p99_ratio: float
     held_bytes: int
     catch_up_ns: int
+    lag_entries: int
+    lag_between: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Bounds on the runs without a fault, by the number of replicas."""
+
+    throughput_floor: dict[int, float]
+    latency_ceiling_ns: dict[int, int]
+    above_ceiling: float
+
+
+@dataclass(frozen=True)
+class Rates:
+    """`capacity_rate` in operations per second; the loads in per cent of the capacity."""
+
+    capacity_rate: float
+    capacity_seeds: int
+    latency_percent: int
+    saturated_percent: int
 
 
 @dataclass(frozen=True)
 class Settings:
-    """`points[victim][replicas][fault]`; its order is the order of the graded rows."""
+    """`points[victim][replicas][fault]`; its order is the order of the graded rows. `seeds` is the
+    number of each shape's seeds, `shares` the per cent of a row's points by group of figures."""
 
     replicas: tuple[int, ...]
-    seeds: int
-    loads: tuple[str, ...]
-    capacity_seed: int
+    slow_sets: int
+    seeds: dict[str, int]
+    rates: Rates
+    baseline: Baseline
     bounds: Bounds
-    capacity_floor: dict[int, float]
+    shares: dict[str, int]
     points: dict[str, dict[int, dict[str, int]]]
     faults: dict[str, str]
 
@@ -55,13 +80,16 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
     content: dict[str, Any] = yaml_file.load(path, "slow_follower")
     if set(content["points"]) != set(lab.measurement.victims):
         raise CannotDo(f"{path}: points: they must be for the victims that lab.yaml names")
+    if sum(content["shares"].values()) != 100:
+        raise CannotDo(f"{path}: shares: they must add up to 100 per cent")
     return Settings(
         replicas=tuple(content["replicas"]),
+        slow_sets=content["slow_sets"],
         seeds=content["seeds"],
-        loads=tuple(content["loads"]),
-        capacity_seed=content["capacity_seed"],
+        rates=Rates(**content["rates"]),
+        baseline=Baseline(**content["baseline"]),
         bounds=Bounds(**content["bounds"]),
-        capacity_floor=content["capacity_floor"],
+        shares=content["shares"],
         points=content["points"],
         faults=content["faults"],
     )

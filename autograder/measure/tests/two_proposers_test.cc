@@ -1,6 +1,7 @@
 // The measurement of a log with two proposers: it knows no Raft.
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 
 #include "depfast/host/service.h"
@@ -11,27 +12,32 @@
 namespace depfast::measure {
 namespace {
 
-constexpr double kCapacity = 500;  // a load that tests can afford; the log takes more
-
-RunResult Measure(const std::string& load, const std::string& fault, const std::string& victim) {
+RunOptions Options(const std::string& fault) {
   RunOptions options;
   options.replicas = 5;
   options.roles = {"pilot", "copilot", "follower"};
-  options.load = load;
-  options.capacity = kCapacity;
+  options.rate = 325.5;  // a load that tests can afford; the log takes more
   options.fault = fault;
-  options.victim = victim;
-  options.explain = true;
+  return options;
+}
+
+RunResult Measure(const RunOptions& options) {
   return Measurement(options, sim::InProcessReplicas(MakeService), MakeTwoProposerSubject).Run();
 }
 
 TEST(TwoProposers, ASlowProposerCostsNothing) {
-  const RunResult normal = Measure("latency", "none", "");
+  const RunResult normal = Measure(Options("none"));
   ASSERT_EQ(normal.error, "");
+  ASSERT_EQ(normal.untrue, "");
   for (const std::string victim : {"pilot", "copilot"}) {
-    const RunResult slow = Measure("latency", "net-slow", victim);
+    RunOptions options = Options("net-slow");
+    options.victim = victim;
+    const RunResult slow = Measure(options);
     ASSERT_EQ(slow.error, "") << "with a slow " << victim;
+    EXPECT_EQ(slow.untrue, "") << "with a slow " << victim;
     EXPECT_NE(slow.trace_hash, normal.trace_hash) << "the fault must strike the " << victim;
+    EXPECT_EQ(slow.load.offered, normal.load.offered);
+    EXPECT_EQ(slow.load.unanswered, 0u);
     EXPECT_GT(slow.load.completed * 100, normal.load.completed * 95);
     EXPECT_LT(slow.load.latencies.Mean(), normal.load.latencies.Mean() * 11 / 10);
     EXPECT_TRUE(slow.catch_up) << "the " << victim << " never caught up";
@@ -39,8 +45,12 @@ TEST(TwoProposers, ASlowProposerCostsNothing) {
 }
 
 TEST(TwoProposers, AreBothInTheResult) {
-  const auto line = ToJson(Measure("saturated", "dead", "follower"));
+  RunOptions options = Options("dead");
+  options.slow = {1, 2};
+  options.explain = true;
+  const auto line = ToJson(Measure(options));
   EXPECT_TRUE(line.at("error").is_null()) << line.at("error");
+  EXPECT_TRUE(line.at("untrue").is_null()) << line.at("untrue");
   EXPECT_GT(line.at("completed"), 0);
   bool first = false;
   bool second = false;
@@ -51,15 +61,61 @@ TEST(TwoProposers, AreBothInTheResult) {
   EXPECT_TRUE(first && second) << "waits of both proposers explain a result";
 }
 
-TEST(TwoProposers, HaveACapacity) {
-  const auto line = ToJson(Measure("capacity", "none", ""));
-  EXPECT_TRUE(line.at("error").is_null()) << line.at("error");
-  EXPECT_GT(line.at("throughput"), kCapacity);
+TEST(TwoProposers, RunsWithEqualSeedsAreEqual) {
+  RunOptions options = Options("cpu-slow");
+  options.victim = "pilot";
+  EXPECT_EQ(Measure(options).trace_hash, Measure(options).trace_hash);
 }
 
-TEST(TwoProposers, RunsWithEqualSeedsAreEqual) {
-  EXPECT_EQ(Measure("latency", "cpu-slow", "pilot").trace_hash,
-            Measure("latency", "cpu-slow", "pilot").trace_hash);
+// ---- figures, by the log that they are of ----
+
+// The last place is the sequencer's: while it is dead nothing is committed.
+RunOptions WithDeadSequencer(const std::string& shape) {
+  RunOptions options = Options("dead");
+  options.slow = {3};
+  options.shape = shape;
+  return options;
+}
+
+TEST(Figures, ADeadSequencerUnderLoadStopsTheWindow) {
+  const RunResult result = Measure(WithDeadSequencer("under"));
+  EXPECT_GT(result.load.offered, 450u);
+  EXPECT_LT(result.load.offered, 525u) << "1.5 s at 325.5 per second";
+  EXPECT_GT(result.load.unanswered * 100, result.load.offered * 95);
+  ASSERT_EQ(result.load.completions.size(), 15u);
+  EXPECT_EQ(result.load.completions.back(), 0u);
+  EXPECT_GT(result.load.latencies.Mean(), 1s) << "the wait for no answer counts";
+}
+
+TEST(Figures, ADeadSequencerBeforeTheLoadStopsAll) {
+  const RunResult result = Measure(WithDeadSequencer("before"));
+  EXPECT_EQ(result.load.completed, 0u);
+  EXPECT_EQ(result.load.unanswered, result.load.offered);
+  EXPECT_EQ(result.error, "no operation completed");
+}
+
+TEST(Figures, TheLagIsThatOfTheSlowReplicas) {
+  EXPECT_EQ(Measure(Options("none")).lag, 0u);
+  RunOptions dead = Options("dead");
+  dead.slow = {2};
+  const RunResult result = Measure(dead);
+  EXPECT_GE(result.lag, result.load.completed);
+  dead.fault = "net-slow";
+  EXPECT_LT(Measure(dead).lag, 5u) << "a follower that only sends late learns in time";
+}
+
+TEST(Figures, TheWindowIsTheShapes) {
+  RunOptions options = Options("none");
+  options.shape = "flapping";
+  const auto line = ToJson(Measure(options));
+  EXPECT_EQ(line.at("completions").size(), 30u);
+  EXPECT_NEAR(line.at("throughput").get<double>(), options.rate, 3.0);
+}
+
+TEST(Figures, AWrongPlaceIsNoRun) {
+  RunOptions options = Options("none");
+  options.slow = {4};
+  EXPECT_THROW(Measure(options), std::invalid_argument);
 }
 
 }  // namespace

@@ -9,28 +9,55 @@ namespace {
 
 using Peers = std::vector<PeerId>;
 
-const std::vector<std::string> kRaft = {"leader", "follower"};
-const std::vector<std::string> kTwo = {"pilot", "copilot", "follower"};
-
-TEST(Victims, AreTheLargestMinorityAfterTheLeader) {
-  EXPECT_EQ(VictimsOf(kRaft, "follower", {1}, 3), Peers({2}));
-  EXPECT_EQ(VictimsOf(kRaft, "follower", {3}, 5), Peers({4, 0}));
-  EXPECT_EQ(VictimsOf(kRaft, "", {2}, 3), Peers({0})) << "followers, if no role is named";
+// Why the arguments are refused.
+template <typename Function>
+std::string Refusal(const Function& function) {
+  try {
+    function();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "they are not refused";
 }
 
-TEST(Victims, OfTheLastRoleAreNoProposers) {
-  EXPECT_EQ(VictimsOf(kTwo, "follower", {0, 1}, 3), Peers({2}));
-  EXPECT_EQ(VictimsOf(kTwo, "follower", {4, 0}, 5), Peers({1, 2}));
+TEST(Followers, AreTheLargestMinorityIfNoPlaceIsNamed) {
+  EXPECT_EQ(FollowersAt({}, {1}, 3), Peers({2}));
+  EXPECT_EQ(FollowersAt({}, {2}, 3), Peers({0}));
+  EXPECT_EQ(FollowersAt({}, {3}, 5), Peers({4, 0}));
 }
 
-TEST(Victims, OfAProposersRoleAreThatProposer) {
-  EXPECT_EQ(VictimsOf(kRaft, "leader", {1}, 3), Peers({1}));
-  EXPECT_EQ(VictimsOf(kTwo, "copilot", {4, 2}, 5), Peers({2}));
+TEST(Followers, HavePlacesAfterTheFirstProposer) {
+  EXPECT_EQ(FollowersAt({2}, {1}, 3), Peers({0}));
+  EXPECT_EQ(FollowersAt({1, 4}, {3}, 5), Peers({4, 2}));
+  EXPECT_EQ(FollowersAt({4, 1}, {3}, 5), Peers({2, 4})) << "in the order of the places";
 }
 
-TEST(Victims, OfARoleThatNoReplicaHasAreRefused) {
-  EXPECT_THROW(VictimsOf(kRaft, "pilot", {1}, 3), std::invalid_argument);
-  EXPECT_THROW(VictimsOf(kTwo, "copilot", {1}, 3), std::invalid_argument);
+TEST(Followers, AreNoProposers) {
+  EXPECT_EQ(FollowersAt({}, {0, 1}, 3), Peers({2}));
+  EXPECT_EQ(FollowersAt({}, {4, 0}, 5), Peers({1, 2}));
+  EXPECT_EQ(FollowersAt({1, 3}, {0, 2}, 5), Peers({1, 4}));
+}
+
+TEST(Followers, AtWrongPlacesAreRefused) {
+  EXPECT_EQ(Refusal([] { FollowersAt({3}, {0}, 3); }), "no replica has the place 3");
+  EXPECT_EQ(Refusal([] { FollowersAt({0}, {0}, 3); }), "no replica has the place 0");
+  EXPECT_EQ(Refusal([] { FollowersAt({2, 2}, {0}, 5); }), "the place 2 stands twice");
+  EXPECT_EQ(Refusal([] { FollowersAt({1, 2}, {0}, 3); }), "more slow replicas than a minority");
+}
+
+TEST(Proposer, IsNamedByItsRole) {
+  EXPECT_EQ(ProposerOf({"leader", "follower"}, "leader", {1}), 1);
+  EXPECT_EQ(ProposerOf({"pilot", "copilot", "follower"}, "copilot", {4, 2}), 2);
+}
+
+TEST(Proposer, OfNoProposersRoleIsRefused) {
+  EXPECT_EQ(Refusal([] { ProposerOf({"leader", "follower"}, "follower", {1}); }),
+            "no proposer has the role 'follower'");
+  EXPECT_EQ(Refusal([] { ProposerOf({"leader", "follower"}, "pilot", {1}); }),
+            "no proposer has the role 'pilot'");
+  EXPECT_EQ(Refusal([] { ProposerOf({"pilot", "copilot", "follower"}, "copilot", {1}); }),
+            "no proposer has the role 'copilot'")
+      << "it is not there";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "sim/simulator.h"
@@ -76,27 +77,28 @@ TEST(ClosedLoop, EachClientStartsItsNextWhenItsLastHasEnded) {
   EXPECT_EQ(world.begun.size(), 3U * 20U);
   EXPECT_EQ(world.begun.front(), 100ms);
   EXPECT_EQ(world.begun.back(), 290ms);
+  const LoadResult result = loop.ResultAt(1s);
   // Endings at 200, 210 ... 290 are in the window; that at 300 is not.
-  EXPECT_EQ(loop.result().completed, 3U * 10U);
-  // Of these, the ones that ended at 200 had begun before it.
-  EXPECT_EQ(loop.result().latencies.count(), 3U * 9U);
-  EXPECT_EQ(loop.result().latencies.Mean(), 10ms);
-  EXPECT_EQ(loop.result().failed, 0U);
+  EXPECT_EQ(result.completed, 3U * 10U);
+  EXPECT_EQ(loop.completed(), result.completed);
+  EXPECT_EQ(result.offered, 3U * 10U) << "begun at 200, 210 ... 290";
+  EXPECT_EQ(result.latencies.Mean(), 10ms);
+  EXPECT_EQ(result.unanswered, 0U);
 }
 
-TEST(ClosedLoop, FailuresAreCountedAndNotMeasured) {
+TEST(ClosedLoop, GoesOnAfterAFailure) {
   EmptyWorld world;
   const ClosedLoop loop(world.simulator, world.Service(10ms, 4), 1, {0ms, 0ms, 400ms});
   world.simulator.RunUntil(1s);
-  EXPECT_EQ(world.begun.size(), 40U);
-  EXPECT_EQ(loop.result().failed, 10U);
-  EXPECT_EQ(loop.result().completed, 30U - 0U);
-  EXPECT_EQ(loop.result().latencies.count(), 30U);
+  const LoadResult result = loop.ResultAt(1s);
+  EXPECT_EQ(result.offered, 40U);
+  EXPECT_EQ(result.completed, 30U);
+  EXPECT_EQ(result.unanswered, 10U);
 }
 
 TEST(OpenLoop, ArrivalsComeAtTheRateWhateverTheServiceTakes) {
   EmptyWorld world;
-  const OpenLoop loop(world.simulator, world.Service(1s), 1000, {100ms, 200ms, 1100ms},
+  const OpenLoop loop(world.simulator, world.Service(1s), 1ms, {100ms, 200ms, 1100ms},
                       RandomStream(1));
   world.simulator.RunUntil(5s);
   ASSERT_GE(world.begun.size(), 999U);
@@ -107,13 +109,11 @@ TEST(OpenLoop, ArrivalsComeAtTheRateWhateverTheServiceTakes) {
     EXPECT_LE(world.begun[i], earliest + 1ms);
   }
   EXPECT_TRUE(std::is_sorted(world.begun.begin(), world.begun.end()));
-  EXPECT_EQ(loop.result().latencies.count(), 0U) << "none began and ended in the window";
-  EXPECT_EQ(loop.result().completed, 0U);
 }
 
 TEST(OpenLoop, TheJitterUsesTheWholeInterval) {
   EmptyWorld world;
-  const OpenLoop loop(world.simulator, world.Service(1ms), 1000, {0ms, 0ms, 1s}, RandomStream(1));
+  const OpenLoop loop(world.simulator, world.Service(1ms), 1ms, {0ms, 0ms, 1s}, RandomStream(1));
   world.simulator.RunUntil(5s);
   Duration least = 1h;
   Duration most{0};
@@ -126,35 +126,91 @@ TEST(OpenLoop, TheJitterUsesTheWholeInterval) {
   EXPECT_GT(most, 980us);
 }
 
-TEST(OpenLoop, MeasuresWhatBeganAndEndedInTheWindow) {
-  EmptyWorld world;
-  const OpenLoop loop(world.simulator, world.Service(10ms), 100, {0ms, 100ms, 200ms},
-                      RandomStream(2));
-  world.simulator.RunUntil(5s);
-  std::size_t ended = 0;
-  std::size_t measured = 0;
-  for (const Time begun : world.begun) {
-    const bool inside = begun + 10ms >= 100ms && begun + 10ms < 200ms;
-    ended += inside ? 1 : 0;
-    measured += inside && begun >= 100ms ? 1 : 0;
-  }
-  EXPECT_EQ(loop.result().completed, ended);
-  EXPECT_EQ(loop.result().latencies.count(), measured);
-  EXPECT_NEAR(static_cast<double>(ended), 10, 1);
-  EXPECT_LT(measured, ended);
-  EXPECT_EQ(loop.result().latencies.Percentile(1000), 10ms);
-}
-
 TEST(OpenLoop, EqualStreamsMeanEqualArrivals) {
   const auto arrivals = [](std::uint64_t seed) {
     EmptyWorld world;
-    const OpenLoop loop(world.simulator, world.Service(1ms), 1000, {0ms, 0ms, 100ms},
+    const OpenLoop loop(world.simulator, world.Service(1ms), 1ms, {0ms, 0ms, 100ms},
                         RandomStream(seed));
     world.simulator.RunUntil(1s);
     return world.begun;
   };
   EXPECT_EQ(arrivals(1), arrivals(1));
   EXPECT_NE(arrivals(1), arrivals(2));
+}
+
+// ---- results ----
+
+// A recorder with the window [100 ms, 350 ms) whose operations end when the test says.
+struct ByHand {
+  ByHand()
+      : recorder(world.simulator, [this](std::function<void(bool)> done) { ends.push_back(done); },
+                 {0ms, 100ms, 350ms}) {}
+
+  void BeginAt(Time when) {
+    world.simulator.RunUntil(when);
+    recorder.Begin(nullptr);
+  }
+  // Ends the operation that was the `number`-th to begin, from 0.
+  void EndAt(Time when, std::size_t number, bool ok) {
+    world.simulator.RunUntil(when);
+    ends[number](ok);
+  }
+  LoadResult ResultAt(Time end) {
+    world.simulator.RunUntil(std::max(end, world.simulator.now()));
+    return recorder.ResultAt(end);
+  }
+
+  EmptyWorld world;
+  std::vector<std::function<void(bool)>> ends;
+  LoadRecorder recorder;
+};
+
+TEST(LoadRecorder, MeasuresWhatBeganInTheWindow) {
+  ByHand load;
+  load.BeginAt(99ms);
+  load.BeginAt(100ms);
+  load.BeginAt(349ms);
+  load.BeginAt(350ms);
+  for (std::size_t i = 0; i < 4; ++i) load.EndAt(400ms, i, true);
+  const LoadResult result = load.ResultAt(1s);
+  EXPECT_EQ(result.offered, 2U);
+  EXPECT_EQ(result.latencies.Percentile(0), 51ms);
+  EXPECT_EQ(result.latencies.Percentile(1000), 300ms) << "it ended after the window, and counts";
+}
+
+TEST(LoadRecorder, AnUnansweredOperationCountsFromItsBeginToTheEnd) {
+  ByHand load;
+  load.BeginAt(100ms);
+  load.BeginAt(150ms);
+  load.BeginAt(200ms);
+  load.EndAt(300ms, 1, false);
+  load.EndAt(600ms, 2, true);
+  const LoadResult result = load.ResultAt(500ms);
+  EXPECT_EQ(result.offered, 3U);
+  EXPECT_EQ(result.unanswered, 3U) << "no answer, a failure, and an answer after the end";
+  EXPECT_EQ(result.latencies.Percentile(1000), 400ms);
+  EXPECT_EQ(result.latencies.Mean(), 350ms);
+  EXPECT_EQ(load.ResultAt(600ms).unanswered, 2U) << "an answer at the end is in time";
+}
+
+TEST(LoadRecorder, CountsCompletionsPerSlotWheneverTheyBegan) {
+  ByHand load;
+  for (int i = 0; i < 6; ++i) load.BeginAt(50ms);
+  load.EndAt(99ms, 0, true);
+  load.EndAt(100ms, 1, true);
+  load.EndAt(199ms, 2, true);
+  load.EndAt(250ms, 3, false);
+  load.EndAt(349ms, 4, true);
+  load.EndAt(350ms, 5, true);
+  const LoadResult result = load.ResultAt(1s);
+  EXPECT_EQ(result.offered, 0U);
+  EXPECT_EQ(result.completed, 3U);
+  EXPECT_EQ(result.completions, (std::vector<std::uint64_t>{2, 0, 1})) << "the last slot is short";
+}
+
+TEST(LoadRecorder, AnEmptySlotIsAZero) {
+  ByHand load;
+  EXPECT_EQ(load.ResultAt(350ms).completions, (std::vector<std::uint64_t>{0, 0, 0}));
 }
 
 }  // namespace

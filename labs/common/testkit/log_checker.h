@@ -30,6 +30,13 @@ class LogChecker {
   virtual std::uint64_t AppliedUpTo(PeerId replica) const = 0;
   virtual std::uint64_t CommittedUpTo() const = 0;
 
+  // Whether `replica` may tell a client, now, that the command with this CommandHash is committed
+  // at `index`: it has applied that command there, and a majority of disks holds the entry. A log
+  // that is not on disks yet: a majority has received it. Returns why not, as the end of a sentence
+  // with "but"; empty if it may.
+  virtual std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
+                                      std::uint64_t command_hash) const = 0;
+
   // The number of snapshots that a replica has restored since it was last started.
   virtual std::uint64_t Restored(PeerId replica) const = 0;
   // The bytes of a replica's log on its disk, and whether it has a snapshot there.

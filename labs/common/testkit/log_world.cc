@@ -5,12 +5,14 @@
 namespace depfast {
 
 LogWorld::LogWorld(const testkit::ClusterOptions& options, const MakeChecker& make_checker)
-    : cluster(options), log_(make_checker(cluster)) {}
+    : cluster(options),
+      log_(make_checker(cluster)),
+      answers_(cluster.simulator(), *log_, cluster.history()) {}
 
 LogWorld::~LogWorld() {
   if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
-  if (const std::string violation = log_->FirstViolation(); !violation.empty()) {
-    ADD_FAILURE() << violation;
+  for (const std::string& violation : {log_->FirstViolation(), answers_.FirstViolation()}) {
+    if (!violation.empty()) ADD_FAILURE() << violation;
   }
 }
 
@@ -42,7 +44,8 @@ bool LogWorld::WaitForAllApplied(Duration at_most) {
 }
 
 testing::AssertionResult LogWorld::AllInvariantsHold() const {
-  if (cluster.first_death().empty() && log_->FirstViolation().empty()) {
+  if (cluster.first_death().empty() && log_->FirstViolation().empty() &&
+      answers_.FirstViolation().empty()) {
     return testing::AssertionSuccess();
   }
   return testing::AssertionFailure() << "the end of this report says why";  // the destructor does

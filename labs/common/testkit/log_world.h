@@ -1,5 +1,5 @@
-// LogWorld: the common part of the worlds of all tests of a replicated log: a cluster, and the
-// checker of its invariants.
+// LogWorld: the common part of the worlds of all tests of a replicated log: a cluster, the checker
+// of its invariants, and the checker of its answers to clients.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "answer_checker.h"
 #include "log_checker.h"
 #include "submit.h"
 #include "testkit/cluster.h"
@@ -48,6 +49,7 @@ class LogWorld {
   PeerId FirstProposer() const;  // kNobody if there is none
 
   const std::unique_ptr<LogChecker> log_;
+  AnswerChecker answers_;
 };
 
 // Makes the checker of the log that a service's tests run on. Defined once per test program, by

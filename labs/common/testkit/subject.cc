@@ -14,12 +14,9 @@ constexpr std::size_t kCommandBytes = 256;
 Subject SubmitSubject(std::unique_ptr<LogChecker> log, sim::Simulator& simulator,
                       const ClientOptions& options) {
   const auto client = std::make_shared<SubmitClient>(simulator, options);
-  return {
-      .log = std::move(log),
-      .first_command =
-          [client](std::function<void(bool)> done) { client->Submit("hello", std::move(done)); },
-      .commands = [client, commands = client->Commands(kCommandBytes)](
-                      std::function<void(bool)> done) { commands(std::move(done)); }};
+  return {.log = std::move(log),
+          .commands = [client, commands = client->Commands(kCommandBytes)](
+                          std::function<void(bool)> done) { commands(std::move(done)); }};
 }
 
 }  // namespace depfast

@@ -14,9 +14,8 @@ namespace depfast {
 
 struct Subject {
   std::unique_ptr<LogChecker> log;
-  // One command that no other equals. Once it is done the client knows the proposers.
-  testkit::Operation first_command;
-  // The commands of the load, one with each call, all different.
+  // A client's commands, one with each call, all different. Once the first is done the client knows
+  // the proposers.
   testkit::Operation commands;
 };
 

@@ -24,6 +24,13 @@ std::uint64_t TwoProposerChecker::AppliedUpTo(PeerId replica) const {
   return applied_[static_cast<std::size_t>(replica)];
 }
 
+std::string TwoProposerChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
+                                                std::uint64_t command_hash) const {
+  if (index == 0 || index > AppliedUpTo(replica)) return "it has not applied that command";
+  if (hashes_[index - 1] != command_hash) return "it has applied another command there";
+  return index <= applied_.back() ? "" : "the sequencer has not applied that command";
+}
+
 void TwoProposerChecker::OnStep(PeerId replica, const sim::StepInput&,
                                 const sim::StepOutput& output) {
   for (const sim::Output& one : output.outputs) {

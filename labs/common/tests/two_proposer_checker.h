@@ -21,6 +21,9 @@ class TwoProposerChecker final : public LogChecker, public sim::Observer {
   std::vector<PeerId> Proposers() const override;
   std::uint64_t AppliedUpTo(PeerId replica) const override;
   std::uint64_t CommittedUpTo() const override { return hashes_.size(); }
+  // Nothing is on disks: what the sequencer has applied is committed.
+  std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
+                              std::uint64_t command_hash) const override;
   std::uint64_t Restored(PeerId) const override { return 0; }
   std::size_t LogBytes(PeerId) const override { return 0; }
   bool HasSnapshot(PeerId) const override { return false; }

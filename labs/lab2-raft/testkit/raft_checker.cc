@@ -236,14 +236,29 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
     ++times_applied_[hash];
     ++commands_applied_;
   }
+  if (const std::string why = WhyNoMajorityHolds(index, term); !why.empty()) {
+    Violate(Invariant::kCommitNeedsMajority,
+            Name(replica) + " applies " + At(index, term) + ", which " + why);
+  }
+}
+
+std::string RaftChecker::WhyNoMajorityHolds(std::uint64_t index, std::uint64_t term) const {
   const auto entry = entries_.find({index, term});
   const int holders = entry == entries_.end() ? 0 : std::popcount(entry->second.holders);
-  if (static_cast<std::size_t>(holders) < Majority()) {
-    Violate(Invariant::kCommitNeedsMajority,
-            Name(replica) + " applies " + At(index, term) + ", which " +
-                (disk_required_ ? "is on the disks of" : "has reached") + " only " +
-                std::to_string(holders) + " of " + std::to_string(replicas_.size()) + " replicas");
-  }
+  if (static_cast<std::size_t>(holders) > replicas_.size() / 2) return "";
+  return std::string(disk_required_ ? "is on the disks of" : "has reached") + " only " +
+         std::to_string(holders) + " of " + std::to_string(replicas_.size()) + " replicas";
+}
+
+std::string RaftChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
+                                         std::uint64_t command_hash) const {
+  const std::string at = "at index " + std::to_string(index);
+  const std::uint64_t last = std::min(AppliedUpTo(replica), applied_.size() - 1);
+  if (index == 0 || index > last) return "it has applied nothing " + at;
+  const Applied& applied = applied_[index];
+  if (applied.command_hash != command_hash) return "it has applied another command " + at;
+  const std::string why = WhyNoMajorityHolds(index, applied.term);
+  return why.empty() ? "" : "the command " + at + " " + why;
 }
 
 // ---- frames ----

@@ -69,6 +69,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
   bool Serves(PeerId leader) const override { return claims(leader).applied_index > 0; }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied_index; }
   std::uint64_t CommittedUpTo() const override { return MaxCommitIndex(); }
+  std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
+                              std::uint64_t command_hash) const override;
   std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
   std::size_t LogBytes(PeerId replica) const override;
   bool HasSnapshot(PeerId replica) const override;
@@ -143,7 +145,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
 
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
   static std::size_t Index(PeerId replica) { return static_cast<std::size_t>(replica); }
-  std::size_t Majority() const { return replicas_.size() / 2 + 1; }
+  // Empty if a majority holds the entry. Otherwise by how many it is held, as a predicate.
+  std::string WhyNoMajorityHolds(std::uint64_t index, std::uint64_t term) const;
   void Violate(Invariant invariant, const std::string& what);
   void Note(const std::string& what);
 

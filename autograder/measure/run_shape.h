@@ -1,0 +1,27 @@
+// The shape of a run: when the fault is on, and how long the window of measurement is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "depfast/time.h"
+#include "faults/fault.h"
+#include "testkit/load.h"
+
+namespace depfast::measure {
+
+// - before: the fault begins with the load, before the window; a system that is slow has settled
+// - under: the fault begins with the window, under load that ran without it
+// - flapping: like under, but the fault comes and goes
+// - long: like before, and so long that compaction, snapshots and periodic stalls fall into it
+std::vector<std::string> ShapeNames();
+
+// The load of a run of this shape, if it begins at `start`. Without a fault the shape sets only the
+// window's length. Throws std::invalid_argument, in one line, for an unknown shape; PlanOf, too.
+testkit::LoadWindow WindowOf(const std::string& shape, Time start);
+
+// When `fault` is on. The last one that does not end by itself lasts until everything heals.
+faults::FaultPlan PlanOf(const std::string& shape, const faults::Fault& fault,
+                         const testkit::LoadWindow& window);
+
+}  // namespace depfast::measure

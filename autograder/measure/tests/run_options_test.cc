@@ -1,0 +1,77 @@
+#include "run_options.h"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace depfast::measure {
+namespace {
+
+RunOptions Parse(const std::vector<std::string>& more) {
+  std::vector<std::string> all = {"slow_follower", "--lab=lab2", "--replica=r",
+                                  "--roles=leader,follower"};
+  all.insert(all.end(), more.begin(), more.end());
+  std::vector<const char*> argv;
+  for (const std::string& argument : all) argv.push_back(argument.c_str());
+  return ParseRunOptions(static_cast<int>(argv.size()), argv.data());
+}
+
+// Why the command line is refused.
+std::string Refusal(const std::vector<std::string>& more) {
+  try {
+    Parse(more);
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return "it is not refused";
+}
+
+TEST(RunOptions, HaveDefaults) {
+  const RunOptions options = Parse({"--rate=12.5"});
+  EXPECT_EQ(options.rate, 12.5);
+  EXPECT_EQ(options.fault, "none");
+  EXPECT_EQ(options.shape, "before");
+  EXPECT_TRUE(options.slow.empty() && options.victim.empty());
+}
+
+TEST(RunOptions, AreRead) {
+  const RunOptions options = Parse({"--rate=1000", "--seed=18446744073709551615", "--slow=1,3",
+                                    "--shape=flapping", "--fault=dead", "--replicas=5"});
+  EXPECT_EQ(options.seed, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(options.slow, (std::vector<int>{1, 3}));
+  EXPECT_EQ(options.shape, "flapping");
+  EXPECT_EQ(Parse({"--rate=1", "--victim=leader"}).victim, "leader");
+}
+
+TEST(RunOptions, ThatMakeNoRunAreRefusedInOneLine) {
+  const std::vector<std::vector<std::string>> bad = {
+      {},
+      {"--rate=0"},
+      {"--rate=-1"},
+      {"--rate=nan"},
+      {"--rate=inf"},
+      {"--rate=1000001"},
+      {"--rate=fast"},
+      {"--rate=1", "--seed=-1"},
+      {"--rate=1", "--seed=18446744073709551616"},
+      {"--rate=1", "--slow=0"},
+      {"--rate=1", "--slow=1,x"},
+      {"--rate=1", "--slow=1", "--victim=leader"},
+      {"--rate=1", "--shape=round"},
+      {"--rate=1", "--fault=tired"},
+      {"--rate=1", "--load=latency"},
+  };
+  for (const auto& line : bad) {
+    const std::string why = Refusal(line);
+    EXPECT_NE(why, "it is not refused") << testing::PrintToString(line);
+    EXPECT_EQ(why.find('\n'), std::string::npos) << why;
+  }
+  EXPECT_EQ(Parse({"--rate=1", "--seed=010"}).seed, 10u) << "decimal";
+  EXPECT_EQ(Refusal({"--rate=nan"}), "--rate: must be above 0, and at most 1,000,000");
+}
+
+}  // namespace
+}  // namespace depfast::measure

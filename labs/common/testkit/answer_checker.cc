@@ -1,0 +1,78 @@
+#include "answer_checker.h"
+
+#include <variant>
+
+#include "submit.h"
+#include "tally.h"
+
+namespace depfast {
+namespace {
+
+constexpr const char* kInvariant = "true answers";
+
+bool IsClient(PeerId peer) { return peer >= kFirstClient; }
+
+}  // namespace
+
+AnswerChecker::AnswerChecker(sim::Simulator& simulator, const LogChecker& log,
+                             testkit::History& history)
+    : log_(log), history_(history), open_(static_cast<std::size_t>(simulator.replicas())) {
+  simulator.AddObserver(this);
+}
+
+void AnswerChecker::OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput&) {
+  for (const sim::FrameArrival& arrival : input.frames) {
+    if (IsClient(arrival.from)) OnRequest(replica, arrival);
+  }
+}
+
+void AnswerChecker::OnRequest(PeerId replica, const sim::FrameArrival& arrival) {
+  std::string error;
+  const auto frame = DecodeFrame(*arrival.bytes, error);
+  if (!frame || frame->header.kind != FrameKind::kRequest) return;
+  if (frame->header.method != Submit::kMethod) return;
+  const auto request = DecodeBody<Submit>(frame->body, error);
+  if (!request) return;
+  open_[static_cast<std::size_t>(replica)][{arrival.from, frame->header.call}] =
+      CommandHash(request->command);
+}
+
+void AnswerChecker::OnOutputsLeave(PeerId replica, Time now,
+                                   const std::vector<sim::Output>& outputs) {
+  for (const sim::Output& one : outputs) {
+    const auto* frame = std::get_if<sim::SendFrame>(&one);
+    if (frame != nullptr && IsClient(frame->to)) OnAnswer(replica, now, *frame);
+  }
+}
+
+void AnswerChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
+  std::string error;
+  const auto frame = DecodeFrame(*sent.bytes, error);
+  if (!frame || frame->header.kind != FrameKind::kReply) return;
+  if (frame->header.method != Submit::kMethod) return;
+  auto& open = open_[static_cast<std::size_t>(replica)];
+  const auto request = open.extract({sent.to, frame->header.call});
+  const auto reply = DecodeBody<SubmitReply>(frame->body, error);
+  if (!reply || reply->status != SubmitStatus::kCommitted) return;
+  if (request.empty()) {
+    Violate(replica, now, "no request asked for that");
+  } else if (const std::string why = log_.WhyNotCommitted(replica, reply->index, request.mapped());
+             !why.empty()) {
+    Violate(replica, now, why);
+  }
+}
+
+void AnswerChecker::OnRestart(PeerId replica, Time) {
+  open_[static_cast<std::size_t>(replica)].clear();
+}
+
+void AnswerChecker::Violate(PeerId replica, Time now, const std::string& why) {
+  if (!first_violation_.empty()) return;
+  const std::string what =
+      "replica " + std::to_string(replica) + " answers that a command is committed, but " + why;
+  first_violation_ =
+      std::string(kInvariant) + " violated at " + testkit::FormatTime(now) + ": " + what;
+  history_.AddViolation(now, kInvariant, what);
+}
+
+}  // namespace depfast

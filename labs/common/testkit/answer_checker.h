@@ -1,0 +1,51 @@
+// AnswerChecker: checks that clients are told the truth. This is the part that all replicated logs
+// share: which request asked for which command, and which answer answers it.
+//
+// "Committed" is a promise (ReplicatedLog::Submit). The promise must be true when the answer leaves
+// the replica: the replica has applied the command, and a majority of disks holds it. The checker
+// of the log judges that, from frames and disks (LogChecker::WhyNotCommitted).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "log_checker.h"
+#include "sim/simulator.h"
+#include "testkit/history.h"
+
+namespace depfast {
+
+class AnswerChecker : private sim::Observer {
+ public:
+  // Watches `simulator` from now on, and writes the first untrue answer into `history`. Requires:
+  // `log` has watched the simulator for longer, so that it knows a step before this does; called
+  // before Simulator::Start. All outlive the checker.
+  AnswerChecker(sim::Simulator& simulator, const LogChecker& log, testkit::History& history);
+  AnswerChecker(const AnswerChecker&) = delete;
+  AnswerChecker& operator=(const AnswerChecker&) = delete;
+
+  // The first "committed" that was not true, as a sentence; empty if all were true.
+  const std::string& FirstViolation() const { return first_violation_; }
+
+ private:
+  // A request that a replica has received, by its client and call; the value is the command's hash.
+  using Requests = std::map<std::pair<PeerId, CallId>, std::uint64_t>;
+
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
+  void OnRestart(PeerId replica, Time now) override;
+
+  void OnRequest(PeerId replica, const sim::FrameArrival& arrival);
+  void OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent);
+  void Violate(PeerId replica, Time now, const std::string& why);
+
+  const LogChecker& log_;
+  testkit::History& history_;
+  std::vector<Requests> open_;  // by replica: not yet answered
+  std::string first_violation_;
+};
+
+}  // namespace depfast
