@@ -52,6 +52,7 @@ SETTINGS = Settings(
         worst_degradation=0.2,
         unanswered=0.005,
         stall_ns=200_000_000,
+        long_stall_ns=300_000_000,
         p99_ratio=1.5,
         held_bytes=5000,
         catch_up_ns=5000,
@@ -134,9 +135,9 @@ def test_no_difference_earns_all_points() -> None:
         (FULL | {"shape": UNDER}, {"completions": (49,) * 3}, scoring.STALL, 300_000_000),
         (
             PART | {"shape": LONG},
-            {"completions": (100, 49, 49, 49, 100)},
-            scoring.STALL,
-            300_000_000,
+            {"completions": (100, 49, 49, 49, 49, 100)},
+            scoring.LONG_STALL,
+            400_000_000,
         ),
     ],
 )
@@ -204,6 +205,7 @@ def test_two_lost_figures_of_a_share_cost_it_once() -> None:
         (PART, {"p99_ns": 3_000_000}),
         (PART, {"unanswered": 5}),
         (PART, {"completions": (100, 49, 49, 50, 49, 49)}),
+        (PART | {"shape": LONG}, {"completions": (100, 49, 49, 49, 50)}),
         (PART, {"peak_held_bytes": 5000, "catch_up_ns": 5000}),
         (PART | {"shape": FLAPPING}, {"lag": 900}),
         (FULL, {"unanswered": 900}),
@@ -320,7 +322,8 @@ def test_points_scale_down_with_a_slow_baseline(
 def test_every_run_without_a_fault_must_keep_the_bounds() -> None:
     normal: Where = {"profile": LOW_JITTER, "fault": NORMAL}
     assert one(normal | {"load": SATURATED}, {"throughput": 500.0}).score == 20
-    assert one(normal | {"load": LATENCY, "shape": LONG}, {"mean_ns": 5_000_000}).score == 4
+    assert one(normal | {"load": LATENCY, "shape": LONG}, {"p50_ns": 5_000_000}).score == 4
+    assert one(normal | {"load": LATENCY, "shape": LONG}, {"mean_ns": 5_000_000}).passed
 
 
 def test_the_smaller_of_floor_and_ceiling_counts() -> None:

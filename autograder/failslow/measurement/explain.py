@@ -103,7 +103,7 @@ def _value(criterion: Criterion, value: float) -> str:
         return size(value)
     if criterion.name == scoring.LAG_BETWEEN:
         return f"{value:.0f} entries"
-    if criterion.name in (scoring.CATCH_UP, scoring.STALL):
+    if criterion.name in (scoring.CATCH_UP, scoring.STALL, scoring.LONG_STALL):
         return seconds(value)
     return percent(value)
 
@@ -161,15 +161,15 @@ def what_happened(criterion: Criterion) -> str:
         return f"{criterion.name} cannot be compared: in one of the runs no operation completed"
     bound = f"(limit {_value(criterion, limit)})"
     dead = "than with the same replicas dead"
+    stalled = f"fewer than half of the usual answers came for {seconds(value)} without a break"
     texts = {
         scoring.THROUGHPUT: f"throughput fell by {percent(value)}",
         scoring.MEAN_LATENCY: f"average latency {growth(value)}",
         scoring.WORST_THROUGHPUT: f"throughput fell by {percent(value)} in the worst run",
         scoring.WORST_LATENCY: f"average latency {growth(value)} in the worst run",
         scoring.UNANSWERED: f"{percent(value)} of the operations were never answered",
-        scoring.STALL: (
-            f"fewer than half of the usual answers came for {seconds(value)} without a break"
-        ),
+        scoring.STALL: stalled,
+        scoring.LONG_STALL: f"{stalled}, in a long run",
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
         scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
         scoring.CATCH_UP: f"the slow replicas took {seconds(value)} to catch up after healing",

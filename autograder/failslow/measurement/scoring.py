@@ -42,6 +42,7 @@ WORST_THROUGHPUT = "throughput, worst run"
 WORST_LATENCY = "latency, worst run"
 UNANSWERED = "unanswered"
 STALL = "stall"
+LONG_STALL = "stall, long run"
 THROUGHPUT_VS_DEAD = "throughput vs dead"
 LATENCY_VS_DEAD = "latency vs dead"
 P99 = "p99"
@@ -195,8 +196,9 @@ def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
     lost, grown = figures.throughput_degradation, figures.latency_degradation
     steady = [run for run in runs.slow if run.profile == LOW_JITTER]
     full = _loaded(steady, SATURATED)
-    part = [run for run in _loaded(steady, LATENCY) if run.shape != LONG]
     long = [run for run in steady if run.shape == LONG]
+    short = [run for run in steady if run.shape != LONG]
+    part = _loaded(short, LATENCY)
     against_dead = [run for run in runs.slow if run.shape == BEFORE]
     dead_full, dead_part = _loaded(against_dead, SATURATED), _loaded(against_dead, LATENCY)
     # A long run contains compactions. A spare hides one replica's; so a dead spare is the measure.
@@ -214,7 +216,8 @@ def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
             runs.worst(_unanswered, NORMAL, _loaded(runs.slow, LATENCY)),
             bounds.unanswered,
         ),
-        (STALL, runs.worst(figures.stall_ns, NORMAL, steady), bounds.stall_ns),
+        (STALL, runs.worst(figures.stall_ns, NORMAL, short), bounds.stall_ns),
+        (LONG_STALL, runs.worst(figures.stall_ns, NORMAL, long), bounds.long_stall_ns),
         (THROUGHPUT_VS_DEAD, runs.worst_median(lost, DEAD, dead_full), limit),
         (LATENCY_VS_DEAD, runs.worst_median(grown, DEAD, dead_part), limit),
     ]
@@ -250,15 +253,20 @@ def _unanswered(normal: Sample, slow: Sample) -> float:
 
 def _unslowed(settings: Settings, replicas: int, runs: "_RowRuns") -> Unslowed:
     steady = [run for run in runs.slow if run.profile == LOW_JITTER]
-    full, part = runs.normal(_loaded(steady, SATURATED)), runs.normal(_loaded(steady, LATENCY))
+    full, part = _loaded(steady, SATURATED), _loaded(steady, LATENCY)
     baseline = settings.baseline
     return Unslowed(
-        throughput=min(sample.throughput for sample in full),
+        throughput=min(runs.normal(run).throughput for run in full),
         throughput_floor=baseline.throughput_floor[replicas],
-        latency_ns=max(sample.mean_ns for sample in part),
+        latency_ns=max(_usual_latency_ns(run, runs.normal(run)) for run in part),
         latency_ceiling_ns=baseline.latency_ceiling_ns[replicas],
         above_ceiling=baseline.above_ceiling,
     )
+
+
+def _usual_latency_ns(run: Run, normal: Sample) -> int:
+    """The average; but in a long run, whose average contains compactions, the median."""
+    return normal.p50_ns if run.shape == LONG else normal.mean_ns
 
 
 def _loaded(runs: Iterable[Run], load: str) -> list[Run]:
@@ -280,8 +288,8 @@ class _RowRuns:
         self._samples = samples
         self.slow = slow
 
-    def normal(self, runs: Iterable[Run]) -> list[Sample]:
-        return [self._samples[run.with_fault(NORMAL)] for run in runs]
+    def normal(self, run: Run) -> Sample:
+        return self._samples[run.with_fault(NORMAL)]
 
     def worst_median(self, figure: PairFigure, base: str, runs: list[Run]) -> tuple[float, Run]:
         """The worst median of a slow set in a profile, and the worst run of that set."""
