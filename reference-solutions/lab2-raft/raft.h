@@ -196,7 +196,7 @@ class Raft final : public ReplicatedLog {
   std::string Apply(std::uint64_t index);
   void FailWaiting(SubmitStatus status);
 
-  // --- snapshots (section 7) ---
+  // --- snapshots (extended paper, section 7) ---
   void CompactIfLarge();
   void ChooseWhenToCompact();
   void PersistSnapshot();

@@ -61,7 +61,7 @@ class Raft final : public ReplicatedLog {
   // read, or is damaged.
   void Recover();
 
-  // --- 2D: followers that lag, and snapshots (section 7) ---
+  // --- 2D: followers that lag, and snapshots (extended paper, section 7) ---
 
   // Sends `peer` the entries that it lacks, one bounded request at a time, off the path of
   // commands. Runs in a coroutine of its own until the follower has caught up or this replica no
