@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from failslow import cmake, console, process, rebase
+from failslow import cmake, console, course_key, process, rebase
 from failslow.check import command as check
-from failslow.commands import bench, cluster, doctor, grade, replay, site, test
+from failslow.commands import bench, cluster, doctor, grade, release, replay, site, test
+from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 
@@ -67,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     text = "run a solution's replicas here"
     cluster.add_to(commands.add_parser("cluster", help=text, description=text))
     _add_site(commands)
+    _add_release(commands)
     _add(commands, "doctor", "list installed and missing packages", doctor.run)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)
     built.add_argument("targets", nargs="*", metavar="TARGET", help="of CMake: grading, say (all)")
@@ -96,6 +98,12 @@ def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
         "--json", action="store_true", dest="as_json", help="print results.json, no tables"
     )
     parser.add_argument("--seeds", type=_positive, help="seeds of most measured runs (4)")
+    parser.add_argument(
+        "--key",
+        type=_course_key,
+        metavar="FILE",
+        help=f"the course key (${course_key.ENVIRONMENT}, then course.key)",
+    )
 
 
 def _add_test(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -144,10 +152,22 @@ def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:
     served.add_argument("--port", type=_port, default=site.PORT, help=f"({site.PORT})")
 
 
+def _add_release(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    text = "make what a course needs of its own"
+    parser = commands.add_parser("release", help=text, description=text)
+    what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
+    made = _add(what, "key", "make the secret from which hidden seeds derive", release.key)
+    made.add_argument("--out", type=Path, metavar="FILE", help="must not exist (course.key)")
+
+
 def _port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 0 < int(text) < 1 << 16:
         raise argparse.ArgumentTypeError(f"'{text}' is not a port number")
     return int(text)
+
+
+def _course_key(text: str) -> CourseKey:
+    return course_key.read(Path(text))
 
 
 def _positive(text: str) -> int:

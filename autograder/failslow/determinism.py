@@ -5,6 +5,7 @@ that crosses the Host must be the same, line for line.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -16,11 +17,11 @@ CONTEXT_LINES = 3
 LINE_CHARS_MAX = 300
 
 
-def compare(binary: Path, test: str, replica: Path) -> str | None:
+def compare(binary: Path, test: str, options: gtest.Options) -> str | None:
     """The message for the student, or None when both runs agree. CouldNotGrade as `run_test`,
     and when there is no hash to compare."""
     first, second = (
-        gtest.run_test(binary, test, gtest.Options(replica=replica, perturb=perturb, trace=True))
+        gtest.run_test(binary, test, replace(options, perturb=perturb, trace=True))
         for perturb in (1, 2)
     )
     if not first.trace_hash or not second.trace_hash:

@@ -6,17 +6,18 @@ are identical.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from failslow import console, determinism, gates, gtest, parallel
+from failslow import console, course_key, determinism, gates, gtest, parallel
 from failslow.compile import build_submission
+from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.scoring import Row
-from failslow.measurement.seeds import seed_of
 from failslow.measurement.settings import FOLLOWER, Settings, load_settings
 from failslow.recipe import load_recipe
 from failslow.submission import Submission
@@ -65,7 +66,10 @@ class LabGrade:
 
 @dataclass(frozen=True)
 class Grade:
+    """`key`: the hidden seeds derive from it."""
+
     labs: tuple[LabGrade, ...]
+    key: CourseKey
 
     @property
     def score(self) -> float:
@@ -100,7 +104,13 @@ class Scope:
     seeds: int | None = None
 
 
-def grade(kit: Kit, labs: Labs, submission: Submission, scope: Scope | None = None) -> Grade:
+def grade(
+    kit: Kit,
+    labs: Labs,
+    submission: Submission,
+    scope: Scope | None = None,
+    key: CourseKey = course_key.DEVELOPMENT,
+) -> Grade:
     """Builds and grades. The kit itself must be built already.
 
     Raises BadSubmission when it does not compile, CouldNotGrade when a test gave no verdict.
@@ -111,17 +121,18 @@ def grade(kit: Kit, labs: Labs, submission: Submission, scope: Scope | None = No
     programs = build_submission(kit, labs, submission, recipe, targets)
     graded = []
     for lab in submission.labs:
-        grader = _LabGrader(kit, lab, programs / f"{lab.id}_replica", scope)
+        grader = _LabGrader(kit, lab, programs / f"{lab.id}_replica", scope, key)
         graded.append(grader.grade())
-    return Grade(tuple(graded))
+    return Grade(tuple(graded), key)
 
 
 class _LabGrader:
-    def __init__(self, kit: Kit, lab: Lab, replica: Path, scope: Scope) -> None:
+    def __init__(self, kit: Kit, lab: Lab, replica: Path, scope: Scope, key: CourseKey) -> None:
         self._kit = kit
         self._lab = lab
         self._replica = replica
         self._scope = scope
+        self._key = key
         self._settings = load_settings(kit, lab) if lab.measurement else None
 
     def grade(self) -> LabGrade:
@@ -158,17 +169,25 @@ class _LabGrader:
         return self._scope.tests is None or test.name in self._scope.tests
 
     def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
-        options = gtest.Options(replica=self._replica)
         with console.progress(f"Testing {self._lab.id}") as advance:
 
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
                 return parallel.run_all(
                     runnable,
-                    lambda test: gtest.run_test(self._binary(test.suite), test.name, options),
+                    lambda test: gtest.run_test(
+                        self._binary(test.suite), test.name, self._options(test)
+                    ),
                     advance,
                 )
 
             return gates.run(self._lab, tests, run_all) if self._scope.gates else [*run_all(tests)]
+
+    def _options(self, test: GradedTest) -> gtest.Options:
+        """Only hidden tests have seeds of the course: students run public tests themselves."""
+        if not test.hidden:
+            return gtest.Options(replica=self._replica)
+        purpose = f"hidden test {self._lab.id} {test.name}"
+        return gtest.Options(replica=self._replica, seed=course_key.seed(self._key, purpose, 0))
 
     def _why_not_measured(self, tests: list[GradedTest], outcomes: list[Outcome]) -> str:
         if self._lab.measurement is None or not (self._scope.measurement and self._scope.gates):
@@ -187,7 +206,7 @@ class _LabGrader:
             found = parallel.run_all(
                 ordered,
                 lambda test: determinism.compare(
-                    self._binary(test.suite), test.name, self._replica
+                    self._binary(test.suite), test.name, self._options(test)
                 ),
                 advance,
             )
@@ -197,6 +216,7 @@ class _LabGrader:
     def _measure(self) -> Measurement | None:
         if self._settings is None or not self._scope.measurement:
             return None
+        seed_of = partial(course_key.seed, self._key)
         return measure(
             self._kit, self._lab, self._replica, self._settings, seed_of, self._scope.seeds
         )
@@ -225,6 +245,7 @@ def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | Non
 
 def _test_row(lab: Lab, test: GradedTest, outcome: Outcome) -> TestRow:
     failure = "\n\n".join(outcome.failures)
+    seeded = f"Seed {outcome.seed}.\n{failure}" if failure and test.hidden else failure
     return TestRow(
         lab=lab.id,
         test_id=test.name,
@@ -236,7 +257,7 @@ def _test_row(lab: Lab, test: GradedTest, outcome: Outcome) -> TestRow:
         passed=outcome.passed,
         hidden=test.hidden,
         output=outcome.skipped_because or _student_output(lab, test, failure),
-        detail=failure,
+        detail=seeded,
         trace_hash=outcome.trace_hash,
         seed=outcome.seed,
     )

@@ -32,6 +32,11 @@ class Kit:
         return self.build / "rebase"
 
     @property
+    def course_key(self) -> Path:
+        """The key file of the course that uses this checkout. Git ignores it."""
+        return self.root / "course.key"
+
+    @property
     def headers(self) -> Path:
         """The public headers of the framework."""
         return self.root / "framework" / "include" / "depfast"

@@ -40,6 +40,8 @@ def print_grade(console: Console, grade: Grade) -> None:
     for lab in grade.labs:
         console.print(f"{lab.lab.id} {escape(lab.lab.title)}: {_of(lab.score, lab.max_score)}")
     console.print(f"[bold]Score: {_of(grade.score, grade.max_score)}[/bold]")
+    if grade.key.mark:
+        console.print(f"[yellow]{grade.key.mark}[/yellow]")
 
 
 def _of(score: float, max_score: float) -> str:

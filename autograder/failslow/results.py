@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from failslow import atomic, yaml_file
+from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, TestRow
 
@@ -31,6 +32,7 @@ def document(grade: Grade, seconds: float) -> dict[str, Any]:
         ],
         "extra_data": {
             "max_score": grade.max_score,
+            "course_key": _name(grade.key),
             "capacity": {lab.lab.id: _capacities(lab) for lab in grade.labs if lab.measurement},
             "trace_hashes": {lab.lab.id: _trace_hashes(lab) for lab in grade.labs},
         },
@@ -38,7 +40,7 @@ def document(grade: Grade, seconds: float) -> dict[str, Any]:
     return validated(content)
 
 
-def rejection(message: str, detail: str) -> dict[str, Any]:
+def rejection(message: str, detail: str, key: CourseKey) -> dict[str, Any]:
     """The document for a submission that cannot be built: 0 points and the reason."""
     test = {
         "name": "The submission can be built",
@@ -55,12 +57,12 @@ def rejection(message: str, detail: str) -> dict[str, Any]:
         {
             "score": 0.0,
             "execution_time": 0,
-            "output": "The submission was not graded: it cannot be built.",
+            "output": _marked(key, "The submission was not graded: it cannot be built."),
             "output_format": "text",
             "visibility": "visible",
             "stdout_visibility": "hidden",
             "tests": [test],
-            "extra_data": {},
+            "extra_data": {"course_key": _name(key)},
         }
     )
 
@@ -84,9 +86,18 @@ def as_text(content: dict[str, Any]) -> str:
 
 
 def _summary(grade: Grade) -> str:
-    return "\n".join(
+    lines = (
         f"{lab.lab.id} {lab.lab.title}: {lab.score:g} of {lab.max_score:g}" for lab in grade.labs
     )
+    return _marked(grade.key, "\n".join(lines))
+
+
+def _marked(key: CourseKey, text: str) -> str:
+    return f"{key.mark}\n{text}" if key.mark else text
+
+
+def _name(key: CourseKey) -> str:
+    return "development" if key.is_development else key.fingerprint
 
 
 def _test(number: str, row: TestRow) -> dict[str, Any]:

@@ -84,6 +84,24 @@ class Program:
 
 def measure_once(program: Program, run: Run, rate: float, explain: bool = False) -> Sample:
     """At `rate` operations per second. CouldNotGrade when the binary ends without a result."""
+    argv = command(program, run, rate)
+    if explain:
+        argv.append("--explain")
+    try:
+        done = process.run(argv, timeout_s=RUN_TIMEOUT_S)
+    except OSError as error:
+        raise CouldNotGrade(f"cannot start {program.binary.name}: {error.strerror}") from error
+    if done.timed_out or done.exit_code != 0:
+        detail = (done.output + done.errors)[-4000:]
+        raise CouldNotGrade(f"{run} gave no result: {done.how_it_ended()}", detail)
+    try:
+        return parse_sample(json.loads(done.output.strip().splitlines()[-1]))
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise CouldNotGrade(f"{run}: its result is malformed ({error!r})") from error
+
+
+def command(program: Program, run: Run, rate: float) -> list[str | Path]:
+    """The command line of the run. It needs no course key: the seed is one of its words."""
     argv: list[str | Path] = [
         program.binary,
         f"--lab={program.lab}",
@@ -100,19 +118,7 @@ def measure_once(program: Program, run: Run, rate: float, explain: bool = False)
         argv.append(f"--slow={','.join(map(str, run.places))}")
     if run.victim != FOLLOWER:
         argv.append(f"--victim={run.victim}")
-    if explain:
-        argv.append("--explain")
-    try:
-        done = process.run(argv, timeout_s=RUN_TIMEOUT_S)
-    except OSError as error:
-        raise CouldNotGrade(f"cannot start {program.binary.name}: {error.strerror}") from error
-    if done.timed_out or done.exit_code != 0:
-        detail = (done.output + done.errors)[-4000:]
-        raise CouldNotGrade(f"{run} gave no result: {done.how_it_ended()}", detail)
-    try:
-        return parse_sample(json.loads(done.output.strip().splitlines()[-1]))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise CouldNotGrade(f"{run}: its result is malformed ({error!r})") from error
+    return argv
 
 
 def parse_sample(line: dict[str, Any]) -> Sample:

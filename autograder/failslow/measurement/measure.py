@@ -1,14 +1,14 @@
 """The whole measurement of one submission."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
 from failslow import console, parallel
 from failslow.kit import Kit
 from failslow.labs import Lab
-from failslow.measurement.binary import Program, Sample, measure_once
+from failslow.measurement.binary import Program, Sample, command, measure_once
 from failslow.measurement.cause import Explained
 from failslow.measurement.explain import report
 from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run, Seeds
@@ -40,24 +40,32 @@ def measure(
     program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica)
     plan = Plan(settings, seed_of, seeds)
     meter = _Meter(program, settings)
+    mine = replace(program, binary=_here(kit, BINARY), replica=_here(kit, f"{lab.id}_replica"))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
     return Measurement(
         rows=tuple(rows),
-        reports=tuple(report(settings, row, meter.explain(row)) for row in rows),
+        reports=tuple(
+            f"{report(settings, row, meter.explain(row))}\n{meter.again(mine, row)}".strip()
+            for row in rows
+        ),
         capacities=meter.capacities,
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
     )
 
 
 class _Meter:
-    """`capacities` by the number of replicas, once all runs were made."""
+    """`capacities` by the number of replicas, once all runs were made.
+
+    `_unusable`: by the number of replicas, the capacity run without which there is no other run.
+    """
 
     def __init__(self, program: Program, settings: Settings) -> None:
         self._program = program
         self._settings = settings
         self.capacities: dict[int, float] = {}
+        self._unusable: dict[int, Run] = {}
 
     def run_all(self, plan: Plan, advance: console.Advance) -> dict[Run, Sample]:
         """Capacity runs first: every load is a fraction of the submission's own capacity."""
@@ -66,18 +74,17 @@ class _Meter:
         rest = plan.rest()
         total = len(first) + len(rest)
         by_run = self._run(first, lambda done, _, now: advance(done, total, now))
-        failed: dict[int, Sample] = {}
         for replicas, runs in by_replicas.items():
             samples = [by_run[run] for run in runs]
             self.capacities[replicas] = median(sample.throughput for sample in samples)
-            unusable = next((sample for sample in samples if _unusable(sample)), None)
+            unusable = next((run for run in runs if _unusable(by_run[run])), None)
             if unusable:
-                failed[replicas] = unusable
-        able = [run for run in rest if run.replicas not in failed]
+                self._unusable[replicas] = unusable
+        able = [run for run in rest if run.replicas not in self._unusable]
         by_run |= self._run(able, lambda done, _, now: advance(len(first) + done, total, now))
         # No load can be set without a capacity: the error of that run is the result of all.
-        by_run |= {run: failed[run.replicas] for run in rest if run.replicas in failed}
-        return by_run
+        unable = [run for run in rest if run.replicas in self._unusable]
+        return by_run | {run: by_run[self._unusable[run.replicas]] for run in unable}
 
     def explain(self, row: Row) -> Explained | None:
         """The worst run of a lost row and its counterpart without the fault, once more and with
@@ -90,6 +97,14 @@ class _Meter:
             slow=self._measure(slow, explain=True),
             base=self._measure(slow.with_fault(NORMAL), explain=True),
         )
+
+    def again(self, program: Program, row: Row) -> str:
+        """How to repeat the run that cost points, without the course key; "" if there is none."""
+        run = row.worst_run and self._unusable.get(row.replicas, row.worst_run)
+        if run is None:
+            return ""
+        words = " ".join(map(str, command(program, run, self._rate(run))))
+        return f"The run that shows it, after ./kit build: {words}"
 
     def _run(self, runs: Sequence[Run], advance: console.Advance) -> dict[Run, Sample]:
         samples = parallel.run_all(
@@ -106,6 +121,11 @@ class _Meter:
             return rates.capacity_rate
         percent = rates.latency_percent if run.load == LATENCY else rates.saturated_percent
         return self.capacities[run.replicas] * percent / 100
+
+
+def _here(kit: Kit, name: str) -> Path:
+    """A program of the kit's own build, as a student at the kit's root names it."""
+    return kit.binary(name).relative_to(kit.root)
 
 
 def _unusable(sample: Sample) -> bool:

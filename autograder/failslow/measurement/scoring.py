@@ -31,6 +31,9 @@ from failslow.measurement.settings import FOLLOWER, Settings
 
 Samples = Mapping[Run, Sample]
 
+_Misdeed = tuple[str, Run]
+"""A sentence, and the run in which the submission misbehaved."""
+
 SPEED = "speed"
 HELD_BYTES = "held bytes"
 CATCH_UP = "catch-up"
@@ -115,6 +118,7 @@ class Row:
     realistic_throughput: float | None = None
     realistic_latency: float | None = None
     error: str | None = None
+    error_run: Run | None = None
 
     @property
     def holds_speed(self) -> bool:
@@ -145,6 +149,12 @@ class Row:
     def passed(self) -> bool:
         return self.score == self.points
 
+    @property
+    def worst_run(self) -> Run | None:
+        """The run that misbehaved, or that the report explains. None if no figure is lost."""
+        criterion = self.worst_criterion()
+        return criterion.worst_run if criterion else self.error_run
+
     def criterion(self, name: str) -> Criterion:
         return next(criterion for criterion in self.criteria if criterion.name == name)
 
@@ -170,11 +180,13 @@ def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
     return rows
 
 
-def _judge_row(settings: Settings, row: Row, runs: "_RowRuns", untrue: str | None) -> Row:
-    error = f"an answer was not true: {untrue}" if untrue else runs.first_error()
+def _judge_row(settings: Settings, row: Row, runs: "_RowRuns", untrue: _Misdeed | None) -> Row:
     of_row = (row.replicas, row.fault, row.points, row.victim)
-    if error:
-        return Row(*of_row, error=error)
+    misdeed = untrue or runs.first_error()
+    if misdeed:
+        text, run = misdeed
+        prefix = "an answer was not true: " if untrue else ""
+        return Row(*of_row, error=f"{prefix}{text} ({run})", error_run=run)
     spare = [run for run in runs.slow if run.profile == REALISTIC]
     return Row(
         *of_row,
@@ -277,10 +289,10 @@ def _loaded(runs: Iterable[Run], load: str) -> list[Run]:
 
 def _first(
     samples: Samples, sentence: Callable[[Sample], str | None], runs: Iterable[Run]
-) -> str | None:
+) -> _Misdeed | None:
     """The first sentence of these runs, and its run."""
     found = ((sentence(samples[run]), run) for run in runs)
-    return next((f"{text} ({run})" for text, run in found if text is not None), None)
+    return next(((text, run) for text, run in found if text is not None), None)
 
 
 class _RowRuns:
@@ -319,7 +331,7 @@ class _RowRuns:
         runs = [run for run in _loaded(self.slow, SATURATED) if run.shape == BEFORE]
         return min(self._samples[run].lag for run in runs)
 
-    def first_error(self) -> str | None:
+    def first_error(self) -> _Misdeed | None:
         """The sentence of the first run of this row in which the submission misbehaved."""
         used: dict[Run, None] = {}
         for run in self.slow:
