@@ -40,15 +40,15 @@ struct CpuModel {
   // Bounds of one step's reads, see inbox.h: frames from one connection, and in all.
   std::size_t frames_per_connection_max = 32;
   std::size_t frames_per_step_max = 256;
-  // The costs below are zero in profiles that are not calibrated against a real machine.
-  Duration per_burst{0};        // to read: all frames that arrive on one connection at one time
-  Duration per_write{0};        // to send: for each connection on which the step sends
-  Duration per_batch{0};        // of the disk thread, for each batch: see disk_thread.h
-  Duration per_growth{0};       // of the disk thread, if the batch allocates: see DiskModel::growth
-  Duration per_directory{0};    // of the disk thread: see DiskModel::directory
   Duration per_observation{0};  // a replica observes once for each command that it applies
-  Duration per_switch{0};       // when the core turns from one thread to another
-  Duration wake{0};             // until an idle core begins
+  // The costs below are zero in profiles that are not calibrated against a real machine.
+  Duration per_burst{0};      // to read: all frames that arrive on one connection at one time
+  Duration per_write{0};      // to send: for each connection on which the step sends
+  Duration per_batch{0};      // of the disk thread, for each batch: see disk_thread.h
+  Duration per_growth{0};     // of the disk thread, if the batch allocates: see DiskModel::growth
+  Duration per_directory{0};  // of the disk thread: see DiskModel::directory
+  Duration per_switch{0};     // when the core turns from one thread to another
+  Duration wake{0};           // until an idle core begins
 };
 
 // A serial disk with group commit: all queued operations are written and synced as one batch.
