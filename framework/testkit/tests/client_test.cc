@@ -86,6 +86,18 @@ TEST_F(ClientTest, AnErrorAnswerEndsItWithNothing) {
   EXPECT_LT(times_[1], 100ms) << "at once, not at the timeout";
 }
 
+TEST_F(ClientTest, OnlyTheReplicaThatWasAskedAnswers) {
+  Call(Ignore{}, 50ms, 0);
+  Call(Forge{}, 50ms, 1);
+  cluster_.RunFor(1s);
+  EXPECT_EQ(ended_, (Strings{"done", "-"})) << "replica 1 answers for replica 0";
+  Call(Ignore{}, 50ms, 1);
+  Call(Forge{}, 50ms, 1);
+  cluster_.RunFor(1s);
+  ASSERT_EQ(ended_.size(), 4U);
+  EXPECT_EQ(ended_[2], "forged") << "this forgery comes from the replica that was asked";
+}
+
 TEST_F(ClientTest, ADeadReplicaAnswersNothing) {
   cluster_.Crash(0);
   Call(Echo{"anybody?"}, 50ms);

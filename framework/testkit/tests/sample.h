@@ -26,4 +26,9 @@ struct Garble : EmptyRequest<5> {
   static constexpr const char* kName = "Garble";
 };
 
+// Makes the replica answer the caller's call before this one, as if that had been an Ignore.
+struct Forge : EmptyRequest<6> {
+  static constexpr const char* kName = "Forge";
+};
+
 }  // namespace depfast::testkit

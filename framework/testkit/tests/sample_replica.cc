@@ -39,6 +39,12 @@ class Sample : public Service {
       runtime_.Observe({1, {reinterpret_cast<std::uintptr_t>(&somewhere), 0, 0, 0}});
       return TextReply{"done"};
     });
+    rpc.HandleInline<Forge>([&rpc](const Forge&, const Responder<TextReply>& responder) {
+      const FrameHeader forged{FrameKind::kRequest, Ignore::kMethod, responder.dependency().id - 1,
+                               responder.dependency()};
+      Responder<TextReply>(&rpc, responder.peer(), forged).Send({"forged"});
+      responder.Send({"done"});
+    });
     rpc.Handle<GarbledReply>([](PeerId, const GarbledReply&) { return NoText{1}; });
   }
 

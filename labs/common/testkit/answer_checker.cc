@@ -16,7 +16,7 @@ bool IsClient(PeerId peer) { return peer >= kFirstClient; }
 
 AnswerChecker::AnswerChecker(sim::Simulator& simulator, const LogChecker& log,
                              testkit::History& history)
-    : log_(log), history_(history), open_(static_cast<std::size_t>(simulator.replicas())) {
+    : log_(log), history_(history), requests_(static_cast<std::size_t>(simulator.replicas())) {
   simulator.AddObserver(this);
 }
 
@@ -33,7 +33,7 @@ void AnswerChecker::OnRequest(PeerId replica, const sim::FrameArrival& arrival) 
   if (frame->header.method != Submit::kMethod) return;
   const auto request = DecodeBody<Submit>(frame->body, error);
   if (!request) return;
-  open_[static_cast<std::size_t>(replica)][{arrival.from, frame->header.call}] =
+  requests_[static_cast<std::size_t>(replica)][{arrival.from, frame->header.call}] =
       CommandHash(request->command);
 }
 
@@ -50,20 +50,20 @@ void AnswerChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sen
   const auto frame = DecodeFrame(*sent.bytes, error);
   if (!frame || frame->header.kind != FrameKind::kReply) return;
   if (frame->header.method != Submit::kMethod) return;
-  auto& open = open_[static_cast<std::size_t>(replica)];
-  const auto request = open.extract({sent.to, frame->header.call});
   const auto reply = DecodeBody<SubmitReply>(frame->body, error);
   if (!reply || reply->status != SubmitStatus::kCommitted) return;
-  if (request.empty()) {
+  const Requests& requests = requests_[static_cast<std::size_t>(replica)];
+  const auto request = requests.find({sent.to, frame->header.call});
+  if (request == requests.end()) {
     Violate(replica, now, "no request asked for that");
-  } else if (const std::string why = log_.WhyNotCommitted(replica, reply->index, request.mapped());
+  } else if (const std::string why = log_.WhyNotCommitted(replica, reply->index, request->second);
              !why.empty()) {
     Violate(replica, now, why);
   }
 }
 
 void AnswerChecker::OnRestart(PeerId replica, Time) {
-  open_[static_cast<std::size_t>(replica)].clear();
+  requests_[static_cast<std::size_t>(replica)].clear();
 }
 
 void AnswerChecker::Violate(PeerId replica, Time now, const std::string& why) {

@@ -31,7 +31,7 @@ class AnswerChecker : private sim::Observer {
   const std::string& FirstViolation() const { return first_violation_; }
 
  private:
-  // A request that a replica has received, by its client and call; the value is the command's hash.
+  // By client and call: the hash of the command.
   using Requests = std::map<std::pair<PeerId, CallId>, std::uint64_t>;
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
@@ -44,7 +44,7 @@ class AnswerChecker : private sim::Observer {
 
   const LogChecker& log_;
   testkit::History& history_;
-  std::vector<Requests> open_;  // by replica: not yet answered
+  std::vector<Requests> requests_;  // by replica: received since it last started
   std::string first_violation_;
 };
 
