@@ -1,11 +1,13 @@
 """The runs of the slow-follower measurement."""
 
 from dataclasses import replace
+from functools import partial
 
+from failslow.course_key import DEVELOPMENT, seed
 from failslow.measurement.runs import BEFORE, DEAD, LONG, NORMAL, Plan
-from failslow.measurement.seeds import seed_of
 from test_scoring import PILOTS, PLAN, SETTINGS
 
+seed_of = partial(seed, DEVELOPMENT)
 FIVE = replace(SETTINGS, replicas=(5,), points={"follower": {5: {"cpu-slow": 40}}})
 
 

@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from failslow.course_key import DEVELOPMENT, seed
 from failslow.measurement import scoring
 from failslow.measurement.binary import Sample
 from failslow.measurement.runs import (
@@ -22,9 +24,9 @@ from failslow.measurement.runs import (
     Run,
 )
 from failslow.measurement.scoring import Row, Samples, judge
-from failslow.measurement.seeds import seed_of
 from failslow.measurement.settings import Baseline, Bounds, Rates, Settings
 
+seed_of = partial(seed, DEVELOPMENT)
 BASE = Sample(
     throughput=2000.0,
     offered=1000,
@@ -123,6 +125,7 @@ def test_no_difference_earns_all_points() -> None:
         (FULL | {"profile": REALISTIC}, {"throughput": 1800}, scoring.THROUGHPUT_VS_DEAD, 0.1),
         (PART | {"profile": REALISTIC}, {"mean_ns": 1_100_000}, scoring.LATENCY_VS_DEAD, 0.1),
         (PART | {"shape": LONG}, {"mean_ns": 1_300_000}, scoring.WORST_LATENCY, 0.3),
+        (PART | {"shape": LONG}, {"p50_ns": 1_300_000}, scoring.WORST_LATENCY, 0.3),
         (PART | {"shape": UNDER}, {"mean_ns": 1_300_000}, scoring.WORST_LATENCY, 0.3),
         (FULL | {"shape": FLAPPING}, {"throughput": 1400}, scoring.WORST_THROUGHPUT, 0.3),
         (PART | {"shape": LONG}, {"unanswered": 6}, scoring.UNANSWERED, 0.006),

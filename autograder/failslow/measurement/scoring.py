@@ -6,7 +6,7 @@ run has a bound of its own.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
@@ -181,15 +181,14 @@ def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
 
 
 def _judge_row(settings: Settings, row: Row, runs: "_RowRuns", untrue: _Misdeed | None) -> Row:
-    of_row = (row.replicas, row.fault, row.points, row.victim)
     misdeed = untrue or runs.first_error()
     if misdeed:
         text, run = misdeed
         prefix = "an answer was not true: " if untrue else ""
-        return Row(*of_row, error=f"{prefix}{text} ({run})", error_run=run)
+        return replace(row, error=f"{prefix}{text} ({run})", error_run=run)
     spare = [run for run in runs.slow if run.profile == REALISTIC]
-    return Row(
-        *of_row,
+    return replace(
+        row,
         criteria=(*_speed(settings, runs), *_background(settings, runs, row.fault)),
         shares=settings.shares,
         unslowed=_unslowed(settings, row.replicas, runs),
@@ -214,9 +213,13 @@ def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
     part = _loaded(short, LATENCY)
     against_dead = [run for run in runs.slow if run.shape == BEFORE]
     dead_full, dead_part = _loaded(against_dead, SATURATED), _loaded(against_dead, LATENCY)
-    # A long run contains compactions. A spare hides one replica's; so a dead spare is the measure.
+    # A long run contains compactions. A spare hides one replica's, and a median hides all. So its
+    # average is compared with that of a dead spare, and its median with that of a normal run.
     worst_latency = max(
-        runs.worst(grown, NORMAL, part), runs.worst(grown, DEAD, long), key=lambda each: each[0]
+        runs.worst(grown, NORMAL, part),
+        runs.worst(grown, DEAD, long),
+        runs.worst(figures.median_latency_degradation, NORMAL, long),
+        key=lambda each: each[0],
     )
     limit, worst_limit = bounds.degradation, bounds.worst_degradation
     found = [
