@@ -17,8 +17,8 @@ namespace depfast {
 
 class QuorumEvent : public Event {
  public:
-  // Decides whether a ready child votes yes. Called at most once for each child: when the child
-  // becomes ready, or in Add if the child is ready already.
+  // Decides whether a ready child votes yes in this quorum. Called at most once for each Add: when
+  // the child becomes ready, or in Add if it is ready already.
   using Accept = std::function<bool()>;
 
   // A quorum of `needed` out of `total` voters, numbered 0 .. total - 1.
@@ -39,7 +39,8 @@ class QuorumEvent : public Event {
 
   // Makes `child` the next voter without a child (0, 1, ...). A child that becomes ready votes yes
   // if `accept` returns true, and no if `accept` returns false. Without `accept` it votes yes. The
-  // vote of a child that fails is lost. A child that is decided already votes at once.
+  // vote of a child that fails is lost. A child that is decided already votes at once. It may be a
+  // child of other quorums, too, with another `accept` in each (document 002, section 3.1.4).
   // Throws std::out_of_range if every voter has a child, std::invalid_argument for a null child.
   void Add(std::shared_ptr<Event> child, Accept accept = nullptr);
 

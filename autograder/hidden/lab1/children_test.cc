@@ -1,4 +1,9 @@
 // Children: events that vote, and quorums in other events.
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "quorum_model.h"
 #include "script_runner.h"
 
 namespace depfast::lab1 {
@@ -29,7 +34,7 @@ GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
   adder.Sees(quorum, {.ready = false, .yes = 2, .no = 0, .lost = 1});
   adder.Adds(quorum, inner);
   adder.Sees(quorum, {.ready = true, .yes = 3, .no = 0, .lost = 1});
-  adder.SeesAccepts(value, 1);
+  adder.SeesAccepts(quorum, value, 1);
   ExpectPasses(script);
 }
 
@@ -56,7 +61,7 @@ GRADED_TEST(QuorumChildren, FailedChildrenAreLost, "children", 2,
     waiter.WaitsFor(quorum, 1s)
         .Until(Result::kFailed, failing.fails_after, failing.fails_after + 10ms);
     waiter.At(200ms).Sees(quorum, {.ready = false, .fail = true, .yes = 1, .no = 0, .lost = 1});
-    waiter.SeesAccepts(bad, 0);
+    waiter.SeesAccepts(quorum, bad, 0);
   }
   ExpectPasses(script, {.replicas = 2});
 }
@@ -75,7 +80,7 @@ GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
   setup.Adds(quorum, call, Accept::kReply);
   script.In("leader").WaitsFor(quorum).Until(Result::kReady, 20ms);
   auto writer = script.In("writer");
-  writer.At(5ms).SeesAccepts(values[0], 0);
+  writer.At(5ms).SeesAccepts(quorum, values[0], 0);
   for (const Duration when : {10ms, 12ms}) {
     writer.At(when).Sets(values[0], 1);
     writer.Sets(values[1], 1);
@@ -83,11 +88,11 @@ GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
     writer.Sets(values[1], 0);
     writer.Sees(quorum, {.ready = false, .fail = false, .yes = 1, .no = 1});
   }
-  writer.SeesAccepts(values[0], 1);
-  writer.SeesAccepts(values[1], 1);
+  writer.SeesAccepts(quorum, values[0], 1);
+  writer.SeesAccepts(quorum, values[1], 1);
   writer.At(20ms).Sets(values[2], 1);
-  writer.At(40ms).SeesAccepts(call, 0);
-  writer.At(100ms).SeesAccepts(call, 1);
+  writer.At(40ms).SeesAccepts(quorum, call, 0);
+  writer.At(100ms).SeesAccepts(quorum, call, 1);
   writer.Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 2, .lost = 0});
   ExpectPasses(script, {.replicas = 2});
 }
@@ -127,7 +132,7 @@ GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
   leader.Sees(quorum, {.ready = false, .timed_out = true, .yes = 1, .no = 0});
   leader.Drops(quorum);
   leader.SeesFreed(quorum);
-  leader.At(100ms).SeesAccepts(calls[1], 0);
+  leader.At(100ms).SeesAccepts(quorum, calls[1], 0);
   const Id next = script.Reserve();
   leader.Makes(Op::kMakeQuorum, next, 1, 1);
   leader.Adds(next, calls[1], Accept::kReply);
@@ -169,6 +174,71 @@ GRADED_TEST(QuorumChildren, NestsInEveryDirection, "children", 2,
   voter.Sees(top, {.ready = false, .fail = false, .yes = 1, .no = 0, .lost = 1});
   voter.At(30ms).Sees(top, {.ready = true, .fail = false, .yes = 2, .no = 0, .lost = 1});
   ExpectPasses(script);
+}
+
+// Three quorums over the same calls: a super-majority that agrees, a majority of answers of any
+// kind, and a majority of rejects. Peer i answers after i * kApart.
+class ThreeQuorums {
+ public:
+  static constexpr int kPeers = 4;
+  static constexpr Duration kApart = 10ms;
+  using Answers = std::array<PeerPlan::Answer, kPeers>;
+
+  explicit ThreeQuorums(const Answers& answers) {
+    std::array<Id, kPeers> calls{};
+    for (int i = 0; i < kPeers; ++i) {
+      calls[At(i)] = script_.Call(i + 1, Plan(answers[At(i)], kApart * (i + 1)));
+    }
+    Expect(answers, calls, kPeers - 1, Accept::kReply);
+    Expect(answers, calls, kPeers / 2 + 1, Accept::kNone);
+    Expect(answers, calls, kPeers / 2 + 1, Accept::kReject);
+  }
+
+  const Script& script() const { return script_; }
+
+ private:
+  static std::size_t At(int i) { return static_cast<std::size_t>(i); }
+
+  static Vote VoteOn(PeerPlan::Answer answer, Accept accept) {
+    if (answer == PeerPlan::Answer::kThrow) return Vote::kLost;
+    if (accept == Accept::kNone) return Vote::kYes;
+    const bool agrees = answer == PeerPlan::Answer::kYes;
+    return agrees == (accept == Accept::kReply) ? Vote::kYes : Vote::kNo;
+  }
+
+  // A quorum over all calls. It is looked at after each answer.
+  void Expect(const Answers& answers, const std::array<Id, kPeers>& calls, int needed,
+              Accept accept) {
+    const Id quorum = script_.Quorum(needed, kPeers);
+    for (const Id call : calls) script_.In("setup").Adds(quorum, call, accept);
+    auto observer = script_.In("observer of " + std::to_string(quorum));
+    QuorumModel model(needed, kPeers);
+    for (int i = 0; i < kPeers; ++i) {
+      model.Cast(i, VoteOn(answers[At(i)], accept));
+      observer.At(kApart * (i + 1) + kApart / 2).Sees(quorum, model.Looks(false));
+      const int asked = answers[At(i)] == PeerPlan::Answer::kThrow ? 0 : 1;
+      if (accept != Accept::kNone) observer.SeesAccepts(quorum, calls[At(i)], asked);
+    }
+  }
+
+  Script script_;
+};
+
+GRADED_TEST(QuorumChildren, OneCallInThreeQuorums, "children", 2,
+            "Calls that are children of several quorums vote in each by its own accept; for every "
+            "mix of agreeing, rejecting and lost answers, rejected and lost are told apart") {
+  constexpr PeerPlan::Answer kKinds[] = {PeerPlan::Answer::kYes, PeerPlan::Answer::kNo,
+                                         PeerPlan::Answer::kThrow};
+  ScriptRunner runner({.replicas = ThreeQuorums::kPeers + 1});
+  for (const auto first : kKinds) {
+    for (const auto second : kKinds) {
+      for (const auto third : kKinds) {
+        for (const auto fourth : kKinds) {
+          ASSERT_TRUE(runner.Run(ThreeQuorums({first, second, third, fourth}).script()));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

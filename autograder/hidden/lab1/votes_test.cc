@@ -10,7 +10,7 @@ constexpr int kVotersMax = 9;
 // The i-th voter to vote: every voter once, not in order.
 int Speaker(int i, int total) { return (total - 1 - i + total / 2) % total; }
 
-GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 3,
+GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 2,
             "For every needed and total, the quorum is ready at exactly the vote that completes "
             "it") {
   ScriptRunner runner;
@@ -31,7 +31,7 @@ GRADED_TEST(QuorumVotes, EveryThreshold, "votes", 3,
   }
 }
 
-GRADED_TEST(QuorumVotes, EveryFailThreshold, "votes", 3,
+GRADED_TEST(QuorumVotes, EveryFailThreshold, "votes", 2,
             "For every needed and total, the quorum fails at exactly the vote that makes it "
             "impossible, a reject or a lost one, with and without earlier yes votes") {
   ScriptRunner runner;
@@ -58,7 +58,7 @@ GRADED_TEST(QuorumVotes, EveryFailThreshold, "votes", 3,
   }
 }
 
-GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
+GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 2,
             "A voter's first vote stands, yes, no or lost, before and after the decision") {
   Script script;
   const Id quorum = script.Quorum(2, 4);
@@ -80,7 +80,7 @@ GRADED_TEST(QuorumVotes, DuplicatesAndChangesOfMind, "votes", 3,
   ExpectPasses(script);
 }
 
-GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
+GRADED_TEST(QuorumVotes, BadArguments, "votes", 2,
             "Impossible quorums, unknown voters and null children are refused, and a refusal "
             "changes nothing") {
   Script script;
@@ -107,7 +107,7 @@ GRADED_TEST(QuorumVotes, BadArguments, "votes", 3,
   ExpectPasses(script);
 }
 
-GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
+GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 2,
             "A majority is more than half of the voters, for odd and even totals") {
   ScriptRunner runner;
   for (int total = 1; total <= kVotersMax; ++total) {
@@ -124,12 +124,12 @@ GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 3,
   }
 }
 
-GRADED_TEST(QuorumVotes, RandomVotes, "votes", 3,
+GRADED_TEST(QuorumVotes, RandomVotes, "votes", 2,
             "For any votes in any order, counts and outcomes are those of the model") {
   EXPECT_TRUE(RandomScriptsPass(300, 0));
 }
 
-GRADED_TEST(QuorumVotes, WaitDescriptionForReports, "votes", 3,
+GRADED_TEST(QuorumVotes, WaitDescriptionForReports, "votes", 2,
             "Reports read the quorum's label, needed, total, counts that include late votes, and "
             "the vote of each peer") {
   Script script;

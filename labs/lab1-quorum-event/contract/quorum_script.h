@@ -22,9 +22,9 @@ namespace depfast::lab1 {
 // start of the script.
 //
 // A value event is ready while its value is above 0. A promise is undecided until the script keeps
-// or breaks it. kLook reports every property of an event, kAccepts how often accept was called for
-// a child, kIsFreed whether a dropped event was destroyed. kNote has no effect: the log shows when
-// the coroutine reached it.
+// or breaks it. kLook reports every property of an event, kAccepts how often a quorum called accept
+// for a child, kIsFreed whether a dropped event was destroyed. kNote has no effect: the log shows
+// when the coroutine reached it.
 #define LAB1_OPERATIONS(OP)                                                                       \
   OP(kMakeQuorum, "quorum", "make {event}, QuorumEvent({a}, {b})")                                \
   OP(kMakeMajority, "quorum", "make {event}, QuorumEvent::Majority({a})")                         \
@@ -44,7 +44,7 @@ namespace depfast::lab1 {
   OP(kRelease, "", "release {event}")                                                             \
   OP(kWait, "", "wait for {event}{limit a}")                                                      \
   OP(kLook, "", "look at {event}")                                                                \
-  OP(kAccepts, "", "count the calls of accept for {event}")                                       \
+  OP(kAccepts, "", "count the calls of accept for {other} by {event}")                            \
   OP(kDrop, "", "drop the last reference to {event}")                                             \
   OP(kIsFreed, "", "look whether {event} has been destroyed")                                     \
   OP(kNote, "", "come here")                                                                      \
@@ -65,7 +65,8 @@ enum class Accept : std::uint8_t {
   kNone = 0,  // no predicate
   kTrue = 1,
   kFalse = 2,
-  kReply = 3,  // true if the call's reply says yes
+  kReply = 3,   // true if the call's reply says yes
+  kReject = 4,  // true if the call's reply says no
 };
 
 // How a peer treats a call.

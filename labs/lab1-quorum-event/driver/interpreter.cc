@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "depfast/broadcast.h"
@@ -53,9 +54,9 @@ struct Predicate {
 
   bool operator()() {
     ++calls;
-    if (answer != Accept::kReply) return answer == Accept::kTrue;
+    if (answer == Accept::kTrue || answer == Accept::kFalse) return answer == Accept::kTrue;
     const auto call = std::dynamic_pointer_cast<RpcEvent<Answer>>(child.lock());
-    return call != nullptr && call->IsReady() && call->reply().yes;
+    return call != nullptr && call->IsReady() && call->reply().yes == (answer == Accept::kReply);
   }
 
   Accept answer;
@@ -122,10 +123,10 @@ class Interpreter : public std::enable_shared_from_this<Interpreter> {
   void Add(const Step& step);
   void Broadcast(const Step& step);
 
-  // The entry of that number. Throws NoSuchEvent if there is none.
-  template <typename T>
-  static T& At(std::map<std::int32_t, T>& entries, std::int32_t event) {
-    const auto found = entries.find(event);
+  // The entry of that key. Throws NoSuchEvent if there is none.
+  template <typename Key, typename T>
+  static T& At(std::map<Key, T>& entries, const std::type_identity_t<Key>& key) {
+    const auto found = entries.find(key);
     if (found == entries.end()) throw NoSuchEvent();
     return found->second;
   }
@@ -143,7 +144,8 @@ class Interpreter : public std::enable_shared_from_this<Interpreter> {
   const Time start_;
   std::map<std::int32_t, EventPtr> events_;
   std::map<std::int32_t, std::weak_ptr<Event>> dropped_;
-  std::map<std::int32_t, std::shared_ptr<Predicate>> predicates_;  // by child
+  // By quorum and child: a child of two quorums has two predicates.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::shared_ptr<Predicate>> predicates_;
   std::map<std::int32_t, std::unique_ptr<BroadcastCalls>> broadcasts_;
   ScriptLog log_;
 };
@@ -240,7 +242,7 @@ void Interpreter::Do(const Step& step, LogLine& line) {
     case Op::kLook:
       return line.look.push_back(LookAt(*Get(event)));
     case Op::kAccepts:
-      line.value = predicates_.contains(event) ? predicates_[event]->calls : 0;
+      line.value = At(predicates_, {event, step.other})->calls;
       return;
     case Op::kDrop:
       dropped_[event] = At(events_, event);
@@ -266,7 +268,7 @@ void Interpreter::Add(const Step& step) {
   const auto accept = static_cast<Accept>(step.a);
   if (accept == Accept::kNone) return quorum->Add(child);
   const auto predicate = std::make_shared<Predicate>(accept, child);
-  predicates_[step.other] = predicate;
+  predicates_[{step.event, step.other}] = predicate;
   quorum->Add(child, [predicate] { return (*predicate)(); });
 }
 

@@ -39,7 +39,8 @@ std::string DescribePlans(const std::vector<PeerPlan>& plans) {
 
 std::string DescribeAccept(std::int64_t accept) {
   static constexpr const char* kAccepts[] = {"", ", accept returns true", ", accept returns false",
-                                             ", accept: the reply says yes"};
+                                             ", accept: the reply says yes",
+                                             ", accept: the reply says no"};
   return kAccepts[accept];
 }
 

@@ -138,8 +138,8 @@ class Script::Coroutine {
   Coroutine& Sees(Id event, Expected expected) {
     return Does(Op::kLook, event).Expects({.look = std::move(expected)});
   }
-  Coroutine& SeesAccepts(Id child, int calls) {
-    return Does(Op::kAccepts, child).Expects({.value = calls});
+  Coroutine& SeesAccepts(Id quorum, Id child, int calls) {
+    return Does({.op = Op::kAccepts, .event = quorum, .other = child}).Expects({.value = calls});
   }
   Coroutine& SeesFreed(Id event) { return Does(Op::kIsFreed, event).Expects({.value = 1}); }
 

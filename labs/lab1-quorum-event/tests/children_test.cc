@@ -60,5 +60,38 @@ GRADED_TEST(QuorumEvent, QuorumsNest, "children", 5,
   ExpectPasses(script);
 }
 
+// A fast path and a slow path over one round of calls (document 002, section 3.1.4 and figure 1).
+// The fast path needs four of five replicas to agree, the slow path needs a majority of answers.
+GRADED_TEST(QuorumEvent, OneCallInTwoQuorums, "children", 5,
+            "One call can be a child of two quorums: each asks its own accept, so a reply can be a "
+            "no in one and a yes in the other, and an error is lost in both") {
+  Script script;
+  const Id fast = script.Quorum(4, 5);
+  const Id slow = script.Majority(5);
+  const Id path = script.Or();
+  auto setup = script.In("setup");
+  constexpr PeerPlan kLateNo = {.answer = PeerPlan::Answer::kNo, .delay_ns = 10'000'000};
+  constexpr PeerPlan kLateError = {.answer = PeerPlan::Answer::kThrow, .delay_ns = 20'000'000};
+  constexpr PeerPlan kLateYes = {.answer = PeerPlan::Answer::kYes, .delay_ns = 30'000'000};
+  int peer = 0;
+  for (const PeerPlan& plan : {PeerPlan{}, kLateNo, kLateError, kLateYes}) {
+    const Id call = script.Call(++peer, plan);
+    setup.Adds(fast, call, Accept::kReply);
+    setup.Adds(slow, call);
+  }
+  for (const Id quorum : {fast, slow}) {
+    setup.Yes(quorum, 4);  // the leader's own vote
+    setup.Adds(path, quorum);
+  }
+  script.In("leader").WaitsFor(path, 1s).Until(Result::kReady, 10ms, 15ms);
+  script.In("fast path").WaitsFor(fast, 1s).Until(Result::kFailed, 20ms, 25ms);
+  auto later = script.In("later");
+  later.At(18ms).Sees(fast, {.ready = false, .fail = false, .yes = 2, .no = 1, .lost = 0});
+  later.Sees(slow, {.ready = true, .fail = false, .yes = 3, .no = 0, .lost = 0});
+  later.At(60ms).Sees(fast, {.ready = false, .fail = true, .yes = 3, .no = 1, .lost = 1});
+  later.Sees(slow, {.ready = true, .fail = false, .yes = 4, .no = 0, .lost = 1});
+  ExpectPasses(script, {.replicas = 5});
+}
+
 }  // namespace
 }  // namespace depfast::lab1
