@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from failslow.measurement.runs import BEFORE, DEAD, LONG, NORMAL, Plan
+from failslow.measurement.runs import BEFORE, DEAD, NORMAL, Plan
 from failslow.measurement.seeds import seed_of
 from test_scoring import PILOTS, PLAN, SETTINGS
 
@@ -14,7 +14,7 @@ def test_every_run_has_its_counterparts() -> None:
     assert len(set(runs)) == len(runs)
     for run in runs:
         assert run.with_fault(NORMAL) in runs
-        if run.shape in (BEFORE, LONG):
+        if run.shape == BEFORE:
             assert run.fault == NORMAL or run.with_fault(DEAD) in runs
 
 

@@ -8,7 +8,7 @@ from failslow.measurement.binary import Sample, Wait
 from failslow.measurement.scoring import Criterion, Row, Unslowed
 from failslow.measurement.settings import Settings
 
-IN_SECONDS = (scoring.CATCH_UP, scoring.LONG_CATCH_UP, scoring.STALL, scoring.LONG_STALL)
+IN_SECONDS = (scoring.CATCH_UP, scoring.LONG_CATCH_UP, scoring.STALL)
 GATHERING = ("and", "or")
 """Labels of events that gather others: often used after the decision, to wait for stragglers."""
 
@@ -171,7 +171,6 @@ def what_happened(criterion: Criterion) -> str:
         scoring.WORST_LATENCY: f"average latency {growth(value)} in the worst run",
         scoring.UNANSWERED: f"{percent(value)} of the operations were never answered",
         scoring.STALL: stalled,
-        scoring.LONG_STALL: f"{stalled}, in a long run",
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
         scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
         scoring.CATCH_UP: late,
