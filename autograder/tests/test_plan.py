@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from failslow.course_key import DEVELOPMENT, seed
-from failslow.measurement.runs import BEFORE, DEAD, LONG, NORMAL, Plan
+from failslow.measurement.runs import BEFORE, DEAD, NORMAL, Plan
 from test_scoring import PILOTS, PLAN, SETTINGS
 
 seed_of = partial(seed, DEVELOPMENT)
@@ -16,7 +16,7 @@ def test_every_run_has_its_counterparts() -> None:
     assert len(set(runs)) == len(runs)
     for run in runs:
         assert run.with_fault(NORMAL) in runs
-        if run.shape in (BEFORE, LONG):
+        if run.shape == BEFORE:
             assert run.fault == NORMAL or run.with_fault(DEAD) in runs
 
 

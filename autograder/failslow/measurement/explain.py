@@ -8,7 +8,7 @@ from failslow.measurement.scoring import Criterion, Row, Unslowed
 from failslow.measurement.settings import Settings
 from failslow.measurement.words import growth, percent, seconds, size
 
-IN_SECONDS = (scoring.CATCH_UP, scoring.LONG_CATCH_UP, scoring.STALL, scoring.LONG_STALL)
+IN_SECONDS = (scoring.CATCH_UP, scoring.LONG_CATCH_UP, scoring.STALL)
 
 
 def report(settings: Settings, row: Row, explained: Explained | None) -> str:
@@ -120,7 +120,6 @@ def what_happened(criterion: Criterion) -> str:
         scoring.WORST_LATENCY: f"average latency {growth(value)} in the worst run",
         scoring.UNANSWERED: f"{percent(value)} of the operations were never answered",
         scoring.STALL: stalled,
-        scoring.LONG_STALL: f"{stalled}, in a long run",
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
         scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
         scoring.CATCH_UP: late,

@@ -127,4 +127,4 @@ class Plan:
 
 def is_compared_with_dead(run: Run) -> bool:
     """A replica that is dead from the beginning is a measure of what lasts from the beginning."""
-    return run.shape in (BEFORE, LONG)
+    return run.shape == BEFORE

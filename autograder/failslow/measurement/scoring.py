@@ -45,7 +45,6 @@ WORST_THROUGHPUT = "throughput, worst run"
 WORST_LATENCY = "latency, worst run"
 UNANSWERED = "unanswered"
 STALL = "stall"
-LONG_STALL = "stall, long run"
 THROUGHPUT_VS_DEAD = "throughput vs dead"
 LATENCY_VS_DEAD = "latency vs dead"
 P99 = "p99"
@@ -208,32 +207,21 @@ def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
     lost, grown = figures.throughput_degradation, figures.latency_degradation
     steady = [run for run in runs.slow if run.profile == LOW_JITTER]
     full = _loaded(steady, SATURATED)
-    long = [run for run in steady if run.shape == LONG]
-    short = [run for run in steady if run.shape != LONG]
-    part = _loaded(short, LATENCY)
-    against_dead = [run for run in runs.slow if run.shape == BEFORE]
+    part = _loaded(steady, LATENCY)
+    against_dead = [run for run in runs.slow if is_compared_with_dead(run)]
     dead_full, dead_part = _loaded(against_dead, SATURATED), _loaded(against_dead, LATENCY)
-    # A long run contains compactions. A spare hides one replica's, and a median hides all. So its
-    # average is compared with that of a dead spare, and its median with that of a normal run.
-    worst_latency = max(
-        runs.worst(grown, NORMAL, part),
-        runs.worst(grown, DEAD, long),
-        runs.worst(figures.median_latency_degradation, NORMAL, long),
-        key=lambda each: each[0],
-    )
     limit, worst_limit = bounds.degradation, bounds.worst_degradation
     found = [
         (THROUGHPUT, runs.worst_median(lost, NORMAL, full), limit),
         (MEAN_LATENCY, runs.worst_median(grown, NORMAL, part), limit),
         (WORST_THROUGHPUT, runs.worst(lost, NORMAL, full), worst_limit),
-        (WORST_LATENCY, worst_latency, worst_limit),
+        (WORST_LATENCY, runs.worst(grown, NORMAL, part), worst_limit),
         (
             UNANSWERED,
             runs.worst(_unanswered, NORMAL, _loaded(runs.slow, LATENCY)),
             bounds.unanswered,
         ),
-        (STALL, runs.worst(figures.stall_ns, NORMAL, short), bounds.stall_ns),
-        (LONG_STALL, runs.worst(figures.stall_ns, NORMAL, long), bounds.long_stall_ns),
+        (STALL, runs.worst(figures.stall_ns, NORMAL, steady), bounds.stall_ns),
         (THROUGHPUT_VS_DEAD, runs.worst_median(lost, DEAD, dead_full), limit),
         (LATENCY_VS_DEAD, runs.worst_median(grown, DEAD, dead_part), limit),
     ]
@@ -248,7 +236,7 @@ def _background(settings: Settings, runs: "_RowRuns", fault: str) -> list[Criter
     short = [run for run in steady if run.shape != LONG]
     long = [run for run in steady if run.shape == LONG]
     held, held_run = runs.worst(lambda _, slow: figures.held_bytes(slow), NORMAL, runs.slow)
-    p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, short)
+    p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, steady)
     found = [
         Criterion(P99, TAIL, p99, bounds.p99_ratio, p99_run),
         Criterion(HELD_BYTES, HELD_BYTES, held, bounds.held_bytes, held_run),
@@ -275,15 +263,10 @@ def _unslowed(settings: Settings, replicas: int, runs: "_RowRuns") -> Unslowed:
     return Unslowed(
         throughput=min(runs.normal(run).throughput for run in full),
         throughput_floor=baseline.throughput_floor[replicas],
-        latency_ns=max(_usual_latency_ns(run, runs.normal(run)) for run in part),
+        latency_ns=max(runs.normal(run).mean_ns for run in part),
         latency_ceiling_ns=baseline.latency_ceiling_ns[replicas],
         above_ceiling=baseline.above_ceiling,
     )
-
-
-def _usual_latency_ns(run: Run, normal: Sample) -> int:
-    """The average; but in a long run, whose average contains compactions, the median."""
-    return normal.p50_ns if run.shape == LONG else normal.mean_ns
 
 
 def _loaded(runs: Iterable[Run], load: str) -> list[Run]:

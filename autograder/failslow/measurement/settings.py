@@ -20,7 +20,6 @@ class Bounds:
     worst_degradation: float
     unanswered: float
     stall_ns: int
-    long_stall_ns: int
     p99_ratio: float
     held_bytes: int
     catch_up_ns: int
