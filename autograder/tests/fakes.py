@@ -85,17 +85,25 @@ slow = options["fault"] not in ("none", "dead")
 if "METER_DIES" in behaviour and options["fault"] == "disk-slow":
     sys.exit(4)
 factor = 20 if slow and "WAITS_FOR_ALL" in behaviour else 1
-line = dict(throughput=2000.0 / factor, mean_ns=1000000 * factor, p99_ns=2000000 * factor,
-            peak_held_bytes=1000, catch_up_ns=1000 if slow else None, completed=100, crossings=500,
-            trace_hash="ab" + options["seed"], error=None)
+if "ALWAYS_SLOW" in behaviour:
+    factor = 20
+late = slow and "NEVER_CATCHES_UP" in behaviour
+line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000000 * factor,
+            p50_ns=900000, p99_ns=2000000 * factor, completions=[100] * 15, peak_held_bytes=1000,
+            catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,
+            completed=100, crossings=500, trace_hash="ab" + options["seed"] + options["rate"],
+            error=None, untrue=None)
 if "MISBEHAVES" in behaviour:
     line["error"] = "replica 1 died"
+if "LIES" in behaviour and options["shape"] == "long" and slow:
+    line["untrue"] = "answer 7 was on one disk"
 if "explain" in options:
     line["waits"] = [
         dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],
-             count=9, total_ns=10**12),
+             count=9, total_ns=10**12, has_dependency=True, path_ns=10**12),
         dict(replica=0, coroutine="replicate", event="AppendEntries", needed=1, total=1, peers=[2],
-             count=412, total_ns=2 * 10**9 * factor)]
+             count=412, total_ns=2 * 10**9 * factor, has_dependency=True,
+             path_ns=2 * 10**9 * factor)]
 print(json.dumps(line))
 """
 

@@ -16,7 +16,9 @@ def test_every_row_has_a_description_and_a_floor() -> None:
         settings = load_settings(kit, lab)
         assert settings.total_points == lab.part(lab.measurement.part).points
         for victim, points in settings.points.items():
-            assert set(points) == set(settings.replicas) == set(settings.capacity_floor)
+            assert set(points) == set(settings.replicas)
+            assert set(points) == set(settings.baseline.throughput_floor)
+            assert set(points) == set(settings.baseline.latency_ceiling_ns)
             for replicas in settings.replicas:
                 for fault in points[replicas]:
                     text = settings.describe(fault, replicas, victim)
@@ -28,4 +30,11 @@ def test_points_are_for_the_victims_of_the_lab(kit: Kit) -> None:
     path = kit.labs / "lab2-raft" / "lab.yaml"
     path.write_text(path.read_text().replace("victims: [follower]", "victims: [leader]"))
     with pytest.raises(CannotDo, match=r"they must be for the victims that lab\.yaml names"):
+        load_settings(kit, load_labs(kit).get("lab2"))
+
+
+def test_the_shares_of_a_row_are_a_hundred_per_cent(kit: Kit) -> None:
+    path = kit.labs / "lab2-raft" / "slow_follower.yaml"
+    path.write_text(path.read_text().replace("speed: 60", "speed: 61"))
+    with pytest.raises(CannotDo, match=r"shares: they must add up to 100 per cent"):
         load_settings(kit, load_labs(kit).get("lab2"))

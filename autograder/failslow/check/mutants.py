@@ -15,7 +15,7 @@ from failslow.labs import Labs, load_labs
 from failslow.mutants import ALL, DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
 from failslow.submission import collect
 
-MUTANT_SEEDS = 3
+MUTANT_SEEDS = 1
 
 
 class Verdict(Enum):

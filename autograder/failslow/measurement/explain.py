@@ -8,6 +8,8 @@ from failslow.measurement.scoring import Criterion, Row, Unslowed
 from failslow.measurement.settings import Settings
 from failslow.measurement.words import growth, percent, seconds, size
 
+IN_SECONDS = (scoring.CATCH_UP, scoring.LONG_CATCH_UP, scoring.STALL, scoring.LONG_STALL)
+
 
 def report(settings: Settings, row: Row, explained: Explained | None) -> str:
     """Every reason for which a row earned less than its points, and its raw figures; or ""."""
@@ -93,7 +95,9 @@ def _value(criterion: Criterion, value: float) -> str:
         return f"{value:.2f}x"
     if criterion.name == scoring.HELD_BYTES:
         return size(value)
-    if criterion.name in (scoring.CATCH_UP, scoring.STALL):
+    if criterion.name == scoring.LAG_BETWEEN:
+        return f"{value:.0f} entries"
+    if criterion.name in IN_SECONDS:
         return seconds(value)
     return percent(value)
 
@@ -101,24 +105,29 @@ def _value(criterion: Criterion, value: float) -> str:
 def what_happened(criterion: Criterion) -> str:
     """How a figure went beyond its limit."""
     value, limit = criterion.value, criterion.limit
-    if math.isinf(value) and criterion.name == scoring.CATCH_UP:
+    if math.isinf(value) and criterion.share == scoring.CATCH_UP:
         return "the slow replicas never caught up after healing"
     if math.isinf(value):
         return f"{criterion.name} cannot be compared: in one of the runs no operation completed"
     bound = f"(limit {_value(criterion, limit)})"
     dead = "than with the same replicas dead"
+    stalled = f"fewer than half of the usual answers came for {seconds(value)} without a break"
+    late = f"the slow replicas took {seconds(value)} to catch up after healing"
     texts = {
         scoring.THROUGHPUT: f"throughput fell by {percent(value)}",
         scoring.MEAN_LATENCY: f"average latency {growth(value)}",
         scoring.WORST_THROUGHPUT: f"throughput fell by {percent(value)} in the worst run",
         scoring.WORST_LATENCY: f"average latency {growth(value)} in the worst run",
         scoring.UNANSWERED: f"{percent(value)} of the operations were never answered",
-        scoring.STALL: (
-            f"fewer than half of the usual answers came for {seconds(value)} without a break"
-        ),
+        scoring.STALL: stalled,
+        scoring.LONG_STALL: f"{stalled}, in a long run",
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
         scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
-        scoring.CATCH_UP: f"the slow replicas took {seconds(value)} to catch up after healing",
+        scoring.CATCH_UP: late,
+        scoring.LONG_CATCH_UP: f"{late}, in a long run",
+        scoring.LAG_BETWEEN: (
+            f"a fault that came and went left the slow replicas {value:.0f} entries behind"
+        ),
         scoring.THROUGHPUT_VS_DEAD: f"throughput was {percent(value)} lower {dead}",
         scoring.LATENCY_VS_DEAD: f"average latency was {percent(value)} higher {dead}",
     }

@@ -126,5 +126,5 @@ class Plan:
 
 
 def is_compared_with_dead(run: Run) -> bool:
-    """A dead replica does not come and go, and its cost shows in a short run."""
-    return run.shape == BEFORE
+    """A replica that is dead from the beginning is a measure of what lasts from the beginning."""
+    return run.shape in (BEFORE, LONG)

@@ -16,7 +16,9 @@ from failslow.measurement.figures import PairFigure
 from failslow.measurement.runs import (
     BEFORE,
     DEAD,
+    FLAPPING,
     LATENCY,
+    LONG,
     LOW_JITTER,
     NORMAL,
     REALISTIC,
@@ -43,9 +45,12 @@ WORST_THROUGHPUT = "throughput, worst run"
 WORST_LATENCY = "latency, worst run"
 UNANSWERED = "unanswered"
 STALL = "stall"
+LONG_STALL = "stall, long run"
 THROUGHPUT_VS_DEAD = "throughput vs dead"
 LATENCY_VS_DEAD = "latency vs dead"
 P99 = "p99"
+LONG_CATCH_UP = "catch-up, long run"
+LAG_BETWEEN = "lag between faults"
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ def _judge_row(settings: Settings, row: Row, runs: "_RowRuns", untrue: _Misdeed 
     spare = [run for run in runs.slow if run.profile == REALISTIC]
     return Row(
         *of_row,
-        criteria=(*_speed(settings, runs), *_background(settings, runs)),
+        criteria=(*_speed(settings, runs), *_background(settings, runs, row.fault)),
         shares=settings.shares,
         unslowed=_unslowed(settings, row.replicas, runs),
         lag=runs.least_lag(),
@@ -201,42 +206,58 @@ def _judge_row(settings: Settings, row: Row, runs: "_RowRuns", untrue: _Misdeed 
 
 def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
     bounds = settings.bounds
-    steady = [run for run in runs.slow if run.profile == LOW_JITTER]
-    against_dead = [run for run in runs.slow if is_compared_with_dead(run)]
     lost, grown = figures.throughput_degradation, figures.latency_degradation
-    full, part = _loaded(steady, SATURATED), _loaded(steady, LATENCY)
+    steady = [run for run in runs.slow if run.profile == LOW_JITTER]
+    full = _loaded(steady, SATURATED)
+    long = [run for run in steady if run.shape == LONG]
+    short = [run for run in steady if run.shape != LONG]
+    part = _loaded(short, LATENCY)
+    against_dead = [run for run in runs.slow if run.shape == BEFORE]
     dead_full, dead_part = _loaded(against_dead, SATURATED), _loaded(against_dead, LATENCY)
+    # A long run contains compactions. A spare hides one replica's; so a dead spare is the measure.
+    worst_latency = max(
+        runs.worst(grown, NORMAL, part), runs.worst(grown, DEAD, long), key=lambda each: each[0]
+    )
     limit, worst_limit = bounds.degradation, bounds.worst_degradation
     found = [
         (THROUGHPUT, runs.worst_median(lost, NORMAL, full), limit),
         (MEAN_LATENCY, runs.worst_median(grown, NORMAL, part), limit),
         (WORST_THROUGHPUT, runs.worst(lost, NORMAL, full), worst_limit),
-        (WORST_LATENCY, runs.worst(grown, NORMAL, part), worst_limit),
+        (WORST_LATENCY, worst_latency, worst_limit),
         (
             UNANSWERED,
             runs.worst(_unanswered, NORMAL, _loaded(runs.slow, LATENCY)),
             bounds.unanswered,
         ),
-        (STALL, runs.worst(figures.stall_ns, NORMAL, steady), bounds.stall_ns),
+        (STALL, runs.worst(figures.stall_ns, NORMAL, short), bounds.stall_ns),
+        (LONG_STALL, runs.worst(figures.stall_ns, NORMAL, long), bounds.long_stall_ns),
         (THROUGHPUT_VS_DEAD, runs.worst_median(lost, DEAD, dead_full), limit),
         (LATENCY_VS_DEAD, runs.worst_median(grown, DEAD, dead_part), limit),
     ]
     return [Criterion(name, SPEED, value, limit, run) for name, (value, run), limit in found]
 
 
-def _background(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
+def _background(settings: Settings, runs: "_RowRuns", fault: str) -> list[Criterion]:
     """What a quorum hides from the speed: the backlog, the repair and the slowest answers."""
     bounds = settings.bounds
     # Caught up at 65 % load: saturated, there is no spare capacity to catch up with.
     steady = [run for run in _loaded(runs.slow, LATENCY) if run.profile == LOW_JITTER]
+    short = [run for run in steady if run.shape != LONG]
+    long = [run for run in steady if run.shape == LONG]
     held, held_run = runs.worst(lambda _, slow: figures.held_bytes(slow), NORMAL, runs.slow)
-    late, late_run = runs.worst(lambda _, slow: figures.catch_up_ns(slow), NORMAL, steady)
-    p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, steady)
-    return [
+    p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, short)
+    found = [
         Criterion(P99, TAIL, p99, bounds.p99_ratio, p99_run),
         Criterion(HELD_BYTES, HELD_BYTES, held, bounds.held_bytes, held_run),
-        Criterion(CATCH_UP, CATCH_UP, late, bounds.catch_up_ns, late_run),
+        Criterion(CATCH_UP, CATCH_UP, *runs.catch_up(short, bounds.catch_up_ns)),
+        Criterion(LONG_CATCH_UP, CATCH_UP, *runs.catch_up(long, bounds.long_catch_up_ns)),
     ]
+    if fault in bounds.lag_between:
+        flapping = [run for run in steady if run.shape == FLAPPING]
+        lag, lag_run = runs.worst(lambda _, slow: float(slow.lag), NORMAL, flapping)
+        limit = bounds.lag_between[fault]
+        found.append(Criterion(LAG_BETWEEN, CATCH_UP, lag, limit, lag_run))
+    return found
 
 
 def _unanswered(normal: Sample, slow: Sample) -> float:
@@ -246,15 +267,20 @@ def _unanswered(normal: Sample, slow: Sample) -> float:
 
 def _unslowed(settings: Settings, replicas: int, runs: "_RowRuns") -> Unslowed:
     steady = [run for run in runs.slow if run.profile == LOW_JITTER]
-    full, part = runs.normal(_loaded(steady, SATURATED)), runs.normal(_loaded(steady, LATENCY))
+    full, part = _loaded(steady, SATURATED), _loaded(steady, LATENCY)
     baseline = settings.baseline
     return Unslowed(
-        throughput=min(sample.throughput for sample in full),
+        throughput=min(runs.normal(run).throughput for run in full),
         throughput_floor=baseline.throughput_floor[replicas],
-        latency_ns=max(sample.mean_ns for sample in part),
+        latency_ns=max(_usual_latency_ns(run, runs.normal(run)) for run in part),
         latency_ceiling_ns=baseline.latency_ceiling_ns[replicas],
         above_ceiling=baseline.above_ceiling,
     )
+
+
+def _usual_latency_ns(run: Run, normal: Sample) -> int:
+    """The average; but in a long run, whose average contains compactions, the median."""
+    return normal.p50_ns if run.shape == LONG else normal.mean_ns
 
 
 def _loaded(runs: Iterable[Run], load: str) -> list[Run]:
@@ -276,8 +302,8 @@ class _RowRuns:
         self._samples = samples
         self.slow = slow
 
-    def normal(self, runs: Iterable[Run]) -> list[Sample]:
-        return [self._samples[run.with_fault(NORMAL)] for run in runs]
+    def normal(self, run: Run) -> Sample:
+        return self._samples[run.with_fault(NORMAL)]
 
     def worst_median(self, figure: PairFigure, base: str, runs: list[Run]) -> tuple[float, Run]:
         """The worst median of a slow set in a profile, and the worst run of that set."""
@@ -295,6 +321,10 @@ class _RowRuns:
     def worst(self, figure: PairFigure, base: str, runs: list[Run]) -> tuple[float, Run]:
         values = [(self._pair(figure, base, run), run) for run in runs]
         return max(values, key=lambda each: each[0])
+
+    def catch_up(self, runs: list[Run], limit: float) -> tuple[float, float, Run]:
+        value, run = self.worst(lambda _, slow: figures.catch_up_ns(slow), NORMAL, runs)
+        return value, limit, run
 
     def least_lag(self) -> int:
         """In the saturated runs that have the fault from their beginning to their end."""

@@ -20,10 +20,13 @@ class Bounds:
     worst_degradation: float
     unanswered: float
     stall_ns: int
+    long_stall_ns: int
     p99_ratio: float
     held_bytes: int
     catch_up_ns: int
+    long_catch_up_ns: int
     lag_entries: int
+    lag_between: dict[str, int]
 
 
 @dataclass(frozen=True)

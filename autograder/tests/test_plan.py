@@ -1,0 +1,78 @@
+"""The runs of the slow-follower measurement."""
+
+from dataclasses import replace
+from functools import partial
+
+from failslow import course_key
+from failslow.measurement.runs import BEFORE, DEAD, LONG, NORMAL, Plan
+from test_scoring import PILOTS, PLAN, SETTINGS, seed_of
+
+FIVE = replace(SETTINGS, replicas=(5,), points={"follower": {5: {"cpu-slow": 40}}})
+
+
+def test_every_run_has_its_counterparts() -> None:
+    runs = PLAN.rest()
+    assert len(set(runs)) == len(runs)
+    for run in runs:
+        assert run.with_fault(NORMAL) in runs
+        if run.shape in (BEFORE, LONG):
+            assert run.fault == NORMAL or run.with_fault(DEAD) in runs
+
+
+def test_a_run_without_a_fault_serves_all_slow_sets_and_victims() -> None:
+    normal = {run for run in PLAN.rest() if run.fault == NORMAL}
+    assert {run.places for run in normal} == {()}
+    assert normal == {run for run in Plan(PILOTS, seed_of).rest() if run.fault == NORMAL}
+
+
+def test_all_minorities_of_three_are_slow() -> None:
+    places = {run.places for run in PLAN.slow("follower", 3, "cpu-slow")}
+    assert places == {(1,), (2,)}
+
+
+def test_the_key_draws_the_slow_sets_of_five() -> None:
+    drawn = {
+        base: frozenset(
+            run.places
+            for run in Plan(
+                FIVE, partial(course_key.seed, course_key.CourseKey(base.encode()))
+            ).slow("follower", 5, "cpu-slow")
+        )
+        for base in "abcdefgh"
+    }
+    for sets in drawn.values():
+        assert len(sets) == 3
+        assert all(len(set(places)) == 2 and set(places) <= {1, 2, 3, 4} for places in sets)
+    assert len(set(drawn.values())) > 1
+
+
+def test_another_victim_than_followers_has_no_places() -> None:
+    runs = Plan(PILOTS, seed_of).slow("pilot", 3, "cpu-slow")
+    assert {run.places for run in runs} == {()}
+    assert all("cpu-slow on the pilot" in str(run) for run in runs)
+    assert all(run.with_fault(DEAD).victim == "pilot" for run in runs)
+
+
+def test_the_plan_is_a_function_of_its_settings_and_seeds() -> None:
+    assert PLAN.rest() == Plan(SETTINGS, seed_of).rest()
+    other = Plan(SETTINGS, partial(course_key.seed, course_key.CourseKey(b"another")))
+    assert not {*PLAN.rest()} & {*other.rest()}
+
+
+def test_fewer_seeds_are_a_part_of_more() -> None:
+    few, more = Plan(SETTINGS, seed_of, 2).rest(), Plan(SETTINGS, seed_of, 5).rest()
+    assert {*few} < {*more}
+
+
+def test_no_seed_serves_two_purposes() -> None:
+    runs = PLAN.rest()
+    shapes = {run.seed: run.shape for run in runs}
+    assert all(shapes[run.seed] == run.shape for run in runs)
+    capacity = [run.seed for run in PLAN.capacity(3)]
+    assert len(set(capacity)) == 3
+    assert not {*capacity} & {*shapes}
+
+
+def test_a_run_names_all_that_makes_it() -> None:
+    runs = [*PLAN.capacity(3), *PLAN.rest()]
+    assert len({str(run) for run in runs}) == len(runs)
