@@ -98,6 +98,8 @@ def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
     content = grader.grade(1, "", "MISBEHAVES")
     assert content["score"] == 110
     assert "replica 1 died" in json.dumps(content["tests"])
+    for row in slow(content):  # the capacity run: without a capacity there is no other
+        assert "--fault=none --rate=3000" in row["output"]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +241,7 @@ def test_the_measurement_has_seeds_of_the_course(grader: Grader, tmp_path: Path)
     output = slow(grader.content())[0]["output"]
     assert "after ./kit build: build/release/bin/slow_follower --lab=lab2" in output
     assert f" --seed={seed} " in output
-    assert "--rate=65.0 " in output or "--rate=120.0 " in output
+    assert " --rate=1300.0 --shape=before --slow=1" in output  # 65 % of the capacity
 
 
 def test_a_key_file_of_another_form_grades_nothing(grader: Grader, tmp_path: Path) -> None:
