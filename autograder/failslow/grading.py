@@ -69,7 +69,7 @@ class Grade:
     """`key`: the hidden seeds derive from it."""
 
     labs: tuple[LabGrade, ...]
-    key: CourseKey
+    key: CourseKey = course_key.DEVELOPMENT
 
     @property
     def score(self) -> float:

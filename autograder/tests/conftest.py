@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cli, cmake
+from failslow import cli, cmake, course_key
 from failslow.cluster import replica_processes
 from failslow.kit import Kit
 from fakes import REPLICA, build_fakes, write_kit
@@ -16,6 +16,7 @@ from running import Cluster, Expect, Said
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     monkeypatch.setattr(cmake, "build", lambda *_, **__: None)
     monkeypatch.setattr(cmake, "configure", lambda *_: None)
+    monkeypatch.delenv(course_key.ENVIRONMENT, raising=False)
     return write_kit(tmp_path / "checkout")
 
 

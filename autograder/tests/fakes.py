@@ -100,9 +100,10 @@ if "LIES" in behaviour and options["shape"] == "long" and slow:
 if "explain" in options:
     line["waits"] = [
         dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],
-             count=9, total_ns=10**12),
+             count=9, total_ns=10**12, has_dependency=True, path_ns=10**12),
         dict(replica=0, coroutine="replicate", event="AppendEntries", needed=1, total=1, peers=[2],
-             count=412, total_ns=2 * 10**9 * factor)]
+             count=412, total_ns=2 * 10**9 * factor, has_dependency=True,
+             path_ns=2 * 10**9 * factor)]
 print(json.dumps(line))
 """
 

@@ -23,6 +23,8 @@ Mine = Callable[..., Path]
         "grade . --lab lab9",
         "grade . --seeds 0",
         "grade . --seeds many",
+        "grade . --key nowhere",
+        "release",
         "test",
         "test lab9",
         "test lab1 nowhere",

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from failslow import process, results
+from failslow import course_key, process, results
+from failslow.course_key import DEVELOPMENT
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from fakes import write_patch, write_program, write_submission
@@ -97,6 +98,8 @@ def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
     content = grader.grade(1, "", "MISBEHAVES")
     assert content["score"] == 110
     assert "replica 1 died" in json.dumps(content["tests"])
+    for row in slow(content):  # the capacity run: without a capacity there is no other
+        assert "--fault=none --rate=3000" in row["output"]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +182,7 @@ def test_a_mutant_is_the_reference_with_its_patch(grader: Grader, kit: Kit) -> N
 
 def test_an_invalid_document_is_refused() -> None:
     with pytest.raises(CannotDo, match=r"invalid results.json: score: "):
-        results.validated(results.rejection("m", "d") | {"score": -1})
+        results.validated(results.rejection("m", "d", DEVELOPMENT) | {"score": -1})
 
 
 def test_an_interrupt_ends_children_and_writes_nothing(grader: Grader, kit: Kit) -> None:
@@ -204,3 +207,45 @@ def test_tests_that_need_a_failed_test_are_skipped_and_say_so(grader: Grader, ki
     (skipped,) = slow(content)
     assert (skipped["score"], skipped["max_score"]) == (0, 100)
     assert skipped["output"] == "Skipped because Raft.Elects fails: Property of Elects."
+
+
+def test_the_development_key_is_marked_in_every_report(grader: Grader) -> None:
+    content = grader.grade(0)
+    assert content["output"].startswith(DEVELOPMENT.mark)
+    assert content["extra_data"]["course_key"] == "development"
+    assert DEVELOPMENT.mark in grader.said.out
+
+
+def test_hidden_tests_have_seeds_of_the_course(grader: Grader, tmp_path: Path) -> None:
+    """Public tests keep the seed that students run them with."""
+    path = tmp_path / "cs1.key"
+    key = course_key.make(path)
+    said = grader.run(1, write_submission(tmp_path / "mine", "FAIL:Secret.Nesting"), "--key", path)
+    content = grader.content()
+    seeds = {test["extra_data"]["id"]: test["extra_data"]["seed"] for test in content["tests"]}
+    derived = course_key.seed(key, "hidden test lab1 Secret.Nesting", 0)
+    assert seeds["Secret.Nesting"] == str(derived)
+    assert seeds["Quorum.Votes"] == "7"
+    assert f"Seed {derived}." in said.out
+    assert content["extra_data"]["course_key"] == key.fingerprint
+    assert "evelopment key" not in said.out + content["output"]
+
+
+def test_the_measurement_has_seeds_of_the_course(grader: Grader, tmp_path: Path) -> None:
+    """The report's command repeats the run, without the key."""
+    path = tmp_path / "cs1.key"
+    key = course_key.make(path)
+    tree = write_submission(tmp_path / "mine", "", "WAITS_FOR_ALL")
+    grader.run(1, tree, "--key", path)
+    seed = course_key.seed(key, "measurement before", 0)
+    output = slow(grader.content())[0]["output"]
+    assert "after ./kit build: build/release/bin/slow_follower --lab=lab2" in output
+    assert f" --seed={seed} " in output
+    assert " --rate=1300.0 --shape=before --slow=1" in output  # 65 % of the capacity
+
+
+def test_a_key_file_of_another_form_grades_nothing(grader: Grader, tmp_path: Path) -> None:
+    (tmp_path / "bad.key").write_text("secret\n")
+    said = grader.run(2, write_submission(tmp_path / "mine"), "--key", tmp_path / "bad.key")
+    assert "not a key file" in said.reason
+    assert not grader.results.exists()

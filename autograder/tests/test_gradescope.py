@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from failslow import course_key
 from failslow.gradescope import main
 from failslow.kit import Kit
 from fakes import write_submission
@@ -26,3 +27,21 @@ def test_could_not_grade_leaves_no_result(kit: Kit, tmp_path: Path) -> None:
     tree = write_submission(tmp_path / "mine", "EXIT3:Quorum.Late")
     assert main([str(tree), str(tmp_path / "out")], kit) == 2
     assert not (tmp_path / "out").exists()
+
+
+def test_a_submission_cannot_read_the_key_of_its_container(kit: Kit, tmp_path: Path) -> None:
+    key = course_key.make(kit.course_key)
+    tree = write_submission(tmp_path / "mine", "SYNTAX")
+    assert main([str(tree), str(tmp_path / "out")], kit) == 0
+    content = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert content["extra_data"]["course_key"] == key.fingerprint
+    assert kit.course_key.read_bytes() == b""
+    assert main([str(tree), str(tmp_path / "second")], kit) == 2
+    assert not (tmp_path / "second").exists()
+
+
+def test_the_development_key_is_marked_even_without_a_grade(kit: Kit, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "mine", "SYNTAX")
+    assert main([str(tree), str(tmp_path / "out")], kit) == 0
+    content = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert content["output"].startswith(course_key.DEVELOPMENT.mark)

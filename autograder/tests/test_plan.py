@@ -3,11 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
-from failslow.course_key import DEVELOPMENT, seed
+from failslow import course_key
 from failslow.measurement.runs import BEFORE, DEAD, NORMAL, Plan
-from test_scoring import PILOTS, PLAN, SETTINGS
+from test_scoring import PILOTS, PLAN, SETTINGS, seed_of
 
-seed_of = partial(seed, DEVELOPMENT)
 FIVE = replace(SETTINGS, replicas=(5,), points={"follower": {5: {"cpu-slow": 40}}})
 
 
@@ -31,12 +30,12 @@ def test_all_minorities_of_three_are_slow() -> None:
     assert places == {(1,), (2,)}
 
 
-def test_the_slow_sets_of_five_are_drawn_and_differ() -> None:
+def test_the_key_draws_the_slow_sets_of_five() -> None:
     drawn = {
         base: frozenset(
             run.places
             for run in Plan(
-                FIVE, lambda purpose, index, base=base: seed_of(purpose + base, index)
+                FIVE, partial(course_key.seed, course_key.CourseKey(base.encode()))
             ).slow("follower", 5, "cpu-slow")
         )
         for base in "abcdefgh"
@@ -56,7 +55,7 @@ def test_another_victim_than_followers_has_no_places() -> None:
 
 def test_the_plan_is_a_function_of_its_settings_and_seeds() -> None:
     assert PLAN.rest() == Plan(SETTINGS, seed_of).rest()
-    other = Plan(SETTINGS, lambda purpose, index: seed_of(f"other {purpose}", index))
+    other = Plan(SETTINGS, partial(course_key.seed, course_key.CourseKey(b"another")))
     assert not {*PLAN.rest()} & {*other.rest()}
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from failslow.course_key import DEVELOPMENT, seed
+from failslow import course_key
 from failslow.measurement import scoring
 from failslow.measurement.binary import Sample
 from failslow.measurement.runs import (
@@ -26,7 +26,6 @@ from failslow.measurement.runs import (
 from failslow.measurement.scoring import Row, Samples, judge
 from failslow.measurement.settings import Baseline, Bounds, Rates, Settings
 
-seed_of = partial(seed, DEVELOPMENT)
 BASE = Sample(
     throughput=2000.0,
     offered=1000,
@@ -65,6 +64,7 @@ SETTINGS = Settings(
     points={"follower": {3: {"cpu-slow": 40}}},
     faults={"cpu-slow": "the CPU of {slow} of {replicas} replicas at 5 %"},
 )
+seed_of = partial(course_key.seed, course_key.DEVELOPMENT)
 PLAN = Plan(SETTINGS, seed_of)
 
 Where = dict[str, object]

@@ -39,6 +39,7 @@ def _cases(context: Context) -> list[Case]:
         Case(("grade", str(empty)), "holds no submission"),
         Case(("grade", str(context.kit.reference), "--lab", "lab99"), "unknown lab"),
         Case(("grade", str(context.kit.reference), "--seeds", "0"), "positive"),
+        Case(("grade", str(context.kit.reference), "--key", nowhere), "No such file"),
         Case(("grade", str(_without_a_file(context, lab))), "is missing"),
         Case(("grade", str(_broken(context, lab)), "--lab", lab.id), "does not compile"),
         Case(("test",), "required"),
