@@ -93,8 +93,11 @@ void Measurement::ScheduleFault(const std::vector<PeerId>& proposers) {
   simulator_.Schedule(PlanOf(options_.shape, *fault, window_));
 }
 
-void Measurement::OnStep(PeerId, const sim::StepInput& input, const sim::StepOutput&) {
+void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
+                         const sim::StepOutput& output) {
   if (input.now < window_.from || input.now >= window_.to) return;
+  const bool is_slow = std::find(slow_.begin(), slow_.end(), replica) != slow_.end();
+  if (!is_slow) result_.peak_heap_bytes = std::max(result_.peak_heap_bytes, output.heap_bytes);
   const std::uint64_t committed = subject_.log->CommittedUpTo();
   for (const PeerId slow : slow_) {
     const std::uint64_t applied = subject_.log->AppliedUpTo(slow);

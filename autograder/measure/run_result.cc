@@ -42,6 +42,7 @@ json ToJson(const RunResult& result) {
       {"p99_ns", latencies.Percentile(990).count()},
       {"completions", result.load.completions},
       {"peak_held_bytes", result.peak_held_bytes},
+      {"peak_heap_bytes", result.peak_heap_bytes},
       {"catch_up_ns", result.catch_up ? json(result.catch_up->count()) : json()},
       {"lag", result.lag},
       {"completed", result.load.completed},

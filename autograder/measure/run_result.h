@@ -24,10 +24,11 @@ struct Evidence {
 
 struct RunResult {
   testkit::LoadResult load;
-  Duration measured{1};              // how long the load's window was
-  std::size_t peak_held_bytes = 0;   // the most that a proposer held for one peer, in the window
-  std::uint64_t lag = 0;             // entries: the most that a slow replica was behind, in it
-  std::optional<Duration> catch_up;  // from the window's end; nothing if it took too long
+  Duration measured{1};               // how long the load's window was
+  std::size_t peak_held_bytes = 0;    // the most that a proposer held for one peer, in the window
+  std::uint64_t peak_heap_bytes = 0;  // the largest heap of a replica that is not slow, in it
+  std::uint64_t lag = 0;              // entries: the most that a slow replica was behind, in it
+  std::optional<Duration> catch_up;   // from the window's end; nothing if it took too long
   std::uint64_t crossings = 0;
   std::uint64_t trace_hash = 0;
   std::string error;   // a sentence if the submission misbehaved; the numbers mean nothing then

@@ -52,6 +52,7 @@ class Opinion final : public LogChecker {
   std::vector<PeerId> Proposers() const override { return {}; }
   std::uint64_t AppliedUpTo(PeerId) const override { return 0; }
   std::uint64_t CommittedUpTo() const override { return 0; }
+  bool HasApplied(std::uint64_t) const override { return false; }
   std::uint64_t Restored(PeerId) const override { return 0; }
   std::size_t LogBytes(PeerId) const override { return 0; }
   bool HasSnapshot(PeerId) const override { return false; }
