@@ -90,6 +90,7 @@ if "ALWAYS_SLOW" in behaviour:
 late = slow and "NEVER_CATCHES_UP" in behaviour
 line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000000 * factor,
             p50_ns=900000, p99_ns=2000000 * factor, completions=[100] * 15, peak_held_bytes=1000,
+            peak_heap_bytes=1000,
             catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,
             completed=100, crossings=500, trace_hash="ab" + options["seed"] + options["rate"],
             error=None, untrue=None)

@@ -62,6 +62,7 @@ class Sample:
     p99_ns: int
     completions: tuple[int, ...]
     peak_held_bytes: int
+    peak_heap_bytes: int
     catch_up_ns: int | None
     lag: int
     completed: int
@@ -133,6 +134,7 @@ def parse_sample(line: dict[str, Any]) -> Sample:
         p99_ns=int(line["p99_ns"]),
         completions=tuple(int(count) for count in line["completions"]),
         peak_held_bytes=int(line["peak_held_bytes"]),
+        peak_heap_bytes=int(line["peak_heap_bytes"]),
         catch_up_ns=None if catch_up is None else int(catch_up),
         lag=int(line["lag"]),
         completed=int(line["completed"]),

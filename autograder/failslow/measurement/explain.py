@@ -93,7 +93,7 @@ def _value(criterion: Criterion, value: float) -> str:
     """A value or a limit in the unit of its criterion."""
     if criterion.name == scoring.P99:
         return f"{value:.2f}x"
-    if criterion.name == scoring.HELD_BYTES:
+    if criterion.name in (scoring.HELD_BYTES, scoring.HEAP):
         return size(value)
     if criterion.name == scoring.LAG_BETWEEN:
         return f"{value:.0f} entries"
@@ -122,6 +122,7 @@ def what_happened(criterion: Criterion) -> str:
         scoring.STALL: stalled,
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
         scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
+        scoring.HEAP: f"the heap of a healthy replica was up to {size(value)} larger",
         scoring.CATCH_UP: late,
         scoring.LONG_CATCH_UP: f"{late}, in a long run",
         scoring.LAG_BETWEEN: (

@@ -52,6 +52,11 @@ def held_bytes(sample: Sample) -> float:
     return float(sample.peak_held_bytes)
 
 
+def heap_growth(base: Sample, slow: Sample) -> float:
+    """The bytes by which the largest heap of a healthy replica grew: a backlog of its own."""
+    return float(max(0, slow.peak_heap_bytes - base.peak_heap_bytes))
+
+
 def catch_up_ns(sample: Sample) -> float:
     """Infinite if a replica never caught up."""
     return float("inf") if sample.catch_up_ns is None else float(sample.catch_up_ns)

@@ -48,6 +48,7 @@ STALL = "stall"
 THROUGHPUT_VS_DEAD = "throughput vs dead"
 LATENCY_VS_DEAD = "latency vs dead"
 P99 = "p99"
+HEAP = "heap"
 LONG_CATCH_UP = "catch-up, long run"
 LAG_BETWEEN = "lag between faults"
 
@@ -236,10 +237,12 @@ def _background(settings: Settings, runs: "_RowRuns", fault: str) -> list[Criter
     short = [run for run in steady if run.shape != LONG]
     long = [run for run in steady if run.shape == LONG]
     held, held_run = runs.worst(lambda _, slow: figures.held_bytes(slow), NORMAL, runs.slow)
+    heap, heap_run = runs.worst(figures.heap_growth, NORMAL, runs.slow)
     p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, steady)
     found = [
         Criterion(P99, TAIL, p99, bounds.p99_ratio, p99_run),
         Criterion(HELD_BYTES, HELD_BYTES, held, bounds.held_bytes, held_run),
+        Criterion(HEAP, HELD_BYTES, heap, bounds.heap_bytes, heap_run),
         Criterion(CATCH_UP, CATCH_UP, *runs.catch_up(short, bounds.catch_up_ns)),
         Criterion(LONG_CATCH_UP, CATCH_UP, *runs.catch_up(long, bounds.long_catch_up_ns)),
     ]

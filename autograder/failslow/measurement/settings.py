@@ -22,6 +22,7 @@ class Bounds:
     stall_ns: int
     p99_ratio: float
     held_bytes: int
+    heap_bytes: int
     catch_up_ns: int
     long_catch_up_ns: int
     lag_entries: int
