@@ -17,7 +17,6 @@ from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.measurement.measure import Measurement, measure
-from failslow.measurement.scoring import Row
 from failslow.measurement.settings import FOLLOWER, Settings, load_settings
 from failslow.recipe import load_recipe
 from failslow.submission import Submission
@@ -94,6 +93,7 @@ class Scope:
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
     `gates`: skip the tests of a part when a test that the part needs fails.
+    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all).
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
     """
 
@@ -101,6 +101,7 @@ class Scope:
     measurement: bool = True
     determinism: bool = True
     gates: bool = True
+    rows: tuple[str, ...] | None = None
     seeds: int | None = None
 
 
@@ -216,10 +217,11 @@ class _LabGrader:
     def _measure(self) -> Measurement | None:
         if self._settings is None or not self._scope.measurement:
             return None
+        settings, wanted = self._settings, self._scope.rows
+        if wanted is not None:
+            settings = settings.brief(lambda *row: _id_of_row(*row).startswith(wanted))
         seed_of = partial(course_key.seed, self._key)
-        return measure(
-            self._kit, self._lab, self._replica, self._settings, seed_of, self._scope.seeds
-        )
+        return measure(self._kit, self._lab, self._replica, settings, seed_of, self._scope.seeds)
 
 
 def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | None) -> None:
@@ -301,7 +303,7 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
         rows.append(
             TestRow(
                 lab=lab.id,
-                test_id=_measured_id(row),
+                test_id=_id_of_row(row.victim, row.replicas, row.fault),
                 title=f"Slow {row.victim}: {row.replicas} replicas, {row.fault}",
                 part=lab.measurement.part,
                 score=row.score,
@@ -315,10 +317,10 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
     return rows
 
 
-def _measured_id(row: Row) -> str:
+def _id_of_row(victim: str, replicas: int, fault: str) -> str:
     """'measurement/3/cpu-slow', 'measurement/pilot/3/cpu-slow'."""
-    victim = "" if row.victim == FOLLOWER else f"{row.victim}/"
-    return f"measurement/{victim}{row.replicas}/{row.fault}"
+    role = "" if victim == FOLLOWER else f"{victim}/"
+    return f"measurement/{role}{replicas}/{fault}"
 
 
 def _skipped_measurement(lab: Lab, because: str) -> TestRow:

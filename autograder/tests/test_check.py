@@ -148,7 +148,12 @@ def test_a_mutant_is_graded_by_what_it_names_only() -> None:
     assert scope.tests == {"A.Bad", "A.Good"}
     assert not scope.measurement
     assert not scope.determinism
-    assert mutants.scope_of(mutant(["measurement"], []), full=False).measurement
+    few = mutants.scope_of(mutant(["measurement"], []), full=False)
+    assert few.measurement
+    assert few.rows == ("measurement/3/",)
+    one = mutants.scope_of(mutant(["measurement/5/cpu-slow"], []), full=False)
+    assert one.rows == ("measurement/5/cpu-slow",)
+    assert mutants.scope_of(mutant(["measurement"], []), full=True).rows is None
 
 
 def test_a_mutant_passes_the_public_tests_that_it_does_not_name() -> None:

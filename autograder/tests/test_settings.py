@@ -38,3 +38,14 @@ def test_the_shares_of_a_row_are_a_hundred_per_cent(kit: Kit) -> None:
     path.write_text(path.read_text().replace("speed: 60", "speed: 61"))
     with pytest.raises(CannotDo, match=r"shares: they must add up to 100 per cent"):
         load_settings(kit, load_labs(kit).get("lab2"))
+
+
+def test_a_brief_measurement_has_the_wanted_rows_and_one_slow_set() -> None:
+    kit = this_kit()
+    settings = load_settings(kit, load_labs(kit).get("lab2"))
+    brief = settings.brief(lambda victim, replicas, fault: (replicas, fault) == (5, "cpu-slow"))
+    assert brief.replicas == (5,)
+    assert brief.slow_sets == 1
+    assert [*brief.points["follower"][5]] == ["cpu-slow"]
+    assert not brief.points["follower"][3]
+    assert settings.brief(lambda *row: True).points == settings.points

@@ -16,6 +16,8 @@ from failslow.mutants import ALL, DETERMINISM, MEASUREMENT, Mutant, load_mutants
 from failslow.submission import collect
 
 MUTANT_SEEDS = 1
+FEW_ROWS = f"{MEASUREMENT}/3/"
+"""Measured for a mutant that loses all rows: the rows of three replicas."""
 
 
 class Verdict(Enum):
@@ -103,13 +105,19 @@ def every_hidden_test_catches(
 def scope_of(mutant: Mutant, full: bool) -> Scope:
     """Only the named tests: a measurement that the mutant does not name would cost minutes."""
     named = {*mutant.caught_by, *mutant.passes}
+    rows = {FEW_ROWS if name == MEASUREMENT else name for name in named if _is_row(name)}
     return Scope(
         tests=frozenset(named),
-        measurement=any(name.split("/")[0] == MEASUREMENT for name in named),
+        measurement=bool(rows),
         determinism=DETERMINISM in named,
         gates=False,
+        rows=None if full else tuple(sorted(rows)),
         seeds=None if full else MUTANT_SEEDS,
     )
+
+
+def _is_row(name: str) -> bool:
+    return name.split("/")[0] == MEASUREMENT
 
 
 def judge(mutant: Mutant, graded: Grade) -> Judged:

@@ -1,6 +1,7 @@
 """The numbers of a lab's file of settings."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from failslow import yaml_file
@@ -67,6 +68,26 @@ class Settings:
     def total_points(self) -> int:
         rows = [row for by_replicas in self.points.values() for row in by_replicas.values()]
         return sum(sum(row.values()) for row in rows)
+
+    def brief(self, is_wanted: Callable[[str, int, str], bool]) -> "Settings":
+        """Fewer runs: one slow set, and the rows (victim, replicas, fault) that are wanted."""
+        points = {
+            victim: {
+                replicas: {
+                    fault: row for fault, row in rows.items() if is_wanted(victim, replicas, fault)
+                }
+                for replicas, rows in by_replicas.items()
+            }
+            for victim, by_replicas in self.points.items()
+        }
+        left = {
+            replicas
+            for by_replicas in points.values()
+            for replicas, rows in by_replicas.items()
+            if rows
+        }
+        sizes = tuple(each for each in self.replicas if each in left)
+        return replace(self, replicas=sizes, slow_sets=1, points=points)
 
     def describe(self, fault: str, replicas: int, victim: str = FOLLOWER) -> str:
         """'the CPU of 1 of 3 replicas at 5 %'; a victim that is no follower is added."""
