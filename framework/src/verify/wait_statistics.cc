@@ -36,8 +36,8 @@ void WaitStatistics::OnAnswer(const Runtime& runtime, PeerId peer, const Depende
 }
 
 void WaitStatistics::OnWait(const Runtime& runtime, const Task& task, const Event& event) {
-  const bool on_path = task.dependency.kind == Dependency::Kind::kClient &&
-                       !answered_.contains(task.dependency.id);
+  const bool on_path =
+      task.dependency.kind == Dependency::Kind::kClient && !answered_.contains(task.dependency.id);
   open_[task.id] = {task, event.weak_from_this(), runtime.Now(), on_path};
 }
 

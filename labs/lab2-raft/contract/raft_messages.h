@@ -94,8 +94,8 @@ struct InstallSnapshotReply {
   MSGPACK_DEFINE(term, received)
 };
 
-// A chunk of the leader's snapshot (extended Raft paper, figure 13), for a follower that needs entries
-// which the leader no longer has.
+// A chunk of the leader's snapshot (extended Raft paper, figure 13), for a follower that needs
+// entries which the leader no longer has.
 struct InstallSnapshot {
   using Reply = InstallSnapshotReply;
   static constexpr MethodId kMethod = 4;

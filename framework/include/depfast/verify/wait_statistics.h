@@ -1,8 +1,8 @@
 // WaitStatistics: the waits of coroutines, with number and duration.
 //
-// The rows are the raw data of the slowness propagation graph (document 001, section 3.3). A wait is
-// on a client's path while the request that its coroutine works for has no answer: only then can it
-// delay the client.
+// The rows are the raw data of the slowness propagation graph (document 001, section 3.3). A wait
+// is on a client's path while the request that its coroutine works for has no answer: only then can
+// it delay the client.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 
 namespace depfast {
 
-// The waits of coroutines of one name, working for one kind of request, on one kind of event and one
-// set of peers.
+// The waits of coroutines of one name, working for one kind of request, on one kind of event and
+// one set of peers.
 struct WaitRow {
   std::string coroutine;
   std::string event;  // its label
