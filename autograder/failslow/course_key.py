@@ -48,7 +48,8 @@ class CourseKey:
 
 
 DEVELOPMENT = CourseKey(b"failslow labs: development key 1")
-"""Used if there is no key file. It is public, so it is not for a course."""
+"""Used if there is no key file. It is public, so it is not for a course. Hidden tests keep their
+own seeds with it."""
 
 
 def seed(key: CourseKey, purpose: str, index: int) -> int:
