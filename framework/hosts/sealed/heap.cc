@@ -33,6 +33,14 @@ void* Allocate(std::size_t size, std::size_t alignment) {
   return user;
 }
 
+void* AllocateOrNull(std::size_t size, std::size_t alignment) noexcept {
+  try {
+    return Allocate(size, alignment);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void Free(void* pointer, std::size_t alignment) {
   if (pointer == nullptr) return;
   char* const user = static_cast<char*>(pointer);
@@ -48,16 +56,53 @@ std::int64_t HeapBytes() { return heap_bytes; }
 
 }  // namespace depfast::sealed
 
-// The standard library's other forms (arrays, nothrow, sized) call these.
-void* operator new(std::size_t size) { return depfast::sealed::Allocate(size, 1); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return depfast::sealed::Allocate(size, static_cast<std::size_t>(alignment));
+// All forms: those that are left out would come from a library with another layout of its blocks,
+// such as a sanitizer's. The standard library frees nothrow memory with the plain delete.
+using depfast::sealed::Allocate;
+using depfast::sealed::AllocateOrNull;
+using depfast::sealed::Free;
+
+void* operator new(std::size_t size) { return Allocate(size, 1); }
+void* operator new[](std::size_t size) { return Allocate(size, 1); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return AllocateOrNull(size, 1);
 }
-void operator delete(void* pointer) noexcept { depfast::sealed::Free(pointer, 1); }
-void operator delete(void* pointer, std::size_t) noexcept { depfast::sealed::Free(pointer, 1); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return AllocateOrNull(size, 1);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return Allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return Allocate(size, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return AllocateOrNull(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return AllocateOrNull(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* pointer) noexcept { Free(pointer, 1); }
+void operator delete[](void* pointer) noexcept { Free(pointer, 1); }
+void operator delete(void* pointer, std::size_t) noexcept { Free(pointer, 1); }
+void operator delete[](void* pointer, std::size_t) noexcept { Free(pointer, 1); }
+void operator delete(void* pointer, const std::nothrow_t&) noexcept { Free(pointer, 1); }
+void operator delete[](void* pointer, const std::nothrow_t&) noexcept { Free(pointer, 1); }
 void operator delete(void* pointer, std::align_val_t alignment) noexcept {
-  depfast::sealed::Free(pointer, static_cast<std::size_t>(alignment));
+  Free(pointer, static_cast<std::size_t>(alignment));
+}
+void operator delete[](void* pointer, std::align_val_t alignment) noexcept {
+  Free(pointer, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* pointer, std::size_t, std::align_val_t alignment) noexcept {
-  depfast::sealed::Free(pointer, static_cast<std::size_t>(alignment));
+  Free(pointer, static_cast<std::size_t>(alignment));
+}
+void operator delete[](void* pointer, std::size_t, std::align_val_t alignment) noexcept {
+  Free(pointer, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* pointer, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  Free(pointer, static_cast<std::size_t>(alignment));
+}
+void operator delete[](void* pointer, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  Free(pointer, static_cast<std::size_t>(alignment));
 }

@@ -12,6 +12,13 @@
 
 namespace depfast::sealed {
 
+// A sanitizer keeps freed memory resident for a while.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr std::size_t kResidentBytesMax = std::size_t{8} << 30;
+#else
+inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;
+#endif
+
 struct SealedOptions {
   std::string program;  // path of the replica's executable
   // Varies malloc's fill byte and (when odd) switches address randomisation off: a deterministic
@@ -23,7 +30,7 @@ struct SealedOptions {
   // Of all memory of the process that is resident, looked at now and then: a guard against memory
   // that StepOutput::heap_bytes does not count. Ten times the need of the reference in any test of
   // lab 2.
-  std::size_t resident_bytes_max = std::size_t{512} << 20;
+  std::size_t resident_bytes_max = kResidentBytesMax;
 };
 
 // Makes backends that start options.program. Starting fails with std::runtime_error only for
