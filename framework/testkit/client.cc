@@ -20,9 +20,9 @@ void Client::ArmTimer() {
   simulator_.At(armed_, [this, when = armed_] {
     if (armed_ == when) armed_ = kNever;
     while (!deadlines_.empty() && deadlines_.top().first <= when) {
-      const CallId call = deadlines_.top().second;
+      const auto call = waiting_.find(deadlines_.top().second);
       deadlines_.pop();
-      End(call, nullptr);
+      if (call != waiting_.end()) End(call, nullptr);
     }
     ArmTimer();
   });
@@ -36,14 +36,12 @@ void Client::OnFrame(PeerId from, const Bytes& bytes) {
   if (call == waiting_.end()) return;  // answered before, or given up
   const bool was_asked =
       call->second.replica == from && call->second.method == frame->header.method;
-  if (was_asked) End(call->first, &*frame);
+  if (was_asked) End(call, &*frame);
 }
 
-void Client::End(CallId call, const DecodedFrame* frame) {
-  const auto found = waiting_.find(call);
-  if (found == waiting_.end()) return;
-  const Finish finish = std::move(found->second.finish);
-  waiting_.erase(found);
+void Client::End(Calls::iterator call, const DecodedFrame* frame) {
+  const Finish finish = std::move(call->second.finish);
+  waiting_.erase(call);
   while (!deadlines_.empty() && !waiting_.contains(deadlines_.top().second)) deadlines_.pop();
   finish(frame);
 }

@@ -65,15 +65,17 @@ class Client {
     Finish finish = nullptr;
   };
 
+  using Calls = std::unordered_map<CallId, Waiting>;
+
   void Start(CallId call, Waiting waiting, Duration timeout);
   void ArmTimer();
   void OnFrame(PeerId from, const Bytes& bytes);
-  void End(CallId call, const DecodedFrame* frame);
+  void End(Calls::iterator call, const DecodedFrame* frame);
 
   sim::Simulator& simulator_;
   PeerId id_;
   CallId last_call_ = 0;
-  std::unordered_map<CallId, Waiting> waiting_;
+  Calls waiting_;
   // Most calls end long before their deadlines. A deadline is kept here, where an ended call's is
   // dropped, and not in the simulator's agenda.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;

@@ -57,7 +57,7 @@ class Agenda {
     const std::uint32_t slot = free_slots_.back();
     free_slots_.pop_back();
     heap_.push_back({when, ++last_sequence_, slot});
-    std::push_heap(heap_.begin(), heap_.end(), Later);
+    std::push_heap(heap_.begin(), heap_.end(), Later());
     Event& event = slots_[slot];
     event.kind = kind;
     event.node = static_cast<std::int32_t>(node);
@@ -78,7 +78,7 @@ class Agenda {
       now_ = std::max(now_, limit);
       return event;
     }
-    std::pop_heap(heap_.begin(), heap_.end(), Later);
+    std::pop_heap(heap_.begin(), heap_.end(), Later());
     const Entry entry = heap_.back();
     heap_.pop_back();
     event.emplace(std::move(slots_[entry.slot]));
@@ -96,9 +96,12 @@ class Agenda {
     std::uint32_t slot;
   };
 
-  static bool Later(const Entry& a, const Entry& b) {
-    return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
-  }
+  // A type, not a function: the heap's algorithms then inline it.
+  struct Later {
+    bool operator()(const Entry& a, const Entry& b) const {
+      return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
+    }
+  };
 
   Time now_{0};
   std::uint64_t events_ = 0;
