@@ -102,7 +102,7 @@ void Swarm(int replicas, std::uint64_t seed) {
   ASSERT_TRUE(world.IsLinearizable());
 }
 
-GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 4,
+GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 3,
             "Under random faults the clients' history of three replicas is linearizable.") {
   for (std::uint64_t seed = 1; seed <= 20 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
@@ -110,7 +110,7 @@ GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 4,
   }
 }
 
-GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "kv", 4,
+GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "kv", 3,
             "Under random faults the clients' history of five replicas is linearizable.") {
   for (std::uint64_t seed = 1; seed <= 10 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));

@@ -4,10 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "depfast/peer.h"
+#include "depfast/time.h"
 
 namespace depfast {
 
@@ -36,6 +38,25 @@ class LogChecker {
   // with "but"; empty if it may.
   virtual std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                                       std::uint64_t command_hash) const = 0;
+
+  // Whether `replica` may answer a read, now, that it received at `since`. Returns why not, as the
+  // end of a sentence with "but"; empty if it may, or if the log has no rule that its checker
+  // knows.
+  virtual std::string WhyMayNotRead(PeerId replica, Time since) const {
+    (void)replica, (void)since;
+    return "";
+  }
+
+  // Whether the log is one sequence of entries, numbered from 1: all replicas apply the same entry
+  // at an index.
+  virtual bool NumbersEntries() const { return false; }
+
+  // The CommandHash of the entry at `index`, which is that of "" for a no-op. Nothing if no replica
+  // has applied it. Requires: NumbersEntries().
+  virtual std::optional<std::uint64_t> AppliedAt(std::uint64_t index) const {
+    (void)index;
+    return std::nullopt;
+  }
 
   // Whether some replica has applied a command with this CommandHash.
   virtual bool HasApplied(std::uint64_t command_hash) const = 0;

@@ -49,6 +49,7 @@ RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history, M
       machine_(machine),
       disk_required_(persistence == Persistence::kRequired),
       replicas_(static_cast<std::size_t>(simulator.replicas())) {
+  if (machine == Machine::kOther) contacts_.emplace(simulator);
   simulator.AddObserver(this);
 }
 
@@ -259,6 +260,27 @@ std::string RaftChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
   if (applied.command_hash != command_hash) return "it has applied another command " + at;
   const std::string why = WhyNoMajorityHolds(index, applied.term);
   return why.empty() ? "" : "the command " + at + " " + why;
+}
+
+// Ongaro's thesis, section 6.4: an entry of the leader's own term is committed, and a majority has
+// answered messages that the leader sent after the read came.
+std::string RaftChecker::WhyMayNotRead(PeerId replica, Time since) const {
+  if (!contacts_) return "";
+  const std::uint64_t term = contacts_->term(replica);
+  if (term == 0) return "it has led no term since it started";
+  const std::uint64_t last = std::min(AppliedUpTo(replica), applied_.size() - 1);
+  if (applied_[last].term < term) {
+    return "it has applied no entry of its term " + std::to_string(term);
+  }
+  const std::size_t with_itself = 1 + contacts_->AnsweredSince(replica, since);
+  if (with_itself > replicas_.size() / 2) return "";
+  return "only " + std::to_string(with_itself - 1) + " of " + std::to_string(replicas_.size() - 1) +
+         " other replicas have answered a message of its term that it sent after the read came";
+}
+
+std::optional<std::uint64_t> RaftChecker::AppliedAt(std::uint64_t index) const {
+  if (index == 0 || index >= applied_.size()) return std::nullopt;
+  return applied_[index].command_hash;
 }
 
 // ---- frames ----

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "leader_contacts.h"
 #include "log_checker.h"
 #include "raft_messages.h"
 #include "raft_observations.h"
@@ -91,6 +92,9 @@ class RaftChecker : public sim::Observer, public LogChecker {
   PeerId Leader() const;
   std::uint64_t MaxCommitIndex() const;
 
+  std::string WhyMayNotRead(PeerId replica, Time since) const override;
+  bool NumbersEntries() const override { return true; }
+  std::optional<std::uint64_t> AppliedAt(std::uint64_t index) const override;
   bool HasApplied(std::uint64_t command_hash) const override {
     return TimesApplied(command_hash) > 0;
   }
@@ -182,6 +186,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void CheckSnapshot(const std::string& holder, std::uint64_t index, std::uint64_t term);
 
   sim::Simulator& simulator_;
+  std::optional<LeaderContacts> contacts_;  // a tally takes no reads
   testkit::History* history_;
   const Machine machine_;
   const bool disk_required_;

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "audited_store.h"
 #include "depfast/host/service.h"
 #include "first_answer.h"
+#include "kv_audit.h"
 #include "kv_commands.h"
 #include "kv_errors.h"
 #include "kv_messages.h"
@@ -64,12 +66,19 @@ class Relay {
 class KvDriver final : public Service {
  public:
   explicit KvDriver(Runtime& runtime)
-      : runtime_(runtime), log_(MakeReplicatedLog(runtime, store_)), service_(*log_, store_) {}
+      : runtime_(runtime),
+        audited_(store_),
+        log_(MakeReplicatedLog(runtime, audited_)),
+        service_(*log_, store_) {}
 
   void Start() override {
     runtime_.rpc().HandleInline<KvRequest>(
         [this](const KvRequest& request, const Responder<Reply>& responder) {
           Serve(request, responder);
+        });
+    runtime_.rpc().HandleInline<KvAudit>(
+        [this](const KvAudit&, const Responder<KvAuditReply>& responder) {
+          responder.Send(audited_.Audit());
         });
     log_->Start();
   }
@@ -124,6 +133,7 @@ class KvDriver final : public Service {
 
   Runtime& runtime_;
   KvStore store_;
+  AuditedStore audited_;
   const std::unique_ptr<ReplicatedLog> log_;
   KvService service_;
   SeenLately forwarded_;

@@ -25,8 +25,61 @@ void AddToResults(const std::string& name, std::size_t more) {
 }  // namespace
 
 KvWorld::KvWorld(const testkit::ClusterOptions& options)
-    : LogWorld(options, MakeLogChecker), client(cluster.simulator()) {
+    : LogWorld(options, MakeLogChecker),
+      client(cluster.simulator()),
+      checker_(cluster.simulator(), log(), cluster.history()),
+      auditor_(cluster.simulator()) {
   cluster.Start();
+}
+
+KvWorld::~KvWorld() {
+  if (!checker_.FirstViolation().empty()) ADD_FAILURE() << checker_.FirstViolation();
+  if (!audit_problem_.empty()) ADD_FAILURE() << audit_problem_;
+}
+
+PeerId KvWorld::WaitForProposer(Duration at_most) {
+  const PeerId proposer = LogWorld::WaitForProposer(at_most);
+  if (proposer != kNobody) Audit();
+  return proposer;
+}
+
+void KvWorld::Audit() {
+  constexpr Duration kAtMost = 2s;
+  int left = 0;
+  for (PeerId id = 0; id < cluster.replicas(); ++id) {
+    if (!cluster.simulator().IsUp(id)) continue;
+    ++left;
+    auditor_.Call(id, KvAudit{}, kAtMost,
+                  [this, id, &left, applied = log().AppliedUpTo(id)](const auto& reply) {
+                    --left;
+                    OnAudit(id, applied, reply);
+                  });
+  }
+  cluster.RunUntil([&] { return left == 0; }, 2 * kAtMost);
+}
+
+void KvWorld::OnAudit(PeerId replica, std::uint64_t applied,
+                      const std::optional<KvAuditReply>& reply) {
+  if (!reply || !audit_problem_.empty()) return;
+  const std::string who = "replica " + std::to_string(replica);
+  if (!reply->problem.empty()) audit_problem_ = who + ": " + reply->problem;
+  // A replica that has applied more meanwhile answered after an unknown entry.
+  if (!log().NumbersEntries() || applied != log().AppliedUpTo(replica)) return;
+  const auto [first, is_new] = states_.emplace(applied, reply->state);
+  if (!is_new && first->second != reply->state && audit_problem_.empty()) {
+    audit_problem_ = who + " has another snapshot after index " + std::to_string(applied) +
+                     " than an earlier audit found there";
+  }
+}
+
+testing::AssertionResult KvWorld::AllInvariantsHold() {
+  WaitForAllApplied(1s);
+  Audit();
+  if (const auto held = LogWorld::AllInvariantsHold(); !held) return held;
+  if (checker_.FirstViolation().empty() && audit_problem_.empty()) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << "the end of this report says why";  // the destructor does
 }
 
 Reply KvWorld::Await(const std::function<void(KvClient::Done)>& start) {
@@ -47,9 +100,12 @@ Reply KvWorld::DoAt(PeerId replica, const Command& command) {
 }
 
 Reply KvWorld::DoInSession(std::int64_t session, std::uint64_t sequence, const std::string& line) {
-  const Command command =
-      Words("SESSION " + std::to_string(session) + " " + std::to_string(sequence) + " " + line);
-  return Await([&](KvClient::Done done) { client.ExecuteInSession(command, std::move(done)); });
+  return DoInSession({"SESSION", std::to_string(session), std::to_string(sequence)}, Words(line));
+}
+
+Reply KvWorld::DoInSession(Command prefix, const Command& command) {
+  prefix.insert(prefix.end(), command.begin(), command.end());
+  return Await([&](KvClient::Done done) { client.ExecuteInSession(prefix, std::move(done)); });
 }
 
 std::int64_t KvWorld::OpenSession(std::uint64_t entries) {
@@ -70,7 +126,7 @@ void KvWorld::Start(KvClient& from, int who, const Command& command,
   });
 }
 
-testing::AssertionResult KvWorld::IsLinearizable() const {
+testing::AssertionResult KvWorld::IsLinearizable() {
   if (const auto held = AllInvariantsHold(); !held) return held;
   KvHistory history;
   for (const KvOperation& operation : operations_) {

@@ -6,13 +6,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
-#include <vector>
 
+#include "kv_audit.h"
+#include "kv_checker.h"
 #include "kv_client.h"
 #include "linearizability/linearizability.h"
 #include "linearizability/replies.h"
 #include "log_world.h"
+#include "testkit/client.h"
 
 namespace depfast::kv {
 
@@ -20,6 +24,8 @@ class KvWorld : public LogWorld {
  public:
   // Starts the replicas.
   explicit KvWorld(const testkit::ClusterOptions& options);
+  // Adds a violation to the report of a test.
+  ~KvWorld();
 
   // Executes one command and runs until its reply is there. An error named "TEST" if there is none:
   // the outcome is unknown.
@@ -29,6 +35,22 @@ class KvWorld : public LogWorld {
   Reply DoAt(PeerId replica, const Command& command);
   // The same in a session: sent again until there is a reply.
   Reply DoInSession(std::int64_t session, std::uint64_t sequence, const std::string& line);
+
+  // As LogWorld's. Then audits every replica that is up (kv_audit.h).
+  PeerId WaitForProposer(Duration at_most = 3s);
+
+  // As LogWorld's, after an audit. The rules of the store have held (KvChecker), snapshots hold the
+  // state, and replicas that have applied the same entries have the same state. The end of every
+  // test.
+  testing::AssertionResult AllInvariantsHold();
+
+  // Audits every replica that is up, and compares the states of equal indexes.
+  void Audit();
+
+  const KvChecker& checker() const { return checker_; }
+
+  // `prefix`: SESSION id seq.
+  Reply DoInSession(Command prefix, const Command& command);
 
   // SESSION NEW [entries]. Its id, or -1.
   std::int64_t OpenSession(std::uint64_t entries = 0);
@@ -41,7 +63,7 @@ class KvWorld : public LogWorld {
 
   // As AllInvariantsHold, and the history of Start is linearizable. The number of operations that
   // were checked is added to the test's property "operations".
-  testing::AssertionResult IsLinearizable() const;
+  testing::AssertionResult IsLinearizable();
 
   KvClient client;
 
@@ -49,6 +71,13 @@ class KvWorld : public LogWorld {
   // Runs until `outcome` is there.
   Reply Await(const std::function<void(KvClient::Done)>& start);
 
+  // `applied`: the replica's last entry when it was asked.
+  void OnAudit(PeerId replica, std::uint64_t applied, const std::optional<KvAuditReply>& reply);
+
+  KvChecker checker_;
+  testkit::Client auditor_;
+  std::map<std::uint64_t, std::uint64_t> states_;  // by index: the hash that an audit has found
+  std::string audit_problem_;                      // the first; empty if there is none
   KvHistory operations_;
 };
 

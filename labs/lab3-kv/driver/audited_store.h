@@ -1,0 +1,91 @@
+// AuditedStore: the store as the log sees it, and its twin, which has its state from snapshots: see
+// kv_audit.h. Without audits there is no twin, and an Apply costs nothing more.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "kv_audit.h"
+#include "kv_store.h"
+#include "state_machine.h"
+#include "tally.h"
+
+namespace depfast::kv {
+
+class AuditedStore final : public StateMachine {
+ public:
+  // The store must outlive this.
+  explicit AuditedStore(KvStore& store) : store_(store) {}
+
+  std::string Apply(std::uint64_t index, std::string_view command) override {
+    std::string reply = store_.Apply(index, command);
+    if (twin_ != nullptr) {
+      Expect(twin_->Apply(index, command) == reply,
+             "a store restored from a snapshot gives another reply to the entry at index " +
+                 std::to_string(index));
+    }
+    return reply;
+  }
+
+  std::string Snapshot() const override { return store_.Snapshot(); }
+
+  void Restore(std::string_view snapshot) override {
+    store_.Restore(snapshot);
+    if (twin_ != nullptr) twin_->Restore(snapshot);
+  }
+
+  KvAuditReply Audit() {
+    const std::string state = store_.Snapshot();
+    if (twin_ == nullptr) {
+      twin_ = std::make_unique<KvStore>();
+    } else {
+      Expect(twin_->Snapshot() == state,
+             "a store restored from a snapshot has another state after the same entries");
+      RestoreTwin(latest_);
+    }
+    RestoreTwin(state);
+    RefuseDamage(state);
+    latest_ = state;
+    return {CommandHash(state), problem_};
+  }
+
+ private:
+  void Expect(bool holds, const std::string& otherwise) {
+    if (!holds && problem_.empty()) problem_ = otherwise;
+  }
+
+  // The twin holds another state before.
+  void RestoreTwin(const std::string& snapshot) {
+    try {
+      twin_->Restore(snapshot);
+      Expect(twin_->Snapshot() == snapshot,
+             "a snapshot restored over another state does not give the same snapshot again");
+    } catch (const std::exception& error) {
+      Expect(false, std::string("Restore refuses a snapshot: ") + error.what());
+    }
+  }
+
+  // Requires: `state` is the twin's.
+  void RefuseDamage(const std::string& state) {
+    const std::string damaged(64, '\xc1');  // a byte that MessagePack does not use
+    try {
+      twin_->Restore(damaged);
+      Expect(false, "Restore accepts bytes that are no snapshot");
+    } catch (const std::runtime_error&) {
+      Expect(twin_->Snapshot() == state, "Restore refuses bytes, and has changed the state");
+    } catch (const std::exception& error) {
+      Expect(false, std::string("Restore throws no std::runtime_error: ") + error.what());
+    }
+  }
+
+  KvStore& store_;
+  std::unique_ptr<KvStore> twin_;  // null until the first audit
+  std::string latest_;             // the snapshot of the latest audit
+  std::string problem_;
+};
+
+}  // namespace depfast::kv

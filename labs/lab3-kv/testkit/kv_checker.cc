@@ -1,0 +1,217 @@
+#include "kv_checker.h"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include "kv_commands.h"
+#include "kv_errors.h"
+#include "linearizability/replies.h"
+#include "tally.h"
+
+namespace depfast::kv {
+namespace {
+
+constexpr const char* kRule = "the rules of the store";
+
+// The frame of a KvRequest, or of the reply to one. Nothing for any other frame.
+std::optional<DecodedFrame> KvFrame(const Bytes& bytes, FrameKind kind) {
+  std::string error;
+  auto frame = DecodeFrame(*bytes, error);
+  const bool is_one = frame && frame->header.kind == kind;
+  return is_one && frame->header.method == KvRequest::kMethod ? frame : std::nullopt;
+}
+
+template <typename Body>
+std::optional<Body> BodyOf(const DecodedFrame& frame) {
+  std::string error;
+  return DecodeBody<Body>(frame.body, error);
+}
+
+// Requires: FindError finds no error.
+bool OnlyReads(const Command& command) { return FindCommand(command[0])->reads; }
+
+// The first word of an error is part of the contract, the others are not.
+bool IsPermitted(const Reply& reply, const Reply& permitted) {
+  if (reply.kind != Reply::Kind::kError) return reply == permitted;
+  const std::string_view text = reply.text;
+  return HasCode(permitted, text.substr(0, text.find(' ')));
+}
+
+bool IsOneOf(const Reply& reply, const std::vector<Reply>& permitted) {
+  return std::any_of(permitted.begin(), permitted.end(),
+                     [&](const Reply& each) { return IsPermitted(reply, each); });
+}
+
+std::string Short(std::string text) {
+  constexpr std::size_t kShown = 80;
+  if (text.size() <= kShown) return text;
+  text.resize(kShown);
+  text += "...";
+  return text;
+}
+
+std::string ToText(const Command& command) {
+  std::string text;
+  for (const std::string& word : command) {
+    text += (text.empty() ? "" : " ") + word;
+    if (text.size() > 1'000) break;
+  }
+  return Short(text);
+}
+
+}  // namespace
+
+KvChecker::KvChecker(sim::Simulator& simulator, const LogChecker& log, testkit::History& history)
+    : log_(log), history_(history), replicas_(static_cast<std::size_t>(simulator.replicas())) {
+  if (log.NumbersEntries()) simulator.AddObserver(this);
+}
+
+void KvChecker::OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) {
+  OnRequests(replica, input, output);
+  OnEntries(input.now);
+}
+
+void KvChecker::OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) {
+  for (const sim::Output& one : outputs) {
+    if (const auto* sent = std::get_if<sim::SendFrame>(&one)) OnAnswer(replica, now, *sent);
+  }
+}
+
+void KvChecker::OnRestart(PeerId replica, Time) {
+  replicas_[static_cast<std::size_t>(replica)] = {};
+}
+
+// ---- requests ----
+
+// A replica passes a client's command on in the step in which the command comes.
+void KvChecker::OnRequests(PeerId replica, const sim::StepInput& input,
+                           const sim::StepOutput& output) {
+  Replica& here = replicas_[static_cast<std::size_t>(replica)];
+  std::vector<std::pair<std::pair<PeerId, CallId>, KvRequest>> came;
+  for (const sim::FrameArrival& arrival : input.frames) {
+    const auto frame = KvFrame(arrival.bytes, FrameKind::kRequest);
+    const auto request = frame ? BodyOf<KvRequest>(*frame) : std::nullopt;
+    if (request) came.push_back({{arrival.from, frame->header.call}, *request});
+  }
+  if (came.empty()) return;
+  std::multiset<Command> passed_on;
+  for (const sim::Output& one : output.outputs) {
+    const auto* sent = std::get_if<sim::SendFrame>(&one);
+    const auto frame = sent != nullptr ? KvFrame(sent->bytes, FrameKind::kRequest) : std::nullopt;
+    const auto request = frame ? BodyOf<KvRequest>(*frame) : std::nullopt;
+    if (request) passed_on.insert(request->command);
+  }
+  for (const auto& [from, request] : came) {
+    const bool is_forward = request.forward_id != 0;
+    if (is_forward && !here.forwards.insert(request.forward_id).second) continue;
+    const auto passed = is_forward ? passed_on.end() : passed_on.find(request.command);
+    if (passed == passed_on.end()) {
+      Ask(here, from, request.command, input.now);
+    } else {
+      passed_on.erase(passed);
+    }
+  }
+}
+
+void KvChecker::Ask(Replica& replica, std::pair<PeerId, CallId> from, const Command& command,
+                    Time now) {
+  const auto wrong = FindError(command);
+  Asked asked{command, CommandHash(EncodeCommand(command)), !wrong && OnlyReads(command), now, {}};
+  if (wrong) {
+    asked.permitted.push_back(*wrong);
+  } else if (asked.reads) {
+    asked.permitted.push_back(model_.Read(command));
+  } else {
+    // A service may find this error, too, without the log.
+    if (HasMalformedNumber(command)) asked.permitted.push_back(NotAnInteger());
+    Promise& promise = promises_[asked.hash];
+    promise.command = command;
+    ++promise.asked;
+  }
+  replica.asked.emplace(from, std::move(asked));  // of two copies, the first
+}
+
+// ---- entries ----
+
+void KvChecker::OnEntries(Time now) {
+  while (const auto hash = log_.AppliedAt(last_index_ + 1)) OnEntry(++last_index_, *hash, now);
+}
+
+void KvChecker::OnEntry(std::uint64_t index, std::uint64_t hash, Time now) {
+  static const std::uint64_t kNoOp = CommandHash("");
+  if (hash == kNoOp) return;
+  const auto promise = promises_.find(hash);
+  if (promise == promises_.end()) {
+    Violate(now, "the entry at index " + std::to_string(index) +
+                     " is no command that a client has sent, as EncodeCommand encodes it, and "
+                     "that may go into the log");
+    return;
+  }
+  Promise& known = promise->second;
+  if (++known.applied + known.refused > known.asked) {
+    Violate(now, "\"" + ToText(known.command) + "\" is executed " + std::to_string(known.applied) +
+                     " times, but " + std::to_string(known.asked) + " requests asked for it, and " +
+                     std::to_string(known.refused) + " of them were answered TRYAGAIN");
+  }
+  const Reply reply = model_.Apply(index, known.command);
+  for (Replica& replica : replicas_) {
+    for (auto& [from, asked] : replica.asked) {
+      if (asked.hash == hash) asked.permitted.push_back(reply);
+      if (!asked.reads) continue;
+      const Reply read = model_.Read(asked.command);
+      if (read != asked.permitted.back()) asked.permitted.push_back(read);
+    }
+  }
+}
+
+// ---- answers ----
+
+void KvChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
+  Replica& here = replicas_[static_cast<std::size_t>(replica)];
+  const auto frame = KvFrame(sent.bytes, FrameKind::kReply);
+  const auto found = frame ? here.asked.find({sent.to, frame->header.call}) : here.asked.end();
+  if (found == here.asked.end()) return;
+  const auto reply = BodyOf<Reply>(*frame);
+  const Asked asked = std::move(found->second);
+  here.asked.erase(found);
+  const std::string why = reply ? WhyNot(replica, asked, *reply) : "that is not a reply";
+  if (!why.empty()) {
+    Violate(now, "replica " + std::to_string(replica) + " answers " +
+                     Short(reply ? kv::ToText(*reply) : "") + " to \"" + ToText(asked.command) +
+                     "\", but " + why);
+  }
+  if (reply && HasCode(*reply, "TRYAGAIN")) CountRefusal(asked.hash, now);
+}
+
+std::string KvChecker::WhyNot(PeerId replica, const Asked& asked, const Reply& reply) {
+  const bool refused = HasCode(reply, "TRYAGAIN");
+  const bool reads = asked.reads;
+  if (reads) ++(refused ? reads_refused_ : reads_answered_);
+  if (refused) return "";
+  if (HasCode(reply, "UNKNOWN")) return reads ? "a read is known to have changed nothing" : "";
+  if (asked.permitted.empty()) return "no replica has executed the command since it came";
+  if (!IsOneOf(reply, asked.permitted)) {
+    return "the reply " + std::string(reads ? "at any moment since it came" : "of its entry") +
+           " is " + Short(kv::ToText(asked.permitted.back()));
+  }
+  return reads ? log_.WhyMayNotRead(replica, asked.since) : "";
+}
+
+void KvChecker::CountRefusal(std::uint64_t hash, Time now) {
+  const auto promise = promises_.find(hash);
+  if (promise == promises_.end()) return;
+  Promise& known = promise->second;
+  ++known.refused;
+  if (known.applied + known.refused > known.asked) {
+    Violate(now, "\"" + ToText(known.command) + "\" is answered TRYAGAIN, and was executed");
+  }
+}
+
+void KvChecker::Violate(Time now, const std::string& what) {
+  if (!first_violation_.empty()) return;
+  first_violation_ = std::string(kRule) + " violated at " + testkit::FormatTime(now) + ": " + what;
+  history_.AddViolation(now, kRule, what);
+}
+
+}  // namespace depfast::kv

@@ -1,0 +1,100 @@
+// KvChecker: checks every command of every test against the rules of the store.
+//
+// It runs a model over the entries that the replicas apply, so it knows the reply to each entry and
+// the answer to a read after each entry. It then compares the replies that leave a replica:
+//
+//   a command in the log   its reply is that of its entry, applied after the command came
+//   a read                 its reply is that of a state at or after the arrival of the read, and
+//                          the log's checker permits the read (LogChecker::WhyMayNotRead)
+//   a command in error     its reply is an error, and no entry holds the command
+//   TRYAGAIN               the command is not executed, neither before nor later
+//
+// A log that does not number its entries is not checked.
+//
+// Commands and replies are facts, read from frames. The order of entries is that of the log, which
+// has a checker of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kv_messages.h"
+#include "linearizability/store_model.h"
+#include "log_checker.h"
+#include "sim/simulator.h"
+#include "testkit/history.h"
+
+namespace depfast::kv {
+
+class KvChecker : private sim::Observer {
+ public:
+  // Watches `simulator` from now on, and writes the first violation into `history`. Requires: `log`
+  // has watched the simulator for longer, so that it knows a step before this does; called before
+  // Simulator::Start. All outlive the checker.
+  KvChecker(sim::Simulator& simulator, const LogChecker& log, testkit::History& history);
+  KvChecker(const KvChecker&) = delete;
+  KvChecker& operator=(const KvChecker&) = delete;
+
+  // The first violated rule, as a sentence; empty if there is none.
+  const std::string& FirstViolation() const { return first_violation_; }
+
+  // The situations that the checked commands met. A test asserts that its situations occurred.
+  const SessionsMet& sessions_met() const { return model_.met(); }
+  std::size_t reads_answered() const { return reads_answered_; }
+  std::size_t reads_refused() const { return reads_refused_; }
+
+ private:
+  // A command that a replica must execute itself: it does not pass it on.
+  struct Asked {
+    Command command;
+    std::uint64_t hash = 0;        // of the command as an entry of the log
+    bool reads = false;            // it can be executed, and only reads
+    Time since{0};                 // the step in which it came
+    std::vector<Reply> permitted;  // so far
+  };
+  // By sender and call.
+  using Requests = std::map<std::pair<PeerId, CallId>, Asked>;
+  struct Replica {
+    Requests asked;
+    std::set<std::uint64_t> forwards;  // ids that have come: of copies, one is executed
+  };
+  // How often a command may be in the log, and how often it is.
+  struct Promise {
+    Command command;
+    std::size_t asked = 0;
+    std::size_t refused = 0;
+    std::size_t applied = 0;
+  };
+
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
+  void OnRestart(PeerId replica, Time now) override;
+
+  void OnRequests(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output);
+  void Ask(Replica& replica, std::pair<PeerId, CallId> from, const Command& command, Time now);
+  void OnEntries(Time now);
+  void OnEntry(std::uint64_t index, std::uint64_t hash, Time now);
+  void OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent);
+  // Why a replica may not answer so, as the end of a sentence with "but"; empty if it may.
+  std::string WhyNot(PeerId replica, const Asked& asked, const Reply& reply);
+  void CountRefusal(std::uint64_t hash, Time now);
+  void Violate(Time now, const std::string& what);
+
+  const LogChecker& log_;
+  testkit::History& history_;
+  std::vector<Replica> replicas_;
+  std::map<std::uint64_t, Promise> promises_;  // by hash
+  StoreModel model_;
+  std::uint64_t last_index_ = 0;  // the model's state is that after this entry
+  std::size_t reads_answered_ = 0;
+  std::size_t reads_refused_ = 0;
+  std::string first_violation_;
+};
+
+}  // namespace depfast::kv
