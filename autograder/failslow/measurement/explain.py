@@ -18,7 +18,7 @@ def report(settings: Settings, row: Row, explained: Explained | None) -> str:
     lines = [sentence(settings, row, explained), *_other_losses(row), _kept(settings, row)]
     if row.unslowed:
         lines += [
-            _scaled(row.unslowed, explained, row.replicas),
+            _scaled(row.unslowed, explained, row.graded.replicas),
             f"Figures: {_raw(row, row.unslowed)}.",
         ]
     return "\n".join(line for line in lines if line)
@@ -26,7 +26,7 @@ def report(settings: Settings, row: Row, explained: Explained | None) -> str:
 
 def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     """The main reason for which a row lost points."""
-    fault = settings.describe(row.fault, row.replicas, row.victim)
+    fault = settings.describe(row.graded)
     if row.error is not None:
         return f"With {fault}: {row.error}"
     if row.is_void:
@@ -43,12 +43,12 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     if criterion.share not in (scoring.SPEED, scoring.TAIL):
         return " ".join([f"{text}.", *_background(criterion, explained)])
     dropped = cause.dropped(explained.slow)
-    wait = cause.costly_wait(explained, row.replicas)
+    wait = cause.costly_wait(explained, row.graded.replicas)
     if wait is None:
-        seen = dropped or cause.delays(explained, row.replicas)
+        seen = dropped or cause.delays(explained, row.graded.replicas)
         return " ".join([f"{text}.", *seen])
     accused = ": your leader waits for the slow replica" if wait.peers else ""
-    described = f"The wait that cost the points: {cause.describe(wait, row.replicas)}"
+    described = f"The wait that cost the points: {cause.describe(wait, row.graded.replicas)}"
     return " ".join([f"{text}{accused}.", *dropped, described])
 
 
