@@ -31,7 +31,8 @@ class Outcome:
     """A verdict. `failures` is empty exactly when the test passed.
 
     `skipped_because`: one line; empty if the test ran. `operations`: the number of operations in
-    the histories that were checked.
+    the histories that were checked. `violated`: the safety invariant that a checker saw violated,
+    or "".
     """
 
     failures: tuple[str, ...]
@@ -41,6 +42,7 @@ class Outcome:
     trace: tuple[str, ...] = ()
     skipped_because: str = ""
     operations: int = 0
+    violated: str = ""
 
     @property
     def passed(self) -> bool:
@@ -173,4 +175,5 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         str(case.get("trace_hash", "")),
         str(case.get("seed", "")),
         operations=int(case.get("operations", 0)),
+        violated=str(case.get("violated", "")).partition(" violated")[0],
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from failslow.check import command, grades, junit, matrix, mutants, mutants_report, seeds
+from failslow.check.kept import Kept, kept_of
 from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context, Counts, Step
 from failslow.errors import CannotDo
@@ -14,7 +15,7 @@ from failslow.grading import Grade, LabGrade, TestRow
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from failslow.mutants import Mutant
+from failslow.mutants import Keeps, Mutant
 from fakes import SUITES, graded, write_patch, write_test_binary
 from running import Expect
 
@@ -143,6 +144,43 @@ def test_a_mutant_must_trip_the_invariant_it_names(kit: Kit) -> None:
     ]
 
 
+def test_a_mutant_must_be_explained_by_a_test_that_catches_it(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab1")
+    bad = replace(row("A.Bad", False), detail="fell by 9 %. It slept while clients waited.")
+    other = replace(row("A.Other", False), detail="a full pipe")
+    graded = Grade((LabGrade(lab, (bad, other)),))
+    says = replace(mutant(["A.Bad"], []), says=("fell by", "slept while"))
+    assert mutants.judge(says, graded).verdict is Verdict.CAUGHT
+    says = replace(says, says=("fell by", "a full pipe"))
+    judged = mutants.judge(says, graded)
+    assert judged.verdict is Verdict.SURVIVED
+    assert judged.counts.problems == ["mutant lab1/m: no failure says 'a full pipe'"]
+
+
+def test_a_mutant_keeps_no_more_than_it_says(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab1")
+    bad = replace(row("A.Bad", False), part="quorum", score=0.0, max_score=60.0)
+    graded = Grade((LabGrade(lab, (bad,)),))
+    keeps = replace(mutant(["A.Bad"], []), keeps=(Keeps(40, "lab1"),))
+    assert mutants.judge(keeps, graded).verdict is Verdict.CAUGHT
+    keeps = replace(keeps, keeps=(Keeps(39, "lab1"), Keeps(99, "slow-follower")))
+    judged = mutants.judge(keeps, graded)
+    assert judged.verdict is Verdict.SURVIVED
+    assert judged.counts.problems == [
+        "mutant lab1/m may keep 39 % of lab1, and keeps 40 of 100",
+        "mutant lab1/m may keep 99 % of slow-follower, and keeps points that were not graded",
+    ]
+
+
+def test_a_void_part_is_lost_with_the_tests_that_were_not_graded(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab2")
+    bad = replace(row("A.Bad", False), part="raft", score=0.0, max_score=1.0)
+    (kept,) = kept_of(Grade((LabGrade(lab, (bad,), void=frozenset({"slow-follower"})),)))
+    assert kept == Kept("lab2", 9.0, 110.0)
+    (kept,) = kept_of(Grade((LabGrade(lab, (bad,), void=frozenset({"raft"})),)))
+    assert kept == Kept("lab2", 100.0, 110.0)
+
+
 def test_a_mutant_is_graded_by_what_it_names_only() -> None:
     scope = mutants.scope_of(mutant(["A.Bad"], ["A.Good"]), full=False)
     assert scope.tests == {"A.Bad", "A.Good"}
@@ -245,6 +283,7 @@ def test_mutants_as_json(kit: Kit, expect: Expect) -> None:
                 "description": "Does [wrong] late.",
                 "caught_by": ["Quorum.Late"],
                 "failed": ["Quorum.Late"],
+                "kept": {"lab1": {"points": 90.0, "of": 100}},
                 "verdict": "caught",
                 "problems": [],
             }

@@ -108,7 +108,7 @@ def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "score", "says"),
     [
-        ("LIES", 0, "an answer was not true: answer 7 was on one disk"),
+        ("LIES", 0, "voids all rows: answer 7 was on one disk"),
         (
             "KEEPS_UP",
             0,
@@ -210,6 +210,30 @@ def test_tests_that_need_a_failed_test_are_skipped_and_say_so(grader: Grader, ki
     (skipped,) = slow(content)
     assert (skipped["score"], skipped["max_score"]) == (0, 100)
     assert skipped["output"] == "Skipped because Raft.Elects fails: Property of Elects."
+
+
+def test_a_violated_invariant_voids_its_part_and_the_measurement(grader: Grader) -> None:
+    content = grader.grade(1, "", "VIOLATES:Raft.Elects")
+    assert content["score"] == 100
+    (skipped,) = slow(content)
+    assert (skipped["score"], skipped["max_score"]) == (0, 100)
+    assert skipped["output"] == (
+        "Scored 0: safety ('log matching') is violated, see the test 'Raft.Elects'"
+    )
+    (root,) = [test for test in content["tests"] if test["extra_data"]["id"] == "Raft.Elects"]
+    assert "violates safety ('log matching'), which costs all points of this part" in root["output"]
+
+
+def test_a_void_test_scores_zero_and_names_the_cause(grader: Grader) -> None:
+    content = grader.grade(1, "VIOLATES:Secret.Nesting")
+    assert content["score"] == 0
+    by_id = {test["extra_data"]["id"]: test for test in content["tests"]}
+    void = by_id["Quorum.Late"]
+    assert (void["score"], void["status"]) == (0, "failed")
+    assert void["output"] == (
+        "Scored 0: safety ('log matching') is violated, see the test 'Property of Nesting.'"
+    )
+    assert by_id["Secret.Nesting"]["output"].startswith("Does not hold: Property of Nesting.")
 
 
 def test_the_development_key_is_marked_in_every_report(grader: Grader) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from failslow import results
 from failslow.check.step import Context, Counts
 from failslow.errors import CannotDo
-from failslow.grading import Grade, Scope, TestRow, grade
+from failslow.grading import Grade, Scope, grade
 from failslow.labs import Labs, load_labs
 from failslow.mutants import MEASUREMENT, Alternative, load_alternatives, materialised
 from failslow.submission import collect
@@ -26,7 +26,7 @@ def reference(context: Context) -> Counts:
     first = _grade(context, labs, context.kit.reference, Scope(seeds=seeds))
     counts = Counts()
     for row in first.rows:
-        counts.expect(_full(row), f"the reference loses '{row.title}': {row.output}\n{row.detail}")
+        counts.expect(row.earned, f"the reference loses '{row.title}': {row.output}\n{row.detail}")
     results.document(first, 0.0)
     fewer = FULL_SEEDS if context.full else SECOND_SEEDS
     second = _grade(context, labs, context.kit.reference, Scope(seeds=fewer))
@@ -86,12 +86,8 @@ def judge_alternative(alternative: Alternative, graded: Grade) -> Counts:
     counts = Counts()
     for row in graded.rows:
         lost = f"alternative {alternative.name} loses '{row.title}': {row.output}\n{row.detail}"
-        counts.expect(_full(row), lost)
+        counts.expect(row.earned, lost)
     return counts
-
-
-def _full(row: TestRow) -> bool:
-    return row.passed and row.score == row.max_score
 
 
 def _hashes(graded: Grade) -> dict[str, str]:

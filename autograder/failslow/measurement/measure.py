@@ -97,10 +97,9 @@ class _Meter:
     def explain(self, row: Row) -> Explained | None:
         """The worst run of a lost row and its counterpart without the fault, once more and with
         their waits; None if there is no such run."""
-        criterion = row.worst_criterion()
-        if criterion is None:
+        slow = row.worst_run
+        if row.error is not None or slow is None:
             return None
-        slow = criterion.worst_run
         return Explained(
             slow=self._measure(slow, explain=True),
             base=self._measure(slow.with_fault(NORMAL), explain=True),
