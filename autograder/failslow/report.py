@@ -74,6 +74,7 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
         for load, value in measurement.capacities.items()
     )
     console.print(f"Capacity without a fault: {capacities}.")
+    console.print(f"Strengths of the faults: {', '.join(measurement.strengths)}.")
     unslowed = {
         (row.graded.mix, row.graded.replicas): row.unslowed
         for row in measurement.rows

@@ -35,6 +35,9 @@ def document(grade: Grade, seconds: float) -> dict[str, Any]:
             "max_score": grade.max_score,
             "course_key": _name(grade.key),
             "capacity": {lab.lab.id: _capacities(lab) for lab in grade.labs if lab.measurement},
+            "strengths": {
+                lab.lab.id: list(lab.measurement.strengths) for lab in grade.labs if lab.measurement
+            },
             "trace_hashes": {lab.lab.id: _trace_hashes(lab) for lab in grade.labs},
         },
     }

@@ -92,6 +92,9 @@ def test_waiting_for_all_loses_the_measurement_and_says_why(grader: Grader) -> N
     assert all(row["score"] == 0 for row in rows)
     assert all("`replicate`" in row["output"] for row in rows)
     assert "With the CPU of 1 of 3 replicas at " in grader.said.out
+    strengths = content["extra_data"]["strengths"]["lab2"]
+    assert len(strengths) == 6
+    assert f"Strengths of the faults: {strengths[0]}, " in grader.said.out
 
 
 def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:

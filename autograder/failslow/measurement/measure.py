@@ -23,11 +23,13 @@ Load = tuple[str, int]
 
 @dataclass(frozen=True)
 class Measurement:
-    """Rows with, for each lost one, the text that says why; hashes of all runs in order."""
+    """Rows with, for each lost one, the text that says why; the names of the strengths that were
+    drawn; hashes of all runs in order."""
 
     rows: tuple[Row, ...]
     reports: tuple[str, ...]
     capacities: dict[Load, float]
+    strengths: tuple[str, ...]
     trace_hashes: dict[str, str]
 
 
@@ -56,6 +58,7 @@ def measure(
             for row in rows
         ),
         capacities=meter.capacities,
+        strengths=tuple(settings.strength(fault).preset for fault in settings.strengths),
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
     )
 
