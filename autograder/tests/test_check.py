@@ -303,16 +303,18 @@ def grades_asked(monkeypatch: pytest.MonkeyPatch) -> list[Graded]:
     return asked
 
 
-def test_an_alternative_is_measured_in_full_only_with_full(
-    kit: Kit, tmp_path: Path, grades_asked: list[Graded]
+def test_an_alternative_is_graded_in_full_only_with_full(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grades_asked: list[Graded]
 ) -> None:
+    monkeypatch.setattr(grades, "LONG_TESTS", {"Quorum.Late"})
     write_patch(kit.alternatives / "lab2" / "other.patch", "Description: d\n", "different")
     for full in (False, True):
         assert grades.alternatives(replace(context(kit, tmp_path), full=full)).failed == 0
     scopes = [scope for _, scope, _ in grades_asked]
     assert [scope.rows for scope in scopes] == [grades.ONE_ROW, None]
     assert [scope.seeds for scope in scopes] == [1, None]
-    assert all(scope.tests is None for scope in scopes)
+    short = {"Quorum.Votes", "Secret.Nesting", "Raft.Elects"}
+    assert [scope.tests for scope in scopes] == [short, None]
 
 
 def test_measured_labs_are_measured_with_many_keys(
