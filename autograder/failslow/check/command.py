@@ -56,6 +56,8 @@ STEPS = (
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
+    Step("alternatives: other seeds", seeds.alternatives, needs=RELEASE),
+    Step("50 courses: full measured marks", grades.with_other_keys, needs=RELEASE),
     Step("reference: linearizable with 2,000 seeds", seeds.linearizable, needs=RELEASE),
     Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
 )
