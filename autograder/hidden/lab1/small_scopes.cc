@@ -231,8 +231,8 @@ std::vector<Operation> Successors(const Scope& scope, const ScopeModel& model) {
   // Of the promises that no operation has named, one stands for all.
   const int known = static_cast<int>(model.promises().size());
   for (int promise = 0; promise < std::min(known + 1, scope.promises); ++promise) {
-    for (const Accept accept : {Accept::kNone, Accept::kTrue, Accept::kFalse}) {
-      if (model.is_full() && accept != Accept::kTrue) continue;  // each is refused
+    for (const Accept accept : scope.accepts) {
+      if (model.is_full() && accept != scope.accepts.front()) continue;  // each is refused
       next.push_back({.kind = Kind::kAdd, .subject = promise, .accept = accept});
     }
     if (promise < known && model.promises()[static_cast<std::size_t>(promise)].ready) continue;

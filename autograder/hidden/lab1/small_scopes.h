@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "depfast/time.h"
+#include "quorum_script.h"
 
 namespace depfast::lab1 {
 
@@ -15,13 +16,14 @@ namespace depfast::lab1 {
 inline constexpr Duration kShort = 1500us;
 inline constexpr Duration kLong = 1s;
 
-// The scripts of one scope. An operation is a vote of any voter, an Add of any promise with any
-// accept, the decision of a promise, or a wait. It happens also where it must have no effect.
+// The scripts of one scope. An operation is a vote of any voter, an Add of any promise with any of
+// the accepts, the decision of a promise, or a wait. It happens also where it must have no effect.
 struct Scope {
   int total = 1;  // voters; every `needed` from 1 to this is tried
   int steps = 1;  // operations of the longest scripts
   // The promises that may become children. Scripts that differ only in their names count as one.
   int promises = 0;
+  std::vector<Accept> accepts = {Accept::kNone, Accept::kTrue, Accept::kFalse};
   std::vector<Duration> waits = {};  // the timeouts of waits
 };
 

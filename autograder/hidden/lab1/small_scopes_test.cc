@@ -27,7 +27,11 @@ GRADED_TEST(QuorumChildren, EveryShortScript, "children", 2,
             "For every order of a few votes, waits, and children that are added and decided, "
             "each child votes once, by its own accept, and lives as long as the quorum") {
   ASSERT_TRUE(EveryScriptPasses({.total = 1, .steps = 4, .promises = 2, .waits = {kShort}}));
-  ASSERT_TRUE(EveryScriptPasses({.total = 2, .steps = 4, .promises = 2, .waits = {kShort}}));
+  ASSERT_TRUE(EveryScriptPasses({.total = 2,
+                                 .steps = 4,
+                                 .promises = 2,
+                                 .accepts = {Accept::kTrue, Accept::kFalse},
+                                 .waits = {kShort}}));
   ASSERT_TRUE(EveryScriptPasses({.total = 3, .steps = 3, .promises = 2, .waits = {kShort}}));
 }
 
