@@ -67,7 +67,13 @@ entry = dict(name=case, status="RUN", result="COMPLETED", trace_hash=str(trace[4
              seed=options.get("seed", "7"))
 if wants("CHECKS"):
     entry["operations"] = "21"
-if failed:
+if wants("SHRINKS"):
+    entry["shrinks"] = "yes"
+if wants("SHRINK_HANGS") and "shrink" in options:
+    os.kill(os.getpid(), signal.SIGSEGV)
+if failed and "shrink" in options:
+    entry["failures"] = [dict(failure="the shortest of " + options["shrink"] + " runs", type="")]
+elif failed:
     entry["failures"] = [dict(failure="expected: 2 votes\\nhappened: 1 vote", type="")]
 document = dict(testsuites=[dict(name=suite, testsuite=[entry])])
 if not wants("NORESULT"):

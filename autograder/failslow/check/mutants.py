@@ -113,6 +113,7 @@ def scope_of(mutant: Mutant, full: bool) -> Scope:
         gates=False,
         rows=None if full else tuple(sorted(rows)),
         seeds=None if full else MUTANT_SEEDS,
+        shrink=False,
     )
 
 
