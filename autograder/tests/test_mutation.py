@@ -8,11 +8,21 @@ from pathlib import Path
 import pytest
 
 from failslow import gtest
+from failslow.check.step import Context
 from failslow.errors import CannotDo
 from failslow.gtest import Crashed, GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.mutants import load_mutants
-from failslow.mutation import declarations, equivalents, grading, nearest, operators, syntax
+from failslow.mutation import (
+    command,
+    declarations,
+    equivalents,
+    grading,
+    nearest,
+    operators,
+    page,
+    syntax,
+)
 from failslow.mutation.change import Change, applied, shuffled
 from failslow.mutation.grading import Graded, Population, Verdict
 from failslow.mutation.report import Report, diff, document, lines
@@ -300,6 +310,16 @@ def test_a_sample_counts_only_changes_that_compile(reference: Kit, expect: Expec
         assert again == said
 
 
+def test_the_check_reads_the_equivalents(reference: Kit, tmp_path: Path) -> None:
+    context = Context(reference, False, tmp_path)
+    fields = {"file": "quorum_event.cc", "function": "Count", "before": "Log(votes);", "after": ""}
+    record(reference, entry(0, **fields))
+    assert command.recorded_equivalents(context).passed == 3, "two labs, one entry"
+    record(reference, entry(0, **fields), entry(1))
+    with pytest.raises(CannotDo, match="there is no such change"):
+        command.recorded_equivalents(context)
+
+
 def test_options_of_other_checks_are_refused(expect: Expect) -> None:
     assert "go with --mutate" in expect(2, "check", "--sample", 3).err
     assert "neither --full" in expect(2, "check", "--mutate", "lab1", "--full").err
@@ -336,3 +356,28 @@ def test_the_score_is_of_the_changes_that_count() -> None:
     ]
     assert document(report)["operators"] == {"o": {"killed": 2, "survived": 1}}
     assert diff(a_change(1, before="if (a) F();", after="")) == "[-if (a) F();-]"
+
+
+# ---- the handbook's tables ----
+
+
+def test_the_handbook_shows_what_the_command_printed(kit: Kit) -> None:
+    kit.mutation.mkdir()
+    found = (
+        Graded(a_change(1), Verdict.KILLED, "T.A", "p1"),
+        Graded(a_change(2, operator="other field"), Verdict.SURVIVED, "T.A", "p2"),
+    )
+    population = Population((a_change(1), a_change(2), a_change(3)), 4)
+    for lab in ("lab1", "lab2"):
+        report = Report(lab, 1, 2, population, found[: 1 if lab == "lab2" else 2])
+        (kit.mutation / f"{lab}.json").write_text(json.dumps(document(report)))
+    assert page.table(kit.mutation).splitlines()[2:] == [
+        "| lab1 | 7 | 2 | 1 | 1 | 4 | 50.0 % |",
+        "| lab2 | 7 | 1 | 1 | 0 | 4 | 100.0 % |",
+    ]
+    assert page.operators(kit.mutation).splitlines() == [
+        "| operator | lab1 | lab2 |",
+        "| --- | ---: | ---: |",
+        "| o | 1 of 1 | 1 of 1 |",
+        "| other field | 0 of 1 | - |",
+    ]

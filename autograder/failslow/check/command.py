@@ -45,6 +45,7 @@ STEPS = (
     Step("starter: about zero", grades.starter, needs=RELEASE),
     Step("alternatives: full marks", grades.alternatives, needs=RELEASE),
     Step("mutants: each caught", mutants.run, needs=RELEASE),
+    Step("mutation: equivalents exist", mutation.recorded_equivalents, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
