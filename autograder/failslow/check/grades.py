@@ -11,7 +11,7 @@ from failslow.mutants import MEASUREMENT, Alternative, load_alternatives, materi
 from failslow.submission import collect
 
 FULL_SEEDS = 30
-SECOND_SEEDS = 2
+SECOND_SEEDS = 1
 STARTER_SHARE_MAX = 0.05
 
 
