@@ -103,6 +103,7 @@ class Scope:
     `gates`: skip the tests of a part when a test that the part needs fails.
     `rows`: only the measured rows whose ids begin so, each with one slow set (None: all).
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
+    `shrink`: a failing plan of faults is shown as short as can be.
     """
 
     tests: frozenset[str] | None = None
@@ -111,6 +112,7 @@ class Scope:
     gates: bool = True
     rows: tuple[str, ...] | None = None
     seeds: int | None = None
+    shrink: bool = True
 
 
 def grade(
@@ -176,14 +178,13 @@ class _LabGrader:
         return self._scope.tests is None or test.name in self._scope.tests
 
     def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
+        run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
         with console.progress(f"Testing {self._lab.id}") as advance:
 
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
                 return parallel.run_all(
                     runnable,
-                    lambda test: gtest.run_test(
-                        self._binary(test.suite), test.name, self._options(test)
-                    ),
+                    lambda test: run(self._binary(test.suite), test.name, self._options(test)),
                     advance,
                 )
 

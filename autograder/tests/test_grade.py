@@ -84,6 +84,12 @@ def test_a_hidden_test_shows_only_its_property(grader: Grader) -> None:
     assert "expected: 2 votes" in extra["detail"]
 
 
+def test_the_instructor_sees_the_shortest_schedule_that_fails(grader: Grader) -> None:
+    (lost,) = failed(grader.grade(1, "FAIL:Secret.Nesting SHRINKS:Secret.Nesting"))
+    assert "the shortest of" in lost.pop("extra_data")["detail"]
+    assert "shortest" not in json.dumps(lost)
+
+
 def test_waiting_for_all_loses_the_measurement_and_says_why(grader: Grader) -> None:
     content = grader.grade(1, "", "WAITS_FOR_ALL")
     assert content["score"] == 110
