@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
+from typing import Protocol
 
 from failslow import console, parallel
 from failslow.kit import Kit
@@ -14,22 +15,34 @@ from failslow.measurement.explain import report
 from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run, Seeds
 from failslow.measurement.scoring import Row, judge
 from failslow.measurement.settings import Settings
+from failslow.measurement.sweep import Cell, Sweep, cells
+from failslow.measurement.ungraded import sweeps
 
 BINARY = "slow_follower"
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Rows with, for each lost one, the text that says why; hashes of all runs in order."""
+    """Rows with, for each lost one, the text that says why; hashes of all runs in order.
+
+    `ungraded`: for information, or empty.
+    """
 
     rows: tuple[Row, ...]
     reports: tuple[str, ...]
     capacities: dict[int, float]
     trace_hashes: dict[str, str]
+    ungraded: tuple[Cell, ...] = ()
 
 
 def measure(
-    kit: Kit, lab: Lab, replica: Path, settings: Settings, seed_of: Seeds, seeds: int | None
+    kit: Kit,
+    lab: Lab,
+    replica: Path,
+    settings: Settings,
+    seed_of: Seeds,
+    seeds: int | None,
+    with_ungraded: bool = True,
 ) -> Measurement:
     """`seeds`: the number of seeds of most runs, or None for that of the settings.
 
@@ -39,11 +52,12 @@ def measure(
     assert lab.measurement is not None
     program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica)
     plan = Plan(settings, seed_of, seeds)
-    meter = _Meter(program, settings)
+    meter = Meter(program, settings)
     mine = replace(program, binary=_here(kit, BINARY), replica=_here(kit, f"{lab.id}_replica"))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
+    found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if with_ungraded else []
     return Measurement(
         rows=tuple(rows),
         reports=tuple(
@@ -52,10 +66,19 @@ def measure(
         ),
         capacities=meter.capacities,
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
+        ungraded=tuple(found),
     )
 
 
-class _Meter:
+class Runs(Protocol):
+    """Runs to make: those of the capacity, by the number of replicas, and the rest."""
+
+    def capacity(self, replicas: int) -> list[Run]: ...
+
+    def rest(self) -> list[Run]: ...
+
+
+class Meter:
     """`capacities` by the number of replicas, once all runs were made.
 
     `_unusable`: by the number of replicas, the capacity run without which there is no other run.
@@ -67,7 +90,7 @@ class _Meter:
         self.capacities: dict[int, float] = {}
         self._unusable: dict[int, Run] = {}
 
-    def run_all(self, plan: Plan, advance: console.Advance) -> dict[Run, Sample]:
+    def run_all(self, plan: Runs, advance: console.Advance) -> dict[Run, Sample]:
         """Capacity runs first: every load is a fraction of the submission's own capacity."""
         by_replicas = {each: plan.capacity(each) for each in self._settings.replicas}
         first = [run for runs in by_replicas.values() for run in runs]
@@ -85,6 +108,14 @@ class _Meter:
         # No load can be set without a capacity: the error of that run is the result of all.
         unable = [run for run in rest if run.replicas in self._unusable]
         return by_run | {run: by_run[self._unusable[run.replicas]] for run in unable}
+
+    def sweep(self, wanted: Sequence[Sweep]) -> list[Cell]:
+        """Empty where no load can be set. Requires: the capacities are known."""
+        able = [each for each in wanted if not {*each.replicas} & {*self._unusable}]
+        runs = list(dict.fromkeys(run for each in able for run in each.rest()))
+        with console.progress("Measuring without points") as advance:
+            samples = self._run(runs, advance)
+        return [cell for each in able for cell in cells(each, samples)]
 
     def explain(self, row: Row) -> Explained | None:
         """The worst run of a lost row and its counterpart without the fault, once more and with
