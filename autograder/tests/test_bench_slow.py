@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from failslow.bench import slow
-from failslow.bench.slow import Measured, Options
+from failslow.bench.slow import Measured, Options, Result
+from failslow.check import sweep
+from failslow.check.step import Context
 from failslow.kit import Kit
 from failslow.measurement.sweep import Cell, Spread
+from failslow.site import measured
 from fakes import write_program, write_submission
 from running import Expect
 
@@ -147,8 +150,32 @@ def test_each_bar_counts_for_the_reference_alone(figure: str, good: Spread, bad:
 
 def test_an_infinite_figure_is_null() -> None:
     never = replace(CELL, catch_up_ns=float("inf"), latency=Spread(1 / 3, float("inf")))
-    text = slow.as_text(Options(), [], [Measured("reference", {3: 2000.0}, [never])])
+    text = slow.as_text(Result(Options(), [], [Measured("reference", {3: 2000.0}, [never])]))
     (found,) = json.loads(text)["solutions"][0]["cells"]
     assert found["catch_up_ns"] is None
     assert found["latency"] == {"median": 0.33333, "worst": None}
     assert found["throughput"] == asdict(CELL.throughput)
+
+
+@pytest.fixture
+def context(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
+    monkeypatch.setattr(sweep, "SEEDS", 1)
+    return Context(kit, True, tmp_path)
+
+
+def test_the_check_counts_every_fault_and_size(context: Context) -> None:
+    assert sweep.reference(context).passed == len(FAULTS) * len(slow.REPLICAS)
+    write_submission_again(context.kit, "WAITS_FOR_ALL")
+    counts = sweep.reference(context)
+    assert (counts.passed, counts.failed) == (0, len(FAULTS) * len(slow.REPLICAS))
+    assert "latency grown 1900 %" in counts.problems[0]
+
+
+def test_the_check_notices_results_of_another_day(expect: Expect, context: Context) -> None:
+    path = context.kit.site / measured.RESULTS / "followers.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(expect(0, "bench", "slow", *TINY, "--json").out)
+    assert sweep.committed(context).passed == 1
+    write_submission_again(context.kit, "NEVER_CATCHES_UP")
+    (problem,) = sweep.committed(context).problems
+    assert "followers.json is not what its command gives: ./kit bench slow" in problem

@@ -24,7 +24,7 @@ from failslow.measurement.settings import FOLLOWER, load_settings
 from failslow.measurement.sweep import Cell, Sweep, cells
 from failslow.measurement.words import percent
 from failslow.mutants import materialised, patched_in
-from failslow.recipe import load_recipe
+from failslow.recipe import given, load_recipe
 from failslow.submission import collect
 
 LAB = "lab2"
@@ -72,21 +72,37 @@ class Measured:
     cells: list[Cell]
 
 
+@dataclass(frozen=True)
+class Result:
+    """What the command measured: the solutions in the order of the options."""
+
+    options: Options
+    faults: list[SlowFault]
+    measured: list[Measured]
+
+
 def run(kit: Kit, options: Options, as_json: bool) -> int:
     """0 when the reference meets its bars, or is not measured with slow followers; 1 otherwise."""
-    cmake.build(kit, targets=[cmake.GRADING, catalogue.PROGRAM])
-    faults = _chosen(catalogue.slow_faults(kit), options.faults)
-    measured = [_measure(kit, each, faults, options) for each in options.solution]
-    problems = [problem for each in measured for problem in missed(each)]
+    result = measure(kit, options)
+    problems = [problem for each in result.measured for problem in missed(each)]
     if as_json:
-        print(as_text(options, faults, measured), end="")
+        print(as_text(result), end="")
     else:
-        for each in measured:
-            console.stdout().print(sweep_table.table(f"{each.solution}", each.cells))
+        for each in result.measured:
+            console.stdout().print(sweep_table.table(each.solution, each.cells))
         console.stdout().print(sweep_table.LEGEND, style="dim", soft_wrap=True)
     for problem in problems:
         console.note(f"Missed: {problem}")
     return 1 if problems else 0
+
+
+def measure(kit: Kit, options: Options) -> Result:
+    """CannotDo for an unknown fault or solution, and for a solution that does not compile."""
+    cmake.build(kit, targets=[BINARY, catalogue.PROGRAM, given(f"{LAB}_replica")])
+    faults = _chosen(catalogue.slow_faults(kit), options.faults)
+    return Result(
+        options, faults, [_measure(kit, each, faults, options) for each in options.solution]
+    )
 
 
 def missed(measured: Measured) -> list[str]:
@@ -116,18 +132,18 @@ def _missed_by(cell: Cell) -> Iterator[str]:
             yield f"{name} {percent(value)} (bar: under {percent(bar)})"
 
 
-def as_text(options: Options, faults: Sequence[SlowFault], measured: Sequence[Measured]) -> str:
+def as_text(result: Result) -> str:
     """JSON. An infinite figure is null: nothing completed, or a replica never caught up."""
     document = {
-        "options": asdict(options),
-        "faults": [asdict(fault) for fault in faults],
+        "options": asdict(result.options),
+        "faults": [asdict(fault) for fault in result.faults],
         "solutions": [
             {
                 "name": each.solution,
                 "capacity": {str(size): value for size, value in each.capacity.items()},
                 "cells": [_finite(asdict(cell)) for cell in each.cells],
             }
-            for each in measured
+            for each in result.measured
         ],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-LABELS, RIGHT, TOP, BOTTOM = 190, 20, 8, 40
+LABELS, RIGHT, TOP, BOTTOM = 200, 20, 8, 40
 WIDTH = 700
 ROW = 22
 LANES = 3

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from failslow.bench.slow import Options
@@ -18,12 +19,13 @@ from failslow.site.dot_plot import Scale
 RESULTS = Path("docs/assets/measurement")
 """Below the handbook's directory."""
 
-WANTED = re.compile(r"\{\{ measured\.(\w+)\.([\w-]+) \}\}")
-"""A part, and the name of its results: {{ measured.latency.followers }}."""
+WANTED = re.compile(r"^( *)\{\{ measured\.(\w+)\.([\w-]+) \}\}$", re.M)
+"""A line with a part and the name of its results: {{ measured.latency.followers }}."""
 
 BAR = 0.05
 LAG_NEEDED = 250
 """Entries. In runs whose slow replicas were less far behind the fault has not bound."""
+UNBOUND = r" \*"
 
 THROUGHPUT = Scale(
     least=0.001,
@@ -40,8 +42,8 @@ LATENCY = Scale(
         0.01: "1 %",
         0.1: "10 %",
         1.0: "100 %",
-        10.0: "11 times",
-        100.0: "101 times",
+        10.0: "1,000 %",
+        100.0: "10,000 %",
         1000.0: "",
     },
     bar=BAR,
@@ -63,7 +65,11 @@ class Result:
 
 def fill(site: Path, markdown: str) -> str:
     """The page with all parts that it asks for. KeyError for a part that does not exist."""
-    return WANTED.sub(lambda found: PARTS[found[1]](read(site, found[2])), markdown)
+
+    def part(found: re.Match[str]) -> str:
+        return indent(PARTS[found[2]](read(site, found[3])), found[1])
+
+    return WANTED.sub(part, markdown)
 
 
 def read(site: Path, name: str) -> Result:
@@ -118,7 +124,7 @@ def solutions(result: Result) -> str:
     lines = [f"| fault | {heads} |", "| --- |" + " --- |" * len(names)]
     for fault in result.faults:
         found = [result.cell(name, size, fault) for name in names]
-        unbound = "*" if min(cell["lag"] for cell in found) < LAG_NEEDED else ""
+        unbound = UNBOUND if min(cell["lag"] for cell in found) < LAG_NEEDED else ""
         lines.append(f"| `{fault}`{unbound} | {' | '.join(map(_medians, found))} |")
     return "\n".join(lines)
 
@@ -130,7 +136,7 @@ def sizes(result: Result) -> str:
     lines = [f"| fault | {heads} |", "| --- |" + " --- |" * len(result.options.replicas)]
     for fault in result.faults:
         found = [result.cell(solution, size, fault) for size in result.options.replicas]
-        unbound = "*" if min(cell["lag"] for cell in found) < LAG_NEEDED else ""
+        unbound = UNBOUND if min(cell["lag"] for cell in found) < LAG_NEEDED else ""
         lines.append(f"| `{fault}`{unbound} | {' | '.join(map(_spreads, found))} |")
     return "\n".join(lines)
 
