@@ -18,7 +18,7 @@ from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.measurement import sweep_table
 from failslow.measurement.measure import Measurement, measure
-from failslow.measurement.settings import FOLLOWER, Settings, load_settings
+from failslow.measurement.settings import SUBMIT, Graded, Settings, load_settings
 from failslow.measurement.sweep import Cell
 from failslow.recipe import load_recipe
 from failslow.submission import Submission
@@ -224,7 +224,7 @@ class _LabGrader:
             return None
         settings, wanted = self._settings, self._scope.rows
         if wanted is not None:
-            settings = settings.brief(lambda *row: _id_of_row(*row).startswith(wanted))
+            settings = settings.brief(lambda row: row.id.startswith(wanted))
         seed_of = partial(course_key.seed, self._key)
         return measure(
             self._kit,
@@ -316,8 +316,8 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
         rows.append(
             TestRow(
                 lab=lab.id,
-                test_id=_id_of_row(row.victim, row.replicas, row.fault),
-                title=f"Slow {row.victim}: {row.replicas} replicas, {row.fault}",
+                test_id=row.graded.id,
+                title=_title(row.graded),
                 part=lab.measurement.part,
                 score=row.score,
                 max_score=float(row.points),
@@ -347,10 +347,9 @@ def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:
     )
 
 
-def _id_of_row(victim: str, replicas: int, fault: str) -> str:
-    """'measurement/3/cpu-slow', 'measurement/pilot/3/cpu-slow'."""
-    role = "" if victim == FOLLOWER else f"{victim}/"
-    return f"measurement/{role}{replicas}/{fault}"
+def _title(row: Graded) -> str:
+    mix = "" if row.mix == SUBMIT else f"load '{row.mix}', "
+    return f"Slow {row.victim}: {mix}{row.replicas} replicas, {row.fault}"
 
 
 def _skipped_measurement(lab: Lab, because: str) -> TestRow:

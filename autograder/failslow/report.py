@@ -9,7 +9,7 @@ from failslow.grading import Grade, LabGrade, TestRow
 from failslow.measurement import scoring, sweep_table
 from failslow.measurement.measure import Measurement
 from failslow.measurement.scoring import Criterion, Row
-from failslow.measurement.settings import FOLLOWER
+from failslow.measurement.settings import FOLLOWER, SUBMIT, Graded
 from failslow.measurement.words import percent, seconds, size
 
 COLUMNS = (
@@ -70,14 +70,18 @@ def _print_loss(console: Console, row: TestRow) -> None:
 def _print_measurement(console: Console, measurement: Measurement) -> None:
     console.print(_measurement_table(measurement))
     capacities = ", ".join(
-        f"{value:.0f} operations/s with {replicas} replicas"
-        for replicas, value in measurement.capacities.items()
+        f"{value:.0f} operations/s with {load_name(*load)}"
+        for load, value in measurement.capacities.items()
     )
     console.print(f"Capacity without a fault: {capacities}.")
-    unslowed = {row.replicas: row.unslowed for row in measurement.rows if row.unslowed}
-    for replicas, each in unslowed.items():
+    unslowed = {
+        (row.graded.mix, row.graded.replicas): row.unslowed
+        for row in measurement.rows
+        if row.unslowed
+    }
+    for load, each in unslowed.items():
         console.print(
-            f"The worst runs of {replicas} replicas without a fault: {each.throughput:.0f}"
+            f"The worst runs with {load_name(*load)} without a fault: {each.throughput:.0f}"
             f" operations/s (floor {each.throughput_floor:.0f}), {seconds(each.latency_ns)} on"
             f" average (ceiling {seconds(each.latency_ceiling_ns)})."
         )
@@ -102,12 +106,19 @@ def _measurement_table(measurement: Measurement) -> Table:
         table.add_column(name, justify="right")
     table.add_column("verdict\n(points)")
     for row in measurement.rows:
-        table.add_row(f"{row.fault}\n({_whose(row)})", *_figures(row), _verdict(row))
+        table.add_row(f"{row.graded.fault}\n({_whose(row.graded)})", *_figures(row), _verdict(row))
     return table
 
 
-def _whose(row: Row) -> str:
-    return str(row.replicas) if row.victim == FOLLOWER else f"{row.replicas}, {row.victim}"
+def load_name(mix: str, replicas: int) -> str:
+    """'3 replicas', or 'get, 3 replicas' where the clients have several mixes of commands."""
+    return f"{replicas} replicas" if mix == SUBMIT else f"{mix}, {replicas} replicas"
+
+
+def _whose(row: Graded) -> str:
+    mix = [] if row.mix == SUBMIT else [row.mix]
+    victim = [] if row.victim == FOLLOWER else [row.victim]
+    return ", ".join([*mix, str(row.replicas), *victim])
 
 
 def _verdict(row: Row) -> str:

@@ -12,6 +12,7 @@ from failslow import atomic, yaml_file
 from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, TestRow
+from failslow.report import load_name
 
 FILE_NAME = "results.json"
 
@@ -123,7 +124,7 @@ def _test(number: str, row: TestRow) -> dict[str, Any]:
 
 def _capacities(lab: LabGrade) -> dict[str, float]:
     assert lab.measurement is not None
-    return {str(replicas): value for replicas, value in lab.measurement.capacities.items()}
+    return {load_name(*load): value for load, value in lab.measurement.capacities.items()}
 
 
 def _trace_hashes(lab: LabGrade) -> dict[str, str]:

@@ -82,7 +82,7 @@ behaviour = open(options["replica"]).read()
 if (options["lab"], options["roles"]) != ("lab2", "leader,follower"):
     sys.exit(5)
 slow = options["fault"] not in ("none", "dead")
-if "METER_DIES" in behaviour and options["fault"] == "disk-slow":
+if "METER_DIES" in behaviour and options["fault"].startswith("disk-slow"):
     sys.exit(4)
 factor = 20 if slow and "WAITS_FOR_ALL" in behaviour else 1
 if "ALWAYS_SLOW" in behaviour:

@@ -200,7 +200,7 @@ def test_a_slow_baseline_is_named() -> None:
 
 
 def test_a_void_row_says_so_to_student_and_instructor() -> None:
-    assert report(SETTINGS, judged((FULL, {"lag": 3})), None).startswith(
+    assert report(SETTINGS, judged((SLOW, {"lag": 3})), None).startswith(
         "Void: with the CPU of 1 of 3 replicas at 5 %, no slow replica fell behind by 100 entries"
         " (it was 3 in one run)"
     )

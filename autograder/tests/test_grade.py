@@ -88,10 +88,10 @@ def test_waiting_for_all_loses_the_measurement_and_says_why(grader: Grader) -> N
     content = grader.grade(1, "", "WAITS_FOR_ALL")
     assert content["score"] == 110
     rows = slow(content)
-    assert len(rows) == 6
+    assert len(rows) == 12
     assert all(row["score"] == 0 for row in rows)
     assert all("`replicate`" in row["output"] for row in rows)
-    assert "With the CPU of 1 of 3 replicas at 5 %" in grader.said.out
+    assert "With the CPU of 1 of 3 replicas at " in grader.said.out
 
 
 def test_other_strengths_and_a_slow_leader_are_reported_without_points(grader: Grader) -> None:
@@ -128,7 +128,7 @@ def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
         (
             "KEEPS_UP",
             0,
-            "Void: with the CPU of 1 of 3 replicas at 5 %, no slow replica fell behind",
+            "no slow replica fell behind",
         ),
         ("NEVER_CATCHES_UP", 85, "Lost of the row's points: catch-up (15 %)."),
     ],

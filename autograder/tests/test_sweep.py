@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from failslow.measurement.runs import CAPACITY, LATENCY, LOW_JITTER, NORMAL, SATURATED, Run
+from failslow.measurement.settings import SUBMIT
 from failslow.measurement.sweep import Cell, Sweep, cells
 from failslow.measurement.sweep_table import cost, line
 from test_scoring import BASE
@@ -31,7 +32,7 @@ def test_a_slow_leader_has_no_places() -> None:
 
 
 def test_the_capacity_is_that_of_three_seeds() -> None:
-    runs = replace(SWEEP, seeds=(1, 2, 3, 4)).capacity(5)
+    runs = replace(SWEEP, seeds=(1, 2, 3, 4)).capacity(SUBMIT, 5)
     assert [(run.replicas, run.load, run.seed) for run in runs] == [
         (5, CAPACITY, seed) for seed in (1, 2, 3)
     ]

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from failslow.measurement import catalogue, sweep_table
 from failslow.measurement.binary import Program
 from failslow.measurement.catalogue import SlowFault
 from failslow.measurement.measure import BINARY, Meter
-from failslow.measurement.settings import FOLLOWER, load_settings
+from failslow.measurement.settings import FOLLOWER, SUBMIT, load_settings
 from failslow.measurement.sweep import Cell, Sweep, cells
 from failslow.measurement.words import percent
 from failslow.mutants import materialised, patched_in
@@ -178,10 +178,12 @@ def _measure(kit: Kit, solution: str, faults: Sequence[SlowFault], options: Opti
     program = Program(
         kit.binary(BINARY), lab.id, lab.measurement.roles, _replica(kit, labs, lab, solution)
     )
-    meter = Meter(program, replace(load_settings(kit, lab), replicas=options.replicas))
+    loads = [(SUBMIT, size) for size in options.replicas]
+    meter = Meter(program, load_settings(kit, lab).rates, loads)
     with console.progress(f"Measuring {solution}") as advance:
         samples = meter.run_all(sweep, advance)
-    return Measured(solution, meter.capacities, cells(sweep, samples))
+    capacities = {size: meter.capacities[mix, size] for mix, size in loads}
+    return Measured(solution, capacities, cells(sweep, samples))
 
 
 def _replica(kit: Kit, labs: Labs, lab: Lab, solution: str) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 from failslow import process
 from failslow.errors import CouldNotGrade
 from failslow.measurement.runs import Run
-from failslow.measurement.settings import FOLLOWER
+from failslow.measurement.settings import FOLLOWER, SUBMIT
 
 RUN_TIMEOUT_S = 300.0
 
@@ -115,6 +115,8 @@ def command(program: Program, run: Run, rate: float) -> list[str | Path]:
         f"--rate={rate!r}",
         f"--shape={run.shape}",
     ]
+    if run.mix != SUBMIT:
+        argv.append(f"--mix={run.mix}")
     if run.places:
         argv.append(f"--slow={','.join(map(str, run.places))}")
     if run.victim != FOLLOWER:

@@ -23,7 +23,7 @@ def report(settings: Settings, row: Row, explained: Explained | None) -> str:
 
 def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     """The main reason for which a row lost points."""
-    fault = settings.describe(row.fault, row.replicas, row.victim)
+    fault = settings.describe(row.graded)
     if row.error is not None:
         return f"With {fault}: {row.error}"
     if row.is_void:
@@ -37,12 +37,12 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     text = f"With {fault}, {what_happened(criterion)}"
     if explained is None:
         return f"{text}."
-    wait = cause.costly_wait(explained, row.replicas)
+    wait = cause.costly_wait(explained, row.graded.replicas)
     if wait is None:
         return " ".join([f"{text}.", *cause.seen(explained)])
     slow_replica = _is_delay(criterion) and wait.peers
     accused = ": your leader waits for the slow replica" if slow_replica else ""
-    return f"{text}{accused}. {cause.describe(wait, row.replicas)}"
+    return f"{text}{accused}. {cause.describe(wait, row.graded.replicas)}"
 
 
 def _other_losses(row: Row) -> list[str]:

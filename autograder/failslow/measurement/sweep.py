@@ -37,10 +37,12 @@ class Sweep:
     victim: str
     seeds: tuple[int, ...]
 
-    def capacity(self, replicas: int) -> list[Run]:
+    def capacity(self, mix: str, replicas: int) -> list[Run]:
         """Their median throughput is the capacity. All other loads are fractions of it."""
         seeds = self.seeds[:CAPACITY_SEEDS]
-        return [Run(replicas, LOW_JITTER, CAPACITY, BEFORE, NORMAL, seed) for seed in seeds]
+        return [
+            Run(replicas, LOW_JITTER, CAPACITY, BEFORE, NORMAL, seed, mix=mix) for seed in seeds
+        ]
 
     def cell(self, replicas: int, fault: str) -> list[Run]:
         """The runs with this fault: every seed with both loads."""

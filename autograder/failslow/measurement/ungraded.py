@@ -4,8 +4,7 @@ A slow leader slows its followers down: quorums do not help against it, Copilot 
 strongest fault is not always the worst (document 004, danger zones): a weak one may stay unnoticed.
 """
 
-from failslow.measurement.runs import Seeds
-from failslow.measurement.settings import FOLLOWER
+from failslow.measurement.settings import FOLLOWER, Seeds
 from failslow.measurement.sweep import Sweep
 
 REPLICAS = 3

@@ -113,6 +113,7 @@ class Simulator {
 
  private:
   MachineRoom Room();
+  std::uint64_t SmallestHealthyHeap() const;
   Machine& MachineOf(PeerId replica) const { return *machines_[addresses_.IndexOf(replica)]; }
   void Handle(Event& event);
   void HandleArrival(Event& event);
