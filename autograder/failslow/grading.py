@@ -16,8 +16,10 @@ from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
+from failslow.measurement import sweep_table
 from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.settings import SUBMIT, Graded, Settings, load_settings
+from failslow.measurement.sweep import Cell
 from failslow.recipe import load_recipe
 from failslow.submission import Submission
 
@@ -101,7 +103,8 @@ class Scope:
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
     `gates`: skip the tests of a part when a test that the part needs fails.
-    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all).
+    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all, and what
+    is measured without points).
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
     `shrink`: a failing plan of faults is shown as short as can be.
     """
@@ -233,7 +236,15 @@ class _LabGrader:
         if wanted is not None:
             settings = settings.brief(lambda row: row.id.startswith(wanted))
         seed_of = partial(course_key.seed, self._key)
-        return measure(self._kit, self._lab, self._replica, settings, seed_of, self._scope.seeds)
+        return measure(
+            self._kit,
+            self._lab,
+            self._replica,
+            settings,
+            seed_of,
+            self._scope.seeds,
+            with_ungraded=wanted is None,
+        )
 
 
 def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | None) -> None:
@@ -323,7 +334,24 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
                 detail=lost,
             )
         )
-    return rows
+    return [*rows, _ungraded_row(lab, measurement.ungraded)] if measurement.ungraded else rows
+
+
+def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:
+    """For information. It cannot fail: a slow leader slows every Raft down."""
+    assert lab.measurement is not None
+    text = "\n".join(map(sweep_table.line, cells))
+    return TestRow(
+        lab=lab.id,
+        test_id="ungraded",
+        title="For information: other strengths, and a slow leader",
+        part=lab.measurement.part,
+        score=0.0,
+        max_score=0.0,
+        passed=True,
+        hidden=False,
+        output=text,
+    )
 
 
 def _title(row: Graded) -> str:
