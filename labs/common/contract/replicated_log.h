@@ -36,9 +36,14 @@ class ReplicatedLog {
   virtual void Submit(std::string command, const Dependency& client, SubmitDone done) = 0;
 
   // Calls `done(true)` once the state machine of this replica may be read: it has applied every
-  // command that any replica acknowledged before this call. `done(false)` if this replica is no
-  // proposer. `client`: the request that the read belongs to. Never waits; `done` must not wait,
-  // either.
+  // command that any replica acknowledged before this call. In Raft that takes an entry of the
+  // leader's own term, committed, and a majority's answers to messages sent after this call
+  // (Ongaro's thesis, section 6.4). `done(false)` if this replica is no proposer, or loses track of
+  // it. Calls `done` once in any case. Never waits; `done` must not wait, either.
+  //
+  // `client`: the request that the read belongs to. A coroutine that works for it first calls
+  // Runtime::set_dependency(client), here as in Submit. Then reports show the messages as that
+  // client's. For several requests at once, name the first. No rule of a lab depends on it.
   virtual void ReadIndex(const Dependency& client, ReadDone done) = 0;
 
   // The replicas that propose commands, as far as this replica knows, each once: one in Raft, the

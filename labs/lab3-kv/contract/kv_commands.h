@@ -5,7 +5,8 @@
 //   SET key value        OK
 //   DEL key...           how many of the keys were there
 //   EXISTS key...        how many of the keys are there; a key named twice counts twice
-//   INCR key             the value as a decimal integer of 64 bits, plus one; absent counts as 0
+//   INCR key             the value as a decimal integer of 64 bits, plus one; absent counts as 0.
+//                        A number is one only in its printed form: "01" and "+1" are none
 //   APPEND key value     the new length; an absent key counts as empty
 //   MGET key...          the values, nil for absent keys; all at one instant
 //   MSET key value...    OK; all at one instant; of a key named twice the last value stays

@@ -2,8 +2,9 @@
 // command:
 //
 //   ERR        the command is wrong, or does not fit the value: it has changed nothing
-//   TRYAGAIN   no replica could execute it, and none will: it has changed nothing
-//   UNKNOWN    it may have been executed, or may yet be
+//   TRYAGAIN   no replica could execute it, and none will: it has changed nothing. Also a read that
+//              no majority has confirmed
+//   UNKNOWN    it may have been executed, or may yet be. Never to a command that only reads
 //   NOSESSION  the session has expired, or never was: it has changed nothing
 //   STALESEQ   a later sequence number of the session has been used: it changes nothing now, but
 //              may have been executed when that number was new

@@ -23,10 +23,10 @@ inline constexpr std::size_t kArgumentBytesMax = std::size_t{1} << 20;
 // Of a whole command: all its arguments and its name.
 inline constexpr std::size_t kCommandBytesMax = std::size_t{4} << 20;
 inline constexpr std::size_t kArgumentsMax = 16 * 1024;
-// Of the values in a reply to MGET.
+// Of the values in a reply to MGET, without keys and nils.
 inline constexpr std::size_t kReplyBytesMax = std::size_t{8} << 20;
 
-// Sessions that are live at one time.
+// Sessions that are live at one time: so many may be, one more is TooManySessions.
 inline constexpr std::size_t kSessionsMax = 10'000;
 // The number of log entries for which an unused session lives: without an argument of SESSION NEW,
 // and the largest argument.
@@ -77,7 +77,8 @@ struct KvRequest {
   MSGPACK_DEFINE(command, forward_id)
 };
 
-// A command as an entry of the log, never empty, and back. Nothing if the bytes are not a command.
+// A command as an entry of the log, never empty, and back. An entry is the command as it came:
+// tests know a client's command by these bytes. Nothing if the bytes are not a command.
 std::string EncodeCommand(const Command& command);
 std::optional<Command> DecodeCommand(std::string_view bytes);
 

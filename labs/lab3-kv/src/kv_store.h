@@ -21,8 +21,8 @@ class KvStore final : public StateMachine {
 
   // Keys, values and sessions. The same bytes for the same state.
   std::string Snapshot() const override;
-  // Throws std::runtime_error with a one-line message if the bytes are malformed, and then leaves
-  // the state unchanged.
+  // Replaces the whole state, keys and sessions. Throws std::runtime_error with a one-line message
+  // if the bytes are malformed, and then leaves the state unchanged.
   void Restore(std::string_view snapshot) override;
 
   // Executes a command that only reads (CommandForm::reads) on the current state.
