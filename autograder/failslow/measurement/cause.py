@@ -25,6 +25,8 @@ GREW = 2.0
 sentence."""
 DROPPED = 0.001
 """The share of the operations beyond which those that were passed over are worth a sentence."""
+MANY = 100
+"""Fewer coroutines or calls than these are no backlog."""
 QUIET_SLOTS = 2
 """So many slots of 100 ms without the usual traffic are a gap."""
 
@@ -75,12 +77,15 @@ def _most_grown(
     time: Callable[[Wait], int],
     sample: Sample,
 ) -> Wait | None:
-    """The wait whose average time grew the most, summed over its number."""
+    """The wait whose average time grew the most, summed over its number. Of sleeps all time counts:
+    one that polls sleeps as long as before, but more often."""
 
     def grown(wait: Wait) -> float:
         base = before.get(_key(wait))
-        mean = time(base) / base.count if base else 0.0
-        return time(wait) - mean * wait.count
+        if base is None:
+            return time(wait)
+        usual = 1 if _is_sleep(wait) else wait.count / base.count
+        return time(wait) - time(base) * usual
 
     worst = max(waits, key=grown, default=None)
     window = len(sample.completions) * WINDOW_NS
@@ -253,7 +258,7 @@ def unfinished(explained: Explained, is_call: bool) -> list[str]:
     if not now:
         return []
     replica, name = worst = max(now, key=lambda key: now[key] - before.get(key, 0))
-    if now[worst] <= GREW * before.get(worst, 0):
+    if now[worst] - before.get(worst, 0) < MANY:
         return []
     what = f"calls {name}" if is_call else f"coroutines `{name}`"
     return [
