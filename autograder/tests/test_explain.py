@@ -171,7 +171,7 @@ def test_fewer_rounds_are_told() -> None:
 
 def test_a_wait_that_may_hold_the_rounds_is_told_but_not_accused() -> None:
     gap = replace(STEADY_FLOW, slots=(50_000,) * 5)
-    polling = wait("commit", "timeout", count=2000, total_ns=2 * 10**9, path_ns=0)
+    polling = wait("commit", "timeout", count=2000, total_ns=2 * 10**9, path_ns=999)
     assert seen(gap, waits=(polling, QUORUM, LINGER))[1:] == [
         "Meanwhile, coroutine `commit` of replica 0 slept, 2000 times, 2.0 s in all."
     ]

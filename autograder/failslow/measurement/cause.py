@@ -5,7 +5,7 @@ fault. Otherwise the sentences tell what was seen from outside the replicas.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from failslow.measurement.binary import Flow, Sample, Wait
 from failslow.measurement.figures import WINDOW_NS
@@ -169,7 +169,7 @@ def _meanwhile(explained: Explained, replicas: int) -> list[str]:
         if wait.coroutine in serving and wait.event not in GATHERING
     ]
     wait = _most_grown(waits, before, lambda each: each.total_ns, explained.slow)
-    return [f"Meanwhile, {_lasted(wait)}."] if wait else []
+    return [f"Meanwhile, {_lasted(replace(wait, path_ns=0))}."] if wait else []
 
 
 def _longest_gap(flow: Flow, usual: float, slots: int) -> int:
@@ -283,7 +283,7 @@ def describe(wait: Wait, replicas: int) -> str:
 
 
 def _lasted(wait: Wait) -> str:
-    """Without the end of the sentence."""
+    """The time on clients' paths, if there is any. Without the end of the sentence."""
     time = wait.path_ns or wait.total_ns
     often = f"{wait.count} times, {seconds(time)} in all"
     text = f"coroutine `{wait.coroutine}` of replica {wait.replica}"
