@@ -157,16 +157,9 @@ std::string Measurement::WhyUntrue(PeerId replica,
                                    const std::optional<std::vector<UnfinishedRow>>& rows) {
   const std::string who = "replica " + std::to_string(replica);
   if (!rows) return who + " does not report the work that it has not finished";
-  std::uint64_t calls = 0;
   std::size_t explained = kUnexplainedBytesMax + 2 * result_.peak_heap_bytes;
   for (const UnfinishedRow& row : *rows) {
     if (row.peer == UnfinishedRow::kNoPeer) explained += row.most * RuntimeOptions().stack_bytes;
-    if (row.peer != UnfinishedRow::kNoPeer) calls += row.now;
-  }
-  const std::uint64_t pending = pending_.CountOf(replica);
-  if (calls > pending) {
-    return who + " reports " + std::to_string(calls) + " calls without an answer, but only " +
-           std::to_string(pending) + " of its requests have none";
   }
   const std::size_t resident = simulator_.ResidentBytes(replica);
   if (resident <= explained) return "";

@@ -88,7 +88,7 @@ def test_the_least_lag_tells_whether_the_fault_binds() -> None:
 def test_an_untrue_answer_and_a_death_are_told() -> None:
     assert cell().misbehaved is None
     assert cell((13, SATURATED, {"error": "replica 1 died"})).misbehaved == "replica 1 died"
-    lie = cell((13, LATENCY, {"untrue": "answer 7 was on one disk"}))
+    lie = cell((13, LATENCY, {"violation": "answer 7 was on one disk"}))
     assert "answer 7 was on one disk" in line(lie)
     assert "latency grown" not in line(lie)
 

@@ -121,7 +121,7 @@ def _cell(pairs: "_Pairs", victim: str, replicas: int, fault: str) -> Cell:
         heap_bytes=max(pairs.values(figures.heap_growth)),
         catch_up_ns=max(pairs.values(lambda _, slow: figures.catch_up_ns(slow), LATENCY)),
         lag=int(min(pairs.values(lambda _, slow: float(slow.lag), SATURATED))),
-        misbehaved=pairs.first(lambda sample: sample.untrue or sample.error),
+        misbehaved=pairs.first(lambda sample: sample.violation or sample.error),
     )
 
 
