@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from failslow.mutation.change import Change
 from failslow.mutation.grading import COUNTED, Graded, Population, Verdict
-
-SHOWN = 160
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ def lines(report: Report) -> list[str]:
     text = []
     for each in report.survivors:
         change = each.change
-        text.append(f"{change.file}:{change.line} {change.operator}: {diff(change)}")
+        text.append(f"{change.file}:{change.line} {change.operator}: {change.shown}")
         is_missed = each.verdict is Verdict.SURVIVED
         what = f"the nearest test is {each.test}" if is_missed else f"no verdict: {each.test} died"
         text.append(f"    in {change.function or change.file}; {what}")
@@ -94,21 +91,3 @@ def lines(report: Report) -> list[str]:
         f" {report.population.equivalent} recorded as equivalent"
     )
     return text
-
-
-def diff(change: Change) -> str:
-    """'[-old-]{+new+}' within its line, as `git diff --word-diff` writes it."""
-    old, new = change.before, change.after
-    begin = 0
-    while begin < min(len(old), len(new)) and old[begin] == new[begin]:
-        begin += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - begin and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    removed, added = old[begin : len(old) - tail], new[begin : len(new) - tail]
-    changed = (f"[-{_short(removed)}-]" if removed else "") + (f"{{+{added}+}}" if added else "")
-    return old[:begin] + changed + old[len(old) - tail :]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]} ..."
