@@ -34,8 +34,8 @@ class Outcome:
     """A verdict. `failures` is empty exactly when the test passed.
 
     `skipped_because`: one line; empty if the test ran. `operations`: the number of operations in
-    the histories that were checked. `shrinks`: the test runs schedules of faults, which may be made
-    shorter.
+    the histories that were checked. `violated`: the safety invariant that a checker saw violated,
+    or "". `shrinks`: the test runs schedules of faults, which may be made shorter.
     """
 
     failures: tuple[str, ...]
@@ -45,6 +45,7 @@ class Outcome:
     trace: tuple[str, ...] = ()
     skipped_because: str = ""
     operations: int = 0
+    violated: str = ""
     shrinks: bool = False
 
     @property
@@ -199,5 +200,6 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         str(case.get("trace_hash", "")),
         str(case.get("seed", "")),
         operations=int(case.get("operations", 0)),
+        violated=str(case.get("violated", "")).partition(" violated")[0],
         shrinks="shrinks" in case,
     )

@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from failslow.grading import Grade, LabGrade, TestRow
-from failslow.measurement import scoring
+from failslow.measurement import scoring, sweep_table
 from failslow.measurement.measure import Measurement
 from failslow.measurement.scoring import Criterion, Row
 from failslow.measurement.settings import FOLLOWER, SUBMIT, Graded
@@ -35,7 +35,7 @@ def print_grade(console: Console, grade: Grade) -> None:
         if lab.measurement:
             _print_measurement(console, lab.measurement)
     for row in grade.rows:
-        if not row.passed or row.score < row.max_score:
+        if not row.earned:
             _print_loss(console, row)
     for lab in grade.labs:
         console.print(f"{lab.lab.id} {escape(lab.lab.title)}: {_of(lab.score, lab.max_score)}")
@@ -56,14 +56,15 @@ def _lab_table(lab: LabGrade) -> Table:
     for row in lab.rows:
         points = f"{row.score:g}/{row.max_score:g}" if row.max_score else ""
         hidden = "[dim]hidden[/dim] " if row.hidden else ""
-        table.add_row(f"{hidden}{escape(row.title)}", points, PASSED if row.passed else FAILED)
+        verdict = VOID if row.void else PASSED if row.passed else FAILED
+        table.add_row(f"{hidden}{escape(row.title)}", points, verdict)
     return table
 
 
 def _print_loss(console: Console, row: TestRow) -> None:
     name = f"{row.title} ({row.test_id})" if row.hidden else row.title
     console.print(f"\n[red]{row.lab}[/red] [bold]{escape(name)}[/bold]")
-    shown = row.output if not row.hidden else f"{row.output}\n{row.detail}"
+    shown = f"{row.output}\n{row.detail}".rstrip() if row.hidden else row.output
     console.print(shown, markup=False, soft_wrap=True)
 
 
@@ -94,6 +95,9 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
         style="dim",
         soft_wrap=True,
     )
+    if measurement.ungraded:
+        title = "For information: other strengths, and a slow leader (one seed, no points)"
+        console.print(sweep_table.table(title, measurement.ungraded))
 
 
 def _measurement_table(measurement: Measurement) -> Table:

@@ -110,7 +110,7 @@ def _test(number: str, row: TestRow) -> dict[str, Any]:
         "number": number,
         "score": row.score,
         "max_score": row.max_score,
-        "status": "passed" if row.passed else "failed",
+        "status": "passed" if row.passed and not row.void else "failed",
         "output": row.output,
         "output_format": "text",
         "visibility": "visible",

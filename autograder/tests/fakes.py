@@ -61,12 +61,14 @@ if "NONDETERMINISTIC" in behaviour:
     trace[4] = "deliver from " + options.get("perturb", "0")
 if "trace" in options:
     open(options["trace"], "w").write("\\n".join(trace) + "\\n")
-failed = wants("FAIL")
+failed = wants("FAIL") or wants("VIOLATES")
 suite, case = name.rsplit(".", 1)
 entry = dict(name=case, status="RUN", result="COMPLETED", trace_hash=str(trace[4]),
              seed=options.get("seed", "7"))
 if wants("CHECKS"):
     entry["operations"] = "21"
+if wants("VIOLATES"):
+    entry["violated"] = "log matching violated at 0.1 s: odd"
 if wants("SHRINKS"):
     entry["shrinks"] = "yes"
 if wants("SHRINK_HANGS") and "shrink" in options:
@@ -96,14 +98,15 @@ if "ALWAYS_SLOW" in behaviour:
 late = slow and "NEVER_CATCHES_UP" in behaviour
 line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000000 * factor,
             p50_ns=900000, p99_ns=2000000 * factor, completions=[100] * 15, peak_held_bytes=1000,
-            peak_heap_bytes=1000,
+            peak_heap_bytes=1000, unfinished_coroutines=3, pending_requests=2, passed_over=0,
+            slow=[],
             catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,
             completed=100, crossings=500, trace_hash="ab" + options["seed"] + options["rate"],
-            error=None, untrue=None)
+            error=None, violation=None)
 if "MISBEHAVES" in behaviour:
     line["error"] = "replica 1 died"
 if "LIES" in behaviour and options["shape"] == "long" and slow:
-    line["untrue"] = "answer 7 was on one disk"
+    line["violation"] = "answer 7 was on one disk"
 if "explain" in options:
     line["waits"] = [
         dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],

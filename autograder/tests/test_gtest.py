@@ -40,6 +40,12 @@ def test_reads_a_pass_with_its_hash_seed_and_history(binary: Path, tmp_path: Pat
 def test_reads_a_failure(binary: Path, tmp_path: Path) -> None:
     outcome = run_test(binary, NAME, options(tmp_path, f"FAIL:{NAME}"))
     assert outcome.failures == ("expected: 2 votes\nhappened: 1 vote",)
+    assert outcome.violated == ""
+
+
+def test_reads_the_name_of_a_violated_invariant(binary: Path, tmp_path: Path) -> None:
+    outcome = run_test(binary, NAME, options(tmp_path, f"VIOLATES:{NAME}"))
+    assert (outcome.passed, outcome.violated) == (False, "log matching")
 
 
 @pytest.mark.parametrize(

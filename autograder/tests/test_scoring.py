@@ -44,6 +44,8 @@ BASE = Sample(
     completions=(100,) * 10,
     peak_held_bytes=1000,
     peak_heap_bytes=1000,
+    unfinished_coroutines=10,
+    pending_requests=10,
     catch_up_ns=1000,
     lag=500,
     completed=1000,
@@ -69,6 +71,8 @@ SETTINGS = Settings(
         p99_ratio=1.5,
         held_bytes=5000,
         heap_bytes=5000,
+        unfinished_coroutines=50,
+        pending_requests=70,
         catch_up_ns=5000,
         long_catch_up_ns=8000,
     ),
@@ -186,6 +190,8 @@ def test_the_limit_against_normal_holds_even_if_dead_replicas_cost_as_much(
         (FULL, {"peak_held_bytes": 9000}, scoring.HELD_BYTES, 34),
         (FULL, {"peak_heap_bytes": 7000}, scoring.HEAP, 34),
         (SLOW | {"profile": REALISTIC}, {"peak_held_bytes": 9000}, scoring.HELD_BYTES, 34),
+        (PART, {"unfinished_coroutines": 61}, scoring.COROUTINES, 34),
+        (PART | {"shape": LONG}, {"pending_requests": 81}, scoring.REQUESTS, 34),
         (PART | {"shape": LONG}, {"catch_up_ns": 9000}, scoring.LONG_CATCH_UP, 34),
         (PART | {"shape": BEFORE}, {"catch_up_ns": 6000}, scoring.CATCH_UP, 34),
         (PART | {"shape": UNDER}, {"catch_up_ns": None}, scoring.CATCH_UP, 34),
@@ -227,6 +233,8 @@ def test_two_lost_figures_of_a_share_cost_it_once() -> None:
         (PART | {"shape": LONG}, {"lag": 9000}),
         (FULL, {"unanswered": 900}),
         (FULL, {"catch_up_ns": None}),
+        (PART, {"unfinished_coroutines": 60, "pending_requests": 80}),
+        (FULL, {"unfinished_coroutines": 900, "pending_requests": 900}),
     ],
 )
 def test_what_is_within_the_limits_costs_nothing(where: Where, change: dict[str, object]) -> None:
@@ -293,13 +301,13 @@ def test_misbehaviour_in_any_run_of_the_row_loses_it(fault: str) -> None:
 @pytest.mark.parametrize(
     "where", [SLOW | {"shape": LONG}, {"fault": DEAD}, {"fault": NORMAL}, {"load": "capacity"}]
 )
-def test_an_untrue_answer_in_any_run_voids_all_rows(where: Where) -> None:
+def test_a_violated_invariant_in_any_run_voids_all_rows(where: Where) -> None:
     both = replace(SETTINGS, rows=(Graded("disk-slow", 3, 20), Graded("cpu-slow", 3, 20)))
     both = replace(both, strengths=dict.fromkeys(["disk-slow", "cpu-slow"], (CPU_SLOW,)))
     plan = Plan(both, seed_of)
     found = dict.fromkeys([*plan.capacity(SUBMIT, 3), *plan.rest()], BASE)
     run = next(run for run in found if matches(run, where))
-    found[run] = replace(BASE, untrue="answer 7 was not on a majority of disks")
+    found[run] = replace(BASE, violation="answer 7 was not on a majority of disks")
     rows = judge(both, plan, found)
     assert [row.score for row in rows] == [0, 0]
     assert all("answer 7 was not on a majority of disks" in (row.error or "") for row in rows)

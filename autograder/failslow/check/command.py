@@ -18,6 +18,7 @@ from failslow.check import (
     site,
     style,
     suites,
+    sweep,
     wrong_input,
 )
 from failslow.check.step import Context, Counts, Step
@@ -60,8 +61,12 @@ STEPS = (
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
+    Step("alternatives: other seeds", seeds.alternatives, needs=RELEASE),
+    Step("50 courses: full measured marks", grades.with_other_keys, needs=RELEASE),
     Step("reference: linearizable with 2,000 seeds", seeds.linearizable, needs=RELEASE),
     Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
+    Step("reference: every slow fault", sweep.reference, needs=RELEASE),
+    Step("handbook: the results of its commands", sweep.committed, needs=RELEASE),
 )
 # --8<-- [end:full]
 

@@ -50,6 +50,8 @@ THROUGHPUT_VS_DEAD = "throughput vs dead"
 LATENCY_VS_DEAD = "latency vs dead"
 P99 = "p99"
 HEAP = "heap"
+COROUTINES = "coroutines"
+REQUESTS = "requests"
 LONG_CATCH_UP = "catch-up, long run"
 LAG_BETWEEN = "lag between faults"
 
@@ -80,13 +82,15 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Unslowed:
-    """The worst runs without a fault, with little jitter, of one mix and number of replicas."""
+    """The worst runs without a fault, with little jitter, of one mix and number of replicas.
+    `worst_run` has the fault: without it, its latency is the worst."""
 
     throughput: float
     throughput_floor: float
     latency_ns: float
     latency_ceiling_ns: float
     above_ceiling: float
+    worst_run: Run
 
     @property
     def share(self) -> float:
@@ -155,6 +159,8 @@ class Row:
     def worst_run(self) -> Run | None:
         """The run that misbehaved, or that the report explains. None if no figure is lost."""
         criterion = self.worst_criterion()
+        if criterion is None and self.unslowed and self.unslowed.share < 1:
+            return self.unslowed.worst_run
         return criterion.worst_run if criterion else self.error_run
 
     def criterion(self, name: str) -> Criterion:
@@ -169,22 +175,22 @@ class Row:
 def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
     """A row for every graded one of the settings, in their order.
 
-    An answer that was not true, in whatever run, voids all rows.
+    A violated invariant or an untrue answer, in whatever run, voids all rows.
     """
-    untrue = _first(samples, lambda sample: sample.untrue, samples)
+    violation = _first(samples, lambda sample: sample.violation, samples)
     return [
-        _judge_row(settings, graded, _RowRuns(samples, plan.slow(graded)), untrue)
+        _judge_row(settings, graded, _RowRuns(samples, plan.slow(graded)), violation)
         for graded in settings.rows
     ]
 
 
 def _judge_row(
-    settings: Settings, graded: Graded, runs: "_RowRuns", untrue: _Misdeed | None
+    settings: Settings, graded: Graded, runs: "_RowRuns", violation: _Misdeed | None
 ) -> Row:
-    misdeed = untrue or runs.first_error()
+    misdeed = violation or runs.first_error()
     if misdeed:
         text, run = misdeed
-        prefix = "an answer was not true: " if untrue else ""
+        prefix = "safety is violated, which voids all rows: " if violation else ""
         return Row(graded, error=f"{prefix}{text} ({run})", error_run=run)
     return Row(
         graded,
@@ -239,11 +245,17 @@ def _background(settings: Settings, runs: "_RowRuns", fault: str) -> list[Criter
     long = [run for run in steady if run.shape == LONG]
     held, held_run = runs.worst(lambda _, slow: figures.held_bytes(slow), NORMAL, runs.slow)
     heap, heap_run = runs.worst(figures.heap_growth, NORMAL, runs.slow)
+    # Saturated, the commands that wait grow with the smallest loss of throughput.
+    part = _loaded(runs.slow, LATENCY)
+    coroutines, coroutines_run = runs.worst(figures.coroutine_growth, NORMAL, part)
+    requests, requests_run = runs.worst(figures.request_growth, NORMAL, part)
     p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, steady)
     found = [
         Criterion(P99, TAIL, p99, bounds.p99_ratio, p99_run),
         Criterion(HELD_BYTES, HELD_BYTES, held, bounds.held_bytes, held_run),
         Criterion(HEAP, HELD_BYTES, heap, bounds.heap_bytes, heap_run),
+        Criterion(COROUTINES, HELD_BYTES, coroutines, bounds.unfinished_coroutines, coroutines_run),
+        Criterion(REQUESTS, HELD_BYTES, requests, bounds.pending_requests, requests_run),
         Criterion(CATCH_UP, CATCH_UP, *runs.catch_up(short, bounds.catch_up_ns)),
     ]
     if long:
@@ -266,12 +278,14 @@ def _unslowed(settings: Settings, graded: Graded, runs: "_RowRuns") -> Unslowed:
     steady = [run for run in runs.slow if run.profile == LOW_JITTER]
     full, part = _loaded(steady, SATURATED), _loaded(steady, LATENCY)
     baseline = settings.baselines[graded.mix, graded.replicas]
+    slowest = max(part, key=lambda run: runs.normal(run).mean_ns)
     return Unslowed(
         throughput=min(runs.normal(run).throughput for run in full),
         throughput_floor=baseline.throughput_floor,
-        latency_ns=max(runs.normal(run).mean_ns for run in part),
+        latency_ns=runs.normal(slowest).mean_ns,
         latency_ceiling_ns=baseline.latency_ceiling_ns,
         above_ceiling=settings.above_ceiling,
+        worst_run=slowest,
     )
 
 

@@ -60,6 +60,8 @@ class Bounds:
     p99_ratio: float
     held_bytes: int
     heap_bytes: int
+    unfinished_coroutines: int
+    pending_requests: int
     catch_up_ns: int
     long_catch_up_ns: int
 

@@ -181,4 +181,9 @@ std::string Simulator::Report(PeerId replica, const std::string& probe) {
   return MachineOf(replica).backend()->Report(probe);
 }
 
+std::size_t Simulator::ResidentBytes(PeerId replica) const {
+  assert(IsUp(replica));
+  return MachineOf(replica).backend()->ResidentBytes();
+}
+
 }  // namespace depfast::sim

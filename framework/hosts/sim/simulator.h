@@ -110,6 +110,8 @@ class Simulator {
   std::string DumpCoroutines(PeerId replica);
   // See ReplicaBackend::Report. Requires: the replica is up.
   std::string Report(PeerId replica, const std::string& probe);
+  // See ReplicaBackend::ResidentBytes. Requires: the replica is up.
+  std::size_t ResidentBytes(PeerId replica) const;
 
  private:
   MachineRoom Room();
