@@ -7,7 +7,7 @@
 namespace depfast::raft {
 namespace {
 
-GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "2c", 3,
+GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "2c", 2,
             "When every replica loses power at once, no acknowledged command is lost.") {
   RaftWorld world({.replicas = 3, .seed = 410});
   for (int round = 0; round < 5; ++round) {
@@ -46,7 +46,7 @@ GRADED_TEST(RaftDurability, VotesAndTermsSurviveRestarts, "2c", 2,
   }
 }
 
-GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 3,
+GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 2,
             "Votes, terms and entries are on disk before a message about them is sent.") {
   // A slow disk widens the window between the start and the end of a write.
   RaftWorld world({.replicas = 3, .seed = 430});
