@@ -22,7 +22,8 @@ enum class Invariant {
                            // voter's
   kTermsBeginByCampaign,   // a replica adopts no term that no candidate has begun
   kCampaignHasPreVotes,    // a candidate has received granted pre-votes of its term from a majority
-  kLeaderIsKept,           // no replica grants a pre-vote while it knows of a live leader
+  kLeaderIsKept,           // no replica grants a pre-vote while it knows of a live leader; none
+                           // takes the entries of one and stays a candidate
   kElectionTimeoutPassed,  // no replica campaigns before kElectionTimeoutMin without a leader
 };
 
