@@ -16,8 +16,10 @@ from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
+from failslow.measurement import sweep_table
 from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.settings import SUBMIT, Graded, Settings, load_settings
+from failslow.measurement.sweep import Cell
 from failslow.recipe import load_recipe
 from failslow.submission import Submission
 
@@ -101,8 +103,10 @@ class Scope:
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
     `gates`: skip the tests of a part when a test that the part needs fails.
-    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all).
+    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all, and what
+    is measured without points).
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
+    `shrink`: a failing plan of faults is shown as short as can be.
     """
 
     tests: frozenset[str] | None = None
@@ -111,6 +115,7 @@ class Scope:
     gates: bool = True
     rows: tuple[str, ...] | None = None
     seeds: int | None = None
+    shrink: bool = True
 
 
 def grade(
@@ -176,14 +181,13 @@ class _LabGrader:
         return self._scope.tests is None or test.name in self._scope.tests
 
     def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
+        run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
         with console.progress(f"Testing {self._lab.id}") as advance:
 
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
                 return parallel.run_all(
                     runnable,
-                    lambda test: gtest.run_test(
-                        self._binary(test.suite), test.name, self._options(test)
-                    ),
+                    lambda test: run(self._binary(test.suite), test.name, self._options(test)),
                     advance,
                 )
 
@@ -232,7 +236,15 @@ class _LabGrader:
         if wanted is not None:
             settings = settings.brief(lambda row: row.id.startswith(wanted))
         seed_of = partial(course_key.seed, self._key)
-        return measure(self._kit, self._lab, self._replica, settings, seed_of, self._scope.seeds)
+        return measure(
+            self._kit,
+            self._lab,
+            self._replica,
+            settings,
+            seed_of,
+            self._scope.seeds,
+            with_ungraded=wanted is None,
+        )
 
 
 def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | None) -> None:
@@ -322,7 +334,24 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
                 detail=lost,
             )
         )
-    return rows
+    return [*rows, _ungraded_row(lab, measurement.ungraded)] if measurement.ungraded else rows
+
+
+def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:
+    """For information. It cannot fail: a slow leader slows every Raft down."""
+    assert lab.measurement is not None
+    text = "\n".join(map(sweep_table.line, cells))
+    return TestRow(
+        lab=lab.id,
+        test_id="ungraded",
+        title="For information: other strengths, and a slow leader",
+        part=lab.measurement.part,
+        score=0.0,
+        max_score=0.0,
+        passed=True,
+        hidden=False,
+        output=text,
+    )
 
 
 def _title(row: Graded) -> str:

@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from failslow.grading import Grade, LabGrade, TestRow
-from failslow.measurement import scoring
+from failslow.measurement import scoring, sweep_table
 from failslow.measurement.measure import Measurement
 from failslow.measurement.scoring import Criterion, Row
 from failslow.measurement.settings import FOLLOWER, SUBMIT, Graded
@@ -95,6 +95,9 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
         style="dim",
         soft_wrap=True,
     )
+    if measurement.ungraded:
+        title = "For information: other strengths, and a slow leader (one seed, no points)"
+        console.print(sweep_table.table(title, measurement.ungraded))
 
 
 def _measurement_table(measurement: Measurement) -> Table:

@@ -69,7 +69,13 @@ if wants("CHECKS"):
     entry["operations"] = "21"
 if wants("VIOLATES"):
     entry["violated"] = "log matching violated at 0.1 s: odd"
-if failed:
+if wants("SHRINKS"):
+    entry["shrinks"] = "yes"
+if wants("SHRINK_HANGS") and "shrink" in options:
+    os.kill(os.getpid(), signal.SIGSEGV)
+if failed and "shrink" in options:
+    entry["failures"] = [dict(failure="the shortest of " + options["shrink"] + " runs", type="")]
+elif failed:
     entry["failures"] = [dict(failure="expected: 2 votes\\nhappened: 1 vote", type="")]
 document = dict(testsuites=[dict(name=suite, testsuite=[entry])])
 if not wants("NORESULT"):

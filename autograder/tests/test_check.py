@@ -1,6 +1,7 @@
 """`kit check` itself: it counts right, and its checks can fail."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +11,14 @@ from failslow.check import command, grades, junit, matrix, mutants, mutants_repo
 from failslow.check.kept import Kept, kept_of
 from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context, Counts, Step
+from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
-from failslow.grading import Grade, LabGrade, TestRow
+from failslow.grading import Grade, LabGrade, Scope, TestRow
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
-from failslow.labs import load_labs
+from failslow.labs import Labs, load_labs
 from failslow.mutants import Keeps, Mutant
+from failslow.submission import Submission
 from fakes import SUITES, graded, write_patch, write_test_binary
 from running import Expect
 
@@ -314,6 +317,72 @@ def test_an_alternative_must_get_full_marks(kit: Kit, tmp_path: Path) -> None:
     counts = grades.alternatives(context(kit, tmp_path))
     assert counts.failed == 1
     assert "alternative lab1/other loses" in counts.problems[0]
+    path.write_text(path.read_text().replace("-// ", "-// other"))
+    counts = grades.alternatives(context(kit, tmp_path))
+    assert counts.problems[0].startswith("alternative lab1/other: lab1/other: the patch does not")
+
+
+Graded = tuple[str, Scope, CourseKey]
+"""A grade that a check asked for: the behaviour of the submission, and how it was graded."""
+
+
+@pytest.fixture
+def grades_asked(monkeypatch: pytest.MonkeyPatch) -> list[Graded]:
+    """Instead of grades: one row, which is lost by a submission that says LOSES."""
+    asked: list[Graded] = []
+
+    def fake(kit: Kit, labs: Labs, submission: Submission, scope: Scope, key: CourseKey) -> Grade:
+        text = next(value for name, value in submission.files.items() if name.endswith("event.cc"))
+        behaviour = text.decode().removeprefix("// ").strip()
+        asked.append((behaviour, scope, key))
+        only = row("measurement/3/slow", "LOSES" not in behaviour)
+        return Grade((LabGrade(labs.get("lab2"), (only,)),), key)
+
+    monkeypatch.setattr(grades, "grade", fake)
+    return asked
+
+
+def test_an_alternative_is_graded_in_full_only_with_full(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grades_asked: list[Graded]
+) -> None:
+    monkeypatch.setattr(grades, "LONG_TESTS", {"Quorum.Late"})
+    write_patch(kit.alternatives / "lab2" / "other.patch", "Description: d\n", "different")
+    for full in (False, True):
+        assert grades.alternatives(replace(context(kit, tmp_path), full=full)).failed == 0
+    scopes = [scope for _, scope, _ in grades_asked]
+    assert [scope.rows for scope in scopes] == [grades.ONE_ROW, None]
+    assert [scope.seeds for scope in scopes] == [1, None]
+    short = {"Quorum.Votes", "Secret.Nesting", "Raft.Elects"}
+    assert [scope.tests for scope in scopes] == [short, None]
+
+
+def test_measured_labs_are_measured_with_many_keys(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grades_asked: list[Graded]
+) -> None:
+    monkeypatch.setattr(grades, "MEASURED_KEYS", 2)
+    write_patch(kit.alternatives / "lab1" / "unmeasured.patch", "Description: d\n", "no lab 2")
+    write_patch(kit.alternatives / "lab2" / "good.patch", "Description: d\n", "good")
+    write_patch(kit.alternatives / "lab2" / "bad.patch", "Description: d\n", "LOSES")
+    counts = grades.with_other_keys(context(kit, tmp_path))
+    assert (counts.passed, counts.failed) == (4, 2)
+    assert Counter(behaviour for behaviour, _, _ in grades_asked) == {"": 2, "good": 2, "LOSES": 2}
+    keys = {key.fingerprint for _, _, key in grades_asked}
+    assert len(keys) == 2
+    for fingerprint in keys:
+        lost = f"alternative lab2/bad loses 'measurement/3/slow' (course {fingerprint})"
+        assert any(problem.startswith(lost) for problem in counts.problems)
+
+
+def test_an_alternative_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> None:
+    path = kit.alternatives / "lab1" / "other.patch"
+    write_patch(path, "Description: d\n", "different")
+    assert seeds.alternatives(context(kit, tmp_path)).failed == 0
+    write_patch(path, "Description: d\n", "FAIL:Quorum.Late")
+    counts = seeds.alternatives(context(kit, tmp_path))
+    assert counts.failed == len(seeds.ALTERNATIVE_SEEDS)
+    assert counts.problems[0].startswith(
+        "Quorum.Late of alternative lab1/other fails with --seed=2"
+    )
 
 
 def test_the_reference_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> None:
@@ -325,7 +394,9 @@ def test_the_reference_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> N
         program.write("# FAIL:Raft.Elects\n")
     counts = seeds.run(context(kit, tmp_path))
     assert counts.failed == len(seeds.SEEDS)
-    assert counts.problems[0].startswith("Raft.Elects fails with --seed=2: expected: 2 votes")
+    assert counts.problems[0].startswith(
+        "Raft.Elects of the reference fails with --seed=2: expected: 2 votes"
+    )
     with binaries["lab2_public"].open("a") as program:
         program.write("# SEGFAULT:Raft.Elects\n")
     assert "gave no verdict" in seeds.run(context(kit, tmp_path)).problems[0]

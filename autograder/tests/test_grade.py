@@ -84,6 +84,12 @@ def test_a_hidden_test_shows_only_its_property(grader: Grader) -> None:
     assert "expected: 2 votes" in extra["detail"]
 
 
+def test_the_instructor_sees_the_shortest_schedule_that_fails(grader: Grader) -> None:
+    (lost,) = failed(grader.grade(1, "FAIL:Secret.Nesting SHRINKS:Secret.Nesting"))
+    assert "the shortest of" in lost.pop("extra_data")["detail"]
+    assert "shortest" not in json.dumps(lost)
+
+
 def test_waiting_for_all_loses_the_measurement_and_says_why(grader: Grader) -> None:
     content = grader.grade(1, "", "WAITS_FOR_ALL")
     assert content["score"] == 110
@@ -95,6 +101,25 @@ def test_waiting_for_all_loses_the_measurement_and_says_why(grader: Grader) -> N
     strengths = content["extra_data"]["strengths"]["lab2"]
     assert len(strengths) == 6
     assert f"Strengths of the faults: {strengths[0]}, " in grader.said.out
+
+
+def test_other_strengths_and_a_slow_leader_are_reported_without_points(grader: Grader) -> None:
+    (row,) = [
+        test
+        for test in grader.grade(1, "", "WAITS_FOR_ALL")["tests"]
+        if test["extra_data"]["id"] == "ungraded"
+    ]
+    assert (row["score"], row["max_score"], row["status"]) == (0, 0, "passed")
+    lines = row["output"].splitlines()
+    for start in ("3 replicas, slow follower, net-slow-1ms", "3 replicas, slow leader, cpu-slow-l"):
+        (line,) = [line for line in lines if line.startswith(start)]
+        assert "throughput lost 95%, latency grown 20x" in line
+    assert "For information: other strengths, and a slow leader" in grader.said.out
+
+
+def test_without_a_capacity_there_is_nothing_to_report(grader: Grader) -> None:
+    content = grader.grade(1, "", "MISBEHAVES")
+    assert "ungraded" not in [test["extra_data"]["id"] for test in content["tests"]]
 
 
 def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:

@@ -50,6 +50,7 @@ struct KindRow {
   std::int64_t amount_min;
   std::int64_t amount_max;
   std::string_view effect;  // a sentence for people
+  bool slows = true;        // a replica; otherwise it stops one, or breaks messages
 };
 
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
@@ -64,18 +65,20 @@ inline constexpr std::array kKinds = {
     KindRow{FaultKind::kNetSlow, "net-slow", AmountUnit::kNanoseconds, 0, kAmountMax,
             "The replica's network interface delays every frame it sends by this much."},
     KindRow{FaultKind::kCrash, "crash", AmountUnit::kNone, 0, 0,
-            "The replica dies, loses unsynced writes, and restarts when the fault ends."},
+            "The replica dies, loses unsynced writes, and restarts when the fault ends.", false},
     KindRow{FaultKind::kPartition, "partition", AmountUnit::kNone, 0, 0,
-            "The replicas and the others cannot hear each other; clients reach all of them."},
+            "The replicas and the others cannot hear each other; clients reach all of them.",
+            false},
     KindRow{FaultKind::kDrop, "drop", AmountUnit::kPerMille, 0, 1000,
-            "This share of the frames that the replica sends to replicas is lost."},
+            "This share of the frames that the replica sends to replicas is lost.", false},
     KindRow{FaultKind::kDuplicate, "duplicate", AmountUnit::kPerMille, 0, 1000,
-            "This share of the frames that the replica sends to replicas arrives twice."},
+            "This share of the frames that the replica sends to replicas arrives twice.", false},
     KindRow{FaultKind::kReorder, "reorder", AmountUnit::kPerMille, 0, 1000,
             "This share of the frames that the replica sends to replicas arrives up to 20 ms late, "
-            "after younger frames."},
+            "after younger frames.",
+            false},
     KindRow{FaultKind::kCut, "cut", AmountUnit::kNone, 0, 0,
-            "The named receivers do not hear the replica; it still hears them."},
+            "The named receivers do not hear the replica; it still hears them.", false},
     KindRow{FaultKind::kCpuContention, "cpu-contention", AmountUnit::kPercent, 1, 100,
             "The replica runs for this share of every 100 ms; after that it is stopped until the "
             "next 100 ms."},

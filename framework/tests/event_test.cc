@@ -33,6 +33,24 @@ class Switch : public Event {
 };
 using State = Switch::State;
 
+// Notes the end of each wait in itself, and its own end in a log.
+class Diary : public Switch {
+ public:
+  explicit Diary(Log& log) : log_(log) {}
+  ~Diary() override { log_.push_back(notes_ + "destroyed"); }
+
+ protected:
+  Outcome DoWait(Duration timeout) override {
+    const Outcome outcome = Event::DoWait(timeout);
+    notes_ += std::string(ToString(outcome)) + ", ";
+    return outcome;
+  }
+
+ private:
+  Log& log_;
+  std::string notes_;
+};
+
 class EventTest : public ::testing::Test {
  protected:
   // Starts a coroutine that waits on `event` and logs how that ended.
@@ -71,6 +89,26 @@ TEST_F(EventTest, AFailureEndsTheWait) {
 TEST_F(EventTest, AZeroTimeoutTimesOutInTheSameStep) {
   LogOutcome(MakeSwitch(), 0ms);
   EXPECT_EQ(log(), Log{"timed out"});
+}
+
+TEST_F(EventTest, AWaitKeepsItsEventAliveUntilDoWaitHasReturned) {
+  auto diary = replica_.Make<Diary>(log());
+  replica_.Go([this, waited = diary.get()] {
+    waited->Wait(5ms);
+    log().push_back("after the wait");
+  });
+  diary.reset();
+  EXPECT_EQ(log(), Log{});
+  replica_.Advance(5ms);
+  EXPECT_EQ(log(), (Log{"timed out, destroyed", "after the wait"}));
+}
+
+TEST_F(EventTest, AStoppedReplicaLetsGoOfTheEventsOfItsWaits) {
+  auto diary = replica_.Make<Diary>(log());
+  replica_.Go([waited = diary.get()] { waited->Wait(); });
+  diary.reset();
+  replica_.runtime.Shutdown();
+  EXPECT_EQ(log(), Log{"destroyed"});
 }
 
 TEST_F(EventTest, ValueEventFollowsItsPredicate) {

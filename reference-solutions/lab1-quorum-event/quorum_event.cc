@@ -56,8 +56,8 @@ void QuorumEvent::CountChild(Voter& voter) {
   Count(voter, vote);
 }
 
-Outcome QuorumEvent::Wait(Duration timeout) {
-  const Outcome outcome = Event::Wait(timeout);
+Outcome QuorumEvent::DoWait(Duration timeout) {
+  const Outcome outcome = Event::DoWait(timeout);
   timed_out_ = outcome == Outcome::kTimedOut;
   return outcome;
 }

@@ -116,6 +116,7 @@ def scope_of(mutant: Mutant, full: bool) -> Scope:
         gates=False,
         rows=None if full else tuple(sorted(rows)),
         seeds=None if full else MUTANT_SEEDS,
+        shrink=False,
     )
 
 

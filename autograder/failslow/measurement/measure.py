@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
+from typing import Protocol
 
 from failslow import console, parallel
 from failslow.kit import Kit
@@ -13,7 +14,9 @@ from failslow.measurement.cause import Explained
 from failslow.measurement.explain import report
 from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run
 from failslow.measurement.scoring import Row, judge
-from failslow.measurement.settings import Seeds, Settings
+from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
+from failslow.measurement.sweep import Cell, Sweep, cells
+from failslow.measurement.ungraded import sweeps
 
 BINARY = "slow_follower"
 
@@ -24,17 +27,25 @@ Load = tuple[str, int]
 @dataclass(frozen=True)
 class Measurement:
     """Rows with, for each lost one, the text that says why; the names of the strengths that were
-    drawn; hashes of all runs in order."""
+    drawn; hashes of all runs in order. `ungraded`: for information, or empty.
+    """
 
     rows: tuple[Row, ...]
     reports: tuple[str, ...]
     capacities: dict[Load, float]
     strengths: tuple[str, ...]
     trace_hashes: dict[str, str]
+    ungraded: tuple[Cell, ...] = ()
 
 
 def measure(
-    kit: Kit, lab: Lab, replica: Path, settings: Settings, seed_of: Seeds, seeds: int | None
+    kit: Kit,
+    lab: Lab,
+    replica: Path,
+    settings: Settings,
+    seed_of: Seeds,
+    seeds: int | None,
+    with_ungraded: bool = True,
 ) -> Measurement:
     """`seeds`: the number of seeds of most runs, or None for that of the settings. A strength of
     each fault is drawn unless the settings have one alone.
@@ -46,11 +57,12 @@ def measure(
     program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica)
     settings = settings.drawn(seed_of)
     plan = Plan(settings, seed_of, seeds)
-    meter = _Meter(program, settings)
+    meter = Meter(program, settings.rates, settings.loads)
     mine = replace(program, binary=_here(kit, BINARY), replica=_here(kit, f"{lab.id}_replica"))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
+    found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if with_ungraded else []
     return Measurement(
         rows=tuple(rows),
         reports=tuple(
@@ -60,24 +72,34 @@ def measure(
         capacities=meter.capacities,
         strengths=tuple(settings.strength(fault).preset for fault in settings.strengths),
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
+        ungraded=tuple(found),
     )
 
 
-class _Meter:
+class Runs(Protocol):
+    """Runs to make: those of the capacity, and the rest."""
+
+    def capacity(self, mix: str, replicas: int) -> list[Run]: ...
+
+    def rest(self) -> list[Run]: ...
+
+
+class Meter:
     """`capacities`: once all runs were made.
 
     `_unusable`: the capacity run without which there is no other run.
     """
 
-    def __init__(self, program: Program, settings: Settings) -> None:
+    def __init__(self, program: Program, rates: Rates, loads: Sequence[Load]) -> None:
         self._program = program
-        self._settings = settings
+        self._rates = rates
+        self._loads = loads
         self.capacities: dict[Load, float] = {}
         self._unusable: dict[Load, Run] = {}
 
-    def run_all(self, plan: Plan, advance: console.Advance) -> dict[Run, Sample]:
+    def run_all(self, plan: Runs, advance: console.Advance) -> dict[Run, Sample]:
         """Capacity runs first: every load is a fraction of the submission's own capacity."""
-        by_load = {load: plan.capacity(*load) for load in self._settings.loads}
+        by_load = {load: plan.capacity(*load) for load in self._loads}
         first = [run for runs in by_load.values() for run in runs]
         rest = plan.rest()
         total = len(first) + len(rest)
@@ -93,6 +115,17 @@ class _Meter:
         # No load can be set without a capacity: the error of that run is the result of all.
         unable = [run for run in rest if _load(run) in self._unusable]
         return by_run | {run: by_run[self._unusable[_load(run)]] for run in unable}
+
+    def sweep(self, wanted: Sequence[Sweep]) -> list[Cell]:
+        """Those for which a load can be set. Requires: the capacities are known."""
+        known = self.capacities.keys() - self._unusable.keys()
+        able = [each for each in wanted if {(SUBMIT, size) for size in each.replicas} <= known]
+        runs = list(dict.fromkeys(run for each in able for run in each.rest()))
+        if not runs:
+            return []
+        with console.progress("Measuring without points") as advance:
+            samples = self._run(runs, advance)
+        return [cell for each in able for cell in cells(each, samples)]
 
     def explain(self, row: Row) -> Explained | None:
         """The worst run of a lost row and its counterpart without the fault, once more and with
@@ -123,7 +156,7 @@ class _Meter:
         return measure_once(self._program, run, self._rate(run), explain)
 
     def _rate(self, run: Run) -> float:
-        rates = self._settings.rates
+        rates = self._rates
         if run.load == CAPACITY:
             return rates.capacity_rate
         percent = rates.latency_percent if run.load == LATENCY else rates.saturated_percent

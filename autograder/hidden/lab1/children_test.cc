@@ -13,7 +13,7 @@ constexpr PeerPlan Plan(PeerPlan::Answer answer, Duration delay = 0ms) {
   return {.answer = answer, .delay_ns = delay.count()};
 }
 
-GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 2,
+GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 1,
             "A child that is decided before Add votes at once") {
   Script script;
   const Id kept = script.Promise();
@@ -97,7 +97,7 @@ GRADED_TEST(QuorumChildren, AcceptDecides, "children", 2,
   ExpectPasses(script, {.replicas = 2});
 }
 
-GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
+GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 1,
             "Children are voters 0, 1, ... in the order of Add; a child and VoteYes or VoteNo of "
             "its voter share one vote") {
   Script script;
@@ -119,7 +119,105 @@ GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 2,
   ExpectPasses(script);
 }
 
-GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 2,
+GRADED_TEST(QuorumChildren, LateChildrenVote, "children", 1,
+            "A child that is added after the decision or after a timeout is the next voter, and "
+            "votes by its accept, whether it is decided then or later") {
+  Script script;
+  const Id won = script.Quorum(1, 5);
+  const Id lost = script.Quorum(5, 5);
+  const Id waited_for = script.Quorum(2, 4);
+  const Id kept = script.Promise();
+  const Id broken = script.Promise();
+  const Id value = script.Value();
+  auto leader = script.In("leader");
+  leader.Keeps(kept);
+  leader.Breaks(broken);
+  leader.Yes(won, 4);
+  leader.No(lost, 4);
+  leader.WaitsFor(waited_for, 10ms).Until(Result::kTimedOut, 10ms);
+  for (const Id quorum : {won, lost, waited_for}) {
+    leader.Adds(quorum, kept, Accept::kFalse);
+    leader.Adds(quorum, broken, Accept::kTrue);
+    leader.Adds(quorum, value, Accept::kTrue);
+  }
+  for (const Id quorum : {won, lost}) leader.Adds(quorum, kept);
+  leader.Sees(won, {.ready = true, .fail = false, .yes = 2, .no = 1, .lost = 1});
+  leader.Sees(lost, {.ready = false, .fail = true, .yes = 1, .no = 2, .lost = 1});
+  leader.Sees(waited_for, {.fail = false, .timed_out = true, .yes = 0, .no = 1, .lost = 1});
+  leader.Sets(value, 1);
+  leader.Sees(won, {.ready = true, .fail = false, .yes = 3, .no = 1, .lost = 1});
+  leader.Sees(lost, {.ready = false, .fail = true, .yes = 2, .no = 2, .lost = 1});
+  leader.Sees(waited_for, {.fail = false, .timed_out = true, .yes = 1, .no = 1, .lost = 1});
+  leader.Adds(waited_for, kept);
+  leader.Sees(waited_for, {.ready = true, .timed_out = false, .yes = 2, .no = 1, .lost = 1});
+  for (const Id quorum : {won, lost, waited_for}) {
+    leader.SeesAccepts(quorum, kept, 1);
+    leader.SeesAccepts(quorum, broken, 0);
+    leader.SeesAccepts(quorum, value, 1);
+  }
+  leader.Adds(won, value, Accept::kFalse);  // its voter has voted
+  leader.SeesAccepts(won, value, 1);
+  leader.Sees(won, {.ready = true, .yes = 3, .no = 1, .lost = 1});
+  leader.Adds(won, value).Throws(Result::kOutOfRange);
+  ExpectPasses(script);
+}
+
+GRADED_TEST(QuorumChildren, OneEventTwoVoters, "children", 1,
+            "An event that is added twice is two voters, each with its own accept, whether it is "
+            "ready before, ready later or fails") {
+  Script script;
+  const Id value = script.Value();
+  const Id broken = script.Promise();
+  const Id inner = script.Quorum(1, 2);
+  const Id quorum = script.Quorum(4, 8);
+  auto voter = script.In("voter");
+  script.In("leader").WaitsFor(quorum).Until(Result::kReady, 10ms);
+  voter.At(5ms).Adds(quorum, value, Accept::kTrue);  // voters 0 to 6
+  voter.Adds(quorum, inner);
+  voter.Adds(quorum, broken);
+  voter.Adds(quorum, value, Accept::kFalse);
+  voter.Adds(quorum, inner);
+  voter.Adds(quorum, broken);
+  voter.Adds(quorum, value);
+  voter.Sets(value, 1);
+  voter.Sees(quorum, {.ready = false, .yes = 2, .no = 1, .lost = 0});
+  voter.SeesAccepts(quorum, value, 2);
+  voter.Breaks(broken);
+  voter.Sees(quorum, {.ready = false, .fail = false, .yes = 2, .no = 1, .lost = 2});
+  voter.At(10ms).Yes(inner, 1);
+  voter.Sees(quorum, {.ready = true, .fail = false, .yes = 4, .no = 1, .lost = 2});
+  voter.Adds(quorum, value, Accept::kFalse);
+  voter.Yes(inner, 0);
+  voter.Sets(value, 2);
+  voter.Sees(quorum, {.ready = true, .fail = false, .yes = 4, .no = 2, .lost = 2});
+  voter.SeesAccepts(quorum, value, 3);
+  ExpectPasses(script);
+}
+
+GRADED_TEST(
+    QuorumChildren, ChildrenAreKeptAlive, "children", 1,
+    "A quorum keeps a child alive until its voter has voted, before and after the decision, "
+    "and no child longer than itself") {
+  Script script;
+  const Id quorum = script.Quorum(2, 5);
+  const Id inner = script.Quorum(1, 1);
+  const Id late = script.Promise();
+  const Id children[] = {inner, script.Timer(10ms), script.Call(1, {.delay_ns = 20'000'000}), late,
+                         script.Timer(40ms)};
+  auto holder = script.In("holder");
+  holder.Adds(inner, script.Timer(30ms));
+  for (const Id child : children) holder.Adds(quorum, child);
+  for (const Id child : children) holder.Drops(child).IsFreed(false);
+  script.In("waiter").WaitsFor(quorum, 1s).Until(Result::kReady, 20ms, 30ms);
+  holder.At(35ms).Sees(quorum, {.ready = true, .yes = 3, .peers = "1 yes"});
+  holder.At(50ms).Sees(quorum, {.ready = true, .yes = 4});
+  holder.SeesAlive(late);
+  holder.Drops(quorum).IsFreed(true);
+  for (const Id child : children) holder.SeesFreed(child);
+  ExpectPasses(script, {.replicas = 2});
+}
+
+GRADED_TEST(QuorumChildren, LateRepliesFindNobody, "children", 1,
             "An event without references is destroyed even with calls outstanding; late replies "
             "to these calls do no harm") {
   Script script;

@@ -18,11 +18,6 @@ int Between(RandomStream& stream, int low, int high) {
   return low + static_cast<int>(stream.Below(static_cast<std::uint64_t>(high - low + 1)));
 }
 
-struct Decision {
-  Duration at = kForever;
-  bool ready = false;
-};
-
 Decision DecisionOf(const RandomCase& random) {
   QuorumModel model(random.needed, random.total);
   for (const auto& vote : random.votes) {
@@ -65,6 +60,14 @@ Expected QuorumModel::Looks(bool timed_out) const {
   return look;
 }
 
+void Decision::ExpectEndOf(Script::Coroutine& waiter, Duration from, Duration timeout) const {
+  if (at > from + timeout) {
+    waiter.Until(Result::kTimedOut, from + timeout);
+  } else {
+    waiter.Until(ready ? Result::kReady : Result::kFailed, std::max(at, from));
+  }
+}
+
 RandomCase RandomCase::Draw(RandomStream& stream, int waits_max) {
   RandomCase random;
   random.total = Between(stream, 1, kVotersMax);
@@ -96,13 +99,9 @@ Script RandomCase::ToScript() const {
     const Wait& wait = waits[i];
     auto waiter = script.In("waiter " + std::to_string(i + 1));
     waiter.At(wait.at).WaitsFor(quorum, wait.timeout);
-    if (decision.at <= wait.at + wait.timeout) {
-      const Result result = decision.ready ? Result::kReady : Result::kFailed;
-      waiter.Until(result, std::max(decision.at, wait.at));
-    } else {
-      waiter.Until(Result::kTimedOut, wait.at + wait.timeout);
-      first_timeout = std::min(first_timeout, wait.at + wait.timeout);
-    }
+    decision.ExpectEndOf(waiter, wait.at, wait.timeout);
+    const Duration end = wait.at + wait.timeout;
+    if (end < decision.at) first_timeout = std::min(first_timeout, end);
   }
   QuorumModel model(needed, total);
   auto votes_in = script.In("votes");

@@ -25,6 +25,9 @@ class QuorumModel {
   bool ready() const { return Count(Vote::kYes) >= needed_; }
   bool fail() const { return Count(Vote::kYes) + Count(Vote::kPending) < needed_; }
   bool decided() const { return ready() || fail(); }
+  bool has_voted(int voter) const {
+    return votes_[static_cast<std::size_t>(voter)] != Vote::kPending;
+  }
 
   // The look at such a quorum. `timed_out`: a Wait has timed out before.
   Expected Looks(bool timed_out) const;
@@ -34,6 +37,16 @@ class QuorumModel {
 
   int needed_;
   std::vector<Vote> votes_;
+};
+
+// The decision of a quorum.
+struct Decision {
+  Duration at = kForever;  // kForever: there is none
+  bool ready = false;
+
+  // Sets the expectation of the waiter's latest step, a wait that begins at `from`. A decision at
+  // the moment of its end counts.
+  void ExpectEndOf(Script::Coroutine& waiter, Duration from, Duration timeout) const;
 };
 
 // A quorum, votes and waits at distinct moments.

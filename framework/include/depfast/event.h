@@ -41,10 +41,12 @@ class Event : public std::enable_shared_from_this<Event> {
   Event& operator=(const Event&) = delete;
 
   // Suspends the running coroutine until this event is ready or has failed, for at most `timeout`.
-  // Returns at once, without letting anything else run, if that is already so. Any number of
-  // coroutines may wait on one event.
+  // Returns at once, without letting anything else run, if that is already so. A wait of zero for
+  // an undecided event lets the runnable coroutines run, then times out unless they decide it. Any
+  // number of coroutines may wait on one event. The event lives until the wait has ended, even if
+  // every other holder lets go of it meanwhile.
   // Requires: called from a coroutine of the runtime the event was made in; timeout >= 0.
-  virtual Outcome Wait(Duration timeout = kForever);
+  Outcome Wait(Duration timeout = kForever);
 
   virtual bool IsReady() const = 0;
   virtual bool IsFailed() const { return false; }
@@ -66,6 +68,10 @@ class Event : public std::enable_shared_from_this<Event> {
   void NotifyOnDecision(const std::shared_ptr<Event>& parent);
 
  protected:
+  // The wait itself, for an event that does more at its begin or end: it calls Event::DoWait. Wait
+  // keeps the event alive until DoWait has returned, so members may be used after a suspension.
+  virtual Outcome DoWait(Duration timeout);
+
   // Call after every change that may have decided the event: wakes the waiters, tells the parents.
   void Test();
 

@@ -36,6 +36,11 @@ Event::Event() : runtime_(&Runtime::Current()) {}
 Event::~Event() = default;
 
 Outcome Event::Wait(Duration timeout) {
+  const std::shared_ptr<Event> keep_alive = shared_from_this();
+  return DoWait(timeout);
+}
+
+Outcome Event::DoWait(Duration timeout) {
   if (IsReady()) return Outcome::kReady;
   if (IsFailed()) return Outcome::kFailed;
   return runtime_->scheduler().Block(*this, timeout);

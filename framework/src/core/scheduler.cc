@@ -90,7 +90,6 @@ Outcome Scheduler::Block(Event& event, Duration timeout) {
   assert(self != nullptr && "Wait needs a coroutine: use Runtime::Spawn");
   assert(timeout >= Duration::zero());
   if (stopping_) ThrowCancelled(self);
-  const std::shared_ptr<Event> keep_alive = event.shared_from_this();
   const Time now = runtime_.Now();
   ++self->wait_number_;
   self->waiting_on_ = &event;

@@ -63,7 +63,7 @@ class Scheduler {
   void Spawn(const char* name, const Dependency& dependency, std::function<void()> body);
 
   // Suspends the running coroutine until `event` wakes it or the timeout passes. The event must not
-  // be decided. Throws Cancelled when the replica stops.
+  // be decided, and must live until Block returns. Throws Cancelled when the replica stops.
   Outcome Block(Event& event, Duration timeout);
 
   // Puts the running coroutine at the end of the queue of runnable ones.

@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "depfast/broadcast.h"
 #include "depfast/compound_event.h"
@@ -48,20 +48,18 @@ class Promise : public Event {
 
 using Value = ValueEvent<std::int64_t>;
 
-// The calls of one child's accept predicate.
+// The accept predicate of one child. It counts its calls in `calls`, unless that is null.
 struct Predicate {
-  Predicate(Accept result, std::weak_ptr<Event> of) : answer(result), child(std::move(of)) {}
-
-  bool operator()() {
-    ++calls;
+  bool operator()() const {
+    if (calls != nullptr) ++*calls;
     if (answer == Accept::kTrue || answer == Accept::kFalse) return answer == Accept::kTrue;
     const auto call = std::dynamic_pointer_cast<RpcEvent<Answer>>(child.lock());
     return call != nullptr && call->IsReady() && call->reply().yes == (answer == Accept::kReply);
   }
 
-  Accept answer;
+  Accept answer = Accept::kNone;
   std::weak_ptr<Event> child;  // weak: the quorum holds the predicate as long as it lives
-  std::int64_t calls = 0;
+  std::shared_ptr<std::int64_t> calls = nullptr;
 };
 
 Duration ToDuration(std::int64_t ns) { return ns == kForeverNs ? kForever : Duration(ns); }
@@ -122,6 +120,7 @@ class Interpreter : public std::enable_shared_from_this<Interpreter> {
   EventPtr Make(const Step& step);
   void Add(const Step& step);
   void Broadcast(const Step& step);
+  Outcome Wait(const Step& step);
 
   // The entry of that key. Throws NoSuchEvent if there is none.
   template <typename Key, typename T>
@@ -144,22 +143,22 @@ class Interpreter : public std::enable_shared_from_this<Interpreter> {
   const Time start_;
   std::map<std::int32_t, EventPtr> events_;
   std::map<std::int32_t, std::weak_ptr<Event>> dropped_;
-  // By quorum and child: a child of two quorums has two predicates.
-  std::map<std::pair<std::int32_t, std::int32_t>, std::shared_ptr<Predicate>> predicates_;
+  // The calls of accept, by quorum and child: a child of two quorums has two predicates.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::shared_ptr<std::int64_t>> accepts_;
   std::map<std::int32_t, std::unique_ptr<BroadcastCalls>> broadcasts_;
   ScriptLog log_;
 };
 
 ScriptLog Interpreter::Run() {
-  std::set<std::int32_t> coroutines;
-  for (const Step& step : script_.steps) coroutines.insert(step.coroutine);
+  std::map<std::int32_t, std::vector<std::uint32_t>> coroutines;  // the steps of each
+  for (std::uint32_t i = 0; i < script_.steps.size(); ++i) {
+    coroutines[script_.steps[i].coroutine].push_back(i);
+  }
   const auto ended =
       std::make_shared<IntEvent>("script", static_cast<std::int64_t>(coroutines.size()));
-  for (const std::int32_t coroutine : coroutines) {
-    runtime_.Spawn("script", [self = shared_from_this(), ended, coroutine] {
-      for (std::uint32_t i = 0; i < self->script_.steps.size(); ++i) {
-        if (self->script_.steps[i].coroutine == coroutine) self->Perform(i);
-      }
+  for (auto& [coroutine, steps] : coroutines) {
+    runtime_.Spawn("script", [self = shared_from_this(), ended, steps = std::move(steps)] {
+      for (const std::uint32_t step : steps) self->Perform(step);
       ended->Add();
     });
   }
@@ -237,12 +236,12 @@ void Interpreter::Do(const Step& step, LogLine& line) {
     case Op::kRelease:
       return At(broadcasts_, event)->Release();
     case Op::kWait:
-      line.result = ToResult(Get(event)->Wait(ToDuration(step.a)));
+      line.result = ToResult(Wait(step));
       return;
     case Op::kLook:
       return line.look.push_back(LookAt(*Get(event)));
     case Op::kAccepts:
-      line.value = At(predicates_, {event, step.other})->calls;
+      line.value = *At(accepts_, {event, step.other});
       return;
     case Op::kDrop:
       dropped_[event] = At(events_, event);
@@ -267,9 +266,9 @@ void Interpreter::Add(const Step& step) {
   const auto quorum = Get<QuorumEvent>(step.event);
   const auto accept = static_cast<Accept>(step.a);
   if (accept == Accept::kNone) return quorum->Add(child);
-  const auto predicate = std::make_shared<Predicate>(accept, child);
-  predicates_[{step.event, step.other}] = predicate;
-  quorum->Add(child, [predicate] { return (*predicate)(); });
+  auto& calls = accepts_[{step.event, step.other}];
+  if (calls == nullptr) calls = std::make_shared<std::int64_t>(0);
+  quorum->Add(child, Predicate{accept, child, calls});
 }
 
 void Interpreter::Broadcast(const Step& step) {
@@ -278,7 +277,12 @@ void Interpreter::Broadcast(const Step& step) {
       std::make_unique<depfast::Broadcast<Ask>>(runtime_.rpc(), runtime_.peers(), Ask{step.plan});
   const auto calls = broadcast->calls();
   broadcasts_[step.event] = std::move(broadcast);
-  for (const auto& call : calls) quorum->Add(call, Predicate(Accept::kReply, call));
+  for (const auto& call : calls) quorum->Add(call, Predicate{Accept::kReply, call});
+}
+
+Outcome Interpreter::Wait(const Step& step) {
+  Event& event = *Get(step.event);  // no reference: the script may drop its own during the wait
+  return event.Wait(ToDuration(step.a));
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ void QuorumEvent::Add(std::shared_ptr<Event> child, Accept accept) { (void)child
 // TODO: find the voter of `child`, and cast its vote.
 void QuorumEvent::OnChildDecided(Event& child) { (void)child; }
 
-// TODO: Event::Wait does the waiting; remember the state that TimedOut needs.
-Outcome QuorumEvent::Wait(Duration timeout) {
+// TODO: Event::DoWait does the waiting; remember the state that TimedOut needs.
+Outcome QuorumEvent::DoWait(Duration timeout) {
   (void)timeout;
   return Outcome::kTimedOut;
 }

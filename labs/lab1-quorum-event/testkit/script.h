@@ -141,13 +141,16 @@ class Script::Coroutine {
   Coroutine& SeesAccepts(Id quorum, Id child, int calls) {
     return Does({.op = Op::kAccepts, .event = quorum, .other = child}).Expects({.value = calls});
   }
-  Coroutine& SeesFreed(Id event) { return Does(Op::kIsFreed, event).Expects({.value = 1}); }
+  Coroutine& SeesFreed(Id event) { return Does(Op::kIsFreed, event).IsFreed(true); }
+  Coroutine& SeesAlive(Id event) { return Does(Op::kIsFreed, event).IsFreed(false); }
 
   // The latest step ends like this, at `when` or within [from, to].
   Coroutine& Until(Result result, Duration when) { return Until(result, when, when); }
   Coroutine& Until(Result result, Duration from, Duration to) {
     return Expects({.result = result, .from = from, .to = to});
   }
+  // The latest step drops or looks at an event, and finds it destroyed or alive.
+  Coroutine& IsFreed(bool freed) { return Expects({.value = freed ? 1 : 0}); }
   Coroutine& Throws(Result error) { return Expects({.result = error}); }
 
   // The number of the latest step, for ExpectOrder.

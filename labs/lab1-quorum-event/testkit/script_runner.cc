@@ -72,13 +72,16 @@ std::string DescribeLook(const Look& look) {
   return out;
 }
 
+// Whether the step's value tells that an event was destroyed.
+bool IsAboutLife(Op op) { return op == Op::kDrop || op == Op::kIsFreed; }
+
 // "ready at 2 ms"
 std::string DescribeLine(const LogLine& line, Op op) {
   std::string out = NameOf(line.result);
   if (!line.text.empty()) out += " (" + line.text + ")";
   if (line.result == Result::kDone && !line.look.empty()) out = DescribeLook(line.look.front());
   if (op == Op::kAccepts) out = std::to_string(line.value) + " calls";
-  if (op == Op::kIsFreed) out = line.value != 0 ? "destroyed" : "still there";
+  if (IsAboutLife(op)) out = line.value != 0 ? "destroyed" : "still there";
   return out + " at " + Milliseconds(line.time_ns);
 }
 
@@ -96,7 +99,12 @@ std::optional<Difference> Compare(const Expectation& want, const LogLine& line, 
   const std::string got = DescribeLine(line, op);
   if (line.result != want.result || !in_time) return Difference{DescribeExpectation(want), got};
   if (want.value && *want.value != line.value) {
-    if (op == Op::kIsFreed) return Difference{"destroyed: no reference to it is left", got};
+    if (IsAboutLife(op)) {
+      const bool freed = *want.value != 0;
+      return Difference{freed ? "destroyed: no reference to it is left"
+                              : "still there: it is waited for, or a child",
+                        got};
+    }
     return Difference{std::to_string(*want.value) + " calls", got};
   }
   if (!want.look || line.look.empty()) return std::nullopt;
@@ -189,6 +197,11 @@ std::optional<ScriptLog> ScriptRunner::Perform(const Script& script) {
   cluster_.RunUntil([&] { return answered || !cluster_.first_death().empty(); },
                     kGiveUp + 2 * kPatience);
   return log;
+}
+
+bool ScriptRunner::Passes(const Script& script) {
+  const auto log = Perform(script);
+  return log && death().empty() && Judgement(script, *log).Complaint().empty();
 }
 
 testing::AssertionResult ScriptRunner::Run(const Script& script) {

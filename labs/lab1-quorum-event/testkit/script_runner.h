@@ -29,6 +29,9 @@ class ScriptRunner {
   // does not, its expectation and its result. The whole script with all results follows.
   testing::AssertionResult Run(const Script& script);
 
+  // Whether every step meets its expectation. Quicker than Run, and the history has no transcript.
+  bool Passes(const Script& script);
+
   // The results, for tests that cannot know them beforehand. Nothing if there is no answer.
   std::optional<ScriptLog> Perform(const Script& script);
 
