@@ -118,6 +118,8 @@ def _add_replay(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("test", metavar="SUITE.NAME")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
     parser.add_argument("--seed", type=int, help="the seed a failure named")
+    text = "look for the shortest schedule of faults that fails so"
+    parser.add_argument("--shrink", action="store_true", help=text)
     parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
 
 
@@ -125,7 +127,11 @@ def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _add(commands, "check", "check the kit itself", check.run)
     parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
     parser.add_argument("--mutants", action="store_true", help="grade the mutants, nothing else")
-    text = "with --mutants: print JSON, no table"
+    text = "change the reference of this lab by machine, nothing else"
+    parser.add_argument("--mutate", metavar="LAB", help=text)
+    parser.add_argument("--sample", type=_positive, help="with --mutate: so many changes (all)")
+    parser.add_argument("--seed", type=int, help="with --mutate: which ones (1)")
+    text = "with --mutants or --mutate: print JSON"
     parser.add_argument("--json", action="store_true", dest="as_json", help=text)
 
 

@@ -171,7 +171,7 @@ def _key(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]
 def _headers_digest(kit: Kit, recipe: Recipe) -> bytes:
     """A hash of the inputs of every compilation: compiler, flags, and the kit's own headers."""
     digest = hashlib.sha256("\0".join([recipe.compiler, *recipe.flags]).encode())
-    for include in _include_directories(recipe.flags):
+    for include in include_directories(recipe.flags):
         if kit.root in include.parents:
             for path in sorted(include.rglob("*.h")):
                 _add(digest, str(path), _read(path))
@@ -202,7 +202,7 @@ def _kit_files(targets: list[Target]) -> set[Path]:
     return files
 
 
-def _include_directories(flags: tuple[str, ...]) -> list[Path]:
+def include_directories(flags: tuple[str, ...]) -> list[Path]:
     """Directories of -I and -isystem, joined ("-Idir") or separate ("-isystem dir")."""
     directories = []
     for index, flag in enumerate(flags):

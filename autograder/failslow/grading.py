@@ -4,20 +4,22 @@ The order is fixed (labs by id, tests in the order of their binary). So two grad
 are identical.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from failslow import console, course_key, determinism, gates, gtest, parallel
+from failslow import console, course_key, determinism, gates, gtest, parallel, voids
 from failslow.compile import build_submission
 from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
+from failslow.measurement import sweep_table
 from failslow.measurement.measure import Measurement, measure
-from failslow.measurement.settings import FOLLOWER, Settings, load_settings
+from failslow.measurement.settings import SUBMIT, Graded, Settings, load_settings
+from failslow.measurement.sweep import Cell
 from failslow.recipe import load_recipe
 from failslow.submission import Submission
 
@@ -27,7 +29,8 @@ class TestRow:
     """One graded line of a report.
 
     `output` is for the student, `detail` for the instructor only. `test_id` is empty for a line
-    without a GoogleTest.
+    without a GoogleTest. `passed` is the verdict on the line alone. `void`: the reason if its part
+    is void, or "".
     """
 
     __test__ = False  # not a pytest class, despite its name
@@ -44,15 +47,22 @@ class TestRow:
     detail: str = ""
     trace_hash: str = ""
     seed: str = ""
+    void: str = ""
+
+    @property
+    def earned(self) -> bool:
+        """All points of the line."""
+        return self.passed and not self.void and self.score == self.max_score
 
 
 @dataclass(frozen=True)
 class LabGrade:
-    """All rows of one lab, and its measurement if it has one."""
+    """All rows of one lab, and its measurement if it has one. `void`: the ids of void parts."""
 
     lab: Lab
     rows: tuple[TestRow, ...]
     measurement: Measurement | None = None
+    void: frozenset[str] = frozenset()
 
     @property
     def score(self) -> float:
@@ -80,7 +90,7 @@ class Grade:
 
     @property
     def full_marks(self) -> bool:
-        return all(row.passed and row.score == row.max_score for row in self.rows)
+        return all(row.earned for row in self.rows)
 
     @property
     def rows(self) -> list[TestRow]:
@@ -93,8 +103,10 @@ class Scope:
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
     `gates`: skip the tests of a part when a test that the part needs fails.
-    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all).
+    `rows`: only the measured rows whose ids begin so, each with one slow set (None: all, and what
+    is measured without points).
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
+    `shrink`: a failing plan of faults is shown as short as can be.
     """
 
     tests: frozenset[str] | None = None
@@ -103,6 +115,7 @@ class Scope:
     gates: bool = True
     rows: tuple[str, ...] | None = None
     seeds: int | None = None
+    shrink: bool = True
 
 
 def grade(
@@ -140,22 +153,20 @@ class _LabGrader:
         tests = self._tests()
         wanted = [test for test in tests if self._is_wanted(test)]
         outcomes = self._run_tests(wanted)
+        verdicts = [self._determinism(tests)] if self._scope.determinism else []
+        deterministic = all(verdict.passed for verdict in verdicts)
+        void = voids.of_lab(self._lab, wanted, outcomes, deterministic)
         rows = [
-            _test_row(self._lab, test, outcome)
+            _test_row(self._lab, test, outcome, void.get(test.part, ""))
             for test, outcome in zip(wanted, outcomes, strict=True)
         ]
-        if self._scope.determinism:
-            verdict = self._determinism(tests)
-            rows = [verdict, *rows] if verdict.passed else [verdict, *map(_voided, rows)]
-        because = self._why_not_measured(wanted, outcomes)
+        because = self._why_not_measured(wanted, outcomes, void)
         measurement = None if because else self._measure()
         if because:
             rows.append(_skipped_measurement(self._lab, because))
         if measurement:
-            measured = _measurement_rows(self._lab, measurement)
-            nondeterministic = self._scope.determinism and not rows[0].passed
-            rows += map(_voided, measured) if nondeterministic else measured
-        return LabGrade(self._lab, tuple(rows), measurement)
+            rows += _measurement_rows(self._lab, measurement)
+        return LabGrade(self._lab, (*verdicts, *rows), measurement, frozenset(void))
 
     def _binary(self, suite: str) -> Path:
         return self._kit.binary(f"{suite}_sealed")
@@ -170,14 +181,13 @@ class _LabGrader:
         return self._scope.tests is None or test.name in self._scope.tests
 
     def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
+        run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
         with console.progress(f"Testing {self._lab.id}") as advance:
 
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
                 return parallel.run_all(
                     runnable,
-                    lambda test: gtest.run_test(
-                        self._binary(test.suite), test.name, self._options(test)
-                    ),
+                    lambda test: run(self._binary(test.suite), test.name, self._options(test)),
                     advance,
                 )
 
@@ -192,11 +202,14 @@ class _LabGrader:
         purpose = f"hidden test {self._lab.id} {test.name}"
         return gtest.Options(replica=self._replica, seed=course_key.seed(self._key, purpose, 0))
 
-    def _why_not_measured(self, tests: list[GradedTest], outcomes: list[Outcome]) -> str:
+    def _why_not_measured(
+        self, tests: list[GradedTest], outcomes: list[Outcome], void: Mapping[str, str]
+    ) -> str:
         if self._lab.measurement is None or not (self._scope.measurement and self._scope.gates):
             return ""
-        return gates.reason(
-            self._lab.part(self._lab.measurement.part),
+        part = self._lab.part(self._lab.measurement.part)
+        return void.get(part.id) or gates.reason(
+            part,
             {test.name: test for test in tests},
             {test.name: outcome for test, outcome in zip(tests, outcomes, strict=True)},
         )
@@ -221,9 +234,17 @@ class _LabGrader:
             return None
         settings, wanted = self._settings, self._scope.rows
         if wanted is not None:
-            settings = settings.brief(lambda *row: _id_of_row(*row).startswith(wanted))
+            settings = settings.brief(lambda row: row.id.startswith(wanted))
         seed_of = partial(course_key.seed, self._key)
-        return measure(self._kit, self._lab, self._replica, settings, seed_of, self._scope.seeds)
+        return measure(
+            self._kit,
+            self._lab,
+            self._replica,
+            settings,
+            seed_of,
+            self._scope.seeds,
+            with_ungraded=wanted is None,
+        )
 
 
 def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | None) -> None:
@@ -247,7 +268,9 @@ def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | Non
         raise CannotDo(f"{lab.id}: two graded tests have the same name")
 
 
-def _test_row(lab: Lab, test: GradedTest, outcome: Outcome) -> TestRow:
+def _test_row(lab: Lab, test: GradedTest, outcome: Outcome, void: str) -> TestRow:
+    """`void`: the reason if the test's part is void. A test that fails keeps its own reason."""
+    void = void if outcome.passed else ""
     failure = "\n\n".join(outcome.failures)
     seeded = f"Seed {outcome.seed}.\n{failure}" if failure and test.hidden else failure
     return TestRow(
@@ -256,23 +279,26 @@ def _test_row(lab: Lab, test: GradedTest, outcome: Outcome) -> TestRow:
         # A hidden test's name would reveal its scenario; a student sees only its property.
         title=test.description if test.hidden else f"{test.name}: {test.description}",
         part=test.part,
-        score=float(test.points) if outcome.passed else 0.0,
+        score=float(test.points) if outcome.passed and not void else 0.0,
         max_score=float(test.points),
         passed=outcome.passed,
         hidden=test.hidden,
-        output=outcome.skipped_because or _student_output(lab, test, failure),
-        detail=seeded,
+        output=void or outcome.skipped_because or _student_output(lab, test, outcome),
+        detail="" if void else seeded,
         trace_hash=outcome.trace_hash,
         seed=outcome.seed,
+        void=void,
     )
 
 
-def _student_output(lab: Lab, test: GradedTest, failure: str) -> str:
-    if not failure:
+def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
+    if outcome.passed:
         return ""
+    costs = f"{voids.COSTS.format(outcome.violated)}\n" if outcome.violated else ""
     if test.hidden:
-        return f"Does not hold: {test.description}\nSee {lab.handout}"
-    return f"{failure}\nSee {lab.handout}; run it yourself: ./kit test {lab.id}"
+        return f"Does not hold: {test.description}\n{costs}See {lab.handout}"
+    failure = "\n\n".join(outcome.failures)
+    return f"{failure}\n{costs}See {lab.handout}; run it yourself: ./kit test {lab.id}"
 
 
 def _determinism_row(lab: Lab, difference: str | None) -> TestRow:
@@ -290,14 +316,6 @@ def _determinism_row(lab: Lab, difference: str | None) -> TestRow:
     )
 
 
-def _voided(row: TestRow) -> TestRow:
-    reason = (
-        "Scored 0: the submission is not deterministic, so no result of it can be trusted"
-        " (see the test 'Determinism')."
-    )
-    return replace(row, score=0.0, passed=False, output=f"{reason}\n{row.output}".rstrip())
-
-
 def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
     assert lab.measurement is not None
     rows = []
@@ -305,8 +323,8 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
         rows.append(
             TestRow(
                 lab=lab.id,
-                test_id=_id_of_row(row.victim, row.replicas, row.fault),
-                title=f"Slow {row.victim}: {row.replicas} replicas, {row.fault}",
+                test_id=row.graded.id,
+                title=_title(row.graded),
                 part=lab.measurement.part,
                 score=row.score,
                 max_score=float(row.points),
@@ -316,13 +334,29 @@ def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
                 detail=lost,
             )
         )
-    return rows
+    return [*rows, _ungraded_row(lab, measurement.ungraded)] if measurement.ungraded else rows
 
 
-def _id_of_row(victim: str, replicas: int, fault: str) -> str:
-    """'measurement/3/cpu-slow', 'measurement/pilot/3/cpu-slow'."""
-    role = "" if victim == FOLLOWER else f"{victim}/"
-    return f"measurement/{role}{replicas}/{fault}"
+def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:
+    """For information. It cannot fail: a slow leader slows every Raft down."""
+    assert lab.measurement is not None
+    text = "\n".join(map(sweep_table.line, cells))
+    return TestRow(
+        lab=lab.id,
+        test_id="ungraded",
+        title="For information: other strengths, and a slow leader",
+        part=lab.measurement.part,
+        score=0.0,
+        max_score=0.0,
+        passed=True,
+        hidden=False,
+        output=text,
+    )
+
+
+def _title(row: Graded) -> str:
+    mix = "" if row.mix == SUBMIT else f"load '{row.mix}', "
+    return f"Slow {row.victim}: {mix}{row.replicas} replicas, {row.fault}"
 
 
 def _skipped_measurement(lab: Lab, because: str) -> TestRow:

@@ -13,6 +13,9 @@ from failslow.errors import CouldNotGrade
 TEST_TIMEOUT_S = 120.0
 LIST_TIMEOUT_S = 30.0
 
+SHRINK_RUNS = 40
+"""In a grade: runs that look for the shortest schedule of faults that fails a test."""
+
 
 @dataclass(frozen=True)
 class GradedTest:
@@ -31,7 +34,8 @@ class Outcome:
     """A verdict. `failures` is empty exactly when the test passed.
 
     `skipped_because`: one line; empty if the test ran. `operations`: the number of operations in
-    the histories that were checked.
+    the histories that were checked. `violated`: the safety invariant that a checker saw violated,
+    or "". `shrinks`: the test runs schedules of faults, which may be made shorter.
     """
 
     failures: tuple[str, ...]
@@ -41,6 +45,8 @@ class Outcome:
     trace: tuple[str, ...] = ()
     skipped_because: str = ""
     operations: int = 0
+    violated: str = ""
+    shrinks: bool = False
 
     @property
     def passed(self) -> bool:
@@ -49,13 +55,17 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Options:
-    """How to run one test; `replica` is None for tests in simulation."""
+    """How to run one test; `replica` is None for tests in simulation.
+
+    `shrink`: runs that may look for the shortest schedule that fails; 0 to show it as it is.
+    """
 
     replica: Path | None = None
     seed: int | None = None
     perturb: int | None = None
     trace: bool = False
     record: Path | None = None
+    shrink: int = 0
     timeout_s: float = TEST_TIMEOUT_S
 
 
@@ -90,10 +100,13 @@ def list_all(binaries: Mapping[str, Path]) -> list[GradedTest]:
 class Crashed(CouldNotGrade):
     """The test process died or hung; `history` is its output up to then."""
 
-    def __init__(self, message: str, detail: str, how: str, history: str) -> None:
+    def __init__(
+        self, message: str, detail: str, how: str, history: str, timed_out: bool = False
+    ) -> None:
         super().__init__(message, detail)
         self.how = how
         self.history = history
+        self.timed_out = timed_out
 
 
 def run_test(binary: Path, test: str, options: Options) -> Outcome:
@@ -109,10 +122,23 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
         if done.timed_out or done.exit_code not in (0, 1):
             detail = (done.output + done.errors)[-4000:]
             how = done.how_it_ended()
-            raise Crashed(f"{test} gave no verdict: {how}", detail, how, history)
+            message = f"{test} gave no verdict: {how}"
+            raise Crashed(message, detail, how, history, done.timed_out)
         outcome = _read_verdict(scratch / "result.json", test, done.exit_code)
         trace = tuple(_read(scratch / "trace").splitlines()) if options.trace else ()
         return replace(outcome, history=history, trace=trace)
+
+
+def run_and_shrink(binary: Path, test: str, options: Options) -> Outcome:
+    """As `run_test`, but shows the shortest schedule that fails so, if the test has schedules."""
+    outcome = run_test(binary, test, options)
+    if outcome.passed or not outcome.shrinks:
+        return outcome
+    try:
+        shrunk = run_test(binary, test, replace(options, shrink=SHRINK_RUNS))
+    except CouldNotGrade:
+        return outcome  # the verdict is known: it only has no shorter reason
+    return replace(outcome, failures=shrunk.failures or outcome.failures)
 
 
 def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str | Path]:
@@ -128,6 +154,7 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
         "perturb": options.perturb,
         "trace": scratch / "trace" if options.trace else None,
         "record": options.record,
+        "shrink": options.shrink or None,
     }
     return argv + [f"--{name}={value}" for name, value in given.items() if value is not None]
 
@@ -173,4 +200,6 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         str(case.get("trace_hash", "")),
         str(case.get("seed", "")),
         operations=int(case.get("operations", 0)),
+        violated=str(case.get("violated", "")).partition(" violated")[0],
+        shrinks="shrinks" in case,
     )

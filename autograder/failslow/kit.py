@@ -23,6 +23,11 @@ class Kit:
         return self.reference / "mutants"
 
     @property
+    def mutation(self) -> Path:
+        """Of `kit check --mutate`: the equivalents, and each lab's score."""
+        return self.reference / "mutation"
+
+    @property
     def alternatives(self) -> Path:
         return self.reference / "alternatives"
 

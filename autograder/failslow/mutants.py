@@ -29,12 +29,17 @@ CAUGHT_BY = "Caught-by"
 PASSES = "Passes"
 MAY_FAIL = "May-fail"
 TRIPS = "Trips"
+SAYS = "Says"
+KEEPS = "Keeps-at-most"
 ALL = "all"
-HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS)
-# One test id for each line; the other keys stand once.
-REPEATED = (CAUGHT_BY, PASSES, MAY_FAIL)
+HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS, SAYS, KEEPS)
+# One test id for each line.
+TESTS = (CAUGHT_BY, PASSES, MAY_FAIL)
+# The other keys stand once.
+REPEATED = (*TESTS, SAYS, KEEPS)
 
 HEADER_LINE = re.compile(r"([A-Z][a-z-]*): (\S(?:.*\S)?)")
+KEEPS_VALUE = re.compile(r"(\d+) % of (\S+)")
 DIFF_BEGINS = re.compile(r"^--- ", re.M)
 
 
@@ -57,6 +62,14 @@ class Alternative(Patched):
 
 
 @dataclass(frozen=True)
+class Keeps:
+    """At most so many per cent of the points of a part, or of a lab. `of`: its id."""
+
+    per_cent: int
+    of: str
+
+
+@dataclass(frozen=True)
 class Mutant(Patched):
     """`caught_by` and `passes` hold test ids, MEASUREMENT, one row of it, or DETERMINISM.
 
@@ -64,12 +77,15 @@ class Mutant(Patched):
     neither `caught_by` nor `may_fail` names. ALL in `passes`: every hidden test likewise; in
     `may_fail`: no test that `passes` does not name.
     `trips`: the invariant, as the checker prints it, that a failure of `caught_by` must name.
+    `says`: texts, each of which a report of `caught_by` must contain. `keeps`: bounds on points.
     """
 
     caught_by: tuple[str, ...]
     passes: tuple[str, ...] = ()
     may_fail: tuple[str, ...] = ()
     trips: str | None = None
+    says: tuple[str, ...] = ()
+    keeps: tuple[Keeps, ...] = ()
 
 
 def patched_in(path: Path) -> Patched | None:
@@ -107,7 +123,16 @@ def load_mutant(path: Path) -> Mutant:
         passes=tuple(header.get(PASSES, ())),
         may_fail=tuple(header.get(MAY_FAIL, ())),
         trips=header.get(TRIPS, [None])[0],
+        says=tuple(header.get(SAYS, ())),
+        keeps=tuple(_keeps(path, value) for value in header.get(KEEPS, ())),
     )
+
+
+def _keeps(path: Path, value: str) -> Keeps:
+    found = KEEPS_VALUE.fullmatch(value)
+    if found is None:
+        raise CannotDo(f"{path}: '{KEEPS}: {value}' is not 'N % of PART' or 'N % of LAB'")
+    return Keeps(int(found[1]), found[2])
 
 
 def load_alternative(path: Path) -> Alternative:
@@ -143,9 +168,9 @@ def _header(path: Path, keys: tuple[str, ...]) -> dict[str, list[str]]:
             raise CannotDo(f"{where}: unknown key '{key}' (keys: {', '.join(keys)})")
         if key in header and key not in REPEATED:
             raise CannotDo(f"{where}: a second '{key}'")
-        if key in REPEATED and " " in value:
+        if key in TESTS and " " in value:
             raise CannotDo(f"{where}: '{value}' is more than one test; write a line for each")
-        if key in REPEATED and any(value in header.get(each, ()) for each in REPEATED):
+        if key in TESTS and any(value in header.get(each, ()) for each in TESTS):
             raise CannotDo(f"{where}: an earlier line names {value}, too")
         header.setdefault(key, []).append(value)
     if DESCRIPTION not in header:

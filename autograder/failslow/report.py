@@ -6,10 +6,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from failslow.grading import Grade, LabGrade, TestRow
-from failslow.measurement import scoring
+from failslow.measurement import scoring, sweep_table
 from failslow.measurement.measure import Measurement
 from failslow.measurement.scoring import Criterion, Row
-from failslow.measurement.settings import FOLLOWER
+from failslow.measurement.settings import FOLLOWER, SUBMIT, Graded
 from failslow.measurement.words import percent, seconds, size
 
 COLUMNS = (
@@ -35,7 +35,7 @@ def print_grade(console: Console, grade: Grade) -> None:
         if lab.measurement:
             _print_measurement(console, lab.measurement)
     for row in grade.rows:
-        if not row.passed or row.score < row.max_score:
+        if not row.earned:
             _print_loss(console, row)
     for lab in grade.labs:
         console.print(f"{lab.lab.id} {escape(lab.lab.title)}: {_of(lab.score, lab.max_score)}")
@@ -56,28 +56,34 @@ def _lab_table(lab: LabGrade) -> Table:
     for row in lab.rows:
         points = f"{row.score:g}/{row.max_score:g}" if row.max_score else ""
         hidden = "[dim]hidden[/dim] " if row.hidden else ""
-        table.add_row(f"{hidden}{escape(row.title)}", points, PASSED if row.passed else FAILED)
+        verdict = VOID if row.void else PASSED if row.passed else FAILED
+        table.add_row(f"{hidden}{escape(row.title)}", points, verdict)
     return table
 
 
 def _print_loss(console: Console, row: TestRow) -> None:
     name = f"{row.title} ({row.test_id})" if row.hidden else row.title
     console.print(f"\n[red]{row.lab}[/red] [bold]{escape(name)}[/bold]")
-    shown = row.output if not row.hidden else f"{row.output}\n{row.detail}"
+    shown = f"{row.output}\n{row.detail}".rstrip() if row.hidden else row.output
     console.print(shown, markup=False, soft_wrap=True)
 
 
 def _print_measurement(console: Console, measurement: Measurement) -> None:
     console.print(_measurement_table(measurement))
     capacities = ", ".join(
-        f"{value:.0f} operations/s with {replicas} replicas"
-        for replicas, value in measurement.capacities.items()
+        f"{value:.0f} operations/s with {load_name(*load)}"
+        for load, value in measurement.capacities.items()
     )
     console.print(f"Capacity without a fault: {capacities}.")
-    unslowed = {row.replicas: row.unslowed for row in measurement.rows if row.unslowed}
-    for replicas, each in unslowed.items():
+    console.print(f"Strengths of the faults: {', '.join(measurement.strengths)}.")
+    unslowed = {
+        (row.graded.mix, row.graded.replicas): row.unslowed
+        for row in measurement.rows
+        if row.unslowed
+    }
+    for load, each in unslowed.items():
         console.print(
-            f"The worst runs of {replicas} replicas without a fault: {each.throughput:.0f}"
+            f"The worst runs with {load_name(*load)} without a fault: {each.throughput:.0f}"
             f" operations/s (floor {each.throughput_floor:.0f}), {seconds(each.latency_ns)} on"
             f" average (ceiling {seconds(each.latency_ceiling_ns)})."
         )
@@ -89,6 +95,9 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
         style="dim",
         soft_wrap=True,
     )
+    if measurement.ungraded:
+        title = "For information: other strengths, and a slow leader (one seed, no points)"
+        console.print(sweep_table.table(title, measurement.ungraded))
 
 
 def _measurement_table(measurement: Measurement) -> Table:
@@ -99,12 +108,19 @@ def _measurement_table(measurement: Measurement) -> Table:
         table.add_column(name, justify="right")
     table.add_column("verdict\n(points)")
     for row in measurement.rows:
-        table.add_row(f"{row.fault}\n({_whose(row)})", *_figures(row), _verdict(row))
+        table.add_row(f"{row.graded.fault}\n({_whose(row.graded)})", *_figures(row), _verdict(row))
     return table
 
 
-def _whose(row: Row) -> str:
-    return str(row.replicas) if row.victim == FOLLOWER else f"{row.replicas}, {row.victim}"
+def load_name(mix: str, replicas: int) -> str:
+    """'3 replicas', or 'get, 3 replicas' where the clients have several mixes of commands."""
+    return f"{replicas} replicas" if mix == SUBMIT else f"{mix}, {replicas} replicas"
+
+
+def _whose(row: Graded) -> str:
+    mix = [] if row.mix == SUBMIT else [row.mix]
+    victim = [] if row.victim == FOLLOWER else [row.victim]
+    return ", ".join([*mix, str(row.replicas), *victim])
 
 
 def _verdict(row: Row) -> str:

@@ -12,6 +12,7 @@ from failslow import atomic, yaml_file
 from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, TestRow
+from failslow.report import load_name
 
 FILE_NAME = "results.json"
 
@@ -34,6 +35,9 @@ def document(grade: Grade, seconds: float) -> dict[str, Any]:
             "max_score": grade.max_score,
             "course_key": _name(grade.key),
             "capacity": {lab.lab.id: _capacities(lab) for lab in grade.labs if lab.measurement},
+            "strengths": {
+                lab.lab.id: list(lab.measurement.strengths) for lab in grade.labs if lab.measurement
+            },
             "trace_hashes": {lab.lab.id: _trace_hashes(lab) for lab in grade.labs},
         },
     }
@@ -106,7 +110,7 @@ def _test(number: str, row: TestRow) -> dict[str, Any]:
         "number": number,
         "score": row.score,
         "max_score": row.max_score,
-        "status": "passed" if row.passed else "failed",
+        "status": "passed" if row.passed and not row.void else "failed",
         "output": row.output,
         "output_format": "text",
         "visibility": "visible",
@@ -123,7 +127,7 @@ def _test(number: str, row: TestRow) -> dict[str, Any]:
 
 def _capacities(lab: LabGrade) -> dict[str, float]:
     assert lab.measurement is not None
-    return {str(replicas): value for replicas, value in lab.measurement.capacities.items()}
+    return {load_name(*load): value for load, value in lab.measurement.capacities.items()}
 
 
 def _trace_hashes(lab: LabGrade) -> dict[str, str]:

@@ -9,6 +9,7 @@
 
 #include "answer_checker.h"
 #include "flows.h"
+#include "pending_requests.h"
 #include "run_options.h"
 #include "run_result.h"
 #include "sim/simulator.h"
@@ -37,16 +38,23 @@ class Measurement : private sim::Observer {
   bool Elect();
   void ScheduleFault(const std::vector<PeerId>& proposers);
   void MeasureWindow(const std::vector<PeerId>& proposers);
+  bool IsSlow(PeerId replica) const;
+  // At the window's end, of the replicas that are not slow.
+  void MeasureUnfinished();
+  // Returns why the replica's report of unfinished work cannot be true; empty if it may be.
+  std::string WhyUntrue(PeerId replica, const std::optional<std::vector<UnfinishedRow>>& rows);
   // From the end of the window, when everything heals, until every replica has applied the entries
   // committed at that moment. Then at least until the end of the drain.
   void MeasureCatchUp();
   bool HaveAllApplied(std::uint64_t committed) const;
   std::string Problem() const;
+  std::string Violation() const;
 
   const RunOptions options_;
   sim::Simulator simulator_;
   testkit::History history_;
   Flows flows_;  // if the run is to be explained
+  PendingRequests pending_;
   const Subject subject_;
   AnswerChecker answers_;
   testkit::LoadWindow window_;

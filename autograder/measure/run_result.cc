@@ -19,6 +19,10 @@ std::string Hexadecimal(std::uint64_t number) {
 
 json TextOrNull(const std::string& text) { return text.empty() ? json() : json(text); }
 
+json ToJson(const Flows::Count& count) {
+  return {{"frames", count.frames}, {"bytes", count.bytes}};
+}
+
 json ToJson(PeerId replica, const WaitRow& row) {
   return {{"replica", replica},    {"coroutine", row.coroutine},
           {"event", row.event},    {"needed", row.needed},
@@ -37,12 +41,16 @@ json ToJson(const RunResult& result) {
       {"throughput", Rounded(static_cast<double>(result.load.completed) / seconds, 1000)},
       {"offered", result.load.offered},
       {"unanswered", result.load.unanswered},
+      {"passed_over", result.load.passed_over},
       {"mean_ns", latencies.Mean().count()},
       {"p50_ns", latencies.Percentile(500).count()},
       {"p99_ns", latencies.Percentile(990).count()},
       {"completions", result.load.completions},
       {"peak_held_bytes", result.peak_held_bytes},
       {"peak_heap_bytes", result.peak_heap_bytes},
+      {"unfinished_coroutines", result.unfinished_coroutines},
+      {"pending_requests", result.pending_requests},
+      {"slow", result.slow},
       {"catch_up_ns", result.catch_up ? json(result.catch_up->count()) : json()},
       {"lag", result.lag},
       {"completed", result.load.completed},
@@ -50,7 +58,7 @@ json ToJson(const RunResult& result) {
       {"ack_cv", Rounded(latencies.Variation(), 10'000)},
       {"trace_hash", Hexadecimal(result.trace_hash)},
       {"error", TextOrNull(result.error)},
-      {"untrue", TextOrNull(result.untrue)},
+      {"violation", TextOrNull(result.violation)},
   };
   if (result.evidence) {
     line["waits"] = json::array();
@@ -61,8 +69,17 @@ json ToJson(const RunResult& result) {
     for (const auto& [link, flow] : result.evidence->flows) {
       line["flows"].push_back({{"sender", link.first},
                                {"receiver", link.second},
-                               {"frames", flow.frames},
-                               {"bytes", flow.bytes}});
+                               {"queued", ToJson(flow.queued)},
+                               {"released", ToJson(flow.released)},
+                               {"wire", ToJson(flow.wire)},
+                               {"slots", flow.slots}});
+    }
+    line["unfinished"] = json::array();
+    for (const auto& [replica, row] : result.evidence->unfinished) {
+      line["unfinished"].push_back({{"replica", replica},
+                                    {"name", row.name},
+                                    {"is_call", row.peer != UnfinishedRow::kNoPeer},
+                                    {"now", row.now}});
     }
   }
   return line;

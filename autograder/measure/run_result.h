@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "depfast/time.h"
+#include "depfast/verify/unfinished_work.h"
 #include "depfast/verify/wait_statistics.h"
 #include "flows.h"
 #include "testkit/load.h"
@@ -20,6 +21,8 @@ namespace depfast::measure {
 struct Evidence {
   std::vector<std::pair<PeerId, WaitRow>> waits;  // of the proposers
   Flows::ByLink flows;                            // in the window
+  // Of the replicas that are not slow, at the window's end.
+  std::vector<std::pair<PeerId, UnfinishedRow>> unfinished;
 };
 
 struct RunResult {
@@ -27,12 +30,17 @@ struct RunResult {
   Duration measured{1};               // how long the load's window was
   std::size_t peak_held_bytes = 0;    // the most that a proposer held for one peer, in the window
   std::uint64_t peak_heap_bytes = 0;  // the largest heap of a replica that is not slow, in it
-  std::uint64_t lag = 0;              // entries: the most that a slow replica was behind, in it
-  std::optional<Duration> catch_up;   // from the window's end; nothing if it took too long
+  // The most that a replica that is not slow has at the window's end: coroutines that have not
+  // ended (a claim), and requests to other replicas without an answer (counted from frames).
+  std::uint64_t unfinished_coroutines = 0;
+  std::uint64_t pending_requests = 0;
+  std::vector<PeerId> slow;          // the replicas that the fault strikes
+  std::uint64_t lag = 0;             // entries: the most that a slow replica was behind, in it
+  std::optional<Duration> catch_up;  // from the window's end; nothing if it took too long
   std::uint64_t crossings = 0;
   std::uint64_t trace_hash = 0;
-  std::string error;   // a sentence if the submission misbehaved; the numbers mean nothing then
-  std::string untrue;  // a sentence if a client was told "committed" when that was not true
+  std::string error;      // a sentence if the submission misbehaved; the numbers mean nothing then
+  std::string violation;  // a sentence if an invariant was violated, or a client told an untruth
   std::optional<Evidence> evidence;  // if asked for
 };
 

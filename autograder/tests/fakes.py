@@ -61,13 +61,21 @@ if "NONDETERMINISTIC" in behaviour:
     trace[4] = "deliver from " + options.get("perturb", "0")
 if "trace" in options:
     open(options["trace"], "w").write("\\n".join(trace) + "\\n")
-failed = wants("FAIL")
+failed = wants("FAIL") or wants("VIOLATES")
 suite, case = name.rsplit(".", 1)
 entry = dict(name=case, status="RUN", result="COMPLETED", trace_hash=str(trace[4]),
              seed=options.get("seed", "7"))
 if wants("CHECKS"):
     entry["operations"] = "21"
-if failed:
+if wants("VIOLATES"):
+    entry["violated"] = "log matching violated at 0.1 s: odd"
+if wants("SHRINKS"):
+    entry["shrinks"] = "yes"
+if wants("SHRINK_HANGS") and "shrink" in options:
+    os.kill(os.getpid(), signal.SIGSEGV)
+if failed and "shrink" in options:
+    entry["failures"] = [dict(failure="the shortest of " + options["shrink"] + " runs", type="")]
+elif failed:
     entry["failures"] = [dict(failure="expected: 2 votes\\nhappened: 1 vote", type="")]
 document = dict(testsuites=[dict(name=suite, testsuite=[entry])])
 if not wants("NORESULT"):
@@ -82,7 +90,7 @@ behaviour = open(options["replica"]).read()
 if (options["lab"], options["roles"]) != ("lab2", "leader,follower"):
     sys.exit(5)
 slow = options["fault"] not in ("none", "dead")
-if "METER_DIES" in behaviour and options["fault"] == "disk-slow":
+if "METER_DIES" in behaviour and options["fault"].startswith("disk-slow"):
     sys.exit(4)
 factor = 20 if slow and "WAITS_FOR_ALL" in behaviour else 1
 if "ALWAYS_SLOW" in behaviour:
@@ -90,14 +98,15 @@ if "ALWAYS_SLOW" in behaviour:
 late = slow and "NEVER_CATCHES_UP" in behaviour
 line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000000 * factor,
             p50_ns=900000, p99_ns=2000000 * factor, completions=[100] * 15, peak_held_bytes=1000,
-            peak_heap_bytes=1000,
+            peak_heap_bytes=1000, unfinished_coroutines=3, pending_requests=2, passed_over=0,
+            slow=[],
             catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,
             completed=100, crossings=500, trace_hash="ab" + options["seed"] + options["rate"],
-            error=None, untrue=None)
+            error=None, violation=None)
 if "MISBEHAVES" in behaviour:
     line["error"] = "replica 1 died"
 if "LIES" in behaviour and options["shape"] == "long" and slow:
-    line["untrue"] = "answer 7 was on one disk"
+    line["violation"] = "answer 7 was on one disk"
 if "explain" in options:
     line["waits"] = [
         dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],

@@ -1,20 +1,24 @@
 """`kit check` itself: it counts right, and its checks can fail."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from failslow.check import command, grades, junit, matrix, mutants, mutants_report, seeds
+from failslow.check.kept import Kept, kept_of
 from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context, Counts, Step
+from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
-from failslow.grading import Grade, LabGrade, TestRow
+from failslow.grading import Grade, LabGrade, Scope, TestRow
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
-from failslow.labs import load_labs
-from failslow.mutants import Mutant
+from failslow.labs import Labs, load_labs
+from failslow.mutants import Keeps, Mutant
+from failslow.submission import Submission
 from fakes import SUITES, graded, write_patch, write_test_binary
 from running import Expect
 
@@ -143,6 +147,43 @@ def test_a_mutant_must_trip_the_invariant_it_names(kit: Kit) -> None:
     ]
 
 
+def test_a_mutant_must_be_explained_by_a_test_that_catches_it(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab1")
+    bad = replace(row("A.Bad", False), detail="fell by 9 %. It slept while clients waited.")
+    other = replace(row("A.Other", False), detail="a full pipe")
+    graded = Grade((LabGrade(lab, (bad, other)),))
+    says = replace(mutant(["A.Bad"], []), says=("fell by", "slept while"))
+    assert mutants.judge(says, graded).verdict is Verdict.CAUGHT
+    says = replace(says, says=("fell by", "a full pipe"))
+    judged = mutants.judge(says, graded)
+    assert judged.verdict is Verdict.SURVIVED
+    assert judged.counts.problems == ["mutant lab1/m: no failure says 'a full pipe'"]
+
+
+def test_a_mutant_keeps_no_more_than_it_says(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab1")
+    bad = replace(row("A.Bad", False), part="quorum", score=0.0, max_score=60.0)
+    graded = Grade((LabGrade(lab, (bad,)),))
+    keeps = replace(mutant(["A.Bad"], []), keeps=(Keeps(40, "lab1"),))
+    assert mutants.judge(keeps, graded).verdict is Verdict.CAUGHT
+    keeps = replace(keeps, keeps=(Keeps(39, "lab1"), Keeps(99, "slow-follower")))
+    judged = mutants.judge(keeps, graded)
+    assert judged.verdict is Verdict.SURVIVED
+    assert judged.counts.problems == [
+        "mutant lab1/m may keep 39 % of lab1, and keeps 40 of 100",
+        "mutant lab1/m may keep 99 % of slow-follower, and keeps points that were not graded",
+    ]
+
+
+def test_a_void_part_is_lost_with_the_tests_that_were_not_graded(kit: Kit) -> None:
+    lab = load_labs(kit).get("lab2")
+    bad = replace(row("A.Bad", False), part="raft", score=0.0, max_score=1.0)
+    (kept,) = kept_of(Grade((LabGrade(lab, (bad,), void=frozenset({"slow-follower"})),)))
+    assert kept == Kept("lab2", 9.0, 110.0)
+    (kept,) = kept_of(Grade((LabGrade(lab, (bad,), void=frozenset({"raft"})),)))
+    assert kept == Kept("lab2", 100.0, 110.0)
+
+
 def test_a_mutant_is_graded_by_what_it_names_only() -> None:
     scope = mutants.scope_of(mutant(["A.Bad"], ["A.Good"]), full=False)
     assert scope.tests == {"A.Bad", "A.Good"}
@@ -245,6 +286,7 @@ def test_mutants_as_json(kit: Kit, expect: Expect) -> None:
                 "description": "Does [wrong] late.",
                 "caught_by": ["Quorum.Late"],
                 "failed": ["Quorum.Late"],
+                "kept": {"lab1": {"points": 90.0, "of": 100}},
                 "verdict": "caught",
                 "problems": [],
             }
@@ -275,6 +317,72 @@ def test_an_alternative_must_get_full_marks(kit: Kit, tmp_path: Path) -> None:
     counts = grades.alternatives(context(kit, tmp_path))
     assert counts.failed == 1
     assert "alternative lab1/other loses" in counts.problems[0]
+    path.write_text(path.read_text().replace("-// ", "-// other"))
+    counts = grades.alternatives(context(kit, tmp_path))
+    assert counts.problems[0].startswith("alternative lab1/other: lab1/other: the patch does not")
+
+
+Graded = tuple[str, Scope, CourseKey]
+"""A grade that a check asked for: the behaviour of the submission, and how it was graded."""
+
+
+@pytest.fixture
+def grades_asked(monkeypatch: pytest.MonkeyPatch) -> list[Graded]:
+    """Instead of grades: one row, which is lost by a submission that says LOSES."""
+    asked: list[Graded] = []
+
+    def fake(kit: Kit, labs: Labs, submission: Submission, scope: Scope, key: CourseKey) -> Grade:
+        text = next(value for name, value in submission.files.items() if name.endswith("event.cc"))
+        behaviour = text.decode().removeprefix("// ").strip()
+        asked.append((behaviour, scope, key))
+        only = row("measurement/3/slow", "LOSES" not in behaviour)
+        return Grade((LabGrade(labs.get("lab2"), (only,)),), key)
+
+    monkeypatch.setattr(grades, "grade", fake)
+    return asked
+
+
+def test_an_alternative_is_graded_in_full_only_with_full(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grades_asked: list[Graded]
+) -> None:
+    monkeypatch.setattr(grades, "LONG_TESTS", {"Quorum.Late"})
+    write_patch(kit.alternatives / "lab2" / "other.patch", "Description: d\n", "different")
+    for full in (False, True):
+        assert grades.alternatives(replace(context(kit, tmp_path), full=full)).failed == 0
+    scopes = [scope for _, scope, _ in grades_asked]
+    assert [scope.rows for scope in scopes] == [grades.ONE_ROW, None]
+    assert [scope.seeds for scope in scopes] == [1, None]
+    short = {"Quorum.Votes", "Secret.Nesting", "Raft.Elects"}
+    assert [scope.tests for scope in scopes] == [short, None]
+
+
+def test_measured_labs_are_measured_with_many_keys(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grades_asked: list[Graded]
+) -> None:
+    monkeypatch.setattr(grades, "MEASURED_KEYS", 2)
+    write_patch(kit.alternatives / "lab1" / "unmeasured.patch", "Description: d\n", "no lab 2")
+    write_patch(kit.alternatives / "lab2" / "good.patch", "Description: d\n", "good")
+    write_patch(kit.alternatives / "lab2" / "bad.patch", "Description: d\n", "LOSES")
+    counts = grades.with_other_keys(context(kit, tmp_path))
+    assert (counts.passed, counts.failed) == (4, 2)
+    assert Counter(behaviour for behaviour, _, _ in grades_asked) == {"": 2, "good": 2, "LOSES": 2}
+    keys = {key.fingerprint for _, _, key in grades_asked}
+    assert len(keys) == 2
+    for fingerprint in keys:
+        lost = f"alternative lab2/bad loses 'measurement/3/slow' (course {fingerprint})"
+        assert any(problem.startswith(lost) for problem in counts.problems)
+
+
+def test_an_alternative_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> None:
+    path = kit.alternatives / "lab1" / "other.patch"
+    write_patch(path, "Description: d\n", "different")
+    assert seeds.alternatives(context(kit, tmp_path)).failed == 0
+    write_patch(path, "Description: d\n", "FAIL:Quorum.Late")
+    counts = seeds.alternatives(context(kit, tmp_path))
+    assert counts.failed == len(seeds.ALTERNATIVE_SEEDS)
+    assert counts.problems[0].startswith(
+        "Quorum.Late of alternative lab1/other fails with --seed=2"
+    )
 
 
 def test_the_reference_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> None:
@@ -286,7 +394,9 @@ def test_the_reference_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> N
         program.write("# FAIL:Raft.Elects\n")
     counts = seeds.run(context(kit, tmp_path))
     assert counts.failed == len(seeds.SEEDS)
-    assert counts.problems[0].startswith("Raft.Elects fails with --seed=2: expected: 2 votes")
+    assert counts.problems[0].startswith(
+        "Raft.Elects of the reference fails with --seed=2: expected: 2 votes"
+    )
     with binaries["lab2_public"].open("a") as program:
         program.write("# SEGFAULT:Raft.Elects\n")
     assert "gave no verdict" in seeds.run(context(kit, tmp_path)).problems[0]

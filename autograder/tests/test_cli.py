@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from failslow.commands import replay
 from failslow.kit import Kit
 from fakes import SUITES, TEST_BINARY, build_fakes, write_program, write_submission
 from running import Expect
@@ -118,6 +119,18 @@ def test_an_instructor_replays_a_hidden_test_by_its_name(
     expect(1, "replay", "lab1", "Secret.Nesting", tree, "--out", out)
     assert "Secret.Nesting failed" in (out / "replay.html").read_text()
     assert "Secret" not in expect(0, "test", "lab1", tree).out
+
+
+def test_replay_shows_the_shortest_schedule_that_fails(
+    expect: Expect, mine: Mine, tmp_path: Path
+) -> None:
+    more = ("--out", tmp_path / "out", "--shrink")
+    tree = mine("FAIL:Quorum.Late SHRINKS:Quorum.Late")
+    shown = expect(1, "replay", "lab1", "Quorum.Late", tree, *more).err
+    assert f"the shortest of {replay.SHRINK_RUNS} runs" in shown
+    assert "nothing to shrink" not in shown
+    shown = expect(0, "replay", "lab1", "Quorum.Votes", tree, *more).err
+    assert "Quorum.Votes has no random faults, so there was nothing to shrink" in shown
 
 
 def test_replay_writes_into_directories_only(expect: Expect, mine: Mine, tmp_path: Path) -> None:

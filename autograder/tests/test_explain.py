@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from failslow.measurement.binary import Flow, Sample, Wait
-from failslow.measurement.cause import Explained, costly_wait, seen
+from failslow.measurement.binary import Count, Flow, Sample, Unfinished, Wait
+from failslow.measurement.cause import Explained, costly_wait, delays
 from failslow.measurement.explain import report, sentence
 from failslow.measurement.runs import FLAPPING, LOW_JITTER, UNDER
 from test_scoring import BASE, FULL, PART, SETTINGS, SLOW, Where, judged
@@ -65,7 +65,7 @@ def test_waiting_for_all_is_named_as_such() -> None:
     row = judged((PART, {"mean_ns": 5_000_000}))
     text = sentence(SETTINGS, row, explained(ALL))
     assert "average latency became 5.0 times as long (limit 5 %)" in text
-    assert "waited for every answer of a quorum with replicas 1 and 2 (3 of 3)" in text
+    assert "waited for every answer of a QuorumEvent with replicas 1 and 2 (3 of 3)" in text
 
 
 def test_more_than_a_majority_is_too_many() -> None:
@@ -93,6 +93,15 @@ def test_a_sleep_on_the_path_is_blamed() -> None:
     assert costly_wait(explained(replace(SLEEP, path_ns=0)), 3) is None
 
 
+def test_polling_more_often_is_blamed() -> None:
+    often = replace(SLEEP, count=2000, total_ns=2 * 10**9, path_ns=2 * 10**9)
+    once = replace(often, count=2, total_ns=2 * 10**6, path_ns=2 * 10**6)
+    assert costly_wait(explained(often, before=(once,)), 3) == often
+    many_rounds = replace(ALL, count=2000, total_ns=2 * 10**9, path_ns=2 * 10**9)
+    one_round = replace(many_rounds, count=1, total_ns=10**6, path_ns=10**6)
+    assert costly_wait(explained(many_rounds, before=(one_round,)), 3) is None
+
+
 def test_repairing_the_slow_replica_is_not_blamed() -> None:
     assert costly_wait(explained(REPAIR, ALL, before=(_short(ALL),)), 3) == ALL
     assert costly_wait(explained(REPAIR, before=(_short(ALL),)), 3) is None
@@ -116,31 +125,127 @@ def test_a_wait_that_did_not_grow_is_not_blamed() -> None:
     assert costly_wait(explained(ALL, before=(ALL,)), 3) is None
 
 
+def test_a_wait_that_is_too_short_to_cost_points_is_not_blamed() -> None:
+    once = replace(ALL, count=1, total_ns=19_000_000, path_ns=19_000_000)  # the window lasts 1 s
+    assert costly_wait(explained(once, before=()), 3) is None
+    longer = replace(once, path_ns=21_000_000)
+    assert costly_wait(explained(longer, before=()), 3) == longer
+
+
+def flow(receiver: int, frames: int, size: int, slots: tuple[int, ...] = (), left: int = 0) -> Flow:
+    """From replica 0. `left`: bytes that its connection still holds."""
+    wire = Count(frames, size)
+    return Flow(0, receiver, Count(frames + 9, size + left + 100), Count(2, 100), wire, slots)
+
+
+STEADY_FLOW = flow(1, 500, 500_000, (50_000,) * 10)
+
+
+def seen(
+    *flows: Flow, before: tuple[Flow, ...] = (STEADY_FLOW,), waits: tuple[Wait, ...] = ()
+) -> list[str]:
+    """What is said of a run with these flows, in which replica 2 is slow."""
+    slow = replace(BASE, flows=flows, slow=(2,), waits=waits)
+    return delays(Explained(slow, replace(BASE, flows=before, waits=(QUORUM,))), 3)
+
+
 def test_rounds_that_were_not_started_are_told() -> None:
-    few = explained(replace(QUORUM, count=12), before=(QUORUM,))
-    assert seen(few) == [
-        "No wait explains it: coroutine `commit` waited for its quorum 12 times, and 400 times"
-        " without the fault. Rounds were not started."
+    gap = (50_000,) * 3 + (24_999,) * 4 + (80_000,) * 3
+    assert seen(replace(STEADY_FLOW, slots=gap)) == [
+        "No wait on a command's path explains it. Replica 0 sent replica 1, which is not slow, less"
+        " than half of the usual bytes for 0.4 s: rounds were not started."
     ]
-    assert seen(explained(replace(QUORUM, count=390), before=(QUORUM,))) == []
+    assert seen(replace(STEADY_FLOW, slots=(50_000,) * 8)) != [], "nothing at the end is a gap"
+    assert seen(replace(STEADY_FLOW, slots=(50_000,) * 9)) == []
+    assert seen(STEADY_FLOW, flow(2, 0, 0)) == [], "the slow replica may be sent nothing"
+
+
+def test_fewer_rounds_are_told() -> None:
+    few = replace(STEADY_FLOW, wire=Count(249, 500_000))
+    assert seen(few) == [
+        "No wait on a command's path explains it. Replica 0 sent replica 1, which is not slow, 249"
+        " messages, and 500 without the fault: fewer rounds were started."
+    ]
+    assert seen(replace(STEADY_FLOW, wire=Count(250, 500_000))) == []
+
+
+def test_a_wait_that_may_hold_the_rounds_is_told_but_not_accused() -> None:
+    gap = replace(STEADY_FLOW, slots=(50_000,) * 5)
+    polling = wait("commit", "timeout", count=2000, total_ns=2 * 10**9, path_ns=999)
+    assert seen(gap, waits=(polling, QUORUM, LINGER))[1:] == [
+        "Meanwhile, coroutine `commit` of replica 0 slept, 2000 times, 2.0 s in all."
+    ]
+    assert seen(gap, waits=(replace(polling, coroutine="repair"), REPAIR))[1:] == []
 
 
 def test_traffic_to_the_slow_replica_is_told() -> None:
-    healthy, usual = Flow(0, 1, 500, 500_000), Flow(0, 2, 500, 400_000)
-    flood = Flow(0, 2, 90, 3 << 20)
-    both = Explained(replace(BASE, flows=(healthy, flood)), replace(BASE, flows=(healthy, usual)))
-    assert seen(both) == [
+    before = (STEADY_FLOW, flow(2, 500, 400_000))
+    assert seen(STEADY_FLOW, flow(2, 90, 3 << 20), before=before) == [
         "Replica 0 sent replica 2 3.0 MiB in 90 messages, and 390.6 KiB in 500 without the fault."
     ]
-    same = Explained(replace(BASE, flows=(healthy, usual)), replace(BASE, flows=(healthy, usual)))
-    assert seen(same) == []
+    assert seen(STEADY_FLOW, flow(2, 90, 800_000), before=before) == []
 
 
-def test_backlog_and_catch_up_have_words_of_their_own() -> None:
-    held = judged((FULL, {"peak_held_bytes": 5 << 20}))
-    assert "held up to 5.0 MiB for its peers" in sentence(SETTINGS, held, explained())
-    late = judged((PART, {"catch_up_ns": None}))
-    assert "never caught up" in sentence(SETTINGS, late, explained())
+def test_dropped_commands_are_told_instead_of_a_delay() -> None:
+    row = judged((PART, {"unanswered": 100}))
+    lost = Explained(replace(BASE, passed_over=90), BASE)
+    assert (
+        "90 of 1000 commands were never answered, although later ones were: they, or their answers,"
+        " were dropped."
+    ) in sentence(SETTINGS, row, lost)
+    late = Explained(replace(BASE, passed_over=1), BASE)
+    assert "dropped" not in sentence(SETTINGS, row, late)
+
+
+def test_a_backlog_is_told_with_its_connection() -> None:
+    row = judged((FULL, {"peak_held_bytes": 5 << 20}))
+    held = Explained(replace(BASE, flows=(STEADY_FLOW, flow(2, 10, 1 << 20, left=4 << 20))), BASE)
+    assert sentence(SETTINGS, row, held).endswith(
+        "a replica held up to 5.0 MiB for its peers (limit 4.9 KiB). Replica 0 gave its connection"
+        " to replica 2 5.0 MiB in 19 messages. The wire took 1.0 MiB, and 0.1 KiB were taken back"
+        " (`Broadcast::Release`)."
+    )
+
+
+def test_a_backlog_of_ones_own_is_told_with_its_coroutines() -> None:
+    row = judged((FULL, {"peak_heap_bytes": 5 << 20}))
+    rows = (Unfinished(0, "lagging", False, 900), Unfinished(0, "Append", True, 9000))
+    grown = Explained(replace(BASE, unfinished=rows), replace(BASE, unfinished=rows[1:]))
+    text = sentence(SETTINGS, row, grown)
+    assert "Unsent messages were at most 1.0 KiB: your own data hold the rest" in text
+    assert text.endswith(
+        "Replica 0 had 900 coroutines `lagging` that had not ended, and 0 without the fault."
+    )
+
+
+def test_work_that_does_not_end_is_told_by_its_name() -> None:
+    rows = (Unfinished(0, "lagging", False, 900), Unfinished(1, "Append", True, 190))
+    grown = Explained(replace(BASE, unfinished=rows), BASE)
+    coroutines = sentence(SETTINGS, judged((PART, {"unfinished_coroutines": 900})), grown)
+    assert (
+        "had up to 890 more coroutines that did not end (limit 50). Replica 0 had 900" in coroutines
+    )
+    requests = sentence(SETTINGS, judged((PART, {"pending_requests": 100})), grown)
+    assert "had up to 90 more requests without an answer (limit 70)" in requests
+    assert requests.endswith(
+        "Replica 1 had 190 calls Append that had not ended, and 0 without the fault."
+    )
+    same = Explained(replace(BASE, unfinished=rows), replace(BASE, unfinished=rows))
+    assert "that had not ended" not in sentence(
+        SETTINGS, judged((PART, {"unfinished_coroutines": 900})), same
+    )
+
+
+def test_a_late_repair_is_told_with_the_service_of_the_slow_replica() -> None:
+    row = judged((PART, {"catch_up_ns": None}))
+    flows = (STEADY_FLOW, flow(2, 3, 2048), replace(flow(1, 1, 1), sender=2))
+    late = Explained(
+        replace(BASE, flows=flows, slow=(2,)), replace(BASE, flows=(flow(2, 9, 9216),))
+    )
+    assert sentence(SETTINGS, row, late).endswith(
+        "the slow replicas never caught up after healing. Replica 0 sent replica 2 2.0 KiB in 3"
+        " messages, and 9.0 KiB in 9 without the fault."
+    )
 
 
 def test_misbehaviour_is_told_in_its_own_sentence() -> None:
@@ -199,8 +304,18 @@ def test_a_slow_baseline_is_named() -> None:
     ) in text
 
 
+def test_what_makes_the_baseline_slow_is_told() -> None:
+    row = judged(({"profile": LOW_JITTER}, {"mean_ns": 4_000_000}))
+    pad = replace(SLEEP, coroutine="answer")
+    text = report(SETTINGS, row, Explained(_with(pad), _with(pad, QUORUM)))
+    assert text.startswith("With the CPU of 1 of 3 replicas at 5 %, the submission stayed as fast")
+    assert (
+        "There, coroutine `answer` of replica 0 slept while clients waited, 30 times, 12 s in all."
+    ) in text
+
+
 def test_a_void_row_says_so_to_student_and_instructor() -> None:
-    assert report(SETTINGS, judged((FULL, {"lag": 3})), None).startswith(
+    assert report(SETTINGS, judged((SLOW, {"lag": 3})), None).startswith(
         "Void: with the CPU of 1 of 3 replicas at 5 %, no slow replica fell behind by 100 entries"
         " (it was 3 in one run)"
     )

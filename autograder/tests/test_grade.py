@@ -84,14 +84,42 @@ def test_a_hidden_test_shows_only_its_property(grader: Grader) -> None:
     assert "expected: 2 votes" in extra["detail"]
 
 
+def test_the_instructor_sees_the_shortest_schedule_that_fails(grader: Grader) -> None:
+    (lost,) = failed(grader.grade(1, "FAIL:Secret.Nesting SHRINKS:Secret.Nesting"))
+    assert "the shortest of" in lost.pop("extra_data")["detail"]
+    assert "shortest" not in json.dumps(lost)
+
+
 def test_waiting_for_all_loses_the_measurement_and_says_why(grader: Grader) -> None:
     content = grader.grade(1, "", "WAITS_FOR_ALL")
     assert content["score"] == 110
     rows = slow(content)
-    assert len(rows) == 6
+    assert len(rows) == 12
     assert all(row["score"] == 0 for row in rows)
     assert all("`replicate`" in row["output"] for row in rows)
-    assert "With the CPU of 1 of 3 replicas at 5 %" in grader.said.out
+    assert "With the CPU of 1 of 3 replicas at " in grader.said.out
+    strengths = content["extra_data"]["strengths"]["lab2"]
+    assert len(strengths) == 6
+    assert f"Strengths of the faults: {strengths[0]}, " in grader.said.out
+
+
+def test_other_strengths_and_a_slow_leader_are_reported_without_points(grader: Grader) -> None:
+    (row,) = [
+        test
+        for test in grader.grade(1, "", "WAITS_FOR_ALL")["tests"]
+        if test["extra_data"]["id"] == "ungraded"
+    ]
+    assert (row["score"], row["max_score"], row["status"]) == (0, 0, "passed")
+    lines = row["output"].splitlines()
+    for start in ("3 replicas, slow follower, net-slow-1ms", "3 replicas, slow leader, cpu-slow-l"):
+        (line,) = [line for line in lines if line.startswith(start)]
+        assert "throughput lost 95%, latency grown 20x" in line
+    assert "For information: other strengths, and a slow leader" in grader.said.out
+
+
+def test_without_a_capacity_there_is_nothing_to_report(grader: Grader) -> None:
+    content = grader.grade(1, "", "MISBEHAVES")
+    assert "ungraded" not in [test["extra_data"]["id"] for test in content["tests"]]
 
 
 def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
@@ -105,11 +133,11 @@ def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "score", "says"),
     [
-        ("LIES", 0, "an answer was not true: answer 7 was on one disk"),
+        ("LIES", 0, "voids all rows: answer 7 was on one disk"),
         (
             "KEEPS_UP",
             0,
-            "Void: with the CPU of 1 of 3 replicas at 5 %, no slow replica fell behind",
+            "no slow replica fell behind",
         ),
         ("NEVER_CATCHES_UP", 85, "Lost of the row's points: catch-up (15 %)."),
     ],
@@ -207,6 +235,30 @@ def test_tests_that_need_a_failed_test_are_skipped_and_say_so(grader: Grader, ki
     (skipped,) = slow(content)
     assert (skipped["score"], skipped["max_score"]) == (0, 100)
     assert skipped["output"] == "Skipped because Raft.Elects fails: Property of Elects."
+
+
+def test_a_violated_invariant_voids_its_part_and_the_measurement(grader: Grader) -> None:
+    content = grader.grade(1, "", "VIOLATES:Raft.Elects")
+    assert content["score"] == 100
+    (skipped,) = slow(content)
+    assert (skipped["score"], skipped["max_score"]) == (0, 100)
+    assert skipped["output"] == (
+        "Scored 0: safety ('log matching') is violated, see the test 'Raft.Elects'"
+    )
+    (root,) = [test for test in content["tests"] if test["extra_data"]["id"] == "Raft.Elects"]
+    assert "violates safety ('log matching'), which costs all points of this part" in root["output"]
+
+
+def test_a_void_test_scores_zero_and_names_the_cause(grader: Grader) -> None:
+    content = grader.grade(1, "VIOLATES:Secret.Nesting")
+    assert content["score"] == 0
+    by_id = {test["extra_data"]["id"]: test for test in content["tests"]}
+    void = by_id["Quorum.Late"]
+    assert (void["score"], void["status"]) == (0, "failed")
+    assert void["output"] == (
+        "Scored 0: safety ('log matching') is violated, see the test 'Property of Nesting.'"
+    )
+    assert by_id["Secret.Nesting"]["output"].startswith("Does not hold: Property of Nesting.")
 
 
 def test_the_development_key_is_marked_in_every_report(grader: Grader) -> None:

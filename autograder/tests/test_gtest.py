@@ -6,7 +6,7 @@ import pytest
 
 from failslow import gtest
 from failslow.errors import CouldNotGrade
-from failslow.gtest import Crashed, Options, parse_result, run_test
+from failslow.gtest import Crashed, Options, parse_result, run_and_shrink, run_test
 from fakes import graded, write_program, write_test_binary
 
 NAME = "Quorum.Votes"
@@ -40,6 +40,32 @@ def test_reads_a_pass_with_its_hash_seed_and_history(binary: Path, tmp_path: Pat
 def test_reads_a_failure(binary: Path, tmp_path: Path) -> None:
     outcome = run_test(binary, NAME, options(tmp_path, f"FAIL:{NAME}"))
     assert outcome.failures == ("expected: 2 votes\nhappened: 1 vote",)
+    assert outcome.violated == ""
+
+
+def test_reads_the_name_of_a_violated_invariant(binary: Path, tmp_path: Path) -> None:
+    outcome = run_test(binary, NAME, options(tmp_path, f"VIOLATES:{NAME}"))
+    assert (outcome.passed, outcome.violated) == (False, "log matching")
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "failure"),
+    [
+        ("", "expected: 2 votes\nhappened: 1 vote"),
+        (f"SHRINKS:{NAME}", f"the shortest of {gtest.SHRINK_RUNS} runs"),
+        (f"SHRINKS:{NAME} SHRINK_HANGS:{NAME}", "expected: 2 votes\nhappened: 1 vote"),
+    ],
+)
+def test_a_failing_schedule_is_shown_as_short_as_can_be(
+    binary: Path, tmp_path: Path, behaviour: str, failure: str
+) -> None:
+    given = options(tmp_path, f"FAIL:{NAME} {behaviour}")
+    assert run_and_shrink(binary, NAME, given).failures == (failure,)
+
+
+def test_a_test_that_passes_is_not_run_again(binary: Path, tmp_path: Path) -> None:
+    given = options(tmp_path, f"SHRINKS:{NAME} SHRINK_HANGS:{NAME}")
+    assert run_and_shrink(binary, NAME, given) == run_test(binary, NAME, given)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from failslow.cli import main
 from failslow.errors import CannotDo
 from failslow.kit import Kit
-from failslow.mutants import Alternative, load_mutant, patched_in
+from failslow.mutants import Alternative, Keeps, load_mutant, patched_in
 from fakes import write_patch
 
 HEADER = "Description: d\nCaught-by: A.B\n"
@@ -19,7 +19,8 @@ LINES = [f"line {number}\n" for number in range(1, 21)]
 def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
     header = (
         "Description: Counts: wrong.\nCaught-by: A.B\nCaught-by: measurement/3/cpu-slow\n"
-        "Passes: all\nMay-fail: A.C\nTrips: one vote per term\n"
+        "Passes: all\nMay-fail: A.C\nTrips: one vote per term\nSays: fell by\nSays: slept while\n"
+        "Keeps-at-most: 25 % of slow-follower\nKeeps-at-most: 40 % of lab1\n"
     )
     mutant = load_mutant(write_patch(kit.mutants / "lab1" / "counts.patch", header, ""))
     assert mutant.name == "lab1/counts"
@@ -29,11 +30,14 @@ def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
     assert mutant.passes == ("all",)
     assert mutant.may_fail == ("A.C",)
     assert mutant.trips == "one vote per term"
+    assert mutant.says == ("fell by", "slept while")
+    assert mutant.keeps == (Keeps(25, "slow-follower"), Keeps(40, "lab1"))
 
 
 def test_most_of_a_header_may_be_left_out(kit: Kit) -> None:
     mutant = load_mutant(write_patch(kit.mutants / "lab1" / "m.patch", HEADER, ""))
     assert (mutant.passes, mutant.may_fail, mutant.trips) == ((), (), None)
+    assert (mutant.says, mutant.keeps) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -48,6 +52,7 @@ def test_most_of_a_header_may_be_left_out(kit: Kit) -> None:
         (f"{HEADER}Passes: A.C, A.D\n", ":3: 'A.C, A.D' is more than one test"),
         (f"{HEADER}Caught-by: A.B\n", ":3: an earlier line names A.B, too"),
         (f"{HEADER}May-fail: A.B\n", ":3: an earlier line names A.B, too"),
+        (f"{HEADER}Keeps-at-most: few\n", "'Keeps-at-most: few' is not 'N % of PART'"),
     ],
 )
 def test_a_header_that_is_wrong_is_named(kit: Kit, header: str, complaint: str) -> None:

@@ -1,13 +1,14 @@
 """The runs of the slow-follower measurement."""
 
-from dataclasses import replace
 from functools import partial
 
 from failslow import course_key
-from failslow.measurement.runs import BEFORE, DEAD, NORMAL, Plan
+from failslow.measurement.runs import BEFORE, DEAD, LOW_JITTER, NORMAL, REALISTIC, Plan
+from failslow.measurement.settings import SUBMIT, Graded
 from test_scoring import PILOTS, PLAN, SETTINGS, seed_of
 
-FIVE = replace(SETTINGS, replicas=(5,), points={"follower": {5: {"cpu-slow": 40}}})
+PROFILES = (LOW_JITTER, REALISTIC)
+FIVE = Graded("cpu-slow", 5, 40)
 
 
 def test_every_run_has_its_counterparts() -> None:
@@ -26,7 +27,7 @@ def test_a_run_without_a_fault_serves_all_slow_sets_and_victims() -> None:
 
 
 def test_all_minorities_of_three_are_slow() -> None:
-    places = {run.places for run in PLAN.slow("follower", 3, "cpu-slow")}
+    places = {run.places for run in PLAN.slow(SETTINGS.rows[0])}
     assert places == {(1,), (2,)}
 
 
@@ -35,8 +36,8 @@ def test_the_key_draws_the_slow_sets_of_five() -> None:
         base: frozenset(
             run.places
             for run in Plan(
-                FIVE, partial(course_key.seed, course_key.CourseKey(base.encode()))
-            ).slow("follower", 5, "cpu-slow")
+                SETTINGS, partial(course_key.seed, course_key.CourseKey(base.encode()))
+            ).slow(FIVE)
         )
         for base in "abcdefgh"
     }
@@ -47,7 +48,7 @@ def test_the_key_draws_the_slow_sets_of_five() -> None:
 
 
 def test_another_victim_than_followers_has_no_places() -> None:
-    runs = Plan(PILOTS, seed_of).slow("pilot", 3, "cpu-slow")
+    runs = Plan(PILOTS, seed_of).slow(PILOTS.rows[0])
     assert {run.places for run in runs} == {()}
     assert all("cpu-slow on the pilot" in str(run) for run in runs)
     assert all(run.with_fault(DEAD).victim == "pilot" for run in runs)
@@ -66,13 +67,19 @@ def test_fewer_seeds_are_a_part_of_more() -> None:
 
 def test_no_seed_serves_two_purposes() -> None:
     runs = PLAN.rest()
-    shapes = {run.seed: run.shape for run in runs}
-    assert all(shapes[run.seed] == run.shape for run in runs)
-    capacity = [run.seed for run in PLAN.capacity(3)]
+    kinds = {run.seed: (run.shape, run.profile) for run in runs}
+    assert all(kinds[run.seed] == (run.shape, run.profile) for run in runs)
+    capacity = [run.seed for run in PLAN.capacity(SUBMIT, 3)]
     assert len(set(capacity)) == 3
-    assert not {*capacity} & {*shapes}
+    assert not {*capacity} & {*kinds}
+
+
+def test_the_realistic_profile_has_one_slow_set() -> None:
+    runs = PLAN.slow(SETTINGS.rows[0])
+    sets = {profile: {run.places for run in runs if run.profile == profile} for profile in PROFILES}
+    assert sets == {LOW_JITTER: {(1,), (2,)}, REALISTIC: {(1,)}}
 
 
 def test_a_run_names_all_that_makes_it() -> None:
-    runs = [*PLAN.capacity(3), *PLAN.rest()]
+    runs = [*PLAN.capacity(SUBMIT, 3), *PLAN.rest()]
     assert len({str(run) for run in runs}) == len(runs)

@@ -24,7 +24,15 @@ from failslow.measurement.runs import (
     Run,
 )
 from failslow.measurement.scoring import Row, Samples, judge
-from failslow.measurement.settings import Baseline, Bounds, Rates, Settings
+from failslow.measurement.settings import (
+    SUBMIT,
+    Baseline,
+    Bounds,
+    Graded,
+    Rates,
+    Settings,
+    Strength,
+)
 
 BASE = Sample(
     throughput=2000.0,
@@ -36,19 +44,25 @@ BASE = Sample(
     completions=(100,) * 10,
     peak_held_bytes=1000,
     peak_heap_bytes=1000,
+    unfinished_coroutines=10,
+    pending_requests=10,
     catch_up_ns=1000,
     lag=500,
     completed=1000,
     trace_hash="",
 )
+CPU_SLOW = Strength(
+    preset="cpu-slow",
+    words="the CPU of {slow} of {replicas} replicas at 5 %",
+    lag_entries=100,
+    lag_between=900,
+)
 SETTINGS = Settings(
-    replicas=(3,),
     slow_sets=3,
-    seeds={BEFORE: 3, UNDER: 1, FLAPPING: 1, LONG: 1},
+    seeds={BEFORE: 3, REALISTIC: 3, UNDER: 1, FLAPPING: 1, LONG: 1},
     rates=Rates(capacity_rate=3000, capacity_seeds=3, latency_percent=65, saturated_percent=120),
-    baseline=Baseline(
-        throughput_floor={3: 1000}, latency_ceiling_ns={3: 2_000_000}, above_ceiling=0.25
-    ),
+    baselines={(SUBMIT, 3): Baseline(throughput_floor=1000, latency_ceiling_ns=2_000_000)},
+    above_ceiling=0.25,
     bounds=Bounds(
         degradation=0.05,
         worst_degradation=0.2,
@@ -57,14 +71,14 @@ SETTINGS = Settings(
         p99_ratio=1.5,
         held_bytes=5000,
         heap_bytes=5000,
+        unfinished_coroutines=50,
+        pending_requests=70,
         catch_up_ns=5000,
         long_catch_up_ns=8000,
-        lag_entries=100,
-        lag_between={"cpu-slow": 900},
     ),
     shares={"speed": 60, "held bytes": 15, "catch-up": 15, "tail": 10},
-    points={"follower": {3: {"cpu-slow": 40}}},
-    faults={"cpu-slow": "the CPU of {slow} of {replicas} replicas at 5 %"},
+    rows=(Graded("cpu-slow", 3, 40),),
+    strengths={"cpu-slow": (CPU_SLOW,)},
 )
 seed_of = partial(course_key.seed, course_key.DEVELOPMENT)
 PLAN = Plan(SETTINGS, seed_of)
@@ -79,7 +93,7 @@ def matches(run: Run, where: Where) -> bool:
 
 def samples(*changes: tuple[Where, dict[str, object]]) -> dict[Run, Sample]:
     """BASE for every run; later changes win."""
-    found = dict.fromkeys([*PLAN.capacity(3), *PLAN.rest()], BASE)
+    found = dict.fromkeys([*PLAN.capacity(SUBMIT, 3), *PLAN.rest()], BASE)
     for where, change in changes:
         chosen = [run for run in found if matches(run, where)]
         assert chosen, f"no run is {where}"
@@ -176,6 +190,8 @@ def test_the_limit_against_normal_holds_even_if_dead_replicas_cost_as_much(
         (FULL, {"peak_held_bytes": 9000}, scoring.HELD_BYTES, 34),
         (FULL, {"peak_heap_bytes": 7000}, scoring.HEAP, 34),
         (SLOW | {"profile": REALISTIC}, {"peak_held_bytes": 9000}, scoring.HELD_BYTES, 34),
+        (PART, {"unfinished_coroutines": 61}, scoring.COROUTINES, 34),
+        (PART | {"shape": LONG}, {"pending_requests": 81}, scoring.REQUESTS, 34),
         (PART | {"shape": LONG}, {"catch_up_ns": 9000}, scoring.LONG_CATCH_UP, 34),
         (PART | {"shape": BEFORE}, {"catch_up_ns": 6000}, scoring.CATCH_UP, 34),
         (PART | {"shape": UNDER}, {"catch_up_ns": None}, scoring.CATCH_UP, 34),
@@ -217,6 +233,8 @@ def test_two_lost_figures_of_a_share_cost_it_once() -> None:
         (PART | {"shape": LONG}, {"lag": 9000}),
         (FULL, {"unanswered": 900}),
         (FULL, {"catch_up_ns": None}),
+        (PART, {"unfinished_coroutines": 60, "pending_requests": 80}),
+        (FULL, {"unfinished_coroutines": 900, "pending_requests": 900}),
     ],
 )
 def test_what_is_within_the_limits_costs_nothing(where: Where, change: dict[str, object]) -> None:
@@ -283,24 +301,28 @@ def test_misbehaviour_in_any_run_of_the_row_loses_it(fault: str) -> None:
 @pytest.mark.parametrize(
     "where", [SLOW | {"shape": LONG}, {"fault": DEAD}, {"fault": NORMAL}, {"load": "capacity"}]
 )
-def test_an_untrue_answer_in_any_run_voids_all_rows(where: Where) -> None:
-    both = replace(SETTINGS, points={"follower": {3: {"disk-slow": 20, "cpu-slow": 20}}})
+def test_a_violated_invariant_in_any_run_voids_all_rows(where: Where) -> None:
+    both = replace(SETTINGS, rows=(Graded("disk-slow", 3, 20), Graded("cpu-slow", 3, 20)))
+    both = replace(both, strengths=dict.fromkeys(["disk-slow", "cpu-slow"], (CPU_SLOW,)))
     plan = Plan(both, seed_of)
-    found = dict.fromkeys([*plan.capacity(3), *plan.rest()], BASE)
+    found = dict.fromkeys([*plan.capacity(SUBMIT, 3), *plan.rest()], BASE)
     run = next(run for run in found if matches(run, where))
-    found[run] = replace(BASE, untrue="answer 7 was not on a majority of disks")
+    found[run] = replace(BASE, violation="answer 7 was not on a majority of disks")
     rows = judge(both, plan, found)
     assert [row.score for row in rows] == [0, 0]
     assert all("answer 7 was not on a majority of disks" in (row.error or "") for row in rows)
 
 
 def test_a_row_without_a_lagging_replica_is_void() -> None:
-    row = judged((FULL | {"shape": BEFORE}, {"lag": 99}))
+    before = SLOW | {"shape": BEFORE}
+    row = judged((before, {"lag": 99}))
     assert row.is_void
     assert row.score == 0
-    assert one(FULL | {"shape": BEFORE}, {"lag": 99}).is_void
-    assert judged((FULL | {"shape": BEFORE}, {"lag": 100})).passed
-    assert judged((PART, {"lag": 0}), (FULL | {"shape": UNDER}, {"lag": 0})).passed
+    assert judged((before | {"places": (2,)}, {"lag": 99})).is_void
+    assert judged((before, {"lag": 100})).passed
+    # Where it must fall behind depends on the fault: one load of every slow set is enough.
+    assert judged((SLOW | {"load": SATURATED}, {"lag": 0})).passed
+    assert judged((SLOW | {"load": LATENCY}, {"lag": 0})).passed
 
 
 def test_waiting_for_the_slow_replica_is_lost_speed_and_not_void() -> None:
@@ -340,7 +362,7 @@ def test_the_smaller_of_floor_and_ceiling_counts() -> None:
 
 PILOTS = replace(
     SETTINGS,
-    points={"pilot": {3: {"cpu-slow": 10}}, "follower": {3: {"cpu-slow": 30}}},
+    rows=(Graded("cpu-slow", 3, 10, "pilot"), Graded("cpu-slow", 3, 30)),
 )
 
 
@@ -351,5 +373,27 @@ def test_each_victim_has_rows_of_its_own() -> None:
         if run.victim == "pilot" and run.fault == "cpu-slow":
             measured[run] = replace(BASE, mean_ns=9_000_000)
     pilot, follower = judge(PILOTS, plan, measured)
-    assert (pilot.victim, pilot.score) == ("pilot", 0)
-    assert (follower.victim, follower.score) == ("follower", 30)
+    assert (pilot.graded.victim, pilot.score) == ("pilot", 0)
+    assert (follower.graded.victim, follower.score) == ("follower", 30)
+
+
+def test_each_mix_has_a_baseline_of_its_own() -> None:
+    reads = replace(
+        SETTINGS,
+        rows=(Graded("cpu-slow", 3, 10, mix="get"), Graded("cpu-slow", 3, 30)),
+        baselines=SETTINGS.baselines | {("get", 3): Baseline(4000, 2_000_000)},
+    )
+    plan = Plan(reads, seed_of)
+    get, submit = judge(reads, plan, dict.fromkeys(plan.rest(), BASE))
+    assert (get.graded.mix, get.score) == ("get", 5)
+    assert (submit.graded.mix, submit.score) == (SUBMIT, 30)
+
+
+def test_a_measurement_may_leave_out_shapes_and_the_realistic_profile() -> None:
+    few = replace(SETTINGS, seeds={BEFORE: 1, REALISTIC: 0, UNDER: 0, FLAPPING: 0, LONG: 0})
+    plan = Plan(few, seed_of)
+    (row,) = judge(few, plan, dict.fromkeys(plan.rest(), BASE))
+    assert row.score == 40
+    assert row.realistic_latency is None
+    names = {each.name for each in row.criteria}
+    assert not names & {scoring.LONG_CATCH_UP, scoring.LAG_BETWEEN}

@@ -1,29 +1,56 @@
 """The committed constants fit together."""
 
+import re
+from functools import partial
+
 import pytest
 
+from failslow import course_key
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 from failslow.labs import load_labs
-from failslow.measurement.settings import load_settings
+from failslow.measurement.settings import SUBMIT, load_settings
 
 
-def test_every_row_has_a_description_and_a_floor() -> None:
+def test_every_row_has_a_baseline_and_a_description_at_every_strength() -> None:
     kit = this_kit()
     measured = [lab for lab in load_labs(kit).by_id.values() if lab.measurement]
     assert measured
     for lab in measured:
         settings = load_settings(kit, lab)
         assert settings.total_points == lab.part(lab.measurement.part).points
-        for victim, points in settings.points.items():
-            assert set(points) == set(settings.replicas)
-            assert set(points) == set(settings.baseline.throughput_floor)
-            assert set(points) == set(settings.baseline.latency_ceiling_ns)
-            for replicas in settings.replicas:
-                for fault in points[replicas]:
-                    text = settings.describe(fault, replicas, victim)
-                    assert "{" not in text
-                    assert str(replicas) in text
+        assert set(settings.baselines) == set(settings.loads)
+        for row in settings.rows:
+            texts = [
+                settings.at(lambda _, count, index=index: index % count).describe(row)
+                for index in range(len(settings.strengths[row.fault]))
+            ]
+            assert len(set(texts)) == len(texts)
+            assert all("{" not in text and str(row.replicas) in text for text in texts)
+
+
+def test_the_strengths_are_those_of_the_catalogue() -> None:
+    kit = this_kit()
+    header = (kit.root / "framework" / "faults" / "catalogue.h").read_text()
+    known = set(re.findall(r'Preset\{\s*"([^"]+)"', header))
+    for lab in load_labs(kit).by_id.values():
+        if lab.measurement:
+            settings = load_settings(kit, lab)
+            named = [each.preset for all_of in settings.strengths.values() for each in all_of]
+            assert len(set(named)) == len(named)
+            assert {*named} <= known
+
+
+def test_the_course_key_draws_the_strengths() -> None:
+    settings = load_settings(this_kit(), load_labs(this_kit()).get("lab2"))
+    drawn = [
+        settings.drawn(partial(course_key.seed, course_key.CourseKey(base.encode())))
+        for base in "abcdefgh"
+    ]
+    assert all(len(each) == 1 for one in drawn for each in one.strengths.values())
+    assert len({one.strength("cpu-slow").preset for one in drawn}) > 1
+    assert len({tuple(s[0].preset for s in one.strengths.values()) for one in drawn}) > 2
+    assert drawn[0].drawn(lambda purpose, index: 1) == drawn[0]
 
 
 def test_points_are_for_the_victims_of_the_lab(kit: Kit) -> None:
@@ -40,12 +67,18 @@ def test_the_shares_of_a_row_are_a_hundred_per_cent(kit: Kit) -> None:
         load_settings(kit, load_labs(kit).get("lab2"))
 
 
+def test_every_graded_fault_has_strengths(kit: Kit) -> None:
+    path = kit.labs / "lab2-raft" / "slow_follower.yaml"
+    path.write_text(path.read_text().replace("  net-slow:\n    - preset", "  net:\n    - preset"))
+    with pytest.raises(CannotDo, match=r"faults: 'net' must have points and strengths"):
+        load_settings(kit, load_labs(kit).get("lab2"))
+
+
 def test_a_brief_measurement_has_the_wanted_rows_and_one_slow_set() -> None:
     kit = this_kit()
     settings = load_settings(kit, load_labs(kit).get("lab2"))
-    brief = settings.brief(lambda victim, replicas, fault: (replicas, fault) == (5, "cpu-slow"))
-    assert brief.replicas == (5,)
+    brief = settings.brief(lambda row: row.id == "measurement/5/cpu-slow")
+    assert brief.loads == [(SUBMIT, 5)]
     assert brief.slow_sets == 1
-    assert [*brief.points["follower"][5]] == ["cpu-slow"]
-    assert not brief.points["follower"][3]
-    assert settings.brief(lambda *row: True).points == settings.points
+    assert [row.fault for row in brief.rows] == ["cpu-slow"]
+    assert settings.brief(lambda row: True).rows == settings.rows

@@ -29,6 +29,7 @@ enum class FaultKind : std::uint8_t {
   kNetJitter,
   kPacketLoss,
   kMemoryContention,
+  kMemoryShare,
 };
 
 // The unit of a fault's amount, and how its text says it.
@@ -49,6 +50,7 @@ struct KindRow {
   std::int64_t amount_min;
   std::int64_t amount_max;
   std::string_view effect;  // a sentence for people
+  bool slows = true;        // a replica; otherwise it stops one, or breaks messages
 };
 
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
@@ -63,18 +65,20 @@ inline constexpr std::array kKinds = {
     KindRow{FaultKind::kNetSlow, "net-slow", AmountUnit::kNanoseconds, 0, kAmountMax,
             "The replica's network interface delays every frame it sends by this much."},
     KindRow{FaultKind::kCrash, "crash", AmountUnit::kNone, 0, 0,
-            "The replica dies, loses unsynced writes, and restarts when the fault ends."},
+            "The replica dies, loses unsynced writes, and restarts when the fault ends.", false},
     KindRow{FaultKind::kPartition, "partition", AmountUnit::kNone, 0, 0,
-            "The replicas and the others cannot hear each other; clients reach all of them."},
+            "The replicas and the others cannot hear each other; clients reach all of them.",
+            false},
     KindRow{FaultKind::kDrop, "drop", AmountUnit::kPerMille, 0, 1000,
-            "This share of the frames that the replica sends to replicas is lost."},
+            "This share of the frames that the replica sends to replicas is lost.", false},
     KindRow{FaultKind::kDuplicate, "duplicate", AmountUnit::kPerMille, 0, 1000,
-            "This share of the frames that the replica sends to replicas arrives twice."},
+            "This share of the frames that the replica sends to replicas arrives twice.", false},
     KindRow{FaultKind::kReorder, "reorder", AmountUnit::kPerMille, 0, 1000,
             "This share of the frames that the replica sends to replicas arrives up to 20 ms late, "
-            "after younger frames."},
+            "after younger frames.",
+            false},
     KindRow{FaultKind::kCut, "cut", AmountUnit::kNone, 0, 0,
-            "The named receivers do not hear the replica; it still hears them."},
+            "The named receivers do not hear the replica; it still hears them.", false},
     KindRow{FaultKind::kCpuContention, "cpu-contention", AmountUnit::kPercent, 1, 100,
             "The replica runs for this share of every 100 ms; after that it is stopped until the "
             "next 100 ms."},
@@ -92,10 +96,19 @@ inline constexpr std::array kKinds = {
             "order."},
     KindRow{FaultKind::kMemoryContention, "memory-contention", AmountUnit::kBytes, 1, kAmountMax,
             "All data that are resident for the replica (its heap, frames and disk writes) have "
-            "this limit. Above it every step pays for paging; far above it the replica dies."},
+            "this limit. Above it every step pays for paging; far above it the replica is killed, "
+            "and restarts when the fault ends."},
+    KindRow{FaultKind::kMemoryShare, "memory-share", AmountUnit::kPercent, 1, 100,
+            "Like memory-contention. The limit is this share of the smallest heap of a replica "
+            "without the fault."},
 };
 
 constexpr const KindRow& RowOf(FaultKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+
+// Whether the fault kills a replica that is far above its limit.
+constexpr bool LimitsMemory(FaultKind kind) {
+  return kind == FaultKind::kMemoryContention || kind == FaultKind::kMemoryShare;
+}
 
 // A fault without its replicas and its times.
 struct Strength {
@@ -117,26 +130,29 @@ struct Preset {
 // processor, which leaves 1/17 and 1/16; a leader's has an equal share.
 inline constexpr std::array kPresets = {
     Preset{"cpu-slow", {FaultKind::kCpuSlow, 5}, "document 001, Table 1; document 002, Table 2"},
+    Preset{"cpu-slow-3-percent", {FaultKind::kCpuSlow, 3}, "ours: beside document 001's 5 %"},
     Preset{"cpu-slow-leader", {FaultKind::kCpuSlow, 50}, "document 002, Table 2 (leader)"},
     Preset{"disk-slow", {FaultKind::kDiskSlow, 128 * 1024}, "document 002, Table 2"},
+    Preset{"disk-slow-256kb", {FaultKind::kDiskSlow, 256 * 1024}, "ours: twice document 002's"},
+    Preset{"cpu-contention-4-percent",
+           {FaultKind::kCpuContention, 4},
+           "ours: beside document 001's 1/17"},
     Preset{"cpu-contention",
            {FaultKind::kCpuContention, 6},
            "document 001, Table 1; document 002, Table 2"},
     Preset{
         "cpu-contention-leader", {FaultKind::kCpuContention, 50}, "document 002, Table 2 (leader)"},
     Preset{"disk-contention",
-           {FaultKind::kDiskContention, 10},
+           {FaultKind::kDiskContention, 1},
            "ours: document 001, Table 1, and document 002, Table 2, have no amount"},
     Preset{"memory-contention", {FaultKind::kMemoryContention, 50 << 20}, "document 002, Table 2"},
     Preset{"memory-contention-leader",
            {FaultKind::kMemoryContention, 250 << 20},
            "document 002, Table 2 (leader)"},
-    Preset{"memory-contention-512kb",
-           {FaultKind::kMemoryContention, 512 << 10},
-           "ours: binds the reference after a second of the measurement's load"},
-    Preset{"memory-contention-2mb",
-           {FaultKind::kMemoryContention, 2 << 20},
-           "ours: binds the reference after five seconds of the measurement's load"},
+    Preset{"memory-half",
+           {FaultKind::kMemoryShare, 50},
+           "ours: limits in bytes bind only a replica that needs more"},
+    Preset{"memory-third", {FaultKind::kMemoryShare, 33}, "ours, like memory-half"},
     Preset{"fs-delay-1ms", {FaultKind::kFsDelay, 1'000'000}, "document 004, section 2"},
     Preset{"fs-delay-10ms", {FaultKind::kFsDelay, 10'000'000}, "document 004, section 2"},
     Preset{"fs-delay-100ms", {FaultKind::kFsDelay, 100'000'000}, "document 004, section 2"},

@@ -28,7 +28,8 @@ std::string CatalogueJson() {
                      {"unit", NameOf(row.unit)},
                      {"amount_min", row.amount_min},
                      {"amount_max", row.amount_max},
-                     {"effect", row.effect}});
+                     {"effect", row.effect},
+                     {"slows", row.slows}});
   }
   auto presets = nlohmann::ordered_json::array();
   for (const Preset& preset : kPresets) {

@@ -12,7 +12,7 @@ namespace {
 sim::SimOptions SimOptionsOf(const ClusterOptions& options, RuntimeProbe* probe) {
   sim::SimOptions out;
   out.replicas = options.replicas;
-  out.seed = RandomStream(TheEnvironment().seed, options.seed).Next();
+  out.seed = SeedOf(options.seed);
   out.profile = options.profile;
   out.make_backend = ReplicasUnderTest(probe);
   out.probes = options.probes;
@@ -39,6 +39,10 @@ void RecordTraceHash(std::uint64_t hash) {
 }
 
 }  // namespace
+
+std::uint64_t SeedOf(std::uint64_t world) {
+  return RandomStream(TheEnvironment().seed, world).Next();
+}
 
 Cluster::Cluster(const ClusterOptions& options)
     : recorder_(Recorder::IfWanted(TheEnvironment().record)),
@@ -74,6 +78,7 @@ void Cluster::RecordStall() {
 }
 
 void Cluster::Report() {
+  if (TheEnvironment().rehearsal) return;
   RecordTraceHash(simulator_.trace().hash());
   const Environment& environment = TheEnvironment();
   if (!environment.history.empty()) {

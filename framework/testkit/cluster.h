@@ -33,6 +33,9 @@ struct ClusterOptions {
   std::vector<std::string> probes = {};  // see sim::ReplicaConfig
 };
 
+// The seed of a simulator: of the run's --seed, and of ClusterOptions::seed.
+std::uint64_t SeedOf(std::uint64_t world);
+
 class Cluster : private sim::Observer {
  public:
   explicit Cluster(const ClusterOptions& options);

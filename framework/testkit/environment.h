@@ -21,6 +21,8 @@ struct Environment {
   std::string history;     // --history=FILE: write the numbered history there, pass or fail
   std::string trace;       // --trace=FILE: one line per Host crossing
   std::string record;      // --record=FILE: see Recorder
+  int shrink = 0;          // --shrink=N: see RunChaos
+  bool rehearsal = false;  // clusters leave no trace of themselves
 };
 
 // Of this process. Set once, by main.

@@ -60,7 +60,11 @@ LoadResult LoadRecorder::ResultAt(Time end) const {
   LoadResult result;
   result.offered = offered_.size();
   for (const Offered& one : offered_) {
-    if (one.effective > end) ++result.unanswered;
+    if (one.effective > end) {
+      ++result.unanswered;
+    } else {
+      result.passed_over = result.unanswered;
+    }
     result.latencies.Add(std::min(one.effective, end) - one.begun);
   }
   result.completed = completed_;

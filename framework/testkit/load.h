@@ -50,10 +50,11 @@ inline constexpr Duration kCompletionsSlot = 100ms;
 // The figures of a load until an end. An operation without effect until then is unanswered: it
 // counts with the time from its begin to the end, so that no load looks fast by not answering.
 struct LoadResult {
-  std::uint64_t offered = 0;     // operations begun in the window
-  std::uint64_t unanswered = 0;  // of `offered`: failed, or without effect until the end
-  LatencyRecorder latencies;     // of all that were offered
-  std::uint64_t completed = 0;   // operations that took effect in the window, whenever they began
+  std::uint64_t offered = 0;      // operations begun in the window
+  std::uint64_t unanswered = 0;   // of `offered`: failed, or without effect until the end
+  std::uint64_t passed_over = 0;  // of `unanswered`: a later one took effect until the end
+  LatencyRecorder latencies;      // of all that were offered
+  std::uint64_t completed = 0;    // operations that took effect in the window, whenever they began
   std::vector<std::uint64_t> completions;  // the same, for each kCompletionsSlot of the window
 };
 

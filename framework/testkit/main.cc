@@ -48,6 +48,8 @@ void AddFlags(CLI::App& app, Environment& environment, bool& list) {
   app.add_option("--history", environment.history, "a file for the numbered history");
   app.add_option("--trace", environment.trace, "a file for a line per crossing of the Host");
   app.add_option("--record", environment.record, "the file for the recording of the replay page");
+  app.add_option("--shrink", environment.shrink, "runs to look for the shortest failing schedule")
+      ->check(CLI::Range(0, 10'000));
 }
 
 }  // namespace

@@ -18,11 +18,15 @@ from failslow.check import (
     site,
     style,
     suites,
+    sweep,
     wrong_input,
 )
 from failslow.check.step import Context, Counts, Step
 from failslow.errors import CannotDo
 from failslow.kit import Kit
+from failslow.mutation import command as mutation
+
+FIRST_SEED = 1
 
 RELEASE = "release build"
 ASAN = "sanitizer build"
@@ -42,6 +46,7 @@ STEPS = (
     Step("starter: about zero", grades.starter, needs=RELEASE),
     Step("alternatives: full marks", grades.alternatives, needs=RELEASE),
     Step("mutants: each caught", mutants.run, needs=RELEASE),
+    Step("mutation: equivalents exist", mutation.recorded_equivalents, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
@@ -56,14 +61,35 @@ STEPS = (
 FULL_STEPS = (
     Step(CLANG, suites.build("clang")),
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
+    Step("alternatives: other seeds", seeds.alternatives, needs=RELEASE),
+    Step("50 courses: full measured marks", grades.with_other_keys, needs=RELEASE),
     Step("reference: linearizable with 2,000 seeds", seeds.linearizable, needs=RELEASE),
     Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
+    Step("reference: every slow fault", sweep.reference, needs=RELEASE),
+    Step("handbook: the results of its commands", sweep.committed, needs=RELEASE),
 )
 # --8<-- [end:full]
 
 
-def run(kit: Kit, full: bool, mutants: bool, as_json: bool) -> int:
-    """0 when every check of every step passed, 1 otherwise. `mutants`: these alone."""
+def run(
+    kit: Kit,
+    full: bool,
+    mutants: bool,
+    as_json: bool,
+    mutate: str | None = None,
+    sample: int | None = None,
+    seed: int | None = None,
+) -> int:
+    """0 when every check of every step passed, 1 otherwise. `mutants`: these alone; `mutate`:
+    changes of this lab's reference alone."""
+    if mutate is not None:
+        if full or mutants:
+            raise CannotDo("--mutate goes with neither --full nor --mutants")
+        return mutation.run(kit, mutate, sample, FIRST_SEED if seed is None else seed, as_json)
+    if sample is not None or seed is not None:
+        raise CannotDo(
+            "--sample and --seed go with --mutate: ./kit check --mutate lab2 --sample 50"
+        )
     if as_json and not mutants:
         raise CannotDo("--json goes with --mutants: ./kit check --mutants --json")
     with tempfile.TemporaryDirectory(prefix="failslow-check-") as scratch:

@@ -1,18 +1,35 @@
 """Grades the reference, the starter and every alternative: the grader must still grade."""
 
+from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 
-from failslow import results
+from failslow import console, course_key, parallel, results
+from failslow.check import mutants
 from failslow.check.step import Context, Counts
+from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
-from failslow.grading import Grade, Scope, TestRow, grade
+from failslow.grading import Grade, Scope, grade
 from failslow.labs import Labs, load_labs
 from failslow.mutants import MEASUREMENT, Alternative, load_alternatives, materialised
 from failslow.submission import collect
 
 FULL_SEEDS = 30
-SECOND_SEEDS = 2
+SECOND_SEEDS = 1
 STARTER_SHARE_MAX = 0.05
+MEASURED_KEYS = 50
+LONG_TESTS = frozenset(
+    {
+        "RaftChaos.SnapshotsSurviveAnything",
+        "RaftDurability.AStormOfRestartsLosesNothing",
+        "RaftSnapshots.ACrashWhileCompactingIsSurvived",
+    }
+)
+"""Most of the time of all tests. An alternative runs them under --full alone."""
+
+ONE_ROW = (f"{MEASUREMENT}/3/disk-slow", f"{MEASUREMENT}/get/3/net-slow")
+"""Of the measurement of an alternative without --full: one row of each measured lab. It has the
+bounds on healthy runs, too."""
 
 
 def reference(context: Context) -> Counts:
@@ -24,9 +41,7 @@ def reference(context: Context) -> Counts:
     labs = load_labs(context.kit)
     seeds = FULL_SEEDS if context.full else None
     first = _grade(context, labs, context.kit.reference, Scope(seeds=seeds))
-    counts = Counts()
-    for row in first.rows:
-        counts.expect(_full(row), f"the reference loses '{row.title}': {row.output}\n{row.detail}")
+    counts = judge(None, first)
     results.document(first, 0.0)
     fewer = FULL_SEEDS if context.full else SECOND_SEEDS
     second = _grade(context, labs, context.kit.reference, Scope(seeds=fewer))
@@ -67,31 +82,86 @@ def starter(context: Context) -> Counts:
 
 
 def alternatives(context: Context) -> Counts:
-    """A correct solution with another design than the reference gets full marks, too."""
-    labs = load_labs(context.kit)
+    """A correct solution with another design than the reference gets full marks, too.
+
+    Most tests, and one row of the measurement. Under --full all tests and rows.
+    """
     found = load_alternatives(context.kit)
     if not found:
         raise CannotDo("there is no alternative")
-    scope = Scope(seeds=None if context.full else SECOND_SEEDS)
+    tests = [test.name for each in mutants.all_tests(context.kit).values() for test in each]
+    short = frozenset(tests) - LONG_TESTS
+    scope = Scope() if context.full else Scope(tests=short, rows=ONE_ROW, seeds=1)
+    # Side by side: the measurement of one leaves a core free now and then.
+    with console.progress("Grading the alternatives") as advance:
+        return _total(parallel.run_all(found, lambda each: _judged(context, each, scope), advance))
+
+
+def with_other_keys(context: Context) -> Counts:
+    """The reference and every alternative have full measured marks in many courses.
+
+    The key of a course decides how slow which replicas are, and when commands come. So each course
+    needs one seed and one slow set.
+    """
+    labs = load_labs(context.kit)
+    measured = [lab.id for lab in labs.by_id.values() if lab.measurement]
+    patches = [each for each in load_alternatives(context.kit) if each.lab in measured]
+    # The other step has graded the tests. No test runs, so none gates the measurement.
+    scope = Scope(tests=frozenset(), determinism=False, rows=(f"{MEASUREMENT}/",), seeds=1)
+    jobs = [(each, key) for key in _keys(MEASURED_KEYS) for each in [None, *patches]]
+    with console.progress("Measuring in other courses") as advance:
+        return _total(
+            parallel.run_all(
+                jobs,
+                lambda job: _judged(context, job[0], scope, job[1]),
+                advance,
+                lambda job: f"{_name(job[0])}, course {job[1].fingerprint}",
+            )
+        )
+
+
+def _keys(count: int) -> list[CourseKey]:
+    """The same at each check, so that a failure can be repeated."""
+    return [CourseKey(sha256(f"check {index}".encode()).digest()) for index in range(count)]
+
+
+def _name(alternative: Alternative | None) -> str:
+    return f"alternative {alternative.name}" if alternative else "the reference"
+
+
+def _total(parts: Iterable[Counts]) -> Counts:
     counts = Counts()
-    for each in found:
-        with materialised(context.kit, labs, each) as tree:
-            graded = _grade(context, labs, tree, scope, each.lab)
-        counts.add(judge_alternative(each, graded))
+    for each in parts:
+        counts.add(each)
     return counts
 
 
-def judge_alternative(alternative: Alternative, graded: Grade) -> Counts:
-    """Full marks."""
+def _judged(
+    context: Context,
+    alternative: Alternative | None,
+    scope: Scope,
+    key: CourseKey = course_key.DEVELOPMENT,
+) -> Counts:
+    """Full marks of an alternative, or of the reference."""
+    labs = load_labs(context.kit)
+    try:
+        if alternative is None:
+            tree = context.kit.reference
+            return judge(None, _grade(context, labs, tree, scope, key=key))
+        with materialised(context.kit, labs, alternative) as tree:
+            return judge(alternative, _grade(context, labs, tree, scope, alternative.lab, key))
+    except CannotDo as error:
+        return Counts(problems=[f"{_name(alternative)}: {error}\n{error.detail}".rstrip()])
+
+
+def judge(alternative: Alternative | None, graded: Grade) -> Counts:
+    """One check per row. None: the reference."""
+    course = "" if graded.key.is_development else f" (course {graded.key.fingerprint})"
     counts = Counts()
     for row in graded.rows:
-        lost = f"alternative {alternative.name} loses '{row.title}': {row.output}\n{row.detail}"
-        counts.expect(_full(row), lost)
+        lost = f"{_name(alternative)} loses '{row.title}'{course}: {row.output}\n{row.detail}"
+        counts.expect(row.earned, lost)
     return counts
-
-
-def _full(row: TestRow) -> bool:
-    return row.passed and row.score == row.max_score
 
 
 def _hashes(graded: Grade) -> dict[str, str]:
@@ -100,6 +170,11 @@ def _hashes(graded: Grade) -> dict[str, str]:
 
 
 def _grade(
-    context: Context, labs: Labs, tree: Path, scope: Scope, only: str | None = None
+    context: Context,
+    labs: Labs,
+    tree: Path,
+    scope: Scope,
+    only: str | None = None,
+    key: CourseKey = course_key.DEVELOPMENT,
 ) -> Grade:
-    return grade(context.kit, labs, collect(context.kit, labs, tree, only), scope)
+    return grade(context.kit, labs, collect(context.kit, labs, tree, only), scope, key)

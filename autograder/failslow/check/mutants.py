@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from failslow import console, gtest, parallel
+from failslow.check.kept import Kept, kept_of
 from failslow.check.step import Context, Counts
 from failslow.errors import CannotDo
 from failslow.grading import Grade, Scope, TestRow, grade
@@ -31,12 +32,14 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Judged:
-    """`failed`: the ids of the rows that failed, in the order of the grade."""
+    """`failed`: the ids of the rows that failed, in the order of the grade. `kept`: see `kept_of`;
+    empty if it was not graded."""
 
     mutant: Mutant
     verdict: Verdict
     failed: tuple[str, ...]
     counts: Counts
+    kept: tuple[Kept, ...] = ()
 
 
 def run(context: Context) -> Counts:
@@ -113,6 +116,7 @@ def scope_of(mutant: Mutant, full: bool) -> Scope:
         gates=False,
         rows=None if full else tuple(sorted(rows)),
         seeds=None if full else MUTANT_SEEDS,
+        shrink=False,
     )
 
 
@@ -123,6 +127,9 @@ def _is_row(name: str) -> bool:
 def judge(mutant: Mutant, graded: Grade) -> Judged:
     """One check per named id. MEASUREMENT stands for all its rows: all lost, or all passed."""
     caught = _caught(mutant, graded)
+    caught.add(_says(mutant, graded))
+    kept = kept_of(graded)
+    caught.add(_keeps(mutant, kept))
     passes = Counts()
     for name in mutant.passes:
         rows = _named(graded, name)
@@ -136,7 +143,7 @@ def judge(mutant: Mutant, graded: Grade) -> Judged:
     counts = Counts()
     counts.add(caught)
     counts.add(passes)
-    return Judged(mutant, verdict, _failed(mutant, graded), counts)
+    return Judged(mutant, verdict, _failed(mutant, graded), counts, kept)
 
 
 def _caught(mutant: Mutant, graded: Grade) -> Counts:
@@ -145,10 +152,32 @@ def _caught(mutant: Mutant, graded: Grade) -> Counts:
         rows = _named(graded, name)
         caught = bool(rows) and not any(row.passed for row in rows)
         counts.expect(caught, f"mutant {mutant.name} is not caught by {_known(name, rows)}")
-    if mutant.trips is not None:
-        failures = [row.detail for name in mutant.caught_by for row in _named(graded, name)]
-        trips = any(f"{mutant.trips} violated" in failure for failure in failures)
-        counts.expect(trips, f"mutant {mutant.name}: no failure says '{mutant.trips} violated'")
+    return counts
+
+
+def _says(mutant: Mutant, graded: Grade) -> Counts:
+    """A mistake must be explained, not only caught."""
+    failures = [row.detail for name in mutant.caught_by for row in _named(graded, name)]
+    trips = () if mutant.trips is None else (f"{mutant.trips} violated",)
+    counts = Counts()
+    for text in (*trips, *mutant.says):
+        said = any(text in failure for failure in failures)
+        counts.expect(said, f"mutant {mutant.name}: no failure says '{text}'")
+    return counts
+
+
+def _keeps(mutant: Mutant, kept: Iterable[Kept]) -> Counts:
+    """A bound on points that were not graded fails, too."""
+    of = {each.of: each for each in kept}
+    counts = Counts()
+    for bound in mutant.keeps:
+        found = of.get(bound.of)
+        text = "points that were not graded" if found is None else str(found)
+        within = found is not None and 100 * found.points <= bound.per_cent * found.of_points
+        counts.expect(
+            within,
+            f"mutant {mutant.name} may keep {bound.per_cent} % of {bound.of}, and keeps {text}",
+        )
     return counts
 
 

@@ -18,6 +18,7 @@ FIRST_NAMES = 3
 MUTANT_WIDTH = 30
 TEST_WIDTH = 37
 FAILED_WIDTH = 22
+KEPT_WIDTH = 14
 
 
 def run(context: Context, as_json: bool) -> int:
@@ -43,6 +44,9 @@ def document(judged: Sequence[Judged], idle: Sequence[str]) -> dict[str, object]
                 "description": each.mutant.description,
                 "caught_by": list(each.mutant.caught_by),
                 "failed": list(each.failed),
+                "kept": {
+                    kept.of: {"points": kept.points, "of": kept.of_points} for kept in each.kept
+                },
                 "verdict": each.verdict.value,
                 "problems": each.counts.problems,
             }
@@ -58,6 +62,7 @@ def table(judged: Sequence[Judged]) -> Table:
     result.add_column("mutant", overflow="fold", width=MUTANT_WIDTH)
     result.add_column("must be caught by", overflow="fold", width=TEST_WIDTH)
     result.add_column("tests that failed", overflow="fold", width=FAILED_WIDTH)
+    result.add_column("keeps at most", overflow="fold", width=KEPT_WIDTH)
     result.add_column("verdict")
     for each in judged:
         mutant = each.mutant
@@ -67,6 +72,7 @@ def table(judged: Sequence[Judged]) -> Table:
             f"[bold]{escape(name)}[/bold]\n{escape(mutant.description)}",
             escape(_lines(mutant.caught_by, TEST_WIDTH)),
             escape(_failed(each)),
+            escape("\n".join(f"{kept} ({kept.of})" for kept in each.kept)),
             f"[{style}]{each.verdict.value}[/{style}]",
         )
     return result

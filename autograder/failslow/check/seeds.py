@@ -1,4 +1,5 @@
-"""The reference must pass every test with other seeds than the graded one, too.
+"""The reference must pass every test with other seeds than the graded one, and so must every
+alternative.
 
 A swarm is a test whose worlds differ with the seed. A failure in one of 200 worlds is rare, but a
 student's submission may meet it in its first run.
@@ -6,16 +7,24 @@ student's submission may meet it in its first run.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from failslow import console, gtest, parallel
 from failslow.check.step import Context, Counts
+from failslow.compile import build_submission
 from failslow.errors import CannotDo, CouldNotGrade
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
-from failslow.labs import load_labs
+from failslow.labs import Labs, load_labs
+from failslow.mutants import Alternative, load_alternatives, materialised
+from failslow.recipe import load_recipe
+from failslow.submission import collect
 
 # Lab 2's swarms are 17 worlds each time: 204 in all.
 SEEDS = range(2, 14)
+
+# Of the tests of an alternative, under --full.
+ALTERNATIVE_SEEDS = range(2, 32)
 
 # The swarms that check linearizability, and their seeds under --full.
 LINEARIZABLE = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
@@ -24,8 +33,12 @@ MANY_SEEDS = range(1, 2001)
 
 @dataclass(frozen=True)
 class _Run:
+    """`replica`: the sealed program of `subject`; None for the reference, in simulation."""
+
     test: GradedTest
     seed: int
+    subject: str = "the reference"
+    replica: Path | None = None
 
 
 def run(context: Context) -> Counts:
@@ -33,6 +46,27 @@ def run(context: Context) -> Counts:
     tests = _graded(context.kit)
     counts, _ = _run_all(context.kit, [_Run(test, seed) for test in tests for seed in SEEDS])
     return counts
+
+
+def alternatives(context: Context) -> Counts:
+    """Every graded test of an alternative's lab, with more seeds."""
+    labs = load_labs(context.kit)
+    found = load_alternatives(context.kit)
+    runs = [run for each in found for run in _runs_of(context.kit, labs, each)]
+    counts, _ = _run_all(context.kit, runs)
+    return counts
+
+
+def _runs_of(kit: Kit, labs: Labs, alternative: Alternative) -> list[_Run]:
+    lab = labs.get(alternative.lab)
+    recipe = load_recipe(kit)
+    with materialised(kit, labs, alternative) as tree:
+        submission = collect(kit, labs, tree, lab.id)
+    programs = build_submission(kit, labs, submission, recipe, [recipe.replica(lab)])
+    replica = programs / f"{lab.id}_replica"
+    tests = gtest.list_all({suite: kit.binary(f"{suite}_sealed") for suite in lab.suites})
+    subject = f"alternative {alternative.name}"
+    return [_Run(test, seed, subject, replica) for seed in ALTERNATIVE_SEEDS for test in tests]
 
 
 def linearizable(context: Context) -> Counts:
@@ -56,21 +90,23 @@ def _graded(kit: Kit) -> list[GradedTest]:
 
 def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, int]:
     """One check for each run, and the total number of checked operations."""
-    with console.progress("Testing the reference with other seeds") as advance:
+    with console.progress("Testing with other seeds") as advance:
         outcomes = parallel.run_all(
             runs, lambda each: _outcome(kit, each), advance, lambda each: each.test.name
         )
     counts = Counts()
     for each, outcome in zip(runs, outcomes, strict=True):
         failure = "\n".join(outcome.failures)
-        counts.expect(not failure, f"{each.test.name} fails with --seed={each.seed}: {failure}")
+        said = f"{each.test.name} of {each.subject} fails with --seed={each.seed}: {failure}"
+        counts.expect(not failure, said)
     return counts, sum(outcome.operations for outcome in outcomes)
 
 
 def _outcome(kit: Kit, each: _Run) -> Outcome:
     """A run without a verdict counts as a failure here, so that the other runs go on."""
     try:
-        options = gtest.Options(seed=each.seed)
-        return gtest.run_test(kit.binary(f"{each.test.suite}_sim"), each.test.name, options)
+        kind = "sealed" if each.replica else "sim"
+        options = gtest.Options(replica=each.replica, seed=each.seed)
+        return gtest.run_test(kit.binary(f"{each.test.suite}_{kind}"), each.test.name, options)
     except CouldNotGrade as error:
         return Outcome((f"{error}\n{error.detail}".rstrip(),))

@@ -5,22 +5,32 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from failslow import console
-from failslow.bench import core, figures, kv, raft, rpc, sim
+from failslow.bench import core, figures, kv, raft, rpc, sim, slow
 from failslow.bench.figures import Section
 from failslow.errors import CannotDo
 from failslow.kit import Kit
+from failslow.measurement.settings import FOLLOWER
 
 QUICK: dict[str, Callable[[Kit], Section]] = {"sim": sim.run, "core": core.run, "rpc": rpc.run}
 
 COMPARED: dict[str, Callable[[Kit, Sequence[str]], Section]] = {"raft": raft.run, "kv": kv.run}
 PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 
+SEEDS_MAX = 1000
+
+ALONE = ("calibrate", "slow")
+"""They take minutes: run only if they are named."""
+
 
 def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "which", nargs="?", choices=(*QUICK, *COMPARED, "calibrate"), help="(all but calibrate)"
+        "which",
+        nargs="?",
+        choices=(*QUICK, *COMPARED, *ALONE),
+        help=f"(all but {' and '.join(ALONE)})",
     )
     parser.add_argument(
         "--versus",
@@ -29,11 +39,60 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
+    _add_slow(parser.add_argument_group("slow: what each slow fault costs a solution of lab 2"))
 
 
-def run(kit: Kit, which: str | None, versus: str | None, as_json: bool, out: Path) -> int:
+def _add_slow(group: "argparse._ArgumentGroup") -> None:
+    default = slow.Options()
+    group.add_argument(
+        "--solution",
+        type=_words,
+        metavar="NAME,...",
+        help="reference, lab2/NAME of an alternative or mutant, or a directory (reference)",
+    )
+    group.add_argument("--seeds", type=_number, metavar="N", help=f"of each run ({default.seeds})")
+    group.add_argument(
+        "--replicas", type=_sizes, metavar="N,...", help="numbers of replicas (3,5,7)"
+    )
+    group.add_argument("--faults", type=_words, metavar="NAME,...", help="of the catalogue (all)")
+    group.add_argument(
+        "--victim",
+        choices=(FOLLOWER, slow.LEADER),
+        help="whom the fault strikes: the largest minority of followers, or the leader (follower)",
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text.split(",")))
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= SEEDS_MAX:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {SEEDS_MAX}")
+    return int(text)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    if not all(word in ("3", "5", "7", "9") for word in text.split(",")):
+        raise argparse.ArgumentTypeError(f"'{text}' names other sizes than 3, 5, 7 and 9")
+    return tuple(int(word) for word in _words(text))
+
+
+def run(
+    kit: Kit,
+    which: str | None,
+    versus: str | None,
+    as_json: bool,
+    out: Path,
+    **of_slow: Any,  # noqa: ANN401
+) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
     peers = _peers(which, versus)
+    given = {name: value for name, value in of_slow.items() if value is not None}
+    if given and which != "slow":
+        raise CannotDo(f"--{min(given)} goes with slow: ./kit bench slow --{min(given)} ...")
+    if which == "slow":
+        return slow.run(kit, slow.Options(**given), as_json)
     # These need libraries that no other command needs: `kit` installs them for this command.
     from failslow import calibration
     from failslow.bench import page

@@ -4,13 +4,14 @@ An instructor's kit has the hidden tests, so an instructor may name one.
 """
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from failslow import atomic, console
 from failslow.commands.grade import check_out, submission_in
 from failslow.commands.sims import Sims, sims_of
 from failslow.errors import CannotDo
-from failslow.gtest import GradedTest, Outcome
+from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Shown, load_labs
 from failslow.replay import page, recording, trace
@@ -18,20 +19,37 @@ from failslow.replay import page, recording, trace
 PAGE = "replay.html"
 TRACE = "replay.trace.json"
 
+SHRINK_RUNS = 300
+SHRINK_TIMEOUT_S = 600.0
 
-def run(kit: Kit, lab: str, test: str, seed: int | None, directory: Path | None, out: Path) -> int:
+
+def run(
+    kit: Kit,
+    lab: str,
+    test: str,
+    seed: int | None,
+    directory: Path | None,
+    out: Path,
+    shrink: bool = False,
+) -> int:
     """0 when the test passes, 1 when it fails; CannotDo for an unknown test.
 
     Without a `seed` the test uses its own. Without a `directory` the kit's labs are replayed.
+    `shrink`: replays the shortest schedule of faults that fails as the test's own does.
     """
     check_out(out)
     sims, found = _find(kit, lab, test, directory or kit.labs)
     with tempfile.TemporaryDirectory(prefix="failslow-replay-") as scratch:
         record = Path(scratch) / "record"
-        outcome = sims.run(found, seed, record)
+        options = Options(seed=seed, record=record)
+        if shrink:
+            options = replace(options, shrink=SHRINK_RUNS, timeout_s=SHRINK_TIMEOUT_S)
+        outcome = sims.run(found, options)
         print(outcome.history, end="")
         if record.is_file():
             _write(out, sims, found, outcome, record)
+    if shrink and not outcome.shrinks:
+        console.note(f"{test} has no random faults, so there was nothing to shrink")
     return _verdict(test, outcome)
 
 

@@ -25,17 +25,14 @@ class Sims:
     def tests(self) -> list[GradedTest]:
         return gtest.list_all(self.binaries)
 
-    def run(self, test: GradedTest, seed: int | None = None, record: Path | None = None) -> Outcome:
-        """The verdict; CouldNotGrade only when the kit itself is at fault.
-
-        `record`: the file for a recording of the run, for `kit replay`.
-        """
-        options = Options(seed=seed, record=record)
+    def run(self, test: GradedTest, options: Options | None = None) -> Outcome:
+        """The verdict; CouldNotGrade only when the kit itself is at fault."""
+        options = options or Options()
         try:
             return gtest.run_test(self.binaries[test.suite], test.name, options)
         except Crashed as crash:
-            message = f"{_crash_reason(crash)}\n{crash.detail}".rstrip()
-            return Outcome((message,), seed=str(seed or ""), history=crash.history)
+            message = f"{_crash_reason(crash, options)}\n{crash.detail}".rstrip()
+            return Outcome((message,), seed=str(options.seed or ""), history=crash.history)
 
 
 def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool = False) -> Sims:
@@ -55,10 +52,10 @@ def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool
     return Sims(lab, {suite: programs / f"{suite}_sim" for suite in suites})
 
 
-def _crash_reason(crash: Crashed) -> str:
-    if crash.how == "no result in time":
+def _crash_reason(crash: Crashed, options: Options) -> str:
+    if crash.timed_out:
         return (
-            f"The test did not end within {gtest.TEST_TIMEOUT_S:.0f} s: is there a loop that"
+            f"The test did not end within {options.timeout_s:.0f} s: is there a loop that"
             " never waits?"
         )
     return f"The test process ended without a verdict: {crash.how}."

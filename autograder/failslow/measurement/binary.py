@@ -8,7 +8,7 @@ from typing import Any
 from failslow import process
 from failslow.errors import CouldNotGrade
 from failslow.measurement.runs import Run
-from failslow.measurement.settings import FOLLOWER
+from failslow.measurement.settings import FOLLOWER, SUBMIT
 
 RUN_TIMEOUT_S = 300.0
 
@@ -34,13 +34,38 @@ class Wait:
 
 
 @dataclass(frozen=True)
+class Count:
+    """Messages, and their bytes."""
+
+    frames: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Flow:
-    """All messages from one replica to another, in the measured window."""
+    """The messages from one replica to another, in the measured window.
+
+    `queued` were given to the connection. `released` were taken back, and `wire` went out.
+    `slots`: the bytes of `wire` in each 100 ms; slots without any may be missing at the end.
+    """
 
     sender: int
     receiver: int
-    frames: int
-    bytes: int
+    queued: Count
+    released: Count
+    wire: Count
+    slots: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """Coroutines of one name that have not ended, or calls of one kind without an answer, at the
+    window's end."""
+
+    replica: int
+    name: str
+    is_call: bool
+    now: int
 
 
 @dataclass(frozen=True)
@@ -51,7 +76,11 @@ class Sample:
     end. `completions` counts the answers of each 100 ms of the window. `lag` is the most entries
     that a slow replica was behind. `catch_up_ns` is None when a follower had not caught up at the
     end. `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
-    `untrue` is a sentence about the first answer "committed" that was not true.
+    `violation` is a sentence about the first violated invariant, or the first untrue answer.
+
+    `passed_over` counts the unanswered operations of which a later one was answered.
+    `unfinished_coroutines` and `pending_requests` are the most of a replica that is not slow, at
+    the window's end. The first is the replica's claim, the second is counted from messages.
     """
 
     throughput: float
@@ -63,14 +92,19 @@ class Sample:
     completions: tuple[int, ...]
     peak_held_bytes: int
     peak_heap_bytes: int
+    unfinished_coroutines: int
+    pending_requests: int
     catch_up_ns: int | None
     lag: int
     completed: int
     trace_hash: str
     error: str | None = None
-    untrue: str | None = None
+    violation: str | None = None
+    passed_over: int = 0
+    slow: tuple[int, ...] = ()
     waits: tuple[Wait, ...] = ()
     flows: tuple[Flow, ...] = ()
+    unfinished: tuple[Unfinished, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,6 +149,8 @@ def command(program: Program, run: Run, rate: float) -> list[str | Path]:
         f"--rate={rate!r}",
         f"--shape={run.shape}",
     ]
+    if run.mix != SUBMIT:
+        argv.append(f"--mix={run.mix}")
     if run.places:
         argv.append(f"--slow={','.join(map(str, run.places))}")
     if run.victim != FOLLOWER:
@@ -135,14 +171,19 @@ def parse_sample(line: dict[str, Any]) -> Sample:
         completions=tuple(int(count) for count in line["completions"]),
         peak_held_bytes=int(line["peak_held_bytes"]),
         peak_heap_bytes=int(line["peak_heap_bytes"]),
+        unfinished_coroutines=int(line["unfinished_coroutines"]),
+        pending_requests=int(line["pending_requests"]),
         catch_up_ns=None if catch_up is None else int(catch_up),
         lag=int(line["lag"]),
         completed=int(line["completed"]),
         trace_hash=str(line["trace_hash"]),
         error=line["error"],
-        untrue=line["untrue"],
+        violation=line["violation"],
+        passed_over=int(line["passed_over"]),
+        slow=tuple(int(replica) for replica in line["slow"]),
         waits=tuple(_parse_wait(wait) for wait in line.get("waits", [])),
         flows=tuple(_parse_flow(flow) for flow in line.get("flows", [])),
+        unfinished=tuple(_parse_unfinished(row) for row in line.get("unfinished", [])),
     )
 
 
@@ -165,6 +206,21 @@ def _parse_flow(flow: dict[str, Any]) -> Flow:
     return Flow(
         sender=int(flow["sender"]),
         receiver=int(flow["receiver"]),
-        frames=int(flow["frames"]),
-        bytes=int(flow["bytes"]),
+        queued=_parse_count(flow["queued"]),
+        released=_parse_count(flow["released"]),
+        wire=_parse_count(flow["wire"]),
+        slots=tuple(int(count) for count in flow["slots"]),
+    )
+
+
+def _parse_count(count: dict[str, Any]) -> Count:
+    return Count(frames=int(count["frames"]), bytes=int(count["bytes"]))
+
+
+def _parse_unfinished(row: dict[str, Any]) -> Unfinished:
+    return Unfinished(
+        replica=int(row["replica"]),
+        name=str(row["name"]),
+        is_call=bool(row["is_call"]),
+        now=int(row["now"]),
     )

@@ -1,19 +1,34 @@
-"""The cause of a lost row: the wait that delayed clients, or the differences that were seen."""
+"""The cause of a lost row: the wait that delayed clients, or the differences that were seen.
+
+A wait is accused only if it did it: it lasted while clients had no answer, and it grew with the
+fault. Otherwise the sentences tell what was seen from outside the replicas.
+"""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from failslow.measurement.binary import Flow, Sample, Wait
+from failslow.measurement.figures import WINDOW_NS
 from failslow.measurement.words import seconds, size
 
 GATHERING = ("and", "or")
 """Labels of events that gather others: often used after the decision, to wait for stragglers."""
+CLASSES = {"and": "an AndEvent", "or": "an OrEvent", "quorum": "a QuorumEvent"}
+"""The classes of events whose labels do not say it."""
 SLEEP = "timeout"
 """The label of the event that a sleeping coroutine waits for."""
+MATERIAL = 0.02
+"""The share of the window that a wait must have lasted, on clients' paths, to cost points."""
 FELL = 0.5
 GREW = 2.0
 """A share and a factor beyond which a difference from the run without the fault is worth a
 sentence."""
+DROPPED = 0.001
+"""The share of the operations beyond which those that were passed over are worth a sentence."""
+MANY = 100
+"""Fewer coroutines or calls than these are no backlog."""
+QUIET_SLOTS = 2
+"""So many slots of 100 ms without the usual traffic are a gap."""
 
 
 @dataclass(frozen=True)
@@ -33,33 +48,48 @@ def costly_wait(explained: Explained, replicas: int) -> Wait | None:
     the slow replica.
     """
     before = {_key(wait): wait for wait in explained.base.waits}
-    slow = explained.slow.waits
-    on_path = [wait for wait in slow if _is_sleep(wait) or _is_wide(wait, replicas)]
+    slow = explained.slow
     unknown = [
         wait
-        for wait in slow
+        for wait in slow.waits
         if not wait.has_dependency
         and _is_wide(wait, replicas)
         and wait.event not in GATHERING
         and _key(wait) in before
     ]
-    return _most_grown(on_path, before, lambda wait: wait.path_ns) or _most_grown(
-        unknown, before, lambda wait: wait.total_ns
+    return _most_grown(_suspects(slow, replicas), before, lambda wait: wait.path_ns, slow) or (
+        _most_grown(unknown, before, lambda wait: wait.total_ns, slow)
     )
 
 
+def constant_wait(sample: Sample, replicas: int) -> Wait | None:
+    """The wait that makes a run slow that has no fault, or None."""
+    return _most_grown(_suspects(sample, replicas), {}, lambda wait: wait.path_ns, sample)
+
+
+def _suspects(sample: Sample, replicas: int) -> list[Wait]:
+    return [wait for wait in sample.waits if _is_sleep(wait) or _is_wide(wait, replicas)]
+
+
 def _most_grown(
-    waits: Iterable[Wait], before: dict[tuple[object, ...], Wait], time: Callable[[Wait], int]
+    waits: Iterable[Wait],
+    before: dict[tuple[object, ...], Wait],
+    time: Callable[[Wait], int],
+    sample: Sample,
 ) -> Wait | None:
-    """The wait whose average time grew the most, summed over its number."""
+    """The wait whose average time grew the most, summed over its number. Of sleeps all time counts:
+    one that polls sleeps as long as before, but more often."""
 
     def grown(wait: Wait) -> float:
         base = before.get(_key(wait))
-        mean = time(base) / base.count if base else 0.0
-        return time(wait) - mean * wait.count
+        if base is None:
+            return time(wait)
+        usual = 1 if _is_sleep(wait) else wait.count / base.count
+        return time(wait) - time(base) * usual
 
     worst = max(waits, key=grown, default=None)
-    return worst if worst and grown(worst) > 0 else None
+    window = len(sample.completions) * WINDOW_NS
+    return worst if worst and grown(worst) > MATERIAL * window else None
 
 
 def _is_wide(wait: Wait, replicas: int) -> bool:
@@ -85,63 +115,188 @@ def _key(wait: Wait) -> tuple[object, ...]:
     )
 
 
-def seen(explained: Explained) -> list[str]:
-    """Sentences on differences from the run without the fault, when no wait is to blame."""
-    return [*_fewer_rounds(explained), *_more_traffic(explained)]
+def dropped(sample: Sample) -> list[str]:
+    """Operations that were never answered, although later ones were: no wait delayed them."""
+    if sample.passed_over <= DROPPED * sample.offered:
+        return []
+    return [
+        f"{sample.passed_over} of {sample.offered} commands were never answered, although later"
+        " ones were: they, or their answers, were dropped."
+    ]
+
+
+def delays(explained: Explained, replicas: int) -> list[str]:
+    """Differences from the run without the fault, when no wait is to blame for lost speed."""
+    rounds = _fewer_rounds(explained)
+    meanwhile = _meanwhile(explained, replicas) if rounds else []
+    return [*rounds, *meanwhile, *_more_traffic(explained)]
 
 
 def _fewer_rounds(explained: Explained) -> list[str]:
-    """The wait that clients needed most often without the fault, if it became rare."""
-    path = [wait for wait in explained.base.waits if wait.path_ns > 0 and wait.peers]
-    usual = max(path, key=lambda wait: wait.count, default=None)
-    if usual is None:
+    """The traffic of the leader to a replica that is not slow: it carries the rounds."""
+    healthy = [flow for flow in explained.slow.flows if flow.receiver not in explained.slow.slow]
+    now = max(healthy, key=lambda flow: flow.wire.bytes, default=None)
+    base = _same(explained.base, now) if now else None
+    if now is None or base is None:
         return []
-    now = sum(wait.count for wait in explained.slow.waits if _key(wait) == _key(usual))
-    if now >= FELL * usual.count:
-        return []
-    return [
-        f"No wait explains it: coroutine `{usual.coroutine}` waited for its {usual.event}"
-        f" {now} times, and {usual.count} times without the fault. Rounds were not started."
+    usual = base.wire.bytes / max(1, len(explained.base.completions))
+    gap = _longest_gap(now, usual, len(explained.slow.completions))
+    sent = (
+        "No wait on a command's path explains it."
+        f" Replica {now.sender} sent replica {now.receiver}, which is not slow,"
+    )
+    if gap >= QUIET_SLOTS:
+        return [
+            f"{sent} less than half of the usual bytes for {seconds(gap * WINDOW_NS)}: rounds were"
+            " not started."
+        ]
+    if now.wire.frames < FELL * base.wire.frames:
+        return [
+            f"{sent} {now.wire.frames} messages, and {base.wire.frames} without the fault: fewer"
+            " rounds were started."
+        ]
+    return []
+
+
+def _meanwhile(explained: Explained, replicas: int) -> list[str]:
+    """The wait that grew the most of a coroutine that serves clients: it may hold what the next
+    rounds need. Not a wait for stragglers: that is what such a coroutine should do then."""
+    before = {_key(wait): wait for wait in explained.base.waits}
+    serving = {wait.coroutine for wait in explained.base.waits if wait.path_ns > 0}
+    waits = [
+        wait
+        for wait in _suspects(explained.slow, replicas)
+        if wait.coroutine in serving and wait.event not in GATHERING
     ]
+    wait = _most_grown(waits, before, lambda each: each.total_ns, explained.slow)
+    return [f"Meanwhile, {_lasted(replace(wait, path_ns=0))}."] if wait else []
+
+
+def _longest_gap(flow: Flow, usual: float, slots: int) -> int:
+    longest = length = 0
+    for sent in [*flow.slots, *[0] * (slots - len(flow.slots))]:
+        length = length + 1 if sent < FELL * usual else 0
+        longest = max(longest, length)
+    return longest
 
 
 def _more_traffic(explained: Explained) -> list[str]:
     """The replica to which the proposers sent the most additional bytes."""
-    before = {(flow.sender, flow.receiver): flow for flow in explained.base.flows}
 
     def more(flow: Flow) -> int:
-        base = before.get((flow.sender, flow.receiver))
-        return flow.bytes - (base.bytes if base else 0)
+        base = _same(explained.base, flow)
+        return flow.wire.bytes - (base.wire.bytes if base else 0)
 
     worst = max(explained.slow.flows, key=more, default=None)
+    base = _same(explained.base, worst) if worst else None
+    if worst is None or base is None or worst.wire.bytes <= GREW * base.wire.bytes:
+        return []
+    return [_compared(worst, base)]
+
+
+def repair(explained: Explained) -> list[str]:
+    """The service of the slow replica that was sent the least."""
+    flows = explained.slow.flows
+    busiest = max(flows, key=lambda flow: flow.wire.bytes, default=None)
+    served = [
+        flow
+        for flow in flows
+        if busiest and flow.sender == busiest.sender and flow.receiver in explained.slow.slow
+    ]
+    least = min(served, key=lambda flow: flow.wire.bytes, default=None)
+    base = _same(explained.base, least) if least else None
+    return [_compared(least, base)] if least and base else []
+
+
+def _compared(now: Flow, base: Flow) -> str:
+    return (
+        f"Replica {now.sender} sent replica {now.receiver} {size(now.wire.bytes)} in"
+        f" {now.wire.frames} messages, and {size(base.wire.bytes)} in {base.wire.frames} without"
+        " the fault."
+    )
+
+
+def backlog(explained: Explained) -> list[str]:
+    """The connection that holds the most, and the share of it that was taken back."""
+    worst = max(explained.slow.flows, key=_left, default=None)
     if worst is None:
         return []
-    base = before.get((worst.sender, worst.receiver))
-    if base is None or worst.bytes <= GREW * base.bytes:
-        return []
     return [
-        f"Replica {worst.sender} sent replica {worst.receiver} {size(worst.bytes)} in"
-        f" {worst.frames} messages, and {size(base.bytes)} in {base.frames} without the fault."
+        f"Replica {worst.sender} gave its connection to replica {worst.receiver}"
+        f" {size(worst.queued.bytes)} in {worst.queued.frames} messages. The wire took"
+        f" {size(worst.wire.bytes)}, and {size(worst.released.bytes)} were taken back"
+        " (`Broadcast::Release`)."
     ]
 
 
+def _left(flow: Flow) -> int:
+    return flow.queued.bytes - flow.wire.bytes - flow.released.bytes
+
+
+def own_memory(explained: Explained) -> list[str]:
+    """The heap is larger than what the connections hold."""
+    return [
+        "Unsent messages were at most"
+        f" {size(explained.slow.peak_held_bytes)}: your own data hold the rest, in a container or"
+        " in coroutines that do not end.",
+        *unfinished(explained, is_call=False),
+    ]
+
+
+def unfinished(explained: Explained, is_call: bool) -> list[str]:
+    """The coroutines, or the calls, whose number grew the most, and what they wait for."""
+    before = {
+        (row.replica, row.name): row.now
+        for row in explained.base.unfinished
+        if row.is_call == is_call
+    }
+    now = {
+        (row.replica, row.name): row.now
+        for row in explained.slow.unfinished
+        if row.is_call == is_call
+    }
+    if not now:
+        return []
+    replica, name = worst = max(now, key=lambda key: now[key] - before.get(key, 0))
+    if now[worst] - before.get(worst, 0) < MANY:
+        return []
+    what = f"calls {name}" if is_call else f"coroutines `{name}`"
+    return [
+        f"Replica {replica} had {now[worst]} {what} that had not ended, and"
+        f" {before.get(worst, 0)} without the fault."
+    ]
+
+
+def _same(sample: Sample, flow: Flow) -> Flow | None:
+    ends = (flow.sender, flow.receiver)
+    return next((each for each in sample.flows if (each.sender, each.receiver) == ends), None)
+
+
 def describe(wait: Wait, replicas: int) -> str:
-    time = wait.path_ns or wait.total_ns
-    text = f"The wait that cost the points: coroutine `{wait.coroutine}` of replica {wait.replica}"
     if _is_sleep(wait):
-        return f"{text} slept while clients waited, {wait.count} times, {seconds(time)} in all."
+        return f"{_lasted(wait)}."
     majority = replicas // 2 + 1
     return (
-        f"{text} waited for {_whom(wait)} ({wait.needed} of {wait.total}), {wait.count} times,"
-        f" {seconds(time)} in all; a QuorumEvent would have needed"
+        f"{_lasted(wait)}; a QuorumEvent would have needed"
         f" {majority} of {replicas}, counting the leader itself."
     )
 
 
+def _lasted(wait: Wait) -> str:
+    """The time on clients' paths, if there is any. Without the end of the sentence."""
+    time = wait.path_ns or wait.total_ns
+    often = f"{wait.count} times, {seconds(time)} in all"
+    text = f"coroutine `{wait.coroutine}` of replica {wait.replica}"
+    if _is_sleep(wait):
+        return f"{text} slept{' while clients waited' if wait.path_ns else ''}, {often}"
+    return f"{text} waited for {_whom(wait)} ({wait.needed} of {wait.total}), {often}"
+
+
 def _whom(wait: Wait) -> str:
     peers = " and ".join(map(str, wait.peers))
-    if wait.total == 1:
+    if wait.event not in GATHERING and wait.total == 1:
         return f"{wait.event} to replica {peers} alone"
+    event = CLASSES.get(wait.event, f"a {wait.event}")
     plural = "s" if len(wait.peers) > 1 else ""
     answers = "every answer" if wait.needed == wait.total else f"{wait.needed} answers"
-    return f"{answers} of a {wait.event} with replica{plural} {peers}"
+    return f"{answers} of {event} with replica{plural} {peers}"

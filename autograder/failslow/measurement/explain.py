@@ -17,13 +17,16 @@ def report(settings: Settings, row: Row, explained: Explained | None) -> str:
         return ""
     lines = [sentence(settings, row, explained), *_other_losses(row), _kept(settings, row)]
     if row.unslowed:
-        lines += [_scaled(row.unslowed), f"Figures: {_raw(row, row.unslowed)}."]
+        lines += [
+            _scaled(row.unslowed, explained, row.graded.replicas),
+            f"Figures: {_raw(row, row.unslowed)}.",
+        ]
     return "\n".join(line for line in lines if line)
 
 
 def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     """The main reason for which a row lost points."""
-    fault = settings.describe(row.fault, row.replicas, row.victim)
+    fault = settings.describe(row.graded)
     if row.error is not None:
         return f"With {fault}: {row.error}"
     if row.is_void:
@@ -37,12 +40,27 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     text = f"With {fault}, {what_happened(criterion)}"
     if explained is None:
         return f"{text}."
-    wait = cause.costly_wait(explained, row.replicas)
+    if criterion.share not in (scoring.SPEED, scoring.TAIL):
+        return " ".join([f"{text}.", *_background(criterion, explained)])
+    dropped = cause.dropped(explained.slow)
+    wait = cause.costly_wait(explained, row.graded.replicas)
     if wait is None:
-        return " ".join([f"{text}.", *cause.seen(explained)])
-    slow_replica = _is_delay(criterion) and wait.peers
-    accused = ": your leader waits for the slow replica" if slow_replica else ""
-    return f"{text}{accused}. {cause.describe(wait, row.replicas)}"
+        seen = dropped or cause.delays(explained, row.graded.replicas)
+        return " ".join([f"{text}.", *seen])
+    accused = ": your leader waits for the slow replica" if wait.peers else ""
+    described = f"The wait that cost the points: {cause.describe(wait, row.graded.replicas)}"
+    return " ".join([f"{text}{accused}.", *dropped, described])
+
+
+def _background(criterion: Criterion, explained: Explained) -> list[str]:
+    """What was seen of a loss that is no delay."""
+    if criterion.name == scoring.HELD_BYTES:
+        return cause.backlog(explained)
+    if criterion.name == scoring.HEAP:
+        return cause.own_memory(explained)
+    if criterion.name in (scoring.COROUTINES, scoring.REQUESTS):
+        return cause.unfinished(explained, is_call=criterion.name == scoring.REQUESTS)
+    return cause.repair(explained)
 
 
 def _other_losses(row: Row) -> list[str]:
@@ -60,7 +78,7 @@ def _kept(settings: Settings, row: Row) -> str:
     return f"Lost of the row's points: {', '.join(lost)}."
 
 
-def _scaled(unslowed: Unslowed) -> str:
+def _scaled(unslowed: Unslowed, explained: Explained | None, replicas: int) -> str:
     if unslowed.share == 1:
         return ""
     causes = []
@@ -68,9 +86,14 @@ def _scaled(unslowed: Unslowed) -> str:
         causes.append("throughput is below the floor")
     if unslowed.latency_ns > unslowed.latency_ceiling_ns:
         causes.append("average latency is above the ceiling")
-    return (
+    text = (
         f"Without a fault, {' and '.join(causes)}: points are scaled to {percent(unslowed.share)}."
     )
+    if explained is None:
+        return text
+    wait = cause.constant_wait(explained.base, replicas)
+    described = [] if wait is None else [f"There, {cause.describe(wait, replicas)}"]
+    return " ".join([text, *cause.dropped(explained.base), *described])
 
 
 def _raw(row: Row, unslowed: Unslowed) -> str:
@@ -95,6 +118,8 @@ def _value(criterion: Criterion, value: float) -> str:
         return f"{value:.2f}x"
     if criterion.name in (scoring.HELD_BYTES, scoring.HEAP):
         return size(value)
+    if criterion.name in (scoring.COROUTINES, scoring.REQUESTS):
+        return f"{value:.0f}"
     if criterion.name == scoring.LAG_BETWEEN:
         return f"{value:.0f} entries"
     if criterion.name in IN_SECONDS:
@@ -123,6 +148,12 @@ def what_happened(criterion: Criterion) -> str:
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
         scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
         scoring.HEAP: f"the heap of a healthy replica was up to {size(value)} larger",
+        scoring.COROUTINES: (
+            f"a healthy replica had up to {value:.0f} more coroutines that did not end"
+        ),
+        scoring.REQUESTS: (
+            f"a healthy replica had up to {value:.0f} more requests without an answer"
+        ),
         scoring.CATCH_UP: late,
         scoring.LONG_CATCH_UP: f"{late}, in a long run",
         scoring.LAG_BETWEEN: (
@@ -132,7 +163,3 @@ def what_happened(criterion: Criterion) -> str:
         scoring.LATENCY_VS_DEAD: f"average latency was {percent(value)} higher {dead}",
     }
     return f"{texts[criterion.name]} {bound}"
-
-
-def _is_delay(criterion: Criterion) -> bool:
-    return criterion.share in (scoring.SPEED, scoring.TAIL)

@@ -57,6 +57,16 @@ def heap_growth(base: Sample, slow: Sample) -> float:
     return float(max(0, slow.peak_heap_bytes - base.peak_heap_bytes))
 
 
+def coroutine_growth(base: Sample, slow: Sample) -> float:
+    """The coroutines that did not end, beyond those of the run without the fault."""
+    return float(max(0, slow.unfinished_coroutines - base.unfinished_coroutines))
+
+
+def request_growth(base: Sample, slow: Sample) -> float:
+    """The same for requests to other replicas without an answer."""
+    return float(max(0, slow.pending_requests - base.pending_requests))
+
+
 def catch_up_ns(sample: Sample) -> float:
     """Infinite if a replica never caught up."""
     return float("inf") if sample.catch_up_ns is None else float(sample.catch_up_ns)

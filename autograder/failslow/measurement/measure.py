@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
+from typing import Protocol
 
 from failslow import console, parallel
 from failslow.kit import Kit
@@ -11,39 +12,57 @@ from failslow.labs import Lab
 from failslow.measurement.binary import Program, Sample, command, measure_once
 from failslow.measurement.cause import Explained
 from failslow.measurement.explain import report
-from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run, Seeds
+from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run
 from failslow.measurement.scoring import Row, judge
-from failslow.measurement.settings import Settings
+from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
+from failslow.measurement.sweep import Cell, Sweep, cells
+from failslow.measurement.ungraded import sweeps
 
 BINARY = "slow_follower"
+
+Load = tuple[str, int]
+"""The mix of commands, and the number of replicas."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Rows with, for each lost one, the text that says why; hashes of all runs in order."""
+    """Rows with, for each lost one, the text that says why; the names of the strengths that were
+    drawn; hashes of all runs in order. `ungraded`: for information, or empty.
+    """
 
     rows: tuple[Row, ...]
     reports: tuple[str, ...]
-    capacities: dict[int, float]
+    capacities: dict[Load, float]
+    strengths: tuple[str, ...]
     trace_hashes: dict[str, str]
+    ungraded: tuple[Cell, ...] = ()
 
 
 def measure(
-    kit: Kit, lab: Lab, replica: Path, settings: Settings, seed_of: Seeds, seeds: int | None
+    kit: Kit,
+    lab: Lab,
+    replica: Path,
+    settings: Settings,
+    seed_of: Seeds,
+    seeds: int | None,
+    with_ungraded: bool = True,
 ) -> Measurement:
-    """`seeds`: the number of seeds of most runs, or None for that of the settings.
+    """`seeds`: the number of seeds of most runs, or None for that of the settings. A strength of
+    each fault is drawn unless the settings have one alone.
 
     CouldNotGrade when a run gives no result; misbehaviour of the submission scores 0.
     Requires: the lab has a measurement, and these are its settings.
     """
     assert lab.measurement is not None
     program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica)
+    settings = settings.drawn(seed_of)
     plan = Plan(settings, seed_of, seeds)
-    meter = _Meter(program, settings)
+    meter = Meter(program, settings.rates, settings.loads)
     mine = replace(program, binary=_here(kit, BINARY), replica=_here(kit, f"{lab.id}_replica"))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
+    found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if with_ungraded else []
     return Measurement(
         rows=tuple(rows),
         reports=tuple(
@@ -51,48 +70,69 @@ def measure(
             for row in rows
         ),
         capacities=meter.capacities,
+        strengths=tuple(settings.strength(fault).preset for fault in settings.strengths),
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
+        ungraded=tuple(found),
     )
 
 
-class _Meter:
-    """`capacities` by the number of replicas, once all runs were made.
+class Runs(Protocol):
+    """Runs to make: those of the capacity, and the rest."""
 
-    `_unusable`: by the number of replicas, the capacity run without which there is no other run.
+    def capacity(self, mix: str, replicas: int) -> list[Run]: ...
+
+    def rest(self) -> list[Run]: ...
+
+
+class Meter:
+    """`capacities`: once all runs were made.
+
+    `_unusable`: the capacity run without which there is no other run.
     """
 
-    def __init__(self, program: Program, settings: Settings) -> None:
+    def __init__(self, program: Program, rates: Rates, loads: Sequence[Load]) -> None:
         self._program = program
-        self._settings = settings
-        self.capacities: dict[int, float] = {}
-        self._unusable: dict[int, Run] = {}
+        self._rates = rates
+        self._loads = loads
+        self.capacities: dict[Load, float] = {}
+        self._unusable: dict[Load, Run] = {}
 
-    def run_all(self, plan: Plan, advance: console.Advance) -> dict[Run, Sample]:
+    def run_all(self, plan: Runs, advance: console.Advance) -> dict[Run, Sample]:
         """Capacity runs first: every load is a fraction of the submission's own capacity."""
-        by_replicas = {each: plan.capacity(each) for each in self._settings.replicas}
-        first = [run for runs in by_replicas.values() for run in runs]
+        by_load = {load: plan.capacity(*load) for load in self._loads}
+        first = [run for runs in by_load.values() for run in runs]
         rest = plan.rest()
         total = len(first) + len(rest)
         by_run = self._run(first, lambda done, _, now: advance(done, total, now))
-        for replicas, runs in by_replicas.items():
+        for load, runs in by_load.items():
             samples = [by_run[run] for run in runs]
-            self.capacities[replicas] = median(sample.throughput for sample in samples)
+            self.capacities[load] = median(sample.throughput for sample in samples)
             unusable = next((run for run in runs if _unusable(by_run[run])), None)
             if unusable:
-                self._unusable[replicas] = unusable
-        able = [run for run in rest if run.replicas not in self._unusable]
+                self._unusable[load] = unusable
+        able = [run for run in rest if _load(run) not in self._unusable]
         by_run |= self._run(able, lambda done, _, now: advance(len(first) + done, total, now))
         # No load can be set without a capacity: the error of that run is the result of all.
-        unable = [run for run in rest if run.replicas in self._unusable]
-        return by_run | {run: by_run[self._unusable[run.replicas]] for run in unable}
+        unable = [run for run in rest if _load(run) in self._unusable]
+        return by_run | {run: by_run[self._unusable[_load(run)]] for run in unable}
+
+    def sweep(self, wanted: Sequence[Sweep]) -> list[Cell]:
+        """Those for which a load can be set. Requires: the capacities are known."""
+        known = self.capacities.keys() - self._unusable.keys()
+        able = [each for each in wanted if {(SUBMIT, size) for size in each.replicas} <= known]
+        runs = list(dict.fromkeys(run for each in able for run in each.rest()))
+        if not runs:
+            return []
+        with console.progress("Measuring without points") as advance:
+            samples = self._run(runs, advance)
+        return [cell for each in able for cell in cells(each, samples)]
 
     def explain(self, row: Row) -> Explained | None:
         """The worst run of a lost row and its counterpart without the fault, once more and with
         their waits; None if there is no such run."""
-        criterion = row.worst_criterion()
-        if criterion is None:
+        slow = row.worst_run
+        if row.error is not None or slow is None:
             return None
-        slow = criterion.worst_run
         return Explained(
             slow=self._measure(slow, explain=True),
             base=self._measure(slow.with_fault(NORMAL), explain=True),
@@ -100,7 +140,7 @@ class _Meter:
 
     def again(self, program: Program, row: Row) -> str:
         """How to repeat the run that cost points, without the course key; "" if there is none."""
-        run = row.worst_run and self._unusable.get(row.replicas, row.worst_run)
+        run = row.worst_run and self._unusable.get(_load(row.worst_run), row.worst_run)
         if run is None:
             return ""
         words = " ".join(map(str, command(program, run, self._rate(run))))
@@ -116,11 +156,15 @@ class _Meter:
         return measure_once(self._program, run, self._rate(run), explain)
 
     def _rate(self, run: Run) -> float:
-        rates = self._settings.rates
+        rates = self._rates
         if run.load == CAPACITY:
             return rates.capacity_rate
         percent = rates.latency_percent if run.load == LATENCY else rates.saturated_percent
-        return self.capacities[run.replicas] * percent / 100
+        return self.capacities[_load(run)] * percent / 100
+
+
+def _load(run: Run) -> Load:
+    return run.mix, run.replicas
 
 
 def _here(kit: Kit, name: str) -> Path:

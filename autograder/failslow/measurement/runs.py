@@ -1,10 +1,10 @@
 """The plan of a measurement: a pure function of its settings and of a source of seeds."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from failslow.measurement.settings import FOLLOWER, Settings
+from failslow.measurement.settings import FOLLOWER, SUBMIT, Graded, Seeds, Settings
 
 LOW_JITTER = "low-jitter"
 REALISTIC = "realistic"
@@ -32,9 +32,6 @@ VARIANTS = (
 )
 """Shape, profile and load of the runs with a fault. Most are of the shortest shape."""
 
-Seeds = Callable[[str, int], int]
-"""The seed for a purpose and an index."""
-
 Places = tuple[int, ...]
 """The slow followers, counted from 1 in the order of ids after the proposer."""
 
@@ -56,6 +53,7 @@ class Run:
     seed: int
     places: Places = ()
     victim: str = FOLLOWER
+    mix: str = SUBMIT
 
     def with_fault(self, fault: str) -> "Run":
         """The run of the same pair with this fault on the same victims, or without any."""
@@ -66,38 +64,50 @@ class Run:
     def __str__(self) -> str:
         where = f" at {','.join(map(str, self.places))}" if self.places else ""
         victim = "" if self.victim == FOLLOWER else f" on the {self.victim}"
+        mix = "" if self.mix == SUBMIT else f"{self.mix}, "
         return (
-            f"slow_follower with {self.replicas} replicas, {self.profile}, {self.load}, "
+            f"slow_follower with {self.replicas} replicas, {mix}{self.profile}, {self.load}, "
             f"fault {self.fault}{where}{victim}, {self.shape}, seed {self.seed}"
         )
 
 
 class Plan:
     """All runs of a measurement. `seeds_before`: the number of seeds of the shape `before`, or None
-    for that of the settings. A plan with fewer seeds is a part of one with more."""
+    for that of the settings. A plan with fewer seeds is a part of one with more.
+
+    Requires: the settings are drawn."""
 
     def __init__(self, settings: Settings, seed_of: Seeds, seeds_before: int | None = None) -> None:
         self._settings = settings
         self._seed_of = seed_of
-        counts = settings.seeds | ({BEFORE: seeds_before} if seeds_before else {})
+        counts = dict(settings.seeds)
+        if seeds_before is not None:
+            counts[BEFORE] = seeds_before
+            counts[REALISTIC] = min(counts[REALISTIC], seeds_before)
         self._seeds = {
-            shape: [seed_of(f"measurement {shape}", index) for index in range(count)]
-            for shape, count in counts.items()
+            kind: [seed_of(f"measurement {kind}", index) for index in range(count)]
+            for kind, count in counts.items()
         }
 
-    def capacity(self, replicas: int) -> list[Run]:
+    def capacity(self, mix: str, replicas: int) -> list[Run]:
         """Their median throughput is the capacity. All other loads are fractions of it."""
         count = self._settings.rates.capacity_seeds
         seeds = [self._seed_of("measurement capacity", index) for index in range(count)]
-        return [Run(replicas, LOW_JITTER, CAPACITY, BEFORE, NORMAL, seed) for seed in seeds]
-
-    def slow(self, victim: str, replicas: int, fault: str) -> list[Run]:
-        """The runs with this fault: for every set of slow replicas, all variants and seeds."""
         return [
-            Run(replicas, profile, load, shape, fault, seed, places, victim)
-            for places in self._sets(victim, replicas)
+            Run(replicas, LOW_JITTER, CAPACITY, BEFORE, NORMAL, seed, mix=mix) for seed in seeds
+        ]
+
+    def slow(self, row: Graded) -> list[Run]:
+        """The runs with the row's fault: for every set of slow replicas, all variants and seeds.
+        The realistic profile has the first set alone: its figures are compared with dead replicas
+        only, and it varies too much to tell the sets apart."""
+        preset = self._settings.strength(row.fault).preset
+        return [
+            Run(row.replicas, profile, load, shape, preset, seed, places, row.victim, row.mix)
+            for index, places in enumerate(self._sets(row))
             for shape, profile, load in VARIANTS
-            for seed in self._seeds[shape]
+            if index == 0 or profile == LOW_JITTER
+            for seed in self._seeds[REALISTIC if profile == REALISTIC else shape]
         ]
 
     def rest(self) -> list[Run]:
@@ -105,20 +115,18 @@ class Plan:
         return list(dict.fromkeys(self._rest()))
 
     def _rest(self) -> Iterator[Run]:
-        for victim, points in self._settings.points.items():
-            for replicas, by_fault in points.items():
-                for fault in by_fault:
-                    for run in self.slow(victim, replicas, fault):
-                        yield from (run.with_fault(NORMAL), run)
-                        if is_compared_with_dead(run):
-                            yield run.with_fault(DEAD)
+        for row in self._settings.rows:
+            for run in self.slow(row):
+                yield from (run.with_fault(NORMAL), run)
+                if is_compared_with_dead(run):
+                    yield run.with_fault(DEAD)
 
-    def _sets(self, victim: str, replicas: int) -> list[Places]:
+    def _sets(self, row: Graded) -> list[Places]:
         """The minorities of followers that are slow: all, or as many as the settings say, drawn."""
-        if victim != FOLLOWER:
+        if row.victim != FOLLOWER:
             return [()]
-        minorities = list(combinations(range(1, replicas), (replicas - 1) // 2))
-        purpose = f"measurement slow set of {replicas}"
+        minorities = list(combinations(range(1, row.replicas), (row.replicas - 1) // 2))
+        purpose = f"measurement slow set of {row.replicas}"
         drawn = sorted(
             range(len(minorities)), key=lambda index: (self._seed_of(purpose, index), index)
         )

@@ -6,7 +6,7 @@ run has a bound of its own.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
 
@@ -23,11 +23,12 @@ from failslow.measurement.runs import (
     NORMAL,
     REALISTIC,
     SATURATED,
+    Places,
     Plan,
     Run,
     is_compared_with_dead,
 )
-from failslow.measurement.settings import FOLLOWER, Settings
+from failslow.measurement.settings import Graded, Settings
 
 Samples = Mapping[Run, Sample]
 
@@ -49,6 +50,8 @@ THROUGHPUT_VS_DEAD = "throughput vs dead"
 LATENCY_VS_DEAD = "latency vs dead"
 P99 = "p99"
 HEAP = "heap"
+COROUTINES = "coroutines"
+REQUESTS = "requests"
 LONG_CATCH_UP = "catch-up, long run"
 LAG_BETWEEN = "lag between faults"
 
@@ -79,13 +82,15 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Unslowed:
-    """The worst runs without a fault, with little jitter, of one number of replicas."""
+    """The worst runs without a fault, with little jitter, of one mix and number of replicas.
+    `worst_run` has the fault: without it, its latency is the worst."""
 
     throughput: float
     throughput_floor: float
     latency_ns: float
     latency_ceiling_ns: float
     above_ceiling: float
+    worst_run: Run
 
     @property
     def share(self) -> float:
@@ -99,17 +104,14 @@ class Unslowed:
 
 @dataclass(frozen=True)
 class Row:
-    """The verdict on one (victim, replicas, fault).
+    """The verdict on one graded row.
 
     `error` is a sentence when the submission misbehaved; then there are no figures. `lag` is the
-    least that the slow replicas were behind in a saturated run, `lag_needed` its bound.
+    least that a slow set was behind, `lag_needed` its bound.
     `realistic_*` compare slow with normal under realistic jitter: reported, never charged.
     """
 
-    replicas: int
-    fault: str
-    points: int
-    victim: str = FOLLOWER
+    graded: Graded
     criteria: tuple[Criterion, ...] = ()
     shares: Mapping[str, int] | None = None
     unslowed: Unslowed | None = None
@@ -119,6 +121,10 @@ class Row:
     realistic_latency: float | None = None
     error: str | None = None
     error_run: Run | None = None
+
+    @property
+    def points(self) -> int:
+        return self.graded.points
 
     @property
     def holds_speed(self) -> bool:
@@ -153,6 +159,8 @@ class Row:
     def worst_run(self) -> Run | None:
         """The run that misbehaved, or that the report explains. None if no figure is lost."""
         criterion = self.worst_criterion()
+        if criterion is None and self.unslowed and self.unslowed.share < 1:
+            return self.unslowed.worst_run
         return criterion.worst_run if criterion else self.error_run
 
     def criterion(self, name: str) -> Criterion:
@@ -165,42 +173,41 @@ class Row:
 
 
 def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
-    """A row for every (victim, replicas, fault) in the order of the settings.
+    """A row for every graded one of the settings, in their order.
 
-    An answer that was not true, in whatever run, voids all rows.
+    A violated invariant or an untrue answer, in whatever run, voids all rows.
     """
-    untrue = _first(samples, lambda sample: sample.untrue, samples)
-    rows = []
-    for victim, by_replicas in settings.points.items():
-        for replicas, by_fault in by_replicas.items():
-            for fault, points in by_fault.items():
-                row = Row(replicas, fault, points, victim)
-                runs = _RowRuns(samples, plan.slow(victim, replicas, fault))
-                rows.append(_judge_row(settings, row, runs, untrue))
-    return rows
+    violation = _first(samples, lambda sample: sample.violation, samples)
+    return [
+        _judge_row(settings, graded, _RowRuns(samples, plan.slow(graded)), violation)
+        for graded in settings.rows
+    ]
 
 
-def _judge_row(settings: Settings, row: Row, runs: "_RowRuns", untrue: _Misdeed | None) -> Row:
-    misdeed = untrue or runs.first_error()
+def _judge_row(
+    settings: Settings, graded: Graded, runs: "_RowRuns", violation: _Misdeed | None
+) -> Row:
+    misdeed = violation or runs.first_error()
     if misdeed:
         text, run = misdeed
-        prefix = "an answer was not true: " if untrue else ""
-        return replace(row, error=f"{prefix}{text} ({run})", error_run=run)
-    spare = [run for run in runs.slow if run.profile == REALISTIC]
-    return replace(
-        row,
-        criteria=(*_speed(settings, runs), *_background(settings, runs, row.fault)),
+        prefix = "safety is violated, which voids all rows: " if violation else ""
+        return Row(graded, error=f"{prefix}{text} ({run})", error_run=run)
+    return Row(
+        graded,
+        criteria=(*_speed(settings, runs), *_background(settings, runs, graded.fault)),
         shares=settings.shares,
-        unslowed=_unslowed(settings, row.replicas, runs),
+        unslowed=_unslowed(settings, graded, runs),
         lag=runs.least_lag(),
-        lag_needed=settings.bounds.lag_entries,
-        realistic_throughput=runs.worst_median(
-            figures.throughput_degradation, NORMAL, _loaded(spare, SATURATED)
-        )[0],
-        realistic_latency=runs.worst_median(
-            figures.latency_degradation, NORMAL, _loaded(spare, LATENCY)
-        )[0],
+        lag_needed=settings.strength(graded.fault).lag_entries,
+        realistic_throughput=_realistic(runs, figures.throughput_degradation, SATURATED),
+        realistic_latency=_realistic(runs, figures.latency_degradation, LATENCY),
     )
+
+
+def _realistic(runs: "_RowRuns", figure: PairFigure, load: str) -> float | None:
+    """None if there are no runs with realistic jitter."""
+    spare = [run for run in _loaded(runs.slow, load) if run.profile == REALISTIC]
+    return runs.worst_median(figure, NORMAL, spare)[0] if spare else None
 
 
 def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
@@ -238,19 +245,27 @@ def _background(settings: Settings, runs: "_RowRuns", fault: str) -> list[Criter
     long = [run for run in steady if run.shape == LONG]
     held, held_run = runs.worst(lambda _, slow: figures.held_bytes(slow), NORMAL, runs.slow)
     heap, heap_run = runs.worst(figures.heap_growth, NORMAL, runs.slow)
+    # Saturated, the commands that wait grow with the smallest loss of throughput.
+    part = _loaded(runs.slow, LATENCY)
+    coroutines, coroutines_run = runs.worst(figures.coroutine_growth, NORMAL, part)
+    requests, requests_run = runs.worst(figures.request_growth, NORMAL, part)
     p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, steady)
     found = [
         Criterion(P99, TAIL, p99, bounds.p99_ratio, p99_run),
         Criterion(HELD_BYTES, HELD_BYTES, held, bounds.held_bytes, held_run),
         Criterion(HEAP, HELD_BYTES, heap, bounds.heap_bytes, heap_run),
+        Criterion(COROUTINES, HELD_BYTES, coroutines, bounds.unfinished_coroutines, coroutines_run),
+        Criterion(REQUESTS, HELD_BYTES, requests, bounds.pending_requests, requests_run),
         Criterion(CATCH_UP, CATCH_UP, *runs.catch_up(short, bounds.catch_up_ns)),
-        Criterion(LONG_CATCH_UP, CATCH_UP, *runs.catch_up(long, bounds.long_catch_up_ns)),
     ]
-    if fault in bounds.lag_between:
-        flapping = [run for run in steady if run.shape == FLAPPING]
+    if long:
+        latest = runs.catch_up(long, bounds.long_catch_up_ns)
+        found.append(Criterion(LONG_CATCH_UP, CATCH_UP, *latest))
+    lag_between = settings.strength(fault).lag_between
+    flapping = [run for run in steady if run.shape == FLAPPING]
+    if lag_between is not None and flapping:
         lag, lag_run = runs.worst(lambda _, slow: float(slow.lag), NORMAL, flapping)
-        limit = bounds.lag_between[fault]
-        found.append(Criterion(LAG_BETWEEN, CATCH_UP, lag, limit, lag_run))
+        found.append(Criterion(LAG_BETWEEN, CATCH_UP, lag, lag_between, lag_run))
     return found
 
 
@@ -259,16 +274,18 @@ def _unanswered(normal: Sample, slow: Sample) -> float:
     return max(figures.unanswered(normal), figures.unanswered(slow))
 
 
-def _unslowed(settings: Settings, replicas: int, runs: "_RowRuns") -> Unslowed:
+def _unslowed(settings: Settings, graded: Graded, runs: "_RowRuns") -> Unslowed:
     steady = [run for run in runs.slow if run.profile == LOW_JITTER]
     full, part = _loaded(steady, SATURATED), _loaded(steady, LATENCY)
-    baseline = settings.baseline
+    baseline = settings.baselines[graded.mix, graded.replicas]
+    slowest = max(part, key=lambda run: runs.normal(run).mean_ns)
     return Unslowed(
         throughput=min(runs.normal(run).throughput for run in full),
-        throughput_floor=baseline.throughput_floor[replicas],
-        latency_ns=max(runs.normal(run).mean_ns for run in part),
-        latency_ceiling_ns=baseline.latency_ceiling_ns[replicas],
-        above_ceiling=baseline.above_ceiling,
+        throughput_floor=baseline.throughput_floor,
+        latency_ns=runs.normal(slowest).mean_ns,
+        latency_ceiling_ns=baseline.latency_ceiling_ns,
+        above_ceiling=settings.above_ceiling,
+        worst_run=slowest,
     )
 
 
@@ -316,9 +333,13 @@ class _RowRuns:
         return value, limit, run
 
     def least_lag(self) -> int:
-        """In the saturated runs that have the fault from their beginning to their end."""
-        runs = [run for run in _loaded(self.slow, SATURATED) if run.shape == BEFORE]
-        return min(self._samples[run].lag for run in runs)
+        """The most that a slow set was behind in runs that have the fault from their beginning, of
+        the set for which it is least."""
+        runs = [run for run in self.slow if run.shape == BEFORE]
+        by_set: dict[Places, int] = {}
+        for run in runs:
+            by_set[run.places] = max(by_set.get(run.places, 0), self._samples[run].lag)
+        return min(by_set.values())
 
     def first_error(self) -> _Misdeed | None:
         """The sentence of the first run of this row in which the submission misbehaved."""

@@ -1,6 +1,6 @@
 """The numbers of a lab's file of settings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,42 @@ from failslow.labs import Lab
 
 FOLLOWER = "follower"
 """The victims of most rows: the largest minority. A row or run that names no victim has these."""
+
+SUBMIT = "submit"
+"""The mix of commands of a lab without reads. A row or run that names no mix has this one."""
+
+Seeds = Callable[[str, int], int]
+"""The seed for a purpose and an index."""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A graded row: what is slow, under which load, and the points for it."""
+
+    fault: str
+    replicas: int
+    points: int
+    victim: str = FOLLOWER
+    mix: str = SUBMIT
+
+    @property
+    def id(self) -> str:
+        """'measurement/3/cpu-slow', 'measurement/get/3/cpu-slow', 'measurement/pilot/3/cpu-slow'"""
+        mix = [] if self.mix == SUBMIT else [self.mix]
+        role = [] if self.victim == FOLLOWER else [self.victim]
+        return "/".join(["measurement", *mix, *role, str(self.replicas), self.fault])
+
+
+@dataclass(frozen=True)
+class Strength:
+    """One strength of a fault. `preset`: its name in the catalogue of faults. `words`: its text in
+    a report. `lag_entries`: a slow replica is behind by so many in some run, or the fault has shown
+    nothing. `lag_between`: the most entries behind when the fault comes and goes, if bounded."""
+
+    preset: str
+    words: str
+    lag_entries: int
+    lag_between: int | None = None
 
 
 @dataclass(frozen=True)
@@ -24,19 +60,18 @@ class Bounds:
     p99_ratio: float
     held_bytes: int
     heap_bytes: int
+    unfinished_coroutines: int
+    pending_requests: int
     catch_up_ns: int
     long_catch_up_ns: int
-    lag_entries: int
-    lag_between: dict[str, int]
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """Bounds on the runs without a fault, by the number of replicas."""
+    """Bounds on the runs without a fault of one mix and number of replicas."""
 
-    throughput_floor: dict[int, float]
-    latency_ceiling_ns: dict[int, int]
-    above_ceiling: float
+    throughput_floor: float
+    latency_ceiling_ns: int
 
 
 @dataclass(frozen=True)
@@ -51,49 +86,59 @@ class Rates:
 
 @dataclass(frozen=True)
 class Settings:
-    """`points[victim][replicas][fault]`; its order is the order of the graded rows. `seeds` is the
-    number of each shape's seeds, `shares` the per cent of a row's points by group of figures."""
+    """`rows` in the order of a report. `seeds`: the number of seeds of each shape, and of the shape
+    `before` in the realistic profile. `baselines` by mix and replicas. `above_ceiling`: the share
+    of the points that is left above the ceiling. `shares`: the per cent of a row's points by group
+    of figures. `strengths` by fault: those to choose from."""
 
-    replicas: tuple[int, ...]
     slow_sets: int
     seeds: dict[str, int]
     rates: Rates
-    baseline: Baseline
+    baselines: dict[tuple[str, int], Baseline]
+    above_ceiling: float
     bounds: Bounds
     shares: dict[str, int]
-    points: dict[str, dict[int, dict[str, int]]]
-    faults: dict[str, str]
+    rows: tuple[Graded, ...]
+    strengths: dict[str, tuple[Strength, ...]]
 
     @property
     def total_points(self) -> int:
-        rows = [row for by_replicas in self.points.values() for row in by_replicas.values()]
-        return sum(sum(row.values()) for row in rows)
+        return sum(row.points for row in self.rows)
 
-    def brief(self, is_wanted: Callable[[str, int, str], bool]) -> "Settings":
-        """Fewer runs: one slow set, and the rows (victim, replicas, fault) that are wanted."""
-        points = {
-            victim: {
-                replicas: {
-                    fault: row for fault, row in rows.items() if is_wanted(victim, replicas, fault)
-                }
-                for replicas, rows in by_replicas.items()
-            }
-            for victim, by_replicas in self.points.items()
-        }
-        left = {
-            replicas
-            for by_replicas in points.values()
-            for replicas, rows in by_replicas.items()
-            if rows
-        }
-        sizes = tuple(each for each in self.replicas if each in left)
-        return replace(self, replicas=sizes, slow_sets=1, points=points)
+    @property
+    def loads(self) -> list[tuple[str, int]]:
+        """Each (mix, replicas) of the rows, once."""
+        return list(dict.fromkeys((row.mix, row.replicas) for row in self.rows))
 
-    def describe(self, fault: str, replicas: int, victim: str = FOLLOWER) -> str:
-        """'the CPU of 1 of 3 replicas at 5 %'; a victim that is no follower is added."""
-        slow = (replicas - 1) // 2 if victim == FOLLOWER else 1
-        text = self.faults[fault].format(slow=slow, replicas=replicas)
-        return text if victim == FOLLOWER else f"{text} (the {victim})"
+    def brief(self, is_wanted: Callable[[Graded], bool]) -> "Settings":
+        """Fewer runs: one slow set, and the rows that are wanted."""
+        return replace(self, slow_sets=1, rows=tuple(row for row in self.rows if is_wanted(row)))
+
+    def drawn(self, seed_of: Seeds) -> "Settings":
+        """With one strength of each fault."""
+        return self.at(lambda fault, count: seed_of(f"measurement strength {fault}", 0) % count)
+
+    def at(self, choose: Callable[[str, int], int]) -> "Settings":
+        """With the strength of each fault that `choose` names by its index below a number."""
+        one = {
+            fault: (strengths[choose(fault, len(strengths))],)
+            for fault, strengths in self.strengths.items()
+        }
+        return replace(self, strengths=one)
+
+    def strength(self, fault: str) -> Strength:
+        """Requires: the settings are drawn."""
+        (strength,) = self.strengths[fault]
+        return strength
+
+    def describe(self, row: Graded) -> str:
+        """'the CPU of 1 of 3 replicas at 5 %'; a mix with reads, and a victim that is no follower,
+        are added. Requires: the settings are drawn."""
+        slow = (row.replicas - 1) // 2 if row.victim == FOLLOWER else 1
+        text = self.strength(row.fault).words.format(slow=slow, replicas=row.replicas)
+        victim = "" if row.victim == FOLLOWER else f" (the {row.victim})"
+        mix = "" if row.mix == SUBMIT else f", under the load '{row.mix}'"
+        return f"{text}{victim}{mix}"
 
 
 def load_settings(kit: Kit, lab: Lab) -> Settings:
@@ -101,18 +146,38 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
     assert lab.measurement is not None
     path = kit.labs / lab.directory / lab.measurement.settings
     content: dict[str, Any] = yaml_file.load(path, "slow_follower")
-    if set(content["points"]) != set(lab.measurement.victims):
+    mixes = content["mixes"]
+    if any(set(mix["points"]) != set(lab.measurement.victims) for mix in mixes.values()):
         raise CannotDo(f"{path}: points: they must be for the victims that lab.yaml names")
     if sum(content["shares"].values()) != 100:
         raise CannotDo(f"{path}: shares: they must add up to 100 per cent")
+    rows = tuple(_rows(mixes))
+    unknown = sorted({row.fault for row in rows} ^ set(content["faults"]))
+    if unknown:
+        raise CannotDo(f"{path}: faults: '{unknown[0]}' must have points and strengths")
     return Settings(
-        replicas=tuple(content["replicas"]),
         slow_sets=content["slow_sets"],
         seeds=content["seeds"],
         rates=Rates(**content["rates"]),
-        baseline=Baseline(**content["baseline"]),
+        baselines={
+            (name, replicas): Baseline(**bounds)
+            for name, mix in mixes.items()
+            for replicas, bounds in mix["baseline"].items()
+        },
+        above_ceiling=content["above_ceiling"],
         bounds=Bounds(**content["bounds"]),
         shares=content["shares"],
-        points=content["points"],
-        faults=content["faults"],
+        rows=rows,
+        strengths={
+            fault: tuple(Strength(**each) for each in strengths)
+            for fault, strengths in content["faults"].items()
+        },
     )
+
+
+def _rows(mixes: dict[str, Any]) -> Iterator[Graded]:
+    for name, mix in mixes.items():
+        for victim, by_replicas in mix["points"].items():
+            for replicas, by_fault in by_replicas.items():
+                for fault, points in by_fault.items():
+                    yield Graded(fault, replicas, points, victim, name)

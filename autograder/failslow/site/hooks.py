@@ -10,7 +10,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from failslow.kit import Kit
-from failslow.site import layout, reference
+from failslow.mutation import page as mutation
+from failslow.site import kept, layout, measured, reference
 
 REFERENCE = "Reference"
 log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
@@ -32,10 +33,18 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fills in the list of decision records, or the layout, where a page asks for it."""
+    """Fills in what a page asks for: decision records, results, or the layout."""
     if "{{ decisions }}" in markdown:
         records = sorted(Path(page.file.abs_src_path or "").parent.glob("0*.md"))
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
+    if "{{ kept }}" in markdown:
+        return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
+    if "{{ measured" in markdown:
+        return measured.fill(_kit(config).site, markdown)
+    if "{{ mutation" in markdown:
+        scores = _kit(config).mutation
+        markdown = markdown.replace("{{ mutation.scores }}", mutation.table(scores))
+        return markdown.replace("{{ mutation.operators }}", mutation.operators(scores))
     if "{{ layout" not in markdown:
         return markdown
     found = layout.read(_kit(config).root)

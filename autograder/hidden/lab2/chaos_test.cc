@@ -2,6 +2,8 @@
 //
 // Liveness is tested as in TigerBeetle's simulator: chaos, then a random majority heals, then
 // progress within a bound of virtual time. A system that survives by doing nothing does not pass.
+#include "testkit/chaos.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -28,15 +30,12 @@ PeerId RandomReplica(RandomStream& random, int replicas) {
   return static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas)));
 }
 
-void Swarm(int replicas, std::uint64_t seed, Commands commands) {
+void Survive(testkit::Chaos& chaos, std::uint64_t seed, RandomStream random, Commands commands) {
+  const int replicas = chaos.replicas();
   RaftWorld world({.replicas = replicas, .seed = seed});
-  RandomStream random(world.cluster.simulator().options().seed, seed, 500);
-  world.cluster.Schedule(
-      faults::RandomPlan(random, {.replicas = replicas,
-                                  .length = kChaos,
-                                  .disk_bytes_per_second = DiskBytesPerSecond(commands)}));
+  world.cluster.Schedule(chaos.plan());
   while (world.cluster.now() < 700ms + kChaos) {
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 5 && chaos.MayStartCommand(); ++i) {
       commands == Commands::kSmall ? world.SubmitOne() : world.SubmitOneLarge();
     }
     world.cluster.RunFor(25ms);
@@ -50,6 +49,16 @@ void Swarm(int replicas, std::uint64_t seed, Commands commands) {
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied(4s)) << "a replica does not catch up after the last fault";
   ASSERT_TRUE(world.AllInvariantsHold());
+}
+
+void Swarm(int replicas, std::uint64_t seed, Commands commands) {
+  RandomStream random(testkit::SeedOf(seed), seed, 500);
+  const faults::FaultPlan plan =
+      faults::RandomPlan(random, {.replicas = replicas,
+                                  .length = kChaos,
+                                  .disk_bytes_per_second = DiskBytesPerSecond(commands)});
+  testkit::RunChaos({.replicas = replicas, .plan = plan},
+                    [&](testkit::Chaos& chaos) { Survive(chaos, seed, random, commands); });
 }
 
 GRADED_TEST(RaftChaos, ThreeReplicasSurviveAnything, "2c", 2,

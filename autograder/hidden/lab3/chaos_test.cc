@@ -1,5 +1,7 @@
 // Hidden tests: many clients under random faults. Their history must be linearizable: it must look
 // like one store that serves one command at a time.
+#include "testkit/chaos.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -19,8 +21,9 @@ constexpr Duration kChaos = 4s;
 // A client with at most one command under way.
 class BusyClient {
  public:
-  BusyClient(KvWorld& world, int who, std::uint64_t seed)
-      : world_(world),
+  BusyClient(testkit::Chaos& chaos, KvWorld& world, int who, std::uint64_t seed)
+      : chaos_(chaos),
+        world_(world),
         who_(who),
         random_(seed, 800, static_cast<std::uint64_t>(who)),
         client_(world.cluster.simulator(), {.answer_timeout = 500ms, .give_up = 2s}) {
@@ -28,7 +31,7 @@ class BusyClient {
   }
 
   void Next() {
-    if (world_.cluster.now() >= 700ms + kChaos) {
+    if (world_.cluster.now() >= 700ms + kChaos || !chaos_.MayStartCommand()) {
       idle_ = true;
       return;
     }
@@ -61,6 +64,7 @@ class BusyClient {
     }
   }
 
+  testkit::Chaos& chaos_;
   KvWorld& world_;
   int who_;
   RandomStream random_;
@@ -69,16 +73,15 @@ class BusyClient {
   bool idle_ = false;
 };
 
-void Swarm(int replicas, std::uint64_t seed) {
+void ServeMany(testkit::Chaos& chaos, std::uint64_t seed) {
   constexpr int kClients = 6;
-  KvWorld world({.replicas = replicas, .seed = seed});
-  const std::uint64_t base = world.cluster.simulator().options().seed;
-  RandomStream random(base, seed, 801);
-  world.cluster.Schedule(faults::RandomPlan(random, {.replicas = replicas, .length = kChaos}));
+  KvWorld world({.replicas = chaos.replicas(), .seed = seed});
+  world.cluster.Schedule(chaos.plan());
   ASSERT_NE(world.WaitForProposer(), kNobody);
   std::vector<std::unique_ptr<BusyClient>> clients;
   for (int who = 0; who < kClients; ++who) {
-    clients.push_back(std::make_unique<BusyClient>(world, who, base + seed));
+    clients.push_back(
+        std::make_unique<BusyClient>(chaos, world, who, testkit::SeedOf(seed) + seed));
     clients.back()->Next();
   }
   const auto all_idle = [&] {
@@ -102,6 +105,14 @@ void Swarm(int replicas, std::uint64_t seed) {
   ASSERT_TRUE(world.IsLinearizable());
 }
 
+void Swarm(int replicas, std::uint64_t seed) {
+  RandomStream random(testkit::SeedOf(seed), seed, 801);
+  const faults::FaultPlan plan =
+      faults::RandomPlan(random, {.replicas = replicas, .length = kChaos});
+  testkit::RunChaos({.replicas = replicas, .plan = plan},
+                    [&](testkit::Chaos& chaos) { ServeMany(chaos, seed); });
+}
+
 GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 4,
             "Under random faults the clients' history of three replicas is linearizable.") {
   for (std::uint64_t seed = 1; seed <= 20 && !testing::Test::HasFatalFailure(); ++seed) {
@@ -120,13 +131,12 @@ GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "kv", 4,
 
 // Each client counts up in its own session, and retries every command until it has a reply. It
 // pauses between commands: only commands that meet a fault matter, not the number of commands.
-void CountUp(std::uint64_t seed) {
+void CountUp(testkit::Chaos& chaos, std::uint64_t seed, RandomStream random) {
   constexpr int kClients = 4;
   constexpr Duration kPauseBelow = 10ms;
-  KvWorld world({.replicas = 3, .seed = seed});
-  RandomStream random(world.cluster.simulator().options().seed, seed, 802);
+  KvWorld world({.replicas = chaos.replicas(), .seed = seed});
   ASSERT_NE(world.WaitForProposer(), kNobody);
-  world.cluster.Schedule(faults::RandomPlan(random, {.replicas = 3, .length = kChaos}));
+  world.cluster.Schedule(chaos.plan());
   std::vector<std::unique_ptr<KvClient>> clients;
   std::vector<std::int64_t> sessions;
   for (int who = 0; who < kClients; ++who) {
@@ -139,7 +149,7 @@ void CountUp(std::uint64_t seed) {
   std::int64_t counted = 0;
   int running = kClients;
   std::function<void(std::size_t, int)> next = [&](std::size_t who, int sequence) {
-    if (world.cluster.now() >= 700ms + kChaos) {
+    if (world.cluster.now() >= 700ms + kChaos || !chaos.MayStartCommand()) {
       --running;
       return;
     }
@@ -161,12 +171,19 @@ void CountUp(std::uint64_t seed) {
   ASSERT_TRUE(world.AllInvariantsHold());
 }
 
+void CountUpUnderFaults(std::uint64_t seed) {
+  RandomStream random(testkit::SeedOf(seed), seed, 802);
+  const faults::FaultPlan plan = faults::RandomPlan(random, {.replicas = 3, .length = kChaos});
+  testkit::RunChaos({.replicas = 3, .plan = plan},
+                    [&](testkit::Chaos& chaos) { CountUp(chaos, seed, random); });
+}
+
 GRADED_TEST(
     KvChaos, SessionsCountExactlyOnce, "kv", 5,
     "Commands that clients retry in sessions until they have a reply are executed exactly once.") {
   for (std::uint64_t seed = 1; seed <= 5 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
-    CountUp(810 + seed);
+    CountUpUnderFaults(810 + seed);
   }
 }
 

@@ -28,13 +28,13 @@ RunResult Measure(const RunOptions& options) {
 TEST(TwoProposers, ASlowProposerCostsNothing) {
   const RunResult normal = Measure(Options("none"));
   ASSERT_EQ(normal.error, "");
-  ASSERT_EQ(normal.untrue, "");
+  ASSERT_EQ(normal.violation, "");
   for (const std::string victim : {"pilot", "copilot"}) {
     RunOptions options = Options("net-slow");
     options.victim = victim;
     const RunResult slow = Measure(options);
     ASSERT_EQ(slow.error, "") << "with a slow " << victim;
-    EXPECT_EQ(slow.untrue, "") << "with a slow " << victim;
+    EXPECT_EQ(slow.violation, "") << "with a slow " << victim;
     EXPECT_NE(slow.trace_hash, normal.trace_hash) << "the fault must strike the " << victim;
     EXPECT_EQ(slow.load.offered, normal.load.offered);
     EXPECT_EQ(slow.load.unanswered, 0u);
@@ -50,7 +50,7 @@ TEST(TwoProposers, AreBothInTheResult) {
   options.explain = true;
   const auto line = ToJson(Measure(options));
   EXPECT_TRUE(line.at("error").is_null()) << line.at("error");
-  EXPECT_TRUE(line.at("untrue").is_null()) << line.at("untrue");
+  EXPECT_TRUE(line.at("violation").is_null()) << line.at("violation");
   EXPECT_GT(line.at("completed"), 0);
   bool first = false;
   bool second = false;
@@ -62,8 +62,8 @@ TEST(TwoProposers, AreBothInTheResult) {
   const auto& flow = line.at("flows").front();
   EXPECT_EQ(flow.at("sender"), 0);
   EXPECT_EQ(flow.at("receiver"), 4) << "the sequencer";
-  EXPECT_GT(flow.at("frames"), 0);
-  EXPECT_GT(flow.at("bytes"), flow.at("frames"));
+  EXPECT_GT(flow.at("wire").at("frames"), 0);
+  EXPECT_GT(flow.at("wire").at("bytes"), flow.at("wire").at("frames"));
 }
 
 TEST(TwoProposers, RunsWithEqualSeedsAreEqual) {

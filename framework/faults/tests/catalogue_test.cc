@@ -54,6 +54,9 @@ TEST(Catalogue, TheJsonHasEveryRow) {
   EXPECT_EQ(json.at("kinds").at(0).at("name"), "cpu-slow");
   EXPECT_EQ(json.at("kinds").at(0).at("unit"), "percent");
   EXPECT_EQ(json.at("kinds").at(0).at("amount_max"), 100);
+  EXPECT_EQ(json.at("kinds").at(0).at("slows"), true);
+  EXPECT_EQ(json.at("kinds").at(3).at("name"), "crash");
+  EXPECT_EQ(json.at("kinds").at(3).at("slows"), false);
   const auto& disk = json.at("presets").at(2);
   EXPECT_EQ(disk.at("name"), "disk-slow");
   EXPECT_EQ(disk.at("kind"), "disk-slow");

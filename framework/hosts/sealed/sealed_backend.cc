@@ -131,6 +131,14 @@ class SealedBackend final : public sim::ReplicaBackend {
     }
   }
 
+  std::size_t ResidentBytes() const override {
+    std::size_t all_pages = 0;
+    std::size_t resident_pages = 0;
+    std::ifstream statm("/proc/" + std::to_string(pid_) + "/statm");
+    statm >> all_pages >> resident_pages;  // zero if it has ended: the next step finds out
+    return resident_pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  }
+
   std::string Report(const std::string& probe) override {
     try {
       return DecodeText(Ask(EncodeReportRequest(probe)));
@@ -212,12 +220,7 @@ class SealedBackend final : public sim::ReplicaBackend {
   }
 
   void CheckResidentBytes() const {
-    std::size_t all_pages = 0;
-    std::size_t resident_pages = 0;
-    std::ifstream statm("/proc/" + std::to_string(pid_) + "/statm");
-    statm >> all_pages >> resident_pages;  // zero if it has ended: the next step finds out
-    const std::size_t bytes = resident_pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    if (bytes <= options_.resident_bytes_max) return;
+    if (ResidentBytes() <= options_.resident_bytes_max) return;
     throw Death("its process uses more than " + std::to_string(options_.resident_bytes_max >> 20) +
                 " MB of memory");
   }

@@ -35,6 +35,9 @@ void Apply(const Fault& fault, ReplicaEffects& effects) {
       effects.memory_limit_bytes = limit == 0 ? fault.amount : std::min(limit, fault.amount);
       break;
     }
+    case Fault::Kind::kMemoryShare:
+      effects.memory_percent = std::min(effects.memory_percent, amount);
+      break;
     case Fault::Kind::kNetJitter:
       effects.jitter = std::max(effects.jitter, Duration(fault.amount));
       break;

@@ -21,6 +21,7 @@ struct ReplicaEffects {
   Duration extra_delay{0};                 // of every frame that the replica sends
   Duration jitter{0};                      // the most that is added to extra_delay
   std::int64_t memory_limit_bytes = 0;     // of all that is resident; 0: none
+  int memory_percent = 100;                // limit: this share of the smallest healthy heap
   int packet_loss_permille = 0;            // see retransmission.h
   std::vector<faults::Fault> on_frames;    // drop, duplicate, reorder: on frames to replicas
 };

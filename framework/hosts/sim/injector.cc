@@ -48,6 +48,10 @@ void Injector::End(const Fault& fault) {
   const auto found = std::find(active_.begin(), active_.end(), fault);
   if (found != active_.end()) active_.erase(found);
   Update();
+  if (!faults::LimitsMemory(fault.kind)) return;
+  for (const PeerId replica : fault.replicas) {
+    if (killed_.erase(replica) > 0) restart_(replica);
+  }
 }
 
 void Injector::HealAll() {
@@ -56,6 +60,7 @@ void Injector::HealAll() {
     observers_.Tell(&Observer::OnFaultEnds, agenda_.now(), fault);
   }
   active_.clear();
+  killed_.clear();
   Update();
   for (PeerId replica = 0; replica < replicas_; ++replica) restart_(replica);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "depfast/host/host.h"
 #include "faults/fault.h"
@@ -32,6 +33,9 @@ class Injector {
   // Ends every fault under way and restarts every replica that is down.
   void HealAll();
 
+  // A fault of memory has killed the replica. It restarts when such a fault ends.
+  void OnKilled(PeerId replica) { killed_.insert(replica); }
+
  private:
   void Update();
 
@@ -42,6 +46,7 @@ class Injector {
   const std::function<void(PeerId)> crash_;
   const std::function<void(PeerId)> restart_;
   faults::FaultPlan active_;  // without crashes
+  std::set<PeerId> killed_;
 };
 
 }  // namespace depfast::sim

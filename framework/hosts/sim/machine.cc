@@ -95,13 +95,7 @@ void Machine::BeginStep() {
   step_scheduled_ = false;
   timer_due_ = false;
   const MemoryUse memory = Memory();
-  if (memory.bytes > memory.limit * room_.profile.memory.kill_factor) {
-    room_.died(life_.replica, "out of memory: it held " + std::to_string(memory.bytes) +
-                                  " bytes (unsent frames, unread frames and unfinished disk "
-                                  "writes" +
-                                  (effects().memory_limit_bytes > 0 ? ", and its heap)" : ")"));
-    return;
-  }
+  if (RunsOutOfMemory(memory)) return;
   const StepInput input = CollectInput();
   Trace& trace = room_.observers.trace();
   trace.Add(self(), input);
@@ -165,18 +159,33 @@ void Machine::OnTimer() {
   ScheduleStep();
 }
 
-// Under memory contention the tighter of two limits counts: the machine's, and the fault's, which
-// is for the heap as well.
 MemoryUse Machine::Memory() const {
   const std::size_t held = room_.wires.UnreadBytes(life_.replica) + disk().queued_bytes() +
                            room_.wires.HeldBytes(life_.replica);
   const MemoryUse usual{static_cast<std::int64_t>(held),
                         static_cast<std::int64_t>(room_.profile.memory.limit_bytes)};
-  const std::int64_t limit = effects().memory_limit_bytes;
+  const std::int64_t limit = MemoryLimit();
   if (limit == 0) return usual;
-  const MemoryUse contended{usual.bytes + static_cast<std::int64_t>(heap_bytes_), limit};
+  const MemoryUse contended{usual.bytes + static_cast<std::int64_t>(heap_bytes_), limit, true};
   const auto permille = [](const MemoryUse& use) { return use.bytes * 1000 / use.limit; };
   return permille(contended) > permille(usual) ? contended : usual;
+}
+
+std::int64_t Machine::MemoryLimit() const {
+  const std::int64_t bytes = effects().memory_limit_bytes;
+  if (effects().memory_percent == 100) return bytes;
+  const auto healthy = static_cast<std::int64_t>(room_.smallest_healthy_heap());
+  const std::int64_t share = healthy * effects().memory_percent / 100;
+  return bytes > 0 && share > 0 ? std::min(bytes, share) : std::max(bytes, share);
+}
+
+bool Machine::RunsOutOfMemory(const MemoryUse& memory) {
+  if (memory.bytes <= memory.limit * room_.profile.memory.kill_factor) return false;
+  const auto& end = memory.has_heap ? room_.killed : room_.died;
+  end(life_.replica, "out of memory: it held " + std::to_string(memory.bytes) +
+                         " bytes (unsent frames, unread frames and unfinished disk writes" +
+                         (memory.has_heap ? ", and its heap)" : ")"));
+  return true;
 }
 
 // ---- disk ----

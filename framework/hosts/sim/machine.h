@@ -3,9 +3,8 @@
 //
 // A step begins when there is something to read (frames, completions, the timer) and the core is
 // free. Its outputs leave when its cost has been paid for, on a slow processor later. The memory in
-// use is the data that the machine holds for the replica. Under memory contention, a fault, the
-// replica's own heap is in use as well. Above a limit every step pays for paging; far above it the
-// replica dies.
+// use is the data that the machine holds for the replica. Under a fault of memory the replica's own
+// heap is in use as well. Above a limit every step pays for paging; far above it the replica dies.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +45,10 @@ struct MachineRoom {
   SharedDevices* devices = nullptr;  // null if no replica shares a device
   // A replica has died by itself. Must turn its machine off before it returns.
   std::function<void(std::size_t replica, const std::string& why)> died;
+  // A fault of memory kills a replica, which restarts when the fault ends. Must do like `died`.
+  std::function<void(std::size_t replica, const std::string& why)> killed;
+  // The bytes of the smallest heap of a replica that is on and has no fault of memory; 0: none.
+  std::function<std::uint64_t()> smallest_healthy_heap;
 };
 
 class Machine {
@@ -58,6 +61,8 @@ class Machine {
   // Null while the machine is off.
   ReplicaBackend* backend() { return backend_.get(); }
   const SimDisk& disk() const { return disk_.disk(); }
+  // At the end of the step before the latest; see StepOutput.
+  std::uint64_t heap_bytes() const { return heap_bytes_; }
   DiskThread& disk_thread() { return disk_; }
 
   // The replica starts. Requires: the machine is off.
@@ -76,7 +81,13 @@ class Machine {
   PeerId self() const { return room_.addresses.IdOf(life_.replica); }
   Time now() const { return room_.agenda.now(); }
   const ReplicaEffects& effects() const { return room_.effects.of(life_.replica); }
+  // Under a fault of memory the tighter of two limits counts: the machine's, and the fault's, which
+  // is for the heap as well.
   MemoryUse Memory() const;
+  // The fault's limit; 0: none.
+  std::int64_t MemoryLimit() const;
+  // Whether the replica is dead, because it is far above its limit.
+  bool RunsOutOfMemory(const MemoryUse& memory);
   StepInput CollectInput();
   void BeginStep();
   void EndStep();

@@ -49,7 +49,24 @@ MachineRoom Simulator::Room() {
           wires_,
           shared_cores_.get(),
           shared_devices_.get(),
-          [this](std::size_t replica, const std::string& why) { Die(replica, why); }};
+          [this](std::size_t replica, const std::string& why) { Die(replica, why); },
+          [this](std::size_t replica, const std::string& why) {
+            Kill(replica, why);
+            injector_.OnKilled(addresses_.IdOf(replica));
+          },
+          [this] { return SmallestHealthyHeap(); }};
+}
+
+std::uint64_t Simulator::SmallestHealthyHeap() const {
+  std::uint64_t smallest = 0;
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    const ReplicaEffects& effects = effects_.of(i);
+    const bool has_fault = effects.memory_limit_bytes > 0 || effects.memory_percent < 100;
+    if (has_fault || !machines_[i]->is_on()) continue;
+    const std::uint64_t heap = machines_[i]->heap_bytes();
+    if (smallest == 0 || heap < smallest) smallest = heap;
+  }
+  return smallest;
 }
 
 // ---- actors ----
@@ -162,6 +179,11 @@ std::string Simulator::DumpCoroutines(PeerId replica) {
 std::string Simulator::Report(PeerId replica, const std::string& probe) {
   assert(IsUp(replica));
   return MachineOf(replica).backend()->Report(probe);
+}
+
+std::size_t Simulator::ResidentBytes(PeerId replica) const {
+  assert(IsUp(replica));
+  return MachineOf(replica).backend()->ResidentBytes();
 }
 
 }  // namespace depfast::sim

@@ -110,9 +110,12 @@ class Simulator {
   std::string DumpCoroutines(PeerId replica);
   // See ReplicaBackend::Report. Requires: the replica is up.
   std::string Report(PeerId replica, const std::string& probe);
+  // See ReplicaBackend::ResidentBytes. Requires: the replica is up.
+  std::size_t ResidentBytes(PeerId replica) const;
 
  private:
   MachineRoom Room();
+  std::uint64_t SmallestHealthyHeap() const;
   Machine& MachineOf(PeerId replica) const { return *machines_[addresses_.IndexOf(replica)]; }
   void Handle(Event& event);
   void HandleArrival(Event& event);

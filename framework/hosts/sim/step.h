@@ -82,6 +82,9 @@ class ReplicaBackend {
   // The report of a probe of ReplicaConfig::probes: see ReportingProbe. Empty if the replica has no
   // such probe, or does not answer. A sealed replica may report anything.
   virtual std::string Report(const std::string& probe) = 0;
+  // Memory of the replica's process that is resident, as its machine sees it: a guard, outside the
+  // trace, and different on each machine. Zero for a replica that has no process of its own.
+  virtual std::size_t ResidentBytes() const { return 0; }
 };
 
 // Starts a replica, at each start of a cluster and after each crash.

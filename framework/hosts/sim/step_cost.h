@@ -16,6 +16,7 @@ namespace depfast::sim {
 struct MemoryUse {
   std::int64_t bytes = 0;
   std::int64_t limit = 0;
+  bool has_heap = false;  // the limit is a fault's, and the heap is part of `bytes`
 };
 
 // `bursts`: see Wires::Read. `memory`: when the step began.

@@ -190,7 +190,9 @@ TEST(LoadRecorder, AnUnansweredOperationCountsFromItsBeginToTheEnd) {
   EXPECT_EQ(result.unanswered, 3U) << "no answer, a failure, and an answer after the end";
   EXPECT_EQ(result.latencies.Percentile(1000), 400ms);
   EXPECT_EQ(result.latencies.Mean(), 350ms);
+  EXPECT_EQ(result.passed_over, 0U);
   EXPECT_EQ(load.ResultAt(600ms).unanswered, 2U) << "an answer at the end is in time";
+  EXPECT_EQ(load.ResultAt(600ms).passed_over, 2U) << "the third was answered";
 }
 
 TEST(LoadRecorder, CountsCompletionsPerSlotWheneverTheyBegan) {

@@ -4,6 +4,10 @@
 
 namespace depfast {
 
+void RecordViolation(const std::string& violation) {
+  testing::Test::RecordProperty("violated", violation);
+}
+
 LogWorld::LogWorld(const testkit::ClusterOptions& options, const MakeChecker& make_checker)
     : cluster(options),
       log_(make_checker(cluster)),
@@ -11,8 +15,10 @@ LogWorld::LogWorld(const testkit::ClusterOptions& options, const MakeChecker& ma
 
 LogWorld::~LogWorld() {
   if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
-  for (const std::string& violation : {log_->FirstViolation(), answers_.FirstViolation()}) {
-    if (!violation.empty()) ADD_FAILURE() << violation;
+  for (const std::string& violation : {answers_.FirstViolation(), log_->FirstViolation()}) {
+    if (violation.empty()) continue;
+    ADD_FAILURE() << violation;
+    RecordViolation(violation);  // that of the log last: it counts
   }
 }
 

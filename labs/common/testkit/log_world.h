@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "answer_checker.h"
@@ -14,6 +15,11 @@
 #include "testkit/cluster.h"
 
 namespace depfast {
+
+// Tells the grader that the running test has shown a violation of safety, which costs more points
+// than the test's own. `violation` begins with the name of the invariant and " violated". A later
+// call replaces an earlier one.
+void RecordViolation(const std::string& violation);
 
 class LogWorld {
  public:

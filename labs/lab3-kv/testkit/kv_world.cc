@@ -81,6 +81,7 @@ testing::AssertionResult KvWorld::IsLinearizable() const {
   const auto result = CheckLinearizability(history, kCheckerSteps);
   AddToResults("operations", history.size());
   if (result.verdict == Verdict::kLinearizable) return testing::AssertionSuccess();
+  if (result.verdict == Verdict::kViolation) RecordViolation("linearizability violated");
   return testing::AssertionFailure() << "the history is not linearizable\n" << result.explanation;
 }
 

@@ -22,6 +22,11 @@ TEST(Effects, OfFaultsOfOneKindTheStrongestCounts) {
   EXPECT_EQ(of(DiskContention({0}, 10), DiskContention({0}, 50)).disk_quota_percent, 10);
   EXPECT_EQ(of(DiskSlow({0}, 9), DiskSlow({0}, 5)).disk_bytes_per_second, 5);
   EXPECT_EQ(of(DiskSlow({0}, 5), DiskSlow({0}, 9)).disk_bytes_per_second, 5);
+  const auto share = [](int percent) {
+    return faults::MakeFault({faults::FaultKind::kMemoryShare, percent}, {0});
+  };
+  EXPECT_EQ(of(share(9), share(5)).memory_percent, 5);
+  EXPECT_EQ(of(share(5), share(9)).memory_percent, 5);
   EXPECT_EQ(of(MemoryContention({0}, 9), MemoryContention({0}, 5)).memory_limit_bytes, 5);
   EXPECT_EQ(of(MemoryContention({0}, 5), MemoryContention({0}, 9)).memory_limit_bytes, 5);
   EXPECT_EQ(of(FsDelay({0}, 1ms), FsDelay({0}, 2ms)).operation_delay, 2ms);

@@ -31,14 +31,18 @@ struct Bench {
              wires,
              nullptr,
              nullptr,
-             [this](std::size_t, const std::string& why) {
-               deaths.push_back(why);
-               machine.TurnOff();
-             }},
+             [this](std::size_t, const std::string& why) { End(deaths, why); },
+             [this](std::size_t, const std::string& why) { End(kills, why); },
+             [this] { return healthy_heap; }},
         machine(0, room, SimDisk(profile.disk, RandomStream(1), RandomStream(2))) {
     wires.Connect(0);
     wires.Connect(1);
     TurnOn();
+  }
+
+  void End(std::vector<std::string>& reasons, const std::string& why) {
+    reasons.push_back(why);
+    machine.TurnOff();
   }
 
   void TurnOn() {
@@ -68,6 +72,8 @@ struct Bench {
   Script script;
   std::vector<StepInput> steps;
   std::vector<std::string> deaths;
+  std::vector<std::string> kills;  // by faults of memory
+  std::uint64_t healthy_heap = 0;
   Profile profile;
   Addresses addresses{2};
   Effects effects{2};
@@ -386,12 +392,33 @@ TEST(Machine, UnderMemoryContentionTheHeapIsMemoryToo) {
       << "a fifth too much: four times more";
   bench.effects.Set({faults::MemoryContention({0}, 30'000)}, 2);
   bench.RunUntil(200us);
-  EXPECT_TRUE(bench.deaths.empty()) << "four times the limit";
+  EXPECT_TRUE(bench.kills.empty()) << "four times the limit";
   bench.effects.Set({faults::MemoryContention({0}, 29'999)}, 2);
   bench.RunUntil(10ms);
-  EXPECT_EQ(bench.deaths, (std::vector<std::string>{
-                              "out of memory: it held 120000 bytes (unsent frames, unread frames "
-                              "and unfinished disk writes, and its heap)"}));
+  EXPECT_EQ(bench.kills, (std::vector<std::string>{
+                             "out of memory: it held 120000 bytes (unsent frames, unread frames "
+                             "and unfinished disk writes, and its heap)"}));
+  EXPECT_TRUE(bench.deaths.empty()) << "the fault's deed, not the replica's";
+}
+
+TEST(Machine, AShareOfMemoryIsOfTheSmallestHealthyHeap) {
+  Bench bench([](Turn& turn) {
+    turn.output.heap_bytes = 120'000;
+    turn.WakeAt(Time::zero());
+  });
+  bench.profile.memory.paging_factor = 20;
+  const faults::Fault half = faults::MakeFault({faults::FaultKind::kMemoryShare, 50}, {0});
+  bench.effects.Set({half}, 2);
+  bench.RunUntil(15us);
+  EXPECT_EQ(bench.steps.back().last_cost, 10us) << "no other replica has a heap: no limit";
+  bench.healthy_heap = 200'000;
+  bench.RunUntil(100us);
+  EXPECT_EQ(bench.StepTimes(), (std::vector<Time>{0us, 10us, 20us, 70us}));
+  bench.effects.Set({half, faults::MemoryContention({0}, 60'000)}, 2);
+  bench.RunUntil(130us);
+  EXPECT_EQ(bench.steps.back().last_cost, 50us);
+  bench.RunUntil(400us);
+  EXPECT_EQ(bench.steps.back().last_cost, 10us + 200us) << "the tighter of two limits";
 }
 
 TEST(Machine, UnderMemoryContentionTheMachinesOwnLimitStays) {

@@ -1,0 +1,218 @@
+"""`kit bench slow`: what every slow fault, at every strength, costs a solution of lab 2.
+
+It measures in virtual time, so the figures are the same on every machine. They carry no points.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from failslow import cmake, console
+from failslow.compile import build_submission
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.labs import Lab, Labs, load_labs
+from failslow.measurement import catalogue, sweep_table
+from failslow.measurement.binary import Program
+from failslow.measurement.catalogue import SlowFault
+from failslow.measurement.measure import BINARY, Meter
+from failslow.measurement.settings import FOLLOWER, SUBMIT, load_settings
+from failslow.measurement.sweep import Cell, Sweep, cells
+from failslow.measurement.words import percent
+from failslow.mutants import materialised, patched_in
+from failslow.recipe import given, load_recipe
+from failslow.submission import collect
+
+LAB = "lab2"
+REFERENCE = "reference"
+LEADER = "leader"
+REPLICAS = (3, 5, 7)
+
+MEDIAN_THROUGHPUT, MEDIAN_LATENCY, WORST = 0.01, 0.02, 0.05
+"""The bars: the shares of throughput and mean latency that slow followers may cost the reference,
+and what they may cost in the worst seed."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """`solution`: REFERENCE, LAB/NAME of an alternative or mutant, or directories. `faults`: names
+    of presets, or None for all that slow a replica. The seeds are 1 to `seeds`."""
+
+    solution: tuple[str, ...] = (REFERENCE,)
+    seeds: int = 5
+    replicas: tuple[int, ...] = REPLICAS
+    faults: tuple[str, ...] | None = None
+    victim: str = FOLLOWER
+
+    @staticmethod
+    def from_json(content: Mapping[str, Any]) -> "Options":
+        """From `asdict` of other options, by way of JSON."""
+        lists = {key: tuple(value) for key, value in content.items() if isinstance(value, list)}
+        return Options(**{**content, **lists})
+
+    def command(self) -> str:
+        """The command line that gives the same figures."""
+        words = ["./kit bench slow", f"--solution {','.join(self.solution)}"]
+        words += [f"--seeds {self.seeds}", f"--replicas {','.join(map(str, self.replicas))}"]
+        if self.faults is not None:
+            words.append(f"--faults {','.join(self.faults)}")
+        return " ".join([*words, f"--victim {self.victim}"])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The sweep of one solution. `capacity` in operations per second, by the number of replicas."""
+
+    solution: str
+    capacity: dict[int, float]
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the command measured: the solutions in the order of the options."""
+
+    options: Options
+    faults: list[SlowFault]
+    measured: list[Measured]
+
+
+def run(kit: Kit, options: Options, as_json: bool) -> int:
+    """0 when the reference meets its bars, or is not measured with slow followers; 1 otherwise."""
+    result = measure(kit, options)
+    problems = [problem for each in result.measured for problem in missed(each)]
+    if as_json:
+        print(as_text(result), end="")
+    else:
+        for each in result.measured:
+            console.stdout().print(sweep_table.table(each.solution, each.cells))
+        console.stdout().print(sweep_table.LEGEND, style="dim", soft_wrap=True)
+    for problem in problems:
+        console.note(f"Missed: {problem}")
+    return 1 if problems else 0
+
+
+def measure(kit: Kit, options: Options) -> Result:
+    """CannotDo for an unknown fault or solution, and for a solution that does not compile."""
+    cmake.build(kit, targets=[BINARY, catalogue.PROGRAM, given(f"{LAB}_replica")])
+    faults = _chosen(catalogue.slow_faults(kit), options.faults)
+    return Result(
+        options, faults, [_measure(kit, each, faults, options) for each in options.solution]
+    )
+
+
+def missed(measured: Measured) -> list[str]:
+    """A sentence for each bar that the reference misses. Slow leaders have no bars."""
+    if measured.solution != REFERENCE:
+        return []
+    return [
+        f"{REFERENCE}, {cell.replicas} replicas, {cell.fault}: {sentence}"
+        for cell in measured.cells
+        if cell.victim == FOLLOWER
+        for sentence in _missed_by(cell)
+    ]
+
+
+def _missed_by(cell: Cell) -> Iterator[str]:
+    if cell.misbehaved is not None:
+        yield cell.misbehaved
+        return
+    bars = [
+        ("throughput lost", cell.throughput.median, MEDIAN_THROUGHPUT),
+        ("latency grown", cell.latency.median, MEDIAN_LATENCY),
+        ("throughput lost in the worst seed", cell.throughput.worst, WORST),
+        ("latency grown in the worst seed", cell.latency.worst, WORST),
+    ]
+    for name, value, bar in bars:
+        if value >= bar:
+            yield f"{name} {percent(value)} (bar: under {percent(bar)})"
+
+
+def as_text(result: Result) -> str:
+    """JSON. An infinite figure is null: nothing completed, or a replica never caught up."""
+    document = {
+        "options": asdict(result.options),
+        "faults": [asdict(fault) for fault in result.faults],
+        "solutions": [
+            {
+                "name": each.solution,
+                "capacity": {str(size): value for size, value in each.capacity.items()},
+                "cells": [_finite(asdict(cell)) for cell in each.cells],
+            }
+            for each in result.measured
+        ],
+    }
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401
+    """Floats with the five digits that a figure is good for."""
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, float):
+        return None if math.isinf(value) else float(f"{value:.5g}")
+    return value
+
+
+def _chosen(faults: list[SlowFault], names: Sequence[str] | None) -> list[SlowFault]:
+    if names is None:
+        return faults
+    by_name = {fault.name: fault for fault in faults}
+    for name in names:
+        if name not in by_name:
+            raise CannotDo(f"--faults: no '{name}' among {', '.join(by_name)}")
+    return [by_name[name] for name in names]
+
+
+def _measure(kit: Kit, solution: str, faults: Sequence[SlowFault], options: Options) -> Measured:
+    labs = load_labs(kit)
+    lab = labs.get(LAB)
+    assert lab.measurement is not None
+    names = tuple(fault.name for fault in faults)
+    seeds = tuple(range(1, options.seeds + 1))
+    sweep = Sweep(options.replicas, names, options.victim, seeds)
+    program = Program(
+        kit.binary(BINARY), lab.id, lab.measurement.roles, _replica(kit, labs, lab, solution)
+    )
+    loads = [(SUBMIT, size) for size in options.replicas]
+    meter = Meter(program, load_settings(kit, lab).rates, loads)
+    with console.progress(f"Measuring {solution}") as advance:
+        samples = meter.run_all(sweep, advance)
+    capacities = {size: meter.capacities[mix, size] for mix, size in loads}
+    return Measured(solution, capacities, cells(sweep, samples))
+
+
+def _replica(kit: Kit, labs: Labs, lab: Lab, solution: str) -> Path:
+    """The program of a sealed replica with this solution; CannotDo as of a grade."""
+    recipe = load_recipe(kit)
+    target = recipe.replica(lab)
+    with _tree(kit, labs, solution) as tree:
+        submission = collect(kit, labs, tree, LAB)
+        return build_submission(kit, labs, submission, recipe, [target]) / target.name
+
+
+@contextmanager
+def _tree(kit: Kit, labs: Labs, solution: str) -> Iterator[Path]:
+    """The tree of a solution. CannotDo when there is none of that name."""
+    if solution == REFERENCE:
+        yield kit.reference
+        return
+    for patches in (kit.alternatives, kit.mutants):
+        if (path := patches / f"{solution}.patch").is_file():
+            patched = patched_in(path)
+            assert patched is not None
+            if patched.lab != LAB:
+                raise CannotDo(f"--solution: {solution} is not one of {LAB}")
+            with materialised(kit, labs, patched) as tree:
+                yield tree
+            return
+    if not Path(solution).is_dir():
+        raise CannotDo(
+            f"--solution: '{solution}' is no directory, no alternative and no mutant"
+            f" ({REFERENCE}, {LAB}/waits-for-all, ...)"
+        )
+    yield Path(solution)

@@ -1,0 +1,40 @@
+"""The reference stays fast with every slow fault, and the handbook's results are today's."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from failslow.bench import slow
+from failslow.bench.slow import Options
+from failslow.check.step import Context, Counts
+from failslow.site import measured
+
+SEEDS = 50
+
+
+def reference(context: Context) -> Counts:
+    """One check for each number of replicas and fault."""
+    (found,) = slow.measure(context.kit, Options(seeds=SEEDS)).measured
+    counts = Counts()
+    for cell in found.cells:
+        problems = slow.missed(replace(found, cells=[cell]))
+        counts.expect(not problems, "\n".join(problems))
+    return counts
+
+
+def committed(context: Context) -> Counts:
+    """One check for each file of results: its command gives the same again."""
+    counts = Counts()
+    for path in sorted((context.kit.site / measured.RESULTS).glob("*.json")):
+        text = path.read_text(encoding="utf-8")
+        options = Options.from_json(json.loads(text)["options"])
+        counts.expect(_again(context, options) == text, _stale(path, options))
+    return counts
+
+
+def _again(context: Context, options: Options) -> str:
+    return slow.as_text(slow.measure(context.kit, options))
+
+
+def _stale(path: Path, options: Options) -> str:
+    return f"{path.name} is not what its command gives: {options.command()} --json > {path}"

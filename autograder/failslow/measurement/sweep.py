@@ -1,0 +1,149 @@
+"""A sweep: what faults of many strengths cost, apart from points. Pure functions.
+
+A cell of the sweep is one fault with one number of replicas. It has the same pairs of runs as a
+graded row, of the shape `before` and with little jitter.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, cycle, repeat
+from statistics import median
+
+from failslow.measurement import figures
+from failslow.measurement.binary import Sample
+from failslow.measurement.figures import PairFigure
+from failslow.measurement.runs import (
+    BEFORE,
+    CAPACITY,
+    LATENCY,
+    LOW_JITTER,
+    NORMAL,
+    SATURATED,
+    Places,
+    Run,
+)
+from failslow.measurement.settings import FOLLOWER
+
+CAPACITY_SEEDS = 3
+"""The capacity is the median of so many runs."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The runs of a sweep. With each seed another minority of followers is slow, in turn."""
+
+    replicas: tuple[int, ...]
+    faults: tuple[str, ...]
+    victim: str
+    seeds: tuple[int, ...]
+
+    def capacity(self, mix: str, replicas: int) -> list[Run]:
+        """Their median throughput is the capacity. All other loads are fractions of it."""
+        seeds = self.seeds[:CAPACITY_SEEDS]
+        return [
+            Run(replicas, LOW_JITTER, CAPACITY, BEFORE, NORMAL, seed, mix=mix) for seed in seeds
+        ]
+
+    def cell(self, replicas: int, fault: str) -> list[Run]:
+        """The runs with this fault: every seed with both loads."""
+        return [
+            Run(replicas, LOW_JITTER, load, BEFORE, fault, seed, places, self.victim)
+            for load in (LATENCY, SATURATED)
+            for seed, places in zip(self.seeds, self._places(replicas), strict=False)
+        ]
+
+    def rest(self) -> list[Run]:
+        """Every run but those of the capacity, each once."""
+        slow = [
+            run for size in self.replicas for fault in self.faults for run in self.cell(size, fault)
+        ]
+        return list(dict.fromkeys(each for run in slow for each in (run.with_fault(NORMAL), run)))
+
+    def _places(self, replicas: int) -> Iterable[Places]:
+        if self.victim != FOLLOWER:
+            return repeat(())
+        return cycle(combinations(range(1, replicas), (replicas - 1) // 2))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of one figure over the seeds."""
+
+    median: float
+    worst: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one fault costs. Shares are of 1, and negative for a gain; times in ns.
+
+    The worst run counts for the stall, the unanswered commands, the bytes and the catch-up time,
+    which may be infinite. `lag`: the least that a slow replica fell behind when saturated, in
+    entries. `misbehaved` is the first sentence of a run in which a replica died or lied; then no
+    figure means anything.
+    """
+
+    victim: str
+    replicas: int
+    fault: str
+    throughput: Spread
+    latency: Spread
+    p99: float
+    stall_ns: float
+    unanswered: float
+    held_bytes: float
+    heap_bytes: float
+    catch_up_ns: float
+    lag: int
+    misbehaved: str | None
+
+
+def cells(sweep: Sweep, samples: Mapping[Run, Sample]) -> list[Cell]:
+    """In the order of the sweep: by the number of replicas, then by fault."""
+    return [
+        _cell(_Pairs(samples, sweep.cell(replicas, fault)), sweep.victim, replicas, fault)
+        for replicas in sweep.replicas
+        for fault in sweep.faults
+    ]
+
+
+def _cell(pairs: "_Pairs", victim: str, replicas: int, fault: str) -> Cell:
+    return Cell(
+        victim=victim,
+        replicas=replicas,
+        fault=fault,
+        throughput=_spread(pairs.values(figures.throughput_degradation, SATURATED)),
+        latency=_spread(pairs.values(figures.latency_degradation, LATENCY)),
+        p99=median(pairs.values(figures.p99_ratio, LATENCY)),
+        stall_ns=max(pairs.values(figures.stall_ns)),
+        unanswered=max(pairs.values(lambda _, slow: figures.unanswered(slow), LATENCY)),
+        held_bytes=max(pairs.values(lambda _, slow: figures.held_bytes(slow))),
+        heap_bytes=max(pairs.values(figures.heap_growth)),
+        catch_up_ns=max(pairs.values(lambda _, slow: figures.catch_up_ns(slow), LATENCY)),
+        lag=int(min(pairs.values(lambda _, slow: float(slow.lag), SATURATED))),
+        misbehaved=pairs.first(lambda sample: sample.violation or sample.error),
+    )
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    return Spread(median(values), max(values))
+
+
+class _Pairs:
+    """The runs of a cell, each with its counterpart without a fault."""
+
+    def __init__(self, samples: Mapping[Run, Sample], runs: Sequence[Run]) -> None:
+        self._runs = runs
+        self._samples = samples
+
+    def values(self, figure: PairFigure, load: str | None = None) -> list[float]:
+        """Of the runs with this load, or with any."""
+        return [
+            figure(self._samples[run.with_fault(NORMAL)], self._samples[run])
+            for run in self._runs
+            if load in (None, run.load)
+        ]
+
+    def first(self, sentence: Callable[[Sample], str | None]) -> str | None:
+        both = [each for run in self._runs for each in (run.with_fault(NORMAL), run)]
+        return next((text for run in both if (text := sentence(self._samples[run]))), None)

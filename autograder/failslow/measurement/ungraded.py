@@ -1,0 +1,41 @@
+"""What a grade reports without points: a slow leader, and other strengths of a fault.
+
+A slow leader slows its followers down: quorums do not help against it, Copilot does. And the
+strongest fault is not always the worst (document 004, danger zones): a weak one may stay unnoticed.
+"""
+
+from failslow.measurement.settings import FOLLOWER, Seeds
+from failslow.measurement.sweep import Sweep
+
+REPLICAS = 3
+
+OF_A_FOLLOWER = (
+    "net-slow-1ms",
+    "net-slow-3ms",
+    "net-slow-10ms",
+    "net-slow-1s",
+    "fs-delay-1ms",
+    "fs-delay-10ms",
+    "fs-delay-1s",
+    "packet-loss-1-percent",
+    "packet-loss-10-percent",
+    "packet-loss-70-percent",
+)
+OF_A_PROPOSER = (
+    "cpu-slow-leader",
+    "cpu-contention-leader",
+    "disk-slow",
+    "net-slow-40ms",
+    "packet-loss-1-percent",
+)
+"""Names of presets. A grade has a few seconds for these runs."""
+
+
+def sweeps(roles: tuple[str, ...], seed_of: Seeds) -> list[Sweep]:
+    """Of followers, then of each proposer. `roles`: of the proposers in order, then of the others.
+
+    Their runs belong to one seed of the course key.
+    """
+    seeds = (seed_of("measurement ungraded", 0),)
+    followers = Sweep((REPLICAS,), OF_A_FOLLOWER, FOLLOWER, seeds)
+    return [followers, *(Sweep((REPLICAS,), OF_A_PROPOSER, role, seeds) for role in roles[:-1])]

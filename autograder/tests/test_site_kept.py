@@ -1,0 +1,34 @@
+"""The handbook's table of the points that mistakes keep."""
+
+import json
+from pathlib import Path
+
+from failslow.kit import this_kit
+from failslow.mutants import MEASUREMENT, load_mutants
+from failslow.site import kept
+
+
+def test_only_measured_mutants_are_in_the_table(tmp_path: Path) -> None:
+    slow = {"lab2": {"points": 140, "of": 200}, "slow-follower": {"points": 2.1, "of": 50}}
+    mutants = [
+        {"lab": "lab2", "description": "Waits.", "kept": slow},
+        {"lab": "lab2", "description": "Votes twice.", "kept": {"lab2": {"points": 7, "of": 200}}},
+    ]
+    (tmp_path / kept.RESULTS).write_text(json.dumps({"mutants": mutants}))
+    assert kept.table(tmp_path).splitlines()[2:] == ["| Waits. | 2.1 of 50 |"]
+
+
+def test_the_committed_results_are_of_these_mutants() -> None:
+    kit = this_kit()
+    content = json.loads((kit.mutants / kept.RESULTS).read_text())
+    found = {mutant["name"]: mutant for mutant in content["mutants"]}
+    for mutant in load_mutants(kit):
+        if not any(name.split("/")[0] == MEASUREMENT for name in mutant.caught_by):
+            continue
+        result = found.get(mutant.name)
+        assert result, f"{mutant.name} is missing: see the handbook's page on mutants"
+        assert result["description"] == mutant.description
+        assert kept.measured(result), mutant.name
+        for bound in mutant.keeps:
+            points = result["kept"][bound.of]
+            assert 100 * points["points"] <= bound.per_cent * points["of"], mutant.name

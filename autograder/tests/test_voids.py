@@ -1,0 +1,45 @@
+"""The parts that a root cause makes void, and the sentences that name it."""
+
+from failslow import voids
+from failslow.gtest import GradedTest, Outcome
+from failslow.labs import Lab, Measured, Part
+
+PARTS = (Part("a", "", 1), Part("b", "", 2), Part("slow", "", 1))
+MEASURED = Measured("slow", "slow.yaml", ("leader", "follower"), ("follower",))
+LAB = Lab("lab2", "Raft", "lab2-raft", "", (), (), "submission", (), MEASURED, PARTS)
+
+
+def a_test(name: str, part: str, hidden: bool = False) -> GradedTest:
+    return GradedTest("suite", name, part, 1, f"Property of {name}.", hidden)
+
+
+TESTS = (a_test("A.One", "a"), a_test("B.One", "b", hidden=True), a_test("B.Two", "b"))
+PASSED = Outcome(())
+FAILED = Outcome(("no",))
+
+
+def violates(invariant: str) -> Outcome:
+    return Outcome(("no",), violated=invariant)
+
+
+def test_a_failure_without_a_violation_voids_nothing() -> None:
+    assert voids.of_lab(LAB, TESTS, (FAILED, FAILED, PASSED), deterministic=True) == {}
+
+
+def test_a_violation_voids_its_part_and_the_measured_part() -> None:
+    void = voids.of_lab(LAB, TESTS, (PASSED, violates("log matching"), PASSED), deterministic=True)
+    because = "Scored 0: safety ('log matching') is violated, see the test 'Property of B.One.'"
+    assert void == {"b": because, "slow": because}
+
+
+def test_each_part_names_its_first_cause() -> None:
+    outcomes = (violates("durability"), violates("log matching"), violates("true answers"))
+    void = voids.of_lab(LAB, TESTS, outcomes, deterministic=True)
+    assert "'durability'" in void["a"]
+    assert "'log matching'" in void["b"]
+    assert "'durability'" in void["slow"]
+
+
+def test_a_submission_that_is_not_deterministic_is_void() -> None:
+    void = voids.of_lab(LAB, TESTS, (PASSED, PASSED, violates("durability")), deterministic=False)
+    assert void == dict.fromkeys(("a", "b", "slow"), voids.NOT_DETERMINISTIC)

@@ -1,0 +1,48 @@
+// Chaos: a scenario of a test under a plan of faults. A plan that fails is shown as short as can
+// be.
+//
+//   RunChaos({.replicas = 5, .plan = plan}, [](Chaos& chaos) {
+//     World world({.replicas = chaos.replicas(), .seed = 7});
+//     world.cluster.Schedule(chaos.plan());
+//     while (world.cluster.now() < 4s) {
+//       if (chaos.MayStartCommand()) world.SubmitOne();
+//       ...
+//     }
+//     ASSERT_TRUE(world.AllInvariantsHold());
+//   });
+//
+// Without --shrink the scenario runs once. With --shrink=N it is rehearsed first. A rehearsal
+// leaves no trace: neither failures, nor histories, nor recordings. If the first rehearsal fails,
+// Shrink looks for a shorter schedule in up to N more, and the scenario runs with the shortest.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "testkit/shrink.h"
+
+namespace depfast::testkit {
+
+// The schedule of one run, as its scenario sees it.
+class Chaos {
+ public:
+  explicit Chaos(const Schedule& schedule) : schedule_(schedule) {}
+
+  int replicas() const { return schedule_.replicas; }
+  const faults::FaultPlan& plan() const { return schedule_.plan; }
+  // Asked before each command of the clients that the schedule may leave out.
+  bool MayStartCommand();
+  std::int64_t commands_started() const { return started_; }
+
+ private:
+  const Schedule& schedule_;
+  std::int64_t started_ = 0;
+};
+
+// A scenario makes its own world from `chaos`, and keeps nothing from one run to the next. It may
+// use the assertions of GoogleTest.
+using Scenario = std::function<void(Chaos& chaos)>;
+
+void RunChaos(const Schedule& schedule, const Scenario& scenario);
+
+}  // namespace depfast::testkit
