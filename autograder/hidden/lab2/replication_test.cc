@@ -234,6 +234,7 @@ GRADED_TEST(RaftReplication, ADistantFollowerMakesAMajority, "2b", 1,
   ASSERT_TRUE(world.Commit(10));
   const std::uint64_t term = world.checker.claims(leader).term;
   world.cluster.Begin(faults::NetSlow({world.Others(leader)[0]}, 400ms));
+  world.cluster.RunFor(1s);  // its answers come at the usual rate again
   world.cluster.Crash(world.Others(leader)[1]);
   for (int i = 0; i < 4; ++i) {
     ASSERT_TRUE(world.Commit(5, 3s)) << "a distant follower's answers do not count";
