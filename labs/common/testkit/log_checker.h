@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,13 @@ class LogChecker {
   // with "but"; empty if it may.
   virtual std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                                       std::uint64_t command_hash) const = 0;
+
+  // The result that the state machine gives to the command at `index`. None if the checker does not
+  // compute the machine's state, or knows no such command.
+  virtual std::optional<std::string> ResultAt(std::uint64_t index) const {
+    (void)index;
+    return std::nullopt;
+  }
 
   // Whether some replica has applied a command with this CommandHash.
   virtual bool HasApplied(std::uint64_t command_hash) const = 0;
