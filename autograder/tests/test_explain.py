@@ -93,6 +93,15 @@ def test_a_sleep_on_the_path_is_blamed() -> None:
     assert costly_wait(explained(replace(SLEEP, path_ns=0)), 3) is None
 
 
+def test_polling_more_often_is_blamed() -> None:
+    often = replace(SLEEP, count=2000, total_ns=2 * 10**9, path_ns=2 * 10**9)
+    once = replace(often, count=2, total_ns=2 * 10**6, path_ns=2 * 10**6)
+    assert costly_wait(explained(often, before=(once,)), 3) == often
+    many_rounds = replace(ALL, count=2000, total_ns=2 * 10**9, path_ns=2 * 10**9)
+    one_round = replace(many_rounds, count=1, total_ns=10**6, path_ns=10**6)
+    assert costly_wait(explained(many_rounds, before=(one_round,)), 3) is None
+
+
 def test_repairing_the_slow_replica_is_not_blamed() -> None:
     assert costly_wait(explained(REPAIR, ALL, before=(_short(ALL),)), 3) == ALL
     assert costly_wait(explained(REPAIR, before=(_short(ALL),)), 3) is None
@@ -162,7 +171,7 @@ def test_fewer_rounds_are_told() -> None:
 
 def test_a_wait_that_may_hold_the_rounds_is_told_but_not_accused() -> None:
     gap = replace(STEADY_FLOW, slots=(50_000,) * 5)
-    polling = wait("commit", "timeout", count=2000, total_ns=2 * 10**9, path_ns=0)
+    polling = wait("commit", "timeout", count=2000, total_ns=2 * 10**9, path_ns=999)
     assert seen(gap, waits=(polling, QUORUM, LINGER))[1:] == [
         "Meanwhile, coroutine `commit` of replica 0 slept, 2000 times, 2.0 s in all."
     ]
@@ -210,7 +219,7 @@ def test_a_backlog_of_ones_own_is_told_with_its_coroutines() -> None:
 
 
 def test_work_that_does_not_end_is_told_by_its_name() -> None:
-    rows = (Unfinished(0, "lagging", False, 900), Unfinished(1, "Append", True, 90))
+    rows = (Unfinished(0, "lagging", False, 900), Unfinished(1, "Append", True, 190))
     grown = Explained(replace(BASE, unfinished=rows), BASE)
     coroutines = sentence(SETTINGS, judged((PART, {"unfinished_coroutines": 900})), grown)
     assert (
@@ -219,7 +228,7 @@ def test_work_that_does_not_end_is_told_by_its_name() -> None:
     requests = sentence(SETTINGS, judged((PART, {"pending_requests": 100})), grown)
     assert "had up to 90 more requests without an answer (limit 70)" in requests
     assert requests.endswith(
-        "Replica 1 had 90 calls Append that had not ended, and 0 without the fault."
+        "Replica 1 had 190 calls Append that had not ended, and 0 without the fault."
     )
     same = Explained(replace(BASE, unfinished=rows), replace(BASE, unfinished=rows))
     assert "that had not ended" not in sentence(

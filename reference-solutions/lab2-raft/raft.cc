@@ -34,6 +34,9 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
+// The heartbeats whose answers count. A leader steps down when a majority answers none of them.
+constexpr std::size_t kHeartbeatsMax = kElectionTimeoutMax / kHeartbeatInterval;
+
 }  // namespace
 
 // ---- a follower's progress ----
@@ -185,14 +188,15 @@ void Raft::PersistLog() {
   last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
 }
 
-bool Raft::AwaitDurable() {
+void Raft::AwaitDurable() {
   std::uint64_t term = 0;
   do {  // again if we learned of a new term meanwhile: it is on its way to disk
     term = term_;
     const auto write = last_write_;
-    if (write != nullptr && write->Wait() != Outcome::kReady) return false;
+    if (write != nullptr && write->Wait() != Outcome::kReady) {
+      throw std::runtime_error("a write failed: error " + std::to_string(write->error()));
+    }
   } while (term != term_);
-  return true;
 }
 
 // ---- elections ----
@@ -220,7 +224,8 @@ void Raft::Campaign() {
   voted_for_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
   PersistHardState();
-  if (!AwaitDurable() || term_ != term) return;  // a newer term may have come meanwhile
+  AwaitDurable();
+  if (term_ != term) return;  // a newer term has come meanwhile
   if (AskForVotes(term, /*pre_vote=*/false) && role_ == Role::kCandidate) BecomeLeader();
 }
 
@@ -238,7 +243,8 @@ bool Raft::AskForVotes(std::uint64_t term, bool pre_vote) {
   quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
   quorum->Wait(kElectionTimeoutMin);
   broadcast.Release();
-  return quorum->Ready() && term_ == current;
+  // A leader may have been heard of meanwhile: then there is nothing to campaign for.
+  return quorum->Ready() && term_ == current && leader_ == kNobody;
 }
 
 RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
@@ -247,8 +253,8 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
         role_ == Role::kLeader ||
         (leader_ != kNobody && runtime_.Now() < last_heard_ + kElectionTimeoutMin);
     const bool granted = request.term > term_ && !leader_lives && WouldVoteFor(request);
-    const bool durable = AwaitDurable();
-    return {term_, granted && durable};
+    AwaitDurable();  // the answer names our term
+    return {term_, granted};
   }
   if (request.term > term_) BecomeFollower(request.term);
   const bool free_to_vote = voted_for_ == kNobody || voted_for_ == request.candidate;
@@ -259,8 +265,8 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
     PersistHardState();
   }
   const std::uint64_t term = term_;
-  const bool durable = AwaitDurable();
-  return {term_, granted && durable && term_ == term};
+  AwaitDurable();
+  return {term_, granted && term_ == term};
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {
@@ -278,7 +284,10 @@ void Raft::BecomeFollower(std::uint64_t term) {
     leader_ = kNobody;
     PersistHardState();
   }
-  if (role_ == Role::kLeader) leader_ = kNobody;  // it was ourselves
+  if (role_ == Role::kLeader) {
+    leader_ = kNobody;  // it was ourselves
+    last_heard_ = runtime_.Now();
+  }
   role_ = Role::kFollower;
   ObserveRole(runtime_, term_, role_);
   FailWaiting(SubmitStatus::kUnknown);
@@ -290,7 +299,6 @@ void Raft::BecomeLeader() {
   ObserveRole(runtime_, term_, role_);
   std::fill(progress_.begin(), progress_.end(), Progress(last_index() + 1));
   durable_index_ = last_index();  // our own vote is durable, and was written later
-  last_quorum_ = runtime_.Now();
   // An entry of our own term, even an empty one, lets us commit the entries of earlier terms
   // (section 5.4.2).
   pending_.push_back({"", {}, nullptr});
@@ -494,24 +502,28 @@ bool Raft::SendSnapshot(PeerId peer) {
 void Raft::HeartbeatLoop() {
   const std::uint64_t term = term_;
   runtime_.set_dependency(Dependency::Heartbeat());
+  // The heartbeats that may still be answered. A distant follower's answers are late, not lost, and
+  // one of them may bring a newer term.
+  std::deque<Heartbeat> heartbeats;
   while (Leads(term)) {
-    Heartbeat();
-    if (!Leads(term)) return;
+    heartbeats.push_back(SendHeartbeat());
+    runtime_.Sleep(kHeartbeatInterval);
+    if (!Leads(term)) break;
     AdvanceCommit();  // answers, or our own disk, may have come after the end of their round
-    if (runtime_.Now() - last_quorum_ > kElectionTimeoutMax) {
-      BecomeFollower(term);  // no majority is in reach: clients must look for another leader
-    }
+    if (heartbeats.size() < kHeartbeatsMax) continue;
+    const bool in_reach = std::any_of(heartbeats.begin(), heartbeats.end(),
+                                      [](const auto& each) { return each.quorum->Ready(); });
+    if (!in_reach) BecomeFollower(term);  // clients must look for another leader
+    heartbeats.front().calls.Release();
+    heartbeats.pop_front();
   }
+  for (Heartbeat& each : heartbeats) each.calls.Release();
 }
 
-void Raft::Heartbeat() {
-  const Time next = runtime_.Now() + kHeartbeatInterval;
+Raft::Heartbeat Raft::SendHeartbeat() {
   BroadcastCalls calls(runtime_.rpc());
-  const auto quorum = AskWhoFollows(calls);
-  if (quorum->Wait(kHeartbeatInterval) == Outcome::kReady) last_quorum_ = runtime_.Now();
-  // Slower followers have until the next heartbeat: one of them may know a newer term.
-  runtime_.Sleep(std::max(next - runtime_.Now(), Duration::zero()));
-  calls.Release();
+  auto quorum = AskWhoFollows(calls);
+  return {std::move(calls), std::move(quorum)};
 }
 
 std::shared_ptr<QuorumEvent> Raft::AskWhoFollows(BroadcastCalls& calls) {
@@ -599,8 +611,8 @@ AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   } else {
     TakeEntries(request);
   }
-  const bool durable = AwaitDurable();
-  if (!durable || term_ != request.term) return {term_, false, 0, commit_index_ + 1};
+  AwaitDurable();
+  if (term_ != request.term) return {term_, false, 0, commit_index_ + 1};
   if (conflict != 0) return {term_, false, 0, conflict};
   return {term_, true, prev + request.entries.size(), 0};
 }
@@ -708,8 +720,8 @@ InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   if (!superfluous && TakeChunk(request)) InstallIncoming();
   const bool installed = request.last_index <= commit_index_;
   const std::uint64_t received = installed ? request.total_bytes : incoming_.snapshot.state.size();
-  const bool durable = AwaitDurable();
-  return {term_, durable && term_ == request.term ? received : 0};
+  AwaitDurable();
+  return {term_, term_ == request.term ? received : 0};
 }
 
 bool Raft::TakeChunk(const InstallSnapshot& request) {

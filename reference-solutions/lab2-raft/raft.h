@@ -123,6 +123,13 @@ class Raft final : public ReplicatedLog {
     ReadDone done;
   };
 
+  // A heartbeat that was sent. The quorum is ready once a majority has answered that it follows
+  // this leader.
+  struct Heartbeat {
+    BroadcastCalls calls;
+    std::shared_ptr<QuorumEvent> quorum;
+  };
+
   // The part of a leader's snapshot that has arrived.
   struct Incoming {
     std::uint64_t term = 0;  // the leader's
@@ -137,8 +144,9 @@ class Raft final : public ReplicatedLog {
   std::shared_ptr<DiskEvent> PersistEntries(std::uint64_t first_index);
   void PersistLog();  // replaces the file
   // Waits until everything written so far is durable: before that, no answer may leave that depends
-  // on it. Returns false if the disk failed: then no such answer may ever leave.
-  bool AwaitDurable();
+  // on it. Throws std::runtime_error if a write failed: then no such answer may ever leave. The
+  // exception ends a campaign and the replica; a handler's caller is answered with an error.
+  void AwaitDurable();
 
   // --- elections (Raft, section 5.2; thesis, section 9.6 for the pre-vote) ---
   void ElectionLoop();
@@ -175,7 +183,7 @@ class Raft final : public ReplicatedLog {
   // The end of a request that begins with the entry `first` and takes about `bytes`.
   std::uint64_t EndOfRequest(std::uint64_t first, std::size_t bytes) const;
   void HeartbeatLoop();
-  void Heartbeat();  // takes kHeartbeatInterval
+  Heartbeat SendHeartbeat();
   // Sends every follower an empty AppendEntries. The quorum is ready once a majority has answered
   // that it follows this leader.
   std::shared_ptr<QuorumEvent> AskWhoFollows(BroadcastCalls& calls);
@@ -219,7 +227,9 @@ class Raft final : public ReplicatedLog {
 
   Role role_ = Role::kFollower;
   PeerId leader_ = kNobody;  // of term_, if known
-  Time last_heard_{0};       // the latest message of a leader, vote granted, or own campaign
+  // When the election timeout began: at the latest message of a leader, granted vote or own
+  // campaign, or the end of our leadership.
+  Time last_heard_{0};
   std::uint64_t commit_index_ = 0;
   std::size_t compact_above_ = kCompactAboveBytes;  // bytes of log_
   Incoming incoming_;
@@ -231,7 +241,6 @@ class Raft final : public ReplicatedLog {
   std::uint64_t durable_index_ = 0;  // our own disk has the log up to here
   int rounds_ = 0;                   // rounds that wait for their quorum
   bool round_starting_ = false;      // the coroutine of the next round has not run yet
-  Time last_quorum_{0};              // when a majority last answered a heartbeat
   std::vector<PendingRead> reads_;   // reads that wait for the next confirmation
   bool confirming_ = false;          // a coroutine confirms that this replica leads
 };

@@ -100,13 +100,14 @@ def alternatives(context: Context) -> Counts:
 def with_other_keys(context: Context) -> Counts:
     """The reference and every alternative have full measured marks in many courses.
 
-    The key of a course decides which replicas are slow, and when commands come.
+    The key of a course decides how slow which replicas are, and when commands come. So each course
+    needs one seed and one slow set.
     """
     labs = load_labs(context.kit)
     measured = [lab.id for lab in labs.by_id.values() if lab.measurement]
     patches = [each for each in load_alternatives(context.kit) if each.lab in measured]
     # The other step has graded the tests. No test runs, so none gates the measurement.
-    scope = Scope(tests=frozenset(), determinism=False)
+    scope = Scope(tests=frozenset(), determinism=False, rows=(f"{MEASUREMENT}/",), seeds=1)
     jobs = [(each, key) for key in _keys(MEASURED_KEYS) for each in [None, *patches]]
     with console.progress("Measuring in other courses") as advance:
         return _total(

@@ -5,7 +5,7 @@ fault. Otherwise the sentences tell what was seen from outside the replicas.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from failslow.measurement.binary import Flow, Sample, Wait
 from failslow.measurement.figures import WINDOW_NS
@@ -25,6 +25,8 @@ GREW = 2.0
 sentence."""
 DROPPED = 0.001
 """The share of the operations beyond which those that were passed over are worth a sentence."""
+MANY = 100
+"""Fewer coroutines or calls than these are no backlog."""
 QUIET_SLOTS = 2
 """So many slots of 100 ms without the usual traffic are a gap."""
 
@@ -75,12 +77,15 @@ def _most_grown(
     time: Callable[[Wait], int],
     sample: Sample,
 ) -> Wait | None:
-    """The wait whose average time grew the most, summed over its number."""
+    """The wait whose average time grew the most, summed over its number. Of sleeps all time counts:
+    one that polls sleeps as long as before, but more often."""
 
     def grown(wait: Wait) -> float:
         base = before.get(_key(wait))
-        mean = time(base) / base.count if base else 0.0
-        return time(wait) - mean * wait.count
+        if base is None:
+            return time(wait)
+        usual = 1 if _is_sleep(wait) else wait.count / base.count
+        return time(wait) - time(base) * usual
 
     worst = max(waits, key=grown, default=None)
     window = len(sample.completions) * WINDOW_NS
@@ -164,7 +169,7 @@ def _meanwhile(explained: Explained, replicas: int) -> list[str]:
         if wait.coroutine in serving and wait.event not in GATHERING
     ]
     wait = _most_grown(waits, before, lambda each: each.total_ns, explained.slow)
-    return [f"Meanwhile, {_lasted(wait)}."] if wait else []
+    return [f"Meanwhile, {_lasted(replace(wait, path_ns=0))}."] if wait else []
 
 
 def _longest_gap(flow: Flow, usual: float, slots: int) -> int:
@@ -253,7 +258,7 @@ def unfinished(explained: Explained, is_call: bool) -> list[str]:
     if not now:
         return []
     replica, name = worst = max(now, key=lambda key: now[key] - before.get(key, 0))
-    if now[worst] <= GREW * before.get(worst, 0):
+    if now[worst] - before.get(worst, 0) < MANY:
         return []
     what = f"calls {name}" if is_call else f"coroutines `{name}`"
     return [
@@ -278,7 +283,7 @@ def describe(wait: Wait, replicas: int) -> str:
 
 
 def _lasted(wait: Wait) -> str:
-    """Without the end of the sentence."""
+    """The time on clients' paths, if there is any. Without the end of the sentence."""
     time = wait.path_ns or wait.total_ns
     often = f"{wait.count} times, {seconds(time)} in all"
     text = f"coroutine `{wait.coroutine}` of replica {wait.replica}"

@@ -16,7 +16,7 @@ LEGEND = (
     " the capacity, latency at 65 % of it. The 99th percentile is a median, too; all other figures"
     " are those of the worst run. Held: bytes that the leader held for one peer, above the growth"
     " of a healthy replica's heap. Lag: the fewest entries that a slow replica was behind; near 0"
-    " the fault did not bind."
+    " the fault delays answers alone, or nothing."
 )
 
 

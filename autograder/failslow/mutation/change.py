@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 from failslow.mutation.syntax import Source
 
+SHOWN = 160
+"""Characters of a long statement that a report shows."""
+
 
 @dataclass(frozen=True)
 class Change:
     """`text` replaces the bytes [start, end) of a file.
 
     `before` and `after` are the lines around it, without the space that lays them out. They, the
-    file and the function name the change as long as these lines stay.
+    file and the function name the change as long as these lines stay. `shown` is the line as
+    `git diff --word-diff` writes it: [-old-]{+new+}.
     """
 
     file: str
@@ -24,6 +28,7 @@ class Change:
     line: int
     before: str
     after: str
+    shown: str
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
@@ -34,16 +39,32 @@ def make(source: Source, operator: str, function: str, span: tuple[int, int], te
     """The text keeps the number of lines, so that line numbers below stay the same."""
     start, end = span
     lost = source.text.count(b"\n", start, end)
-    text += "\n" * (lost - text.count("\n"))
     first = source.text.rfind(b"\n", 0, start) + 1
     last = source.text.find(b"\n", end)
     last = len(source.text) if last < 0 else last
-    before = source.text[first:last].decode()
-    after = (source.text[first:start] + text.encode() + source.text[end:last]).decode()
-    line = source.text.count(b"\n", 0, start) + 1
-    return Change(
-        source.name, function, operator, start, end, text, line, _joined(before), _joined(after)
+    left, old, right = (
+        source.text[begin:stop].decode() for begin, stop in ((first, start), span, (end, last))
     )
+    return Change(
+        file=source.name,
+        function=function,
+        operator=operator,
+        start=start,
+        end=end,
+        text=text + "\n" * (lost - text.count("\n")),
+        line=source.text.count(b"\n", 0, start) + 1,
+        before=_joined(left + old + right),
+        after=_joined(left + text + right),
+        shown=_joined(left + _marked("[-", old, "-]") + _marked("{+", text, "+}") + right),
+    )
+
+
+def _marked(begin: str, text: str, end: str) -> str:
+    """Nothing for no text. A long text is cut off."""
+    text = _joined(text)
+    if len(text) > SHOWN:
+        text = f"{text[: SHOWN - 4]} ..."
+    return f"{begin}{text}{end}" if text else ""
 
 
 def applied(text: bytes, change: Change) -> bytes:

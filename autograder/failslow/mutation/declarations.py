@@ -37,18 +37,21 @@ def collect(mutated: Iterable[Source], given: Iterable[Source]) -> Declarations:
     """`mutated`: the lab's own files; `given`: the headers that they include."""
     ours = list(mutated)
     found = Declarations()
-    for source in [*ours, *given]:
-        _add_types(found, source)
+    for source in ours:
+        _add_types(found, source, private=True)
+    for source in given:
+        _add_types(found, source, private=False)
     found.waiting = _callers(ours, WAITS)
     found.writing = _callers(ours, WRITES)
     return found
 
 
-def _add_types(found: Declarations, source: Source) -> None:
+def _add_types(found: Declarations, source: Source, private: bool) -> None:
+    """`private`: the fields of classes, whose names end in `_`, can be used."""
     constants: dict[str, list[str]] = {}
     for node in walk(source.root):
         if node.type == "field_declaration_list":
-            found.fields += _groups(_fields(node))
+            found.fields += _groups(_fields(node, private))
         elif node.type == "enum_specifier":
             _add_enumerators(found, node)
         elif node.type == "declaration":
@@ -60,15 +63,18 @@ def _groups(by_type: dict[str, list[str]]) -> list[tuple[str, ...]]:
     return [tuple(names) for names in by_type.values() if len(names) > 1]
 
 
-def _fields(body: "Node") -> dict[str, list[str]]:
+def _fields(body: "Node", private: bool) -> dict[str, list[str]]:
     """The names of a class's fields, by their type as it is written."""
     fields: dict[str, list[str]] = {}
     for member in body.named_children:
         declarator = member.child_by_field_name("declarator")
         if member.type == "field_declaration" and declarator is not None:
             kind = text_of(member.child_by_field_name("type"))
-            if declarator.type == "field_identifier":
-                fields.setdefault(kind, []).append(text_of(declarator))
+            name = text_of(declarator)
+            is_constant = CONSTANT.fullmatch(name) is not None
+            usable = not is_constant and (private or not name.endswith("_"))
+            if declarator.type == "field_identifier" and usable:
+                fields.setdefault(kind, []).append(name)
     return fields
 
 

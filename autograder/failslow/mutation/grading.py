@@ -26,12 +26,13 @@ class Verdict(Enum):
     KILLED = "killed"
     SURVIVED = "survived"
     NOT_COMPILED = "does not compile"
+    NO_VERDICT = "the test process itself died"
     SAME_PROGRAM = "compiles to the reference, or to another change's program"
 
 
 @dataclass(frozen=True)
 class Graded:
-    """`test`: the one that failed; of a survivor the nearest. `program`: a hash of it."""
+    """`test`: the one that failed, or died; of a survivor the nearest. `program`: a hash of it."""
 
     change: Change
     verdict: Verdict
@@ -100,8 +101,12 @@ class Grader:
         program = self._program_hash(replica)
         tests = nearest.ordered(change, self._tests, self._watched)
         for test in tests:
-            if self._fails(test, replica):
-                return Graded(change, Verdict.KILLED, test.name, program)
+            try:
+                if self._fails(test, replica):
+                    return Graded(change, Verdict.KILLED, test.name, program)
+            except CouldNotGrade:
+                # No code under test runs in that process: its death is a defect of the tests.
+                return Graded(change, Verdict.NO_VERDICT, test.name, program)
         return Graded(change, Verdict.SURVIVED, tests[0].name, program)
 
     def _fails(self, test: GradedTest, replica: Path) -> bool:
@@ -125,7 +130,7 @@ class Grader:
         return hashlib.sha256(replica.read_bytes()).hexdigest()
 
 
-COUNTED = (Verdict.KILLED, Verdict.SURVIVED)
+COUNTED = (Verdict.KILLED, Verdict.SURVIVED, Verdict.NO_VERDICT)
 
 
 def _without_repeats(graded: Sequence[Graded], reference: str) -> list[Graded]:

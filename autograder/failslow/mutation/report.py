@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from failslow.mutation.change import Change
-from failslow.mutation.grading import Graded, Population, Verdict
-
-SHOWN = 160
+from failslow.mutation.grading import COUNTED, Graded, Population, Verdict
 
 
 @dataclass(frozen=True)
@@ -25,14 +22,15 @@ class Report:
 
     @property
     def survivors(self) -> list[Graded]:
-        """By place."""
-        found = [each for each in self.graded if each.verdict is Verdict.SURVIVED]
+        """By place. A change without a verdict is among them: no test has noticed it."""
+        missed = (Verdict.SURVIVED, Verdict.NO_VERDICT)
+        found = [each for each in self.graded if each.verdict in missed]
         return sorted(found, key=lambda each: (each.change.file, each.change.start))
 
     @property
     def score(self) -> float:
         """In percent of the changes that count; 100 if none does."""
-        killed, survived = self.count(Verdict.KILLED), self.count(Verdict.SURVIVED)
+        killed, survived = self.count(Verdict.KILLED), len(self.survivors)
         return 100.0 * killed / (killed + survived) if killed + survived else 100.0
 
 
@@ -45,7 +43,7 @@ def document(report: Report) -> dict[str, Any]:
         "population": len(report.population.changes),
         "equivalent": report.population.equivalent,
         "killed": report.count(Verdict.KILLED),
-        "survived": report.count(Verdict.SURVIVED),
+        "survived": len(report.survivors),
         "not_compiled": report.count(Verdict.NOT_COMPILED),
         "same_program": report.count(Verdict.SAME_PROGRAM),
         "score": round(report.score, 1),
@@ -68,9 +66,9 @@ def document(report: Report) -> dict[str, Any]:
 def _by_operator(graded: Sequence[Graded]) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {}
     for each in graded:
-        if each.verdict in (Verdict.KILLED, Verdict.SURVIVED):
+        if each.verdict in COUNTED:
             row = counts.setdefault(each.change.operator, {"killed": 0, "survived": 0})
-            row[each.verdict.value] += 1
+            row["killed" if each.verdict is Verdict.KILLED else "survived"] += 1
     return dict(sorted(counts.items()))
 
 
@@ -79,11 +77,13 @@ def lines(report: Report) -> list[str]:
     text = []
     for each in report.survivors:
         change = each.change
-        text.append(f"{change.file}:{change.line} {change.operator}: {diff(change)}")
-        text.append(f"    in {change.function or change.file}; the nearest test is {each.test}")
+        text.append(f"{change.file}:{change.line} {change.operator}: {change.shown}")
+        is_missed = each.verdict is Verdict.SURVIVED
+        what = f"the nearest test is {each.test}" if is_missed else f"no verdict: {each.test} died"
+        text.append(f"    in {change.function or change.file}; {what}")
     text.append(
         f"{report.lab}: score {report.score:.1f} %: {report.count(Verdict.KILLED)} killed,"
-        f" {report.count(Verdict.SURVIVED)} survived"
+        f" {len(report.survivors)} survived"
     )
     text.append(
         f"Not counted: {report.count(Verdict.NOT_COMPILED)} that do not compile,"
@@ -91,21 +91,3 @@ def lines(report: Report) -> list[str]:
         f" {report.population.equivalent} recorded as equivalent"
     )
     return text
-
-
-def diff(change: Change) -> str:
-    """'[-old-]{+new+}' within its line, as `git diff --word-diff` writes it."""
-    old, new = change.before, change.after
-    begin = 0
-    while begin < min(len(old), len(new)) and old[begin] == new[begin]:
-        begin += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - begin and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    removed, added = old[begin : len(old) - tail], new[begin : len(new) - tail]
-    changed = (f"[-{_short(removed)}-]" if removed else "") + (f"{{+{added}+}}" if added else "")
-    return old[:begin] + changed + old[len(old) - tail :]
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]} ..."

@@ -24,7 +24,7 @@ WANTED = re.compile(r"^( *)\{\{ measured\.(\w+)\.([\w-]+) \}\}$", re.M)
 
 BAR = 0.05
 LAG_NEEDED = 250
-"""Entries. In runs whose slow replicas were less far behind the fault has not bound."""
+"""Entries. The table marks faults under which a slow replica was less far behind in some run."""
 UNBOUND = r" \*"
 
 THROUGHPUT = Scale(

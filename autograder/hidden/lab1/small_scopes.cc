@@ -53,6 +53,14 @@ class ScopeModel {
     return legal;
   }
 
+  // Whether the vote of some voter depends on this promise.
+  bool Awaits(int promise) const {
+    for (int voter = 0; voter < static_cast<int>(children_.size()); ++voter) {
+      if (ChildOf(voter).promise == promise && !quorum_.has_voted(voter)) return true;
+    }
+    return false;
+  }
+
   bool is_full() const { return static_cast<int>(children_.size()) == total_; }
   const std::vector<Promise>& promises() const { return promises_; }
   const QuorumModel& quorum() const { return quorum_; }
@@ -117,7 +125,7 @@ class ScopeModel {
   Decision decision_;
 };
 
-ScopeModel Outcome(const Case& tried) {
+ScopeModel ModelAfter(const Case& tried) {
   ScopeModel model(tried.needed, tried.total);
   Duration now{0};
   for (const Operation& operation : tried.operations) model.Apply(operation, now += kMoment);
@@ -130,7 +138,7 @@ class CaseWriter {
   CaseWriter(const Case& tried, Script& script)
       : case_(tried),
         script_(script),
-        end_(Outcome(tried)),
+        end_(ModelAfter(tried)),
         quorum_(script.Quorum(tried.needed, tried.total)),
         actor_(script.In("actor of " + std::to_string(quorum_))) {
     for (std::size_t i = 0; i < end_.promises().size(); ++i) promises_.push_back(script.Promise());
@@ -184,10 +192,13 @@ class CaseWriter {
     }
   }
 
-  // The quorum keeps its children alive, a wait keeps the quorum alive, and nothing else does.
+  // The quorum keeps a child alive that has not voted, and may keep the others. A wait keeps the
+  // quorum alive. Nothing else keeps an event alive.
   void LetGo() {
     for (std::size_t i = 0; i < promises_.size(); ++i) {
-      actor_.Drops(promises_[i]).IsFreed(!end_.promises()[i].is_child);
+      const bool awaited = end_.Awaits(static_cast<int>(i));
+      actor_.Drops(promises_[i]);
+      if (awaited || !end_.promises()[i].is_child) actor_.IsFreed(!awaited);
     }
     actor_.Drops(quorum_).IsFreed(!waited_for_);
     actor_.At(kEnd).SeesFreed(quorum_);
@@ -250,7 +261,7 @@ std::vector<Operation> Successors(const Scope& scope, const ScopeModel& model) {
 void Extend(const Scope& scope, int steps, Case& tried,
             const std::function<void(const Case&)>& visit) {
   if (steps == 0) return visit(tried);
-  for (const Operation& operation : Successors(scope, Outcome(tried))) {
+  for (const Operation& operation : Successors(scope, ModelAfter(tried))) {
     tried.operations.push_back(operation);
     Extend(scope, steps - 1, tried, visit);
     tried.operations.pop_back();

@@ -1,7 +1,15 @@
 // Hidden tests: elections.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
 #include "raft_world.h"
+#include "testkit/client.h"
 #include "testkit/environment.h"
 
 namespace depfast::raft {
@@ -10,7 +18,7 @@ namespace {
 using Persistence = RaftWorld::Persistence;
 
 GRADED_TEST(
-    RaftElections, ThereIsNeverASecondLeaderInATerm, "2a", 3,
+    RaftElections, ThereIsNeverASecondLeaderInATerm, "2a", 2,
     "A term has at most one leader, however often leaders are cut off, alone or in pairs.") {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     RaftWorld world({.replicas = 5, .seed = 200 + seed}, Persistence::kNotYet);
@@ -30,7 +38,7 @@ GRADED_TEST(
   }
 }
 
-GRADED_TEST(RaftElections, AReplicaThatMissedEntriesCannotLead, "2b", 3,
+GRADED_TEST(RaftElections, AReplicaThatMissedEntriesCannotLead, "2b", 2,
             "A replica whose log is not up to date is not elected, even if it campaigns first.") {
   RaftWorld world({.replicas = 3, .seed = 210}, Persistence::kNotYet);
   const PeerId leader = world.WaitForLeader();
@@ -53,7 +61,7 @@ GRADED_TEST(RaftElections, AReplicaThatMissedEntriesCannotLead, "2b", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftElections, AMinorityElectsNobodyAndCommitsNothing, "2b", 2,
+GRADED_TEST(RaftElections, AMinorityElectsNobodyAndCommitsNothing, "2b", 1,
             "Replicas without a majority elect no leader, commit nothing, and lose nothing.") {
   RaftWorld world({.replicas = 5, .seed = 220}, Persistence::kNotYet);
   const PeerId leader = world.WaitForLeader();
@@ -98,7 +106,7 @@ GRADED_TEST(RaftElections, ASlowReplicaDeposesNobody, "2b", 2,
 }
 
 GRADED_TEST(
-    RaftElections, HalfOfTheReplicasElectNobody, "2a", 2,
+    RaftElections, HalfOfTheReplicasElectNobody, "2a", 1,
     "Two of five replicas are no majority: neither pair of live replicas elects a leader.") {
   RaftWorld world({.replicas = 5, .seed = 240}, Persistence::kNotYet);
   const PeerId leader = world.WaitForElection();
@@ -114,7 +122,7 @@ GRADED_TEST(
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftElections, ABareMajorityElectsALeader, "2a", 2,
+GRADED_TEST(RaftElections, ABareMajorityElectsALeader, "2a", 1,
             "When just a majority of replicas is alive, all of them elect a leader within 2 s.") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     RaftWorld world({.replicas = 7, .seed = 250 + seed}, Persistence::kNotYet);
@@ -134,7 +142,7 @@ GRADED_TEST(RaftElections, ABareMajorityElectsALeader, "2a", 2,
   }
 }
 
-GRADED_TEST(RaftElections, AReplicaThatWasCutOffDeposesNobody, "2a", 2,
+GRADED_TEST(RaftElections, AReplicaThatWasCutOffDeposesNobody, "2a", 1,
             "A replica that returns after a partition does not end the leader's term.") {
   RaftWorld world({.replicas = 3, .seed = 270}, Persistence::kNotYet);
   const PeerId leader = world.WaitForElection();
@@ -149,7 +157,7 @@ GRADED_TEST(RaftElections, AReplicaThatWasCutOffDeposesNobody, "2a", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 2,
+GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 1,
             "A leader that reaches no majority steps down within 2 s.") {
   RaftWorld world({.replicas = 3, .seed = 280}, Persistence::kNotYet);
   const PeerId leader = world.WaitForElection();
@@ -161,7 +169,7 @@ GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftElections, EveryDeadLeaderIsReplacedQuickly, "2a", 3,
+GRADED_TEST(RaftElections, EveryDeadLeaderIsReplacedQuickly, "2a", 1,
             "Each dead leader is replaced within 2 s, as long as a majority is alive.") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     RaftWorld world({.replicas = 7, .seed = 1200 + seed}, Persistence::kNotYet);
@@ -178,7 +186,7 @@ GRADED_TEST(RaftElections, EveryDeadLeaderIsReplacedQuickly, "2a", 3,
   }
 }
 
-GRADED_TEST(RaftElections, SplitVotesAreSettled, "2a", 2,
+GRADED_TEST(RaftElections, SplitVotesAreSettled, "2a", 1,
             "Replicas that campaign at the same time, repeatedly, elect a leader within 4 s.") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     RaftWorld world({.replicas = 4, .seed = 1220 + seed}, Persistence::kNotYet);
@@ -192,24 +200,218 @@ GRADED_TEST(RaftElections, SplitVotesAreSettled, "2a", 2,
   }
 }
 
-// Two replicas that missed entries ask for votes repeatedly, and must not get them. The only
-// replica that can lead receives these requests more often than its election timeout.
-GRADED_TEST(RaftElections, ADeniedVoteDoesNotPostponeTheElection, "2b", 2,
-            "A replica that denies its vote does not postpone its own campaign.") {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    RaftWorld world({.replicas = 5, .seed = 1240 + seed}, Persistence::kNotYet);
-    const PeerId leader = world.WaitForLeader();
+// Some followers do not hear the leader and campaign again and again, and a test asks for pre-votes
+// in between. The leader and the other followers refuse all of these.
+GRADED_TEST(RaftElections, PreVotesAreRefusedWhileALeaderLives, "2a", 1,
+            "Neither a leader nor a follower that hears it grants a pre-vote, whenever it is "
+            "asked.") {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    RaftWorld world({.replicas = 5, .seed = 1260 + seed}, Persistence::kNotYet);
+    const PeerId leader = world.WaitForElection();
     ASSERT_NE(leader, kNobody);
+    const std::uint64_t term = world.checker.claims(leader).term;
     const auto others = world.Others(leader);
-    const auto missing = faults::PartitionFault({others[0], others[1]});
-    world.cluster.Begin(missing);
-    ASSERT_TRUE(world.Commit(20));
-    world.cluster.RunFor(1s);
+    world.cluster.RunFor(200ms);  // every replica knows the leader
+    world.cluster.Begin(faults::CutFault({leader}, {others[0], others[1]}));
+    testkit::Client client(world.cluster.simulator());
+    int granted = 0;
+    const auto ask = [&](PeerId replica) {
+      client.Call(replica, RequestVote{term + 1, others[0], 1000, term, true}, 1s,
+                  [&](const auto& reply) { granted += reply && reply->granted ? 1 : 0; });
+    };
+    for (int i = 0; i < 100; ++i) {
+      for (PeerId replica : {leader, others[2], others[3]}) ask(replica);
+      world.cluster.RunFor(17ms);
+    }
+    EXPECT_EQ(granted, 0) << "a pre-vote was granted under a leader";
+    EXPECT_EQ(world.checker.Leader(), leader);
+    EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without need";
+    // The followers must not believe the first candidate either, so soon after the leader's death.
     world.cluster.Crash(leader);
-    world.cluster.Crash(others[2]);
-    world.cluster.End(missing);
-    ASSERT_NE(world.WaitForElection(2s), kNobody) << "three of five replicas elect no leader";
-    EXPECT_EQ(world.checker.Leader(), others[3]) << "a replica without the committed entries leads";
+    for (int i = 0; i < 40; ++i) {
+      for (PeerId replica : {others[2], others[3]}) ask(replica);
+      world.cluster.RunFor(7ms);
+    }
+    ASSERT_NE(world.WaitForElection(2s), kNobody);
+    EXPECT_GE(world.checker.elections().situations().pre_votes_under_a_leader, 300);
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+// Three of seven replicas do not hear the leader for a while, repeatedly. Nothing else goes on, so
+// the time until each campaigns is its election timeout.
+GRADED_TEST(RaftElections, TimeoutsAreDrawnAnewFromTheirWholeRange, "2a", 1,
+            "Election timeouts are drawn anew each time, from the whole range and not from "
+            "outside.") {
+  constexpr Duration kThird = (kElectionTimeoutMax - kElectionTimeoutMin) / 3;
+  constexpr Duration kLate = 20ms;  // a heartbeat's way, and steps
+  RaftWorld world({.replicas = 7, .seed = 1270}, Persistence::kNotYet);
+  const PeerId leader = world.WaitForElection();
+  ASSERT_NE(leader, kNobody);
+  const auto others = world.Others(leader);
+  const std::vector<PeerId> deaf{others[0], others[1], others[2]};
+  std::map<PeerId, std::vector<Duration>> waits;
+  for (int round = 0; round < 20; ++round) {
+    world.cluster.RunFor(200ms);
+    const auto cut = faults::CutFault({leader}, deaf);
+    world.cluster.Begin(cut);
+    const auto& campaigns = world.checker.elections().campaigns();
+    const std::size_t before = campaigns.size();
+    world.cluster.RunFor(kElectionTimeoutMax + kLate);
+    world.cluster.End(cut);
+    std::map<PeerId, Duration> first;
+    for (std::size_t i = before; i < campaigns.size(); ++i) {
+      first.emplace(campaigns[i].replica, campaigns[i].waited);
+    }
+    ASSERT_EQ(first.size(), deaf.size()) << "a follower that hears nothing does not campaign";
+    for (const auto& [replica, waited] : first) waits[replica].push_back(waited);
+  }
+  std::vector<Duration> all;
+  for (const auto& [replica, of_one] : waits) {
+    const auto [low, high] = std::minmax_element(of_one.begin(), of_one.end());
+    EXPECT_GT(*high - *low, kThird) << "replica " << replica << " hardly varies its timeout";
+    all.insert(all.end(), of_one.begin(), of_one.end());
+  }
+  const auto [low, high] = std::minmax_element(all.begin(), all.end());
+  EXPECT_LT(*low, kElectionTimeoutMin + kThird) << "no short timeout among " << all.size();
+  EXPECT_GT(*high, kElectionTimeoutMax - kThird) << "no long timeout among " << all.size();
+  EXPECT_LE(*high, kElectionTimeoutMax + kLate);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// A follower learns of a newer term; the leader can learn of it from that follower's answers alone.
+GRADED_TEST(RaftElections, ANewerTermInAnAnswerEndsALeadership, "2a", 1,
+            "A leader steps down when any answer, a late one too, names a newer term.") {
+  for (const Duration delay : {0ms, 100ms, 400ms}) {
+    SCOPED_TRACE("answers that take " + std::to_string(delay / 1ms) + " ms more");
+    RaftWorld world({.replicas = 5, .seed = 1280}, Persistence::kNotYet);
+    const PeerId leader = world.WaitForElection();
+    ASSERT_NE(leader, kNobody);
+    const std::uint64_t newer = world.checker.claims(leader).term + 3;
+    const PeerId knows = world.Others(leader)[2];
+    world.cluster.Begin(faults::NetSlow({knows}, delay));
+    world.cluster.RunFor(1s);
+    testkit::Client client(world.cluster.simulator());
+    client.Call(knows, RequestVote{newer, world.Others(leader)[0], 0, 0, false}, 1s,
+                [](const auto&) {});
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.claims(leader).term >= newer; },
+                                       delay + 600ms))
+        << "the leader does not hear of the newer term";
+    world.cluster.Heal();
+    ASSERT_TRUE(world.cluster.RunUntil(
+        [&] {
+          const PeerId now = world.checker.Leader();
+          return now != kNobody && world.checker.claims(now).term >= newer;
+        },
+        4s))
+        << "nobody leads the newer term, or a later one";
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+// Messages of an earlier term come all the time, to the leader and to its followers.
+GRADED_TEST(RaftElections, AnOldLeadersMessagesChangeNothing, "2a", 1,
+            "Messages of an old term depose no leader, and postpone no campaign.") {
+  RaftWorld world({.replicas = 5, .seed = 1290}, Persistence::kNotYet);
+  const PeerId first = world.WaitForElection();
+  ASSERT_NE(first, kNobody);
+  const std::uint64_t old_term = world.checker.claims(first).term;
+  world.cluster.Crash(first);
+  const PeerId second = world.WaitForElection();
+  ASSERT_NE(second, kNobody);
+  const std::uint64_t term = world.checker.claims(second).term;
+  testkit::Client client(world.cluster.simulator());
+  const auto disturb = [&](Duration duration) {
+    for (Duration passed{0}; passed < duration; passed += 25ms) {
+      for (PeerId id : world.Others(first)) {
+        client.Call(id, AppendEntries{old_term, first, 0, 0, {}, 0}, 1s, [](const auto&) {});
+        client.Call(id, InstallSnapshot{old_term, first, 9, old_term, 8, 0, "data"}, 1s,
+                    [](const auto&) {});
+        client.Call(id, RequestVote{old_term, first, 1000, old_term, false}, 1s,
+                    [](const auto&) {});
+      }
+      world.cluster.RunFor(25ms);
+    }
+  };
+  world.cluster.RunFor(200ms);
+  disturb(1s);
+  EXPECT_EQ(world.checker.Leader(), second) << "the leader gave up for an old one";
+  EXPECT_EQ(world.checker.claims(second).term, term);
+  world.cluster.Crash(second);
+  disturb(2s);
+  EXPECT_NE(world.checker.Leader(), kNobody) << "three of five replicas elect no leader";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The followers hear nothing until one of them asks for pre-votes. Then the leader's heartbeats
+// arrive before the answers.
+GRADED_TEST(RaftElections, ACampaignEndsWhenTheLeaderIsHeard, "2a", 1,
+            "A replica that hears of its leader while it asks for pre-votes gives its campaign "
+            "up.") {
+  RaftWorld world({.replicas = 5, .seed = 1235}, Persistence::kNotYet);
+  for (int round = 0; round < 10; ++round) {
+    const PeerId leader = world.WaitForElection(4s);
+    ASSERT_NE(leader, kNobody) << "round " << round;
+    const auto distant = faults::NetSlow({0, 1, 2, 3, 4}, 60ms);
+    const auto deaf = faults::CutFault({leader}, world.Others(leader));
+    world.cluster.Begin(distant);
+    world.cluster.RunFor(300ms);
+    world.cluster.Begin(deaf);
+    const auto& campaigns = world.checker.elections().campaigns();
+    const std::size_t before = campaigns.size();
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return campaigns.size() > before; }, 2s));
+    world.cluster.End(deaf);
+    world.cluster.RunFor(1s);  // the checker judges what follows
+    world.cluster.End(distant);
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The greatest time between two AppendEntries of one replica to another.
+class LongestSilence : private sim::Observer {
+ public:
+  LongestSilence(RaftWorld& world, PeerId from) : from_(from) {
+    world.cluster.simulator().AddObserver(this);
+  }
+
+  Duration duration() const { return longest_; }
+
+ private:
+  void OnOutputsLeave(PeerId from, Time now, const std::vector<sim::Output>& outputs) override {
+    for (const sim::Output& output : outputs) {
+      const auto* frame = std::get_if<sim::SendFrame>(&output);
+      if (from != from_ || frame == nullptr || frame->to >= kFirstClient) continue;
+      std::string error;
+      const auto decoded = DecodeFrame(*frame->bytes, error);
+      if (!decoded || decoded->header.kind != FrameKind::kRequest) continue;
+      if (decoded->header.method != AppendEntries::kMethod) continue;
+      const auto [last, is_first] = last_.emplace(frame->to, now);
+      if (!is_first) longest_ = std::max(longest_, now - std::exchange(last->second, now));
+    }
+  }
+
+  const PeerId from_;
+  std::map<PeerId, Time> last_;
+  Duration longest_{0};
+};
+
+GRADED_TEST(RaftElections, DistantReplicasKeepTheirLeader, "2a", 1,
+            "With 60 ms more for each message a leader keeps its term, and sends heartbeats in "
+            "time.") {
+  for (const int replicas : {3, 4, 5}) {
+    RaftWorld world({.replicas = replicas, .seed = 1230}, Persistence::kNotYet);
+    std::vector<PeerId> all;
+    for (PeerId id = 0; id < replicas; ++id) all.push_back(id);
+    world.cluster.Begin(faults::NetSlow(all, 60ms));
+    const PeerId leader = world.WaitForElection(4s);
+    ASSERT_NE(leader, kNobody) << replicas << " replicas elect no leader";
+    const std::uint64_t term = world.checker.claims(leader).term;
+    const LongestSilence silence(world, leader);
+    world.cluster.RunFor(4s);
+    EXPECT_EQ(world.checker.Leader(), leader) << "a healthy leader gave up";
+    EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without need";
+    EXPECT_LE(silence.duration(), kHeartbeatInterval + 5ms) << "a heartbeat was late";
+    EXPECT_GE(silence.duration(), 1ms) << "no heartbeat was seen";
     ASSERT_TRUE(world.AllInvariantsHold());
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "raft_world.h"
+#include "testkit/client.h"
 #include "testkit/environment.h"
 
 namespace depfast::raft {
@@ -14,7 +15,7 @@ namespace {
 
 using Persistence = RaftWorld::Persistence;
 
-GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 3,
+GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 2,
             "Uncommitted entries of a cut-off leader are replaced when it returns.") {
   RaftWorld world({.replicas = 3, .seed = 310}, Persistence::kNotYet);
   const PeerId old_leader = world.WaitForLeader();
@@ -33,7 +34,7 @@ GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 3,
 }
 
 GRADED_TEST(
-    RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "2b", 3,
+    RaftReplication, LostDuplicatedAndLateMessagesChangeNothing, "2b", 2,
     "With 10 % of messages lost, duplicated or reordered, logs stay equal and commands commit.") {
   RaftWorld world({.replicas = 5, .seed = 320}, Persistence::kNotYet);
   ASSERT_NE(world.WaitForLeader(), kNobody);
@@ -176,7 +177,7 @@ class Conversation : private sim::Observer {
 
 // A leader is cut off with 400 entries of its own term. The next leader expects equal logs up to
 // the end of its own.
-GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 3,
+GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 2,
             "A log that differs in 400 entries is repaired with at most 20 refusals.") {
   RaftWorld world({.replicas = 3, .seed = 370}, Persistence::kNotYet);
   const PeerId stray = world.WaitForLeader();
@@ -221,6 +222,95 @@ GRADED_TEST(RaftReplication, ASilentFollowerIsAskedSparingly, "2d", 1,
   EXPECT_LE(conversation.messages_to_it(), 200) << "too many retries to a dead replica";
   EXPECT_LE(conversation.bytes_to_it(), std::size_t{1} << 20);
   EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// One follower is dead, and the other one's answers take 400 ms longer.
+GRADED_TEST(RaftReplication, ADistantFollowerMakesAMajority, "2b", 1,
+            "The leader and one follower whose answers take 400 ms more commit, and keep their "
+            "term.") {
+  RaftWorld world({.replicas = 3, .seed = 1390}, Persistence::kNotYet);
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  ASSERT_TRUE(world.Commit(10));
+  const std::uint64_t term = world.checker.claims(leader).term;
+  world.cluster.Begin(faults::NetSlow({world.Others(leader)[0]}, 400ms));
+  world.cluster.RunFor(1s);  // its answers come at the usual rate again
+  world.cluster.Crash(world.Others(leader)[1]);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(world.Commit(5, 3s)) << "a distant follower's answers do not count";
+    world.cluster.RunFor(300ms);
+  }
+  EXPECT_EQ(world.checker.claims(leader).term, term) << "a new term began without need";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The leader hears no follower, and the followers hear it: its entries will commit after it gave
+// up.
+GRADED_TEST(RaftReplication, ARefusalIsTrue, "2b", 1,
+            "A leader that gives up tells its clients so, and refuses no command that it has "
+            "proposed; a follower names the leader.") {
+  RaftWorld world({.replicas = 3, .seed = 1385}, Persistence::kNotYet);
+  const PeerId old_leader = world.WaitForLeader();
+  ASSERT_NE(old_leader, kNobody);
+  testkit::Client client(world.cluster.simulator());
+  const auto deaf = faults::CutFault(world.Others(old_leader), {old_leader});
+  world.cluster.Begin(deaf);
+  int answers = 0;
+  std::vector<std::uint64_t> refused;
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    const std::string command = CommandText(1'000'000 + i, 100);
+    client.Call(old_leader, Submit{command}, 4s, [&, command](const auto& reply) {
+      answers += reply ? 1 : 0;
+      if (reply && reply->status == SubmitStatus::kNotProposer) {
+        refused.push_back(CommandHash(command));
+      }
+    });
+    world.cluster.RunFor(20ms);
+  }
+  world.cluster.RunFor(2500ms);
+  EXPECT_EQ(answers, 10) << "it gave up, and some clients have no answer";
+  client.Call(old_leader, Submit{"x"}, 1s, [&](const auto& reply) {
+    EXPECT_TRUE(reply && reply->status == SubmitStatus::kNotProposer);
+    EXPECT_TRUE(reply && reply->proposer != old_leader) << "it gave up, and names itself";
+  });
+  world.cluster.RunFor(100ms);
+  world.cluster.End(deaf);
+  ASSERT_TRUE(world.Commit(10, 4s));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  for (const std::uint64_t hash : refused) {
+    EXPECT_FALSE(world.checker.HasApplied(hash)) << "a command was refused, and is applied";
+  }
+  EXPECT_GE(world.checker.commands_applied(), 11u) << "no entry of the old leader has survived";
+
+  const PeerId leader = world.checker.Leader();
+  for (PeerId follower : world.Others(leader)) {
+    client.Call(follower, Submit{"x"}, 1s, [&, leader](const auto& reply) {
+      ++answers;
+      ASSERT_TRUE(reply);
+      EXPECT_EQ(reply->status, SubmitStatus::kNotProposer);
+      EXPECT_EQ(reply->proposer, leader) << "a follower names another leader";
+    });
+  }
+  world.cluster.RunFor(1s);
+  EXPECT_EQ(answers, 12);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The leader's disk needs 300 ms for each operation. The followers are a majority without it.
+GRADED_TEST(RaftReplication, TheLeadersDiskIsOneVoteAmongOthers, "2c", 1,
+            "Commands commit on the followers' disks, without a wait for the leader's.") {
+  for (const int replicas : {3, 4, 5}) {
+    RaftWorld world({.replicas = replicas, .seed = 1395});
+    const PeerId leader = world.WaitForLeader();
+    ASSERT_NE(leader, kNobody);
+    ASSERT_TRUE(world.Commit(10));
+    ASSERT_TRUE(world.WaitForAllApplied());
+    world.cluster.Begin(faults::FsDelay({leader}, 300ms));
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(world.Commit(5, 100ms)) << "commands wait for the leader's own disk";
+    }
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
 }
 
 }  // namespace

@@ -59,6 +59,8 @@ void AnswerChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sen
   } else if (const std::string why = log_.WhyNotCommitted(replica, reply->index, request->second);
              !why.empty()) {
     Violate(replica, now, why);
+  } else if (const auto result = log_.ResultAt(reply->index); result && *result != reply->result) {
+    Violate(replica, now, "its result is '" + reply->result + "', not '" + *result + "'");
   }
 }
 

@@ -58,6 +58,13 @@ class LogChecker {
     return std::nullopt;
   }
 
+  // The result that the state machine gives to the command at `index`. None if the checker does not
+  // compute the machine's state, or knows no such command.
+  virtual std::optional<std::string> ResultAt(std::uint64_t index) const {
+    (void)index;
+    return std::nullopt;
+  }
+
   // Whether some replica has applied a command with this CommandHash.
   virtual bool HasApplied(std::uint64_t command_hash) const = 0;
 

@@ -46,7 +46,8 @@ class QuorumEvent : public Event {
   // its `accept` is not called.
   // An event may be a child of other quorums, too, with another `accept` in each (document 002,
   // section 3.1.4). An event that is added twice is two voters: it votes as each, by the `accept`
-  // of that Add. This event keeps its children alive until its own end.
+  // of that Add. This event keeps a child alive until the child's voter has voted, and no child
+  // longer than itself.
   // Throws std::out_of_range if every voter has a child, std::invalid_argument for a null child. A
   // refused child takes no voter.
   void Add(std::shared_ptr<Event> child, Accept accept = nullptr);

@@ -2,6 +2,10 @@
 //
 // Raft: Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", ATC 2014,
 // figure 2. Indexes start at 1; index 0 with term 0 is the empty log's.
+//
+// Tests also send messages on behalf of a replica: `candidate` and `leader` say whose a message is,
+// not the connection that it comes from. A reply leaves when its term is on disk, whatever the reply
+// says.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +20,11 @@
 
 namespace depfast::raft {
 
-// Timing that tests rely on. A leader sends to each follower at least every kHeartbeatInterval; a
-// follower that hears nothing for a random time in [kElectionTimeoutMin, kElectionTimeoutMax]
-// campaigns.
+// Timing that tests rely on. A leader sends to each follower at least every kHeartbeatInterval. A
+// follower that hears nothing for its election timeout campaigns. The timeout is drawn anew for each
+// wait, from the whole of [kElectionTimeoutMin, kElectionTimeoutMax]. It begins at a message of the
+// term's leader, a granted vote, the replica's own campaign, its start, and the end of its
+// leadership. Nothing else begins it again: no message of an old term, no pre-vote, no denied vote.
 inline constexpr Duration kHeartbeatInterval = 50ms;
 inline constexpr Duration kElectionTimeoutMin = 300ms;
 inline constexpr Duration kElectionTimeoutMax = 600ms;
@@ -55,8 +61,8 @@ struct RequestVote {
   std::uint64_t last_log_index = 0;
   std::uint64_t last_log_term = 0;
   // Pre-vote (Ongaro's thesis, section 9.6): asks whether a vote would be granted in `term`, the
-  // candidate's next; changes nothing. A leader refuses. A replica that has heard of a leader
-  // within kElectionTimeoutMin also refuses.
+  // candidate's next; changes nothing. A leader refuses, whenever it is asked. A replica that has
+  // heard of its term's leader within kElectionTimeoutMin also refuses.
   bool pre_vote = false;
   MSGPACK_DEFINE(term, candidate, last_log_index, last_log_term, pre_vote)
 };

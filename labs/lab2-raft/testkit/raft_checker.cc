@@ -33,22 +33,16 @@ void VisitReply(const DecodedFrame& frame, const Function& visit) {
 
 }  // namespace
 
-const char* ToString(Invariant invariant) {
-  static constexpr const char* kNames[] = {
-      "election safety",         "leader append-only",     "log matching",
-      "leader completeness",     "state machine safety",   "monotonic term",
-      "monotonic commit",        "one vote per term",      "durability",
-      "commit needs a majority", "a snapshot is the state"};
-  return kNames[static_cast<int>(invariant)];
-}
-
 RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history, Machine machine,
                          Persistence persistence)
     : simulator_(simulator),
       history_(history),
       machine_(machine),
       disk_required_(persistence == Persistence::kRequired),
-      replicas_(static_cast<std::size_t>(simulator.replicas())) {
+      replicas_(static_cast<std::size_t>(simulator.replicas())),
+      elections_(simulator.replicas(), [this](Invariant invariant, const std::string& what) {
+        Violate(invariant, what);
+      }) {
   if (machine == Machine::kOther) contacts_.emplace(simulator);
   simulator.AddObserver(this);
 }
@@ -111,10 +105,25 @@ std::uint64_t RaftChecker::TimesApplied(std::uint64_t command_hash) const {
 void RaftChecker::OnStep(PeerId replica, const sim::StepInput& input,
                          const sim::StepOutput& output) {
   now_ = input.now;
+  elections_.OnStep(replica, now_);
+  const Claims before = claims(replica);
   for (const sim::FrameArrival& arrival : input.frames) OnReceived(replica, arrival);
   for (const sim::Output& one : output.outputs) {
     if (const auto* seen = std::get_if<Observation>(&one)) OnObservation(replica, *seen);
   }
+  CheckLeadersCommit(replica, before);
+}
+
+void RaftChecker::CheckLeadersCommit(PeerId replica, const Claims& before) {
+  const Claims& after = claims(replica);
+  const bool leads =
+      before.role == Role::kLeader && after.role == Role::kLeader && before.term == after.term;
+  if (!leads || after.commit_index == before.commit_index) return;
+  if (after.commit_index >= applied_.size()) return;  // not applied yet
+  const std::uint64_t term = applied_[after.commit_index].term;
+  if (term == after.term) return;
+  Violate(Invariant::kCommitsOwnTerm, Name(replica) + " leads term " + std::to_string(after.term) +
+                                          " and commits up to " + At(after.commit_index, term));
 }
 
 void RaftChecker::OnOutputsLeave(PeerId replica, Time now,
@@ -136,6 +145,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   state.claims = {};
   state.requests.clear();
   ReadDisk(replica, simulator_.disk(replica));
+  elections_.OnRestart(replica, now, state.disk.wal.hard_state.term);
 }
 
 // ---- observations ----
@@ -200,11 +210,20 @@ void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
   }
   state.claims.term = term;
   state.claims.role = role;
+  elections_.OnRole(replica, term, role);
   if (role == Role::kLeader) RecordLeader(replica, term);
 }
 
 void RaftChecker::RecordLeader(PeerId replica, std::uint64_t term) {
   const auto [leader, is_first] = leaders_.emplace(term, replica);
+  if (is_first) {
+    elections_.OnLeads(replica, term);
+    const HardState& on_disk = replicas_[Index(replica)].disk.wal.hard_state;
+    if (disk_required_ && on_disk.term <= term && on_disk.voted_for != replica) {
+      Violate(Invariant::kDurability, Name(replica) + " leads term " + std::to_string(term) +
+                                          " before its own vote is on its disk");
+    }
+  }
   if (is_first || leader->second == replica) return;
   Violate(Invariant::kElectionSafety, Name(leader->second) + " and " + Name(replica) +
                                           " both lead term " + std::to_string(term));
@@ -283,24 +302,42 @@ std::optional<std::uint64_t> RaftChecker::AppliedAt(std::uint64_t index) const {
   return applied_[index].command_hash;
 }
 
+std::optional<std::string> RaftChecker::ResultAt(std::uint64_t index) const {
+  if (machine_ != Machine::kTally || index >= applied_.size()) return std::nullopt;
+  return std::to_string(applied_[index].state.count());
+}
+
 // ---- frames ----
 
 void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
   std::string error;
   const auto frame = DecodeFrame(*arrival.bytes, error);
-  if (!frame || frame->header.kind != FrameKind::kRequest) return;
-  const auto remember = [&](const Request& asked) {
-    replicas_[Index(replica)].requests[{arrival.from, frame->header.call}] = asked;
+  if (!frame) return;
+  if (frame->header.kind == FrameKind::kRequest) OnRequest(replica, arrival.from, *frame);
+  if (frame->header.kind != FrameKind::kReply || arrival.from >= kFirstClient) return;
+  VisitReply<RequestVote>(*frame, [&](const auto& body) {
+    elections_.OnVoteAnswered(replica, arrival.from, frame->header.call, body);
+  });
+}
+
+// A test may send messages on behalf of a replica, so the sender does not matter.
+void RaftChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame) {
+  const auto remember = [&](Request asked) {
+    tests_ask_ = tests_ask_ || from >= kFirstClient;
+    replicas_[Index(replica)].requests[{from, frame.header.call}] = std::move(asked);
   };
-  VisitBody<RequestVote>(*frame, [&](const RequestVote& body) {
-    remember({.term = body.term, .candidate = body.candidate, .pre_vote = body.pre_vote});
+  VisitBody<RequestVote>(frame, [&](const RequestVote& body) {
+    remember({.term = body.term,
+              .vote = elections_.OnAsked(replica, body),
+              .voter_is_ahead = replicas_[Index(replica)].disk.IsAheadOf(body)});
   });
-  VisitBody<AppendEntries>(*frame, [&](const AppendEntries& body) {
+  VisitBody<AppendEntries>(frame, [&](const AppendEntries& body) {
+    elections_.OnLeaderMessage(replica, body.term);
     remember({.term = body.term});
-    const bool is_peer = arrival.from < kFirstClient;
-    if (!disk_required_ && is_peer) RecordReceivedEntries(replica, body);
+    if (!disk_required_) RecordReceivedEntries(replica, body);
   });
-  VisitBody<InstallSnapshot>(*frame, [&](const InstallSnapshot& body) {
+  VisitBody<InstallSnapshot>(frame, [&](const InstallSnapshot& body) {
+    elections_.OnLeaderMessage(replica, body.term);
     remember(
         {.term = body.term, .snapshot_index = body.last_index, .snapshot_bytes = body.total_bytes});
   });
@@ -315,17 +352,22 @@ void RaftChecker::RecordReceivedEntries(PeerId replica, const AppendEntries& req
   }
 }
 
+void RaftChecker::OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& frame) {
+  VisitBody<RequestVote>(frame, [&](const auto& body) {
+    OnSentRequestVote(replica, body);
+    elections_.OnSentRequestVote(replica, to, frame.header.call, body);
+  });
+  VisitBody<AppendEntries>(frame, [&](const auto& body) { OnSentAppendEntries(replica, body); });
+  VisitBody<InstallSnapshot>(frame,
+                             [&](const auto& body) { OnSentInstallSnapshot(replica, body); });
+}
+
 void RaftChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
+  if (sent.to >= kFirstClient && !tests_ask_) return;
   std::string error;
   const auto frame = DecodeFrame(*sent.bytes, error);
-  if (!frame || sent.to >= kFirstClient) return;
-  if (frame->header.kind == FrameKind::kRequest) {
-    VisitBody<RequestVote>(*frame, [&](const auto& body) { OnSentRequestVote(replica, body); });
-    VisitBody<AppendEntries>(*frame, [&](const auto& body) { OnSentAppendEntries(replica, body); });
-    VisitBody<InstallSnapshot>(*frame,
-                               [&](const auto& body) { OnSentInstallSnapshot(replica, body); });
-    return;
-  }
+  if (!frame) return;
+  if (frame->header.kind == FrameKind::kRequest) return OnSentRequest(replica, sent.to, *frame);
   auto& requests = replicas_[Index(replica)].requests;
   const auto found = requests.find({sent.to, frame->header.call});
   if (frame->header.kind != FrameKind::kReply || found == requests.end()) return;
@@ -356,7 +398,8 @@ void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
   }
 }
 
-void RaftChecker::OnFrameTerm(PeerId replica, std::uint64_t term) {
+void RaftChecker::OnFrameTerm(PeerId replica, std::uint64_t term, bool campaigns) {
+  elections_.OnTerm(replica, term, campaigns);
   std::uint64_t& highest = replicas_[Index(replica)].frame_term;
   if (term < highest) {
     Violate(Invariant::kMonotonicTerm, Name(replica) + " sends a message of term " +
@@ -377,26 +420,43 @@ void RaftChecker::RequireTermOnDisk(PeerId replica, std::uint64_t term, const ch
 
 void RaftChecker::OnSentRequestVote(PeerId replica, const RequestVote& request) {
   if (request.pre_vote) return;  // a pre-vote promises nothing
-  OnFrameTerm(replica, request.term);
+  OnFrameTerm(replica, request.term, /*campaigns=*/true);
   RequireTermOnDisk(replica, request.term, "a RequestVote");
+}
+
+bool RaftChecker::Disk::IsAheadOf(const RequestVote& candidate) const {
+  return std::pair(wal.log.last_term(), wal.log.last_index()) >
+         std::pair(candidate.last_log_term, candidate.last_log_index);
 }
 
 void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply) {
   OnFrameTerm(replica, reply.term);
-  if (asked.pre_vote || !reply.granted) return;
-  const HardState& on_disk = replicas_[Index(replica)].disk.wal.hard_state;
+  RequireTermOnDisk(replica, reply.term, "a RequestVote reply");
+  elections_.OnVoteReply(replica, asked.vote, reply);
+  const RequestVote& request = asked.vote.request;
+  if (request.pre_vote || !reply.granted) return;
+  const Disk& disk = replicas_[Index(replica)].disk;
+  const HardState& on_disk = disk.wal.hard_state;
   const bool is_there = on_disk.term > asked.term ||
-                        (on_disk.term == asked.term && on_disk.voted_for == asked.candidate);
+                        (on_disk.term == asked.term && on_disk.voted_for == request.candidate);
   if (disk_required_ && !is_there) {
     Violate(Invariant::kDurability, Name(replica) + " grants its vote of term " +
                                         std::to_string(asked.term) + " to " +
-                                        Name(asked.candidate) + " before that is on its disk");
+                                        Name(request.candidate) + " before that is on its disk");
   }
-  const auto [vote, is_first] = votes_.emplace(std::pair{replica, asked.term}, asked.candidate);
-  if (!is_first && vote->second != asked.candidate) {
+  // Its disk may be behind its memory when the request comes, and may have more when the vote is
+  // durable.
+  if (asked.voter_is_ahead && disk.IsAheadOf(request)) {
+    Violate(Invariant::kElectionRestriction,
+            Name(replica) + " votes for " + Name(request.candidate) + ", whose log ends at " +
+                At(request.last_log_index, request.last_log_term) + "; its own ends at " +
+                At(disk.wal.log.last_index(), disk.wal.log.last_term()));
+  }
+  const auto [vote, is_first] = votes_.emplace(std::pair{replica, asked.term}, request.candidate);
+  if (!is_first && vote->second != request.candidate) {
     Violate(Invariant::kOneVotePerTerm,
             Name(replica) + " votes in term " + std::to_string(asked.term) + " for " +
-                Name(vote->second) + " and for " + Name(asked.candidate));
+                Name(vote->second) + " and for " + Name(request.candidate));
   }
 }
 
@@ -457,6 +517,11 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
                                 const AppendEntriesReply& reply) {
   OnFrameTerm(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an AppendEntries reply");
+  const Claims& claims = replicas_[Index(replica)].claims;
+  if (reply.success && claims.term == reply.term && claims.role != Role::kFollower) {
+    Violate(Invariant::kLeaderIsKept, Name(replica) + " takes entries of the leader of term " +
+                                          std::to_string(reply.term) + " and is no follower");
+  }
   if (!reply.success || !disk_required_) return;
   const Disk& disk = replicas_[Index(replica)].disk;
   if (reply.match_index > disk.last_index()) {

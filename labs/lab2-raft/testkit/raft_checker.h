@@ -2,7 +2,7 @@
 //
 // The checker compares three sources: the frames that replicas send, the contents of their disks,
 // and their observations. Frames and disks are facts; observations are claims, which the facts must
-// support. The properties are those of Raft's figure 3, and the durability that they rest on.
+// support. raft_invariants.h lists the properties.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "leader_contacts.h"
+#include "election_checker.h"
 #include "log_checker.h"
+#include "raft_invariants.h"
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
@@ -25,22 +27,6 @@
 #include "testkit/history.h"
 
 namespace depfast::raft {
-
-enum class Invariant {
-  kElectionSafety,       // at most one leader per term
-  kLeaderAppendOnly,     // a leader never changes or removes entries of its log
-  kLogMatching,          // the same index and term: the same command, and the same before it
-  kLeaderCompleteness,   // a leader's log has every entry committed in earlier terms
-  kStateMachineSafety,   // no two replicas apply different commands at an index; none skips one
-  kMonotonicTerm,        // a replica's term never goes back, not even by a crash
-  kMonotonicCommit,      // nor does its commit index, while it lives
-  kOneVotePerTerm,       // nor does it vote for two candidates in a term
-  kDurability,           // a replica promises only data that are on its disk
-  kCommitNeedsMajority,  // an entry is committed only when a majority has it on disk
-  kSnapshotIsTheState,   // a snapshot is the state after the committed entry that it names
-};
-
-const char* ToString(Invariant invariant);
 
 struct Violation {
   Invariant invariant;
@@ -72,6 +58,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   std::uint64_t CommittedUpTo() const override { return MaxCommitIndex(); }
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                               std::uint64_t command_hash) const override;
+  std::optional<std::string> ResultAt(std::uint64_t index) const override;
   std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
   std::size_t LogBytes(PeerId replica) const override;
   bool HasSnapshot(PeerId replica) const override;
@@ -86,6 +73,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
     std::uint64_t restored = 0;  // snapshots restored since the last restart
   };
   const Claims& claims(PeerId replica) const { return replicas_[Index(replica)].claims; }
+
+  const ElectionChecker& elections() const { return elections_; }
 
   // Of the replicas that are up and claim to lead, the one with the highest term; kNobody if there
   // is none.
@@ -134,13 +123,15 @@ class RaftChecker : public sim::Observer, public LogChecker {
     WalState wal;
     std::uint64_t snapshot_generation = 0;
     std::uint64_t snapshot_index = 0;
+    // The election restriction, from the voter's side (section 5.4.1).
+    bool IsAheadOf(const RequestVote& candidate) const;
     // The last entry that this replica cannot lose.
     std::uint64_t last_index() const { return std::max(wal.log.last_index(), snapshot_index); }
   };
   struct Request {
     std::uint64_t term = 0;
-    PeerId candidate = kNobody;
-    bool pre_vote = false;
+    ElectionChecker::Asked vote = {};
+    bool voter_is_ahead = false;  // a vote's candidate has not all that was on the voter's disk
     std::uint64_t snapshot_index = 0;
     std::uint64_t snapshot_bytes = 0;
   };
@@ -159,18 +150,22 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void Note(const std::string& what);
 
   void OnObservation(PeerId replica, const Observation& seen);
+  // After a step, before which the replica claimed `before`.
+  void CheckLeadersCommit(PeerId replica, const Claims& before);
   void OnRole(PeerId replica, std::uint64_t term, Role role);
   void OnApply(PeerId replica, std::uint64_t index, std::uint64_t term, std::uint64_t hash);
   void OnRestore(PeerId replica, std::uint64_t index, std::uint64_t term);
   void OnReceived(PeerId replica, const sim::FrameArrival& arrival);
+  void OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame);
   void OnSent(PeerId replica, const sim::SendFrame& frame);
+  void OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& frame);
   void OnSentRequestVote(PeerId replica, const RequestVote& request);
   void OnSentAppendEntries(PeerId replica, const AppendEntries& request);
   void OnVoteReply(PeerId replica, const Request& asked, const RequestVoteReply& reply);
   void OnAppendReply(PeerId replica, const Request& asked, const AppendEntriesReply& reply);
   void OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& request);
   void OnInstallReply(PeerId replica, const Request& asked, const InstallSnapshotReply& reply);
-  void OnFrameTerm(PeerId replica, std::uint64_t term);
+  void OnFrameTerm(PeerId replica, std::uint64_t term, bool campaigns = false);
   void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message);
   void RecordLeader(PeerId replica, std::uint64_t term);
   void RecordReceivedEntries(PeerId replica, const AppendEntries& request);
@@ -192,7 +187,9 @@ class RaftChecker : public sim::Observer, public LogChecker {
   const bool disk_required_;
   Time now_{0};
   std::vector<Replica> replicas_;
-  std::map<std::uint64_t, PeerId> leaders_;                           // by term
+  ElectionChecker elections_;
+  bool tests_ask_ = false;                   // a client has sent a message of Raft
+  std::map<std::uint64_t, PeerId> leaders_;  // by term
   std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // by (index, term)
   // By term, then index: the entries of the log of that term's leader, as far as shown.
   std::map<std::uint64_t, std::map<std::uint64_t, Shown>> leader_logs_;

@@ -1,0 +1,158 @@
+#include "election_checker.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace depfast::raft {
+namespace {
+
+std::string Name(PeerId replica) { return "replica " + std::to_string(replica); }
+
+std::string Milliseconds(Duration duration) {
+  return std::to_string(duration / std::chrono::milliseconds(1)) + " ms";
+}
+
+}  // namespace
+
+ElectionChecker::ElectionChecker(int replicas, Violate violate)
+    : violate_(std::move(violate)), replicas_(static_cast<std::size_t>(replicas)) {}
+
+void ElectionChecker::OnRestart(PeerId replica, Time now, std::uint64_t disk_term) {
+  terms_begun_ = std::max(terms_begun_, disk_term);
+  Replica fresh;
+  fresh.told_term = std::max(At(replica).told_term, disk_term);
+  fresh.step = now;
+  fresh.waits_since = now;
+  At(replica) = std::move(fresh);
+}
+
+// A leader of an earlier term is a leader no more.
+void ElectionChecker::Tell(Replica& replica, std::uint64_t term) {
+  if (term <= replica.told_term) return;
+  replica.told_term = term;
+  replica.leader_heard.reset();
+}
+
+// ---- what a replica is told ----
+
+ElectionChecker::Asked ElectionChecker::OnAsked(PeerId replica, const RequestVote& request) {
+  Replica& asked = At(replica);
+  if (!request.pre_vote) {
+    terms_begun_ = std::max(terms_begun_, request.term);
+    Tell(asked, request.term);
+  }
+  const bool leads = asked.role == Role::kLeader;
+  const bool follows = asked.leader_heard && asked.step - *asked.leader_heard < kElectionTimeoutMin;
+  if (request.pre_vote && (leads || follows)) ++situations_.pre_votes_under_a_leader;
+  return {request, asked.step, leads ? asked.term : 0, asked.leader_heard};
+}
+
+void ElectionChecker::OnLeaderMessage(PeerId replica, std::uint64_t term) {
+  terms_begun_ = std::max(terms_begun_, term);
+  Replica& told = At(replica);
+  Tell(told, term);
+  if (term < told.told_term) return;  // a leader of an old term resets no timer
+  told.leader_heard = told.step;
+  told.waits_since = told.step;
+}
+
+void ElectionChecker::OnVoteAnswered(PeerId replica, PeerId voter, CallId call,
+                                     const RequestVoteReply& reply) {
+  Replica& candidate = At(replica);
+  Tell(candidate, reply.term);
+  const auto asked = candidate.sent.find({voter, call});
+  if (asked == candidate.sent.end() || !reply.granted) return;
+  candidate.grants[{asked->second.term, asked->second.pre_vote}] |= std::uint64_t{1} << voter;
+}
+
+// ---- what a replica says ----
+
+void ElectionChecker::OnTerm(PeerId replica, std::uint64_t term, bool campaigns) {
+  if (term > terms_begun_ + (campaigns ? 1 : 0)) {
+    violate_(Invariant::kTermsBeginByCampaign,
+             Name(replica) + " is in term " + std::to_string(term) +
+                 ", and no candidate has begun a term after " + std::to_string(terms_begun_));
+  }
+  terms_begun_ = std::max(terms_begun_, term);
+}
+
+void ElectionChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
+  OnTerm(replica, term, role == Role::kCandidate);
+  Replica& claims = At(replica);
+  const bool campaigns = role == Role::kCandidate && term > claims.term;
+  // A message of the same step may have come after the decision.
+  const bool heard = claims.leader_heard && *claims.leader_heard < claims.step;
+  if (campaigns && heard && claims.step - *claims.leader_heard < kElectionTimeoutMin) {
+    violate_(Invariant::kElectionTimeoutPassed,
+             Name(replica) + " campaigns in term " + std::to_string(term) + ", " +
+                 Milliseconds(claims.step - *claims.leader_heard) +
+                 " after a message of its leader");
+  }
+  if (claims.role == Role::kLeader && role != Role::kLeader) claims.waits_since = claims.step;
+  Tell(claims, term);
+  claims.term = term;
+  claims.role = role;
+}
+
+int ElectionChecker::Grants(const Replica& replica, std::uint64_t term, bool pre_vote) const {
+  const auto granted = replica.grants.find({term, pre_vote});
+  return 1 + (granted == replica.grants.end() ? 0 : std::popcount(granted->second));
+}
+
+void ElectionChecker::OnLeads(PeerId replica, std::uint64_t term) {
+  const int votes = Grants(At(replica), term, /*pre_vote=*/false);
+  if (IsMajority(votes)) return;
+  violate_(Invariant::kLeaderHasVotes, Name(replica) + " leads term " + std::to_string(term) +
+                                           " with " + std::to_string(votes) + " of " +
+                                           std::to_string(replicas_.size()) + " votes");
+}
+
+void ElectionChecker::OnSentRequestVote(PeerId replica, PeerId to, CallId call,
+                                        const RequestVote& request) {
+  Replica& candidate = At(replica);
+  candidate.sent[{to, call}] = request;
+  if (request.pre_vote) {
+    OnCampaign(replica);
+    return;
+  }
+  const int votes = Grants(candidate, request.term, /*pre_vote=*/true);
+  if (IsMajority(votes)) return;
+  violate_(Invariant::kCampaignHasPreVotes,
+           Name(replica) + " asks for votes of term " + std::to_string(request.term) + " with " +
+               std::to_string(votes) + " of " + std::to_string(replicas_.size()) + " pre-votes");
+}
+
+void ElectionChecker::OnCampaign(PeerId replica) {
+  Replica& candidate = At(replica);
+  // The same campaign's next request, or a message of the same step that came after the decision.
+  if (candidate.waits_since == candidate.step) return;
+  const Duration waited = candidate.step - candidate.waits_since;
+  candidate.waits_since = candidate.step;
+  campaigns_.push_back({replica, waited});
+  if (waited >= kElectionTimeoutMin) return;
+  violate_(Invariant::kElectionTimeoutPassed, Name(replica) + " asks for pre-votes " +
+                                                  Milliseconds(waited) +
+                                                  " after its election timeout began");
+}
+
+void ElectionChecker::OnVoteReply(PeerId replica, const Asked& asked,
+                                  const RequestVoteReply& reply) {
+  if (!reply.granted && !asked.request.pre_vote) ++situations_.votes_denied;
+  if (!reply.granted) return;
+  Replica& voter = At(replica);
+  if (!asked.request.pre_vote) {
+    voter.waits_since = std::max(voter.waits_since, asked.came);
+    return;
+  }
+  // Between the request and its answer a leader may have stepped down, or have become silent.
+  const bool leads = asked.leads != 0 && voter.role == Role::kLeader && voter.term == asked.leads;
+  const bool follows = asked.leader_heard && voter.step - *asked.leader_heard < kElectionTimeoutMin;
+  if (!leads && !follows) return;
+  violate_(Invariant::kLeaderIsKept,
+           Name(replica) + " grants a pre-vote of term " + std::to_string(asked.request.term) +
+               (leads ? " while it leads"
+                      : ", " + Milliseconds(voter.step - *asked.leader_heard) +
+                            " after a message of its leader"));
+}
+
+}  // namespace depfast::raft
