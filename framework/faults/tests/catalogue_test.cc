@@ -57,7 +57,7 @@ TEST(Catalogue, TheJsonHasEveryRow) {
   EXPECT_EQ(json.at("kinds").at(0).at("slows"), true);
   EXPECT_EQ(json.at("kinds").at(3).at("name"), "crash");
   EXPECT_EQ(json.at("kinds").at(3).at("slows"), false);
-  const auto& disk = json.at("presets").at(2);
+  const auto& disk = json.at("presets").at(3);
   EXPECT_EQ(disk.at("name"), "disk-slow");
   EXPECT_EQ(disk.at("kind"), "disk-slow");
   EXPECT_EQ(disk.at("amount"), 131072);

@@ -99,7 +99,7 @@ TEST(Parse, NamesTheErrorInOneLine) {
       {"warp on replica 1",
        "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut "
        "cpu-contention disk-contention fs-delay net-jitter packet-loss "
-       "memory-contention should stand where 'warp' is"},
+       "memory-contention memory-share should stand where 'warp' is"},
       {"cpu-slow 0% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow 101% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow on replica 1", "a percentage such as 5% should stand where 'on' is"},
