@@ -30,6 +30,10 @@ enum class FaultKind : std::uint8_t {
   kPacketLoss,
   kMemoryContention,
   kMemoryShare,
+  kLinkSlow,
+  kDiskError,
+  kDiskFull,
+  kBitFlip,
 };
 
 // The unit of a fault's amount, and how its text says it.
@@ -101,7 +105,30 @@ inline constexpr std::array kKinds = {
     KindRow{FaultKind::kMemoryShare, "memory-share", AmountUnit::kPercent, 1, 100,
             "Like memory-contention. The limit is this share of the smallest heap of a replica "
             "without the fault."},
+    KindRow{FaultKind::kLinkSlow, "link-slow", AmountUnit::kNanoseconds, 0, kDelayMax,
+            "Frames from the replica to the named receivers take this much longer."},
+    KindRow{
+        FaultKind::kDiskError, "disk-error", AmountUnit::kPerMille, 0, 1000,
+        "This share of the changes to the replica's files fails, and so do all later operations "
+        "until the replica restarts. Of a failed append any first part may be on disk. When "
+        "the fault ends, a replica that it hit is restarted."},
+    KindRow{FaultKind::kDiskFull, "disk-full", AmountUnit::kBytes, 0, kAmountMax,
+            "The replica's files have room for this many bytes together. An append that does not "
+            "fit fails, and so do all later operations, as after a disk-error."},
+    KindRow{FaultKind::kBitFlip, "bit-flip", AmountUnit::kPerMille, 0, 1000,
+            "When the fault begins, one bit flips in each of the replica's files, at this share "
+            "of the file's length. The damage stays when the fault ends."},
 };
+
+// Whether faults of this kind name the receivers of frames, see Fault::receivers.
+constexpr bool NamesReceivers(FaultKind kind) {
+  return kind == FaultKind::kCut || kind == FaultKind::kLinkSlow;
+}
+
+// Whether operations on the replica's files fail under this kind.
+constexpr bool FailsWrites(FaultKind kind) {
+  return kind == FaultKind::kDiskError || kind == FaultKind::kDiskFull;
+}
 
 constexpr const KindRow& RowOf(FaultKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 

@@ -93,6 +93,25 @@ Fault CutFault(std::vector<PeerId> senders, std::vector<PeerId> receivers) {
   return fault;
 }
 
+Fault LinkSlow(std::vector<PeerId> senders, std::vector<PeerId> receivers, Duration delay) {
+  assert(!receivers.empty());
+  Fault fault = MakeFault({FaultKind::kLinkSlow, delay.count()}, std::move(senders));
+  fault.receivers = std::move(receivers);
+  return fault;
+}
+
+Fault DiskError(std::vector<PeerId> replicas, int permille) {
+  return MakeFault({FaultKind::kDiskError, permille}, std::move(replicas));
+}
+
+Fault DiskFull(std::vector<PeerId> replicas, std::int64_t capacity_bytes) {
+  return MakeFault({FaultKind::kDiskFull, capacity_bytes}, std::move(replicas));
+}
+
+Fault BitFlip(std::vector<PeerId> replicas, int permille_of_length) {
+  return MakeFault({FaultKind::kBitFlip, permille_of_length}, std::move(replicas));
+}
+
 std::vector<Cut> CutsOf(const Fault& fault, int replicas) {
   std::vector<Cut> cuts;
   for (PeerId from = 0; from < replicas; ++from) {

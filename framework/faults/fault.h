@@ -24,7 +24,7 @@ struct Fault {
   std::int64_t amount = 0;       // in the unit of the kind's row
   Time start{0};
   Duration duration = kForever;
-  std::vector<PeerId> receivers = {};  // of a cut: the replicas that do not hear `replicas`
+  std::vector<PeerId> receivers = {};  // of a cut or a slow link: the replicas at its other end
 
   // Builders that read like the plan: CpuSlow({2}, 5).From(1s).For(3s).
   Fault From(Time when) const;
@@ -58,6 +58,12 @@ Fault DuplicateFault(std::vector<PeerId> senders, int permille);
 Fault ReorderFault(std::vector<PeerId> senders, int permille);
 // One way: `receivers` do not hear `senders`. Requires: receivers is not empty.
 Fault CutFault(std::vector<PeerId> senders, std::vector<PeerId> receivers);
+
+// Frames from `senders` to `receivers` take `delay` longer. Requires: receivers is not empty.
+Fault LinkSlow(std::vector<PeerId> senders, std::vector<PeerId> receivers, Duration delay);
+Fault DiskError(std::vector<PeerId> replicas, int permille);
+Fault DiskFull(std::vector<PeerId> replicas, std::int64_t capacity_bytes);
+Fault BitFlip(std::vector<PeerId> replicas, int permille_of_length);
 
 // One direction between two replicas: sender, receiver.
 using Cut = std::pair<PeerId, PeerId>;

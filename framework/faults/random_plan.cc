@@ -1,32 +1,34 @@
 #include "faults/random_plan.h"
 
-#include <array>
 #include <cassert>
 
 namespace depfast::faults {
 namespace {
 
-constexpr std::array kMix = {
-    PresetStrength("cpu-slow"),  PresetStrength("disk-slow"), PresetStrength("net-slow-40ms"),
-    PresetStrength("partition"), PresetStrength("drop"),      PresetStrength("duplicate"),
-    PresetStrength("reorder"),   PresetStrength("crash"),
-};
-
 Fault RandomFault(RandomStream& random, const ChaosOptions& options) {
   const auto replicas = static_cast<std::uint64_t>(options.replicas);
   const auto victim = static_cast<PeerId>(random.Below(replicas));
-  Strength strength = kMix[random.Below(kMix.size())];
-  if (strength.kind == FaultKind::kPartition) {
-    return PartitionFault({victim, (victim + 1) % options.replicas});
-  }
+  Strength strength = options.mix[random.Below(options.mix.size())];
+  const PeerId successor = (victim + 1) % options.replicas;
+  if (strength.kind == FaultKind::kPartition) return PartitionFault({victim, successor});
   if (strength.kind == FaultKind::kDiskSlow) strength.amount = options.disk_bytes_per_second;
-  return MakeFault(strength, {victim});
+  Fault fault = MakeFault(strength, {victim});
+  if (NamesReceivers(strength.kind)) fault.receivers = {successor};
+  return fault;
 }
 
 }  // namespace
 
+std::vector<Strength> UsualMix() {
+  return {
+      PresetStrength("cpu-slow"),  PresetStrength("disk-slow"), PresetStrength("net-slow-40ms"),
+      PresetStrength("partition"), PresetStrength("drop"),      PresetStrength("duplicate"),
+      PresetStrength("reorder"),   PresetStrength("crash"),
+  };
+}
+
 FaultPlan RandomPlan(RandomStream& random, const ChaosOptions& options) {
-  assert(options.replicas >= 1 && options.length > 1s);
+  assert(options.replicas >= 1 && options.length > 1s && !options.mix.empty());
   FaultPlan plan;
   for (int i = 0; i < options.faults; ++i) {
     const Fault fault = RandomFault(random, options);

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "depfast/host/random.h"
 #include "depfast/time.h"
 #include "faults/fault.h"
 
 namespace depfast::faults {
+
+// The usual kinds, equally likely: cpu-slow, disk-slow, net-slow (40 ms), partition, drop,
+// duplicate, reorder and crash.
+std::vector<Strength> UsualMix();
 
 struct ChaosOptions {
   int replicas = 3;
@@ -17,11 +22,13 @@ struct ChaosOptions {
   // Of a slow disk. A write that began on a slow disk ends on it, healed or not, so a test with
   // large writes and a bound on progress needs a faster one.
   std::int64_t disk_bytes_per_second = PresetStrength("disk-slow").amount;
+  // The kinds to draw from, equally likely. One that is named twice is twice as likely.
+  std::vector<Strength> mix = UsualMix();
 };
 
-// Draws each fault's victim, kind, start and duration (100 ms to 1.1 s). The kinds are: cpu-slow,
-// disk-slow, net-slow (40 ms), partition, drop, duplicate, reorder and crash, equally likely.
-// A partition sets the victim and its successor apart. Requires: replicas >= 1, length > 1 s.
+// Draws each fault's victim, kind, start and duration (100 ms to 1.1 s). A partition sets the
+// victim and its successor apart. The receiver of a cut or of a slow link is the victim's
+// successor. Requires: replicas >= 1, length > 1 s, mix is not empty.
 FaultPlan RandomPlan(RandomStream& random, const ChaosOptions& options);
 
 }  // namespace depfast::faults

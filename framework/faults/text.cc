@@ -94,7 +94,7 @@ class Parser {
     Expect("on");
     if (!Take("replica")) Expect("replicas");
     fault.replicas = ParseReplicas();
-    if (row.kind == FaultKind::kCut) {
+    if (NamesReceivers(row.kind)) {
       Expect("to");
       fault.receivers = ParseReplicas();
     }

@@ -18,7 +18,7 @@ namespace {
 using Persistence = RaftWorld::Persistence;
 
 GRADED_TEST(
-    RaftElections, ThereIsNeverASecondLeaderInATerm, "2a", 2,
+    RaftElections, ThereIsNeverASecondLeaderInATerm, "2a", 1,
     "A term has at most one leader, however often leaders are cut off, alone or in pairs.") {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     RaftWorld world({.replicas = 5, .seed = 200 + seed}, Persistence::kNotYet);
@@ -159,14 +159,16 @@ GRADED_TEST(RaftElections, AReplicaThatWasCutOffDeposesNobody, "2a", 1,
 
 GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 1,
             "A leader that reaches no majority steps down within 2 s.") {
-  RaftWorld world({.replicas = 3, .seed = 280}, Persistence::kNotYet);
-  const PeerId leader = world.WaitForElection();
-  ASSERT_NE(leader, kNobody);
-  world.cluster.Partition({leader});
-  world.cluster.RunFor(2s);
-  EXPECT_NE(world.checker.claims(leader).role, Role::kLeader)
-      << "it still accepts commands that it cannot commit";
-  EXPECT_TRUE(world.AllInvariantsHold());
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    RaftWorld world({.replicas = 3, .seed = 280 + 1000 * seed}, Persistence::kNotYet);
+    const PeerId leader = world.WaitForElection();
+    ASSERT_NE(leader, kNobody);
+    world.cluster.Partition({leader});
+    world.cluster.RunFor(2s);
+    EXPECT_NE(world.checker.claims(leader).role, Role::kLeader)
+        << "it still accepts commands that it cannot commit";
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
 }
 
 GRADED_TEST(RaftElections, EveryDeadLeaderIsReplacedQuickly, "2a", 1,
@@ -360,6 +362,7 @@ GRADED_TEST(RaftElections, ACampaignEndsWhenTheLeaderIsHeard, "2a", 1,
     const auto& campaigns = world.checker.elections().campaigns();
     const std::size_t before = campaigns.size();
     ASSERT_TRUE(world.cluster.RunUntil([&] { return campaigns.size() > before; }, 2s));
+    world.cluster.RunFor(65ms);  // the others are asked, and their answers are on their way
     world.cluster.End(deaf);
     world.cluster.RunFor(1s);  // the checker judges what follows
     world.cluster.End(distant);

@@ -112,6 +112,13 @@ void VotesFollowTheirRules(std::uint64_t seed, Persistence persistence) {
   EXPECT_FALSE(stage.Ask(0, PreVote(6, 1)).granted) << "a pre-vote of a term with a vote";
   EXPECT_FALSE(vote(6, 1).granted) << "a pre-vote is no vote";
   EXPECT_TRUE(vote(7, 2).granted) << "a pre-vote binds nobody";
+
+  const int campaigns = stage.CampaignsOf(0);
+  for (std::uint64_t term = 8; term < 16; ++term) {
+    EXPECT_TRUE(vote(term, 2).granted);
+    stage.world.cluster.RunFor(kElectionTimeoutMin - 50ms);
+  }
+  EXPECT_EQ(stage.CampaignsOf(0), campaigns) << "it campaigns soon after it has voted";
   EXPECT_TRUE(stage.world.AllInvariantsHold());
 }
 

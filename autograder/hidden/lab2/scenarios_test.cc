@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "raft_world.h"
+#include "testkit/client.h"
 #include "testkit/environment.h"
 
 namespace depfast::raft {
@@ -32,8 +33,33 @@ PeerId WaitForRole(RaftWorld& world, const std::vector<PeerId>& replicas, Role r
 // term 3 and reaches no other replica. s1 or s2 leads again and replicates the old entries to s3.
 // These entries are on a majority now, but s3 and s4 could still elect s5, which would replace
 // them.
+// The same with the next term: s1 or s2 leads again at once, and s3 has none of their entries.
+void EntriesOfTheTermBefore() {
+  RaftWorld world({.replicas = 5, .seed = 602});
+  const PeerId s1 = world.WaitForLeader();
+  ASSERT_NE(s1, kNobody);
+  ASSERT_TRUE(world.Commit(5));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  const auto others = world.Others(s1);
+  const auto left = faults::PartitionFault({s1, others[0]});
+  world.cluster.Begin(left);
+  for (int i = 0; i < 300; ++i) world.SubmitOne();
+  world.cluster.RunFor(100ms);
+  const std::uint64_t committed = world.checker.MaxCommitIndex();
+  for (PeerId id = 0; id < 5; ++id) world.cluster.Crash(id);
+  world.cluster.End(left);
+  for (PeerId id : {s1, others[0], others[1]}) world.cluster.Restart(id);
+  ASSERT_TRUE(
+      world.cluster.RunUntil([&] { return world.checker.MaxCommitIndex() > committed; }, 6s))
+      << "a majority is up, and nothing commits";
+  world.cluster.Heal();
+  ASSERT_TRUE(world.Commit(5, 6s));
+  ASSERT_TRUE(world.AllInvariantsHold());
+}
+
 GRADED_TEST(RaftScenarios, EntriesOfEarlierTermsCommitWithANewOneOnly, "2c", 2,
             "An entry of an earlier term commits only with an entry of the leader's own term.") {
+  ASSERT_NO_FATAL_FAILURE(EntriesOfTheTermBefore());
   RaftWorld world({.replicas = 5, .seed = 601});
   const PeerId s1 = world.WaitForLeader();
   ASSERT_NE(s1, kNobody);
@@ -120,6 +146,28 @@ GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "2c", 2,
     AskAVoterTwice(false, 610 + seed);
     if (!testing::Test::HasFatalFailure()) AskAVoterTwice(true, 620 + seed);
   }
+}
+
+// A candidate hears of a leader that its term has already. The test speaks for the leader.
+GRADED_TEST(RaftScenarios, ACandidateFollowsTheLeaderOfItsTerm, "2a", 1,
+            "A candidate that hears of a leader of its own term becomes a follower.") {
+  RaftWorld world({.replicas = 3, .seed = 650}, RaftWorld::Persistence::kNotYet);
+  const PeerId leader = world.WaitForElection();
+  ASSERT_NE(leader, kNobody);
+  const std::uint64_t term = world.checker.claims(leader).term;
+  world.cluster.Crash(leader);
+  const PeerId x = WaitForRole(world, world.Others(leader), Role::kCandidate, term);
+  ASSERT_NE(x, kNobody) << "the leader died, and no replica campaigns";
+  world.cluster.Partition({x});  // before it has a vote
+  const PeerId other =
+      world.Others(leader)[0] == x ? world.Others(leader)[1] : world.Others(leader)[0];
+  const std::uint64_t its_term = world.checker.claims(x).term;
+  testkit::Client client(world.cluster.simulator());
+  client.Call(x, AppendEntries{its_term, other, 0, 0, {}, 0}, 1s, [](const auto&) {});
+  world.cluster.RunFor(20ms);
+  EXPECT_EQ(world.checker.claims(x).term, its_term);
+  EXPECT_EQ(world.checker.claims(x).role, Role::kFollower);
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // A leader is cut off with entries that no other replica has. It returns to a leader of a later

@@ -32,6 +32,8 @@ TEST(Fault, AmountsOutsideTheCatalogueAreRefused) {
   EXPECT_DEATH(NetSlow({0}, -1ns), "amount");
   EXPECT_DEATH(DropFault({0}, 1001), "amount");
   EXPECT_DEATH(CutFault({0}, {}), "receivers");
+  EXPECT_DEATH(LinkSlow({0}, {}, 1ms), "receivers");
+  EXPECT_DEATH(DiskFull({0}, -1), "amount");
 }
 
 TEST(Cuts, APartitionCutsBothDirections) {
@@ -49,6 +51,7 @@ TEST(Cuts, ACutIsOneWay) {
 TEST(Cuts, OtherKindsCutNothing) {
   EXPECT_TRUE(CutsOf(DropFault({0}, 1000), 3).empty());
   EXPECT_TRUE(CutsOf(CrashFault({0}), 3).empty());
+  EXPECT_TRUE(CutsOf(LinkSlow({0}, {1}, 1ms), 3).empty());
 }
 
 }  // namespace

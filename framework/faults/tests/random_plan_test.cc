@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "faults/text.h"
 
@@ -39,6 +40,19 @@ TEST(Chaos, DrawsEveryKindAndEveryVictim) {
                                  FaultKind::kCrash, FaultKind::kPartition, FaultKind::kDrop,
                                  FaultKind::kDuplicate, FaultKind::kReorder}));
   EXPECT_EQ(victims, (std::set<PeerId>{0, 1, 2, 3, 4}));
+}
+
+TEST(Chaos, DrawsFromAMixAlone) {
+  const std::vector<Strength> mix = {{FaultKind::kDiskError, 50}, {FaultKind::kLinkSlow, 7}};
+  std::set<FaultKind> kinds;
+  for (const Fault& fault : PlanOf(1, {.replicas = 3, .faults = 20, .mix = mix})) {
+    kinds.insert(fault.kind);
+    const bool on_link = fault.kind == FaultKind::kLinkSlow;
+    EXPECT_EQ(fault.amount, on_link ? 7 : 50);
+    const std::vector<PeerId> successor = {(fault.replicas.front() + 1) % 3};
+    EXPECT_EQ(fault.receivers, on_link ? successor : std::vector<PeerId>());
+  }
+  EXPECT_EQ(kinds, (std::set<FaultKind>{FaultKind::kDiskError, FaultKind::kLinkSlow}));
 }
 
 TEST(Chaos, KeepsItsTimes) {

@@ -35,6 +35,11 @@ TEST(Describe, SaysKindAmountReplicasAndTimes) {
             "memory-contention 50 MB on replica 2 from 0.000 s");
   EXPECT_EQ(MemoryContention({2}, 1024).Describe(),
             "memory-contention 1024 B on replica 2 from 0.000 s");
+  EXPECT_EQ(LinkSlow({2}, {0, 1}, 40ms).Describe(),
+            "link-slow 40 ms on replica 2 to 0 1 from 0.000 s");
+  EXPECT_EQ(DiskError({2}, 50).Describe(), "disk-error 50 per mille on replica 2 from 0.000 s");
+  EXPECT_EQ(DiskFull({2}, 1 << 20).Describe(), "disk-full 1 MB on replica 2 from 0.000 s");
+  EXPECT_EQ(BitFlip({2}, 500).Describe(), "bit-flip 500 per mille on replica 2 from 0.000 s");
   EXPECT_EQ(PacketLoss({2}, 10).Describe(), "packet-loss 10 per mille on replica 2 from 0.000 s");
 }
 
@@ -61,6 +66,10 @@ const FaultPlan& EveryKind() {
                                  FsDelay({3}, 3'600s).For(1s),
                                  NetJitter({0}, 1ns),
                                  PacketLoss({0}, 1000),
+                                 LinkSlow({1, 2}, {0}, 40ms).For(1s),
+                                 DiskError({0}, 1000),
+                                 DiskFull({0, 1}, 0).From(1s),
+                                 BitFlip({2}, 999).From(1ms),
                                  MemoryContention({2}, 50 << 20),
                                  MemoryContention({2}, kAmountMax - 1)};
   return plan;
@@ -99,7 +108,8 @@ TEST(Parse, NamesTheErrorInOneLine) {
       {"warp on replica 1",
        "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut "
        "cpu-contention disk-contention fs-delay net-jitter packet-loss "
-       "memory-contention should stand where 'warp' is"},
+       "memory-contention memory-share link-slow disk-error disk-full bit-flip should stand where "
+       "'warp' is"},
       {"cpu-slow 0% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow 101% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow on replica 1", "a percentage such as 5% should stand where 'on' is"},
@@ -122,6 +132,7 @@ TEST(Parse, NamesTheErrorInOneLine) {
       {"crash on replica", "a replica's number should stand where the end is"},
       {"crash on replica -1", "a replica's number should stand where '-1' is"},
       {"cut on replica 1", "'to' should stand where the end is"},
+      {"link-slow 1 ms on replica 1", "'to' should stand where the end is"},
       {"crash on replica 1 from 1", "'s' should stand where the end is"},
       {"crash on replica 1 from 1. s", "a number of seconds should stand where '1.' is"},
       {"crash on replica 1 from 0.0000000001 s",

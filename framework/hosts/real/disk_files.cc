@@ -45,9 +45,9 @@ std::vector<IoCompletion> DiskFiles::Run(std::span<const IoRequest> batch) {
     if (request.kind == IoRequest::Kind::kAppend) {
       // Consecutive appends to one file are one write.
       while (at + count < batch.size() && IsAppendTo(batch[at + count], request.file)) ++count;
-      completion.error = AppendAll(request.file, batch.subspan(at, count));
+      completion.error = broken_ != 0 ? broken_ : AppendAll(request.file, batch.subspan(at, count));
     } else {
-      completion.error = RunOne(request, completion.data);
+      completion.error = broken_ != 0 ? broken_ : RunOne(request, completion.data);
     }
     for (std::size_t i = at; i < at + count; ++i) {
       sync = sync || batch[i].sync;
@@ -80,6 +80,11 @@ int DiskFiles::RunOne(const IoRequest& request, Bytes& data) {
       break;
   }
   return EINVAL;
+}
+
+int DiskFiles::Remember(int error) {
+  if (broken_ == 0 && error != ENOENT) broken_ = error;
+  return error;
 }
 
 DiskFiles::File* DiskFiles::Find(const std::string& name, bool create, int& error) {
@@ -116,8 +121,7 @@ void DiskFiles::Forget(const std::string& name) {
 int DiskFiles::AppendAll(const std::string& name, std::span<const IoRequest> run) {
   int error = 0;
   File* const file = Find(name, /*create=*/true, error);
-  if (file == nullptr) return error;
-  if (file->broken != 0) return file->broken;
+  if (file == nullptr) return Remember(error);
   std::vector<iovec> pieces;
   pieces.reserve(run.size());
   for (const IoRequest& request : run) {
@@ -125,9 +129,7 @@ int DiskFiles::AppendAll(const std::string& name, std::span<const IoRequest> run
     pieces.push_back({const_cast<char*>(request.data->data()), request.data->size()});
   }
   file->unsynced = true;
-  error = Write(*file, std::move(pieces));
-  if (error != 0) file->broken = error;
-  return error;
+  return Remember(Write(*file, std::move(pieces)));
 }
 
 int DiskFiles::Write(File& file, std::vector<iovec> pieces) {
@@ -148,7 +150,7 @@ int DiskFiles::Read(const std::string& name, Bytes& data) {
   int error = 0;
   File* const file = Find(name, /*create=*/false, error);
   if (file == nullptr) return error;
-  if (file->broken != 0) return file->broken;
+  if (broken_ != 0) return broken_;  // the data of an earlier life could not be synced
   const std::int64_t size = ops_->Size(file->fd);
   if (size < 0) return static_cast<int>(-size);
   std::string bytes(static_cast<std::size_t>(size), '\0');
@@ -166,24 +168,20 @@ int DiskFiles::Read(const std::string& name, Bytes& data) {
 int DiskFiles::Truncate(const std::string& name, std::uint64_t length) {
   int error = 0;
   File* const file = Find(name, /*create=*/false, error);
-  if (file == nullptr) return error;
-  if (file->lost) return file->broken;
+  if (file == nullptr) return Remember(error);
   const std::int64_t size = ops_->Size(file->fd);
-  if (size < 0) return static_cast<int>(-size);
-  if (static_cast<std::uint64_t>(size) > length) {
-    file->unsynced = true;
-    error = -ops_->Truncate(file->fd, length);
-  }
-  file->broken = error;
-  return error;
+  if (size < 0) return Remember(static_cast<int>(-size));
+  if (static_cast<std::uint64_t>(size) <= length) return 0;
+  file->unsynced = true;
+  return Remember(-ops_->Truncate(file->fd, length));
 }
 
 int DiskFiles::Rename(const std::string& from, const std::string& to) {
   int error = 0;
   File* const file = Find(from, /*create=*/false, error);
-  if (file == nullptr) return error;
+  if (file == nullptr) return Remember(error);
   if (error = SyncFile(*file); error != 0) return error;
-  if (error = -ops_->Rename(from, to); error != 0) return error;
+  if (error = Remember(-ops_->Rename(from, to)); error != 0) return error;
   directory_unsynced_ = true;
   if (from == to) return 0;
   Forget(to);
@@ -193,7 +191,7 @@ int DiskFiles::Rename(const std::string& from, const std::string& to) {
 }
 
 int DiskFiles::Remove(const std::string& name) {
-  const int error = -ops_->Remove(name);
+  const int error = Remember(-ops_->Remove(name));
   if (error != 0) return error;
   directory_unsynced_ = true;
   Forget(name);
@@ -201,35 +199,23 @@ int DiskFiles::Remove(const std::string& name) {
 }
 
 int DiskFiles::SyncFile(File& file) {
-  if (file.broken != 0) return file.broken;
-  if (!file.unsynced) return 0;
+  if (broken_ != 0 || !file.unsynced) return broken_;
   counters_.syncs.Add();
-  const int error = -ops_->Sync(file.fd);
-  if (error == 0) {
-    file.unsynced = false;
-  } else {
-    file.broken = error;
-    file.lost = true;
-  }
-  return error;
+  file.unsynced = false;
+  return Remember(-ops_->Sync(file.fd));
 }
 
 int DiskFiles::SyncDirectory() {
-  if (directory_broken_ != 0 || !directory_unsynced_) return directory_broken_;
+  if (broken_ != 0 || !directory_unsynced_) return broken_;
   counters_.directory_syncs.Add();
-  directory_broken_ = -ops_->SyncDirectory();
   directory_unsynced_ = false;
-  return directory_broken_;
+  return Remember(-ops_->SyncDirectory());
 }
 
 int DiskFiles::SyncAll() {
-  int first_error = 0;
-  for (auto& [name, file] : files_) {
-    const int error = SyncFile(file);
-    if (first_error == 0) first_error = error;
-  }
-  const int error = SyncDirectory();
-  return first_error != 0 ? first_error : error;
+  for (auto& [name, file] : files_) SyncFile(file);
+  SyncDirectory();
+  return broken_;
 }
 
 }  // namespace depfast::real

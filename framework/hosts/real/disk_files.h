@@ -3,12 +3,12 @@
 // The rules; the disk thread (disk.h) does not depend on them:
 // - Operations take effect in the given order. An operation with `sync` succeeds only if it and all
 //   earlier operations survive a crash.
-// - A failed append, short writes included, breaks the file: nothing may be appended behind a torn
-//   record. A truncation repairs the file.
+// - After a change of a file has failed, every later operation fails with the same error until the
+//   process ends. So the files stay as a crash at that moment would have left them: nothing is
+//   appended behind a torn record, and no log is replaced after its snapshot could not be written.
+//   That a file is missing (ENOENT) is no failure in that sense.
 // - A failed fdatasync is never repeated. The kernel may have dropped the pages that it could not
-//   write, and a second call would report success. The file stays broken until it is removed or
-//   replaced.
-// - While a file is broken, every later operation with `sync` fails.
+//   write, and a second call would report success.
 // - A file's new name is made durable only after its contents are durable.
 #pragma once
 
@@ -42,8 +42,6 @@ class DiskFiles {
   struct File {
     int fd = -1;
     bool unsynced = false;  // has changes that no fdatasync has covered
-    int broken = 0;         // the errno that broke the file; 0 if intact
-    bool lost = false;      // broken by a failed fdatasync: a truncation does not repair it
   };
 
   // The opened file; null and `error` if it cannot be opened.
@@ -59,6 +57,8 @@ class DiskFiles {
   int Rename(const std::string& from, const std::string& to);
   int Remove(const std::string& name);
   int RunOne(const IoRequest& request, Bytes& data);
+  // Returns `error`. The first error of a change is remembered.
+  int Remember(int error);
 
   int SyncFile(File& file);
   int SyncDirectory();
@@ -69,7 +69,7 @@ class DiskFiles {
   DiskCounters& counters_;
   std::map<std::string, File> files_;  // the files opened so far
   bool directory_unsynced_ = true;     // an earlier process may have left an unsynced name
-  int directory_broken_ = 0;
+  int broken_ = 0;                     // the errno of the first failed change; 0: none has failed
 };
 
 }  // namespace depfast::real

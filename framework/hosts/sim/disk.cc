@@ -76,7 +76,7 @@ bool SimDisk::AllocatesBlocks() const {
   return false;
 }
 
-std::vector<IoCompletion> SimDisk::FinishBatch() {
+std::vector<IoCompletion> SimDisk::FinishBatch(const DiskTrouble& trouble) {
   std::vector<IoCompletion> completions;
   completions.reserve(batch_.size());
   // Everything before a sync is durable with it.
@@ -86,11 +86,59 @@ std::vector<IoCompletion> SimDisk::FinishBatch() {
   for (auto request = batch_.begin(); request != batch_.end(); ++request) {
     if (request == after_last_sync && request != batch_.begin()) MakeDurable();
     queued_bytes_ -= SizeOf(*request);
-    completions.push_back(Apply(*request));
+    const bool fine = error_ == 0 && !trouble.any();
+    completions.push_back(fine ? Apply(*request) : ApplyInTrouble(*request, trouble));
   }
   if (after_last_sync == batch_.end()) MakeDurable();
   batch_.clear();
   return completions;
+}
+
+IoCompletion SimDisk::ApplyInTrouble(const IoRequest& request, const DiskTrouble& trouble) {
+  if (error_ == 0) {
+    if (request.kind == IoRequest::Kind::kRead) return Apply(request);
+    const auto written = FailsAfter(request, trouble);
+    if (!written) return Apply(request);
+    if (*written > 0) {
+      IoRequest part = request;
+      part.data = MakeBytes(request.data->substr(0, *written));
+      Apply(part);
+    }
+    MakeDurable();
+  }
+  return {request.id, error_, nullptr};
+}
+
+std::optional<std::size_t> SimDisk::FailsAfter(const IoRequest& request,
+                                               const DiskTrouble& trouble) {
+  const std::size_t size = SizeOf(request);
+  if (trouble.capacity_bytes >= 0 && request.kind == IoRequest::Kind::kAppend) {
+    std::size_t used = 0;
+    for (const auto& [name, file] : files_) used += file.data.size();
+    const auto capacity = static_cast<std::size_t>(trouble.capacity_bytes);
+    if (used + size > capacity) {
+      error_ = ENOSPC;
+      return capacity - std::min(capacity, used);
+    }
+  }
+  if (torn_.Below(1000) >= static_cast<std::uint64_t>(trouble.error_permille)) return std::nullopt;
+  error_ = EIO;
+  // A short write, or a whole one whose sync fails.
+  const bool short_write = torn_.Below(2) == 0;
+  return short_write ? torn_.Below(size + 1) : size;
+}
+
+void SimDisk::FlipBit(const std::string& name, std::size_t byte) {
+  File& file = files_.at(name);
+  assert(byte < file.durable_bytes);
+  file.data[byte] = static_cast<char>(file.data[byte] ^ 1);
+  file.generation = ++last_generation_;
+  file.damaged = true;
+}
+
+bool SimDisk::is_damaged() const {
+  return std::any_of(files_.begin(), files_.end(),
+                     [](const auto& file) { return file.second.damaged; });
 }
 
 void SimDisk::MakeDurable() {
@@ -155,6 +203,7 @@ void SimDisk::Crash() {
   queue_.clear();
   batch_.clear();
   queued_bytes_ = 0;
+  error_ = 0;
   for (auto& [name, file] : files_) {
     file.data.resize(file.durable_bytes);
     file.generation = ++last_generation_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,18 @@ struct BatchTime {
   bool changes_directory = false;  // a file is created, renamed or removed
 };
 
+// The faults that make changes of files fail.
+struct DiskTrouble {
+  int error_permille = 0;            // the share of changes that fail
+  std::int64_t capacity_bytes = -1;  // of all files together; -1: no limit
+
+  bool any() const { return error_permille > 0 || capacity_bytes >= 0; }
+};
+
 class SimDisk {
  public:
-  // `stream` draws the times of syncs. `torn` draws how much of a batch a crash leaves; it is a
-  // stream of its own, so a crash changes no later sync.
+  // `stream` draws the times of syncs. `torn` draws which changes fail, and how much a crash or a
+  // failure leaves of a write; it is a stream of its own, so neither changes a later sync.
   SimDisk(const DiskModel& model, RandomStream stream, RandomStream torn)
       : model_(model), stream_(stream), torn_(torn) {}
 
@@ -35,6 +44,7 @@ class SimDisk {
     // Changes with every change of bytes that is not an append. An incremental reader that sees
     // another generation reads the file from its beginning.
     std::uint64_t generation = 0;
+    bool damaged = false;  // FlipBit has hit it
   };
   const std::map<std::string, File>& files() const { return files_; }
 
@@ -50,8 +60,18 @@ class SimDisk {
   // `operation_delay` is added for each operation (a slow file system).
   BatchTime StartBatch(std::int64_t bytes_per_second, Duration operation_delay = Duration(0));
 
-  // Ends the batch: its operations take effect, in order.
-  std::vector<IoCompletion> FinishBatch();
+  // Ends the batch: its operations take effect, in order. A change that fails leaves what a crash
+  // in the middle of it would: all changes before it, and of an append any first part. All later
+  // operations fail with the same error until Crash, which stands for the replica's restart.
+  std::vector<IoCompletion> FinishBatch(const DiskTrouble& trouble = {});
+  // Whether a change has failed since the last Crash.
+  bool has_failed() const { return error_ != 0; }
+
+  // Whether FlipBit has hit a file that is still there.
+  bool is_damaged() const;
+
+  // Flips a bit of a durable byte. Requires: the file has that byte.
+  void FlipBit(const std::string& name, std::size_t byte);
 
   // Power is lost: queued and unsynced bytes are gone. If a batch is under way, a random number of
   // its first bytes are durable, so a record may be torn.
@@ -61,6 +81,9 @@ class SimDisk {
   bool AllocatesBlocks() const;
   bool ChangesDirectory() const;
   IoCompletion Apply(const IoRequest& request);
+  IoCompletion ApplyInTrouble(const IoRequest& request, const DiskTrouble& trouble);
+  // The number of bytes of a failed append that are on disk; none if the change does not fail.
+  std::optional<std::size_t> FailsAfter(const IoRequest& request, const DiskTrouble& trouble);
   void TearBatch();
   void MakeDurable();
 
@@ -72,6 +95,7 @@ class SimDisk {
   std::vector<IoRequest> batch_;
   std::size_t queued_bytes_ = 0;
   std::uint64_t last_generation_ = 0;
+  int error_ = 0;  // the errno of the first failed change; 0: none has failed
 };
 
 }  // namespace depfast::sim

@@ -5,7 +5,9 @@
 // on core and device is spread evenly over the turns.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,8 @@ class DiskThread {
         finished_(std::move(finished)) {}
 
   const SimDisk& disk() const { return disk_; }
+
+  void FlipBit(const std::string& file, std::size_t byte) { disk_.FlipBit(file, byte); }
 
   // The request is queued until Start.
   void Submit(IoRequest request) { disk_.Submit(std::move(request)); }

@@ -7,7 +7,21 @@ namespace {
 
 using faults::Fault;
 
-void Apply(const Fault& fault, ReplicaEffects& effects) {
+void SlowLinks(const Fault& fault, std::size_t replicas, ReplicaEffects& effects) {
+  effects.link_delay.resize(replicas);
+  for (const PeerId receiver : fault.receivers) {
+    if (receiver >= static_cast<PeerId>(replicas)) continue;
+    Duration& delay = effects.link_delay[static_cast<std::size_t>(receiver)];
+    delay = std::max(delay, Duration(fault.amount));
+  }
+}
+
+void LimitCapacity(std::int64_t bytes, DiskTrouble& trouble) {
+  const std::int64_t now = trouble.capacity_bytes;
+  trouble.capacity_bytes = now < 0 ? bytes : std::min(now, bytes);
+}
+
+void Apply(const Fault& fault, std::size_t replicas, ReplicaEffects& effects) {
   const auto amount = static_cast<int>(fault.amount);  // of a kind with small numbers
   switch (fault.kind) {
     case Fault::Kind::kCpuSlow:
@@ -49,7 +63,19 @@ void Apply(const Fault& fault, ReplicaEffects& effects) {
     case Fault::Kind::kReorder:
       effects.on_frames.push_back(fault);
       break;
-    case Fault::Kind::kCrash:      // the injector's
+    case Fault::Kind::kLinkSlow:
+      SlowLinks(fault, replicas, effects);
+      break;
+    case Fault::Kind::kDiskError: {
+      int& permille = effects.disk_trouble.error_permille;
+      permille = std::max(permille, amount);
+      break;
+    }
+    case Fault::Kind::kDiskFull:
+      LimitCapacity(fault.amount, effects.disk_trouble);
+      break;
+    case Fault::Kind::kCrash:  // these two are the injector's
+    case Fault::Kind::kBitFlip:
     case Fault::Kind::kPartition:  // below
     case Fault::Kind::kCut:
       break;
@@ -65,7 +91,7 @@ void Effects::Set(const faults::FaultPlan& active, std::size_t replicas) {
     for (std::size_t i = 0; i < replicas; ++i) {
       const auto& hit = fault.replicas;
       if (std::find(hit.begin(), hit.end(), static_cast<PeerId>(i)) == hit.end()) continue;
-      Apply(fault, replicas_[i]);
+      Apply(fault, replicas, replicas_[i]);
     }
     for (const auto& [from, to] : faults::CutsOf(fault, static_cast<int>(replicas))) {
       cut_[static_cast<std::size_t>(from) * replicas + static_cast<std::size_t>(to)] = 1;

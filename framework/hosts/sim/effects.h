@@ -8,6 +8,7 @@
 
 #include "depfast/time.h"
 #include "faults/fault.h"
+#include "sim/disk.h"
 
 namespace depfast::sim {
 
@@ -18,12 +19,14 @@ struct ReplicaEffects {
   int disk_quota_percent = 100;            // of the device's time
   std::int64_t disk_bytes_per_second = 0;  // 0: the model's
   Duration operation_delay{0};             // of every disk operation
-  Duration extra_delay{0};                 // of every frame that the replica sends
-  Duration jitter{0};                      // the most that is added to extra_delay
-  std::int64_t memory_limit_bytes = 0;     // of all that is resident; 0: none
-  int memory_percent = 100;                // limit: this share of the smallest healthy heap
-  int packet_loss_permille = 0;            // see retransmission.h
-  std::vector<faults::Fault> on_frames;    // drop, duplicate, reorder: on frames to replicas
+  DiskTrouble disk_trouble;
+  Duration extra_delay{0};               // of every frame that the replica sends
+  Duration jitter{0};                    // the most that is added to extra_delay
+  std::int64_t memory_limit_bytes = 0;   // of all that is resident; 0: none
+  int memory_percent = 100;              // limit: this share of the smallest healthy heap
+  int packet_loss_permille = 0;          // see retransmission.h
+  std::vector<Duration> link_delay;      // by receiver; empty: no link is slow
+  std::vector<faults::Fault> on_frames;  // drop, duplicate, reorder: on frames to replicas
 };
 
 class Effects {

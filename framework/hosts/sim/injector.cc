@@ -9,13 +9,12 @@ namespace depfast::sim {
 using faults::Fault;
 
 Injector::Injector(int replicas, Agenda& agenda, Effects& effects, Observers& observers,
-                   std::function<void(PeerId)> crash, std::function<void(PeerId)> restart)
+                   ReplicaControls controls)
     : replicas_(replicas),
       agenda_(agenda),
       effects_(effects),
       observers_(observers),
-      crash_(std::move(crash)),
-      restart_(std::move(restart)) {}
+      controls_(std::move(controls)) {}
 
 void Injector::Schedule(const faults::FaultPlan& plan) {
   for (const Fault& fault : plan) {
@@ -31,7 +30,11 @@ void Injector::Begin(const Fault& fault) {
   observers_.TellWorld(agenda_.now(), "begins: " + fault.Describe());
   observers_.Tell(&Observer::OnFaultBegins, agenda_.now(), fault);
   if (fault.kind == Fault::Kind::kCrash) {
-    for (const PeerId replica : fault.replicas) crash_(replica);
+    for (const PeerId replica : fault.replicas) controls_.crash(replica);
+    return;
+  }
+  if (fault.kind == Fault::Kind::kBitFlip) {
+    for (const PeerId replica : fault.replicas) controls_.flip_bits(replica, fault.amount);
     return;
   }
   active_.push_back(fault);
@@ -42,15 +45,16 @@ void Injector::End(const Fault& fault) {
   observers_.TellWorld(agenda_.now(), "ends: " + fault.Describe());
   observers_.Tell(&Observer::OnFaultEnds, agenda_.now(), fault);
   if (fault.kind == Fault::Kind::kCrash) {
-    for (const PeerId replica : fault.replicas) restart_(replica);
+    for (const PeerId replica : fault.replicas) controls_.restart(replica);
     return;
   }
   const auto found = std::find(active_.begin(), active_.end(), fault);
   if (found != active_.end()) active_.erase(found);
   Update();
-  if (!faults::LimitsMemory(fault.kind)) return;
   for (const PeerId replica : fault.replicas) {
-    if (killed_.erase(replica) > 0) restart_(replica);
+    if (faults::FailsWrites(fault.kind)) controls_.repair(replica);
+    const bool restarts = faults::LimitsMemory(fault.kind) && killed_.erase(replica) > 0;
+    if (restarts) controls_.restart(replica);
   }
 }
 
@@ -62,7 +66,10 @@ void Injector::HealAll() {
   active_.clear();
   killed_.clear();
   Update();
-  for (PeerId replica = 0; replica < replicas_; ++replica) restart_(replica);
+  for (PeerId replica = 0; replica < replicas_; ++replica) {
+    controls_.repair(replica);
+    controls_.restart(replica);
+  }
 }
 
 void Injector::Update() { effects_.Set(active_, static_cast<std::size_t>(replicas_)); }

@@ -1,8 +1,9 @@
 // Injector: begins and ends faults, by plan and by hand.
 //
 // It keeps the list of the faults under way and turns it into effects, which the other components
-// read. A crash has no effect of its own: the injector asks the simulator to stop and start the
-// replica.
+// read. A crash and a bit flip have no effect of that sort: the injector asks the simulator to stop
+// and start the replica, or to damage its files. When a fault that fails writes ends, it asks the
+// simulator to repair the replica.
 #pragma once
 
 #include <functional>
@@ -16,12 +17,21 @@
 
 namespace depfast::sim {
 
+// What the injector does to one replica, by way of the simulator.
+struct ReplicaControls {
+  std::function<void(PeerId)> crash;    // nothing happens if it is down
+  std::function<void(PeerId)> restart;  // nothing happens if it is up
+  // Restarts it if a write of its has failed, whether it died of that or not.
+  std::function<void(PeerId)> repair;
+  // Flips a bit in each of its files, at this share of the file's length.
+  std::function<void(PeerId, std::int64_t permille)> flip_bits;
+};
+
 class Injector {
  public:
-  // `crash`, `restart`: of one replica; nothing happens if it is down or up already. The references
-  // outlive the injector.
+  // The references outlive the injector.
   Injector(int replicas, Agenda& agenda, Effects& effects, Observers& observers,
-           std::function<void(PeerId)> crash, std::function<void(PeerId)> restart);
+           ReplicaControls controls);
 
   // Each fault of the plan begins and ends at its time, or now if that is past.
   void Schedule(const faults::FaultPlan& plan);
@@ -30,7 +40,7 @@ class Injector {
   void Begin(const faults::Fault& fault);
   // Ends a fault now. Of equal faults under way it ends one; of none, it ends nothing.
   void End(const faults::Fault& fault);
-  // Ends every fault under way and restarts every replica that is down.
+  // Ends every fault under way, and restarts every replica that is down or that a write has failed.
   void HealAll();
 
   // A fault of memory has killed the replica. It restarts when such a fault ends.
@@ -43,9 +53,8 @@ class Injector {
   Agenda& agenda_;
   Effects& effects_;
   Observers& observers_;
-  const std::function<void(PeerId)> crash_;
-  const std::function<void(PeerId)> restart_;
-  faults::FaultPlan active_;  // without crashes
+  const ReplicaControls controls_;
+  faults::FaultPlan active_;  // without crashes and bit flips
   std::set<PeerId> killed_;
 };
 

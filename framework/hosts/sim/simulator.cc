@@ -14,11 +14,15 @@ Simulator::Simulator(SimOptions options)
       addresses_(options_.replicas),
       effects_(addresses_.replicas()),
       wires_(options_.profile.net, options_.seed, addresses_, effects_, agenda_, observers_),
-      injector_(
-          options_.replicas, agenda_, effects_, observers_,
-          [this](PeerId replica) { Crash(replica); }, [this](PeerId replica) { Restart(replica); }),
+      injector_(options_.replicas, agenda_, effects_, observers_,
+                {.crash = [this](PeerId replica) { Crash(replica); },
+                 .restart = [this](PeerId replica) { Restart(replica); },
+                 .repair = [this](PeerId replica) { Repair(replica); },
+                 .flip_bits = [this](PeerId replica,
+                                     std::int64_t permille) { FlipBits(replica, permille); }}),
       room_(Room()),
-      starts_(addresses_.replicas()) {
+      starts_(addresses_.replicas()),
+      stopped_by_disk_(addresses_.replicas()) {
   assert(options_.replicas >= 1 && options_.make_backend);
   for (std::size_t i = 0; i < addresses_.replicas(); ++i) {
     SimDisk disk(options_.profile.disk, RandomStream(options_.seed, i, kDiskStream),
@@ -111,15 +115,44 @@ void Simulator::Kill(std::size_t index, const std::string& why) {
 }
 
 void Simulator::Die(std::size_t index, const std::string& why) {
-  if (first_death_.empty()) first_death_ = "replica " + std::to_string(index) + " died: " + why;
+  const SimDisk& disk = machines_[index]->disk();
+  stopped_by_disk_[index] = disk.has_failed();
+  const bool excused = disk.has_failed() || disk.is_damaged();
+  if (first_death_.empty() && !excused)
+    first_death_ = "replica " + std::to_string(index) + " died: " + why;
   Kill(index, why);
 }
 
 void Simulator::Restart(PeerId replica) {
   if (IsUp(replica)) return;
+  stopped_by_disk_[addresses_.IndexOf(replica)] = false;
   Boot(addresses_.IndexOf(replica));
   observers_.TellWorld(now(), "replica " + std::to_string(replica) + " restarts");
   observers_.Tell(&Observer::OnRestart, replica, now());
+}
+
+void Simulator::Repair(PeerId replica) {
+  if (IsUp(replica) && disk(replica).has_failed()) {
+    Crash(replica, "its disk is repaired");
+  } else if (!stopped_by_disk_[addresses_.IndexOf(replica)]) {
+    return;
+  }
+  Restart(replica);
+}
+
+void Simulator::FlipBit(PeerId replica, const std::string& file, std::size_t byte) {
+  MachineOf(replica).disk_thread().FlipBit(file, byte);
+  observers_.TellWorld(now(), "a bit flips in byte " + std::to_string(byte) + " of " + file +
+                                  " of replica " + std::to_string(replica));
+}
+
+void Simulator::FlipBits(PeerId replica, std::int64_t permille) {
+  const auto files = disk(replica).files();  // a copy: FlipBit changes them
+  for (const auto& [name, file] : files) {
+    if (file.durable_bytes == 0) continue;
+    const std::size_t last = file.durable_bytes - 1;
+    FlipBit(replica, name, last * static_cast<std::size_t>(permille) / 1000);
+  }
 }
 
 // ---- running ----

@@ -80,6 +80,10 @@ class Simulator {
   // Nothing happens if the replica is down already, or up already.
   void Crash(PeerId replica, const std::string& why = "crash");
   void Restart(PeerId replica);
+  // If a write of the replica has failed, restarts it, whether it died of that or not.
+  void Repair(PeerId replica);
+  // Damages a durable byte of a file. Requires: the file has that byte.
+  void FlipBit(PeerId replica, const std::string& file, std::size_t byte);
   bool IsUp(PeerId replica) const { return MachineOf(replica).is_on(); }
 
   // --- running ---
@@ -104,7 +108,8 @@ class Simulator {
   // The most that a replica has ever held for one peer, since the last ResetPeaks.
   std::size_t PeakHeldBytes(PeerId from) const;
   void ResetPeaks() { wires_.ResetPeaks(); }
-  // Empty, or why the first replica died that was not crashed by the test: a verdict.
+  // Empty, or why the first replica died that was not crashed by the test: a verdict. A replica may
+  // die after one of its writes has failed, and while one of its files is damaged.
   const std::string& first_death() const { return first_death_; }
   // Of a replica that is up.
   std::string DumpCoroutines(PeerId replica);
@@ -121,8 +126,9 @@ class Simulator {
   void HandleArrival(Event& event);
   void Boot(std::size_t index);
   void Kill(std::size_t index, const std::string& why);
-  // The replica died by itself: that is a verdict.
+  // The replica died by itself: that is a verdict, see first_death.
   void Die(std::size_t index, const std::string& why);
+  void FlipBits(PeerId replica, std::int64_t permille);
 
   SimOptions options_;
   Addresses addresses_;
@@ -137,6 +143,7 @@ class Simulator {
   MachineRoom room_;
   std::vector<std::unique_ptr<Machine>> machines_;  // by replica
   std::vector<std::uint64_t> starts_;               // by replica: how often it has started
+  std::vector<bool> stopped_by_disk_;  // by replica: is down since it died of a failed write
   std::deque<OnFrame> clients_;  // a client may be added while another's frame is being handled
   std::string first_death_;
 };

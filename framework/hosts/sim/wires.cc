@@ -142,6 +142,7 @@ Duration Wires::DelayOf(std::size_t from, std::size_t to, std::uint64_t number,
     return RandomStream(seed_ ^ RandomStream::Mix(which), from << 32 | to, number);
   };
   Duration delay = effects.extra_delay;
+  if (to < effects.link_delay.size()) delay += effects.link_delay[to];
   if (effects.jitter > Duration::zero()) delay += stream(kJitterStream).Below(effects.jitter);
   if (effects.packet_loss_permille > 0) {
     delay += RetransmissionDelay(bytes, effects.packet_loss_permille, stream(kPacketStream));

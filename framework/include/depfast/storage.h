@@ -16,6 +16,10 @@ namespace depfast {
 // operation that syncs is ready; then everything before it is, too. Truncate, Rename and Remove
 // always sync. Append creates a file that is missing; the others fail then, with ENOENT.
 //
+// After a change of a file has failed, all later operations fail, too, until the replica restarts:
+// the files stay as a crash at that moment would have left them. Of the failed write any first part
+// may be there, even the whole. A missing file (ENOENT) is no failure in that sense.
+//
 // Waiting is up to the caller: start the write, send the messages, then wait for both, so that the
 // disk works while the network does.
 class Storage {

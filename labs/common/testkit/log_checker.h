@@ -76,6 +76,9 @@ class LogChecker {
 
   // The first violated invariant, as a sentence; empty if none was violated.
   virtual std::string FirstViolation() const = 0;
+  // The same of those that may lose or change data. Other rules are about progress: a violation
+  // fails a test, and costs no more than that.
+  virtual std::string FirstSafetyViolation() const { return FirstViolation(); }
 };
 
 }  // namespace depfast

@@ -16,9 +16,11 @@ LogWorld::LogWorld(const testkit::ClusterOptions& options, const MakeChecker& ma
 LogWorld::~LogWorld() {
   if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
   for (const std::string& violation : {answers_.FirstViolation(), log_->FirstViolation()}) {
-    if (violation.empty()) continue;
-    ADD_FAILURE() << violation;
-    RecordViolation(violation);  // that of the log last: it counts
+    if (!violation.empty()) ADD_FAILURE() << violation;
+  }
+  // That of the log last: it counts.
+  for (const std::string& violation : {answers_.FirstViolation(), log_->FirstSafetyViolation()}) {
+    if (!violation.empty()) RecordViolation(violation);
   }
 }
 

@@ -4,8 +4,8 @@
 // figure 2. Indexes start at 1; index 0 with term 0 is the empty log's.
 //
 // Tests also send messages on behalf of a replica: `candidate` and `leader` say whose a message is,
-// not the connection that it comes from. A reply leaves when its term is on disk, whatever the reply
-// says.
+// not the connection that it comes from. A reply leaves when its term is on disk, whatever the
+// reply says.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@
 namespace depfast::raft {
 
 // Timing that tests rely on. A leader sends to each follower at least every kHeartbeatInterval. A
-// follower that hears nothing for its election timeout campaigns. The timeout is drawn anew for each
-// wait, from the whole of [kElectionTimeoutMin, kElectionTimeoutMax]. It begins at a message of the
-// term's leader, a granted vote, the replica's own campaign, its start, and the end of its
+// follower that hears nothing for its election timeout campaigns. The timeout is drawn anew for
+// each wait, from the whole of [kElectionTimeoutMin, kElectionTimeoutMax]. It begins at a message
+// of the term's leader, a granted vote, the replica's own campaign, its start, and the end of its
 // leadership. Nothing else begins it again: no message of an old term, no pre-vote, no denied vote.
 inline constexpr Duration kHeartbeatInterval = 50ms;
 inline constexpr Duration kElectionTimeoutMin = 300ms;

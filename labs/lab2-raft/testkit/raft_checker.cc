@@ -17,6 +17,11 @@ std::string At(std::uint64_t index, std::uint64_t term) {
   return "index " + std::to_string(index) + " of term " + std::to_string(term);
 }
 
+std::string Describe(const Violation& violation) {
+  return std::string(ToString(violation.invariant)) + " violated at " +
+         testkit::FormatTime(violation.when) + ": " + violation.what;
+}
+
 // Calls visit(body) if the frame belongs to Message's method and its body can be decoded.
 template <typename Message, typename Body = Message, typename Function>
 void VisitBody(const DecodedFrame& frame, const Function& visit) {
@@ -67,10 +72,13 @@ bool RaftChecker::HasSnapshot(PeerId replica) const {
 }
 
 std::string RaftChecker::FirstViolation() const {
-  if (violations_.empty()) return "";
-  const Violation& first = violations_.front();
-  return std::string(ToString(first.invariant)) + " violated at " +
-         testkit::FormatTime(first.when) + ": " + first.what;
+  return violations_.empty() ? "" : Describe(violations_.front());
+}
+
+std::string RaftChecker::FirstSafetyViolation() const {
+  const auto first = std::find_if(violations_.begin(), violations_.end(),
+                                  [](const auto& each) { return IsSafety(each.invariant); });
+  return first == violations_.end() ? "" : Describe(*first);
 }
 
 void RaftChecker::Violate(Invariant invariant, const std::string& what) {

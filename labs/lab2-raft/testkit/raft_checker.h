@@ -63,6 +63,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   std::size_t LogBytes(PeerId replica) const override;
   bool HasSnapshot(PeerId replica) const override;
   std::string FirstViolation() const override;
+  std::string FirstSafetyViolation() const override;
 
   // The latest observations of one replica.
   struct Claims {

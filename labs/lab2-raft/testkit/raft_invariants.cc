@@ -2,6 +2,18 @@
 
 namespace depfast::raft {
 
+bool IsSafety(Invariant invariant) {
+  switch (invariant) {
+    case Invariant::kTermsBeginByCampaign:
+    case Invariant::kCampaignHasPreVotes:
+    case Invariant::kLeaderIsKept:
+    case Invariant::kElectionTimeoutPassed:
+      return false;
+    default:
+      return true;
+  }
+}
+
 const char* ToString(Invariant invariant) {
   static constexpr const char* kNames[] = {
       "election safety",          "leader append-only",      "log matching",

@@ -27,6 +27,10 @@ enum class Invariant {
   kElectionTimeoutPassed,  // no replica campaigns before kElectionTimeoutMin without a leader
 };
 
+// Whether a violation may lose or change data. The others are rules of elections that keep a
+// cluster available.
+bool IsSafety(Invariant invariant);
+
 // "election safety": the name that a report prints.
 const char* ToString(Invariant invariant);
 

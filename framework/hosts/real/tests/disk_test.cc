@@ -280,21 +280,30 @@ TEST_F(DiskTest, AShortWriteIsContinued) {
   EXPECT_EQ(control.durable["log"], "abcdefghi");
 }
 
-TEST_F(DiskTest, AFullDiskFailsTheWriteAndEverythingBehindItUntilTruncated) {
+TEST_F(DiskTest, AFullDiskFailsTheWriteAndEverythingBehindIt) {
   Do({Append(1, "log", "good")});
   control.bytes_free = 2;
   EXPECT_EQ(Do({Append(2, "log", "torn")}), std::vector<int>{ENOSPC});
   control.bytes_free = 1000;
   EXPECT_EQ(Do({Append(3, "log", "behind a torn record")}), std::vector<int>{ENOSPC});
   EXPECT_EQ(Do({Append(4, "other", "vouches for what came before")}), std::vector<int>{ENOSPC});
-  {
-    const std::lock_guard lock(control.mutex);
-    EXPECT_EQ(control.contents["log"], "goodto");
-  }
-  EXPECT_EQ(Do({Operation(5, Kind::kTruncate, "log", 4), Append(6, "log", "again")}),
-            (std::vector<int>{0, 0}));
+  EXPECT_EQ(Do({Operation(5, Kind::kTruncate, "log", 4)}), std::vector<int>{ENOSPC});
   const std::lock_guard lock(control.mutex);
-  EXPECT_EQ(control.durable["log"], "goodagain");
+  EXPECT_EQ(control.contents["log"], "goodto");
+  EXPECT_FALSE(control.contents.contains("other"));
+}
+
+TEST_F(DiskTest, NoFileIsReplacedBehindAFailedWrite) {
+  Do({Append(1, "log", "all"), Append(2, "state.new", "first part")});
+  control.next_append_error = ENOSPC;
+  EXPECT_EQ(
+      Do({Append(3, "state.new", "the rest"), Operation(4, Kind::kRename, "state.new", 0, "state"),
+          Append(5, "log.new", "less"), Operation(6, Kind::kRename, "log.new", 0, "log"),
+          Operation(7, Kind::kRemove, "log")}),
+      (std::vector<int>{ENOSPC, ENOSPC, ENOSPC, ENOSPC, ENOSPC}));
+  const std::lock_guard lock(control.mutex);
+  EXPECT_EQ(control.contents["log"], "all");
+  EXPECT_FALSE(control.contents.contains("state"));
 }
 
 TEST_F(DiskTest, AnInputOutputErrorFailsAllThatSharedTheWrite) {
@@ -303,7 +312,7 @@ TEST_F(DiskTest, AnInputOutputErrorFailsAllThatSharedTheWrite) {
   EXPECT_EQ(counters.errors.value(), 2u);
 }
 
-TEST_F(DiskTest, AFailedSyncIsNeverRepeatedAndPoisonsTheFile) {
+TEST_F(DiskTest, AFailedSyncIsNeverRepeatedAndPoisonsTheFiles) {
   Do({Append(1, "log", "good")});
   control.next_sync_error = EIO;
   EXPECT_EQ(Do({Append(2, "log", "lost"), Append(3, "log", "lost too")}),
@@ -315,8 +324,7 @@ TEST_F(DiskTest, AFailedSyncIsNeverRepeatedAndPoisonsTheFile) {
   EXPECT_EQ(Do({Operation(6, Kind::kRead, "log")}), std::vector<int>{EIO});
   EXPECT_EQ(counters.syncs.value(), syncs);
   EXPECT_EQ(Do({Append(7, "other", "x")}), std::vector<int>{EIO}) << "the log before it is lost";
-  EXPECT_EQ(Do({Operation(8, Kind::kRemove, "log"), Append(9, "log", "anew")}),
-            (std::vector<int>{0, 0}));
+  EXPECT_EQ(Do({Operation(8, Kind::kRemove, "log")}), std::vector<int>{EIO});
 }
 
 TEST_F(DiskTest, AnUnsyncedAppendThatASyncLosesFailsThatSync) {

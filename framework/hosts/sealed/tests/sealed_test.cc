@@ -324,15 +324,19 @@ TEST_F(SealedTest, TheHeapIsTheSameEverywhere) {
   EXPECT_EQ(HeapsOfAHoarder(0, WaitStatistics::kName), heaps) << "probes are not the replica's";
 }
 
-TEST_F(SealedTest, UnderMemoryContentionAHoarderDies) {
+TEST_F(SealedTest, MemoryContentionKillsAHoarderUntilItEnds) {
   Trouble trouble("hoards");
-  trouble.world.sim.Begin(faults::MemoryContention({0, 1}, 250'000));
+  const faults::Fault contention = faults::MemoryContention({0, 1}, 250'000);
+  trouble.world.sim.Begin(contention);
   trouble.Make();
-  EXPECT_EQ(trouble.world.sim.first_death(), "") << "its step was paid for before";
+  EXPECT_TRUE(trouble.world.sim.IsUp(0)) << "its step was paid for before";
   trouble.Ask(0, Echo{"heard?"});
   trouble.Ask(0, Echo{"heard?"});
-  ExpectStart(trouble.world.sim.first_death(), "replica 0 died: out of memory: it held 100");
+  EXPECT_FALSE(trouble.world.sim.IsUp(0));
   EXPECT_TRUE(trouble.world.sim.IsUp(1));
+  EXPECT_EQ(trouble.world.sim.first_death(), "") << "the fault's deed, not the replica's";
+  trouble.world.sim.End(contention);
+  EXPECT_TRUE(trouble.world.sim.IsUp(0));
 }
 
 TEST_F(SealedTest, MemoryThatTheHeapDoesNotCountIsSeen) {

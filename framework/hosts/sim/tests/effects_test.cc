@@ -37,6 +37,12 @@ TEST(Effects, OfFaultsOfOneKindTheStrongestCounts) {
   EXPECT_EQ(of(NetJitter({0}, 2ms), NetJitter({0}, 1ms)).jitter, 2ms);
   EXPECT_EQ(of(PacketLoss({0}, 10), PacketLoss({0}, 20)).packet_loss_permille, 20);
   EXPECT_EQ(of(PacketLoss({0}, 20), PacketLoss({0}, 10)).packet_loss_permille, 20);
+  EXPECT_EQ(of(DiskError({0}, 10), DiskError({0}, 20)).disk_trouble.error_permille, 20);
+  EXPECT_EQ(of(DiskError({0}, 20), DiskError({0}, 10)).disk_trouble.error_permille, 20);
+  EXPECT_EQ(of(DiskFull({0}, 0), DiskFull({0}, 5)).disk_trouble.capacity_bytes, 0);
+  EXPECT_EQ(of(DiskFull({0}, 5), DiskFull({0}, 0)).disk_trouble.capacity_bytes, 0);
+  EXPECT_EQ(of(LinkSlow({0}, {0}, 1ms), LinkSlow({0}, {0}, 2ms)).link_delay.at(0), 2ms);
+  EXPECT_EQ(of(LinkSlow({0}, {0}, 2ms), LinkSlow({0}, {0}, 1ms)).link_delay.at(0), 2ms);
 }
 
 TEST(Effects, AreThoseOfTheNamedReplicas) {
@@ -47,6 +53,8 @@ TEST(Effects, AreThoseOfTheNamedReplicas) {
   EXPECT_EQ(effects.of(2).cpu_quota_percent, 6);
   EXPECT_EQ(effects.of(0).operation_delay, 0ms);
   EXPECT_EQ(effects.of(1).operation_delay, 1ms);
+  EXPECT_TRUE(effects.of(1).link_delay.empty());
+  EXPECT_FALSE(effects.of(1).disk_trouble.any());
   effects.Set({}, 3);
   EXPECT_EQ(effects.of(0).cpu_quota_percent, 100);
   EXPECT_EQ(effects.of(1).operation_delay, 0ms);

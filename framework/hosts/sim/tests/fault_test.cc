@@ -165,6 +165,16 @@ TEST(FrameFaults, AReorderedFrameIsOvertakenButNotForLong) {
   EXPECT_GT(overtaken, 100U);
 }
 
+TEST(FrameFaults, ASlowLinkDelaysItsFramesInItsDirectionOnly) {
+  const auto first = [](const FaultPlan& plan) { return Stream(plan).first.at(100); };
+  const Time usual = first({});
+  EXPECT_EQ(first({LinkSlow({0}, {1}, 30ms)}), usual + 30ms);
+  EXPECT_EQ(first({LinkSlow({0, 1}, {1, 0}, 30ms)}), usual + 30ms);
+  EXPECT_EQ(first({LinkSlow({0}, {2}, 30ms)}), usual) << "another receiver";
+  EXPECT_EQ(first({LinkSlow({1}, {0}, 30ms)}), usual) << "another direction";
+  EXPECT_EQ(first({LinkSlow({0}, {1}, 30ms), NetSlow({0}, 40ms)}), usual + 70ms);
+}
+
 TEST(FrameFaults, AndPartitionsSpareClients) {
   World world(OnFrameAtZero([](Turn& turn) { turn.Send(kFirstClient, "x"); }));
   int heard = 0;

@@ -16,10 +16,18 @@ using namespace faults;  // NOLINT: tests of plans read like plans
 
 struct Room {
   Room()
-      : injector(
-            3, agenda, effects, observers,
-            [this](PeerId replica) { asked.push_back("crash " + std::to_string(replica)); },
-            [this](PeerId replica) { asked.push_back("restart " + std::to_string(replica)); }) {}
+      : injector(3, agenda, effects, observers,
+                 {.crash = [this](PeerId replica) { Ask("crash", replica); },
+                  .restart = [this](PeerId replica) { Ask("restart", replica); },
+                  .repair = [this](PeerId replica) { Ask("repair", replica); },
+                  .flip_bits =
+                      [this](PeerId replica, std::int64_t permille) {
+                        Ask("flip at " + std::to_string(permille) + " in", replica);
+                      }}) {}
+
+  void Ask(const std::string& what, PeerId replica) {
+    asked.push_back(what + " " + std::to_string(replica));
+  }
 
   void RunUntil(Time limit) {
     while (const std::optional<Event> event = agenda.Pop(limit)) event->call();
@@ -148,7 +156,25 @@ TEST(Injector, HealAllEndsFaultsAndRestartsReplicas) {
   room.asked.clear();
   room.injector.HealAll();
   EXPECT_TRUE(room.effects.of(1).on_frames.empty());
-  EXPECT_EQ(room.asked, (std::vector<std::string>{"restart 0", "restart 1", "restart 2"}));
+  EXPECT_EQ(room.asked, (std::vector<std::string>{"repair 0", "restart 0", "repair 1", "restart 1",
+                                                  "repair 2", "restart 2"}));
+}
+
+TEST(Injector, TheEndOfAFaultThatFailsWritesRepairsItsReplicas) {
+  Room room;
+  const std::vector<Fault> faults = {DiskError({0}, 5), DiskFull({1, 2}, 100)};
+  for (const Fault& fault : faults) room.injector.Begin(fault);
+  EXPECT_TRUE(room.asked.empty());
+  for (const Fault& fault : faults) room.injector.End(fault);
+  EXPECT_EQ(room.asked, (std::vector<std::string>{"repair 0", "repair 1", "repair 2"}));
+  EXPECT_FALSE(room.effects.of(0).disk_trouble.any());
+}
+
+TEST(Injector, ABitFlipsOnce) {
+  Room room;
+  room.injector.Schedule({BitFlip({1, 2}, 500).From(1ms).For(1ms)});
+  room.RunUntil(5ms);
+  EXPECT_EQ(room.asked, (std::vector<std::string>{"flip at 500 in 1", "flip at 500 in 2"}));
 }
 
 TEST(Injector, ObserversHearOfEveryBeginningAndEnd) {

@@ -52,7 +52,7 @@ struct IoRequest {
 // The result of a disk operation.
 struct IoCompletion {
   std::uint64_t id = 0;
-  int error = 0;  // an errno; 0 is success. A write that failed is never durable.
+  int error = 0;  // an errno; 0 is success. Any first part of a failed write may be on disk.
   Bytes data;     // the contents, for kRead
 };
 
