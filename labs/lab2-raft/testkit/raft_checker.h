@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "leader_contacts.h"
 #include "election_checker.h"
+#include "leader_contacts.h"
 #include "log_checker.h"
 #include "raft_invariants.h"
 #include "raft_messages.h"
