@@ -191,10 +191,20 @@ def test_a_mutant_is_graded_by_what_it_names_only() -> None:
     assert not scope.determinism
     few = mutants.scope_of(mutant(["measurement"], []), full=False)
     assert few.measurement
-    assert few.rows == ("measurement/3/",)
+    assert few.rows == ("measurement/3/cpu-slow",)
     one = mutants.scope_of(mutant(["measurement/5/cpu-slow"], []), full=False)
     assert one.rows == ("measurement/5/cpu-slow",)
     assert mutants.scope_of(mutant(["measurement"], []), full=True).rows is None
+
+
+def test_enough_mutants_name_every_test_and_all_that_are_measured() -> None:
+    both = mutant(["A.One", "A.Two"], [])
+    one, again = mutant(["A.One"], []), mutant(["A.One"], ["A.Two"])
+    other = replace(mutant(["A.One"], []), lab="lab2")
+    measured = [mutant(["measurement"], []), mutant(["measurement"], ["A.One"])]
+    assert mutants.enough([both, one, again, other, *measured]) == [both, one, other, *measured]
+    assert mutants.enough([again, both]) == [again, both]
+    assert mutants.enough([mutant(["A.Two"], []), one, both]) == [mutant(["A.Two"], []), one]
 
 
 def test_a_mutant_passes_the_public_tests_that_it_does_not_name() -> None:
