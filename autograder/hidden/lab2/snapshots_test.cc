@@ -33,11 +33,23 @@ class DiskWatch : private sim::Observer {
   std::size_t most_bytes_ = 0;
 };
 
-std::optional<Snapshot> SnapshotOnDisk(RaftWorld& world, PeerId replica) {
-  const auto& files = world.cluster.simulator().disk(replica).files();
-  const auto file = files.find(kSnapshotFile);
-  if (file == files.end()) return std::nullopt;
-  return DecodeSnapshot(file->second.data);
+// Runs until the replica has a snapshot on its disk that ends after `index`. Nothing if it has none
+// after 3 s.
+std::optional<Snapshot> WaitForSnapshot(RaftWorld& world, PeerId replica, std::uint64_t index = 0) {
+  std::optional<Snapshot> found;
+  std::uint64_t generation = 0;
+  world.cluster.RunUntil(
+      [&] {
+        const auto& files = world.cluster.simulator().disk(replica).files();
+        const auto file = files.find(kSnapshotFile);
+        if (file == files.end() || file->second.generation == generation) return false;
+        generation = file->second.generation;
+        found = DecodeSnapshot({file->second.data.data(), file->second.durable_bytes});
+        return found && found->last_index > index;
+      },
+      3s);
+  if (found && found->last_index <= index) return std::nullopt;
+  return found;
 }
 
 GRADED_TEST(RaftSnapshots, TheLogStaysBounded, "2d", 3,
@@ -197,14 +209,12 @@ GRADED_TEST(
   ASSERT_TRUE(world.CommitBytes(kTooMuchToKeep));
   world.cluster.Restart(away);
   ASSERT_TRUE(world.WaitForAllApplied()) << "the replica that was away stays behind";
-  const auto installed = SnapshotOnDisk(world, away);
+  const auto installed = WaitForSnapshot(world, away);
   ASSERT_TRUE(installed) << "it has applied all commands, without a snapshot on its disk";
   ASSERT_TRUE(world.CommitBytes(kTooMuchToKeep));
   ASSERT_TRUE(world.WaitForAllApplied());
-  world.cluster.RunFor(100ms);  // the last snapshot reaches the disk
-  const auto own = SnapshotOnDisk(world, away);
-  ASSERT_TRUE(own);
-  EXPECT_GT(own->last_index, installed->last_index) << "it has taken no snapshot of its own";
+  EXPECT_TRUE(WaitForSnapshot(world, away, installed->last_index))
+      << "it has taken no snapshot of its own";
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
@@ -236,8 +246,7 @@ GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
   const PeerId follower = world.Others(leader)[0];
   ASSERT_TRUE(world.CommitBytes(5 * kMiB));
   ASSERT_TRUE(world.WaitForAllApplied());
-  world.cluster.RunFor(100ms);
-  const auto old = SnapshotOnDisk(world, leader);
+  const auto old = WaitForSnapshot(world, leader);
   ASSERT_TRUE(old) << "5 MB were committed, and the leader has taken no snapshot";
   ASSERT_TRUE(world.Commit(50));
   ASSERT_TRUE(world.WaitForAllApplied());
