@@ -60,8 +60,12 @@ void Crossroads::OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now
   if (stage == sim::FrameStage::kQueued) {
     begun_ = true;
     if (!IsFirst(last_sent_, {from, to}, now)) return;
+    const std::uint64_t state = state_.Hash();
     for (const Duration delay : deviations_.delays) {
-      Add(faults::LinkSlow({from}, {to}, delay).From(now).For(kInstant), state_.Hash());
+      Add(faults::LateFault({from}, {to}, delay).From(now).For(kInstant), state);
+    }
+    for (const Duration delay : deviations_.stalls) {
+      Add(faults::LinkSlow({from}, {to}, delay).From(now).For(kInstant), state);
     }
   } else if (stage == sim::FrameStage::kArrived && IsFirst(last_arrived_, {from, to}, now)) {
     Add(faults::CutFault({from}, {to}).From(now).For(kInstant), state_.Hash());

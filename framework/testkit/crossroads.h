@@ -21,7 +21,8 @@ namespace depfast::testkit {
 // How strong each deviation is; each is tried in every strength. Choose a short one, after which
 // nobody has noticed it, and one that is longer than the replicas' patience.
 struct Deviations {
-  std::vector<Duration> delays;     // of a message; later ones of its connection wait behind it
+  std::vector<Duration> delays;     // of a message that younger ones may overtake
+  std::vector<Duration> stalls;     // of a message and of those behind it on its connection
   std::vector<Duration> downtimes;  // of a crashed replica
   std::vector<Duration> cuts;       // how long a replica is cut off
 };

@@ -27,6 +27,8 @@ struct Environment {
   int shrink = 0;          // --shrink=N: see RunChaos
   bool progress = false;   // --progress: print the progress of an exploration
   Bound bound;             // --bound=N,...: of a test that explores up to this bound
+  // --under-way=FILE: a test that explores writes each schedule there before it runs.
+  std::string under_way;
   // --schedule=FILE: a test that explores performs this schedule and no other.
   std::optional<faults::FaultPlan> schedule = std::nullopt;
   bool rehearsal = false;  // clusters leave no trace of themselves

@@ -22,6 +22,7 @@ std::size_t PlaceOf(Fault::Kind kind) {
   switch (kind) {
     case Fault::Kind::kCut:
       return 1;
+    case Fault::Kind::kLate:
     case Fault::Kind::kLinkSlow:
       return 2;
     case Fault::Kind::kCrash:

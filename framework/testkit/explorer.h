@@ -26,7 +26,7 @@ struct Bound {
 
   int deviations = 1;
   int losses = kAnyNumber;   // messages that do not arrive: faults of kind kCut
-  int delays = kAnyNumber;   // messages that are late: kLinkSlow
+  int delays = kAnyNumber;   // messages that are late: kLate, or kLinkSlow for those behind, too
   int crashes = kAnyNumber;  // kCrash
   int cuts = kAnyNumber;     // replicas that are cut off: kPartition
 };

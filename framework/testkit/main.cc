@@ -80,6 +80,7 @@ void AddFlags(CLI::App& app, Environment& environment, bool& list) {
       ->check(CLI::Range(0, 10'000));
   app.add_flag("--progress", environment.progress, "print the progress of an exploration");
   AddBound(app, environment.bound);
+  app.add_option("--under-way", environment.under_way, "a file for the schedule that runs");
   app.add_option_function<std::string>(
       "--schedule",
       [&environment](const std::string& file) { environment.schedule = ReadSchedule(file); },

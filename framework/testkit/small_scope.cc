@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
+#include <fstream>
 #include <utility>
 
 #include "faults/text.h"
@@ -21,8 +22,9 @@ std::string InWords(const faults::Fault& deviation) {
   if (deviation.kind == faults::Fault::Kind::kPartition) return "replica " + replica + " is cut off";
   const std::string message =
       "a message from " + replica + " to " + std::to_string(deviation.receivers.front());
-  const bool is_lost = deviation.kind == faults::Fault::Kind::kCut;
-  return message + (is_lost ? " is lost" : " is late, and with it those behind it");
+  if (deviation.kind == faults::Fault::Kind::kCut) return message + " is lost";
+  if (deviation.kind == faults::Fault::Kind::kLate) return message + " is late, and overtaken";
+  return message + " is late, and those behind it wait";
 }
 
 // A plan that ParsePlan reads, with a comment for each deviation.
@@ -46,13 +48,19 @@ std::string Json(const ScopeResult& result) {
     situations += (situations.empty() ? "" : ",") + JsonString(name) + ":" + std::to_string(count);
   }
   return "{\"runs\":[" + runs + "],\"states\":" + std::to_string(explored.states.size()) +
-         ",\"complete\":" + (explored.complete ? "true" : "false") + ",\"schedule\":" +
-         (explored.failing ? JsonString(PrintSchedule(*explored.failing)) : "null") +
-         ",\"situations\":{" + situations + "}}";
+         ",\"complete\":" + (explored.complete ? "true" : "false") + ",\"situations\":{" +
+         situations + "}}";
+}
+
+// For a run that ends the process: its schedule is the one in the file.
+void WriteUnderWay(const faults::FaultPlan& plan) {
+  const std::string& file = TheEnvironment().under_way;
+  if (!file.empty()) std::ofstream(file) << PrintSchedule(plan);
 }
 
 ExploredRun RehearseRun(const faults::FaultPlan& plan, const ScopedScenario& scenario,
                         std::map<std::string, std::int64_t>& situations) {
+  WriteUnderWay(plan);
   ScopedRun run(plan);
   const std::string failure = Rehearse([&] { scenario(run); });
   for (const auto& [name, has_happened] : run.situations()) {

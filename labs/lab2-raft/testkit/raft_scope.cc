@@ -17,7 +17,10 @@ constexpr Duration kPatience = 6s;
 testkit::Deviations RaftDeviations() {
   constexpr Duration kUnnoticed = 5ms;
   constexpr Duration kElected = kElectionTimeoutMax + 400ms;  // the others have a leader by then
-  return {.delays = {kUnnoticed, kElected}, .downtimes = {kUnnoticed, kElected}, .cuts = {kElected}};
+  return {.delays = {kUnnoticed, kElected},
+          .stalls = {kElected},
+          .downtimes = {kUnnoticed, kElected},
+          .cuts = {kElected}};
 }
 
 void CountSituations(const RaftSituations& seen, testkit::ScopedRun& run) {
