@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "depfast/host/random.h"
@@ -50,9 +50,9 @@ bool ComesAfter(const Fault& a, const Fault& b) {
   return key(a) > key(b);
 }
 
-// The state and the deviation that is tried in it, whenever that is.
-std::uint64_t KeyOf(const Choice& choice) {
-  std::uint64_t key = choice.state;
+// The state, the deviation that is tried in it, whenever that is, and what is left then.
+std::uint64_t KeyOf(const Choice& choice, const Left& left) {
+  std::uint64_t key = RandomStream::Mix(choice.state);
   const auto mix = [&key](std::int64_t value) {
     key = RandomStream::Mix(key + static_cast<std::uint64_t>(value) + 1);
   };
@@ -63,6 +63,7 @@ std::uint64_t KeyOf(const Choice& choice) {
   for (const PeerId id : deviation.receivers) mix(id);
   mix(deviation.amount);
   mix(deviation.duration.count());
+  for (const int number : left) mix(number);
   return key;
 }
 
@@ -114,18 +115,8 @@ class Explorer {
       FaultPlan next = plan;
       next.push_back(choice.deviation);
       const auto left = LeftAfter(bound_, next);
-      if (left && IsNew(KeyOf(choice), *left)) longer.push_back(std::move(next));
+      if (left && tried_.insert(KeyOf(choice, *left)).second) longer.push_back(std::move(next));
     }
-  }
-
-  bool IsNew(std::uint64_t key, const Left& left) {
-    std::vector<Left>& tried = tried_[key];
-    const auto covers = [&left](const Left& earlier) {
-      return std::equal(left.begin(), left.end(), earlier.begin(), std::less_equal<>());
-    };
-    if (std::any_of(tried.begin(), tried.end(), covers)) return false;
-    tried.push_back(left);
-    return true;
   }
 
   const Bound bound_;
@@ -133,7 +124,7 @@ class Explorer {
   const RunPlan& run_;
   const OnProgress& on_progress_;
   Exploration done_;
-  std::map<std::uint64_t, std::vector<Left>> tried_;  // by KeyOf: what was left of the bound
+  std::set<std::uint64_t> tried_;  // KeyOf
 };
 
 }  // namespace

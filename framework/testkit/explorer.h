@@ -49,11 +49,11 @@ using RunPlan = std::function<ExploredRun(const faults::FaultPlan&)>;
 
 // What an exploration has seen so far, or in all.
 struct Exploration {
-  std::vector<std::int64_t> runs;      // by number of deviations
-  std::set<std::uint64_t> states;      // in which a deviation was possible
-  std::set<std::uint64_t> end_states;  // of whole runs
-  bool complete = true;                // no schedule within the bound was left out
-  std::string failure;                 // of the schedule below
+  std::vector<std::int64_t> runs;            // by number of deviations
+  std::set<std::uint64_t> states;            // in which a deviation was possible
+  std::set<std::uint64_t> end_states;        // of whole runs
+  bool complete = true;                      // no schedule within the bound was left out
+  std::string failure;                       // of the schedule below
   std::optional<faults::FaultPlan> failing;  // the first that fails, and so a shortest
 
   std::int64_t all_runs() const;
@@ -63,8 +63,9 @@ struct Exploration {
 using OnProgress = std::function<void(const Exploration& so_far, std::int64_t planned)>;
 
 // Explores up to the first failure, in at most `runs_max` runs. A deviation is left out if the same
-// one was tried in an equal state and with no less of the bound left: the hash decides, so what it
-// does not cover is not explored (world_state.h). Requires: no number in `bound` is negative.
+// one was tried in an equal state with as much of the bound left. The hash decides, so what it does
+// not cover is not explored (world_state.h). What is left of the bound also tells a state from the
+// same one after a deviation: a message that was lost and sent again may be lost again. Requires: no number in `bound` is negative.
 Exploration Explore(const Bound& bound, std::int64_t runs_max, const RunPlan& run,
                     const OnProgress& on_progress = nullptr);
 

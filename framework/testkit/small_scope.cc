@@ -19,7 +19,8 @@ namespace {
 std::string InWords(const faults::Fault& deviation) {
   const std::string replica = std::to_string(deviation.replicas.front());
   if (deviation.kind == faults::Fault::Kind::kCrash) return "replica " + replica + " crashes";
-  if (deviation.kind == faults::Fault::Kind::kPartition) return "replica " + replica + " is cut off";
+  if (deviation.kind == faults::Fault::Kind::kPartition)
+    return "replica " + replica + " is cut off";
   const std::string message =
       "a message from " + replica + " to " + std::to_string(deviation.receivers.front());
   if (deviation.kind == faults::Fault::Kind::kCut) return message + " is lost";

@@ -175,6 +175,21 @@ TEST(FrameFaults, ASlowLinkDelaysItsFramesInItsDirectionOnly) {
   EXPECT_EQ(first({LinkSlow({0}, {1}, 30ms), NetSlow({0}, 40ms)}), usual + 70ms);
 }
 
+TEST(FrameFaults, ALateFrameIsOvertaken) {
+  const Fault late = LateFault({0}, {1}, 30ms).From(5ms).For(1ms);
+  const Arrivals usual = Stream({});
+  const Arrivals arrivals = Stream({late});
+  std::size_t delayed = 0;
+  for (const auto& [number, at] : arrivals.first) {
+    if (at == usual.first.at(number)) continue;
+    EXPECT_EQ(at, usual.first.at(number) + 30ms);
+    ++delayed;
+  }
+  EXPECT_GT(delayed, 0U);
+  EXPECT_LT(delayed, usual.first.size() / 2) << "those after it are in time";
+  EXPECT_EQ(Stream({LateFault({0}, {2}, 30ms)}).first, usual.first) << "another receiver";
+}
+
 TEST(FrameFaults, AndPartitionsSpareClients) {
   World world(OnFrameAtZero([](Turn& turn) { turn.Send(kFirstClient, "x"); }));
   int heard = 0;
