@@ -110,7 +110,8 @@ TEST(Parse, NamesTheErrorInOneLine) {
       {"warp on replica 1",
        "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut "
        "cpu-contention disk-contention fs-delay net-jitter packet-loss "
-       "memory-contention memory-share link-slow disk-error disk-full bit-flip late should stand where "
+       "memory-contention memory-share link-slow disk-error disk-full bit-flip late should stand "
+       "where "
        "'warp' is"},
       {"cpu-slow 0% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow 101% on replica 1", "cpu-slow takes 1 to 100"},
