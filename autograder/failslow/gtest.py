@@ -36,6 +36,7 @@ class Outcome:
     `skipped_because`: one line; empty if the test ran. `operations`: the number of operations in
     the histories that were checked. `violated`: the safety invariant that a checker saw violated,
     or "". `shrinks`: the test runs schedules of faults, which may be made shorter.
+    `explored`: what an exploration counted, as JSON; "" for another test.
     """
 
     failures: tuple[str, ...]
@@ -47,6 +48,7 @@ class Outcome:
     operations: int = 0
     violated: str = ""
     shrinks: bool = False
+    explored: str = ""
 
     @property
     def passed(self) -> bool:
@@ -58,6 +60,7 @@ class Options:
     """How to run one test; `replica` is None for tests in simulation.
 
     `shrink`: runs that may look for the shortest schedule that fails; 0 to show it as it is.
+    `schedule`: the only schedule that a test performs which explores.
     """
 
     replica: Path | None = None
@@ -66,6 +69,7 @@ class Options:
     trace: bool = False
     record: Path | None = None
     shrink: int = 0
+    schedule: Path | None = None
     timeout_s: float = TEST_TIMEOUT_S
 
 
@@ -155,6 +159,7 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
         "trace": scratch / "trace" if options.trace else None,
         "record": options.record,
         "shrink": options.shrink or None,
+        "schedule": options.schedule,
     }
     return argv + [f"--{name}={value}" for name, value in given.items() if value is not None]
 
@@ -202,4 +207,5 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         operations=int(case.get("operations", 0)),
         violated=str(case.get("violated", "")).partition(" violated")[0],
         shrinks="shrinks" in case,
+        explored=str(case.get("explored", "")),
     )

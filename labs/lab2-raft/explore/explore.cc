@@ -1,4 +1,4 @@
-// The program of `kit explore`: no graded test.
+// The program of `kit explore`. Its test has no points.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -9,7 +9,8 @@
 namespace depfast::raft {
 namespace {
 
-TEST(RaftScope, EverySchedule) {
+GRADED_TEST(RaftScope, EverySchedule, "2c", 0,
+            "Raft is correct under every schedule with a few deviations.") {
   testkit::ExploreScope({.bound = testkit::TheEnvironment().bound,
                          .runs_max = std::numeric_limits<std::int64_t>::max()},
                         RunRaftScope);
