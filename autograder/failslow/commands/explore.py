@@ -166,10 +166,8 @@ def _print(explored: Explored, seconds: float) -> None:
     if not explored.runs:
         return
     out = console.stdout()
-    out.print(
-        f"{sum(explored.runs):,} schedules, {explored.states:,} states, {seconds:.1f} s",
-        style="bold",
-    )
+    counts = f"schedules: {sum(explored.runs):,}; states: {explored.states:,}; {seconds:.1f} s"
+    out.print(counts, style="bold")
     table = Table("deviations", "schedules", box=None)
     for number, runs in enumerate(explored.runs):
         table.add_row(str(number), f"{runs:,}")
