@@ -14,15 +14,12 @@ namespace {
 // What the handout promises after faults.
 constexpr Duration kPatience = 6s;
 
-constexpr Duration kRoundTrips = 20ms;                      // enough to commit a command
-constexpr Duration kUnnoticed = 5ms;                        // shorter than every timeout
-constexpr Duration kElected = kElectionTimeoutMax + 400ms;  // the others have a leader by then
-
-testkit::Deviations RaftDeviations() {
-  return {.delays = {kUnnoticed, kElected},
-          .stalls = {kElected},
-          .downtimes = {kUnnoticed, kElected},
-          .cuts = {kElected}};
+// The second command comes while the first is being replicated. Then there is time to commit both.
+void SubmitTwo(RaftWorld& world) {
+  world.SubmitOne();
+  world.cluster.RunFor(200us);
+  world.SubmitOne();
+  world.cluster.RunFor(20ms);
 }
 
 void CountSituations(const RaftSituations& seen, testkit::ScopedRun& run) {
@@ -38,9 +35,7 @@ void CountSituations(const RaftSituations& seen, testkit::ScopedRun& run) {
 void LeaveAlone(RaftWorld& world, PeerId leader) {
   const auto cut = faults::PartitionFault({leader});
   world.cluster.Begin(cut);
-  world.SubmitOne();
-  world.cluster.RunFor(kRoundTrips / 100);  // the second comes while the first is being replicated
-  world.SubmitOne();
+  SubmitTwo(world);
   const auto others_are_led = [&] {
     const PeerId now = world.checker.Leader();
     return now != leader && now != kNobody && world.checker.Serves(now);
@@ -51,15 +46,14 @@ void LeaveAlone(RaftWorld& world, PeerId leader) {
 
 }  // namespace
 
-void RunRaftScope(testkit::ScopedRun& run) {
+void RunRaftScope(testkit::ScopedRun& run, const testkit::Deviations& deviations) {
   RaftWorld world({.replicas = 3, .seed = 1401});
-  run.Begin(world.cluster.simulator(), RaftDeviations());
+  run.Begin(world.cluster.simulator(), deviations);
   const RaftSituations situations(world.cluster.simulator(), world.checker);
   const Time calm = run.last_end();
   const PeerId first = world.WaitForLeader(std::max(calm, Time(0)) + kPatience);
   ASSERT_NE(first, kNobody) << "no leader within 6 s after the last fault";
-  world.SubmitOne();
-  world.cluster.RunFor(kRoundTrips);
+  SubmitTwo(world);
   LeaveAlone(world, first);
   if (calm > world.cluster.now()) world.cluster.RunFor(calm - world.cluster.now());
   ASSERT_TRUE(world.Commit(1, kPatience)) << "nothing commits within 6 s after the last fault";
