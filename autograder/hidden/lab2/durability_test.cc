@@ -7,7 +7,7 @@
 namespace depfast::raft {
 namespace {
 
-GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "2c", 3,
+GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "2c", 2,
             "When every replica loses power at once, no acknowledged command is lost.") {
   RaftWorld world({.replicas = 3, .seed = 410});
   for (int round = 0; round < 5; ++round) {

@@ -199,7 +199,7 @@ void SimDisk::TearBatch() {
 }
 
 void SimDisk::Crash() {
-  if (!batch_.empty()) TearBatch();
+  if (!batch_.empty() && error_ == 0) TearBatch();
   queue_.clear();
   batch_.clear();
   queued_bytes_ = 0;

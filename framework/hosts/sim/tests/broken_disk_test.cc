@@ -78,6 +78,17 @@ TEST_F(BrokenDisk, ChangesBeforeTheFailureAreThereAndLaterOnesFail) {
   EXPECT_EQ(Errors({}, {Request(Kind::kRename, "log", "old")}), std::vector<int>{0});
 }
 
+TEST_F(BrokenDisk, ACrashAddsNothingBehindAFailedWrite) {
+  for (int i = 0; i < 20; ++i) {
+    Errors(Capacity(2), {Request(Kind::kAppend, "log", "abc")});
+    disk_.Submit(Request(Kind::kAppend, "log", "defghi"));
+    disk_.StartBatch(0);
+    disk_.Crash();
+    EXPECT_EQ(Files(), "log=ab");
+    Errors({}, {Request(Kind::kRemove, "log")});
+  }
+}
+
 TEST_F(BrokenDisk, AFullDiskStillRemovesAndTruncates) {
   Errors({}, {Request(Kind::kAppend, "log", "abc"), Request(Kind::kAppend, "old", "def")});
   EXPECT_EQ(Errors(Capacity(5), {Request(Kind::kRemove, "old"), Request(Kind::kTruncate, "log"),
