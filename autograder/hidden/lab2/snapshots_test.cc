@@ -125,7 +125,7 @@ GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 1,
 }
 
 GRADED_TEST(
-    RaftSnapshots, ACrashWhileInstallingIsSurvived, "2d", 2,
+    RaftSnapshots, ACrashWhileInstallingIsSurvived, "2d", 1,
     "A follower that loses power while it installs a snapshot recovers, and receives it again.") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 720 + seed});

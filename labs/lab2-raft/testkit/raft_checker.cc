@@ -147,6 +147,10 @@ void RaftChecker::OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) {
   ReadDisk(replica, disk);
 }
 
+void RaftChecker::OnRewrite(PeerId replica, Time now, const sim::SimDisk& disk) {
+  OnDisk(replica, now, disk);
+}
+
 void RaftChecker::OnRestart(PeerId replica, Time now) {
   now_ = now;
   Replica& state = replicas_[Index(replica)];
@@ -575,16 +579,17 @@ void RaftChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
 }
 
 void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
-  const auto file = disk.files().find(kWalFile);
-  if (file == disk.files().end()) return;
+  static const sim::SimDisk::File kNone;
+  const auto found = disk.files().find(kWalFile);
+  const sim::SimDisk::File& file = found == disk.files().end() ? kNone : found->second;
   Disk& known = replicas_[Index(replica)].disk;
   const std::uint64_t committed = LastCommittedOn(known);
-  if (known.generation != file->second.generation) {
-    known.generation = file->second.generation;
+  if (known.generation != file.generation) {
+    known.generation = file.generation;
     known.bytes_read = 0;
     known.wal = {};
   }
-  const std::string_view durable(file->second.data.data(), file->second.durable_bytes);
+  const std::string_view durable(file.data.data(), file.durable_bytes);
   known.bytes_read += known.wal.Read(durable.substr(known.bytes_read), [&](std::uint64_t first) {
     const RaftLog& log = known.wal.log;
     for (std::uint64_t index = first; index <= log.last_index(); ++index) {
@@ -616,9 +621,12 @@ bool RaftChecker::Covers(const Disk& disk, std::uint64_t index) const {
 }
 
 void RaftChecker::ReadSnapshot(PeerId replica, const sim::SimDisk& disk) {
-  const auto file = disk.files().find(kSnapshotFile);
-  if (file == disk.files().end()) return;
   Disk& known = replicas_[Index(replica)].disk;
+  const auto file = disk.files().find(kSnapshotFile);
+  if (file == disk.files().end()) {
+    known.snapshot_generation = known.snapshot_index = 0;
+    return;
+  }
   if (known.snapshot_generation == file->second.generation) return;
   known.snapshot_generation = file->second.generation;
   const std::string whose = Name(replica) + " has on its disk";

@@ -97,6 +97,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
   void OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) override;
+  void OnRewrite(PeerId replica, Time now, const sim::SimDisk& disk) override;
   void OnRestart(PeerId replica, Time now) override;
 
  private:

@@ -105,6 +105,28 @@ TEST_F(BrokenDisk, EveryKindOfChangeFails) {
   }
 }
 
+TEST_F(BrokenDisk, TheNextChangeOfItsKindFails) {
+  disk_.FailNext({.kind = Kind::kRename, .file = "old"});
+  EXPECT_EQ(Errors({}, {Request(Kind::kAppend, "old", "a"), Request(Kind::kAppend, "log", "bc"),
+                        Request(Kind::kRename, "log", "new"), Request(Kind::kRename, "new", "old"),
+                        Request(Kind::kAppend, "old", "d")}),
+            (std::vector<int>{0, 0, 0, EIO, EIO}));
+  disk_.Crash();
+  EXPECT_EQ(Files(), "new=bc old=a");
+  EXPECT_EQ(Errors({}, {Request(Kind::kRename, "new", "old")}), std::vector<int>{0}) << "only once";
+}
+
+TEST_F(BrokenDisk, AShortAppendLeavesNotAllAndOneWithoutItsSyncLeavesAll) {
+  for (int i = 0; i < 50; ++i) {
+    const bool is_short = i % 2 == 0;
+    disk_.FailNext({.file = "log", .is_short = is_short});
+    EXPECT_EQ(Errors({}, {Request(Kind::kAppend, "log", "abc")}), std::vector<int>{EIO});
+    disk_.Crash();
+    EXPECT_EQ(Files() != "log=abc", is_short);
+    Errors({}, {Request(Kind::kRemove, "log")});
+  }
+}
+
 TEST_F(BrokenDisk, TheShareIsThatOfTheChanges) {
   int failed = 0;
   for (int i = 0; i < 2000; ++i) {
