@@ -63,7 +63,7 @@ GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 2,
 }
 
 // A crash leaves the first bytes of the interrupted write: mostly an incomplete record.
-GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 2,
+GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 1,
             "After a crash in the middle of a write, the half-written record is cut off.") {
   RaftWorld world({.replicas = 3, .seed = 440});
   const auto& simulator = world.cluster.simulator();
