@@ -65,7 +65,8 @@ using OnProgress = std::function<void(const Exploration& so_far, std::int64_t pl
 // Explores up to the first failure, in at most `runs_max` runs. A deviation is left out if the same
 // one was tried in an equal state with as much of the bound left. The hash decides, so what it does
 // not cover is not explored (world_state.h). What is left of the bound also tells a state from the
-// same one after a deviation: a message that was lost and sent again may be lost again. Requires: no number in `bound` is negative.
+// same one after a deviation: a message that was lost and sent again may be lost again. Requires:
+// no number in `bound` is negative.
 Exploration Explore(const Bound& bound, std::int64_t runs_max, const RunPlan& run,
                     const OnProgress& on_progress = nullptr);
 

@@ -30,8 +30,8 @@ class ScopedRun {
  public:
   explicit ScopedRun(const faults::FaultPlan& plan) : plan_(plan) {}
 
-  // From now on the world follows the plan. Called once, before the first event of `simulator`,
-  // which outlives the run's choices.
+  // From now on the world follows the plan. Requires: called once, before the first event of
+  // `simulator`; the run outlives it.
   void Begin(sim::Simulator& simulator, const Deviations& deviations);
   // When the last fault of the plan ends; zero if there is none.
   Time last_end() const;
@@ -40,10 +40,13 @@ class ScopedRun {
   // happens is listed, too.
   void Saw(const std::string& situation, bool has_happened);
 
-  const std::map<std::string, bool>& situations() const { return situations_; }
-  // No further deviation after this moment, which comes before the end of `simulator`.
+  // The run is over: takes down what was possible in it, and its end state. Called while the
+  // simulator is alive. A run that fails before may leave it out.
   void End();
-  ExploredRun result() const { return result_; }
+
+  const std::map<std::string, bool>& situations() const { return situations_; }
+  // Of a run that has ended; without its failure.
+  const ExploredRun& result() const { return result_; }
 
  private:
   const faults::FaultPlan plan_;

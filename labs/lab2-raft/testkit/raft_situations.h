@@ -15,7 +15,7 @@ namespace depfast::raft {
 
 class RaftSituations : private sim::Observer {
  public:
-  // Watches `simulator` from now on. Requires: called before its first event; outlives it, as
+  // Watches `simulator` from now on. Requires: called before its first event; outlives its last, as
   // `checker` does.
   RaftSituations(sim::Simulator& simulator, const RaftChecker& checker);
   RaftSituations(const RaftSituations&) = delete;
