@@ -1,21 +1,28 @@
 # Targets in groups: each command of `kit` builds the group that it needs, and nothing else.
 #   grading     `kit grade`: sealed suites, measurement, and the libraries of submissions
 #   checks      `kit check`: every test program, and the programs that tests start
+#   runtime     the part of them that tests the runtime and its hosts; a label of its tests, too
 #   benchmarks  `kit bench`: benchmarks and tools
 # `kit test` and `kit cluster` build less: the <program>_given of labs.cmake.
 add_custom_target(grading)
 add_custom_target(checks)
+add_custom_target(runtime)
 add_custom_target(benchmarks)
 
 include(GoogleTest)
 # ctest asks the programs for their tests: building them runs nothing.
 set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)
 
-# failslow_test(TARGET TIMEOUT seconds [PREFIX p.] [ARGUMENTS word...] [NEEDS target...])
+# failslow_test(TARGET TIMEOUT seconds [RUNTIME] [PREFIX p.] [ARGUMENTS word...] [NEEDS target...])
 # A GoogleTest program for ctest. NEEDS: programs that it starts.
 function(failslow_test TARGET)
-  cmake_parse_arguments(ARG "" "PREFIX;TIMEOUT" "ARGUMENTS;NEEDS" ${ARGN})
+  cmake_parse_arguments(ARG "RUNTIME" "PREFIX;TIMEOUT" "ARGUMENTS;NEEDS" ${ARGN})
+  set(properties TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_RUNTIME)
+    list(APPEND properties LABELS runtime)
+    add_dependencies(runtime ${TARGET} ${ARG_NEEDS})
+  endif()
   gtest_discover_tests(${TARGET} TEST_PREFIX "${ARG_PREFIX}" EXTRA_ARGS ${ARG_ARGUMENTS}
-    DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+    DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   add_dependencies(checks ${TARGET} ${ARG_NEEDS})
 endfunction()

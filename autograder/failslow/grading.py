@@ -295,10 +295,14 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
     if outcome.passed:
         return ""
     costs = f"{voids.COSTS.format(outcome.violated)}\n" if outcome.violated else ""
+    part = next(part.title for part in lab.parts if part.id == test.part)
+    see = f"See {lab.handout}, '{part}'"
     if test.hidden:
-        return f"Does not hold: {test.description}\n{costs}See {lab.handout}"
+        # The rest of a violation's sentence would reveal the scenario.
+        rule = f"Violated: {outcome.rule}.\n" if outcome.rule else ""
+        return f"Does not hold: {test.description}\n{rule}{costs}{see}"
     failure = "\n\n".join(outcome.failures)
-    return f"{failure}\n{costs}See {lab.handout}; run it yourself: ./kit test {lab.id}"
+    return f"{failure}\n{costs}{see}; run it yourself: ./kit test {lab.id}"
 
 
 def _determinism_row(lab: Lab, difference: str | None) -> TestRow:

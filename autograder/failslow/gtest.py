@@ -1,6 +1,7 @@
 """Talks to a GoogleTest binary of the kit: lists graded tests, runs one, reads the verdict."""
 
 import json
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +13,8 @@ from failslow.errors import CouldNotGrade
 
 TEST_TIMEOUT_S = 120.0
 LIST_TIMEOUT_S = 30.0
+
+_RULE = re.compile(r"\(([^()]+)\)$")
 
 SHRINK_RUNS = 40
 """In a grade: runs that look for the shortest schedule of faults that fails a test."""
@@ -35,7 +38,9 @@ class Outcome:
 
     `skipped_because`: one line; empty if the test ran. `operations`: the number of operations in
     the histories that were checked. `violated`: the safety invariant that a checker saw violated,
-    or "". `shrinks`: the test runs schedules of faults, which may be made shorter.
+    or "". `rule`: that invariant, or another violated one, and where its rule stands; or "". A
+    student may see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
+    made shorter.
     """
 
     failures: tuple[str, ...]
@@ -46,6 +51,7 @@ class Outcome:
     skipped_because: str = ""
     operations: int = 0
     violated: str = ""
+    rule: str = ""
     shrinks: bool = False
 
     @property
@@ -181,6 +187,17 @@ def _read_verdict(path: Path, test: str, exit_code: int) -> Outcome:
     return outcome
 
 
+def _name(violation: str) -> str:
+    """The invariant in a ViolationSentence: "NAME violated at 0.5 s: WHAT (RULE)"."""
+    return violation.partition(" violated at ")[0]
+
+
+def _rule(violation: str) -> str:
+    """'NAME', RULE."""
+    found = _RULE.search(violation)
+    return f"'{_name(violation)}', {found[1]}" if found else ""
+
+
 def parse_result(document: dict[str, Any], test: str) -> Outcome:
     """Reads GoogleTest's JSON; CouldNotGrade unless exactly this test ran to its end."""
     ran = [
@@ -200,6 +217,7 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         str(case.get("trace_hash", "")),
         str(case.get("seed", "")),
         operations=int(case.get("operations", 0)),
-        violated=str(case.get("violated", "")).partition(" violated")[0],
+        violated=_name(str(case.get("violated", ""))),
+        rule=_rule(str(case.get("violated") or case.get("broken", ""))),
         shrinks="shrinks" in case,
     )

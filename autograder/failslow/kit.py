@@ -15,6 +15,11 @@ class Kit:
         return self.root / "labs"
 
     @property
+    def hidden(self) -> Path:
+        """The hidden tests, by the id of the lab."""
+        return self.root / "autograder" / "hidden"
+
+    @property
     def reference(self) -> Path:
         return self.root / "reference-solutions"
 

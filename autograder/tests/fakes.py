@@ -61,14 +61,16 @@ if "NONDETERMINISTIC" in behaviour:
     trace[4] = "deliver from " + options.get("perturb", "0")
 if "trace" in options:
     open(options["trace"], "w").write("\\n".join(trace) + "\\n")
-failed = wants("FAIL") or wants("VIOLATES")
+failed = wants("FAIL") or wants("VIOLATES") or wants("BREAKS")
 suite, case = name.rsplit(".", 1)
 entry = dict(name=case, status="RUN", result="COMPLETED", trace_hash=str(trace[4]),
              seed=options.get("seed", "7"))
 if wants("CHECKS"):
     entry["operations"] = "21"
 if wants("VIOLATES"):
-    entry["violated"] = "log matching violated at 0.1 s: odd"
+    entry["violated"] = "log matching violated at 0.1 s: odd (rule 1 of the handout)"
+if wants("BREAKS"):
+    entry["broken"] = "promptness violated at 0.1 s: idle (or not) (rule 2 of the handout)"
 if wants("SHRINKS"):
     entry["shrinks"] = "yes"
 if wants("SHRINK_HANGS") and "shrink" in options:

@@ -17,7 +17,7 @@ from failslow.grading import Grade, LabGrade, Scope, TestRow
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
 from failslow.labs import Labs, load_labs
-from failslow.mutants import Keeps, Mutant
+from failslow.mutants import Keeps, Mutant, load_mutant
 from failslow.submission import Submission
 from fakes import SUITES, graded, write_patch, write_test_binary
 from running import Expect
@@ -205,6 +205,26 @@ def test_enough_mutants_name_every_test_and_all_that_are_measured() -> None:
     assert mutants.enough([both, one, again, other, *measured]) == [both, one, other, *measured]
     assert mutants.enough([again, both]) == [again, both]
     assert mutants.enough([mutant(["A.Two"], []), one, both]) == [mutant(["A.Two"], []), one]
+
+
+def test_a_check_grades_another_part_of_the_mutants_after_a_change(kit: Kit) -> None:
+    found = [load_mutant(write_mutant(kit, f"m{i}", f"A.T{i}", "x")) for i in range(60)]
+    first = mutants.drawn(kit, found)
+    assert 5 < len(first) < 40
+    assert mutants.drawn(kit, found) == first
+    hidden = kit.hidden / "lab1" / "new_test.cc"
+    hidden.parent.mkdir(parents=True, exist_ok=True)
+    hidden.write_text("// another test\n")
+    assert mutants.drawn(kit, found) != first
+
+
+def test_a_hidden_test_that_no_mutant_names_is_named() -> None:
+    hidden = [GradedTest("s", name, "p", 1, "", hidden=True) for name in ("A.Bad", "A.Idle")]
+    tests = {"lab1": [*hidden, GradedTest("s", "A.Public", "p", 1, "", hidden=False)]}
+    named = [mutant(["A.Bad"], ["A.Idle"]), replace(mutant(["A.Idle"], []), lab="lab2")]
+    counts = mutants.every_hidden_test_is_named(tests, named)
+    assert counts.passed == 1
+    assert counts.problems == ["no mutant names A.Idle"]
 
 
 def test_a_mutant_passes_the_public_tests_that_it_does_not_name() -> None:

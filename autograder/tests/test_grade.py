@@ -258,7 +258,10 @@ def test_a_void_test_scores_zero_and_names_the_cause(grader: Grader) -> None:
     assert void["output"] == (
         "Scored 0: safety ('log matching') is violated, see the test 'Property of Nesting.'"
     )
-    assert by_id["Secret.Nesting"]["output"].startswith("Does not hold: Property of Nesting.")
+    assert by_id["Secret.Nesting"]["output"].startswith(
+        "Does not hold: Property of Nesting.\n"
+        "Violated: 'log matching', rule 1 of the handout.\nThis violates safety"
+    )
 
 
 def test_the_development_key_is_marked_in_every_report(grader: Grader) -> None:

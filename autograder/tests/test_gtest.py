@@ -46,6 +46,13 @@ def test_reads_a_failure(binary: Path, tmp_path: Path) -> None:
 def test_reads_the_name_of_a_violated_invariant(binary: Path, tmp_path: Path) -> None:
     outcome = run_test(binary, NAME, options(tmp_path, f"VIOLATES:{NAME}"))
     assert (outcome.passed, outcome.violated) == (False, "log matching")
+    assert outcome.rule == "'log matching', rule 1 of the handout"
+
+
+def test_a_violated_rule_that_is_not_of_safety_is_named_alone(binary: Path, tmp_path: Path) -> None:
+    outcome = run_test(binary, NAME, options(tmp_path, f"BREAKS:{NAME}"))
+    assert outcome.violated == ""
+    assert outcome.rule == "'promptness', rule 2 of the handout"
 
 
 @pytest.mark.parametrize(

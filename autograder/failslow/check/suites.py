@@ -23,14 +23,14 @@ def build(preset: str, *targets: str) -> Callable[[Context], Counts]:
     return run
 
 
-def ctest(preset: str, without: str | None = None) -> Callable[[Context], Counts]:
-    """A step that runs every C++ test of a preset, but those whose name begins so."""
+def ctest(preset: str, label: str | None = None) -> Callable[[Context], Counts]:
+    """A step that runs the C++ tests of a preset: all, or those with a label."""
 
     def run(context: Context) -> Counts:
         report = context.scratch / f"ctest-{preset}.xml"
         argv = ["ctest", "--test-dir", str(context.kit.preset(preset)), "--output-on-failure"]
         argv += ["--no-tests=error", f"-j{parallel.workers()}", "--output-junit", str(report)]
-        argv += ["--exclude-regex", f"^{re.escape(without)}"] if without else []
+        argv += ["--label-regex", f"^{re.escape(label)}$"] if label else []
         lines = process.lines(argv, cwd=context.kit.root)
         with console.progress(f"Testing ({preset})") as advance, closing(lines):
             for item in lines:

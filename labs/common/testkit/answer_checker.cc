@@ -4,11 +4,13 @@
 
 #include "submit.h"
 #include "tally.h"
+#include "violation.h"
 
 namespace depfast {
 namespace {
 
 constexpr const char* kInvariant = "true answers";
+constexpr const char* kRule = "kCommitted in labs/common/contract/submit.h";
 
 bool IsClient(PeerId peer) { return peer >= kFirstClient; }
 
@@ -72,8 +74,7 @@ void AnswerChecker::Violate(PeerId replica, Time now, const std::string& why) {
   if (!first_violation_.empty()) return;
   const std::string what =
       "replica " + std::to_string(replica) + " answers that a command is committed, but " + why;
-  first_violation_ =
-      std::string(kInvariant) + " violated at " + testkit::FormatTime(now) + ": " + what;
+  first_violation_ = ViolationSentence(kInvariant, now, what, kRule);
   history_.AddViolation(now, kInvariant, what);
 }
 

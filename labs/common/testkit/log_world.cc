@@ -2,11 +2,9 @@
 
 #include <string>
 
-namespace depfast {
+#include "violation.h"
 
-void RecordViolation(const std::string& violation) {
-  testing::Test::RecordProperty("violated", violation);
-}
+namespace depfast {
 
 LogWorld::LogWorld(const testkit::ClusterOptions& options, const MakeChecker& make_checker)
     : cluster(options),
@@ -18,9 +16,10 @@ LogWorld::~LogWorld() {
   for (const std::string& violation : {answers_.FirstViolation(), log_->FirstViolation()}) {
     if (!violation.empty()) ADD_FAILURE() << violation;
   }
+  if (!log_->FirstViolation().empty()) RecordOtherViolation(log_->FirstViolation());
   // That of the log last: it counts.
   for (const std::string& violation : {answers_.FirstViolation(), log_->FirstSafetyViolation()}) {
-    if (!violation.empty()) RecordViolation(violation);
+    if (!violation.empty()) RecordSafetyViolation(violation);
   }
 }
 

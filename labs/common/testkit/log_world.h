@@ -16,11 +16,6 @@
 
 namespace depfast {
 
-// Tells the grader that the running test has shown a violation of safety, which costs more points
-// than the test's own. `violation` begins with the name of the invariant and " violated". A later
-// call replaces an earlier one.
-void RecordViolation(const std::string& violation);
-
 class LogWorld {
  public:
   using MakeChecker = std::function<std::unique_ptr<LogChecker>(testkit::Cluster&)>;

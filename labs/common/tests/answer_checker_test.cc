@@ -113,7 +113,8 @@ TEST_F(AnswerCheckerTest, TheFirstUntrueAnswerIsKept) {
   Ask(1, kCommitted);
   const std::string first = checker_.FirstViolation();
   EXPECT_TRUE(first.starts_with("true answers violated at 0.")) << first;
-  EXPECT_TRUE(first.ends_with(": replica 1 answers that a command is committed, but it is not"))
+  EXPECT_TRUE(first.ends_with(": replica 1 answers that a command is committed, but it is not "
+                              "(kCommitted in labs/common/contract/submit.h)"))
       << first;
   Ask(0, kCommitted);
   EXPECT_EQ(checker_.FirstViolation(), first);
@@ -128,7 +129,7 @@ TEST_F(AnswerCheckerTest, AnAnswerMayComeTwice) {
 
 TEST_F(AnswerCheckerTest, AnAnswerBelongsToARequest) {
   Ask(0, kForNobody);
-  EXPECT_TRUE(checker_.FirstViolation().ends_with("but no request asked for that"))
+  EXPECT_NE(checker_.FirstViolation().find("but no request asked for that"), std::string::npos)
       << checker_.FirstViolation();
 }
 

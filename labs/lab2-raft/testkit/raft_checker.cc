@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "depfast/host/frame.h"
+#include "violation.h"
 
 namespace depfast::raft {
 namespace {
@@ -18,8 +19,9 @@ std::string At(std::uint64_t index, std::uint64_t term) {
 }
 
 std::string Describe(const Violation& violation) {
-  return std::string(ToString(violation.invariant)) + " violated at " +
-         testkit::FormatTime(violation.when) + ": " + violation.what;
+  return ViolationSentence(
+      ToString(violation.invariant), violation.when, violation.what,
+      "rule " + std::to_string(HandoutRule(violation.invariant)) + " of lab 2's handout");
 }
 
 // Calls visit(body) if the frame belongs to Message's method and its body can be decoded.

@@ -26,4 +26,22 @@ const char* ToString(Invariant invariant) {
   return kNames[static_cast<int>(invariant)];
 }
 
+int HandoutRule(Invariant invariant) {
+  switch (invariant) {
+    case Invariant::kTermsBeginByCampaign:
+    case Invariant::kCampaignHasPreVotes:
+    case Invariant::kLeaderIsKept:
+    case Invariant::kElectionTimeoutPassed:
+      return 2;
+    case Invariant::kDurability:
+    case Invariant::kMonotonicTerm:
+    case Invariant::kOneVotePerTerm:
+      return 4;
+    case Invariant::kSnapshotIsTheState:
+      return 8;
+    default:
+      return 1;  // those of figures 2 and 3
+  }
+}
+
 }  // namespace depfast::raft

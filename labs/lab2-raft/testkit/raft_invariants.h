@@ -34,4 +34,7 @@ bool IsSafety(Invariant invariant);
 // "election safety": the name that a report prints.
 const char* ToString(Invariant invariant);
 
+// The number of the rule in lab 2's handout that asks for it.
+int HandoutRule(Invariant invariant);
+
 }  // namespace depfast::raft

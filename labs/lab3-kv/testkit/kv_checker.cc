@@ -8,11 +8,25 @@
 #include "kv_errors.h"
 #include "linearizability/replies.h"
 #include "tally.h"
+#include "violation.h"
 
 namespace depfast::kv {
 namespace {
 
-constexpr const char* kRule = "the rules of the store";
+constexpr const char* kName = "the rules of the store";
+
+// Numbers of lab 3's handout.
+constexpr int kCommandsFollowTheTable = 2;
+constexpr int kOneEntryForAWrite = 3;
+constexpr int kReadsWriteNothing = 4;
+constexpr int kErrorsAreHonest = 5;
+constexpr int kSessionsAreExactlyOnce = 6;
+
+// Of a reply that its command does not have.
+int RuleOf(const Command& command, bool reads) {
+  if (reads) return kReadsWriteNothing;
+  return command.front() == "SESSION" ? kSessionsAreExactlyOnce : kCommandsFollowTheTable;
+}
 
 // The frame of a KvRequest, or of the reply to one. Nothing for any other frame.
 std::optional<DecodedFrame> KvFrame(const Bytes& bytes, FrameKind kind) {
@@ -143,16 +157,18 @@ void KvChecker::OnEntry(std::uint64_t index, std::uint64_t hash, Time now) {
   if (hash == kNoOp) return;
   const auto promise = promises_.find(hash);
   if (promise == promises_.end()) {
-    Violate(now, "the entry at index " + std::to_string(index) +
-                     " is no command that a client has sent, as EncodeCommand encodes it, and "
-                     "that may go into the log");
+    Violate(now, kOneEntryForAWrite,
+            "the entry at index " + std::to_string(index) +
+                " is no command that a client has sent, as EncodeCommand encodes it, and "
+                "that may go into the log");
     return;
   }
   Promise& known = promise->second;
   if (++known.applied + known.refused > known.asked) {
-    Violate(now, "\"" + ToText(known.command) + "\" is executed " + std::to_string(known.applied) +
-                     " times, but " + std::to_string(known.asked) + " requests asked for it, and " +
-                     std::to_string(known.refused) + " of them were answered TRYAGAIN");
+    Violate(now, kOneEntryForAWrite,
+            "\"" + ToText(known.command) + "\" is executed " + std::to_string(known.applied) +
+                " times, but " + std::to_string(known.asked) + " requests asked for it, and " +
+                std::to_string(known.refused) + " of them were answered TRYAGAIN");
   }
   const Reply reply = model_.Apply(index, known.command);
   for (Replica& replica : replicas_) {
@@ -175,27 +191,34 @@ void KvChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
   const auto reply = BodyOf<Reply>(*frame);
   const Asked asked = std::move(found->second);
   here.asked.erase(found);
-  const std::string why = reply ? WhyNot(replica, asked, *reply) : "that is not a reply";
-  if (!why.empty()) {
-    Violate(now, "replica " + std::to_string(replica) + " answers " +
-                     Short(reply ? kv::ToText(*reply) : "") + " to \"" + ToText(asked.command) +
-                     "\", but " + why);
+  const auto untrue = reply ? WhyNot(replica, asked, *reply)
+                            : Untrue{kCommandsFollowTheTable, "that is not a reply"};
+  if (!untrue.why.empty()) {
+    Violate(now, untrue.rule,
+            "replica " + std::to_string(replica) + " answers " +
+                Short(reply ? kv::ToText(*reply) : "") + " to \"" + ToText(asked.command) +
+                "\", but " + untrue.why);
   }
   if (reply && HasCode(*reply, "TRYAGAIN")) CountRefusal(asked.hash, now);
 }
 
-std::string KvChecker::WhyNot(PeerId replica, const Asked& asked, const Reply& reply) {
+KvChecker::Untrue KvChecker::WhyNot(PeerId replica, const Asked& asked, const Reply& reply) {
   const bool refused = HasCode(reply, "TRYAGAIN");
   const bool reads = asked.reads;
   if (reads) ++(refused ? reads_refused_ : reads_answered_);
-  if (refused) return "";
-  if (HasCode(reply, "UNKNOWN")) return reads ? "a read is known to have changed nothing" : "";
-  if (asked.permitted.empty()) return "no replica has executed the command since it came";
-  if (!IsOneOf(reply, asked.permitted)) {
-    return "the reply " + std::string(reads ? "at any moment since it came" : "of its entry") +
-           " is " + Short(kv::ToText(asked.permitted.back()));
+  if (refused) return {};
+  if (HasCode(reply, "UNKNOWN")) {
+    return {kErrorsAreHonest, reads ? "a read is known to have changed nothing" : ""};
   }
-  return reads ? log_.WhyMayNotRead(replica, asked.since) : "";
+  if (asked.permitted.empty()) {
+    return {kOneEntryForAWrite, "no replica has executed the command since it came"};
+  }
+  if (!IsOneOf(reply, asked.permitted)) {
+    const std::string which = reads ? "at any moment since it came" : "of its entry";
+    return {RuleOf(asked.command, reads),
+            "the reply " + which + " is " + Short(kv::ToText(asked.permitted.back()))};
+  }
+  return {kReadsWriteNothing, reads ? log_.WhyMayNotRead(replica, asked.since) : ""};
 }
 
 void KvChecker::CountRefusal(std::uint64_t hash, Time now) {
@@ -204,14 +227,16 @@ void KvChecker::CountRefusal(std::uint64_t hash, Time now) {
   Promise& known = promise->second;
   ++known.refused;
   if (known.applied + known.refused > known.asked) {
-    Violate(now, "\"" + ToText(known.command) + "\" is answered TRYAGAIN, and was executed");
+    Violate(now, kErrorsAreHonest,
+            "\"" + ToText(known.command) + "\" is answered TRYAGAIN, and was executed");
   }
 }
 
-void KvChecker::Violate(Time now, const std::string& what) {
+void KvChecker::Violate(Time now, int rule, const std::string& what) {
   if (!first_violation_.empty()) return;
-  first_violation_ = std::string(kRule) + " violated at " + testkit::FormatTime(now) + ": " + what;
-  history_.AddViolation(now, kRule, what);
+  first_violation_ =
+      ViolationSentence(kName, now, what, "rule " + std::to_string(rule) + " of lab 3's handout");
+  history_.AddViolation(now, kName, what);
 }
 
 }  // namespace depfast::kv

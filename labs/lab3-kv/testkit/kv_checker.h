@@ -71,6 +71,10 @@ class KvChecker : private sim::Observer {
     std::size_t refused = 0;
     std::size_t applied = 0;
   };
+  struct Untrue {
+    int rule = 0;  // its number in the handout
+    std::string why;
+  };
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
@@ -82,9 +86,9 @@ class KvChecker : private sim::Observer {
   void OnEntry(std::uint64_t index, std::uint64_t hash, Time now);
   void OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent);
   // Why a replica may not answer so, as the end of a sentence with "but"; empty if it may.
-  std::string WhyNot(PeerId replica, const Asked& asked, const Reply& reply);
+  Untrue WhyNot(PeerId replica, const Asked& asked, const Reply& reply);
   void CountRefusal(std::uint64_t hash, Time now);
-  void Violate(Time now, const std::string& what);
+  void Violate(Time now, int rule, const std::string& what);
 
   const LogChecker& log_;
   testkit::History& history_;

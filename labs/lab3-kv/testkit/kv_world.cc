@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "violation.h"
+
 namespace depfast::kv {
 namespace {
 
@@ -33,8 +35,11 @@ KvWorld::KvWorld(const testkit::ClusterOptions& options)
 }
 
 KvWorld::~KvWorld() {
-  if (!checker_.FirstViolation().empty()) ADD_FAILURE() << checker_.FirstViolation();
-  if (!audit_problem_.empty()) ADD_FAILURE() << audit_problem_;
+  for (const std::string& violation : {audit_problem_, checker_.FirstViolation()}) {
+    if (violation.empty()) continue;
+    ADD_FAILURE() << violation;
+    RecordOtherViolation(violation);
+  }
 }
 
 PeerId KvWorld::WaitForProposer(Duration at_most) {
@@ -60,16 +65,21 @@ void KvWorld::Audit() {
 
 void KvWorld::OnAudit(PeerId replica, std::uint64_t applied,
                       const std::optional<KvAuditReply>& reply) {
-  if (!reply || !audit_problem_.empty()) return;
+  if (!reply) return;
   const std::string who = "replica " + std::to_string(replica);
-  if (!reply->problem.empty()) audit_problem_ = who + ": " + reply->problem;
+  if (!reply->problem.empty()) AddAuditProblem(who + ": " + reply->problem);
   // A replica that has applied more meanwhile answered after an unknown entry.
   if (!log().NumbersEntries() || applied != log().AppliedUpTo(replica)) return;
   const auto [first, is_new] = states_.emplace(applied, reply->state);
-  if (!is_new && first->second != reply->state && audit_problem_.empty()) {
-    audit_problem_ = who + " has another snapshot after index " + std::to_string(applied) +
-                     " than an earlier audit found there";
-  }
+  if (is_new || first->second == reply->state) return;
+  AddAuditProblem(who + " has another snapshot after index " + std::to_string(applied) +
+                  " than an earlier audit found there");
+}
+
+void KvWorld::AddAuditProblem(const std::string& what) {
+  if (!audit_problem_.empty()) return;
+  audit_problem_ = ViolationSentence("snapshots hold everything", cluster.now(), what,
+                                     "rule 7 of lab 3's handout");
 }
 
 testing::AssertionResult KvWorld::AllInvariantsHold() {
@@ -137,7 +147,11 @@ testing::AssertionResult KvWorld::IsLinearizable() {
   const auto result = CheckLinearizability(history, kCheckerSteps);
   AddToResults("operations", history.size());
   if (result.verdict == Verdict::kLinearizable) return testing::AssertionSuccess();
-  if (result.verdict == Verdict::kViolation) RecordViolation("linearizability violated");
+  if (result.verdict == Verdict::kViolation) {
+    RecordSafetyViolation(ViolationSentence("linearizability", cluster.now(),
+                                            "no order explains it",
+                                            "the group of that name in lab 3's handout"));
+  }
   return testing::AssertionFailure() << "the history is not linearizable\n" << result.explanation;
 }
 

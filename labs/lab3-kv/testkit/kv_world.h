@@ -73,6 +73,7 @@ class KvWorld : public LogWorld {
 
   // `applied`: the replica's last entry when it was asked.
   void OnAudit(PeerId replica, std::uint64_t applied, const std::optional<KvAuditReply>& reply);
+  void AddAuditProblem(const std::string& what);
 
   KvChecker checker_;
   testkit::Client auditor_;
