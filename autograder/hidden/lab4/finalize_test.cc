@@ -1,5 +1,5 @@
-// Hidden tests of Finalize alone: the moment at which the grace begins, the calls that it holds for,
-// and what is left afterwards.
+// Hidden tests of Finalize alone: the moment at which the grace begins, the calls that it holds
+// for, and what is left afterwards.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace {
 using Answer = PeerPlan::Answer;
 using End = CallReport::End;
 
-// Ready at 60 ms. The third answer comes after 120 ms: later than a grace from the call of Finalize,
-// or from the broadcast.
+// Ready at 60 ms. The third answer comes after 120 ms: later than a grace from the call of
+// Finalize, or from the broadcast.
 GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumIsReady, "4a", 3,
             "The grace begins when the quorum is ready, also if Finalize was called before.") {
   FanOutRunner runner({.replicas = 5, .seed = 410});
@@ -40,13 +40,13 @@ GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumFails, "4a", 3,
             "The grace begins when the quorum fails: answers after that count, too.") {
   FanOutRunner runner({.replicas = 5, .seed = 411});
   for (const bool first : {true, false}) {
-    const auto report = runner.Run({{.needed = 3,
-                                     .plan = {After(5ms, Answer::kNo), After(30ms, Answer::kError),
-                                              After(110ms), kSilent},
-                                     .finalize_first = first,
-                                     .wait_ns = Ns(1s),
-                                     .grace_ns = Ns(100ms)}},
-                                   300ms)[0];
+    const auto report = runner.Run(
+        {{.needed = 3,
+          .plan = {After(5ms, Answer::kNo), After(30ms, Answer::kError), After(110ms), kSilent},
+          .finalize_first = first,
+          .wait_ns = Ns(1s),
+          .grace_ns = Ns(100ms)}},
+        300ms)[0];
     EXPECT_TRUE(IsAt(report.waited_ns, 30ms));
     EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 110ms));
     EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 130ms));
@@ -82,12 +82,12 @@ GRADED_TEST(FinalizeGrace, IsWholeForEachCall, "4a", 4,
             "Each call has the whole grace: neither an answer nor a failure of another call ends "
             "or extends it.") {
   FanOutRunner runner({.replicas = 7, .seed = 413});
-  const auto report = runner.Run({{.needed = 2,
-                                   .plan = {{}, {}, After(20ms, Answer::kError), After(50ms),
-                                            After(90ms), After(140ms)},
-                                   .wait_ns = Ns(1s),
-                                   .grace_ns = Ns(100ms)}},
-                                 300ms)[0];
+  const auto report = runner.Run(
+      {{.needed = 2,
+        .plan = {{}, {}, After(20ms, Answer::kError), After(50ms), After(90ms), After(140ms)},
+        .wait_ns = Ns(1s),
+        .grace_ns = Ns(100ms)}},
+      300ms)[0];
   EXPECT_TRUE(Ended(report.calls[2], End::kFailed, 20ms));
   EXPECT_TRUE(Ended(report.calls[3], End::kAnswered, 50ms));
   EXPECT_TRUE(Ended(report.calls[4], End::kAnswered, 90ms));
@@ -103,21 +103,19 @@ GRADED_TEST(FinalizeGrace, IsWholeForEachCall, "4a", 4,
 GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 4,
             "Each fan-out has a grace of its own, and its end touches no call of another.") {
   FanOutRunner runner({.replicas = 4, .seed = 414});
-  const auto reports = runner.Run({{.needed = 2,
-                                    .plan = {{}, {}, kSilent},
-                                    .wait_ns = Ns(1s),
-                                    .grace_ns = Ns(100ms)},
-                                   {.at_ns = Ns(40ms),
-                                    .needed = 1,
-                                    .plan = {{}, After(90ms), kSilent},
-                                    .wait_ns = Ns(1s),
-                                    .grace_ns = Ns(200ms)},
-                                   {.at_ns = Ns(60ms),
-                                    .needed = 3,
-                                    .plan = {{}, {}, After(140ms)},
-                                    .wait_ns = Ns(1s),
-                                    .grace_ns = Ns(10ms)}},
-                                  400ms);
+  const auto reports = runner.Run(
+      {{.needed = 2, .plan = {{}, {}, kSilent}, .wait_ns = Ns(1s), .grace_ns = Ns(100ms)},
+       {.at_ns = Ns(40ms),
+        .needed = 1,
+        .plan = {{}, After(90ms), kSilent},
+        .wait_ns = Ns(1s),
+        .grace_ns = Ns(200ms)},
+       {.at_ns = Ns(60ms),
+        .needed = 3,
+        .plan = {{}, {}, After(140ms)},
+        .wait_ns = Ns(1s),
+        .grace_ns = Ns(10ms)}},
+      400ms);
   EXPECT_TRUE(Ended(reports[0].calls[2], End::kReleased, 100ms));
   EXPECT_TRUE(IsAt(reports[0].ended_ns, 100ms));
   EXPECT_TRUE(Ended(reports[1].calls[1], End::kAnswered, 130ms));
@@ -162,8 +160,7 @@ GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 2,
   EXPECT_FALSE(reports[1].failed) << "a call failed, and the event with it";
 }
 
-GRADED_TEST(FinalizeEnd, IsFinal, "4a", 2,
-            "An answer after the grace changes nothing.") {
+GRADED_TEST(FinalizeEnd, IsFinal, "4a", 2, "An answer after the grace changes nothing.") {
   FanOutRunner runner({.replicas = 4, .seed = 417});
   const auto report = runner.Run({{.needed = 1,
                                    .plan = {{}, After(150ms), After(200ms, Answer::kNo)},

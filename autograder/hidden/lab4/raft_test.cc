@@ -80,9 +80,10 @@ GRADED_TEST(RaftGrace, LateAnswersCommit, "4a-raft", 2,
 
 // The links to two followers take 6 s. A link's window takes 256 KiB, the rest of 6 MB waits at the
 // leader, unless it is released.
-GRADED_TEST(RaftGrace, BoundsWhatVerySlowFollowersCost, "4a-raft", 4,
-            "Two of five followers are very slow. The leader's calls, coroutines and held bytes stay "
-            "bounded, and are gone after the grace of the last round.") {
+GRADED_TEST(
+    RaftGrace, BoundsWhatVerySlowFollowersCost, "4a-raft", 4,
+    "Two of five followers are very slow. The leader's calls, coroutines and held bytes stay "
+    "bounded, and are gone after the grace of the last round.") {
   constexpr std::size_t kHeldMax = 256 * 1024;
   constexpr std::size_t kValueBytes = 4 * 1024;
   FinalizeWorld world({.replicas = 5, .seed = 443});

@@ -31,9 +31,9 @@ struct PeerPlan {
 // A broadcast to all peers, a quorum of their answers, and Finalize.
 struct FanOut {
   std::int64_t at_ns = 0;
-  std::int32_t needed = 1;     // of the quorum; it has as many voters as there are peers
+  std::int32_t needed = 1;          // of the quorum; it has as many voters as there are peers
   std::vector<PeerPlan> plan = {};  // by peer, ascending; a peer beyond the end answers yes at once
-  std::uint32_t payload = 0;   // bytes of each request
+  std::uint32_t payload = 0;        // bytes of each request
 
   // When Finalize is called: before the Wait, or after it.
   bool finalize_first = false;
@@ -63,7 +63,7 @@ struct FanOutReport {
   bool failed = false;                  // that event has failed instead
   // Of the quorum, at the end of the list; zero if it is forgotten.
   std::int32_t yes = 0, no = 0, lost = 0;
-  std::vector<CallReport> calls;           // by peer, ascending
+  std::vector<CallReport> calls;  // by peer, ascending
   // The quorum is alive at the end of the list, although the driver has dropped it.
   bool is_kept = false;
   MSGPACK_DEFINE(waited_ns, called_ns, returned_ns, ended_ns, failed, yes, no, lost, calls, is_kept)

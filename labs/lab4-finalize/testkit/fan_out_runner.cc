@@ -1,5 +1,6 @@
 #include "fan_out_runner.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,16 +60,19 @@ FanOutRunner::~FanOutRunner() {
 std::vector<FanOutReport> FanOutRunner::Run(const std::vector<FanOut>& fan_outs, Duration until) {
   constexpr Duration kPatience = 5s;
   coroutines_before_ = UnfinishedCoroutines(cluster.simulator(), 0);
-  bool is_over = false;
-  std::optional<FanOutReports> reports;
+  // A call that is not over when this returns ends in a later Run.
+  struct Ended {
+    bool is_over = false;
+    std::optional<FanOutReports> reports;
+  };
+  const auto ended = std::make_shared<Ended>();
   client_.Call(0, RunFanOuts{fan_outs, until.count()}, until + kPatience,
-               [&](const std::optional<FanOutReports>& reply) {
-                 reports = reply;
-                 is_over = true;
-               });
-  cluster.RunUntil([&] { return is_over || !cluster.first_death().empty(); },
+               [ended](const std::optional<FanOutReports>& reply) { *ended = Ended{true, reply}; });
+  cluster.RunUntil([&] { return ended->is_over || !cluster.first_death().empty(); },
                    until + 2 * kPatience);
-  if (reports && reports->fan_outs.size() == fan_outs.size()) return reports->fan_outs;
+  if (ended->reports && ended->reports->fan_outs.size() == fan_outs.size()) {
+    return ended->reports->fan_outs;
+  }
   ADD_FAILURE() << "replica 0 did not report its fan-outs: " << cluster.first_death();
   return NothingEnded(fan_outs);
 }

@@ -18,8 +18,7 @@ SentEntries::Count SentEntries::To(PeerId follower) const {
   return count;
 }
 
-void SentEntries::OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time,
-                          const Bytes& frame) {
+void SentEntries::OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time, const Bytes& frame) {
   if (stage != sim::FrameStage::kQueued || from >= kFirstClient || to >= kFirstClient) return;
   std::string error;
   const auto sent = DecodeFrame(*frame, error);

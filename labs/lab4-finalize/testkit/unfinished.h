@@ -10,9 +10,9 @@
 
 namespace depfast::lab4 {
 
-// The coroutines of a replica that have not ended. Of a replica that is down, or whose report cannot
-// be read, there are none, and the test has failed. Requires, as does the next one: the replica has
-// made a step, and its cluster has the probe UnfinishedWork::kName.
+// The coroutines of a replica that have not ended. Of a replica that is down, or whose report
+// cannot be read, there are none, and the test has failed. Requires, as does the next one: the
+// replica has made a step, and its cluster has the probe UnfinishedWork::kName.
 std::uint64_t UnfinishedCoroutines(sim::Simulator& simulator, PeerId replica);
 
 // The calls of one kind of request, by its kName, that are outstanding: to one peer, or to all if

@@ -50,11 +50,9 @@ GRADED_TEST(Finalize, WhatIsLeftIsReleased, "4a", 4,
 GRADED_TEST(Finalize, ReturnsAtOnce, "4a", 4,
             "Finalize returns at once, so the caller's reply does not wait for the slow peer.") {
   FanOutRunner runner({.replicas = 3, .seed = 403});
-  const auto report = runner.Run({{.needed = 1,
-                                   .plan = {{}, After(60ms)},
-                                   .wait_ns = Ns(1s),
-                                   .grace_ns = Ns(100ms)}},
-                                 300ms)[0];
+  const auto report = runner.Run(
+      {{.needed = 1, .plan = {{}, After(60ms)}, .wait_ns = Ns(1s), .grace_ns = Ns(100ms)}},
+      300ms)[0];
   EXPECT_TRUE(IsAt(report.called_ns, 0ms));
   EXPECT_EQ(report.returned_ns, report.called_ns);
   EXPECT_TRUE(IsAt(report.ended_ns, 60ms));
