@@ -99,7 +99,7 @@ GRADED_TEST(
     for (const PeerId peer : slow) most_calls = std::max(most_calls, world.CallsTo(leader, peer));
   });
   ASSERT_EQ(latencies.size(), 1500u) << "commands have no reply";
-  EXPECT_LE(most_calls, 200u);
+  EXPECT_LE(most_calls, 120u);
   EXPECT_LE(world.cluster.simulator().PeakHeldBytes(leader), 2 * kHeldMax);
   world.cluster.RunFor(1s);
   for (const PeerId peer : slow) {
@@ -124,10 +124,10 @@ GRADED_TEST(RaftGrace, CatchUpIsBounded, "4a-raft", 2,
   ASSERT_EQ(world.Write(leader, 2s, {.interval = 2ms}).size(), 1000u);
   world.cluster.RunFor(500ms);
   const std::size_t repeated = world.sent.To(slow).repeated;
-  EXPECT_LE(repeated, 1000u) << "entries that a silent follower was sent again";
+  EXPECT_LE(repeated, 500u) << "entries that a silent follower was sent again";
   world.cluster.End(silent);
   ASSERT_TRUE(world.WaitForAllApplied(5s)) << "it does not catch up";
-  EXPECT_LE(world.sent.To(slow).repeated, 2000u) << "entries that were sent again in all";
+  EXPECT_LE(world.sent.To(slow).repeated, 800u) << "entries that were sent again in all";
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 

@@ -58,7 +58,7 @@ GRADED_TEST(RaftFinalize, AVerySlowFollowerLeavesNothing, "4a-raft", 4,
     most_calls = std::max(most_calls, world.CallsTo(leader, slow));
   });
   ASSERT_EQ(latencies.size(), 1500u) << "commands have no reply";
-  EXPECT_LE(most_calls, 200u);
+  EXPECT_LE(most_calls, 120u);
   world.cluster.RunFor(1s);
   EXPECT_LE(world.CallsTo(leader, slow), kCallsAtRest);
   EXPECT_LE(world.Coroutines(leader), coroutines + kCoroutinesAtRest);
