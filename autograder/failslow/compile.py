@@ -226,9 +226,17 @@ def _keep_latest(directory: Path, count: int) -> None:
     if not directory.is_dir():
         return
     entries = [path for path in directory.iterdir() if not path.name.startswith(".")]
-    entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    entries.sort(key=_last_use, reverse=True)
     for old in entries[count:]:
         if old.is_dir():
             shutil.rmtree(old, ignore_errors=True)
         else:
             old.unlink(missing_ok=True)
+
+
+def _last_use(path: Path) -> float:
+    """0 if it is gone: a grade beside this one removes old entries, too."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -390,12 +390,14 @@ def test_measured_labs_are_measured_with_many_keys(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grades_asked: list[Graded]
 ) -> None:
     monkeypatch.setattr(grades, "MEASURED_KEYS", 2)
+    monkeypatch.setattr(grades, "OTHERS_KEYS", 1)
+    monkeypatch.setattr(grades, "SHAPES", {"lab2/bad"})
     write_patch(kit.alternatives / "lab1" / "unmeasured.patch", "Description: d\n", "no lab 2")
     write_patch(kit.alternatives / "lab2" / "good.patch", "Description: d\n", "good")
     write_patch(kit.alternatives / "lab2" / "bad.patch", "Description: d\n", "LOSES")
     counts = grades.with_other_keys(context(kit, tmp_path))
-    assert (counts.passed, counts.failed) == (4, 2)
-    assert Counter(behaviour for behaviour, _, _ in grades_asked) == {"": 2, "good": 2, "LOSES": 2}
+    assert (counts.passed, counts.failed) == (3, 2)
+    assert Counter(behaviour for behaviour, _, _ in grades_asked) == {"": 2, "good": 1, "LOSES": 2}
     keys = {key.fingerprint for _, _, key in grades_asked}
     assert len(keys) == 2
     for fingerprint in keys:

@@ -57,6 +57,15 @@ def test_an_unchanged_submission_is_not_built_again(kit: Kit, tmp_path: Path) ->
     assert marker.exists()
 
 
+def test_a_build_does_not_mind_that_another_one_removes_old_builds(
+    kit: Kit, tmp_path: Path
+) -> None:
+    build(kit, write_submission(tmp_path / "first", "VOTES"))
+    gone = kit.submissions / "removed-meanwhile"
+    gone.symlink_to(tmp_path / "nowhere")
+    assert (build(kit, write_submission(tmp_path / "mine", "OTHER")) / "lab1_replica").exists()
+
+
 def test_a_changed_input_of_any_kind_is_built_again(kit: Kit, tmp_path: Path) -> None:
     tree = write_submission(tmp_path / "mine")
     seen = {build(kit, tree)}

@@ -96,6 +96,17 @@ TEST(Progress, ALateAnswerTurnsCatchUpIntoAProbe) {
   EXPECT_EQ(progress.request_bytes(), before / 2);
 }
 
+TEST(Progress, RequestsToADistantFollowerGrowAndItStaysOutOfTheRounds) {
+  Progress progress = Probed();
+  const std::size_t probe = progress.request_bytes();
+  progress.RequestAnswered(400ms);
+  progress.RequestAnswered(420ms);
+  EXPECT_EQ(progress.request_bytes(), 4 * probe);
+  EXPECT_EQ(progress.state(), State::kProbe);
+  progress.RequestAnswered(460ms);
+  EXPECT_EQ(progress.request_bytes(), 2 * probe) << "it does not keep up with so much";
+}
+
 TEST(Progress, ALostRequestIsProbedAgainFromItsFirstEntry) {
   Progress progress = CaughtUpWith();
   const Duration before = progress.request_timeout();

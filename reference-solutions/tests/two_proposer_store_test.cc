@@ -26,7 +26,7 @@ Reply CountAtEachReplica(KvWorld& world, int count) {
 }
 
 TEST(TwoProposerStore, ExecutesACommandOnceAlthoughBothProposersGetIt) {
-  KvWorld world({.replicas = kReplicas, .seed = 31});
+  KvWorld world({.replicas = kReplicas, .seed = 31}, Snapshots::kAudited);
   EXPECT_EQ(CountAtEachReplica(world, 12), Reply::Integer(12));
   EXPECT_EQ(world.Do("GET n"), Reply::String("12"));
   ASSERT_TRUE(world.WaitForAllApplied());
@@ -35,7 +35,7 @@ TEST(TwoProposerStore, ExecutesACommandOnceAlthoughBothProposersGetIt) {
 }
 
 TEST(TwoProposerStore, SurvivesASlowProposer) {
-  KvWorld world({.replicas = kReplicas, .seed = 32});
+  KvWorld world({.replicas = kReplicas, .seed = 32}, Snapshots::kAudited);
   world.cluster.Begin(faults::NetSlow({0}, 400ms));
   const Time begun = world.cluster.now();
   for (int i = 1; i <= 20; ++i) {
@@ -47,7 +47,7 @@ TEST(TwoProposerStore, SurvivesASlowProposer) {
 }
 
 TEST(TwoProposerStore, SessionsExecuteARetryOnce) {
-  KvWorld world({.replicas = kReplicas, .seed = 33});
+  KvWorld world({.replicas = kReplicas, .seed = 33}, Snapshots::kAudited);
   const std::int64_t session = world.OpenSession();
   ASSERT_GT(session, 0);
   EXPECT_EQ(world.DoInSession(session, 1, "INCR n"), Reply::Integer(1));
@@ -59,7 +59,7 @@ TEST(TwoProposerStore, SessionsExecuteARetryOnce) {
 TEST(TwoProposerStore, IsLinearizableForClientsThatAskBothProposers) {
   constexpr int kClients = 4;
   constexpr int kEach = 30;
-  KvWorld world({.replicas = kReplicas, .seed = 34});
+  KvWorld world({.replicas = kReplicas, .seed = 34}, Snapshots::kAudited);
   world.cluster.Schedule({faults::NetSlow({0}, 40ms).From(50ms).For(100ms),
                           faults::CrashFault({1}).From(200ms).For(200ms)});
   std::vector<std::unique_ptr<KvClient>> clients;

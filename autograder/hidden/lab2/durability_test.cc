@@ -7,7 +7,7 @@
 namespace depfast::raft {
 namespace {
 
-GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "2c", 3,
+GRADED_TEST(RaftDurability, CommittedCommandsSurviveACrashOfAll, "2c", 2,
             "When every replica loses power at once, no acknowledged command is lost.") {
   RaftWorld world({.replicas = 3, .seed = 410});
   for (int round = 0; round < 5; ++round) {
@@ -63,7 +63,7 @@ GRADED_TEST(RaftDurability, NothingIsPromisedBeforeItIsOnDisk, "2c", 2,
 }
 
 // A crash leaves the first bytes of the interrupted write: mostly an incomplete record.
-GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 2,
+GRADED_TEST(RaftDurability, ATornRecordIsCutOff, "2c", 1,
             "After a crash in the middle of a write, the half-written record is cut off.") {
   RaftWorld world({.replicas = 3, .seed = 440});
   const auto& simulator = world.cluster.simulator();

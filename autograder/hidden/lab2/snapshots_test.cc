@@ -52,7 +52,7 @@ std::optional<Snapshot> WaitForSnapshot(RaftWorld& world, PeerId replica, std::u
   return found;
 }
 
-GRADED_TEST(RaftSnapshots, TheLogStaysBounded, "2d", 3,
+GRADED_TEST(RaftSnapshots, TheLogStaysBounded, "2d", 2,
             "During 20 MB of commands no replica's files exceed 10 MB.") {
   RaftWorld world({.replicas = 3, .seed = 701});
   const DiskWatch watch(world);
@@ -63,7 +63,7 @@ GRADED_TEST(RaftSnapshots, TheLogStaysBounded, "2d", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftSnapshots, AFollowerThatWasAwayGetsASnapshot, "2d", 2,
+GRADED_TEST(RaftSnapshots, AFollowerThatWasAwayGetsASnapshot, "2d", 1,
             "Two of five replicas that missed 8 MB are restored from a snapshot within 3 s.") {
   RaftWorld world({.replicas = 5, .seed = 702});
   const PeerId leader = world.WaitForLeader();
@@ -100,7 +100,7 @@ GRADED_TEST(RaftSnapshots, CommandsCommitWhileASnapshotTravels, "2d", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
+GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 1,
             "With 20 % of messages lost, duplicated or reordered, a snapshot arrives intact.") {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 710 + seed});
@@ -125,7 +125,7 @@ GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 2,
 }
 
 GRADED_TEST(
-    RaftSnapshots, ACrashWhileInstallingIsSurvived, "2d", 2,
+    RaftSnapshots, ACrashWhileInstallingIsSurvived, "2d", 1,
     "A follower that loses power while it installs a snapshot recovers, and receives it again.") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 720 + seed});
@@ -154,30 +154,36 @@ GRADED_TEST(
 
 GRADED_TEST(RaftSnapshots, ACrashWhileCompactingIsSurvived, "2d", 2,
             "A replica that loses power while it compacts its log loses nothing.") {
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  int crashes = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 730 + seed});
     const auto& simulator = world.cluster.simulator();
     RandomStream random(simulator.options().seed, 730);
     const PeerId leader = world.WaitForLeader();
     ASSERT_NE(leader, kNobody);
-    for (int i = 0; i < 3; ++i) {
-      const PeerId victim = world.Others(leader)[static_cast<std::size_t>(i % 2)];
-      for (int j = 0; j < 160; ++j) world.SubmitOneLarge();  // 5 MB: enough for one compaction
+    const PeerId victim = world.Others(leader)[0];
+    for (int i = 0; i < 16; ++i) {
+      // Enough for a compaction. A replica that lost power in one begins another at once.
+      const std::size_t missing = 5 * kMiB - std::min(5 * kMiB, world.checker.LogBytes(victim));
+      for (std::size_t j = 0; j <= missing / kLargeCommandBytes; ++j) world.SubmitOneLarge();
       // Compaction writes the remaining log anew: 1 MB at once.
-      world.cluster.RunUntil([&] { return simulator.disk(victim).queued_bytes() > kMiB / 2; }, 3s);
+      const bool compacts = world.cluster.RunUntil(
+          [&] { return simulator.disk(victim).queued_bytes() > kMiB / 2; }, 3s);
+      crashes += compacts ? 1 : 0;
       world.cluster.RunFor(Duration(static_cast<std::int64_t>(random.Below(8'000'000))));
       world.cluster.Crash(victim);
-      world.cluster.RunFor(50ms);
+      world.cluster.RunFor(10ms);
       world.cluster.Restart(victim);
-      ASSERT_TRUE(world.Commit(10, 6s));
       ASSERT_TRUE(world.WaitForAllApplied()) << "a replica stays behind";
       ASSERT_TRUE(world.AllInvariantsHold());
     }
+    ASSERT_TRUE(world.Commit(10, 6s));
   }
+  EXPECT_GE(crashes, 30) << "of 48 crashes too few came in the middle of a compaction";
 }
 
 GRADED_TEST(
-    RaftSnapshots, ARestartBeginsWithTheSnapshot, "2d", 2,
+    RaftSnapshots, ARestartBeginsWithTheSnapshot, "2d", 1,
     "After compaction and a power loss of all replicas, snapshot and log restore the state.") {
   RaftWorld world({.replicas = 3, .seed = 740});
   ASSERT_NE(world.WaitForLeader(), kNobody);
@@ -199,7 +205,7 @@ GRADED_TEST(
 
 // The checker compares every snapshot on a disk with the state after the same commands.
 GRADED_TEST(
-    RaftSnapshots, TheStateAfterARestoreIsTheSame, "2d", 2,
+    RaftSnapshots, TheStateAfterARestoreIsTheSame, "2d", 1,
     "A restored replica's next snapshot equals one of a replica that applied all commands.") {
   RaftWorld world({.replicas = 3, .seed = 750});
   const PeerId leader = world.WaitForLeader();
@@ -246,8 +252,9 @@ GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
   const PeerId follower = world.Others(leader)[0];
   ASSERT_TRUE(world.CommitBytes(5 * kMiB));
   ASSERT_TRUE(world.WaitForAllApplied());
-  const auto old = WaitForSnapshot(world, leader);
-  ASSERT_TRUE(old) << "5 MB were committed, and the leader has taken no snapshot";
+  // Its own snapshot: the entries after it are still in its log.
+  const auto old = WaitForSnapshot(world, follower);
+  ASSERT_TRUE(old) << "5 MB were committed, and the replica has taken no snapshot";
   ASSERT_TRUE(world.Commit(50));
   ASSERT_TRUE(world.WaitForAllApplied());
 

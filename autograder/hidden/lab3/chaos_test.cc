@@ -113,7 +113,7 @@ void Swarm(int replicas, std::uint64_t seed) {
                     [&](testkit::Chaos& chaos) { ServeMany(chaos, seed); });
 }
 
-GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 3,
+GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "linearizability", 3,
             "Under random faults the clients' history of three replicas is linearizable.") {
   for (std::uint64_t seed = 1; seed <= 20 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
@@ -121,7 +121,7 @@ GRADED_TEST(KvChaos, ThreeReplicasStayLinearizable, "kv", 3,
   }
 }
 
-GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "kv", 3,
+GRADED_TEST(KvChaos, FiveReplicasStayLinearizable, "linearizability", 3,
             "Under random faults the clients' history of five replicas is linearizable.") {
   for (std::uint64_t seed = 1; seed <= 10 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
@@ -179,7 +179,7 @@ void CountUpUnderFaults(std::uint64_t seed) {
 }
 
 GRADED_TEST(
-    KvChaos, SessionsCountExactlyOnce, "kv", 5,
+    KvChaos, SessionsCountExactlyOnce, "linearizability", 5,
     "Commands that clients retry in sessions until they have a reply are executed exactly once.") {
   for (std::uint64_t seed = 1; seed <= 5 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));

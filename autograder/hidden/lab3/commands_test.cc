@@ -55,7 +55,7 @@ Command RandomCommand(RandomStream& random) {
   }
 }
 
-GRADED_TEST(KvCommands, AnswerLikeTheContract, "kv", 4,
+GRADED_TEST(KvCommands, AnswerLikeTheContract, "commands", 4,
             "Any sequence of commands gives the replies of the contract.") {
   constexpr int kCommands = 400;
   KvWorld world({.replicas = 3, .seed = 700});
@@ -74,7 +74,7 @@ GRADED_TEST(KvCommands, AnswerLikeTheContract, "kv", 4,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, CasChangesTheExpectedValue, "kv", 2,
+GRADED_TEST(KvCommands, CasChangesTheExpectedValue, "commands", 2,
             "CAS sets a value only if the key holds exactly the expected one.") {
   KvWorld world({.replicas = 3, .seed = 701});
   ASSERT_NE(world.WaitForProposer(), kNobody);
@@ -88,7 +88,7 @@ GRADED_TEST(KvCommands, CasChangesTheExpectedValue, "kv", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "kv", 1,
+GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "commands", 1,
             "GETSET answers the old value, or nil for an absent key.") {
   KvWorld world({.replicas = 3, .seed = 702});
   ASSERT_NE(world.WaitForProposer(), kNobody);
@@ -98,7 +98,7 @@ GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "kv", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, IncrCountsIntegersOnly, "kv", 3,
+GRADED_TEST(KvCommands, IncrCountsIntegersOnly, "commands", 3,
             "INCR takes a 64-bit integer in its printed form, and refuses all other values.") {
   KvWorld world({.replicas = 3, .seed = 703});
   ASSERT_NE(world.WaitForProposer(), kNobody);
@@ -116,7 +116,7 @@ GRADED_TEST(KvCommands, IncrCountsIntegersOnly, "kv", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, HoldAnyBytes, "kv", 2, "Keys and values are strings of any bytes.") {
+GRADED_TEST(KvCommands, HoldAnyBytes, "commands", 2, "Keys and values are strings of any bytes.") {
   KvWorld world({.replicas = 3, .seed = 704});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   std::string all;
@@ -129,7 +129,7 @@ GRADED_TEST(KvCommands, HoldAnyBytes, "kv", 2, "Keys and values are strings of a
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, RefusedCommandsAreNotLogged, "kv", 2,
+GRADED_TEST(KvCommands, RefusedCommandsAreNotLogged, "commands", 2,
             "A command that cannot be executed is refused at once, without a log entry.") {
   KvWorld world({.replicas = 3, .seed = 705});
   const PeerId leader = world.WaitForProposer();
@@ -161,7 +161,7 @@ GRADED_TEST(KvCommands, RefusedCommandsAreNotLogged, "kv", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "kv", 3,
+GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "commands", 3,
             "APPEND makes values up to its limit and no longer ones, and MGET replies likewise.") {
   KvWorld world({.replicas = 3, .seed = 706});
   ASSERT_NE(world.WaitForProposer(), kNobody);
@@ -184,7 +184,7 @@ GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "kv", 3,
 
 // A command that a follower's driver has passed on may come when its receiver leads no longer. The
 // receiver answers for its own log alone: it has not taken the command, and will not.
-GRADED_TEST(KvCommands, AFollowerRefusesWhatItIsGiven, "kv", 2,
+GRADED_TEST(KvCommands, AFollowerRefusesWhatItIsGiven, "commands", 2,
             "A replica that does not propose refuses a command that was forwarded to it with "
             "TRYAGAIN.") {
   KvWorld world({.replicas = 3, .seed = 708});
@@ -209,7 +209,7 @@ GRADED_TEST(KvCommands, AFollowerRefusesWhatItIsGiven, "kv", 2,
 }
 
 // Writers set both keys to one value, readers read both.
-GRADED_TEST(KvCommands, MsetAndMgetHappenAtOneInstant, "kv", 3,
+GRADED_TEST(KvCommands, MsetAndMgetHappenAtOneInstant, "commands", 3,
             "MSET changes all its keys atomically, and MGET reads all its keys atomically.") {
   constexpr int kClients = 6;
   constexpr int kEach = 40;

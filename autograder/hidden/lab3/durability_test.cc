@@ -12,9 +12,9 @@
 namespace depfast::kv {
 namespace {
 
-GRADED_TEST(KvDurability, ARestartOfAllLosesNothing, "kv", 3,
+GRADED_TEST(KvDurability, ARestartOfAllLosesNothing, "snapshots", 3,
             "Acknowledged values survive when all replicas lose power at once.") {
-  KvWorld world({.replicas = 3, .seed = 760});
+  KvWorld world({.replicas = 3, .seed = 760}, Snapshots::kAudited);
   ASSERT_NE(world.WaitForProposer(), kNobody);
   for (int i = 1; i <= 50; ++i) {
     ASSERT_EQ(world.Do("SET k" + std::to_string(i) + " " + std::to_string(i)), Reply::Ok());
@@ -31,11 +31,11 @@ GRADED_TEST(KvDurability, ARestartOfAllLosesNothing, "kv", 3,
 }
 
 GRADED_TEST(
-    KvDurability, ASnapshotBringsAReplicaUpToDate, "kv", 3,
+    KvDurability, ASnapshotBringsAReplicaUpToDate, "snapshots", 3,
     "A replica that missed compacted entries receives a snapshot, and can lead afterwards.") {
   constexpr std::size_t kValueBytes = 512 * 1024;
   constexpr int kValues = 14;
-  KvWorld world({.replicas = 3, .seed = 761});
+  KvWorld world({.replicas = 3, .seed = 761}, Snapshots::kAudited);
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);
   ASSERT_EQ(world.Do("MSET a 1 b 2 gone 3"), Reply::Ok());
@@ -66,7 +66,7 @@ GRADED_TEST(
 
 // The leader still reaches its followers, and hears nothing from them: it loses its term while they
 // commit its command.
-GRADED_TEST(KvDurability, ARefusedCommandIsNeverExecuted, "kv", 2,
+GRADED_TEST(KvDurability, ARefusedCommandIsNeverExecuted, "commands", 2,
             "A command that a replica refuses with TRYAGAIN is never executed by that attempt.") {
   KvWorld world({.replicas = 3, .seed = 762});
   const PeerId leader = world.WaitForProposer();
@@ -86,10 +86,10 @@ GRADED_TEST(KvDurability, ARefusedCommandIsNeverExecuted, "kv", 2,
 }
 
 // Each audit restores snapshots over other states, and compares (kv_audit.h).
-GRADED_TEST(KvDurability, EqualStatesGiveEqualSnapshots, "kv", 3,
+GRADED_TEST(KvDurability, EqualStatesGiveEqualSnapshots, "snapshots", 3,
             "A snapshot restored over any state gives that state: replicas with the same entries "
             "have the same snapshot, and behave alike.") {
-  KvWorld world({.replicas = 3, .seed = 764});
+  KvWorld world({.replicas = 3, .seed = 764}, Snapshots::kAudited);
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);
   RandomStream random(world.cluster.simulator().options().seed, 764, 1);

@@ -10,7 +10,7 @@
 namespace depfast::kv {
 namespace {
 
-GRADED_TEST(KvReads, WriteNothing, "kv", 4, "Commands that only read do not change the log.") {
+GRADED_TEST(KvReads, WriteNothing, "reads", 4, "Commands that only read do not change the log.") {
   KvWorld world({.replicas = 3, .seed = 740});
   ASSERT_NE(world.WaitForProposer(), kNobody);
   ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
@@ -61,7 +61,7 @@ void ReadAtADeposedLeader(std::uint64_t seed) {
   ASSERT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvReads, ADeposedLeaderAnswersNoOldValue, "kv", 4,
+GRADED_TEST(KvReads, ADeposedLeaderAnswersNoOldValue, "reads", 4,
             "A leader that is cut off answers no read with a value that was replaced later.") {
   for (std::uint64_t seed = 1; seed <= 5 && !testing::Test::HasFatalFailure(); ++seed) {
     ReadAtADeposedLeader(740 + seed);
@@ -70,7 +70,7 @@ GRADED_TEST(KvReads, ADeposedLeaderAnswersNoOldValue, "kv", 4,
 
 // The other replicas have the acknowledged entry in their logs, but do not know that it is
 // committed. The next leader learns this by committing an entry of its own term.
-GRADED_TEST(KvReads, ANewLeaderKnowsEverything, "kv", 2,
+GRADED_TEST(KvReads, ANewLeaderKnowsEverything, "reads", 2,
             "The first reads at a new leader see all values that were acknowledged before.") {
   KvWorld world({.replicas = 3, .seed = 750});
   for (int round = 1; round <= 6; ++round) {
@@ -94,7 +94,7 @@ GRADED_TEST(KvReads, ANewLeaderKnowsEverything, "kv", 2,
 // The successor is known beforehand: the other follower's log ends earlier. The successor's disk is
 // slow, and without the old leader its own entry needs it. A majority that answers heartbeats is
 // there at once.
-GRADED_TEST(KvReads, ANewLeaderFirstCommitsItsOwnEntry, "kv", 2,
+GRADED_TEST(KvReads, ANewLeaderFirstCommitsItsOwnEntry, "reads", 2,
             "A new leader whose disk is slow answers no read before it has committed an entry of "
             "its own term.") {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -149,7 +149,7 @@ std::vector<Time> Every(Duration pause, Time from, Duration length) {
 // A confirmation takes 30 ms. So most reads come while one is under way, and soon after a majority
 // has answered a heartbeat. Writes are committed all the time, too. The checker looks at the frames
 // (LogChecker::WhyMayNotRead).
-GRADED_TEST(KvReads, AreConfirmedByLaterMessages, "kv", 3,
+GRADED_TEST(KvReads, AreConfirmedByLaterMessages, "reads", 3,
             "A read is confirmed by answers to messages that the leader sent after the read came: "
             "not by earlier ones, nor by a confirmation under way.") {
   for (const int replicas : {3, 5}) {
@@ -171,7 +171,7 @@ GRADED_TEST(KvReads, AreConfirmedByLaterMessages, "kv", 3,
   }
 }
 
-GRADED_TEST(KvReads, AreRefusedWithoutAMajority, "kv", 2,
+GRADED_TEST(KvReads, AreRefusedWithoutAMajority, "reads", 2,
             "A leader that hears no majority answers each read that it cannot confirm with "
             "TRYAGAIN.") {
   for (const int replicas : {3, 5}) {
@@ -193,7 +193,7 @@ GRADED_TEST(KvReads, AreRefusedWithoutAMajority, "kv", 2,
   }
 }
 
-GRADED_TEST(KvReads, EveryReplicaAnswers, "kv", 1,
+GRADED_TEST(KvReads, EveryReplicaAnswers, "reads", 1,
             "A replica that does not lead forwards commands to the leader.") {
   KvWorld world({.replicas = 3, .seed = 743});
   ASSERT_NE(world.WaitForProposer(), kNobody);

@@ -76,20 +76,20 @@ bool SimDisk::AllocatesBlocks() const {
   return false;
 }
 
-std::vector<IoCompletion> SimDisk::FinishBatch(const DiskTrouble& trouble) {
+std::vector<IoCompletion> SimDisk::FinishBatch(const DiskTrouble& trouble,
+                                               const std::function<void()>& on_rewrite) {
   std::vector<IoCompletion> completions;
   completions.reserve(batch_.size());
-  // Everything before a sync is durable with it.
-  auto after_last_sync = std::find_if(batch_.rbegin(), batch_.rend(), [](const IoRequest& r) {
-                           return r.sync;
-                         }).base();
-  for (auto request = batch_.begin(); request != batch_.end(); ++request) {
-    if (request == after_last_sync && request != batch_.begin()) MakeDurable();
-    queued_bytes_ -= SizeOf(*request);
-    const bool fine = error_ == 0 && !trouble.any();
-    completions.push_back(fine ? Apply(*request) : ApplyInTrouble(*request, trouble));
+  for (const IoRequest& request : batch_) {
+    queued_bytes_ -= SizeOf(request);
+    const bool fine = error_ == 0 && !trouble.any() && !fails_next_;
+    completions.push_back(fine ? Apply(request) : ApplyInTrouble(request, trouble));
+    if (request.sync) MakeDurable();  // with everything before it
+    const bool rewritten = completions.back().error == 0 &&
+                           request.kind != IoRequest::Kind::kAppend &&
+                           request.kind != IoRequest::Kind::kRead;
+    if (rewritten && on_rewrite) on_rewrite();
   }
-  if (after_last_sync == batch_.end()) MakeDurable();
   batch_.clear();
   return completions;
 }
@@ -112,6 +112,11 @@ IoCompletion SimDisk::ApplyInTrouble(const IoRequest& request, const DiskTrouble
 std::optional<std::size_t> SimDisk::FailsAfter(const IoRequest& request,
                                                const DiskTrouble& trouble) {
   const std::size_t size = SizeOf(request);
+  if (IsToFail(request)) {
+    error_ = EIO;
+    const bool is_short = std::exchange(fails_next_, std::nullopt)->is_short;
+    return is_short && size > 0 ? torn_.Below(size) : size;
+  }
   if (trouble.capacity_bytes >= 0 && request.kind == IoRequest::Kind::kAppend) {
     std::size_t used = 0;
     for (const auto& [name, file] : files_) used += file.data.size();
@@ -126,6 +131,12 @@ std::optional<std::size_t> SimDisk::FailsAfter(const IoRequest& request,
   // A short write, or a whole one whose sync fails.
   const bool short_write = torn_.Below(2) == 0;
   return short_write ? torn_.Below(size + 1) : size;
+}
+
+bool SimDisk::IsToFail(const IoRequest& request) const {
+  if (!fails_next_ || request.kind != fails_next_->kind) return false;
+  const bool renames = request.kind == IoRequest::Kind::kRename;
+  return fails_next_->file == (renames ? request.to : request.file);
 }
 
 void SimDisk::FlipBit(const std::string& name, std::size_t byte) {
@@ -199,7 +210,7 @@ void SimDisk::TearBatch() {
 }
 
 void SimDisk::Crash() {
-  if (!batch_.empty()) TearBatch();
+  if (!batch_.empty() && error_ == 0) TearBatch();
   queue_.clear();
   batch_.clear();
   queued_bytes_ = 0;

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "depfast/host/host.h"
@@ -29,6 +31,14 @@ struct DiskTrouble {
   std::int64_t capacity_bytes = -1;  // of all files together; -1: no limit
 
   bool any() const { return error_permille > 0 || capacity_bytes >= 0; }
+};
+
+// One change of a file, to fail. A short append leaves any first part of its bytes but not all. One
+// that is not short leaves all of them: its sync fails.
+struct FileChange {
+  IoRequest::Kind kind = IoRequest::Kind::kAppend;
+  std::string file;  // of a rename, the new name
+  bool is_short = false;
 };
 
 class SimDisk {
@@ -63,7 +73,12 @@ class SimDisk {
   // Ends the batch: its operations take effect, in order. A change that fails leaves what a crash
   // in the middle of it would: all changes before it, and of an append any first part. All later
   // operations fail with the same error until Crash, which stands for the replica's restart.
-  std::vector<IoCompletion> FinishBatch(const DiskTrouble& trouble = {});
+  // `on_rewrite`: called after each truncation, rename and removal that changes a file. A crash
+  // could leave the durable bytes as they are then.
+  std::vector<IoCompletion> FinishBatch(const DiskTrouble& trouble = {},
+                                        const std::function<void()>& on_rewrite = nullptr);
+  // The next such change fails. It replaces a change that was to fail and has not come.
+  void FailNext(FileChange change) { fails_next_ = std::move(change); }
   // Whether a change has failed since the last Crash.
   bool has_failed() const { return error_ != 0; }
 
@@ -84,6 +99,7 @@ class SimDisk {
   IoCompletion ApplyInTrouble(const IoRequest& request, const DiskTrouble& trouble);
   // The number of bytes of a failed append that are on disk; none if the change does not fail.
   std::optional<std::size_t> FailsAfter(const IoRequest& request, const DiskTrouble& trouble);
+  bool IsToFail(const IoRequest& request) const;
   void TearBatch();
   void MakeDurable();
 
@@ -96,6 +112,7 @@ class SimDisk {
   std::size_t queued_bytes_ = 0;
   std::uint64_t last_generation_ = 0;
   int error_ = 0;  // the errno of the first failed change; 0: none has failed
+  std::optional<FileChange> fails_next_;
 };
 
 }  // namespace depfast::sim

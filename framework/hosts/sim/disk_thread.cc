@@ -70,7 +70,7 @@ void DiskThread::OnDeviceDone() {
 
 void DiskThread::Finish() {
   under_way_ = false;
-  finished_(disk_.FinishBatch(effects_.of(life_.replica).disk_trouble));
+  finished_(disk_.FinishBatch(effects_.of(life_.replica).disk_trouble, on_rewrite_));
 }
 
 void DiskThread::Crash() {

@@ -28,9 +28,11 @@ class DiskThread {
   using Finished = std::function<void(std::vector<IoCompletion>)>;
 
   // `shared`: null, or the devices that replicas share. `finished`: called when a batch has ended,
-  // before the next begins. All arguments outlive the thread.
+  // before the next begins. `on_rewrite`: see SimDisk::FinishBatch. All arguments outlive the
+  // thread.
   DiskThread(const Profile& profile, SimDisk disk, const Incarnation& life, const Effects& effects,
-             Agenda& agenda, Processor& processor, SharedDevices* shared, Finished finished)
+             Agenda& agenda, Processor& processor, SharedDevices* shared, Finished finished,
+             std::function<void()> on_rewrite)
       : profile_(profile),
         disk_(std::move(disk)),
         life_(life),
@@ -38,11 +40,13 @@ class DiskThread {
         agenda_(agenda),
         processor_(processor),
         shared_(shared),
-        finished_(std::move(finished)) {}
+        finished_(std::move(finished)),
+        on_rewrite_(std::move(on_rewrite)) {}
 
   const SimDisk& disk() const { return disk_; }
 
   void FlipBit(const std::string& file, std::size_t byte) { disk_.FlipBit(file, byte); }
+  void FailNext(FileChange change) { disk_.FailNext(std::move(change)); }
 
   // The request is queued until Start.
   void Submit(IoRequest request) { disk_.Submit(std::move(request)); }
@@ -75,6 +79,7 @@ class DiskThread {
   Processor& processor_;
   SharedDevices* const shared_;
   const Finished finished_;
+  const std::function<void()> on_rewrite_;
   bool under_way_ = false;  // a batch has begun, or waits for the core to begin
   Quota quota_;             // of the device
   BatchTime time_{};        // of the batch that has begun

@@ -14,9 +14,10 @@ Machine::Machine(std::size_t replica, const MachineRoom& room, SimDisk disk)
     : room_(room),
       life_{replica, 0},
       processor_(room.profile.cpu, life_, room.effects, room.agenda, room.cores),
-      disk_(room.profile, std::move(disk), life_, room.effects, room.agenda, processor_,
-            room.devices,
-            [this](std::vector<IoCompletion> done) { OnBatchFinished(std::move(done)); }) {}
+      disk_(
+          room.profile, std::move(disk), life_, room.effects, room.agenda, processor_, room.devices,
+          [this](std::vector<IoCompletion> done) { OnBatchFinished(std::move(done)); },
+          [this] { room_.observers.Tell(&Observer::OnRewrite, self(), now(), this->disk()); }) {}
 
 void Machine::TurnOn(std::unique_ptr<ReplicaBackend> backend) {
   assert(!is_on());

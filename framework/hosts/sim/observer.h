@@ -35,13 +35,19 @@ class Observer {
   virtual void OnOutputsLeave(PeerId replica, Time now, const std::vector<Output>& outputs) {
     (void)replica, (void)now, (void)outputs;
   }
+  // A batch of the replica's disk has ended.
   virtual void OnDisk(PeerId replica, Time now, const SimDisk& disk) {
     (void)replica, (void)now, (void)disk;
   }
   // Crashes, restarts, faults that begin and end, a replica that died by itself.
   virtual void OnWorld(Time now, const std::string& what) { (void)now, (void)what; }
   virtual void OnRestart(PeerId replica, Time now) { (void)replica, (void)now; }
-  // The four below only look: they must not change the world.
+  // The five below only look: they must not change the world.
+  // A file was truncated, renamed or removed in the middle of a batch. A crash could leave the disk
+  // as it is now.
+  virtual void OnRewrite(PeerId replica, Time now, const SimDisk& disk) {
+    (void)replica, (void)now, (void)disk;
+  }
   virtual void OnFrame(FrameStage stage, PeerId from, PeerId to, Time now, const Bytes& frame) {
     (void)stage, (void)from, (void)to, (void)now, (void)frame;
   }

@@ -146,6 +146,10 @@ void Simulator::FlipBit(PeerId replica, const std::string& file, std::size_t byt
                                   " of replica " + std::to_string(replica));
 }
 
+void Simulator::FailNext(PeerId replica, FileChange change) {
+  MachineOf(replica).disk_thread().FailNext(std::move(change));
+}
+
 void Simulator::FlipBits(PeerId replica, std::int64_t permille) {
   const auto files = disk(replica).files();  // a copy: FlipBit changes them
   for (const auto& [name, file] : files) {

@@ -19,6 +19,7 @@
 #include "faults/fault.h"
 #include "sim/addresses.h"
 #include "sim/agenda.h"
+#include "sim/disk.h"
 #include "sim/effects.h"
 #include "sim/injector.h"
 #include "sim/machine.h"
@@ -84,6 +85,9 @@ class Simulator {
   void Repair(PeerId replica);
   // Damages a durable byte of a file. Requires: the file has that byte.
   void FlipBit(PeerId replica, const std::string& file, std::size_t byte);
+  // The replica's next such change of a file fails, and so do all later operations of its disk
+  // until its next start.
+  void FailNext(PeerId replica, FileChange change);
   bool IsUp(PeerId replica) const { return MachineOf(replica).is_on(); }
 
   // --- running ---

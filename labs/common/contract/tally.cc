@@ -12,13 +12,13 @@ namespace {
 constexpr std::size_t kSnapshotBytes = std::size_t{160} << 10;
 constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15ULL;  // odd: no information is lost
 
+[[noreturn]] void Refuse() { throw std::runtime_error("the snapshot is no tally"); }
+
 std::uint64_t TakeNumber(std::string_view& text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const auto taken = static_cast<std::size_t>(end - text.data());
-  if (error != std::errc() || taken == text.size() || *end != ' ') {
-    throw std::runtime_error("the snapshot is no tally");
-  }
+  if (error != std::errc() || taken == text.size() || *end != ' ') Refuse();
   text.remove_prefix(taken + 1);
   return number;
 }
@@ -40,15 +40,21 @@ void Tally::ApplyHash(std::uint64_t command_hash) {
 }
 
 std::string Tally::Snapshot() const {
-  std::string text = std::to_string(count_) + " " + std::to_string(hash_) + " ";
-  text.resize(kSnapshotBytes, ' ');
+  const std::string once = std::to_string(count_) + " " + std::to_string(hash_) + " ";
+  std::string text;
+  text.reserve(kSnapshotBytes + once.size());
+  while (text.size() < kSnapshotBytes) text += once;
+  text.resize(kSnapshotBytes);
   return text;
 }
 
 void Tally::Restore(std::string_view snapshot) {
-  const std::uint64_t count = TakeNumber(snapshot);
-  hash_ = TakeNumber(snapshot);
-  count_ = count;
+  Tally restored;
+  std::string_view rest = snapshot;
+  restored.count_ = TakeNumber(rest);
+  restored.hash_ = TakeNumber(rest);
+  if (restored.Snapshot() != snapshot) Refuse();
+  *this = restored;
 }
 
 }  // namespace depfast

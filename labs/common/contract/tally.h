@@ -20,8 +20,10 @@ class Tally final : public StateMachine {
   std::string Apply(std::uint64_t index, std::string_view command) override;
   void ApplyHash(std::uint64_t command_hash);
 
-  // "<count> <hash>", both in decimal, and spaces up to 160 KiB: Raft sends that in several chunks.
+  // "<count> <hash> ", both in decimal, again and again up to 160 KiB: Raft sends that in several
+  // chunks, and every chunk shows the snapshot that it belongs to.
   std::string Snapshot() const override;
+  // Also refuses a snapshot of which a part belongs to another.
   void Restore(std::string_view snapshot) override;
 
   std::uint64_t count() const { return count_; }

@@ -31,7 +31,7 @@ inline constexpr Duration kElectionTimeoutMax = 600ms;
 
 // A replica takes a snapshot before its log holds much more than kCompactAboveBytes
 // (RaftLog::bytes). It keeps about kRetainedBytes of applied entries for followers that are a
-// little behind.
+// little behind: such a follower gets entries, not a snapshot.
 inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 // A snapshot is sent in chunks of at most this size.
@@ -93,15 +93,16 @@ struct AppendEntries {
 
 struct InstallSnapshotReply {
   std::uint64_t term = 0;
-  // The number of the snapshot's bytes that the follower has, in order: the next chunk begins
-  // there. It is the size of the snapshot once the follower has restored it durably, or no longer
-  // needs it.
+  // The number of this snapshot's bytes that the follower has, in order: the next chunk begins
+  // there. Bytes of another snapshot do not count. It is the size of the snapshot once the follower
+  // has restored it durably, or no longer needs it.
   std::uint64_t received = 0;
   MSGPACK_DEFINE(term, received)
 };
 
 // A chunk of the leader's snapshot (extended Raft paper, figure 13), for a follower that needs
-// entries which the leader no longer has.
+// entries which the leader no longer has. A leader that takes a newer snapshot during a transfer
+// goes on with the older one. A follower never makes one snapshot of the chunks of two.
 struct InstallSnapshot {
   using Reply = InstallSnapshotReply;
   static constexpr MethodId kMethod = 4;

@@ -35,7 +35,8 @@ inline void ObserveApply(Runtime& runtime, std::uint64_t index, std::uint64_t te
   runtime.Observe({kApplyObservation, {index, term, CommandHash(command)}});
 }
 
-// Call whenever the state machine is restored to its state after entry `index`.
+// Call whenever the state machine is restored to its state after entry `index`, at a start as well,
+// and before the next ObserveApply. ObserveCommit with this index may come before or after it.
 inline void ObserveRestore(Runtime& runtime, std::uint64_t index, std::uint64_t term) {
   runtime.Observe({kRestoreObservation, {index, term}});
 }

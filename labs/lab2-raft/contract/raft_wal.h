@@ -71,7 +71,8 @@ struct Snapshot {
 };
 
 std::string EncodeSnapshot(const Snapshot& snapshot);
-// Nothing if the bytes are not a whole snapshot.
+// Nothing if the bytes are not a whole snapshot. A replica with such a file must not start: its log
+// begins after entries that it no longer has.
 std::optional<Snapshot> DecodeSnapshot(std::string_view bytes);
 
 }  // namespace depfast::raft

@@ -149,6 +149,10 @@ void RaftChecker::OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) {
   ReadDisk(replica, disk);
 }
 
+void RaftChecker::OnRewrite(PeerId replica, Time now, const sim::SimDisk& disk) {
+  OnDisk(replica, now, disk);
+}
+
 void RaftChecker::OnRestart(PeerId replica, Time now) {
   now_ = now;
   Replica& state = replicas_[Index(replica)];
@@ -394,6 +398,18 @@ void RaftChecker::OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& r
   RequireTermOnDisk(replica, request.term, "an InstallSnapshot");
   RecordLeader(replica, request.term);
   CheckSnapshot(Name(replica) + " sends", request.last_index, request.last_term);
+  CheckChunk(replica, request);
+}
+
+void RaftChecker::CheckChunk(PeerId replica, const InstallSnapshot& chunk) {
+  if (machine_ != Machine::kTally || chunk.last_index >= applied_.size()) return;
+  const std::string state = applied_[chunk.last_index].state.Snapshot();
+  const bool is_part = chunk.total_bytes == state.size() && chunk.offset <= state.size() &&
+                       std::string_view(state).substr(chunk.offset).starts_with(chunk.data);
+  if (is_part) return;
+  Violate(Invariant::kSnapshotIsTheState,
+          Name(replica) + " sends a chunk at byte " + std::to_string(chunk.offset) +
+              " that is no part of the state after index " + std::to_string(chunk.last_index));
 }
 
 void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
@@ -555,7 +571,7 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
 // ---- disks ----
 
 void RaftChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
-  if (!disk_required_) return;
+  if (!disk_required_ || disk.is_damaged()) return;
   try {
     ReadSnapshot(replica, disk);
     ReadWal(replica, disk);
@@ -565,27 +581,54 @@ void RaftChecker::ReadDisk(PeerId replica, const sim::SimDisk& disk) {
 }
 
 void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
-  const auto file = disk.files().find(kWalFile);
-  if (file == disk.files().end()) return;
+  static const sim::SimDisk::File kNone;
+  const auto found = disk.files().find(kWalFile);
+  const sim::SimDisk::File& file = found == disk.files().end() ? kNone : found->second;
   Disk& known = replicas_[Index(replica)].disk;
-  if (known.generation != file->second.generation) {
-    known.generation = file->second.generation;
+  const std::uint64_t committed = LastCommittedOn(known);
+  if (known.generation != file.generation) {
+    known.generation = file.generation;
     known.bytes_read = 0;
     known.wal = {};
   }
-  const std::string_view durable(file->second.data.data(), file->second.durable_bytes);
+  const std::string_view durable(file.data.data(), file.durable_bytes);
   known.bytes_read += known.wal.Read(durable.substr(known.bytes_read), [&](std::uint64_t first) {
     const RaftLog& log = known.wal.log;
     for (std::uint64_t index = first; index <= log.last_index(); ++index) {
       RecordEntry(index, log.At(index), log.TermAt(index - 1), replica).holders |= Bit(replica);
     }
   });
+  if (!Covers(known, committed)) {
+    Violate(Invariant::kDurability, Name(replica) + " removes the committed index " +
+                                        std::to_string(committed) + " from its disk");
+  }
+  if (known.wal.log.base_index() > known.snapshot_index) {
+    Violate(Invariant::kDurability,
+            Name(replica) + " has a log on its disk that begins after index " +
+                std::to_string(known.wal.log.base_index()) + ", and a snapshot up to index " +
+                std::to_string(known.snapshot_index));
+  }
+}
+
+std::uint64_t RaftChecker::LastCommittedOn(const Disk& disk) const {
+  const RaftLog& log = disk.wal.log;
+  const std::uint64_t index = std::min(log.last_index(), applied_.size() - 1);
+  return log.Knows(index) && log.TermAt(index) == applied_[index].term ? index : 0;
+}
+
+bool RaftChecker::Covers(const Disk& disk, std::uint64_t index) const {
+  const RaftLog& log = disk.wal.log;
+  return index <= disk.snapshot_index ||
+         (log.Knows(index) && log.TermAt(index) == applied_[index].term);
 }
 
 void RaftChecker::ReadSnapshot(PeerId replica, const sim::SimDisk& disk) {
-  const auto file = disk.files().find(kSnapshotFile);
-  if (file == disk.files().end()) return;
   Disk& known = replicas_[Index(replica)].disk;
+  const auto file = disk.files().find(kSnapshotFile);
+  if (file == disk.files().end()) {
+    known.snapshot_generation = known.snapshot_index = 0;
+    return;
+  }
   if (known.snapshot_generation == file->second.generation) return;
   known.snapshot_generation = file->second.generation;
   const std::string whose = Name(replica) + " has on its disk";

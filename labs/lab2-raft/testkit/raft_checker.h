@@ -97,6 +97,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
   void OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) override;
+  void OnRewrite(PeerId replica, Time now, const sim::SimDisk& disk) override;
   void OnRestart(PeerId replica, Time now) override;
 
  private:
@@ -177,6 +178,11 @@ class RaftChecker : public sim::Observer, public LogChecker {
                          std::uint64_t entry_term, std::optional<std::uint64_t> entry_hash);
   void ReadDisk(PeerId replica, const sim::SimDisk& disk);
   void ReadWal(PeerId replica, const sim::SimDisk& disk);
+  // The last committed entry of the log on the disk; 0 if there is none.
+  std::uint64_t LastCommittedOn(const Disk& disk) const;
+  // Whether log and snapshot on the disk cover the committed entry `index`.
+  bool Covers(const Disk& disk, std::uint64_t index) const;
+  void CheckChunk(PeerId replica, const InstallSnapshot& chunk);
   void ReadSnapshot(PeerId replica, const sim::SimDisk& disk);
   // `holder`: the sentence's subject and verb, such as "replica 1 restores".
   void CheckSnapshot(const std::string& holder, std::uint64_t index, std::uint64_t term);

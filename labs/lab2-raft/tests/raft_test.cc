@@ -73,7 +73,7 @@ GRADED_TEST(Raft, ARestartedReplicaCatchesUp, "2c", 3,
 }
 
 GRADED_TEST(
-    Raft, AReplicaThatWasAwayGetsASnapshot, "2d", 3,
+    Raft, AReplicaThatWasAwayGetsASnapshot, "2d", 2,
     "A replica that missed 8 MB of commands receives a snapshot and the entries after it.") {
   RaftWorld world({.replicas = 3, .seed = 106});
   const PeerId leader = world.WaitForLeader();

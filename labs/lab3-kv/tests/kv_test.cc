@@ -7,7 +7,7 @@
 namespace depfast::kv {
 namespace {
 
-GRADED_TEST(Kv, ExecutesCommands, "kv", 3,
+GRADED_TEST(Kv, ExecutesCommands, "commands", 3,
             "On a cluster without faults each command gives the reply of the contract.") {
   KvWorld world({.replicas = 3, .seed = 201});
   ASSERT_NE(world.WaitForProposer(), kNobody);
@@ -30,7 +30,7 @@ GRADED_TEST(Kv, ExecutesCommands, "kv", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Kv, RefusesMalformedCommands, "kv", 3,
+GRADED_TEST(Kv, RefusesMalformedCommands, "commands", 3,
             "An unknown command, a wrong number of arguments and INCR of a text are errors, and "
             "change nothing.") {
   KvWorld world({.replicas = 3, .seed = 202});
@@ -43,7 +43,7 @@ GRADED_TEST(Kv, RefusesMalformedCommands, "kv", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Kv, ARetryInASessionIsExecutedOnce, "kv", 3,
+GRADED_TEST(Kv, ARetryInASessionIsExecutedOnce, "sessions", 3,
             "A retry with the same sequence number gets the first reply, and is not executed "
             "again.") {
   KvWorld world({.replicas = 3, .seed = 203});
@@ -57,9 +57,11 @@ GRADED_TEST(Kv, ARetryInASessionIsExecutedOnce, "kv", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Kv, KeepsItsDataWhenTheLeaderDies, "kv", 3,
-            "Acknowledged values survive the leader's crash, and can be changed afterwards.") {
-  KvWorld world({.replicas = 3, .seed = 204});
+GRADED_TEST(
+    Kv, KeepsItsDataWhenTheLeaderDies, "snapshots", 3,
+    "Acknowledged values survive the leader's crash, and can be changed afterwards. A restored "
+    "snapshot gives the same state.") {
+  KvWorld world({.replicas = 3, .seed = 204}, Snapshots::kAudited);
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);
   EXPECT_EQ(world.Do("MSET x 1 y 2"), Reply::Ok());

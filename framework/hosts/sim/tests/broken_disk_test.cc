@@ -78,6 +78,17 @@ TEST_F(BrokenDisk, ChangesBeforeTheFailureAreThereAndLaterOnesFail) {
   EXPECT_EQ(Errors({}, {Request(Kind::kRename, "log", "old")}), std::vector<int>{0});
 }
 
+TEST_F(BrokenDisk, ACrashAddsNothingBehindAFailedWrite) {
+  for (int i = 0; i < 20; ++i) {
+    Errors(Capacity(2), {Request(Kind::kAppend, "log", "abc")});
+    disk_.Submit(Request(Kind::kAppend, "log", "defghi"));
+    disk_.StartBatch(0);
+    disk_.Crash();
+    EXPECT_EQ(Files(), "log=ab");
+    Errors({}, {Request(Kind::kRemove, "log")});
+  }
+}
+
 TEST_F(BrokenDisk, AFullDiskStillRemovesAndTruncates) {
   Errors({}, {Request(Kind::kAppend, "log", "abc"), Request(Kind::kAppend, "old", "def")});
   EXPECT_EQ(Errors(Capacity(5), {Request(Kind::kRemove, "old"), Request(Kind::kTruncate, "log"),
@@ -91,6 +102,28 @@ TEST_F(BrokenDisk, EveryKindOfChangeFails) {
     EXPECT_EQ(Errors(kAllFail, {Request(kind, "log", "")}), std::vector<int>{EIO});
     disk_.Crash();
     EXPECT_EQ(Files().substr(0, 7), "log=abc");
+  }
+}
+
+TEST_F(BrokenDisk, TheNextChangeOfItsKindFails) {
+  disk_.FailNext({.kind = Kind::kRename, .file = "old"});
+  EXPECT_EQ(Errors({}, {Request(Kind::kAppend, "old", "a"), Request(Kind::kAppend, "log", "bc"),
+                        Request(Kind::kRename, "log", "new"), Request(Kind::kRename, "new", "old"),
+                        Request(Kind::kAppend, "old", "d")}),
+            (std::vector<int>{0, 0, 0, EIO, EIO}));
+  disk_.Crash();
+  EXPECT_EQ(Files(), "new=bc old=a");
+  EXPECT_EQ(Errors({}, {Request(Kind::kRename, "new", "old")}), std::vector<int>{0}) << "only once";
+}
+
+TEST_F(BrokenDisk, AShortAppendLeavesNotAllAndOneWithoutItsSyncLeavesAll) {
+  for (int i = 0; i < 50; ++i) {
+    const bool is_short = i % 2 == 0;
+    disk_.FailNext({.file = "log", .is_short = is_short});
+    EXPECT_EQ(Errors({}, {Request(Kind::kAppend, "log", "abc")}), std::vector<int>{EIO});
+    disk_.Crash();
+    EXPECT_EQ(Files() != "log=abc", is_short);
+    Errors({}, {Request(Kind::kRemove, "log")});
   }
 }
 

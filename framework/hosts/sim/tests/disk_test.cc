@@ -82,6 +82,21 @@ TEST_F(DiskTest, QueuedRequestsGoInOneBatchInOrder) {
   EXPECT_EQ(disk_.queued_bytes(), 0U);
 }
 
+TEST_F(DiskTest, AtARewriteIsDurableWhatWasSyncedBefore) {
+  Append("log", "a", true);
+  Append("log", "b");
+  Submit(Kind::kRename, "log", "", false, 0, "old");
+  Append("log", "c", true);
+  Submit(Kind::kTruncate, "log", "", false, 0);
+  Submit(Kind::kRemove, "old");
+  Submit(Kind::kRemove, "nothing");
+  Append("log", "d");
+  disk_.StartBatch(0);
+  std::vector<std::string> seen;
+  disk_.FinishBatch({}, [&] { seen.push_back(Files()); });
+  EXPECT_EQ(seen, (std::vector<std::string>{"old=ab|a", "log=| old=ab|ab", "log=|"}));
+}
+
 TEST_F(DiskTest, TimeIsOfTheBytesAndTheSync) {
   Append("log", std::string(1000, 'x'));
   Batch();

@@ -1,0 +1,215 @@
+// Hidden tests: what a follower that is behind is sent, and how it takes it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "depfast/host/frame.h"
+#include "raft_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::raft {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+// Counts the chunks of snapshots that replicas send.
+class ChunkWatch : private sim::Observer {
+ public:
+  explicit ChunkWatch(RaftWorld& world) { world.cluster.simulator().AddObserver(this); }
+
+  int chunks() const { return chunks_; }
+  std::size_t largest() const { return largest_; }
+
+ private:
+  void OnOutputsLeave(PeerId, Time, const std::vector<sim::Output>& outputs) override {
+    for (const sim::Output& output : outputs) {
+      if (const auto* sent = std::get_if<sim::SendFrame>(&output)) Look(*sent->bytes);
+    }
+  }
+
+  void Look(const std::string& bytes) {
+    std::string error;
+    const auto frame = DecodeFrame(bytes, error);
+    if (!frame || frame->header.kind != FrameKind::kRequest ||
+        frame->header.method != InstallSnapshot::kMethod) {
+      return;
+    }
+    ++chunks_;
+    if (const auto chunk = DecodeBody<InstallSnapshot>(frame->body, error)) {
+      largest_ = std::max(largest_, chunk->data.size());
+    }
+  }
+
+  int chunks_ = 0;
+  std::size_t largest_ = 0;
+};
+
+// In about half of the rounds the leader compacts while the follower is away.
+GRADED_TEST(RaftSnapshots, AFollowerThatMissesLittleGetsEntries, "2d", 1,
+            "A follower that missed 768 KB gets entries and no snapshot, also after compaction.") {
+  RaftWorld world({.replicas = 3, .seed = 790});
+  const ChunkWatch watch(world);
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId away = world.Others(leader)[0];
+  for (int round = 0; round < 24; ++round) {
+    world.cluster.Partition({away});
+    // Not CommitBytes: it submits more if answers come late, and then the follower misses more.
+    const std::uint64_t end = world.checker.MaxCommitIndex() + 24;
+    for (int i = 0; i < 24; ++i) world.SubmitOneLarge();
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.MaxCommitIndex() >= end; }, 3s))
+        << "round " << round << ": two of three replicas make no progress";
+    world.cluster.Heal();
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.AppliedUpTo(away) >= end; }, 3s))
+        << "round " << round << ": it stays behind";
+    ASSERT_EQ(watch.chunks(), 0) << "round " << round << ": it was sent a snapshot";
+  }
+  EXPECT_TRUE(world.checker.HasSnapshot(leader)) << "18 MB were committed";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The leader compacts every few chunks. It must go on with the snapshot that it has begun to send.
+GRADED_TEST(RaftSnapshots, ATransferOutlivesCompactions, "2d", 1,
+            "A snapshot on its way over a slow link arrives, although the leader takes new ones.") {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    RaftWorld world({.replicas = 3, .seed = 800 + seed});
+    const ChunkWatch watch(world);
+    const PeerId leader = world.WaitForLeader();
+    ASSERT_NE(leader, kNobody);
+    const PeerId away = world.Others(leader)[0];
+    world.cluster.Partition({away});
+    ASSERT_TRUE(world.CommitBytes(6 * kMiB));
+    world.cluster.Heal();
+    world.cluster.Begin(faults::LinkSlow({leader}, {away}, 300ms));
+    world.cluster.Begin(faults::LinkSlow({away}, {leader}, 300ms));
+    const Time limit = world.cluster.now() + 8s;
+    while (world.checker.claims(away).restored == 0 && world.cluster.now() < limit) {
+      ASSERT_TRUE(world.CommitBytes(kMiB));
+      world.cluster.RunFor(100ms);
+    }
+    EXPECT_GE(world.checker.claims(away).restored, 1u) << "no snapshot arrives within 8 s";
+    EXPECT_LE(watch.largest(), kSnapshotChunkBytes) << "a chunk is too large";
+    world.cluster.Heal();
+    ASSERT_TRUE(world.WaitForAllApplied());
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+// Sends chunks to one replica, in the name of its leader.
+class Sender {
+ public:
+  Sender(RaftWorld& world, PeerId leader, PeerId receiver)
+      : world_(world),
+        client_(world.cluster.simulator()),
+        leader_(leader),
+        receiver_(receiver),
+        term_(world.checker.claims(leader).term) {}
+
+  // Returns the number of the snapshot's bytes that the replica says it has; nothing if it does not
+  // answer.
+  std::optional<std::uint64_t> Send(const Snapshot& snapshot, std::uint64_t offset) {
+    std::optional<std::uint64_t> received;
+    const InstallSnapshot chunk{term_,
+                                leader_,
+                                snapshot.last_index,
+                                snapshot.last_term,
+                                snapshot.state.size(),
+                                offset,
+                                snapshot.state.substr(offset, kSnapshotChunkBytes)};
+    client_.Call(receiver_, chunk, 1s, [&](const std::optional<InstallSnapshotReply>& reply) {
+      if (reply) received = reply->received;
+    });
+    world_.cluster.RunUntil([&] { return client_.outstanding() == 0; }, 2s);
+    return received;
+  }
+
+ private:
+  RaftWorld& world_;
+  testkit::Client client_;
+  const PeerId leader_;
+  const PeerId receiver_;
+  const std::uint64_t term_;
+};
+
+Snapshot LatestOf(RaftWorld& world, PeerId replica) {
+  const auto& file = world.cluster.simulator().disk(replica).files().at(kSnapshotFile);
+  return DecodeSnapshot(file.data).value_or(Snapshot());
+}
+
+// A follower gets the chunks of two snapshots in any order. Each snapshot on its disk must be a
+// state that the checker knows.
+GRADED_TEST(RaftSnapshots, ChunksOfTwoSnapshotsAreNeverMixed, "2d", 1,
+            "A follower that is sent chunks of two snapshots never makes one of both.") {
+  int partial = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    RaftWorld world({.replicas = 3, .seed = 810 + seed});
+    RandomStream random(world.cluster.simulator().options().seed, 810);
+    const PeerId leader = world.WaitForLeader();
+    ASSERT_NE(leader, kNobody);
+    const PeerId away = world.Others(leader)[0];
+    world.cluster.Partition({away});
+    std::vector<Snapshot> snapshots;
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_TRUE(world.CommitBytes(5 * kMiB));
+      world.cluster.RunFor(1s);
+      ASSERT_TRUE(world.checker.HasSnapshot(leader)) << "5 MB were committed";
+      snapshots.push_back(LatestOf(world, leader));
+    }
+    ASSERT_LT(snapshots[0].last_index, snapshots[1].last_index);
+    Sender sender(world, leader, away);
+    const auto size = static_cast<std::uint64_t>(snapshots[1].state.size());
+    // The last chunk of one snapshot after the first ones of the other completes nothing.
+    ASSERT_EQ(sender.Send(snapshots[0], 0), kSnapshotChunkBytes);
+    ASSERT_EQ(sender.Send(snapshots[0], kSnapshotChunkBytes), 2 * kSnapshotChunkBytes);
+    EXPECT_EQ(sender.Send(snapshots[1], 2 * kSnapshotChunkBytes), 0u)
+        << "it has no byte of that snapshot";
+    for (int i = 0; i < 12; ++i) {
+      const Snapshot& snapshot = snapshots[random.Below(2)];
+      // No more than two chunks: neither snapshot is complete.
+      const std::uint64_t offset = random.Below(2) * kSnapshotChunkBytes;
+      const auto received = sender.Send(snapshot, offset);
+      ASSERT_TRUE(received) << "a chunk is not answered";
+      ASSERT_LE(*received, 2 * kSnapshotChunkBytes) << "it counts bytes that it was not sent";
+      partial += *received > 0 ? 1 : 0;
+    }
+    EXPECT_EQ(world.checker.claims(away).restored, 0u) << "it restored an incomplete snapshot";
+    for (std::uint64_t at = 0; at < size; at += kSnapshotChunkBytes) {
+      EXPECT_GE(sender.Send(snapshots[1], at), std::min(size, at + kSnapshotChunkBytes));
+    }
+    EXPECT_EQ(world.checker.claims(away).restored, 1u);
+    world.cluster.Heal();
+    ASSERT_TRUE(world.WaitForAllApplied(3s));
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
+  EXPECT_GE(partial, 16) << "too few chunks were taken";
+}
+
+GRADED_TEST(RaftReplication, ADistantFollowerCatchesUp, "2d", 1,
+            "A follower whose messages take 400 ms makes up for 3,000 commands within 8 s.") {
+  RaftWorld world({.replicas = 3, .seed = 820});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId away = world.Others(leader)[0];
+  world.cluster.Partition({away});
+  ASSERT_TRUE(world.Commit(3000, 6s));
+  const std::uint64_t missed = world.checker.MaxCommitIndex();
+  world.cluster.Heal();
+  world.cluster.Begin(faults::NetSlow({away}, 400ms));
+  const Time limit = world.cluster.now() + 8s;
+  while (world.checker.AppliedUpTo(away) < missed && world.cluster.now() < limit) {
+    ASSERT_TRUE(world.Commit(5));  // the others go on
+    world.cluster.RunFor(100ms);
+  }
+  EXPECT_GE(world.checker.AppliedUpTo(away), missed) << "it stays behind";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::raft
