@@ -29,7 +29,7 @@ constexpr Duration kQuorumTimeout = 100ms;
 constexpr std::size_t kHeldBytesMax = 64 * 1024;
 
 // An answer to a catch-up request is prompt within kCatchUpTarget. The size of the next request
-// doubles after a prompt answer, and halves otherwise.
+// doubles after an answer that took at most so much longer than the fastest, and halves otherwise.
 constexpr Duration kCatchUpTarget = 50ms;
 constexpr std::size_t kCatchUpBytesMin = 4 * 1024;
 constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
@@ -62,6 +62,7 @@ bool Progress::FellBehind(std::uint64_t from) {
   if (leaves_replicate) {
     request_bytes_ = kCatchUpBytesMin;
     request_timeout_ = kCatchUpTimeoutMin;
+    fastest_answer_ = kForever;
   }
   if (InRounds()) state_ = State::kProbe;
   return leaves_replicate;
@@ -82,7 +83,9 @@ void Progress::RequestAnswered(Duration took) {
   } else {
     state_ = prompt ? State::kCatchUp : State::kProbe;
   }
-  request_bytes_ = std::clamp(prompt ? request_bytes_ * 2 : request_bytes_ / 2, kCatchUpBytesMin,
+  fastest_answer_ = std::min(fastest_answer_, took);
+  const bool keeps_up = took - fastest_answer_ < kCatchUpTarget;
+  request_bytes_ = std::clamp(keeps_up ? request_bytes_ * 2 : request_bytes_ / 2, kCatchUpBytesMin,
                               kCatchUpBytesMax);
 }
 
@@ -699,6 +702,8 @@ void Raft::ChooseWhenToCompact() {
   compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(kMost / 2, kMost));
 }
 
+// A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
+// not replace the old one.
 void Raft::PersistSnapshot() {
   runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);
   runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);

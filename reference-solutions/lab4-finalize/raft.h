@@ -62,7 +62,8 @@ class Progress {
   std::uint64_t next_index() const { return next_index_; }
   // The follower's log is the leader's, durably, up to this index.
   std::uint64_t match_index() const { return match_index_; }
-  // The size of the next catch-up request, and how long the leader waits for its answer.
+  // The size of the next catch-up request, and how long the leader waits for its answer. Requests
+  // grow as long as their answers take no longer: so a distant follower catches up, too.
   std::size_t request_bytes() const { return request_bytes_; }
   Duration request_timeout() const { return request_timeout_; }
 
@@ -92,6 +93,7 @@ class Progress {
   // Valid outside kReplicate.
   std::size_t request_bytes_ = 0;
   Duration request_timeout_{0};
+  Duration fastest_answer_{0};
 };
 
 class Raft final : public ReplicatedLog {

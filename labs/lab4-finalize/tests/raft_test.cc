@@ -37,8 +37,9 @@ GRADED_TEST(RaftFinalize, AMildlySlowFollowerIsSentNothingTwice, "4a-raft", 4,
   const auto latencies = world.Write(leader, 2s);
   ASSERT_EQ(latencies.size(), 400u) << "commands have no reply";
   for (const Duration latency : latencies) ASSERT_LT(latency, 60ms);
-  EXPECT_EQ(world.sent.To(slow).repeated, 0u)
-      << "entries that were sent again, of " << world.sent.To(slow).entries;
+  const auto sent = world.sent.To(slow);
+  EXPECT_GE(sent.entries, 400u) << "the follower is not sent every entry";
+  EXPECT_EQ(sent.repeated, 0u) << "entries that were sent again";
   EXPECT_TRUE(world.WaitForAllApplied(1s));
   EXPECT_TRUE(world.AllInvariantsHold());
 }
