@@ -4,9 +4,10 @@
 #   <lab>_replica      a solution as a sealed replica, for grading
 #   <lab>_real         the same as a process with sockets and a disk, for `kit cluster`
 #   <suite>_sim        a suite of tests with a solution linked in, for sanitizers and gdb
-#   <suite>_sealed     the same suite without code under test, for grading
+#   <lab>_explore_sim  the exploration of a small scope, with a solution linked in
+#   <suite>_sealed     a suite without code under test, for grading
 #
-# The first three exist three times (failslow_program): with the reference solution, as
+# The first four exist three times (failslow_program): with the reference solution, as
 # <name>_submission and as <name>_given. A suite is named <lab>_public or <lab>_hidden.
 
 # Never built: its compile options are those of a submission. A student's warning is not an error,
@@ -58,6 +59,17 @@ function(failslow_lab LAB)
   failslow_program(${LAB}_replica SOLUTION ${LAB} LIBRARIES depfast_sealed_replica)
   failslow_program(${LAB}_real SOLUTION ${LAB} LIBRARIES ${ARG_REAL} depfast_real_replica)
   add_dependencies(grading ${LAB}_replica_given)
+endfunction()
+
+# failslow_exploration(lab2 SOURCES explore.cc... LIBRARIES helper...)
+# Defines <lab>_explore_sim: a test that explores a small scope, for `kit explore`.
+function(failslow_exploration LAB)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_library(${LAB}_explore_tests OBJECT ${ARG_SOURCES})
+  target_link_libraries(${LAB}_explore_tests PUBLIC ${ARG_LIBRARIES} failslow_testkit)
+  failslow_program(${LAB}_explore_sim SOLUTION ${LAB}
+    LIBRARIES ${LAB}_explore_tests failslow_main_sim)
+  failslow_test(${LAB}_explore_sim PREFIX sim. TIMEOUT 300)
 endfunction()
 
 # failslow_suite(lab1_public LAB lab1 SOURCES tests.cc... LIBRARIES helper...)

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from failslow import cmake, console, course_key, process, rebase
 from failslow.check import command as check
-from failslow.commands import bench, cluster, doctor, grade, release, replay, site, test
+from failslow.commands import bench, cluster, doctor, explore, grade, release, replay, site, test
 from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_grade(commands)
     _add_test(commands)
     _add_replay(commands)
+    _add_explore(commands)
     _add_check(commands)
     _add_mutants(commands)
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
@@ -115,12 +116,27 @@ def _add_test(commands: "argparse._SubParsersAction[_Parser]") -> None:
 def _add_replay(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _add(commands, "replay", "print every step of one test, and draw it", replay.run)
     parser.add_argument("lab", metavar="LAB")
-    parser.add_argument("test", metavar="SUITE.NAME")
+    parser.add_argument("test", metavar="TEST", help="SUITE.NAME, or the file of a schedule")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
     parser.add_argument("--seed", type=int, help="the seed a failure named")
     text = "look for the shortest schedule of faults that fails so"
     parser.add_argument("--shrink", action="store_true", help=text)
     parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
+
+
+def _add_explore(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    text = "run a small world under every schedule with a few deviations"
+    parser = _add(commands, "explore", text, explore.run)
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    parser.add_argument(
+        "--bound",
+        type=explore.parse_bound,
+        default="1",
+        metavar="N[,KIND=N...]",
+        help=f"deviations in all, and of a kind: {', '.join(explore.KINDS)} (1)",
+    )
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for the schedule (out)")
 
 
 def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:

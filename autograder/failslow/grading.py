@@ -194,10 +194,8 @@ class _LabGrader:
             return gates.run(self._lab, tests, run_all) if self._scope.gates else [*run_all(tests)]
 
     def _options(self, test: GradedTest) -> gtest.Options:
-        """Only hidden tests have seeds of the course: students run public tests themselves.
-
-        With the development key they keep the seeds with which the mutants are caught."""
-        if not test.hidden or self._key.is_development:
+        """Only hidden tests have seeds of the course: students run public tests themselves."""
+        if not test.hidden:
             return gtest.Options(replica=self._replica)
         purpose = f"hidden test {self._lab.id} {test.name}"
         return gtest.Options(replica=self._replica, seed=course_key.seed(self._key, purpose, 0))

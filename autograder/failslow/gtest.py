@@ -40,7 +40,7 @@ class Outcome:
     the histories that were checked. `violated`: the safety invariant that a checker saw violated,
     or "". `rule`: that invariant, or another violated one, and where its rule stands; or "". A
     student may see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
-    made shorter.
+    made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
     """
 
     failures: tuple[str, ...]
@@ -53,6 +53,7 @@ class Outcome:
     violated: str = ""
     rule: str = ""
     shrinks: bool = False
+    explored: str = ""
 
     @property
     def passed(self) -> bool:
@@ -64,6 +65,7 @@ class Options:
     """How to run one test; `replica` is None for tests in simulation.
 
     `shrink`: runs that may look for the shortest schedule that fails; 0 to show it as it is.
+    `schedule`: the only schedule that a test performs which explores.
     """
 
     replica: Path | None = None
@@ -72,6 +74,7 @@ class Options:
     trace: bool = False
     record: Path | None = None
     shrink: int = 0
+    schedule: Path | None = None
     timeout_s: float = TEST_TIMEOUT_S
 
 
@@ -161,6 +164,7 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
         "trace": scratch / "trace" if options.trace else None,
         "record": options.record,
         "shrink": options.shrink or None,
+        "schedule": options.schedule,
     }
     return argv + [f"--{name}={value}" for name, value in given.items() if value is not None]
 
@@ -220,4 +224,5 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         violated=_name(str(case.get("violated", ""))),
         rule=_rule(str(case.get("violated") or case.get("broken", ""))),
         shrinks="shrinks" in case,
+        explored=str(case.get("explored", "")),
     )

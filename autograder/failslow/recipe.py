@@ -27,6 +27,9 @@ PROGRAM = "_submission"
 HIDDEN = "_hidden"
 """How the name of a suite of hidden tests ends."""
 
+EXPLORE = "_explore"
+"""How the name of a lab's exploration ends."""
+
 
 @dataclass(frozen=True)
 class Target:

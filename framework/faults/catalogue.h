@@ -34,6 +34,7 @@ enum class FaultKind : std::uint8_t {
   kDiskError,
   kDiskFull,
   kBitFlip,
+  kLate,
 };
 
 // The unit of a fault's amount, and how its text says it.
@@ -118,11 +119,15 @@ inline constexpr std::array kKinds = {
     KindRow{FaultKind::kBitFlip, "bit-flip", AmountUnit::kPerMille, 0, 1000,
             "When the fault begins, one bit flips in each of the replica's files, at this share "
             "of the file's length. The damage stays when the fault ends."},
+    KindRow{FaultKind::kLate, "late", AmountUnit::kNanoseconds, 0, kDelayMax,
+            "Frames from the replica to the named receivers take this much longer, and younger "
+            "frames may overtake them.",
+            false},
 };
 
 // Whether faults of this kind name the receivers of frames, see Fault::receivers.
 constexpr bool NamesReceivers(FaultKind kind) {
-  return kind == FaultKind::kCut || kind == FaultKind::kLinkSlow;
+  return kind == FaultKind::kCut || kind == FaultKind::kLinkSlow || kind == FaultKind::kLate;
 }
 
 // Whether operations on the replica's files fail under this kind.

@@ -100,6 +100,13 @@ Fault LinkSlow(std::vector<PeerId> senders, std::vector<PeerId> receivers, Durat
   return fault;
 }
 
+Fault LateFault(std::vector<PeerId> senders, std::vector<PeerId> receivers, Duration delay) {
+  assert(!receivers.empty());
+  Fault fault = MakeFault({FaultKind::kLate, delay.count()}, std::move(senders));
+  fault.receivers = std::move(receivers);
+  return fault;
+}
+
 Fault DiskError(std::vector<PeerId> replicas, int permille) {
   return MakeFault({FaultKind::kDiskError, permille}, std::move(replicas));
 }

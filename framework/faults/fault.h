@@ -24,7 +24,7 @@ struct Fault {
   std::int64_t amount = 0;       // in the unit of the kind's row
   Time start{0};
   Duration duration = kForever;
-  std::vector<PeerId> receivers = {};  // of a cut or a slow link: the replicas at its other end
+  std::vector<PeerId> receivers = {};  // at the other ends of links: see NamesReceivers
 
   // Builders that read like the plan: CpuSlow({2}, 5).From(1s).For(3s).
   Fault From(Time when) const;
@@ -61,6 +61,8 @@ Fault CutFault(std::vector<PeerId> senders, std::vector<PeerId> receivers);
 
 // Frames from `senders` to `receivers` take `delay` longer. Requires: receivers is not empty.
 Fault LinkSlow(std::vector<PeerId> senders, std::vector<PeerId> receivers, Duration delay);
+// The same, and younger frames may overtake them.
+Fault LateFault(std::vector<PeerId> senders, std::vector<PeerId> receivers, Duration delay);
 Fault DiskError(std::vector<PeerId> replicas, int permille);
 Fault DiskFull(std::vector<PeerId> replicas, std::int64_t capacity_bytes);
 Fault BitFlip(std::vector<PeerId> replicas, int permille_of_length);

@@ -6,11 +6,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "depfast/host/probe.h"
+#include "faults/fault.h"
 #include "sim/step.h"
+#include "testkit/explorer.h"
 
 namespace depfast::testkit {
 
@@ -22,6 +25,12 @@ struct Environment {
   std::string trace;       // --trace=FILE: one line per Host crossing
   std::string record;      // --record=FILE: see Recorder
   int shrink = 0;          // --shrink=N: see RunChaos
+  bool progress = false;   // --progress: print the progress of an exploration
+  Bound bound;             // --bound=N,...: of a test that explores up to this bound
+  // --under-way=FILE: a test that explores writes each schedule there before it runs.
+  std::string under_way;
+  // --schedule=FILE: a test that explores performs this schedule and no other.
+  std::optional<faults::FaultPlan> schedule = std::nullopt;
   bool rehearsal = false;  // clusters leave no trace of themselves
 };
 

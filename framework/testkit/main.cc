@@ -6,11 +6,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
+#include "faults/text.h"
 #include "testkit/environment.h"
 
 namespace depfast::testkit {
@@ -38,6 +43,29 @@ void ListGraded() {
   std::cout << tests.dump(1) << std::endl;
 }
 
+// CLI11 takes the numbers in the order of Bound; later ones may be left out.
+void AddBound(CLI::App& app, Bound& bound) {
+  app.add_option_function<std::vector<int>>(
+         "--bound",
+         [&bound](const std::vector<int>& numbers) {
+           int* const fields[] = {&bound.deviations, &bound.losses, &bound.delays, &bound.crashes,
+                                  &bound.cuts};
+           for (std::size_t i = 0; i < numbers.size(); ++i) *fields[i] = numbers[i];
+         },
+         "the most deviations that are explored: in all, lost, late, crashes, cuts")
+      ->delimiter(',')
+      ->expected(1, 5)
+      ->check(CLI::NonNegativeNumber);
+}
+
+faults::FaultPlan ReadSchedule(const std::string& file) {
+  std::ifstream stream(file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  if (!stream) throw std::invalid_argument("--schedule=" + file + " cannot be read");
+  return faults::ParsePlan(text.str());
+}
+
 void AddFlags(CLI::App& app, Environment& environment, bool& list) {
   app.add_flag("--list-graded", list, "print the graded tests as JSON");
   app.add_option("--seed", environment.seed, "the base of every seed")
@@ -50,6 +78,13 @@ void AddFlags(CLI::App& app, Environment& environment, bool& list) {
   app.add_option("--record", environment.record, "the file for the recording of the replay page");
   app.add_option("--shrink", environment.shrink, "runs to look for the shortest failing schedule")
       ->check(CLI::Range(0, 10'000));
+  app.add_flag("--progress", environment.progress, "print the progress of an exploration");
+  AddBound(app, environment.bound);
+  app.add_option("--under-way", environment.under_way, "a file for the schedule that runs");
+  app.add_option_function<std::string>(
+      "--schedule",
+      [&environment](const std::string& file) { environment.schedule = ReadSchedule(file); },
+      "perform this schedule, instead of an exploration");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """`kit replay`: runs one test in simulation, prints its numbered history, and draws it.
 
-An instructor's kit has the hidden tests, so an instructor may name one.
+An instructor's kit has the hidden tests, so an instructor may name one. Instead of a test one may
+name a schedule that `kit explore` has written.
 """
 
 import tempfile
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from failslow import atomic, console
 from failslow.commands.grade import check_out, submission_in
-from failslow.commands.sims import Sims, sims_of
+from failslow.commands.sims import Sims, exploration_of, sims_of
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
@@ -34,30 +35,35 @@ def run(
 ) -> int:
     """0 when the test passes, 1 when it fails; CannotDo for an unknown test.
 
-    Without a `seed` the test uses its own. Without a `directory` the kit's labs are replayed.
+    `test`: a test's name, or the file of a schedule. Without a `seed` the test uses its own.
+    Without a `directory` the kit's labs are replayed.
     `shrink`: replays the shortest schedule of faults that fails as the test's own does.
     """
     check_out(out)
-    sims, found = _find(kit, lab, test, directory or kit.labs)
+    schedule = Path(test).resolve() if Path(test).is_file() else None
+    sims, found = _find(kit, lab, None if schedule else test, directory or kit.labs)
     with tempfile.TemporaryDirectory(prefix="failslow-replay-") as scratch:
         record = Path(scratch) / "record"
-        options = Options(seed=seed, record=record)
+        options = Options(seed=seed, record=record, schedule=schedule)
         if shrink:
             options = replace(options, shrink=SHRINK_RUNS, timeout_s=SHRINK_TIMEOUT_S)
         outcome = sims.run(found, options)
         print(outcome.history, end="")
-        if record.is_file():
-            _write(out, sims, found, outcome, record)
+        write_drawing(out, sims, found, outcome, record)
     if shrink and not outcome.shrinks:
         console.note(f"{test} has no random faults, so there was nothing to shrink")
     return _verdict(test, outcome)
 
 
-def _find(kit: Kit, lab_id: str, name: str, directory: Path) -> tuple[Sims, GradedTest]:
-    """The test, and the built suites that contain it. Public suites are searched first."""
+def _find(kit: Kit, lab_id: str, name: str | None, directory: Path) -> tuple[Sims, GradedTest]:
+    """The test, and the built suites that contain it. Public suites are searched first. Without a
+    name: the test that explores."""
     labs = load_labs(kit)
     lab = labs.get(lab_id)
     with submission_in(kit, labs, directory, lab.id) as submission:
+        if name is None:
+            sims = exploration_of(kit, labs, lab, submission)
+            return sims, sims.tests()[0]
         for hidden in (False, True):
             sims = sims_of(kit, labs, lab, submission, hidden)
             for test in sims.tests():
@@ -66,9 +72,9 @@ def _find(kit: Kit, lab_id: str, name: str, directory: Path) -> tuple[Sims, Grad
     raise CannotDo(f"{lab.id} has no public test '{name}' (./kit test {lab.id} lists them)")
 
 
-def _write(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:
+def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:
     """The page and the trace; nothing if the test made no cluster to record."""
-    worlds = recording.read(record)
+    worlds = recording.read(record) if record.is_file() else []
     if not worlds:
         return
     shows: tuple[Shown, ...] = sims.lab.cluster.shows if sims.lab.cluster else ()

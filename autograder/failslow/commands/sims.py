@@ -8,10 +8,11 @@ from pathlib import Path
 
 from failslow import cmake, gtest
 from failslow.compile import build_submission
+from failslow.errors import CannotDo
 from failslow.gtest import Crashed, GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
-from failslow.recipe import given, load_recipe
+from failslow.recipe import EXPLORE, given, load_recipe
 from failslow.submission import Submission
 
 
@@ -50,6 +51,19 @@ def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool
     targets = [recipe.sim(lab, suite) for suite in suites]
     programs = build_submission(kit, labs, submission, recipe, targets)
     return Sims(lab, {suite: programs / f"{suite}_sim" for suite in suites})
+
+
+def exploration_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Sims:
+    """Builds the lab's program of `kit explore`, which has one test. CannotDo if the lab has none,
+    BadSubmission when the submission does not compile."""
+    cmake.configure(kit)
+    suite = f"{lab.id}{EXPLORE}"
+    if not load_recipe(kit).has_sim(suite, hidden=False):
+        raise CannotDo(f"{lab.id} has no small scope to explore")
+    cmake.build(kit, targets=[given(f"{suite}_sim")])
+    recipe = load_recipe(kit)
+    programs = build_submission(kit, labs, submission, recipe, [recipe.sim(lab, suite)])
+    return Sims(lab, {suite: programs / f"{suite}_sim"})
 
 
 def _crash_reason(crash: Crashed, options: Options) -> str:

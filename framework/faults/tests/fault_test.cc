@@ -33,6 +33,7 @@ TEST(Fault, AmountsOutsideTheCatalogueAreRefused) {
   EXPECT_DEATH(DropFault({0}, 1001), "amount");
   EXPECT_DEATH(CutFault({0}, {}), "receivers");
   EXPECT_DEATH(LinkSlow({0}, {}, 1ms), "receivers");
+  EXPECT_DEATH(LateFault({0}, {}, 1ms), "receivers");
   EXPECT_DEATH(DiskFull({0}, -1), "amount");
 }
 

@@ -37,6 +37,7 @@ TEST(Describe, SaysKindAmountReplicasAndTimes) {
             "memory-contention 1024 B on replica 2 from 0.000 s");
   EXPECT_EQ(LinkSlow({2}, {0, 1}, 40ms).Describe(),
             "link-slow 40 ms on replica 2 to 0 1 from 0.000 s");
+  EXPECT_EQ(LateFault({2}, {0}, 5ms).Describe(), "late 5 ms on replica 2 to 0 from 0.000 s");
   EXPECT_EQ(DiskError({2}, 50).Describe(), "disk-error 50 per mille on replica 2 from 0.000 s");
   EXPECT_EQ(DiskFull({2}, 1 << 20).Describe(), "disk-full 1 MB on replica 2 from 0.000 s");
   EXPECT_EQ(BitFlip({2}, 500).Describe(), "bit-flip 500 per mille on replica 2 from 0.000 s");
@@ -67,6 +68,7 @@ const FaultPlan& EveryKind() {
                                  NetJitter({0}, 1ns),
                                  PacketLoss({0}, 1000),
                                  LinkSlow({1, 2}, {0}, 40ms).For(1s),
+                                 LateFault({1}, {0, 2}, 1ns).From(1s).For(1ns),
                                  DiskError({0}, 1000),
                                  DiskFull({0, 1}, 0).From(1s),
                                  BitFlip({2}, 999).From(1ms),
@@ -108,7 +110,8 @@ TEST(Parse, NamesTheErrorInOneLine) {
       {"warp on replica 1",
        "one of cpu-slow disk-slow net-slow crash partition drop duplicate reorder cut "
        "cpu-contention disk-contention fs-delay net-jitter packet-loss "
-       "memory-contention memory-share link-slow disk-error disk-full bit-flip should stand where "
+       "memory-contention memory-share link-slow disk-error disk-full bit-flip late should stand "
+       "where "
        "'warp' is"},
       {"cpu-slow 0% on replica 1", "cpu-slow takes 1 to 100"},
       {"cpu-slow 101% on replica 1", "cpu-slow takes 1 to 100"},

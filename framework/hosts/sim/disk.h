@@ -60,6 +60,10 @@ class SimDisk {
 
   void Submit(IoRequest request);
 
+  // Submitted, and not in a batch yet; and those of the batch under way.
+  const std::vector<IoRequest>& waiting() const { return queue_; }
+  const std::vector<IoRequest>& under_way() const { return batch_; }
+
   bool idle() const { return batch_.empty(); }
   bool has_work() const { return !queue_.empty(); }
   // Bytes submitted and not yet written.

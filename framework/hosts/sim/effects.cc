@@ -7,11 +7,12 @@ namespace {
 
 using faults::Fault;
 
-void SlowLinks(const Fault& fault, std::size_t replicas, ReplicaEffects& effects) {
-  effects.link_delay.resize(replicas);
+// `delays`: by receiver.
+void SlowLinks(const Fault& fault, std::size_t replicas, std::vector<Duration>& delays) {
+  delays.resize(replicas);
   for (const PeerId receiver : fault.receivers) {
     if (receiver >= static_cast<PeerId>(replicas)) continue;
-    Duration& delay = effects.link_delay[static_cast<std::size_t>(receiver)];
+    Duration& delay = delays[static_cast<std::size_t>(receiver)];
     delay = std::max(delay, Duration(fault.amount));
   }
 }
@@ -64,7 +65,10 @@ void Apply(const Fault& fault, std::size_t replicas, ReplicaEffects& effects) {
       effects.on_frames.push_back(fault);
       break;
     case Fault::Kind::kLinkSlow:
-      SlowLinks(fault, replicas, effects);
+      SlowLinks(fault, replicas, effects.link_delay);
+      break;
+    case Fault::Kind::kLate:
+      SlowLinks(fault, replicas, effects.link_late);
       break;
     case Fault::Kind::kDiskError: {
       int& permille = effects.disk_trouble.error_permille;

@@ -26,6 +26,7 @@ struct ReplicaEffects {
   int memory_percent = 100;              // limit: this share of the smallest healthy heap
   int packet_loss_permille = 0;          // see retransmission.h
   std::vector<Duration> link_delay;      // by receiver; empty: no link is slow
+  std::vector<Duration> link_late;       // the same, of frames that may be overtaken
   std::vector<faults::Fault> on_frames;  // drop, duplicate, reorder: on frames to replicas
 };
 

@@ -123,9 +123,8 @@ void Wires::Transmit(std::size_t from, std::size_t to, const Bytes& bytes) {
     Tell(FrameStage::kLost, from, to, bytes);
     return;
   }
-  if (fate.late) {  // later frames may overtake it: last_arrival stays
-    RandomStream stream(seed_ ^ RandomStream::Mix(kReorderStream), from << 32 | to, number);
-    arrival += stream.Below(kReorderDelayMax);
+  if (fate.late > Duration::zero()) {
+    arrival += fate.late;  // last_arrival stays
   } else {
     link.last_arrival = arrival;
   }
@@ -154,11 +153,15 @@ Duration Wires::DelayOf(std::size_t from, std::size_t to, std::uint64_t number,
 Wires::FrameFate Wires::FateOf(std::size_t from, std::size_t to, std::uint64_t number) const {
   FrameFate fate;
   if (!addresses_.IsReplica(from) || !addresses_.IsReplica(to)) return fate;
+  const std::vector<Duration>& late = effects_.of(from).link_late;
+  if (to < late.size()) fate.late = late[to];
   for (const Fault& fault : effects_.of(from).on_frames) {
     if (!Hits(fault, from, to, number)) continue;
     fate.lost = fate.lost || fault.kind == Fault::Kind::kDrop;
     fate.twice = fate.twice || fault.kind == Fault::Kind::kDuplicate;
-    fate.late = fate.late || fault.kind == Fault::Kind::kReorder;
+    if (fault.kind != Fault::Kind::kReorder) continue;
+    RandomStream stream(seed_ ^ RandomStream::Mix(kReorderStream), from << 32 | to, number);
+    fate.late = std::max(fate.late, stream.Below(kReorderDelayMax));
   }
   return fate;
 }

@@ -105,7 +105,7 @@ class Wires {
   struct FrameFate {
     bool lost = false;
     bool twice = false;
-    bool late = false;
+    Duration late{0};  // younger frames may overtake it
   };
 
   void Grow();

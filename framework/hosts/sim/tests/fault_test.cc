@@ -175,6 +175,17 @@ TEST(FrameFaults, ASlowLinkDelaysItsFramesInItsDirectionOnly) {
   EXPECT_EQ(first({LinkSlow({0}, {1}, 30ms), NetSlow({0}, 40ms)}), usual + 70ms);
 }
 
+TEST(FrameFaults, ALateFrameIsOvertaken) {
+  const Arrivals usual = Stream({});
+  const Arrivals arrivals = Stream({LateFault({0}, {1}, 30ms).From(5ms).For(2ms)});
+  EXPECT_EQ(Late(arrivals), (std::set<int>{5, 6})) << "those after them are in time";
+  for (const int late : {5, 6}) {
+    EXPECT_GE(arrivals.first.at(late), usual.first.at(late) + 30ms);
+    EXPECT_LT(arrivals.first.at(late), usual.first.at(late) + 31ms);
+  }
+  EXPECT_EQ(Stream({LateFault({0}, {2}, 30ms)}).first, usual.first) << "another receiver";
+}
+
 TEST(FrameFaults, AndPartitionsSpareClients) {
   World world(OnFrameAtZero([](Turn& turn) { turn.Send(kFirstClient, "x"); }));
   int heard = 0;

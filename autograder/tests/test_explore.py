@@ -1,0 +1,81 @@
+"""`kit explore`: the bound, and what the test program says."""
+
+from pathlib import Path
+
+import pytest
+
+from failslow.commands import explore
+from failslow.commands.explore import Bound, Explored, parse_bound
+from failslow.commands.sims import Sims
+from failslow.errors import CannotDo
+from failslow.gtest import GradedTest
+from failslow.kit import this_kit
+from failslow.labs import load_labs
+from fakes import write_program
+
+TEST = GradedTest("lab2_explore", "Scope.All", "2c", 0, "", hidden=False)
+
+PROGRAM = """
+import json, os, sys
+options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
+print("explored 1 of 3 with 1 deviations")
+print("bound", options["bound"])
+open(options["under-way"], "w").write("# replica 1 crashes\\n")
+if {aborts}:
+    sys.stdout.flush()
+    os.abort()
+explored = dict(runs=[1, 3], states=7, complete=True, situations=dict(seen=2, unseen=0))
+case = dict(name="All", status="RUN", result="COMPLETED", explored=json.dumps(explored))
+case["failures"] = [dict(failure=text, type="") for text in {failures}]
+document = dict(testsuites=[dict(name="Scope", testsuite=[case])])
+open(options["gtest_output"].partition(":")[2], "w").write(json.dumps(document))
+sys.exit(1 if {failures} else 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("0", Bound(0, (0, 0, 0, 0))),
+        ("2", Bound(2, (2, 2, 2, 2))),
+        ("3,crashes=1,losses=0", Bound(3, (0, 3, 1, 3))),
+    ],
+)
+def test_a_bound_limits_all_deviations_and_each_kind(text: str, bound: Bound) -> None:
+    assert parse_bound(text) == bound
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "10", "2,", "2,dogs=1", "2,cuts", "2,cuts=x", "²"])
+def test_another_bound_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(CannotDo, match=r"^--bound: .* is not a number up to 9"):
+        parse_bound(text)
+
+
+def explored_by(tmp_path: Path, aborts: bool = False, failures: tuple[str, ...] = ()) -> Explored:
+    """The result of a program that aborts in a schedule, or reports the failures."""
+    program = tmp_path / "explore"
+    write_program(program, PROGRAM.format(aborts=aborts, failures=list(failures)))
+    sims = Sims(load_labs(this_kit()).get("lab2"), {TEST.suite: program})
+    return explore._explore(sims, TEST, Bound(2, (2, 2, 1, 0)))
+
+
+def test_the_counts_are_those_of_the_program(tmp_path: Path) -> None:
+    explored = explored_by(tmp_path)
+    assert explored.failures == ()
+    assert explored.runs == (1, 3)
+    assert explored.states == 7
+    assert explored.situations == (("seen", 2), ("unseen", 0))
+
+
+def test_a_failure_has_the_schedule_that_was_under_way(tmp_path: Path) -> None:
+    explored = explored_by(tmp_path, failures=("log matching violated",))
+    assert explored.failures == ("log matching violated",)
+    assert explored.schedule == "# replica 1 crashes\n"
+
+
+def test_a_solution_that_ends_the_process_fails_in_its_schedule(tmp_path: Path) -> None:
+    explored = explored_by(tmp_path, aborts=True)
+    assert explored.schedule == "# replica 1 crashes\n"
+    assert "killed by SIGABRT" in explored.failures[0]
+    assert "bound 2,2,2,1,0" in explored.failures[0], "the last words, without the progress"
+    assert "explored" not in explored.failures[0]

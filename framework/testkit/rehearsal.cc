@@ -1,0 +1,69 @@
+#include "testkit/rehearsal.h"
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "testkit/environment.h"
+
+namespace depfast::testkit {
+namespace {
+
+// While one lives, clusters leave no trace of themselves.
+class Silence {
+ public:
+  Silence() : kept_(std::exchange(TheEnvironment(), Quiet(TheEnvironment()))) {}
+  ~Silence() { TheEnvironment() = kept_; }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+
+ private:
+  static Environment Quiet(Environment environment) {
+    environment.rehearsal = true;
+    environment.history.clear();
+    environment.trace.clear();
+    environment.record.clear();
+    return environment;
+  }
+
+  const Environment kept_;
+};
+
+// "log matching" of "... log matching violated at 1.2 s: ..."; empty if no invariant is named.
+std::string InvariantIn(const std::string& message) {
+  const std::size_t end = message.find(" violated at ");
+  if (end == std::string::npos) return "";
+  const std::size_t line = message.rfind('\n', end);
+  const std::size_t begin = line == std::string::npos ? 0 : line + 1;
+  return message.substr(begin, end - begin);
+}
+
+std::string FailureOf(const testing::TestPartResultArray& results) {
+  std::string first;
+  for (int i = 0; i < results.size(); ++i) {
+    const testing::TestPartResult& result = results.GetTestPartResult(i);
+    if (!result.failed()) continue;
+    const std::string invariant = InvariantIn(result.message());
+    if (!invariant.empty()) return invariant;
+    if (first.empty()) {
+      first = std::string(result.file_name() == nullptr ? "" : result.file_name()) + ":" +
+              std::to_string(result.line_number());
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+std::string Rehearse(const std::function<void()>& scenario) {
+  const Silence silence;
+  testing::TestPartResultArray results;
+  const testing::ScopedFakeTestPartResultReporter reporter(
+      testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+  scenario();
+  return FailureOf(results);
+}
+
+}  // namespace depfast::testkit

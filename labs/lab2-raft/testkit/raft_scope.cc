@@ -1,0 +1,66 @@
+#include "raft_scope.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "raft_messages.h"
+#include "raft_situations.h"
+#include "raft_world.h"
+
+namespace depfast::raft {
+namespace {
+
+// What the handout promises after faults.
+constexpr Duration kPatience = 6s;
+
+// The second command comes while the first is being replicated. Then there is time to commit both.
+void SubmitTwo(RaftWorld& world) {
+  world.SubmitOne();
+  world.cluster.RunFor(200us);
+  world.SubmitOne();
+  world.cluster.RunFor(20ms);
+}
+
+void CountSituations(const RaftSituations& seen, testkit::ScopedRun& run) {
+  run.Saw("a vote denied", seen.a_vote_denied());
+  run.Saw("a pre-vote asked for while a leader is alive", seen.a_pre_vote_under_a_leader());
+  run.Saw("a leader deposed", seen.a_leader_deposed());
+  run.Saw("a campaign lost", seen.a_campaign_lost());
+  run.Saw("a log overwritten", seen.a_log_overwritten());
+  run.Saw("a crash with an unfinished write", seen.a_write_unfinished());
+}
+
+// Cuts the leader off with two commands that no other replica has, until the others have a leader.
+void LeaveAlone(RaftWorld& world, PeerId leader) {
+  const auto cut = faults::PartitionFault({leader});
+  world.cluster.Begin(cut);
+  SubmitTwo(world);
+  const auto others_are_led = [&] {
+    const PeerId now = world.checker.Leader();
+    return now != leader && now != kNobody && world.checker.Serves(now);
+  };
+  world.cluster.RunUntil(others_are_led, kElected);
+  world.cluster.End(cut);
+}
+
+}  // namespace
+
+void RunRaftScope(testkit::ScopedRun& run, const testkit::Deviations& deviations) {
+  RaftWorld world({.replicas = 3, .seed = 1401});
+  run.Begin(world.cluster.simulator(), deviations);
+  const RaftSituations situations(world.cluster.simulator(), world.checker);
+  const Time calm = run.last_end();
+  const PeerId first = world.WaitForLeader(std::max(calm, Time(0)) + kPatience);
+  ASSERT_NE(first, kNobody) << "no leader within 6 s after the last fault";
+  SubmitTwo(world);
+  LeaveAlone(world, first);
+  if (calm > world.cluster.now()) world.cluster.RunFor(calm - world.cluster.now());
+  ASSERT_TRUE(world.Commit(1, kPatience)) << "nothing commits within 6 s after the last fault";
+  ASSERT_TRUE(world.WaitForAllApplied()) << "a replica does not catch up";
+  CountSituations(situations, run);
+  run.End();
+  ASSERT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace depfast::raft
