@@ -112,7 +112,9 @@ class _Builder:
 
     def _includes(self, graded: Lab, lab: Lab) -> list[str]:
         """The lab's own directory first, then those of the labs it needs."""
-        return [f"-I{place(graded, each)}" for each in reversed(self._labs.closure(lab))]
+        needed = reversed(self._labs.closure(lab))
+        found = [graded if each.id in graded.replaces else each for each in needed]
+        return [f"-I{place(graded, each)}" for each in found]
 
     def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
         cached = self._objects / f"{self._object_key(source, includes)}.o"

@@ -66,6 +66,7 @@ class Measured:
 class Lab:
     """One lab. `needs` are ids of labs whose files are compiled in; `base` names their source.
 
+    `replaces`: ids of labs that a needed lab needs. This lab has its own versions of their files.
     `cluster`: None for a lab whose replicas do not run as processes.
     """
 
@@ -80,6 +81,7 @@ class Lab:
     measurement: Measured | None
     parts: tuple[Part, ...]
     cluster: ClusterView | None = None
+    replaces: tuple[str, ...] = ()
 
     def part(self, part_id: str) -> Part:
         """CannotDo when a test names a part that lab.yaml does not have."""
@@ -103,11 +105,11 @@ class Labs:
         return self.by_id[lab_id]
 
     def closure(self, lab: Lab) -> list[Lab]:
-        """The lab after everything it needs, each once."""
+        """The lab after everything it needs, each once, without the labs that it replaces."""
         order: list[Lab] = []
         for needed in lab.needs:
             order += [each for each in self.closure(self.get(needed)) if each not in order]
-        return [*order, lab]
+        return [*(each for each in order if each.id not in lab.replaces), lab]
 
 
 def load_labs(kit: Kit) -> Labs:
@@ -174,3 +176,8 @@ def _check_needs(lab: Lab, by_id: dict[str, Lab]) -> None:
         if needed >= lab.id:
             # Earlier labs only: this also rules out cycles.
             raise CannotDo(f"{lab.directory}/lab.yaml: needs: '{needed}' is not an earlier lab")
+    needed_by_them = {each for needed in lab.needs for each in by_id[needed].needs}
+    for replaced in lab.replaces:
+        if replaced not in needed_by_them - {*lab.needs}:
+            problem = f"'{replaced}' is no lab that a needed lab needs"
+            raise CannotDo(f"{lab.directory}/lab.yaml: replaces: {problem}")

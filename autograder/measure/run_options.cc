@@ -50,7 +50,7 @@ RunOptions ParseRunOptions(int argc, const char* const* argv) {
   app.add_option("--lab", options.lab, "whose log")
       ->required()
       ->check(CLI::IsMember(SubjectNames()));
-  app.add_option("--mix", options.mix, "of the load's commands: set, get or mixed in lab3");
+  app.add_option("--mix", options.mix, "of the load's commands: set, get or mixed with a store");
   app.add_option("--replica", options.replica, "program of a sealed replica")->required();
   app.add_option("--roles", options.roles, "of the proposers in order, then of the others")
       ->required()

@@ -9,14 +9,15 @@
 
 namespace depfast::measure {
 
-std::vector<std::string> SubjectNames() { return {"lab2", "lab3"}; }
+std::vector<std::string> SubjectNames() { return {"lab2", "lab3", "lab4"}; }
 
 MakeSubject SubjectOf(const std::string& lab, const std::string& mix) {
-  const auto mixes = lab == "lab3" ? kv::MixNames() : std::vector<std::string>{""};
+  const bool has_store = lab != "lab2";
+  const auto mixes = has_store ? kv::MixNames() : std::vector<std::string>{""};
   if (std::find(mixes.begin(), mixes.end(), mix) == mixes.end()) {
     throw std::invalid_argument("--mix: " + lab + " has no load '" + mix + "'");
   }
-  return lab == "lab3" ? kv::KvSubject(mix) : raft::MakeRaftSubject;
+  return has_store ? kv::KvSubject(mix) : raft::MakeRaftSubject;
 }
 
 }  // namespace depfast::measure

@@ -240,6 +240,15 @@ def write_submission(tree: Path, lab1: str = "", lab2: str | None = None) -> Pat
     return tree
 
 
+def write_lab(kit: Kit, lab_id: str, file: str, needs: str) -> None:
+    """A lab of one file and without tests. `needs`: lines of its lab.yaml."""
+    text = LAB1_YAML.replace("lab1-quorum-event\n", f"{lab_id}\n").replace("needs: []", needs)
+    text = text.replace("id: lab1\n", f"id: {lab_id}\n").replace("lab1_public, lab1_hidden", "")
+    text = text.replace("quorum_event.h, quorum_event.cc", file)
+    (kit.labs / lab_id).mkdir()
+    (kit.labs / lab_id / "lab.yaml").write_text(text)
+
+
 def write_patch(path: Path, header: str, behaviour: str) -> Path:
     """A mutant or an alternative of lab 1's reference."""
     file = "lab1-quorum-event/quorum_event.cc"

@@ -11,7 +11,7 @@ from failslow.kit import Kit
 from failslow.labs import load_labs
 from failslow.recipe import load_recipe
 from failslow.submission import collect
-from fakes import write_reply, write_submission
+from fakes import write_lab, write_reply, write_submission
 
 
 def build(kit: Kit, tree: Path) -> Path:
@@ -27,6 +27,25 @@ def test_links_needed_labs_and_the_driver(kit: Kit, tmp_path: Path) -> None:
     assert "VOTES" in text
     assert "RAFT" in text
     assert "driver" in text
+
+
+def test_links_no_lab_that_is_replaced(kit: Kit, tmp_path: Path) -> None:
+    write_lab(kit, "lab3", "kv.cc", "needs: [lab1, lab2]")
+    write_lab(kit, "lab4", "raft.cc", "needs: [lab1, lab3]\nreplaces: [lab2]")
+    names = ["lab1_replica", "lab2_replica", "lab3_replica", "lab4_replica"]
+    write_reply(kit, load_recipe(kit).compiler, "-O2", {name: {} for name in names})
+    tree = write_submission(tmp_path / "mine", "VOTES", "RAFT")
+    for lab, file, text in (("lab3", "kv.cc", "STORE"), ("lab4", "raft.cc", "ANOTHER")):
+        (tree / lab).mkdir()
+        (tree / lab / file).write_text(f"// {text}\n")
+    programs = build(kit, tree)
+    text = (programs / "lab4_replica").read_text()
+    assert [word for word in ("VOTES", "RAFT", "STORE", "ANOTHER") if word in text] == [
+        "VOTES",
+        "STORE",
+        "ANOTHER",
+    ]
+    assert "RAFT" in (programs / "lab3_replica").read_text()
 
 
 def test_an_unchanged_submission_is_not_built_again(kit: Kit, tmp_path: Path) -> None:

@@ -5,13 +5,29 @@ import pytest
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from fakes import LAB1_YAML
+from fakes import LAB1_YAML, write_lab
 
 
 def test_loads_labs_in_order_with_what_they_need(kit: Kit) -> None:
     labs = load_labs(kit)
     assert list(labs.by_id) == ["lab1", "lab2"]
     assert [lab.id for lab in labs.closure(labs.get("lab2"))] == ["lab1", "lab2"]
+
+
+def test_a_lab_may_replace_a_lab_that_its_labs_need(kit: Kit) -> None:
+    write_lab(kit, "lab3", "kv.cc", "needs: [lab1, lab2]")
+    write_lab(kit, "lab4", "raft.cc", "needs: [lab1, lab3]\nreplaces: [lab2]")
+    labs = load_labs(kit)
+    assert [lab.id for lab in labs.closure(labs.get("lab3"))] == ["lab1", "lab2", "lab3"]
+    assert [lab.id for lab in labs.closure(labs.get("lab4"))] == ["lab1", "lab3", "lab4"]
+
+
+@pytest.mark.parametrize("replaced", ["lab1", "lab2", "lab3", "lab9"])
+def test_a_lab_replaces_only_files_that_would_be_compiled_in(kit: Kit, replaced: str) -> None:
+    write_lab(kit, "lab3", "kv.cc", "needs: [lab1]")
+    write_lab(kit, "lab4", "raft.cc", f"needs: [lab1, lab3]\nreplaces: [{replaced}]")
+    with pytest.raises(CannotDo, match=f"lab4.*: '{replaced}' is no lab that a needed lab needs"):
+        load_labs(kit)
 
 
 def test_unknown_lab_names_the_known_ones(kit: Kit) -> None:

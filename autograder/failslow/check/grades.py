@@ -43,7 +43,11 @@ LONG_TESTS = frozenset(
 )
 """Most of the time of all tests. An alternative runs them under --full alone."""
 
-ONE_ROW = (f"{MEASUREMENT}/3/disk-slow", f"{MEASUREMENT}/get/3/net-slow")
+ONE_ROW = (
+    f"{MEASUREMENT}/3/disk-slow",
+    f"{MEASUREMENT}/get/3/net-slow",
+    f"{MEASUREMENT}/set/3/cpu-contention",
+)
 """Of the measurement of an alternative without --full: one row of each measured lab. It has the
 bounds on healthy runs, too."""
 

@@ -13,7 +13,8 @@
 
 namespace depfast {
 
-// The part that does not depend on the type of the reply. Finalize works on it.
+// The part that does not depend on the type of the reply. Finalize works on it. A copy has the same
+// calls.
 class BroadcastCalls {
  public:
   explicit BroadcastCalls(Rpc& rpc) : rpc_(rpc) {}
@@ -30,6 +31,8 @@ class BroadcastCalls {
   void Include(std::shared_ptr<RpcCall> call) { all_.push_back(std::move(call)); }
 
   std::size_t size() const { return all_.size(); }
+  // In the order of the fan-out.
+  const std::vector<std::shared_ptr<RpcCall>>& all() const { return all_; }
 
  private:
   Rpc& rpc_;

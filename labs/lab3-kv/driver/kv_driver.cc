@@ -1,6 +1,7 @@
-// The replica program of the key-value lab: a replicated log (MakeReplicatedLog), your store as its
-// state machine, and your service between clients and both. Any replica takes a client's command:
-// it sends the command to every proposer of the log, and passes on the first answer.
+// Any replica takes a client's command: it sends the command to every proposer of the log, and
+// passes on the first answer.
+#include "kv_driver.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -140,12 +141,9 @@ class KvDriver final : public Service {
 };
 
 }  // namespace
-}  // namespace depfast::kv
 
-namespace depfast {
-
-std::unique_ptr<Service> MakeService(Runtime& runtime) {
-  return std::make_unique<kv::KvDriver>(runtime);
+std::unique_ptr<Service> MakeKvDriver(Runtime& runtime) {
+  return std::make_unique<KvDriver>(runtime);
 }
 
-}  // namespace depfast
+}  // namespace depfast::kv

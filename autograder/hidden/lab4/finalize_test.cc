@@ -1,0 +1,212 @@
+// Hidden tests of Finalize alone: the moment at which the grace begins, the calls that it holds
+// for, and what is left afterwards.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "fan_out_runner.h"
+#include "testkit/environment.h"
+
+namespace depfast::lab4 {
+namespace {
+
+using Answer = PeerPlan::Answer;
+using End = CallReport::End;
+
+// Ready at 60 ms. The third answer comes after 120 ms: later than a grace from the call of
+// Finalize, or from the broadcast.
+GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumIsReady, "4a", 3,
+            "The grace begins when the quorum is ready, also if Finalize was called before.") {
+  FanOutRunner runner({.replicas = 5, .seed = 410});
+  for (const bool first : {true, false}) {
+    const auto report = runner.Run({{.needed = 2,
+                                     .plan = {{}, After(60ms), After(120ms), kSilent},
+                                     .finalize_first = first,
+                                     .wait_ns = Ns(1s),
+                                     .grace_ns = Ns(100ms)}},
+                                   300ms)[0];
+    EXPECT_EQ(report.returned_ns, report.called_ns);
+    EXPECT_TRUE(IsAt(report.waited_ns, 60ms));
+    EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 120ms));
+    EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 160ms));
+    EXPECT_TRUE(IsAt(report.ended_ns, 160ms));
+    EXPECT_EQ(report.yes, 3);
+  }
+}
+
+// Two of four say no: three of four is impossible at 30 ms.
+GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumFails, "4a", 3,
+            "The grace begins when the quorum fails: answers after that count, too.") {
+  FanOutRunner runner({.replicas = 5, .seed = 411});
+  for (const bool first : {true, false}) {
+    const auto report = runner.Run(
+        {{.needed = 3,
+          .plan = {After(5ms, Answer::kNo), After(30ms, Answer::kError), After(110ms), kSilent},
+          .finalize_first = first,
+          .wait_ns = Ns(1s),
+          .grace_ns = Ns(100ms)}},
+        300ms)[0];
+    EXPECT_TRUE(IsAt(report.waited_ns, 30ms));
+    EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 110ms));
+    EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 130ms));
+    EXPECT_TRUE(IsAt(report.ended_ns, 130ms));
+    EXPECT_EQ(report.yes, 1);
+    EXPECT_EQ(report.no, 1);
+  }
+}
+
+GRADED_TEST(FinalizeGrace, BeginsAtOnceAfterATimeout, "4a", 3,
+            "The grace begins at once if the Wait on the quorum has timed out, and the quorum may "
+            "still become ready.") {
+  FanOutRunner runner({.replicas = 5, .seed = 412});
+  const FanOut undecided{.needed = 3,
+                         .plan = {{}, After(80ms), kSilent, kSilent},
+                         .wait_ns = Ns(50ms),
+                         .grace_ns = Ns(100ms)};
+  FanOut late = undecided;
+  late.plan[2] = After(120ms);
+  const auto reports = runner.Run({undecided, late}, 400ms);
+  for (const FanOutReport& report : reports) {
+    EXPECT_TRUE(IsAt(report.waited_ns, 50ms));
+    EXPECT_EQ(report.returned_ns, report.called_ns);
+    EXPECT_TRUE(Ended(report.calls[1], End::kAnswered, 80ms));
+    EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 150ms));
+    EXPECT_TRUE(IsAt(report.ended_ns, 150ms));
+  }
+  EXPECT_EQ(reports[0].yes, 2);
+  EXPECT_EQ(reports[1].yes, 3) << "the quorum became ready at 120 ms";
+}
+
+GRADED_TEST(FinalizeGrace, IsWholeForEachCall, "4a", 4,
+            "Each call has the whole grace: neither an answer nor a failure of another call ends "
+            "or extends it.") {
+  FanOutRunner runner({.replicas = 7, .seed = 413});
+  const auto report = runner.Run(
+      {{.needed = 2,
+        .plan = {{}, {}, After(20ms, Answer::kError), After(50ms), After(90ms), After(140ms)},
+        .wait_ns = Ns(1s),
+        .grace_ns = Ns(100ms)}},
+      300ms)[0];
+  EXPECT_TRUE(Ended(report.calls[2], End::kFailed, 20ms));
+  EXPECT_TRUE(Ended(report.calls[3], End::kAnswered, 50ms));
+  EXPECT_TRUE(Ended(report.calls[4], End::kAnswered, 90ms));
+  EXPECT_TRUE(Ended(report.calls[5], End::kReleased, 100ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 100ms));
+  EXPECT_FALSE(report.failed) << "the event of Finalize does not fail";
+  EXPECT_EQ(report.yes, 4);
+  EXPECT_EQ(report.lost, 2);
+}
+
+// The three overlap, to the same peers. The last one still waits for its quorum when the first
+// one's grace ends.
+GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 4,
+            "Each fan-out has a grace of its own, and its end touches no call of another.") {
+  FanOutRunner runner({.replicas = 4, .seed = 414});
+  const auto reports = runner.Run(
+      {{.needed = 2, .plan = {{}, {}, kSilent}, .wait_ns = Ns(1s), .grace_ns = Ns(100ms)},
+       {.at_ns = Ns(40ms),
+        .needed = 1,
+        .plan = {{}, After(90ms), kSilent},
+        .wait_ns = Ns(1s),
+        .grace_ns = Ns(200ms)},
+       {.at_ns = Ns(60ms),
+        .needed = 3,
+        .plan = {{}, {}, After(140ms)},
+        .wait_ns = Ns(1s),
+        .grace_ns = Ns(10ms)}},
+      400ms);
+  EXPECT_TRUE(Ended(reports[0].calls[2], End::kReleased, 100ms));
+  EXPECT_TRUE(IsAt(reports[0].ended_ns, 100ms));
+  EXPECT_TRUE(Ended(reports[1].calls[1], End::kAnswered, 130ms));
+  EXPECT_TRUE(Ended(reports[1].calls[2], End::kReleased, 240ms));
+  EXPECT_TRUE(IsAt(reports[1].ended_ns, 240ms));
+  EXPECT_TRUE(Ended(reports[2].calls[2], End::kAnswered, 200ms));
+  EXPECT_TRUE(IsAt(reports[2].waited_ns, 200ms));
+  EXPECT_TRUE(IsAt(reports[2].ended_ns, 200ms));
+}
+
+GRADED_TEST(FinalizeGrace, MayBeZero, "4a", 2,
+            "Without a grace the rest is released as soon as the quorum is decided, and Finalize "
+            "does not wait either.") {
+  FanOutRunner runner({.replicas = 4, .seed = 415});
+  for (const bool first : {true, false}) {
+    const auto report = runner.Run({{.needed = 1,
+                                     .plan = {After(20ms), After(40ms), kSilent},
+                                     .finalize_first = first,
+                                     .wait_ns = Ns(1s),
+                                     .grace_ns = 0}},
+                                   200ms)[0];
+    EXPECT_EQ(report.returned_ns, report.called_ns);
+    EXPECT_TRUE(Ended(report.calls[1], End::kReleased, 20ms));
+    EXPECT_TRUE(Ended(report.calls[2], End::kReleased, 20ms));
+    EXPECT_TRUE(IsAt(report.ended_ns, 20ms));
+  }
+}
+
+GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 2,
+            "The event is ready as soon as no call is left: at once if none is left when Finalize "
+            "is called.") {
+  FanOutRunner runner({.replicas = 3, .seed = 416});
+  const auto reports = runner.Run({{.needed = 2, .wait_ns = Ns(1s), .grace_ns = Ns(100ms)},
+                                   {.needed = 1,
+                                    .plan = {{}, After(30ms, Answer::kError)},
+                                    .wait_ns = Ns(1s),
+                                    .grace_ns = Ns(100ms)}},
+                                  300ms);
+  EXPECT_EQ(reports[0].ended_ns, reports[0].returned_ns) << "every call was answered before";
+  EXPECT_NE(reports[0].ended_ns, kNeverNs);
+  EXPECT_TRUE(IsAt(reports[1].ended_ns, 30ms));
+  EXPECT_FALSE(reports[1].failed) << "a call failed, and the event with it";
+}
+
+GRADED_TEST(FinalizeEnd, IsFinal, "4a", 2, "An answer after the grace changes nothing.") {
+  FanOutRunner runner({.replicas = 4, .seed = 417});
+  const auto report = runner.Run({{.needed = 1,
+                                   .plan = {{}, After(150ms), After(200ms, Answer::kNo)},
+                                   .wait_ns = Ns(1s),
+                                   .grace_ns = Ns(100ms)}},
+                                 400ms)[0];
+  EXPECT_TRUE(Ended(report.calls[1], End::kReleased, 100ms));
+  EXPECT_TRUE(Ended(report.calls[2], End::kReleased, 100ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 100ms));
+  EXPECT_EQ(report.yes, 1);
+  EXPECT_EQ(report.no, 0);
+  EXPECT_EQ(report.lost, 2);
+}
+
+// 200 fan-outs in 200 ms; the last peer takes a second for each message. The connection takes 256
+// KiB, the rest of 1.6 MB waits at replica 0.
+GRADED_TEST(FinalizeEnd, LeavesNothingForAVerySlowPeer, "4a", 5,
+            "When a peer takes a second for a message, no call, frame, coroutine or memory is left "
+            "of fan-outs whose grace is over, even if the caller has forgotten them.") {
+  constexpr int kFanOuts = 200;
+  constexpr std::uint32_t kPayload = 8 * 1024;
+  FanOutRunner runner({.replicas = 4, .seed = 418});
+  runner.cluster.Begin(faults::LinkSlow({0}, {3}, 1s));
+  std::vector<FanOut> fan_outs;
+  for (int i = 0; i < kFanOuts; ++i) {
+    fan_outs.push_back({.at_ns = Ns(i * 1ms),
+                        .needed = 2,
+                        .payload = kPayload,
+                        .finalize_first = i % 2 == 0,
+                        .forgets = i % 3 != 0,
+                        .wait_ns = Ns(1s),
+                        .grace_ns = Ns(100ms)});
+  }
+  const auto reports = runner.Run(fan_outs, 400ms);
+  std::size_t kept = 0;
+  for (int i = 0; i < kFanOuts; ++i) {
+    const FanOutReport& report = reports[static_cast<std::size_t>(i)];
+    ASSERT_TRUE(Ended(report.calls[2], End::kReleased, i * 1ms + 100ms)) << "fan-out " << i;
+    kept += report.is_kept ? 1 : 0;
+  }
+  EXPECT_EQ(kept, 0u) << "quorums are alive after their end";
+  EXPECT_EQ(runner.outstanding_calls(), 0u);
+  EXPECT_GT(runner.frames_released(), 0u) << "no frame has waited: the test shows nothing";
+  EXPECT_EQ(runner.cluster.simulator().HeldBytes(0, 3), 0u);
+  EXPECT_LT(runner.coroutines(), kFanOuts / 10) << "coroutines that have not ended";
+}
+
+}  // namespace
+}  // namespace depfast::lab4

@@ -1,0 +1,102 @@
+#include "fan_out_runner.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "depfast/verify/unfinished_work.h"
+#include "testkit/history.h"
+#include "unfinished.h"
+
+namespace depfast::lab4 {
+namespace {
+
+testkit::ClusterOptions WithProbe(testkit::ClusterOptions options) {
+  options.probes = {UnfinishedWork::kName};
+  return options;
+}
+
+std::string Moment(std::int64_t ns) {
+  return ns == kNeverNs ? "never" : "at " + testkit::FormatTime(Time(ns));
+}
+
+const char* NameOf(CallReport::End end) {
+  static constexpr const char* kNames[] = {"has not ended", "was answered", "failed",
+                                           "was released"};
+  const auto index = static_cast<std::size_t>(end);
+  return index < std::size(kNames) ? kNames[index] : "ended in an unknown way";
+}
+
+}  // namespace
+
+testing::AssertionResult IsAt(std::int64_t moment, Duration expected) {
+  if (moment >= expected.count() && moment <= (expected + kSoon).count()) {
+    return testing::AssertionSuccess();
+  }
+  return testing::AssertionFailure() << Moment(moment) << ", expected " << Moment(expected.count());
+}
+
+testing::AssertionResult Ended(const CallReport& call, CallReport::End end, Duration expected) {
+  if (call.end != end) {
+    return testing::AssertionFailure()
+           << "the call " << NameOf(call.end) << " (" << Moment(call.at_ns)
+           << "), expected: " << NameOf(end) << " " << Moment(expected.count());
+  }
+  return IsAt(call.at_ns, expected) << ": the call " << NameOf(end);
+}
+
+FanOutRunner::FanOutRunner(testkit::ClusterOptions options)
+    : cluster(WithProbe(std::move(options))), client_(cluster.simulator()) {
+  cluster.simulator().AddObserver(this);
+  cluster.Start();
+  cluster.RunFor(10ms);  // the replicas have made a step
+}
+
+FanOutRunner::~FanOutRunner() {
+  if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
+}
+
+std::vector<FanOutReport> FanOutRunner::Run(const std::vector<FanOut>& fan_outs, Duration until) {
+  constexpr Duration kPatience = 5s;
+  coroutines_before_ = UnfinishedCoroutines(cluster.simulator(), 0);
+  // A call that is not over when this returns ends in a later Run.
+  struct Ended {
+    bool is_over = false;
+    std::optional<FanOutReports> reports;
+  };
+  const auto ended = std::make_shared<Ended>();
+  client_.Call(0, RunFanOuts{fan_outs, until.count()}, until + kPatience,
+               [ended](const std::optional<FanOutReports>& reply) { *ended = Ended{true, reply}; });
+  cluster.RunUntil([&] { return ended->is_over || !cluster.first_death().empty(); },
+                   until + 2 * kPatience);
+  if (ended->reports && ended->reports->fan_outs.size() == fan_outs.size()) {
+    return ended->reports->fan_outs;
+  }
+  ADD_FAILURE() << "replica 0 did not report its fan-outs: " << cluster.first_death();
+  return NothingEnded(fan_outs);
+}
+
+std::vector<FanOutReport> FanOutRunner::NothingEnded(const std::vector<FanOut>& fan_outs) const {
+  FanOutReport nothing;
+  nothing.calls.resize(static_cast<std::size_t>(cluster.replicas() - 1));
+  return std::vector<FanOutReport>(fan_outs.size(), nothing);
+}
+
+std::int64_t FanOutRunner::coroutines() {
+  return static_cast<std::int64_t>(UnfinishedCoroutines(cluster.simulator(), 0)) -
+         static_cast<std::int64_t>(coroutines_before_);
+}
+
+std::uint64_t FanOutRunner::outstanding_calls() {
+  return OutstandingCalls(cluster.simulator(), 0, Ask::kName);
+}
+
+void FanOutRunner::OnFrame(sim::FrameStage stage, PeerId from, PeerId, Time, const Bytes& frame) {
+  if (stage != sim::FrameStage::kReleased || from != 0) return;
+  std::string error;
+  const auto released = DecodeFrame(*frame, error);
+  if (released && released->header.method == Ask::kMethod) ++frames_released_;
+}
+
+}  // namespace depfast::lab4

@@ -1,0 +1,72 @@
+#include "finalize_world.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "depfast/verify/unfinished_work.h"
+#include "raft_messages.h"
+#include "unfinished.h"
+
+namespace depfast::lab4 {
+namespace {
+
+testkit::ClusterOptions WithProbe(testkit::ClusterOptions options) {
+  options.probes = {UnfinishedWork::kName};
+  return options;
+}
+
+}  // namespace
+
+FinalizeWorld::FinalizeWorld(testkit::ClusterOptions options)
+    : KvWorld(WithProbe(std::move(options))),
+      sent(cluster.simulator()),
+      writer_(cluster.simulator()) {}
+
+std::vector<Duration> FinalizeWorld::Write(PeerId leader, Duration duration, Rate rate,
+                                           const std::function<void()>& sample) {
+  constexpr Duration kSample = 50ms;
+  struct Load {
+    std::vector<Duration> latencies;
+    std::size_t open = 0;
+  };
+  const auto load = std::make_shared<Load>();
+  writer_.set_first(leader);
+  const Time end = cluster.now() + duration;
+  Time next_sample = cluster.now();
+  for (Time next = cluster.now(); next < end; next += rate.interval) {
+    cluster.RunFor(next - cluster.now());
+    std::string value = std::to_string(++written_) + " ";
+    value.resize(std::max(value.size(), rate.bytes), 'x');
+    ++load->open;
+    writer_.Execute({"SET", "key", value},
+                    [this, load, begun = next](const kv::KvOutcome& outcome) {
+                      --load->open;
+                      const bool done = outcome.is_known() && *outcome.reply == kv::Reply::Ok();
+                      if (done) load->latencies.push_back(cluster.now() - begun);
+                    });
+    if (sample && next >= next_sample) {
+      sample();
+      next_sample += kSample;
+    }
+  }
+  cluster.RunUntil([&] { return load->open == 0; }, 2s);
+  return load->latencies;
+}
+
+std::uint64_t FinalizeWorld::CallsTo(PeerId leader, PeerId follower) {
+  sim::Simulator& simulator = cluster.simulator();
+  return OutstandingCalls(simulator, leader, raft::AppendEntries::kName, follower) +
+         OutstandingCalls(simulator, leader, raft::InstallSnapshot::kName, follower);
+}
+
+std::uint64_t FinalizeWorld::CallsForVotes(PeerId candidate) {
+  return OutstandingCalls(cluster.simulator(), candidate, raft::RequestVote::kName);
+}
+
+std::uint64_t FinalizeWorld::Coroutines(PeerId replica) {
+  return UnfinishedCoroutines(cluster.simulator(), replica);
+}
+
+}  // namespace depfast::lab4

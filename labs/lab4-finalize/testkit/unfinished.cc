@@ -1,0 +1,43 @@
+#include "unfinished.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "depfast/verify/unfinished_work.h"
+
+namespace depfast::lab4 {
+namespace {
+
+std::vector<UnfinishedRow> RowsOf(sim::Simulator& simulator, PeerId replica) {
+  std::optional<std::vector<UnfinishedRow>> rows;
+  if (simulator.IsUp(replica)) {
+    rows = UnfinishedWork::Read(simulator.Report(replica, UnfinishedWork::kName));
+  }
+  if (!rows) ADD_FAILURE() << "replica " << replica << " gives no report of its unfinished work";
+  return std::move(rows).value_or(std::vector<UnfinishedRow>());
+}
+
+}  // namespace
+
+std::uint64_t UnfinishedCoroutines(sim::Simulator& simulator, PeerId replica) {
+  std::uint64_t count = 0;
+  for (const UnfinishedRow& row : RowsOf(simulator, replica)) {
+    if (row.peer == UnfinishedRow::kNoPeer) count += row.now;
+  }
+  return count;
+}
+
+std::uint64_t OutstandingCalls(sim::Simulator& simulator, PeerId replica, const std::string& kind,
+                               PeerId peer) {
+  std::uint64_t count = 0;
+  for (const UnfinishedRow& row : RowsOf(simulator, replica)) {
+    if (row.peer == UnfinishedRow::kNoPeer || row.name != kind) continue;
+    if (peer == kNobody || peer == row.peer) count += row.now;
+  }
+  return count;
+}
+
+}  // namespace depfast::lab4

@@ -1,0 +1,62 @@
+// The public tests of Finalize alone: students see, run and replay them.
+#include <gtest/gtest.h>
+
+#include "fan_out_runner.h"
+#include "testkit/environment.h"
+
+namespace depfast::lab4 {
+namespace {
+
+using Answer = PeerPlan::Answer;
+using End = CallReport::End;
+
+// Four peers, of which two make a quorum at once.
+GRADED_TEST(Finalize, LateAnswersCountWithinTheGrace, "4a", 4,
+            "An answer within the grace counts like any other, and the event is ready once all "
+            "calls are decided.") {
+  FanOutRunner runner({.replicas = 5, .seed = 401});
+  const auto report = runner.Run({{.needed = 2,
+                                   .plan = {{}, {}, After(40ms), After(60ms, Answer::kNo)},
+                                   .wait_ns = Ns(1s),
+                                   .grace_ns = Ns(100ms)}},
+                                 300ms)[0];
+  EXPECT_TRUE(IsAt(report.waited_ns, 0ms));
+  EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 40ms));
+  EXPECT_TRUE(Ended(report.calls[3], End::kAnswered, 60ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 60ms));
+  EXPECT_EQ(report.yes, 3);
+  EXPECT_EQ(report.no, 1);
+  EXPECT_EQ(report.lost, 0);
+}
+
+GRADED_TEST(Finalize, WhatIsLeftIsReleased, "4a", 4,
+            "The calls that have no answer at the end of the grace are released, and nothing of "
+            "the fan-out is left.") {
+  FanOutRunner runner({.replicas = 5, .seed = 402});
+  const auto report = runner.Run({{.needed = 2,
+                                   .plan = {{}, {}, After(40ms), kSilent},
+                                   .wait_ns = Ns(1s),
+                                   .grace_ns = Ns(100ms)}},
+                                 300ms)[0];
+  EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 40ms));
+  EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 100ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 100ms));
+  EXPECT_EQ(report.yes, 3);
+  EXPECT_EQ(report.lost, 1) << "a released call votes lost";
+  EXPECT_FALSE(report.is_kept) << "the quorum is alive after its end";
+  EXPECT_EQ(runner.outstanding_calls(), 0u);
+}
+
+GRADED_TEST(Finalize, ReturnsAtOnce, "4a", 4,
+            "Finalize returns at once, so the caller's reply does not wait for the slow peer.") {
+  FanOutRunner runner({.replicas = 3, .seed = 403});
+  const auto report = runner.Run(
+      {{.needed = 1, .plan = {{}, After(60ms)}, .wait_ns = Ns(1s), .grace_ns = Ns(100ms)}},
+      300ms)[0];
+  EXPECT_TRUE(IsAt(report.called_ns, 0ms));
+  EXPECT_EQ(report.returned_ns, report.called_ns);
+  EXPECT_TRUE(IsAt(report.ended_ns, 60ms));
+}
+
+}  // namespace
+}  // namespace depfast::lab4

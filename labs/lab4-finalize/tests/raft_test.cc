@@ -1,0 +1,70 @@
+// The public tests of a Raft with Finalize: students see, run and replay them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "finalize_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::lab4 {
+namespace {
+
+using kv::Reply;
+
+GRADED_TEST(RaftFinalize, CommitsAndReads, "4a-raft", 2,
+            "Lab 3's store works on this Raft, and its data survive the leader.") {
+  FinalizeWorld world({.replicas = 3, .seed = 430});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  EXPECT_EQ(world.Do("SET x 1"), Reply::Ok());
+  EXPECT_EQ(world.Do("INCR x"), Reply::Integer(2));
+  world.cluster.Crash(leader);
+  EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
+  EXPECT_EQ(world.Do("INCR x"), Reply::Integer(3));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(RaftFinalize, AMildlySlowFollowerIsSentNothingTwice, "4a-raft", 4,
+            "A follower that answers within the grace of a round is sent no entry twice, and "
+            "delays no command.") {
+  FinalizeWorld world({.replicas = 3, .seed = 431});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const PeerId slow = world.Others(leader)[0];
+  world.cluster.Begin(faults::NetSlow({slow}, 70ms));
+  world.sent.Reset();
+  const auto latencies = world.Write(leader, 2s);
+  ASSERT_EQ(latencies.size(), 400u) << "commands have no reply";
+  for (const Duration latency : latencies) ASSERT_LT(latency, 60ms);
+  const auto sent = world.sent.To(slow);
+  EXPECT_GE(sent.entries, 400u) << "the follower is not sent every entry";
+  EXPECT_EQ(sent.repeated, 0u) << "entries that were sent again";
+  EXPECT_TRUE(world.WaitForAllApplied(1s));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(RaftFinalize, AVerySlowFollowerLeavesNothing, "4a-raft", 4,
+            "When a follower answers after the grace, the leader's calls to it and its coroutines "
+            "are few at any time, and gone when the load is over.") {
+  FinalizeWorld world({.replicas = 3, .seed = 432});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  world.cluster.RunFor(1s);
+  const auto coroutines = world.Coroutines(leader);
+  const PeerId slow = world.Others(leader)[0];
+  world.cluster.Begin(faults::NetSlow({slow}, 3s));
+  std::uint64_t most_calls = 0;
+  const auto latencies = world.Write(leader, 3s, {.interval = 2ms}, [&] {
+    most_calls = std::max(most_calls, world.CallsTo(leader, slow));
+  });
+  ASSERT_EQ(latencies.size(), 1500u) << "commands have no reply";
+  EXPECT_LE(most_calls, 120u);
+  world.cluster.RunFor(1s);
+  EXPECT_LE(world.CallsTo(leader, slow), kCallsAtRest);
+  EXPECT_LE(world.Coroutines(leader), coroutines + kCoroutinesAtRest);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::lab4
