@@ -478,12 +478,15 @@ void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const Reques
                 At(request.last_log_index, request.last_log_term) + "; its own ends at " +
                 At(disk.wal.log.last_index(), disk.wal.log.last_term()));
   }
-  const auto [vote, is_first] = votes_.emplace(std::pair{replica, asked.term}, request.candidate);
-  if (!is_first && vote->second != request.candidate) {
-    Violate(Invariant::kOneVotePerTerm,
-            Name(replica) + " votes in term " + std::to_string(asked.term) + " for " +
-                Name(vote->second) + " and for " + Name(request.candidate));
-  }
+  RecordVote(replica, asked.term, request.candidate);
+}
+
+void RaftChecker::RecordVote(PeerId voter, std::uint64_t term, PeerId candidate) {
+  const auto [vote, is_first] = votes_.emplace(std::pair{voter, term}, candidate);
+  if (is_first || vote->second == candidate) return;
+  Violate(Invariant::kOneVotePerTerm, Name(voter) + " votes in term " + std::to_string(term) +
+                                          " for " + Name(vote->second) + " and for " +
+                                          Name(candidate));
 }
 
 void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& request) {
@@ -598,6 +601,9 @@ void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
       RecordEntry(index, log.At(index), log.TermAt(index - 1), replica).holders |= Bit(replica);
     }
   });
+  // A candidate's vote for itself is in no message.
+  const HardState& on_disk = known.wal.hard_state;
+  if (on_disk.voted_for != kNobody) RecordVote(replica, on_disk.term, on_disk.voted_for);
   if (!Covers(known, committed)) {
     Violate(Invariant::kDurability, Name(replica) + " removes the committed index " +
                                         std::to_string(committed) + " from its disk");

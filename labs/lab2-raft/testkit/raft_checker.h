@@ -168,6 +168,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void OnSentInstallSnapshot(PeerId replica, const InstallSnapshot& request);
   void OnInstallReply(PeerId replica, const Request& asked, const InstallSnapshotReply& reply);
   void OnFrameTerm(PeerId replica, std::uint64_t term, bool campaigns = false);
+  // A vote that is granted, or that is on the disk of the voter.
+  void RecordVote(PeerId voter, std::uint64_t term, PeerId candidate);
   void RequireTermOnDisk(PeerId replica, std::uint64_t term, const char* message);
   void RecordLeader(PeerId replica, std::uint64_t term);
   void RecordReceivedEntries(PeerId replica, const AppendEntries& request);
