@@ -113,8 +113,9 @@ TEST_F(AnswerCheckerTest, TheFirstUntrueAnswerIsKept) {
   Ask(1, kCommitted);
   const std::string first = checker_.FirstViolation();
   EXPECT_TRUE(first.starts_with("true answers violated at 0.")) << first;
-  EXPECT_TRUE(first.ends_with(": replica 1 answers that a command is committed, but it is not "
-                              "(kCommitted in labs/common/contract/submit.h)"))
+  EXPECT_TRUE(
+      first.ends_with(": replica 1 answers that a command is committed, but it is not "
+                      "(kCommitted in labs/common/contract/submit.h)"))
       << first;
   Ask(0, kCommitted);
   EXPECT_EQ(checker_.FirstViolation(), first);
