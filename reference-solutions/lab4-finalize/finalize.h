@@ -17,9 +17,10 @@ namespace depfast {
 // Ends the fan-out `calls`, whose answers vote in `quorum`. Never waits.
 //
 // The grace begins when `quorum` is decided: ready, or failed. It begins now if that is already so,
-// or if a Wait on the quorum has timed out. Until the grace is over, answers count as always. Then
-// the calls that are left, and only these, are released (BroadcastCalls::Release). Each call has
-// the whole grace, whatever becomes of the others.
+// or if a Wait on the quorum has timed out. A Wait that times out later does not begin it: if your
+// Wait has a timeout, call Finalize after it. Until the grace is over, answers count as always.
+// Then the calls that are left, and only these, are released (BroadcastCalls::Release). Each call
+// has the whole grace, whatever becomes of the others.
 //
 // The event is ready once every call is decided: answered, failed or released. Then nothing of the
 // fan-out is left. It does not fail. The caller need not keep it, nor `calls` or `quorum`.
