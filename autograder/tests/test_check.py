@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import command, grades, junit, matrix, mutants, mutants_report, seeds
+from failslow.check import command, grades, junit, matrix, mutants, mutants_report, sample, seeds
 from failslow.check.kept import Kept, kept_of
 from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context, Counts, Step
@@ -209,13 +209,13 @@ def test_enough_mutants_name_every_test_and_all_that_are_measured() -> None:
 
 def test_a_check_grades_another_part_of_the_mutants_after_a_change(kit: Kit) -> None:
     found = [load_mutant(write_mutant(kit, f"m{i}", f"A.T{i}", "x")) for i in range(60)]
-    first = mutants.drawn(kit, found)
+    first = sample.drawn(kit, found)
     assert 5 < len(first) < 40
-    assert mutants.drawn(kit, found) == first
+    assert sample.drawn(kit, found) == first
     hidden = kit.hidden / "lab1" / "new_test.cc"
     hidden.parent.mkdir(parents=True, exist_ok=True)
     hidden.write_text("// another test\n")
-    assert mutants.drawn(kit, found) != first
+    assert sample.drawn(kit, found) != first
 
 
 def test_a_hidden_test_that_no_mutant_names_is_named() -> None:
@@ -339,7 +339,10 @@ def test_the_table_names_the_first_of_the_failed_tests() -> None:
     assert columns[2] == ["5: these", "5:\nA.Test0\nA.Test1\nA.Test2\n...", "none"]
 
 
-def test_an_alternative_must_get_full_marks(kit: Kit, tmp_path: Path) -> None:
+def test_an_alternative_must_get_full_marks(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample, "PARTS", 1)
     path = kit.alternatives / "lab1" / "other.patch"
     write_patch(path, "Description: d\n", "correct, and different")
     assert grades.alternatives(context(kit, tmp_path)).failed == 0
@@ -376,6 +379,7 @@ def test_an_alternative_is_graded_in_full_only_with_full(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grades_asked: list[Graded]
 ) -> None:
     monkeypatch.setattr(grades, "LONG_TESTS", {"Quorum.Late"})
+    monkeypatch.setattr(sample, "PARTS", 1)
     write_patch(kit.alternatives / "lab2" / "other.patch", "Description: d\n", "different")
     for full in (False, True):
         assert grades.alternatives(replace(context(kit, tmp_path), full=full)).failed == 0

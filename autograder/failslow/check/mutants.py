@@ -1,27 +1,25 @@
 """Do the tests still test? Every mutant is graded by the tests that it names, and the public
 tests."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from failslow import console, gtest, parallel
+from failslow.check import sample
 from failslow.check.kept import Kept, kept_of
 from failslow.check.step import Context, Counts
 from failslow.errors import CannotDo
 from failslow.grading import Grade, Scope, TestRow, grade
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
-from failslow.labs import Lab, Labs, load_labs
+from failslow.labs import Labs, load_labs
 from failslow.mutants import ALL, DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
 from failslow.submission import collect
 
 MUTANT_SEEDS = 1
 FEW_ROWS = f"{MEASUREMENT}/3/cpu-slow"
 """Measured for a mutant that loses all rows."""
-PARTS = 3
-"""Without --full a check grades one mutant of so many."""
 
 
 class Verdict(Enum):
@@ -51,7 +49,7 @@ def run(context: Context) -> Counts:
     Without --full it grades a part of those that every hidden test and every row need."""
     counts = Counts()
     found = load_mutants(context.kit)
-    chosen = found if context.full else drawn(context.kit, enough(found))
+    chosen = found if context.full else sample.drawn(context.kit, enough(found))
     judged = judge_all(context, chosen)
     for each in judged:
         counts.add(each.counts)
@@ -62,29 +60,6 @@ def run(context: Context) -> Counts:
         counts.add(every_hidden_test_is_named(tests, found))
         counts.remarks.append(f"{len(chosen)} of {len(found)} mutants; --full grades all")
     return counts
-
-
-def drawn(kit: Kit, mutants: Sequence[Mutant]) -> list[Mutant]:
-    """One of PARTS, in their order. A change of a mutant, or of a file that it is graded with,
-    draws it anew: the same tree has the same part."""
-    labs = load_labs(kit)
-    digests = {lab: _digest(kit, labs.get(lab)) for lab in {each.lab for each in mutants}}
-
-    def draw(mutant: Mutant) -> int:
-        content = digests[mutant.lab] + mutant.path.read_bytes()
-        return int.from_bytes(hashlib.sha256(content).digest(), "big") % PARTS
-
-    return [mutant for mutant in mutants if draw(mutant) == 0]
-
-
-def _digest(kit: Kit, lab: Lab) -> bytes:
-    """Of the lab's solution, tests and checkers."""
-    digest = hashlib.sha256()
-    places = (kit.reference / lab.directory, kit.labs / lab.directory, kit.hidden / lab.id)
-    for path in sorted(path for each in places for path in each.rglob("*.[ch]*")):
-        digest.update(f"{path.relative_to(kit.root)}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.digest()
 
 
 def enough(mutants: Sequence[Mutant]) -> list[Mutant]:

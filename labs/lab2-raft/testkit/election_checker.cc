@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "raft_names.h"
+
 namespace depfast::raft {
 namespace {
-
-std::string Name(PeerId replica) { return "replica " + std::to_string(replica); }
 
 std::string Milliseconds(Duration duration) {
   return std::to_string(duration / std::chrono::milliseconds(1)) + " ms";

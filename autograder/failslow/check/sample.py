@@ -1,0 +1,37 @@
+"""Which patches a check without --full grades: another part of them after each change."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import TypeVar
+
+from failslow.kit import Kit
+from failslow.labs import Lab, load_labs
+from failslow.mutants import Patched
+
+PARTS = 3
+"""One patch of so many is graded."""
+
+Patch = TypeVar("Patch", bound=Patched)
+
+
+def drawn(kit: Kit, patches: Sequence[Patch]) -> list[Patch]:
+    """One of PARTS, in their order. A change of a patch, or of a file that it is graded with, draws
+    it anew: the same tree has the same part."""
+    labs = load_labs(kit)
+    digests = {lab: _digest(kit, labs.get(lab)) for lab in {each.lab for each in patches}}
+
+    def draw(patch: Patch) -> int:
+        content = digests[patch.lab] + patch.path.read_bytes()
+        return int.from_bytes(hashlib.sha256(content).digest(), "big") % PARTS
+
+    return [patch for patch in patches if draw(patch) == 0]
+
+
+def _digest(kit: Kit, lab: Lab) -> bytes:
+    """Of the lab's solution, tests and checkers."""
+    digest = hashlib.sha256()
+    places = (kit.reference / lab.directory, kit.labs / lab.directory, kit.hidden / lab.id)
+    for path in sorted(path for each in places for path in each.rglob("*.[ch]*")):
+        digest.update(f"{path.relative_to(kit.root)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.digest()
