@@ -15,9 +15,9 @@ from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, Scope, TestRow
 from failslow.gtest import GradedTest
-from failslow.kit import Kit
+from failslow.kit import Kit, this_kit
 from failslow.labs import Labs, load_labs
-from failslow.mutants import Keeps, Mutant, load_mutant
+from failslow.mutants import Keeps, Mutant, load_alternatives, load_mutant
 from failslow.submission import Submission
 from fakes import SUITES, graded, write_patch, write_test_binary
 from running import Expect
@@ -388,6 +388,10 @@ def test_an_alternative_is_graded_in_full_only_with_full(
     assert [scope.seeds for scope in scopes] == [1, None]
     short = {"Quorum.Votes", "Secret.Nesting", "Raft.Elects"}
     assert [scope.tests for scope in scopes] == [short, None]
+
+
+def test_the_shapes_that_are_measured_in_all_courses_exist() -> None:
+    assert {each.name for each in load_alternatives(this_kit())} >= grades.SHAPES
 
 
 def test_measured_labs_are_measured_with_many_keys(

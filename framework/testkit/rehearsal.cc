@@ -3,10 +3,10 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <utility>
 
 #include "testkit/environment.h"
+#include "testkit/violation.h"
 
 namespace depfast::testkit {
 namespace {
@@ -30,15 +30,6 @@ class Silence {
 
   const Environment kept_;
 };
-
-// "log matching" of "... log matching violated at 1.2 s: ..."; empty if no invariant is named.
-std::string InvariantIn(const std::string& message) {
-  const std::size_t end = message.find(" violated at ");
-  if (end == std::string::npos) return "";
-  const std::size_t line = message.rfind('\n', end);
-  const std::size_t begin = line == std::string::npos ? 0 : line + 1;
-  return message.substr(begin, end - begin);
-}
 
 std::string FailureOf(const testing::TestPartResultArray& results) {
   std::string first;

@@ -4,7 +4,7 @@
 
 #include "submit.h"
 #include "tally.h"
-#include "violation.h"
+#include "testkit/violation.h"
 
 namespace depfast {
 namespace {
@@ -74,7 +74,7 @@ void AnswerChecker::Violate(PeerId replica, Time now, const std::string& why) {
   if (!first_violation_.empty()) return;
   const std::string what =
       "replica " + std::to_string(replica) + " answers that a command is committed, but " + why;
-  first_violation_ = ViolationSentence(kInvariant, now, what, kRule);
+  first_violation_ = testkit::ViolationSentence(kInvariant, now, what, kRule);
   history_.AddViolation(now, kInvariant, what);
 }
 

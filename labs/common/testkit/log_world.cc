@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "violation.h"
+#include "testkit/violation.h"
 
 namespace depfast {
 
@@ -16,10 +16,10 @@ LogWorld::~LogWorld() {
   for (const std::string& violation : {answers_.FirstViolation(), log_->FirstViolation()}) {
     if (!violation.empty()) ADD_FAILURE() << violation;
   }
-  if (!log_->FirstViolation().empty()) RecordOtherViolation(log_->FirstViolation());
+  if (!log_->FirstViolation().empty()) testkit::RecordOtherViolation(log_->FirstViolation());
   // That of the log last: it counts.
   for (const std::string& violation : {answers_.FirstViolation(), log_->FirstSafetyViolation()}) {
-    if (!violation.empty()) RecordSafetyViolation(violation);
+    if (!violation.empty()) testkit::RecordSafetyViolation(violation);
   }
 }
 

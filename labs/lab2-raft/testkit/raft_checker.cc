@@ -7,13 +7,13 @@
 #include <variant>
 
 #include "raft_names.h"
-#include "violation.h"
+#include "testkit/violation.h"
 
 namespace depfast::raft {
 namespace {
 
 std::string Describe(const Violation& violation) {
-  return ViolationSentence(
+  return testkit::ViolationSentence(
       ToString(violation.invariant), violation.when, violation.what,
       "rule " + std::to_string(HandoutRule(violation.invariant)) + " of lab 2's handout");
 }

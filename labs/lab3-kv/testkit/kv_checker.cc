@@ -8,7 +8,7 @@
 #include "kv_errors.h"
 #include "linearizability/replies.h"
 #include "tally.h"
-#include "violation.h"
+#include "testkit/violation.h"
 
 namespace depfast::kv {
 namespace {
@@ -234,8 +234,8 @@ void KvChecker::CountRefusal(std::uint64_t hash, Time now) {
 
 void KvChecker::Violate(Time now, int rule, const std::string& what) {
   if (!first_violation_.empty()) return;
-  first_violation_ =
-      ViolationSentence(kName, now, what, "rule " + std::to_string(rule) + " of lab 3's handout");
+  first_violation_ = testkit::ViolationSentence(
+      kName, now, what, "rule " + std::to_string(rule) + " of lab 3's handout");
   history_.AddViolation(now, kName, what);
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "violation.h"
+#include "testkit/violation.h"
 
 namespace depfast::kv {
 namespace {
@@ -39,7 +39,7 @@ KvWorld::~KvWorld() {
   for (const std::string& violation : {audit_problem_, checker_.FirstViolation()}) {
     if (violation.empty()) continue;
     ADD_FAILURE() << violation;
-    RecordOtherViolation(violation);
+    testkit::RecordOtherViolation(violation);
   }
 }
 
@@ -80,8 +80,8 @@ void KvWorld::OnAudit(PeerId replica, std::uint64_t applied,
 
 void KvWorld::AddAuditProblem(const std::string& what) {
   if (!audit_problem_.empty()) return;
-  audit_problem_ = ViolationSentence("snapshots hold everything", cluster.now(), what,
-                                     "rule 7 of lab 3's handout");
+  audit_problem_ = testkit::ViolationSentence("snapshots hold everything", cluster.now(), what,
+                                              "rule 7 of lab 3's handout");
 }
 
 testing::AssertionResult KvWorld::AllInvariantsHold() {
@@ -150,9 +150,9 @@ testing::AssertionResult KvWorld::IsLinearizable() {
   AddToResults("operations", history.size());
   if (result.verdict == Verdict::kLinearizable) return testing::AssertionSuccess();
   if (result.verdict == Verdict::kViolation) {
-    RecordSafetyViolation(ViolationSentence("linearizability", cluster.now(),
-                                            "no order explains it",
-                                            "the group of that name in lab 3's handout"));
+    testkit::RecordSafetyViolation(
+        testkit::ViolationSentence("linearizability", cluster.now(), "no order explains it",
+                                   "the part of that name in lab 3's handout"));
   }
   return testing::AssertionFailure() << "the history is not linearizable\n" << result.explanation;
 }

@@ -12,8 +12,7 @@ SentEntries::SentEntries(sim::Simulator& simulator) { simulator.AddObserver(this
 SentEntries::Count SentEntries::To(PeerId follower) const {
   const auto found = followers_.find(follower);
   if (found == followers_.end()) return {};
-  Count count{.repeated = found->second.chunks, .frames = found->second.frames};
-  count.entries = found->second.times.size();
+  Count count{.entries = found->second.times.size(), .repeated = found->second.chunks};
   for (const auto& [entry, times] : found->second.times) count.repeated += times - 1;
   return count;
 }
@@ -24,17 +23,13 @@ void SentEntries::OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time, c
   const auto sent = DecodeFrame(*frame, error);
   if (!sent || sent->header.kind != FrameKind::kRequest) return;
   if (sent->header.method == raft::AppendEntries::kMethod) OnAppend(followers_[to], sent->body);
-  if (sent->header.method == raft::InstallSnapshot::kMethod) {
-    ++followers_[to].chunks;
-    ++followers_[to].frames;
-  }
+  if (sent->header.method == raft::InstallSnapshot::kMethod) ++followers_[to].chunks;
 }
 
 void SentEntries::OnAppend(Follower& follower, std::string_view body) {
   std::string error;
   const auto append = DecodeBody<raft::AppendEntries>(body, error);
   if (!append || append->entries.empty()) return;
-  ++follower.frames;
   std::uint64_t index = append->prev_log_index;
   for (const raft::LogEntry& entry : append->entries) ++follower.times[{entry.term, ++index}];
 }

@@ -26,7 +26,6 @@ class SentEntries : private sim::Observer {
   struct Count {
     std::size_t entries = 0;   // different ones
     std::size_t repeated = 0;  // entries that were sent before, and chunks of snapshots
-    std::size_t frames = 0;    // with entries, or with a chunk
   };
   // What was sent to `follower` since the latest Reset.
   Count To(PeerId follower) const;
@@ -36,7 +35,6 @@ class SentEntries : private sim::Observer {
   struct Follower {
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> times;  // by term and index
     std::size_t chunks = 0;
-    std::size_t frames = 0;
   };
 
   // A frame counts when it is given to its connection, even if it is released later.
