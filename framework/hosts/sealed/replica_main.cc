@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -27,22 +28,28 @@ namespace {
   std::_Exit(2);
 }
 
-void ReadFully(char* to, std::size_t size) {
-  while (size > 0) {
-    const ssize_t got = read(kFromSimulator, to, size);
+// Reads at least `least` bytes, and at most `most`. Returns how many.
+std::size_t Read(char* to, std::size_t least, std::size_t most) {
+  std::size_t filled = 0;
+  while (filled < least) {
+    const ssize_t got = read(kFromSimulator, to + filled, most - filled);
     if (got == 0) std::_Exit(0);  // the simulator has gone: so has our world
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) Quit("cannot read from the simulator (is this started by the grader?)");
-    to += got;
-    size -= static_cast<std::size_t>(got);
+    filled += static_cast<std::size_t>(got);
   }
+  return filled;
 }
 
+// The simulator waits for our answer before it sends again, so one read takes most messages whole.
 std::string ReadMessage() {
-  char length[kLengthBytes];
-  ReadFully(length, sizeof length);
-  std::string message(DecodeLength(length), '\0');
-  ReadFully(message.data(), message.size());
+  static std::array<char, 1 << 16> start;  // not on the heap, which is counted
+  const std::size_t filled = Read(start.data(), kLengthBytes, start.size()) - kLengthBytes;
+  std::string message(DecodeLength(start.data()), '\0');
+  if (filled > message.size()) Quit("the simulator sent more than one message");
+  std::copy_n(start.data() + kLengthBytes, filled, message.data());
+  const std::size_t rest = message.size() - filled;
+  Read(message.data() + filled, rest, rest);
   return message;
 }
 
