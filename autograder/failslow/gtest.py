@@ -41,6 +41,7 @@ class Outcome:
     or "". `rule`: that invariant, or another violated one, and where its rule stands; or "". A
     student may see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
     made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
+    `ended_process`: there is no more than the failure, and the history up to it.
     """
 
     failures: tuple[str, ...]
@@ -54,6 +55,7 @@ class Outcome:
     rule: str = ""
     shrinks: bool = False
     explored: str = ""
+    ended_process: bool = False
 
     @property
     def passed(self) -> bool:
