@@ -43,23 +43,23 @@ class _Run:
 
 
 def run(context: Context) -> Counts:
-    """Every graded test, with a few seeds. One check more for each situation of a test's worlds."""
+    """Every graded test, with a few seeds. One check more for each situation of a suite."""
     tests = _graded(context.kit)
     runs = [_Run(test, seed) for test in tests for seed in SEEDS]
     counts, outcomes = _run_all(context.kit, runs)
-    for (test, situation), worlds in _worlds_by_situation(runs, outcomes).items():
-        counts.expect(worlds > 0, f"no world of {test} has {situation}, with any seed")
-        counts.remarks.append(f"{test}: {situation}: {worlds} worlds")
+    for (suite, situation), worlds in _worlds_by_situation(runs, outcomes).items():
+        counts.expect(worlds > 0, f"no world of {suite} has {situation}, with any seed")
+        counts.remarks.append(f"{suite}: {situation}: {worlds} worlds")
     return counts
 
 
 def _worlds_by_situation(
     runs: Sequence[_Run], outcomes: Sequence[Outcome]
 ) -> Counter[tuple[str, str]]:
-    """The number of worlds by test and situation, summed over the seeds."""
+    """The number of worlds by suite and situation, summed over tests and seeds."""
     worlds: Counter[tuple[str, str]] = Counter()
     for each, outcome in zip(runs, outcomes, strict=True):
-        worlds.update({(each.test.name, name): count for name, count in outcome.situations})
+        worlds.update({(each.test.suite, name): count for name, count in outcome.situations})
     return worlds
 
 

@@ -35,6 +35,11 @@ constexpr std::int64_t DiskBytesPerSecond(Commands commands) {
 // transfers are under way when other faults come.
 std::vector<faults::Strength> MixOf(Commands commands) {
   auto mix = faults::UsualMix();
+  // Rules of elections need partitions, cuts in one direction, and crashes more than slowness.
+  mix.push_back(faults::PresetStrength("partition"));
+  mix.push_back(faults::PresetStrength("partition"));
+  mix.push_back(faults::PresetStrength("crash"));
+  mix.push_back({faults::FaultKind::kCut, 0});
   if (commands == Commands::kSmall) return mix;
   mix.push_back({faults::FaultKind::kDiskError, 50});
   mix.push_back({faults::FaultKind::kDiskFull, 3 << 20});
