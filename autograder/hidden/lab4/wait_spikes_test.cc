@@ -89,9 +89,9 @@ GRADED_TEST(WaitSpikeRules, LookAtTheMean, "4b", 1,
   Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 3ms}});
   planter.Add({.windows = 10});
   for (int i = 0; i < 6; ++i) {
-    planter.Add({.outlier = 100ms});
+    planter.Add({.outliers = {{1 + i % 3, 100ms}}});
     planter.Add({.windows = 4});
-    planter.Add({.slow = {{1 + i % 3, 500}}});
+    planter.Add({.slow = {{1 + i % 3, 500}}, .outliers = {{1 + (i + 1) % 3, 100ms}}});
     planter.Add({.windows = 4});
   }
   EXPECT_TRUE(runner.FindsTheSpikes(planter));
