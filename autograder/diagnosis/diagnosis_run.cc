@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -80,7 +82,7 @@ class World : private sim::Observer {
     json["clients"] = Clients(load.ResultAt(options.length));
     json["calls"] = calls;
     json.update(Json::parse(verification_.Json()));
-    json["disk_waits"] = DiskWaits();
+    json["own_waits"] = OwnWaits();
     return json;
   }
 
@@ -124,21 +126,29 @@ class World : private sim::Observer {
             {"p99_ns", load.latencies.Percentile(990).count()}};
   }
 
-  Json DiskWaits() const {
-    std::map<std::pair<PeerId, std::string>, WaitTimes> rows;
+  Json OwnWaits() const {
+    struct Row {
+      WaitTimes ended;
+      std::uint64_t on_path = 0;
+    };
+    std::map<std::tuple<PeerId, std::string, std::string>, Row> rows;
     for (const WindowFacts& facts : verification_.Facts()) {
       for (const WaitFacts& wait : facts.waits) {
-        if (!wait.peers.empty() || wait.event != "disk" || wait.on_path.count == 0) continue;
-        rows[{facts.replica, wait.coroutine}].Merge(wait.on_path);
+        if (!wait.peers.empty() || wait.ended.count == 0) continue;
+        Row& row = rows[{facts.replica, wait.coroutine, wait.event}];
+        row.ended.Merge(wait.ended);
+        row.on_path += wait.on_path.count;
       }
     }
     Json json = Json::array();
-    for (const auto& [key, waits] : rows) {
-      json.push_back({{"replica", key.first},
-                      {"coroutine", key.second},
-                      {"count", waits.count},
-                      {"mean_ns", waits.mean_ns()},
-                      {"worst_ns", waits.worst_ns}});
+    for (const auto& [key, row] : rows) {
+      json.push_back({{"replica", std::get<0>(key)},
+                      {"coroutine", std::get<1>(key)},
+                      {"event", std::get<2>(key)},
+                      {"count", row.ended.count},
+                      {"on_path", row.on_path},
+                      {"mean_ns", row.ended.mean_ns()},
+                      {"worst_ns", row.ended.worst_ns}});
     }
     return json;
   }

@@ -28,10 +28,11 @@ inline constexpr int kReplicas = 3;
 //   {"leader": 0, "slow": 2 or null, "from_ns": .., "to_ns": ..,
 //    "clients": {"offered": .., "unanswered": .., "mean_ns": .., "p50_ns": .., "p99_ns": ..},
 //    "calls": .., "warnings": [..], "graph": {..},
-//    "disk_waits": [{"replica": 0, "coroutine": "..", "count": .., "mean_ns": .., "worst_ns": ..}]}
+//    "own_waits": [{"replica": 0, "coroutine": "..", "event": "..", "count": .., "on_path": ..,
+//                   "mean_ns": .., "worst_ns": ..}]}
 // The figures of clients are those of commands in [from_ns, to_ns). `calls`: of the leader,
-// without an answer at the end of the load. `disk_waits`: the waits for a replica's own disk alone,
-// while a client waits, too.
+// without an answer at the end of the load. `own_waits`: waits for nothing that a peer does, such
+// as the disk or a timer; `on_path` counts those during which a client waited, too.
 // `warnings` and `graph`: see depfast/verify/verification_json.h.
 //
 // Throws std::runtime_error, in one line, if the run is of no use: nobody leads, a replica dies, or
