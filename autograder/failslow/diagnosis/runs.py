@@ -1,4 +1,4 @@
-"""Runs the programs of the variants, and numbers what they observed: the evidence of a diagnosis."""
+"""Runs the programs of the variants, and numbers their observations: the evidence."""
 
 import json
 import threading
@@ -25,14 +25,13 @@ WARNING, EDGE, WAIT = "w", "e", "o"
 
 OWN_WAIT = "own-wait"
 RED_EDGE = "red-edge"
-OTHER_EDGE = "other-edge"
 
 Item = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One observation. `kind`: of a warning its own kind, of the others one of the above.
+    """One observation. `kind`: of a warning its own, of an edge its color and "-edge", or OWN_WAIT.
 
     `replica`: whose it is, or none of them, if it is a client's.
     """
@@ -125,7 +124,7 @@ def numbered(prefix: str, observed: Item) -> tuple[Evidence, ...]:
         name = f"{prefix}/{WARNING}{number}"
         found.append(_evidence(name, item["kind"], item["replica"], item["wait"], item))
     for number, item in enumerate(observed["graph"]["edges"], start=1):
-        kind = RED_EDGE if item["color"] == "red" else OTHER_EDGE
+        kind = f"{item['color']}-edge"
         found.append(_evidence(f"{prefix}/{EDGE}{number}", kind, item["from"], item["event"], item))
     for number, item in enumerate(observed["own_waits"], start=1):
         name = f"{prefix}/{WAIT}{number}"
