@@ -140,7 +140,7 @@ def grade(
     for lab in submission.labs:
         grader = _LabGrader(kit, lab, programs / f"{lab.id}_replica", scope, key)
         given = submission.answers.get(lab.id) if scope.diagnosis else None
-        diagnosis = [] if given is None else [*_diagnosis_rows(kit, lab, given, key)]
+        diagnosis = [] if given is None else [*diagnosis_rows(kit, lab, given, key)]
         graded.append(grader.grade(diagnosis))
     return Grade(tuple(graded), key)
 
@@ -327,7 +327,7 @@ def _determinism_row(lab: Lab, difference: str | None) -> TestRow:
     )
 
 
-def _diagnosis_rows(kit: Kit, lab: Lab, given: AnswerFile, key: CourseKey) -> Iterator[TestRow]:
+def diagnosis_rows(kit: Kit, lab: Lab, given: AnswerFile, key: CourseKey) -> Iterator[TestRow]:
     """One row for each label. The first one has what is wrong with the file."""
     assert lab.diagnosis is not None
     if isinstance(given, str):

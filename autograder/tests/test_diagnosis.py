@@ -1,19 +1,25 @@
 """The diagnosis: labels of a course, answers line by line, points field by field."""
 
 import itertools
+import json
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
-from failslow import course_key
+from failslow import cli, cmake, course_key, grading
+from failslow.check import diagnosis
 from failslow.course_key import CourseKey
-from failslow.diagnosis import material, scoring
+from failslow.diagnosis import material, runs, scoring
 from failslow.diagnosis.answers import BYTES_MAX, FIELDS, Answers, as_text, read
 from failslow.diagnosis.course import NONE, Subject, labels, subjects
 from failslow.diagnosis.runs import Observed, Run, numbered
-from failslow.kit import this_kit
+from failslow.errors import CannotDo
+from failslow.grading import TestRow
+from failslow.kit import Kit, this_kit
 from failslow.labs import Lab, load_labs
+from failslow.submission import AnswerFile
 
 KIT = this_kit()
 LAB = load_labs(KIT).get("lab4")
@@ -38,12 +44,14 @@ def edge(color: str, start: int, coroutine: str, event: str) -> dict[str, object
         "total": 1,
         "count": 3,
         "mean_ns": 1000,
+        "total_ns": 3000,
         "worst_ns": 2000,
     }
 
 
 def own_wait(replica: int, coroutine: str, event: str) -> dict[str, object]:
-    times = {"count": 5, "on_path": 5, "mean_ns": 1000, "worst_ns": 2000}
+    on_path = 0 if coroutine == "progress" else 5
+    times = {"count": 5, "on_path": on_path, "mean_ns": 1000, "worst_ns": 2000}
     return {"replica": replica, "coroutine": coroutine, "event": event} | times
 
 
@@ -65,12 +73,13 @@ def as_observed(subject: Subject) -> Observed:
         "calls": 4,
         "warnings": [warning(kind, r) for kind in kinds for r in range(3)],
         "graph": {
+            "replicas": 3,
             "edges": [
                 edge(color, r, name, "AppendEntries")
                 for color in ("red", "green")
                 for r in range(3)
                 for name in coroutines
-            ]
+            ],
         },
         "own_waits": [
             own_wait(r, *each) for r in range(3) for each in itertools.product(coroutines, events)
@@ -373,3 +382,184 @@ def test_observations_are_numbered_by_kind() -> None:
     assert {"A/slow/e1", "A/slow/o1"} <= {*names}
     other = replace(each, runs=())
     assert other.evidence == {}
+
+
+@pytest.fixture
+def observed(monkeypatch: pytest.MonkeyPatch) -> tuple[Observed, ...]:
+    """The observations that every command and grade sees, instead of those of runs."""
+    found = observed_of()
+    monkeypatch.setattr(runs, "observe", lambda *_: found)
+    monkeypatch.setattr(cmake, "build", lambda *_, **__: None)
+    return found
+
+
+def record(*_: object, record: Path, **__: object) -> None:
+    world = {"do": "world", "w": 1, "t": 0, "seed": 7, "replicas": 3}
+    record.write_text(json.dumps(world) + "\n")
+
+
+def test_the_material_names_labels_and_no_variants(
+    observed: tuple[Observed, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs, "perform", record)
+    out = tmp_path / "material"
+    assert cli.main(["diagnose", "--out", str(out)]) == 0
+    files = sorted(path for path in out.rglob("*") if path.is_file())
+    names = [str(path.relative_to(out)) for path in files]
+    assert {"index.html", "diagnosis.yaml", "A/slow.html", "A/slow.json", "F/replay.html"} <= {
+        *names
+    }
+    assert LAB.diagnosis is not None
+    secrets = {*LAB.diagnosis.variants, *LAB.diagnosis.causes} - {
+        "reference",
+        "transient-performance",  # a kind of warning, too
+    }
+    for path, name in zip(files, names, strict=True):
+        text = path.read_text()
+        assert not [secret for secret in secrets if secret in text or secret in name], name
+    page = (out / "B" / "slow.html").read_text()
+    assert all(each.id in page for each in observed[1].evidence.values())
+    numbers = [
+        each["number"] for each in json.loads((out / "B/slow.json").read_text())["observations"]
+    ]
+    assert numbers == [*observed[1].evidence]
+
+
+def test_the_command_keeps_answers_that_are_there(
+    observed: tuple[Observed, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "perform", record)
+    assert cli.main(["diagnose", "--out", str(tmp_path)]) == 0
+    template = (tmp_path / "diagnosis.yaml").read_text()
+    assert score(template, observed) == 0
+    (tmp_path / "diagnosis.yaml").write_text("A:\n")
+    assert cli.main(["diagnose", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "diagnosis.yaml").read_text() == "A:\n"
+
+
+def test_a_kit_without_variants_refers_to_the_course(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labs = tmp_path / "labs"
+    (labs / LAB.directory).mkdir(parents=True)
+    for lab in load_labs(KIT).by_id.values():
+        (labs / lab.directory).mkdir(exist_ok=True)
+        (labs / lab.directory / "lab.yaml").write_bytes(
+            (KIT.labs / lab.directory / "lab.yaml").read_bytes()
+        )
+    assert cli.main(["diagnose", "--out", str(tmp_path / "out")], Kit(tmp_path)) == 2
+    assert "the course hands out the material" in capsys.readouterr().err
+
+
+def test_the_form_of_answers_is_checked(
+    observed: tuple[Observed, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(material.right_answers(observed))
+    assert cli.main(["diagnose", "--check", str(path)]) == 0
+    path.write_text(path.read_text().replace("A:", "A", 1))
+    capsys.readouterr()
+    assert cli.main(["diagnose", "--check", str(path)]) == 1
+    assert capsys.readouterr().out.startswith(f"{path}:1: 'A' is neither")
+    assert cli.main(["diagnose", "--check", str(tmp_path / "none.yaml")]) == 2
+
+
+def test_teachers_get_the_right_answers(observed: tuple[Observed, ...], tmp_path: Path) -> None:
+    path = tmp_path / "answers.yaml"
+    assert cli.main(["release", "answers", "--out", str(path)]) == 0
+    assert score(path.read_text(), observed) == ALL
+    assert cli.main(["release", "answers", "--out", str(path)]) == 2
+
+
+def graded(content: AnswerFile) -> list[TestRow]:
+    return [*grading.diagnosis_rows(KIT, LAB, content, course_key.DEVELOPMENT)]
+
+
+def test_a_grade_has_a_row_for_each_label(observed: tuple[Observed, ...]) -> None:
+    rows = graded(material.right_answers(observed).encode())
+    assert [row.test_id for row in rows] == [f"diagnosis/{label}" for label in labels(LAB)]
+    assert all(row.earned and row.part == "4b" and row.output == "" for row in rows)
+    assert sum(row.max_score for row in rows) == ALL
+
+
+def test_a_grade_names_what_is_lost(observed: tuple[Observed, ...]) -> None:
+    answers = parse(material.right_answers(observed)).by_label
+    answers["B"]["replica"] = "7"
+    rows = graded(as_text(list(answers.items())).encode())
+    assert [row.earned for row in rows] == [True, False, True, True, True, True]
+    assert rows[1].score == scoring.LABEL_POINTS - scoring.POINTS["replica"]
+    assert "diagnosis.yaml:11: replica: '7' is none of 0, 1, 2, none" in rows[0].output
+    assert "replica: no answer that can be read" in rows[1].output
+
+
+def test_without_a_file_the_diagnosis_has_no_points(observed: tuple[Observed, ...]) -> None:
+    rows = graded("lab4-finalize/diagnosis.yaml is missing")
+    assert [row.score for row in rows] == [0.0] * len(observed)
+    assert "is missing" in rows[0].output
+    assert "is missing" not in rows[1].output
+
+
+def in_its_own_way(subject: Subject) -> Observed:
+    """The subject shows its fault, and nothing else but what all show."""
+    truth, leader = subject.truth, subject.leader
+    own = [kind for kind in truth.evidence if kind not in ("path-wait", "own-wait", "red-edge")]
+    waits = [own_wait(leader, "progress", "or")]
+    if truth.variant in ("evicted-entries", "transient-performance", "background-catch-up"):
+        waits.append(own_wait(int(truth.replica), truth.coroutine, truth.wait))
+    edges = [edge("green", leader, "replicate", "quorum"), edge("red", 1001, "", "KvRequest")]
+    if truth.variant == "waits-in-turn":
+        edges.append(edge("red", leader, "replicate", "AppendEntries"))
+    p99 = 90 if truth.variant == "transient-performance" else 30
+    seen = {
+        "leader": leader,
+        "slow": subject.slow,
+        "clients": {"p99_ns": p99},
+        "warnings": [warning(kind, leader) for kind in {*own, "transient-performance"}],
+        "graph": {"replicas": 3, "edges": edges},
+        "own_waits": waits,
+    }
+    return Observed(subject, (Run("slow", seen, numbered(f"{subject.label}/slow", seen)),))
+
+
+def clean() -> list[Observed]:
+    return [in_its_own_way(each) for each in subjects(KIT, LAB, course_key.DEVELOPMENT)]
+
+
+def changed(variant: str, **items: object) -> list[Observed]:
+    """The same, but this variant has other observations."""
+    found = clean()
+    for index, each in enumerate(found):
+        if each.subject.truth.variant == variant:
+            seen = each.runs[0].observed | items
+            evidence = numbered(f"{each.subject.label}/slow", seen)
+            found[index] = Observed(each.subject, (Run("slow", seen, evidence),))
+    return found
+
+
+def test_the_check_accepts_variants_that_show_their_own_faults() -> None:
+    counts = diagnosis.judge(LAB, clean())
+    assert counts.problems == []
+    assert counts.passed == 6 * 4 + 2
+
+
+def test_the_check_refuses_a_symptom_of_another_variant() -> None:
+    leader = next(each.leader for each in subjects(KIT, LAB, course_key.DEVELOPMENT))
+    first = subjects(KIT, LAB, course_key.DEVELOPMENT)[0].truth.variant
+    kind = "not-finalized" if first != "no-finalize" else "repeated-entries"
+    problems = diagnosis.judge(LAB, changed(first, warnings=[warning(kind, leader)])).problems
+    assert any(
+        problem.startswith(f"{first} (seed") and " shows " in problem for problem in problems
+    )
+
+
+def test_the_check_wants_hiccups_that_clients_notice() -> None:
+    found = changed("transient-performance", clients={"p99_ns": 59})
+    (problem,) = diagnosis.judge(LAB, found).problems
+    assert problem.startswith("the p99 of transient-performance")
+
+
+def test_a_course_without_evidence_has_no_answers() -> None:
+    with pytest.raises(CannotDo, match="no observation of"):
+        diagnosis.judge(LAB, changed("no-finalize", warnings=[]))

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 
 from failslow.diagnosis.runs import EDGE, HEALTHY, WAIT, WARNING, Evidence, Item, Observed, Run
 from failslow.measurement.words import seconds
+from failslow.slowness import drawing
+from failslow.slowness.graph import FIRST_CLIENT, graph_of
+from failslow.slowness.page import PAGE
 
-FIRST_CLIENT = 1_000_000
 STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:64rem;padding:0 1rem}"
-    "table{border-collapse:collapse;margin:1rem 0}"
-    "td,th{border:1px solid #bbb;padding:.2rem .6rem;text-align:left;vertical-align:top}"
-    "td.number{text-align:right;white-space:nowrap}"
-    "tr.red td{color:#b00020}tr.green td{color:#00691c}"
+    "<style>.seen th,.seen td{border:1px solid #999;padding:.1rem .5rem}"
+    ".seen .number{text-align:right;white-space:nowrap}"
+    ".seen .red{color:#d33}.seen .green{color:#2a2}</style>"
 )
 
 Cell = object
@@ -36,6 +36,7 @@ def run_page(label: str, run: Run) -> str:
             "<h2>Warnings</h2>",
             _table(("number", "warning"), _warnings(_of(run, WARNING))),
             "<h2>Slowness propagation graph</h2>",
+            drawing.svg(graph_of(run.observed["graph"])),
             _table(EDGES, _edges(_of(run, EDGE))),
             "<h2>Waits for nothing of a peer</h2>",
             "<p>For the replica's own disk, a timer, or another coroutine.</p>",
@@ -147,7 +148,7 @@ def _table(heads: Sequence[str], rows: Sequence[Row]) -> str:
         return "<p>None.</p>"
     head = "".join(f"<th>{html.escape(each)}</th>" for each in heads)
     body = "".join(f'<tr class="{name}">{"".join(map(_cell, cells))}</tr>' for name, cells in rows)
-    return f"<table><tr>{head}</tr>{body}</table>"
+    return f'<table class="seen"><tr>{head}</tr>{body}</table>'
 
 
 def _cell(cell: Cell) -> str:
@@ -158,8 +159,4 @@ def _cell(cell: Cell) -> str:
 
 
 def _document(title: str, parts: Iterable[str]) -> str:
-    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{STYLE}</style>'
-    body = "\n".join([f"<h1>{html.escape(title)}</h1>", *parts])
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body></html>\n'
-    )
+    return PAGE.format(title=html.escape(title), body=STYLE + "\n".join(parts))

@@ -24,6 +24,8 @@ WARNING, EDGE, WAIT = "w", "e", "o"
 """How the numbers of warnings, edges of the graph, and waits for nothing of a peer begin."""
 
 OWN_WAIT = "own-wait"
+PATH_WAIT = "path-wait"
+"""Waits of the last kind: of them all, and of those during which a client waits, too."""
 RED_EDGE = "red-edge"
 
 Item = dict[str, Any]
@@ -31,7 +33,7 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True)
 class Evidence:
-    """One observation. `kind`: of a warning its own, of an edge its color and "-edge", or OWN_WAIT.
+    """One observation. `kind`: of a warning its own, of an edge its color and "-edge", or a wait's.
 
     `replica`: whose it is, or none of them, if it is a client's.
     """
@@ -128,7 +130,8 @@ def numbered(prefix: str, observed: Item) -> tuple[Evidence, ...]:
         found.append(_evidence(f"{prefix}/{EDGE}{number}", kind, item["from"], item["event"], item))
     for number, item in enumerate(observed["own_waits"], start=1):
         name = f"{prefix}/{WAIT}{number}"
-        found.append(_evidence(name, OWN_WAIT, item["replica"], item["event"], item))
+        kind = PATH_WAIT if item["on_path"] else OWN_WAIT
+        found.append(_evidence(name, kind, item["replica"], item["event"], item))
     return tuple(found)
 
 

@@ -18,7 +18,7 @@ from failslow.diagnosis.answers import (
     Answers,
 )
 from failslow.diagnosis.course import NONE
-from failslow.diagnosis.runs import OWN_WAIT, RED_EDGE, Evidence, Observed
+from failslow.diagnosis.runs import OWN_WAIT, PATH_WAIT, RED_EDGE, Evidence, Observed
 from failslow.labs import Lab
 
 POINTS = {
@@ -99,7 +99,7 @@ def shows(evidence: Evidence, observed: Observed) -> bool:
     truth = observed.subject.truth
     if evidence.kind not in truth.evidence:
         return False
-    if evidence.kind in (OWN_WAIT, RED_EDGE):
+    if evidence.kind in (OWN_WAIT, PATH_WAIT, RED_EDGE):
         place = (str(evidence.replica), evidence.coroutine, evidence.event)
         return place == (truth.replica, truth.coroutine, truth.wait)
     return evidence.replica == observed.subject.leader
