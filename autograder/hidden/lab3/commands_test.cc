@@ -21,7 +21,8 @@ std::string Pick(RandomStream& random, const std::vector<std::string>& from) {
 }
 
 Command RandomCommand(RandomStream& random) {
-  const std::vector<std::string> keys = {"a", "b", "c", "d"};
+  // Some keys are names of commands: the first word is no key.
+  const std::vector<std::string> keys = {"a", "b", "DEL", "EXISTS", "MGET"};
   const std::vector<std::string> values = {"1", "2", "-7", "text", "0", ""};
   const std::string key = Pick(random, keys);
   const std::string other = Pick(random, keys);
