@@ -174,6 +174,9 @@ GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "commands", 3,
   EXPECT_TRUE(HasCode(world.Do("APPEND x y"), "ERR"));
   EXPECT_EQ(world.Do("STRLEN x"), Reply::Integer(static_cast<std::int64_t>(longest.size())));
   EXPECT_EQ(world.Do("GET x"), Reply::String(longest));
+  EXPECT_EQ(world.Do({"APPEND", "absent", longest}),
+            Reply::Integer(static_cast<std::int64_t>(longest.size())));
+  ASSERT_EQ(world.Do("DEL absent"), Reply::Integer(1));
   EXPECT_TRUE(HasCode(world.Do("MGET x x x x x x x x x"), "ERR"));
   static_assert(kReplyBytesMax == 8 * kArgumentBytesMax);
   EXPECT_EQ(world.Do("MGET x x x x x x x x").items.size(), 8u) << "exactly kReplyBytesMax";
