@@ -13,7 +13,18 @@ from typing import NoReturn
 
 from failslow import cmake, console, course_key, process, rebase
 from failslow.check import command as check
-from failslow.commands import bench, cluster, doctor, explore, grade, release, replay, site, test
+from failslow.commands import (
+    bench,
+    cluster,
+    doctor,
+    explore,
+    grade,
+    release,
+    replay,
+    reproduce,
+    site,
+    test,
+)
 from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
@@ -66,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_mutants(commands)
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
+    _add_reproduce(commands)
     text = "run a solution's replicas here"
     cluster.add_to(commands.add_parser("cluster", help=text, description=text))
     _add_site(commands)
@@ -164,6 +176,13 @@ def _add_mutants(commands: "argparse._SubParsersAction[_Parser]") -> None:
         dest="revision",
         help="whose reference they fit (HEAD)",
     )
+
+
+def _add_reproduce(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    text = "repeat the documents' experiments in the simulator"
+    parser = _add(commands, "reproduce", text, reproduce.run)
+    parser.add_argument("--quick", action="store_true", help="shorter runs with one seed")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
 
 
 def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:
