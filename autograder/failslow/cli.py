@@ -13,7 +13,19 @@ from typing import NoReturn
 
 from failslow import cmake, console, course_key, process, rebase
 from failslow.check import command as check
-from failslow.commands import bench, cluster, doctor, explore, grade, release, replay, site, test
+from failslow.commands import (
+    bench,
+    cluster,
+    diagnose,
+    doctor,
+    explore,
+    grade,
+    release,
+    replay,
+    reproduce,
+    site,
+    test,
+)
 from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
@@ -63,9 +75,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_test(commands)
     _add_replay(commands)
     _add_explore(commands)
+    _add_diagnose(commands)
     _add_check(commands)
     _add_mutants(commands)
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
+    _add_reproduce(commands)
     text = "run a solution's replicas here"
     cluster.add_to(commands.add_parser("cluster", help=text, description=text))
     _add_site(commands)
@@ -99,6 +113,10 @@ def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
         "--json", action="store_true", dest="as_json", help="print results.json, no tables"
     )
     parser.add_argument("--seeds", type=_positive, help="seeds of most measured runs (4)")
+    _add_key(parser)
+
+
+def _add_key(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key",
         type=_course_key,
@@ -139,6 +157,15 @@ def _add_explore(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("--out", type=Path, default=Path("out"), help="for the schedule (out)")
 
 
+def _add_diagnose(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _add(commands, "diagnose", "make the material of lab 4's diagnosis", diagnose.run)
+    default = Path("out/diagnosis")
+    parser.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"({default})")
+    _add_key(parser)
+    text = "check the form of a file of answers, nothing else"
+    parser.add_argument("--check", type=Path, metavar="FILE", help=text)
+
+
 def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = _add(commands, "check", "check the kit itself", check.run)
     parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
@@ -166,6 +193,13 @@ def _add_mutants(commands: "argparse._SubParsersAction[_Parser]") -> None:
     )
 
 
+def _add_reproduce(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    text = "repeat the documents' experiments in the simulator"
+    parser = _add(commands, "reproduce", text, reproduce.run)
+    parser.add_argument("--quick", action="store_true", help="shorter runs with one seed")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
+
+
 def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser = commands.add_parser("site", help="build the handbook", description="the handbook")
     what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
@@ -180,6 +214,10 @@ def _add_release(commands: "argparse._SubParsersAction[_Parser]") -> None:
     what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
     made = _add(what, "key", "make the secret from which hidden seeds derive", release.key)
     made.add_argument("--out", type=Path, metavar="FILE", help="must not exist (course.key)")
+    text = "write the right answers of lab 4's diagnosis, for teachers"
+    right = _add(what, "answers", text, diagnose.answers_of)
+    right.add_argument("--out", type=Path, metavar="FILE", required=True, help="must not exist")
+    _add_key(right)
 
 
 def _port(text: str) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from failslow import cmake
 from failslow.check import (
+    diagnosis,
     grades,
     matrix,
     mutants,
@@ -47,6 +48,7 @@ STEPS = (
     Step("starter: about zero", grades.starter, needs=RELEASE),
     Step("alternatives: full marks", grades.alternatives, needs=RELEASE),
     Step("mutants: each caught", mutants.run, needs=RELEASE),
+    Step("diagnosis: each variant shows its own fault", diagnosis.run, needs=RELEASE),
     Step("mutation: equivalents exist", mutation.recorded_equivalents, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
@@ -70,6 +72,7 @@ FULL_STEPS = (
     Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
     Step("reference: every slow fault", sweep.reference, needs=RELEASE),
     Step("handbook: the results of its commands", sweep.committed, needs=RELEASE),
+    Step("handbook: the documents' figures", sweep.reproduced_results, needs=RELEASE),
 )
 # --8<-- [end:full]
 
