@@ -37,7 +37,7 @@ WatchRunner::Findings FindingsIn(const Windows& windows) {
 
 // 500 SETs a second, twice as many, 50, none, large ones.
 TEST(DetectionTest, AHealthyClusterHasNoSpike) {
-  for (std::uint64_t seed = 471; seed < 474; ++seed) {
+  for (std::uint64_t seed = 471; seed < 473; ++seed) {
     FinalizeWorld world = WatchedWorld(seed);
     const PeerId leader = world.WaitForProposer();
     ASSERT_NE(leader, kNobody);
