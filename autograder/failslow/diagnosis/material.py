@@ -57,7 +57,7 @@ def _right(observed: Observed) -> dict[str, str]:
     shown = [each.id for each in observed.evidence.values() if shows(each, observed)]
     if not shown:
         raise CannotDo(f"no observation of {observed.subject.label} shows what it is")
-    return right | {"evidence": shown[-1]}
+    return right | {"evidence": shown[0]}
 
 
 def _as_json(run: runs.Run) -> str:
