@@ -12,7 +12,7 @@ from failslow.course_key import CourseKey
 from failslow.diagnosis import page, runs
 from failslow.diagnosis.answers import FIELDS, as_text
 from failslow.diagnosis.course import Subject, labels
-from failslow.diagnosis.runs import Observed
+from failslow.diagnosis.runs import SLOW, Observed
 from failslow.diagnosis.scoring import shows
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -54,7 +54,8 @@ def right_answers(observed: tuple[Observed, ...]) -> str:
 def _right(observed: Observed) -> dict[str, str]:
     truth = observed.subject.truth
     right = {name: getattr(truth, name) for name in FIELDS}
-    shown = [each.id for each in observed.evidence.values() if shows(each, observed)]
+    (slow,) = [run for run in observed.runs if run.name == SLOW]
+    shown = [each.id for each in slow.evidence if shows(each, observed)]
     if not shown:
         raise CannotDo(f"no observation of {observed.subject.label} shows what it is")
     return right | {"evidence": shown[0]}
