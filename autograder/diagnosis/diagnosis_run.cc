@@ -36,6 +36,7 @@ constexpr Duration kInterval = 1ms;
 // contention, as in document 000, section 5.2.1. The load needs about twice as much.
 constexpr int kOwnPercent = 6;
 constexpr int kSeedsMax = 200;
+constexpr Duration kBacklogInterval = 500ms;
 constexpr std::uint64_t kArrivals = 910;  // the stream's number
 
 // A world until the election, and what a run needs of it later.
@@ -70,7 +71,7 @@ class World : private sim::Observer {
     }
     testkit::OpenLoop load(simulator_, subject_.commands, kInterval, window,
                            RandomStream(options.seed, 0, kArrivals));
-    simulator_.RunUntil(window.to);
+    Json backlog = RunUntil(window.to, options.leader);
     const std::uint64_t calls = CallsOf(options.leader);
     simulator_.RunUntil(options.length);
     verification_.Collect();
@@ -81,6 +82,7 @@ class World : private sim::Observer {
     json["to_ns"] = window.to.count();
     json["clients"] = Clients(load.ResultAt(options.length));
     json["calls"] = calls;
+    json["backlog"] = std::move(backlog);
     json.update(Json::parse(verification_.Json()));
     json["own_waits"] = OwnWaits();
     return json;
@@ -98,6 +100,27 @@ class World : private sim::Observer {
   }
 
   void OnWorld(Time now, const std::string& what) override { history_.Add(now, what); }
+
+  // Returns the leader's backlog on the way.
+  Json RunUntil(Time end, PeerId leader) {
+    Json calls = Json::array();
+    Json held_bytes = Json::array();
+    const Time from = simulator_.now();
+    for (Time at = from; at <= end; at += kBacklogInterval) {
+      simulator_.RunUntil(at);
+      calls.push_back(CallsOf(leader));
+      std::size_t bytes = 0;
+      for (PeerId peer = 0; peer < kReplicas; ++peer) {
+        if (peer != leader) bytes += simulator_.HeldBytes(leader, peer);
+      }
+      held_bytes.push_back(bytes);
+    }
+    simulator_.RunUntil(end);
+    return {{"from_ns", from.count()},
+            {"interval_ns", kBacklogInterval.count()},
+            {"calls", calls},
+            {"held_bytes", held_bytes}};
+  }
 
   std::uint64_t CallsOf(PeerId replica) {
     const auto rows = UnfinishedWork::Read(simulator_.Report(replica, UnfinishedWork::kName));

@@ -22,6 +22,7 @@ from failslow.commands import (
     grade,
     release,
     replay,
+    reproduce,
     site,
     test,
 )
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_mutants(commands)
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
+    _add_reproduce(commands)
     text = "run a solution's replicas here"
     cluster.add_to(commands.add_parser("cluster", help=text, description=text))
     _add_site(commands)
@@ -189,6 +191,13 @@ def _add_mutants(commands: "argparse._SubParsersAction[_Parser]") -> None:
         dest="revision",
         help="whose reference they fit (HEAD)",
     )
+
+
+def _add_reproduce(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    text = "repeat the documents' experiments in the simulator"
+    parser = _add(commands, "reproduce", text, reproduce.run)
+    parser.add_argument("--quick", action="store_true", help="shorter runs with one seed")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
 
 
 def _add_site(commands: "argparse._SubParsersAction[_Parser]") -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from failslow.bench import slow
 from failslow.bench.slow import Options
 from failslow.check.step import Context, Counts
-from failslow.site import measured
+from failslow.reproduction import results
+from failslow.site import measured, reproduced
 
 SEEDS = 50
 
@@ -29,6 +30,18 @@ def committed(context: Context) -> Counts:
         text = path.read_text(encoding="utf-8")
         options = Options.from_json(json.loads(text)["options"])
         counts.expect(_again(context, options) == text, _stale(path, options))
+    return counts
+
+
+def reproduced_results(context: Context) -> Counts:
+    """The results of `kit reproduce` are the same again."""
+    path = context.kit.site / reproduced.RESULTS
+    counts = Counts()
+    again = results.as_text(results.measure(context.kit, results.FULL))
+    counts.expect(
+        again == path.read_text(encoding="utf-8"),
+        f"{path.name} is not what its command gives: ./kit reproduce --json > {path}",
+    )
     return counts
 
 

@@ -28,12 +28,12 @@ SHAPES = (
 @dataclass(frozen=True)
 class Scale:
     """From `least` to `most`; values below and above are drawn at its ends. `ticks` have words.
-    `bar` is drawn as a line across all rows."""
+    `bar` is drawn as a line across all rows, unless it is None."""
 
     least: float
     most: float
     ticks: Mapping[float, str]
-    bar: float
+    bar: float | None
     title: str
 
     def x(self, value: float) -> float:
@@ -53,7 +53,7 @@ def draw(rows: Sequence[str], series: Mapping[str, Sequence[float]], scale: Scal
             f'<svg class="plot" xmlns="http://www.w3.org/2000/svg" {size} role="img"',
             f' aria-label="{label}">',
             *(_tick(scale, value, text, bottom) for value, text in scale.ticks.items()),
-            _line("bar", scale.x(scale.bar), bottom),
+            "" if scale.bar is None else _line("bar", scale.x(scale.bar), bottom),
             _text(LABELS, bottom + 36, scale.title, "start"),
             *(_row(number, name) for number, name in enumerate(rows)),
             *(

@@ -11,7 +11,7 @@ from mkdocs.structure.pages import Page
 
 from failslow.kit import Kit
 from failslow.mutation import page as mutation
-from failslow.site import kept, layout, measured, reference
+from failslow.site import kept, layout, measured, reference, reproduced
 
 REFERENCE = "Reference"
 log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
@@ -41,6 +41,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
     if "{{ measured" in markdown:
         return measured.fill(_kit(config).site, markdown)
+    if "{{ reproduced" in markdown:
+        return reproduced.fill(_kit(config).site, markdown)
     if "{{ mutation" in markdown:
         scores = _kit(config).mutation
         markdown = markdown.replace("{{ mutation.scores }}", mutation.table(scores))

@@ -1,0 +1,1 @@
+"""The documents' experiments, repeated in the simulator: published figures beside ours."""
