@@ -26,9 +26,11 @@ REPLAY_SECONDS = 5
 
 
 def write(kit: Kit, lab: Lab, key: CourseKey, out: Path) -> Path:
-    """Returns the page to begin with. CannotDo if the directory cannot be written."""
+    """Returns the page to begin with. CannotDo if the directory cannot be written, or if a label of
+    this course cannot be diagnosed."""
     assert lab.diagnosis is not None
     observed = runs.observe(kit, lab, key)
+    right_answers(observed)
     for each in observed:
         for run in each.runs:
             stem = out / each.subject.label / run.name
