@@ -37,6 +37,11 @@ class Kit:
         return self.reference / "alternatives"
 
     @property
+    def variants(self) -> Path:
+        """The subjects of diagnoses. A student's kit has none."""
+        return self.reference / "variants"
+
+    @property
     def rebase(self) -> Path:
         """`kit mutants rebase` leaves conflicts here."""
         return self.build / "rebase"

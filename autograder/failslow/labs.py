@@ -63,6 +63,19 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Diagnosed:
+    """The diagnosis of a lab: the part of its points, the file of answers, and the words in it.
+
+    `variants`: the names that `variant` may have, the reference's included. `causes` likewise.
+    """
+
+    part: str
+    file: str
+    variants: tuple[str, ...]
+    causes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Lab:
     """One lab. `needs` are ids of labs whose files are compiled in; `base` names their source.
 
@@ -82,6 +95,7 @@ class Lab:
     parts: tuple[Part, ...]
     cluster: ClusterView | None = None
     replaces: tuple[str, ...] = ()
+    diagnosis: Diagnosed | None = None
 
     def part(self, part_id: str) -> Part:
         """CannotDo when a test names a part that lab.yaml does not have."""
@@ -135,7 +149,25 @@ def _load_lab(path: Path) -> Lab:
         raise CannotDo(f"{path}: parts: two parts have the same id")
     cluster = _cluster_view(path, content.pop("cluster", None))
     measured = _measured(path, content.pop("measurement"), parts)
-    return Lab(parts=parts, cluster=cluster, measurement=measured, **_frozen(content))
+    diagnosed = _diagnosed(path, content.pop("diagnosis", None), parts)
+    return Lab(
+        parts=parts,
+        cluster=cluster,
+        measurement=measured,
+        diagnosis=diagnosed,
+        **_frozen(content),
+    )
+
+
+def _diagnosed(
+    path: Path, content: dict[str, Any] | None, parts: tuple[Part, ...]
+) -> Diagnosed | None:
+    if content is None:
+        return None
+    diagnosed = Diagnosed(**_frozen(content))
+    if diagnosed.part not in [part.id for part in parts]:
+        raise CannotDo(f"{path}: diagnosis/part: there is no part '{diagnosed.part}'")
+    return diagnosed
 
 
 def _measured(

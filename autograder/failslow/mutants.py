@@ -2,10 +2,11 @@
 
 `mutants/LAB/NAME.patch` and `alternatives/LAB/NAME.patch`, one file each. A mutant has one known
 mistake, and names the tests that must catch it. An alternative is correct, of another shape than
-the reference, and must get full marks.
+the reference, and must get full marks. `variants/LAB/NAME.patch`: correct, and one slow follower
+slows it down; the subject of a diagnosis.
 
 Lines `Key: value` stand above the diff; `patch` ignores them. Mutants know the keys of HEADER,
-alternatives only `Description`.
+alternatives only `Description`, variants those of TRUTH, too.
 """
 
 import re
@@ -35,8 +36,14 @@ ALL = "all"
 HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS, SAYS, KEEPS)
 # One test id for each line.
 TESTS = (CAUGHT_BY, PASSES, MAY_FAIL)
+REPLICA = "Replica"
+COROUTINE = "Coroutine"
+WAIT = "Wait"
+CAUSE = "Cause"
+EVIDENCE = "Evidence"
+TRUTH = (REPLICA, COROUTINE, WAIT, CAUSE, EVIDENCE)
 # The other keys stand once.
-REPEATED = (*TESTS, SAYS, KEEPS)
+REPEATED = (*TESTS, SAYS, KEEPS, EVIDENCE)
 
 HEADER_LINE = re.compile(r"([A-Z][a-z-]*): (\S(?:.*\S)?)")
 KEEPS_VALUE = re.compile(r"(\d+) % of (\S+)")
@@ -88,8 +95,23 @@ class Mutant(Patched):
     keeps: tuple[Keeps, ...] = ()
 
 
+@dataclass(frozen=True)
+class Variant(Patched):
+    """The right answers of its diagnosis.
+
+    `replica`: whose code is at fault, "leader" or "follower" (the one that is not slow). `wait`:
+    the label of an event. `evidence`: the kinds that show the fault (diagnosis/runs.py).
+    """
+
+    replica: str
+    coroutine: str
+    wait: str
+    cause: str
+    evidence: tuple[str, ...]
+
+
 def patched_in(path: Path) -> Patched | None:
-    """The mutant or the alternative in a file; None for a directory. CannotDo for another file."""
+    """The solution in the file of a patch; None for a directory. CannotDo for another file."""
     if not path.is_file():
         return None
     kind = path.resolve().parent.parent.name
@@ -97,6 +119,8 @@ def patched_in(path: Path) -> Patched | None:
         return load_mutant(path)
     if path.suffix == ".patch" and kind == "alternatives":
         return load_alternative(path)
+    if path.suffix == ".patch" and kind == "variants":
+        return load_variant(path)
     raise CannotDo(f"{path} is neither mutants/LAB/NAME.patch nor alternatives/LAB/NAME.patch")
 
 
@@ -108,6 +132,11 @@ def load_mutants(kit: Kit) -> list[Mutant]:
 def load_alternatives(kit: Kit) -> list[Alternative]:
     """By lab, then by name."""
     return [load_alternative(path) for path in sorted(kit.alternatives.glob("*/*.patch"))]
+
+
+def load_variants(kit: Kit, lab: str) -> list[Variant]:
+    """Of one lab, by name."""
+    return [load_variant(path) for path in sorted(kit.variants.glob(f"{lab}/*.patch"))]
 
 
 def load_mutant(path: Path) -> Mutant:
@@ -139,6 +168,24 @@ def load_alternative(path: Path) -> Alternative:
     """CannotDo as of `load_mutant`."""
     header = _header(path, (DESCRIPTION,))
     return Alternative(path, path.resolve().parent.name, header[DESCRIPTION][0])
+
+
+def load_variant(path: Path) -> Variant:
+    """CannotDo as of `load_mutant`."""
+    header = _header(path, (DESCRIPTION, *TRUTH))
+    for key in TRUTH:
+        if key not in header:
+            raise CannotDo(f"{path}: no line '{key}: ...'")
+    return Variant(
+        path=path,
+        lab=path.resolve().parent.name,
+        description=header[DESCRIPTION][0],
+        replica=header[REPLICA][0],
+        coroutine=header[COROUTINE][0],
+        wait=header[WAIT][0],
+        cause=header[CAUSE][0],
+        evidence=tuple(header[EVIDENCE]),
+    )
 
 
 def split(path: Path) -> tuple[str, str]:
@@ -189,7 +236,8 @@ def materialised(kit: Kit, labs: Labs, patched: Patched) -> Iterator[Path]:
         for lab in labs.closure(labs.get(patched.lab)):
             (tree / lab.directory).mkdir()
             source = reference_of(kit, lab)
-            for file in lab.files:
+            given = [*lab.files, lab.diagnosis.file] if lab.diagnosis else lab.files
+            for file in given:
                 (tree / lab.directory / file).write_bytes((source / file).read_bytes())
         apply(patched, tree)
         yield tree

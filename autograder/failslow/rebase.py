@@ -1,4 +1,4 @@
-"""`kit mutants rebase`: carries mutants and alternatives over a change of the reference.
+"""`kit mutants rebase`: carries mutants, alternatives and variants over a change of the reference.
 
 Each is a three-way merge of: the old reference patched, the old reference, the new reference. A
 conflict is left in `build/rebase/mutants/LAB/NAME/`: `a/` is the new reference, `b/` the merge with
@@ -24,6 +24,7 @@ from failslow.mutants import (
     apply,
     load_alternatives,
     load_mutants,
+    load_variants,
     reference_of,
     split,
 )
@@ -54,8 +55,10 @@ def run(kit: Kit, revision: str) -> int:
 
     `revision`: the commit whose reference the patches fit.
     """
-    rebase = Rebase(kit, load_labs(kit), revision)
+    labs = load_labs(kit)
+    rebase = Rebase(kit, labs, revision)
     found: list[Patched] = [*load_mutants(kit), *load_alternatives(kit)]
+    found += [variant for lab in labs.by_id for variant in load_variants(kit, lab)]
     with console.progress("Rebasing") as advance:
         results = parallel.run_all(found, rebase.one, advance)
     for result in results:

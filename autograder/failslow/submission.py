@@ -2,7 +2,7 @@
 
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from failslow.errors import BadSubmission, CannotDo
@@ -11,13 +11,20 @@ from failslow.labs import Lab, Labs
 
 FILE_BYTES_MAX = 1 << 20
 
+AnswerFile = bytes | str
+"""The contents of a file of answers, or why there are none."""
+
 
 @dataclass(frozen=True)
 class Submission:
-    """The labs to grade, and the listed files' contents by path in the tree to compile."""
+    """The labs to grade, and the listed files' contents by path in the tree to compile.
+
+    `answers`: of the labs with a diagnosis, by id. They are not in that tree.
+    """
 
     labs: tuple[Lab, ...]
     files: dict[str, bytes]
+    answers: dict[str, AnswerFile] = field(default_factory=dict)
 
 
 def place(graded: Lab, part_of: Lab) -> str:
@@ -55,7 +62,18 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
             base = tree if _is_submitted(lab, part_of) else kit.reference
             for name, content in _read_lab(base, part_of, lab).items():
                 files[f"{place(lab, part_of)}/{name}"] = content
-    return Submission(tuple(graded), files)
+    answers = {lab.id: _answers(tree, lab) for lab in graded if lab.diagnosis}
+    return Submission(tuple(graded), files, answers)
+
+
+def _answers(tree: Path, lab: Lab) -> AnswerFile:
+    """Bad answers cost their own points: they are no reason to refuse a submission."""
+    directory = source_directory(tree, lab)
+    assert directory is not None and lab.diagnosis is not None
+    try:
+        return _read_file(tree, directory / lab.diagnosis.file)
+    except BadSubmission as error:
+        return str(error)
 
 
 def source_directory(tree: Path, lab: Lab) -> Path | None:

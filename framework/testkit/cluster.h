@@ -25,6 +25,8 @@
 
 namespace depfast::testkit {
 
+class Verification;
+
 struct ClusterOptions {
   int replicas = 3;
   // Which of the test's worlds this is: combined with the --seed of the run.
@@ -76,7 +78,8 @@ class Cluster : private sim::Observer {
 
   History history_;
   std::ofstream trace_file_;
-  std::unique_ptr<Recorder> recorder_;  // null unless this run is recorded
+  std::unique_ptr<Recorder> recorder_;          // null unless this run is recorded
+  std::unique_ptr<Verification> verification_;  // likewise
   sim::Simulator simulator_;
 };
 

@@ -43,6 +43,7 @@ void Add(const IoRequest& request, Mixer& mixer) {
   mixer.Add(static_cast<std::uint64_t>(request.kind));
   mixer.Add(request.file);
   mixer.Add(request.to);
+  mixer.Add(request.offset);
   mixer.Add(request.length);
   if (request.data) mixer.Add(*request.data);
 }

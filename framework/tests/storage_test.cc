@@ -48,6 +48,12 @@ TEST_F(StorageTest, RequestsSayWhatWasAsked) {
 
   Begin([](Storage& s) { return s.Read("log"); });
   EXPECT_EQ(Request().kind, Kind::kRead);
+  EXPECT_EQ(Request().offset, 0U);
+  EXPECT_EQ(Request().length, IoRequest::kToTheEnd);
+
+  Begin([](Storage& s) { return s.Read("log", 3, 17); });
+  EXPECT_EQ(Request().offset, 3U);
+  EXPECT_EQ(Request().length, 17U);
 
   Begin([](Storage& s) { return s.Truncate("log", 17); });
   EXPECT_EQ(Request().kind, Kind::kTruncate);

@@ -69,7 +69,7 @@ std::vector<IoCompletion> DiskFiles::Run(std::span<const IoRequest> batch) {
 int DiskFiles::RunOne(const IoRequest& request, Bytes& data) {
   switch (request.kind) {
     case IoRequest::Kind::kRead:
-      return Read(request.file, data);
+      return Read(request, data);
     case IoRequest::Kind::kTruncate:
       return Truncate(request.file, request.length);
     case IoRequest::Kind::kRename:
@@ -146,16 +146,18 @@ int DiskFiles::Write(File& file, std::vector<iovec> pieces) {
   return 0;
 }
 
-int DiskFiles::Read(const std::string& name, Bytes& data) {
+int DiskFiles::Read(const IoRequest& request, Bytes& data) {
   int error = 0;
-  File* const file = Find(name, /*create=*/false, error);
+  File* const file = Find(request.file, /*create=*/false, error);
   if (file == nullptr) return error;
   if (broken_ != 0) return broken_;  // the data of an earlier life could not be synced
   const std::int64_t size = ops_->Size(file->fd);
   if (size < 0) return static_cast<int>(-size);
-  std::string bytes(static_cast<std::size_t>(size), '\0');
+  const std::uint64_t end = static_cast<std::uint64_t>(size);
+  const std::uint64_t from = std::min(request.offset, end);
+  std::string bytes(static_cast<std::size_t>(std::min(request.length, end - from)), '\0');
   for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t got = ops_->Read(file->fd, bytes.data() + at, bytes.size() - at, at);
+    const ssize_t got = ops_->Read(file->fd, bytes.data() + at, bytes.size() - at, from + at);
     if (got == -EINTR) continue;
     if (got < 0) return static_cast<int>(-got);
     if (got == 0) return EIO;  // the file has shrunk, although the data directory is locked

@@ -52,7 +52,7 @@ class DiskFiles {
   // Each returns an errno, 0 for success.
   int AppendAll(const std::string& name, std::span<const IoRequest> run);
   int Write(File& file, std::vector<iovec> pieces);
-  int Read(const std::string& name, Bytes& data);
+  int Read(const IoRequest& request, Bytes& data);
   int Truncate(const std::string& name, std::uint64_t length);
   int Rename(const std::string& from, const std::string& to);
   int Remove(const std::string& name);

@@ -122,7 +122,8 @@ struct OutputWriter {
     writer.Array(OutputTag::kRelease, release.id, release.to);
   }
   void operator()(const IoRequest& io) const {
-    writer.Array(OutputTag::kSubmit, io.id, io.kind, io.sync, io.file, io.to, io.length, io.data);
+    writer.Array(OutputTag::kSubmit, io.id, io.kind, io.sync, io.file, io.to, io.offset, io.length,
+                 io.data);
   }
   void operator()(const sim::SetWake& wake) const { writer.Array(OutputTag::kWake, wake.when); }
   void operator()(const Observation& seen) const {
@@ -149,7 +150,7 @@ sim::Output ReadOutput(Reader in) {
     case OutputTag::kSubmit: {
       IoRequest io;
       std::uint8_t kind = 0;
-      in.Read(io.id, kind, io.sync, io.file, io.to, io.length, io.data);
+      in.Read(io.id, kind, io.sync, io.file, io.to, io.offset, io.length, io.data);
       if (kind > static_cast<std::uint8_t>(IoRequest::Kind::kRemove)) {
         throw ProtocolError("an unknown disk operation");
       }

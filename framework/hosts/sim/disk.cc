@@ -11,6 +11,11 @@ namespace {
 
 std::size_t SizeOf(const IoRequest& request) { return request.data ? request.data->size() : 0; }
 
+// Requires: the request is a read.
+std::string_view PartToRead(const IoRequest& request, std::string_view file) {
+  return file.substr(std::min<std::uint64_t>(request.offset, file.size()), request.length);
+}
+
 Duration TransferTime(std::size_t bytes, std::int64_t bytes_per_second) {
   // In two parts: the product of bytes and nanoseconds could overflow.
   constexpr std::int64_t kSecond = 1'000'000'000;
@@ -35,7 +40,7 @@ BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second, Duration operation_
     bytes += SizeOf(request);
     if (request.kind == IoRequest::Kind::kRead) {
       const auto file = files_.find(request.file);
-      if (file != files_.end()) bytes += file->second.data.size();
+      if (file != files_.end()) bytes += PartToRead(request, file->second.data).size();
     }
     sync = sync || request.sync;
   }
@@ -169,7 +174,7 @@ IoCompletion SimDisk::Apply(const IoRequest& request) {
       files_[request.file].data += *request.data;
       break;
     case IoRequest::Kind::kRead:
-      completion.data = MakeBytes(found->second.data);
+      completion.data = MakeBytes(std::string(PartToRead(request, found->second.data)));
       break;
     case IoRequest::Kind::kTruncate: {
       File& file = found->second;

@@ -55,7 +55,9 @@ std::string Describe(const ReleaseFrame& release) {
 std::string Describe(const IoRequest& io) {
   std::string text = "io " + std::to_string(io.id) + " " + NameOf(io.kind) + " " + io.file;
   if (!io.to.empty()) text += " to " + io.to;
-  if (io.length != 0) text += ", length " + std::to_string(io.length);
+  if (io.offset != 0) text += ", offset " + std::to_string(io.offset);
+  if (io.length != 0 && io.length != IoRequest::kToTheEnd)
+    text += ", length " + std::to_string(io.length);
   return text + ", " + Digest(io.data) + (io.sync ? ", sync" : "");
 }
 
@@ -159,6 +161,7 @@ void Trace::MixOutput(const IoRequest& io) {
   Mix(static_cast<std::uint64_t>(io.kind) << 1 | (io.sync ? 1 : 0));
   Mix(HashOf(io.file));
   Mix(HashOf(io.to));
+  Mix(io.offset);
   Mix(io.length);
   MixBytes(io.data);
 }

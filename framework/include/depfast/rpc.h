@@ -83,6 +83,7 @@ class Rpc : public RpcTable {
   Bytes EncodeRequest(const Request& request, CallId call) const;
   template <typename Request>
   std::shared_ptr<RpcEvent<typename Request::Reply>> Start(PeerId peer, CallId call,
+                                                           const CarriedEntries& carried,
                                                            const Bytes& bytes, Duration timeout);
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "depfast/carried_entries.h"
 #include "depfast/event.h"
 #include "depfast/host/frame.h"
 #include "depfast/host/host.h"
@@ -28,6 +29,9 @@ class RpcCall : public Event {
   // The number of the call. The calls of one broadcast share it.
   CallId id() const { return id_; }
 
+  // The entries of a log that the request carries; empty for a request type without any.
+  const CarriedEntries& carried() const { return carried_; }
+
   bool IsReady() const override { return answered_; }
   bool IsFailed() const override { return error_ != RpcError::kNone; }
   const char* Label() const override { return name_; }
@@ -45,6 +49,7 @@ class RpcCall : public Event {
   PeerId peer_;
   const char* name_;
   CallId id_ = 0;
+  CarriedEntries carried_;
   FrameId frame_ = 0;
   std::uint64_t timer_ = 0;  // of the timeout, while the call is outstanding; 0 if it has none
   bool answered_ = false;

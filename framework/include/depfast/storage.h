@@ -29,7 +29,10 @@ class Storage {
   enum class Sync : bool { kNo = false, kYes = true };
 
   std::shared_ptr<DiskEvent> Append(const std::string& file, std::string data, Sync sync);
-  std::shared_ptr<DiskEvent> Read(const std::string& file);
+  // Reads `length` bytes from `offset` on. Fewer if the file ends before, none if it ends at
+  // `offset` or before.
+  std::shared_ptr<DiskEvent> Read(const std::string& file, std::uint64_t offset = 0,
+                                  std::uint64_t length = IoRequest::kToTheEnd);
   std::shared_ptr<DiskEvent> Truncate(const std::string& file, std::uint64_t length);
   std::shared_ptr<DiskEvent> Rename(const std::string& from, const std::string& to);
   std::shared_ptr<DiskEvent> Remove(const std::string& file);

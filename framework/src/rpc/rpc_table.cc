@@ -26,9 +26,10 @@ CallId RpcTable::NextCall() {
   return ++last_call_;
 }
 
-void RpcTable::Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes& bytes,
-                        Duration timeout) {
+void RpcTable::Register(const std::shared_ptr<RpcCall>& call, CallId id,
+                        const CarriedEntries& carried, const Bytes& bytes, Duration timeout) {
   call->id_ = id;
+  call->carried_ = carried;
   call->frame_ = host_.Send(call->peer(), bytes);
   calls_[call->peer()].emplace(id, call);
   const Scheduler& scheduler = runtime_.scheduler();
@@ -97,6 +98,8 @@ void RpcTable::Deliver(PeerId from, std::string_view bytes) {
 
 void RpcTable::DeliverRequest(PeerId from, const DecodedFrame& frame) {
   if (frame.header.dependency.kind == Dependency::Kind::kNone) ++counters_.background_requests;
+  runtime_.scheduler().ForEachProbe(
+      [&](RuntimeProbe& probe) { probe.OnRequest(runtime_, from, frame.header.dependency); });
   const auto method = methods_.find(frame.header.method);
   if (method == methods_.end()) {
     ++counters_.unknown_methods;

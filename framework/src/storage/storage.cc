@@ -14,10 +14,13 @@ std::shared_ptr<DiskEvent> Storage::Append(const std::string& file, std::string 
   return Submit(std::move(request));
 }
 
-std::shared_ptr<DiskEvent> Storage::Read(const std::string& file) {
+std::shared_ptr<DiskEvent> Storage::Read(const std::string& file, std::uint64_t offset,
+                                         std::uint64_t length) {
   IoRequest request;
   request.kind = IoRequest::Kind::kRead;
   request.file = file;
+  request.offset = offset;
+  request.length = length;
   return Submit(std::move(request));
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "depfast/carried_entries.h"
 #include "depfast/host/frame.h"
 #include "depfast/time.h"
 #include "submit.h"
@@ -88,6 +89,11 @@ struct AppendEntries {
   std::uint64_t prev_log_term = 0;
   std::vector<LogEntry> entries;  // empty: a heartbeat
   std::uint64_t leader_commit = 0;
+
+  // For runtime verification (depfast/carried_entries.h).
+  CarriedEntries Carried() const {
+    return {term, prev_log_index + 1, prev_log_index + 1 + entries.size()};
+  }
   MSGPACK_DEFINE(term, leader, prev_log_index, prev_log_term, entries, leader_commit)
 };
 

@@ -138,6 +138,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   Replica& state = replicas_[Index(replica)];
   state.claims = {};
   state.requests.clear();
+  state.takes_snapshot = false;
   ReadDisk(replica, simulator_.disk(replica));
   elections_.OnRestart(replica, now, state.disk.wal.hard_state.term);
 }

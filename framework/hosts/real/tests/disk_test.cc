@@ -133,7 +133,7 @@ IoRequest Append(std::uint64_t id, const std::string& file, const std::string& d
 }
 
 IoRequest Operation(std::uint64_t id, IoRequest::Kind kind, const std::string& file,
-                    std::uint64_t length = 0, const std::string& to = "") {
+                    std::uint64_t length = IoRequest::kToTheEnd, const std::string& to = "") {
   IoRequest request;
   request.id = id;
   request.kind = kind;
@@ -208,6 +208,23 @@ TEST_F(DiskTest, OperationsTakeEffectAndCompleteInOrder) {
     EXPECT_EQ(done[i].error, 0);
   }
   EXPECT_EQ(*done[4].data, "one three");
+}
+
+TEST_F(DiskTest, APartOfAFileIsRead) {
+  Do({Append(1, "log", "abcdefghijklmnopqrstuvwxyz")});
+  const auto read = [&](std::uint64_t offset, std::uint64_t length) {
+    IoRequest request = Operation(2, Kind::kRead, "log", length);
+    request.offset = offset;
+    disk->Submit(request);
+    disk->Flush();
+    const auto done = Take(*disk, 1);
+    return done.empty() || done[0].data == nullptr ? "nothing" : *done[0].data;
+  };
+  EXPECT_EQ(read(2, 10), "cdefghijkl") << "in pieces of 7";
+  EXPECT_EQ(read(0, 0), "");
+  EXPECT_EQ(read(20, 7), "uvwxyz") << "up to the end";
+  EXPECT_EQ(read(26, 1), "");
+  EXPECT_EQ(read(IoRequest::kToTheEnd, IoRequest::kToTheEnd), "") << "behind the end";
 }
 
 TEST_F(DiskTest, RequestsQueuedDuringASyncShareTheNextOne) {

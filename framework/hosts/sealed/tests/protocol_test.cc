@@ -44,6 +44,7 @@ sim::StepOutput SomeOutput() {
   io.sync = true;
   io.file = "log";
   io.to = "old log";
+  io.offset = kMax64;
   io.length = 9;
   output.outputs = {sim::SendFrame{1, 2, MakeBytes("frame")}, sim::ReleaseFrame{kMax64, 2}, io,
                     sim::SetWake{9us}, Observation{4, {1, 2, 3, kMax64}}};
@@ -116,6 +117,7 @@ TEST(Protocol, OutputKeepsEveryField) {
   EXPECT_TRUE(io.sync);
   EXPECT_EQ(io.file, "log");
   EXPECT_EQ(io.to, "old log");
+  EXPECT_EQ(io.offset, kMax64);
   EXPECT_EQ(io.length, 9U);
   EXPECT_EQ(io.data, nullptr);
   EXPECT_EQ(std::get<sim::SetWake>(decoded.outputs[3]).when, 9us);

@@ -26,6 +26,7 @@ IoRequest Request(Kind kind, const std::string& file, const std::string& data = 
   request.file = file;
   if (kind == Kind::kAppend) request.data = MakeBytes(data);
   if (kind == Kind::kRename) request.to = data;
+  if (kind == Kind::kRead) request.length = IoRequest::kToTheEnd;
   return request;
 }
 

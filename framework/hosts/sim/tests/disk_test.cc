@@ -18,13 +18,15 @@ using Kind = IoRequest::Kind;
 class DiskTest : public testing::Test {
  protected:
   std::uint64_t Submit(Kind kind, const std::string& file, const std::string& data = "",
-                       bool sync = false, std::uint64_t length = 0, const std::string& to = "") {
+                       bool sync = false, std::uint64_t length = IoRequest::kToTheEnd,
+                       const std::string& to = "", std::uint64_t offset = 0) {
     IoRequest request;
     request.id = ++last_id_;
     request.kind = kind;
     request.sync = sync;
     request.file = file;
     request.to = to;
+    request.offset = offset;
     request.length = length;
     if (kind == Kind::kAppend) request.data = MakeBytes(data);
     disk_.Submit(std::move(request));
@@ -107,6 +109,9 @@ TEST_F(DiskTest, TimeIsOfTheBytesAndTheSync) {
   Submit(Kind::kRead, "log");
   Batch();
   EXPECT_EQ(took_, 20us + 1001ns) << "a read moves the whole file";
+  Submit(Kind::kRead, "log", "", false, 300, "", 900);
+  Batch();
+  EXPECT_EQ(took_, 20us + 101ns) << "a part of a file costs its own bytes";
   Submit(Kind::kTruncate, "log", "", true, 5);
   Batch();
   EXPECT_EQ(took_, 20us + 500us);
@@ -207,6 +212,20 @@ TEST_F(DiskTest, ReadsSeeWhatCameBeforeThemInTheBatch) {
   ASSERT_NE(done[1].data, nullptr);
   EXPECT_EQ(*done[1].data, "before");
   EXPECT_EQ(done[0].data, nullptr);
+}
+
+TEST_F(DiskTest, APartOfAFileIsRead) {
+  Append("log", "0123456789");
+  const auto read = [&](std::uint64_t offset, std::uint64_t length) {
+    Submit(Kind::kRead, "log", "", false, length, "", offset);
+    return *Batch().back().data;
+  };
+  EXPECT_EQ(read(2, 3), "234");
+  EXPECT_EQ(read(0, 0), "");
+  EXPECT_EQ(read(7, 4), "789") << "up to the end";
+  EXPECT_EQ(read(3, IoRequest::kToTheEnd), "3456789");
+  EXPECT_EQ(read(10, 1), "");
+  EXPECT_EQ(read(IoRequest::kToTheEnd, IoRequest::kToTheEnd), "") << "behind the end";
 }
 
 TEST_F(DiskTest, OfAMissingFileOnlyAppendsSucceed) {

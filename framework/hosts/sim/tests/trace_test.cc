@@ -146,6 +146,7 @@ std::vector<Change> ChangesOfOutput() {
       {"its sync", [](StepInput&, StepOutput& out) { Io(out).sync = false; }},
       {"its file", [](StepInput&, StepOutput& out) { Io(out).file = "loG"; }},
       {"its new name", [](StepInput&, StepOutput& out) { Io(out).to = "tO"; }},
+      {"its offset", [](StepInput&, StepOutput& out) { Io(out).offset = 1; }},
       {"its length", [](StepInput&, StepOutput& out) { Io(out).length = 10; }},
       {"its data", [](StepInput&, StepOutput& out) { Io(out).data = MakeBytes("datA"); }},
       {"a wish to wake", [](StepInput&, StepOutput& out) { Of<SetWake>(out).when += 1ns; }},
@@ -372,7 +373,7 @@ TEST(WholeRun, EveryFaultOfAPlanMatters) {
 // encoding, and random streams. Its hash is pinned. A change that is meant to keep behaviour, such
 // as one for speed, keeps this number under every compiler and build type. A change that is meant
 // to change behaviour puts here the number that the failure prints. Its commit says why.
-constexpr std::uint64_t kPinnedHash = 16790636431100294090ULL;
+constexpr std::uint64_t kPinnedHash = 1436340540784547645ULL;
 constexpr std::uint64_t kPinnedCrossings = 6120;
 
 TEST(WholeRun, IsTheOneThatWasPinned) {

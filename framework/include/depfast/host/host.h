@@ -34,17 +34,21 @@ inline constexpr std::size_t kMaxFrameBytes = std::size_t{16} << 20;
 struct IoRequest {
   enum class Kind : std::uint8_t {
     kAppend = 0,    // add `data` at the end of `file`, which is created if missing
-    kRead = 1,      // the whole of `file`; error ENOENT if there is none
+    kRead = 1,      // `length` bytes of `file` from `offset` on, or those up to its end
     kTruncate = 2,  // keep the first `length` bytes of `file`
     kRename = 3,    // atomically rename `file` to `to`; replaces an existing file of that name
     kRemove = 4,    // forget `file`
   };
+
+  // The length of a read that takes all there is.
+  static constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
 
   std::uint64_t id = 0;  // chosen by the submitter, returned with the completion
   Kind kind = Kind::kAppend;
   bool sync = false;  // complete only when this and everything before it survives a crash
   std::string file;   // a plain name: no '/'
   std::string to;
+  std::uint64_t offset = 0;
   std::uint64_t length = 0;
   Bytes data;
 };

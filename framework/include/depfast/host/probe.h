@@ -59,7 +59,10 @@ class RuntimeProbe {
   // A reply that no call waits for: it is late, or a duplicate.
   virtual void OnStrayReply(const Runtime& /*runtime*/, PeerId /*from*/, CallId /*call*/) {}
 
-  // A request of `peer`, a replica or a client, is answered. `dependency` is the request's.
+  // A request of `peer`, a replica or a client, has come. Handlers that wait are spawned after it.
+  virtual void OnRequest(const Runtime& /*runtime*/, PeerId /*peer*/,
+                         const Dependency& /*dependency*/) {}
+  // A request of `peer` is answered. `dependency` is the request's.
   virtual void OnAnswer(const Runtime& /*runtime*/, PeerId /*peer*/,
                         const Dependency& /*dependency*/) {}
 

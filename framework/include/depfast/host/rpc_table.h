@@ -72,8 +72,8 @@ class RpcTable {
   CallId NextCall();
   Dependency CurrentDependency() const;
   // Sends the request of a call, and expects its reply. The calls of one broadcast share an id.
-  void Register(const std::shared_ptr<RpcCall>& call, CallId id, const Bytes& bytes,
-                Duration timeout);
+  void Register(const std::shared_ptr<RpcCall>& call, CallId id, const CarriedEntries& carried,
+                const Bytes& bytes, Duration timeout);
   void SendError(PeerId peer, const FrameHeader& request, RpcError error);
   void SpawnHandler(const char* name, const Dependency& dependency, std::function<void()> body);
 

@@ -13,6 +13,16 @@
 
 namespace depfast {
 
+// Requests that carry entries of a log say which: see CarriedEntries.
+template <typename Request>
+CarriedEntries CarriedBy(const Request& request) {
+  if constexpr (requires { request.Carried(); }) {
+    return request.Carried();
+  } else {
+    return {};
+  }
+}
+
 template <typename Request>
 Bytes Rpc::EncodeRequest(const Request& request, CallId call) const {
   return MakeBytes(EncodeFrame(
@@ -21,10 +31,11 @@ Bytes Rpc::EncodeRequest(const Request& request, CallId call) const {
 
 template <typename Request>
 std::shared_ptr<RpcEvent<typename Request::Reply>> Rpc::Start(PeerId peer, CallId call,
+                                                              const CarriedEntries& carried,
                                                               const Bytes& bytes,
                                                               Duration timeout) {
   auto event = std::make_shared<RpcEvent<typename Request::Reply>>(peer, Request::kName);
-  Register(event, call, bytes, timeout);
+  Register(event, call, carried, bytes, timeout);
   return event;
 }
 
@@ -33,7 +44,7 @@ std::shared_ptr<RpcEvent<typename Request::Reply>> Rpc::Call(PeerId peer, const 
                                                              Duration timeout) {
   const CallId call = NextCall();
   const auto bytes = EncodeRequest(request, call);
-  return Start<Request>(peer, call, bytes, timeout);
+  return Start<Request>(peer, call, CarriedBy(request), bytes, timeout);
 }
 
 template <typename Request>
@@ -43,7 +54,8 @@ std::vector<std::shared_ptr<RpcEvent<typename Request::Reply>>> Rpc::CallAll(
   const auto bytes = EncodeRequest(request, call);
   std::vector<std::shared_ptr<RpcEvent<typename Request::Reply>>> events;
   events.reserve(peers.size());
-  for (PeerId peer : peers) events.push_back(Start<Request>(peer, call, bytes, timeout));
+  const CarriedEntries carried = CarriedBy(request);
+  for (PeerId peer : peers) events.push_back(Start<Request>(peer, call, carried, bytes, timeout));
   return events;
 }
 
