@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -30,10 +31,10 @@ constexpr Duration kElectionMax = 5s;
 constexpr Duration kLoadBegins = 1s;
 constexpr Duration kFaultBegins = 2s;
 constexpr Duration kDrain = 500ms;  // commands not answered by then are unanswered
-// Commands a second: a third of what a healthy reference executes.
-constexpr Duration kInterval = 2500us;
+// Between two commands: half of the load that a healthy reference executes.
+constexpr Duration kInterval = 1ms;
 // The slow follower's processor is its own for so many per cent of the time, in bursts: CPU
-// contention, as in document 000, section 5.2.1.
+// contention, as in document 000, section 5.2.1. The load needs about twice as much.
 constexpr int kOwnPercent = 6;
 constexpr int kSeedsMax = 200;
 constexpr Duration kBacklogInterval = 500ms;

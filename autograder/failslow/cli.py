@@ -16,6 +16,7 @@ from failslow.check import command as check
 from failslow.commands import (
     bench,
     cluster,
+    diagnose,
     doctor,
     explore,
     grade,
@@ -74,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_test(commands)
     _add_replay(commands)
     _add_explore(commands)
+    _add_diagnose(commands)
     _add_check(commands)
     _add_mutants(commands)
     bench.add_to(_add(commands, "bench", "measure speed on this machine", bench.run))
@@ -111,6 +113,10 @@ def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
         "--json", action="store_true", dest="as_json", help="print results.json, no tables"
     )
     parser.add_argument("--seeds", type=_positive, help="seeds of most measured runs (4)")
+    _add_key(parser)
+
+
+def _add_key(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key",
         type=_course_key,
@@ -149,6 +155,15 @@ def _add_explore(commands: "argparse._SubParsersAction[_Parser]") -> None:
         help=f"deviations in all, and of a kind: {', '.join(explore.KINDS)} (1)",
     )
     parser.add_argument("--out", type=Path, default=Path("out"), help="for the schedule (out)")
+
+
+def _add_diagnose(commands: "argparse._SubParsersAction[_Parser]") -> None:
+    parser = _add(commands, "diagnose", "make the material of lab 4's diagnosis", diagnose.run)
+    default = Path("out/diagnosis")
+    parser.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"({default})")
+    _add_key(parser)
+    text = "check the form of a file of answers, nothing else"
+    parser.add_argument("--check", type=Path, metavar="FILE", help=text)
 
 
 def _add_check(commands: "argparse._SubParsersAction[_Parser]") -> None:
@@ -199,6 +214,10 @@ def _add_release(commands: "argparse._SubParsersAction[_Parser]") -> None:
     what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
     made = _add(what, "key", "make the secret from which hidden seeds derive", release.key)
     made.add_argument("--out", type=Path, metavar="FILE", help="must not exist (course.key)")
+    text = "write the right answers of lab 4's diagnosis, for teachers"
+    right = _add(what, "answers", text, diagnose.answers_of)
+    right.add_argument("--out", type=Path, metavar="FILE", required=True, help="must not exist")
+    _add_key(right)
 
 
 def _port(text: str) -> int:

@@ -14,6 +14,7 @@ TAIL_LINES = 40
 
 GRADING = "grading"
 CHECKS = "checks"
+DIAGNOSIS = "diagnosis_programs"
 RUNTIME = "runtime"
 """Groups of targets: cmake/groups.cmake."""
 

@@ -4,7 +4,7 @@ The order is fixed (labs by id, tests in the order of their binary). So two grad
 are identical.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 from failslow import console, course_key, determinism, gates, gtest, parallel, voids
 from failslow.compile import build_submission
 from failslow.course_key import CourseKey
+from failslow.diagnosis import answers, runs, scoring
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
@@ -21,7 +22,7 @@ from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.settings import SUBMIT, Graded, Settings, load_settings
 from failslow.measurement.sweep import Cell
 from failslow.recipe import load_recipe
-from failslow.submission import Submission
+from failslow.submission import AnswerFile, Submission
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ class Scope:
     is measured without points).
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
     `shrink`: a failing plan of faults is shown as short as can be.
+    `diagnosis`: judge the answers of a lab's diagnosis.
     """
 
     tests: frozenset[str] | None = None
@@ -116,6 +118,7 @@ class Scope:
     rows: tuple[str, ...] | None = None
     seeds: int | None = None
     shrink: bool = True
+    diagnosis: bool = True
 
 
 def grade(
@@ -136,7 +139,9 @@ def grade(
     graded = []
     for lab in submission.labs:
         grader = _LabGrader(kit, lab, programs / f"{lab.id}_replica", scope, key)
-        graded.append(grader.grade())
+        given = submission.answers.get(lab.id) if scope.diagnosis else None
+        diagnosis = [] if given is None else [*diagnosis_rows(kit, lab, given, key)]
+        graded.append(grader.grade(diagnosis))
     return Grade(tuple(graded), key)
 
 
@@ -149,7 +154,8 @@ class _LabGrader:
         self._key = key
         self._settings = load_settings(kit, lab) if lab.measurement else None
 
-    def grade(self) -> LabGrade:
+    def grade(self, diagnosis: Sequence[TestRow]) -> LabGrade:
+        """`diagnosis`: the rows of the lab's diagnosis, which no test can void."""
         tests = self._tests()
         wanted = [test for test in tests if self._is_wanted(test)]
         outcomes = self._run_tests(wanted)
@@ -160,6 +166,7 @@ class _LabGrader:
             _test_row(self._lab, test, outcome, void.get(test.part, ""))
             for test, outcome in zip(wanted, outcomes, strict=True)
         ]
+        rows += diagnosis
         because = self._why_not_measured(wanted, outcomes, void)
         measurement = None if because else self._measure()
         if because:
@@ -250,15 +257,17 @@ def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | Non
 
     `settings`: of the lab's measurement, whose rows have points, too.
     """
-    sums = {part.id: 0 for part in lab.parts}
+    sums: dict[str, float] = {part.id: 0 for part in lab.parts}
     for test in tests:
         sums[lab.part(test.part).id] += test.points
     if lab.measurement and settings:
         sums[lab.measurement.part] += settings.total_points
+    if lab.diagnosis:
+        sums[lab.diagnosis.part] += scoring.points(lab)
     for part in lab.parts:
         if sums[part.id] != part.points:
             raise CannotDo(
-                f"{lab.id}: the tests of part '{part.id}' add up to {sums[part.id]} points,"
+                f"{lab.id}: the tests of part '{part.id}' add up to {sums[part.id]:g} points,"
                 f" lab.yaml says {part.points}"
             )
     names = [test.name for test in tests]
@@ -316,6 +325,30 @@ def _determinism_row(lab: Lab, difference: str | None) -> TestRow:
         output=difference or "",
         detail=difference or "",
     )
+
+
+def diagnosis_rows(kit: Kit, lab: Lab, given: AnswerFile, key: CourseKey) -> Iterator[TestRow]:
+    """One row for each label. The first one has what is wrong with the file."""
+    assert lab.diagnosis is not None
+    if isinstance(given, str):
+        read = answers.Answers({}, [given])
+    else:
+        read = answers.read(given, lab.diagnosis.file, lab)
+    complaints = [*read.complaints]
+    for judged in scoring.judge(read, runs.observe(kit, lab, key)):
+        lines = [*complaints, *judged.lines]
+        complaints = []
+        yield TestRow(
+            lab=lab.id,
+            test_id=f"diagnosis/{judged.label}",
+            title=f"Diagnosis of {judged.label}",
+            part=lab.diagnosis.part,
+            score=judged.score,
+            max_score=scoring.LABEL_POINTS,
+            passed=judged.passed,
+            hidden=False,
+            output="\n".join([*lines, f"See {lab.handout}"]) if lines else "",
+        )
 
 
 def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:

@@ -99,8 +99,8 @@ class Mutant(Patched):
 class Variant(Patched):
     """The right answers of its diagnosis.
 
-    `replica`: whose code is at fault, "leader" or "follower" (the one that is not slow). `wait`: the
-    label of an event. `evidence`: the kinds of evidence that show it (diagnosis/evidence.py).
+    `replica`: whose code is at fault, "leader" or "follower" (the one that is not slow). `wait`:
+    the label of an event. `evidence`: the kinds that show the fault (diagnosis/runs.py).
     """
 
     replica: str

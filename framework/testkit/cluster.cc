@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 #include <utility>
+
+#include "depfast/verify/fact_collector.h"
 
 namespace depfast::testkit {
 namespace {
@@ -16,6 +19,9 @@ sim::SimOptions SimOptionsOf(const ClusterOptions& options, RuntimeProbe* probe)
   out.profile = options.profile;
   out.make_backend = ReplicasUnderTest(probe);
   out.probes = options.probes;
+  if (probe != nullptr && std::ranges::count(out.probes, FactCollector::kName) == 0) {
+    out.probes.emplace_back(FactCollector::kName);
+  }
   return out;
 }
 
@@ -47,7 +53,10 @@ std::uint64_t SeedOf(std::uint64_t world) {
 Cluster::Cluster(const ClusterOptions& options)
     : recorder_(Recorder::IfWanted(TheEnvironment().record)),
       simulator_(SimOptionsOf(options, recorder_.get())) {
-  if (recorder_ != nullptr) recorder_->Watch(simulator_, history_);
+  if (recorder_ != nullptr) {
+    recorder_->Watch(simulator_, history_);
+    verification_ = std::make_unique<Verification>(simulator_);
+  }
   simulator_.AddObserver(this);
   const std::string& trace = TheEnvironment().trace;
   if (!trace.empty()) {
@@ -56,7 +65,13 @@ Cluster::Cluster(const ClusterOptions& options)
   }
 }
 
-Cluster::~Cluster() { Report(); }
+Cluster::~Cluster() {
+  if (verification_ != nullptr) {
+    verification_->Collect();
+    recorder_->Conclude(*verification_);
+  }
+  Report();
+}
 
 bool Cluster::RunUntil(const std::function<bool()>& done, Duration at_most) {
   const Time limit = now() + at_most;

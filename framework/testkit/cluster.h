@@ -22,6 +22,7 @@
 #include "testkit/environment.h"
 #include "testkit/history.h"
 #include "testkit/recorder.h"
+#include "testkit/verification.h"
 
 namespace depfast::testkit {
 
@@ -76,7 +77,8 @@ class Cluster : private sim::Observer {
 
   History history_;
   std::ofstream trace_file_;
-  std::unique_ptr<Recorder> recorder_;  // null unless this run is recorded
+  std::unique_ptr<Recorder> recorder_;          // null unless this run is recorded
+  std::unique_ptr<Verification> verification_;  // likewise
   sim::Simulator simulator_;
 };
 

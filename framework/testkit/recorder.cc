@@ -10,6 +10,7 @@
 
 #include "depfast/host/frame.h"
 #include "depfast/runtime.h"
+#include "depfast/verify/verification_json.h"
 #include "sim/words.h"
 #include "testkit/environment.h"
 #include "testkit/json.h"
@@ -216,6 +217,12 @@ void Recorder::WriteFault(const char* what, Time now, const faults::Fault& fault
   Write(what, now,
         Text("kind", faults::Fault::Name(fault.kind)) + Field("replicas", List(fault.replicas)) +
             Text("text", fault.Describe()));
+}
+
+void Recorder::Conclude(const Verification& verification) {
+  Write("verification", simulator_->now(),
+        Field("warnings", JsonOf(verification.Warnings())) +
+            Field("graph", JsonOf(verification.Graph())));
 }
 
 void Recorder::OnTestPartResult(const testing::TestPartResult& result) {

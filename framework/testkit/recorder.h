@@ -18,6 +18,9 @@
 // - death, restart: of a replica
 // - note: a line of the history; `violation` if an invariant is violated
 // - failure: an assertion of the test fails
+// - verification: the warnings and the graph of runtime verification, at the end of the world;
+// their
+//   format is that of depfast/verify/verification_json.h
 //
 // Recording changes nothing: a run's trace hash is the same with it. Only waits of replicas in this
 // process are recorded; a sealed replica does not report its waits.
@@ -37,6 +40,7 @@
 
 #include "sim/simulator.h"
 #include "testkit/history.h"
+#include "testkit/verification.h"
 
 namespace depfast::testkit {
 
@@ -54,6 +58,9 @@ class Recorder : public RuntimeProbe,
   // Records from now on. Requires: called once, before the simulator starts; both outlive the
   // recorder's last event, and the recorder outlives the simulator's replicas.
   void Watch(sim::Simulator& simulator, History& history);
+
+  // The world ends. Requires: Watch was called.
+  void Conclude(const Verification& verification);
 
  private:
   // A message that has not reached its last stage.

@@ -1,7 +1,7 @@
 // Verification: runtime verification of a simulated cluster, from the reports of its replicas.
 //
 //   sim::SimOptions options; options.probes = {FactCollector::kName};
-//   Verification verification(simulator);   // before Simulator::Start
+//   Verification verification(simulator);
 //   simulator.RunFor(20s);
 //   verification.Collect();
 //   for (const Warning& warning : verification.Warnings()) ...
@@ -25,8 +25,8 @@ namespace depfast::testkit {
 
 class Verification : private sim::Observer {
  public:
-  // Requires: called before the simulator starts; outlives it. Its replicas make the probe
-  // FactCollector::kName.
+  // Requires: called before the simulator's first event; outlives its last one. The replicas make
+  // the probe FactCollector::kName.
   explicit Verification(sim::Simulator& simulator);
 
   // Takes the reports of the replicas that are up. It happens by itself once a window; a crash

@@ -57,13 +57,20 @@ def raft(kit: Kit) -> AbstractContextManager[Servers]:
     return _replicas(kit, "raft", "lab2_real")
 
 
+def verified_raft(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same with runtime verification."""
+    return _replicas(kit, "raft", "lab2_real", verify=True)
+
+
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the reference key-value store, each with a port for Redis clients."""
     return _replicas(kit, "kv", "lab3_real", with_redis=True)
 
 
 @contextmanager
-def _replicas(kit: Kit, target: str, program: str, with_redis: bool = False) -> Iterator[Servers]:
+def _replicas(
+    kit: Kit, target: str, program: str, with_redis: bool = False, verify: bool = False
+) -> Iterator[Servers]:
     with _data(kit) as data, ExitStack() as stack:
         layout = layout_of(data)
         listeners = ports.listen_all(stack, [ports.ANY] * REPLICAS)
@@ -84,6 +91,7 @@ def _replicas(kit: Kit, target: str, program: str, with_redis: bool = False) -> 
                 listener,
                 other,
                 _on(REPLICA_CORE),
+                verify,
             )
             stack.callback(start.kill, child)
             children.append(child.pid)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from failslow import cmake
 from failslow.check import (
+    diagnosis,
     grades,
     matrix,
     mutants,
@@ -47,6 +48,7 @@ STEPS = (
     Step("starter: about zero", grades.starter, needs=RELEASE),
     Step("alternatives: full marks", grades.alternatives, needs=RELEASE),
     Step("mutants: each caught", mutants.run, needs=RELEASE),
+    Step("diagnosis: each variant shows its own fault", diagnosis.run, needs=RELEASE),
     Step("mutation: equivalents exist", mutation.recorded_equivalents, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),

@@ -153,6 +153,7 @@ def scope_of(mutant: Mutant, full: bool) -> Scope:
         rows=None if full else tuple(sorted(rows)),
         seeds=None if full else MUTANT_SEEDS,
         shrink=False,
+        diagnosis=False,
     )
 
 

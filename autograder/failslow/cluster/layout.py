@@ -32,6 +32,10 @@ class Layout:
     def metrics(self, number: int) -> Path:
         return self.data / f"replica-{number}.metrics"
 
+    def verification(self, number: int) -> Path:
+        """A line of JSON for each window, of a replica that verifies itself."""
+        return self.data / f"replica-{number}.verification"
+
 
 def layout_of(data: Path) -> Layout:
     return Layout(data.resolve())

@@ -30,11 +30,14 @@ def launch(
     listener: socket.socket,
     redis: socket.socket | None = None,
     before: Sequence[str] = (),
+    verify: bool = False,
 ) -> Child:
     """Starts one replica; every command that runs replicas does it here.
 
     `endpoints`: HOST:PORT of all replicas, by number. `before`: words before the program's name, as
-    `taskset` wants them. CannotDo when the program cannot be run.
+    `taskset` wants them. `verify`: with runtime verification.
+
+    CannotDo when the program cannot be run.
     """
     argv = [*before, str(program), "--id", str(number), "--peers", ",".join(endpoints)]
     argv += ["--data", str(layout.replica(number)), "--metrics", str(layout.metrics(number))]
@@ -43,6 +46,8 @@ def launch(
     if redis is not None:
         argv += ["--redis-listen-fd", str(redis.fileno())]
         inherited.append(redis.fileno())
+    if verify:
+        argv += ["--verify", str(layout.verification(number))]
     layout.metrics(number).unlink(missing_ok=True)
     with layout.log(number).open("ab") as log:
         try:
@@ -76,7 +81,13 @@ def start(
     with uninterrupted():
         for number, listener in listeners.items():
             children[number] = launch(
-                program, layout, number, endpoints, listener, redis.get(number)
+                program,
+                layout,
+                number,
+                endpoints,
+                listener,
+                redis.get(number),
+                verify=current.verify,
             )
             replica = current.replicas[number]
             replica.pid, replica.ended = children[number].pid, None

@@ -29,13 +29,15 @@ class Replica:
 
 @dataclass
 class State:
-    """`up`: it should run. `boot`: the kernel's id of the boot in which it was started."""
+    """`up`: it should run. `boot`: the kernel's id of the boot in which it was started. `verify`:
+    its replicas run with runtime verification."""
 
     lab: str
     solution: str
     up: bool
     boot: str
     replicas: list[Replica] = field(default_factory=list)
+    verify: bool = False
 
     @property
     def ports(self) -> list[int]:

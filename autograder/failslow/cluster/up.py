@@ -32,6 +32,7 @@ class Request:
     replicas: int | None
     data: Path | None
     port: int | None
+    verify: bool = False
 
 
 def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
@@ -62,6 +63,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             up=True,
             boot=state.boot_id(),
             replicas=[Replica(each.getsockname()[1]) for each in listeners],
+            verify=request.verify,
         )
         for replica, listener in zip(current.replicas, redis, strict=False):
             replica.redis_port = listener.getsockname()[1]
@@ -200,3 +202,4 @@ def _prepare(layout: Layout, lab: Lab, program: Path, replicas: int) -> None:
     layout.program(lab.id).chmod(0o755)
     for number in range(replicas):
         start.rotate_log(layout, number)
+        layout.verification(number).unlink(missing_ok=True)

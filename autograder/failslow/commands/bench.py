@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from failslow import console
-from failslow.bench import core, figures, kv, raft, rpc, sim, slow
+from failslow.bench import core, figures, kv, raft, rpc, sim, slow, verified
 from failslow.bench.figures import Section
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -36,6 +36,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--versus",
         metavar="PEER,...",
         help="peers in the same run: etcd with raft; redis, etcd or both with kv",
+    )
+    parser.add_argument(
+        "--verify", action="store_true", help="with raft: the cost of runtime verification"
     )
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
@@ -82,6 +85,7 @@ def run(
     kit: Kit,
     which: str | None,
     versus: str | None,
+    verify: bool,
     as_json: bool,
     out: Path,
     **of_slow: Any,  # noqa: ANN401
@@ -100,9 +104,11 @@ def run(
     if which == "calibrate":
         return calibration.run(kit, out, as_json)
 
+    if verify and (which != "raft" or peers):
+        raise CannotDo("--verify goes with raft alone: ./kit bench raft --verify")
     sections = []
     for key in (which,) if which else (*QUICK, *COMPARED):
-        section = COMPARED[key](kit, peers) if key in COMPARED else QUICK[key](kit)
+        section = verified.run(kit) if verify else _section(kit, key, peers)
         sections.append(section)
         if not as_json:
             console.stdout().print(figures.table(section))
@@ -112,6 +118,10 @@ def run(
     else:
         console.stdout().print(f"All results so far, with plots: {where}", soft_wrap=True)
     return 0 if all(section.passed for section in sections) else 1
+
+
+def _section(kit: Kit, key: str, peers: Sequence[str]) -> Section:
+    return COMPARED[key](kit, peers) if key in COMPARED else QUICK[key](kit)
 
 
 def _peers(which: str | None, versus: str | None) -> list[str]:

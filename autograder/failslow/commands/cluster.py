@@ -11,14 +11,28 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from failslow import console, waiting
-from failslow.cluster import place, ports, replica_processes, start, state, status, tables, up
+from failslow import atomic, console, waiting
+from failslow.cluster import (
+    place,
+    ports,
+    replica_processes,
+    start,
+    state,
+    status,
+    tables,
+    up,
+    verification,
+)
 from failslow.cluster.layout import Layout
 from failslow.cluster.replica_processes import Process
 from failslow.cluster.state import State
+from failslow.commands.grade import check_out
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
+from failslow.slowness import page
+from failslow.slowness.graph import dot, merged
+from failslow.slowness.warnings import joined
 
 LOG_LINES = 20
 DUMP_S = 10.0
@@ -35,6 +49,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     _add(actions, "down", "end the cluster", _down)
     shown = _add(actions, "status", "show the state of each replica", _status)
     shown.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
+    text = "draw the slowness propagation graph of a cluster that was started with --verify"
+    drawn = _add(actions, "graph", text, _graph)
+    drawn.add_argument("--out", type=Path, metavar="PATH", default=Path("out"), help="(out)")
     logs = _add(actions, "logs", "print the replicas' logs", _logs)
     logs.add_argument("replica", type=int, nargs="?", metavar="N", help="only this replica's log")
     logs.add_argument("--follow", action="store_true", help="go on until interrupted")
@@ -69,6 +86,7 @@ def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--lab", help="a lab of the solution (the last that can run)")
     parser.add_argument("--replicas", type=int, choices=(3, 5), help="number of replicas (3)")
     parser.add_argument("--port", type=int, metavar="BASE", help="the first port (any free ones)")
+    parser.add_argument("--verify", action="store_true", help="with runtime verification")
     parser.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
 
 
@@ -153,6 +171,30 @@ def _print(
     if with_load:
         tables.print_load(out, replicas)
     return replicas
+
+
+def _graph(kit: Kit, data: Path | None, out: Path) -> int:
+    """0 without a warning, 1 with one. CannotDo when there is nothing to draw yet."""
+    check_out(out)
+    layout = place.of_command(kit, data)
+    current = place.loaded(layout)
+    if not current.verify:
+        raise CannotDo("the cluster runs without verification: ./kit cluster up --verify")
+    windows = verification.read(layout, len(current.replicas))
+    graph = merged(window["graph"] for window in windows)
+    warned = joined(warning for window in windows for warning in window["warnings"])
+    for each in warned:
+        print(each.line())
+    if not warned:
+        print("runtime verification raised no warning")
+    atomic.write_text(
+        out / "slowness.html", page.document("Slowness propagation graph", graph, warned)
+    )
+    atomic.write_text(out / "slowness.dot", dot(graph))
+    atomic.write_text(out / "slowness.json", json.dumps(windows, indent=1) + "\n")
+    for name in ("slowness.html", "slowness.dot", "slowness.json"):
+        console.note(f"Wrote {out / name}")
+    return 1 if warned else 0
 
 
 def _logs(kit: Kit, data: Path | None, replica: int | None, follow: bool, lines: int) -> int:

@@ -104,7 +104,7 @@ class _Reader:
 
     def _answer(self, number: int, name: str, text: str) -> None:
         if self._skipping:
-            return
+            return None
         if self._label is None:
             return self._complain(number, f"{_shown(name)} belongs to no label")
         if name not in FIELDS:
@@ -116,7 +116,9 @@ class _Reader:
         if place in self._lines:
             known.pop(name, None)
             earlier = self._lines[place]
-            return self._complain(number, f"{name} is answered in line {earlier}, too: both are lost")
+            return self._complain(
+                number, f"{name} is answered in line {earlier}, too: both are lost"
+            )
         self._lines[place] = number
         found = VALUE.fullmatch(text)
         value = next((each for each in found.groups() if each is not None), "") if found else None
@@ -138,8 +140,13 @@ class _Reader:
             return "" if value in numbers else f"none of {', '.join(numbers)}, {NONE}"
         if name == EVIDENCE:
             found = REFERENCE.fullmatch(value)
-            return "" if found and found[1] == self._label else (
-                f"not the number of an observation of {self._label} ({self._label}/slow/w1, say)"
+            return (
+                ""
+                if found and found[1] == self._label
+                else (
+                    f"not the number of an observation of {self._label}, such as"
+                    f" {self._label}/slow/w1"
+                )
             )
         return "" if NAME.fullmatch(value) else "not a name"
 

@@ -19,7 +19,10 @@ REFERENCE = "reference"
 """The name of the variant without a fault."""
 
 NONE = "none"
-"""The answer to all further questions about it."""
+"""The answer to the questions about its fault."""
+
+GREEN_EDGE = "green-edge"
+"""The kind of evidence that a Raft tolerates a slow follower: its leader waits for a quorum."""
 
 REPLICAS = 3
 FOLLOWER = "follower"
@@ -27,7 +30,7 @@ FOLLOWER = "follower"
 
 @dataclass(frozen=True)
 class Truth:
-    """The right answers. `evidence`: the kinds that show the fault; empty if there is no fault."""
+    """The right answers. `evidence`: the kinds that show the fault, or that there is none."""
 
     variant: str
     replica: str
@@ -89,7 +92,7 @@ def _subject(label: str, variant: Variant | None, key: CourseKey, leader: int) -
 
 def _truth(variant: Variant | None, leader: int, healthy: int) -> Truth:
     if variant is None:
-        return Truth(REFERENCE, NONE, NONE, NONE, NONE, ())
+        return Truth(REFERENCE, NONE, NONE, NONE, NONE, (GREEN_EDGE,))
     replica = healthy if variant.replica == FOLLOWER else leader
     return Truth(
         variant.path.stem,

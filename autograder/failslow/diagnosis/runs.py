@@ -1,4 +1,4 @@
-"""Runs the programs of the variants, and numbers what they observed: the evidence of a diagnosis."""
+"""Runs the programs of the variants, and numbers their observations: the evidence."""
 
 import json
 import threading
@@ -24,15 +24,16 @@ WARNING, EDGE, WAIT = "w", "e", "o"
 """How the numbers of warnings, edges of the graph, and waits for nothing of a peer begin."""
 
 OWN_WAIT = "own-wait"
+PATH_WAIT = "path-wait"
+"""Waits of the last kind: of them all, and of those during which a client waits, too."""
 RED_EDGE = "red-edge"
-OTHER_EDGE = "other-edge"
 
 Item = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One observation. `kind`: of a warning its own kind, of the others one of the above.
+    """One observation. `kind`: of a warning its own, of an edge its color and "-edge", or a wait's.
 
     `replica`: whose it is, or none of them, if it is a client's.
     """
@@ -125,11 +126,12 @@ def numbered(prefix: str, observed: Item) -> tuple[Evidence, ...]:
         name = f"{prefix}/{WARNING}{number}"
         found.append(_evidence(name, item["kind"], item["replica"], item["wait"], item))
     for number, item in enumerate(observed["graph"]["edges"], start=1):
-        kind = RED_EDGE if item["color"] == "red" else OTHER_EDGE
+        kind = f"{item['color']}-edge"
         found.append(_evidence(f"{prefix}/{EDGE}{number}", kind, item["from"], item["event"], item))
     for number, item in enumerate(observed["own_waits"], start=1):
         name = f"{prefix}/{WAIT}{number}"
-        found.append(_evidence(name, OWN_WAIT, item["replica"], item["event"], item))
+        kind = PATH_WAIT if item["on_path"] else OWN_WAIT
+        found.append(_evidence(name, kind, item["replica"], item["event"], item))
     return tuple(found)
 
 

@@ -1,7 +1,7 @@
 """Judges answers, field by field.
 
 Fields stand alone: a wrong one costs its own points. The points are such that the same answer for
-every label earns at most a fifth (a test of every course's order).
+every label earns at most a quarter, even for an author who knows the best one.
 """
 
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ from failslow.diagnosis.answers import (
     Answers,
 )
 from failslow.diagnosis.course import NONE
-from failslow.diagnosis.runs import OWN_WAIT, RED_EDGE, Evidence, Observed
+from failslow.diagnosis.runs import OWN_WAIT, PATH_WAIT, RED_EDGE, Evidence, Observed
 from failslow.labs import Lab
 
 POINTS = {
     VARIANT: 0.5,
     REPLICA: 0.25,
     COROUTINE: 0.25,
-    WAIT: 0.5,
+    WAIT: 0.25,
     CAUSE: 0.5,
-    EVIDENCE: 0.5,
+    EVIDENCE: 0.75,
 }
 LABEL_POINTS = sum(POINTS.values())
 
@@ -37,7 +37,7 @@ LOOK_AT = {
     COROUTINE: "the warnings, edges and waits name coroutines; which one is at the fault?",
     WAIT: "which event does that coroutine wait for?",
     CAUSE: "how does it come that clients notice one slow follower?",
-    EVIDENCE: "it is in the material, but does not show the fault of this label",
+    EVIDENCE: "it is in the material, but does not show what this label is",
 }
 
 
@@ -86,9 +86,8 @@ def _complaint(name: str, value: str | None, observed: Observed) -> str:
 
 
 def _complaint_about_evidence(value: str, observed: Observed) -> str:
-    truth = observed.subject.truth
     if value == NONE:
-        return "" if not truth.evidence else "no; the material has some"
+        return "no; the material has some"
     known = observed.evidence
     if value not in known:
         return f"the material has no {value}"
@@ -96,11 +95,11 @@ def _complaint_about_evidence(value: str, observed: Observed) -> str:
 
 
 def shows(evidence: Evidence, observed: Observed) -> bool:
-    """Whether the observation shows the fault of the subject."""
+    """Whether the observation shows the subject's fault, or of the reference, its quorums."""
     truth = observed.subject.truth
     if evidence.kind not in truth.evidence:
         return False
-    if evidence.kind in (OWN_WAIT, RED_EDGE):
+    if evidence.kind in (OWN_WAIT, PATH_WAIT, RED_EDGE):
         place = (str(evidence.replica), evidence.coroutine, evidence.event)
         return place == (truth.replica, truth.coroutine, truth.wait)
     return evidence.replica == observed.subject.leader

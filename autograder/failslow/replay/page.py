@@ -11,6 +11,9 @@ from urllib.parse import quote
 from failslow.labs import Shown
 from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World, most_telling
 from failslow.replay.rows import rows_of
+from failslow.slowness import page as slowness
+from failslow.slowness.graph import graph_of
+from failslow.slowness.warnings import joined
 
 HERE = Path(__file__).resolve().parent
 VIEWER = HERE / "viewer"
@@ -104,7 +107,15 @@ def _world(world: World, shows: tuple[Shown, ...]) -> dict[str, Any]:
         "notes": [[n.when, n.text, n.problem] for n in world.notes],
         "held": [[h.when, h.sender, h.receiver, h.size] for h in world.held],
         "shown": [_shown(world, shown) for shown in shows],
+        "slowness": _slowness(world),
     }
+
+
+def _slowness(world: World) -> str:
+    """The graph and the warnings of the whole run, as HTML; "" if the run has none."""
+    if world.graph is None:
+        return ""
+    return slowness.fragment(graph_of(world.graph), joined(world.warnings))
 
 
 def _message(m: Message, type_number: int) -> list[object]:

@@ -120,6 +120,8 @@ class World:
     notes: list[Note] = field(default_factory=list)
     observed: list[Observed] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
+    warnings: list[dict[str, Any]] = field(default_factory=list)  # of runtime verification
+    graph: dict[str, Any] | None = None  # None if the run did not come to its end
 
     def first_problem(self) -> Note | None:
         """The first violated invariant; without one, the test's first failure."""
@@ -264,6 +266,9 @@ class _WorldReader:
 
     def _on_restart(self, record: dict[str, Any]) -> None:
         self._down.pop(record["replica"]).end = record["t"]
+
+    def _on_verification(self, record: dict[str, Any]) -> None:
+        self._world.warnings, self._world.graph = record["warnings"], record["graph"]
 
     def _on_note(self, record: dict[str, Any]) -> None:
         problem = "violation" if record.get("violation") else ""

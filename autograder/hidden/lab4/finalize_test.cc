@@ -16,7 +16,7 @@ using End = CallReport::End;
 
 // Ready at 60 ms. The third answer comes after 120 ms: later than a grace from the call of
 // Finalize, or from the broadcast.
-GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumIsReady, "4a", 3,
+GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumIsReady, "4a", 2,
             "The grace begins when the quorum is ready, also if Finalize was called before.") {
   FanOutRunner runner({.replicas = 5, .seed = 410});
   for (const bool first : {true, false}) {
@@ -36,7 +36,7 @@ GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumIsReady, "4a", 3,
 }
 
 // Two of four say no: three of four is impossible at 30 ms.
-GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumFails, "4a", 3,
+GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumFails, "4a", 2,
             "The grace begins when the quorum fails: answers after that count, too.") {
   FanOutRunner runner({.replicas = 5, .seed = 411});
   for (const bool first : {true, false}) {
@@ -56,7 +56,7 @@ GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumFails, "4a", 3,
   }
 }
 
-GRADED_TEST(FinalizeGrace, BeginsAtOnceAfterATimeout, "4a", 3,
+GRADED_TEST(FinalizeGrace, BeginsAtOnceAfterATimeout, "4a", 2,
             "The grace begins at once if the Wait on the quorum has timed out, and the quorum may "
             "still become ready.") {
   FanOutRunner runner({.replicas = 5, .seed = 412});
@@ -78,7 +78,7 @@ GRADED_TEST(FinalizeGrace, BeginsAtOnceAfterATimeout, "4a", 3,
   EXPECT_EQ(reports[1].yes, 3) << "the quorum became ready at 120 ms";
 }
 
-GRADED_TEST(FinalizeGrace, IsWholeForEachCall, "4a", 4,
+GRADED_TEST(FinalizeGrace, IsWholeForEachCall, "4a", 2,
             "Each call has the whole grace: neither an answer nor a failure of another call ends "
             "or extends it.") {
   FanOutRunner runner({.replicas = 7, .seed = 413});
@@ -100,7 +100,7 @@ GRADED_TEST(FinalizeGrace, IsWholeForEachCall, "4a", 4,
 
 // The three overlap, to the same peers. The last one still waits for its quorum when the first
 // one's grace ends.
-GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 4,
+GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 2,
             "Each fan-out has a grace of its own, and its end touches no call of another.") {
   FanOutRunner runner({.replicas = 4, .seed = 414});
   const auto reports = runner.Run(
@@ -126,7 +126,7 @@ GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 4,
   EXPECT_TRUE(IsAt(reports[2].ended_ns, 200ms));
 }
 
-GRADED_TEST(FinalizeGrace, MayBeZero, "4a", 2,
+GRADED_TEST(FinalizeGrace, MayBeZero, "4a", 1,
             "Without a grace the rest is released as soon as the quorum is decided, and Finalize "
             "does not wait either.") {
   FanOutRunner runner({.replicas = 4, .seed = 415});
@@ -144,7 +144,7 @@ GRADED_TEST(FinalizeGrace, MayBeZero, "4a", 2,
   }
 }
 
-GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 2,
+GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 1,
             "The event is ready as soon as no call is left: at once if none is left when Finalize "
             "is called.") {
   FanOutRunner runner({.replicas = 3, .seed = 416});
@@ -160,7 +160,7 @@ GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 2,
   EXPECT_FALSE(reports[1].failed) << "a call failed, and the event with it";
 }
 
-GRADED_TEST(FinalizeEnd, IsFinal, "4a", 2, "An answer after the grace changes nothing.") {
+GRADED_TEST(FinalizeEnd, IsFinal, "4a", 1, "An answer after the grace changes nothing.") {
   FanOutRunner runner({.replicas = 4, .seed = 417});
   const auto report = runner.Run({{.needed = 1,
                                    .plan = {{}, After(150ms), After(200ms, Answer::kNo)},
@@ -177,7 +177,7 @@ GRADED_TEST(FinalizeEnd, IsFinal, "4a", 2, "An answer after the grace changes no
 
 // 200 fan-outs in 200 ms; the last peer takes a second for each message. The connection takes 256
 // KiB, the rest of 1.6 MB waits at replica 0.
-GRADED_TEST(FinalizeEnd, LeavesNothingForAVerySlowPeer, "4a", 5,
+GRADED_TEST(FinalizeEnd, LeavesNothingForAVerySlowPeer, "4a", 4,
             "When a peer takes a second for a message, no call, frame, coroutine or memory is left "
             "of fan-outs whose grace is over, even if the caller has forgotten them.") {
   constexpr int kFanOuts = 200;

@@ -11,17 +11,19 @@
 #include <string>
 
 #include "core/stack_overflow.h"
+#include "depfast/verify/fact_collector.h"
+#include "depfast/verify/verification_json.h"
 #include "real/real_host.h"
 
 namespace depfast::real {
 namespace {
 
 // Each line is written by one call, so that a reader may follow the file.
-std::function<void(const std::string&)> MetricsTo(const std::string& path) {
+std::function<void(const std::string&)> LinesTo(const std::string& path) {
   const std::shared_ptr<std::FILE> file(std::fopen(path.c_str(), "ae"), [](std::FILE* opened) {
     if (opened != nullptr) std::fclose(opened);
   });
-  if (file == nullptr) ThrowErrno("cannot open '" + path + "' for metrics");
+  if (file == nullptr) ThrowErrno("cannot open '" + path + "'");
   return [file](const std::string& line) {
     std::fputs((line + "\n").c_str(), file.get());
     std::fflush(file.get());
@@ -38,8 +40,22 @@ void AddFlags(CLI::App& app, RealHostOptions& options) {
   app.add_option("--seed", options.seed, "of its random numbers");
   app.add_option("--listen-fd", options.listen_fd, "an inherited listening socket");
   app.add_option_function<std::string>(
-      "--metrics", [&](const std::string& path) { options.on_metrics = MetricsTo(path); },
+      "--metrics", [&](const std::string& path) { options.on_metrics = LinesTo(path); },
       "a file for a line of JSON each second");
+}
+
+// Runtime verification writes a line for each window.
+void AddVerification(CLI::App& app, RealHostOptions& options,
+                     std::optional<FactCollector>& verification) {
+  app.add_option_function<std::string>(
+      "--verify",
+      [&](const std::string& path) {
+        verification.emplace([write = LinesTo(path)](const WindowFacts& facts) {
+          write(JsonOf(facts));
+        });
+        options.probes = {&*verification};
+      },
+      "a file for the warnings and the graph of runtime verification");
 }
 
 // The replica serves a foreign protocol if one of these flags is given.
@@ -65,10 +81,12 @@ void AddForeignFlags(CLI::App& app, RealHostOptions& options, const ForeignProto
 int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
   signal(SIGPIPE, SIG_IGN);  // the replica survives the end of its log's reader
   InstallStackOverflowHandler();
+  std::optional<FactCollector> verification;  // outlives the host
   RealHostOptions options;
   options.handle_signals = true;
   CLI::App app("A replica as a process with sockets and a disk.");
   AddFlags(app, options);
+  AddVerification(app, options, verification);
   if (foreign != nullptr) AddForeignFlags(app, options, *foreign);
   std::optional<RealHost> host;
   try {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/probe_scope.h"
 #include "depfast/verify/probes.h"
 
 namespace depfast::sim {
@@ -68,6 +69,7 @@ std::string StepHost::DumpCoroutines() { return runtime_.DumpCoroutines(); }
 
 std::string StepHost::Report(const std::string& probe) {
   const auto found = probes_.find(probe);
+  const ProbeScope scope;
   return found == probes_.end() ? "" : found->second->Report(runtime_);
 }
 

@@ -182,8 +182,9 @@ FactCollector::~FactCollector() = default;
 void FactCollector::OnStart(const Runtime& runtime) { state_->Start(runtime); }
 
 std::string FactCollector::Report(const Runtime& runtime) const {
+  state_->Roll(runtime.Now());
   std::vector<WindowFacts> all(state_->closed.begin(), state_->closed.end());
-  all.push_back(state_->FactsUntil(std::min(runtime.Now(), state_->window_end)));
+  all.push_back(state_->FactsUntil(runtime.Now()));
   std::string bytes;
   frame_internal::StringSink sink(bytes);
   msgpack::pack(sink, all);

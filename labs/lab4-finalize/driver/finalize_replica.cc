@@ -1,10 +1,11 @@
-// The replica program of lab 4: lab 3's store on your Raft with Finalize, and fan-outs for tests of
-// Finalize alone.
+// The replica program of lab 4: lab 3's store on your Raft with Finalize, fan-outs for tests of
+// Finalize alone, and planted windows for tests of your detector.
 #include <memory>
 
 #include "depfast/host/service.h"
 #include "fan_outs.h"
 #include "kv_driver.h"
+#include "watch_windows.h"
 
 namespace depfast {
 namespace {
@@ -20,6 +21,8 @@ class FinalizeReplica final : public Service {
     });
     runtime_.rpc().Handle<lab4::Ask>(
         [this](PeerId, const lab4::Ask& ask) { return lab4::Serve(runtime_, ask); });
+    runtime_.rpc().Handle<lab4::WatchWindows>(
+        [](PeerId, const lab4::WatchWindows& request) { return lab4::Watch(request); });
     store_->Start();
   }
 

@@ -25,7 +25,7 @@ GRADED_TEST(RaftFinalize, CommitsAndReads, "4a-raft", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftFinalize, AMildlySlowFollowerIsSentNothingTwice, "4a-raft", 4,
+GRADED_TEST(RaftFinalize, AMildlySlowFollowerIsSentNothingTwice, "4a-raft", 3,
             "A follower that answers within the grace of a round is sent no entry twice, and "
             "delays no command.") {
   FinalizeWorld world({.replicas = 3, .seed = 431});
@@ -44,7 +44,7 @@ GRADED_TEST(RaftFinalize, AMildlySlowFollowerIsSentNothingTwice, "4a-raft", 4,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftFinalize, AVerySlowFollowerLeavesNothing, "4a-raft", 4,
+GRADED_TEST(RaftFinalize, AVerySlowFollowerLeavesNothing, "4a-raft", 3,
             "When a follower answers after the grace, the leader's calls to it and its coroutines "
             "are few at any time, and gone when the load is over.") {
   FinalizeWorld world({.replicas = 3, .seed = 432});

@@ -120,6 +120,8 @@ function open(index) {
   byId("problem").disabled = !state.world.problem;
   byId("problem-name").textContent =
     state.world.problem?.problem === "failure" ? "First failure" : "First violation";
+  byId("slowness").hidden = !state.world.slowness;
+  byId("slowness-graph").innerHTML = state.world.slowness;
   byId("left-out").hidden = !state.world.left_out;
   byId("left-out").textContent = leftOutWords(state.world);
 }

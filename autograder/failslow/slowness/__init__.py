@@ -1,0 +1,1 @@
+"""Runtime verification's warnings and slowness propagation graphs, read, merged and drawn."""

@@ -1,0 +1,167 @@
+// Hidden tests of the wait-spike detector: spikes and changes of load of many shapes.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "depfast/host/random.h"
+#include "planter.h"
+#include "testkit/environment.h"
+#include "watch_runner.h"
+
+namespace depfast::lab4 {
+namespace {
+
+// From two to six peers. A wait of 0.2 ms is usual for some, one of 80 ms for others.
+std::map<PeerId, Duration> DrawPeers(RandomStream& random) {
+  constexpr Duration kUsual[] = {200us, 1ms, 2ms, 5ms, 20ms, 80ms};
+  std::map<PeerId, Duration> usual;
+  const PeerId peers = 2 + static_cast<PeerId>(random.Below(5));
+  for (PeerId peer = 1; peer <= peers; ++peer) usual[peer] = kUsual[random.Below(6)];
+  return usual;
+}
+
+const std::map<PeerId, Duration> kNearAndFar = {{1, 1ms}, {2, 80ms}};
+
+// Twelve spikes, one after another.
+void AddSpikes(Planter& planter, RandomStream& random, std::uint64_t peers) {
+  constexpr std::int64_t kSizes[] = {500, 600, 1000, 3000, 10'000};
+  constexpr int kLengths[] = {1, 2, 5, 10, 45};
+  constexpr int kGaps[] = {1, 3, 15};
+  for (int i = 0; i < 12; ++i) {
+    const PeerId peer = 1 + static_cast<PeerId>(random.Below(peers));
+    const std::int64_t size = kSizes[random.Below(5)];
+    const int length = i == 0 ? 45 : kLengths[random.Below(5)];
+    planter.Add({.windows = length, .slow = {{peer, size}}});
+    planter.Add({.windows = kGaps[random.Below(3)]});
+  }
+}
+
+GRADED_TEST(
+    WaitSpikeRules, HoldForEverySizeAndLength, "4b", 1,
+    "Spikes of 5 to 100 times the usual wait are found in each of their windows, one or "
+    "45, and at peers of every distance. Each detector learns from its own windows alone.") {
+  WatchRunner runner(440);
+  std::vector<Planter> planters;
+  for (std::uint64_t stream = 1; stream <= 4; ++stream) {
+    RandomStream random(runner.seed(stream), 440);
+    const auto usual = stream == 1 ? kNearAndFar : DrawPeers(random);
+    planters.emplace_back(runner.seed(stream), usual);
+    planters.back().Add({.windows = 10 + static_cast<int>(5 * stream)});
+    AddSpikes(planters.back(), random, usual.size());
+  }
+  std::vector<const Planter*> all;
+  for (const Planter& planter : planters) all.push_back(&planter);
+  EXPECT_TRUE(runner.FindsTheSpikes(all));
+}
+
+// The wait for peer 3 is the way to it: no load changes it.
+GRADED_TEST(WaitSpikeRules, HoldUnderEveryLoad, "4b", 1,
+            "No change of load is a spike: at once or by and by, up or down, with more calls, "
+            "longer waits or both, with more calls to one peer, and with a distant peer that it "
+            "does not touch.") {
+  WatchRunner runner(441);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 3ms}, {3, 40ms}});
+  const auto at = [&](std::int64_t load, int calls, int windows) {
+    planter.Add(
+        {.windows = windows, .calls = calls, .load = load, .slow = {{3, 100 * 100 / load}}});
+  };
+  at(100, 60, 25);
+  at(800, 60, 25);
+  at(100, 60, 12);
+  at(100, 900, 12);
+  at(400, 300, 3);
+  at(100, 60, 25);
+  for (int load = 100; load <= 1000; load += 100) at(load, load, 1);
+  at(1000, 1000, 30);
+  at(50, 20, 30);
+  planter.Add({.windows = 25});
+  planter.Add({.windows = 3, .slow = {{2, 180}}});
+  planter.Add({.windows = 3, .busy = {{2, 600}}});
+  planter.Add({.windows = 10});
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+GRADED_TEST(WaitSpikeRules, LookAtTheMean, "4b", 1,
+            "One wait of 100 ms among sixty of 2 ms is no spike; it does not hide one, either.") {
+  WatchRunner runner(442);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 3ms}});
+  planter.Add({.windows = 10});
+  for (int i = 0; i < 6; ++i) {
+    planter.Add({.outlier = 100ms});
+    planter.Add({.windows = 4});
+    planter.Add({.slow = {{1 + i % 3, 500}}});
+    planter.Add({.windows = 4});
+  }
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+GRADED_TEST(
+    WaitSpikeRules, HoldForSilentPeers, "4b", 1,
+    "A peer that stops answering has a spike, whether its calls stay open or are released.") {
+  WatchRunner runner(443);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 5ms}, {3, 5ms}});
+  planter.Add({.windows = 20});
+  planter.Add({.windows = 1, .silent = {2}});
+  planter.Add({.windows = 10});
+  planter.Add({.windows = 30, .silent = {1}});
+  planter.Add({.windows = 10});
+  planter.Add({.windows = 30, .silent = {3}, .patience = 100ms});
+  planter.Add({.windows = 10});
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+GRADED_TEST(
+    WaitSpikeRules, NeedEvidence, "4b", 1,
+    "Windows with few waits, without a wait, or with calls to one peer alone show no spike, "
+    "and the usual wait stays what it was.") {
+  WatchRunner runner(444);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 4ms}, {3, 20ms}});
+  planter.Add({.windows = 20});
+  planter.Add({.windows = 40, .idle = {1, 2, 3}});
+  planter.Add({.windows = 2, .slow = {{2, 500}}});
+  planter.Add({.windows = 30, .calls = 4, .load = 2000});
+  planter.Add({.windows = 2, .slow = {{1, 500}}});
+  planter.Add({.windows = 2});
+  planter.Add({.windows = 30, .load = 1500, .idle = {1, 2}});
+  planter.Add({.windows = 2, .slow = {{3, 500}}});
+  planter.Add({.windows = 5});
+  planter.Add({.windows = 30, .idle = {2}});
+  planter.Add({.windows = 5});
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+GRADED_TEST(WaitSpikeRules, HoldForSeveralAtOnce, "4b", 1,
+            "Several peers may have a spike at the same time, also while the load changes: none "
+            "hides another.") {
+  WatchRunner runner(445);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 3ms}, {4, 40ms}});
+  planter.Add({.windows = 20});
+  planter.Add({.windows = 4, .slow = {{4, 500}}});
+  planter.Add({.windows = 4, .slow = {{2, 10'000}, {4, 500}}});
+  planter.Add({.windows = 4, .slow = {{1, 1000}, {2, 1000}}});
+  planter.Add({.windows = 30});
+  planter.Add({.windows = 25, .calls = 300, .load = 600, .slow = {{3, 600}}});
+  planter.Add({.windows = 25, .calls = 300, .load = 600});
+  planter.Add({.windows = 4, .calls = 300, .load = 600, .slow = {{1, 600}}});
+  planter.Add({.windows = 10, .calls = 300, .load = 600});
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+GRADED_TEST(
+    WaitSpikeRules, FollowLastingChanges, "4b", 1,
+    "After a lasting change of load, the usual wait is the new one within twenty windows.") {
+  WatchRunner runner(446);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 5ms}});
+  for (const std::int64_t load : {1500, 100, 1500, 100}) {
+    planter.Add({.windows = 60, .load = load});
+    planter.Add({.windows = 3, .load = load, .slow = {{1, 500}}});
+    planter.Add({.windows = 1, .load = load});
+    planter.Add({.windows = 2, .load = load, .slow = {{3, 700}}});
+  }
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+}  // namespace
+}  // namespace depfast::lab4

@@ -1,0 +1,74 @@
+// Planter: makes the windows of a replica that calls its peers, and tells who is slow in each.
+//
+//   Planter planter(seed, {{1, 2ms}, {2, 2ms}, {3, 40ms}});
+//   planter.Add({.windows = 30});
+//   planter.Add({.windows = 3, .slow = {{2, 1000}}});  // peer 2 takes ten times as long
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "depfast/host/random.h"
+#include "depfast/peer.h"
+#include "depfast/time.h"
+#include "depfast/verify/activity.h"
+
+namespace depfast::lab4 {
+
+inline constexpr Duration kPlantedWindow = 500ms;
+
+// Some windows alike. All shares are in percent.
+struct Stretch {
+  int windows = 1;
+  int calls = 60;           // to each peer in each window; they end there, but for a tenth
+  std::int64_t load = 100;  // the waits for all peers, of the usual ones
+  // The waits for these peers, of those under this load. From kSpike on they are slow.
+  std::map<PeerId, std::int64_t> slow = {};
+  // These peers do not answer, and are slow, also in the window in which they answer again.
+  std::set<PeerId> silent = {};
+  Duration patience = kForever;     // after so long the calls to silent peers are released
+  std::set<PeerId> idle = {};       // these peers are not called
+  std::map<PeerId, int> busy = {};  // to these peers, so many calls instead
+  int noise = 10;                   // the waits of a window differ from the plan by up to this
+  // Of the calls to each peer, one takes so much longer.
+  Duration outlier{0};
+};
+
+inline constexpr std::int64_t kSpike = 500;
+
+struct PlantedWindow {
+  ActivityWindow window;
+  std::vector<PeerId> spikes;  // ascending: the slow peers with evidence, beyond their warm-up
+};
+
+class Planter {
+ public:
+  // `usual`: the mean wait for each peer at a load of 100 %.
+  Planter(std::uint64_t seed, std::map<PeerId, Duration> usual)
+      : random_(seed), usual_(std::move(usual)) {}
+
+  void Add(const Stretch& stretch);
+
+  const std::vector<PlantedWindow>& windows() const { return windows_; }
+
+ private:
+  PeerActivity Answering(PeerId peer, const Stretch& stretch);
+  PeerActivity Silent(PeerId peer, const Stretch& stretch);
+  bool IsSlow(PeerId peer, const Stretch& stretch) const;
+  // Of the peers that are slow in the window, those that a detector must name.
+  std::vector<PeerId> Spikes(const ActivityWindow& window, const std::set<PeerId>& slow);
+  // The wait differs from `mean` by up to a half.
+  Duration Draw(Duration mean);
+
+  RandomStream random_;
+  const std::map<PeerId, Duration> usual_;
+  std::vector<PlantedWindow> windows_;
+  std::map<PeerId, Waits> unanswered_;     // at the end of the latest window: of silent peers
+  std::map<PeerId, std::size_t> learned_;  // windows that are evidence and no spike
+};
+
+}  // namespace depfast::lab4

@@ -1,0 +1,87 @@
+#include "watch_runner.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "planted_windows.h"
+
+namespace depfast::lab4 {
+namespace {
+
+using Findings = std::vector<std::vector<PeerId>>;  // by window
+
+std::string Peers(const std::vector<PeerId>& peers) {
+  if (peers.empty()) return "no peer";
+  std::string text = peers.size() == 1 ? "peer" : "peers";
+  for (const PeerId peer : peers) text += " " + std::to_string(peer);
+  return text;
+}
+
+testing::AssertionResult AreTheSpikes(Findings found, const Planter& planter) {
+  const auto& windows = planter.windows();
+  if (found.size() != windows.size()) {
+    return testing::AssertionFailure()
+           << "the detector judged " << found.size() << " windows of " << windows.size();
+  }
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    std::sort(found[i].begin(), found[i].end());
+    if (found[i] == windows[i].spikes) continue;
+    return testing::AssertionFailure()
+           << "window " << i + 1 << " of " << windows.size() << ": found " << Peers(found[i])
+           << ", planted a spike of " << Peers(windows[i].spikes);
+  }
+  return testing::AssertionSuccess();
+}
+
+WatchWindows RequestOf(const std::vector<const Planter*>& planters) {
+  WatchWindows request;
+  for (const Planter* planter : planters) {
+    auto& stream = request.streams.emplace_back();
+    for (const PlantedWindow& planted : planter->windows()) stream.push_back(planted.window);
+  }
+  return request;
+}
+
+}  // namespace
+
+WatchRunner::WatchRunner(std::uint64_t seed)
+    : seed_(testkit::SeedOf(seed)), cluster_({.seed = seed}), client_(cluster_.simulator()) {
+  cluster_.Start();
+  cluster_.RunFor(10ms);  // the replicas have made a step
+}
+
+WatchRunner::~WatchRunner() {
+  if (!cluster_.first_death().empty()) ADD_FAILURE() << cluster_.first_death();
+}
+
+std::uint64_t WatchRunner::seed(std::uint64_t stream) const {
+  return RandomStream(seed_, stream).Next();
+}
+
+testing::AssertionResult WatchRunner::FindsTheSpikes(const std::vector<const Planter*>& planters) {
+  constexpr Duration kPatience = 10s;
+  struct Ended {
+    bool is_over = false;
+    std::optional<WatchReport> report;
+  };
+  const auto ended = std::make_shared<Ended>();
+  client_.Call(0, RequestOf(planters), kPatience,
+               [ended](const std::optional<WatchReport>& reply) { *ended = Ended{true, reply}; });
+  cluster_.RunUntil([&] { return ended->is_over || !cluster_.first_death().empty(); },
+                    2 * kPatience);
+  if (!ended->report || ended->report->found.size() != planters.size()) {
+    return testing::AssertionFailure()
+           << "replica 0 did not report its findings: " << cluster_.first_death();
+  }
+  for (std::size_t i = 0; i < planters.size(); ++i) {
+    auto result = AreTheSpikes(std::move(ended->report->found[i]), *planters[i]);
+    if (!result) return result;
+  }
+  return testing::AssertionSuccess();
+}
+
+}  // namespace depfast::lab4

@@ -1,0 +1,40 @@
+// WatchRunner: shows planted windows to the submission's detector, and compares its findings.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "depfast/peer.h"
+#include "planter.h"
+#include "testkit/client.h"
+#include "testkit/cluster.h"
+
+namespace depfast::lab4 {
+
+class WatchRunner {
+ public:
+  explicit WatchRunner(std::uint64_t seed);
+  // Adds a death to the report of a test.
+  ~WatchRunner();
+  WatchRunner(const WatchRunner&) = delete;
+  WatchRunner& operator=(const WatchRunner&) = delete;
+
+  // A stream of its own for noise, of the test's seed.
+  std::uint64_t seed(std::uint64_t stream) const;
+
+  // Whether the findings are the spikes, window by window: each peer once, in any order. Each
+  // planter's windows go to a detector of its own.
+  testing::AssertionResult FindsTheSpikes(const std::vector<const Planter*>& planters);
+  testing::AssertionResult FindsTheSpikes(const Planter& planter) {
+    return FindsTheSpikes(std::vector{&planter});
+  }
+
+ private:
+  const std::uint64_t seed_;
+  testkit::Cluster cluster_;
+  testkit::Client client_;
+};
+
+}  // namespace depfast::lab4

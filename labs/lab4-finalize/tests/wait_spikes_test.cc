@@ -1,0 +1,56 @@
+// The public tests of the wait-spike detector: students see, run and replay them.
+#include <gtest/gtest.h>
+
+#include "planter.h"
+#include "testkit/environment.h"
+#include "watch_runner.h"
+
+namespace depfast::lab4 {
+namespace {
+
+// Peer 3 is far away: 40 ms are usual there.
+GRADED_TEST(
+    WaitSpikes, AreFound, "4b", 1,
+    "A spike is found in each of its windows, and only there, with the peer that is slow.") {
+  WatchRunner runner(430);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 3ms}, {3, 40ms}, {4, 2ms}});
+  planter.Add({.windows = 30});
+  planter.Add({.windows = 3, .slow = {{2, 1000}}});
+  planter.Add({.windows = 10});
+  planter.Add({.windows = 1, .slow = {{3, 800}}});
+  planter.Add({.windows = 10});
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+GRADED_TEST(WaitSpikes, AreNoChangesOfLoad, "4b", 1,
+            "When more calls come and the waits for all peers grow, no peer has a spike.") {
+  WatchRunner runner(431);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 3ms}});
+  planter.Add({.windows = 25});
+  planter.Add({.windows = 25, .calls = 400, .load = 600});
+  planter.Add({.windows = 25});
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+// Peer 4 is called for the first time in the 31st window. Both peers are slow once in their first
+// five windows.
+GRADED_TEST(WaitSpikes, AreUnknownDuringTheWarmUp, "4b", 1,
+            "The first five windows with calls to a peer show no spike of it. In the sixth one it "
+            "is found.") {
+  WatchRunner runner(432);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 3ms}, {4, 2ms}});
+  planter.Add({.windows = 2, .idle = {4}});
+  planter.Add({.windows = 1, .slow = {{1, 600}}, .idle = {4}});
+  planter.Add({.windows = 2, .idle = {4}});
+  planter.Add({.windows = 2, .slow = {{1, 2000}}, .idle = {4}});
+  planter.Add({.windows = 23, .idle = {4}});
+  planter.Add({.windows = 3});
+  planter.Add({.windows = 1, .slow = {{2, 1000}, {4, 600}}});
+  planter.Add({.windows = 1});
+  planter.Add({.windows = 2, .slow = {{4, 2000}}});
+  planter.Add({.windows = 10});
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
+}  // namespace
+}  // namespace depfast::lab4
