@@ -17,7 +17,7 @@ namespace thresholds {
 
 // Calls without a dependency id to one peer in a window. The background tasks that the source
 // plants come every 5 ms (document 000, section 5.2.3), 1000 in a window: this is half of that.
-// Catch-up, one request at a time, issued 8 in healthy runs, and 105 to a slow follower.
+// Catch-up, one request at a time, issued 25 in healthy runs, and 105 to a slow follower.
 inline constexpr std::uint64_t kBackgroundCalls = 500;
 // Sends of one entry to one peer in a window (RepeatedEntries). One may be lost to a follower's
 // restart; a second repetition finds the first under way.
