@@ -31,11 +31,11 @@ inline constexpr int kReplicas = 3;
 //    "held_bytes": [..]}, "warnings": [..], "graph": {..},
 //    "own_waits": [{"replica": 0, "coroutine": "..", "event": "..", "count": .., "on_path": ..,
 //                   "mean_ns": .., "worst_ns": ..}]}
-// The figures of clients are those of commands in [from_ns, to_ns). `calls`: of the leader,
-// without an answer at the end of the load. `backlog`: the same from the load's beginning on, once
-// an interval, with the bytes that the leader's connections have not taken. `own_waits`: waits for
-// nothing that a peer does, such as the disk or a timer; `on_path` counts those during which a
-// client waited, too. `warnings` and `graph`: see depfast/verify/verification_json.h.
+// The figures of clients are those of commands in [from_ns, to_ns). `calls`: of the leader, without
+// an answer at the end of the load. `backlog`: the same since the load began, once an interval, and
+// the bytes that the leader's connections have not taken. `own_waits`: waits for nothing that a
+// peer does, such as the disk or a timer; `on_path` counts those during which a client waited, too.
+// `warnings` and `graph`: see depfast/verify/verification_json.h.
 //
 // Throws std::runtime_error, in one line, if the run is of no use: nobody leads, a replica dies, or
 // an invariant of Raft or of the store is violated.

@@ -375,7 +375,7 @@ TEST_F(FanOutTest, TheHistorySaysWhoseVotesCounted) {
 
 TEST(FactCollector, AMalformedReportIsRefused) {
   EXPECT_FALSE(FactCollector::Read("").has_value());
-  EXPECT_FALSE(FactCollector::Read("\x91\x93\x01\x02\x03").has_value());
+  EXPECT_FALSE(FactCollector::Read("\x91\x01").has_value());
 }
 
 TEST(FactCollector, AReportWithImpossibleNumbersIsRefused) {

@@ -33,8 +33,8 @@ class Scale:
     seeds: int
 
 
-QUICK = Scale(seconds=30, runs=1, seeds=2)
-FULL = Scale(seconds=SECONDS, runs=3, seeds=6)
+QUICK = Scale(seconds=SECONDS, runs=1, seeds=1)
+FULL = Scale(seconds=SECONDS, runs=9, seeds=12)
 
 
 def measure(kit: Kit, scale: Scale) -> Json:
