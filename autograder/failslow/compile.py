@@ -62,7 +62,7 @@ class _Builder:
 
     def __init__(self, kit: Kit, labs: Labs, recipe: Recipe, scratch: Path, final: Path) -> None:
         self._objects = kit.submissions.with_name(OBJECTS)
-        self._headers = _headers_digest(kit, recipe)
+        self._headers = headers_digest(kit, recipe)
         self._labs = labs
         self._recipe = recipe
         self._scratch = scratch
@@ -160,7 +160,7 @@ def _write_sources(submission: Submission, scratch: Path) -> None:
 
 def _key(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:
     """A hash of all inputs: submitted files, flags, compiler, kit headers, drivers, libraries."""
-    digest = hashlib.sha256(_headers_digest(kit, recipe))
+    digest = hashlib.sha256(headers_digest(kit, recipe))
     for target in targets:
         _add(digest, target.name, "\0".join((*target.sources, *target.link)).encode())
     for name, content in sorted(submission.files.items()):
@@ -170,7 +170,7 @@ def _key(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]
     return digest.hexdigest()[:20]
 
 
-def _headers_digest(kit: Kit, recipe: Recipe) -> bytes:
+def headers_digest(kit: Kit, recipe: Recipe) -> bytes:
     """A hash of the inputs of every compilation: compiler, flags, and the kit's own headers."""
     digest = hashlib.sha256("\0".join([recipe.compiler, *recipe.flags]).encode())
     for include in include_directories(recipe.flags):

@@ -41,6 +41,8 @@ class Outcome:
     or "". `rule`: that invariant, or another violated one, and where its rule stands; or "". A
     student may see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
     made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
+    `situations`: in how many of its worlds each situation came up that the test is meant to reach.
+    `ended_process`: there is no more than the failure, and the history up to it.
     """
 
     failures: tuple[str, ...]
@@ -54,6 +56,8 @@ class Outcome:
     rule: str = ""
     shrinks: bool = False
     explored: str = ""
+    situations: tuple[tuple[str, int], ...] = ()
+    ended_process: bool = False
 
     @property
     def passed(self) -> bool:
@@ -225,4 +229,5 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         rule=_rule(str(case.get("violated") or case.get("broken", ""))),
         shrinks="shrinks" in case,
         explored=str(case.get("explored", "")),
+        situations=tuple(json.loads(case.get("situations", "{}")).items()),
     )

@@ -261,6 +261,34 @@ def test_a_followed_log_grows_until_interrupted(cluster: Cluster) -> None:
         assert tail.wait(PATIENCE_S) == 0
 
 
+def test_the_graph_is_that_of_all_replicas_that_verify_themselves(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    cluster.up()
+    assert "--verify" in cluster.expect(2, "graph").reason
+    cluster.expect(0, "down")
+    cluster.up("", "--verify")
+    out = tmp_path / "drawn"
+    assert "try again" in cluster.expect(2, "graph", "--out", out).reason
+    edge = {"from": 0, "to": [1], "color": "green", "needed": 2, "total": 3, "coroutine": "round"}
+    edge |= {"event": "quorum", "count": 3, "total_ns": 6_000_000, "worst_ns": 4_000_000}
+    window: dict[str, object] = {"graph": {"replicas": 3, "edges": [edge]}, "warnings": []}
+    for number in (0, 1):
+        (cluster.data / f"replica-{number}.verification").write_text(json.dumps(window) + "\n")
+    assert "no warning" in cluster.expect(0, "graph", "--out", out).out
+    assert "6 waits, mean 2.0 ms, worst 4.0 ms" in (out / "slowness.html").read_text()
+    assert "6 waits, mean 2.0 ms" in (out / "slowness.dot").read_text()
+    assert len(json.loads((out / "slowness.json").read_text())) == 2
+    warning = {"kind": "stalled-wait", "replica": 2, "coroutine": "round", "wait": "quorum 2/3"}
+    window["warnings"] = [{**warning, "peers": [1], "text": "it waits"}]
+    (cluster.data / "replica-2.verification").write_text(json.dumps(window) + "\n")
+    said = cluster.expect(1, "graph", "--out", out).out
+    assert "stalled-wait, replica 2, 1 window: it waits" in said
+    cluster.expect(0, "down")
+    cluster.up("", "--verify")
+    assert not (cluster.data / "replica-2.verification").exists()
+
+
 def test_a_restart_of_the_machine_is_recognised(cluster: Cluster) -> None:
     cluster.up()
     replica_processes.kill(cluster.running())

@@ -30,7 +30,8 @@ COURSES = [
 
 
 def warning(kind: str, replica: int) -> dict[str, object]:
-    return {"kind": kind, "replica": replica, "coroutine": "", "wait": "quorum 2/3", "text": kind}
+    names = {"kind": kind, "replica": replica, "coroutine": "", "wait": "quorum 2/3", "text": kind}
+    return names | {"begin_ns": 5 * 10**9, "end_ns": 10**10}
 
 
 def edge(color: str, start: int, coroutine: str, event: str) -> dict[str, object]:
@@ -421,6 +422,7 @@ def test_the_material_names_labels_and_no_variants(
         assert not [secret for secret in secrets if secret in text or secret in name], name
     page = (out / "B" / "slow.html").read_text()
     assert all(each.id in page for each in observed[1].evidence.values())
+    assert "from 5.0 s to 10 s" in page
     numbers = [
         each["number"] for each in json.loads((out / "B/slow.json").read_text())["observations"]
     ]

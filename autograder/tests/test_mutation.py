@@ -1,6 +1,7 @@
 """Mutation by machine: the operators, the equivalents, and what a survivor looks like."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from failslow.check.step import Context
 from failslow.errors import CannotDo
 from failslow.gtest import Crashed, GradedTest, Outcome
 from failslow.kit import Kit
+from failslow.labs import load_labs
 from failslow.mutants import load_mutants
 from failslow.mutation import (
     command,
@@ -259,6 +261,14 @@ def test_the_nearest_test_is_that_of_the_nearest_mutant(kit: Kit) -> None:
     assert [test.name for test in found] == ["T.Near", "T.Far", "T.None"]
 
 
+def test_a_quick_test_runs_before_one_that_is_a_little_nearer() -> None:
+    tests = [GradedTest("s", name, "p", 1, "d", False) for name in ("T.Near", "T.Far", "T.Slow")]
+    known = {"T.Near": {"a.cc": [14]}, "T.Slow": {"a.cc": [14]}}
+    seconds = {"T.Near": 0.1, "T.Far": 0.01, "T.Slow": 5.0}
+    found = nearest.soonest(a_change(14), tests, known, seconds)
+    assert [test.name for test in found] == ["T.Near", "T.Far", "T.Slow"]
+
+
 def test_only_mutants_of_the_lab_count(kit: Kit) -> None:
     write_patch(kit.mutants / "lab1" / "m.patch", "Description: d\nCaught-by: A.B\n", "x")
     assert nearest.watched("lab1", load_mutants(kit)) == {"A.B": {"quorum_event.cc": [1, 2]}}
@@ -320,10 +330,51 @@ def test_a_recorded_equivalent_is_no_survivor(reference: Kit, expect: Expect) ->
 
 
 def test_a_test_process_that_dies_is_no_verdict(reference: Kit, expect: Expect) -> None:
-    (reference.reference / "lab1-quorum-event" / "quorum_event.cc").write_text("// DIES\n" + CODE)
+    header = reference.reference / "lab1-quorum-event" / "quorum_event.h"
+    header.write_text("enum class Kind { kGood, kDIES };\n")
     said = expect(1, "check", "--mutate", "lab1").out
-    assert "    in Count; no verdict: Quorum.Votes died" in said
-    assert "score 0.0 %: 0 killed" in said
+    assert "Decide([-Kind::kGood-]{+Kind::kDIES+})" in said
+    assert re.search(r"    in Count; no verdict: \S+ died", said)
+
+
+def test_a_reference_that_fails_a_test_is_no_measure(reference: Kit, expect: Expect) -> None:
+    code = CODE.replace("if (votes > needed)", "if (needed < votes)")
+    (reference.reference / "lab1-quorum-event" / "quorum_event.cc").write_text(code)
+    assert "the reference fails Secret.Nesting" in expect(2, "check", "--mutate", "lab1").err
+
+
+def test_a_program_is_tested_once(reference: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    labs = load_labs(reference)
+    grader = grading.Grader(reference, labs, labs.get("lab1"))
+    run, tested = gtest.run_test, []
+    monkeypatch.setattr(
+        gtest, "run_test", lambda *args: (tested.append(args[2].replica), run(*args))[1]
+    )
+    original, *_, last = grader.population().changes
+    unchanged = replace(original, text=CODE[original.start : original.end])
+    found = grader.grade([unchanged, last, replace(last, operator="another")], None)
+    same = Verdict.SAME_PROGRAM
+    assert [each.verdict for each in found] == [same, Verdict.SURVIVED, same]
+    replicas = [each for each in tested if each.name == "lab1_replica"]
+    assert len(set(replicas)) == 2, "the reference's, and the survivor's"
+    assert all(replicas.count(each) == len(replicas) / 2 for each in replicas)
+
+
+def test_a_survivor_may_be_killed_by_a_later_lab(
+    reference: Kit, expect: Expect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = gtest.run_test
+
+    def run_later(binary: Path, test: str, options: gtest.Options) -> Outcome:
+        assert options.replica is not None
+        if options.replica.name == "lab2_replica" and "Log" not in options.replica.read_text():
+            return Outcome(("lab 2 needs the log",))
+        return run(binary, test, options)
+
+    monkeypatch.setattr(gtest, "run_test", run_later)
+    result = json.loads(expect(0, "check", "--mutate", "lab1", "--json").out)
+    assert (result["killed_later"], result["survivors"]) == (1, [])
+    assert result["score"] == 100.0
 
 
 def test_a_sample_counts_only_changes_that_compile(reference: Kit, expect: Expect) -> None:
@@ -376,7 +427,7 @@ def test_the_score_is_of_the_changes_that_count() -> None:
     assert lines(report) == [
         "a.cc:3 o: s",
         "    in F; the nearest test is T.Near",
-        "lab1: score 66.7 %: 2 killed, 1 survived",
+        "lab1: score 66.7 %: 2 killed, 0 of them by later labs, 1 survived",
         "Not counted: 1 that do not compile, 0 that change no program, 5 recorded as equivalent",
     ]
     assert document(report)["operators"] == {"o": {"killed": 2, "survived": 1}}
@@ -396,8 +447,8 @@ def test_the_handbook_shows_what_the_command_printed(kit: Kit) -> None:
         report = Report(lab, 1, 2, population, found[: 1 if lab == "lab2" else 2])
         (kit.mutation / f"{lab}.json").write_text(json.dumps(document(report)))
     assert page.table(kit.mutation).splitlines()[2:] == [
-        "| lab1 | 7 | 2 | 1 | 1 | 4 | 50.0 % |",
-        "| lab2 | 7 | 1 | 1 | 0 | 4 | 100.0 % |",
+        "| lab1 | 7 | 2 | 1 | 0 | 1 | 4 | 50.0 % |",
+        "| lab2 | 7 | 1 | 1 | 0 | 0 | 4 | 100.0 % |",
     ]
     assert page.operators(kit.mutation).splitlines() == [
         "| operator | lab1 | lab2 |",

@@ -2,22 +2,43 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
+#include <cstdio>
 #include <string>
+#include <string_view>
 
+#include "testkit/child_process.h"
 #include "testkit/environment.h"
 #include "testkit/rehearsal.h"
 
 namespace depfast::testkit {
 namespace {
 
+// How a schedule fails that ends the process. There is no later word of it.
+constexpr std::string_view kProcessEnds = "the process ends";
+
+// What a rehearsal leaves behind, also if it ends its process.
+struct Board {
+  std::int64_t commands = 0;
+  std::array<char, 1024> failure{};  // ends with a zero
+};
+
+// In a process of its own: a replica in simulation is a part of the process that it crashes.
 RunEnd RehearseSchedule(const Schedule& schedule, const Scenario& scenario) {
-  Chaos chaos(schedule);
-  const std::string failure = Rehearse([&] { scenario(chaos); });
-  return {failure, chaos.commands_started()};
+  const SharedWithChild<Board> board;
+  const int status = RunInChild([&] {
+    Chaos chaos(schedule, board->commands);
+    const std::string failure = Rehearse([&] { scenario(chaos); });
+    failure.copy(board->failure.data(), board->failure.size() - 1);
+  });
+  if (status != 0) return {std::string(kProcessEnds), board->commands};
+  return {board->failure.data(), board->commands};
 }
 
 void Perform(const Schedule& schedule, const Scenario& scenario) {
-  Chaos chaos(schedule);
+  std::int64_t commands = 0;
+  Chaos chaos(schedule, commands);
   scenario(chaos);
 }
 
@@ -40,8 +61,10 @@ void RunChaos(const Schedule& schedule, const Scenario& scenario) {
   const Shrunk shrunk = Shrink(schedule, first, runs_max, [&](const Schedule& candidate) {
     return RehearseSchedule(candidate, scenario);
   });
-  SCOPED_TRACE("The shortest schedule that fails so, found in " + std::to_string(shrunk.runs) +
-               " runs: " + shrunk.schedule.Describe());
+  const std::string shortest = "The shortest schedule that fails so, found in " +
+                               std::to_string(shrunk.runs) + " runs: " + shrunk.schedule.Describe();
+  if (first.failure == kProcessEnds) std::fprintf(stderr, "%s\n", shortest.c_str());
+  SCOPED_TRACE(shortest);
   Perform(shrunk.schedule, scenario);
   EXPECT_TRUE(testing::Test::HasFailure())
       << first.failure << ": the failure does not repeat: the replicas are not deterministic";

@@ -12,8 +12,9 @@
 //   });
 //
 // Without --shrink the scenario runs once. With --shrink=N it is rehearsed first. A rehearsal
-// leaves no trace: neither failures, nor histories, nor recordings. If the first rehearsal fails,
-// Shrink looks for a shorter schedule in up to N more, and the scenario runs with the shortest.
+// leaves no trace: neither failures, nor histories, nor recordings. It has a process of its own, so
+// a crash is a failure like any other. If the first rehearsal fails, Shrink looks for a shorter
+// schedule in up to N more, and the scenario runs with the shortest.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +27,18 @@ namespace depfast::testkit {
 // The schedule of one run, as its scenario sees it.
 class Chaos {
  public:
-  explicit Chaos(const Schedule& schedule) : schedule_(schedule) {}
+  // Counts the commands in `commands_started`. Both outlive this object.
+  Chaos(const Schedule& schedule, std::int64_t& commands_started)
+      : schedule_(schedule), started_(commands_started) {}
 
   int replicas() const { return schedule_.replicas; }
   const faults::FaultPlan& plan() const { return schedule_.plan; }
   // Asked before each command of the clients that the schedule may leave out.
   bool MayStartCommand();
-  std::int64_t commands_started() const { return started_; }
 
  private:
   const Schedule& schedule_;
-  std::int64_t started_ = 0;
+  std::int64_t& started_;
 };
 
 // A scenario makes its own world from `chaos`, and keeps nothing from one run to the next. It may

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "depfast/verify/fact_collector.h"
+#include "testkit/verification.h"
 
 namespace depfast::testkit {
 namespace {

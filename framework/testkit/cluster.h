@@ -22,9 +22,10 @@
 #include "testkit/environment.h"
 #include "testkit/history.h"
 #include "testkit/recorder.h"
-#include "testkit/verification.h"
 
 namespace depfast::testkit {
+
+class Verification;
 
 struct ClusterOptions {
   int replicas = 3;

@@ -23,4 +23,12 @@ std::string JsonString(std::string_view text) {
   return out + "\"";
 }
 
+std::string JsonObject(const std::map<std::string, std::int64_t>& numbers) {
+  std::string members;
+  for (const auto& [name, number] : numbers) {
+    members += (members.empty() ? "" : ",") + JsonString(name) + ":" + std::to_string(number);
+  }
+  return "{" + members + "}";
+}
+
 }  // namespace depfast::testkit

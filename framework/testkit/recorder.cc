@@ -14,6 +14,7 @@
 #include "sim/words.h"
 #include "testkit/environment.h"
 #include "testkit/json.h"
+#include "testkit/verification.h"
 
 namespace depfast::testkit {
 namespace {

@@ -40,9 +40,10 @@
 
 #include "sim/simulator.h"
 #include "testkit/history.h"
-#include "testkit/verification.h"
 
 namespace depfast::testkit {
+
+class Verification;
 
 class Recorder : public RuntimeProbe,
                  private sim::Observer,

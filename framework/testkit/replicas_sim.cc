@@ -4,12 +4,13 @@
 #include "core/stack_overflow.h"
 #include "depfast/host/service.h"
 #include "sim/step_host.h"
+#include "testkit/endless_step.h"
 #include "testkit/environment.h"
 
 namespace depfast::testkit {
 
 sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe) {
-  return sim::InProcessReplicas(MakeService, probe);
+  return EndingEndlessSteps(sim::InProcessReplicas(MakeService, probe));
 }
 
 void CheckEnvironment(const Environment& environment) {

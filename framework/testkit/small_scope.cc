@@ -37,20 +37,15 @@ std::string PrintSchedule(const faults::FaultPlan& plan) {
   return text;
 }
 
-// {"first":1,"second":2}, or [1,2] for numbers without names.
 std::string Json(const ScopeResult& result) {
   const Exploration& explored = result.exploration;
   std::string runs;
   for (const std::int64_t count : explored.runs) {
     runs += (runs.empty() ? "" : ",") + std::to_string(count);
   }
-  std::string situations;
-  for (const auto& [name, count] : result.situations) {
-    situations += (situations.empty() ? "" : ",") + JsonString(name) + ":" + std::to_string(count);
-  }
   return "{\"runs\":[" + runs + "],\"states\":" + std::to_string(explored.states.size()) +
-         ",\"complete\":" + (explored.complete ? "true" : "false") + ",\"situations\":{" +
-         situations + "}}";
+         ",\"complete\":" + (explored.complete ? "true" : "false") +
+         ",\"situations\":" + JsonObject(result.situations) + "}";
 }
 
 // For a run that ends the process: its schedule is the one in the file.

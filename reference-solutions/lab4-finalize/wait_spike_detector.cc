@@ -40,14 +40,14 @@ std::int64_t Median(std::deque<std::int64_t> values) {
 
 void Remember(std::deque<std::int64_t>& values, std::int64_t value) {
   values.push_back(value);
-  if (values.size() > spikes::kHistory) values.pop_front();
+  if (values.size() > spikes::kRemembered) values.pop_front();
 }
 
 }  // namespace
 
-bool WaitSpikeDetector::History::IsSpike(std::int64_t wait, std::int64_t lead) const {
+bool WaitSpikeDetector::Past::IsSpike(std::int64_t wait, std::int64_t ratio) const {
   return waits.size() >= spikes::kWarmUp && wait > spikes::kFactor * Median(waits) &&
-         lead > spikes::kFactor * Median(leads);
+         ratio > spikes::kFactor * Median(ratios);
 }
 
 std::vector<Finding> WaitSpikeDetector::OnWindow(const ActivityWindow& window) {
@@ -56,13 +56,13 @@ std::vector<Finding> WaitSpikeDetector::OnWindow(const ActivityWindow& window) {
   for (const auto& [peer, wait] : means) {
     const std::optional<std::int64_t> shortest = ShortestOfOthers(means, peer);
     if (!shortest) continue;
-    const std::int64_t lead = wait * 1000 / std::max<std::int64_t>(*shortest, 1);
-    History& past = past_[peer];
-    if (past.IsSpike(wait, lead)) {
+    const std::int64_t ratio = wait * 1000 / std::max<std::int64_t>(*shortest, 1);
+    Past& past = past_[peer];
+    if (past.IsSpike(wait, ratio)) {
       findings.push_back({peer, "its mean wait is " + std::to_string(wait / 1000) + " us"});
     } else {
       Remember(past.waits, wait);
-      Remember(past.leads, lead);
+      Remember(past.ratios, ratio);
     }
   }
   return findings;

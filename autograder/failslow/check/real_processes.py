@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from failslow import console, process
+from failslow import console, process, waiting
 from failslow.check import junit
 from failslow.check.step import Context, Counts
 from failslow.commands.grade import submission_in
@@ -15,6 +15,8 @@ from failslow.labs import load_labs
 from failslow.recipe import load_recipe
 
 ROUNDS = 50
+GRAPH_S = 30.0
+EXIT_CANNOT = 2
 ROUND_LINE = re.compile(r"^round +\d+: ")
 END_LINE = re.compile(r"^\d+ commands acknowledged")
 
@@ -38,13 +40,14 @@ def cluster(context: Context) -> Counts:
 
     with console.progress("Running a cluster"):
         try:
-            expect(0, "up")
+            expect(0, "up", "--verify")
             leader = _leader(expect(0, "status", "--json"))
             counts.expect(leader is not None, "kit cluster status: no replica leads")
             expect(0, "kill", str(leader))
             expect(1, "status")
             expect(0, "start", str(leader))
             expect(0, "status")
+            counts.expect(_draws(context, data), "kit cluster graph: there is no graph")
         finally:
             expect(0, "down")
     return counts
@@ -64,6 +67,15 @@ def kill_rounds(context: Context) -> Counts:
 def _kit(context: Context, data: Path, action: str, *arguments: str) -> process.Completed:
     argv = [context.kit.root / "kit", "cluster", action, *arguments, "--data", data]
     return process.run(argv, cwd=context.scratch)
+
+
+def _draws(context: Context, data: Path) -> bool:
+    """Whether the replicas' verification yields a graph, once their first window is over."""
+
+    def ask() -> bool:
+        return _kit(context, data, "graph").exit_code != EXIT_CANNOT
+
+    return waiting.until(ask, GRAPH_S) and (context.scratch / "out" / "slowness.html").is_file()
 
 
 def _leader(status: process.Completed) -> int | None:

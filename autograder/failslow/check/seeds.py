@@ -5,6 +5,7 @@ A swarm is a test whose worlds differ with the seed. A failure in one of 200 wor
 student's submission may meet it in its first run.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,10 +43,24 @@ class _Run:
 
 
 def run(context: Context) -> Counts:
-    """Every graded test, with a few seeds."""
+    """Every graded test, with a few seeds. One check more for each situation of a suite."""
     tests = _graded(context.kit)
-    counts, _ = _run_all(context.kit, [_Run(test, seed) for test in tests for seed in SEEDS])
+    runs = [_Run(test, seed) for test in tests for seed in SEEDS]
+    counts, outcomes = _run_all(context.kit, runs)
+    for (suite, situation), worlds in _worlds_by_situation(runs, outcomes).items():
+        counts.expect(worlds > 0, f"no world of {suite} has {situation}, with any seed")
+        counts.remarks.append(f"{suite}: {situation}: {worlds} worlds")
     return counts
+
+
+def _worlds_by_situation(
+    runs: Sequence[_Run], outcomes: Sequence[Outcome]
+) -> Counter[tuple[str, str]]:
+    """The number of worlds by suite and situation, summed over tests and seeds."""
+    worlds: Counter[tuple[str, str]] = Counter()
+    for each, outcome in zip(runs, outcomes, strict=True):
+        worlds.update({(each.test.suite, name): count for name, count in outcome.situations})
+    return worlds
 
 
 def alternatives(context: Context) -> Counts:
@@ -75,7 +90,8 @@ def linearizable(context: Context) -> Counts:
     if len(tests) < len(LINEARIZABLE):
         raise CannotDo(f"a linearizability test is missing: {', '.join(LINEARIZABLE)}")
     runs = [_Run(test, seed) for seed in MANY_SEEDS for test in tests]
-    counts, operations = _run_all(context.kit, runs)
+    counts, outcomes = _run_all(context.kit, runs)
+    operations = sum(outcome.operations for outcome in outcomes)
     counts.expect(operations > 0, "no operation of any history was checked")
     counts.remarks.append(
         f"{len(MANY_SEEDS)} seeds of {len(tests)} tests: {operations} operations were checked"
@@ -88,8 +104,8 @@ def _graded(kit: Kit) -> list[GradedTest]:
     return gtest.list_all({suite: kit.binary(f"{suite}_sim") for suite in suites})
 
 
-def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, int]:
-    """One check for each run, and the total number of checked operations."""
+def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, list[Outcome]]:
+    """One check for each run, and the outcomes in their order."""
     with console.progress("Testing with other seeds") as advance:
         outcomes = parallel.run_all(
             runs, lambda each: _outcome(kit, each), advance, lambda each: each.test.name
@@ -99,7 +115,7 @@ def _run_all(kit: Kit, runs: Sequence[_Run]) -> tuple[Counts, int]:
         failure = "\n".join(outcome.failures)
         said = f"{each.test.name} of {each.subject} fails with --seed={each.seed}: {failure}"
         counts.expect(not failure, said)
-    return counts, sum(outcome.operations for outcome in outcomes)
+    return counts, list(outcomes)
 
 
 def _outcome(kit: Kit, each: _Run) -> Outcome:

@@ -50,7 +50,7 @@ def run(
         outcome = sims.run(found, options)
         print(outcome.history, end="")
         write_drawing(out, sims, found, outcome, record)
-    if shrink and not outcome.shrinks:
+    if shrink and not outcome.shrinks and not outcome.ended_process:
         console.note(f"{test} has no random faults, so there was nothing to shrink")
     return _verdict(test, outcome)
 

@@ -33,7 +33,8 @@ class Sims:
             return gtest.run_test(self.binaries[test.suite], test.name, options)
         except Crashed as crash:
             message = f"{_crash_reason(crash, options)}\n{crash.detail}".rstrip()
-            return Outcome((message,), seed=str(options.seed or ""), history=crash.history)
+            seed = str(options.seed or "")
+            return Outcome((message,), seed=seed, history=crash.history, ended_process=True)
 
 
 def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool = False) -> Sims:

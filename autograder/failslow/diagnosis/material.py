@@ -12,7 +12,7 @@ from failslow.course_key import CourseKey
 from failslow.diagnosis import page, runs
 from failslow.diagnosis.answers import FIELDS, as_text
 from failslow.diagnosis.course import Subject, labels
-from failslow.diagnosis.runs import Observed
+from failslow.diagnosis.runs import SLOW, Observed
 from failslow.diagnosis.scoring import shows
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -26,9 +26,11 @@ REPLAY_SECONDS = 5
 
 
 def write(kit: Kit, lab: Lab, key: CourseKey, out: Path) -> Path:
-    """Returns the page to begin with. CannotDo if the directory cannot be written."""
+    """Returns the page to begin with. CannotDo if the directory cannot be written, or if a label of
+    this course cannot be diagnosed."""
     assert lab.diagnosis is not None
     observed = runs.observe(kit, lab, key)
+    right_answers(observed)
     for each in observed:
         for run in each.runs:
             stem = out / each.subject.label / run.name
@@ -54,10 +56,11 @@ def right_answers(observed: tuple[Observed, ...]) -> str:
 def _right(observed: Observed) -> dict[str, str]:
     truth = observed.subject.truth
     right = {name: getattr(truth, name) for name in FIELDS}
-    shown = [each.id for each in observed.evidence.values() if shows(each, observed)]
+    (slow,) = [run for run in observed.runs if run.name == SLOW]
+    shown = [each.id for each in slow.evidence if shows(each, observed)]
     if not shown:
         raise CannotDo(f"no observation of {observed.subject.label} shows what it is")
-    return right | {"evidence": shown[-1]}
+    return right | {"evidence": shown[0]}
 
 
 def _as_json(run: runs.Run) -> str:

@@ -34,7 +34,7 @@ def run_page(label: str, run: Run) -> str:
             "<h2>Clients</h2>",
             _table(CLIENTS, [("", _clients(run.observed))]),
             "<h2>Warnings</h2>",
-            _table(("number", "warning"), _warnings(_of(run, WARNING))),
+            _table(WARNINGS, _warnings(_of(run, WARNING))),
             "<h2>Slowness propagation graph</h2>",
             drawing.svg(graph_of(run.observed["graph"])),
             _table(EDGES, _edges(_of(run, EDGE))),
@@ -65,6 +65,7 @@ def index_page(observed: Iterable[Observed], replay: str) -> str:
 
 
 CLIENTS = ("commands", "unanswered", "mean", "median", "99 %", "calls left")
+WARNINGS = ("number", "kind", "replica", "window", "warning")
 EDGES = (
     "number",
     "color",
@@ -114,7 +115,12 @@ def _of(run: Run, letter: str) -> list[Evidence]:
 
 
 def _warnings(found: Iterable[Evidence]) -> list[Row]:
-    return [("", (each.id, each.item["text"])) for each in found]
+    rows: list[Row] = []
+    for each in found:
+        item = each.item
+        window = f"from {seconds(item['begin_ns'])} to {seconds(item['end_ns'])}"
+        rows.append(("", (each.id, item["kind"], item["replica"], window, item["text"])))
+    return rows
 
 
 def _edges(found: Iterable[Evidence]) -> list[Row]:

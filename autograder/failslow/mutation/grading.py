@@ -1,29 +1,26 @@
 """Builds the changed references, and runs the lab's tests on each until one fails."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
 
-from failslow import compile, console, gtest, parallel, submission
-from failslow.errors import BadSubmission, CouldNotGrade
-from failslow.gtest import GradedTest
+from failslow import compile, console, parallel
+from failslow.errors import BadSubmission
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
-from failslow.mutants import load_mutants, reference_of
+from failslow.mutants import reference_of
 from failslow.mutation import change as changes
-from failslow.mutation import declarations, equivalents, nearest, operators, syntax
+from failslow.mutation import declarations, equivalents, operators, precompiled, syntax
 from failslow.mutation.change import Change
+from failslow.mutation.trial import NoVerdict, Trial, program_hash
 from failslow.recipe import Recipe, load_recipe
-from failslow.submission import Submission, place
-
-TEST_TIMEOUT_S = 60.0
-"""Ten times what the slowest test takes on a busy machine."""
 
 
 class Verdict(Enum):
     KILLED = "killed"
+    KILLED_LATER = "killed by the tests of a lab that needs this one"
     SURVIVED = "survived"
     NOT_COMPILED = "does not compile"
     NO_VERDICT = "the test process itself died"
@@ -57,12 +54,11 @@ class Grader:
         self._lab = lab
         recipe = load_recipe(kit)
         # No warnings: nobody reads them. No positions of the debugger's: equal programs are equal.
-        self._recipe = replace(recipe, flags=(*recipe.flags, "-w", "-g0"))
-        self._reference = submission.collect(kit, labs, kit.reference, lab.id)
-        suites = {suite: kit.binary(f"{suite}_sealed") for suite in lab.suites}
-        self._binaries = suites
-        self._tests = gtest.list_all(suites)
-        self._watched = nearest.watched(lab.id, load_mutants(kit))
+        # Less optimized than a grade, because most of the time goes into the compiler.
+        recipe = replace(recipe, flags=(*recipe.flags, "-O1", "-w", "-g0"))
+        self._recipe = precompiled.with_given_headers(kit, lab, recipe)
+        self._trial = Trial(kit, labs, lab, self._recipe)
+        self._known: dict[str, tuple[Verdict, str]] = {}  # by program, with the test
 
     def population(self) -> Population:
         """CannotDo for an equivalent that no change matches."""
@@ -76,8 +72,11 @@ class Grader:
 
     def grade(self, candidates: Sequence[Change], sample: int | None) -> list[Graded]:
         """In the order of `candidates`: the first `sample` of them that count, and those between
-        that do not compile or are the same program. Every one without `sample`."""
-        reference = self._program_hash(self._build(self._reference))
+        that do not compile or are the same program. Every one without `sample`.
+
+        CouldNotGrade if the reference fails a test."""
+        reference = program_hash(self._trial.begin())
+        self._known[reference] = Verdict.SAME_PROGRAM, ""
         graded: list[Graded] = []
         left = list(candidates)
         missing = len(left) if sample is None else sample
@@ -88,49 +87,64 @@ class Grader:
                 graded = _without_repeats(graded, reference)
                 counted = sum(each.verdict in COUNTED for each in graded)
                 missing = len(left) if sample is None else sample - counted
-        return graded
+        return self._graded_later(graded)
 
     def _grade(self, change: Change) -> Graded:
-        path = f"{place(self._lab, self._lab)}/{change.file}"
-        text = changes.applied(self._reference.files[path], change)
-        files = {**self._reference.files, path: text}
         try:
-            replica = self._build(replace(self._reference, files=files))
+            replica = self._trial.build(self._changed(self._trial, change))
         except BadSubmission:
             return Graded(change, Verdict.NOT_COMPILED)
-        program = self._program_hash(replica)
-        tests = nearest.ordered(change, self._tests, self._watched)
-        for test in tests:
-            try:
-                if self._fails(test, replica):
-                    return Graded(change, Verdict.KILLED, test.name, program)
-            except CouldNotGrade:
-                # No code under test runs in that process: its death is a defect of the tests.
-                return Graded(change, Verdict.NO_VERDICT, test.name, program)
-        return Graded(change, Verdict.SURVIVED, tests[0].name, program)
+        program = program_hash(replica)
+        if program not in self._known:
+            self._known[program] = self._verdict(change, replica)
+        verdict, test = self._known[program]
+        return Graded(change, verdict, test, program)
 
-    def _fails(self, test: GradedTest, replica: Path) -> bool:
-        """A test that does not end in time has noticed the change, too."""
-        options = gtest.Options(replica=replica, timeout_s=TEST_TIMEOUT_S)
+    def _verdict(self, change: Change, replica: Path) -> tuple[Verdict, str]:
         try:
-            return not gtest.run_test(self._binaries[test.suite], test.name, options).passed
-        except CouldNotGrade as error:
-            if isinstance(error, gtest.Crashed) and error.timed_out:
-                return True
-            raise
+            failed = self._trial.failing(change, replica)
+        except NoVerdict as died:
+            return Verdict.NO_VERDICT, str(died)
+        if failed is not None:
+            return Verdict.KILLED, failed
+        return Verdict.SURVIVED, self._trial.nearest(change)
 
-    def _build(self, submitted: Submission) -> Path:
-        targets = [self._recipe.replica(self._lab)]
-        programs = compile.build_submission(
-            self._kit, self._labs, submitted, self._recipe, targets, alone=False
-        )
-        return programs / targets[0].name
+    def _graded_later(self, graded: list[Graded]) -> list[Graded]:
+        """The survivors meet the tests of the labs that need this one: a later lab may add to a
+        file, as lab 3 does to lab 2's."""
+        for lab in self._labs.by_id.values():
+            survived = [each for each in graded if each.verdict is Verdict.SURVIVED]
+            if self._lab.id not in lab.needs or not survived:
+                continue
+            trial = Trial(self._kit, self._labs, lab, self._recipe)
+            trial.begin()
+            with console.progress(f"Grading the survivors by {lab.id}") as advance:
+                again = parallel.run_all(survived, partial(self._later, trial), advance, _before)
+            by_change = {each.change: each for each in again}
+            graded = [by_change.get(each.change, each) for each in graded]
+        return graded
 
-    def _program_hash(self, replica: Path) -> str:
-        return hashlib.sha256(replica.read_bytes()).hexdigest()
+    def _later(self, trial: Trial, survivor: Graded) -> Graded:
+        change = survivor.change
+        try:
+            failed = trial.failing(change, trial.build(self._changed(trial, change)))
+        except NoVerdict as died:
+            return replace(survivor, verdict=Verdict.NO_VERDICT, test=str(died))
+        if failed is None:
+            return survivor
+        return replace(survivor, verdict=Verdict.KILLED_LATER, test=failed)
+
+    def _changed(self, trial: Trial, change: Change) -> dict[str, bytes]:
+        path = trial.path(self._lab, change.file)
+        return {path: changes.applied(trial.reference.files[path], change)}
 
 
-COUNTED = (Verdict.KILLED, Verdict.SURVIVED, Verdict.NO_VERDICT)
+def _before(graded: Graded) -> str:
+    return graded.change.before
+
+
+KILLED = (Verdict.KILLED, Verdict.KILLED_LATER)
+COUNTED = (*KILLED, Verdict.SURVIVED, Verdict.NO_VERDICT)
 
 
 def _without_repeats(graded: Sequence[Graded], reference: str) -> list[Graded]:

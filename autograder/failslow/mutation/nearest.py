@@ -5,7 +5,7 @@ nearest line of a mutant that it must catch.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from failslow import mutants
@@ -15,6 +15,10 @@ from failslow.mutation.change import Change
 
 FILE = re.compile(r"--- a/(\S+)")
 HUNK = re.compile(r"@@ -(\d+)")
+
+NEAR_LINES = 10
+FAR_LINES = 300
+"""The first test to run is not always the nearest: a quick one that is far costs less."""
 
 Watched = dict[str, dict[str, list[int]]]
 """By test, then by file: the lines of the reference that its mutants change."""
@@ -56,8 +60,21 @@ def changed_lines(diff: str) -> dict[str, list[int]]:
 def ordered(change: Change, tests: Sequence[GradedTest], known: Watched) -> list[GradedTest]:
     """The nearest first. Tests that watch nothing in the file follow in their own order."""
 
-    def distance(test: GradedTest) -> float:
-        lines = known.get(test.name, {}).get(change.file, [])
-        return min((abs(line - change.line) for line in lines), default=float("inf"))
+    return sorted(tests, key=lambda test: _distance(change, test, known))
 
-    return sorted(tests, key=distance)
+
+def _distance(change: Change, test: GradedTest, known: Watched) -> float:
+    """In lines."""
+    lines = known.get(test.name, {}).get(change.file, [])
+    return min((abs(line - change.line) for line in lines), default=float("inf"))
+
+
+def soonest(
+    change: Change, tests: Sequence[GradedTest], known: Watched, seconds: Mapping[str, float]
+) -> list[GradedTest]:
+    """In the order in which a failure is likely to be found soonest: near tests, and quick ones."""
+
+    def cost(test: GradedTest) -> float:
+        return seconds[test.name] * (NEAR_LINES + min(_distance(change, test, known), FAR_LINES))
+
+    return sorted(tests, key=cost)

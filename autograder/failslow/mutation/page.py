@@ -8,8 +8,8 @@ from typing import Any
 def table(directory: Path) -> str:
     """A row for each lab with a score, in Markdown."""
     rows = [
-        "| lab | changes | graded | killed | survived | equivalent | score |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| lab | changes | graded | killed | of these later | survived | equivalent | score |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for score in _scores(directory):
         graded = score["killed"] + score["survived"]
@@ -17,6 +17,7 @@ def table(directory: Path) -> str:
             score["population"] + score["equivalent"],
             graded,
             score["killed"],
+            score["killed_later"],
             score["survived"],
             score["equivalent"],
             f"{score['score']:.1f} %",

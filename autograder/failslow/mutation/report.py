@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from failslow.mutation.grading import COUNTED, Graded, Population, Verdict
+from failslow.mutation.grading import COUNTED, KILLED, Graded, Population, Verdict
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,10 @@ class Report:
         return sum(each.verdict is verdict for each in self.graded)
 
     @property
+    def killed(self) -> int:
+        return sum(each.verdict in KILLED for each in self.graded)
+
+    @property
     def survivors(self) -> list[Graded]:
         """By place. A change without a verdict is among them: no test has noticed it."""
         missed = (Verdict.SURVIVED, Verdict.NO_VERDICT)
@@ -30,7 +34,7 @@ class Report:
     @property
     def score(self) -> float:
         """In percent of the changes that count; 100 if none does."""
-        killed, survived = self.count(Verdict.KILLED), len(self.survivors)
+        killed, survived = self.killed, len(self.survivors)
         return 100.0 * killed / (killed + survived) if killed + survived else 100.0
 
 
@@ -42,7 +46,8 @@ def document(report: Report) -> dict[str, Any]:
         "sample": report.sample,
         "population": len(report.population.changes),
         "equivalent": report.population.equivalent,
-        "killed": report.count(Verdict.KILLED),
+        "killed": report.killed,
+        "killed_later": report.count(Verdict.KILLED_LATER),
         "survived": len(report.survivors),
         "not_compiled": report.count(Verdict.NOT_COMPILED),
         "same_program": report.count(Verdict.SAME_PROGRAM),
@@ -68,7 +73,7 @@ def _by_operator(graded: Sequence[Graded]) -> dict[str, dict[str, int]]:
     for each in graded:
         if each.verdict in COUNTED:
             row = counts.setdefault(each.change.operator, {"killed": 0, "survived": 0})
-            row["killed" if each.verdict is Verdict.KILLED else "survived"] += 1
+            row["killed" if each.verdict in KILLED else "survived"] += 1
     return dict(sorted(counts.items()))
 
 
@@ -82,7 +87,8 @@ def lines(report: Report) -> list[str]:
         what = f"the nearest test is {each.test}" if is_missed else f"no verdict: {each.test} died"
         text.append(f"    in {change.function or change.file}; {what}")
     text.append(
-        f"{report.lab}: score {report.score:.1f} %: {report.count(Verdict.KILLED)} killed,"
+        f"{report.lab}: score {report.score:.1f} %: {report.killed} killed,"
+        f" {report.count(Verdict.KILLED_LATER)} of them by later labs,"
         f" {len(report.survivors)} survived"
     )
     text.append(

@@ -45,7 +45,7 @@ COLOURS = (RED, GREEN, BACKGROUND)
 
 @dataclass(frozen=True)
 class _Line:
-    """All edges of one colour and quorum between two nodes."""
+    """All edges of one colour and quorum between two nodes; background of all kinds is one line."""
 
     sum: Edge  # its receiver is the first of `receivers`
     texts: tuple[str, ...]
@@ -117,7 +117,8 @@ def _lines(graph: Graph) -> list[_Line]:
     lines: dict[tuple[object, ...], _Line] = {}
     for edge in graph.edges:
         for receiver in edge.receivers:
-            key = (edge.sender, receiver, edge.color, edge.needed, edge.total)
+            quorum = () if edge.color == BACKGROUND else (edge.needed, edge.total)
+            key = (edge.sender, receiver, edge.color, quorum)
             one = replace(edge, receivers=(receiver,), coroutine="", event="")
             text = f"{what_waits(edge)}: {figures(edge)}"
             known = lines.get(key)
@@ -153,12 +154,15 @@ def _drawn(line: _Line, places: dict[int, tuple[float, float]], bend: float) -> 
     begin, end = _towards((x1, y1), control), _towards((x2, y2), control)
     edge = line.sum
     title = html.escape("\n".join(line.texts))
+    label = f"&#215; {edge.count}"  # a mean of catch-up and elections would mean nothing
+    if edge.color != BACKGROUND:
+        times = f"{edge.mean_ns / 1e6:.1f} ms, worst {edge.worst_ns / 1e6:.1f}"
+        label = f"{edge.needed}/{edge.total} {label}, {times}"
     return (
         f"<g><title>{title}</title>"
         f'<path class="edge {edge.color}" marker-end="url(#{edge.color}-head)"'
         f' d="M{_at(*begin)} Q{_at(*control)} {_at(*end)}"/>'
-        f'<text class="label" x="{middle[0]:.1f}" y="{middle[1]:.1f}">{edge.needed}/{edge.total}'
-        f" &#215; {edge.count}, {edge.mean_ns / 1e6:.1f} ms</text></g>"
+        f'<text class="label" x="{middle[0]:.1f}" y="{middle[1]:.1f}">{label}</text></g>'
     )
 
 

@@ -40,7 +40,7 @@ def fragment(graph: Graph, warnings: list[Warned]) -> str:
     return (
         f"<p>Red: a client's request waits, and every one of these nodes is needed. Green: a"
         f" quorum, which tolerates a slow node. Dashed: no client waits meanwhile. A label says"
-        f" k/n, the number of waits and their mean.</p>{drawing.svg(graph)}"
+        f" k/n, the number of waits, their mean and the worst.</p>{drawing.svg(graph)}"
         f"{_warnings(warnings)}{drawing.table(graph)}"
     )
 

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "faults/random_plan.h"
+#include "raft_situations.h"
 #include "raft_world.h"
 #include "testkit/environment.h"
+#include "testkit/situations.h"
 
 namespace depfast::raft {
 namespace {
@@ -33,6 +35,11 @@ constexpr std::int64_t DiskBytesPerSecond(Commands commands) {
 // transfers are under way when other faults come.
 std::vector<faults::Strength> MixOf(Commands commands) {
   auto mix = faults::UsualMix();
+  // Rules of elections need partitions, cuts in one direction, and crashes more than slowness.
+  mix.push_back(faults::PresetStrength("partition"));
+  mix.push_back(faults::PresetStrength("partition"));
+  mix.push_back(faults::PresetStrength("crash"));
+  mix.push_back({faults::FaultKind::kCut, 0});
   if (commands == Commands::kSmall) return mix;
   mix.push_back({faults::FaultKind::kDiskError, 50});
   mix.push_back({faults::FaultKind::kDiskFull, 3 << 20});
@@ -41,37 +48,43 @@ std::vector<faults::Strength> MixOf(Commands commands) {
   return mix;
 }
 
-// Counts situations that the chaos is meant to reach.
-class Situations : private sim::Observer {
+// Counts snapshots that reach a disk.
+class SnapshotCounter : private sim::Observer {
  public:
-  explicit Situations(RaftWorld& world) { world.cluster.simulator().AddObserver(this); }
+  explicit SnapshotCounter(RaftWorld& world) { world.cluster.simulator().AddObserver(this); }
 
-  int snapshots() const { return snapshots_; }
+  int count() const { return count_; }
 
  private:
   void OnDisk(PeerId replica, Time, const sim::SimDisk& disk) override {
     const auto file = disk.files().find(kSnapshotFile);
     if (file == disk.files().end()) return;
     if (std::exchange(seen_[replica], file->second.generation) != file->second.generation) {
-      ++snapshots_;
+      ++count_;
     }
   }
 
   std::map<PeerId, std::uint64_t> seen_;  // the generation of the replica's snapshot
-  int snapshots_ = 0;
+  int count_ = 0;
 };
 
 PeerId RandomReplica(RandomStream& random, int replicas) {
   return static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas)));
 }
 
-// Adds the number of snapshots that reached a disk to `snapshots`.
+// What the worlds of a test have had.
+struct Reached {
+  int snapshots = 0;  // on disks
+  testkit::SituationCounts situations;
+};
+
 void Survive(testkit::Chaos& chaos, std::uint64_t seed, RandomStream random, Commands commands,
-             int* snapshots) {
+             Reached& reached) {
   const int replicas = chaos.replicas();
   RaftWorld world({.replicas = replicas, .seed = seed});
   world.cluster.Schedule(chaos.plan());
-  const Situations situations(world);
+  const SnapshotCounter snapshots(world);
+  const RaftSituations situations(world.cluster.simulator(), world.checker);
   while (world.cluster.now() < 700ms + kChaos) {
     for (int i = 0; i < 5 && chaos.MayStartCommand(); ++i) {
       commands == Commands::kSmall ? world.SubmitOne() : world.SubmitOneLarge();
@@ -87,12 +100,11 @@ void Survive(testkit::Chaos& chaos, std::uint64_t seed, RandomStream random, Com
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied(4s)) << "a replica does not catch up after the last fault";
   ASSERT_TRUE(world.AllInvariantsHold());
-  *snapshots += situations.snapshots();
+  reached.snapshots += snapshots.count();
+  reached.situations.Add(situations.Seen());
 }
 
-// Returns the number of snapshots that reached a disk.
-int Swarm(int replicas, std::uint64_t seed, Commands commands) {
-  int snapshots = 0;
+void Swarm(int replicas, std::uint64_t seed, Commands commands, Reached& reached) {
   RandomStream random(testkit::SeedOf(seed), seed, 500);
   const faults::FaultPlan plan =
       faults::RandomPlan(random, {.replicas = replicas,
@@ -100,35 +112,36 @@ int Swarm(int replicas, std::uint64_t seed, Commands commands) {
                                   .disk_bytes_per_second = DiskBytesPerSecond(commands),
                                   .mix = MixOf(commands)});
   testkit::RunChaos({.replicas = replicas, .plan = plan}, [&](testkit::Chaos& chaos) {
-    Survive(chaos, seed, random, commands, &snapshots);
+    Survive(chaos, seed, random, commands, reached);
   });
-  return snapshots;
 }
 
 GRADED_TEST(RaftChaos, ThreeReplicasSurviveAnything, "2c", 1,
             "Three replicas stay correct under random faults, and make progress afterwards.") {
+  Reached reached;
   for (std::uint64_t seed = 1; seed <= 8 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
-    Swarm(3, 500 + seed, Commands::kSmall);
+    Swarm(3, 500 + seed, Commands::kSmall, reached);
   }
 }
 
 GRADED_TEST(RaftChaos, FiveReplicasSurviveAnything, "2c", 1,
             "Five replicas stay correct under random faults, and make progress afterwards.") {
+  Reached reached;
   for (std::uint64_t seed = 1; seed <= 6 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
-    Swarm(5, 550 + seed, Commands::kSmall);
+    Swarm(5, 550 + seed, Commands::kSmall, reached);
   }
 }
 
 GRADED_TEST(RaftChaos, SnapshotsSurviveAnything, "2d", 1,
             "Replicas that take snapshots of 20 MB of commands meanwhile stay correct, too.") {
-  int snapshots = 0;
+  Reached reached;
   for (std::uint64_t seed = 1; seed <= 3 && !testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE("world " + std::to_string(seed));
-    snapshots += Swarm(3, 580 + seed, Commands::kLarge);
+    Swarm(3, 580 + seed, Commands::kLarge, reached);
   }
-  EXPECT_GE(snapshots, 15) << "too few snapshots for a test of them";
+  EXPECT_GE(reached.snapshots, 15) << "too few snapshots for a test of them";
 }
 
 }  // namespace

@@ -311,9 +311,11 @@ GRADED_TEST(RaftElections, ANewerTermInAnAnswerEndsALeadership, "2a", 1,
   }
 }
 
-// Messages of an earlier term come all the time, to the leader and to its followers.
+// Messages of an earlier term come all the time, to the leader and to its followers. A candidate
+// that has lost asks the leader for its vote, too.
 GRADED_TEST(RaftElections, AnOldLeadersMessagesChangeNothing, "2a", 1,
-            "Messages of an old term depose no leader, and postpone no campaign.") {
+            "Messages of an old term, and requests for a vote of the leader's own term, depose no "
+            "leader; messages of an old term postpone no campaign.") {
   RaftWorld world({.replicas = 5, .seed = 1290}, Persistence::kNotYet);
   const PeerId first = world.WaitForElection();
   ASSERT_NE(first, kNobody);
@@ -332,6 +334,7 @@ GRADED_TEST(RaftElections, AnOldLeadersMessagesChangeNothing, "2a", 1,
         client.Call(id, RequestVote{old_term, first, 1000, old_term, false}, 1s,
                     [](const auto&) {});
       }
+      client.Call(second, RequestVote{term, first, 1000, term, false}, 1s, [](const auto&) {});
       world.cluster.RunFor(25ms);
     }
   };

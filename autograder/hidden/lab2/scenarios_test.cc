@@ -170,9 +170,11 @@ GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "2c", 2,
   }
 }
 
-// A candidate hears of a leader that its term has already. The test speaks for the leader.
+// Another candidate of its term asks a candidate for its vote. Then the candidate hears of a leader
+// that the term has already, and is asked again. The test speaks for both.
 GRADED_TEST(RaftScenarios, ACandidateFollowsTheLeaderOfItsTerm, "2a", 1,
-            "A candidate that hears of a leader of its own term becomes a follower.") {
+            "A candidate has voted for itself, and becomes a follower when it hears of a leader of "
+            "its own term.") {
   RaftWorld world({.replicas = 3, .seed = 650}, RaftWorld::Persistence::kNotYet);
   const PeerId leader = world.WaitForElection();
   ASSERT_NE(leader, kNobody);
@@ -185,10 +187,20 @@ GRADED_TEST(RaftScenarios, ACandidateFollowsTheLeaderOfItsTerm, "2a", 1,
       world.Others(leader)[0] == x ? world.Others(leader)[1] : world.Others(leader)[0];
   const std::uint64_t its_term = world.checker.claims(x).term;
   testkit::Client client(world.cluster.simulator());
+  int denials = 0;
+  const auto ask_for_its_vote = [&] {
+    client.Call(x, RequestVote{its_term, other, 1000, its_term, false}, 1s,
+                [&](const auto& reply) { denials += reply && !reply->granted ? 1 : 0; });
+    world.cluster.RunFor(20ms);
+  };
+  ask_for_its_vote();
+  EXPECT_EQ(world.checker.claims(x).role, Role::kCandidate) << "a vote that it denied ended it";
   client.Call(x, AppendEntries{its_term, other, 0, 0, {}, 0}, 1s, [](const auto&) {});
   world.cluster.RunFor(20ms);
-  EXPECT_EQ(world.checker.claims(x).term, its_term);
   EXPECT_EQ(world.checker.claims(x).role, Role::kFollower);
+  ask_for_its_vote();
+  EXPECT_EQ(denials, 2) << "it votes twice in a term";
+  EXPECT_EQ(world.checker.claims(x).term, its_term);
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 

@@ -200,6 +200,16 @@ GRADED_TEST(
   }
   ASSERT_TRUE(world.Commit(10));
   ASSERT_TRUE(world.WaitForAllApplied());
+  // Alone, a replica hears of no committed entry.
+  world.cluster.Crash(0);
+  world.cluster.Partition({0});
+  world.cluster.Restart(0);
+  world.cluster.RunFor(500ms);
+  EXPECT_GE(world.checker.claims(0).commit_index, world.checker.AppliedUpTo(0))
+      << "it has restored a snapshot, and reports a lower commit index";
+  EXPECT_GE(world.checker.AppliedUpTo(0), 1u) << "it has not restored its snapshot";
+  world.cluster.Heal();
+  ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 

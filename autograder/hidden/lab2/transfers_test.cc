@@ -102,7 +102,8 @@ GRADED_TEST(RaftSnapshots, ATransferOutlivesCompactions, "2d", 1,
   }
 }
 
-// Sends chunks to one replica, in the name of its leader.
+// Sends chunks to one replica, in the name of its leader, which leads the next term now. The
+// replica hears of that term by a chunk.
 class Sender {
  public:
   Sender(RaftWorld& world, PeerId leader, PeerId receiver)
@@ -110,7 +111,7 @@ class Sender {
         client_(world.cluster.simulator()),
         leader_(leader),
         receiver_(receiver),
-        term_(world.checker.claims(leader).term) {}
+        term_(world.checker.claims(leader).term + 1) {}
 
   // Returns the number of the snapshot's bytes that the replica says it has; nothing if it does not
   // answer.
@@ -124,7 +125,9 @@ class Sender {
                                 offset,
                                 snapshot.state.substr(offset, kSnapshotChunkBytes)};
     client_.Call(receiver_, chunk, 1s, [&](const std::optional<InstallSnapshotReply>& reply) {
-      if (reply) received = reply->received;
+      if (!reply) return;
+      received = reply->received;
+      EXPECT_EQ(reply->term, term_) << "it has heard of a leader's newer term";
     });
     world_.cluster.RunUntil([&] { return client_.outstanding() == 0; }, 2s);
     return received;
@@ -184,7 +187,8 @@ GRADED_TEST(RaftSnapshots, ChunksOfTwoSnapshotsAreNeverMixed, "2d", 1,
       EXPECT_GE(sender.Send(snapshots[1], at), std::min(size, at + kSnapshotChunkBytes));
     }
     EXPECT_EQ(world.checker.claims(away).restored, 1u);
-    world.cluster.Heal();
+    world.cluster.Heal();  // the leader hears of the next term
+    ASSERT_TRUE(world.Commit(5, 6s));
     ASSERT_TRUE(world.WaitForAllApplied(3s));
     ASSERT_TRUE(world.AllInvariantsHold());
   }

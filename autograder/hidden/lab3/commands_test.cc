@@ -21,7 +21,8 @@ std::string Pick(RandomStream& random, const std::vector<std::string>& from) {
 }
 
 Command RandomCommand(RandomStream& random) {
-  const std::vector<std::string> keys = {"a", "b", "c", "d"};
+  // Some keys are names of commands: the first word is no key.
+  const std::vector<std::string> keys = {"a", "b", "DEL", "EXISTS", "MGET"};
   const std::vector<std::string> values = {"1", "2", "-7", "text", "0", ""};
   const std::string key = Pick(random, keys);
   const std::string other = Pick(random, keys);
@@ -173,6 +174,9 @@ GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "commands", 3,
   EXPECT_TRUE(HasCode(world.Do("APPEND x y"), "ERR"));
   EXPECT_EQ(world.Do("STRLEN x"), Reply::Integer(static_cast<std::int64_t>(longest.size())));
   EXPECT_EQ(world.Do("GET x"), Reply::String(longest));
+  EXPECT_EQ(world.Do({"APPEND", "absent", longest}),
+            Reply::Integer(static_cast<std::int64_t>(longest.size())));
+  ASSERT_EQ(world.Do("DEL absent"), Reply::Integer(1));
   EXPECT_TRUE(HasCode(world.Do("MGET x x x x x x x x x"), "ERR"));
   static_assert(kReplyBytesMax == 8 * kArgumentBytesMax);
   EXPECT_EQ(world.Do("MGET x x x x x x x x").items.size(), 8u) << "exactly kReplyBytesMax";

@@ -86,12 +86,12 @@ GRADED_TEST(WaitSpikeRules, HoldUnderEveryLoad, "4b", 1,
 GRADED_TEST(WaitSpikeRules, LookAtTheMean, "4b", 1,
             "One wait of 100 ms among sixty of 2 ms is no spike; it does not hide one, either.") {
   WatchRunner runner(442);
-  Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 3ms}});
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 2ms}, {4, 2ms}});
   planter.Add({.windows = 10});
   for (int i = 0; i < 6; ++i) {
-    planter.Add({.outlier = 100ms});
+    planter.Add({.outliers = {{1 + i % 3, 100ms}}});
     planter.Add({.windows = 4});
-    planter.Add({.slow = {{1 + i % 3, 500}}});
+    planter.Add({.slow = {{1 + i % 3, 500}}, .outliers = {{1 + (i + 1) % 3, 100ms}}});
     planter.Add({.windows = 4});
   }
   EXPECT_TRUE(runner.FindsTheSpikes(planter));

@@ -39,6 +39,8 @@ RunningCoroutine::RunningCoroutine(const char* name, const StackBounds& stack)
 
 RunningCoroutine::~RunningCoroutine() { running = previous_; }
 
+const char* RunningCoroutine::Name() { return running.name; }
+
 void InstallStackOverflowHandler() {
   static std::array<std::byte, 64 * 1024> handler_stack;
   stack_t alternate = {};

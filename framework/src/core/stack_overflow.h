@@ -14,6 +14,9 @@ class RunningCoroutine {
   RunningCoroutine(const RunningCoroutine&) = delete;
   RunningCoroutine& operator=(const RunningCoroutine&) = delete;
 
+  // Of the innermost coroutine that runs on this thread, or null. Async-signal-safe.
+  static const char* Name();
+
   struct Mark {
     const char* name = nullptr;
     const StackBounds* stack = nullptr;

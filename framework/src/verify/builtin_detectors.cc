@@ -44,7 +44,7 @@ std::vector<Finding> EventSpikeDetector::OnWindow(const ActivityWindow& window) 
       findings.push_back({kNobody, DescribeWait(coroutine, event_, worst)});
     }
     past.push_back(worst);
-    if (past.size() > kHistory) past.pop_front();
+    if (past.size() > kRemembered) past.pop_front();
   }
   return findings;
 }

@@ -72,8 +72,10 @@ struct FactCollector::State {
 
   // --- windows ---
   void Start(const Runtime& runtime);
-  // Closes the window if it is over.
+  // Something happens. Closes the window if it is over.
   void Roll(Time now) {
+    if (now == latest) return;
+    before = std::exchange(latest, now);
     if (now >= window_end) Close(now);
   }
   void Close(Time now);
@@ -83,7 +85,10 @@ struct FactCollector::State {
   std::uint32_t SlotOf(Time now) const;
 
   // --- calls ---
-  void Decided(const RpcCall& call, Time now);
+  void Decided(const RpcCall& call);
+  // Whether a call is outstanding for too long. A replica that was itself held up is not blamed: it
+  // must have had a step after the time was over.
+  bool IsLeftBehind(const OpenCall& call) const { return call.leave_by < before; }
   void LeftBehind(WindowRows& to, OpenCall& call, PeerId peer) const;
   void Detach(std::uint64_t task, const PeerKey& call);
   void BeginGrace(const RuntimeProbe::Task& task, const Event& quorum, const WaitDescription& wait,
@@ -101,6 +106,8 @@ struct FactCollector::State {
   int replicas = 0;
   Time window_begin{0};
   Time window_end = kNever;
+  Time latest{0};                  // of the latest step with an event for this probe
+  Time before{0};                  // of the one before it
   std::deque<WindowFacts> closed;  // the latest kWindowsMax, if there is no on_window
   WindowRows rows;
 
@@ -123,7 +130,7 @@ void FactCollector::State::Start(const Runtime& runtime) {
 void FactCollector::State::Close(Time now) {
   WindowFacts facts = FactsUntil(window_end);
   for (auto& [key, call] : calls) {
-    if (call.leave_by < window_end) call.counted = true;
+    if (IsLeftBehind(call)) call.counted = true;
   }
   window_begin = now / kVerificationWindow * kVerificationWindow;
   window_end = window_begin + kVerificationWindow;
@@ -140,7 +147,7 @@ void FactCollector::State::Close(Time now) {
 WindowFacts FactCollector::State::FactsUntil(Time end) const {
   WindowRows all = rows;
   for (const auto& [key, call] : calls) {
-    if (call.leave_by >= end || call.counted) continue;
+    if (!IsLeftBehind(call)) continue;
     OpenCall copy = call;
     LeftBehind(all, copy, key.peer);
   }
@@ -162,10 +169,10 @@ WindowFacts FactCollector::State::FactsUntil(Time end) const {
 }
 
 void FactCollector::State::Forget() {
-  const Time before = window_begin - kForgetAfterWindows * kVerificationWindow;
-  std::erase_if(client_requests, [before](const auto& request) { return request.second < before; });
-  std::erase_if(paths, [before](const auto& path) {
-    return path.second.requested < before && path.second.waits == 0;
+  const Time oldest = window_begin - kForgetAfterWindows * kVerificationWindow;
+  std::erase_if(client_requests, [oldest](const auto& request) { return request.second < oldest; });
+  std::erase_if(paths, [oldest](const auto& path) {
+    return path.second.requested < oldest && path.second.waits == 0;
   });
 }
 
@@ -193,7 +200,9 @@ std::string FactCollector::Report(const Runtime& runtime) const {
 
 std::optional<std::vector<WindowFacts>> FactCollector::Read(std::string_view report) {
   std::string error;
-  return DecodeBody<std::vector<WindowFacts>>(report, error);
+  auto windows = DecodeBody<std::vector<WindowFacts>>(report, error);
+  if (windows && !std::ranges::all_of(*windows, IsPlausible)) return std::nullopt;
+  return windows;
 }
 
 // ---- calls ----
@@ -233,24 +242,24 @@ void FactCollector::OnReply(const Runtime& runtime, const RpcCall& call) {
   } else {
     ++facts.failed;
   }
-  state_->Decided(call, now);
+  state_->Decided(call);
 }
 
 void FactCollector::OnRelease(const Runtime& runtime, const RpcCall& call) {
   const Time now = runtime.Now();
   state_->Roll(now);
   ++state_->rows.CallsOf(call.Label(), call.peer()).facts.released;
-  state_->Decided(call, now);
+  state_->Decided(call);
 }
 
-void FactCollector::State::Decided(const RpcCall& call, Time now) {
+void FactCollector::State::Decided(const RpcCall& call) {
   const auto open = calls.find({call.peer(), call.id()});
   if (open == calls.end()) return;
   const bool given_up = call.error() == RpcError::kReleased || call.error() == RpcError::kTimedOut;
   if (given_up && open->second.sent >= window_begin) {
     rows.CallsOf(call.Label(), call.peer()).entries.GivenUp(call.carried());
   }
-  if (open->second.leave_by < now) LeftBehind(rows, open->second, call.peer());
+  if (IsLeftBehind(open->second)) LeftBehind(rows, open->second, call.peer());
   Detach(open->second.task, open->first);
   calls.erase(open);
 }

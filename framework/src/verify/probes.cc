@@ -12,8 +12,8 @@ namespace depfast {
 std::unique_ptr<ReportingProbe> MakeProbe(const std::string& name) {
   if (name == WaitStatistics::kName) return std::make_unique<WaitStatistics>();
   if (name == UnfinishedWork::kName) return std::make_unique<UnfinishedWork>();
-  if (name == ActivityProbe::kName) return std::make_unique<ActivityProbe>();
   if (name == FactCollector::kName) return std::make_unique<FactCollector>();
+  if (name == ActivityProbe::kName) return std::make_unique<ActivityProbe>();
   throw std::invalid_argument("there is no probe '" + name + "'");
 }
 

@@ -100,8 +100,8 @@ class History {
 
   bool Lags(const PeerPresence& peer) const {
     constexpr int kMedian = 500;
-    return peer.latency.Percentile(kMedian) >=
-           thresholds::kLagFactor * latency_of_active_.Percentile(kMedian);
+    return peer.latency.Percentile(kMedian) / thresholds::kLagFactor >=
+           latency_of_active_.Percentile(kMedian);
   }
 
   const WindowFacts& facts_;

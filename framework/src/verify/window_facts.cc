@@ -3,6 +3,21 @@
 #include <algorithm>
 
 namespace depfast {
+namespace {
+
+constexpr std::int64_t kNsMax = std::int64_t{1} << 50;  // thirteen days
+constexpr int kVotersMax = 1000;
+
+bool IsPlausible(const WaitTimes& times) {
+  return times.total_ns >= 0 && times.total_ns <= kNsMax && times.worst_ns >= 0 &&
+         times.worst_ns <= kNsMax;
+}
+
+bool IsPlausible(int needed, int total) {
+  return needed >= 0 && needed <= kVotersMax && total >= 0 && total <= kVotersMax;
+}
+
+}  // namespace
 
 void WaitTimes::Add(Duration time) {
   ++count;
@@ -14,6 +29,19 @@ void WaitTimes::Merge(const WaitTimes& other) {
   count += other.count;
   total_ns += other.total_ns;
   worst_ns = std::max(worst_ns, other.worst_ns);
+}
+
+bool IsPlausible(const WindowFacts& facts) {
+  const auto wait_is = [](const WaitFacts& waits) {
+    return IsPlausible(waits.needed, waits.total) && IsPlausible(waits.ended) &&
+           IsPlausible(waits.on_path) && IsPlausible(waits.open);
+  };
+  return std::ranges::all_of(facts.waits, wait_is) &&
+         std::ranges::all_of(
+             facts.quorums,
+             [](const QuorumFacts& each) { return IsPlausible(each.needed, each.total); }) &&
+         std::ranges::all_of(facts.clients,
+                             [](const ClientFacts& each) { return IsPlausible(each.answered); });
 }
 
 }  // namespace depfast

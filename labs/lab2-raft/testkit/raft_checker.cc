@@ -138,6 +138,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   Replica& state = replicas_[Index(replica)];
   state.claims = {};
   state.requests.clear();
+  state.takes_snapshot = false;
   ReadDisk(replica, simulator_.disk(replica));
   elections_.OnRestart(replica, now, state.disk.wal.hard_state.term);
 }
@@ -333,7 +334,12 @@ void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
   });
   // A candidate's vote for itself is in no message.
   const HardState& on_disk = known.wal.hard_state;
-  if (on_disk.voted_for != kNobody) RecordVote(replica, on_disk.term, on_disk.voted_for);
+  if (on_disk.voted_for != kNobody) {
+    RecordVote(replica, on_disk.term, on_disk.voted_for);
+  } else if (votes_.contains({replica, on_disk.term})) {
+    Violate(Invariant::kOneVotePerTerm, Name(replica) + " removes its vote of term " +
+                                            std::to_string(on_disk.term) + " from its disk");
+  }
   if (!Covers(known, committed)) {
     Violate(Invariant::kDurability, Name(replica) + " removes the committed index " +
                                         std::to_string(committed) + " from its disk");

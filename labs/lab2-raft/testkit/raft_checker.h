@@ -74,6 +74,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
     std::uint64_t restored = 0;  // snapshots restored since the last restart
   };
   const Claims& claims(PeerId replica) const { return replicas_[Index(replica)].claims; }
+  // It has told a leader that it has a part of a snapshot.
+  bool IsTakingSnapshot(PeerId replica) const { return replicas_[Index(replica)].takes_snapshot; }
 
   const ElectionChecker& elections() const { return elections_; }
 
@@ -140,6 +142,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   struct Replica {
     Claims claims;
     std::uint64_t frame_term = 0;  // the highest term in a frame that it has sent
+    bool takes_snapshot = false;
     Disk disk;
     std::map<std::pair<PeerId, CallId>, Request> requests;  // received and not yet answered
   };

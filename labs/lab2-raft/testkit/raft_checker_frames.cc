@@ -118,6 +118,8 @@ void RaftChecker::OnInstallReply(PeerId replica, const Request& asked,
                                  const InstallSnapshotReply& reply) {
   OnFrameTerm(replica, reply.term);
   RequireTermOnDisk(replica, reply.term, "an InstallSnapshot reply");
+  replicas_[Index(replica)].takes_snapshot =
+      reply.received > 0 && reply.received < asked.snapshot_bytes;
   const std::uint64_t on_disk = replicas_[Index(replica)].disk.last_index();
   if (disk_required_ && reply.received >= asked.snapshot_bytes && on_disk < asked.snapshot_index) {
     Violate(Invariant::kDurability, Name(replica) + " acknowledges a snapshot that ends at index " +

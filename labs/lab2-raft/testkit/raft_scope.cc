@@ -22,15 +22,6 @@ void SubmitTwo(RaftWorld& world) {
   world.cluster.RunFor(20ms);
 }
 
-void CountSituations(const RaftSituations& seen, testkit::ScopedRun& run) {
-  run.Saw("a vote denied", seen.a_vote_denied());
-  run.Saw("a pre-vote asked for while a leader is alive", seen.a_pre_vote_under_a_leader());
-  run.Saw("a leader deposed", seen.a_leader_deposed());
-  run.Saw("a campaign lost", seen.a_campaign_lost());
-  run.Saw("a log overwritten", seen.a_log_overwritten());
-  run.Saw("a crash with an unfinished write", seen.a_write_unfinished());
-}
-
 // Cuts the leader off with two commands that no other replica has, until the others have a leader.
 void LeaveAlone(RaftWorld& world, PeerId leader) {
   const auto cut = faults::PartitionFault({leader});
@@ -58,7 +49,7 @@ void RunRaftScope(testkit::ScopedRun& run, const testkit::Deviations& deviations
   if (calm > world.cluster.now()) world.cluster.RunFor(calm - world.cluster.now());
   ASSERT_TRUE(world.Commit(1, kPatience)) << "nothing commits within 6 s after the last fault";
   ASSERT_TRUE(world.WaitForAllApplied()) << "a replica does not catch up";
-  CountSituations(situations, run);
+  for (const auto& [name, has_happened] : situations.Seen()) run.Saw(name, has_happened);
   run.End();
   ASSERT_TRUE(world.AllInvariantsHold());
 }

@@ -13,6 +13,17 @@ RaftSituations::RaftSituations(sim::Simulator& simulator, const RaftChecker& che
   simulator.AddObserver(this);
 }
 
+testkit::Situations RaftSituations::Seen() const {
+  const auto& elections = checker_.elections().situations();
+  return {{"a vote denied", elections.votes_denied > 0},
+          {"a pre-vote asked for while a leader is alive", elections.pre_votes_under_a_leader > 0},
+          {"a leader deposed", leader_deposed_},
+          {"a campaign lost", campaign_lost_},
+          {"a log overwritten", log_overwritten_},
+          {"a crash with an unfinished write", write_unfinished_},
+          {"a crash with a part of a snapshot", transfer_unfinished_}};
+}
+
 void RaftSituations::OnStep(PeerId replica, const sim::StepInput&, const sim::StepOutput& output) {
   for (const sim::Output& one : output.outputs) {
     const auto* seen = std::get_if<Observation>(&one);
@@ -54,6 +65,7 @@ void RaftSituations::OnFaultBegins(Time, const faults::Fault& fault) {
   if (fault.kind != faults::Fault::Kind::kCrash) return;
   for (const PeerId replica : fault.replicas) {
     if (simulator_.disk(replica).queued_bytes() > 0) write_unfinished_ = true;
+    if (checker_.IsTakingSnapshot(replica)) transfer_unfinished_ = true;
   }
 }
 

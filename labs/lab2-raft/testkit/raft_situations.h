@@ -1,5 +1,5 @@
-// RaftSituations: whether a run has had the situations that Raft's rules are about. An exploration
-// counts them: a rule whose situation never comes up was not tested.
+// RaftSituations: whether a run has had the situations that Raft's rules are about. Explorations
+// and chaos tests count them: a rule whose situation never comes up was not tested.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "raft_wal.h"
 #include "sim/observer.h"
 #include "sim/simulator.h"
+#include "testkit/situations.h"
 
 namespace depfast::raft {
 
@@ -21,18 +22,8 @@ class RaftSituations : private sim::Observer {
   RaftSituations(const RaftSituations&) = delete;
   RaftSituations& operator=(const RaftSituations&) = delete;
 
-  bool a_vote_denied() const { return checker_.elections().situations().votes_denied > 0; }
-  bool a_pre_vote_under_a_leader() const {
-    return checker_.elections().situations().pre_votes_under_a_leader > 0;
-  }
-  // A leader claimed another role, and had not crashed.
-  bool a_leader_deposed() const { return leader_deposed_; }
-  // A candidate claimed another role than leader, or a later term.
-  bool a_campaign_lost() const { return campaign_lost_; }
-  // A replica wrote entries at indexes of other entries.
-  bool a_log_overwritten() const { return log_overwritten_; }
-  // A replica crashed before its writes had reached the disk.
-  bool a_write_unfinished() const { return write_unfinished_; }
+  // In a fixed order.
+  testkit::Situations Seen() const;
 
  private:
   struct Replica {
@@ -53,10 +44,11 @@ class RaftSituations : private sim::Observer {
   const sim::Simulator& simulator_;
   const RaftChecker& checker_;
   std::vector<Replica> replicas_;
-  bool leader_deposed_ = false;
-  bool campaign_lost_ = false;
-  bool log_overwritten_ = false;
-  bool write_unfinished_ = false;
+  bool leader_deposed_ = false;    // a leader claimed another role, and had not crashed
+  bool campaign_lost_ = false;     // a candidate claimed another role than leader, or a later term
+  bool log_overwritten_ = false;   // a replica wrote entries at indexes of other entries
+  bool write_unfinished_ = false;  // a replica crashed before its writes had reached the disk
+  bool transfer_unfinished_ = false;  // a replica crashed that had a part of a snapshot
 };
 
 }  // namespace depfast::raft

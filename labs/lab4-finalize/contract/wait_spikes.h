@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kLeastWaits = 5;
 inline constexpr std::int64_t kFactor = 3;
 
 // "Usual" is the median over the latest windows that are evidence and no spike: over so many.
-inline constexpr std::size_t kHistory = 20;
+inline constexpr std::size_t kRemembered = 20;
 // Of a peer with fewer such windows nothing is known.
 inline constexpr std::size_t kWarmUp = 5;
 

@@ -26,16 +26,16 @@ class WaitSpikeDetector final : public Detector {
   // - With the peer's own past: more than kFactor times its usual wait. Peers differ: one may be in
   //   another city.
   // - With the other peers: the peer's wait, divided by the shortest wait of another peer in the
-  //   same window, is its lead. In a spike it is more than kFactor times the usual lead. A change
+  //   same window, is its ratio. In a spike it is more than kFactor times the usual ratio. A change
   //   of load lengthens the waits for all peers alike, as it lengthens the queues of this replica.
   //   It is not a spike: no peer is to blame. A window without evidence about another peer is none
   //   about this one.
   //
-  // "Usual" is the median over the peer's latest kHistory windows that were evidence and no spike.
-  // Another average will do if it follows a lasting change of load within so many windows.
+  // "Usual" is the median over the peer's latest kRemembered windows that were evidence and no
+  // spike. Another average will do if it follows a lasting change of load within so many windows.
   // A peer with fewer than kWarmUp such windows has no spike: the first calls open connections and
-  // fill caches. Each peer has a warm-up and a history of its own, and several may have a spike at
-  // the same time. After a spike the peer is judged like any other.
+  // fill caches. Each peer has a warm-up of its own, and several peers may have a spike at the same
+  // time. After a spike the peer is judged like any other.
   std::vector<Finding> OnWindow(const ActivityWindow& window) override;
 
  private:

@@ -13,7 +13,7 @@ namespace depfast::lab4 {
 namespace {
 
 testkit::ClusterOptions WithProbe(testkit::ClusterOptions options) {
-  options.probes = {UnfinishedWork::kName};
+  options.probes.push_back(UnfinishedWork::kName);
   return options;
 }
 

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t kCoroutinesAtRest = 40;
 
 class FinalizeWorld : public kv::KvWorld {
  public:
-  // Starts the replicas. `options.probes` is the world's.
+  // Starts the replicas, with a probe of their unfinished work.
   explicit FinalizeWorld(testkit::ClusterOptions options);
 
   // Sends SETs to `leader` for `duration`, and calls `sample`, unless it is null, every 50 ms. Then

@@ -31,7 +31,8 @@ PeerActivity Planter::Answering(PeerId peer, const Stretch& stretch) {
   const int open = calls / 10;
   for (int i = 0; i < calls - open; ++i) activity.ended.Add(Draw(mean));
   for (int i = 0; i < open; ++i) activity.open.Add(Draw(mean));
-  if (stretch.outlier > Duration::zero()) activity.ended.Add(mean + stretch.outlier);
+  const auto outlier = stretch.outliers.find(peer);
+  if (outlier != stretch.outliers.end()) activity.ended.Add(mean + outlier->second);
   activity.replies = activity.ended.count;
   const auto late = unanswered_.extract(peer);  // all at once, in the middle of the window
   if (!late.empty()) {

@@ -34,8 +34,8 @@ struct Stretch {
   std::set<PeerId> idle = {};       // these peers are not called
   std::map<PeerId, int> busy = {};  // to these peers, so many calls instead
   int noise = 10;                   // the waits of a window differ from the plan by up to this
-  // Of the calls to each peer, one takes so much longer.
-  Duration outlier{0};
+  // One call to these peers takes so much longer.
+  std::map<PeerId, Duration> outliers = {};
 };
 
 inline constexpr std::int64_t kSpike = 500;

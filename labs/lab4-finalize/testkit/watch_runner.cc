@@ -12,8 +12,6 @@
 namespace depfast::lab4 {
 namespace {
 
-using Findings = std::vector<std::vector<PeerId>>;  // by window
-
 std::string Peers(const std::vector<PeerId>& peers) {
   if (peers.empty()) return "no peer";
   std::string text = peers.size() == 1 ? "peer" : "peers";
@@ -21,7 +19,7 @@ std::string Peers(const std::vector<PeerId>& peers) {
   return text;
 }
 
-testing::AssertionResult AreTheSpikes(Findings found, const Planter& planter) {
+testing::AssertionResult AreTheSpikes(WatchRunner::Findings found, const Planter& planter) {
   const auto& windows = planter.windows();
   if (found.size() != windows.size()) {
     return testing::AssertionFailure()
@@ -37,13 +35,13 @@ testing::AssertionResult AreTheSpikes(Findings found, const Planter& planter) {
   return testing::AssertionSuccess();
 }
 
-WatchWindows RequestOf(const std::vector<const Planter*>& planters) {
-  WatchWindows request;
+std::vector<WatchRunner::Windows> WindowsOf(const std::vector<const Planter*>& planters) {
+  std::vector<WatchRunner::Windows> streams;
   for (const Planter* planter : planters) {
-    auto& stream = request.streams.emplace_back();
+    auto& stream = streams.emplace_back();
     for (const PlantedWindow& planted : planter->windows()) stream.push_back(planted.window);
   }
-  return request;
+  return streams;
 }
 
 }  // namespace
@@ -62,23 +60,30 @@ std::uint64_t WatchRunner::seed(std::uint64_t stream) const {
   return RandomStream(seed_, stream).Next();
 }
 
-testing::AssertionResult WatchRunner::FindsTheSpikes(const std::vector<const Planter*>& planters) {
+std::optional<std::vector<WatchRunner::Findings>> WatchRunner::Watch(std::vector<Windows> streams) {
   constexpr Duration kPatience = 10s;
   struct Ended {
     bool is_over = false;
     std::optional<WatchReport> report;
   };
+  const std::size_t expected = streams.size();
   const auto ended = std::make_shared<Ended>();
-  client_.Call(0, RequestOf(planters), kPatience,
+  client_.Call(0, WatchWindows{std::move(streams)}, kPatience,
                [ended](const std::optional<WatchReport>& reply) { *ended = Ended{true, reply}; });
   cluster_.RunUntil([&] { return ended->is_over || !cluster_.first_death().empty(); },
                     2 * kPatience);
-  if (!ended->report || ended->report->found.size() != planters.size()) {
+  if (!ended->report || ended->report->found.size() != expected) return std::nullopt;
+  return std::move(ended->report->found);
+}
+
+testing::AssertionResult WatchRunner::FindsTheSpikes(const std::vector<const Planter*>& planters) {
+  const auto found = Watch(WindowsOf(planters));
+  if (!found) {
     return testing::AssertionFailure()
            << "replica 0 did not report its findings: " << cluster_.first_death();
   }
   for (std::size_t i = 0; i < planters.size(); ++i) {
-    auto result = AreTheSpikes(std::move(ended->report->found[i]), *planters[i]);
+    auto result = AreTheSpikes((*found)[i], *planters[i]);
     if (!result) return result;
   }
   return testing::AssertionSuccess();

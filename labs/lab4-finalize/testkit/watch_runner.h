@@ -1,12 +1,14 @@
-// WatchRunner: shows planted windows to the submission's detector, and compares its findings.
+// WatchRunner: shows windows to the submission's detector, and compares its findings with the plan.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "depfast/peer.h"
+#include "depfast/verify/activity.h"
 #include "planter.h"
 #include "testkit/client.h"
 #include "testkit/cluster.h"
@@ -23,6 +25,12 @@ class WatchRunner {
 
   // A stream of its own for noise, of the test's seed.
   std::uint64_t seed(std::uint64_t stream) const;
+
+  // The peers of the findings, by stream and window: each stream has a detector of its own. Nothing
+  // if replica 0 does not report them for each stream.
+  using Windows = std::vector<ActivityWindow>;
+  using Findings = std::vector<std::vector<PeerId>>;
+  std::optional<std::vector<Findings>> Watch(std::vector<Windows> streams);
 
   // Whether the findings are the spikes, window by window: each peer once, in any order. Each
   // planter's windows go to a detector of its own.

@@ -37,10 +37,16 @@ function drawProblem(pen, note, first) {
   pen.font = "bold 12px system-ui, sans-serif";
   const room = at > state.width / 2;
   pen.textAlign = room ? "right" : "left";
-  const space = Math.max(10, Math.floor((room ? at - state.left : state.width - at) / 6.6) - 3);
-  const text = note.text.split("\n")[0];
-  const shown = text.length > space ? `${text.slice(0, space)}\u2026` : text;
-  pen.fillText(shown, at + (room ? -9 : 9), 38);
+  const space = (room ? at - state.left : state.width - at) - 12;
+  pen.fillText(fitted(pen, note.text.split("\n")[0], space), at + (room ? -9 : 9), 38);
+}
+
+// The beginning of the text that is at most `width` pixels wide.
+function fitted(pen, text, width) {
+  if (pen.measureText(text).width <= width) return text;
+  let length = text.length - 1;
+  while (length > 0 && pen.measureText(`${text.slice(0, length)}\u2026`).width > width) --length;
+  return `${text.slice(0, length)}\u2026`;
 }
 
 export function drawEmphasis(pen) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "depfast/host/service.h"
+#include "depfast/verify/activity_probe.h"
+#include "depfast/verify/builtin_detectors.h"
 #include "sim/simulator.h"
 #include "sim/step_host.h"
 #include "support/echo.h"
@@ -95,6 +97,28 @@ TEST(SimProbes, ARestartedReplicaIsNotToldOfItsFormerSteps) {
 
 TEST(SimProbes, AProbeChangesNoTraceHash) {
   EXPECT_EQ(RunGreeters(true).hash, RunGreeters(false).hash);
+}
+
+// A verdict is made outside the replica: the detector reads the report of the replica's own probe.
+TEST(SimProbes, ADetectorReadsTheReportOfAReplica) {
+  const auto greeters = InProcessReplicas(MakeGreeter);
+  const auto make = [&greeters](ReplicaConfig config) {
+    config.probes = {ActivityProbe::kName};
+    return greeters(config);
+  };
+  World world(make, 3, Exact(), 1);
+  world.sim.Schedule({CpuSlow({2}, 5)});
+  world.sim.Start();
+  world.sim.RunUntil(3s);
+  for (const PeerId replica : {1, 2}) {
+    const auto windows = ActivityProbe::Read(world.sim.Report(replica, ActivityProbe::kName));
+    ASSERT_TRUE(windows.has_value());
+    ASSERT_EQ(windows->size(), 5U) << "the sixth ends when the replica hears of something later";
+    OccupancyDetector detector;
+    for (const ActivityWindow& window : *windows) {
+      EXPECT_EQ(detector.OnWindow(window).empty(), replica == 1);
+    }
+  }
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class EventSpikeDetector final : public Detector {
   // A spike is longer than this many times the longest wait of the windows before it.
   static constexpr int kFactor = 4;
   // Of the windows with such waits: how many are remembered, and how many are needed first.
-  static constexpr std::size_t kHistory = 20;
+  static constexpr std::size_t kRemembered = 20;
   static constexpr std::size_t kWarmUp = 5;
 
   explicit EventSpikeDetector(std::string event) : event_(std::move(event)) {}

@@ -40,7 +40,8 @@ class FactCollector final : public ReportingProbe {
 
   // The windows kept, and the one under way up to now.
   std::string Report(const Runtime& runtime) const override;
-  // The windows of a report, the oldest first; nothing if it is malformed.
+  // The windows of a report, the oldest first; nothing if it is malformed or not
+  // plausible (IsPlausible).
   static std::optional<std::vector<WindowFacts>> Read(std::string_view report);
 
   void OnStart(const Runtime& runtime) override;

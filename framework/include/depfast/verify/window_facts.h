@@ -37,18 +37,18 @@ struct WaitTimes {
 // The waits of coroutines of one name on one kind of event and one set of peers. A wait counts in
 // the window in which it ends.
 struct WaitFacts {
-  std::string coroutine;
-  std::string event;  // its label
+  std::string coroutine{};
+  std::string event{};  // its label
   int needed = 1;
   int total = 1;
-  std::vector<PeerId> peers;    // ascending; empty if the waits were on no peer
+  std::vector<PeerId> peers{};  // ascending; empty if the waits were on no peer
   bool has_dependency = false;  // the coroutines worked for a client or a heartbeat
-  WaitTimes ended;
+  WaitTimes ended{};
   // Of these the waits, and their parts, during which the request that the coroutine worked for had
   // no answer: only then a wait can delay a client.
-  WaitTimes on_path;
+  WaitTimes on_path{};
   // Waits that have not ended with the window: their number, and the age of the oldest.
-  WaitTimes open;
+  WaitTimes open{};
   bool open_on_path = false;  // one of the open waits delays a client
   MSGPACK_DEFINE(coroutine, event, needed, total, peers, has_dependency, ended, on_path, open,
                  open_on_path)
@@ -56,7 +56,7 @@ struct WaitFacts {
 
 // The calls of one method to one peer.
 struct CallFacts {
-  std::string method;
+  std::string method{};
   PeerId peer = kNobody;
   // Issued in the window, by the kind of their dependency.
   std::uint64_t for_clients = 0;
@@ -66,7 +66,7 @@ struct CallFacts {
   std::uint64_t answered = 0;
   std::uint64_t failed = 0;  // an error, or the call's own timeout
   std::uint64_t released = 0;
-  LatencyHistogram latency;  // of the answers
+  LatencyHistogram latency{};  // of the answers
   // The most sends of one entry that were under way at the same time or answered: see
   // RepeatedEntries. 0 if the calls carried no entries.
   std::uint64_t sends_of_an_entry = 0;
@@ -83,12 +83,12 @@ struct QuorumVoter {
 
 // The history of quorums that coroutines of one name waited for.
 struct QuorumFacts {
-  std::string coroutine;
-  std::string event;
+  std::string coroutine{};
+  std::string event{};
   int needed = 1;
   int total = 1;
-  std::uint64_t ready = 0;          // waits that ended with a quorum
-  std::vector<QuorumVoter> voters;  // ascending by peer; a peer without a vote is missing
+  std::uint64_t ready = 0;            // waits that ended with a quorum
+  std::vector<QuorumVoter> voters{};  // ascending by peer; a peer without a vote is missing
   MSGPACK_DEFINE(coroutine, event, needed, total, ready, voters)
 };
 
@@ -99,18 +99,18 @@ struct QuorumFacts {
 // released. The calls of a fan-out are those that the coroutine itself issued, to peers of the
 // wait, before the wait ended.
 struct FanOutFacts {
-  std::string coroutine;
+  std::string coroutine{};
   // Coroutines with a call that was outstanding for longer than kFinalizedWithin after the wait.
   // Each counts once in a window, in the window in which the time is over.
   std::uint64_t not_finalized = 0;
-  std::vector<PeerId> peers;  // of these calls, ascending
+  std::vector<PeerId> peers{};  // of these calls, ascending
   MSGPACK_DEFINE(coroutine, not_finalized, peers)
 };
 
 // The requests of clients that were answered, from their arrival to the answer.
 struct ClientFacts {
   PeerId client = kNobody;
-  WaitTimes answered;
+  WaitTimes answered{};
   MSGPACK_DEFINE(client, answered)
 };
 
@@ -121,7 +121,7 @@ inline constexpr int kPresenceSlots = 10;
 struct PeerPresence {
   PeerId peer = kNobody;
   std::uint32_t slots_answered = 0;  // of kPresenceSlots: with at least one answer
-  LatencyHistogram latency;          // of all answers
+  LatencyHistogram latency{};        // of all answers
   MSGPACK_DEFINE(peer, slots_answered, latency)
 };
 
@@ -130,14 +130,18 @@ struct WindowFacts {
   int replicas = 0;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;  // less than a window later if the replica's report came before it
-  std::vector<WaitFacts> waits;
-  std::vector<CallFacts> calls;
-  std::vector<PeerPresence> presence;
-  std::vector<QuorumFacts> quorums;
-  std::vector<FanOutFacts> fan_outs;
-  std::vector<ClientFacts> clients;
+  std::vector<WaitFacts> waits{};
+  std::vector<CallFacts> calls{};
+  std::vector<PeerPresence> presence{};
+  std::vector<QuorumFacts> quorums{};
+  std::vector<FanOutFacts> fan_outs{};
+  std::vector<ClientFacts> clients{};
   MSGPACK_DEFINE(replica, replicas, begin_ns, end_ns, waits, calls, presence, quorums, fan_outs,
                  clients)
 };
+
+// Whether all numbers are within bounds in which sums and comparisons cannot overflow. A replica's
+// process may report anything.
+bool IsPlausible(const WindowFacts& facts);
 
 }  // namespace depfast
