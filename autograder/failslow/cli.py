@@ -196,7 +196,7 @@ def _add_mutants(commands: "argparse._SubParsersAction[_Parser]") -> None:
 def _add_reproduce(commands: "argparse._SubParsersAction[_Parser]") -> None:
     text = "repeat the documents' experiments in the simulator"
     parser = _add(commands, "reproduce", text, reproduce.run)
-    parser.add_argument("--quick", action="store_true", help="shorter runs with one seed")
+    parser.add_argument("--quick", action="store_true", help="one run of each, and one seed")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
 
 
