@@ -16,8 +16,8 @@ from failslow.mutation import nearest
 from failslow.mutation.change import Change
 from failslow.recipe import Recipe
 
-TEST_TIMEOUT_S = 10.0
-TEST_TIMES_SLOWER = 5.0
+TEST_TIMEOUT_S = 30.0
+TEST_TIMES_SLOWER = 20.0
 """A test fails after TEST_TIMEOUT_S and so many times the time that the reference took."""
 
 

@@ -85,6 +85,18 @@ std::uint64_t TraceOfAnEventfulRun() {
   return cluster.simulator().trace().hash();
 }
 
+TEST(Recorder, ConcludesWithTheGraph) {
+  const Recorded recorded;
+  {
+    Cluster cluster({.replicas = 3, .seed = 3});
+    cluster.Start();
+    KeepNotes(cluster, 5);
+  }
+  EXPECT_TRUE(
+      recorded.Has({R"("do":"verification")", R"("warnings":[])",
+                    R"("from":1000,"to":[0],"color":"red","needed":1,"total":1)", R"("count":5)"}));
+}
+
 TEST(Recorder, ChangesNothing) {
   const std::uint64_t unrecorded = TraceOfAnEventfulRun();
   const Recorded recorded;
