@@ -73,8 +73,8 @@ def warnings(results: Results) -> Table:
             " calls are answered. We see the effect: calls that are left behind. A healthy follower"
             " leaves none. With a slow one, one warning for all coroutines of a name in a window"
             f" stands for {named:,} coroutines in all. BG-Raft: we have two criteria, calls without"
-            " a request and repeated entries, where document 000 has one. Rounds and confirmations of"
-            " reads have quorums of their own, so a window may have two transient warnings."
+            " a request and repeated entries, where document 000 has one. Rounds and confirmations"
+            " of reads have quorums of their own, so a window may have two transient warnings."
         ),
     )
 
