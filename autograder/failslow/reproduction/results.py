@@ -11,6 +11,7 @@ from typing import Any
 from failslow import cmake
 from failslow.kit import Kit
 from failslow.reproduction import followers, variants
+from failslow.reproduction.followers import Cost
 from failslow.reproduction.published import NO_FINALIZE, REFERENCE, SECONDS, VARIANTS
 from failslow.reproduction.variants import Run
 
@@ -32,8 +33,12 @@ class Scale:
     runs: int
     seeds: int
 
+    def command(self) -> str:
+        """The command line that gives these results."""
+        return "./kit reproduce --quick --json" if self == QUICK else "./kit reproduce --json"
 
-QUICK = Scale(seconds=SECONDS, runs=1, seeds=1)
+
+QUICK = Scale(seconds=SECONDS, runs=1, seeds=2)
 FULL = Scale(seconds=SECONDS, runs=3, seeds=6)
 
 
@@ -42,6 +47,10 @@ def measure(kit: Kit, scale: Scale) -> Json:
     cmake.build(kit, targets=[*variants.programs(kit), *followers.programs()])
     runs = variants.plan(scale.runs)
     observed = dict(zip(runs, variants.perform(kit, runs, scale.seconds), strict=True))
+    return document(scale, observed, followers.costs(kit, scale.seeds))
+
+
+def document(scale: Scale, observed: Mapping[Run, Json], costs: Sequence[Cost]) -> Json:
     return {
         "scale": asdict(scale),
         "windows": scale.seconds // WINDOW_S,
@@ -53,7 +62,7 @@ def measure(kit: Kit, scale: Scale) -> Json:
         "backlog": {
             name: _backlog(_of(observed, name, slow=True)) for name in (REFERENCE, NO_FINALIZE)
         },
-        "followers": [asdict(cost) for cost in followers.costs(kit, scale.seeds)],
+        "followers": [asdict(cost) for cost in costs],
     }
 
 
@@ -77,6 +86,9 @@ def _summary(runs: Sequence[Json]) -> Json:
         ),
         "quorum": _quorum([each for run in runs for each in run["warnings"]]),
         "p99_ns": median_low(run["clients"]["p99_ns"] for run in runs),
+        "unanswered": median(
+            run["clients"]["unanswered"] / run["clients"]["offered"] for run in runs
+        ),
         "held_bytes_most": median_low(max(run["backlog"]["held_bytes"]) for run in runs),
     }
 

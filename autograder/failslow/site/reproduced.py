@@ -10,16 +10,16 @@ from pathlib import Path
 
 from failslow.reproduction import published
 from failslow.reproduction.published import VARIANTS
+from failslow.reproduction.results import Scale
 from failslow.reproduction.tables import TABLES, Results, Table
 from failslow.site import dot_plot, line_plot
-from failslow.site.dot_plot import Scale
 
 RESULTS = Path("docs/assets/reproduction.json")
 """Below the handbook's directory."""
 
 WANTED = re.compile(r"^\{\{ reproduced\.([\w-]+) \}\}$", re.M)
 
-NUMBERS = Scale(
+NUMBERS = dot_plot.Scale(
     least=0.4,
     most=100_000,
     ticks={0.4: "0", 1: "1", 10: "10", 100: "100", 1000: "1,000", 10_000: "10,000"},
@@ -62,6 +62,15 @@ def backlog_plot(results: Results) -> str:
     return f'{dot_plot.legend(list(series))}<div class="scroll">{drawn}</div>'
 
 
+def scale(results: Results) -> str:
+    """How the results were made."""
+    used = Scale(**results["scale"])
+    return (
+        f"Runs of each variant, with and without a slow follower: {used.runs}. Seeds of each slow"
+        f" follower below: {used.seeds}.\n\n```\n{used.command()}\n```"
+    )
+
+
 def _markdown(table: Table) -> str:
     lines = [f"**{table.title}**", ""]
     lines += [f"| {' | '.join(table.heads)} |", "| --- |" + " --- |" * (len(table.heads) - 1)]
@@ -74,6 +83,7 @@ def _table(name: str) -> Callable[[Results], str]:
 
 
 PARTS: dict[str, Callable[[Results], str]] = {
+    "scale": scale,
     "warnings-plot": warnings_plot,
     "backlog-plot": backlog_plot,
     **{name: _table(name) for name in TABLES},
