@@ -50,9 +50,8 @@ void AddVerification(CLI::App& app, RealHostOptions& options,
   app.add_option_function<std::string>(
       "--verify",
       [&](const std::string& path) {
-        verification.emplace([write = LinesTo(path)](const WindowFacts& facts) {
-          write(JsonOf(facts));
-        });
+        verification.emplace(
+            [write = LinesTo(path)](const WindowFacts& facts) { write(JsonOf(facts)); });
         options.probes = {&*verification};
       },
       "a file for the warnings and the graph of runtime verification");
