@@ -102,6 +102,7 @@ void Survive(testkit::Chaos& chaos, std::uint64_t seed, RandomStream random, Com
   ASSERT_TRUE(world.AllInvariantsHold());
   reached.snapshots += snapshots.count();
   reached.situations.Add(situations.Seen());
+  if (commands == Commands::kLarge) reached.situations.Add(situations.SeenOfSnapshots());
 }
 
 void Swarm(int replicas, std::uint64_t seed, Commands commands, Reached& reached) {

@@ -20,8 +20,11 @@ testkit::Situations RaftSituations::Seen() const {
           {"a leader deposed", leader_deposed_},
           {"a campaign lost", campaign_lost_},
           {"a log overwritten", log_overwritten_},
-          {"a crash with an unfinished write", write_unfinished_},
-          {"a crash with a part of a snapshot", transfer_unfinished_}};
+          {"a crash with an unfinished write", write_unfinished_}};
+}
+
+testkit::Situations RaftSituations::SeenOfSnapshots() const {
+  return {{"a crash with a part of a snapshot", transfer_unfinished_}};
 }
 
 void RaftSituations::OnStep(PeerId replica, const sim::StepInput&, const sim::StepOutput& output) {

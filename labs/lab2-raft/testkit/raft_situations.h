@@ -22,8 +22,10 @@ class RaftSituations : private sim::Observer {
   RaftSituations(const RaftSituations&) = delete;
   RaftSituations& operator=(const RaftSituations&) = delete;
 
-  // In a fixed order.
+  // Those of elections, logs and disks.
   testkit::Situations Seen() const;
+  // Those of snapshots, which short logs do not have.
+  testkit::Situations SeenOfSnapshots() const;
 
  private:
   struct Replica {
