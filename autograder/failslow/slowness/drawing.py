@@ -25,7 +25,7 @@ CENTER = (470.0, 215.0)
 RADIUS = 150.0
 CLIENT_X = 70.0
 NODE_RADIUS = 24.0
-BEND = 34.0
+BEND = 44.0
 """The distance between the middles of two edges that join the same nodes."""
 
 STYLE = """
@@ -154,15 +154,21 @@ def _drawn(line: _Line, places: dict[int, tuple[float, float]], bend: float) -> 
     begin, end = _towards((x1, y1), control), _towards((x2, y2), control)
     edge = line.sum
     title = html.escape("\n".join(line.texts))
-    label = f"&#215; {edge.count}"  # a mean of catch-up and elections would mean nothing
+    label = [f"&#215; {edge.count}"]  # a mean of catch-up and elections would mean nothing
     if edge.color != BACKGROUND:
-        times = f"{edge.mean_ns / 1e6:.1f} ms, worst {edge.worst_ns / 1e6:.1f}"
-        label = f"{edge.needed}/{edge.total} {label}, {times}"
+        label[0] = f"{edge.needed}/{edge.total} {label[0]}"
+        label.append(f"{edge.mean_ns / 1e6:.1f} ms, worst {edge.worst_ns / 1e6:.1f} ms")
+    # A level edge passes between two lines, and a steep one through them.
+    apart = 20 if abs(y2 - y1) < NODE_RADIUS else 13
+    spans = "".join(
+        f'<tspan x="{middle[0]:.1f}" y="{middle[1] - 6 + apart * row:.1f}">{words}</tspan>'
+        for row, words in enumerate(label)
+    )
     return (
         f"<g><title>{title}</title>"
         f'<path class="edge {edge.color}" marker-end="url(#{edge.color}-head)"'
         f' d="M{_at(*begin)} Q{_at(*control)} {_at(*end)}"/>'
-        f'<text class="label" x="{middle[0]:.1f}" y="{middle[1]:.1f}">{label}</text></g>'
+        f'<text class="label">{spans}</text></g>'
     )
 
 
