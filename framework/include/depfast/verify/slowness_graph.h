@@ -20,10 +20,12 @@
 
 namespace depfast {
 
+// How a wait is drawn: see the table above.
 enum class EdgeColor : std::uint8_t { kRed, kGreen, kBackground };
 
 const char* NameOf(EdgeColor color);  // "red", "green", "background"
 
+// Waits of one node for others: `needed` of `total` answers end a wait.
 struct GraphEdge {
   PeerId from = kNobody;
   std::vector<PeerId> to;  // ascending, not empty

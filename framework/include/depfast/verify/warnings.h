@@ -35,6 +35,7 @@ inline constexpr Duration kStalledAfter = 5s;
 
 }  // namespace thresholds
 
+// What is wrong, or may become so.
 enum class WarningKind : std::uint8_t {
   kBackgroundTasks,       // too many calls without a dependency id to a peer
   kRepeatedEntries,       // the same entries were sent to a peer again and again

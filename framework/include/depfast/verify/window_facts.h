@@ -118,6 +118,7 @@ struct ClientFacts {
 // that returns in the window's last moment.
 inline constexpr int kPresenceSlots = 10;
 
+// The answers of a peer to calls of any method.
 struct PeerPresence {
   PeerId peer = kNobody;
   std::uint32_t slots_answered = 0;  // of kPresenceSlots: with at least one answer
