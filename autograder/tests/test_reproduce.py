@@ -140,7 +140,7 @@ def test_a_students_kit_has_nothing_to_run(expect: Expect, kit: Kit) -> None:
 def test_a_run_that_fails_is_named(expect: Expect, kit: Kit) -> None:
     write_program(kit.binary(f"diagnose_{TRANSIENT}"), VARIANT + "# DIES\n")
     reason = expect(2, "reproduce", "--quick").reason
-    assert "transient-performance, a slow follower, seed 1: no result: replica 1 died" in reason
+    assert "transient-performance, a slow follower, seed 1 has no run: replica 1 died" in reason
 
 
 def test_a_reference_that_misbehaves_is_named(expect: Expect, kit: Kit) -> None:

@@ -1,24 +1,21 @@
 """Runs the programs of the variants, and numbers their observations: the evidence."""
 
-import json
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from failslow import console, parallel, process
+from failslow import console, parallel
 from failslow.course_key import CourseKey
+from failslow.diagnosis import programs
 from failslow.diagnosis.course import Subject, subjects
-from failslow.errors import CouldNotGrade
 from failslow.kit import Kit
 from failslow.labs import Lab
 
 HEALTHY, SLOW = "healthy", "slow"
 SECONDS = {HEALTHY: 10, SLOW: 20}
 """Of virtual time: two windows of verification, and four."""
-
-TIMEOUT_S = 300.0
 
 WARNING, EDGE, WAIT = "w", "e", "o"
 """How the numbers of warnings, edges of the graph, and waits for nothing of a peer begin."""
@@ -100,23 +97,17 @@ def _run(kit: Kit, subject: Subject, name: str) -> Run:
 def perform(
     kit: Kit, subject: Subject, slow: bool, seconds: int, record: Path | None = None
 ) -> Item:
-    """One run (autograder/diagnosis/diagnosis_run.h). CouldNotGrade if it fails."""
-    argv = [
-        str(kit.binary(f"diagnose_{subject.truth.variant}")),
-        f"--seed={subject.seed}",
-        f"--leader={subject.leader}",
-        f"--seconds={seconds}",
-        *([f"--slow={subject.slow}"] if slow else []),
-        *([f"--record={record}"] if record else []),
-    ]
-    try:
-        done = process.run(argv, timeout_s=TIMEOUT_S)
-        if done.exit_code == 0:
-            return json.loads(done.output)
-        reason = done.errors.strip() or done.how_it_ended()
-    except (OSError, ValueError) as error:
-        reason = str(error)
-    raise CouldNotGrade(f"the diagnosis of {subject.label} has no run: {reason}")
+    """One run. CouldNotGrade if it fails."""
+    return programs.perform(
+        kit,
+        subject.truth.variant,
+        f"the diagnosis of {subject.label}",
+        seed=subject.seed,
+        leader=subject.leader,
+        slow=subject.slow if slow else None,
+        seconds=seconds,
+        record=record,
+    )
 
 
 def numbered(prefix: str, observed: Item) -> tuple[Evidence, ...]:
