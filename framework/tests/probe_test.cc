@@ -60,9 +60,11 @@ class Listener : public RuntimeProbe {
                   std::to_string(usage.cost.count()) + " took " +
                   std::to_string(usage.took.count()));
   }
+  bool WantsUsage() const override { return wants_usage; }
 
   Log log;
   bool spawns = false;  // whether the log has spawns and ends
+  bool wants_usage = true;
 
  private:
   static std::string Of(const Task& task) {
@@ -173,6 +175,14 @@ TEST_F(ProbeTest, HearsOfTheStartAndOfWhatAStepUsed) {
   replica_.runtime.Start([] {});
   replica_.runtime.StepEnded({3ns, 4ns, 5ns});
   EXPECT_EQ(heard_.log, (Log{"start of 0", "step at 3 cost 4 took 5"}));
+}
+
+TEST_F(ProbeTest, HearsNothingOfStepsIfItWantsNoUsage) {
+  EXPECT_TRUE(replica_.runtime.wants_usage());
+  heard_.wants_usage = false;
+  EXPECT_FALSE(replica_.runtime.wants_usage());
+  replica_.runtime.StepEnded({3ns, 4ns, 5ns});
+  EXPECT_EQ(heard_.log, Log{});
 }
 
 TEST_F(ProbeTest, HearsNothingOfTheEndOfTheReplica) {

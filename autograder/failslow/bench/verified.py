@@ -1,12 +1,13 @@
 """`kit bench raft --verify`: the cost of runtime verification, by pairs of runs.
 
-A disk's speed varies from minute to minute, so the two runs of a pair follow each other, in turns
-with and without verification first. A figure is the median of the pairs' ratios.
+A disk's speed varies within seconds. So two clusters run side by side, and short windows of load
+alternate between them. Processes of one program differ, too, in the layout of their memory: so
+both clusters are started again after some pairs. A figure is the median of the pairs' ratios.
 """
 
 import statistics
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
+from contextlib import ExitStack
 
 from failslow import cmake, console
 from failslow.bench import load, servers
@@ -15,23 +16,24 @@ from failslow.bench.load import Load, Result
 from failslow.bench.servers import Servers
 from failslow.kit import Kit
 
-PAIRS = 10
+STARTS = 20
+PAIRS_OF_A_START = 6
+WARM_UP_MS, WINDOW_MS = 100, 400
 CLOSED = Load(64)
 OPEN = Load(rate=4000)
 COST_PERCENT_AT_MOST = 3.0
 
 TEXT = (
-    f"The reference Raft with and without runtime verification, in {PAIRS} pairs of runs for each"
-    " load, in turns with the one and the other first. Three replicas share the first core, the"
-    " load generator has the second. Throughput is that of a closed loop, mean latency that of an"
-    " open one. Each figure is the median of the pairs; the quartiles beside it say how much the"
-    " pairs differ."
+    f"Two clusters of the reference Raft, one with runtime verification, in"
+    f" {STARTS * PAIRS_OF_A_START} pairs of windows of {WINDOW_MS} ms for each load. Both clusters"
+    f" are started {STARTS} times, in turns. The one that waits is idle. Three replicas of each share"
+    " the first core, the load generator has the second. Throughput is that of a closed loop, mean"
+    " latency that of an open one. Each figure is the median of the pairs; the quartiles beside it"
+    " say how much the pairs differ."
 )
 
 Pair = tuple[Result, Result]
 """Without verification, and with it."""
-
-Start = Callable[[Kit], AbstractContextManager[Servers]]
 
 
 def run(kit: Kit) -> Section:
@@ -51,23 +53,27 @@ def run(kit: Kit) -> Section:
 
 
 def _pairs(kit: Kit, each: Load) -> list[Pair]:
-    pairs = []
     with console.progress("Measuring") as advance:
-        for number in range(PAIRS):
-            advance(number, PAIRS, f"pairs, {each.describe()}")
-            if number % 2 == 0:
-                off = _measured(kit, servers.raft, each)
-                on = _measured(kit, servers.verified_raft, each)
-            else:
-                on = _measured(kit, servers.verified_raft, each)
-                off = _measured(kit, servers.raft, each)
-            pairs.append((off, on))
+        pairs: list[Pair] = []
+        for start in range(STARTS):
+            advance(start, STARTS, f"starts, {each.describe()}")
+            pairs += _pairs_of_a_start(kit, each, start % 2 == 0)
     return pairs
 
 
-def _measured(kit: Kit, start: Start, each: Load) -> Result:
-    with start(kit) as cluster:
-        return load.run(kit, cluster, each)
+def _pairs_of_a_start(kit: Kit, each: Load, plain_first: bool) -> list[Pair]:
+    pairs: list[Pair] = []
+    order = [servers.raft, servers.verified_raft]
+    with ExitStack() as stack:
+        started = [stack.enter_context(begin(kit)) for begin in order[:: 1 if plain_first else -1]]
+        for _ in range(PAIRS_OF_A_START):
+            first, second = (_measured(kit, cluster, each) for cluster in started)
+            pairs.append((first, second) if plain_first else (second, first))
+    return pairs
+
+
+def _measured(kit: Kit, cluster: Servers, each: Load) -> Result:
+    return load.run(kit, cluster, each, warm_up_ms=WARM_UP_MS, window_ms=WINDOW_MS)
 
 
 def cost(name: str, shares: Sequence[float]) -> list[Figure]:

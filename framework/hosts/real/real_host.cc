@@ -249,7 +249,7 @@ void RealHost::Log(const std::string& line) const {
 }
 
 void RealHost::Step() {
-  if (!runtime_.has_probes()) {
+  if (!runtime_.wants_usage()) {
     RunStep();
     return;
   }

@@ -1,5 +1,6 @@
 #include "depfast/host/hosted_runtime.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -69,7 +70,14 @@ void HostedRuntime::Run() {
 
 void HostedRuntime::StepEnded(const StepUsage& usage) {
   const ProbeScope scope;
-  for (RuntimeProbe* probe : probes_) probe->OnStepEnd(*this, usage);
+  for (RuntimeProbe* probe : probes_) {
+    if (probe->WantsUsage()) probe->OnStepEnd(*this, usage);
+  }
+}
+
+bool HostedRuntime::wants_usage() const {
+  return std::any_of(probes_.begin(), probes_.end(),
+                     [](const RuntimeProbe* probe) { return probe->WantsUsage(); });
 }
 
 void HostedRuntime::Shutdown() {

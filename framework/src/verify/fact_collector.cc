@@ -1,6 +1,8 @@
 #include "depfast/verify/fact_collector.h"
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 
@@ -15,12 +17,12 @@ namespace {
 // A request without an answer for so many windows is forgotten: it never gets one.
 constexpr int kForgetAfterWindows = 12;
 
-// A peer and a number of its own: of a call, or of a client's request.
-struct PeerKey {
+// A call, by the peer and the id.
+struct CallKey {
   PeerId peer;
-  std::uint64_t number;
+  CallId call;
 
-  friend bool operator==(const PeerKey&, const PeerKey&) = default;
+  friend bool operator==(const CallKey&, const CallKey&) = default;
 };
 
 // The number of a peer's votes that counted.
@@ -32,9 +34,9 @@ std::uint64_t& CountedOf(QuorumFacts& quorums, PeerId peer) {
   return voter->counted;
 }
 
-struct PeerKeyHash {
-  std::size_t operator()(const PeerKey& key) const {
-    return RandomStream::Mix(key.number ^ (static_cast<std::uint64_t>(key.peer) << 40));
+struct CallKeyHash {
+  std::size_t operator()(const CallKey& key) const {
+    return RandomStream::Mix(key.call ^ (static_cast<std::uint64_t>(key.peer) << 40));
   }
 };
 
@@ -57,12 +59,17 @@ struct OpenWait {
   bool on_path = false;  // at its begin
 };
 
+struct OpenRequest {
+  PeerId peer;
+  Time came;
+};
+
 // A dependency that requests carry: the work for it is on a client's path while one is open.
 struct Path {
-  int requests = 0;   // without an answer
-  int waits = 0;      // open waits that began on the path
-  Time answered{0};   // valid if requests is 0: when the last one was answered
-  Time requested{0};  // when the latest one came
+  // Mostly one: other replicas and clients may use the same id.
+  boost::container::small_vector<OpenRequest, 1> requests;  // unanswered ones, in order
+  int waits = 0;                                            // open waits that began on the path
+  Time answered{0};  // when the last request was answered; valid if there is none
 };
 
 }  // namespace
@@ -90,7 +97,7 @@ struct FactCollector::State {
   // must have had a step after the time was over.
   bool IsLeftBehind(const OpenCall& call) const { return call.leave_by < before; }
   void LeftBehind(WindowRows& to, OpenCall& call, PeerId peer) const;
-  void Detach(std::uint64_t task, const PeerKey& call);
+  void Detach(std::uint64_t task, const CallKey& call);
   void BeginGrace(const RuntimeProbe::Task& task, const Event& quorum, const WaitDescription& wait,
                   Time now);
   void EndGrace(const RuntimeProbe::Task& task, const Event& quorum);
@@ -111,11 +118,12 @@ struct FactCollector::State {
   std::deque<WindowFacts> closed;  // the latest kWindowsMax, if there is no on_window
   WindowRows rows;
 
-  std::unordered_map<PeerKey, OpenCall, PeerKeyHash> calls;
-  std::unordered_map<std::uint64_t, std::vector<PeerKey>> calls_of_task;  // open ones
-  std::unordered_map<std::uint64_t, OpenWait> waits;                      // by task
-  std::unordered_map<std::uint64_t, Path> paths;                          // by dependency id
-  std::unordered_map<PeerKey, Time, PeerKeyHash> client_requests;         // when they came
+  // Each request and each call adds an element and removes it: a pool makes that cheap.
+  std::pmr::unsynchronized_pool_resource pool;
+  std::pmr::unordered_map<CallKey, OpenCall, CallKeyHash> calls{&pool};
+  std::pmr::unordered_map<std::uint64_t, std::pmr::vector<CallKey>> calls_of_task{&pool};  // open
+  std::pmr::unordered_map<std::uint64_t, OpenWait> waits{&pool};  // by task
+  std::pmr::unordered_map<std::uint64_t, Path> paths{&pool};      // by dependency
 };
 
 // ---- windows ----
@@ -157,7 +165,7 @@ WindowFacts FactCollector::State::FactsUntil(Time end) const {
     WaitFacts& row = all.WaitsOf(wait.task, *event, event->DescribeWait());
     row.open.Add(end - wait.since);
     const auto path = paths.find(wait.task.dependency.id);
-    row.open_on_path |= wait.on_path && path != paths.end() && path->second.requests > 0;
+    row.open_on_path |= wait.on_path && path != paths.end() && !path->second.requests.empty();
   }
   WindowFacts facts;
   facts.replica = self;
@@ -170,9 +178,9 @@ WindowFacts FactCollector::State::FactsUntil(Time end) const {
 
 void FactCollector::State::Forget() {
   const Time oldest = window_begin - kForgetAfterWindows * kVerificationWindow;
-  std::erase_if(client_requests, [oldest](const auto& request) { return request.second < oldest; });
-  std::erase_if(paths, [oldest](const auto& path) {
-    return path.second.requested < oldest && path.second.waits == 0;
+  std::erase_if(paths, [oldest](const auto& each) {
+    const Path& path = each.second;
+    return path.waits == 0 && path.requests.back().came < oldest;
   });
 }
 
@@ -224,7 +232,7 @@ void FactCollector::OnCall(const Runtime& runtime, const Task& caller, const Rpc
       break;
   }
   row.entries.Sent(call.carried());
-  const PeerKey key{call.peer(), call.id()};
+  const CallKey key{call.peer(), call.id()};
   state.calls[key] = {now, caller.id};
   if (caller.id != 0) state.calls_of_task[caller.id].push_back(key);
 }
@@ -271,7 +279,7 @@ void FactCollector::State::LeftBehind(WindowRows& to, OpenCall& call, PeerId pee
   row.peers.insert(peer);
 }
 
-void FactCollector::State::Detach(std::uint64_t task, const PeerKey& call) {
+void FactCollector::State::Detach(std::uint64_t task, const CallKey& call) {
   const auto of_task = calls_of_task.find(task);
   if (of_task == calls_of_task.end()) return;
   std::erase(of_task->second, call);
@@ -286,7 +294,7 @@ void FactCollector::State::BeginGrace(const RuntimeProbe::Task& task, const Even
                                       const WaitDescription& wait, Time now) {
   const auto of_task = calls_of_task.find(task.id);
   if (of_task == calls_of_task.end()) return;
-  for (const PeerKey& key : of_task->second) {
+  for (const CallKey& key : of_task->second) {
     OpenCall& call = calls.at(key);
     const bool is_awaited = std::any_of(wait.peers.begin(), wait.peers.end(),
                                         [&](const auto& peer) { return peer.id == key.peer; });
@@ -301,7 +309,7 @@ void FactCollector::State::BeginGrace(const RuntimeProbe::Task& task, const Even
 void FactCollector::State::EndGrace(const RuntimeProbe::Task& task, const Event& quorum) {
   const auto of_task = calls_of_task.find(task.id);
   if (of_task == calls_of_task.end()) return;
-  for (const PeerKey& key : of_task->second) {
+  for (const CallKey& key : of_task->second) {
     OpenCall& call = calls.at(key);
     if (call.quorum == &quorum && !call.counted) call.leave_by = kNever;
   }
@@ -313,10 +321,7 @@ void FactCollector::OnRequest(const Runtime& runtime, PeerId peer, const Depende
   if (dependency.kind != Dependency::Kind::kClient) return;
   const Time now = runtime.Now();
   state_->Roll(now);
-  Path& path = state_->paths[dependency.id];
-  ++path.requests;
-  path.requested = now;
-  if (peer >= kFirstClient) state_->client_requests[{peer, dependency.id}] = now;
+  state_->paths[dependency.id].requests.push_back({peer, now});
 }
 
 void FactCollector::OnAnswer(const Runtime& runtime, PeerId peer, const Dependency& dependency) {
@@ -324,14 +329,16 @@ void FactCollector::OnAnswer(const Runtime& runtime, PeerId peer, const Dependen
   const Time now = runtime.Now();
   state_->Roll(now);
   const auto path = state_->paths.find(dependency.id);
-  if (path != state_->paths.end() && path->second.requests > 0 && --path->second.requests == 0) {
-    path->second.answered = now;
-    if (path->second.waits == 0) state_->paths.erase(path);
-  }
-  const auto request = state_->client_requests.find({peer, dependency.id});
-  if (request == state_->client_requests.end()) return;
-  state_->rows.ClientOf(peer).answered.Add(now - request->second);
-  state_->client_requests.erase(request);
+  if (path == state_->paths.end()) return;
+  auto& requests = path->second.requests;
+  const auto request =
+      std::find_if(requests.begin(), requests.end(), [&](const auto& r) { return r.peer == peer; });
+  if (request == requests.end()) return;
+  if (peer >= kFirstClient) state_->rows.ClientOf(peer).answered.Add(now - request->came);
+  requests.erase(request);
+  if (!requests.empty()) return;
+  path->second.answered = now;
+  if (path->second.waits == 0) state_->paths.erase(path);
 }
 
 void FactCollector::OnWait(const Runtime& runtime, const Task& task, const Event& event) {
@@ -340,7 +347,7 @@ void FactCollector::OnWait(const Runtime& runtime, const Task& task, const Event
   OpenWait wait{task, event.weak_from_this(), now};
   if (task.dependency.kind == Dependency::Kind::kClient) {
     const auto path = state_->paths.find(task.dependency.id);
-    wait.on_path = path != state_->paths.end() && path->second.requests > 0;
+    wait.on_path = path != state_->paths.end() && !path->second.requests.empty();
     if (wait.on_path) ++path->second.waits;
   }
   state_->waits[task.id] = std::move(wait);
@@ -368,13 +375,13 @@ void FactCollector::OnWaitEnd(const Runtime& runtime, const Task& task, const Ev
 Duration FactCollector::State::OnPath(const OpenWait& wait, Time now) const {
   if (!wait.on_path) return Duration::zero();
   const Path& path = paths.at(wait.task.dependency.id);
-  return (path.requests > 0 ? now : path.answered) - wait.since;
+  return (path.requests.empty() ? path.answered : now) - wait.since;
 }
 
 void FactCollector::State::LeavePath(const OpenWait& wait) {
   if (!wait.on_path) return;
   const auto path = paths.find(wait.task.dependency.id);
-  if (--path->second.waits == 0 && path->second.requests == 0) paths.erase(path);
+  if (--path->second.waits == 0 && path->second.requests.empty()) paths.erase(path);
 }
 
 void FactCollector::State::AddHistory(const RuntimeProbe::Task& task, const Event& quorum,

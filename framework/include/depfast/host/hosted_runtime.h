@@ -52,10 +52,10 @@ class HostedRuntime final : public Runtime {
   void Run();
 
   // The usage of the latest step, for probes. The host calls it once for each step, as soon as the
-  // usage is known, and before it delivers anything of a later step. A host may omit the call if
-  // there are no probes.
+  // usage is known, and before it delivers anything of a later step. A host may omit the call
+  // unless a probe wants it.
   void StepEnded(const StepUsage& usage);
-  bool has_probes() const { return !probes_.empty(); }
+  bool wants_usage() const;
 
   // Ends every coroutine: each suspended Wait throws Cancelled, so that the destructors on the
   // coroutines' stacks run. The host ignores frames and requests that they still send. Called by

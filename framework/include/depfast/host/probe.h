@@ -75,6 +75,9 @@ class RuntimeProbe {
   // A step has ended. In simulation its usage is known, and this is called, at the beginning of the
   // next step.
   virtual void OnStepEnd(const Runtime& /*runtime*/, const StepUsage& /*usage*/) {}
+  // Whether OnStepEnd is called, always the same. The real host measures a step by system calls, so
+  // a probe without need for them says no.
+  virtual bool WantsUsage() const { return true; }
 };
 
 using Probes = std::vector<RuntimeProbe*>;

@@ -54,6 +54,7 @@ class FactCollector final : public ReportingProbe {
   void OnWait(const Runtime& runtime, const Task& task, const Event& event) override;
   void OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
                  Outcome outcome) override;
+  bool WantsUsage() const override { return false; }
 
  private:
   struct State;
