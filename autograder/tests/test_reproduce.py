@@ -13,6 +13,7 @@ from failslow.kit import Kit, this_kit
 from failslow.reproduction import published, results, tables
 from failslow.reproduction.published import BACKGROUND, NO_FINALIZE, REFERENCE, TRANSIENT, VARIANTS
 from failslow.reproduction.results import Scale
+from failslow.reproduction.variants import WAITS_IN_TURN
 from failslow.site import line_plot, reproduced
 from fakes import write_program
 from running import Expect
@@ -40,7 +41,10 @@ if variant == "no-finalize":
 calls = [each * seed if grows else 5 for each in range(windows * 10)]
 backlog = dict(from_ns=10**9, interval_ns=5 * 10**8, calls=calls, held_bytes=[0, 2048 * seed, 0])
 clients = dict(p99_ns=10**7 + (10**6 if slow else 0), offered=50, unanswered=20 * grows)
-print(json.dumps(dict(warnings=warnings, backlog=backlog, clients=clients)))
+edge = dict(color="red", needed=1, total=1, coroutine=variant, event="RpcEvent", count=seed)
+edge |= {"from": int(options["leader"]), "to": [2], "total_ns": 3 * 10**6, "worst_ns": 3 * 10**6}
+graph = dict(replicas=3, edges=[edge])
+print(json.dumps(dict(warnings=warnings, backlog=backlog, clients=clients, graph=graph)))
 """
 
 
@@ -49,7 +53,7 @@ def variants(kit: Kit) -> None:
     patch = kit.variants / "lab4" / "no-finalize.patch"
     patch.parent.mkdir(parents=True)
     patch.touch()
-    for variant in VARIANTS:
+    for variant in (*VARIANTS, WAITS_IN_TURN):
         write_program(kit.binary(f"diagnose_{variant}"), VARIANT)
 
 
@@ -178,12 +182,14 @@ def committed() -> dict[str, Any]:
     return json.loads((this_kit().site / reproduced.RESULTS).read_text(encoding="utf-8"))
 
 
-def test_the_page_asks_for_every_part(committed: dict[str, Any]) -> None:
-    page = (this_kit().site / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    assert set(reproduced.WANTED.findall(page)) == set(reproduced.PARTS)
-    filled = reproduced.fill(this_kit().site, page)
+def test_the_pages_ask_for_every_part(committed: dict[str, Any]) -> None:
+    docs = this_kit().site / "docs"
+    names = ("reproduction.md", "slowness-graph.md")
+    pages = "\n".join((docs / name).read_text(encoding="utf-8") for name in names)
+    assert set(reproduced.WANTED.findall(pages)) == set(reproduced.PARTS)
+    filled = reproduced.fill(this_kit().site, pages)
     assert "{{" not in filled
-    assert filled.count("<svg") == 2 + 4  # plots, and the marks of their legends
+    assert filled.count("<svg") == 2 + 4 + 2  # plots, the marks of their legends, and graphs
 
 
 def test_the_committed_results_have_the_papers_shape(committed: dict[str, Any]) -> None:

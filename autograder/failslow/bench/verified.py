@@ -24,12 +24,12 @@ OPEN = Load(rate=4000)
 COST_PERCENT_AT_MOST = 3.0
 
 TEXT = (
-    f"Two clusters of the reference Raft, one with runtime verification, in"
+    "Two clusters of the reference Raft, one with runtime verification, in"
     f" {STARTS * PAIRS_OF_A_START} pairs of windows of {WINDOW_MS} ms for each load. Both clusters"
-    f" are started {STARTS} times, in turns. The one that waits is idle. Three replicas of each share"
-    " the first core, the load generator has the second. Throughput is that of a closed loop, mean"
-    " latency that of an open one. Each figure is the median of the pairs; the quartiles beside it"
-    " say how much the pairs differ."
+    f" are started {STARTS} times, in turns. The one that waits is idle. Three replicas of each"
+    " share the first core, the load generator has the second. Throughput is that of a closed loop,"
+    " mean latency that of an open one. Each figure is the median of the pairs; the quartiles"
+    " beside it say how much the pairs differ."
 )
 
 Pair = tuple[Result, Result]

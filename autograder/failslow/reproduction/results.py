@@ -62,6 +62,10 @@ def document(scale: Scale, observed: Mapping[Run, Json], costs: Sequence[Cost]) 
         "backlog": {
             name: _backlog(_of(observed, name, slow=True)) for name in (REFERENCE, NO_FINALIZE)
         },
+        "graphs": {
+            name: observed[variants.with_graph(name)]["graph"]
+            for name in (REFERENCE, variants.WAITS_IN_TURN)
+        },
         "followers": [asdict(cost) for cost in costs],
     }
 

@@ -12,6 +12,8 @@ from failslow.reproduction.published import VARIANTS
 
 LAB = "lab4"
 REPLICAS = 3
+WAITS_IN_TURN = "waits-in-turn"
+"""A variant of ours: document 000 has none like it."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,22 @@ def targets(kit: Kit) -> list[str]:
     """To build. CannotDo if the kit has no variants: a student's kit has none."""
     if not any(kit.variants.glob(f"{LAB}/*.patch")):
         raise CannotDo(f"this kit has no variants of {LAB}'s reference: courses keep them")
-    return [programs.program(variant) for variant in VARIANTS]
+    return [programs.program(variant) for variant in (*VARIANTS, WAITS_IN_TURN)]
+
+
+def with_graph(variant: str) -> Run:
+    """The run whose slowness propagation graph is kept."""
+    return Run(variant, slow=True, seed=1)
 
 
 def plan(seeds: int) -> list[Run]:
-    return [
+    published = [
         Run(variant, slow, seed)
         for variant in VARIANTS
         for slow in (False, True)
         for seed in range(1, seeds + 1)
     ]
+    return [*published, with_graph(WAITS_IN_TURN)]
 
 
 def perform(kit: Kit, runs: Sequence[Run], seconds: int) -> list[dict[str, Any]]:

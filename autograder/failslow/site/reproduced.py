@@ -1,4 +1,4 @@
-"""The plots and tables of the page "The papers' figures, reproduced", from committed results.
+"""The plots, tables and graphs that pages show of the committed results of `./kit reproduce`.
 
 `./kit reproduce --json` makes the results. A page asks for a part in double braces; see PARTS.
 """
@@ -12,7 +12,10 @@ from failslow.reproduction import published
 from failslow.reproduction.published import VARIANTS
 from failslow.reproduction.results import Scale
 from failslow.reproduction.tables import TABLES, Results, Table
+from failslow.reproduction.variants import WAITS_IN_TURN
 from failslow.site import dot_plot, line_plot
+from failslow.slowness import drawing
+from failslow.slowness.graph import graph_of
 
 RESULTS = Path("docs/assets/reproduction.json")
 """Below the handbook's directory."""
@@ -62,6 +65,17 @@ def backlog_plot(results: Results) -> str:
     return f'{dot_plot.legend(list(series))}<div class="scroll">{drawn}</div>'
 
 
+def _graph(variant: str) -> Callable[[Results], str]:
+    def part(results: Results) -> str:
+        graph = graph_of(results["graphs"][variant])
+        return (
+            f'<div class="scroll">{drawing.svg(graph)}</div>'
+            f"<details><summary>The same as a table</summary>{drawing.table(graph)}</details>"
+        )
+
+    return part
+
+
 def scale(results: Results) -> str:
     """How the results were made."""
     used = Scale(**results["scale"])
@@ -86,5 +100,7 @@ PARTS: dict[str, Callable[[Results], str]] = {
     "scale": scale,
     "warnings-plot": warnings_plot,
     "backlog-plot": backlog_plot,
+    "graph-reference": _graph(published.REFERENCE),
+    "graph-waits-in-turn": _graph(WAITS_IN_TURN),
     **{name: _table(name) for name in TABLES},
 }

@@ -1,7 +1,6 @@
 #include "depfast/verify/fact_collector.h"
 
 #include <algorithm>
-#include <boost/container/small_vector.hpp>
 #include <memory_resource>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "depfast/host/frame.h"
 #include "depfast/host/random.h"
 #include "depfast/runtime.h"
+#include "verify/open_requests.h"
 #include "verify/window_rows.h"
 
 namespace depfast {
@@ -59,17 +59,11 @@ struct OpenWait {
   bool on_path = false;  // at its begin
 };
 
-struct OpenRequest {
-  PeerId peer;
-  Time came;
-};
-
-// A dependency that requests carry: the work for it is on a client's path while one is open.
+// A dependency for which a coroutine began a wait while a request with it was open: on a client's
+// path.
 struct Path {
-  // Mostly one: other replicas and clients may use the same id.
-  boost::container::small_vector<OpenRequest, 1> requests;  // unanswered ones, in order
-  int waits = 0;                                            // open waits that began on the path
-  Time answered{0};  // when the last request was answered; valid if there is none
+  int waits = 0;           // open ones
+  Time answered = kNever;  // the last request that was answered
 };
 
 }  // namespace
@@ -124,6 +118,7 @@ struct FactCollector::State {
   std::pmr::unordered_map<std::uint64_t, std::pmr::vector<CallKey>> calls_of_task{&pool};  // open
   std::pmr::unordered_map<std::uint64_t, OpenWait> waits{&pool};  // by task
   std::pmr::unordered_map<std::uint64_t, Path> paths{&pool};      // by dependency
+  OpenRequests requests;  // that carry a client's dependency
 };
 
 // ---- windows ----
@@ -164,8 +159,7 @@ WindowFacts FactCollector::State::FactsUntil(Time end) const {
     if (event == nullptr || wait.since >= end) continue;
     WaitFacts& row = all.WaitsOf(wait.task, *event, event->DescribeWait());
     row.open.Add(end - wait.since);
-    const auto path = paths.find(wait.task.dependency.id);
-    row.open_on_path |= wait.on_path && path != paths.end() && !path->second.requests.empty();
+    row.open_on_path |= wait.on_path && requests.Has(wait.task.dependency.id);
   }
   WindowFacts facts;
   facts.replica = self;
@@ -177,11 +171,7 @@ WindowFacts FactCollector::State::FactsUntil(Time end) const {
 }
 
 void FactCollector::State::Forget() {
-  const Time oldest = window_begin - kForgetAfterWindows * kVerificationWindow;
-  std::erase_if(paths, [oldest](const auto& each) {
-    const Path& path = each.second;
-    return path.waits == 0 && path.requests.back().came < oldest;
-  });
+  requests.ForgetBefore(window_begin - kForgetAfterWindows * kVerificationWindow);
 }
 
 std::uint32_t FactCollector::State::SlotOf(Time now) const {
@@ -321,35 +311,27 @@ void FactCollector::OnRequest(const Runtime& runtime, PeerId peer, const Depende
   if (dependency.kind != Dependency::Kind::kClient) return;
   const Time now = runtime.Now();
   state_->Roll(now);
-  state_->paths[dependency.id].requests.push_back({peer, now});
+  state_->requests.Add(peer, dependency.id, now);
 }
 
 void FactCollector::OnAnswer(const Runtime& runtime, PeerId peer, const Dependency& dependency) {
   if (dependency.kind != Dependency::Kind::kClient) return;
   const Time now = runtime.Now();
   state_->Roll(now);
+  const std::optional<Time> came = state_->requests.Answer(peer, dependency.id);
+  if (!came) return;
+  if (peer >= kFirstClient) state_->rows.ClientOf(peer).answered.Add(now - *came);
   const auto path = state_->paths.find(dependency.id);
-  if (path == state_->paths.end()) return;
-  auto& requests = path->second.requests;
-  const auto request =
-      std::find_if(requests.begin(), requests.end(), [&](const auto& r) { return r.peer == peer; });
-  if (request == requests.end()) return;
-  if (peer >= kFirstClient) state_->rows.ClientOf(peer).answered.Add(now - request->came);
-  requests.erase(request);
-  if (!requests.empty()) return;
-  path->second.answered = now;
-  if (path->second.waits == 0) state_->paths.erase(path);
+  if (path != state_->paths.end()) path->second.answered = now;
 }
 
 void FactCollector::OnWait(const Runtime& runtime, const Task& task, const Event& event) {
   const Time now = runtime.Now();
   state_->Roll(now);
   OpenWait wait{task, event.weak_from_this(), now};
-  if (task.dependency.kind == Dependency::Kind::kClient) {
-    const auto path = state_->paths.find(task.dependency.id);
-    wait.on_path = path != state_->paths.end() && !path->second.requests.empty();
-    if (wait.on_path) ++path->second.waits;
-  }
+  wait.on_path =
+      task.dependency.kind == Dependency::Kind::kClient && state_->requests.Has(task.dependency.id);
+  if (wait.on_path) ++state_->paths[task.dependency.id].waits;
   state_->waits[task.id] = std::move(wait);
   state_->EndGrace(task, event);
 }
@@ -374,14 +356,15 @@ void FactCollector::OnWaitEnd(const Runtime& runtime, const Task& task, const Ev
 
 Duration FactCollector::State::OnPath(const OpenWait& wait, Time now) const {
   if (!wait.on_path) return Duration::zero();
-  const Path& path = paths.at(wait.task.dependency.id);
-  return (path.requests.empty() ? path.answered : now) - wait.since;
+  const std::uint64_t dependency = wait.task.dependency.id;
+  return (requests.Has(dependency) ? now : std::min(now, paths.at(dependency).answered)) -
+         wait.since;
 }
 
 void FactCollector::State::LeavePath(const OpenWait& wait) {
   if (!wait.on_path) return;
   const auto path = paths.find(wait.task.dependency.id);
-  if (--path->second.waits == 0 && path->second.requests.empty()) paths.erase(path);
+  if (--path->second.waits == 0) paths.erase(path);
 }
 
 void FactCollector::State::AddHistory(const RuntimeProbe::Task& task, const Event& quorum,

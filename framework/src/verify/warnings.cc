@@ -16,6 +16,15 @@ Warning WarningOf(WarningKind kind, const WindowFacts& facts) {
   return warning;
 }
 
+Warning WarningOf(WarningKind kind, const WindowFacts& facts, const CallFacts& calls,
+                  std::uint64_t count) {
+  Warning warning = WarningOf(kind, facts);
+  warning.wait = calls.method;
+  warning.peers = {calls.peer};
+  warning.count = count;
+  return warning;
+}
+
 std::string WaitName(const std::string& event, int needed, int total) {
   return event + " " + std::to_string(needed) + "/" + std::to_string(total);
 }
@@ -23,22 +32,14 @@ std::string WaitName(const std::string& event, int needed, int total) {
 void AddBackgroundTasks(const WindowFacts& facts, std::vector<Warning>& out) {
   for (const CallFacts& calls : facts.calls) {
     if (calls.background <= thresholds::kBackgroundCalls) continue;
-    Warning warning = WarningOf(WarningKind::kBackgroundTasks, facts);
-    warning.wait = calls.method;
-    warning.peers = {calls.peer};
-    warning.count = calls.background;
-    out.push_back(std::move(warning));
+    out.push_back(WarningOf(WarningKind::kBackgroundTasks, facts, calls, calls.background));
   }
 }
 
 void AddRepeatedEntries(const WindowFacts& facts, std::vector<Warning>& out) {
   for (const CallFacts& calls : facts.calls) {
     if (calls.sends_of_an_entry <= thresholds::kSendsOfAnEntry) continue;
-    Warning warning = WarningOf(WarningKind::kRepeatedEntries, facts);
-    warning.wait = calls.method;
-    warning.peers = {calls.peer};
-    warning.count = calls.sends_of_an_entry;
-    out.push_back(std::move(warning));
+    out.push_back(WarningOf(WarningKind::kRepeatedEntries, facts, calls, calls.sends_of_an_entry));
   }
 }
 

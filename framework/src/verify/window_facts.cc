@@ -19,18 +19,6 @@ bool IsPlausible(int needed, int total) {
 
 }  // namespace
 
-void WaitTimes::Add(Duration time) {
-  ++count;
-  total_ns += time.count();
-  worst_ns = std::max(worst_ns, static_cast<std::int64_t>(time.count()));
-}
-
-void WaitTimes::Merge(const WaitTimes& other) {
-  count += other.count;
-  total_ns += other.total_ns;
-  worst_ns = std::max(worst_ns, other.worst_ns);
-}
-
 bool IsPlausible(const WindowFacts& facts) {
   const auto wait_is = [](const WaitFacts& waits) {
     return IsPlausible(waits.needed, waits.total) && IsPlausible(waits.ended) &&

@@ -10,7 +10,7 @@ namespace {
 Duration Percent(Duration time, std::int64_t percent) { return time * percent / 100; }
 
 // Adds `count` waits at the end of the window: of calls at even distances in the latest `span`.
-void AddSince(Waits& waits, std::int64_t count, Duration span) {
+void AddSince(WaitTimes& waits, std::int64_t count, Duration span) {
   for (std::int64_t i = 0; i < count; ++i) waits.Add(span * (2 * i + 1) / (2 * count));
 }
 
@@ -36,7 +36,7 @@ PeerActivity Planter::Answering(PeerId peer, const Stretch& stretch) {
   activity.replies = activity.ended.count;
   const auto late = unanswered_.extract(peer);  // all at once, in the middle of the window
   if (!late.empty()) {
-    const Waits& waits = late.mapped();
+    const WaitTimes& waits = late.mapped();
     const std::int64_t half = kPlantedWindow.count() / 2;
     activity.replies += waits.count;
     activity.ended.count += waits.count;
@@ -55,7 +55,7 @@ PeerActivity Planter::Silent(PeerId peer, const Stretch& stretch) {
     AddSince(activity.open, open, stretch.patience);
     return activity;
   }
-  Waits& waits = unanswered_[peer];
+  WaitTimes& waits = unanswered_[peer];
   waits.total_ns += kPlantedWindow.count() * static_cast<std::int64_t>(waits.count);
   waits.worst_ns += waits.count > 0 ? kPlantedWindow.count() : 0;
   AddSince(waits, stretch.calls, kPlantedWindow);

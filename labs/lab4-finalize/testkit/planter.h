@@ -67,8 +67,8 @@ class Planter {
   RandomStream random_;
   const std::map<PeerId, Duration> usual_;
   std::vector<PlantedWindow> windows_;
-  std::map<PeerId, Waits> unanswered_;     // at the end of the latest window: of silent peers
-  std::map<PeerId, std::size_t> learned_;  // windows that are evidence and no spike
+  std::map<PeerId, WaitTimes> unanswered_;  // at the end of the latest window: of silent peers
+  std::map<PeerId, std::size_t> learned_;   // windows that are evidence and no spike
 };
 
 }  // namespace depfast::lab4

@@ -3,32 +3,15 @@
 // A window is a value: it can be recorded, sent and made up. All times are nanoseconds.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <msgpack.hpp>
 #include <string>
 #include <vector>
 
 #include "depfast/peer.h"
-#include "depfast/time.h"
+#include "depfast/verify/wait_times.h"
 
 namespace depfast {
-
-// The number of some waits, their sum, and the longest.
-struct Waits {
-  std::uint64_t count = 0;
-  std::int64_t total_ns = 0;
-  std::int64_t worst_ns = 0;
-
-  void Add(Duration wait) {
-    ++count;
-    total_ns += wait.count();
-    worst_ns = std::max(worst_ns, std::int64_t{wait.count()});
-  }
-
-  friend bool operator==(const Waits&, const Waits&) = default;
-  MSGPACK_DEFINE(count, total_ns, worst_ns)
-};
 
 // The calls to one peer. The wait for a call lasts from the call to its reply, its failure, or its
 // release, whether or not a coroutine waits for it.
@@ -39,8 +22,8 @@ struct PeerActivity {
   std::uint64_t timeouts = 0;  // calls that failed in the window since they timed out, ...
   std::uint64_t failures = 0;  // ... and for another reason
   std::uint64_t released = 0;  // calls that were given up in the window: see Rpc::Release
-  Waits ended = {};            // for the calls that ended in the window, in any of these ways
-  Waits open =
+  WaitTimes ended = {};        // for the calls that ended in the window, in any of these ways
+  WaitTimes open =
       {};  // for the calls that are outstanding at the end of the window: their time so far
 
   friend bool operator==(const PeerActivity&, const PeerActivity&) = default;
@@ -52,8 +35,8 @@ struct CoroutineActivity {
   std::string coroutine = {};
   std::string event = {};
   std::uint64_t timed_out = 0;  // of `ended`
-  Waits ended = {};             // that ended in the window: their whole time
-  Waits open = {};              // that had not ended at the end of the window: their time so far
+  WaitTimes ended = {};         // that ended in the window: their whole time
+  WaitTimes open = {};          // that had not ended at the end of the window: their time so far
 
   friend bool operator==(const CoroutineActivity&, const CoroutineActivity&) = default;
   MSGPACK_DEFINE(coroutine, event, timed_out, ended, open)

@@ -13,26 +13,13 @@
 #include "depfast/peer.h"
 #include "depfast/time.h"
 #include "depfast/verify/latency_histogram.h"
+#include "depfast/verify/wait_times.h"
 
 namespace depfast {
 
 // The period of verification (document 000, section 5.2.3). Windows begin at its multiples, so that
 // those of all replicas of a machine agree.
 inline constexpr Duration kVerificationWindow = 5s;
-
-// Waits with a number, their time in all, and the longest.
-struct WaitTimes {
-  std::uint64_t count = 0;
-  std::int64_t total_ns = 0;
-  std::int64_t worst_ns = 0;
-  MSGPACK_DEFINE(count, total_ns, worst_ns)
-
-  void Add(Duration time);
-  void Merge(const WaitTimes& other);
-  std::int64_t mean_ns() const {
-    return count == 0 ? 0 : total_ns / static_cast<std::int64_t>(count);
-  }
-};
 
 // The waits of coroutines of one name on one kind of event and one set of peers. A wait counts in
 // the window in which it ends.
