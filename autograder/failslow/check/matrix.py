@@ -37,17 +37,23 @@ class Variant:
 
 VARIANTS = (
     Variant("release"),
-    Variant("release, again"),
-    Variant("sealed", sealed=True),
+    Variant("sealed, malloc fill 170", sealed=True, malloc_perturb=170),
     Variant("sanitized", preset="asan"),
     Variant("clang", preset="clang"),
+    Variant("fixed addresses, malloc fill 85", malloc_perturb=85, fixed_addresses=True),
+    Variant("sealed, busy machine", sealed=True, busy=True),
+)
+"""Each cause of a difference is in one of them."""
+
+SINGLE_CAUSES = (
+    Variant("release, again"),
+    Variant("sealed", sealed=True),
     Variant("malloc fill 85", malloc_perturb=85),
-    Variant("sealed, malloc fill 170", sealed=True, malloc_perturb=170),
     Variant("fixed addresses", fixed_addresses=True),
     Variant("sealed, fixed addresses", sealed=True, malloc_perturb=1),
     Variant("busy machine", busy=True),
-    Variant("sealed, busy machine", sealed=True, busy=True),
 )
+"""Under --full: they tell the causes apart."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ def run(context: Context) -> Counts:
     for preset in ("asan", "clang"):
         cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in suites])
     counts = Counts()
-    variants = list(VARIANTS)
+    variants = [*VARIANTS, *(SINGLE_CAUSES if context.full else ())]
     if not _can_fix_addresses():
         counts.remarks.append("setarch -R is not permitted here: those variants were not run")
         variants = [each for each in variants if not each.fixed_addresses]
