@@ -75,8 +75,8 @@ class World : private sim::Observer {
     Json backlog = RunUntil(window.to, options.leader);
     const std::uint64_t calls = CallsOf(options.leader);
     simulator_.RunUntil(options.length);
-    verification_.Collect();
     CheckHealth(options.leader);
+    verification_.Collect();
     Json json = {{"leader", options.leader}};
     json["slow"] = options.slow == kNobody ? Json() : Json(options.slow);
     json["from_ns"] = window.from.count();
@@ -109,6 +109,7 @@ class World : private sim::Observer {
     const Time from = simulator_.now();
     for (Time at = from; at <= end; at += kBacklogInterval) {
       simulator_.RunUntil(at);
+      CheckAlive();
       calls.push_back(CallsOf(leader));
       std::size_t bytes = 0;
       for (PeerId peer = 0; peer < kReplicas; ++peer) {
@@ -132,9 +133,13 @@ class World : private sim::Observer {
     return calls;
   }
 
+  void CheckAlive() {
+    if (!simulator_.first_death().empty()) throw std::runtime_error(simulator_.first_death());
+  }
+
   void CheckHealth(PeerId leader) {
-    std::string problem = simulator_.first_death();
-    if (problem.empty()) problem = subject_.log->FirstViolation();
+    CheckAlive();
+    std::string problem = subject_.log->FirstViolation();
     if (problem.empty()) problem = subject_.untrue();
     if (problem.empty() && subject_.log->Proposers() != std::vector<PeerId>{leader}) {
       problem = "the leader has changed";
