@@ -69,7 +69,7 @@ def _graph(variant: str) -> Callable[[Results], str]:
     def part(results: Results) -> str:
         graph = graph_of(results["graphs"][variant])
         return (
-            f'<div class="scroll">{drawing.svg(graph)}</div>'
+            f'<div class="scroll">{drawing.svg(graph, variant)}</div>'
             f"<details><summary>The same as a table</summary>{drawing.table(graph)}</details>"
         )
 

@@ -51,17 +51,20 @@ class _Line:
     texts: tuple[str, ...]
 
 
-def svg(graph: Graph) -> str:
+def svg(graph: Graph, name: str = "slowness") -> str:
+    """`name`: begins the ids in the picture, so that a page can have several."""
     places = _places(graph)
     lines = [line for line in _lines(graph) if _can_be_drawn(line.sum, places)]
     bends = _bends(lines)
     heads = "".join(
-        f'<marker id="{colour}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7"'
+        f'<marker id="{name}-{colour}-head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7"'
         f' markerHeight="7" orient="auto-start-reverse">'
         f'<path class="{colour}-head" d="M0 0 L10 5 L0 10 z"/></marker>'
         for colour in COLOURS
     )
-    drawn = "".join(_drawn(line, places, bend) for line, bend in zip(lines, bends, strict=True))
+    drawn = "".join(
+        _drawn(line, places, bend, name) for line, bend in zip(lines, bends, strict=True)
+    )
     nodes = "".join(_node(name_of(graph, node), *places[node]) for node in places)
     return (
         f'<svg class="slowness" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
@@ -145,7 +148,7 @@ def _bends(lines: list[_Line]) -> list[float]:
     return bends
 
 
-def _drawn(line: _Line, places: dict[int, tuple[float, float]], bend: float) -> str:
+def _drawn(line: _Line, places: dict[int, tuple[float, float]], bend: float, name: str) -> str:
     (x1, y1), (x2, y2) = places[line.sum.sender], places[line.sum.receivers[0]]
     length = math.hypot(x2 - x1, y2 - y1)
     across = (-(y2 - y1) / length, (x2 - x1) / length)
@@ -166,7 +169,7 @@ def _drawn(line: _Line, places: dict[int, tuple[float, float]], bend: float) -> 
     )
     return (
         f"<g><title>{title}</title>"
-        f'<path class="edge {edge.color}" marker-end="url(#{edge.color}-head)"'
+        f'<path class="edge {edge.color}" marker-end="url(#{name}-{edge.color}-head)"'
         f' d="M{_at(*begin)} Q{_at(*control)} {_at(*end)}"/>'
         f'<text class="label">{spans}</text></g>'
     )
