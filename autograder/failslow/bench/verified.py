@@ -63,9 +63,10 @@ def _pairs(kit: Kit, each: Load) -> list[Pair]:
 
 def _pairs_of_a_start(kit: Kit, each: Load, plain_first: bool) -> list[Pair]:
     pairs: list[Pair] = []
-    order = [servers.raft, servers.verified_raft]
+    kinds = (servers.raft, servers.verified_raft)
     with ExitStack() as stack:
-        started = [stack.enter_context(begin(kit)) for begin in order[:: 1 if plain_first else -1]]
+        order = kinds if plain_first else reversed(kinds)
+        started = [stack.enter_context(start(kit)) for start in order]
         for _ in range(PAIRS_OF_A_START):
             first, second = (_measured(kit, cluster, each) for cluster in started)
             pairs.append((first, second) if plain_first else (second, first))

@@ -63,7 +63,7 @@ struct OpenWait {
 // path.
 struct Path {
   int waits = 0;           // open ones
-  Time answered = kNever;  // the last request that was answered
+  Time answered = kNever;  // when a request with it was answered last
 };
 
 }  // namespace
@@ -112,13 +112,13 @@ struct FactCollector::State {
   std::deque<WindowFacts> closed;  // the latest kWindowsMax, if there is no on_window
   WindowRows rows;
 
-  // Each request and each call adds an element and removes it: a pool makes that cheap.
+  // Each call and each wait adds an element and removes it: the pool keeps the memory.
   std::pmr::unsynchronized_pool_resource pool;
   std::pmr::unordered_map<CallKey, OpenCall, CallKeyHash> calls{&pool};
   std::pmr::unordered_map<std::uint64_t, std::pmr::vector<CallKey>> calls_of_task{&pool};  // open
   std::pmr::unordered_map<std::uint64_t, OpenWait> waits{&pool};  // by task
   std::pmr::unordered_map<std::uint64_t, Path> paths{&pool};      // by dependency
-  OpenRequests requests;  // that carry a client's dependency
+  OpenRequests requests;                                          // with a client's dependency
 };
 
 // ---- windows ----
