@@ -361,14 +361,16 @@ Graded = tuple[str, Scope, CourseKey]
 
 @pytest.fixture
 def grades_asked(monkeypatch: pytest.MonkeyPatch) -> list[Graded]:
-    """Instead of grades: one row, which is lost by a submission that says LOSES."""
+    """Instead of grades: one row, which is lost by a submission that says LOSES, or that says
+    CLOSE if the grade has one seed."""
     asked: list[Graded] = []
 
     def fake(kit: Kit, labs: Labs, submission: Submission, scope: Scope, key: CourseKey) -> Grade:
         text = next(value for name, value in submission.files.items() if name.endswith("event.cc"))
         behaviour = text.decode().removeprefix("// ").strip()
         asked.append((behaviour, scope, key))
-        only = row("measurement/3/slow", "LOSES" not in behaviour)
+        lost = "LOSES" in behaviour or ("CLOSE" in behaviour and scope.seeds == 1)
+        only = row("measurement/3/slow", not lost)
         return Grade((LabGrade(labs.get("lab2"), (only,)),), key)
 
     monkeypatch.setattr(grades, "grade", fake)
@@ -403,9 +405,19 @@ def test_measured_labs_are_measured_with_many_keys(
     write_patch(kit.alternatives / "lab1" / "unmeasured.patch", "Description: d\n", "no lab 2")
     write_patch(kit.alternatives / "lab2" / "good.patch", "Description: d\n", "good")
     write_patch(kit.alternatives / "lab2" / "bad.patch", "Description: d\n", "LOSES")
+    write_patch(kit.alternatives / "lab2" / "close.patch", "Description: d\n", "CLOSE")
     counts = grades.with_other_keys(context(kit, tmp_path))
-    assert (counts.passed, counts.failed) == (3, 2)
-    assert Counter(behaviour for behaviour, _, _ in grades_asked) == {"": 2, "good": 1, "LOSES": 2}
+    assert (counts.passed, counts.failed) == (4, 2)
+    asked = Counter((behaviour, scope.seeds) for behaviour, scope, _ in grades_asked)
+    assert asked == {
+        ("", 1): 2,
+        ("good", 1): 1,
+        ("LOSES", 1): 2,
+        ("LOSES", None): 2,
+        ("CLOSE", 1): 1,
+        ("CLOSE", None): 1,
+    }
+    assert all(scope.rows is None for _, scope, _ in grades_asked if scope.seeds is None)
     keys = {key.fingerprint for _, _, key in grades_asked}
     assert len(keys) == 2
     for fingerprint in keys:

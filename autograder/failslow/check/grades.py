@@ -1,13 +1,14 @@
 """Grades the reference, the starter and every alternative: the grader must still grade."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from failslow import console, course_key, parallel, results
+from failslow import console, parallel, results
 from failslow.check import mutants, sample
 from failslow.check.step import Context, Counts
-from failslow.course_key import CourseKey
+from failslow.course_key import DEVELOPMENT, CourseKey
 from failslow.errors import CannotDo
 from failslow.grading import Grade, Scope, grade
 from failslow.labs import Labs, load_labs
@@ -33,6 +34,8 @@ SHAPES = frozenset(
 )
 """Measured in all courses, as the reference is. They differ most in what the measurement sees:
 rounds, commits, disks and compaction. The others are measured in OTHERS_KEYS courses."""
+
+Grader = Callable[[Scope, CourseKey], Grade]
 
 LONG_TESTS = frozenset(
     {
@@ -126,8 +129,9 @@ def alternatives(context: Context) -> Counts:
 def with_other_keys(context: Context) -> Counts:
     """The reference and the alternatives have full measured marks in many courses.
 
-    The key of a course decides how slow which replicas are, and when commands come. So each course
-    needs one seed and one slow set.
+    The key of a course decides how slow which replicas are, and when commands come. So one seed of
+    each run tells most. A grade judges medians over more seeds: a row that is lost with one seed
+    sends the whole course to a grade's own measurement, and that decides.
     """
     labs = load_labs(context.kit)
     measured = [lab.id for lab in labs.by_id.values() if lab.measurement]
@@ -150,7 +154,7 @@ def with_other_keys(context: Context) -> Counts:
         return _total(
             parallel.run_all(
                 jobs,
-                lambda job: _judged(context, job[0], scope, job[1]),
+                lambda job: _measured(context, job[0], scope, job[1]),
                 advance,
                 lambda job: f"{_name(job[0])}, course {job[1].fingerprint}",
             )
@@ -173,20 +177,41 @@ def _total(parts: Iterable[Counts]) -> Counts:
     return counts
 
 
-def _judged(
-    context: Context,
-    alternative: Alternative | None,
-    scope: Scope,
-    key: CourseKey = course_key.DEVELOPMENT,
+def _judged(context: Context, alternative: Alternative, scope: Scope) -> Counts:
+    """Full marks of an alternative."""
+    return _with_tree(
+        context, alternative, lambda graded: judge(alternative, graded(scope, DEVELOPMENT))
+    )
+
+
+def _measured(
+    context: Context, alternative: Alternative | None, scope: Scope, key: CourseKey
 ) -> Counts:
-    """Full marks of an alternative, or of the reference."""
+    """Full measured marks. If `scope` loses a row, the whole measurement of a grade decides."""
+
+    def judged(graded: Grader) -> Counts:
+        brief = graded(scope, key)
+        if all(row.earned for row in brief.rows):
+            return judge(alternative, brief)
+        return judge(alternative, graded(replace(scope, rows=None, seeds=None), key))
+
+    return _with_tree(context, alternative, judged)
+
+
+def _with_tree(
+    context: Context, alternative: Alternative | None, judged: Callable[[Grader], Counts]
+) -> Counts:
+    """`judged`, given a function that grades the alternative. None: the reference."""
     labs = load_labs(context.kit)
+
+    def grader(tree: Path, only: str | None) -> Grader:
+        return lambda scope, key: _grade(context, labs, tree, scope, only, key)
+
     try:
         if alternative is None:
-            tree = context.kit.reference
-            return judge(None, _grade(context, labs, tree, scope, key=key))
+            return judged(grader(context.kit.reference, None))
         with materialised(context.kit, labs, alternative) as tree:
-            return judge(alternative, _grade(context, labs, tree, scope, alternative.lab, key))
+            return judged(grader(tree, alternative.lab))
     except CannotDo as error:
         return Counts(problems=[f"{_name(alternative)}: {error}\n{error.detail}".rstrip()])
 
@@ -212,6 +237,6 @@ def _grade(
     tree: Path,
     scope: Scope,
     only: str | None = None,
-    key: CourseKey = course_key.DEVELOPMENT,
+    key: CourseKey = DEVELOPMENT,
 ) -> Grade:
     return grade(context.kit, labs, collect(context.kit, labs, tree, only), scope, key)
