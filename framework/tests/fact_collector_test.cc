@@ -144,6 +144,26 @@ TEST_F(FactCollectorTest, ClientsWaitFromArrivalToAnswer) {
   EXPECT_EQ(clients[0].answered.worst_ns, 5'000'000);
 }
 
+TEST_F(FactCollectorTest, ABusyWindowLosesNothing) {
+  constexpr std::uint64_t kMany = 1000;
+  for (std::uint64_t id = 1; id <= kMany; ++id) {
+    Ask(kFirstClient, id);
+    replica_.Go([&] {
+      replica_.runtime.set_dependency(Dependency::Client(id));
+      replica_.runtime.Sleep(1ms);
+      Answer();
+    });
+    replica_.Advance(1ms);
+  }
+  const WindowFacts facts = Latest();
+  ASSERT_EQ(facts.clients.size(), 1U);
+  EXPECT_EQ(facts.clients[0].answered.count, kMany);
+  EXPECT_EQ(facts.clients[0].answered.total_ns, 1'000'000'000);
+  ASSERT_EQ(facts.waits.size(), 1U);
+  EXPECT_EQ(facts.waits[0].ended.count, kMany);
+  EXPECT_EQ(facts.waits[0].on_path.count, kMany);
+}
+
 TEST_F(FactCollectorTest, AWaitThatHasNotEndedHasAnAge) {
   Ask(kFirstClient, 7);
   replica_.Go([&] {

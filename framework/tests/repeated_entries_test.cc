@@ -36,6 +36,30 @@ TEST(RepeatedEntries, ASendThatWasGivenUpDoesNotCount) {
   EXPECT_EQ(entries.most(), 3U) << "entry 55 was not given up";
 }
 
+TEST(RepeatedEntries, EntriesThatAreSentOneByOneAreTheSameAsARange) {
+  for (const std::uint64_t repeated : {1, 3, 5}) {
+    RepeatedEntries entries;
+    for (std::uint64_t entry = 1; entry <= 5; ++entry) entries.Sent({1, entry, entry + 1});
+    EXPECT_EQ(entries.most(), 1U);
+    entries.Sent({1, 1, 6});
+    EXPECT_EQ(entries.most(), 2U);
+    entries.GivenUp({1, 1, 6});
+    entries.Sent({1, 6, 8});
+    entries.Sent({1, repeated, repeated + 1});
+    entries.Sent({1, repeated, repeated + 1});
+    EXPECT_EQ(entries.most(), 3U);
+  }
+}
+
+TEST(RepeatedEntries, WhatFollowsARepeatedRangeIsNotRepeated) {
+  RepeatedEntries entries;
+  entries.Sent({1, 1, 5});
+  entries.Sent({1, 1, 5});
+  entries.Sent({1, 5, 9});
+  entries.Sent({1, 5, 9});
+  EXPECT_EQ(entries.most(), 2U);
+}
+
 TEST(RepeatedEntries, ANewGenerationHasEntriesOfItsOwn) {
   RepeatedEntries entries;
   entries.Sent({1, 1, 5});

@@ -59,7 +59,7 @@ class Event : public std::enable_shared_from_this<Event> {
   // wait on a single thing that is no peer.
   virtual WaitDescription DescribeWait() const { return {}; }
 
-  // Short and constant per kind of event, the key of wait statistics: "AppendEntries", "disk".
+  // A short string literal, the key of wait statistics: "AppendEntries", "disk".
   virtual const char* Label() const = 0;
 
   // Calls OnChildDecided of `parent` whenever this event is decided: once for a reply, each time

@@ -42,8 +42,8 @@ class Runtime {
   Time Now() const { return host_.Now(); }
 
   // Starts a coroutine. It runs after the running one waits or ends, in order of creation, and
-  // carries the creator's dependency. `name` must outlive the coroutine (a string literal): dumps,
-  // warnings and reports use it.
+  // carries the creator's dependency. `name` must be a string literal: dumps, warnings and
+  // reports use it, also after the coroutine has ended.
   void Spawn(const char* name, std::function<void()> body);
 
   // Suspends the running coroutine. Requires: duration >= 0.
@@ -70,8 +70,9 @@ class Runtime {
   const Rpc& rpc() const { return rpc_; }
   Storage& storage() { return storage_; }
 
-  // For the framework: events and calls use it.
+  // For the framework: events, calls and probes use it.
   Scheduler& scheduler() { return *scheduler_; }
+  const Scheduler& scheduler() const { return *scheduler_; }
 
  protected:
   Runtime(Host& host, const RuntimeOptions& options);

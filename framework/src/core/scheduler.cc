@@ -247,7 +247,7 @@ std::string Scheduler::Dump(Time now) {
 }
 
 RuntimeProbe::Task Scheduler::TaskOf(const Coroutine& coroutine) {
-  return {coroutine.id_, coroutine.name_, coroutine.dependency_};
+  return {coroutine.id_, coroutine.name_, coroutine.dependency_, coroutine.waiting_since_};
 }
 
 RuntimeProbe::Task Scheduler::current_task() const {

@@ -48,7 +48,7 @@ class Coroutine {
   Dependency dependency_;
 
   Event* waiting_on_ = nullptr;        // null unless suspended in a Wait
-  Time waiting_since_{0};              // valid if waiting_on_
+  Time waiting_since_{0};              // the begin of the latest wait
   std::uint64_t wait_number_ = 0;      // counts waits: timers and waiters of earlier ones are stale
   Outcome outcome_ = Outcome::kReady;  // of the latest wait, valid once made ready
   std::string* stack_wanted_ = nullptr;  // dump in progress: write the stack here, then yield again
@@ -103,6 +103,15 @@ class Scheduler {
   }
   // The running coroutine, for probes.
   RuntimeProbe::Task current_task() const;
+
+  // Calls `visit` with each coroutine that is suspended in a Wait, as a RuntimeProbe::Task, and the
+  // event that it waits on. None after Shutdown.
+  template <typename Visit>
+  void ForEachWait(const Visit& visit) const {
+    for (const auto& worker : workers_) {
+      if (worker->waiting_on_ != nullptr) visit(TaskOf(*worker), *worker->waiting_on_);
+    }
+  }
 
   std::string Dump(Time now);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace depfast {
 
@@ -9,7 +10,18 @@ void RepeatedEntries::Sent(const CarriedEntries& entries) {
   if (entries.empty() || entries.generation < generation_) return;
   if (entries.generation > generation_) sends_.clear();
   generation_ = entries.generation;
-  Add(entries.first, entries.end, +1);
+  if (!Continues(entries)) Add(entries.first, entries.end, +1);
+}
+
+// A leader mostly sends what comes after its last send. Then the last range only grows.
+bool RepeatedEntries::Continues(const CarriedEntries& entries) {
+  if (sends_.size() < 2) return false;
+  const auto end = std::prev(sends_.end());
+  if (end->first != entries.first || std::prev(end)->second != 1) return false;
+  auto node = sends_.extract(end);
+  node.key() = entries.end;
+  sends_.insert(sends_.end(), std::move(node));
+  return true;
 }
 
 void RepeatedEntries::GivenUp(const CarriedEntries& entries) {

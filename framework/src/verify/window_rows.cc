@@ -39,18 +39,17 @@ void Sort(std::vector<Row>& rows) {
 
 }  // namespace
 
-WaitFacts& WindowRows::WaitsOf(const RuntimeProbe::Task& task, const Event& event,
+WaitFacts& WindowRows::WaitsOf(const RuntimeProbe::Task& task, std::string_view event,
                                const WaitDescription& wait) {
   const bool has_dependency = task.dependency.kind != Dependency::Kind::kNone;
-  const char* const label = event.Label();
   const auto [row, is_new] = FindOrAdd(waits_, [&](const WaitFacts& each) {
     return each.needed == wait.needed && each.total == wait.total &&
            each.has_dependency == has_dependency && each.coroutine == task.name &&
-           each.event == label && SamePeers(each.peers, wait);
+           each.event == event && SamePeers(each.peers, wait);
   });
   if (is_new) {
     row->coroutine = task.name;
-    row->event = label;
+    row->event = event;
     row->needed = wait.needed;
     row->total = wait.total;
     row->has_dependency = has_dependency;
@@ -70,16 +69,15 @@ WindowRows::Calls& WindowRows::CallsOf(std::string_view method, PeerId peer) {
   return *row;
 }
 
-QuorumFacts& WindowRows::QuorumsOf(std::string_view coroutine, const Event& event,
+QuorumFacts& WindowRows::QuorumsOf(std::string_view coroutine, std::string_view event,
                                    const WaitDescription& wait) {
-  const char* const label = event.Label();
   const auto [row, is_new] = FindOrAdd(quorums_, [&](const QuorumFacts& each) {
     return each.needed == wait.needed && each.total == wait.total && each.coroutine == coroutine &&
-           each.event == label;
+           each.event == event;
   });
   if (is_new) {
     row->coroutine = coroutine;
-    row->event = label;
+    row->event = event;
     row->needed = wait.needed;
     row->total = wait.total;
   }

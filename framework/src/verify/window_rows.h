@@ -32,10 +32,10 @@ class WindowRows {
   };
 
   // References are good until the next row of that kind is added.
-  WaitFacts& WaitsOf(const RuntimeProbe::Task& task, const Event& event,
+  WaitFacts& WaitsOf(const RuntimeProbe::Task& task, std::string_view event,
                      const WaitDescription& wait);
   Calls& CallsOf(std::string_view method, PeerId peer);
-  QuorumFacts& QuorumsOf(std::string_view coroutine, const Event& event,
+  QuorumFacts& QuorumsOf(std::string_view coroutine, std::string_view event,
                          const WaitDescription& wait);
   FanOuts& FanOutsOf(std::string_view coroutine);
   ClientFacts& ClientOf(PeerId client);

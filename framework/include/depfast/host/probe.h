@@ -37,6 +37,7 @@ class RuntimeProbe {
     std::uint64_t id = 0;  // counts the coroutines of this runtime, from 1; 0: outside a coroutine
     const char* name = "";
     Dependency dependency;
+    Time waits_since{0};  // when its latest wait began
   };
 
   virtual ~RuntimeProbe() = default;

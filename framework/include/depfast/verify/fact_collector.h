@@ -1,22 +1,15 @@
 // FactCollector: the probe of runtime verification. It collects a replica's WindowFacts.
 #pragma once
 
-#include <cstdint>
-#include <deque>
+#include <cstddef>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "depfast/host/probe.h"
-#include "depfast/verify/repeated_entries.h"
 #include "depfast/verify/window_facts.h"
 
 namespace depfast {

@@ -28,6 +28,7 @@ class RepeatedEntries {
   void Clear();
 
  private:
+  bool Continues(const CarriedEntries& entries);
   void Add(std::uint64_t first, std::uint64_t end, std::int64_t change);
   void Split(std::uint64_t at);
   void Merge(std::uint64_t from, std::uint64_t to);
