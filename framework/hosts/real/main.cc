@@ -13,7 +13,10 @@
 #include "core/stack_overflow.h"
 #include "depfast/verify/fact_collector.h"
 #include "depfast/verify/verification_json.h"
+#include "real/disk_fault_file.h"
+#include "real/file_ops.h"
 #include "real/real_host.h"
+#include "real/slow_file_ops.h"
 
 namespace depfast::real {
 namespace {
@@ -57,6 +60,20 @@ void AddVerification(CLI::App& app, RealHostOptions& options,
       "a file for the warnings and the graph of runtime verification");
 }
 
+// Faults of the disk come through a file.
+void AddDiskFaults(CLI::App& app, RealHostOptions& options) {
+  app.add_option_function<std::string>(
+      "--disk-faults",
+      [&](const std::string& path) {
+        options.open_files = [path](const std::string& data) {
+          auto files = OpenDataDirectory(data);
+          return std::make_unique<SlowFileOps>(std::move(files),
+                                               std::make_unique<DiskFaultFile>(path));
+        };
+      },
+      "a file by which a fault injector slows the disk");
+}
+
 // The replica serves a foreign protocol if one of these flags is given.
 void AddForeignFlags(CLI::App& app, RealHostOptions& options, const ForeignProtocol& foreign) {
   app.add_option_function<std::string>(
@@ -86,6 +103,7 @@ int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
   CLI::App app("A replica as a process with sockets and a disk.");
   AddFlags(app, options);
   AddVerification(app, options, verification);
+  AddDiskFaults(app, options);
   if (foreign != nullptr) AddForeignFlags(app, options, *foreign);
   std::optional<RealHost> host;
   try {

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "depfast/host/host.h"
+#include "faults/quota.h"
 #include "sim/agenda.h"
 #include "sim/disk.h"
 #include "sim/effects.h"
 #include "sim/processor.h"
 #include "sim/profile.h"
-#include "sim/quota.h"
 #include "sim/shared_devices.h"
 #include "sim/thread.h"
 
@@ -81,7 +81,7 @@ class DiskThread {
   const Finished finished_;
   const std::function<void()> on_rewrite_;
   bool under_way_ = false;  // a batch has begun, or waits for the core to begin
-  Quota quota_;             // of the device
+  faults::Quota quota_;     // of the device
   BatchTime time_{};        // of the batch that has begun
   int waits_ = 0;           // for the device, that the batch has yet to begin or end
 };

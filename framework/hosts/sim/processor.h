@@ -9,10 +9,10 @@
 #include <cstdint>
 
 #include "depfast/time.h"
+#include "faults/quota.h"
 #include "sim/agenda.h"
 #include "sim/effects.h"
 #include "sim/profile.h"
-#include "sim/quota.h"
 #include "sim/shared_cores.h"
 #include "sim/thread.h"
 
@@ -81,7 +81,7 @@ class Processor {
   const Effects& effects_;
   Agenda& agenda_;
   SharedCores* const shared_;
-  Quota quota_;
+  faults::Quota quota_;
   Time idle_since_{0};  // kNever while the core is busy; unused if it is shared
 };
 

@@ -9,7 +9,7 @@
 
 #include "depfast/time.h"
 
-namespace depfast::sim {
+namespace depfast::faults {
 
 class Quota {
  public:
@@ -49,4 +49,4 @@ class Quota {
   Duration spent_{0};  // of its share
 };
 
-}  // namespace depfast::sim
+}  // namespace depfast::faults

@@ -1,9 +1,9 @@
 // Quota alone: when work stops, when it goes on, and whom it stops.
-#include "sim/quota.h"
+#include "faults/quota.h"
 
 #include <gtest/gtest.h>
 
-namespace depfast::sim {
+namespace depfast::faults {
 namespace {
 
 TEST(Quota, WorkWithinTheShareIsNotSlowed) {
@@ -46,4 +46,4 @@ TEST(Quota, AFullShareStopsNothingAndSpendsNothing) {
 }
 
 }  // namespace
-}  // namespace depfast::sim
+}  // namespace depfast::faults
