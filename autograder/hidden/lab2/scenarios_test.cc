@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "conversation.h"
 #include "raft_world.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
@@ -225,7 +226,9 @@ GRADED_TEST(RaftScenarios, ALogThatDivergesIsReplaced, "2c", 2,
   world.cluster.RunFor(50ms);
   world.cluster.End(faults::PartitionFault({stray}));
   world.cluster.Restart(stray);
+  const Conversation conversation(world, stray);
   ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas commit nothing";
+  EXPECT_LE(conversation.refusals(), 20) << "the leader goes back entry by entry";
   world.cluster.Heal();
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.AllInvariantsHold());

@@ -254,8 +254,10 @@ GRADED_TEST(RaftSnapshots, OnlyAppliedEntriesAreCompacted, "2d", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
-            "A snapshot that arrives after later entries were applied reverts nothing.") {
+GRADED_TEST(
+    RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
+    "A snapshot that arrives after later entries were applied reverts nothing; a newer term "
+    "in it counts.") {
   RaftWorld world({.replicas = 3, .seed = 770});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -285,7 +287,14 @@ GRADED_TEST(RaftSnapshots, AnOldSnapshotChangesNothing, "2d", 1,
     world.cluster.RunFor(20ms);
   }
   EXPECT_EQ(world.checker.claims(follower).restored, 0u) << "it restored an old state";
-  ASSERT_TRUE(world.Commit(50));
+  const InstallSnapshot of_next_term{
+      term + 1, world.Others(leader)[1], old->last_index, old->last_term, old->state.size(), 0, ""};
+  late.Call(follower, of_next_term, 1s, [&](const std::optional<InstallSnapshotReply>& reply) {
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->term, term + 1) << "it has heard of a newer term";
+  });
+  world.cluster.RunFor(20ms);
+  ASSERT_TRUE(world.Commit(50, 6s));
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.AllInvariantsHold());
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,10 @@ class ChunkWatch : private sim::Observer {
   explicit ChunkWatch(RaftWorld& world) { world.cluster.simulator().AddObserver(this); }
 
   int chunks() const { return chunks_; }
+  int ChunksOf(std::uint64_t term) const {
+    const auto found = by_term_.find(term);
+    return found == by_term_.end() ? 0 : found->second;
+  }
   std::size_t largest() const { return largest_; }
 
  private:
@@ -44,11 +49,13 @@ class ChunkWatch : private sim::Observer {
     ++chunks_;
     if (const auto chunk = DecodeBody<InstallSnapshot>(frame->body, error)) {
       largest_ = std::max(largest_, chunk->data.size());
+      ++by_term_[chunk->term];
     }
   }
 
   int chunks_ = 0;
   std::size_t largest_ = 0;
+  std::map<std::uint64_t, int> by_term_;
 };
 
 // In about half of the rounds the leader compacts while the follower is away.
@@ -75,9 +82,36 @@ GRADED_TEST(RaftSnapshots, AFollowerThatMissesLittleGetsEntries, "2d", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// A leader hears of a newer term while the follower takes its chunks.
+void ADeposedLeaderEndsItsTransfer() {
+  RaftWorld world({.replicas = 3, .seed = 805});
+  const ChunkWatch watch(world);
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId away = world.Others(leader)[0];
+  world.cluster.Partition({away});
+  ASSERT_TRUE(world.CommitBytes(6 * kMiB));
+  world.cluster.Heal();
+  world.cluster.Begin(faults::LinkSlow({away}, {leader}, 50ms));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return watch.chunks() > 2; }, 3s)) << "no chunk leaves";
+  const std::uint64_t term = world.checker.claims(leader).term;
+  testkit::Client client(world.cluster.simulator());
+  client.Call(leader, RequestVote{term + 3, world.Others(leader)[1], 0, 0, false}, 1s,
+              [](const auto&) {});
+  world.cluster.RunFor(1s);
+  const int before = watch.ChunksOf(term);
+  world.cluster.RunFor(2s);
+  EXPECT_EQ(watch.ChunksOf(term), before) << "it goes on although its term is over";
+  world.cluster.Heal();
+  ASSERT_TRUE(world.WaitForAllApplied(3s));
+  ASSERT_TRUE(world.AllInvariantsHold());
+}
+
 // The leader compacts every few chunks. It must go on with the snapshot that it has begun to send.
 GRADED_TEST(RaftSnapshots, ATransferOutlivesCompactions, "2d", 1,
-            "A snapshot on its way over a slow link arrives, although the leader takes new ones.") {
+            "A snapshot on its way over a slow link arrives, although the leader takes new ones; "
+            "its transfer ends with the leader's term.") {
+  ASSERT_NO_FATAL_FAILURE(ADeposedLeaderEndsItsTransfer());
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 800 + seed});
     const ChunkWatch watch(world);
