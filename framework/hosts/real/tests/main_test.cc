@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -100,6 +104,20 @@ TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {
   SendCall(client, Explode{}, 1);
   EXPECT_EQ(process.Wait(), 1);
   EXPECT_NE(Contents(temp / "log").find("as told"), std::string::npos);
+}
+
+TEST_F(ReplicaProgram, AnotherProcessCanSlowItsDisk) {
+  auto flags = Flags();
+  flags.insert(flags.end(), {"--disk-faults", temp / "faults"});
+  Process process(ECHO_REPLICA, flags, temp / "log");
+  Client client(endpoint);
+  ASSERT_EQ(CallText(client, Write{"fast"}), "ok");
+  const std::array<std::int64_t, 4> fault{INT64_MAX, Duration(50ms).count(), 0, 0};
+  std::ofstream(temp / "faults", std::ios::binary | std::ios::in)
+      .write(reinterpret_cast<const char*>(fault.data()), sizeof fault);
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_EQ(CallText(client, Write{"slow"}), "ok");
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 50ms);
 }
 
 TEST_F(ReplicaProgram, AcknowledgedWritesSurviveAKill) {
