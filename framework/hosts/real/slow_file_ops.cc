@@ -5,17 +5,9 @@
 #include <thread>
 #include <utility>
 
+#include "faults/transfer_time.h"
+
 namespace depfast::real {
-namespace {
-
-Duration TransferTime(std::int64_t bytes, std::int64_t bytes_per_second) {
-  if (bytes <= 0 || bytes_per_second == 0) return Duration::zero();
-  const auto seconds = static_cast<double>(bytes) / static_cast<double>(bytes_per_second);
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
-}
-
-}  // namespace
-
 DiskClock RealDiskClock() {
   return {[] { return Time(std::chrono::steady_clock::now().time_since_epoch()); },
           [](Duration time) { std::this_thread::sleep_for(time); }};
@@ -31,8 +23,10 @@ auto SlowFileOps::Slowly(const Operation& operation, bool moves) {
   const auto result = operation();
   const Time ended = clock_.now();
   if (const auto fault = faults_->At(ended)) {
-    const std::int64_t bytes = moves ? result : 0;  // an error is negative, and moves nothing
-    const Duration work = std::max(ended - began, TransferTime(bytes, fault->bytes_per_second));
+    const bool is_slow = moves && result > 0 && fault->bytes_per_second > 0;
+    const Duration transfer =
+        is_slow ? faults::TransferTime(result, fault->bytes_per_second) : Duration::zero();
+    const Duration work = std::max(ended - began, transfer);
     WaitUntil(began + fault->delay + quota_.Spend(began, work, fault->percent));
   }
   return result;

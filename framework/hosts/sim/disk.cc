@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "faults/transfer_time.h"
+
 namespace depfast::sim {
 namespace {
 
@@ -14,14 +16,6 @@ std::size_t SizeOf(const IoRequest& request) { return request.data ? request.dat
 // Requires: the request is a read.
 std::string_view PartToRead(const IoRequest& request, std::string_view file) {
   return file.substr(std::min<std::uint64_t>(request.offset, file.size()), request.length);
-}
-
-Duration TransferTime(std::size_t bytes, std::int64_t bytes_per_second) {
-  // In two parts: the product of bytes and nanoseconds could overflow.
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const auto total = static_cast<std::int64_t>(bytes);
-  return Duration(total / bytes_per_second * kSecond +
-                  total % bytes_per_second * kSecond / bytes_per_second);
 }
 
 }  // namespace
@@ -50,9 +44,12 @@ BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second, Duration operation_
   Duration before_transfer = model_.per_batch;
   if (changes_directory) before_transfer += model_.directory;
   if (sync) before_transfer += model_.sync_jitter.Apply(to_sync, stream_);
-  const Duration without_fault = before_transfer + TransferTime(bytes, model_.bytes_per_second);
+  const Duration without_fault =
+      before_transfer +
+      faults::TransferTime(static_cast<std::int64_t>(bytes), model_.bytes_per_second);
   const std::int64_t rate = bytes_per_second > 0 ? bytes_per_second : model_.bytes_per_second;
-  const Duration total = before_transfer + TransferTime(bytes, rate) +
+  const Duration total = before_transfer +
+                         faults::TransferTime(static_cast<std::int64_t>(bytes), rate) +
                          operation_delay * static_cast<std::int64_t>(batch_.size());
   return {total, std::min(without_fault, total), allocates, changes_directory};
 }

@@ -5,7 +5,6 @@
 
 #include "core/scheduler.h"
 #include "depfast/runtime.h"
-#include "depfast/verify/fact_collector.h"
 
 namespace depfast {
 namespace {

@@ -14,10 +14,6 @@
 
 namespace depfast {
 
-// So long after a quorum's wait, the calls of its fan-out must be gone (FanOutFacts). Twice the
-// grace of lab 4's rounds: the grace may begin a little later than the wait ends.
-inline constexpr Duration kFinalizedWithin = 200ms;
-
 class FactCollector final : public ReportingProbe {
  public:
   static constexpr const char* kName = "verification";  // see MakeProbe

@@ -21,6 +21,10 @@ namespace depfast {
 // those of all replicas of a machine agree.
 inline constexpr Duration kVerificationWindow = 5s;
 
+// So long after a quorum's wait, the calls of its fan-out must be gone (FanOutFacts). Twice the
+// grace of lab 4's rounds: the grace may begin a little later than the wait ends.
+inline constexpr Duration kFinalizedWithin = 200ms;
+
 // The waits of coroutines of one name on one kind of event and one set of peers. A wait counts in
 // the window in which it ends.
 struct WaitFacts {
