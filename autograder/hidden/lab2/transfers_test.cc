@@ -146,16 +146,30 @@ GRADED_TEST(
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+struct Transfer {
+  PeerId leader = kNobody;
+  PeerId away = kNobody;  // the follower that needs the snapshot
+};
+
+// A follower misses so much that the leader sends it a snapshot from now on. Nothing if the cluster
+// makes no progress.
+std::optional<Transfer> BeginTransfer(RaftWorld& world) {
+  const PeerId leader = world.WaitForLeader();
+  if (leader == kNobody) return std::nullopt;
+  const PeerId away = world.Others(leader)[0];
+  world.cluster.Partition({away});
+  if (!world.CommitBytes(6 * kMiB)) return std::nullopt;
+  world.cluster.Heal();
+  return Transfer{leader, away};
+}
+
 // A leader hears of a newer term while the follower takes its chunks.
 void ADeposedLeaderEndsItsTransfer() {
   RaftWorld world({.replicas = 3, .seed = 805});
   const ChunkWatch watch(world);
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, kNobody);
-  const PeerId away = world.Others(leader)[0];
-  world.cluster.Partition({away});
-  ASSERT_TRUE(world.CommitBytes(6 * kMiB));
-  world.cluster.Heal();
+  const auto transfer = BeginTransfer(world);
+  ASSERT_TRUE(transfer) << "two of three replicas make no progress";
+  const PeerId leader = transfer->leader, away = transfer->away;
   world.cluster.Begin(faults::LinkSlow({away}, {leader}, 50ms));
   ASSERT_TRUE(world.cluster.RunUntil([&] { return watch.chunks() > 2; }, 3s)) << "no chunk leaves";
   const std::uint64_t term = world.checker.claims(leader).term;
@@ -179,12 +193,9 @@ GRADED_TEST(RaftSnapshots, ATransferOutlivesCompactions, "2d", 1,
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 800 + seed});
     const ChunkWatch watch(world);
-    const PeerId leader = world.WaitForLeader();
-    ASSERT_NE(leader, kNobody);
-    const PeerId away = world.Others(leader)[0];
-    world.cluster.Partition({away});
-    ASSERT_TRUE(world.CommitBytes(6 * kMiB));
-    world.cluster.Heal();
+    const auto transfer = BeginTransfer(world);
+    ASSERT_TRUE(transfer) << "two of three replicas make no progress";
+    const PeerId leader = transfer->leader, away = transfer->away;
     world.cluster.Begin(faults::LinkSlow({leader}, {away}, 300ms));
     world.cluster.Begin(faults::LinkSlow({away}, {leader}, 300ms));
     const Time limit = world.cluster.now() + 8s;
