@@ -19,6 +19,7 @@ from failslow.commands import (
     diagnose,
     doctor,
     explore,
+    faults,
     grade,
     release,
     replay,
@@ -82,6 +83,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_reproduce(commands)
     text = "run a solution's replicas here"
     cluster.add_to(commands.add_parser("cluster", help=text, description=text))
+    text = "make replicas of a running cluster slow"
+    faults.add_to(commands.add_parser("faults", help=text, description=text))
     _add_site(commands)
     _add_release(commands)
     _add(commands, "doctor", "list installed and missing packages", doctor.run)

@@ -121,8 +121,25 @@ print(json.dumps(line))
 
 # Replica 0 leads. Its first two lines of metrics are a second apart, and far in the future, so
 # that it never seems to have been silent for long.
+FAULT_KINDS = {
+    "cpu-slow": "percent",
+    "net-slow": "nanoseconds",
+    "crash": "none",
+    "partition": "none",
+    "cut": "none",
+    "fs-delay": "nanoseconds",
+    "bit-flip": "per-mille",
+    "disk-error": "per-mille",
+}
+FAULT_PRESETS = {
+    "cpu-slow": "cpu-slow 5%",
+    "net-slow": "net-slow 400 ms",
+    "fs-delay-1ms": "fs-delay 1 ms",
+    "crash": "crash",
+}
+
 REPLICA = """
-import json, os, signal, sys
+import json, os, signal, struct, sys
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 behaviour = open(__file__).read()
 number = int(options["--id"])
@@ -137,6 +154,9 @@ if wants("STUBBORN"):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 signal.signal(signal.SIGUSR1, lambda *_: say(f"replica {number}: 0 suspended coroutines"))
 os.makedirs(options["--data"], exist_ok=True)
+if not wants("OLD"):
+    with open(options["--faults"], "wb") as file:
+        file.write(struct.pack("=q", KINDS) + bytes(KINDS * 24))
 for uptime_s in () if wants("MUTE") else (10**6, 10**6 + 1):
     role = 1 if number == 0 and not wants("NOLEADER") else 0
     names = ["client_frames_in", "frames_in", "frames_out", "disk_syncs", "dropped_frames"]
@@ -148,7 +168,7 @@ for uptime_s in () if wants("MUTE") else (10**6, 10**6 + 1):
 say(f"replica {number} is up")
 while True:
     signal.pause()
-"""
+""".replace("KINDS", str(len(FAULT_KINDS)))
 
 LAB1_YAML = """
 id: lab1
@@ -206,6 +226,32 @@ def write_program(path: Path, body: str) -> Path:
     path.write_text(f"#!{sys.executable} -I\n{textwrap.dedent(body)}")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
+
+
+def write_catalogue(
+    path: Path, units: dict[str, str] = FAULT_KINDS, presets: dict[str, str] = FAULT_PRESETS
+) -> Path:
+    """The program that prints the catalogue of faults. `units`: by kind. `presets`: their texts."""
+    kinds = [
+        {
+            "name": name,
+            "unit": unit,
+            "amount_min": 0 if unit == "none" else 1,
+            "amount_max": {"none": 0, "percent": 100, "per-mille": 1000}.get(unit, 3600 * 10**9),
+            "effect": f"The effect of {name}.",
+            "slows": name != "crash",
+            "to_receivers": name == "cut",
+        }
+        for name, unit in units.items()
+    ]
+    rows = []
+    for name, text in presets.items():
+        kind, _, words = text.partition(" ")
+        number = int(words.split(" ")[0].rstrip("%")) if words else 0
+        amount = number * 10**6 if words.endswith("ms") else number
+        rows.append({"name": name, "kind": kind, "text": text, "amount": amount})
+    content = json.dumps({"kinds": kinds, "presets": rows})
+    return write_program(path, f"print({content!r})")
 
 
 def write_test_binary(path: Path, tests: list[dict[str, object]]) -> Path:
@@ -270,6 +316,7 @@ def write_kit(root: Path) -> Kit:
     for suite, tests in SUITES.items():
         write_test_binary(kit.binary(f"{suite}_sealed"), tests)
     write_program(kit.binary("slow_follower"), SLOW_FOLLOWER)
+    write_catalogue(kit.binary("fault_catalogue"))
     compiler = write_program(kit.root / "fake-compiler", COMPILER)
     names = ["lab1_replica", "lab2_replica", "lab2_real", "lab1_public_sim", "lab1_hidden_sim"]
     write_reply(kit, str(compiler), "-O2", {name: {} for name in names})

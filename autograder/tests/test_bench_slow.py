@@ -13,7 +13,7 @@ from failslow.check.step import Context
 from failslow.kit import Kit
 from failslow.measurement.sweep import Cell, Spread
 from failslow.site import measured
-from fakes import write_program, write_submission
+from fakes import write_catalogue, write_submission
 from running import Expect
 
 FAULTS = {"net-slow": "net-slow 400 ms", "cpu-slow": "cpu-slow 5%"}
@@ -22,14 +22,8 @@ TINY = ("--seeds", 2, "--replicas", "3,5")
 
 @pytest.fixture(autouse=True)
 def catalogue(kit: Kit) -> None:
-    content = {
-        "kinds": [{"name": name, "slows": name != "crash"} for name in (*FAULTS, "crash")],
-        "presets": [
-            {"name": name, "kind": name, "text": text}
-            for name, text in (FAULTS | {"crash": "crash"}).items()
-        ],
-    }
-    write_program(kit.binary("fault_catalogue"), f"print({json.dumps(content)!r})")
+    units = {"net-slow": "nanoseconds", "cpu-slow": "percent", "crash": "none"}
+    write_catalogue(kit.binary("fault_catalogue"), units, FAULTS | {"crash": "crash"})
 
 
 def test_all_faults_that_slow_are_measured_at_all_sizes(expect: Expect) -> None:

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "depfast/time.h"
+
 namespace depfast::faults {
 
 enum class FaultKind : std::uint8_t {
@@ -59,6 +61,7 @@ struct KindRow {
 };
 
 inline constexpr std::int64_t kAmountMax = std::int64_t{1} << 50;
+inline constexpr Duration kReorderDelayMax = 20ms;
 inline constexpr std::int64_t kDelayMax = 3'600'000'000'000;  // an hour: a sum does not overflow
 
 // In the order of FaultKind.

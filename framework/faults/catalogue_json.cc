@@ -29,7 +29,8 @@ std::string CatalogueJson() {
                      {"amount_min", row.amount_min},
                      {"amount_max", row.amount_max},
                      {"effect", row.effect},
-                     {"slows", row.slows}});
+                     {"slows", row.slows},
+                     {"to_receivers", NamesReceivers(row.kind)}});
   }
   auto presets = nlohmann::ordered_json::array();
   for (const Preset& preset : kPresets) {

@@ -1,9 +1,9 @@
-#include "sim/retransmission.h"
+#include "faults/retransmission.h"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace depfast::sim {
+namespace depfast::faults {
 namespace {
 
 constexpr std::size_t kPacketBytes = 1448;  // of a frame, in an Ethernet packet with timestamps
@@ -35,4 +35,4 @@ Duration RetransmissionDelay(std::size_t bytes, int permille, RandomStream strea
   return delay;
 }
 
-}  // namespace depfast::sim
+}  // namespace depfast::faults

@@ -6,7 +6,7 @@
 #include "depfast/host/random.h"
 #include "depfast/time.h"
 
-namespace depfast::sim {
+namespace depfast::faults {
 
 // The time that retransmissions add to a frame of `bytes` on a network that loses `permille` of all
 // packets, each independently. Lost packets are sent again after a timeout of 200 ms, which doubles
@@ -15,4 +15,4 @@ namespace depfast::sim {
 // The fifteenth retransmission arrives (Linux gives the connection up instead): time is bounded.
 Duration RetransmissionDelay(std::size_t bytes, int permille, RandomStream stream);
 
-}  // namespace depfast::sim
+}  // namespace depfast::faults

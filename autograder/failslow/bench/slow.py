@@ -14,11 +14,12 @@ from typing import Any
 from failslow import cmake, console
 from failslow.compile import build_submission
 from failslow.errors import CannotDo
+from failslow.faults import catalogue
+from failslow.faults.catalogue import Preset
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs, load_labs
-from failslow.measurement import catalogue, sweep_table
+from failslow.measurement import sweep_table
 from failslow.measurement.binary import Program
-from failslow.measurement.catalogue import SlowFault
 from failslow.measurement.measure import BINARY, Meter
 from failslow.measurement.settings import FOLLOWER, SUBMIT, load_settings
 from failslow.measurement.sweep import Cell, Sweep, cells
@@ -77,7 +78,7 @@ class Result:
     """What the command measured: the solutions in the order of the options."""
 
     options: Options
-    faults: list[SlowFault]
+    faults: list[Preset]
     measured: list[Measured]
 
 
@@ -158,7 +159,7 @@ def _finite(value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def _chosen(faults: list[SlowFault], names: Sequence[str] | None) -> list[SlowFault]:
+def _chosen(faults: list[Preset], names: Sequence[str] | None) -> list[Preset]:
     if names is None:
         return faults
     by_name = {fault.name: fault for fault in faults}
@@ -168,7 +169,7 @@ def _chosen(faults: list[SlowFault], names: Sequence[str] | None) -> list[SlowFa
     return [by_name[name] for name in names]
 
 
-def _measure(kit: Kit, solution: str, faults: Sequence[SlowFault], options: Options) -> Measured:
+def _measure(kit: Kit, solution: str, faults: Sequence[Preset], options: Options) -> Measured:
     labs = load_labs(kit)
     lab = labs.get(LAB)
     assert lab.measurement is not None

@@ -32,6 +32,18 @@ class Layout:
     def metrics(self, number: int) -> Path:
         return self.data / f"replica-{number}.metrics"
 
+    def faults(self, number: int) -> Path:
+        """The file through which its faults of disk and network are injected."""
+        return self.data / f"replica-{number}.faults"
+
+    def injection(self, number: int, kind: str) -> Path:
+        """Who injects this kind of fault into the replica, while it lasts."""
+        return self.data / f"replica-{number}.{kind}.injection"
+
+    def injections(self) -> list[Path]:
+        """All of them."""
+        return sorted(self.data.glob("replica-*.injection"))
+
     def verification(self, number: int) -> Path:
         """A line of JSON for each window, of a replica that verifies itself."""
         return self.data / f"replica-{number}.verification"

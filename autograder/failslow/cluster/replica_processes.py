@@ -52,7 +52,7 @@ def find(data: Path | None = None) -> list[Process]:
 
 def send(replica: Process, number: signal.Signals) -> None:
     """CannotDo when it has ended already."""
-    with _opened(replica) as handle:
+    with opened(replica) as handle:
         if handle is None:
             raise CannotDo(f"replica {replica.number} (pid {replica.pid}) has just ended")
         signal.pidfd_send_signal(handle, number)
@@ -164,8 +164,8 @@ def _stat(pid: int) -> list[str] | None:
 
 
 @contextmanager
-def _opened(replica: Process) -> Iterator[int | None]:
-    """A pidfd of exactly this process, or None if it has ended."""
+def opened(replica: Process) -> Iterator[int | None]:
+    """A pidfd of exactly this process, or None if it has ended. It lives as long as the body."""
     try:
         handle = os.pidfd_open(replica.pid)
     except ProcessLookupError:
@@ -184,7 +184,7 @@ def _still_running(replicas: Iterable[Process], patience_s: float) -> list[Proce
     deadline = time.monotonic() + patience_s
     running = []
     for replica in replicas:
-        with _opened(replica) as handle:
+        with opened(replica) as handle:
             if handle is not None and not _has_ended(handle, deadline - time.monotonic()):
                 running.append(replica)
     return running

@@ -31,11 +31,12 @@ def launch(
     redis: socket.socket | None = None,
     before: Sequence[str] = (),
     verify: bool = False,
+    faults: bool = False,
 ) -> Child:
     """Starts one replica; every command that runs replicas does it here.
 
     `endpoints`: HOST:PORT of all replicas, by number. `before`: words before the program's name, as
-    `taskset` wants them. `verify`: with runtime verification.
+    `taskset` wants them. `verify`: with runtime verification. `faults`: they can be injected.
 
     CannotDo when the program cannot be run.
     """
@@ -48,6 +49,8 @@ def launch(
         inherited.append(redis.fileno())
     if verify:
         argv += ["--verify", str(layout.verification(number))]
+    if faults:
+        argv += ["--faults", str(layout.faults(number))]
     layout.metrics(number).unlink(missing_ok=True)
     with layout.log(number).open("ab") as log:
         try:
@@ -88,6 +91,7 @@ def start(
                 listener,
                 redis.get(number),
                 verify=current.verify,
+                faults=True,
             )
             replica = current.replicas[number]
             replica.pid, replica.ended = children[number].pid, None

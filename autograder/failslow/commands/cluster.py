@@ -6,7 +6,7 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from typing import Any
 from failslow import atomic, console, waiting
 from failslow.cluster import (
     place,
-    ports,
     replica_processes,
+    restart,
     start,
     state,
     status,
@@ -242,22 +242,8 @@ def _start(kit: Kit, data: Path | None, replica: int) -> int:
     current = place.loaded(layout)
     number = _known(current, replica)
     with place.locked(layout):
-        for process in replica_processes.find(layout.data):
-            if process.number == number:
-                raise CannotDo(f"replica {number} already runs (pid {process.pid})")
-        known = current.replicas[number]
-        with ExitStack() as stack, start.ended_on_failure(layout, [number]):
-            listener = stack.enter_context(ports.listen(known.port))
-            redis = {}
-            if known.redis_port is not None:
-                redis[number] = stack.enter_context(ports.listen(known.redis_port))
-            children = start.start(layout, current, {number: listener}, redis)
-            if not start.await_true(layout, children, lambda: start.has_metrics(layout, number)):
-                raise CannotDo(
-                    f"replica {number} has written no metrics for {start.READY_S:.0f} s: is its"
-                    " disk full?"
-                )
-    print(f"replica {number}: runs, pid {children[number].pid}")
+        pid = restart.restart(layout, current, number)
+    print(f"replica {number}: runs, pid {pid}")
     return 0
 
 

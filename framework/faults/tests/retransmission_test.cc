@@ -1,11 +1,11 @@
 // The delay that lost packets cost a frame.
-#include "sim/retransmission.h"
+#include "faults/retransmission.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-namespace depfast::sim {
+namespace depfast::faults {
 namespace {
 
 constexpr int kFrames = 2000;
@@ -49,4 +49,4 @@ TEST(RetransmissionDelay, IsBoundedIfEverythingIsLost) {
 }
 
 }  // namespace
-}  // namespace depfast::sim
+}  // namespace depfast::faults

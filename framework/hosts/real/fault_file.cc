@@ -1,32 +1,52 @@
-#include "real/disk_fault_file.h"
+#include "real/fault_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
-
 namespace depfast::real {
 namespace {
 
-enum Word : std::size_t { kUntil, kDelay, kRate, kShare, kWords };
+constexpr std::size_t kReceiversMax = 64;
 
-constexpr std::int64_t kDelayMax = Duration(1h).count();  // fs-delay's
+enum Word : std::size_t { kUntil, kAmount, kReceivers, kWords };
+
+struct Contents {
+  std::int64_t kinds = 0;
+  std::array<std::array<std::int64_t, kWords>, faults::kKinds.size()> words{};
+};
 
 }  // namespace
 
-DiskFaultFile::DiskFaultFile(const std::string& path)
-    : file_(Checked(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644),
-                    "cannot make the file of disk faults '" + path + "'")) {}
+void InjectedFaults::Add(faults::FaultKind kind, std::int64_t amount, std::uint64_t receivers) {
+  injections_[static_cast<std::size_t>(kind)] = {true, amount, receivers};
+  empty_ = false;
+}
 
-std::optional<DiskFault> DiskFaultFile::At(Time now) const {
-  std::array<std::int64_t, kWords> words;
-  if (pread(file_.get(), words.data(), sizeof words, 0) != sizeof words) return std::nullopt;
-  if (words[kUntil] <= now.count()) return std::nullopt;
-  DiskFault fault;
-  if (words[kDelay] > 0 && words[kDelay] <= kDelayMax) fault.delay = Duration(words[kDelay]);
-  if (words[kRate] > 0) fault.bytes_per_second = words[kRate];
-  if (words[kShare] > 0 && words[kShare] < 100) fault.percent = static_cast<int>(words[kShare]);
-  return fault;
+bool InjectedFaults::Names(faults::FaultKind kind, PeerId receiver) const {
+  if (receiver < 0 || static_cast<std::size_t>(receiver) >= kReceiversMax) return false;
+  return Has(kind) && (Of(kind).receivers >> receiver & 1) != 0;
+}
+
+FaultFile::FaultFile(const std::string& path)
+    : file_(Checked(open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644),
+                    "cannot make the file of faults '" + path + "'")) {
+  const Contents none{std::int64_t{faults::kKinds.size()}};
+  if (pwrite(file_.get(), &none, sizeof none, 0) != sizeof none) {
+    ThrowErrno("cannot write the file of faults '" + path + "'");
+  }
+}
+
+InjectedFaults FaultFile::At(Time now) const {
+  InjectedFaults faults;
+  Contents contents;
+  if (pread(file_.get(), &contents, sizeof contents, 0) != sizeof contents) return faults;
+  for (const faults::KindRow& row : faults::kKinds) {
+    const auto& words = contents.words[static_cast<std::size_t>(row.kind)];
+    const bool is_on = words[kUntil] > now.count();
+    if (!is_on || words[kAmount] < row.amount_min || words[kAmount] > row.amount_max) continue;
+    faults.Add(row.kind, words[kAmount], static_cast<std::uint64_t>(words[kReceivers]));
+  }
+  return faults;
 }
 
 }  // namespace depfast::real

@@ -1,45 +1,68 @@
-// DiskFaultFile: how another process makes a replica's disk slow for a while.
+// FaultFile: how another process makes a replica slow for a while.
 //
-// The replica reads a small file after each disk operation. An injector writes the amounts of a
-// fault there, and until when they hold. So nothing has to end the fault: it is over at that time
+// The replica makes a small file and reads it again and again. An injector writes the amount of a
+// fault there, and until when it holds. So nothing has to end the fault: it is over at that time
 // even if the injector has died.
 //
-// The file holds native 64-bit integers:
+// The file holds native 64-bit integers: the number of fault kinds, and then for each kind, in the
+// order of the catalogue (faults/catalogue.h),
 //
-//   0  until: the end of the fault, in nanoseconds of CLOCK_MONOTONIC; 0: there is no fault
-//   1  delay: of each operation, in nanoseconds
-//   2  rate: bytes per second; 0: as fast as the disk is
-//   3  share: the percent of each 100 ms in which the disk works; 0: all
+//   until      the end of the fault, in nanoseconds of CLOCK_MONOTONIC; 0: there is no fault
+//   amount     in the unit of the kind
+//   receivers  of kinds that name receivers: a bit for each replica; the lowest is replica 0
 //
-// To change the amounts, write 0 as `until` first and the new end last. A file that is too short
-// holds no fault.
+// To change a fault, write 0 as `until` first and the new end last. A file that is too short holds
+// no fault, and an amount outside its bounds is none.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 
+#include "depfast/host/host.h"
 #include "depfast/time.h"
+#include "faults/catalogue.h"
 #include "real/descriptor.h"
 
 namespace depfast::real {
 
-// The fault kinds fs-delay, disk-slow and disk-contention (faults/catalogue.h), with the amounts
-// that leave the disk as it is.
-struct DiskFault {
-  Duration delay{0};
-  std::int64_t bytes_per_second = 0;
-  int percent = 100;
+// The faults that are on at one moment.
+class InjectedFaults {
+ public:
+  void Add(faults::FaultKind kind, std::int64_t amount, std::uint64_t receivers = 0);
+
+  bool Has(faults::FaultKind kind) const { return Of(kind).on; }
+  // The amount of the fault; `without` if there is none.
+  std::int64_t AmountOr(faults::FaultKind kind, std::int64_t without) const {
+    return Has(kind) ? Of(kind).amount : without;
+  }
+  // Whether the fault is on and names that replica as a receiver.
+  bool Names(faults::FaultKind kind, PeerId receiver) const;
+  bool empty() const { return empty_; }
+
+ private:
+  struct Injection {
+    bool on = false;
+    std::int64_t amount = 0;
+    std::uint64_t receivers = 0;
+  };
+  const Injection& Of(faults::FaultKind kind) const {
+    return injections_[static_cast<std::size_t>(kind)];
+  }
+
+  std::array<Injection, faults::kKinds.size()> injections_{};
+  bool empty_ = true;
 };
 
-class DiskFaultFile {
+class FaultFile {
  public:
   // Makes the file, without a fault: a new replica does not inherit one. Throws std::system_error
   // with a one-line message if it cannot.
-  explicit DiskFaultFile(const std::string& path);
+  explicit FaultFile(const std::string& path);
 
-  // The fault at `now` on CLOCK_MONOTONIC. Amounts outside their bounds leave the disk as it is.
-  std::optional<DiskFault> At(Time now) const;
+  // The faults at `now` on CLOCK_MONOTONIC. May be called by any thread.
+  InjectedFaults At(Time now) const;
 
  private:
   Descriptor file_;

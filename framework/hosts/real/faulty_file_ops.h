@@ -1,4 +1,4 @@
-// SlowFileOps: FileOps that take as long as on a slow disk, while there is a fault.
+// FaultyFileOps: FileOps that are slow or fail, while another process injects a fault of the disk.
 //
 // The disk thread waits after each operation, so group commit sees a slow disk as it would see a
 // real one. The amounts mean what they mean in the simulator.
@@ -8,9 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "depfast/host/random.h"
 #include "depfast/time.h"
 #include "faults/quota.h"
-#include "real/disk_fault_file.h"
+#include "real/fault_file.h"
 #include "real/file_ops.h"
 
 namespace depfast::real {
@@ -24,13 +25,15 @@ struct DiskClock {
 // CLOCK_MONOTONIC.
 DiskClock RealDiskClock();
 
-class SlowFileOps final : public FileOps {
+class FaultyFileOps final : public FileOps {
  public:
   // A wait looks so often whether the fault is over.
   static constexpr Duration kPatience = 10ms;
 
-  SlowFileOps(std::unique_ptr<FileOps> ops, std::unique_ptr<DiskFaultFile> faults,
-              DiskClock clock = RealDiskClock());
+  // `ops` work in `directory`. `random` decides which operations fail.
+  FaultyFileOps(std::unique_ptr<FileOps> ops, std::string directory,
+                std::shared_ptr<const FaultFile> faults, RandomStream random,
+                DiskClock clock = RealDiskClock());
 
   int Open(const std::string& file, bool create) override;
   void Close(int fd) override { ops_->Close(fd); }
@@ -44,15 +47,28 @@ class SlowFileOps final : public FileOps {
   int SyncDirectory() override;
 
  private:
-  // Does an operation. It moves as many bytes as it returns if `moves`.
+  // Does an operation, and lasts as long as the faults say. It moves as many bytes as it returns if
+  // `moves`.
   template <typename Operation>
   auto Slowly(const Operation& operation, bool moves = false);
-  void WaitUntil(Time end) const;
+  // As Slowly; a disk-error may fail the operation instead.
+  template <typename Operation>
+  int Change(const Operation& operation);
+  void WaitUntil(Time end, faults::FaultKind kind) const;
+
+  bool DrawsError(const InjectedFaults& faults);
+  std::int64_t UsedBytes() const;
+  ssize_t AppendInTrouble(int fd, std::span<const iovec> pieces, const InjectedFaults& faults);
+  // Writes only the first bytes of an append, and returns the negated `error`.
+  ssize_t AppendPart(int fd, std::span<const iovec> pieces, std::size_t bytes, int error);
 
   std::unique_ptr<FileOps> ops_;
-  std::unique_ptr<DiskFaultFile> faults_;
+  const std::string directory_;
+  std::shared_ptr<const FaultFile> faults_;
+  RandomStream random_;
   DiskClock clock_;
   faults::Quota quota_;
+  bool next_sync_fails_ = false;
 };
 
 }  // namespace depfast::real

@@ -13,10 +13,7 @@
 #include "core/stack_overflow.h"
 #include "depfast/verify/fact_collector.h"
 #include "depfast/verify/verification_json.h"
-#include "real/disk_fault_file.h"
-#include "real/file_ops.h"
 #include "real/real_host.h"
-#include "real/slow_file_ops.h"
 
 namespace depfast::real {
 namespace {
@@ -45,6 +42,8 @@ void AddFlags(CLI::App& app, RealHostOptions& options) {
   app.add_option_function<std::string>(
       "--metrics", [&](const std::string& path) { options.on_metrics = LinesTo(path); },
       "a file for a line of JSON each second");
+  app.add_option("--faults", options.faults_file,
+                 "a file through which faults of disk and network are injected");
 }
 
 // Runtime verification writes a line for each window.
@@ -58,20 +57,6 @@ void AddVerification(CLI::App& app, RealHostOptions& options,
         options.probes = {&*verification};
       },
       "a file for the warnings and the graph of runtime verification");
-}
-
-// Faults of the disk come through a file.
-void AddDiskFaults(CLI::App& app, RealHostOptions& options) {
-  app.add_option_function<std::string>(
-      "--disk-faults",
-      [&](const std::string& path) {
-        options.open_files = [path](const std::string& data) {
-          auto files = OpenDataDirectory(data);
-          return std::make_unique<SlowFileOps>(std::move(files),
-                                               std::make_unique<DiskFaultFile>(path));
-        };
-      },
-      "a file by which a fault injector slows the disk");
 }
 
 // The replica serves a foreign protocol if one of these flags is given.
@@ -103,7 +88,6 @@ int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
   CLI::App app("A replica as a process with sockets and a disk.");
   AddFlags(app, options);
   AddVerification(app, options, verification);
-  AddDiskFaults(app, options);
   if (foreign != nullptr) AddForeignFlags(app, options, *foreign);
   std::optional<RealHost> host;
   try {

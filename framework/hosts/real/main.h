@@ -16,6 +16,8 @@ namespace depfast::real {
 //   --seed N                  of its random stream (default: drawn from the kernel)
 //   --listen-fd N             a socket that listens already, inherited from the parent
 //   --metrics FILE            a line of JSON is appended to it every second: see metrics.h
+//   --verify FILE             runtime verification appends a line for each window to it
+//   --faults FILE             a file through which faults are injected: see fault_file.h
 //
 // A program with a foreign protocol, for example "redis", has two more flags. Without either flag
 // it does not listen for such clients.

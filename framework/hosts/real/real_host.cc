@@ -12,10 +12,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "real/faulty_file_ops.h"
+
 namespace depfast::real {
 namespace {
 
 constexpr Duration kMetricsInterval = 1s;
+constexpr Duration kReadFaultsEvery = 1ms;  // at most
 
 constexpr EventLoop::Token kWishToken = 0;
 constexpr EventLoop::Token kDiskToken = 1;
@@ -93,9 +96,8 @@ RealHost::RealHost(RealHostOptions options, const ServiceFactory& make_service)
   Descriptor listener =
       options_.listen_fd >= 0 ? Descriptor(options_.listen_fd) : Listen(options_.replicas[self]);
   port_ = PortOf(listener.get());
-  disk_.emplace(options_.open_files ? options_.open_files(options_.data_dir)
-                                    : OpenDataDirectory(options_.data_dir),
-                counters_.disk);
+  if (!options_.faults_file.empty()) PrepareFaults();
+  OpenDisk();
   network_.emplace(NetworkOptionsOf(options_), std::move(listener), loop_, counters_.network,
                    [this](const std::string& line) { Log(line); });
   if (options_.foreign) OpenForeignPort();
@@ -106,6 +108,23 @@ RealHost::RealHost(RealHostOptions options, const ServiceFactory& make_service)
 }
 
 RealHost::~RealHost() { Finish(); }
+
+void RealHost::PrepareFaults() {
+  faults_ = std::make_shared<const FaultFile>(options_.faults_file);
+  links_.emplace(static_cast<PeerId>(options_.replicas.size()), options_.held_bytes_max,
+                 RandomStream(SeedFromKernel()),
+                 [this](PeerId to, Bytes frame) { SendNow(to, ++last_frame_, std::move(frame)); });
+}
+
+void RealHost::OpenDisk() {
+  auto files = options_.open_files ? options_.open_files(options_.data_dir)
+                                   : OpenDataDirectory(options_.data_dir);
+  if (faults_) {
+    files = std::make_unique<FaultyFileOps>(std::move(files), options_.data_dir, faults_,
+                                            RandomStream(SeedFromKernel()));
+  }
+  disk_.emplace(std::move(files), counters_.disk);
+}
 
 void RealHost::OpenForeignPort() {
   Descriptor listener = options_.foreign_listen_fd >= 0 ? Descriptor(options_.foreign_listen_fd)
@@ -163,7 +182,8 @@ void RealHost::Turn() {
 }
 
 std::span<const epoll_event> RealHost::WaitForEvents() {
-  const Time when = std::min({wake_, network_->NextDeadline(), metrics_at_});
+  Time when = std::min({wake_, network_->NextDeadline(), metrics_at_});
+  if (links_) when = std::min(when, links_->NextDeadline());
   const bool backlog = network_->HasBacklog() || (foreign_ && foreign_->HasBacklog());
   const bool block = to_self_.empty() && !backlog && when > now_;
   if (block) ArmTimer(when);
@@ -260,8 +280,10 @@ void RealHost::Step() {
 }
 
 bool RealHost::RunStep() {
+  if (links_) ReadFaults();
   for (std::size_t i = 0; i < held_bytes_.size(); ++i) {
-    held_bytes_[i] = network_->HeldBytes(static_cast<PeerId>(i));
+    const auto peer = static_cast<PeerId>(i);
+    held_bytes_[i] = network_->HeldBytes(peer) + (links_ ? links_->HeldBytes(peer) : 0);
   }
   const bool due = wake_ <= now_;
   if (due) wake_ = kNever;
@@ -270,10 +292,17 @@ bool RealHost::RunStep() {
     counters_.steps.Add();
     runtime_.Run();
   }
+  if (links_) counters_.network.dropped_frames.Add(links_->Advance(now_));
   network_->Flush();
   if (foreign_) foreign_->Flush();
   disk_->Flush();
   return runs;
+}
+
+void RealHost::ReadFaults() {
+  if (now_ < read_faults_at_) return;
+  links_->Set(faults_->At(now_));
+  read_faults_at_ = now_ + kReadFaultsEvery;
 }
 
 void RealHost::EmitMetrics() {
@@ -306,16 +335,29 @@ FrameId RealHost::Send(PeerId peer, Bytes frame) {
   }
   if (peer == options_.self) {
     to_self_.push_back(std::move(frame));
-  } else if (foreign_ && ForeignPort::Owns(peer)) {
-    foreign_->Send(peer, *frame);
+  } else if (links_ && links_->Carries(peer)) {
+    links_->Send(peer, id, std::move(frame));
   } else {
-    network_->Send(peer, id, std::move(frame));
+    SendNow(peer, id, std::move(frame));
   }
   return id;
 }
 
+void RealHost::SendNow(PeerId peer, FrameId id, Bytes frame) {
+  if (foreign_ && ForeignPort::Owns(peer)) {
+    foreign_->Send(peer, *frame);
+  } else {
+    network_->Send(peer, id, std::move(frame));
+  }
+}
+
 void RealHost::Release(PeerId peer, FrameId frame) {
-  if (!dead_) network_->Release(peer, frame);
+  if (dead_) return;
+  if (links_ && links_->Release(peer, frame)) {
+    counters_.network.released_frames.Add();
+  } else {
+    network_->Release(peer, frame);
+  }
 }
 
 std::size_t RealHost::HeldBytes(PeerId peer) {

@@ -26,6 +26,8 @@
 #include "real/disk.h"
 #include "real/endpoint.h"
 #include "real/event_loop.h"
+#include "real/fault_file.h"
+#include "real/faulty_links.h"
 #include "real/foreign_port.h"
 #include "real/foreign_protocol.h"
 #include "real/metrics.h"
@@ -62,6 +64,9 @@ struct RealHostOptions {
   Duration greeting_timeout = 3s;
 
   Probes probes = {};  // each outlives the host
+
+  // Through this file another process injects faults of the disk and the network. Empty: none.
+  std::string faults_file;
 
   // Called with the replica's counters as one line of JSON (metrics.h): when the replica starts,
   // every second, and when it has stopped. Empty: no metrics.
@@ -114,6 +119,10 @@ class RealHost final : private Host {
   void WakeAt(Time when) override { wake_ = when; }
   void Observe(const Observation& observation) override;
 
+  void OpenDisk();
+  void PrepareFaults();
+  void ReadFaults();
+  void SendNow(PeerId peer, FrameId id, Bytes frame);
   void Ask(Wish wish);
   void Log(const std::string& line) const;
   void TakeOverSignals();
@@ -150,6 +159,9 @@ class RealHost final : private Host {
   Time metrics_at_ = kNever;                       // the next line of metrics
   std::map<std::uint32_t, Observation> observed_;  // the latest of each kind
   RandomStream random_;
+  std::shared_ptr<const FaultFile> faults_;  // null: no process injects faults
+  Time read_faults_at_{0};                   // the next time
+  std::optional<FaultyLinks> links_;         // if faults_
   FrameId last_frame_ = 0;
   std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it
   std::deque<Bytes> to_self_;            // frames to this replica, for the next step

@@ -88,6 +88,14 @@ std::size_t SendQueue::DropOldest(std::size_t bytes_max) {
   return dropped;
 }
 
+Bytes SendQueue::TakeFirst() {
+  assert(!entries_.empty() && written_ == 0);
+  Bytes bytes = entries_.front().bytes;
+  bytes_ -= bytes->size();
+  PopFront();
+  return bytes;
+}
+
 std::span<const iovec> SendQueue::Gather(WriteScratch& scratch) {
   Gatherer gatherer(scratch);
   std::size_t skip = written_;

@@ -32,6 +32,11 @@ class SendQueue {
   // no more frames can be dropped. Returns the number of dropped frames.
   std::size_t DropOldest(std::size_t bytes_max);
 
+  // Takes the first frame out of the queue. Requires: not empty; no part of it is written.
+  Bytes TakeFirst();
+  // Its size. Requires: not empty.
+  std::size_t first_bytes() const { return entries_.front().bytes->size(); }
+
   // Bytes of frames, without their lengths, that are not written.
   std::size_t bytes() const { return bytes_; }
   bool empty() const { return live_ == 0; }

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/retransmission.h"
+#include "faults/retransmission.h"
 #include "sim/streams.h"
 
 namespace depfast::sim {
 namespace {
 
 using faults::Fault;
-
-constexpr Duration kReorderDelayMax = 20ms;
 
 }  // namespace
 
@@ -144,7 +142,8 @@ Duration Wires::DelayOf(std::size_t from, std::size_t to, std::uint64_t number,
   if (to < effects.link_delay.size()) delay += effects.link_delay[to];
   if (effects.jitter > Duration::zero()) delay += stream(kJitterStream).Below(effects.jitter);
   if (effects.packet_loss_permille > 0) {
-    delay += RetransmissionDelay(bytes, effects.packet_loss_permille, stream(kPacketStream));
+    delay +=
+        faults::RetransmissionDelay(bytes, effects.packet_loss_permille, stream(kPacketStream));
   }
   return delay;
 }
@@ -161,7 +160,7 @@ Wires::FrameFate Wires::FateOf(std::size_t from, std::size_t to, std::uint64_t n
     fate.twice = fate.twice || fault.kind == Fault::Kind::kDuplicate;
     if (fault.kind != Fault::Kind::kReorder) continue;
     RandomStream stream(seed_ ^ RandomStream::Mix(kReorderStream), from << 32 | to, number);
-    fate.late = std::max(fate.late, stream.Below(kReorderDelayMax));
+    fate.late = std::max(fate.late, stream.Below(faults::kReorderDelayMax));
   }
   return fate;
 }

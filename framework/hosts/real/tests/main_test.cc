@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "echo_service.h"
+#include "injection.h"
 #include "process.h"
 #include "support.h"
 
@@ -108,16 +109,35 @@ TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {
 
 TEST_F(ReplicaProgram, AnotherProcessCanSlowItsDisk) {
   auto flags = Flags();
-  flags.insert(flags.end(), {"--disk-faults", temp / "faults"});
+  flags.insert(flags.end(), {"--faults", temp / "faults"});
   Process process(ECHO_REPLICA, flags, temp / "log");
   Client client(endpoint);
   ASSERT_EQ(CallText(client, Write{"fast"}), "ok");
-  const std::array<std::int64_t, 4> fault{INT64_MAX, Duration(50ms).count(), 0, 0};
-  std::ofstream(temp / "faults", std::ios::binary | std::ios::in)
-      .write(reinterpret_cast<const char*>(fault.data()), sizeof fault);
+  Inject(temp / "faults", faults::FaultKind::kFsDelay, Duration(50ms).count());
   const auto began = std::chrono::steady_clock::now();
   ASSERT_EQ(CallText(client, Write{"slow"}), "ok");
   EXPECT_GE(std::chrono::steady_clock::now() - began, 50ms);
+}
+
+TEST_F(ReplicaProgram, AnotherProcessCanSlowItsNetwork) {
+  auto flags = Flags();
+  flags.insert(flags.end(), {"--faults", temp / "faults"});
+  Process process(ECHO_REPLICA, flags, temp / "log");
+  Client client(endpoint);
+  ASSERT_EQ(CallText(client, Echo{"fast"}), "fast");
+  Inject(temp / "faults", faults::FaultKind::kNetSlow, Duration(50ms).count());
+  // The replica looks for faults once a millisecond, so the first answers may be fast.
+  EXPECT_TRUE(Eventually([&] {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(CallText(client, Echo{"slow"}), "slow");
+    return std::chrono::steady_clock::now() - began >= 50ms;
+  }));
+  Heal(temp / "faults", faults::FaultKind::kNetSlow);
+  EXPECT_TRUE(Eventually([&] {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(CallText(client, Echo{"healed"}), "healed");
+    return std::chrono::steady_clock::now() - began < 50ms;
+  }));
 }
 
 TEST_F(ReplicaProgram, AcknowledgedWritesSurviveAKill) {

@@ -1,0 +1,287 @@
+"""How each fault of the catalogue is injected into replicas that are plain processes.
+
+Nothing here needs a privilege, except a limit of memory.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from failslow import waiting
+from failslow.cluster import place as cluster_place
+from failslow.cluster import replica_processes, restart, state
+from failslow.errors import CannotDo
+from failslow.faults import duty_cycle, fault_file, memory_limit
+from failslow.faults.catalogue import FaultKind
+from failslow.faults.guard import guarded
+from failslow.faults.place import Place
+
+LOCK_S = 20.0
+"""An injector waits so long for another command at work in the cluster's directory."""
+
+
+@dataclass(frozen=True)
+class Injection:
+    """A fault for one replica. `receivers`: at the other ends of links, if the kind names them."""
+
+    kind: FaultKind
+    amount: int
+    replica: int
+    receivers: tuple[int, ...]
+    seconds: float
+
+
+Begun = Callable[[], None]
+Hold = Callable[[Place, Injection, Begun], bool]
+"""Injects a fault and says that it has begun, holds it for its time, heals it. Returns whether the
+replica outlived it, or ended because the fault ends it. CannotDo when it cannot be injected."""
+
+
+@dataclass(frozen=True)
+class Injector:
+    """`mechanism`: in words. `loses`: what is not as in the simulator; empty: nothing."""
+
+    mechanism: str
+    hold: Hold
+    loses: str = ""
+
+
+def touched(place: Place, injection: Injection) -> list[int]:
+    """The replicas that the injector changes: of a partition both sides."""
+    if injection.kind.name == "partition":
+        return [injection.replica, *place.others(injection.replica)]
+    return [injection.replica]
+
+
+# ---- by a replica's file of faults ----
+
+
+def _in_file(place: Place, injection: Injection, begun: Begun) -> bool:
+    with _written(place, injection, lambda: None):
+        begun()
+        return _lives_on(place, injection)
+
+
+def _failing_disk(place: Place, injection: Injection, begun: Begun) -> bool:
+    """A disk that has failed stays broken for its process, so a restart ends the fault."""
+
+    def start_anew() -> None:
+        _change(place, lambda: _stop(place, injection.replica))
+        _change(place, lambda: _start(place, injection.replica))
+
+    with _written(place, injection, start_anew):
+        begun()
+        _lives_on(place, injection)
+    return True
+
+
+@contextmanager
+def _written(place: Place, injection: Injection, then: Callable[[], None]) -> Iterator[None]:
+    """`then`: what else heals the fault."""
+
+    def heal() -> None:
+        for number in touched(place, injection):
+            fault_file.heal(place.layout.faults(number), place.catalogue, injection.kind)
+        then()
+
+    for number in touched(place, injection):
+        fault_file.check(place.layout.faults(number), place.catalogue)
+    with guarded(heal):
+        until_ns = time.monotonic_ns() + round(injection.seconds * 1e9)
+        for number in touched(place, injection):
+            fault_file.inject(
+                place.layout.faults(number),
+                place.catalogue,
+                injection.kind,
+                injection.amount,
+                until_ns,
+                _receivers(place, injection, number),
+            )
+        yield
+
+
+def _receivers(place: Place, injection: Injection, number: int) -> Sequence[int]:
+    if injection.kind.name != "partition":
+        return injection.receivers
+    others = place.others(injection.replica)
+    return others if number == injection.replica else [injection.replica]
+
+
+def _lives_on(place: Place, injection: Injection) -> bool:
+    """Waits until the fault's time is over, or the replica ends. Returns whether it lives."""
+    deadline = time.monotonic() + injection.seconds
+    with replica_processes.opened(place.process(injection.replica)) as handle:
+        if handle is None:
+            return False
+        poller = _end_of(handle)
+        return not poller.poll(max(0.0, deadline - time.monotonic()) * 1000)
+
+
+def _end_of(handle: int) -> select.poll:
+    poller = select.poll()
+    poller.register(handle, select.POLLIN)
+    return poller
+
+
+# ---- by signals ----
+
+
+def _duty_cycle(period_s: float) -> Hold:
+    def hold(place: Place, injection: Injection, begun: Begun) -> bool:
+        until_s = time.monotonic() + injection.seconds
+        with replica_processes.opened(place.process(injection.replica)) as handle:
+            if handle is None:
+                return False
+            process = handle
+
+            def send(number: signal.Signals) -> None:
+                with suppress(ProcessLookupError):  # the poll tells
+                    signal.pidfd_send_signal(process, number)
+
+            with guarded(lambda: send(signal.SIGCONT)):
+                begun()
+                percent, ended = injection.amount, _end_of(process)
+                return duty_cycle.keep(send, ended, percent, period_s, until_s)
+
+    return hold
+
+
+# ---- by a control group ----
+
+
+def _memory(limit_of: Callable[[Place, Injection], int]) -> Hold:
+    def hold(place: Place, injection: Injection, begun: Begun) -> bool:
+        process = place.process(injection.replica)
+        limit = limit_of(place, injection)
+        group = memory_limit.make(process.pid)
+
+        def heal() -> None:
+            memory_limit.remove(group)
+            _change(place, lambda: _start(place, injection.replica))
+
+        with guarded(heal):
+            if not memory_limit.put(group, process.pid, limit):
+                replica_processes.kill([process])  # as the kernel does where there is no room
+            begun()
+            deadline = time.monotonic() + injection.seconds
+            _lives_on(place, injection)
+            time.sleep(max(0.0, deadline - time.monotonic()))
+        return True
+
+    return hold
+
+
+def _share_of_the_smallest(place: Place, injection: Injection) -> int:
+    others = [
+        bytes_
+        for process in replica_processes.find(place.layout.data)
+        if process.number != injection.replica
+        and (bytes_ := replica_processes.memory_bytes(process.pid))
+    ]
+    if not others:
+        raise CannotDo("memory-share needs a replica without the fault")
+    return min(others) * injection.amount // 100
+
+
+# ---- by an end, or by damage ----
+
+
+def _crash(place: Place, injection: Injection, begun: Begun) -> bool:
+    deadline = time.monotonic() + injection.seconds
+    with guarded(lambda: _change(place, lambda: _start(place, injection.replica))):
+        replica_processes.kill([place.process(injection.replica)])
+        begun()
+        time.sleep(max(0.0, deadline - time.monotonic()))
+    return True
+
+
+def _flip_bits(place: Place, injection: Injection, begun: Begun) -> bool:
+    begun()
+    for path in sorted(place.layout.replica(injection.replica).iterdir()):
+        size = path.stat().st_size
+        if size == 0:
+            continue
+        offset = min(size * injection.amount // 1000, size - 1)
+        with path.open("r+b") as file:
+            file.seek(offset)
+            byte = file.read(1)[0]
+            file.seek(offset)
+            file.write(bytes([byte ^ 1]))
+            os.fsync(file.fileno())
+    return True
+
+
+# ---- ends and starts of a replica, while `kit cluster` may be at work ----
+
+
+def _change(place: Place, action: Callable[[], None]) -> None:
+    """CannotDo when another command keeps the directory for long."""
+    last: list[CannotDo] = []
+
+    def done() -> bool:
+        try:
+            with cluster_place.locked(place.layout):
+                action()
+        except CannotDo as error:
+            last[:] = [error]
+            return False
+        return True
+
+    if not waiting.until(done, LOCK_S):
+        raise last[0]
+
+
+def _stop(place: Place, number: int) -> None:
+    replica_processes.end(
+        [each for each in replica_processes.find(place.layout.data) if each.number == number]
+    )
+
+
+def _start(place: Place, number: int) -> None:
+    """Nothing happens if it runs, or if the cluster is down."""
+    current = state.load(place.layout)
+    running = {process.number for process in replica_processes.find(place.layout.data)}
+    if current is not None and current.up and number not in running:
+        restart.restart(place.layout, current, number)
+
+
+_FILE_LAYER = "file layer in the replica's disk thread"
+_LINK_LAYER = "link layer between the replica and its sockets"
+_DISK = Injector(_FILE_LAYER, _in_file, "the device itself and the page cache are as fast as ever")
+_LINK = Injector(_LINK_LAYER, _in_file)
+_MEMORY_LOSES = "without swap there is no paging: the replica is killed at once"
+
+INJECTORS = {
+    "cpu-slow": Injector(
+        "SIGSTOP and SIGCONT, every 10 ms", _duty_cycle(0.01), "it gets its share in slices"
+    ),
+    "cpu-contention": Injector("SIGSTOP and SIGCONT, every 100 ms", _duty_cycle(0.1)),
+    "disk-slow": _DISK,
+    "disk-contention": _DISK,
+    "fs-delay": _DISK,
+    "disk-error": Injector(_FILE_LAYER, _failing_disk),
+    "disk-full": Injector(_FILE_LAYER, _failing_disk),
+    "net-slow": _LINK,
+    "net-jitter": _LINK,
+    "packet-loss": _LINK,
+    "link-slow": _LINK,
+    "partition": _LINK,
+    "cut": _LINK,
+    "drop": _LINK,
+    "duplicate": _LINK,
+    "reorder": _LINK,
+    "late": _LINK,
+    "memory-contention": Injector(
+        "control group", _memory(lambda _, injection: injection.amount), _MEMORY_LOSES
+    ),
+    "memory-share": Injector("control group", _memory(_share_of_the_smallest), _MEMORY_LOSES),
+    "crash": Injector("SIGKILL, and a restart", _crash, "writes that the kernel has are not lost"),
+    "bit-flip": Injector(
+        "one bit in each of its files", _flip_bits, "what the replica has read stays as it was"
+    ),
+}
+"""By the name of the kind."""

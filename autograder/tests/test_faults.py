@@ -1,0 +1,358 @@
+"""`kit faults`, on replicas that are small scripts: real processes, real signals, real files."""
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from failslow.cluster import replica_processes
+from failslow.faults import claim, fault_file
+from failslow.faults.catalogue import Catalogue, load
+from failslow.faults.claim import Claim
+from failslow.faults.injectors import INJECTORS
+from failslow.kit import Kit, this_kit
+from fakes import FAULT_KINDS, eventually
+from running import Cluster, Expect, Said
+
+RUN = """
+import sys
+from pathlib import Path
+from failslow import cli, cmake
+from failslow.kit import Kit
+cmake.build = lambda *_, **__: None
+sys.exit(cli.main(sys.argv[2:], Kit(Path(sys.argv[1]))))
+"""
+LONG = "1000s"
+
+Injector = subprocess.Popen[str]
+Start = Callable[..., Injector]
+
+
+@pytest.fixture
+def start(kit: Kit, cluster: Cluster) -> Iterator[Start]:
+    """Runs `kit faults inject ARGUMENTS...` as a process of its own, for LONG."""
+    started: list[Injector] = []
+
+    def run(*words: object) -> Injector:
+        argv = [sys.executable, "-c", RUN, kit.root, "faults", "inject", *words]
+        argv += ["--for", LONG, "--data", cluster.data]
+        started.append(
+            subprocess.Popen([str(word) for word in argv], stderr=subprocess.PIPE, text=True)
+        )
+        return started[-1]
+
+    yield run
+    for each in started:
+        each.terminate()
+        each.wait()
+
+
+@pytest.fixture
+def known(kit: Kit) -> Catalogue:
+    return load(kit)
+
+
+def said(cluster: Cluster, expect: Expect, code: int, *words: object) -> Said:
+    return expect(code, "faults", *words, "--data", cluster.data)
+
+
+def board(cluster: Cluster, replica: int) -> Path:
+    return cluster.data / f"replica-{replica}.faults"
+
+
+def slot(cluster: Cluster, replica: int, name: str) -> tuple[int, ...]:
+    """Until, amount, receivers."""
+    content = board(cluster, replica).read_bytes()
+    return struct.unpack_from("=qqq", content, 8 + 24 * [*FAULT_KINDS].index(name))
+
+
+def is_on(cluster: Cluster, known: Catalogue, replica: int, name: str) -> bool:
+    return fault_file.is_on(board(cluster, replica), known.kinds[name])
+
+
+def leftovers(cluster: Cluster) -> list[str]:
+    return sorted(path.name for path in cluster.data.glob("*.injection"))
+
+
+# ---- faults in a replica's file ----
+
+
+def test_a_fault_is_in_the_file_while_it_lasts(
+    cluster: Cluster, known: Catalogue, start: Start, expect: Expect
+) -> None:
+    cluster.up()
+    injector = start("net-slow", "--target", "follower")
+    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
+    until_ns, amount, _ = slot(cluster, 1, "net-slow")
+    assert amount == 400 * 10**6
+    assert 0 < until_ns - time.monotonic_ns() <= 1000 * 10**9
+    assert not is_on(cluster, known, 2, "net-slow")
+    (on,) = json.loads(said(cluster, expect, 0, "list", "--json").out)["on"]
+    assert (on["replica"], on["fault"], on["pid"]) == (1, "net-slow 400 ms", injector.pid)
+    assert "replica 1: net-slow 400 ms for" in said(cluster, expect, 0, "list").out
+
+
+def test_a_fault_is_over_after_its_time(cluster: Cluster, expect: Expect, known: Catalogue) -> None:
+    cluster.up()
+    out = said(cluster, expect, 0, "inject", "net-slow", "--target", 2, "--for", "10ms").err
+    assert "net-slow 400 ms on replica 2 (follower) for 0.01 s, by link layer" in out
+    assert "net-slow 400 ms on replica 2 (follower): healed" in out
+    assert slot(cluster, 2, "net-slow") == (0, 0, 0)
+    assert leftovers(cluster) == []
+
+
+def test_a_strength_of_ones_own(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    words = ("--target", "leader", "--strength", "40 ms", "--for", "1ms")
+    assert (
+        "net-slow 40 ms on replica 0 (leader)"
+        in said(cluster, expect, 0, "inject", "net-slow", *words).err
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_however_the_injector_ends_the_fault_ends(
+    cluster: Cluster, known: Catalogue, start: Start, number: signal.Signals
+) -> None:
+    cluster.up()
+    injector = start("net-slow", "--target", 1)
+    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
+    injector.send_signal(number)
+    injector.wait()
+    eventually(lambda: not is_on(cluster, known, 1, "net-slow"))
+    if number != signal.SIGKILL:
+        assert injector.returncode == 130
+        assert injector.stderr is not None
+        assert "interrupted; net-slow 400 ms on replica 1 (follower) is healed" in (
+            injector.stderr.read()
+        )
+        assert leftovers(cluster) == []
+
+
+def test_heal_ends_every_fault_and_may_come_twice(
+    cluster: Cluster, known: Catalogue, start: Start, expect: Expect
+) -> None:
+    cluster.up()
+    slow, cut = start("net-slow", "--target", 1), start("cut", "--target", 2, "--to", "0")
+    eventually(lambda: is_on(cluster, known, 1, "net-slow") and is_on(cluster, known, 2, "cut"))
+    lines = said(cluster, expect, 0, "heal").out.splitlines()
+    assert sorted(lines) == [
+        "replica 1: net-slow 400 ms is healed",
+        "replica 2: cut is healed",
+    ]
+    assert (slow.wait(), cut.wait()) == (130, 130)
+    assert not any(is_on(cluster, known, each, name) for each in (1, 2) for name in FAULT_KINDS)
+    assert said(cluster, expect, 0, "heal").out == "no fault is on\n"
+
+
+def test_heal_ends_what_a_killed_injector_and_its_guard_have_left(
+    cluster: Cluster, known: Catalogue, expect: Expect
+) -> None:
+    cluster.up()
+    kind = known.kinds["net-slow"]
+    fault_file.inject(board(cluster, 1), known, kind, 5, time.monotonic_ns() + 10**12)
+    assert "net-slow is healed" in said(cluster, expect, 0, "heal").out
+    assert not is_on(cluster, known, 1, "net-slow")
+
+
+def test_one_injector_for_a_replica_and_a_kind(
+    cluster: Cluster, known: Catalogue, start: Start, expect: Expect
+) -> None:
+    cluster.up()
+    start("net-slow", "--target", 1)
+    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
+    before = slot(cluster, 1, "net-slow")
+    reason = said(cluster, expect, 2, "inject", "net-slow", "--target", 1).reason
+    assert "replica 1 has net-slow already (pid" in reason
+    assert slot(cluster, 1, "net-slow") == before
+    said(cluster, expect, 0, "inject", "net-slow", "--target", 2, "--for", "1ms")
+
+
+def test_a_partition_is_on_both_sides(
+    cluster: Cluster, known: Catalogue, start: Start, expect: Expect
+) -> None:
+    cluster.up()
+    start("partition", "--target", 1)
+    eventually(lambda: all(is_on(cluster, known, each, "partition") for each in (0, 1, 2)))
+    receivers = [slot(cluster, each, "partition")[2] for each in (0, 1, 2)]
+    assert receivers == [0b010, 0b101, 0b010]
+    reason = said(cluster, expect, 2, "inject", "partition", "--target", 2).reason
+    assert "has partition already" in reason
+
+
+def test_an_injector_ends_with_its_replica(
+    cluster: Cluster, known: Catalogue, start: Start
+) -> None:
+    cluster.up()
+    injector = start("net-slow", "--target", 1)
+    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
+    cluster.expect(0, "kill", 1)
+    _, errors = injector.communicate()
+    assert injector.returncode == 1
+    assert "replica 1 has ended, and the fault with it" in errors
+    assert leftovers(cluster) == []
+
+
+# ---- faults by signals ----
+
+
+def test_a_share_of_the_processor(cluster: Cluster, start: Start) -> None:
+    cluster.up()
+    injector = start("cpu-slow", "--target", 1)
+    eventually(lambda: cluster.running()[1].status == replica_processes.SUSPENDED)
+    eventually(lambda: cluster.running()[1].status != replica_processes.SUSPENDED)
+    eventually(lambda: cluster.running()[1].status == replica_processes.SUSPENDED)
+    injector.kill()
+    injector.wait()
+    eventually(lambda: goes_on(cluster, 1))
+
+
+def goes_on(cluster: Cluster, number: int) -> bool:
+    """Whether the replica is not stopped, and no injector or guard can stop it."""
+    process = cluster.running()[number]
+    return process.status != replica_processes.SUSPENDED and not any(
+        claim.is_held(path) for path in cluster.data.glob("*.injection")
+    )
+
+
+def test_heal_lets_a_replica_go_on_that_nobody_guards(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    pid = cluster.pids()[1]
+    os.kill(pid, signal.SIGSTOP)
+    eventually(lambda: cluster.running()[1].status == replica_processes.SUSPENDED)
+    record = Claim(1, "cpu-slow", "cpu-slow 5%", "", pid, start_ticks=0, ends_s=0)
+    (cluster.data / "replica-1.cpu-slow.injection").write_text(json.dumps(asdict(record)))
+    assert "replica 1: cpu-slow 5% is healed" in said(cluster, expect, 0, "heal").out
+    eventually(lambda: cluster.running()[1].status != replica_processes.SUSPENDED)
+    assert leftovers(cluster) == []
+
+
+# ---- ends, and damage ----
+
+
+def test_a_crash_is_an_end_and_a_restart(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    before = cluster.pids()
+    said(cluster, expect, 0, "inject", "crash", "--target", "leader", "--for", "10ms")
+    after = cluster.pids()
+    assert after[1:] == before[1:]
+    assert after[0] != before[0]
+
+
+def test_a_crashed_replica_stays_down_with_its_cluster(cluster: Cluster, start: Start) -> None:
+    cluster.up()
+    injector = start("crash", "--target", 1)
+    eventually(lambda: cluster.numbers() == [0, 2])
+    cluster.expect(0, "down")
+    injector.terminate()
+    injector.wait()
+    assert cluster.numbers() == []
+
+
+def test_a_broken_disk_is_healed_by_a_restart(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    before = cluster.pids()
+    words = ("--target", 1, "--strength", "10%", "--for", "1ms")
+    said(cluster, expect, 0, "inject", "disk-error", *words)
+    after = cluster.pids()
+    assert (after[0], after[2]) == (before[0], before[2])
+    assert after[1] != before[1]
+
+
+def test_one_bit_of_each_file_is_flipped(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    file = cluster.data / "replica-1" / "wal"
+    file.write_bytes(bytes(1000))
+    (cluster.data / "replica-1" / "empty").touch()
+    words = ("--target", 1, "--strength", "500 per mille")
+    assert "the damage stays" in said(cluster, expect, 0, "inject", "bit-flip", *words).err
+    content = file.read_bytes()
+    assert [at for at, byte in enumerate(content) if byte] == [500]
+    assert content[500].bit_count() == 1
+
+
+# ---- wrong input ----
+
+
+WRONG = [
+    ("net-slo --target 1", "there is no fault 'net-slo'; is it net-slow? (see ./kit faults"),
+    ("zzz --target 1", "there is no fault 'zzz' (see ./kit faults list)"),
+    ("net-slow --target 3", "there is no replica 3 (0 to 2)"),
+    ("net-slow --target -1", "neither a replica's number nor follower, leader or pilot"),
+    ("net-slow --target boss", "'boss' is neither a replica's number nor"),
+    ("net-slow --target pilot", "no replica is a pilot now (0: leader, 1: follower"),
+    ("net-slow --target 1 --strength fast", "'fast' is no strength of net-slow (such as 1 s"),
+    ("net-slow --target 1 --strength 5%", "'5%' is no strength of net-slow"),
+    ("cpu-slow --target 1 --strength 0%", "cpu-slow takes 1% to 100%, not 0%"),
+    ("cpu-slow --target 1 --strength 101%", "cpu-slow takes 1% to 100%, not 101%"),
+    ("crash --target 1 --strength 5%", "--strength: crash has none"),
+    ("fs-delay --target 1", "fs-delay needs a --strength (or say fs-delay-1ms)"),
+    ("disk-error --target 1", "disk-error needs a --strength"),
+    ("net-slow --target 1 --to 2", "--to: net-slow is not on links"),
+    ("cut --target 1 --to 1", "replica 1 is not at the other end of a link"),
+    ("cut --target 1 --to 7", "replica 7 is not at the other end of a link"),
+    ("cut --target 1 --to x", "'x' is no list of replicas (such as 0,2)"),
+    ("net-slow --target 1 --for 0s", "'0s' is no time from 1ms to 60m (such as 10s)"),
+    ("net-slow --target 1 --for ever", "'ever' is no time"),
+    ("net-slow --target 1 --for 61m", "'61m' is no time"),
+    ("net-slow", "the following arguments are required: --target"),
+]
+
+
+def test_wrong_words_change_nothing(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    before = [board(cluster, each).read_bytes() for each in range(3)]
+    for words, reason in WRONG:
+        assert reason in said(cluster, expect, 2, "inject", *words.split()).reason
+    assert [board(cluster, each).read_bytes() for each in range(3)] == before
+    assert leftovers(cluster) == []
+
+
+def test_a_dead_replica_gets_no_fault(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    cluster.expect(0, "kill", 1)
+    reason = said(cluster, expect, 2, "inject", "net-slow", "--target", 1).reason
+    assert "replica 1 does not run" in reason
+    assert leftovers(cluster) == []
+
+
+def test_without_a_cluster_there_is_nothing_to_slow(expect: Expect, tmp_path: Path) -> None:
+    where = tmp_path / "none"
+    expect(2, "faults", "inject", "net-slow", "--target", 1, "--data", where)
+    assert expect(0, "faults", "heal", "--data", where).out == "no fault is on\n"
+
+
+def test_a_replica_of_an_older_kit_is_told(cluster: Cluster, expect: Expect) -> None:
+    cluster.up("OLD:1")
+    reason = said(cluster, expect, 2, "inject", "net-slow", "--target", 1).reason
+    assert "was the replica started by an older kit?" in reason
+    board(cluster, 2).write_bytes(struct.pack("=q", 99) + bytes(99 * 24))
+    reason = said(cluster, expect, 2, "inject", "net-slow", "--target", 2).reason
+    assert "is of another version of the kit: start the cluster again" in reason
+    assert leftovers(cluster) == []
+
+
+# ---- the list ----
+
+
+def test_the_list_names_every_fault_and_preset(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    out = said(cluster, expect, 0, "list").out
+    assert all(name in out for name in FAULT_KINDS)
+    assert "fs-delay-1ms (1 ms)" in out
+    assert "no fault is on" in out
+
+
+def test_every_kind_of_the_real_catalogue_has_an_injector() -> None:
+    header = (this_kit().root / "framework" / "faults" / "catalogue.h").read_text()
+    names = [line.split('"')[1] for line in header.split("KindRow{") if ', "' in line[:60]]
+    assert names
+    assert set(names) == set(INJECTORS)
