@@ -39,16 +39,23 @@ void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--value-bytes", flags.load.value_bytes, "of each put")->check(kPositive);
   AddMilliseconds(app, "--warm-up-ms", flags.load.warm_up, "before the window");
   AddMilliseconds(app, "--window-ms", flags.load.window, "that is measured");
+  AddMilliseconds(app, "--slice-ms", flags.load.slice, "parts in which it is reported, too");
 }
 
 double Microseconds(Duration duration) { return static_cast<double>(duration.count()) / 1e3; }
 
-// Percentiles come as pairs [permille, us].
+// Percentiles come as pairs [permille, us], slices as their latencies in us.
 Json Described(const Flags& flags, const LoadReport& report) {
   const double seconds = static_cast<double>(flags.load.window.count()) / 1e9;
   auto percentiles = Json::array();
   for (const int permille : {10, 100, 250, 500, 750, 900, 950, 990, 995, 999, 1000}) {
     percentiles.push_back({permille, Microseconds(report.latencies.Percentile(permille))});
+  }
+  auto slices = Json::array();
+  for (const auto& slice : report.slices) {
+    auto latencies = Json::array();
+    for (const Duration latency : slice) latencies.push_back(latency / 1us);
+    slices.push_back(std::move(latencies));
   }
   return {{"target", flags.target},
           {"clients", flags.load.puts_per_second > 0 ? 0 : flags.load.clients},
@@ -61,6 +68,9 @@ Json Described(const Flags& flags, const LoadReport& report) {
           {"puts_per_second", static_cast<double>(report.committed) / seconds},
           {"client_cpu_share", static_cast<double>(report.cpu.count()) / 1e9 / seconds},
           {"client_turns_per_second", static_cast<double>(report.turns) / seconds},
+          {"unanswered", report.unanswered},
+          {"window_began_ns", report.window_began.count()},
+          {"slices", std::move(slices)},
           {"mean_us", Microseconds(report.latencies.Mean())},
           {"percentiles_us", std::move(percentiles)}};
 }

@@ -27,7 +27,12 @@ class Loop {
         options_(options),
         value_(options.value_bytes, 'v'),
         from_(begin_ + options.warm_up),
-        to_(from_ + options.window) {}
+        to_(from_ + options.window) {
+    report_.window_began = Time(from_.time_since_epoch());
+    if (options_.slice > Duration::zero()) {
+      report_.slices.resize(static_cast<std::size_t>((options_.window - 1ns) / options_.slice + 1));
+    }
+  }
 
   LoadReport Run() {
     const bool open = options_.puts_per_second > 0;
@@ -49,6 +54,7 @@ class Loop {
       ended.clear();
     }
     report_.cpu = CpuTime() - cpu_before.value_or(CpuTime());
+    report_.unanswered = under_way_.size();
     return std::move(report_);
   }
 
@@ -85,6 +91,10 @@ class Loop {
     } else if (end >= from_ && end < to_) {
       ++report_.committed;
       if (due >= from_) report_.latencies.Add(end - due);
+      if (!report_.slices.empty()) {
+        const auto slice = static_cast<std::size_t>((end - from_) / options_.slice);
+        report_.slices.at(slice).push_back(end - due);
+      }
     }
   }
 

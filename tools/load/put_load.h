@@ -20,6 +20,7 @@ struct LoadOptions {
   std::size_t value_bytes = 256;
   Duration warm_up = 1s;  // before the window
   Duration window = 5s;   // that is measured
+  Duration slice{0};      // above 0: every latency is reported, by slices of this length
 };
 
 struct LoadReport {
@@ -28,6 +29,10 @@ struct LoadReport {
   std::uint64_t failed = 0;            // ever
   Duration cpu{0};                     // of this process, in the window
   std::uint64_t turns = 0;             // times that it waited for answers, in the window
+  std::uint64_t unanswered = 0;        // at the end of the window
+  Time window_began{0};                // on CLOCK_MONOTONIC
+  // Of the puts that ended in each slice of the window; empty without LoadOptions::slice.
+  std::vector<std::vector<Duration>> slices;
 };
 
 // Requires: nothing is under way at `target`. Throws the exceptions of PutTarget::Await, and

@@ -3,7 +3,7 @@
 import argparse
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from failslow import cmake, console
 from failslow.cluster import place as cluster_place
 from failslow.cluster.layout import Layout
 from failslow.errors import CannotDo
-from failslow.faults import catalogue, claim, injection
+from failslow.faults import catalogue, claim, injection, probe
 from failslow.faults import place as fault_place
 from failslow.faults.catalogue import Catalogue
 from failslow.faults.injectors import INJECTORS, Injection
@@ -32,6 +32,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
     _add_inject(actions)
     _add(actions, "heal", "end all faults of a cluster", _heal)
+    text = "try each fault on this machine"
+    checked = actions.add_parser("check", help=text, description=text)
+    checked.set_defaults(command=_check)
+    checked.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
     shown = _add(actions, "list", "list the faults that there are, and those that are on", _list)
     shown.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
 
@@ -123,6 +127,55 @@ def _list(kit: Kit, data: Path | None, as_json: bool) -> int:
     if not active:
         print("no fault is on")
     return 0
+
+
+def _check(kit: Kit, as_json: bool) -> int:
+    """0 when all that was measured is faithful, else 1."""
+    known = _catalogue(kit)
+    cmake.build(kit, targets=[probe.PROGRAM])
+    effects = {}
+    for resource in dict.fromkeys(trial.resource for trial in probe.TRIALS):
+        for effect in probe.measure(kit, known, resource):
+            effects[effect.trial.kind] = effect
+            if not as_json:
+                console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
+    rows = [_supported(known, name, effects.get(name)) for name in known.kinds]
+    if as_json:
+        print(json.dumps(rows))
+    else:
+        _print_check(rows)
+    return 0 if all(effect.is_faithful for effect in effects.values()) else 1
+
+
+def _supported(known: Catalogue, name: str, effect: probe.Effect | None) -> dict[str, object]:
+    injector = INJECTORS[name]
+    missing = injector.missing()
+    return {
+        "fault": name,
+        "mechanism": injector.mechanism,
+        "works": missing is None,
+        "measured": _measured(known, effect) if effect else missing or "",
+        "faithful": effect.is_faithful if effect else None,
+        "loses": injector.loses,
+    }
+
+
+def _measured(known: Catalogue, effect: probe.Effect) -> str:
+    amount = injection.in_words(known.kinds[effect.trial.kind], effect.trial.amount)
+    times = [effect.healthy, effect.slow, effect.expected, effect.recovered]
+    before, slow, expected, after = (f"{time / 1e6:.3g} ms" for time in times)
+    verdict = "faithful" if effect.is_faithful else "NOT FAITHFUL"
+    return f"{amount}: {before} became {slow} (expected {expected}), then {after}: {verdict}"
+
+
+def _print_check(rows: Sequence[Mapping[str, object]]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("fault", no_wrap=True)
+    for name in ("mechanism", "measured here", "what is lost"):
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*(str(row[name]) for name in ("fault", "mechanism", "measured", "loses")))
+    console.stdout().print(table)
 
 
 def _print_catalogue(known: Catalogue) -> None:

@@ -43,11 +43,13 @@ replica outlived it, or ended because the fault ends it. CannotDo when it cannot
 
 @dataclass(frozen=True)
 class Injector:
-    """`mechanism`: in words. `loses`: what is not as in the simulator; empty: nothing."""
+    """`mechanism`: in words. `loses`: what is not as in the simulator; empty: nothing. `missing`:
+    says what this machine lacks for it."""
 
     mechanism: str
     hold: Hold
     loses: str = ""
+    missing: Callable[[], str | None] = lambda: None
 
 
 def touched(place: Place, injection: Injection) -> list[int]:
@@ -156,7 +158,7 @@ def _duty_cycle(period_s: float) -> Hold:
 def _memory(limit_of: Callable[[Place, Injection], int]) -> Hold:
     def hold(place: Place, injection: Injection, begun: Begun) -> bool:
         process = place.process(injection.replica)
-        limit = limit_of(place, injection)
+        room = limit_of(place, injection) - (replica_processes.memory_bytes(process.pid) or 0)
         group = memory_limit.make(process.pid)
 
         def heal() -> None:
@@ -164,12 +166,12 @@ def _memory(limit_of: Callable[[Place, Injection], int]) -> Hold:
             _change(place, lambda: _start(place, injection.replica))
 
         with guarded(heal):
-            if not memory_limit.put(group, process.pid, limit):
+            if room > 0:
+                memory_limit.put(group, process.pid, room)
+            else:
                 replica_processes.kill([process])  # as the kernel does where there is no room
             begun()
-            deadline = time.monotonic() + injection.seconds
-            _lives_on(place, injection)
-            time.sleep(max(0.0, deadline - time.monotonic()))
+            time.sleep(injection.seconds)
         return True
 
     return hold
@@ -253,7 +255,20 @@ _FILE_LAYER = "file layer in the replica's disk thread"
 _LINK_LAYER = "link layer between the replica and its sockets"
 _DISK = Injector(_FILE_LAYER, _in_file, "the device itself and the page cache are as fast as ever")
 _LINK = Injector(_LINK_LAYER, _in_file)
-_MEMORY_LOSES = "without swap there is no paging: the replica is killed at once"
+
+
+def _no_group() -> str | None:
+    try:
+        memory_limit.remove(memory_limit.make(os.getpid()))
+    except CannotDo as error:
+        return str(error)
+    return None
+
+
+def _limits(limit_of: Callable[[Place, Injection], int]) -> Injector:
+    lost = "without swap there is no paging: the replica is killed at once"
+    return Injector("control group for memory", _memory(limit_of), lost, _no_group)
+
 
 INJECTORS = {
     "cpu-slow": Injector(
@@ -262,7 +277,7 @@ INJECTORS = {
     "cpu-contention": Injector("SIGSTOP and SIGCONT, every 100 ms", _duty_cycle(0.1)),
     "disk-slow": _DISK,
     "disk-contention": _DISK,
-    "fs-delay": _DISK,
+    "fs-delay": Injector(_FILE_LAYER, _in_file, "a write and its sync are two operations"),
     "disk-error": Injector(_FILE_LAYER, _failing_disk),
     "disk-full": Injector(_FILE_LAYER, _failing_disk),
     "net-slow": _LINK,
@@ -275,10 +290,8 @@ INJECTORS = {
     "duplicate": _LINK,
     "reorder": _LINK,
     "late": _LINK,
-    "memory-contention": Injector(
-        "control group", _memory(lambda _, injection: injection.amount), _MEMORY_LOSES
-    ),
-    "memory-share": Injector("control group", _memory(_share_of_the_smallest), _MEMORY_LOSES),
+    "memory-contention": _limits(lambda _, injection: injection.amount),
+    "memory-share": _limits(_share_of_the_smallest),
     "crash": Injector("SIGKILL, and a restart", _crash, "writes that the kernel has are not lost"),
     "bit-flip": Injector(
         "one bit in each of its files", _flip_bits, "what the replica has read stays as it was"

@@ -3,7 +3,6 @@
 It needs a group that this user may write: root's, or one that the system has delegated.
 """
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -45,22 +44,11 @@ def make(pid: int) -> Group:
     raise CannotDo("no control group for memory may be made here (it needs root)")
 
 
-def put(group: Group, pid: int, limit_bytes: int) -> bool:
-    """Limits the process. Memory above the limit is written to swap.
-
-    False if it does not fit, where version 1 refuses the limit and version 2 kills the process.
-    """
-    move = group.path / "memory.move_charge_at_immigrate"
-    if move.exists():
-        _write(move, "3")  # what it has already counts, too; version 2 counts only what is new
+def put(group: Group, pid: int, limit_bytes: int) -> None:
+    """Limits the memory that the process takes from now on. What it has already stays counted in
+    the group that it came from. The kernel ends a process for which it finds no more room."""
+    _write(group.limit, str(limit_bytes))
     _write(group.path / "cgroup.procs", str(pid))
-    try:
-        group.limit.write_text(str(limit_bytes), encoding="ascii")
-    except OSError as error:
-        if error.errno != errno.EBUSY:
-            raise CannotDo(f"cannot write {group.limit}: {error.strerror}") from error
-        return False
-    return True
 
 
 def remove(group: Group) -> None:
