@@ -1,0 +1,265 @@
+"""A fault on real processes, in runs that alternate with healthy ones and with dead replicas.
+
+A run has four stages (document 004, section 2): warm-up, injection, hold, recovery. An open loop
+offers a small share of the capacity, so that no replica gains by the processor of a slow one.
+"""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from failslow import waiting
+from failslow.cluster import metrics, replica_processes
+from failslow.cluster import place as cluster_place
+from failslow.cluster.layout import Layout
+from failslow.cluster.ports import HOST
+from failslow.errors import CannotDo
+from failslow.faults import injection, verdict
+from failslow.faults import place as fault_place
+from failslow.faults.catalogue import FaultKind
+from failslow.faults.injectors import Injection
+from failslow.faults.place import Place
+from failslow.faults.verdict import Costs, Slices, Verdict
+from failslow.kit import Kit
+from failslow.labs import Lab
+
+HEALTHY, SLOW, DEAD = "healthy", "slow", "dead"
+ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
+"""So that a machine that gets slower or faster meanwhile favours none."""
+
+SLICE_MS = 100
+WARM_UP_S, BEFORE_S, AFTER_S = 0.5, 1.0, 1.0
+SETTLE_S = 0.3
+"""The first part of a fault is left out: requests from before are answered in it."""
+
+CAUGHT_UP_S = 15.0
+MEMORY_GROWTH_MAX = 64 << 20
+RATE, CAPACITY_SHARE = 2000, 0.3
+CALIBRATION_CLIENTS, CALIBRATION_MS = 16, 500
+
+TARGETS = {"lab2": "raft", "lab3": "kv"}
+"""The load generator's word for each lab's cluster."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """`slices`: all of the window. `began_s`: when the fault began, from the window's begin; None
+    for a healthy run. `held_bytes`: the most that the leader held for the replica."""
+
+    condition: str
+    slices: Slices
+    hold_s: float
+    began_s: float
+    unanswered: int
+    held_bytes: int
+    leader_grew_bytes: int
+    caught_up_s: float | None
+
+    @property
+    def held(self) -> Slices:
+        """The slices while the fault held."""
+        first = round((self.began_s + SETTLE_S) * 1000 / SLICE_MS) + 1
+        last = int((self.began_s + self.hold_s) * 1000 / SLICE_MS)
+        return self.slices[first:last]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """`replica`: the victim of the last run."""
+
+    fault: str
+    target: str
+    rate: int
+    runs: list[Run]
+    costs: Costs
+    verdict: Verdict
+    seconds: float
+    troubles: list[str] = field(default_factory=list)
+
+    def held(self, condition: str) -> Slices:
+        return _held(self.runs, condition)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A running cluster and the program that loads it."""
+
+    kit: Kit
+    place: Place
+    lab: Lab
+
+    @property
+    def layout(self) -> Layout:
+        return self.place.layout
+
+    def leader(self) -> int:
+        return fault_place.target(self.place, self.lab, "leader")[0]
+
+    def put_load(self, *words: object) -> list[str]:
+        endpoints = ",".join(f"{HOST}:{port}" for port in self.place.current.ports)
+        argv = [self.kit.binary("put_load"), "--target", TARGETS[self.lab.id]]
+        return [str(word) for word in (*argv, "--replicas", endpoints, *words)]
+
+
+Advance = Callable[[str], None]
+
+
+def run(
+    bench: Bench, kind: FaultKind, amount: int, target: str, hold_s: float, advance: Advance
+) -> Experiment:
+    """CannotDo when the fault cannot be injected, or the cluster does not answer."""
+    began = time.monotonic()
+    _await_caught_up(bench)
+    rate = _rate(bench)
+    runs = []
+    for number, condition in enumerate(ORDER, start=1):
+        advance(f"{condition} ({number} of {len(ORDER)})")
+        runs.append(_run(bench, condition, kind, amount, target, hold_s, rate))
+    measured = verdict.costs(*(_held(runs, each) for each in (HEALTHY, SLOW, DEAD)))
+    troubles = _troubles(runs)
+    return Experiment(
+        injection.in_words(kind, amount),
+        target,
+        rate,
+        runs,
+        measured,
+        verdict.judge(measured, troubles),
+        time.monotonic() - began,
+        troubles,
+    )
+
+
+def _held(runs: Sequence[Run], condition: str) -> Slices:
+    return [each for run in runs if run.condition == condition for each in run.held]
+
+
+def _rate(bench: Bench) -> int:
+    """Puts a second: far below what the cluster can do."""
+    words = ("--clients", CALIBRATION_CLIENTS, "--warm-up-ms", 200, "--window-ms", CALIBRATION_MS)
+    done = subprocess.run(
+        bench.put_load(*words), capture_output=True, text=True, check=False, timeout=60
+    )
+    if done.returncode != 0:
+        raise CannotDo("the cluster does not answer the load generator", done.stderr)
+    capacity = float(json.loads(done.stdout)["puts_per_second"])
+    return max(50, min(RATE, round(capacity * CAPACITY_SHARE)))
+
+
+def _run(
+    bench: Bench,
+    condition: str,
+    kind: FaultKind,
+    amount: int,
+    target: str,
+    hold_s: float,
+    rate: int,
+) -> Run:
+    number, _ = fault_place.target(bench.place, bench.lab, target)
+    leader = bench.leader()
+    size = _metrics_size(bench, leader)
+    memory = _memory(bench, leader)
+    window_s = BEFORE_S + hold_s + AFTER_S
+    words = ("--rate", rate, "--warm-up-ms", round(WARM_UP_S * 1000), "--slice-ms", SLICE_MS)
+    argv = bench.put_load(*words, "--window-ms", round(window_s * 1000))
+    wanted = _injection(bench, condition, kind, amount, number, hold_s)
+    begins: list[int] = []
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as load:
+        try:
+            time.sleep(WARM_UP_S + BEFORE_S)
+            if wanted is None:
+                begins.append(time.monotonic_ns())
+            else:
+                injection.inject(bench.place, wanted, lambda: begins.append(time.monotonic_ns()))
+            output, errors = load.communicate(timeout=window_s + 60)
+        except BaseException:
+            load.kill()
+            raise
+    if load.returncode != 0:
+        raise CannotDo(f"the load was lost while the replica was {condition}", errors)
+    content = json.loads(output)
+    return Run(
+        condition,
+        content["slices"],
+        hold_s,
+        (begins[0] - content["window_began_ns"]) / 1e9,
+        content["unanswered"],
+        _most_held(bench, leader, number, size),
+        _memory(bench, leader) - memory,
+        _await_caught_up(bench),
+    )
+
+
+def _injection(
+    bench: Bench, condition: str, kind: FaultKind, amount: int, number: int, hold_s: float
+) -> Injection | None:
+    if condition == HEALTHY:
+        return None
+    if condition == DEAD:
+        return Injection(bench.place.catalogue.kinds["crash"], 0, number, (), hold_s)
+    receivers = tuple(bench.place.others(number)) if kind.to_receivers else ()
+    return Injection(kind, amount, number, receivers, hold_s)
+
+
+def _troubles(runs: Sequence[Run]) -> list[str]:
+    troubles = []
+    slow = [run for run in runs if run.condition == SLOW]
+    if any(run.caught_up_s is None for run in slow):
+        troubles.append(f"the replica has not caught up {CAUGHT_UP_S:.0f} s after the fault")
+    grown = max(run.leader_grew_bytes for run in slow)
+    if grown > MEMORY_GROWTH_MAX:
+        troubles.append(f"the leader's memory grew by {grown >> 20} MiB")
+    return troubles
+
+
+def _await_caught_up(bench: Bench) -> float | None:
+    """How long it takes until all replicas have applied the same; None if longer than allowed."""
+    began = time.monotonic()
+
+    def is_done() -> bool:
+        applied = [_applied(bench, number) for number in bench.place.replicas]
+        return None not in applied and len(set(applied)) == 1
+
+    return time.monotonic() - began if waiting.until(is_done, CAUGHT_UP_S) else None
+
+
+def _applied(bench: Bench, number: int) -> int | None:
+    known = metrics.read(bench.layout.metrics(number))
+    assert bench.lab.cluster is not None
+    shown = next(each for each in bench.lab.cluster.shows if each.name == "applied")
+    return None if known is None else known.observed(shown.kind, shown.value)
+
+
+def _memory(bench: Bench, number: int) -> int:
+    return replica_processes.memory_bytes(bench.place.process(number).pid) or 0
+
+
+def _metrics_size(bench: Bench, number: int) -> int:
+    return bench.layout.metrics(number).stat().st_size
+
+
+def _most_held(bench: Bench, leader: int, number: int, size: int) -> int:
+    """By the lines of metrics that were written since the file had that size."""
+    with bench.layout.metrics(leader).open("rb") as file:
+        file.seek(size)
+        lines = file.read().split(b"\n")[:-1]
+    return max((json.loads(line)["held_bytes"][number] for line in lines), default=0)
+
+
+def bench_of(kit: Kit, place: Place, lab: Lab) -> Bench:
+    """CannotDo for a lab without a load generator."""
+    if lab.id not in TARGETS:
+        raise CannotDo(f"there is no load for {lab.id} ({', '.join(TARGETS)} have one)")
+    return Bench(kit, place, lab)
+
+
+def end(layout: Layout) -> None:
+    """Ends the cluster."""
+    with cluster_place.locked(layout):
+        replica_processes.end(replica_processes.find(layout.data))
+
+
+def data_of(out: Path) -> Path:
+    return out / "cluster"

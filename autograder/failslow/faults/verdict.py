@@ -1,0 +1,110 @@
+"""What a slow replica costs on real processes, and whether that is known well enough to say so.
+
+Pure functions of slices: a slice is the latencies, in us, of the commands that ended in a tenth of
+a second. The comparison is with the worse of the healthy cluster and the one in which the same
+replica is dead: a system that masks slow replicas is as fast as without them.
+"""
+
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Slices = Sequence[Sequence[int]]
+
+LIMIT = 0.05
+"""The share of throughput, and of mean latency, that a slow replica may cost."""
+TRIMMED = 0.1
+"""This share of the slices is left out at each end: a disk stalls, with and without a fault."""
+RESAMPLES = 1000
+CONFIDENCE = 0.9
+
+PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A share, and the interval in which it is with CONFIDENCE."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Costs:
+    latency: Cost
+    throughput: Cost
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`reason`: empty for PASS."""
+
+    word: str
+    reason: str = ""
+
+
+def costs(healthy: Slices, slow: Slices, dead: Slices) -> Costs:
+    """Requires: none is empty, and commands ended in some slices of healthy and dead."""
+    draws = random.Random(1)
+    latency, throughput = [], []
+    for number in range(RESAMPLES + 1):
+        chosen = [healthy, slow, dead]
+        if number > 0:  # the first are the data themselves
+            chosen = [draws.choices(each, k=len(each)) for each in chosen]
+        latency.append(_latency_cost(*chosen))
+        throughput.append(_throughput_cost(*chosen))
+    return Costs(_interval(latency), _interval(throughput))
+
+
+def judge(measured: Costs, troubles: Sequence[str]) -> Verdict:
+    """`troubles`: what else a good system avoids, a sentence for each."""
+    if troubles:
+        return Verdict(FAIL, "; ".join(troubles))
+    named = (("mean latency", measured.latency), ("throughput", measured.throughput))
+    for name, cost in named:
+        if cost.low > LIMIT:
+            return Verdict(FAIL, f"the slow replica costs {_percent(cost)} of {name}")
+    for name, cost in named:
+        if cost.high > LIMIT:
+            return Verdict(
+                INCONCLUSIVE,
+                f"{_percent(cost)} of {name} is on both sides of {100 * LIMIT:.0f} %: this machine"
+                " is too noisy",
+            )
+    return Verdict(PASS)
+
+
+def mean_latency(slices: Slices) -> float:
+    """In us: the trimmed mean of the slices' means; 0 if no command ended."""
+    means = sorted(statistics.fmean(slice_) for slice_ in slices if slice_)
+    cut = int(len(means) * TRIMMED)
+    kept = means[cut : len(means) - cut]
+    return statistics.fmean(kept) if kept else 0.0
+
+
+def throughput(slices: Slices) -> float:
+    """Commands in a slice."""
+    return statistics.fmean(len(slice_) for slice_ in slices)
+
+
+def _latency_cost(healthy: Slices, slow: Slices, dead: Slices) -> float:
+    base = max(mean_latency(healthy), mean_latency(dead))
+    return mean_latency(slow) / base - 1 if base else 0.0
+
+
+def _throughput_cost(healthy: Slices, slow: Slices, dead: Slices) -> float:
+    base = min(throughput(healthy), throughput(dead))
+    return 1 - throughput(slow) / base if base else 0.0
+
+
+def _interval(values: Sequence[float]) -> Cost:
+    """The first value is the estimate, the others are its resamples."""
+    ordered = sorted(values[1:])
+    outside = round(len(ordered) * (1 - CONFIDENCE) / 2)
+    return Cost(values[0], ordered[outside], ordered[-1 - outside])
+
+
+def _percent(cost: Cost) -> str:
+    return f"{100 * cost.value:.1f} % ({100 * cost.low:.1f} to {100 * cost.high:.1f})"
