@@ -13,6 +13,7 @@ from rich.table import Table
 from failslow import cmake, console
 from failslow.cluster import place as cluster_place
 from failslow.cluster.layout import Layout
+from failslow.commands import experiments
 from failslow.errors import CannotDo
 from failslow.faults import catalogue, claim, injection, probe
 from failslow.faults import place as fault_place
@@ -32,6 +33,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
     _add_inject(actions)
     _add(actions, "heal", "end all faults of a cluster", _heal)
+    text = "make experiments with faults, on a cluster of its own"
+    made = actions.add_parser("run", help=text, description=text)
+    made.set_defaults(command=experiments.run)
+    experiments.add_run(made)
     text = "try each fault on this machine"
     checked = actions.add_parser("check", help=text, description=text)
     checked.set_defaults(command=_check)

@@ -2,14 +2,17 @@
 
 A run has four stages (document 004, section 2): warm-up, injection, hold, recovery. An open loop
 offers a small share of the capacity, so that no replica gains by the processor of a slow one.
+
+All links between replicas have a delay in all runs: that of the loopback is so short that a
+machine's noise hides what a fault costs. With it a disk that is out of phase costs nothing, either,
+as in the simulator's low-jitter profile.
 """
 
 import json
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 from failslow import waiting
 from failslow.cluster import metrics, replica_processes
@@ -17,7 +20,7 @@ from failslow.cluster import place as cluster_place
 from failslow.cluster.layout import Layout
 from failslow.cluster.ports import HOST
 from failslow.errors import CannotDo
-from failslow.faults import injection, verdict
+from failslow.faults import fault_file, injection, verdict
 from failslow.faults import place as fault_place
 from failslow.faults.catalogue import FaultKind
 from failslow.faults.injectors import Injection
@@ -26,7 +29,7 @@ from failslow.faults.verdict import Costs, Slices, Verdict
 from failslow.kit import Kit
 from failslow.labs import Lab
 
-HEALTHY, SLOW, DEAD = "healthy", "slow", "dead"
+HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
 ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
 """So that a machine that gets slower or faster meanwhile favours none."""
 
@@ -40,14 +43,20 @@ MEMORY_GROWTH_MAX = 64 << 20
 RATE, CAPACITY_SHARE = 2000, 0.3
 CALIBRATION_CLIENTS, CALIBRATION_MS = 16, 500
 
+LINK_DELAY_NS = 2_000_000
+LINK_SLOW = "link-slow"
+LINKS_S = 600
+"""Longer than a run: the delay needs no end."""
+
 TARGETS = {"lab2": "raft", "lab3": "kv"}
 """The load generator's word for each lab's cluster."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """`slices`: all of the window. `began_s`: when the fault began, from the window's begin; None
-    for a healthy run. `held_bytes`: the most that the leader held for the replica."""
+    """`slices`: all of the window. `began_s`: when the fault began, from the window's begin, and
+    `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
+    the leader held for the replica. `caught_up_s`: None if it has not."""
 
     condition: str
     slices: Slices
@@ -57,6 +66,12 @@ class Run:
     held_bytes: int
     leader_grew_bytes: int
     caught_up_s: float | None
+    fault_ns: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """While the fault held, on CLOCK_MONOTONIC."""
+        return self.fault_ns, self.fault_ns + round(self.hold_s * 1e9)
 
     @property
     def held(self) -> Slices:
@@ -68,7 +83,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """`replica`: the victim of the last run."""
+    """`target`: a role, or a number. `rate`: puts a second. `seconds`: how long it took."""
 
     fault: str
     target: str
@@ -77,7 +92,6 @@ class Experiment:
     costs: Costs
     verdict: Verdict
     seconds: float
-    troubles: list[str] = field(default_factory=list)
 
     def held(self, condition: str) -> Slices:
         return _held(self.runs, condition)
@@ -119,16 +133,14 @@ def run(
         advance(f"{condition} ({number} of {len(ORDER)})")
         runs.append(_run(bench, condition, kind, amount, target, hold_s, rate))
     measured = verdict.costs(*(_held(runs, each) for each in (HEALTHY, SLOW, DEAD)))
-    troubles = _troubles(runs)
     return Experiment(
         injection.in_words(kind, amount),
         target,
         rate,
         runs,
         measured,
-        verdict.judge(measured, troubles),
+        verdict.judge(measured, _troubles(runs)),
         time.monotonic() - began,
-        troubles,
     )
 
 
@@ -159,6 +171,7 @@ def _run(
 ) -> Run:
     number, _ = fault_place.target(bench.place, bench.lab, target)
     leader = bench.leader()
+    _delay_links(bench)
     size = _metrics_size(bench, leader)
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S
@@ -189,7 +202,23 @@ def _run(
         _most_held(bench, leader, number, size),
         _memory(bench, leader) - memory,
         _await_caught_up(bench),
+        begins[0],
     )
+
+
+def _delay_links(bench: Bench) -> None:
+    """Again before each run: a replica that was started again has healthy links."""
+    known = bench.place.catalogue
+    until_ns = time.monotonic_ns() + LINKS_S * 10**9
+    for number in bench.place.replicas:
+        fault_file.inject(
+            bench.layout.faults(number),
+            known,
+            known.kinds[LINK_SLOW],
+            LINK_DELAY_NS,
+            until_ns,
+            bench.place.others(number),
+        )
 
 
 def _injection(
@@ -200,6 +229,8 @@ def _injection(
     if condition == DEAD:
         return Injection(bench.place.catalogue.kinds["crash"], 0, number, (), hold_s)
     receivers = tuple(bench.place.others(number)) if kind.to_receivers else ()
+    if kind.name == LINK_SLOW:
+        amount += LINK_DELAY_NS
     return Injection(kind, amount, number, receivers, hold_s)
 
 
@@ -259,7 +290,3 @@ def end(layout: Layout) -> None:
     """Ends the cluster."""
     with cluster_place.locked(layout):
         replica_processes.end(replica_processes.find(layout.data))
-
-
-def data_of(out: Path) -> Path:
-    return out / "cluster"

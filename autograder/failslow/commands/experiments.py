@@ -1,0 +1,219 @@
+"""`kit faults run`: experiments on real processes, each with a verdict."""
+
+import argparse
+import json
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+
+from failslow import atomic, cmake, console
+from failslow.cluster import place as cluster_place
+from failslow.cluster import up, verification
+from failslow.cluster.layout import layout_of
+from failslow.commands.grade import check_out
+from failslow.errors import CannotDo
+from failslow.faults import catalogue, experiment, experiment_page, injection, prediction, waits
+from failslow.faults.catalogue import Catalogue, FaultKind
+from failslow.faults.experiment import DEAD, HEALTHY, SLOW, Experiment
+from failslow.faults.experiment_page import Shown
+from failslow.faults.injectors import INJECTORS
+from failslow.faults.place import Place
+from failslow.faults.prediction import Predicted
+from failslow.faults.verdict import FAIL, PASS
+from failslow.kit import Kit
+from failslow.labs import load_labs
+
+HOLD_S, QUICK_HOLD_S = 3.0, 2.0
+PAGE, RESULTS, CLUSTER = "experiments.html", "experiments.json", "cluster"
+FOLLOWER, LEADER = "follower", "leader"
+
+Fault = tuple[str, FaultKind, int]
+"""Its preset (or kind), its kind, its amount."""
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """The options of `kit faults run`."""
+    parser.add_argument(
+        "directory", type=Path, nargs="?", metavar="DIR", help="a solution (reference-solutions)"
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--fault", metavar="NAME[,NAME...]", help="faults, or presets of them")
+    which.add_argument(
+        "--all", action="store_true", dest="every", help="one strength of each that slows"
+    )
+    parser.add_argument("--target", default=FOLLOWER, metavar="WHICH", help="(follower)")
+    parser.add_argument("--strength", metavar="AMOUNT", help="such as 5%% or 40ms (the preset's)")
+    parser.add_argument("--lab", default="lab2", help="whose cluster is loaded (lab2)")
+    parser.add_argument("--replicas", type=int, choices=(3, 5), default=3, help="(3)")
+    parser.add_argument("--quick", action="store_true", help="each fault holds for 2 s, not 3 s")
+    parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
+
+
+def run(
+    kit: Kit,
+    directory: Path | None,
+    fault: str | None,
+    every: bool,
+    target: str,
+    strength: str | None,
+    lab: str,
+    replicas: int,
+    quick: bool,
+    out: Path,
+    as_json: bool,
+) -> int:
+    """0 when no fault fails, 1 when one does. CannotDo when an experiment cannot be made."""
+    check_out(out)
+    cmake.build(kit, targets=["put_load", catalogue.PROGRAM])
+    known = catalogue.load(kit)
+    faults = _every(known) if every else _named(known, fault or "", strength)
+    predicted = _predicted(kit, known, directory, faults, strength, replicas, target, lab)
+    layout = layout_of(out / CLUSTER)
+    shutil.rmtree(layout.data, ignore_errors=True)
+    request = up.Request(directory, lab, replicas, layout.data, None, verify=True)
+    layout, serves = up.up(kit, request)
+    try:
+        if not serves:
+            raise CannotDo("the cluster elects no leader")
+        labs = load_labs(kit)
+        place = Place(layout, cluster_place.loaded(layout), known)
+        bench = experiment.bench_of(kit, place, labs.get(lab))
+        done = _experiments(bench, faults, target, QUICK_HOLD_S if quick else HOLD_S, as_json)
+        windows = _windows(place)
+    finally:
+        experiment.end(layout)
+    shown = [_shown(each, predicted.get(name), windows) for (name, _, _), each in done]
+    name = str(directory) if directory else "the reference"
+    atomic.write_text(out / PAGE, experiment_page.render(name, shown))
+    document = json.dumps([_as_json(each) for each in shown], indent=1) + "\n"
+    atomic.write_text(out / RESULTS, document)
+    if as_json:
+        print(document, end="")
+    else:
+        console.stdout().print(_table(shown))
+        console.note(f"Wrote {out / PAGE}")
+    return 1 if any(each.experiment.verdict.word == FAIL for each in shown) else 0
+
+
+def _every(known: Catalogue) -> list[Fault]:
+    """Of each kind that slows and works here, the preset of that name, or the first one."""
+    faults = []
+    for kind in known.kinds.values():
+        presets = [each for each in known.presets.values() if each.kind == kind.name]
+        presets.sort(key=lambda each: each.name != each.kind)
+        if not kind.slows or not presets:
+            continue
+        if missing := INJECTORS[kind.name].missing():
+            console.note(f"{kind.name}: not on this machine ({missing})")
+        else:
+            faults.append((presets[0].name, kind, presets[0].amount))
+    return faults
+
+
+def _named(known: Catalogue, names: str, strength: str | None) -> list[Fault]:
+    return [
+        (name, *injection.strength_of(known, name, strength))
+        for name in dict.fromkeys(names.split(","))
+    ]
+
+
+def _predicted(
+    kit: Kit,
+    known: Catalogue,
+    directory: Path | None,
+    faults: Sequence[Fault],
+    strength: str | None,
+    replicas: int,
+    target: str,
+    lab: str,
+) -> dict[str, Predicted]:
+    """Empty for what the simulator does not measure."""
+    presets = [name for name, kind, _ in faults if name in known.presets and kind.slows]
+    if strength or lab != prediction.LAB or not presets or target not in (FOLLOWER, LEADER):
+        return {}
+    return prediction.predict(kit, directory, presets, replicas, target)
+
+
+def _experiments(
+    bench: experiment.Bench, faults: Sequence[Fault], target: str, hold_s: float, quiet: bool
+) -> list[tuple[Fault, Experiment]]:
+    done = []
+    for fault in faults:
+        name, kind, amount = fault
+
+        def advance(text: str, name: str = name) -> None:
+            if not quiet:
+                console.note(f"{name}: {text}")
+
+        each = experiment.run(bench, kind, amount, target, hold_s, advance)
+        console.note(f"{name}: {each.verdict.word} after {each.seconds:.0f} s")
+        done.append((fault, each))
+    return done
+
+
+def _windows(place: Place) -> list[dict[str, object]]:
+    with suppress(CannotDo):  # a short experiment may be over before the first window
+        return verification.read(place.layout, len(place.replicas))
+    return []
+
+
+def _shown(
+    done: Experiment, predicted: Predicted | None, windows: Sequence[dict[str, object]]
+) -> Shown:
+    first = min(run.span[0] for run in done.runs)
+    last = max(run.span[1] for run in done.runs)
+    mine = [each for each in windows if first <= int(str(each["end_ns"])) and _begin(each) <= last]
+    slow = [run.span for run in done.runs if run.condition == SLOW]
+    dead = [run.span for run in done.runs if run.condition == DEAD]
+    return Shown(done, predicted, waits.slow_graph(mine, slow), waits.grown(mine, slow, dead))
+
+
+def _begin(window: dict[str, object]) -> int:
+    return int(str(window["begin_ns"]))
+
+
+def _as_json(shown: Shown) -> dict[str, object]:
+    done = shown.experiment
+    return {
+        "fault": done.fault,
+        "target": done.target,
+        "verdict": asdict(done.verdict),
+        "costs": asdict(done.costs),
+        "predicted": asdict(shown.predicted) if shown.predicted else None,
+        "rate": done.rate,
+        "seconds": round(done.seconds, 1),
+        "held_bytes": max(run.held_bytes for run in done.runs),
+        "runs": {condition: _figures(done, condition) for condition in (HEALTHY, SLOW, DEAD)},
+    }
+
+
+def _figures(done: Experiment, condition: str) -> dict[str, float]:
+    slices = done.held(condition)
+    return {
+        "mean_us": round(experiment.verdict.mean_latency(slices), 1),
+        "puts_per_slice": round(experiment.verdict.throughput(slices), 2),
+    }
+
+
+def _table(shown: Sequence[Shown]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in ("fault", "verdict", "latency", "simulated", "throughput", "simulated"):
+        table.add_column(head, justify="left" if head in ("fault", "verdict") else "right")
+    for each in shown:
+        done, known = each.experiment, each.predicted
+        style = {PASS: "green", FAIL: "red"}.get(done.verdict.word, "yellow")
+        table.add_row(
+            done.fault,
+            f"[{style}]{done.verdict.word}[/]",
+            experiment_page.cost(done.costs.latency),
+            experiment_page.share(known.latency if known else None),
+            experiment_page.cost(done.costs.throughput),
+            experiment_page.share(known.throughput if known else None),
+        )
+    return table

@@ -1,0 +1,42 @@
+"""The simulator's prediction of an experiment: the same fault and solution in virtual time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow.bench import slow
+from failslow.kit import Kit
+
+LAB = slow.LAB
+"""The others are not predicted."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Shares that the fault costs."""
+
+    latency: float
+    throughput: float
+
+
+def predict(
+    kit: Kit, tree: Path | None, presets: Sequence[str], replicas: int, victim: str
+) -> dict[str, Predicted]:
+    """By preset. CannotDo as `./kit bench slow`."""
+    options = slow.Options((_name(kit, tree),), 1, (replicas,), tuple(presets), victim)
+    (measured,) = slow.measure(kit, options).measured
+    return {
+        cell.fault: Predicted(cell.latency.median, cell.throughput.median)
+        for cell in measured.cells
+        if cell.misbehaved is None
+    }
+
+
+def _name(kit: Kit, tree: Path | None) -> str:
+    """A solution as `./kit bench slow` names it."""
+    if tree is None:
+        return slow.REFERENCE
+    for patches in (kit.mutants, kit.alternatives):
+        if tree.resolve().is_relative_to(patches.resolve()):
+            return str(tree.resolve().relative_to(patches.resolve()).with_suffix(""))
+    return str(tree)
