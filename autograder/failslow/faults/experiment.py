@@ -41,7 +41,7 @@ SETTLE_S = 0.3
 CAUGHT_UP_S = 15.0
 MEMORY_GROWTH_MAX = 64 << 20
 RATE, CAPACITY_SHARE = 2000, 0.3
-CALIBRATION_CLIENTS, CALIBRATION_MS = 16, 500
+CALIBRATION_CLIENTS, CALIBRATION_MS = 64, 500
 
 LINK_DELAY_NS = 2_000_000
 LINK_SLOW = "link-slow"
@@ -126,6 +126,7 @@ def run(
 ) -> Experiment:
     """CannotDo when the fault cannot be injected, or the cluster does not answer."""
     began = time.monotonic()
+    _delay_links(bench)
     _await_caught_up(bench)
     rate = _rate(bench)
     runs = []
@@ -171,7 +172,6 @@ def _run(
 ) -> Run:
     number, _ = fault_place.target(bench.place, bench.lab, target)
     leader = bench.leader()
-    _delay_links(bench)
     size = _metrics_size(bench, leader)
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S
@@ -186,6 +186,7 @@ def _run(
                 begins.append(time.monotonic_ns())
             else:
                 injection.inject(bench.place, wanted, lambda: begins.append(time.monotonic_ns()))
+                _delay_links(bench)
             output, errors = load.communicate(timeout=window_s + 60)
         except BaseException:
             load.kill()
@@ -207,7 +208,7 @@ def _run(
 
 
 def _delay_links(bench: Bench) -> None:
-    """Again before each run: a replica that was started again has healthy links."""
+    """Again after each fault: a replica that was started again has healthy links."""
     known = bench.place.catalogue
     until_ns = time.monotonic_ns() + LINKS_S * 10**9
     for number in bench.place.replicas:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from failslow.faults import verdict
-from failslow.faults.experiment import CONDITIONS, SLICE_MS, SLOW, Experiment
+from failslow.faults.experiment import BEFORE_S, CONDITIONS, SLICE_MS, SLOW, Experiment
 from failslow.faults.prediction import Predicted
 from failslow.faults.verdict import Cost, Slices
 from failslow.faults.waits import Grown
@@ -116,7 +116,8 @@ def _experiment(number: int, shown: Shown) -> str:
         f"<p>{html.escape(done.verdict.reason)}</p>" if done.verdict.reason else "",
         f"<p>{done.rate:,} puts/s offered. The leader held {max(r.held_bytes for r in slow):,}"
         f" bytes for the slow replica at most, by its metrics of each second. The replica had"
-        f" caught up {words}.</p>",
+        f" caught up {words}. In the plots the fault begins after {BEFORE_S:g} s and holds for"
+        f" {slow[0].hold_s:g} s.</p>",
         _figures(done),
         _legend(),
         _over_time(done, _latencies, "mean latency (ms)"),
