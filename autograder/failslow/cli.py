@@ -16,6 +16,7 @@ from failslow.check import command as check
 from failslow.commands import (
     bench,
     cluster,
+    demo,
     diagnose,
     doctor,
     explore,
@@ -85,6 +86,8 @@ def _parser() -> argparse.ArgumentParser:
     cluster.add_to(commands.add_parser("cluster", help=text, description=text))
     text = "make replicas of a running cluster slow"
     faults.add_to(commands.add_parser("faults", help=text, description=text))
+    shown = _add(commands, "demo", "show in three minutes what a slow replica costs", demo.run)
+    shown.add_argument("--out", type=Path, default=Path("out/demo"), help="(out/demo)")
     _add_site(commands)
     _add_release(commands)
     _add(commands, "doctor", "list installed and missing packages", doctor.run)

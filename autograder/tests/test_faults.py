@@ -340,7 +340,45 @@ def test_a_replica_of_an_older_kit_is_told(cluster: Cluster, expect: Expect) -> 
     assert leftovers(cluster) == []
 
 
-# ---- the list ----
+# ---- what is shown ----
+
+
+def test_top_shows_replicas_load_and_faults(
+    cluster: Cluster, known: Catalogue, start: Start
+) -> None:
+    cluster.up()
+    out = cluster.expect(0, "top").out
+    assert "leader" in out
+    assert "2.0 KiB" in out
+    assert "no fault is on" in out
+    assert "start the cluster with --verify" in out
+    start("net-slow", "--target", 1)
+    eventually(lambda: is_on(cluster, known, 1, "net-slow"))
+    assert "replica 1: net-slow 400 ms for" in cluster.expect(0, "top").out
+
+
+def test_top_shows_the_waits_of_the_latest_windows(cluster: Cluster) -> None:
+    cluster.up("", "--verify")
+    edge = {
+        "from": 0,
+        "to": [1, 2],
+        "color": "green",
+        "needed": 2,
+        "total": 3,
+        "coroutine": "replicate",
+        "event": "quorum",
+        "count": 1234,
+        "total_ns": 1234 * 5_000_000,
+        "worst_ns": 9_000_000,
+    }
+    windows = [{"replica": 0, "graph": {"replicas": 3, "edges": edges}} for edges in ([], [edge])]
+    text = "".join(json.dumps(window) + "\n" for window in windows)
+    (cluster.data / "replica-0.verification").write_text(text)
+    out = cluster.expect(0, "top").out
+    assert "s1, s2" in out
+    assert "2/3" in out
+    assert "1,234" in out
+    assert "5.00 ms" in out
 
 
 def test_the_list_names_every_fault_and_preset(cluster: Cluster, expect: Expect) -> None:

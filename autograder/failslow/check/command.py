@@ -52,6 +52,7 @@ STEPS = (
     Step("mutation: equivalents exist", mutation.recorded_equivalents, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
+    Step("an experiment with a slow follower", real_processes.experiment, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
     # The matrix has run the suites of the labs, sanitized.
     Step(ASAN, suites.build("asan", cmake.RUNTIME)),

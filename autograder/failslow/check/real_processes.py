@@ -47,10 +47,42 @@ def cluster(context: Context) -> Counts:
             expect(1, "status")
             expect(0, "start", str(leader))
             expect(0, "status")
+            _expect_faults(context, data, counts)
             counts.expect(_draws(context, data), "kit cluster graph: there is no graph")
         finally:
             expect(0, "down")
     return counts
+
+
+def experiment(context: Context) -> Counts:
+    """An experiment with a slow follower. Its verdict depends on the machine, so any will do."""
+    out = context.scratch / "faults"
+    argv = [context.kit.root / "kit", "faults", "run", "--fault", "net-slow", "--quick", "--json"]
+    with console.progress("Making an experiment"):
+        done = process.run([*argv, "--out", out], cwd=context.scratch)
+    counts = Counts()
+    counts.expect(done.exit_code in (0, 1), f"kit faults run: {done.how_it_ended()}\n{done.errors}")
+    words = re.findall(r'"word": "(PASS|FAIL|INCONCLUSIVE)"', done.output)
+    counts.expect(len(words) == 1, f"kit faults run: no verdict in\n{done.output}")
+    counts.expect((out / "experiments.html").is_file(), "kit faults run: there is no page")
+    return counts
+
+
+def _expect_faults(context: Context, data: Path, counts: Counts) -> None:
+    """A real replica is slow for a moment; a crash is an end and a restart; nothing is left."""
+
+    def faults(action: str, *words: str) -> process.Completed:
+        argv = [context.kit.root / "fault-scripts" / action, *words, "--data", data]
+        done = process.run(argv, cwd=context.scratch)
+        counts.expect(done.exit_code == 0, f"fault-scripts/{action}: {done.errors}".rstrip())
+        return done
+
+    for fault in ("net-slow", "cpu-slow", "disk-slow", "partition", "crash"):
+        said = faults("inject", fault, "--target", "follower", "--for", "300ms").errors
+        counts.expect("(follower): healed" in said, f"fault-scripts/inject {fault} said: {said}")
+    for action in ("list", "heal"):
+        said = faults(action).output
+        counts.expect("no fault is on" in said, f"fault-scripts/{action} said: {said}")
 
 
 def kill_rounds(context: Context) -> Counts:

@@ -16,6 +16,13 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 
 def print_replicas(out: Console, view: ClusterView, replicas: list[ReplicaStatus]) -> None:
     """Who runs where, and what it says of itself."""
+    out.print(replicas_table(view, replicas))
+    for replica in replicas:
+        if replica.remark:
+            out.print(f"replica {replica.id}: {escape(replica.remark)}")
+
+
+def replicas_table(view: ClusterView, replicas: list[ReplicaStatus]) -> Table:
     table = Table("replica", "state", "pid", "port", "up", *(shown.name for shown in view.shows))
     for replica in replicas:
         shows = [_plain(replica.shows.get(shown.name)) for shown in view.shows]
@@ -23,13 +30,10 @@ def print_replicas(out: Console, view: ClusterView, replicas: list[ReplicaStatus
         state = f"[{color}]{replica.state}[/{color}]"
         pid = _plain(replica.pid)
         table.add_row(str(replica.id), state, pid, str(replica.port), _time(replica.up_s), *shows)
-    out.print(table)
-    for replica in replicas:
-        if replica.remark:
-            out.print(f"replica {replica.id}: {escape(replica.remark)}")
+    return table
 
 
-def print_load(out: Console, replicas: list[ReplicaStatus]) -> None:
+def load_table(replicas: list[ReplicaStatus]) -> Table:
     """What each does, and what waits in its memory for the others."""
     table = Table(
         "replica", "requests/s", "frames/s", "syncs/s", "CPU", "memory", "held for each", "dropped"
@@ -45,7 +49,7 @@ def print_load(out: Console, replicas: list[ReplicaStatus]) -> None:
             " ".join(_size(held) for held in replica.held_bytes) or "-",
             _plain(replica.dropped_frames),
         )
-    out.print(table)
+    return table
 
 
 def print_place(out: Console, data: Path, current: State) -> None:

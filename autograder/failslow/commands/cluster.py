@@ -5,11 +5,14 @@ import json
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from rich.live import Live
 
 from failslow import atomic, console, waiting
 from failslow.cluster import (
@@ -20,6 +23,7 @@ from failslow.cluster import (
     state,
     status,
     tables,
+    top,
     up,
     verification,
 )
@@ -35,6 +39,7 @@ from failslow.slowness.graph import dot, merged
 from failslow.slowness.warnings import joined
 
 LOG_LINES = 20
+TOP_S = 1.0
 DUMP_S = 10.0
 NO_TABLES = "print JSON, no tables"
 DUMP_HEADER = b" suspended coroutines\n"
@@ -49,6 +54,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     _add(actions, "down", "end the cluster", _down)
     shown = _add(actions, "status", "show the state of each replica", _status)
     shown.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
+    _add(actions, "top", "show a running cluster until interrupted", _top)
     text = "draw the slowness propagation graph of a cluster that was started with --verify"
     drawn = _add(actions, "graph", text, _graph)
     drawn.add_argument("--out", type=Path, metavar="PATH", default=Path("out"), help="(out)")
@@ -169,8 +175,23 @@ def _print(
     tables.print_place(out, layout.data, current)
     tables.print_replicas(out, lab.cluster, replicas)
     if with_load:
-        tables.print_load(out, replicas)
+        out.print(tables.load_table(replicas))
     return replicas
+
+
+def _top(kit: Kit, data: Path | None) -> int:
+    """Once, if the output is no terminal."""
+    layout = place.of_command(kit, data)
+    lab = load_labs(kit).get(place.loaded(layout).lab)
+    out = console.stdout()
+    if not out.is_terminal:
+        out.print(top.view(layout, place.loaded(layout), lab))
+        return 0
+    with suppress(KeyboardInterrupt), Live(console=out, screen=True, auto_refresh=False) as live:
+        while True:
+            live.update(top.view(layout, place.loaded(layout), lab), refresh=True)
+            time.sleep(TOP_S)
+    return 0
 
 
 def _graph(kit: Kit, data: Path | None, out: Path) -> int:

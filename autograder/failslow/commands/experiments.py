@@ -3,10 +3,11 @@
 import argparse
 import json
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.table import Table
@@ -19,7 +20,7 @@ from failslow.commands.grade import check_out
 from failslow.errors import CannotDo
 from failslow.faults import catalogue, experiment, experiment_page, injection, prediction, waits
 from failslow.faults.catalogue import Catalogue, FaultKind
-from failslow.faults.experiment import DEAD, HEALTHY, SLOW, Experiment
+from failslow.faults.experiment import DEAD, HEALTHY, SLOW, Bench, Experiment
 from failslow.faults.experiment_page import Shown
 from failslow.faults.injectors import INJECTORS
 from failslow.faults.place import Place
@@ -74,21 +75,9 @@ def run(
     known = catalogue.load(kit)
     faults = _every(known) if every else _named(known, fault or "", strength)
     predicted = _predicted(kit, known, directory, faults, strength, replicas, target, lab)
-    layout = layout_of(out / CLUSTER)
-    shutil.rmtree(layout.data, ignore_errors=True)
-    request = up.Request(directory, lab, replicas, layout.data, None, verify=True)
-    layout, serves = up.up(kit, request)
-    try:
-        if not serves:
-            raise CannotDo("the cluster elects no leader")
-        labs = load_labs(kit)
-        place = Place(layout, cluster_place.loaded(layout), known)
-        bench = experiment.bench_of(kit, place, labs.get(lab))
+    with cluster_of(kit, known, directory, lab, replicas, out) as bench:
         done = _experiments(bench, faults, target, QUICK_HOLD_S if quick else HOLD_S, as_json)
-        windows = _windows(place)
-    finally:
-        experiment.end(layout)
-    shown = [_shown(each, predicted.get(name), windows) for (name, _, _), each in done]
+        shown = with_waits(bench, [(each, predicted.get(name)) for (name, _, _), each in done])
     name = str(directory) if directory else "the reference"
     atomic.write_text(out / PAGE, experiment_page.render(name, shown))
     document = json.dumps([_as_json(each) for each in shown], indent=1) + "\n"
@@ -99,6 +88,31 @@ def run(
         console.stdout().print(_table(shown))
         console.note(f"Wrote {out / PAGE}")
     return 1 if any(each.experiment.verdict.word == FAIL for each in shown) else 0
+
+
+@contextmanager
+def cluster_of(
+    kit: Kit, known: Catalogue, directory: Path | None, lab: str, replicas: int, out: Path
+) -> Iterator[Bench]:
+    """A new cluster of a solution, with runtime verification, while the body runs."""
+    data = layout_of(out / CLUSTER).data
+    shutil.rmtree(data, ignore_errors=True)
+    layout, serves = up.up(kit, up.Request(directory, lab, replicas, data, None, verify=True))
+    try:
+        if not serves:
+            raise CannotDo("the cluster elects no leader")
+        place = Place(layout, cluster_place.loaded(layout), known)
+        yield experiment.bench_of(kit, place, load_labs(kit).get(lab))
+    finally:
+        experiment.end(layout)
+
+
+def with_waits(bench: Bench, done: Sequence[tuple[Experiment, Predicted | None]]) -> list[Shown]:
+    """With the waits that the replicas' verification has seen. Requires: the cluster runs."""
+    windows = []
+    with suppress(CannotDo):  # a short experiment may be over before the first window
+        windows = verification.read(bench.layout, len(bench.place.replicas))
+    return [_shown(each, predicted, windows) for each, predicted in done]
 
 
 def _every(known: Catalogue) -> list[Fault]:
@@ -141,7 +155,7 @@ def _predicted(
 
 
 def _experiments(
-    bench: experiment.Bench, faults: Sequence[Fault], target: str, hold_s: float, quiet: bool
+    bench: Bench, faults: Sequence[Fault], target: str, hold_s: float, quiet: bool
 ) -> list[tuple[Fault, Experiment]]:
     done = []
     for fault in faults:
@@ -157,25 +171,15 @@ def _experiments(
     return done
 
 
-def _windows(place: Place) -> list[dict[str, object]]:
-    with suppress(CannotDo):  # a short experiment may be over before the first window
-        return verification.read(place.layout, len(place.replicas))
-    return []
-
-
 def _shown(
-    done: Experiment, predicted: Predicted | None, windows: Sequence[dict[str, object]]
+    done: Experiment, predicted: Predicted | None, windows: Sequence[dict[str, Any]]
 ) -> Shown:
     first = min(run.span[0] for run in done.runs)
     last = max(run.span[1] for run in done.runs)
-    mine = [each for each in windows if first <= int(str(each["end_ns"])) and _begin(each) <= last]
+    mine = [each for each in windows if first <= each["end_ns"] and each["begin_ns"] <= last]
     slow = [run.span for run in done.runs if run.condition == SLOW]
     dead = [run.span for run in done.runs if run.condition == DEAD]
     return Shown(done, predicted, waits.slow_graph(mine, slow), waits.grown(mine, slow, dead))
-
-
-def _begin(window: dict[str, object]) -> int:
-    return int(str(window["begin_ns"]))
 
 
 def _as_json(shown: Shown) -> dict[str, object]:

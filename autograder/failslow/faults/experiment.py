@@ -133,7 +133,7 @@ def run(
     for number, condition in enumerate(ORDER, start=1):
         advance(f"{condition} ({number} of {len(ORDER)})")
         runs.append(_run(bench, condition, kind, amount, target, hold_s, rate))
-    measured = verdict.costs(*(_held(runs, each) for each in (HEALTHY, SLOW, DEAD)))
+    measured = verdict.costs(_held(runs, HEALTHY), _held(runs, SLOW))
     return Experiment(
         injection.in_words(kind, amount),
         target,

@@ -70,7 +70,7 @@ def render(solution: str, shown: Sequence[Shown]) -> str:
     body = [
         "<p>Runs of a healthy cluster, of one with a slow replica, and of one in which the same"
         " replica is dead, in turns. All links between replicas take 2 ms. The costs compare the"
-        " slow runs with the worse of the other two; the intervals hold with 90 %.</p>",
+        " slow runs with the healthy ones; the intervals hold with 90 %.</p>",
         _summary(shown),
         *(_experiment(number, each) for number, each in enumerate(shown)),
     ]

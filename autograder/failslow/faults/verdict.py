@@ -1,8 +1,8 @@
 """What a slow replica costs on real processes, and whether that is known well enough to say so.
 
 Pure functions of slices: a slice is the latencies, in us, of the commands that ended in a tenth of
-a second. The comparison is with the worse of the healthy cluster and the one in which the same
-replica is dead: a system that masks slow replicas is as fast as without them.
+a second. The comparison is with the healthy cluster. That of a dead replica would flatter a system
+that does not mask dead replicas, either.
 """
 
 import random
@@ -45,12 +45,12 @@ class Verdict:
     reason: str = ""
 
 
-def costs(healthy: Slices, slow: Slices, dead: Slices) -> Costs:
-    """Requires: none is empty, and commands ended in some slices of healthy and dead."""
+def costs(healthy: Slices, slow: Slices) -> Costs:
+    """Requires: neither is empty, and commands ended in some of the healthy slices."""
     draws = random.Random(1)
     latency, throughput = [], []
     for number in range(RESAMPLES + 1):
-        chosen = [healthy, slow, dead]
+        chosen = [healthy, slow]
         if number > 0:  # the first are the data themselves
             chosen = [draws.choices(each, k=len(each)) for each in chosen]
         latency.append(_latency_cost(*chosen))
@@ -89,13 +89,13 @@ def throughput(slices: Slices) -> float:
     return statistics.fmean(len(slice_) for slice_ in slices)
 
 
-def _latency_cost(healthy: Slices, slow: Slices, dead: Slices) -> float:
-    base = max(mean_latency(healthy), mean_latency(dead))
+def _latency_cost(healthy: Slices, slow: Slices) -> float:
+    base = mean_latency(healthy)
     return mean_latency(slow) / base - 1 if base else 0.0
 
 
-def _throughput_cost(healthy: Slices, slow: Slices, dead: Slices) -> float:
-    base = min(throughput(healthy), throughput(dead))
+def _throughput_cost(healthy: Slices, slow: Slices) -> float:
+    base = throughput(healthy)
     return 1 - throughput(slow) / base if base else 0.0
 
 

@@ -1,0 +1,247 @@
+"""Verdicts and pages of experiments on real processes, with invented slices."""
+
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from failslow.commands import demo
+from failslow.faults import experiment_page, prediction, verdict, waits
+from failslow.faults.experiment import CONDITIONS, DEAD, HEALTHY, ORDER, SLOW, Experiment, Run
+from failslow.faults.experiment_page import Shown
+from failslow.faults.prediction import Predicted
+from failslow.faults.verdict import FAIL, INCONCLUSIVE, PASS, Cost, Costs, Verdict
+from failslow.kit import Kit
+from failslow.slowness.graph import merged
+from running import Expect
+
+COMMANDS = 200
+
+
+def slices(mean_us: float, noise: float = 0.02, commands: int = COMMANDS, count: int = 50) -> list:
+    """Slices whose means are spread about the mean by a share."""
+    draws = random.Random(f"{mean_us} {noise} {commands}")
+    return [[round(mean_us * draws.gauss(1, noise))] * commands for _ in range(count)]
+
+
+def judged(slow: list, healthy: list | None = None) -> Verdict:
+    return verdict.judge(verdict.costs(healthy or slices(5000), slow), [])
+
+
+def test_as_fast_as_healthy_is_a_pass() -> None:
+    assert judged(slices(5000)) == Verdict(PASS)
+    assert judged(slices(4000)) == Verdict(PASS)
+
+
+@pytest.mark.parametrize(("slow_us", "word"), [(5150, PASS), (5400, FAIL), (23000, FAIL)])
+def test_five_percent_of_latency_is_the_limit(slow_us: float, word: str) -> None:
+    assert judged(slices(slow_us)).word == word
+
+
+def test_a_cost_is_named_with_its_interval() -> None:
+    reason = judged(slices(5500)).reason
+    match = re.fullmatch(
+        r"the slow replica costs (\S+) % \((\S+) to (\S+)\) of mean latency", reason
+    )
+    assert match is not None
+    value, low, high = (float(each) for each in match.groups())
+    assert low < value < high
+    assert value == pytest.approx(10, abs=1)
+
+
+def test_lost_throughput_fails() -> None:
+    found = judged(slices(5000, commands=180))
+    assert found.word == FAIL
+    assert "10.0 % (10.0 to 10.0) of throughput" in found.reason
+    assert judged(slices(5000, commands=194)).word == PASS
+
+
+def test_a_stall_is_lost_throughput() -> None:
+    stalled = [[] if number % 5 == 0 else each for number, each in enumerate(slices(5000))]
+    assert judged(stalled).word == FAIL
+    assert judged([[] for _ in range(50)]).word == FAIL
+
+
+def test_the_healthy_cluster_is_the_measure() -> None:
+    assert judged(slices(6000), healthy=slices(6000)).word == PASS
+    assert judged(slices(6000)).word == FAIL
+    fewer = slices(5000, commands=150)
+    assert judged(fewer, healthy=fewer).word == PASS
+
+
+def test_noise_is_said() -> None:
+    found = judged(slices(5100, noise=0.2))
+    assert found.word == INCONCLUSIVE
+    assert "this machine is too noisy" in found.reason
+
+
+def test_a_few_stalls_of_the_disk_are_left_out() -> None:
+    slow = slices(5000)
+    slow[3] = slow[30] = [80_000] * COMMANDS
+    assert judged(slow).word == PASS
+
+
+def test_the_same_slices_have_the_same_costs() -> None:
+    data = slices(5000), slices(5100, noise=0.1)
+    assert verdict.costs(*data) == verdict.costs(*data)
+
+
+def test_trouble_fails_whatever_the_costs() -> None:
+    measured = verdict.costs(slices(5000), slices(5000))
+    assert verdict.judge(measured, ["it never caught up", "it grew"]) == Verdict(
+        FAIL, "it never caught up; it grew"
+    )
+
+
+# ---- runs ----
+
+
+def run(condition: str, hold_s: float = 2.0, began_s: float = 1.0, **changes: object) -> Run:
+    """Of 40 slices, each with its number as the latency."""
+    content = {"held_bytes": 5000, "leader_grew_bytes": 0, "caught_up_s": 1.0} | changes
+    all_slices = [[number * 1000] * 3 for number in range(40)] + [[]]
+    return Run(condition, all_slices, hold_s, began_s, 0, fault_ns=10**9, **content)
+
+
+def test_slices_count_while_the_fault_holds() -> None:
+    latencies = [each[0] // 1000 for each in run(SLOW).held]
+    assert latencies == list(range(14, 30))  # 0.3 s after its begin, to its end
+    assert run(SLOW, began_s=1.07).held[0][0] == 15_000
+    assert run(SLOW).span == (10**9, 3 * 10**9)
+
+
+# ---- waits ----
+
+
+def edge(mean_ns: int, event: str = "quorum") -> dict[str, object]:
+    return {
+        "from": 0,
+        "to": [1],
+        "color": "red",
+        "needed": 1,
+        "total": 1,
+        "coroutine": "replicate",
+        "event": event,
+        "count": 2,
+        "total_ns": 2 * mean_ns,
+        "worst_ns": mean_ns,
+    }
+
+
+def window(begin: int, edges: list[dict[str, object]]) -> dict[str, object]:
+    graph = {"replicas": 3, "edges": edges}
+    return {"begin_ns": begin, "end_ns": begin + 100, "graph": graph, "warnings": []}
+
+
+def test_waits_that_grew_with_the_fault_are_named_the_largest_first() -> None:
+    windows = [
+        window(0, [edge(10), edge(10, "and"), edge(10, "disk")]),
+        window(100, [edge(30), edge(90, "and"), edge(11, "disk"), edge(20, "new")]),
+        window(200, [edge(10_000)]),
+    ]
+    found = waits.grown(windows, slow=[(110, 190)], others=[(200, 220)])
+    assert [(each.edge.event, each.healthy_ns, each.edge.mean_ns) for each in found] == [
+        ("and", 10, 90),
+        ("quorum", 10, 30),
+        ("new", 0, 20),
+    ]
+
+
+def test_a_window_with_little_of_the_fault_is_not_its_own() -> None:
+    windows = [window(0, [edge(10)]), window(100, [edge(30)])]
+    assert waits.slow_graph(windows, [(80, 129)]).edges == ()
+    assert len(waits.slow_graph(windows, [(80, 131)]).edges) == 1
+
+
+# ---- the page ----
+
+
+def shown(word: str = PASS, predicted: Predicted | None = None) -> Shown:
+    costs = Costs(Cost(0.012, -0.003, 0.02), Cost(-0.001, -0.002, 0.0))
+    runs = [run(condition) for condition in ORDER]
+    done = Experiment("net-slow <40> ms", "follower", 2000, runs, costs, Verdict(word, "why"), 33.0)
+    windows = [window(0, [edge(10)]), window(100, [edge(30)])]
+    graph = waits.slow_graph(windows, [(100, 200)])
+    return Shown(done, predicted, graph, waits.grown(windows, [(100, 200)], []))
+
+
+def test_the_page_says_verdict_costs_and_prediction() -> None:
+    page = experiment_page.render("mine", [shown(predicted=Predicted(0.004, 0.0)), shown(FAIL)])
+    assert "+1.2 % (-0.3 to +2.0)" in page
+    assert "+0.4 %" in page
+    assert page.count("PASS</b>") == 1
+    assert page.count("FAIL</b>") == 1
+    assert "net-slow &lt;40&gt; ms" in page
+    assert "<40>" not in page
+
+
+def test_the_page_draws_every_condition_and_requests_nothing() -> None:
+    page = experiment_page.render("mine", [shown()])
+    for name in CONDITIONS:
+        assert page.count(f"<title>{name}</title>") == 3
+    assert "0.00" in page
+    assert "replicate waits on quorum" in page
+    assert "default-src 'none'" in page
+    assert not re.search(r'(src|href)="(?!data:|#)', page)
+
+
+def test_the_page_of_a_cluster_that_stood_still() -> None:
+    empty = Run(SLOW, [[] for _ in range(40)], 2.0, 1.0, 9, 0, 0, None, 10**9)
+    done = shown(FAIL).experiment
+    runs = [empty if each.condition == SLOW else each for each in done.runs]
+    still = Experiment(done.fault, "follower", 2000, runs, done.costs, done.verdict, 33.0)
+    page = experiment_page.render("mine", [Shown(still, None, merged([]), [])])
+    assert "caught up never" in page
+    assert "<p>None.</p>" in page
+
+
+# ---- names ----
+
+
+def test_a_solution_is_named_as_the_measurement_names_it(kit: Kit) -> None:
+    name = prediction._name
+    assert name(kit, None) == "reference"
+    assert name(kit, kit.mutants / "lab2" / "waits-for-all.patch") == "lab2/waits-for-all"
+    assert name(kit, kit.alternatives / "lab2" / "eager-commit.patch") == "lab2/eager-commit"
+    assert name(kit, Path("mine")) == "mine"
+
+
+# ---- wrong input ----
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("", "one of the arguments --fault --all is required"),
+        ("--fault net-slo", "there is no fault 'net-slo'; is it net-slow?"),
+        ("--fault fs-delay", "fs-delay needs a --strength"),
+        ("--fault net-slow --all", "not allowed with argument"),
+        ("--fault net-slow --replicas 4", "invalid choice: 4"),
+        ("--fault net-slow --lab lab9", "lab9"),
+        ("nowhere --fault net-slow --strength 1ms", "no such directory: nowhere"),
+    ],
+)
+def test_wrong_words_are_one_line(
+    expect: Expect, words: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert reason in expect(2, "faults", "run", *words.split()).reason
+
+
+def test_the_demo_needs_the_reference(expect: Expect, tmp_path: Path) -> None:
+    reason = expect(2, "demo", "--out", tmp_path / "demo").reason
+    assert "the demo needs the reference solutions" in reason
+
+
+def test_the_demo_says_why() -> None:
+    moral = demo._moral([shown(), shown(FAIL)])
+    assert "made every command 1 times as slow" in moral
+    assert "- s0: replicate waits on quorum, mean 0.0 ms before" in moral
+    assert "none was seen" in demo._moral([shown(), replace(shown(FAIL), grown=[])])
+
+
+def test_healthy_and_dead_runs_surround_the_slow_ones() -> None:
+    assert tuple(reversed(ORDER)) == ORDER
+    assert {ORDER.count(each) for each in (HEALTHY, SLOW, DEAD)} == {2}
