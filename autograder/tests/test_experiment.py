@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from failslow.commands import demo
-from failslow.faults import experiment_page, prediction, verdict, waits
+from failslow.faults import experiment, experiment_page, prediction, verdict, waits
 from failslow.faults.experiment import CONDITIONS, DEAD, HEALTHY, ORDER, SLOW, Experiment, Run
 from failslow.faults.experiment_page import Shown
 from failslow.faults.prediction import Predicted
@@ -112,6 +112,32 @@ def test_slices_count_while_the_fault_holds() -> None:
     assert run(SLOW).span == (10**9, 3 * 10**9)
 
 
+def troubles(slow: Run, healthy: Run | None = None) -> list[str]:
+    return experiment._troubles([healthy or run(HEALTHY), slow])
+
+
+def stalled(condition: str, first: int, count: int) -> Run:
+    """Nothing ends in these slices, and nothing is otherwise wrong."""
+    there = [[] if first <= number < first + count else [1] * 3 for number in range(40)]
+    return replace(run(condition), slices=there)
+
+
+def test_a_slow_replica_must_catch_up_and_leave_the_leader_alone() -> None:
+    assert troubles(run(SLOW)) == []
+    assert troubles(run(SLOW, caught_up_s=None)) == [
+        "the replica has not caught up 15 s after the fault"
+    ]
+    assert troubles(run(SLOW, leader_grew_bytes=64 << 20)) == []
+    assert troubles(run(SLOW, leader_grew_bytes=65 << 20)) == ["the leader's memory grew by 65 MiB"]
+
+
+def test_a_long_stall_under_the_fault_fails() -> None:
+    assert troubles(stalled(SLOW, 12, 4)) == []
+    assert troubles(stalled(SLOW, 12, 5)) == ["for 0.5 s less than half of the commands ended"]
+    assert troubles(stalled(SLOW, 31, 8)) == [], "the fault is over"
+    assert troubles(stalled(SLOW, 12, 5), stalled(HEALTHY, 12, 5)) == [], "the disk does it, too"
+
+
 # ---- waits ----
 
 
@@ -138,13 +164,13 @@ def window(begin: int, edges: list[dict[str, object]]) -> dict[str, object]:
 def test_waits_that_grew_with_the_fault_are_named_the_largest_first() -> None:
     windows = [
         window(0, [edge(10), edge(10, "and"), edge(10, "disk")]),
-        window(100, [edge(30), edge(90, "and"), edge(11, "disk"), edge(20, "new")]),
+        window(100, [edge(35), edge(90, "and"), edge(11, "disk"), edge(20, "new")]),
         window(200, [edge(10_000)]),
     ]
     found = waits.grown(windows, slow=[(110, 190)], others=[(200, 220)])
     assert [(each.edge.event, each.healthy_ns, each.edge.mean_ns) for each in found] == [
         ("and", 10, 90),
-        ("quorum", 10, 30),
+        ("quorum", 10, 35),
         ("new", 0, 20),
     ]
 

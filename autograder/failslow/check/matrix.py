@@ -38,14 +38,14 @@ class Variant:
 VARIANTS = (
     Variant("release"),
     Variant("sealed, malloc fill 170", sealed=True, malloc_perturb=170),
-    Variant("sanitized", preset="asan"),
-    Variant("clang", preset="clang"),
+    Variant("sanitized, by clang", preset="asan"),
     Variant("fixed addresses, malloc fill 85", malloc_perturb=85, fixed_addresses=True),
     Variant("sealed, busy machine", sealed=True, busy=True),
 )
 """Each cause of a difference is in one of them."""
 
 SINGLE_CAUSES = (
+    Variant("clang", preset="clang"),
     Variant("release, again"),
     Variant("sealed", sealed=True),
     Variant("malloc fill 85", malloc_perturb=85),
@@ -68,10 +68,10 @@ class _Job:
 def run(context: Context) -> Counts:
     labs = load_labs(context.kit)
     suites = [(lab.id, suite) for lab in labs.by_id.values() for suite in lab.suites]
-    for preset in ("asan", "clang"):
+    variants = [*VARIANTS, *(SINGLE_CAUSES if context.full else ())]
+    for preset in sorted({each.preset for each in variants} - {"release"}):
         cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in suites])
     counts = Counts()
-    variants = [*VARIANTS, *(SINGLE_CAUSES if context.full else ())]
     if not _can_fix_addresses():
         counts.remarks.append("setarch -R is not permitted here: those variants were not run")
         variants = [each for each in variants if not each.fixed_addresses]

@@ -21,7 +21,7 @@ from failslow.faults.catalogue import Catalogue
 from failslow.faults.injectors import INJECTORS, Injection
 from failslow.faults.place import Place
 from failslow.kit import Kit
-from failslow.labs import load_labs
+from failslow.labs import Lab, load_labs
 
 SECONDS_MAX = 3600.0
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m)")
@@ -198,7 +198,7 @@ def _print_catalogue(known: Catalogue) -> None:
     console.stdout().print(table)
 
 
-def _place(kit: Kit, known: Catalogue, data: Path | None) -> tuple[Place, fault_place.Lab]:
+def _place(kit: Kit, known: Catalogue, data: Path | None) -> tuple[Place, Lab]:
     layout: Layout = cluster_place.of_command(kit, data)
     current = cluster_place.loaded(layout)
     return Place(layout, current, known), load_labs(kit).get(current.lab)

@@ -40,6 +40,7 @@ SETTLE_S = 0.3
 
 CAUGHT_UP_S = 15.0
 MEMORY_GROWTH_MAX = 64 << 20
+STALL_S = 0.5
 RATE, CAPACITY_SHARE = 2000, 0.3
 CALIBRATION_CLIENTS, CALIBRATION_MS = 64, 500
 
@@ -240,10 +241,27 @@ def _troubles(runs: Sequence[Run]) -> list[str]:
     slow = [run for run in runs if run.condition == SLOW]
     if any(run.caught_up_s is None for run in slow):
         troubles.append(f"the replica has not caught up {CAUGHT_UP_S:.0f} s after the fault")
+    half = verdict.throughput(_held(runs, HEALTHY)) / 2
+    stalled, usual = (
+        max(_stall_s(run, half) for run in runs if run.condition == each)
+        for each in (SLOW, HEALTHY)
+    )
+    if stalled >= STALL_S and stalled > usual:
+        troubles.append(f"for {stalled:.1f} s less than half of the commands ended")
     grown = max(run.leader_grew_bytes for run in slow)
     if grown > MEMORY_GROWTH_MAX:
         troubles.append(f"the leader's memory grew by {grown >> 20} MiB")
     return troubles
+
+
+def _stall_s(run: Run, half: float) -> float:
+    """The longest time under the fault in which fewer commands ended in each slice than `half`."""
+    longest = now = 0
+    first = int(run.began_s * 1000 / SLICE_MS)
+    for slice_ in run.slices[first : first + int(run.hold_s * 1000 / SLICE_MS)]:
+        now = now + 1 if len(slice_) < half else 0
+        longest = max(longest, now)
+    return longest * SLICE_MS / 1000
 
 
 def _await_caught_up(bench: Bench) -> float | None:
