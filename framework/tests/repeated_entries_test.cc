@@ -37,7 +37,7 @@ TEST(RepeatedEntries, ASendThatWasGivenUpDoesNotCount) {
 }
 
 TEST(RepeatedEntries, EntriesThatAreSentOneByOneAreTheSameAsARange) {
-  for (const std::uint64_t repeated : {1, 3, 5}) {
+  for (const std::uint64_t repeated : {1U, 3U, 5U}) {
     RepeatedEntries entries;
     for (std::uint64_t entry = 1; entry <= 5; ++entry) entries.Sent({1, entry, entry + 1});
     EXPECT_EQ(entries.most(), 1U);

@@ -208,7 +208,7 @@ class MappingHog {
 }
 
 // The sanitizer's own allocator needs mappings, and dies of their lack before we can speak.
-#ifndef DEPFAST_TEST_SANITIZED
+#ifndef DEPFAST_SANITIZED
 TEST(StacksDeathTest, RunningOutOfMappingsIsSaidAndNeverLeavesAStackUnguarded) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(MakeCoroutinesWithFewMappings(), ::testing::ExitedWithCode(0),

@@ -15,14 +15,6 @@
 #include "depfast/host/hosted_runtime.h"
 #include "depfast/host/random.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define DEPFAST_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define DEPFAST_TEST_SANITIZED 1
-#endif
-#endif
-
 namespace depfast {
 
 struct EventTestPeer {
@@ -34,7 +26,7 @@ struct EventTestPeer {
 
 namespace depfast::testing {
 
-#ifdef DEPFAST_TEST_SANITIZED
+#ifdef DEPFAST_SANITIZED
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;

@@ -13,7 +13,7 @@
 namespace depfast::sealed {
 
 // A sanitizer keeps freed memory resident for a while.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef DEPFAST_SANITIZED
 inline constexpr std::size_t kResidentBytesMax = std::size_t{8} << 30;
 #else
 inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;

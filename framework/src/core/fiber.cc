@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#ifdef DEPFAST_ASAN
+#ifdef DEPFAST_SANITIZED
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
@@ -51,7 +51,7 @@ class GuardedStack {
   }
 
  private:
-#ifdef DEPFAST_ASAN
+#ifdef DEPFAST_SANITIZED
   // Memory that only a suspended coroutine refers to is not leaked: the leak checker must look at
   // its stack.
   static void Announce(const StackBounds& stack) {
@@ -124,7 +124,7 @@ Fiber::~Fiber() {
   state = caller;
 }
 
-#ifdef DEPFAST_ASAN
+#ifdef DEPFAST_SANITIZED
 
 void Fiber::BeforeEnter() {
   __sanitizer_start_switch_fiber(&caller_fake_stack_, stack_.bottom,

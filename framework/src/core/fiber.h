@@ -16,14 +16,6 @@
 #include <optional>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define DEPFAST_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define DEPFAST_ASAN 1
-#endif
-#endif
-
 namespace depfast {
 
 // The address range of a stack, and of the guard below it that must never be touched.
@@ -64,7 +56,7 @@ class Fiber {
   static ExceptionState& ThreadExceptionState();
 
   // The sanitizer's view of a switch: call Before on the stack that is left, After on arrival.
-#ifdef DEPFAST_ASAN
+#ifdef DEPFAST_SANITIZED
   void BeforeEnter();
   void AfterEnter();
   void BeforeLeave(bool for_ever);
@@ -79,7 +71,7 @@ class Fiber {
   StackBounds stack_;
   bool done_ = false;
   ExceptionState exceptions_;  // of this fiber, valid while it is suspended
-#ifdef DEPFAST_ASAN
+#ifdef DEPFAST_SANITIZED
   void* fake_stack_ = nullptr;         // this fiber's, while suspended
   void* caller_fake_stack_ = nullptr;  // the resumer's, while we run
   const void* caller_bottom_ = nullptr;

@@ -411,7 +411,7 @@ TEST_F(SealedTest, PerturbationShowsThatAddressesReachTheHost) {
 }
 
 // The sanitizer's malloc is not perturbed.
-#ifndef __SANITIZE_ADDRESS__
+#ifndef DEPFAST_SANITIZED
 TEST_F(SealedTest, PerturbationShowsThatUnwrittenMemoryReachesTheHost) {
   const auto first = LinesUnder("shows memory", 1);
   const auto second = LinesUnder("shows memory", 2);
