@@ -14,7 +14,7 @@ from failslow.faults.experiment_page import Shown
 from failslow.faults.prediction import Predicted
 from failslow.faults.verdict import FAIL, INCONCLUSIVE, PASS, Cost, Costs, Verdict
 from failslow.kit import Kit
-from failslow.slowness.graph import merged
+from failslow.slowness.graph import Edge, merged
 from running import Expect
 
 COMMANDS = 200
@@ -164,15 +164,28 @@ def window(begin: int, edges: list[dict[str, object]]) -> dict[str, object]:
 def test_waits_that_grew_with_the_fault_are_named_the_largest_first() -> None:
     windows = [
         window(0, [edge(10), edge(10, "and"), edge(10, "disk")]),
-        window(100, [edge(35), edge(90, "and"), edge(11, "disk"), edge(20, "new")]),
+        window(100, [edge(35), edge(90, "and"), edge(20, "disk"), edge(20, "new")]),
         window(200, [edge(10_000)]),
     ]
     found = waits.grown(windows, slow=[(110, 190)], others=[(200, 220)])
-    assert [(each.edge.event, each.healthy_ns, each.edge.mean_ns) for each in found] == [
-        ("and", 10, 90),
-        ("quorum", 10, 35),
-        ("new", 0, 20),
+    assert [(each.edge.event, each.healthy, each.edge.worst_ns) for each in found] == [
+        ("and", one(edge(10, "and")), 90),
+        ("quorum", one(edge(10)), 35),
+        ("new", None, 20),
     ]
+
+
+def one(value: dict[str, object]) -> Edge:
+    (found,) = merged([{"replicas": 3, "edges": [value]}]).edges
+    return found
+
+
+def test_clients_are_one_waiting_node() -> None:
+    few = [edge(10) | {"from": 1000}]
+    many = [edge(30) | {"from": 1000 + number} for number in range(6)]
+    (found,) = waits.grown([window(0, few), window(100, many)], [(100, 200)], [])
+    assert found.healthy == one(few[0])
+    assert found.edge.count == 12
 
 
 def test_a_window_with_little_of_the_fault_is_not_its_own() -> None:
@@ -264,7 +277,7 @@ def test_the_demo_needs_the_reference(expect: Expect, tmp_path: Path) -> None:
 def test_the_demo_says_why() -> None:
     moral = demo._moral([shown(), shown(FAIL)])
     assert "made every command 1 times as slow" in moral
-    assert "- s0: replicate waits on quorum, mean 0.0 ms before" in moral
+    assert "- s0: replicate waits on quorum, at worst 0 ms before, 0 ms with the fault" in moral
     assert "none was seen" in demo._moral([shown(), replace(shown(FAIL), grown=[])])
 
 

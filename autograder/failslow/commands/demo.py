@@ -15,7 +15,7 @@ from failslow.faults.catalogue import Catalogue
 from failslow.faults.experiment import CONDITIONS
 from failslow.faults.experiment_page import Shown
 from failslow.kit import Kit
-from failslow.slowness.graph import name_of, what_waits
+from failslow.slowness.graph import FIRST_CLIENT, what_waits
 
 LAB = "lab2"
 FAULT = "net-slow-40ms"
@@ -84,11 +84,12 @@ def _play(kit: Kit, known: Catalogue, act: Act, out: Path) -> Shown:
 def _moral(shown: list[Shown]) -> str:
     good, bad = (each.experiment for each in shown)
     factor = verdict.mean_latency(bad.held("slow")) / verdict.mean_latency(good.held("slow"))
+    waits = shown[-1].grown
     causes = [
-        f"{name_of(each_act.graph, each.edge.sender)}: {what_waits(each.edge)}, mean"
-        f" {each.healthy_ns / 1e6:.1f} ms before, {each.edge.mean_ns / 1e6:.1f} ms with the fault"
-        for each_act in shown[1:]
-        for each in each_act.grown[:CAUSES]
+        f"{experiment_page.who_waits(shown[-1], each.edge)}: {what_waits(each.edge)}, at worst"
+        f" {each.healthy.worst_ns / 1e6 if each.healthy else 0:.0f} ms before,"
+        f" {each.edge.worst_ns / 1e6:.0f} ms with the fault"
+        for each in sorted(waits, key=lambda each: each.edge.sender >= FIRST_CLIENT)[:CAUSES]
     ]
     return (
         f"Why: the slow follower made every command {factor:.0f} times as slow, although two"

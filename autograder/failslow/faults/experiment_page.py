@@ -11,7 +11,7 @@ from failslow.faults.verdict import Cost, Slices
 from failslow.faults.waits import Grown
 from failslow.site import line_plot
 from failslow.slowness import drawing
-from failslow.slowness.graph import Graph, name_of, what_waits
+from failslow.slowness.graph import FIRST_CLIENT, Edge, Graph, name_of, what_waits
 
 STYLE = """
 :root { color-scheme: light dark; --series-1: #1a56c4; --series-2: #c2410c; --series-3: #15803d; }
@@ -200,17 +200,25 @@ def _grown(shown: Shown) -> str:
         return "<p>None.</p>"
     rows = [
         [
-            html.escape(name_of(shown.graph, each.edge.sender)),
+            who_waits(shown, each.edge),
             html.escape(", ".join(name_of(shown.graph, peer) for peer in each.edge.receivers)),
             html.escape(what_waits(each.edge)),
             each.edge.color,
-            f"{each.healthy_ns / 1e6:.2f}" if each.healthy_ns else "-",
-            f"{each.edge.mean_ns / 1e6:.2f}",
+            *(("-", "-") if each.healthy is None else _times(each.healthy)),
+            *_times(each.edge),
         ]
         for each in shown.grown
     ]
-    heads = ["waits", "for", "what", "edge", "healthy mean (ms)", "with the fault (ms)"]
+    heads = ["waits", "for", "what", "edge", "healthy: mean (ms)", "worst", "fault: mean", "worst"]
     return _table(heads, rows)
+
+
+def who_waits(shown: Shown, edge: Edge) -> str:
+    return "clients" if edge.sender >= FIRST_CLIENT else name_of(shown.graph, edge.sender)
+
+
+def _times(edge: Edge) -> tuple[str, str]:
+    return f"{edge.mean_ns / 1e6:.2f}", f"{edge.worst_ns / 1e6:.1f}"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

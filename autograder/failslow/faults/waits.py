@@ -1,26 +1,27 @@
 """The waits of a cluster's replicas while a fault held, beside those of healthy windows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from failslow.slowness.graph import Edge, Graph, merged
+from failslow.slowness.graph import FIRST_CLIENT, Edge, Graph, merged
 
 Span = tuple[int, int]
 """From and to, on CLOCK_MONOTONIC in ns."""
 
 OVERLAP = 0.3
 """A window of verification belongs to a fault that held in this share of it."""
-GROWN = 1.5
+GROWN = 2.0
 SHOWN = 8
 
 
 @dataclass(frozen=True)
 class Grown:
-    """A wait of one replica: the edge with the fault, and the mean of the healthy one (0: none)."""
+    """A wait of one replica, or of clients: with the fault, and in healthy windows (None: there
+    was none)."""
 
     edge: Edge
-    healthy_ns: int
+    healthy: Edge | None
 
 
 def slow_graph(windows: Sequence[Mapping[str, Any]], slow: Sequence[Span]) -> Graph:
@@ -30,19 +31,34 @@ def slow_graph(windows: Sequence[Mapping[str, Any]], slow: Sequence[Span]) -> Gr
 def grown(
     windows: Sequence[Mapping[str, Any]], slow: Sequence[Span], others: Sequence[Span]
 ) -> list[Grown]:
-    """The waits whose mean has grown, the largest growth first. `others`: spans that are neither
-    healthy nor slow."""
+    """The waits whose worst has grown, the largest growth first. `others`: spans that are neither
+    healthy nor slow.
+
+    The worst, not the mean: a window is longer than a fault, and fast waits are many.
+    """
     healthy = merged(
         each["graph"] for each in windows if _share(each, slow) == _share(each, others) == 0
     )
-    before = {edge.what: edge.mean_ns for edge in healthy.edges}
-    found = [
-        Grown(edge, before.get(edge.what, 0))
-        for edge in slow_graph(windows, slow).edges
-        if edge.mean_ns > GROWN * before.get(edge.what, 0)
+    before = _by_what(healthy)
+    pairs = [
+        Grown(edge, before.get(key)) for key, edge in _by_what(slow_graph(windows, slow)).items()
     ]
-    found.sort(key=lambda each: each.healthy_ns - each.edge.mean_ns)
+    found = [each for each in pairs if each.edge.worst_ns > GROWN * _worst_ns(each.healthy)]
+    found.sort(key=lambda each: _worst_ns(each.healthy) - each.edge.worst_ns)
     return found[:SHOWN]
+
+
+def _worst_ns(edge: Edge | None) -> int:
+    return 0 if edge is None else edge.worst_ns
+
+
+def _by_what(graph: Graph) -> dict[tuple[object, ...], Edge]:
+    """All clients are one."""
+    found: dict[tuple[object, ...], Edge] = {}
+    for each in graph.edges:
+        edge = replace(each, sender=min(each.sender, FIRST_CLIENT))
+        found[edge.what] = found[edge.what].plus(edge) if edge.what in found else edge
+    return found
 
 
 def _share(window: Mapping[str, Any], spans: Sequence[Span]) -> float:
