@@ -100,9 +100,10 @@ def test_trouble_fails_whatever_the_costs() -> None:
 
 def run(condition: str, hold_s: float = 2.0, began_s: float = 1.0, **changes: object) -> Run:
     """Of 40 slices, each with its number as the latency."""
-    content = {"held_bytes": 5000, "leader_grew_bytes": 0, "caught_up_s": 1.0} | changes
+    content = {"lost": False, "held_bytes": 5000, "leader_grew_bytes": 0, "caught_up_s": 1.0}
+    content |= changes
     all_slices = [[number * 1000] * 3 for number in range(40)] + [[]]
-    return Run(condition, all_slices, hold_s, began_s, 0, fault_ns=10**9, **content)
+    return Run(condition, all_slices, hold_s, began_s, fault_ns=10**9, **content)
 
 
 def test_slices_count_while_the_fault_holds() -> None:
@@ -129,6 +130,11 @@ def test_a_slow_replica_must_catch_up_and_leave_the_leader_alone() -> None:
     ]
     assert troubles(run(SLOW, leader_grew_bytes=64 << 20)) == []
     assert troubles(run(SLOW, leader_grew_bytes=65 << 20)) == ["the leader's memory grew by 65 MiB"]
+
+
+def test_a_change_of_the_leader_is_named_and_nothing_else() -> None:
+    lost = run(SLOW, lost=True, caught_up_s=None)
+    assert troubles(lost) == ["the cluster has changed its leader"]
 
 
 def test_a_long_stall_under_the_fault_fails() -> None:
@@ -227,7 +233,7 @@ def test_the_page_draws_every_condition_and_requests_nothing() -> None:
 
 
 def test_the_page_of_a_cluster_that_stood_still() -> None:
-    empty = Run(SLOW, [[] for _ in range(40)], 2.0, 1.0, 9, 0, 0, None, 10**9)
+    empty = Run(SLOW, [[] for _ in range(40)], 2.0, 1.0, True, 0, 0, None, 10**9)
     done = shown(FAIL).experiment
     runs = [empty if each.condition == SLOW else each for each in done.runs]
     still = Experiment(done.fault, "follower", 2000, runs, done.costs, done.verdict, 33.0)

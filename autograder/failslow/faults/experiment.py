@@ -57,13 +57,14 @@ TARGETS = {"lab2": "raft", "lab3": "kv"}
 class Run:
     """`slices`: all of the window. `began_s`: when the fault began, from the window's begin, and
     `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
-    the leader held for the replica. `caught_up_s`: None if it has not."""
+    the leader held for the replica. `caught_up_s`: None if it has not. `lost`: the load generator
+    has lost its leader, and nothing is known of the slices."""
 
     condition: str
     slices: Slices
     hold_s: float
     began_s: float
-    unanswered: int
+    lost: bool
     held_bytes: int
     leader_grew_bytes: int
     caught_up_s: float | None
@@ -192,15 +193,17 @@ def _run(
         except BaseException:
             load.kill()
             raise
-    if load.returncode != 0:
-        raise CannotDo(f"the load was lost while the replica was {condition}", errors)
-    content = json.loads(output)
+    if load.returncode != 0 and condition == HEALTHY:
+        raise CannotDo("the load was lost without a fault", errors)
+    slices = [[] for _ in range(round(window_s * 1000 / SLICE_MS))]
+    lost = {"slices": slices, "window_began_ns": begins[0] - round(BEFORE_S * 1e9)}
+    content = json.loads(output) if load.returncode == 0 else lost
     return Run(
         condition,
         content["slices"],
         hold_s,
         (begins[0] - content["window_began_ns"]) / 1e9,
-        content["unanswered"],
+        content is lost,
         _most_held(bench, leader, number, size),
         _memory(bench, leader) - memory,
         _await_caught_up(bench),
@@ -239,6 +242,8 @@ def _injection(
 def _troubles(runs: Sequence[Run]) -> list[str]:
     troubles = []
     slow = [run for run in runs if run.condition == SLOW]
+    if any(run.lost for run in slow):
+        return ["the cluster has changed its leader"]
     if any(run.caught_up_s is None for run in slow):
         troubles.append(f"the replica has not caught up {CAUGHT_UP_S:.0f} s after the fault")
     half = verdict.throughput(_held(runs, HEALTHY)) / 2
