@@ -32,7 +32,13 @@ def judged(slow: list, healthy: list | None = None) -> Verdict:
 
 def test_as_fast_as_healthy_is_a_pass() -> None:
     assert judged(slices(5000)) == Verdict(PASS)
-    assert judged(slices(4000)) == Verdict(PASS)
+    assert judged(slices(4600)) == Verdict(PASS)
+
+
+def test_healthy_runs_that_are_slower_were_disturbed() -> None:
+    found = judged(slices(4000))
+    assert found.word == INCONCLUSIVE
+    assert "the healthy runs were slower by 20 %" in found.reason
 
 
 @pytest.mark.parametrize(("slow_us", "word"), [(5150, PASS), (5400, FAIL), (23000, FAIL)])

@@ -14,6 +14,8 @@ Slices = Sequence[Sequence[int]]
 
 LIMIT = 0.05
 """The share of throughput, and of mean latency, that a slow replica may cost."""
+DISTURBED = 0.1
+"""A slow replica gains nobody so much: a healthy run that is slower was disturbed."""
 TRIMMED = 0.1
 """This share of the slices is left out at each end: a disk stalls, with and without a fault."""
 RESAMPLES = 1000
@@ -73,6 +75,12 @@ def judge(measured: Costs, troubles: Sequence[str]) -> Verdict:
                 f"{_percent(cost)} of {name} is on both sides of {100 * LIMIT:.0f} %: this machine"
                 " is too noisy",
             )
+    if measured.latency.value < -DISTURBED:
+        return Verdict(
+            INCONCLUSIVE,
+            f"the healthy runs were slower by {-100 * measured.latency.value:.0f} %: something else"
+            " ran beside them",
+        )
     return Verdict(PASS)
 
 
