@@ -137,7 +137,9 @@ def as_text(result: Result) -> str:
     """JSON. An infinite figure is null: nothing completed, or a replica never caught up."""
     document = {
         "options": asdict(result.options),
-        "faults": [asdict(fault) for fault in result.faults],
+        "faults": [
+            {"name": fault.name, "kind": fault.kind, "text": fault.text} for fault in result.faults
+        ],
         "solutions": [
             {
                 "name": each.solution,
