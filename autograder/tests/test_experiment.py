@@ -1,5 +1,6 @@
 """Verdicts and pages of experiments on real processes, with invented slices."""
 
+import json
 import random
 import re
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from failslow.commands import demo
+from failslow.errors import CannotDo
 from failslow.faults import experiment, experiment_page, prediction, verdict, waits
 from failslow.faults.experiment import CONDITIONS, DEAD, HEALTHY, ORDER, SLOW, Experiment, Run
 from failslow.faults.experiment_page import Shown
@@ -148,6 +150,17 @@ def test_a_long_stall_under_the_fault_fails() -> None:
     assert troubles(stalled(SLOW, 12, 5)) == ["for 0.5 s less than half of the commands ended"]
     assert troubles(stalled(SLOW, 31, 8)) == [], "the fault is over"
     assert troubles(stalled(SLOW, 12, 5), stalled(HEALTHY, 12, 5)) == [], "the disk does it, too"
+
+
+def test_a_fault_outside_the_measured_window_is_no_measurement() -> None:
+    def output(window_began_s: float) -> str:
+        return json.dumps({"slices": [[1]], "window_began_ns": round(window_began_s * 1e9)})
+
+    slices_, began_s = experiment._measured(output(9), 10 * 10**9)
+    assert (slices_, began_s) == ([[1]], 1.0)
+    for window_began_s in (10.1, 7.9):
+        with pytest.raises(CannotDo, match="the machine is too busy"):
+            experiment._measured(output(window_began_s), 10 * 10**9)
 
 
 # ---- waits ----

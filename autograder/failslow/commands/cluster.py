@@ -23,13 +23,13 @@ from failslow.cluster import (
     state,
     status,
     tables,
-    top,
     up,
     verification,
 )
 from failslow.cluster.layout import Layout
 from failslow.cluster.replica_processes import Process
 from failslow.cluster.state import State
+from failslow.commands import top
 from failslow.commands.grade import check_out
 from failslow.errors import CannotDo
 from failslow.kit import Kit

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -15,10 +15,17 @@ from rich.table import Table
 from failslow import atomic, cmake, console
 from failslow.cluster import place as cluster_place
 from failslow.cluster import up, verification
-from failslow.cluster.layout import layout_of
 from failslow.commands.grade import check_out
 from failslow.errors import CannotDo
-from failslow.faults import catalogue, experiment, experiment_page, injection, prediction, waits
+from failslow.faults import (
+    catalogue,
+    experiment,
+    experiment_page,
+    injection,
+    prediction,
+    verdict,
+    waits,
+)
 from failslow.faults.catalogue import Catalogue, FaultKind
 from failslow.faults.experiment import DEAD, HEALTHY, SLOW, Bench, Experiment
 from failslow.faults.experiment_page import Shown
@@ -30,7 +37,7 @@ from failslow.kit import Kit
 from failslow.labs import load_labs
 
 HOLD_S, QUICK_HOLD_S = 3.0, 2.0
-PAGE, RESULTS, CLUSTER = "experiments.html", "experiments.json", "cluster"
+PAGE, RESULTS = "experiments.html", "experiments.json"
 FOLLOWER, LEADER = "follower", "leader"
 
 Fault = tuple[str, FaultKind, int]
@@ -94,17 +101,19 @@ def run(
 def cluster_of(
     kit: Kit, known: Catalogue, directory: Path | None, lab: str, replicas: int, out: Path
 ) -> Iterator[Bench]:
-    """A new cluster of a solution, with runtime verification, while the body runs."""
-    data = layout_of(out / CLUSTER).data
-    shutil.rmtree(data, ignore_errors=True)
-    layout, serves = up.up(kit, up.Request(directory, lab, replicas, data, None, verify=True))
-    try:
-        if not serves:
-            raise CannotDo("the cluster elects no leader")
-        place = Place(layout, cluster_place.loaded(layout), known)
-        yield experiment.bench_of(kit, place, load_labs(kit).get(lab))
-    finally:
-        experiment.end(layout)
+    """A new cluster of a solution, with runtime verification, while the body runs. Its data are in
+    a new directory below `out`, which is removed with it."""
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="cluster-", dir=out) as data:
+        request = up.Request(directory, lab, replicas, Path(data), None, verify=True)
+        layout, serves = up.up(kit, request)
+        try:
+            if not serves:
+                raise CannotDo("the cluster elects no leader")
+            place = Place(layout, cluster_place.loaded(layout), known)
+            yield experiment.bench_of(kit, place, load_labs(kit).get(lab))
+        finally:
+            experiment.end(layout)
 
 
 def with_waits(bench: Bench, done: Sequence[tuple[Experiment, Predicted | None]]) -> list[Shown]:
@@ -200,8 +209,8 @@ def _as_json(shown: Shown) -> dict[str, object]:
 def _figures(done: Experiment, condition: str) -> dict[str, float]:
     slices = done.held(condition)
     return {
-        "mean_us": round(experiment.verdict.mean_latency(slices), 1),
-        "puts_per_slice": round(experiment.verdict.throughput(slices), 2),
+        "mean_us": round(verdict.mean_latency(slices), 1),
+        "puts_per_slice": round(verdict.throughput(slices), 2),
     }
 
 

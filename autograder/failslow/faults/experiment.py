@@ -193,22 +193,37 @@ def _run(
         except BaseException:
             load.kill()
             raise
-    if load.returncode != 0 and condition == HEALTHY:
+    lost = load.returncode != 0
+    if lost and condition == HEALTHY:
         raise CannotDo("the load was lost without a fault", errors)
-    slices = [[] for _ in range(round(window_s * 1000 / SLICE_MS))]
-    lost = {"slices": slices, "window_began_ns": begins[0] - round(BEFORE_S * 1e9)}
-    content = json.loads(output) if load.returncode == 0 else lost
+    slices, began_s = _nothing(window_s) if lost else _measured(output, begins[0])
     return Run(
         condition,
-        content["slices"],
+        slices,
         hold_s,
-        (begins[0] - content["window_began_ns"]) / 1e9,
-        content is lost,
+        began_s,
+        lost,
         _most_held(bench, leader, number, size),
         _memory(bench, leader) - memory,
         _await_caught_up(bench),
         begins[0],
     )
+
+
+def _nothing(window_s: float) -> tuple[Slices, float]:
+    return [[] for _ in range(round(window_s * 1000 / SLICE_MS))], BEFORE_S
+
+
+def _measured(output: str, fault_ns: int) -> tuple[Slices, float]:
+    """The slices of a window, and when the fault began in it. CannotDo if that was not in time."""
+    content = json.loads(output)
+    began_s = (fault_ns - content["window_began_ns"]) / 1e9
+    if not 0 <= began_s <= BEFORE_S + AFTER_S:
+        raise CannotDo(
+            f"the fault began {began_s:.1f} s after the measured window instead of {BEFORE_S:g} s:"
+            " the machine is too busy"
+        )
+    return content["slices"], began_s
 
 
 def _delay_links(bench: Bench) -> None:

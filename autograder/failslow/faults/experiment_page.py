@@ -12,15 +12,11 @@ from failslow.faults.waits import Grown
 from failslow.site import line_plot
 from failslow.slowness import drawing
 from failslow.slowness.graph import FIRST_CLIENT, Edge, Graph, name_of, what_waits
+from failslow.slowness.page import PAGE
 
-STYLE = """
-:root { color-scheme: light dark; --series-1: #1a56c4; --series-2: #c2410c; --series-3: #15803d; }
-@media (prefers-color-scheme: dark) {
-  :root { --series-1: #8caaf5; --series-2: #fb923c; --series-3: #4ade80; } }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
-table { border-collapse: collapse; margin: .5rem 0 1rem; }
-th, td { text-align: left; padding: .2rem .9rem .2rem 0; vertical-align: top;
-  border-bottom: 1px solid #8884; }
+STYLE = """<style>
+:root { --series-1: #1a56c4; --series-2: #c2410c; --series-3: #15803d; }
+th, td { border-bottom: 1px solid #8884; }
 .wide { overflow-x: auto; }
 svg { max-width: 100%; height: auto; }
 svg text { font: 12px system-ui, sans-serif; fill: currentColor; }
@@ -33,26 +29,9 @@ svg .line { fill: none; stroke-width: 1.8; }
 .key.series-3 { border-color: var(--series-3); }
 .PASS { color: #15803d; } .FAIL { color: #b91c1c; } .INCONCLUSIVE { color: #a16207; }
 @media (prefers-color-scheme: dark) {
+  :root { --series-1: #8caaf5; --series-2: #fb923c; --series-3: #4ade80; }
   .PASS { color: #4ade80; } .FAIL { color: #f87171; } .INCONCLUSIVE { color: #facc15; } }
-"""
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<h1>{title}</h1>
-{body}
-</body>
-</html>
-"""
+</style>"""
 
 
 @dataclass(frozen=True)
@@ -74,7 +53,7 @@ def render(solution: str, shown: Sequence[Shown]) -> str:
         _summary(shown),
         *(_experiment(number, each) for number, each in enumerate(shown)),
     ]
-    return PAGE.format(title=html.escape(title), style=STYLE, body="\n".join(body))
+    return PAGE.format(title=html.escape(title), body=STYLE + "\n".join(body))
 
 
 def cost(value: Cost) -> str:

@@ -72,10 +72,10 @@ def _failing_disk(place: Place, injection: Injection, begun: Begun) -> bool:
     """A disk that has failed stays broken for its process, so a restart ends the fault."""
 
     def start_anew() -> None:
-        _change(place, lambda: _stop(place, injection.replica))
-        _change(place, lambda: _start(place, injection.replica))
+        _stop(place, injection.replica)
+        _start(place, injection.replica)
 
-    with _written(place, injection, start_anew):
+    with _written(place, injection, lambda: _change(place, start_anew)):
         begun()
         _lives_on(place, injection)
     return True

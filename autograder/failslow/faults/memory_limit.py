@@ -13,8 +13,8 @@ from failslow.errors import CannotDo
 
 MOUNT = Path("/sys/fs/cgroup")
 NAME = "failslow-{pid}"
-LIMITS = {"memory.limit_in_bytes": "version 1", "memory.max": "version 2"}
-"""The file of the limit in each version."""
+LIMITS = ("memory.limit_in_bytes", "memory.max")
+"""The file of the limit, in version 1 and 2."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def target(place: Place, lab: Lab, word: str) -> tuple[int, str]:
     for number, role in roles.items():
         if role == word:
             return number, role
-    there = ", ".join(f"{number}: {role}" for number, role in roles.items())
+    there = ", ".join(f"{number}: {role or 'no role'}" for number, role in roles.items())
     raise CannotDo(f"--target: no replica is a {word} now ({there or 'none runs'})")
 
 
@@ -66,9 +66,10 @@ def receivers(place: Place, number: int, text: str | None) -> tuple[int, ...]:
 
 
 def _roles(place: Place, lab: Lab) -> Iterator[tuple[int, str]]:
+    """Of the running replicas; empty for one that reports none."""
     for each in status.of_all(place.layout, place.current, lab):
         if each.state in (status.RUNS, status.STUCK):
-            yield each.id, str(each.shows.get("role"))
+            yield each.id, str(each.shows.get("role") or "")
 
 
 def _or(words: tuple[str, ...]) -> str:
