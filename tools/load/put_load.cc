@@ -54,7 +54,6 @@ class Loop {
       ended.clear();
     }
     report_.cpu = CpuTime() - cpu_before.value_or(CpuTime());
-    report_.unanswered = under_way_.size();
     return std::move(report_);
   }
 

@@ -19,6 +19,8 @@
 namespace depfast::real {
 namespace {
 
+using faults::FaultKind;
+
 class ReplicaProgram : public testing::Test {
  protected:
   ReplicaProgram() {
@@ -34,6 +36,12 @@ class ReplicaProgram : public testing::Test {
             "--data", temp / "data", "--listen-fd", std::to_string(listener.get())};
   }
 
+  std::vector<std::string> FlagsWithFaults() const {
+    auto flags = Flags();
+    flags.insert(flags.end(), {"--faults", faults});
+    return flags;
+  }
+
   // The exit status and the log of a program that ends by itself.
   std::pair<int, std::string> RunToEnd(const std::vector<std::string>& flags) {
     Process process(ECHO_REPLICA, flags, temp / "end");
@@ -42,6 +50,7 @@ class ReplicaProgram : public testing::Test {
   }
 
   TempDir temp;
+  const std::string faults = temp / "faults";
   Endpoint endpoint;
   Descriptor listener;
 };
@@ -108,31 +117,27 @@ TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {
 }
 
 TEST_F(ReplicaProgram, AnotherProcessCanSlowItsDisk) {
-  auto flags = Flags();
-  flags.insert(flags.end(), {"--faults", temp / "faults"});
-  Process process(ECHO_REPLICA, flags, temp / "log");
+  Process process(ECHO_REPLICA, FlagsWithFaults(), temp / "log");
   Client client(endpoint);
   ASSERT_EQ(CallText(client, Write{"fast"}), "ok");
-  Inject(temp / "faults", faults::FaultKind::kFsDelay, Duration(50ms).count());
+  Inject(faults, FaultKind::kFsDelay, Duration(50ms).count());
   const auto began = std::chrono::steady_clock::now();
   ASSERT_EQ(CallText(client, Write{"slow"}), "ok");
   EXPECT_GE(std::chrono::steady_clock::now() - began, 50ms);
 }
 
 TEST_F(ReplicaProgram, AnotherProcessCanSlowItsNetwork) {
-  auto flags = Flags();
-  flags.insert(flags.end(), {"--faults", temp / "faults"});
-  Process process(ECHO_REPLICA, flags, temp / "log");
+  Process process(ECHO_REPLICA, FlagsWithFaults(), temp / "log");
   Client client(endpoint);
   ASSERT_EQ(CallText(client, Echo{"fast"}), "fast");
-  Inject(temp / "faults", faults::FaultKind::kNetSlow, Duration(50ms).count());
+  Inject(faults, FaultKind::kNetSlow, Duration(50ms).count());
   // The replica looks for faults once a millisecond, so the first answers may be fast.
   EXPECT_TRUE(Eventually([&] {
     const auto began = std::chrono::steady_clock::now();
     EXPECT_EQ(CallText(client, Echo{"slow"}), "slow");
     return std::chrono::steady_clock::now() - began >= 50ms;
   }));
-  Heal(temp / "faults", faults::FaultKind::kNetSlow);
+  Heal(faults, FaultKind::kNetSlow);
   EXPECT_TRUE(Eventually([&] {
     const auto began = std::chrono::steady_clock::now();
     EXPECT_EQ(CallText(client, Echo{"healed"}), "healed");
