@@ -10,11 +10,11 @@ _UNITS = {
     "percent": {"%": 1},
     "bytes-per-second": {"MB/s": _KIB**2, "KB/s": _KIB, "B/s": 1},
     "nanoseconds": {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1},
-    "per-mille": {"%": 10, "per mille": 1},
+    "per-mille": {"per mille": 1, "%": 10},
     "bytes": {"GB": _KIB**3, "MB": _KIB**2, "KB": _KIB, "B": 1},
     "none": {},
 }
-"""Of each of the catalogue's units: the words for it, the largest first, and their factors."""
+"""Of each of the catalogue's units: the words for it and their factors, the preferred word first."""
 
 _AMOUNT = re.compile(r"(\d{1,18}) ?(\D+)")
 
@@ -36,7 +36,7 @@ def parse(kind: FaultKind, text: str) -> int:
 
 
 def describe(kind: FaultKind, amount: int) -> str:
-    """In the largest unit that is exact; empty for a kind without amounts."""
+    """In the first unit that is exact; empty for a kind without amounts."""
     for unit, factor in _UNITS[kind.unit].items():
         if amount % factor == 0:
             space = "" if unit == "%" else " "
