@@ -40,12 +40,14 @@ class Shown:
 class ClusterView:
     """The observations that a running replica shows. A cluster serves once one shows `ready`.
 
-    `redis`: each replica has a port for Redis clients, too.
+    `load`: the load generator's word for its protocol. `redis`: each replica has a port for Redis
+    clients, too.
     """
 
     shows: tuple[Shown, ...]
     ready_name: str
     ready_is: str | int
+    load: str
     redis: bool = False
 
 
@@ -191,7 +193,8 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
     ready = content["ready"]
     if ready["name"] not in [shown.name for shown in shows]:
         raise CannotDo(f"{path}: cluster/ready: nothing shown has the name '{ready['name']}'")
-    return ClusterView(shows, ready["name"], ready["is"], content.get("redis", False))
+    has_redis = content.get("redis", False)
+    return ClusterView(shows, ready["name"], ready["is"], content["load"], has_redis)
 
 
 def _frozen(content: dict[str, Any]) -> dict[str, Any]:

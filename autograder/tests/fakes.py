@@ -202,6 +202,7 @@ parts:
   - {id: raft, title: Raft, points: 10}
   - {id: slow-follower, title: Slow followers, points: 100}
 cluster:
+  load: raft
   shows:
     - {name: role, kind: 1, value: 1, words: [follower, leader]}
     - {name: term, kind: 1, value: 0}

@@ -38,6 +38,7 @@ def test_unknown_lab_names_the_known_ones(kit: Kit) -> None:
 def cluster(ready: str, value: int) -> str:
     return f"""
 cluster:
+  load: raft
   shows:
     - {{name: role, kind: 1, value: {value}}}
   ready: {{name: {ready}, is: 2}}

@@ -44,6 +44,11 @@ class Layout:
         """All of them."""
         return sorted(self.data.glob("replica-*.injection"))
 
+    @property
+    def load(self) -> Path:
+        """The latest results of a load generator that runs beside the replicas."""
+        return self.data / "load.json"
+
     def verification(self, number: int) -> Path:
         """A line of JSON for each window, of a replica that verifies itself."""
         return self.data / f"replica-{number}.verification"

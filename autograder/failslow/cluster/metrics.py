@@ -1,12 +1,11 @@
 """A replica's metrics file: one line of JSON a second, counters as totals since its start."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TAIL_BYTES = 64 * 1024
+from failslow.cluster.tail import last_lines
 
 
 @dataclass(frozen=True)
@@ -35,21 +34,7 @@ class Metrics:
 
 def read(path: Path) -> Metrics | None:
     """None when there is no whole line yet."""
-    lines = [json.loads(line) for line in _last_lines(path)]
+    lines = [json.loads(line) for line in last_lines(path)]
     if not lines:
         return None
     return Metrics(last=lines[-1], before=lines[-2] if len(lines) > 1 else None)
-
-
-def _last_lines(path: Path) -> list[bytes]:
-    """Up to two whole lines: a line being written lacks its end."""
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - TAIL_BYTES))
-            text = file.read()
-    except FileNotFoundError:
-        return []
-    whole = text[: text.rfind(b"\n") + 1].splitlines()
-    # The first line of a tail may lack its beginning.
-    return whole[-2:] if size <= TAIL_BYTES else whole[1:][-2:]

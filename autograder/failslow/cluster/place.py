@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from failslow.cluster import replica_processes, state
+from failslow.cluster import containers, replica_processes, state
 from failslow.cluster.layout import Layout, layout_of
 from failslow.cluster.replica_processes import Process
 from failslow.cluster.state import State
 from failslow.errors import CannotDo
 from failslow.kit import Kit
+
+CONTAINERS = Path("containers of docker-compose.yml")
+"""Stands for their data directory on a command line."""
 
 
 def default_data(kit: Kit, lab_id: str) -> Path:
@@ -23,8 +26,11 @@ def named_or_only(kit: Kit, data: Path | None) -> Layout | None:
     """The cluster that a command means: the one named, or the only one of this checkout; None if
     there is none.
 
-    CannotDo when there is more than one, and none or several of them run.
+    CannotDo when there is more than one, and none or several of them run; and for CONTAINERS, as
+    `containers.adopted`.
     """
+    if data == CONTAINERS:
+        return containers.adopted(kit)
     if data is not None:
         return layout_of(data)
     running = {process.data for process in replica_processes.find()}

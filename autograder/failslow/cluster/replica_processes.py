@@ -2,8 +2,9 @@
 
 A replica is known by its command line: our program in a data directory, running on that
 directory. So the replicas of an earlier run are found even when the file that listed them is
-gone. A process id is used only through a pidfd that was opened before the command line and start
-time were read: a signal cannot hit a stranger that got the id meanwhile.
+gone. A replica in a container is known by the directory that its command line means there. A
+process id is used only through a pidfd that was opened before its start time was read: a signal
+cannot hit a stranger that got the id meanwhile.
 """
 
 import os
@@ -44,8 +45,9 @@ class Process:
 
 
 def find(data: Path | None = None) -> list[Process]:
-    """Replicas that run, of one data directory or of all, by directory and number."""
-    found = [replica for pid in _pids() if (replica := _replica(pid))]
+    """Replicas that run, of one data directory or of all, by directory and number. Those in
+    containers are found by root, and for their directory alone."""
+    found = [replica for pid in _pids() if (replica := _replica(pid, data))]
     mine = [replica for replica in found if data is None or replica.data == data]
     return sorted(mine, key=lambda replica: (replica.data, replica.number, replica.pid))
 
@@ -124,26 +126,44 @@ def _pids() -> Iterator[int]:
             yield int(entry.name)
 
 
-def _replica(pid: int) -> Process | None:
-    """The process, if it is a replica of this user that has not ended."""
-    directory = Path(f"/proc/{pid}")
+def _replica(pid: int, data: Path | None) -> Process | None:
+    """The process, if it is a replica of this user, or one in a container that has this directory,
+    and has not ended."""
     try:
-        if directory.stat().st_uid != os.getuid():
-            return None
-        words = (directory / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         return None
     options = dict(pairwise(words))
     running = DATA.fullmatch(options.get("--data", ""))
-    programs = [match["data"] for word in words if (match := PROGRAM.fullmatch(word))]
-    if not running or running["data"] not in programs:
-        return None
     fields = _stat(pid)
-    if fields is None or fields[0] == ENDED:
+    if not running or fields is None or fields[0] == ENDED:
+        return None
+    there = Path(running["data"])
+    if _is_ours(pid, words, there):
+        where = there
+    elif data is not None and _is_in_container(pid, there, data):
+        where = data
+    else:
         return None
     number = int(running["number"])
     port = _port(options.get("--peers", ""), number)
-    return Process(Path(running["data"]), number, pid, int(fields[START_TICKS]), fields[0], port)
+    return Process(where, number, pid, int(fields[START_TICKS]), fields[0], port)
+
+
+def _is_ours(pid: int, words: Sequence[str], there: Path) -> bool:
+    """Whether a process of this user runs our program in that directory."""
+    programs = [Path(match["data"]) for word in words if (match := PROGRAM.fullmatch(word))]
+    with suppress(OSError):
+        return there in programs and Path(f"/proc/{pid}").stat().st_uid == os.getuid()
+    return False
+
+
+def _is_in_container(pid: int, there: Path, data: Path) -> bool:
+    """Whether `there`, as a process with other mounts sees it, is the directory `data`."""
+    with suppress(OSError):
+        mounts, mine = Path(f"/proc/{pid}/ns/mnt"), Path("/proc/self/ns/mnt")
+        return not mounts.samefile(mine) and Path(f"/proc/{pid}/root{there}").samefile(data)
+    return False
 
 
 def _port(peers: str, number: int) -> int:
@@ -172,9 +192,9 @@ def opened(replica: Process) -> Iterator[int | None]:
         yield None
         return
     try:
-        now = _replica(replica.pid)
-        same = now is not None and now.start_ticks == replica.start_ticks
-        yield handle if same else None
+        now = _stat(replica.pid)
+        same = now is not None and int(now[START_TICKS]) == replica.start_ticks
+        yield handle if same and now[0] != ENDED else None
     finally:
         os.close(handle)
 

@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 
-from failslow.cluster import ports, replica_processes, start
+from failslow.cluster import containers, ports, replica_processes, start
 from failslow.cluster.layout import Layout
 from failslow.cluster.state import State
 from failslow.errors import CannotDo
@@ -16,6 +16,8 @@ def restart(layout: Layout, current: State, number: int) -> int:
     for process in replica_processes.find(layout.data):
         if process.number == number:
             raise CannotDo(f"replica {number} already runs (pid {process.pid})")
+    if current.containers:
+        return containers.start(layout, current, number)
     known = current.replicas[number]
     with ExitStack() as stack, start.ended_on_failure(layout, [number]):
         listener = stack.enter_context(ports.listen(known.port))

@@ -11,7 +11,6 @@ from pathlib import Path
 from failslow import process, waiting
 from failslow.cluster import metrics, replica_processes, state
 from failslow.cluster.layout import Layout
-from failslow.cluster.ports import HOST
 from failslow.cluster.state import State
 from failslow.errors import CannotDo
 
@@ -80,14 +79,13 @@ def start(
     """
     children = {}
     program = layout.program(current.lab)
-    endpoints = [f"{HOST}:{port}" for port in current.ports]
     with uninterrupted():
         for number, listener in listeners.items():
             children[number] = launch(
                 program,
                 layout,
                 number,
-                endpoints,
+                current.endpoints,
                 listener,
                 redis.get(number),
                 verify=current.verify,

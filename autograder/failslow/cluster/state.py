@@ -11,6 +11,7 @@ from typing import Any
 
 from failslow import atomic, yaml_file
 from failslow.cluster.layout import Layout
+from failslow.cluster.ports import HOST
 from failslow.errors import CannotDo
 
 
@@ -18,6 +19,7 @@ from failslow.errors import CannotDo
 class Replica:
     """`pid` and `start_ticks` (see replica_processes.py) are those of the latest start; None before
     it. `ended` says how the kit ended it, if the kit did. `redis_port`: None for a lab without one.
+    `host`: where its ports are.
     """
 
     port: int
@@ -25,12 +27,14 @@ class Replica:
     start_ticks: int | None = None
     ended: str | None = None
     redis_port: int | None = None
+    host: str = HOST
 
 
 @dataclass
 class State:
     """`up`: it should run. `boot`: the kernel's id of the boot in which it was started. `verify`:
-    its replicas run with runtime verification."""
+    its replicas run with runtime verification. `containers`: of the replicas, by number; empty for
+    plain processes."""
 
     lab: str
     solution: str
@@ -38,6 +42,7 @@ class State:
     boot: str
     replicas: list[Replica] = field(default_factory=list)
     verify: bool = False
+    containers: list[str] = field(default_factory=list)
 
     @property
     def ports(self) -> list[int]:
@@ -47,6 +52,17 @@ class State:
     def redis_ports(self) -> list[int]:
         """Of all replicas, or none."""
         return [each.redis_port for each in self.replicas if each.redis_port is not None]
+
+    @property
+    def endpoints(self) -> list[str]:
+        """HOST:PORT of all replicas."""
+        return [f"{each.host}:{each.port}" for each in self.replicas]
+
+    @property
+    def redis_endpoints(self) -> list[str]:
+        """The same of their ports for Redis clients, if they have them."""
+        with_redis = [each for each in self.replicas if each.redis_port is not None]
+        return [f"{each.host}:{each.redis_port}" for each in with_redis]
 
     def was_started_before_the_machine(self) -> bool:
         return self.boot != boot_id()

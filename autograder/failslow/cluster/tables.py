@@ -6,7 +6,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from failslow.cluster.ports import HOST
 from failslow.cluster.state import State
 from failslow.cluster.status import RUNS, ReplicaStatus
 from failslow.labs import ClusterView
@@ -55,10 +54,9 @@ def load_table(replicas: list[ReplicaStatus]) -> Table:
 def print_place(out: Console, data: Path, current: State) -> None:
     out.print(f"{current.lab} of {current.solution}", markup=False, soft_wrap=True)
     out.print(f"data: {data}", markup=False, soft_wrap=True)
-    endpoints = ",".join(f"{HOST}:{port}" for port in current.ports)
-    out.print(f"clients: {endpoints}", markup=False, soft_wrap=True)
-    if current.redis_ports:
-        redis = ",".join(f"{HOST}:{port}" for port in current.redis_ports)
+    out.print(f"clients: {','.join(current.endpoints)}", markup=False, soft_wrap=True)
+    if current.redis_endpoints:
+        redis = ",".join(current.redis_endpoints)
         out.print(f"redis: {redis}", markup=False, soft_wrap=True)
 
 

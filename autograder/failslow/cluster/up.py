@@ -42,7 +42,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
     """
     labs = load_labs(kit)
     tree = request.directory or default_tree(kit)
-    lab = _lab(labs, tree, request)
+    lab = lab_of(labs, tree, request.lab)
     layout = layout_of(request.data or place.default_data(kit, lab.id))
     with _directory(layout), place.locked(layout), ExitStack() as stack:
         before = _examined(layout, lab, request)
@@ -54,7 +54,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
         if with_redis:
             first = None if request.port is None else request.port + count
             redis = _listeners(stack, count, first, before.redis_ports if before else [])
-        program = _build(kit, labs, tree, lab)
+        program = build(kit, labs, tree, lab)
         with _writing(layout):
             _prepare(layout, lab, program, len(listeners))
         current = State(
@@ -83,14 +83,14 @@ def default_tree(kit: Kit) -> Path:
     return kit.reference if kit.reference.is_dir() else kit.labs
 
 
-def _lab(labs: Labs, tree: Path, request: Request) -> Lab:
+def lab_of(labs: Labs, tree: Path, asked: str | None) -> Lab:
     """The lab that is asked for, or the last one in the tree that can run."""
     patched = patched_in(tree)
     if patched is None and not tree.is_dir():
         raise CannotDo(f"no such directory: {tree}")
     able = [lab for lab in labs.by_id.values() if lab.cluster]
-    if request.lab:
-        lab = labs.get(request.lab)
+    if asked:
+        lab = labs.get(asked)
     elif patched:
         lab = labs.get(patched.lab)
     else:
@@ -189,7 +189,8 @@ def _listeners(
     return ports.listen_all(stack, [ports.ANY] * count)
 
 
-def _build(kit: Kit, labs: Labs, tree: Path, lab: Lab) -> Path:
+def build(kit: Kit, labs: Labs, tree: Path, lab: Lab) -> Path:
+    """The replica program of a solution. CannotDo when it does not compile."""
     with submission_in(kit, labs, tree, lab.id) as submission:
         cmake.build(kit, targets=[given(f"{lab.id}_real")])
         recipe = load_recipe(kit)

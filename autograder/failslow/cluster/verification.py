@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from failslow.cluster.layout import Layout
+from failslow.cluster.tail import last_lines
 from failslow.errors import CannotDo
 
 
@@ -26,3 +27,9 @@ def read(layout: Layout, replicas: int) -> list[dict[str, Any]]:
     if not windows:
         raise CannotDo("no window of 5 s is over yet: try again in a moment")
     return windows
+
+
+def latest(layout: Layout, replicas: int) -> list[dict[str, Any]]:
+    """The latest window of each replica that has one."""
+    lines = (last_lines(layout.verification(number)) for number in range(replicas))
+    return [json.loads(each[-1]) for each in lines if each]

@@ -16,6 +16,8 @@ from rich.live import Live
 
 from failslow import atomic, console, waiting
 from failslow.cluster import (
+    client,
+    packed,
     place,
     replica_processes,
     restart,
@@ -27,13 +29,16 @@ from failslow.cluster import (
     verification,
 )
 from failslow.cluster.layout import Layout
+from failslow.cluster.ports import HOST
 from failslow.cluster.replica_processes import Process
 from failslow.cluster.state import State
-from failslow.commands import top
+from failslow.commands import top, which
 from failslow.commands.grade import check_out
 from failslow.errors import CannotDo
 from failslow.kit import Kit
-from failslow.labs import load_labs
+from failslow.labs import Lab, load_labs
+from failslow.live import server
+from failslow.live import view as live
 from failslow.slowness import page
 from failslow.slowness.graph import dot, merged
 from failslow.slowness.warnings import joined
@@ -51,10 +56,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     """Adds the actions of `kit cluster`."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
     _add_up(actions)
+    _add_build(actions)
     _add(actions, "down", "end the cluster", _down)
     shown = _add(actions, "status", "show the state of each replica", _status)
     shown.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
-    _add(actions, "top", "show a running cluster until interrupted", _top)
+    shown = _add(actions, "top", "show a running cluster until interrupted", _top)
+    text = "as a page on this port of the loopback (any free one), instead of in the terminal"
+    shown.add_argument("--page", type=int, nargs="?", const=0, metavar="PORT", help=text)
     text = "draw the slowness propagation graph of a cluster that was started with --verify"
     drawn = _add(actions, "graph", text, _graph)
     drawn.add_argument("--out", type=Path, metavar="PATH", default=Path("out"), help="(out)")
@@ -62,6 +70,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     logs.add_argument("replica", type=int, nargs="?", metavar="N", help="only this replica's log")
     logs.add_argument("--follow", action="store_true", help="go on until interrupted")
     logs.add_argument("--lines", type=int, default=LOG_LINES, metavar="K", help="last lines (20)")
+    sent = _add(actions, "submit", "submit one command and print its answer", _submit)
+    sent.add_argument("words", nargs="+", metavar="TEXT", help="such as: SET color green")
     for name, text, action in (
         ("stop", "end a replica with SIGTERM", _stop),
         ("kill", "end a replica with SIGKILL, as a crash would", _kill),
@@ -79,21 +89,41 @@ def _add(
     data: str = "the only one of this checkout",
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text)
-    parser.add_argument("--data", type=Path, metavar="PATH", help=f"the cluster's data ({data})")
+    which.add_to(parser, data, docker=action in _ON_CONTAINERS)
     parser.set_defaults(command=action)
     return parser
 
 
 def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = _add(actions, "up", "build a solution and start its replicas", _up, "out/cluster/LAB")
-    parser.add_argument(
-        "directory", type=Path, nargs="?", metavar="DIR", help="(reference-solutions)"
-    )
-    parser.add_argument("--lab", help="a lab of the solution (the last that can run)")
+    _add_solution(parser)
     parser.add_argument("--replicas", type=int, choices=(3, 5), help="number of replicas (3)")
     parser.add_argument("--port", type=int, metavar="BASE", help="the first port (any free ones)")
     parser.add_argument("--verify", action="store_true", help="with runtime verification")
     parser.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
+
+
+def _add_build(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    text = "build a solution's replica program for machines without the kit"
+    parser = actions.add_parser("build", help=text, description=text)
+    _add_solution(parser)
+    out = Path("out/replica")
+    parser.add_argument("--out", type=Path, metavar="PATH", default=out, help=f"({out})")
+    parser.set_defaults(command=_build)
+
+
+def _add_solution(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "directory", type=Path, nargs="?", metavar="DIR", help="(reference-solutions)"
+    )
+    parser.add_argument("--lab", help="a lab of the solution (the last that can run)")
+
+
+def _build(kit: Kit, directory: Path | None, lab: str | None, out: Path) -> int:
+    """0. CannotDo as `packed.pack`."""
+    packed.pack(kit, directory, lab, out)
+    console.note(f"Wrote {out}")
+    return 0
 
 
 def _up(kit: Kit, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
@@ -179,10 +209,13 @@ def _print(
     return replicas
 
 
-def _top(kit: Kit, data: Path | None) -> int:
+def _top(kit: Kit, data: Path | None, page: int | None) -> int:
     """Once, if the output is no terminal."""
     layout = place.of_command(kit, data)
     lab = load_labs(kit).get(place.loaded(layout).lab)
+    if page is not None:
+        _serve(layout, lab, place.loaded(layout), page)
+        return 0
     out = console.stdout()
     if not out.is_terminal:
         out.print(top.view(layout, place.loaded(layout), lab))
@@ -192,6 +225,16 @@ def _top(kit: Kit, data: Path | None) -> int:
             live.update(top.view(layout, place.loaded(layout), lab), refresh=True)
             time.sleep(TOP_S)
     return 0
+
+
+def _serve(layout: Layout, lab: Lab, current: State, port: int) -> None:
+    if not 0 <= port <= up.PORT_MAX:
+        raise CannotDo(f"--page: {port} is not a port (0 to {up.PORT_MAX})")
+    assert lab.cluster is not None, "it was started"
+    columns = tuple(live.Column(**asdict(each)) for each in lab.cluster.shows)
+    subject = live.Subject(layout, f"{current.lab} of {current.solution}", columns)
+    with suppress(KeyboardInterrupt):
+        server.serve(subject, HOST, port, lambda address: console.note(f"Open {address}"))
 
 
 def _graph(kit: Kit, data: Path | None, out: Path) -> int:
@@ -216,6 +259,21 @@ def _graph(kit: Kit, data: Path | None, out: Path) -> int:
     for name in ("slowness.html", "slowness.dot", "slowness.json"):
         console.note(f"Wrote {out / name}")
     return 1 if warned else 0
+
+
+def _submit(kit: Kit, data: Path | None, words: Sequence[str]) -> int:
+    """0 with an answer, 1 with an error or without one. CannotDo when no replica runs."""
+    layout = place.of_command(kit, data)
+    current = place.loaded(layout)
+    if not replica_processes.find(layout.data):
+        raise CannotDo(f"the cluster in {layout.data} is down")
+    if not all(words):
+        raise CannotDo("TEXT: a word is empty")
+    lab = load_labs(kit).get(current.lab)
+    assert lab.cluster is not None, "it was started"
+    answer = client.submit(kit, lab.cluster, current.endpoints, words)
+    print(answer.text)
+    return 0 if answer.is_done else 1
 
 
 def _logs(kit: Kit, data: Path | None, replica: int | None, follow: bool, lines: int) -> int:
@@ -312,3 +370,7 @@ def _known(current: State, number: int) -> int:
     if not 0 <= number < len(current.replicas):
         raise CannotDo(f"there is no replica {number} (0 to {len(current.replicas) - 1})")
     return number
+
+
+_ON_CONTAINERS = (_status, _top, _graph, _submit, _stop, _kill, _start)
+"""The engine has words of its own for the other actions."""

@@ -13,8 +13,8 @@ from rich import box
 from rich.table import Table
 
 from failslow import atomic, cmake, console
+from failslow.cluster import containers, up, verification
 from failslow.cluster import place as cluster_place
-from failslow.cluster import up, verification
 from failslow.commands.grade import check_out
 from failslow.errors import CannotDo
 from failslow.faults import (
@@ -39,6 +39,7 @@ from failslow.labs import load_labs
 HOLD_S, QUICK_HOLD_S = 3.0, 2.0
 PAGE, RESULTS = "experiments.html", "experiments.json"
 FOLLOWER, LEADER = "follower", "leader"
+LAB, REPLICAS = "lab2", 3
 
 Fault = tuple[str, FaultKind, int]
 """Its preset (or kind), its kind, its amount."""
@@ -56,8 +57,10 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--target", default=FOLLOWER, metavar="WHICH", help="(follower)")
     parser.add_argument("--strength", metavar="AMOUNT", help="such as 5%% or 40ms (the preset's)")
-    parser.add_argument("--lab", default="lab2", help="whose cluster is loaded (lab2)")
-    parser.add_argument("--replicas", type=int, choices=(3, 5), default=3, help="(3)")
+    parser.add_argument("--lab", help="whose cluster is loaded (lab2)")
+    parser.add_argument("--replicas", type=int, choices=(3, 5), help="(3)")
+    text = "on the containers of docker-compose.yml, instead of a cluster of its own"
+    parser.add_argument("--docker", action="store_true", help=text)
     parser.add_argument("--quick", action="store_true", help="each fault holds for 2 s, not 3 s")
     parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
@@ -70,22 +73,31 @@ def run(
     every: bool,
     target: str,
     strength: str | None,
-    lab: str,
-    replicas: int,
+    lab: str | None,
+    replicas: int | None,
+    docker: bool,
     quick: bool,
     out: Path,
     as_json: bool,
 ) -> int:
     """0 when no fault fails, 1 when one does. CannotDo when an experiment cannot be made."""
     check_out(out)
+    if docker and (directory or lab or replicas):
+        raise CannotDo("--docker: docker-compose.yml says which solution, lab and replicas run")
     cmake.build(kit, targets=["put_load", catalogue.PROGRAM])
     known = catalogue.load(kit)
     faults = _every(known) if every else _named(known, fault or "", strength)
-    predicted = _predicted(kit, known, directory, faults, strength, replicas, target, lab)
-    with cluster_of(kit, known, directory, lab, replicas, out) as bench:
+    with (
+        _containers(kit, known)
+        if docker
+        else cluster_of(kit, known, directory, lab or LAB, replicas or REPLICAS, out)
+    ) as bench:
+        tree = _tree(kit, bench)
+        count = len(bench.place.replicas)
+        predicted = _predicted(kit, known, tree, faults, strength, count, target, bench.lab.id)
         done = _experiments(bench, faults, target, QUICK_HOLD_S if quick else HOLD_S, as_json)
         shown = with_waits(bench, [(each, predicted.get(name)) for (name, _, _), each in done])
-    name = str(directory) if directory else "the reference"
+    name = str(tree) if tree else "the reference"
     atomic.write_text(out / PAGE, experiment_page.render(name, shown))
     document = json.dumps([_as_json(each) for each in shown], indent=1) + "\n"
     atomic.write_text(out / RESULTS, document)
@@ -111,9 +123,24 @@ def cluster_of(
             if not serves:
                 raise CannotDo("the cluster elects no leader")
             place = Place(layout, cluster_place.loaded(layout), known)
-            yield experiment.bench_of(kit, place, load_labs(kit).get(lab))
+            yield Bench(kit, place, load_labs(kit).get(lab))
         finally:
             experiment.end(layout)
+
+
+@contextmanager
+def _containers(kit: Kit, known: Catalogue) -> Iterator[Bench]:
+    """The running containers, without their own load while the body runs."""
+    layout = containers.adopted(kit)
+    current = cluster_place.loaded(layout)
+    with containers.without_load(kit):
+        yield Bench(kit, Place(layout, current, known), load_labs(kit).get(current.lab))
+
+
+def _tree(kit: Kit, bench: Bench) -> Path | None:
+    """The solution that runs; None for the reference."""
+    tree = kit.root / bench.place.current.solution
+    return None if tree == kit.reference else tree
 
 
 def with_waits(bench: Bench, done: Sequence[tuple[Experiment, Predicted | None]]) -> list[Shown]:

@@ -13,12 +13,12 @@ from rich.table import Table
 from failslow import cmake, console
 from failslow.cluster import place as cluster_place
 from failslow.cluster.layout import Layout
-from failslow.commands import experiments
+from failslow.commands import experiments, which
 from failslow.errors import CannotDo
 from failslow.faults import catalogue, claim, injection, probe
 from failslow.faults import place as fault_place
 from failslow.faults.catalogue import Catalogue
-from failslow.faults.injectors import INJECTORS, Injection
+from failslow.faults.injectors import IN_CONTAINERS, INJECTORS, Injection, Injector, injector_of
 from failslow.faults.place import Place
 from failslow.kit import Kit
 from failslow.labs import Lab, load_labs
@@ -40,6 +40,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     text = "try each fault on this machine"
     checked = actions.add_parser("check", help=text, description=text)
     checked.set_defaults(command=_check)
+    text = "with the mechanisms that containers get"
+    checked.add_argument("--docker", action="store_true", help=text)
     checked.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
     shown = _add(actions, "list", "list the faults that there are, and those that are on", _list)
     shown.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
@@ -67,8 +69,7 @@ def _add(
     action: Callable[..., int],
 ) -> argparse.ArgumentParser:
     parser = actions.add_parser(name, help=text, description=text)
-    text = "the cluster's data (the only one of this checkout)"
-    parser.add_argument("--data", type=Path, metavar="PATH", help=text)
+    which.add_to(parser, docker=True)
     parser.set_defaults(command=action)
     return parser
 
@@ -94,7 +95,7 @@ def _inject(
     words = f"{injection.in_words(kind, amount)} on replica {number} ({role})"
 
     def begun() -> None:
-        console.note(f"{words} for {seconds:g} s, by {INJECTORS[kind.name].mechanism}")
+        console.note(f"{words} for {seconds:g} s, by {injector_of(place, kind).mechanism}")
 
     try:
         survives = injection.inject(place, wanted, begun)
@@ -134,17 +135,18 @@ def _list(kit: Kit, data: Path | None, as_json: bool) -> int:
     return 0
 
 
-def _check(kit: Kit, as_json: bool) -> int:
+def _check(kit: Kit, docker: bool, as_json: bool) -> int:
     """0 when all that was measured is faithful, else 1."""
     known = _catalogue(kit)
     cmake.build(kit, targets=[probe.PROGRAM])
     effects = {}
     for resource in dict.fromkeys(trial.resource for trial in probe.TRIALS):
-        for effect in probe.measure(kit, known, resource):
+        for effect in probe.measure(kit, known, resource, docker):
             effects[effect.trial.kind] = effect
             if not as_json:
                 console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
-    rows = [_supported(known, name, effects.get(name)) for name in known.kinds]
+    injectors = IN_CONTAINERS if docker else INJECTORS
+    rows = [_supported(known, name, injectors[name], effects.get(name)) for name in known.kinds]
     if as_json:
         print(json.dumps(rows))
     else:
@@ -152,8 +154,9 @@ def _check(kit: Kit, as_json: bool) -> int:
     return 0 if all(effect.is_faithful for effect in effects.values()) else 1
 
 
-def _supported(known: Catalogue, name: str, effect: probe.Effect | None) -> dict[str, object]:
-    injector = INJECTORS[name]
+def _supported(
+    known: Catalogue, name: str, injector: Injector, effect: probe.Effect | None
+) -> dict[str, object]:
     missing = injector.missing()
     return {
         "fault": name,

@@ -1,14 +1,11 @@
 """A live view of a cluster: its replicas, their load, faults that are on, and the longest waits."""
 
-from contextlib import suppress
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 
 from failslow.cluster import status, tables, verification
 from failslow.cluster.layout import Layout
 from failslow.cluster.state import State
-from failslow.errors import CannotDo
 from failslow.faults import claim
 from failslow.labs import Lab
 from failslow.slowness.graph import BACKGROUND, merged, name_of, what_waits
@@ -43,11 +40,8 @@ def _faults(layout: Layout) -> str:
 
 def _waits(layout: Layout, current: State) -> RenderableType:
     """Of the latest window of each replica."""
-    latest = {}
-    with suppress(CannotDo):  # no window is over yet
-        for window in verification.read(layout, len(current.replicas)):
-            latest[window["replica"]] = window
-    graph = merged(window["graph"] for window in latest.values())
+    windows = verification.latest(layout, len(current.replicas))
+    graph = merged(window["graph"] for window in windows)
     edges = [edge for edge in graph.edges if edge.color != BACKGROUND]
     edges.sort(key=lambda edge: edge.total_ns, reverse=True)
     table = Table("waits", "for", "what", "edge", "needed", "count", "mean", "worst")

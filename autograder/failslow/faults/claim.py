@@ -76,7 +76,7 @@ def read(path: Path) -> Claim | None:
 def is_held(path: Path) -> bool:
     """Whether an injector, or the guard of one, holds this claim."""
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:

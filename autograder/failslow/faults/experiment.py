@@ -18,7 +18,6 @@ from failslow import waiting
 from failslow.cluster import metrics, replica_processes
 from failslow.cluster import place as cluster_place
 from failslow.cluster.layout import Layout
-from failslow.cluster.ports import HOST
 from failslow.errors import CannotDo
 from failslow.faults import fault_file, injection, verdict
 from failslow.faults import place as fault_place
@@ -27,7 +26,7 @@ from failslow.faults.injectors import Injection
 from failslow.faults.place import Place
 from failslow.faults.verdict import Costs, Slices, Verdict
 from failslow.kit import Kit
-from failslow.labs import Lab
+from failslow.labs import ClusterView, Lab
 
 HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
 ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
@@ -48,9 +47,6 @@ LINK_DELAY_NS = 2_000_000
 LINK_SLOW = "link-slow"
 LINKS_S = 600
 """Longer than a run: the delay needs no end."""
-
-TARGETS = {"lab2": "raft", "lab3": "kv"}
-"""The load generator's word for each lab's cluster."""
 
 
 @dataclass(frozen=True)
@@ -111,12 +107,17 @@ class Bench:
     def layout(self) -> Layout:
         return self.place.layout
 
+    @property
+    def view(self) -> ClusterView:
+        assert self.lab.cluster is not None, "it was started"
+        return self.lab.cluster
+
     def leader(self) -> int:
         return fault_place.target(self.place, self.lab, "leader")[0]
 
     def put_load(self, *words: object) -> list[str]:
-        endpoints = ",".join(f"{HOST}:{port}" for port in self.place.current.ports)
-        argv = [self.kit.binary("put_load"), "--target", TARGETS[self.lab.id]]
+        endpoints = ",".join(self.place.current.endpoints)
+        argv = [self.kit.binary("put_load"), "--target", self.view.load]
         return [str(word) for word in (*argv, "--replicas", endpoints, *words)]
 
 
@@ -297,8 +298,7 @@ def _await_caught_up(bench: Bench) -> float | None:
 
 def _applied(bench: Bench, number: int) -> int | None:
     known = metrics.read(bench.layout.metrics(number))
-    assert bench.lab.cluster is not None
-    shown = next(each for each in bench.lab.cluster.shows if each.name == "applied")
+    shown = next(each for each in bench.view.shows if each.name == "applied")
     return None if known is None else known.observed(shown.kind, shown.value)
 
 
@@ -316,13 +316,6 @@ def _most_held(bench: Bench, leader: int, number: int, size: int) -> int:
         file.seek(size)
         lines = file.read().split(b"\n")[:-1]
     return max((json.loads(line)["held_bytes"][number] for line in lines), default=0)
-
-
-def bench_of(kit: Kit, place: Place, lab: Lab) -> Bench:
-    """CannotDo for a lab without a load generator."""
-    if lab.id not in TARGETS:
-        raise CannotDo(f"there is no load for {lab.id} ({', '.join(TARGETS)} have one)")
-    return Bench(kit, place, lab)
 
 
 def end(layout: Layout) -> None:

@@ -10,10 +10,10 @@ from failslow import waiting
 from failslow.cluster import replica_processes
 from failslow.cluster.layout import Layout
 from failslow.errors import CannotDo
-from failslow.faults import claim, fault_file, memory_limit, strength
+from failslow.faults import claim, control_group, fault_file, strength
 from failslow.faults.catalogue import Catalogue, FaultKind
 from failslow.faults.claim import Claim
-from failslow.faults.injectors import INJECTORS, Injection, touched
+from failslow.faults.injectors import Injection, injector_of, touched
 from failslow.faults.place import Place
 
 HEALED_S = 60.0
@@ -49,7 +49,7 @@ def inject(place: Place, injection: Injection, begun: Callable[[], None]) -> boo
 
     Returns whether the replica outlived it. CannotDo when it cannot be injected.
     """
-    injector = INJECTORS[injection.kind.name]
+    injector = injector_of(place, injection.kind)
     fault = in_words(injection.kind, injection.amount)
     if injection.kind.name != "bit-flip":
         place.process(injection.replica)
@@ -102,7 +102,8 @@ def _heal_leftover(layout: Layout, known: Claim) -> None:
     for process in replica_processes.find(layout.data):
         if process.number != known.replica:
             continue
+        for controller in (control_group.CPU, control_group.MEMORY):
+            if known.kind.startswith(f"{controller}-"):
+                control_group.remove_of(process.pid, controller)
         if known.kind.startswith("cpu-"):
             replica_processes.send(process, signal.SIGCONT)
-        if known.kind.startswith("memory-"):
-            memory_limit.remove_of(process.pid)

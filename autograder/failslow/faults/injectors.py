@@ -1,6 +1,7 @@
-"""How each fault of the catalogue is injected into replicas that are plain processes.
+"""How each fault of the catalogue is injected into replicas.
 
-Nothing here needs a privilege, except a limit of memory.
+On plain processes nothing needs a privilege, except a limit of memory. In containers the processor
+is limited as an engine does it, by a control group, and only root may do so.
 """
 
 import os
@@ -15,7 +16,7 @@ from failslow import waiting
 from failslow.cluster import place as cluster_place
 from failslow.cluster import replica_processes, restart, state
 from failslow.errors import CannotDo
-from failslow.faults import duty_cycle, fault_file, memory_limit
+from failslow.faults import control_group, duty_cycle, fault_file
 from failslow.faults.catalogue import FaultKind
 from failslow.faults.guard import guarded
 from failslow.faults.place import Place
@@ -155,19 +156,31 @@ def _duty_cycle(period_s: float) -> Hold:
 # ---- by a control group ----
 
 
+def _quota(period_us: int) -> Hold:
+    def hold(place: Place, injection: Injection, begun: Begun) -> bool:
+        process = place.process(injection.replica)
+        group = control_group.make(process.pid, control_group.CPU)
+        with guarded(lambda: control_group.remove(group)):
+            control_group.limit_cpu(group, process.pid, injection.amount, period_us)
+            begun()
+            return _lives_on(place, injection)
+
+    return hold
+
+
 def _memory(limit_of: Callable[[Place, Injection], int]) -> Hold:
     def hold(place: Place, injection: Injection, begun: Begun) -> bool:
         process = place.process(injection.replica)
         room = limit_of(place, injection) - (replica_processes.memory_bytes(process.pid) or 0)
-        group = memory_limit.make(process.pid)
+        group = control_group.make(process.pid, control_group.MEMORY)
 
         def heal() -> None:
-            memory_limit.remove(group)
+            control_group.remove(group)
             _change(place, lambda: _start(place, injection.replica))
 
         with guarded(heal):
             if room > 0:
-                memory_limit.put(group, process.pid, room)
+                control_group.limit_memory(group, process.pid, room)
             else:
                 replica_processes.kill([process])  # as the kernel does where there is no room
             begun()
@@ -257,17 +270,26 @@ _DISK = Injector(_FILE_LAYER, _in_file, "the device itself and the page cache ar
 _LINK = Injector(_LINK_LAYER, _in_file)
 
 
-def _no_group() -> str | None:
-    try:
-        memory_limit.remove(memory_limit.make(os.getpid()))
-    except CannotDo as error:
-        return str(error)
-    return None
+def _no_group(controller: str) -> Callable[[], str | None]:
+    def missing() -> str | None:
+        try:
+            control_group.remove(control_group.make(os.getpid(), controller))
+        except CannotDo as error:
+            return str(error)
+        return None
+
+    return missing
 
 
 def _limits(limit_of: Callable[[Place, Injection], int]) -> Injector:
     lost = "without swap there is no paging: the replica is killed at once"
-    return Injector("control group for memory", _memory(limit_of), lost, _no_group)
+    missing = _no_group(control_group.MEMORY)
+    return Injector("control group for memory", _memory(limit_of), lost, missing)
+
+
+def _quotas(period_us: int, lost: str = "") -> Injector:
+    mechanism = f"control group with a quota, every {period_us // 1000} ms"
+    return Injector(mechanism, _quota(period_us), lost, _no_group(control_group.CPU))
 
 
 INJECTORS = {
@@ -298,3 +320,12 @@ INJECTORS = {
     ),
 }
 """By the name of the kind."""
+
+IN_CONTAINERS = INJECTORS | {
+    "cpu-slow": _quotas(10_000, "it gets its share in slices, longer ones where it is small"),
+    "cpu-contention": _quotas(100_000),
+}
+
+
+def injector_of(place: Place, kind: FaultKind) -> Injector:
+    return (IN_CONTAINERS if place.current.containers else INJECTORS)[kind.name]

@@ -1,0 +1,151 @@
+"""A limit of a replica's memory or processor, by a control group of its own (version 1 or 2).
+
+It needs a group that this user may write: root's, or one that the system has delegated.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow.errors import CannotDo
+
+MOUNT = Path("/sys/fs/cgroup")
+NAME = "failslow-{pid}"
+MEMORY, CPU = "memory", "cpu"
+"""The kernel's controllers."""
+
+_LIMITS = {
+    MEMORY: ("memory.limit_in_bytes", "memory.max"),
+    CPU: ("cpu.cfs_quota_us", "cpu.max"),
+}
+"""The file of a controller's limit, in version 1 and 2."""
+_PERIOD = "cpu.cfs_period_us"
+"""Of version 1, which has a file of its own for it."""
+QUOTA_MIN_US, PERIOD_MAX_US = 1000, 1_000_000
+"""The kernel's own bounds."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """`home`: the group that the process came from."""
+
+    path: Path
+    home: Path
+    limit: Path
+
+
+def make(pid: int, controller: str) -> Group:
+    """A group for that process, without a limit and without the process. CannotDo when no group may
+    be made here."""
+    homes = list(_homes(pid, controller))
+    for home in homes:
+        path = home / NAME.format(pid=pid)
+        try:
+            path.mkdir(exist_ok=True)
+        except OSError:
+            continue
+        for name in _LIMITS[controller]:
+            if os.access(path / name, os.W_OK):
+                return Group(path, _home_of(pid, controller, home), path / name)
+        with suppress(OSError):
+            path.rmdir()
+    raise CannotDo(f"no control group for {controller} may be made here (it needs root)")
+
+
+def limit_memory(group: Group, pid: int, limit_bytes: int) -> None:
+    """Limits the memory that the process takes from now on. What it has already stays counted in
+    the group that it came from. The kernel ends a process for which it finds no more room."""
+    _write(group.limit, str(limit_bytes))
+    _write(group.path / "cgroup.procs", str(pid))
+
+
+def limit_cpu(group: Group, pid: int, percent: int, period_us: int) -> None:
+    """Gives the process that share of the processor that it had, at once at each period's begin. A
+    period in which the share is less than the kernel's least is made longer."""
+    share = _cores(group) * percent / 100
+    period_us = min(PERIOD_MAX_US, max(period_us, round(QUOTA_MIN_US / share)))
+    quota_us = max(QUOTA_MIN_US, int(period_us * share))
+    if group.limit.name == _LIMITS[CPU][0]:
+        _write(group.path / _PERIOD, str(period_us))
+        _write(group.limit, str(quota_us))
+    else:
+        _write(group.limit, f"{quota_us} {period_us}")
+    _write(group.path / "cgroup.procs", str(pid))
+
+
+def _cores(group: Group) -> float:
+    """What a process may use in its home: an engine's limit, or one core, as a replica uses."""
+    with suppress(OSError, ValueError):
+        text = (group.home / group.limit.name).read_text(encoding="ascii")
+        if group.limit.name == _LIMITS[CPU][0]:
+            text += (group.home / _PERIOD).read_text(encoding="ascii")
+        quota, period = map(int, text.split())  # version 2 says "max" where there is no limit
+        if quota > 0:
+            return min(1.0, quota / period)
+    return 1.0
+
+
+def remove(group: Group) -> None:
+    """Its processes go back to where they came from."""
+    _remove(group.path, group.home)
+
+
+def remove_of(pid: int, controller: str) -> None:
+    """As `remove`, when only the process is known. Nothing happens if it is in no such group."""
+    top, now = _group_of(pid, controller)
+    if top is not None and (top / now).name == NAME.format(pid=pid):
+        _remove(top / now, (top / now).parent)
+
+
+def _remove(path: Path, home: Path) -> None:
+    if not path.is_dir():
+        return
+    for pid in (path / "cgroup.procs").read_text(encoding="ascii").split():
+        with suppress(CannotDo):  # it has ended
+            _write(home / "cgroup.procs", pid)
+    with suppress(OSError):
+        path.rmdir()
+
+
+def _homes(pid: int, controller: str) -> Iterator[Path]:
+    """The groups in which one for the process might be made: its own group and those above, the
+    nearest first."""
+    top, now = _group_of(pid, controller)
+    if top is None:
+        return
+    group = top / now
+    while True:
+        yield group
+        if group == top:
+            return
+        group = group.parent
+
+
+def _home_of(pid: int, controller: str, otherwise: Path) -> Path:
+    top, now = _group_of(pid, controller)
+    return otherwise if top is None else top / now
+
+
+def _group_of(pid: int, controller: str) -> tuple[Path | None, str]:
+    """The mounted hierarchy with the controller, and the process's path in it."""
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None, ""
+    unified = ""
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controller in controllers.split(","):
+            return MOUNT / controller, path.lstrip("/")
+        if not controllers:
+            unified = path.lstrip("/")
+    return (MOUNT, unified) if (MOUNT / "cgroup.controllers").exists() else (None, "")
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="ascii")
+    except OSError as error:
+        raise CannotDo(f"cannot write {file}: {error.strerror}") from error
