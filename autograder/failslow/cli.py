@@ -90,11 +90,18 @@ def _parser() -> argparse.ArgumentParser:
     shown.add_argument("--out", type=Path, default=Path("out/demo"), help="(out/demo)")
     _add_site(commands)
     _add_release(commands)
+    text = "install the packages that commands need, and nothing else"
+    _add(commands, "install", text, _install)
     _add(commands, "doctor", "list installed and missing packages", doctor.run)
     built = _add(commands, "build", "build the kit itself and nothing else", _build)
     built.add_argument("targets", nargs="*", metavar="TARGET", help="of CMake: grading, say (all)")
     built.add_argument("--preset", default="release", help="a CMake preset (release)")
     return parser
+
+
+def _install(kit: Kit) -> int:
+    """The script `kit` has done it: no command runs before that."""
+    return 0
 
 
 def _add(

@@ -18,9 +18,11 @@ class Context:
 
 @dataclass
 class Counts:
-    """The result of a step. Every problem is one failure, with one or more lines of text."""
+    """The result of a step. Every problem is one failure, with one or more lines of text.
+    `skipped`: why this machine cannot take the step; empty if it can."""
 
     passed: int = 0
+    skipped: str = ""
     problems: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 

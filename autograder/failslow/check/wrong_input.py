@@ -55,6 +55,7 @@ def _cases(context: Context) -> list[Case]:
         Case(("mutants", "rebase", "--from", "nowhere"), "git knows no commit"),
         Case(("bench", "everything"), "invalid choice"),
         Case(("cluster", "up", "--lab", lab.id), "does not run as a cluster"),
+        Case(("cluster", "build", "--lab", lab.id), "does not run as a cluster"),
         Case(("cluster", "up", "--data", str(context.kit.root)), "holds no cluster"),
         Case(("cluster", "status", "--data", nowhere), "there is no cluster"),
         Case(("site",), "required"),

@@ -13,7 +13,7 @@ from rich.table import Table
 from failslow import cmake, console
 from failslow.cluster import place as cluster_place
 from failslow.cluster.layout import Layout
-from failslow.commands import experiments, which
+from failslow.commands import experiments, sweeps, which
 from failslow.errors import CannotDo
 from failslow.faults import catalogue, claim, injection, probe
 from failslow.faults import place as fault_place
@@ -37,6 +37,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     made = actions.add_parser("run", help=text, description=text)
     made.set_defaults(command=experiments.run)
     experiments.add_run(made)
+    text = "make experiments over strengths, roles and workloads, and map what they cost"
+    swept = actions.add_parser("sweep", help=text, description=text)
+    swept.set_defaults(command=sweeps.run)
+    sweeps.add_to(swept)
     text = "try each fault on this machine"
     checked = actions.add_parser("check", help=text, description=text)
     checked.set_defaults(command=_check)

@@ -102,6 +102,7 @@ class Bench:
     kit: Kit
     place: Place
     lab: Lab
+    value_bytes: int = 256
 
     @property
     def layout(self) -> Layout:
@@ -118,23 +119,32 @@ class Bench:
     def put_load(self, *words: object) -> list[str]:
         endpoints = ",".join(self.place.current.endpoints)
         argv = [self.kit.binary("put_load"), "--target", self.view.load]
-        return [str(word) for word in (*argv, "--replicas", endpoints, *words)]
+        argv += ["--value-bytes", self.value_bytes, "--replicas", endpoints]
+        return [str(word) for word in (*argv, *words)]
 
 
 Advance = Callable[[str], None]
 
 
 def run(
-    bench: Bench, kind: FaultKind, amount: int, target: str, hold_s: float, advance: Advance
+    bench: Bench,
+    kind: FaultKind,
+    amount: int,
+    target: str,
+    hold_s: float,
+    advance: Advance,
+    order: Sequence[str] = ORDER,
 ) -> Experiment:
-    """CannotDo when the fault cannot be injected, or the cluster does not answer."""
+    """`order`: of the runs' conditions; some are HEALTHY and some are SLOW.
+
+    CannotDo when the fault cannot be injected, or the cluster does not answer."""
     began = time.monotonic()
     _delay_links(bench)
     _await_caught_up(bench)
     rate = _rate(bench)
     runs = []
-    for number, condition in enumerate(ORDER, start=1):
-        advance(f"{condition} ({number} of {len(ORDER)})")
+    for number, condition in enumerate(order, start=1):
+        advance(f"{condition} ({number} of {len(order)})")
         runs.append(_run(bench, condition, kind, amount, target, hold_s, rate))
     measured = verdict.costs(_held(runs, HEALTHY), _held(runs, SLOW))
     return Experiment(

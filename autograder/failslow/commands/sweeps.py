@@ -1,0 +1,172 @@
+"""`kit faults sweep`: experiments over strengths, roles and workloads, and a map of the costs."""
+
+import argparse
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+
+from failslow import atomic, cmake, console
+from failslow.commands import experiments
+from failslow.commands.grade import check_out
+from failslow.errors import CannotDo
+from failslow.faults import catalogue, experiment, findings, injection, sweep, sweep_page
+from failslow.faults.catalogue import Catalogue, FaultKind
+from failslow.faults.experiment import HEALTHY, SLOW, Bench
+from failslow.faults.injectors import INJECTORS
+from failslow.faults.sweep import WORKLOADS, Cell, Row
+from failslow.kit import Kit
+
+ORDER = (HEALTHY, SLOW, SLOW, HEALTHY)
+TARGETS = (experiments.FOLLOWER, experiments.LEADER)
+QUICK_KINDS = ("cpu-slow", "net-slow")
+CELLS, PAGE = "sweep.jsonl", "sweep.html"
+
+Point = tuple[str, str, FaultKind, int]
+"""Target, workload, fault."""
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """The options of `kit faults sweep`."""
+    parser.add_argument(
+        "directory", type=Path, nargs="?", metavar="DIR", help="a solution (reference-solutions)"
+    )
+    text = "faults, or presets of them (all strengths of all that slow)"
+    parser.add_argument("--fault", metavar="NAME[,NAME...]", help=text)
+    parser.add_argument("--target", choices=TARGETS, action="append", dest="targets", help="(both)")
+    parser.add_argument(
+        "--workload", choices=WORKLOADS, action="append", dest="workloads", help="(both)"
+    )
+    parser.add_argument("--lab", default=experiments.LAB, help="whose cluster is loaded (lab2)")
+    parser.add_argument("--replicas", type=int, choices=(3, 5), default=3, help="(3)")
+    text = f"{' and '.join(QUICK_KINDS)} alone, small values alone, and each holds for 2 s, not 3 s"
+    parser.add_argument("--quick", action="store_true", help=text)
+    parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
+
+
+def run(
+    kit: Kit,
+    directory: Path | None,
+    fault: str | None,
+    targets: Sequence[str] | None,
+    workloads: Sequence[str] | None,
+    lab: str,
+    replicas: int,
+    quick: bool,
+    out: Path,
+) -> int:
+    """0. What was measured by an earlier run, interrupted or not, is not measured again.
+
+    CannotDo when an experiment cannot be made; the others are kept.
+    """
+    check_out(out)
+    cmake.build(kit, targets=["put_load", catalogue.PROGRAM])
+    known = catalogue.load(kit)
+    where = targets or TARGETS
+    loads = workloads or (("small",) if quick else tuple(WORKLOADS))
+    points = [
+        (target, workload, kind, amount)
+        for target, workload, (kind, amount) in product(where, loads, _faults(known, fault, quick))
+    ]
+    hold_s = experiments.QUICK_HOLD_S if quick else experiments.HOLD_S
+    with experiments.cluster_of(kit, known, directory, lab, replicas, out) as bench:
+        subject = _subject(bench, hold_s)
+        missing = _measure(bench, points, out / CELLS, subject, hold_s)
+    wanted = {(target, workload, kind.name, amount) for target, workload, kind, amount in points}
+    cells = [each for each in sweep.read(out / CELLS, subject) if each.key in wanted]
+    rows = sweep.rows_of(cells, known)
+    name = str(directory) if directory else "the reference"
+    atomic.write_text(out / PAGE, sweep_page.render(name, rows))
+    _print(rows)
+    console.note(f"Wrote {out / PAGE}")
+    if missing:
+        raise CannotDo(
+            f"{len(missing)} of {len(points)} experiments could not be made; the same command goes"
+            " on with them",
+            "\n".join(missing),
+        )
+    return 0
+
+
+def _faults(known: Catalogue, names: str | None, quick: bool) -> list[tuple[FaultKind, int]]:
+    """A kind stands for all its strengths."""
+    if names is None:
+        slow = [kind.name for kind in known.kinds.values() if kind.slows]
+        names = ",".join(QUICK_KINDS if quick else slow)
+    found: list[tuple[FaultKind, int]] = []
+    for name in names.split(","):
+        if name in known.kinds:
+            found += _strengths(known, name)
+        else:
+            found.append(injection.strength_of(known, name, None))
+    return list(dict.fromkeys(found))
+
+
+def _strengths(known: Catalogue, name: str) -> list[tuple[FaultKind, int]]:
+    """All presets of a kind, if it works here."""
+    presets = [each for each in known.presets.values() if each.kind == name]
+    if presets and (missing := INJECTORS[name].missing()):
+        console.note(f"{name}: not on this machine ({missing})")
+        return []
+    return [(known.kinds[name], each.amount) for each in presets]
+
+
+def _subject(bench: Bench, hold_s: float) -> str:
+    """What else the figures depend on: the program, the cluster, and the length of a fault."""
+    program = bench.layout.program(bench.lab.id).read_bytes()
+    digest = hashlib.sha256(program).hexdigest()[:16]
+    return f"{bench.lab.id} {digest}, {len(bench.place.replicas)} replicas, {hold_s:g} s"
+
+
+def _measure(
+    bench: Bench, points: Sequence[Point], path: Path, subject: str, hold_s: float
+) -> list[str]:
+    """Writes each cell as soon as it is known. Returns why others are missing."""
+    done = {each.key for each in sweep.read(path, subject)}
+    left = [each for each in points if (*each[:2], each[2].name, each[3]) not in done]
+    if len(left) < len(points):
+        console.note(f"{len(points) - len(left)} of {len(points)} experiments are in {path}")
+    missing = []
+    for number, (target, workload, kind, amount) in enumerate(left, start=1):
+        words = f"{injection.in_words(kind, amount)}, {target}, {workload} values"
+        loaded = replace(bench, value_bytes=WORKLOADS[workload])
+        try:
+            made = experiment.run(loaded, kind, amount, target, hold_s, _silent, ORDER)
+        except CannotDo as error:
+            missing.append(f"{words}: {error}")
+            continue
+        cell = sweep.cell_of(made, workload, kind, amount)
+        sweep.append(path, subject, cell)
+        console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
+    return missing
+
+
+def _silent(_: str) -> None:
+    """A line for each run would be too many."""
+
+
+def _loss(cell: Cell) -> str:
+    low, high = (f"{100 * each:.0f}" for each in (cell.loss.low, cell.loss.high))
+    return f"{100 * cell.loss.value:.0f} % ({low} to {high})"
+
+
+def _print(rows: Sequence[Row]) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in ("target", "values", "fault", "costs, weakest first", "danger zone"):
+        table.add_column(head)
+    for row in rows:
+        zone = row.danger_zone
+        table.add_row(
+            row.target,
+            row.workload,
+            row.kind,
+            ", ".join(f"{100 * cell.loss.value:.0f}" for cell in row.cells) + " %",
+            f"{zone[0].fault} to {zone[1].fault}" if zone else "-",
+        )
+    console.stdout().print(table)
+    for each in findings.of(rows):
+        console.stdout().print(f"Finding {each.number} of document 004 {each.verdict}: {each.seen}")
