@@ -3,7 +3,7 @@
 #   checks      `kit check`: every test program, and the programs that tests start
 #   runtime     the part of them that tests the runtime and its hosts; a label of its tests, too
 #   benchmarks  `kit bench`: benchmarks and tools
-# `kit test` and `kit cluster` build less: the <program>_given of labs.cmake.
+# `kit test` and `kit cluster` build less: what the program of a submission links (recipe.py).
 add_custom_target(grading)
 add_custom_target(checks)
 add_custom_target(runtime)

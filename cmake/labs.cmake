@@ -7,8 +7,8 @@
 #   <lab>_explore_sim  the exploration of a small scope, with a solution linked in
 #   <suite>_sealed     a suite without code under test, for grading
 #
-# The first four exist three times (failslow_program): with the reference solution, as
-# <name>_submission and as <name>_given. A suite is named <lab>_public or <lab>_hidden.
+# The first four exist twice (failslow_program): with the reference solution, and as
+# <name>_submission. A suite is named <lab>_public or <lab>_hidden.
 
 # Never built: its compile options are those of a submission. A student's warning is not an error,
 # and -Wconversion is our taste, not a requirement.
@@ -18,10 +18,9 @@ set_target_properties(submission PROPERTIES
 target_link_libraries(submission PRIVATE depfast)
 
 # failslow_program(lab2_replica SOLUTION lab2 LIBRARIES lib...)
-# Defines three targets:
+# Defines two targets:
 #   lab2_replica             the program with the reference solution
 #   lab2_replica_submission  never built: the sources around a student's files, and the libraries
-#   lab2_replica_given       builds the libraries of lab2_replica_submission
 # The first library that has a main function gives the program its own.
 function(failslow_program NAME)
   cmake_parse_arguments(ARG "" "SOLUTION" "LIBRARIES" ${ARGN})
@@ -31,8 +30,6 @@ function(failslow_program NAME)
   get_property(contract GLOBAL PROPERTY FAILSLOW_CONTRACT_${ARG_SOLUTION})
   add_executable(${NAME}_submission EXCLUDE_FROM_ALL ${driver})
   target_link_libraries(${NAME}_submission PRIVATE ${ARG_LIBRARIES} ${contract})
-  add_custom_target(${NAME}_given)
-  add_dependencies(${NAME}_given ${ARG_LIBRARIES} ${contract})
 endfunction()
 
 # failslow_lab(lab2 DIRECTORY lab2-raft DRIVER driver.cc... SOURCES raft.cc LIBRARIES raft_contract
@@ -58,7 +55,7 @@ function(failslow_lab LAB)
   set_property(GLOBAL PROPERTY FAILSLOW_CONTRACT_${LAB} ${ARG_LIBRARIES})
   failslow_program(${LAB}_replica SOLUTION ${LAB} LIBRARIES depfast_sealed_replica)
   failslow_program(${LAB}_real SOLUTION ${LAB} LIBRARIES ${ARG_REAL} depfast_real_replica)
-  add_dependencies(grading ${LAB}_replica_given)
+  add_dependencies(grading depfast_sealed_replica ${ARG_LIBRARIES})
 endfunction()
 
 # failslow_exploration(lab2 SOURCES explore.cc... LIBRARIES helper...)

@@ -6,6 +6,7 @@ builds these targets; its reply says which given sources and which libraries the
 
 import json
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,9 +78,11 @@ class Recipe:
         return Target(name, lab, program.sources, program.link)
 
 
-def given(target: str) -> str:
-    """The CMake target that builds the libraries of a submission's program of that name."""
-    return f"{target}_given"
+def given(kit: Kit, targets: Sequence[Target]) -> list[str]:
+    """The objects and libraries of the kit that these programs link, in the words of its build."""
+    build = kit.preset("release")
+    files = {Path(word) for target in targets for word in target.link}
+    return sorted(str(file.relative_to(build)) for file in files if file.is_relative_to(build))
 
 
 def ask(build: Path) -> None:

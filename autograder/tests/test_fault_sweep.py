@@ -138,6 +138,9 @@ def test_a_cell_says_what_a_client_that_waits_would_lose(known: Catalogue) -> No
     assert made.loss == Cost(0.5, 1 - 1 / 1.6, 0.75)
     assert made.leader_changed
     assert (made.verdict, made.reason, made.target) == ("FAIL", "slow", "leader")
+    nothing = Costs(Cost(-1.0, -1.0, -0.5), Cost(1.0, 0.9, 1.0))
+    done = Experiment("net-slow 1 ms", "leader", 9, runs, nothing, Verdict("FAIL", "slow"), 1.0)
+    assert sweep.cell_of(done, "small", known.kinds["net-slow"], MS).loss == nothing.throughput
 
 
 def test_a_sweep_goes_on_with_what_is_there(tmp_path: Path) -> None:

@@ -99,7 +99,9 @@ def run(kit: Kit, options: Options, as_json: bool) -> int:
 
 def measure(kit: Kit, options: Options) -> Result:
     """CannotDo for an unknown fault or solution, and for a solution that does not compile."""
-    cmake.build(kit, targets=[BINARY, catalogue.PROGRAM, given(f"{LAB}_replica")])
+    cmake.configure(kit)
+    replica = load_recipe(kit).replica(load_labs(kit).get(LAB))
+    cmake.build(kit, targets=[BINARY, catalogue.PROGRAM, *given(kit, [replica])])
     faults = _chosen(catalogue.slow_faults(kit), options.faults)
     return Result(
         options, faults, [_measure(kit, each, faults, options) for each in options.solution]

@@ -192,9 +192,10 @@ def _listeners(
 def build(kit: Kit, labs: Labs, tree: Path, lab: Lab) -> Path:
     """The replica program of a solution. CannotDo when it does not compile."""
     with submission_in(kit, labs, tree, lab.id) as submission:
-        cmake.build(kit, targets=[given(f"{lab.id}_real")])
+        cmake.configure(kit)
         recipe = load_recipe(kit)
         target = recipe.real(lab)
+        cmake.build(kit, targets=given(kit, [target]))
         return build_submission(kit, labs, submission, recipe, [target]) / target.name
 
 

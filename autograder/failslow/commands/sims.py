@@ -43,13 +43,12 @@ def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool
     BadSubmission when the submission does not compile.
     """
     cmake.configure(kit)
-    known = load_recipe(kit)
-    suites = [suite for suite in lab.suites if known.has_sim(suite, hidden)]
+    recipe = load_recipe(kit)
+    suites = [suite for suite in lab.suites if recipe.has_sim(suite, hidden)]
     if not suites:
         return Sims(lab, {})
-    cmake.build(kit, targets=[given(f"{suite}_sim") for suite in suites])
-    recipe = load_recipe(kit)
     targets = [recipe.sim(lab, suite) for suite in suites]
+    cmake.build(kit, targets=given(kit, targets))
     programs = build_submission(kit, labs, submission, recipe, targets)
     return Sims(lab, {suite: programs / f"{suite}_sim" for suite in suites})
 
@@ -59,11 +58,12 @@ def exploration_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Si
     BadSubmission when the submission does not compile."""
     cmake.configure(kit)
     suite = f"{lab.id}{EXPLORE}"
-    if not load_recipe(kit).has_sim(suite, hidden=False):
-        raise CannotDo(f"{lab.id} has no small scope to explore")
-    cmake.build(kit, targets=[given(f"{suite}_sim")])
     recipe = load_recipe(kit)
-    programs = build_submission(kit, labs, submission, recipe, [recipe.sim(lab, suite)])
+    if not recipe.has_sim(suite, hidden=False):
+        raise CannotDo(f"{lab.id} has no small scope to explore")
+    targets = [recipe.sim(lab, suite)]
+    cmake.build(kit, targets=given(kit, targets))
+    programs = build_submission(kit, labs, submission, recipe, targets)
     return Sims(lab, {suite: programs / f"{suite}_sim"})
 
 

@@ -99,8 +99,10 @@ def rows_of(cells: Sequence[Cell], catalogue: Catalogue) -> list[Row]:
 
 
 def _as_loss(latency: Cost) -> Cost:
-    """A client that waits for each answer does 1 / latency."""
-    return Cost(*(1 - 1 / (1 + each) for each in (latency.value, latency.low, latency.high)))
+    """A client that waits for each answer does 1 / latency. Where no command has ended there is no
+    latency, and the throughput tells."""
+    shares = (latency.value, latency.low, latency.high)
+    return Cost(*(1 - 1 / (1 + each) if each > -1 else 0.0 for each in shares))
 
 
 # ---- the file from which a sweep goes on ----

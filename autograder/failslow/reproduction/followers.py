@@ -60,9 +60,10 @@ class _Plan:
         return [replace(run, profile=profile) for run in self.sweep.cell(replicas, fault)]
 
 
-def programs() -> list[str]:
-    """To build."""
-    return [BINARY, given(f"{LAB}_replica")]
+def programs(kit: Kit) -> list[str]:
+    """To build. Requires: CMake is configured."""
+    replica = load_recipe(kit).replica(load_labs(kit).get(LAB))
+    return [BINARY, *given(kit, [replica])]
 
 
 def costs(kit: Kit, seeds: int) -> list[Cost]:

@@ -44,7 +44,8 @@ FULL = Scale(seconds=SECONDS, runs=3, seeds=6)
 
 def measure(kit: Kit, scale: Scale) -> Json:
     """CannotDo if something does not build or run."""
-    cmake.build(kit, targets=[*variants.targets(kit), *followers.programs()])
+    cmake.configure(kit)
+    cmake.build(kit, targets=[*variants.targets(kit), *followers.programs(kit)])
     runs = variants.plan(scale.runs)
     observed = dict(zip(runs, variants.perform(kit, runs, scale.seconds), strict=True))
     return document(scale, observed, followers.costs(kit, scale.seeds))
