@@ -9,7 +9,7 @@ from failslow.compile import build_submission
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from failslow.recipe import load_recipe
+from failslow.recipe import given, load_recipe
 from failslow.submission import collect
 from fakes import write_lab, write_reply, write_submission
 
@@ -115,6 +115,7 @@ def test_a_recipe_is_what_cmake_tells(kit: Kit) -> None:
         str(build_directory / "lib/libgiven.a"),
         "-ldl",
     )
+    assert given(kit, [target]) == ["lib/libgiven.a", "test.cc.o"]
 
 
 def test_an_unbuilt_kit_is_said_in_one_line(kit: Kit) -> None:

@@ -78,10 +78,10 @@ def test_a_danger_zone_is_between_little_and_much() -> None:
 
 
 def test_milder_than_a_weaker_fault_only_beyond_the_intervals() -> None:
-    weak, strong = cell(MS, 0.30), cell(2 * MS, 0.25)
+    weak, strong = cell(MS, 0.30), cell(2 * MS, 0.20)
     assert row(weak, strong).milder == [strong]
-    assert row(weak, cell(2 * MS, 0.27)).milder == []
-    assert row(weak, cell(2 * MS, 0.40), cell(3 * MS, 0.33)).milder == [cell(3 * MS, 0.33)]
+    assert row(weak, cell(2 * MS, 0.22)).milder == []
+    assert row(weak, cell(2 * MS, 0.40), cell(3 * MS, 0.30)).milder == [cell(3 * MS, 0.30)]
 
 
 def test_finding_2() -> None:

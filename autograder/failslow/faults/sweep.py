@@ -21,6 +21,8 @@ LITTLE, MUCH = 0.1, 0.5
 """The bounds of a danger zone (document 004, section 3.4)."""
 STRONGER_IS_MORE = ("nanoseconds", "per-mille")
 """Of other units, a smaller amount is the stronger fault."""
+CLEARLY = 0.05
+"""The machine drifts between experiments, and the intervals do not know that."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,11 @@ class Row:
 
     @property
     def milder(self) -> list[Cell]:
-        """Those that cost less than a weaker fault does, by their intervals."""
+        """Those that clearly cost less than a weaker fault does."""
         return [
             cell
             for at, cell in enumerate(self.cells)
-            if any(weaker.loss.low > cell.loss.high for weaker in self.cells[:at])
+            if any(weaker.loss.low > cell.loss.high + CLEARLY for weaker in self.cells[:at])
         ]
 
 

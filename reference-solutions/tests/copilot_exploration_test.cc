@@ -1,0 +1,232 @@
+// Copilot's rules of ordering and takeover in all runs of small clusters, and wrong rules that fail
+// there. Of the large scopes the nearest 300,000 states, or as many as COPILOT_STATES says.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "copilot_model.h"
+
+namespace depfast::copilot {
+namespace {
+
+constexpr int kPilot = 0;
+constexpr int kCopilot = 1;
+constexpr int kFollower = 2;
+constexpr EntryName kP1{kPilot, 1};
+constexpr EntryName kP2{kPilot, 2};
+constexpr EntryName kQ1{kCopilot, 1};
+constexpr EntryName kQ2{kCopilot, 2};
+constexpr std::size_t kAll = 100'000'000;
+
+const Scope kTakeover{3, {kP1, kQ1}, {{kCopilot, kP1}}};
+const Scope kAfterACrash{5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kPilot};
+const Scope kAfterBothCrash{
+    5, {kP1, kQ1}, {{kFollower, kP1}, {kFollower + 1, kQ1}}, Crash::kBothPilots};
+
+std::size_t StatesOfLargeScopes() {
+  const char* const text = std::getenv("COPILOT_STATES");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 300'000;
+}
+
+std::string Told(const Explored& explored) {
+  std::string text = explored.violated;
+  for (const auto& step : explored.steps) text += "\n  " + step;
+  return text;
+}
+
+void Report(const Explored& explored) {
+  const auto& [states, fast, slow, recovered, given_up, undecided, by_other] = explored.coverage;
+  std::printf(
+      "%llu states%s; commits: %llu fast, %llu slow; takeovers: %llu kept a value, %llu"
+      " made a no-op, %llu had to wait, %llu kept one by the other log\n",
+      static_cast<unsigned long long>(states), explored.complete ? ", all" : "",
+      static_cast<unsigned long long>(fast), static_cast<unsigned long long>(slow),
+      static_cast<unsigned long long>(recovered), static_cast<unsigned long long>(given_up),
+      static_cast<unsigned long long>(undecided), static_cast<unsigned long long>(by_other));
+}
+
+Coverage ExpectSafe(const Scope& scope, std::size_t states_max) {
+  const Explored explored = Explore(scope, Rules(), states_max);
+  Report(explored);
+  EXPECT_EQ(explored.violated, "") << Told(explored);
+  EXPECT_EQ(explored.complete, explored.coverage.states < states_max);
+  return explored.coverage;
+}
+
+// ---- all runs of small scopes ----
+
+TEST(CopilotExploration, ThreeReplicasAgreeOnTheOrderOfTwoEntries) {
+  const Coverage coverage = ExpectSafe({3, {kP1, kQ1}, {}}, kAll);
+  EXPECT_GT(coverage.fast_commits, 0U);
+  EXPECT_GT(coverage.slow_commits, 0U);
+}
+
+TEST(CopilotExploration, FiveReplicasAgreeOnTheOrderOfTwoEntries) {
+  const Coverage coverage = ExpectSafe({5, {kP1, kQ1}, {}}, kAll);
+  EXPECT_GT(coverage.fast_commits, 0U);
+  EXPECT_GT(coverage.slow_commits, 0U);
+}
+
+TEST(CopilotExploration, TheCopilotTakesAnEntryOver) {
+  const Coverage coverage = ExpectSafe({3, {kP1, kQ1}, {{kCopilot, kP1}}}, kAll);
+  EXPECT_GT(coverage.recovered, 0U);
+  EXPECT_GT(coverage.given_up, 0U);
+  EXPECT_EQ(coverage.undecided, 0U);
+}
+
+TEST(CopilotExploration, AFollowerTakesAnEntryOver) {
+  const Coverage coverage = ExpectSafe({3, {kP1, kQ1}, {{kFollower, kP1}}}, kAll);
+  EXPECT_GT(coverage.recovered, 0U);
+  EXPECT_GT(coverage.given_up, 0U);
+  EXPECT_EQ(coverage.undecided, 0U);
+}
+
+TEST(CopilotExploration, AFollowerOfFiveTakesOverWithoutBothPilots) {
+  const Scope scope{5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kBothPilots};
+  const Coverage coverage = ExpectSafe(scope, kAll);
+  EXPECT_GT(coverage.by_other_log, 0U);
+  EXPECT_EQ(coverage.undecided, 0U);
+}
+
+// ---- the nearest states of larger scopes ----
+
+TEST(CopilotExploration, BothPilotsTakeOver) {
+  ExpectSafe({3, {kP1, kQ1}, {{kCopilot, kP1}, {kPilot, kQ1}}}, StatesOfLargeScopes());
+}
+
+TEST(CopilotExploration, TwoReplicasTakeOneEntryOver) {
+  ExpectSafe({3, {kP1, kQ1}, {{kCopilot, kP1}, {kFollower, kP1}}}, StatesOfLargeScopes());
+}
+
+TEST(CopilotExploration, LongerLogs) {
+  ExpectSafe({3, {kP1, kP2, kQ1, kQ2}, {}}, StatesOfLargeScopes());
+}
+
+TEST(CopilotExploration, ATakeoverBesideALongerLog) {
+  ExpectSafe({3, {kP1, kQ1, kQ2}, {{kCopilot, kP1}}}, StatesOfLargeScopes());
+}
+
+TEST(CopilotExploration, FiveReplicasAndATakeover) {
+  const Scope scope{5, {kP1, kQ1}, {{kCopilot, kP1}}};
+  const Coverage coverage = ExpectSafe(scope, StatesOfLargeScopes());
+  EXPECT_GT(coverage.undecided, 0U);
+}
+
+TEST(CopilotExploration, TakeoversDoNotWaitForEachOther) {
+  ExpectSafe(kAfterBothCrash, StatesOfLargeScopes());
+}
+
+// ---- what if a rule were another ----
+
+constexpr const char* kNoOrder = "P.1 and Q.1 are committed in no order";
+constexpr const char* kTwoValues = "P.1 is committed with two values";
+
+void ExpectUnsafe(const Scope& scope, const Rules& rules, const std::string& violated) {
+  const Explored explored = Explore(scope, rules, kAll);
+  EXPECT_EQ(explored.violated, violated);
+  EXPECT_GT(explored.steps.size(), 2U);
+  std::printf("%s\n", Told(explored).c_str());
+}
+
+std::vector<Prepared> WithFastAccept(const std::vector<Prepared>& answers) {
+  std::vector<Prepared> fast;
+  std::ranges::copy_if(answers, std::back_inserter(fast), [](const Prepared& each) {
+    return each.record.kind == Record::Kind::kFastAccepted;
+  });
+  return fast;
+}
+
+TEST(CopilotWhatIf, AFastQuorumWereSmaller) {
+  ExpectUnsafe({5, {kP1, kQ1}, {}}, {.fast_quorum = 2}, kNoOrder);
+}
+
+TEST(CopilotWhatIf, EveryDependencyWereCompatible) {
+  const Rules rules{.suggestion = [](EntryIndex, EntryIndex, std::span<const Record>) {
+    return std::optional<EntryIndex>();
+  }};
+  ExpectUnsafe({3, {kP1, kQ1}, {}}, rules, kNoOrder);
+}
+
+TEST(CopilotWhatIf, TheSlowPathTookTheSmallestDependency) {
+  const Rules rules{.slow_dependency = [](std::vector<EntryIndex> suggested, const Quorums&) {
+    return *std::ranges::min_element(suggested);
+  }};
+  ExpectUnsafe({3, {kP1, kQ1}, {}}, rules, kNoOrder);
+}
+
+// A replica that has promised an entry to a taker does not know what the taker will decide.
+TEST(CopilotWhatIf, APromiseOrderedNothing) {
+  const Rules rules{
+      .suggestion = [](EntryIndex entry, EntryIndex dependency, std::span<const Record> other) {
+        std::vector<Record> without(other.begin(), other.end());
+        for (Record& each : without) each.promised = 0;
+        return Suggestion(entry, dependency, without);
+      }};
+  ExpectUnsafe(kAfterACrash, rules, kNoOrder);
+}
+
+// The notes of the protocol leave this open: the dependency "as recorded by this replica".
+TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
+  const Rules rules{
+      .suggestion = [](EntryIndex entry, EntryIndex dependency, std::span<const Record> other) {
+        std::vector<Record> recorded(other.begin(), other.end());
+        for (Record& each : recorded) each.initial = each.dependency;
+        return Suggestion(entry, dependency, recorded);
+      }};
+  ExpectUnsafe(kTakeover, rules, kNoOrder);
+}
+
+// A replica that has not heard of the entry may know what comes before it.
+TEST(CopilotWhatIf, OnlySuggestionsWereConflicts) {
+  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
+                                 std::span<const Record> other, const Quorums& quorums) {
+    std::vector<Prepared> suggested = answers;
+    for (Prepared& each : suggested) {
+      if (each.record.kind != Record::Kind::kSuggested) each.conflict = 0;
+    }
+    return ChooseAfterPrepare(entry, suggested, other, quorums);
+  }};
+  ExpectUnsafe({5, {kP1, kQ1}, {{kCopilot, kP1}}, Crash::kPilot}, rules, kNoOrder);
+}
+
+// The proposer of a conflicting entry refuses this one. Without that thought both takers wait.
+TEST(CopilotWhatIf, ADeadPilotMightHaveAccepted) {
+  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
+                                 std::span<const Record> other, const Quorums& quorums) {
+    std::vector<Prepared> might = answers;
+    for (Prepared& each : might) {
+      if (each.role == Role::kFollower) each.role = Role::kOtherPilot;
+    }
+    return ChooseAfterPrepare(entry, might, other, quorums);
+  }};
+  ExpectUnsafe(kAfterBothCrash, rules, "all takeovers wait for each other");
+}
+
+TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {
+  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
+                                 std::span<const Record> other, const Quorums& quorums) {
+    std::vector<Prepared> without = answers;
+    for (Prepared& each : without) {
+      if (each.record.kind == Record::Kind::kAccepted) each.record.kind = Record::Kind::kNone;
+    }
+    return ChooseAfterPrepare(entry, without, other, quorums);
+  }};
+  ExpectUnsafe(kTakeover, rules, kTwoValues);
+}
+
+TEST(CopilotWhatIf, ATakeoverGaveUpWhatMayBeCommitted) {
+  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
+                                 std::span<const Record> other, const Quorums& quorums) {
+    Choice choice = ChooseAfterPrepare(entry, answers, other, quorums);
+    const bool few = static_cast<int>(WithFastAccept(answers).size()) < quorums.majority();
+    const bool accepted = std::ranges::any_of(
+        answers, [](const Prepared& each) { return each.record.kind >= Record::Kind::kAccepted; });
+    return few && !accepted ? Choice(Value{.no_op = true}) : choice;
+  }};
+  ExpectUnsafe(kTakeover, rules, kTwoValues);
+}
+
+}  // namespace
+}  // namespace depfast::copilot
