@@ -109,8 +109,9 @@ void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
     result_.peak_heap_bytes = std::max(result_.peak_heap_bytes, output.heap_bytes);
   const std::uint64_t committed = subject_.log->CommittedUpTo();
   for (const PeerId slow : slow_) {
-    const std::uint64_t applied = subject_.log->AppliedUpTo(slow);
-    if (applied < committed) result_.lag = std::max(result_.lag, committed - applied);
+    const std::uint64_t reached =
+        std::min(subject_.log->AppliedUpTo(slow), subject_.log->StoredUpTo(slow));
+    if (reached < committed) result_.lag = std::max(result_.lag, committed - reached);
   }
 }
 

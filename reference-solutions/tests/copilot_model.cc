@@ -136,10 +136,10 @@ class Exploration {
   }
 
   void Propose(int entry) {
-    const auto [log, index] = NameOf(entry);
+    const int log = NameOf(entry).log;
     const auto& proposal = now_.proposals[static_cast<std::size_t>(entry)];
     if (proposal.stage != kIdle || Now(log, entry).promised != 0) return;
-    const int before = Find(log, index - 1);
+    const int before = Find(log, NameOf(entry).index - 1);
     if (before >= 0 && now_.proposals[static_cast<std::size_t>(before)].stage == kIdle) return;
     const EntryIndex seen = LatestKnown(log, 1 - log);
     ModelState next = now_;
@@ -301,8 +301,9 @@ class Exploration {
   // ---- takeover ----
 
   void TakeOver(int number) {
-    const auto& [taker, name] = scope_.takeovers[static_cast<std::size_t>(number)];
-    const int entry = Find(name.log, name.index);
+    const TakeoverPlan& plan = scope_.takeovers[static_cast<std::size_t>(number)];
+    const int taker = plan.taker;
+    const int entry = Find(plan.entry.log, plan.entry.index);
     const int ballot = number + 1;
     const auto& takeover = now_.takeovers[static_cast<std::size_t>(number)];
     if (takeover.stage == kIdle) {
@@ -342,7 +343,7 @@ class Exploration {
   }
 
   void Choose(int number, int taker, int entry) {
-    std::set<std::pair<bool, EntryIndex>> chosen;
+    std::set<std::pair<bool, EntryIndex>> chosen;  // no-op, dependency
     const auto other = LogOf(taker, 1 - NameOf(entry).log);
     ForEachMajority(taker, [&](unsigned members) {
       std::vector<Prepared> answers;
@@ -365,7 +366,9 @@ class Exploration {
       }
     });
     if (chosen.empty() && IsStuck(number, taker, entry)) ++stuck_;
-    for (const auto& [no_op, dependency] : chosen) {
+    for (const auto& each : chosen) {
+      const bool no_op = each.first;
+      const EntryIndex dependency = each.second;
       ++(no_op ? result_.coverage.given_up : result_.coverage.recovered);
       ModelState next = now_;
       auto& takeover = next.takeovers[static_cast<std::size_t>(number)];

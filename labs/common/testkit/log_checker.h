@@ -32,6 +32,10 @@ class LogChecker {
   virtual std::uint64_t AppliedUpTo(PeerId replica) const = 0;
   virtual std::uint64_t CommittedUpTo() const = 0;
 
+  // How far a replica has the log on its disk. A replica may apply what its own disk lacks yet. A
+  // log that is not on disks: how far it is applied.
+  virtual std::uint64_t StoredUpTo(PeerId replica) const { return AppliedUpTo(replica); }
+
   // Whether `replica` may tell a client, now, that the command with this CommandHash is committed
   // at `index`: it has applied that command there, and a majority of disks holds the entry. A log
   // that is not on disks yet: a majority has received it. Returns why not, as the end of a sentence

@@ -265,6 +265,10 @@ std::string RaftChecker::WhyNoMajorityHolds(std::uint64_t index, std::uint64_t t
          std::to_string(holders) + " of " + std::to_string(replicas_.size()) + " replicas";
 }
 
+std::uint64_t RaftChecker::StoredUpTo(PeerId replica) const {
+  return disk_required_ ? replicas_[Index(replica)].disk.last_index() : AppliedUpTo(replica);
+}
+
 std::string RaftChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
                                          std::uint64_t command_hash) const {
   const std::string at = "at index " + std::to_string(index);

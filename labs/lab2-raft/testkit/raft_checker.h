@@ -56,6 +56,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   bool Serves(PeerId leader) const override { return claims(leader).applied_index > 0; }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied_index; }
   std::uint64_t CommittedUpTo() const override { return MaxCommitIndex(); }
+  std::uint64_t StoredUpTo(PeerId replica) const override;
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                               std::uint64_t command_hash) const override;
   std::optional<std::string> ResultAt(std::uint64_t index) const override;
