@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 
 namespace depfast::copilot {
 namespace {
@@ -11,8 +12,8 @@ using Kind = Record::Kind;
 // Whether the entry is, or may yet be, decided to depend on something before `entry`.
 bool MayDependOnLess(const Record& record, EntryIndex entry) {
   if (record.kind == Kind::kCommitted) return !record.no_op && record.dependency < entry;
-  if (record.promised > 0) return true;
-  return record.kind != Kind::kNone && record.initial < entry;
+  if (record.kind == Kind::kNone) return record.promised > 0;
+  return record.initial < entry;
 }
 
 }  // namespace
@@ -40,12 +41,27 @@ EntryIndex LatestConflict(EntryIndex entry, std::span<const Record> other) {
   return k;
 }
 
+std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, std::span<const Record> other) {
+  std::vector<Rival> rivals;
+  for (EntryIndex k = initial + 1; k <= other.size(); ++k) {
+    const Record& record = other[k - 1];
+    const bool may_precede = MayDependOnLess(record, entry);
+    if (record.kind >= Kind::kAccepted) {
+      rivals.push_back({k, Rival::Stage::kSettled, may_precede});
+    } else if (may_precede) {
+      const bool proposed = record.kind != Kind::kNone;
+      rivals.push_back({k, proposed ? Rival::Stage::kProposed : Rival::Stage::kPromised, true});
+    }
+  }
+  return rivals;
+}
+
 namespace {
 
 // The answer that decides by itself: a commit, or else what was accepted at the highest ballot.
 const Record* Strongest(const std::vector<Prepared>& answers) {
   const Record* strongest = nullptr;
-  for (const auto& [role, record, conflict] : answers) {
+  for (const auto& [role, record, rivals] : answers) {
     if (record.kind == Kind::kCommitted) return &record;
     if (record.kind != Kind::kAccepted) continue;
     if (strongest == nullptr || record.ballot > strongest->ballot) strongest = &record;
@@ -59,15 +75,13 @@ struct FastAccepts {
   EntryIndex initial = 0;    // the dependency that they accept
   bool of_proposer = false;  // whether the proposer is among those who have answered
   bool of_other_pilot = false;
-  EntryIndex conflict = 0;  // the latest entry that may come before this one
 };
 
 FastAccepts FastAcceptsIn(const std::vector<Prepared>& answers) {
   FastAccepts fast;
-  for (const auto& [role, record, conflict] : answers) {
+  for (const auto& [role, record, rivals] : answers) {
     fast.of_proposer |= role == Role::kProposer;
     fast.of_other_pilot |= role == Role::kOtherPilot;
-    fast.conflict = std::max(fast.conflict, conflict);
     if (record.kind != Kind::kFastAccepted) continue;
     ++fast.count;
     fast.initial = record.dependency;
@@ -75,21 +89,49 @@ FastAccepts FastAcceptsIn(const std::vector<Prepared>& answers) {
   return fast;
 }
 
-// The most fast-accepts that there can be. The proposer of a conflicting entry refuses this one.
-int MostFastAccepts(const FastAccepts& fast, std::size_t answers, const Quorums& quorums) {
-  const int silent = quorums.replicas() - static_cast<int>(answers);
-  const bool refused = fast.conflict > fast.initial && !fast.of_other_pilot;
+// The latest entry that may come before this one although this one does not wait for it.
+EntryIndex LatestRival(EntryIndex initial, const std::vector<Prepared>& answers) {
+  EntryIndex latest = initial;
+  for (const Prepared& answer : answers) {
+    for (const Rival& rival : answer.rivals) {
+      if (rival.may_precede) latest = std::max(latest, rival.entry);
+    }
+  }
+  return latest;
+}
+
+// Whether the other pilot has proposed an entry that conflicts with this one, and cannot have seen
+// it committed in another order: then it has refused this entry.
+bool OtherPilotRefused(EntryIndex initial, const std::vector<Prepared>& answers) {
+  std::map<EntryIndex, Rival::Stage> furthest;
+  for (const Prepared& answer : answers) {
+    for (const Rival& rival : answer.rivals) {
+      if (rival.entry <= initial) continue;
+      Rival::Stage& stage = furthest[rival.entry];
+      stage = std::max(stage, rival.stage);
+    }
+  }
+  return std::ranges::any_of(
+      furthest, [](const auto& each) { return each.second == Rival::Stage::kProposed; });
+}
+
+// The most fast-accepts that there can be.
+int MostFastAccepts(const FastAccepts& fast, const std::vector<Prepared>& answers,
+                    const Quorums& quorums) {
+  const int silent = quorums.replicas() - static_cast<int>(answers.size());
+  const bool refused = !fast.of_other_pilot && OtherPilotRefused(fast.initial, answers);
   return fast.count + silent - (refused ? 1 : 0);
 }
 
 // Whether the entry was committed shows by the conflicting entries: not if one of them is decided
 // to come first.
-Choice ByOtherLog(EntryIndex entry, const FastAccepts& fast, std::span<const Record> other) {
-  for (EntryIndex k = fast.initial + 1; k <= fast.conflict; ++k) {
+Choice ByOtherLog(EntryIndex entry, EntryIndex initial, EntryIndex latest_rival,
+                  std::span<const Record> other) {
+  for (EntryIndex k = initial + 1; k <= latest_rival; ++k) {
     if (k > other.size() || other[k - 1].kind != Kind::kCommitted) return Undecided{k};
     if (MayDependOnLess(other[k - 1], entry)) return Value{.no_op = true};
   }
-  return Value{.dependency = fast.initial};
+  return Value{.dependency = initial};
 }
 
 }  // namespace
@@ -103,10 +145,10 @@ Choice ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers
   // A proposer that has answered with a promise commits nothing any more.
   const int sure = fast.of_proposer ? quorums.majority() : quorums.f();
   if (fast.count >= sure) return Value{.dependency = fast.initial};
-  if (fast.of_proposer || MostFastAccepts(fast, answers.size(), quorums) < quorums.fast()) {
+  if (fast.of_proposer || MostFastAccepts(fast, answers, quorums) < quorums.fast()) {
     return Value{.no_op = true};
   }
-  return ByOtherLog(entry, fast, other);
+  return ByOtherLog(entry, fast.initial, LatestRival(fast.initial, answers), other);
 }
 
 // ---- execution ----

@@ -92,13 +92,32 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 // what this replica has recorded of it; 0: there is none.
 EntryIndex LatestConflict(EntryIndex entry, std::span<const Record> other);
 
+// What a replica knows of an entry of the other log that may come before the one that is taken over.
+struct Rival {
+  enum class Stage : std::uint8_t {
+    kPromised,  // only that somebody takes it over
+    kProposed,
+    kSettled,  // accepted or committed
+  };
+
+  EntryIndex entry = 0;
+  Stage stage = Stage::kPromised;
+  bool may_precede = false;  // it may be decided to depend on something before the other entry
+
+  friend bool operator==(const Rival&, const Rival&) = default;
+};
+
+// The rivals of `entry` behind its initial dependency: those that may precede it, and the settled
+// ones. In order.
+std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, std::span<const Record> other);
+
 enum class Role : std::uint8_t { kProposer, kOtherPilot, kFollower };
 
 // A replica's answer to Prepare.
 struct Prepared {
   Role role = Role::kFollower;  // of the answering replica, for this entry
   Record record;                // before this promise
-  EntryIndex conflict = 0;      // LatestConflict
+  std::vector<Rival> rivals;    // RivalsOf
 };
 
 // This entry of the other log must be decided first, and the taker must know it.

@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <type_traits>
 #include <unordered_set>
 
@@ -60,7 +61,8 @@ class Exploration {
       : scope_(scope), rules_(rules), quorums_(scope.replicas), states_max_(states_max) {}
 
   Explored Run() {
-    Visit(ModelState(), [] { return std::string(); });
+    Begin();
+    Visit(first_, [] { return std::string(); });
     while (!left_.empty() && result_.violated.empty() && ways_.size() < states_max_) {
       now_ = left_.front();
       left_.pop_front();
@@ -76,6 +78,17 @@ class Exploration {
   }
 
  private:
+  void Begin() {
+    for (const std::string& words : scope_.begin) {
+      wanted_ = words;
+      Step();
+      if (wanted_) throw std::invalid_argument("no step is: " + words);
+      now_ = replayed_state_;
+    }
+    first_ = now_;
+    has_begun_ = true;
+  }
+
   // ---- names ----
 
   int entries() const { return static_cast<int>(scope_.entries.size()); }
@@ -167,7 +180,9 @@ class Exploration {
     if (replica > 1) return Role::kFollower;
     return replica == NameOf(entry).log ? Role::kProposer : Role::kOtherPilot;
   }
-  bool Hears(int replica) const { return replica >= static_cast<int>(scope_.crash); }
+  bool Hears(int replica) const {
+    return !has_begun_ || replica >= static_cast<int>(scope_.crash);
+  }
 
   void HandleFastAccept(int replica, int entry) {
     const auto& proposal = now_.proposals[static_cast<std::size_t>(entry)];
@@ -331,15 +346,32 @@ class Exploration {
     ModelState next = now_;
     Cell& promised = At(next, replica, entry);
     promised.promised = static_cast<std::uint8_t>(number + 1);
-    const EntryIndex conflict =
-        LatestConflict(NameOf(entry).index, LogOf(replica, 1 - NameOf(entry).log));
-    promised.prepared[static_cast<std::size_t>(number)] = {
-        1,           cell.kind,    cell.no_op,      cell.promised,
-        cell.ballot, cell.initial, cell.dependency, static_cast<std::uint8_t>(conflict)};
+    auto& said = promised.prepared[static_cast<std::size_t>(number)];
+    said = {1, cell.kind, cell.no_op, cell.promised, cell.ballot, cell.initial, cell.dependency};
+    const auto [log, index] = NameOf(entry);
+    for (const Rival& rival : RivalsOf(index, 0, LogOf(replica, 1 - log))) {
+      said[6 + rival.entry] = ByteOf(rival);
+    }
     Visit(next, [&] {
       return Replica(replica) + " promises " + Text(entry) + " at ballot " +
              std::to_string(number + 1);
     });
+  }
+
+  // 0 stands for none.
+  static std::uint8_t ByteOf(const Rival& rival) {
+    return static_cast<std::uint8_t>(1 + 2 * static_cast<int>(rival.stage) + rival.may_precede);
+  }
+
+  template <typename Said>
+  static std::vector<Rival> RivalsIn(const Said& said) {
+    std::vector<Rival> rivals;
+    for (EntryIndex entry = 1; entry <= kEntriesMax; ++entry) {
+      const int byte = said[6 + entry];
+      if (byte == 0) continue;
+      rivals.push_back({entry, static_cast<Rival::Stage>((byte - 1) / 2), (byte - 1) % 2 != 0});
+    }
+    return rivals;
   }
 
   void Choose(int number, int taker, int entry) {
@@ -355,7 +387,7 @@ class Exploration {
         const Record record{
             static_cast<Kind>(said[1]), said[2] != 0, said[3], said[4], said[5], said[6]};
         fast += record.kind == Kind::kFastAccepted;
-        answers.push_back({RoleOf(replica, entry), record, said[7]});
+        answers.push_back({RoleOf(replica, entry), record, RivalsIn(said)});
       }
       const auto choice = rules_.choose(NameOf(entry).index, answers, other, quorums_);
       if (const Value* const value = std::get_if<Value>(&choice)) {
@@ -435,6 +467,13 @@ class Exploration {
   template <typename Said>
   void Visit(ModelState state, const Said& said) {
     Normalize(state);
+    if (!has_begun_) {
+      if (wanted_ && said() == *wanted_) {
+        replayed_state_ = state;
+        wanted_.reset();
+      }
+      return;
+    }
     const std::uint32_t step = way_.step++;
     if (replayed_) {
       if (step == *replayed_) {
@@ -457,7 +496,7 @@ class Exploration {
       steps.push_back(ways_[state].step);
     }
     std::vector<std::string> words;
-    now_ = {};
+    now_ = first_;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
       replayed_ = *step;
       way_.step = 0;
@@ -498,10 +537,13 @@ class Exploration {
   std::vector<Way> ways_;        // of all states, in the order of their discovery
   std::deque<ModelState> left_;  // found, and not stepped from
   Way way_;                      // of the next step
+  ModelState first_;
   ModelState now_;
   Explored result_;
   std::size_t bad_ = 0;    // the state that violates an invariant
   std::size_t stuck_ = 0;  // takeovers that cannot go on in the present state
+  bool has_begun_ = false;
+  std::optional<std::string> wanted_;  // the next step of Begin
   // StepsTo takes one step again, and keeps what it leads to.
   std::optional<std::uint32_t> replayed_;
   ModelState replayed_state_;

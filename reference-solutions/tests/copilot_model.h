@@ -42,6 +42,8 @@ struct Scope {
   std::vector<EntryName> entries;
   std::vector<TakeoverPlan> takeovers;
   Crash crash = Crash::kNobody;
+  // The steps that every run begins with, in the words of Explored::steps. Nobody has crashed yet.
+  std::vector<std::string> begin = {};
 };
 
 // The rules under exploration: those of copilot_rules.h, or wrong ones.
@@ -60,7 +62,8 @@ struct ModelState {
     std::uint8_t answer = 0;    // to FastAccept: 0 none, else 1 + the suggested dependency
     std::uint8_t fast_ok = 0;   // whether that was a FastAcceptOk
     std::uint8_t accepted = 0;  // a bit for each ballot at which it has answered AcceptOk
-    std::array<std::array<std::uint8_t, 8>, kTakeoversMax> prepared{};  // [0]: whether there is one
+    // An answer to Prepare. [0]: whether there is one. From [7] on: rivals, one of each entry.
+    std::array<std::array<std::uint8_t, 7 + kEntriesMax>, kTakeoversMax> prepared{};
     auto operator<=>(const Cell&) const = default;
   };
   struct Proposal {
