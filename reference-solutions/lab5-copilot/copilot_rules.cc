@@ -12,7 +12,7 @@ using Kind = Record::Kind;
 // Whether the entry is, or may yet be, decided to depend on something before `entry`.
 bool MayDependOnLess(const Record& record, EntryIndex entry) {
   if (record.kind == Kind::kCommitted) return !record.no_op && record.dependency < entry;
-  if (record.kind == Kind::kNone) return record.promised > 0;
+  if (record.kind == Kind::kNone) return IsTakeover(record.promised);
   return record.initial < entry;
 }
 
@@ -21,7 +21,7 @@ bool MayDependOnLess(const Record& record, EntryIndex entry) {
 // ---- ordering ----
 
 std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency,
-                                     std::span<const Record> other) {
+                                     const Records& other) {
   const EntryIndex conflict = LatestConflict(entry, other);
   return conflict > dependency ? std::optional(conflict) : std::nullopt;
 }
@@ -35,22 +35,38 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 
 // ---- takeover ----
 
-EntryIndex LatestConflict(EntryIndex entry, std::span<const Record> other) {
-  EntryIndex k = other.size();
-  while (k > 0 && !MayDependOnLess(other[k - 1], entry)) --k;
+EntryIndex LatestConflict(EntryIndex entry, const Records& other) {
+  EntryIndex k = other.last();
+  while (k > other.base && !MayDependOnLess(other.At(k), entry)) --k;
   return k;
 }
 
-std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, std::span<const Record> other) {
+namespace {
+
+Rival::Stage StageOf(const Record& record) {
+  switch (record.kind) {
+    case Kind::kNone:
+      return Rival::Stage::kPromised;
+    case Kind::kFastAccepted:
+    case Kind::kSuggested:
+      return Rival::Stage::kProposed;
+    case Kind::kAccepted:
+      return Rival::Stage::kAccepted;
+    case Kind::kCommitted:
+      break;
+  }
+  return Rival::Stage::kCommitted;
+}
+
+}  // namespace
+
+std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records& other) {
   std::vector<Rival> rivals;
-  for (EntryIndex k = initial + 1; k <= other.size(); ++k) {
-    const Record& record = other[k - 1];
-    const bool may_precede = MayDependOnLess(record, entry);
-    if (record.kind >= Kind::kAccepted) {
-      rivals.push_back({k, Rival::Stage::kSettled, may_precede});
-    } else if (may_precede) {
-      const bool proposed = record.kind != Kind::kNone;
-      rivals.push_back({k, proposed ? Rival::Stage::kProposed : Rival::Stage::kPromised, true});
+  for (EntryIndex k = std::max(initial, other.base) + 1; k <= other.last(); ++k) {
+    const bool may_precede = MayDependOnLess(other.At(k), entry);
+    const Rival::Stage stage = StageOf(other.At(k));
+    if (may_precede || stage >= Rival::Stage::kAccepted) {
+      rivals.push_back({k, ViewOf(other.At(k).ballot), stage, may_precede});
     }
   }
   return rivals;
@@ -61,7 +77,7 @@ namespace {
 // The answer that decides by itself: a commit, or else what was accepted at the highest ballot.
 const Record* Strongest(const std::vector<Prepared>& answers) {
   const Record* strongest = nullptr;
-  for (const auto& [role, record, rivals] : answers) {
+  for (const auto& [replica, record, rivals] : answers) {
     if (record.kind == Kind::kCommitted) return &record;
     if (record.kind != Kind::kAccepted) continue;
     if (strongest == nullptr || record.ballot > strongest->ballot) strongest = &record;
@@ -69,67 +85,71 @@ const Record* Strongest(const std::vector<Prepared>& answers) {
   return strongest;
 }
 
-// The fast-accepts that the answers know of.
+bool HasAnswered(const std::vector<Prepared>& answers, int replica) {
+  return std::ranges::any_of(answers, [&](const auto& each) { return each.replica == replica; });
+}
+
+// The fast-accepts that the answers know of. Those of an older view came to nothing: a majority did
+// not know the entry when the next view began.
 struct FastAccepts {
   int count = 0;
-  EntryIndex initial = 0;    // the dependency that they accept
-  bool of_proposer = false;  // whether the proposer is among those who have answered
-  bool of_other_pilot = false;
+  EntryIndex initial = 0;  // the dependency that they accept
+  View view = 0;           // in which the entry was proposed
 };
 
 FastAccepts FastAcceptsIn(const std::vector<Prepared>& answers) {
   FastAccepts fast;
-  for (const auto& [role, record, rivals] : answers) {
-    fast.of_proposer |= role == Role::kProposer;
-    fast.of_other_pilot |= role == Role::kOtherPilot;
-    if (record.kind != Kind::kFastAccepted) continue;
+  for (const Prepared& answer : answers) {
+    fast.view = std::max(fast.view, ViewOf(answer.record.ballot));
+  }
+  for (const auto& [replica, record, rivals] : answers) {
+    if (record.kind != Kind::kFastAccepted || ViewOf(record.ballot) != fast.view) continue;
     ++fast.count;
     fast.initial = record.dependency;
   }
   return fast;
 }
 
-// The latest entry that may come before this one although this one does not wait for it.
-EntryIndex LatestRival(EntryIndex initial, const std::vector<Prepared>& answers) {
-  EntryIndex latest = initial;
-  for (const Prepared& answer : answers) {
-    for (const Rival& rival : answer.rivals) {
-      if (rival.may_precede) latest = std::max(latest, rival.entry);
-    }
-  }
-  return latest;
-}
+// The rivals behind the initial dependency: of each, what is known best.
+using Rivals = std::map<EntryIndex, Rival>;
 
-// Whether the other pilot has proposed an entry that conflicts with this one, and cannot have seen
-// it committed in another order: then it has refused this entry.
-bool OtherPilotRefused(EntryIndex initial, const std::vector<Prepared>& answers) {
-  std::map<EntryIndex, Rival::Stage> furthest;
+Rivals RivalsIn(const std::vector<Prepared>& answers, EntryIndex initial) {
+  Rivals rivals;
   for (const Prepared& answer : answers) {
     for (const Rival& rival : answer.rivals) {
       if (rival.entry <= initial) continue;
-      Rival::Stage& stage = furthest[rival.entry];
-      stage = std::max(stage, rival.stage);
+      Rival& known = rivals.emplace(rival.entry, rival).first->second;
+      if (rival.stage > known.stage) known = rival;
+      if (rival.stage == known.stage) known.may_precede |= rival.may_precede;
     }
   }
-  return std::ranges::any_of(
-      furthest, [](const auto& each) { return each.second == Rival::Stage::kProposed; });
+  return rivals;
 }
 
-// The most fast-accepts that there can be.
-int MostFastAccepts(const FastAccepts& fast, const std::vector<Prepared>& answers,
-                    const Quorums& quorums) {
+// The most fast-accepts that there can be. The proposer of a rival has refused this entry, unless
+// it has seen the rival committed in another order.
+int MostFastAccepts(const FastAccepts& fast, const Rivals& rivals,
+                    const std::vector<Prepared>& answers, const Quorums& quorums) {
   const int silent = quorums.replicas() - static_cast<int>(answers.size());
-  const bool refused = !fast.of_other_pilot && OtherPilotRefused(fast.initial, answers);
-  return fast.count + silent - (refused ? 1 : 0);
+  const bool one_refused = std::ranges::any_of(rivals, [&](const auto& each) {
+    const Rival& rival = each.second;
+    return rival.stage == Rival::Stage::kProposed &&
+           !HasAnswered(answers, OwnerOf(rival.view, quorums.replicas()));
+  });
+  return fast.count + silent - (one_refused ? 1 : 0);
 }
 
-// Whether the entry was committed shows by the conflicting entries: not if one of them is decided
-// to come first.
-Choice ByOtherLog(EntryIndex entry, EntryIndex initial, EntryIndex latest_rival,
-                  std::span<const Record> other) {
-  for (EntryIndex k = initial + 1; k <= latest_rival; ++k) {
-    if (k > other.size() || other[k - 1].kind != Kind::kCommitted) return Undecided{k};
-    if (MayDependOnLess(other[k - 1], entry)) return Value{.no_op = true};
+// Whether the entry was committed shows by its rivals: not if one of them is decided to come first.
+Choice ByRivals(EntryIndex entry, EntryIndex initial, const Rivals& rivals, const Records& other) {
+  for (const auto& [k, rival] : rivals) {
+    bool precedes = rival.may_precede;
+    const bool is_here = k > other.base && k <= other.last();
+    if (is_here && other.At(k).kind == Kind::kCommitted) {
+      precedes = MayDependOnLess(other.At(k), entry);
+    } else if (precedes && rival.stage != Rival::Stage::kCommitted) {
+      return Undecided{k};
+    }
+    if (precedes) return Value{.no_op = true};
   }
   return Value{.dependency = initial};
 }
@@ -137,18 +157,20 @@ Choice ByOtherLog(EntryIndex entry, EntryIndex initial, EntryIndex latest_rival,
 }  // namespace
 
 Choice ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers,
-                          std::span<const Record> other, const Quorums& quorums) {
+                          const Records& other, const Quorums& quorums) {
   if (const Record* const strongest = Strongest(answers)) {
     return Value{strongest->no_op, strongest->dependency};
   }
   const FastAccepts fast = FastAcceptsIn(answers);
   // A proposer that has answered with a promise commits nothing any more.
-  const int sure = fast.of_proposer ? quorums.majority() : quorums.f();
+  const bool of_proposer = HasAnswered(answers, OwnerOf(fast.view, quorums.replicas()));
+  const int sure = of_proposer ? quorums.majority() : quorums.f();
   if (fast.count >= sure) return Value{.dependency = fast.initial};
-  if (fast.of_proposer || MostFastAccepts(fast, answers, quorums) < quorums.fast()) {
+  const Rivals rivals = RivalsIn(answers, fast.initial);
+  if (of_proposer || MostFastAccepts(fast, rivals, answers, quorums) < quorums.fast()) {
     return Value{.no_op = true};
   }
-  return ByOtherLog(entry, fast.initial, LatestRival(fast.initial, answers), other);
+  return ByRivals(entry, fast.initial, rivals, other);
 }
 
 // ---- execution ----
@@ -161,12 +183,11 @@ bool MayRun(const Value& entry, EntryIndex other_ran) {
 
 }  // namespace
 
-Next NextToRun(Decided pilot, EntryIndex pilot_ran, Decided copilot, EntryIndex copilot_ran) {
-  const bool knows_pilot = pilot_ran < pilot.size();
-  const bool knows_copilot = copilot_ran < copilot.size();
-  if (knows_pilot && MayRun(pilot[pilot_ran], copilot_ran)) return Next::kPilot;
-  if (knows_copilot && MayRun(copilot[copilot_ran], pilot_ran)) return Next::kCopilot;
-  return knows_pilot && knows_copilot ? Next::kPilot : Next::kNothing;  // a cycle
+Next NextToRun(const std::optional<Value>& pilot, EntryIndex pilot_ran,
+               const std::optional<Value>& copilot, EntryIndex copilot_ran) {
+  if (pilot && MayRun(*pilot, copilot_ran)) return Next::kPilot;
+  if (copilot && MayRun(*copilot, pilot_ran)) return Next::kCopilot;
+  return pilot && copilot ? Next::kPilot : Next::kNothing;  // a cycle
 }
 
 }  // namespace depfast::copilot

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,13 +43,23 @@ bool IsOrdered(const Log& pilot, const Log& copilot) {
   return true;
 }
 
-using NextRule = decltype(&NextToRun);
+// What runs next by the first entries of both logs.
+using NextRule = Next (*)(const Log& pilot, EntryIndex pilot_ran, const Log& copilot,
+                          EntryIndex copilot_ran);
+
+std::optional<Value> After(const Log& log, EntryIndex ran) {
+  return ran < log.size() ? std::optional(log[ran]) : std::nullopt;
+}
+
+Next NextOf(const Log& pilot, EntryIndex pilot_ran, const Log& copilot, EntryIndex copilot_ran) {
+  return NextToRun(After(pilot, pilot_ran), pilot_ran, After(copilot, copilot_ran), copilot_ran);
+}
 
 // What runs on a replica that knows so many entries of each log.
 Order OrderBy(NextRule rule, const Log& pilot, std::size_t knows_p, const Log& copilot,
               std::size_t knows_q) {
-  const Decided known_p(pilot.data(), knows_p);
-  const Decided known_q(copilot.data(), knows_q);
+  const Log known_p(pilot.begin(), pilot.begin() + static_cast<std::ptrdiff_t>(knows_p));
+  const Log known_q(copilot.begin(), copilot.begin() + static_cast<std::ptrdiff_t>(knows_q));
   Order order;
   EntryIndex p = 0;
   EntryIndex q = 0;
@@ -98,7 +109,7 @@ Tried TryAll(NextRule rule) {
 }
 
 TEST(CopilotExecution, TheOrderIsTheSameWhateverAReplicaKnows) {
-  const Tried tried = TryAll(&NextToRun);
+  const Tried tried = TryAll(&NextOf);
   EXPECT_GT(tried.pairs, 5'000U);
   EXPECT_EQ(tried.bad, 0U) << "of " << tried.pairs;
 }
@@ -106,37 +117,38 @@ TEST(CopilotExecution, TheOrderIsTheSameWhateverAReplicaKnows) {
 TEST(CopilotExecution, AnEntryWaitsForItsDependency) {
   const Log pilot{{.dependency = 1}};
   const Log copilot{{.dependency = 0}};
-  EXPECT_EQ(NextToRun(pilot, 0, {}, 0), Next::kNothing);
-  EXPECT_EQ(NextToRun({}, 0, copilot, 0), Next::kCopilot);
-  EXPECT_EQ(OrderBy(&NextToRun, pilot, 1, copilot, 1), (Order{"Q.1", "P.1"}));
+  EXPECT_EQ(NextOf(pilot, 0, {}, 0), Next::kNothing);
+  EXPECT_EQ(NextOf({}, 0, copilot, 0), Next::kCopilot);
+  EXPECT_EQ(OrderBy(&NextOf, pilot, 1, copilot, 1), (Order{"Q.1", "P.1"}));
 }
 
 TEST(CopilotExecution, OfACycleThePilotsEntryRunsFirst) {
   const Log pilot{{.dependency = 1}};
   const Log copilot{{.dependency = 1}};
-  EXPECT_EQ(NextToRun({}, 0, copilot, 0), Next::kNothing);
-  EXPECT_EQ(OrderBy(&NextToRun, pilot, 1, copilot, 1), (Order{"P.1", "Q.1"}));
+  EXPECT_EQ(NextOf({}, 0, copilot, 0), Next::kNothing);
+  EXPECT_EQ(OrderBy(&NextOf, pilot, 1, copilot, 1), (Order{"P.1", "Q.1"}));
 }
 
 TEST(CopilotExecution, ACycleMayBeLong) {
   const Log pilot{{.dependency = 1}, {.dependency = 0}};
   const Log copilot{{.dependency = 2}};
-  EXPECT_EQ(OrderBy(&NextToRun, pilot, 2, copilot, 1), (Order{"P.1", "P.2", "Q.1"}));
+  EXPECT_EQ(OrderBy(&NextOf, pilot, 2, copilot, 1), (Order{"P.1", "P.2", "Q.1"}));
 }
 
 TEST(CopilotExecution, ANoOpOrdersNothing) {
   const Log pilot{{.no_op = true}, {.dependency = 1}};
   const Log copilot{{.dependency = 0}};
-  EXPECT_EQ(NextToRun(pilot, 0, {}, 0), Next::kPilot);
-  EXPECT_EQ(NextToRun(pilot, 1, {}, 0), Next::kNothing);
-  EXPECT_EQ(OrderBy(&NextToRun, pilot, 2, copilot, 1), (Order{"Q.1", "P.2"}));
+  EXPECT_EQ(NextOf(pilot, 0, {}, 0), Next::kPilot);
+  EXPECT_EQ(NextOf(pilot, 1, {}, 0), Next::kNothing);
+  EXPECT_EQ(OrderBy(&NextOf, pilot, 2, copilot, 1), (Order{"Q.1", "P.2"}));
 }
 
 // What if the copilot's entry ran first in a cycle on the replicas that know more of its log?
-Next ByWhatIsKnown(Decided pilot, EntryIndex pilot_ran, Decided copilot, EntryIndex copilot_ran) {
-  const Next next = NextToRun(pilot, pilot_ran, copilot, copilot_ran);
-  const bool cycle = next == Next::kPilot && NextToRun(pilot, pilot_ran, copilot.first(copilot_ran),
-                                                       copilot_ran) == Next::kNothing;
+Next ByWhatIsKnown(const Log& pilot, EntryIndex pilot_ran, const Log& copilot,
+                   EntryIndex copilot_ran) {
+  const Next next = NextOf(pilot, pilot_ran, copilot, copilot_ran);
+  const bool cycle =
+      next == Next::kPilot && NextOf(pilot, pilot_ran, {}, copilot_ran) == Next::kNothing;
   return cycle && copilot.size() > pilot.size() ? Next::kCopilot : next;
 }
 
@@ -146,11 +158,11 @@ TEST(CopilotWhatIf, ACycleWereBrokenByWhatAReplicaKnows) {
 
 // What if a no-op kept the dependency that its entry had?
 TEST(CopilotWhatIf, ANoOpWaited) {
-  const NextRule rule = [](Decided pilot, EntryIndex pilot_ran, Decided copilot,
+  const NextRule rule = [](const Log& pilot, EntryIndex pilot_ran, const Log& copilot,
                            EntryIndex copilot_ran) {
     Log with(pilot.begin(), pilot.end());
     for (Value& each : with) each = each.no_op ? Value{.dependency = kLongest} : each;
-    return NextToRun(with, pilot_ran, copilot, copilot_ran);
+    return NextOf(with, pilot_ran, copilot, copilot_ran);
   };
   EXPECT_GT(TryAll(rule).bad, 0U);
 }

@@ -175,7 +175,7 @@ TEST(CopilotWhatIf, AFastQuorumWereSmaller) {
 }
 
 TEST(CopilotWhatIf, EveryDependencyWereCompatible) {
-  const Rules rules{.suggestion = [](EntryIndex, EntryIndex, std::span<const Record>) {
+  const Rules rules{.suggestion = [](EntryIndex, EntryIndex, const Records&) {
     return std::optional<EntryIndex>();
   }};
   ExpectUnsafe({3, {kP1, kQ1}, {}}, rules, kNoOrder);
@@ -191,10 +191,10 @@ TEST(CopilotWhatIf, TheSlowPathTookTheSmallestDependency) {
 // A replica that has promised an entry to a taker does not know what the taker will decide.
 TEST(CopilotWhatIf, APromiseOrderedNothing) {
   const Rules rules{
-      .suggestion = [](EntryIndex entry, EntryIndex dependency, std::span<const Record> other) {
-        std::vector<Record> without(other.begin(), other.end());
+      .suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
+        std::vector<Record> without(other.entries.begin(), other.entries.end());
         for (Record& each : without) each.promised = 0;
-        return Suggestion(entry, dependency, without);
+        return Suggestion(entry, dependency, {other.base, without});
       }};
   ExpectUnsafe(kAfterACrash, rules, kNoOrder);
 }
@@ -202,10 +202,10 @@ TEST(CopilotWhatIf, APromiseOrderedNothing) {
 // The notes of the protocol leave this open: the dependency "as recorded by this replica".
 TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
   const Rules rules{
-      .suggestion = [](EntryIndex entry, EntryIndex dependency, std::span<const Record> other) {
-        std::vector<Record> recorded(other.begin(), other.end());
+      .suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
+        std::vector<Record> recorded(other.entries.begin(), other.entries.end());
         for (Record& each : recorded) each.initial = each.dependency;
-        return Suggestion(entry, dependency, recorded);
+        return Suggestion(entry, dependency, {other.base, recorded});
       }};
   ExpectUnsafe(kTakeover, rules, kNoOrder);
 }
@@ -213,7 +213,7 @@ TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
 // A replica that has not heard of the entry may know what comes before it.
 TEST(CopilotWhatIf, OnlySuggestionsWereConflicts) {
   const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 std::span<const Record> other, const Quorums& quorums) {
+                                 const Records& other, const Quorums& quorums) {
     std::vector<Prepared> suggested = answers;
     for (Prepared& each : suggested) {
       if (each.record.kind != Record::Kind::kSuggested) each.rivals.clear();
@@ -226,10 +226,12 @@ TEST(CopilotWhatIf, OnlySuggestionsWereConflicts) {
 // The proposer of a conflicting entry refuses this one. Without that thought both takers wait.
 TEST(CopilotWhatIf, ADeadPilotMightHaveAccepted) {
   const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 std::span<const Record> other, const Quorums& quorums) {
+                                 const Records& other, const Quorums& quorums) {
     std::vector<Prepared> might = answers;
     for (Prepared& each : might) {
-      if (each.role == Role::kFollower) each.role = Role::kOtherPilot;
+      for (Rival& rival : each.rivals) {
+        if (rival.stage == Rival::Stage::kProposed) rival.stage = Rival::Stage::kPromised;
+      }
     }
     return ChooseAfterPrepare(entry, might, other, quorums);
   }};
@@ -239,7 +241,7 @@ TEST(CopilotWhatIf, ADeadPilotMightHaveAccepted) {
 // A conflict that is known by a promise alone is no refusal, nor is one that has been settled.
 TEST(CopilotWhatIf, EveryConflictWereARefusal) {
   const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 std::span<const Record> other, const Quorums& quorums) {
+                                 const Records& other, const Quorums& quorums) {
     std::vector<Prepared> refused = answers;
     for (Prepared& each : refused) {
       std::erase_if(each.rivals, [](const Rival& rival) { return !rival.may_precede; });
@@ -253,7 +255,7 @@ TEST(CopilotWhatIf, EveryConflictWereARefusal) {
 
 TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {
   const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 std::span<const Record> other, const Quorums& quorums) {
+                                 const Records& other, const Quorums& quorums) {
     std::vector<Prepared> without = answers;
     for (Prepared& each : without) {
       if (each.record.kind == Record::Kind::kAccepted) each.record.kind = Record::Kind::kNone;
@@ -265,7 +267,7 @@ TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {
 
 TEST(CopilotWhatIf, ATakeoverGaveUpWhatMayBeCommitted) {
   const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 std::span<const Record> other, const Quorums& quorums) {
+                                 const Records& other, const Quorums& quorums) {
     Choice choice = ChooseAfterPrepare(entry, answers, other, quorums);
     const bool few = static_cast<int>(WithFastAccept(answers).size()) < quorums.majority();
     const bool accepted = std::ranges::any_of(

@@ -20,11 +20,14 @@ using Kind = Record::Kind;
 
 enum Stage : std::uint8_t { kIdle, kFast, kSlow, kPreparing, kAccepting, kDone };
 
-Record RecordOf(const Cell& cell) {
-  return {static_cast<Kind>(cell.kind),
+// The ballots of a cell count from its lane's first one, which is 0.
+Record RecordOf(const Cell& cell, int log) {
+  const Ballot first = FirstBallot(static_cast<View>(log));
+  const auto kind = static_cast<Kind>(cell.kind);
+  return {kind,
           cell.no_op != 0,
-          cell.promised,
-          cell.ballot,
+          first + cell.promised,
+          kind == Kind::kNone ? 0 : first + cell.ballot,
           cell.initial,
           cell.dependency};
 }
@@ -112,7 +115,7 @@ class Exploration {
   std::vector<Record> LogOf(int replica, int log) const {
     std::vector<Record> records;
     for (int entry = 0; entry < entries(); ++entry) {
-      if (NameOf(entry).log == log) records.push_back(RecordOf(Now(replica, entry)));
+      if (NameOf(entry).log == log) records.push_back(RecordOf(Now(replica, entry), log));
     }
     return records;
   }
@@ -167,7 +170,8 @@ class Exploration {
 
   void FastAccept(ModelState& next, int replica, int entry, EntryIndex initial) const {
     const auto [log, index] = NameOf(entry);
-    const auto suggestion = rules_.suggestion(index, initial, LogOf(replica, 1 - log));
+    const auto records = LogOf(replica, 1 - log);
+    const auto suggestion = rules_.suggestion(index, initial, {0, records});
     Cell& cell = At(next, replica, entry);
     const EntryIndex dependency = suggestion.value_or(initial);
     SetRecord(cell, {suggestion ? Kind::kSuggested : Kind::kFastAccepted, false, 0, 0, initial,
@@ -176,10 +180,6 @@ class Exploration {
     cell.fast_ok = !suggestion;
   }
 
-  Role RoleOf(int replica, int entry) const {
-    if (replica > 1) return Role::kFollower;
-    return replica == NameOf(entry).log ? Role::kProposer : Role::kOtherPilot;
-  }
   bool Hears(int replica) const {
     return !has_begun_ || replica >= static_cast<int>(scope_.crash);
   }
@@ -349,7 +349,8 @@ class Exploration {
     auto& said = promised.prepared[static_cast<std::size_t>(number)];
     said = {1, cell.kind, cell.no_op, cell.promised, cell.ballot, cell.initial, cell.dependency};
     const auto [log, index] = NameOf(entry);
-    for (const Rival& rival : RivalsOf(index, 0, LogOf(replica, 1 - log))) {
+    const auto records = LogOf(replica, 1 - log);
+    for (const Rival& rival : RivalsOf(index, 0, {0, records})) {
       said[6 + rival.entry] = ByteOf(rival);
     }
     Visit(next, [&] {
@@ -364,19 +365,21 @@ class Exploration {
   }
 
   template <typename Said>
-  static std::vector<Rival> RivalsIn(const Said& said) {
+  static std::vector<Rival> RivalsIn(const Said& said, int other_log) {
     std::vector<Rival> rivals;
     for (EntryIndex entry = 1; entry <= kEntriesMax; ++entry) {
       const int byte = said[6 + entry];
       if (byte == 0) continue;
-      rivals.push_back({entry, static_cast<Rival::Stage>((byte - 1) / 2), (byte - 1) % 2 != 0});
+      rivals.push_back({entry, static_cast<View>(other_log),
+                        static_cast<Rival::Stage>((byte - 1) / 2), (byte - 1) % 2 != 0});
     }
     return rivals;
   }
 
   void Choose(int number, int taker, int entry) {
     std::set<std::pair<bool, EntryIndex>> chosen;  // no-op, dependency
-    const auto other = LogOf(taker, 1 - NameOf(entry).log);
+    const int log = NameOf(entry).log;
+    const auto other = LogOf(taker, 1 - log);
     ForEachMajority(taker, [&](unsigned members) {
       std::vector<Prepared> answers;
       int fast = 0;
@@ -384,12 +387,14 @@ class Exploration {
         if ((members >> replica & 1) == 0) continue;
         const auto& said = Now(replica, entry).prepared[static_cast<std::size_t>(number)];
         if (said[0] == 0) return;
-        const Record record{
-            static_cast<Kind>(said[1]), said[2] != 0, said[3], said[4], said[5], said[6]};
+        Cell cell;
+        cell.kind = said[1], cell.no_op = said[2], cell.promised = said[3];
+        cell.ballot = said[4], cell.initial = said[5], cell.dependency = said[6];
+        const Record record = RecordOf(cell, log);
         fast += record.kind == Kind::kFastAccepted;
-        answers.push_back({RoleOf(replica, entry), record, RivalsIn(said)});
+        answers.push_back({replica, record, RivalsIn(said, 1 - log)});
       }
-      const auto choice = rules_.choose(NameOf(entry).index, answers, other, quorums_);
+      const auto choice = rules_.choose(NameOf(entry).index, answers, {0, other}, quorums_);
       if (const Value* const value = std::get_if<Value>(&choice)) {
         chosen.insert({value->no_op, value->dependency});
         if (!value->no_op && fast > 0 && fast < quorums_.f()) ++result_.coverage.by_other_log;
