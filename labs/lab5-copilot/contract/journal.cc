@@ -1,0 +1,225 @@
+#include "journal.h"
+
+#include <cerrno>
+#include <stdexcept>
+#include <utility>
+
+#include "depfast/host/frame.h"
+#include "depfast/record_log.h"
+
+namespace depfast::copilot {
+namespace {
+
+enum class Kind : std::uint8_t { kView = 0, kEntry = 1, kRecord = 2, kBase = 3 };
+
+using Packer = msgpack::packer<frame_internal::StringSink>;
+
+// Appends a record that is an array of these fields.
+template <typename... Fields>
+void Append(std::string& out, const Fields&... fields) {
+  std::string payload;
+  frame_internal::StringSink sink(payload);
+  Packer packer(sink);
+  packer.pack_array(sizeof...(fields));
+  (packer.pack(fields), ...);
+  AppendRecord(payload, out);
+}
+
+void AppendRecordOf(std::string& out, Lane lane, EntryIndex index, const LaneLog& log) {
+  Append(out, static_cast<std::uint8_t>(Kind::kRecord), lane, index, log.RecordOf(index));
+}
+
+void AppendEntry(std::string& out, Lane lane, EntryIndex index, LaneLog& log) {
+  const LaneLog::Body& body = log.BodyOf(index);
+  if (!body.origin) return AppendRecordOf(out, lane, index, log);
+  Append(out, static_cast<std::uint8_t>(Kind::kEntry), lane, index, log.RecordOf(index),
+         *body.origin, body.commands);
+}
+
+[[noreturn]] void Refuse() { throw std::runtime_error("the journal makes no sense"); }
+
+// The field `number` of a record.
+template <typename T>
+T Field(const msgpack::object_array& record, std::uint32_t number) {
+  if (number >= record.size) Refuse();
+  return record.ptr[number].as<T>();
+}
+
+void Take(const msgpack::object_array& record, Recovered& state) {
+  const auto kind = static_cast<Kind>(Field<std::uint8_t>(record, 0));
+  const auto lane = static_cast<std::size_t>(Field<std::uint8_t>(record, 1));
+  if (lane >= state.lanes.size() || kind > Kind::kBase) Refuse();
+  LaneLog& log = state.lanes[lane];
+  if (kind == Kind::kView) {
+    state.views[lane] = Field<View>(record, 2);
+    return;
+  }
+  const auto index = Field<EntryIndex>(record, 2);
+  if (kind == Kind::kBase) {
+    log.Reset(index);
+    return;
+  }
+  if (log.IsDecided(index)) return;  // a copy
+  if (kind == Kind::kEntry) {
+    log.SetCommands(index, Field<View>(record, 4), Field<Commands>(record, 5));
+  }
+  log.Set(index, Field<Record>(record, 3));
+}
+
+// A missing file is empty.
+std::optional<std::string> ReadFile(Runtime& runtime, const char* file) {
+  const auto read = runtime.storage().Read(file);
+  if (read->Wait() == Outcome::kReady) return read->data();
+  if (read->error() == ENOENT) return std::nullopt;
+  throw std::runtime_error(std::string("cannot read ") + file + ": error " +
+                           std::to_string(read->error()));
+}
+
+}  // namespace
+
+std::size_t ReadJournal(std::string_view bytes, Recovered& state) {
+  return ReadRecords(bytes, [&](std::string_view payload) {
+    try {
+      const auto handle = msgpack::unpack(payload.data(), payload.size());
+      if (handle.get().type != msgpack::type::ARRAY) Refuse();
+      Take(handle.get().via.array, state);
+    } catch (const msgpack::unpack_error&) {
+      Refuse();
+    } catch (const msgpack::type_error&) {
+      Refuse();
+    }
+  });
+}
+
+std::string EncodeSnapshot(const StoredSnapshot& snapshot) {
+  std::string out;
+  Append(out, snapshot.id, snapshot.base, snapshot.data);
+  return out;
+}
+
+std::optional<StoredSnapshot> DecodeSnapshot(std::string_view bytes) {
+  std::optional<StoredSnapshot> snapshot;
+  const std::size_t good = ReadRecords(bytes, [&](std::string_view payload) {
+    try {
+      const auto handle = msgpack::unpack(payload.data(), payload.size());
+      const auto& object = handle.get();
+      if (object.type != msgpack::type::ARRAY || object.via.array.size != 3) return;
+      const msgpack::object* const fields = object.via.array.ptr;
+      snapshot = {fields[0].as<SnapshotId>(), fields[1].as<PerLane>(), fields[2].as<std::string>()};
+    } catch (const msgpack::unpack_error&) {
+    } catch (const msgpack::type_error&) {
+    }
+  });
+  return good == bytes.size() ? snapshot : std::nullopt;
+}
+
+Recovered Journal::Recover() {
+  Recovered state;
+  if (!on_disk()) {
+    if (ReadFile(runtime_, kStartedFile)) {
+      throw std::runtime_error(
+          "this replica kept its log in memory and has lost it: it must not vote again");
+    }
+    const auto started = runtime_.storage().Append(kStartedFile, "1", Storage::Sync::kYes);
+    if (started->Wait() != Outcome::kReady) throw std::runtime_error("a write failed");
+    return state;
+  }
+  // A crash may have left unfinished files.
+  runtime_.storage().Remove(kNewSnapshotFile);
+  runtime_.storage().Remove(kNewJournalFile);
+  if (const auto bytes = ReadFile(runtime_, kSnapshotFile)) {
+    state.snapshot = DecodeSnapshot(*bytes);
+    if (!state.snapshot) throw std::runtime_error("the snapshot is damaged");
+  }
+  if (const auto bytes = ReadFile(runtime_, kJournalFile)) {
+    state.is_first_start = false;
+    bytes_ = bytes->size();
+    const std::size_t good = ReadJournal(*bytes, state);
+    if (!MayBeTorn(std::string_view(*bytes).substr(good))) {
+      throw std::runtime_error("the journal is damaged");
+    }
+    if (good < bytes->size()) runtime_.storage().Truncate(kJournalFile, good);
+  }
+  if (!state.snapshot) return state;
+  state.is_first_start = false;
+  for (const Lane lane : kLanes) {
+    state.lanes[static_cast<std::size_t>(lane)].Reset(At(state.snapshot->base, lane));
+  }
+  return state;
+}
+
+void Journal::WriteView(Lane lane, View view) {
+  if (!on_disk()) return;
+  Append(unsynced_, static_cast<std::uint8_t>(Kind::kView), lane, view);
+  is_dirty_ = true;
+}
+
+void Journal::WriteEntry(Lane lane, EntryIndex index, LaneLog& log) {
+  if (!on_disk()) return;
+  AppendEntry(unsynced_, lane, index, log);
+  is_dirty_ = true;
+}
+
+void Journal::WriteRecord(Lane lane, EntryIndex index, const LaneLog& log) {
+  if (!on_disk()) return;
+  AppendRecordOf(unsynced_, lane, index, log);
+  is_dirty_ = true;
+}
+
+void Journal::WhenDurable(std::function<void()> then) {
+  if (!is_dirty_ && !syncing_) {
+    then();
+    return;
+  }
+  waiting_.push_back(std::move(then));
+  StartSync();
+}
+
+void Journal::StartSync() {
+  if (std::exchange(syncing_, true)) return;
+  // The coroutine runs after all messages of this step are handled: one sync for their records.
+  runtime_.Spawn("journal", [this] { Sync(); });
+}
+
+void Journal::Sync() {
+  runtime_.set_dependency({});
+  while (!waiting_.empty()) {
+    const auto due = std::exchange(waiting_, {});
+    is_dirty_ = false;
+    bytes_ += unsynced_.size();
+    const auto write = runtime_.storage().Append(kJournalFile, std::exchange(unsynced_, {}),
+                                                 Storage::Sync::kYes);
+    if (write->Wait() != Outcome::kReady) {
+      throw std::runtime_error("a write failed: error " + std::to_string(write->error()));
+    }
+    for (const auto& then : due) then();
+  }
+  syncing_ = false;
+}
+
+void Journal::Replace(const StoredSnapshot& snapshot, const std::array<View, 2>& views,
+                      std::array<LaneLog, 2>& lanes) {
+  if (!on_disk()) return;
+  std::string journal;
+  for (const Lane lane : kLanes) {
+    LaneLog& log = lanes[static_cast<std::size_t>(lane)];
+    Append(journal, static_cast<std::uint8_t>(Kind::kView), lane,
+           views[static_cast<std::size_t>(lane)]);
+    Append(journal, static_cast<std::uint8_t>(Kind::kBase), lane, log.base());
+    for (EntryIndex index = log.base() + 1; index <= log.last(); ++index) {
+      AppendEntry(journal, lane, index, log);
+    }
+  }
+  // The new journal has the unsynced records, too. Writes take effect in order: whoever waits for
+  // an earlier record waits for a write after these.
+  unsynced_.clear();
+  is_dirty_ = true;
+  bytes_ = journal.size();
+  Storage& storage = runtime_.storage();
+  storage.Append(kNewSnapshotFile, EncodeSnapshot(snapshot), Storage::Sync::kYes);
+  storage.Rename(kNewSnapshotFile, kSnapshotFile);
+  storage.Append(kNewJournalFile, std::move(journal), Storage::Sync::kYes);
+  storage.Rename(kNewJournalFile, kJournalFile);
+}
+
+}  // namespace depfast::copilot

@@ -1,0 +1,94 @@
+// Journal: what a replica must not forget. Given, not submitted.
+//
+// On disk: a write-ahead log of records with checksums (depfast/record_log.h), each a MessagePack
+// array, and a snapshot.
+//   [0, lane, view]                              the lane's view
+//   [1, lane, index, Record, origin, commands]   an entry
+//   [2, lane, index, Record]                     its record; the commands are as before
+//   [3, lane, index]                             the entries up to `index` are thrown away
+// The snapshot: one record, [SnapshotId, base of the pilot's lane, of the copilot's, data].
+//
+// In memory, as published: nothing is written but a file that says that the replica has started
+// once. Its memory is gone then, and with it what it has promised: such a replica must not start.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "copilot_messages.h"
+#include "copilot_types.h"
+#include "depfast/runtime.h"
+#include "lane_log.h"
+
+namespace depfast::copilot {
+
+inline constexpr const char* kJournalFile = "copilot.journal";
+inline constexpr const char* kNewJournalFile = "copilot.journal.new";
+inline constexpr const char* kSnapshotFile = "copilot.snapshot";
+inline constexpr const char* kNewSnapshotFile = "copilot.snapshot.new";
+inline constexpr const char* kStartedFile = "copilot.started";
+
+enum class Durability : std::uint8_t { kInMemory, kOnDisk };
+
+struct StoredSnapshot {
+  SnapshotId id;
+  PerLane base{};    // the entries up to here are thrown away everywhere
+  std::string data;  // the state machine's, and the memory of commands
+};
+
+// What a journal says.
+struct Recovered {
+  bool is_first_start = true;
+  std::array<std::optional<View>, 2> views;
+  std::array<LaneLog, 2> lanes;
+  std::optional<StoredSnapshot> snapshot;
+};
+
+// Takes in the whole records of a journal. Returns the number of their bytes. Throws
+// std::runtime_error, in one line, for a record that makes no sense.
+std::size_t ReadJournal(std::string_view bytes, Recovered& state);
+std::string EncodeSnapshot(const StoredSnapshot& snapshot);
+std::optional<StoredSnapshot> DecodeSnapshot(std::string_view bytes);
+
+class Journal {
+ public:
+  Journal(Runtime& runtime, Durability durability) : runtime_(runtime), durability_(durability) {}
+
+  // Reads the disk. Waits. Throws std::runtime_error, in one line, if this replica must not start.
+  Recovered Recover();
+
+  void WriteView(Lane lane, View view);
+  // An entry as it is in the log now, or its record alone.
+  void WriteEntry(Lane lane, EntryIndex index, LaneLog& log);
+  void WriteRecord(Lane lane, EntryIndex index, const LaneLog& log);
+
+  // Calls `then` once all that was written before is durable: at once, if this is in memory. Many
+  // calls share one sync. A write that fails ends the replica, and `then` is never called.
+  void WhenDurable(std::function<void()> then);
+
+  // The bytes of the journal's file.
+  std::size_t bytes() const { return bytes_; }
+
+  // Replaces snapshot and journal by new ones.
+  void Replace(const StoredSnapshot& snapshot, const std::array<View, 2>& views,
+               std::array<LaneLog, 2>& lanes);
+
+ private:
+  bool on_disk() const { return durability_ == Durability::kOnDisk; }
+  void StartSync();
+  void Sync();
+
+  Runtime& runtime_;
+  const Durability durability_;
+  std::string unsynced_;  // records that are not given to the disk yet
+  bool is_dirty_ = false;  // something was written, and no sync after it has begun
+  std::vector<std::function<void()>> waiting_;
+  bool syncing_ = false;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace depfast::copilot

@@ -1,0 +1,91 @@
+#include "lane_log.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace depfast::copilot {
+namespace {
+
+std::size_t SizeOf(const Commands& commands) {
+  std::size_t size = 0;
+  for (const Command& command : commands) size += sizeof(Command) + command.text.size();
+  return size;
+}
+
+}  // namespace
+
+LaneLog::Body& LaneLog::BodyOf(EntryIndex index) {
+  assert(index > base_);
+  while (last() < index) {
+    records_.emplace_back();
+    bodies_.emplace_back();
+  }
+  return bodies_[At(index)];
+}
+
+std::shared_ptr<IntEvent> LaneLog::Decided(EntryIndex index) {
+  std::shared_ptr<IntEvent>& event = BodyOf(index).decided;
+  if (event == nullptr) {
+    event = std::make_shared<IntEvent>("entry", 1);
+    if (IsDecided(index)) event->Set(1);
+  }
+  return event;
+}
+
+void LaneLog::Set(EntryIndex index, const Record& record) {
+  assert(!IsDecided(index));
+  const Body& body = BodyOf(index);
+  records_[At(index)] = record;
+  if (record.is_known()) latest_known_ = std::max(latest_known_, index);
+  if (record.kind != Record::Kind::kCommitted) return;
+  while (decided_ < last() && IsDecided(decided_ + 1)) ++decided_;
+  if (body.decided != nullptr) body.decided->Set(1);
+}
+
+void LaneLog::SetCommands(EntryIndex index, View origin, Commands commands) {
+  Body& body = BodyOf(index);
+  bytes_ -= SizeOf(body.commands);
+  bytes_ += SizeOf(commands);
+  body.origin = origin;
+  body.commands = std::move(commands);
+}
+
+EntryIndex LaneLog::SeenUpTo(View view) {
+  if (seen_view_ != view || seen_ < base_) seen_ = base_;
+  seen_view_ = view;
+  for (; seen_ < last(); ++seen_) {
+    const Record& next = records_[At(seen_ + 1)];
+    const bool proposed = next.kind != Record::Kind::kNone && bodies_[At(seen_ + 1)].origin == view;
+    if (!proposed && next.kind != Record::Kind::kCommitted) break;
+  }
+  return seen_;
+}
+
+void LaneLog::TruncateUpTo(EntryIndex index) {
+  assert(index <= decided_);
+  while (base_ < index) {
+    bytes_ -= SizeOf(bodies_.front().commands);
+    bodies_.pop_front();
+    ++base_;
+  }
+  records_.erase(records_.begin(),
+                 records_.begin() + static_cast<std::ptrdiff_t>(records_.size() - bodies_.size()));
+}
+
+void LaneLog::Reset(EntryIndex index) {
+  if (index <= base_) return;
+  while (!bodies_.empty() && base_ < index) {
+    if (bodies_.front().decided != nullptr) bodies_.front().decided->Set(1);
+    bytes_ -= SizeOf(bodies_.front().commands);
+    bodies_.pop_front();
+    ++base_;
+  }
+  records_.erase(records_.begin(),
+                 records_.begin() + static_cast<std::ptrdiff_t>(records_.size() - bodies_.size()));
+  base_ = index;
+  latest_known_ = std::max(latest_known_, index);
+  decided_ = std::max(decided_, index);
+  while (decided_ < last() && IsDecided(decided_ + 1)) ++decided_;
+}
+
+}  // namespace depfast::copilot

@@ -1,0 +1,79 @@
+// LaneLog: a replica's log of one lane. Given, not submitted.
+//
+// Indexes never shift. A log that has thrown away entries 1 to 100 has base 100.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "copilot_messages.h"
+#include "copilot_types.h"
+#include "depfast/value_event.h"
+
+namespace depfast::copilot {
+
+class LaneLog {
+ public:
+  // An entry beside its Record.
+  struct Body {
+    std::optional<View> origin;  // the view in which these commands were proposed; none: no commands
+    Commands commands;
+    std::shared_ptr<IntEvent> decided;  // null if nobody has asked for it
+    bool taken_over = false;  // a coroutine of this replica takes the entry over
+    Ballot refused = 0;       // the highest that another replica has promised, as it has said
+  };
+
+  EntryIndex base() const { return base_; }
+  EntryIndex last() const { return base_ + records_.size(); }
+  // The latest entry that this replica knows of; base() if there is none.
+  EntryIndex latest_known() const { return latest_known_; }
+  // All entries up to here are committed.
+  EntryIndex decided() const { return decided_; }
+  // About the size of the commands in memory.
+  std::size_t bytes() const { return bytes_; }
+
+  Records records() const { return {base_, records_}; }
+  // The record of an unknown entry is empty. Requires: index > base().
+  Record RecordOf(EntryIndex index) const {
+    assert(index > base_);
+    return index <= last() ? records_[At(index)] : Record();
+  }
+  // Makes the entry, and those before it, if they are not there. Requires: index > base().
+  Body& BodyOf(EntryIndex index);
+  bool IsDecided(EntryIndex index) const {
+    return index <= base_ || RecordOf(index).kind == Record::Kind::kCommitted;
+  }
+  // Ready once the entry is committed. One event per entry (document 002, figure 4).
+  std::shared_ptr<IntEvent> Decided(EntryIndex index);
+
+  // Replaces a record. Requires: it is not committed yet.
+  void Set(EntryIndex index, const Record& record);
+  // Replaces the commands.
+  void SetCommands(EntryIndex index, View origin, Commands commands);
+
+  // All entries up to here, whose index is returned, are recorded in `view` or committed.
+  EntryIndex SeenUpTo(View view);
+
+  // Throws away the entries up to `index`. Requires: they are decided, index <= last().
+  void TruncateUpTo(EntryIndex index);
+  // A snapshot holds the entries up to `index`, which may be beyond the last.
+  void Reset(EntryIndex index);
+
+ private:
+  std::size_t At(EntryIndex index) const { return static_cast<std::size_t>(index - base_ - 1); }
+
+  EntryIndex base_ = 0;
+  EntryIndex latest_known_ = 0;
+  EntryIndex decided_ = 0;
+  EntryIndex seen_ = 0;  // SeenUpTo(seen_view_), as far as it has been counted
+  View seen_view_ = 0;
+  std::vector<Record> records_;  // records_[i] and bodies_[i] are of entry base_ + 1 + i
+  std::deque<Body> bodies_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace depfast::copilot

@@ -1,0 +1,91 @@
+// Pilots: which replica proposes in which lane, and the change of a dead pilot. Given, not
+// submitted.
+//
+// At the first start replicas 0 and 1 have the lanes. A pilot sends heartbeats. A replica that is
+// no pilot and hears nothing in a lane for a while asks for that lane, first by a pre-vote: so a
+// replica that wakes from a pause deposes nobody. A replica that starts again has no lane until it
+// asks for one, because it may have forgotten what it proposed.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "copilot_messages.h"
+#include "copilot_observations.h"
+#include "copilot_types.h"
+#include "depfast/runtime.h"
+#include "journal.h"
+
+namespace depfast::copilot {
+
+inline constexpr Duration kHeartbeatInterval = 100ms;
+// A pilot that is silent for so long is dead. The patience is drawn anew for each wait.
+inline constexpr Duration kDeadAfterMin = 1s;
+inline constexpr Duration kDeadAfterMax = 2s;
+
+// The replica, as Pilots needs it. No function may wait.
+class LaneUser {
+ public:
+  virtual ~LaneUser() = default;
+
+  virtual EntryIndex LatestKnown(Lane lane) const = 0;
+  virtual PerLane DecidedUpTo() const = 0;
+  virtual PerLane RanUpTo() const = 0;
+  // This replica has the lane from now on. All entries that may be decided in an earlier view are
+  // at most `latest`.
+  virtual void OnElected(Lane lane, EntryIndex latest) = 0;
+  virtual void OnDeposed(Lane lane) = 0;
+  // A pilot knows the decisions up to `decided`, and all replicas have run the entries up to
+  // `ran_everywhere`.
+  virtual void OnHeartbeat(PeerId from, const PerLane& decided, const PerLane& ran_everywhere) = 0;
+};
+
+class Pilots {
+ public:
+  // All must outlive this.
+  Pilots(Runtime& runtime, Journal& journal, LaneUser& user);
+
+  // Registers handlers, and begins with the views of the journal. Requires: recovered.
+  void Start(const Recovered& recovered);
+
+  View view(Lane lane) const { return lanes_[Index(lane)].view; }
+  // The replica that the view belongs to.
+  PeerId owner(Lane lane) const { return OwnerOf(view(lane), runtime_.replicas()); }
+  // Whether this replica may propose in the lane.
+  bool Has(Lane lane) const { return lanes_[Index(lane)].is_ours; }
+  bool HasAny() const { return Has(Lane::kPilot) || Has(Lane::kCopilot); }
+
+  // A message of this view has come. False if the view is old: refuse the message. Hear: from the
+  // pilot of that view, which lives.
+  bool Know(Lane lane, View view);
+  bool Hear(Lane lane, View view);
+
+ private:
+  struct State {
+    View view = 0;
+    bool is_ours = false;
+    Time last_heard{0};
+  };
+
+  static std::size_t Index(Lane lane) { return static_cast<std::size_t>(lane); }
+  State& Of(Lane lane) { return lanes_[Index(lane)]; }
+  void Adopt(Lane lane, View view);
+  void Observe();
+  void WatchLoop();
+  void Campaign(Lane lane);
+  // True if a majority grants it. `latest`: the latest entry that any of them knows.
+  bool Ask(const TakeLane& request, EntryIndex& latest);
+  void OnTakeLane(const TakeLane& request, const Responder<TakeLaneReply>& responder);
+  bool WouldGrant(const TakeLane& request) const;
+  void HeartbeatLoop(Lane lane);
+  PerLane RanEverywhere() const;
+
+  Runtime& runtime_;
+  Journal& journal_;
+  LaneUser& user_;
+  std::array<State, 2> lanes_;
+  std::vector<PerLane> ran_;  // by replica: as it has said last
+};
+
+}  // namespace depfast::copilot
