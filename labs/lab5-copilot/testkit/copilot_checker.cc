@@ -1,0 +1,328 @@
+#include "copilot_checker.h"
+
+#include <algorithm>
+#include <bit>
+#include <variant>
+
+#include "depfast/host/frame.h"
+#include "journal.h"
+#include "testkit/violation.h"
+
+namespace depfast::copilot {
+namespace {
+
+std::string Name(PeerId replica) { return "replica " + std::to_string(replica); }
+
+std::string Name(const std::pair<Lane, EntryIndex>& id) {
+  return (id.first == Lane::kPilot ? "P." : "Q.") + std::to_string(id.second);
+}
+
+// Calls visit(body) if the frame belongs to Message's method and its body can be decoded.
+template <typename Message, typename Body = Message, typename Function>
+void VisitBody(const DecodedFrame& frame, const Function& visit) {
+  if (frame.header.method != Message::kMethod) return;
+  std::string error;
+  if (const auto body = DecodeBody<Body>(frame.body, error)) visit(*body);
+}
+
+}  // namespace
+
+const char* ToString(Invariant invariant) {
+  switch (invariant) {
+    case Invariant::kOneValue:
+      return "one value";
+    case Invariant::kChosen:
+      return "chosen by a quorum";
+    case Invariant::kDependencies:
+      return "dependencies";
+    case Invariant::kOrder:
+      return "one order";
+    case Invariant::kOnce:
+      break;
+  }
+  return "once";
+}
+
+CopilotChecker::CopilotChecker(sim::Simulator& simulator, testkit::History* history)
+    : simulator_(simulator),
+      history_(history),
+      quorums_(simulator.replicas()),
+      replicas_(static_cast<std::size_t>(simulator.replicas())) {
+  simulator.AddObserver(this);
+}
+
+// ---- a test's view ----
+
+std::vector<PeerId> CopilotChecker::Proposers() const {
+  std::vector<PeerId> proposers;
+  for (const Duty duty : {Duty::kPilot, Duty::kCopilot}) {
+    for (PeerId id = 0; id < simulator_.replicas(); ++id) {
+      if (Of(id).duty == duty && simulator_.IsUp(id)) proposers.push_back(id);
+    }
+  }
+  return proposers;
+}
+
+std::string CopilotChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
+                                            std::uint64_t command_hash) const {
+  if (index == 0 || index > AppliedUpTo(replica)) return "it has not applied that command";
+  // Commands are applied from entries that a quorum has chosen: OnRun and OnApply check that.
+  if (applied_[index - 1].hash != command_hash) return "it has applied another command there";
+  return "";
+}
+
+std::optional<std::uint64_t> CopilotChecker::AppliedAt(std::uint64_t index) const {
+  if (index == 0 || index > applied_.size()) return std::nullopt;
+  return applied_[index - 1].hash;
+}
+
+std::optional<std::string> CopilotChecker::ResultAt(std::uint64_t index) const {
+  if (index == 0 || index > applied_.size()) return std::nullopt;
+  return applied_[index - 1].result;
+}
+
+std::size_t CopilotChecker::LogBytes(PeerId replica) const {
+  const auto& files = simulator_.disk(replica).files();
+  const auto journal = files.find(kJournalFile);
+  return journal == files.end() ? 0 : journal->second.data.size();
+}
+
+bool CopilotChecker::HasSnapshot(PeerId replica) const {
+  return simulator_.disk(replica).files().contains(kSnapshotFile);
+}
+
+std::string CopilotChecker::FirstViolation() const {
+  if (violations_.empty()) return "";
+  const Violation& first = violations_.front();
+  return testkit::ViolationSentence(ToString(first.invariant), first.when, first.what,
+                                    "the invariants in copilot_checker.h");
+}
+
+void CopilotChecker::Violate(Invariant invariant, const std::string& what) {
+  constexpr std::size_t kViolationsMax = 20;
+  if (violations_.size() >= kViolationsMax) return;
+  violations_.push_back({invariant, now_, what});
+  if (history_ != nullptr) history_->AddViolation(now_, ToString(invariant), what);
+}
+
+// ---- frames ----
+
+void CopilotChecker::OnStep(PeerId replica, const sim::StepInput& input,
+                            const sim::StepOutput& output) {
+  now_ = input.now;
+  for (const sim::FrameArrival& arrival : input.frames) {
+    std::string error;
+    const auto frame = DecodeFrame(*arrival.bytes, error);
+    if (frame && frame->header.kind == FrameKind::kRequest) {
+      OnRequest(replica, arrival.from, *frame);
+    }
+  }
+  for (const sim::Output& one : output.outputs) {
+    if (const auto* seen = std::get_if<Observation>(&one)) OnObservation(replica, *seen);
+  }
+}
+
+void CopilotChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame) {
+  const auto remember = [&](Asked asked) {
+    Of(replica).asked[{from, frame.header.call}] = asked;
+  };
+  VisitBody<FastAccept>(frame, [&](const FastAccept& body) {
+    remember({{body.lane, body.index}, FirstBallot(body.view), body.dependency});
+  });
+  VisitBody<Accept>(frame, [&](const Accept& body) {
+    remember({{body.lane, body.index}, body.ballot, body.dependency});
+  });
+}
+
+void CopilotChecker::OnOutputsLeave(PeerId replica, Time now,
+                                    const std::vector<sim::Output>& outputs) {
+  now_ = now;
+  for (const sim::Output& one : outputs) {
+    if (const auto* frame = std::get_if<sim::SendFrame>(&one)) OnSent(replica, *frame);
+  }
+}
+
+void CopilotChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
+  if (sent.to >= kFirstClient) return;
+  std::string error;
+  const auto frame = DecodeFrame(*sent.bytes, error);
+  if (!frame) return;
+  if (frame->header.kind == FrameKind::kRequest) {
+    VisitBody<FastAccept>(*frame, [&](const auto& body) { OnSentFastAccept(replica, body); });
+    VisitBody<Accept>(*frame, [&](const auto& body) { OnSentAccept(replica, body); });
+    return;
+  }
+  const auto asked = Of(replica).asked.extract({sent.to, frame->header.call});
+  if (frame->header.kind == FrameKind::kReply && !asked.empty()) {
+    OnSentReply(replica, asked.mapped(), *frame);
+  }
+}
+
+void CopilotChecker::OnSentFastAccept(PeerId replica, const FastAccept& request) {
+  const EntryId id{request.lane, request.index};
+  const Content content{1 + request.dependency, CommandsHash(request.commands)};
+  entries_[id].commands.emplace(content.hash, request.commands);
+  Propose(id, entries_[id].proposed[request.view], content, replica);
+}
+
+void CopilotChecker::OnSentAccept(PeerId replica, const Accept& request) {
+  const EntryId id{request.lane, request.index};
+  Content content;
+  if (!request.no_op) content = {1 + request.dependency, CommandsHash(request.commands)};
+  Propose(id, entries_[id].accepted[request.ballot], content, replica);
+}
+
+// One proposal at a ballot. Its proposer accepts it.
+void CopilotChecker::Propose(EntryId id, Vote& vote, const Content& content, PeerId replica) {
+  if (vote.by != 0 && vote.content != content) {
+    Violate(Invariant::kOneValue,
+            Name(replica) + " proposes " + Name(id) + " twice at one ballot, with two values");
+  }
+  vote.content = content;
+  vote.by |= Bit(replica);
+}
+
+void CopilotChecker::OnSentReply(PeerId replica, const Asked& asked, const DecodedFrame& frame) {
+  Entry& entry = entries_[asked.entry];
+  VisitBody<FastAccept, FastAcceptReply>(frame, [&](const FastAcceptReply& reply) {
+    if (reply.recorded && reply.dependency == asked.dependency) {
+      entry.proposed[ViewOf(asked.ballot)].by |= Bit(replica);
+    }
+  });
+  VisitBody<Accept, AcceptReply>(frame, [&](const AcceptReply& reply) {
+    if (reply.accepted) entry.accepted[asked.ballot].by |= Bit(replica);
+  });
+}
+
+// ---- claims ----
+
+void CopilotChecker::OnRestart(PeerId replica, Time now) {
+  now_ = now;
+  Of(replica) = Replica();
+}
+
+void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
+  const auto& values = seen.values;
+  const auto entry = [&] { return EntryId{values[0] == 0 ? Lane::kPilot : Lane::kCopilot, values[1]}; };
+  Replica& state = Of(replica);
+  switch (seen.kind) {
+    case kDutyObservation:
+      state.duty = static_cast<Duty>(values[0]);
+      coverage_.views = std::max(coverage_.views, values[1] + values[2] - 1);
+      break;
+    case kDecideObservation:
+      OnDecide(replica, entry(), {values[2], values[3]});
+      break;
+    case kRunObservation:
+      OnRun(replica, entry(), values[2] != 0);
+      break;
+    case kApplyObservation:
+      OnApply(replica, values[0], values[1], values[2]);
+      break;
+    case kRestoreObservation:
+      state.commands = values[0];
+      state.ran = {values[1], values[2]};
+      ++state.restored;
+      ++coverage_.restored;
+      break;
+    default:
+      break;
+  }
+}
+
+bool CopilotChecker::IsChosen(const Entry& entry, const Content& content) const {
+  const auto by = [&](int quorum) {
+    return [&content, quorum](const auto& each) {
+      const Vote& vote = each.second;
+      return vote.content == content && std::popcount(vote.by) >= quorum;
+    };
+  };
+  return std::ranges::any_of(entry.proposed, by(quorums_.fast())) ||
+         std::ranges::any_of(entry.accepted, by(quorums_.majority()));
+}
+
+void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& content) {
+  Entry& entry = entries_[id];
+  if (entry.decided) {
+    if (*entry.decided == content) return;
+    Violate(Invariant::kOneValue, Name(replica) + " decides " + Name(id) +
+                                      " otherwise than a replica before it");
+    return;
+  }
+  entry.decided = content;
+  if (!IsChosen(entry, content)) {
+    Violate(Invariant::kChosen,
+            Name(replica) + " takes " + Name(id) + " for decided, and no quorum has chosen that");
+  }
+  CheckDependenciesOf(id, content);
+  const bool by_taker = std::ranges::any_of(
+      entry.accepted, [](const auto& each) { return IsTakeover(each.first); });
+  const bool is_fast = !by_taker && entry.accepted.empty();
+  if (content.is_no_op()) {
+    ++coverage_.no_ops;
+  } else {
+    ++(is_fast ? coverage_.fast : coverage_.accepted);
+    coverage_.by_takers += by_taker ? 1 : 0;
+  }
+}
+
+void CopilotChecker::CheckDependenciesOf(EntryId id, const Content& content) {
+  if (content.is_no_op()) return;
+  const auto [lane, index] = id;
+  for (auto other = entries_.upper_bound({Other(lane), content.dependency - 1});
+       other != entries_.end() && other->first.first == Other(lane); ++other) {
+    const auto& decided = other->second.decided;
+    if (!decided || decided->is_no_op() || decided->dependency - 1 >= index) continue;
+    Violate(Invariant::kDependencies, Name(id) + " and " + Name(other->first) +
+                                          " are decided, and neither depends on the other");
+    return;
+  }
+}
+
+void CopilotChecker::OnRun(PeerId replica, EntryId id, bool skipped) {
+  Replica& state = Of(replica);
+  state.runs = id;
+  EntryIndex& ran = At(state.ran, id.first);
+  if (id.second != ran + 1) {
+    Violate(Invariant::kOrder, Name(replica) + " runs " + Name(id) + " out of turn");
+  }
+  ran = id.second;
+  coverage_.skipped += skipped ? 1 : 0;
+  if (!skipped && !entries_[id].decided) {
+    Violate(Invariant::kChosen, Name(replica) + " runs " + Name(id) + ", which is not decided");
+  }
+}
+
+void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t name,
+                             std::uint64_t hash) {
+  Replica& state = Of(replica);
+  const Entry& entry = entries_[state.runs];
+  const auto commands =
+      entry.decided ? entry.commands.find(entry.decided->hash) : entry.commands.end();
+  const auto is_it = [&](const Command& each) {
+    return each.name == name && CommandHash(each.text) == hash;
+  };
+  if (commands == entry.commands.end() || std::ranges::none_of(commands->second, is_it)) {
+    Violate(Invariant::kChosen, Name(replica) + " applies a command that is not in " +
+                                    Name(state.runs) + ", which it runs");
+  }
+  const bool in_turn = number == state.commands + 1 && number <= applied_.size() + 1;
+  state.commands = number;
+  if (!in_turn) {
+    Violate(Invariant::kOrder, Name(replica) + " applies a command out of turn");
+  } else if (number <= applied_.size()) {
+    const Applied& first = applied_[number - 1];
+    if (first.name == name && first.hash == hash) return;
+    Violate(Invariant::kOrder, Name(replica) + " applies another command as number " +
+                                   std::to_string(number) + " than a replica before it");
+  } else {
+    if (!applied_names_.insert(name).second) {
+      Violate(Invariant::kOnce, Name(replica) + " applies a command that has been applied");
+    }
+    tally_.ApplyHash(hash);
+    applied_hashes_.insert(hash);
+    applied_.push_back({name, hash, std::to_string(tally_.count())});
+  }
+}
+
+}  // namespace depfast::copilot

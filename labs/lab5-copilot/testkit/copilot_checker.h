@@ -1,0 +1,158 @@
+// CopilotChecker: Copilot's invariants, checked after every step.
+//
+// The checker compares what replicas claim (copilot_observations.h) with the frames that they send.
+// It knows from the frames which entries are chosen: by a fast quorum of fast-accepts in one view,
+// or by a majority that has accepted at one ballot.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "copilot_messages.h"
+#include "copilot_observations.h"
+#include "log_checker.h"
+#include "sim/simulator.h"
+#include "tally.h"
+#include "testkit/history.h"
+
+namespace depfast::copilot {
+
+// What must hold in every run.
+enum class Invariant : std::uint8_t {
+  kOneValue,      // an entry is decided once, the same everywhere
+  kChosen,        // what a replica takes for decided is chosen by a quorum
+  kDependencies,  // of two entries of different lanes that are no no-ops, one depends on the other
+  kOrder,         // all replicas run the same commands in the same order, and entries in turn
+  kOnce,          // no command runs twice
+};
+
+const char* ToString(Invariant invariant);
+
+class CopilotChecker final : public sim::Observer, public LogChecker {
+ public:
+  // Watches `simulator` from now on, and writes violations into `history` unless that is null.
+  // Requires: called before Simulator::Start; both outlive the checker. The state machine of the
+  // replicas is a Tally.
+  explicit CopilotChecker(sim::Simulator& simulator, testkit::History* history = nullptr);
+
+  struct Violation {
+    Invariant invariant;
+    Time when{0};
+    std::string what;  // one sentence
+  };
+  const std::vector<Violation>& violations() const { return violations_; }
+
+  // How the entries were decided that are no no-ops, by the frames: what a run has shown.
+  struct Coverage {
+    std::uint64_t fast = 0;
+    std::uint64_t accepted = 0;  // on the slow path, or by a taker
+    std::uint64_t by_takers = 0;
+    std::uint64_t no_ops = 0;
+    std::uint64_t skipped = 0;  // null dependencies, counted by replica
+    std::uint64_t views = 0;    // begun after the first ones
+    std::uint64_t restored = 0;
+  };
+  const Coverage& coverage() const { return coverage_; }
+
+  // See LogChecker. "Index" is the number of a command, in the order in which all run.
+  std::vector<PeerId> Proposers() const override;
+  std::uint64_t AppliedUpTo(PeerId replica) const override { return Of(replica).commands; }
+  std::uint64_t CommittedUpTo() const override { return applied_.size(); }
+  std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
+                              std::uint64_t command_hash) const override;
+  bool NumbersEntries() const override { return true; }
+  std::optional<std::uint64_t> AppliedAt(std::uint64_t index) const override;
+  std::optional<std::string> ResultAt(std::uint64_t index) const override;
+  bool HasApplied(std::uint64_t command_hash) const override {
+    return applied_hashes_.contains(command_hash);
+  }
+  std::uint64_t Restored(PeerId replica) const override { return Of(replica).restored; }
+  std::size_t LogBytes(PeerId replica) const override;
+  bool HasSnapshot(PeerId replica) const override;
+  std::string FirstViolation() const override;
+
+ private:
+  using EntryId = std::pair<Lane, EntryIndex>;
+
+  // What is proposed, accepted or decided for an entry.
+  struct Content {
+    std::uint64_t dependency = 0;  // 1 + the dependency; 0 for a no-op, as in the claims
+    std::uint64_t hash = 0;        // of the commands; 0 for a no-op
+    auto operator<=>(const Content&) const = default;
+    bool is_no_op() const { return dependency == 0; }
+  };
+  // A proposal, or what may be accepted at a ballot.
+  struct Vote {
+    Content content;
+    std::uint64_t by = 0;  // the replicas that have accepted it, one bit each
+  };
+  struct Entry {
+    std::map<View, Vote> proposed;
+    std::map<Ballot, Vote> accepted;
+    std::map<std::uint64_t, Commands> commands;  // by their hash
+    std::optional<Content> decided;
+  };
+  // A request that a replica has received and not answered.
+  struct Asked {
+    EntryId entry;
+    Ballot ballot = 0;
+    EntryIndex dependency = 0;
+  };
+  struct Replica {
+    Duty duty = Duty::kFollower;
+    PerLane ran{};
+    EntryId runs{};  // the entry whose commands it applies
+    std::uint64_t commands = 0;
+    std::uint64_t restored = 0;
+    std::map<std::pair<PeerId, CallId>, Asked> asked;
+  };
+  struct Applied {
+    std::uint64_t name = 0;
+    std::uint64_t hash = 0;
+    std::string result;
+  };
+
+  Replica& Of(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
+  const Replica& Of(PeerId replica) const { return replicas_[static_cast<std::size_t>(replica)]; }
+  static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
+
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
+  void OnRestart(PeerId replica, Time now) override;
+
+  void OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame);
+  void OnSent(PeerId replica, const sim::SendFrame& sent);
+  void OnSentFastAccept(PeerId replica, const FastAccept& request);
+  void OnSentAccept(PeerId replica, const Accept& request);
+  void OnSentReply(PeerId replica, const Asked& asked, const DecodedFrame& frame);
+  void Propose(EntryId id, Vote& vote, const Content& content, PeerId replica);
+  void OnObservation(PeerId replica, const Observation& seen);
+  void OnDecide(PeerId replica, EntryId id, const Content& content);
+  void OnRun(PeerId replica, EntryId id, bool skipped);
+  void OnApply(PeerId replica, std::uint64_t number, std::uint64_t name, std::uint64_t hash);
+  // Whether the frames have chosen this for the entry.
+  bool IsChosen(const Entry& entry, const Content& content) const;
+  void CheckDependenciesOf(EntryId id, const Content& content);
+  void Violate(Invariant invariant, const std::string& what);
+
+  sim::Simulator& simulator_;
+  testkit::History* const history_;
+  const Quorums quorums_;
+  Time now_{0};
+  std::vector<Replica> replicas_;
+  std::map<EntryId, Entry> entries_;
+  std::vector<Applied> applied_;  // number 1 first
+  std::set<std::uint64_t> applied_names_;
+  std::set<std::uint64_t> applied_hashes_;
+  Tally tally_;
+  Coverage coverage_;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace depfast::copilot

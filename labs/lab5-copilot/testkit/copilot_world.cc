@@ -1,0 +1,74 @@
+#include "copilot_world.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace depfast::copilot {
+namespace {
+
+constexpr std::size_t kCommandBytes = 100;
+
+}  // namespace
+
+CopilotWorld::CopilotWorld(const testkit::ClusterOptions& options)
+    : LogWorld(options,
+               [](testkit::Cluster& made) {
+                 return std::make_unique<CopilotChecker>(made.simulator(), &made.history());
+               }),
+      checker(dynamic_cast<CopilotChecker&>(log())),
+      client(cluster.simulator(), {.targets = 2}) {
+  cluster.Start();
+}
+
+void CopilotWorld::SubmitOne() { Submit(nullptr); }
+
+void CopilotWorld::Submit(std::function<void(bool)> then) {
+  const std::string command = CommandText(++submitted_, kCommandBytes);
+  client.Submit(command, [this, hash = CommandHash(command), then](bool committed) {
+    if (committed) acknowledged_.push_back(hash);
+    if (then) then(committed);
+  });
+}
+
+Duration CopilotWorld::SlowestOf(int count, Duration at_most) {
+  Duration slowest{0};
+  for (int i = 0; i < count; ++i) {
+    const Time begun = cluster.now();
+    bool ended = false;
+    bool committed = false;
+    Submit([&](bool ok) {
+      ended = true;
+      committed = ok;
+    });
+    cluster.RunUntil([&] { return ended; }, at_most);
+    if (!committed) return kForever;
+    slowest = std::max(slowest, cluster.now() - begun);
+  }
+  return slowest;
+}
+
+bool CopilotWorld::Commit(int count, Duration at_most) {
+  const auto left = std::make_shared<int>(count);
+  for (int i = 0; i < count; ++i) SubmitUntilCommitted(left, cluster.now() + at_most);
+  return cluster.RunUntil([&] { return *left == 0; }, at_most);
+}
+
+void CopilotWorld::SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit) {
+  Submit([this, left, limit](bool committed) {
+    if (committed) {
+      --*left;
+    } else if (cluster.now() < limit) {
+      SubmitUntilCommitted(left, limit);
+    }
+  });
+}
+
+testing::AssertionResult CopilotWorld::AllInvariantsHold() const {
+  if (const auto held = LogWorld::AllInvariantsHold(); !held) return held;
+  const bool applied = std::ranges::all_of(
+      acknowledged_, [this](std::uint64_t hash) { return checker.HasApplied(hash); });
+  if (applied) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "a command that was acknowledged has not been applied";
+}
+
+}  // namespace depfast::copilot

@@ -1,0 +1,46 @@
+// CopilotWorld: the world of every Copilot test: a cluster, the checker of Copilot's invariants, a
+// client that sends each command to both pilots.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "copilot_checker.h"
+#include "log_world.h"
+#include "submit_client.h"
+
+namespace depfast::copilot {
+
+class CopilotWorld : public LogWorld {
+ public:
+  // Starts the replicas.
+  explicit CopilotWorld(const testkit::ClusterOptions& options);
+
+  // Submits a command and does not wait.
+  void SubmitOne();
+  // Submits `count` commands, one after the other. Returns how long the slowest took, or kForever if
+  // one has failed.
+  Duration SlowestOf(int count, Duration at_most = 5s);
+  // Submits `count` commands at once, and runs until they are committed. Another takes the place of
+  // one whose outcome is unknown. Returns whether all were.
+  bool Commit(int count, Duration at_most = 5s);
+
+  // As in LogWorld, and every acknowledged command has been applied.
+  testing::AssertionResult AllInvariantsHold() const;
+
+  std::uint64_t acknowledged() const { return acknowledged_.size(); }
+
+  CopilotChecker& checker;
+  SubmitClient client;
+
+ private:
+  void Submit(std::function<void(bool committed)> then);
+  void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
+
+  std::uint64_t submitted_ = 0;
+  std::vector<std::uint64_t> acknowledged_;  // by command hash
+};
+
+}  // namespace depfast::copilot
