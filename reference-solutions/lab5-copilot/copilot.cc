@@ -17,6 +17,7 @@ namespace {
 // The most rounds under way, and the most commands in one.
 constexpr int kRoundsMax = 8;
 constexpr std::size_t kBatchBytesMax = std::size_t{256} << 10;
+constexpr EntryIndex kReserved = 64;
 
 // A peer with more bytes than this in our queue gets no more of them, and learns later. What a peer
 // has not taken after kStragglerGrace is dropped.
@@ -62,6 +63,7 @@ Copilot::Copilot(Runtime& runtime, StateMachine& machine, Durability durability)
       has_pending_(std::make_shared<ValueEvent<bool>>("commands", false, std::identity())),
       our_turn_(std::make_shared<ValueEvent<bool>>("turn", true, std::identity())),
       round_ended_(std::make_shared<ValueEvent<bool>>("round", true, std::identity())),
+      may_propose_(std::make_shared<ValueEvent<bool>>("reserve", false, std::identity())),
       round_time_(kFirstRoundTime),
       news_(std::make_shared<ValueEvent<bool>>("news", false, std::identity())),
       seen_(static_cast<std::size_t>(runtime.replicas())) {}
@@ -87,7 +89,19 @@ void Copilot::Recover() {
   }
   RegisterHandlers();
   pilots_.Start(recovered);
+  RememberReserved(recovered);
   if (const auto lane = OwnLane()) StartProposing(*lane, 0);
+}
+
+// Entries that this replica may have proposed and forgotten. It knows nothing of them, as if it had
+// promised them to a taker.
+void Copilot::RememberReserved(const Recovered& recovered) {
+  for (const Lane lane : kLanes) {
+    LaneLog& log = Log(lane);
+    for (EntryIndex index = log.base() + 1; index <= At(recovered.reserved, lane); ++index) {
+      if (!log.RecordOf(index).is_known()) log.Set(index, {.promised = NextBallot(lane, index)});
+    }
+  }
 }
 
 void Copilot::RegisterHandlers() {
@@ -177,6 +191,7 @@ void Copilot::Answer(std::uint64_t name, SubmitStatus status, const CommandMemor
 
 void Copilot::StartProposing(Lane lane, EntryIndex latest) {
   latest_proposed_ = latest;
+  reserved_ = 0;
   turns_missed_ = 0;
   our_turn_->Set(lane == Lane::kPilot);  // the pilot starts
   runtime_.Spawn("batches", [this, lane] { ProposeLoop(lane); });
@@ -192,6 +207,8 @@ void Copilot::ProposeLoop(Lane lane) {
     const bool timed_out = our_turn_->Wait(BatchPatience()) == Outcome::kTimedOut;
     turns_missed_ = timed_out ? turns_missed_ + 1 : turns_missed_;
     if (!leads()) break;
+    Reserve(lane);
+    if (!leads()) break;
     std::vector<Pending> batch = TakeBatch();
     if (batch.empty()) continue;
     our_turn_->Set(false);
@@ -199,6 +216,23 @@ void Copilot::ProposeLoop(Lane lane) {
     runtime_.Yield();  // the round begins
     if (rounds_ >= kRoundsMax) round_ended_->Set(false);
     round_ended_->Wait();
+  }
+}
+
+// Waits until the next index is reserved: rarely, because it reserves more while some are left.
+void Copilot::Reserve(Lane lane) {
+  if (reserved_ < NextIndex(lane) + kReserved / 2 && !std::exchange(reserving_, true)) {
+    const EntryIndex up_to = NextIndex(lane) + kReserved;
+    journal_.WriteReservation(lane, up_to);
+    journal_.WhenDurable([this, up_to, lane, view = pilots_.view(lane)] {
+      reserving_ = false;
+      if (pilots_.Has(lane) && pilots_.view(lane) == view) reserved_ = up_to;
+      may_propose_->Set(true);
+    });
+  }
+  while (pilots_.Has(lane) && reserved_ < NextIndex(lane)) {
+    may_propose_->Set(false);
+    may_propose_->Wait();
   }
 }
 
@@ -224,9 +258,13 @@ std::vector<Copilot::Pending> Copilot::TakeBatch() {
 void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
   const View view = pilots_.view(lane);
   runtime_.set_dependency(batch.front().client);
-  FastAccept request{lane, view, std::max(latest_proposed_, Log(lane).latest_known()) + 1,
-                     Log(Other(lane)).latest_known(), {}};
+  FastAccept request{lane, view, NextIndex(lane), Log(Other(lane)).latest_known(), {}};
   for (const Pending& each : batch) request.commands.push_back(each.command);
+  if (request.index > reserved_) {  // others have taken over what was reserved
+    pending_.insert(pending_.begin(), batch.begin(), batch.end());
+    has_pending_->Set(true);
+    return;
+  }
   const EntryIndex index = latest_proposed_ = request.index;
   RecordProposal(request);
   const Time begin = runtime_.Now();
@@ -382,8 +420,8 @@ void Copilot::OnOtherPilotsTurn() {
 bool Copilot::RecordAccept(const Accept& request) {
   const auto& [lane, ballot, index, no_op, initial, dependency, origin, commands] = request;
   LaneLog& log = Log(lane);
-  if (!pilots_.Know(lane, ViewOf(ballot))) return false;
-  if (log.IsDecided(index)) return true;
+  // A late Accept may ask for another value than a taker has decided since.
+  if (!pilots_.Know(lane, ViewOf(ballot)) || log.IsDecided(index)) return false;
   const Record before = log.RecordOf(index);
   if (before.promised > ballot) return false;
   if (!no_op) log.SetCommands(index, origin, commands);
@@ -587,7 +625,7 @@ bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
   }
   std::vector<Prepared> answers;
   for (const auto& [replica, reply] : promises) {
-    answers.push_back({replica, reply.record, reply.rivals});
+    answers.push_back({replica, reply.record, reply.rivals, reply.decides});
   }
   const Choice choice =
       ChooseAfterPrepare(index, answers, Log(Other(lane)).records(), quorums_);
@@ -645,6 +683,7 @@ PrepareReply Copilot::Promise(const Prepare& request) {
   reply.promised = true;
   reply.ballot = ballot;
   reply.record = record;
+  reply.decides = record.kind != Record::Kind::kNone && pilots_.HasHad(lane, ViewOf(record.ballot));
   reply.origin = body.origin.value_or(0);
   reply.commands = body.commands;
   if (knows_initial) reply.rivals = RivalsOf(index, initial, Log(Other(lane)).records());
@@ -748,9 +787,11 @@ bool Copilot::LearnSome(PeerId peer, Lane lane) {
   EntryIndex index = first;
   for (const Decision& decision : reply.decisions) {
     if (!Log(lane).IsDecided(index)) {
-      if (!decision.no_op) Log(lane).SetCommands(index, decision.origin, decision.commands);
+      if (!decision.no_op) {
+        Log(lane).SetCommands(index, decision.origin, decision.commands);
+        journal_.WriteEntry(lane, index, Log(lane));
+      }
       Decide(lane, index, {decision.no_op, decision.dependency});
-      journal_.WriteEntry(lane, index, Log(lane));
     }
     ++index;
   }

@@ -6,6 +6,7 @@
 // for the other one's entry too long takes that entry over.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -82,6 +83,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
 
   // --- start and clients ---
   void Recover();
+  void RememberReserved(const Recovered& recovered);
   void RegisterHandlers();
   std::optional<Lane> OwnLane() const;
   std::uint64_t NewName();
@@ -94,6 +96,10 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   void ProposeLoop(Lane lane);
   Duration BatchPatience() const;
   std::vector<Pending> TakeBatch();
+  EntryIndex NextIndex(Lane lane) const {
+    return std::max(latest_proposed_, Log(lane).latest_known()) + 1;
+  }
+  void Reserve(Lane lane);
   void Propose(Lane lane, const std::vector<Pending>& batch);
   Round VotesOn(const Broadcast<FastAccept>& calls, const FastAccept& request);
   // Lets a majority accept the value at this ballot. Returns whether it did.
@@ -184,6 +190,10 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   int rounds_ = 0;
   int turns_missed_ = 0;  // by the other pilot, since its latest proposal
   EntryIndex latest_proposed_ = 0;
+  // Indexes that a crash does not let this pilot forget: see journal.h.
+  std::shared_ptr<ValueEvent<bool>> may_propose_;
+  EntryIndex reserved_ = 0;
+  bool reserving_ = false;
   std::uint64_t unnamed_ = 0;  // part of the name of the latest command that came without one
   LatencyEstimate round_time_;
 

@@ -9,11 +9,19 @@ namespace {
 
 using Kind = Record::Kind;
 
+// Whether an entry was proposed to depend on something before `entry`, as far as is known. One that
+// is committed with a later dependency is no exception: so a proposer that has refused an entry
+// refuses it for ever, and a taker may count on that.
+bool Conflicts(const Record& record, EntryIndex entry) {
+  if (record.kind == Kind::kNone) return IsTakeover(record.promised);
+  if (record.kind == Kind::kCommitted && record.no_op) return false;
+  return record.initial < entry;
+}
+
 // Whether the entry is, or may yet be, decided to depend on something before `entry`.
 bool MayDependOnLess(const Record& record, EntryIndex entry) {
   if (record.kind == Kind::kCommitted) return !record.no_op && record.dependency < entry;
-  if (record.kind == Kind::kNone) return IsTakeover(record.promised);
-  return record.initial < entry;
+  return Conflicts(record, entry);
 }
 
 }  // namespace
@@ -37,7 +45,7 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 
 EntryIndex LatestConflict(EntryIndex entry, const Records& other) {
   EntryIndex k = other.last();
-  while (k > other.base && !MayDependOnLess(other.At(k), entry)) --k;
+  while (k > other.base && !Conflicts(other.At(k), entry)) --k;
   return k;
 }
 
@@ -77,7 +85,8 @@ namespace {
 // The answer that decides by itself: a commit, or else what was accepted at the highest ballot.
 const Record* Strongest(const std::vector<Prepared>& answers) {
   const Record* strongest = nullptr;
-  for (const auto& [replica, record, rivals] : answers) {
+  for (const Prepared& answer : answers) {
+    const Record& record = answer.record;
     if (record.kind == Kind::kCommitted) return &record;
     if (record.kind != Kind::kAccepted) continue;
     if (strongest == nullptr || record.ballot > strongest->ballot) strongest = &record;
@@ -102,7 +111,8 @@ FastAccepts FastAcceptsIn(const std::vector<Prepared>& answers) {
   for (const Prepared& answer : answers) {
     fast.view = std::max(fast.view, ViewOf(answer.record.ballot));
   }
-  for (const auto& [replica, record, rivals] : answers) {
+  for (const Prepared& answer : answers) {
+    const Record& record = answer.record;
     if (record.kind != Kind::kFastAccepted || ViewOf(record.ballot) != fast.view) continue;
     ++fast.count;
     fast.initial = record.dependency;
@@ -126,8 +136,7 @@ Rivals RivalsIn(const std::vector<Prepared>& answers, EntryIndex initial) {
   return rivals;
 }
 
-// The most fast-accepts that there can be. The proposer of a rival has refused this entry, unless
-// it has seen the rival committed in another order.
+// The most fast-accepts that there can be. The proposer of a rival has refused this entry.
 int MostFastAccepts(const FastAccepts& fast, const Rivals& rivals,
                     const std::vector<Prepared>& answers, const Quorums& quorums) {
   const int silent = quorums.replicas() - static_cast<int>(answers.size());
@@ -162,12 +171,16 @@ Choice ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers
     return Value{strongest->no_op, strongest->dependency};
   }
   const FastAccepts fast = FastAcceptsIn(answers);
-  // A proposer that has answered with a promise commits nothing any more.
-  const bool of_proposer = HasAnswered(answers, OwnerOf(fast.view, quorums.replicas()));
-  const int sure = of_proposer ? quorums.majority() : quorums.f();
-  if (fast.count >= sure) return Value{.dependency = fast.initial};
+  // Of a silent proposer one fast-accept is certain: its own.
+  const bool has_answered = HasAnswered(answers, OwnerOf(fast.view, quorums.replicas()));
+  if (fast.count >= (has_answered ? quorums.majority() : quorums.f())) {
+    return Value{.dependency = fast.initial};
+  }
+  const bool was_not_committed = std::ranges::any_of(answers, [&](const Prepared& each) {
+    return each.decides && ViewOf(each.record.ballot) == fast.view;
+  });
   const Rivals rivals = RivalsIn(answers, fast.initial);
-  if (of_proposer || MostFastAccepts(fast, rivals, answers, quorums) < quorums.fast()) {
+  if (was_not_committed || MostFastAccepts(fast, rivals, answers, quorums) < quorums.fast()) {
     return Value{.no_op = true};
   }
   return ByRivals(entry, fast.initial, rivals, other);

@@ -33,9 +33,8 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 
 // ---- takeover ----
 
-// The latest entry of the other lane that may be decided to depend on something before `entry`, by
-// what this replica has recorded of it. other.base if it knows of none: of entries that have run
-// and are thrown away, it knows no dependencies.
+// The latest entry of the other lane that conflicts with `entry` in this way. other.base if none is
+// known: of entries that have run and are thrown away, no dependencies are known.
 EntryIndex LatestConflict(EntryIndex entry, const Records& other);
 
 // The rivals of `entry` behind its initial dependency: those that may precede it, and all that are
@@ -47,6 +46,9 @@ struct Prepared {
   int replica = 0;
   Record record;              // before this promise
   std::vector<Rival> rivals;  // RivalsOf
+  // It proposed the entry, and has not started again since: it knows whether it committed the entry,
+  // and after this promise it never will.
+  bool decides = false;
 };
 
 // This entry of the other lane must be decided first, and the taker must know it.

@@ -98,28 +98,18 @@ const std::vector<std::string> kQ1AfterP1 = {
     "replica 0 commits P.1 with dependency 0 on the fast path",
     "replica 1 proposes Q.1 with dependency 1",
     "replica 3 fast-accepts Q.1 dependency 1"};
-const std::vector<std::string> kQ1WaitsForP1 = {
-    "replica 0 proposes P.1 with dependency 0",
-    "replica 1 proposes Q.1 with dependency 0",
-    "replica 2 fast-accepts P.1 dependency 0",
-    "replica 2 suggests for Q.1 dependency 1",
-    "replica 3 fast-accepts Q.1 dependency 0",
-    "replica 1 takes the slow path for Q.1 with dependency 1",
-    "replica 2 accepts Q.1 at ballot 0",
-    "replica 3 accepts Q.1 at ballot 0",
-    "replica 1 commits Q.1 with dependency 1 on the slow path",
-    "replica 1 fast-accepts P.1 dependency 0",
-    "replica 0 commits P.1 with dependency 0 on the fast path"};
-
 TEST(CopilotExploration, TheDeadCopilotHadAcceptedAndProposedAfterwards) {
   const std::vector<TakeoverPlan> both = {{kFollower, kP1}, {kFollower + 1, kQ1}};
   const Scope scope{5, {kP1, kQ1}, both, Crash::kBothPilots, kQ1AfterP1};
   EXPECT_GT(ExpectSafe(scope, StatesOfLargeScopes()).by_other_log, 0U);
 }
 
-TEST(CopilotExploration, TheDeadCopilotHadAcceptedOnceItsOwnEntryWaited) {
-  const Scope scope{5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kBothPilots, kQ1WaitsForP1};
-  EXPECT_GT(ExpectSafe(scope, kAll).undecided, 0U);
+// A pilot that starts again has forgotten what it committed: it counts as one that is silent.
+TEST(CopilotExploration, ThePilotForgetsItsCommits) {
+  for (const int taker : {kCopilot, kFollower}) {
+    const Scope scope{3, {kP1, kQ1}, {{taker, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
+    ExpectSafe(scope, kAll);
+  }
 }
 
 // ---- the nearest states of larger scopes ----
@@ -238,19 +228,43 @@ TEST(CopilotWhatIf, ADeadPilotMightHaveAccepted) {
   ExpectUnsafe(kAfterBothCrash, rules, "all takeovers wait for each other");
 }
 
-// A conflict that is known by a promise alone is no refusal, nor is one that has been settled.
+// A conflict that is known by a promise alone is no refusal.
 TEST(CopilotWhatIf, EveryConflictWereARefusal) {
   const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
                                  const Records& other, const Quorums& quorums) {
     std::vector<Prepared> refused = answers;
     for (Prepared& each : refused) {
-      std::erase_if(each.rivals, [](const Rival& rival) { return !rival.may_precede; });
       for (Rival& rival : each.rivals) rival.stage = Rival::Stage::kProposed;
     }
     return ChooseAfterPrepare(entry, refused, other, quorums);
   }};
-  ExpectUnsafe({5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kBothPilots, kQ1WaitsForP1}, rules,
-               kTwoValues);
+  const std::vector<TakeoverPlan> both = {{kFollower, kP1}, {kFollower + 1, kQ1}};
+  ExpectUnsafe({5, {kP1, kQ1}, both, Crash::kBothPilots, kQ1AfterP1}, rules, kTwoValues);
+}
+
+// Then a proposer could accept what it has refused, once its own entry is committed in that order.
+TEST(CopilotWhatIf, ACommitEndedARefusal) {
+  const Rules rules{
+      .suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
+        std::vector<Record> recorded(other.entries.begin(), other.entries.end());
+        for (Record& each : recorded) {
+          if (each.kind == Record::Kind::kCommitted) each.initial = each.dependency;
+        }
+        return Suggestion(entry, dependency, {other.base, recorded});
+      }};
+  const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
+  ExpectUnsafe(scope, rules, kTwoValues);
+}
+
+TEST(CopilotWhatIf, APilotThatStartsAgainWereTakenAtItsWord) {
+  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
+                                 const Records& other, const Quorums& quorums) {
+    std::vector<Prepared> trusted = answers;
+    for (Prepared& each : trusted) each.decides = each.replica == kPilot;
+    return ChooseAfterPrepare(entry, trusted, other, quorums);
+  }};
+  const Scope scope{3, {kP1, kQ1}, {{kCopilot, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
+  ExpectUnsafe(scope, rules, kTwoValues);
 }
 
 TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {

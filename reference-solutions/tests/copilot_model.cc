@@ -141,6 +141,7 @@ class Exploration {
       GoSlow(entry);
       CommitSlow(entry);
     }
+    if (scope_.pilot_restarts && now_.restarted == 0) Restart();
     stuck_ = 0;
     for (int number = 0; number < static_cast<int>(scope_.takeovers.size()); ++number) {
       TakeOver(number);
@@ -151,8 +152,31 @@ class Exploration {
     }
   }
 
+  void Restart() {
+    ModelState next = now_;
+    next.restarted = 1;
+    for (int entry = 0; entry < entries(); ++entry) {
+      Cell& cell = At(next, 0, entry);
+      if (cell.kind != static_cast<std::uint8_t>(Kind::kCommitted)) continue;
+      cell.kind = cell.was[0], cell.no_op = cell.was[1];
+      cell.ballot = cell.was[2], cell.dependency = cell.was[3];
+    }
+    Visit(next, [] { return std::string("replica 0 starts again"); });
+  }
+
+  // Whether the replica has started again, and is no pilot any more.
+  bool Forgets(int replica) const { return replica == 0 && now_.restarted != 0; }
+
+  void SetCommitted(Cell& cell, int replica, const Value& value) const {
+    if (scope_.pilot_restarts && replica == 0) {
+      cell.was = {cell.kind, cell.no_op, cell.ballot, cell.dependency};
+    }
+    SetRecord(cell, {Kind::kCommitted, value.no_op, 0, cell.ballot, 0, value.dependency});
+  }
+
   void Propose(int entry) {
     const int log = NameOf(entry).log;
+    if (Forgets(log)) return;
     const auto& proposal = now_.proposals[static_cast<std::size_t>(entry)];
     if (proposal.stage != kIdle || Now(log, entry).promised != 0) return;
     const int before = Find(log, NameOf(entry).index - 1);
@@ -200,7 +224,7 @@ class Exploration {
   // The proposer decides by its own record: after a promise it does nothing at ballot 0.
   bool MayDecide(int entry, Stage stage) const {
     return now_.proposals[static_cast<std::size_t>(entry)].stage == stage &&
-           Now(NameOf(entry).log, entry).promised == 0;
+           !Forgets(NameOf(entry).log) && Now(NameOf(entry).log, entry).promised == 0;
   }
 
   void CommitFast(int entry) {
@@ -286,7 +310,7 @@ class Exploration {
 
   void Commit(ModelState next, int replica, int entry, const Value& value, const char* how) {
     Cell& cell = At(next, replica, entry);
-    SetRecord(cell, {Kind::kCommitted, value.no_op, 0, cell.ballot, 0, value.dependency});
+    SetCommitted(cell, replica, value);
     auto& fact = next.facts[static_cast<std::size_t>(entry)];
     const auto dependency = static_cast<std::uint8_t>(value.no_op ? 0 : value.dependency);
     if (fact.committed != 0) {
@@ -308,8 +332,7 @@ class Exploration {
     if (!Hears(replica) || fact.committed == 0) return;
     if (cell.kind == static_cast<std::uint8_t>(Kind::kCommitted)) return;
     ModelState next = now_;
-    SetRecord(At(next, replica, entry),
-              {Kind::kCommitted, fact.no_op != 0, 0, cell.ballot, 0, fact.dependency});
+    SetCommitted(At(next, replica, entry), replica, {fact.no_op != 0, fact.dependency});
     Visit(next, [&] { return Replica(replica) + " learns the commit of " + Text(entry); });
   }
 
@@ -392,7 +415,8 @@ class Exploration {
         cell.ballot = said[4], cell.initial = said[5], cell.dependency = said[6];
         const Record record = RecordOf(cell, log);
         fast += record.kind == Kind::kFastAccepted;
-        answers.push_back({replica, record, RivalsIn(said, 1 - log)});
+        answers.push_back({replica, record, RivalsIn(said, 1 - log),
+                           replica == log && record.kind != Kind::kNone && !Forgets(replica)});
       }
       const auto choice = rules_.choose(NameOf(entry).index, answers, {0, other}, quorums_);
       if (const Value* const value = std::get_if<Value>(&choice)) {

@@ -44,6 +44,9 @@ struct Scope {
   Crash crash = Crash::kNobody;
   // The steps that every run begins with, in the words of Explored::steps. Nobody has crashed yet.
   std::vector<std::string> begin = {};
+  // The pilot may start again, once. It has forgotten what it has learned or committed since its last
+  // write, and proposes nothing any more.
+  bool pilot_restarts = false;
 };
 
 // The rules under exploration: those of copilot_rules.h, or wrong ones.
@@ -59,7 +62,8 @@ struct ModelState {
   struct Cell {  // a replica's part of an entry
     std::uint8_t promised = 0;
     std::uint8_t kind = 0, no_op = 0, ballot = 0, initial = 0, dependency = 0;  // its Record
-    std::uint8_t answer = 0;    // to FastAccept: 0 none, else 1 + the suggested dependency
+    std::array<std::uint8_t, 4> was{};  // kind, no_op, ballot, dependency before the commit
+    std::uint8_t answer = 0;            // to FastAccept: 0 none, else 1 + the suggested dependency
     std::uint8_t fast_ok = 0;   // whether that was a FastAcceptOk
     std::uint8_t accepted = 0;  // a bit for each ballot at which it has answered AcceptOk
     // An answer to Prepare. [0]: whether there is one. From [7] on: rivals, one of each entry.
@@ -80,6 +84,7 @@ struct ModelState {
   std::array<Proposal, kEntriesMax> proposals{};
   std::array<Proposal, kTakeoversMax> takeovers{};
   std::array<Fact, kEntriesMax> facts{};
+  std::uint8_t restarted = 0;
   auto operator<=>(const ModelState&) const = default;
 };
 

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "copilot.h"
@@ -30,6 +32,124 @@ TEST(Copilot, CommitsOnTheFastPath) {
   EXPECT_EQ(world.log().CommittedUpTo(), 20U);
   EXPECT_GT(world.checker.coverage().fast, 20U);
   EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// One replica is slow, whichever it is: commands wait for it no longer than for a takeover.
+TEST(Copilot, WhoeverIsSlowDelaysNobody) {
+  for (const int replicas : {3, 5}) {
+    for (PeerId slow = 0; slow < 3; ++slow) {
+      for (const Duration delay : {1ms, 40ms, 400ms}) {
+        SCOPED_TRACE(std::to_string(replicas) + " replicas, slow: " + std::to_string(slow) +
+                     " by " + std::to_string(delay / 1ms) + " ms");
+        CopilotWorld world({.replicas = replicas, .seed = 2});
+        ASSERT_TRUE(world.Commit(20));
+        world.cluster.Begin(faults::NetSlow({slow}, delay));
+        EXPECT_LT(world.SlowestOf(50), 25ms);
+        world.cluster.Heal();
+        EXPECT_TRUE(world.WaitForAllApplied());
+        EXPECT_TRUE(world.AllInvariantsHold());
+      }
+    }
+  }
+}
+
+TEST(Copilot, ADeadPilotDelaysNobody) {
+  for (const int replicas : {3, 5}) {
+    for (const PeerId dead : {0, 1}) {
+      SCOPED_TRACE(std::to_string(replicas) + " replicas, dead: " + std::to_string(dead));
+      CopilotWorld world({.replicas = replicas, .seed = 3});
+      ASSERT_TRUE(world.Commit(20));
+      world.cluster.Crash(dead);
+      EXPECT_LT(world.SlowestOf(50), 50ms);
+      world.cluster.RunFor(4s);  // another replica becomes a pilot
+      EXPECT_EQ(world.log().Proposers().size(), 2U);
+      EXPECT_LT(world.SlowestOf(50), 25ms);
+      world.cluster.Heal();
+      EXPECT_TRUE(world.WaitForAllApplied());
+      EXPECT_TRUE(world.AllInvariantsHold());
+    }
+  }
+}
+
+TEST(Copilot, FiveReplicasReplaceBothPilots) {
+  CopilotWorld world({.replicas = 5, .seed = 4});
+  ASSERT_TRUE(world.Commit(20));
+  world.cluster.Crash(0);
+  world.cluster.Crash(1);
+  ASSERT_TRUE(world.Commit(20, 10s));
+  world.cluster.RunFor(3s);
+  EXPECT_EQ(world.log().Proposers().size(), 2U);
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// A replica that wakes from a pause deposes no healthy pilot.
+TEST(Copilot, AReplicaThatWakesDeposesNobody) {
+  CopilotWorld world({.replicas = 3, .seed = 5});
+  ASSERT_TRUE(world.Commit(20));
+  world.cluster.Partition({2});
+  world.cluster.RunFor(5s);
+  world.cluster.Heal();
+  ASSERT_TRUE(world.Commit(20));
+  world.cluster.RunFor(3s);
+  EXPECT_EQ(world.checker.coverage().views, 0U);
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// ---- chaos ----
+
+constexpr Duration kChaos = 4s;
+
+CopilotChecker::Coverage Survive(int replicas, std::uint64_t seed) {
+  RandomStream random(testkit::SeedOf(seed), seed, 500);
+  auto mix = faults::UsualMix();
+  mix.push_back(faults::PresetStrength("partition"));
+  mix.push_back(faults::PresetStrength("crash"));
+  mix.push_back({faults::FaultKind::kCut, 0});
+  const faults::FaultPlan plan =
+      faults::RandomPlan(random, {.replicas = replicas, .length = kChaos, .mix = mix});
+  CopilotWorld world({.replicas = replicas, .seed = seed});
+  world.cluster.Schedule(plan);
+  while (world.cluster.now() < 700ms + kChaos) {
+    for (int i = 0; i < 5; ++i) world.SubmitOne();
+    world.cluster.RunFor(25ms);
+  }
+  world.cluster.Heal();
+  for (int i = 0; i < (replicas - 1) / 2; ++i) {
+    world.cluster.Crash(static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas))));
+  }
+  EXPECT_TRUE(world.Commit(10, 8s)) << "a healed majority makes no progress within 8 s";
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied(6s)) << "a replica does not catch up after the last fault";
+  EXPECT_TRUE(world.AllInvariantsHold());
+  return world.checker.coverage();
+}
+
+TEST(CopilotChaos, SurvivesAnything) {
+  const char* const text = std::getenv("COPILOT_SEEDS");
+  const std::uint64_t seeds = text != nullptr ? std::strtoull(text, nullptr, 10) : 10;
+  const char* const first_text = std::getenv("COPILOT_FIRST");
+  const std::uint64_t first = first_text != nullptr ? std::strtoull(first_text, nullptr, 10) : 1;
+  CopilotChecker::Coverage all;
+  for (const int replicas : {3, 5, 7}) {
+    for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+      SCOPED_TRACE(std::to_string(replicas) + " replicas, world " + std::to_string(seed));
+      const auto coverage = Survive(replicas, seed);
+      all.fast += coverage.fast;
+      all.accepted += coverage.accepted;
+      all.by_takers += coverage.by_takers;
+      all.no_ops += coverage.no_ops;
+      all.skipped += coverage.skipped;
+      all.views += coverage.views;
+      all.restored += coverage.restored;
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  std::printf("decided: %llu fast, %llu accepted (%llu by takers), %llu no-ops; %llu skipped, %llu views, %llu snapshots\n",
+      (unsigned long long)all.fast, (unsigned long long)all.accepted, (unsigned long long)all.by_takers,
+      (unsigned long long)all.no_ops, (unsigned long long)all.skipped, (unsigned long long)all.views, (unsigned long long)all.restored);
 }
 
 }  // namespace

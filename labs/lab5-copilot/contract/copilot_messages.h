@@ -117,7 +117,8 @@ struct PrepareReply {
   View origin = 0;
   Commands commands;          // of the record
   std::vector<Rival> rivals;  // only if the request knows the initial dependency
-  MSGPACK_DEFINE(promised, is_gone, ballot, record, origin, commands, rivals)
+  bool decides = false;       // the replier proposed it, and has not started again since
+  MSGPACK_DEFINE(promised, is_gone, ballot, record, origin, commands, rivals, decides)
 };
 
 // A replica takes an entry over.

@@ -10,7 +10,7 @@
 namespace depfast::copilot {
 namespace {
 
-enum class Kind : std::uint8_t { kView = 0, kEntry = 1, kRecord = 2, kBase = 3 };
+enum class Kind : std::uint8_t { kView = 0, kEntry = 1, kRecord = 2, kBase = 3, kReserved = 4 };
 
 using Packer = msgpack::packer<frame_internal::StringSink>;
 
@@ -48,13 +48,17 @@ T Field(const msgpack::object_array& record, std::uint32_t number) {
 void Take(const msgpack::object_array& record, Recovered& state) {
   const auto kind = static_cast<Kind>(Field<std::uint8_t>(record, 0));
   const auto lane = static_cast<std::size_t>(Field<std::uint8_t>(record, 1));
-  if (lane >= state.lanes.size() || kind > Kind::kBase) Refuse();
+  if (lane >= state.lanes.size() || kind > Kind::kReserved) Refuse();
   LaneLog& log = state.lanes[lane];
   if (kind == Kind::kView) {
     state.views[lane] = Field<View>(record, 2);
     return;
   }
   const auto index = Field<EntryIndex>(record, 2);
+  if (kind == Kind::kReserved) {
+    state.reserved[lane] = index;
+    return;
+  }
   if (kind == Kind::kBase) {
     log.Reset(index);
     return;
@@ -140,6 +144,7 @@ Recovered Journal::Recover() {
     }
     if (good < bytes->size()) runtime_.storage().Truncate(kJournalFile, good);
   }
+  reserved_ = state.reserved;
   if (!state.snapshot) return state;
   state.is_first_start = false;
   for (const Lane lane : kLanes) {
@@ -163,6 +168,13 @@ void Journal::WriteEntry(Lane lane, EntryIndex index, LaneLog& log) {
 void Journal::WriteRecord(Lane lane, EntryIndex index, const LaneLog& log) {
   if (!on_disk()) return;
   AppendRecordOf(unsynced_, lane, index, log);
+  is_dirty_ = true;
+}
+
+void Journal::WriteReservation(Lane lane, EntryIndex up_to) {
+  At(reserved_, lane) = up_to;
+  if (!on_disk()) return;
+  Append(unsynced_, static_cast<std::uint8_t>(Kind::kReserved), lane, up_to);
   is_dirty_ = true;
 }
 
@@ -205,6 +217,7 @@ void Journal::Replace(const StoredSnapshot& snapshot, const std::array<View, 2>&
     LaneLog& log = lanes[static_cast<std::size_t>(lane)];
     Append(journal, static_cast<std::uint8_t>(Kind::kView), lane,
            views[static_cast<std::size_t>(lane)]);
+    Append(journal, static_cast<std::uint8_t>(Kind::kReserved), lane, At(reserved_, lane));
     Append(journal, static_cast<std::uint8_t>(Kind::kBase), lane, log.base());
     for (EntryIndex index = log.base() + 1; index <= log.last(); ++index) {
       AppendEntry(journal, lane, index, log);

@@ -6,6 +6,10 @@
 //   [1, lane, index, Record, origin, commands]   an entry
 //   [2, lane, index, Record]                     its record; the commands are as before
 //   [3, lane, index]                             the entries up to `index` are thrown away
+//   [4, lane, index]                             a pilot may have proposed entries up to `index`
+//
+// A pilot proposes before its own record is on its disk. After a crash it must not vote as if an
+// entry that it has forgotten had never been: so it reserves indexes ahead.
 // The snapshot: one record, [SnapshotId, base of the pilot's lane, of the copilot's, data].
 //
 // In memory, as published: nothing is written but a file that says that the replica has started
@@ -45,6 +49,7 @@ struct Recovered {
   bool is_first_start = true;
   std::array<std::optional<View>, 2> views;
   std::array<LaneLog, 2> lanes;
+  PerLane reserved{};
   std::optional<StoredSnapshot> snapshot;
 };
 
@@ -65,6 +70,9 @@ class Journal {
   // An entry as it is in the log now, or its record alone.
   void WriteEntry(Lane lane, EntryIndex index, LaneLog& log);
   void WriteRecord(Lane lane, EntryIndex index, const LaneLog& log);
+
+  // This replica will propose no entry of the lane behind `up_to` before it has reserved more.
+  void WriteReservation(Lane lane, EntryIndex up_to);
 
   // Calls `then` once all that was written before is durable: at once, if this is in memory. Many
   // calls share one sync. A write that fails ends the replica, and `then` is never called.
@@ -88,6 +96,7 @@ class Journal {
   bool is_dirty_ = false;  // something was written, and no sync after it has begun
   std::vector<std::function<void()>> waiting_;
   bool syncing_ = false;
+  PerLane reserved_{};
   std::size_t bytes_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "depfast/broadcast.h"
 #include "quorum_event.h"
@@ -31,7 +32,7 @@ void Pilots::Start(const Recovered& recovered) {
   for (const Lane lane : kLanes) {
     State& state = Of(lane);
     state.view = recovered.views[Index(lane)].value_or(static_cast<View>(lane));
-    state.is_ours = recovered.is_first_start && owner(lane) == runtime_.self();
+    if (recovered.is_first_start && owner(lane) == runtime_.self()) Have(lane);
     state.last_heard = runtime_.Now();
     journal_.WriteView(lane, state.view);
   }
@@ -40,6 +41,17 @@ void Pilots::Start(const Recovered& recovered) {
     if (Has(lane)) runtime_.Spawn("heartbeat", [this, lane] { HeartbeatLoop(lane); });
   }
   runtime_.Spawn("watch", [this] { WatchLoop(); });
+}
+
+void Pilots::Have(Lane lane) {
+  State& state = Of(lane);
+  state.is_ours = true;
+  if (!state.first_of_ours) state.first_of_ours = state.view;
+}
+
+bool Pilots::HasHad(Lane lane, View view) const {
+  const auto& first = lanes_[Index(lane)].first_of_ours;
+  return first && view >= *first && OwnerOf(view, runtime_.replicas()) == runtime_.self();
 }
 
 bool Pilots::Know(Lane lane, View view) {
@@ -93,7 +105,7 @@ void Pilots::Campaign(Lane lane) {
   if (!Ask({lane, next, /*pre_vote=*/true}, latest) || view(lane) >= next) return;
   Adopt(lane, next);
   if (!Ask({lane, next, /*pre_vote=*/false}, latest) || view(lane) != next) return;
-  Of(lane).is_ours = true;
+  Have(lane);
   Observe();
   runtime_.Spawn("heartbeat", [this, lane] { HeartbeatLoop(lane); });
   user_.OnElected(lane, latest);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "copilot_messages.h"
@@ -56,6 +57,9 @@ class Pilots {
   bool Has(Lane lane) const { return lanes_[Index(lane)].is_ours; }
   bool HasAny() const { return Has(Lane::kPilot) || Has(Lane::kCopilot); }
 
+  // Whether this replica has had the lane in that view, since it started.
+  bool HasHad(Lane lane, View view) const;
+
   // A message of this view has come. False if the view is old: refuse the message. Hear: from the
   // pilot of that view, which lives.
   bool Know(Lane lane, View view);
@@ -65,12 +69,14 @@ class Pilots {
   struct State {
     View view = 0;
     bool is_ours = false;
+    std::optional<View> first_of_ours;  // since this replica started
     Time last_heard{0};
   };
 
   static std::size_t Index(Lane lane) { return static_cast<std::size_t>(lane); }
   State& Of(Lane lane) { return lanes_[Index(lane)]; }
   void Adopt(Lane lane, View view);
+  void Have(Lane lane);
   void Observe();
   void WatchLoop();
   void Campaign(Lane lane);

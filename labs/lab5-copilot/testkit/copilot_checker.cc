@@ -17,6 +17,11 @@ std::string Name(const std::pair<Lane, EntryIndex>& id) {
   return (id.first == Lane::kPilot ? "P." : "Q.") + std::to_string(id.second);
 }
 
+std::string Text(std::uint64_t dependency, std::uint64_t hash) {
+  if (dependency == 0) return "a no-op";
+  return "dependency " + std::to_string(dependency - 1) + " and commands " + std::to_string(hash);
+}
+
 // Calls visit(body) if the frame belongs to Message's method and its body can be decoded.
 template <typename Message, typename Body = Message, typename Function>
 void VisitBody(const DecodedFrame& frame, const Function& visit) {
@@ -245,8 +250,10 @@ void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& content
   Entry& entry = entries_[id];
   if (entry.decided) {
     if (*entry.decided == content) return;
-    Violate(Invariant::kOneValue, Name(replica) + " decides " + Name(id) +
-                                      " otherwise than a replica before it");
+    Violate(Invariant::kOneValue,
+            Name(replica) + " decides for " + Name(id) + " " +
+                Text(content.dependency, content.hash) + ", a replica before it " +
+                Text(entry.decided->dependency, entry.decided->hash));
     return;
   }
   entry.decided = content;
@@ -273,8 +280,10 @@ void CopilotChecker::CheckDependenciesOf(EntryId id, const Content& content) {
        other != entries_.end() && other->first.first == Other(lane); ++other) {
     const auto& decided = other->second.decided;
     if (!decided || decided->is_no_op() || decided->dependency - 1 >= index) continue;
-    Violate(Invariant::kDependencies, Name(id) + " and " + Name(other->first) +
-                                          " are decided, and neither depends on the other");
+    Violate(Invariant::kDependencies,
+            Name(id) + " is decided with dependency " + std::to_string(content.dependency - 1) +
+                ", " + Name(other->first) + " with dependency " +
+                std::to_string(decided->dependency - 1) + ": neither depends on the other");
     return;
   }
 }
