@@ -30,6 +30,8 @@ constexpr Duration kFastPatienceMin = 1ms;
 constexpr Duration kTakeoverPatienceMin = 2ms;
 constexpr Duration kTakeoverPatienceMax = 100ms;
 constexpr Duration kRoundPatienceMin = 50ms;
+constexpr Duration kRoundPatienceMax = 1s;
+constexpr Duration kBatchPatienceMax = 10ms;
 
 // An answer to Learn takes at most so long, or another replica is asked.
 constexpr Duration kLearnPatience = 1s;
@@ -238,7 +240,7 @@ void Copilot::Reserve(Lane lane) {
 
 // A pilot that misses its turns is not waited for.
 Duration Copilot::BatchPatience() const {
-  return turns_missed_ >= 2 ? Duration(0) : round_time_.Usual() / 2;
+  return turns_missed_ >= 2 ? Duration(0) : std::min(round_time_.Usual() / 2, kBatchPatienceMax);
 }
 
 std::vector<Copilot::Pending> Copilot::TakeBatch() {
@@ -258,7 +260,8 @@ std::vector<Copilot::Pending> Copilot::TakeBatch() {
 void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
   const View view = pilots_.view(lane);
   runtime_.set_dependency(batch.front().client);
-  FastAccept request{lane, view, NextIndex(lane), Log(Other(lane)).latest_known(), {}};
+  FastAccept request{
+      lane, view, NextIndex(lane), Log(Other(lane)).latest_known(), pilots_.owner(Other(lane)), {}};
   for (const Pending& each : batch) request.commands.push_back(each.command);
   if (request.index > reserved_) {  // others have taken over what was reserved
     pending_.insert(pending_.begin(), batch.begin(), batch.end());
@@ -289,7 +292,7 @@ void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
   Decided decided{{.dependency = request.dependency}, request.dependency, view,
                   std::move(request.commands)};
   if (is_ours() && round.fast->Ready()) {
-    DecideAndTell(lane, index, decided);
+    DecideFast(lane, index, decided, *round.witness_accepted);
   } else if (is_ours() && round.ordered->Ready()) {
     decided.value.dependency = SlowDependency(*round.dependencies, quorums_);
     if (AcceptByMajority(lane, index, FirstBallot(view), decided) && is_ours()) {
@@ -304,10 +307,14 @@ void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
 Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAccept& request) {
   const int replicas = runtime_.replicas();
   Round round{std::make_shared<QuorumEvent>(quorums_.fast(), replicas),
-              QuorumEvent::Majority(replicas), std::make_shared<std::vector<EntryIndex>>()};
+              QuorumEvent::Majority(replicas), std::make_shared<std::vector<EntryIndex>>(),
+              std::make_shared<bool>(false)};
   for (const auto& call : calls.calls()) {
-    round.fast->Add(call, [&answered = *call, proposed = request.dependency] {
-      return answered.reply().recorded && answered.reply().dependency == proposed;
+    round.fast->Add(call, [&answered = *call, proposed = request.dependency,
+                           witness = request.witness, accepted = round.witness_accepted] {
+      const bool yes = answered.reply().recorded && answered.reply().dependency == proposed;
+      *accepted |= yes && answered.peer() == witness;
+      return yes;
     });
     round.ordered->Add(call, [this, &answered = *call, lane = request.lane,
                               dependencies = round.dependencies] {
@@ -353,17 +360,39 @@ bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const
   return quorum->Ready();
 }
 
+// Without the other pilot's vote nobody else could tell whether the entry was committed, if we
+// crashed: then our disk must.
+void Copilot::DecideFast(Lane lane, EntryIndex index, const Decided& decided,
+                         bool witness_accepted) {
+  if (witness_accepted) {
+    DecideAndTell(lane, index, decided);
+    return;
+  }
+  Log(lane).BodyOf(index).is_hidden = true;
+  Decide(lane, index, decided.value);
+  journal_.WhenDurable([this, lane, index, decided] {
+    Log(lane).BodyOf(index).is_hidden = false;
+    ObserveDecision(lane, index);
+    news_->Set(true);
+    Tell(lane, index, decided);
+  });
+}
+
 void Copilot::DecideAndTell(Lane lane, EntryIndex index, const Decided& decided) {
   if (Log(lane).IsDecided(index)) return;
-  if (!decided.value.no_op) Log(lane).SetCommands(index, decided.origin, decided.commands);
+  if (!decided.value.no_op) LearnCommands(lane, index, decided.origin, decided.commands);
   Decide(lane, index, decided.value);
+  Tell(lane, index, decided);
+}
+
+void Copilot::Tell(Lane lane, EntryIndex index, const Decided& decided) {
   ReleaseLater(Broadcast<Commit>(
       runtime_.rpc(), PeersInReach(),
       Commit{lane, index, decided.value.no_op, decided.value.dependency, decided.origin}));
 }
 
 Duration Copilot::RoundPatience() const {
-  return std::max(kRoundPatienceMin, 8 * round_time_.Usual());
+  return std::clamp(8 * round_time_.Usual(), kRoundPatienceMin, kRoundPatienceMax);
 }
 
 std::vector<PeerId> Copilot::PeersInReach() const {
@@ -387,7 +416,7 @@ void Copilot::ReleaseLater(BroadcastCalls calls) {
 // ---- every replica's side ----
 
 std::optional<EntryIndex> Copilot::RecordProposal(const FastAccept& request) {
-  const auto& [lane, view, index, dependency, commands] = request;
+  const auto& [lane, view, index, dependency, witness, commands] = request;
   LaneLog& log = Log(lane);
   if (!pilots_.Hear(lane, view) || log.IsDecided(index)) return std::nullopt;
   const Ballot ballot = FirstBallot(view);
@@ -397,7 +426,8 @@ std::optional<EntryIndex> Copilot::RecordProposal(const FastAccept& request) {
   const auto suggestion = Suggestion(index, dependency, Log(Other(lane)).records());
   const auto kind = suggestion ? Record::Kind::kSuggested : Record::Kind::kFastAccepted;
   log.SetCommands(index, view, commands);
-  log.Set(index, {kind, false, ballot, ballot, dependency, suggestion.value_or(dependency)});
+  log.Set(index,
+          {kind, false, ballot, ballot, dependency, suggestion.value_or(dependency), witness});
   journal_.WriteEntry(lane, index, log);
   return suggestion.value_or(dependency);
 }
@@ -426,7 +456,8 @@ bool Copilot::RecordAccept(const Accept& request) {
   if (before.promised > ballot) return false;
   if (!no_op) log.SetCommands(index, origin, commands);
   const EntryIndex known = before.kind == Record::Kind::kNone ? initial : before.initial;
-  log.Set(index, {Record::Kind::kAccepted, no_op, ballot, ballot, known, dependency});
+  log.Set(index,
+          {Record::Kind::kAccepted, no_op, ballot, ballot, known, dependency, before.witness});
   journal_.WriteEntry(lane, index, log);
   return true;
 }
@@ -456,6 +487,13 @@ void Copilot::OnCommit(const Commit& request, const Responder<CommitReply>& resp
   responder.Send({known});
 }
 
+void Copilot::LearnCommands(Lane lane, EntryIndex index, View origin, const Commands& commands) {
+  LaneLog& log = Log(lane);
+  if (log.BodyOf(index).origin == origin) return;
+  log.SetCommands(index, origin, commands);
+  journal_.WriteEntry(lane, index, log);
+}
+
 void Copilot::Decide(Lane lane, EntryIndex index, const Value& value) {
   LaneLog& log = Log(lane);
   Record record = log.RecordOf(index);
@@ -464,7 +502,7 @@ void Copilot::Decide(Lane lane, EntryIndex index, const Value& value) {
   record.dependency = value.no_op ? 0 : value.dependency;
   log.Set(index, record);
   journal_.WriteRecord(lane, index, log);
-  ObserveDecision(lane, index);
+  if (!log.IsHidden(index)) ObserveDecision(lane, index);
   // A taker has given up what this pilot proposed: it proposes the commands again.
   if (!value.no_op || !pilots_.Has(lane)) return;
   for (const Command& command : log.BodyOf(index).commands) {
@@ -495,8 +533,9 @@ void Copilot::RunLoop() {
 }
 
 std::optional<Value> Copilot::NextDecision(Lane lane) const {
-  const Record next = Log(lane).RecordOf(At(ran_, lane) + 1);
-  if (next.kind != Record::Kind::kCommitted) return std::nullopt;
+  const EntryIndex index = At(ran_, lane) + 1;
+  const Record next = Log(lane).RecordOf(index);
+  if (next.kind != Record::Kind::kCommitted || Log(lane).IsHidden(index)) return std::nullopt;
   return Value{next.no_op, next.dependency};
 }
 
@@ -506,7 +545,8 @@ void Copilot::AwaitNext() {
   news_->Set(false);
   const auto any = OrEvent::Of({news_});
   for (const Lane lane : kLanes) {
-    if (!NextDecision(lane)) any->Add(Log(lane).Decided(At(ran_, lane) + 1));
+    const EntryIndex next = At(ran_, lane) + 1;
+    if (!Log(lane).IsDecided(next)) any->Add(Log(lane).Decided(next));
   }
   const auto waited = WaitedFor();
   if (!waited) {
@@ -603,7 +643,8 @@ void Copilot::TakeOver(Lane lane, EntryIndex index) {
   if (Log(lane).IsDecided(index) || std::exchange(Log(lane).BodyOf(index).taken_over, true)) return;
   while (!Log(lane).IsDecided(index) && pilots_.HasAny() && !TryTakeover(lane, index)) {
     // Two takers of one entry must not stop each other for ever.
-    runtime_.Sleep(runtime_.RandomBetween(round_time_.Usual(), 4 * round_time_.Usual()));
+    const Duration pause = std::min(round_time_.Usual(), kRoundPatienceMin);
+    runtime_.Sleep(runtime_.RandomBetween(pause, 4 * pause));
   }
   if (index > Log(lane).base()) Log(lane).BodyOf(index).taken_over = false;
 }
@@ -637,7 +678,8 @@ bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
   const PrepareReply& source = Latest(promises);
   const Decided decided{std::get<Value>(choice), source.record.initial, source.origin,
                         source.commands};
-  if (!AcceptByMajority(lane, index, request.ballot, decided)) return false;
+  const bool is_committed = source.record.kind == Record::Kind::kCommitted;
+  if (!is_committed && !AcceptByMajority(lane, index, request.ballot, decided)) return false;
   DecideAndTell(lane, index, decided);
   return true;
 }
@@ -787,10 +829,7 @@ bool Copilot::LearnSome(PeerId peer, Lane lane) {
   EntryIndex index = first;
   for (const Decision& decision : reply.decisions) {
     if (!Log(lane).IsDecided(index)) {
-      if (!decision.no_op) {
-        Log(lane).SetCommands(index, decision.origin, decision.commands);
-        journal_.WriteEntry(lane, index, Log(lane));
-      }
+      if (!decision.no_op) LearnCommands(lane, index, decision.origin, decision.commands);
       Decide(lane, index, {decision.no_op, decision.dependency});
     }
     ++index;
@@ -803,6 +842,7 @@ LearnReply Copilot::DecisionsFrom(Lane lane, EntryIndex first) {
   LearnReply reply{log.base(), {}};
   std::size_t bytes = 0;
   for (EntryIndex index = first; index > log.base() && index <= log.decided(); ++index) {
+    if (log.IsHidden(index)) break;
     const Record record = log.RecordOf(index);
     const LaneLog::Body& body = log.BodyOf(index);
     Decision decision{record.no_op, record.dependency, body.origin.value_or(0), {}};

@@ -65,6 +65,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
     std::shared_ptr<QuorumEvent> fast;     // fast-accepts
     std::shared_ptr<QuorumEvent> ordered;  // dependencies, the proposed one or a later one
     std::shared_ptr<std::vector<EntryIndex>> dependencies;
+    std::shared_ptr<bool> witness_accepted;  // it is among the fast-accepts
   };
 
   // What is decided for an entry, with its commands.
@@ -104,7 +105,9 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   Round VotesOn(const Broadcast<FastAccept>& calls, const FastAccept& request);
   // Lets a majority accept the value at this ballot. Returns whether it did.
   bool AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const Decided& value);
+  void DecideFast(Lane lane, EntryIndex index, const Decided& decided, bool witness_accepted);
   void DecideAndTell(Lane lane, EntryIndex index, const Decided& decided);
+  void Tell(Lane lane, EntryIndex index, const Decided& decided);
   Duration RoundPatience() const;
   std::vector<PeerId> PeersInReach() const;
   void ReleaseLater(BroadcastCalls calls);
@@ -118,6 +121,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   void OnAccept(const Accept& request, const Responder<AcceptReply>& responder);
   Ballot PromisedOf(Lane lane, EntryIndex index) const;
   void OnCommit(const Commit& request, const Responder<CommitReply>& responder);
+  void LearnCommands(Lane lane, EntryIndex index, View origin, const Commands& commands);
   void Decide(Lane lane, EntryIndex index, const Value& value);
   void ObserveDecision(Lane lane, EntryIndex index);
 

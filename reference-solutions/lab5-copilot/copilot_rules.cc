@@ -104,6 +104,9 @@ struct FastAccepts {
   int count = 0;
   EntryIndex initial = 0;  // the dependency that they accept
   View view = 0;           // in which the entry was proposed
+  bool has_witness = false;
+  int witness = 0;                // of the proposal, if any answer knows it
+  bool witness_accepted = false;  // as it has answered itself
 };
 
 FastAccepts FastAcceptsIn(const std::vector<Prepared>& answers) {
@@ -113,9 +116,13 @@ FastAccepts FastAcceptsIn(const std::vector<Prepared>& answers) {
   }
   for (const Prepared& answer : answers) {
     const Record& record = answer.record;
-    if (record.kind != Kind::kFastAccepted || ViewOf(record.ballot) != fast.view) continue;
+    if (record.kind == Kind::kNone || ViewOf(record.ballot) != fast.view) continue;
+    fast.has_witness = true;
+    fast.witness = record.witness;
+    if (record.kind != Kind::kFastAccepted) continue;
     ++fast.count;
     fast.initial = record.dependency;
+    fast.witness_accepted |= answer.replica == record.witness;
   }
   return fast;
 }
@@ -148,6 +155,19 @@ int MostFastAccepts(const FastAccepts& fast, const Rivals& rivals,
   return fast.count + silent - (one_refused ? 1 : 0);
 }
 
+// Whether the proposer has not committed the entry on the fast path, and never will. One that has
+// started again may have forgotten a commit, but none without the vote of its witness.
+bool WasNotCommitted(const FastAccepts& fast, const std::vector<Prepared>& answers,
+                     bool proposer_has_answered) {
+  if (proposer_has_answered && fast.has_witness && HasAnswered(answers, fast.witness) &&
+      !fast.witness_accepted) {
+    return true;
+  }
+  return std::ranges::any_of(answers, [&](const Prepared& each) {
+    return each.decides && ViewOf(each.record.ballot) == fast.view;
+  });
+}
+
 // Whether the entry was committed shows by its rivals: not if one of them is decided to come first.
 Choice ByRivals(EntryIndex entry, EntryIndex initial, const Rivals& rivals, const Records& other) {
   for (const auto& [k, rival] : rivals) {
@@ -176,11 +196,9 @@ Choice ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers
   if (fast.count >= (has_answered ? quorums.majority() : quorums.f())) {
     return Value{.dependency = fast.initial};
   }
-  const bool was_not_committed = std::ranges::any_of(answers, [&](const Prepared& each) {
-    return each.decides && ViewOf(each.record.ballot) == fast.view;
-  });
   const Rivals rivals = RivalsIn(answers, fast.initial);
-  if (was_not_committed || MostFastAccepts(fast, rivals, answers, quorums) < quorums.fast()) {
+  if (WasNotCommitted(fast, answers, has_answered) ||
+      MostFastAccepts(fast, rivals, answers, quorums) < quorums.fast()) {
     return Value{.no_op = true};
   }
   return ByRivals(entry, fast.initial, rivals, other);

@@ -263,7 +263,7 @@ TEST(CopilotWhatIf, APilotThatStartsAgainWereTakenAtItsWord) {
     for (Prepared& each : trusted) each.decides = each.replica == kPilot;
     return ChooseAfterPrepare(entry, trusted, other, quorums);
   }};
-  const Scope scope{3, {kP1, kQ1}, {{kCopilot, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
+  const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
   ExpectUnsafe(scope, rules, kTwoValues);
 }
 

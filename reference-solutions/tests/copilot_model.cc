@@ -29,7 +29,8 @@ Record RecordOf(const Cell& cell, int log) {
           first + cell.promised,
           kind == Kind::kNone ? 0 : first + cell.ballot,
           cell.initial,
-          cell.dependency};
+          cell.dependency,
+          1 - log};
 }
 
 void SetRecord(Cell& cell, const Record& record) {
@@ -157,7 +158,7 @@ class Exploration {
     next.restarted = 1;
     for (int entry = 0; entry < entries(); ++entry) {
       Cell& cell = At(next, 0, entry);
-      if (cell.kind != static_cast<std::uint8_t>(Kind::kCommitted)) continue;
+      if (cell.kind != static_cast<std::uint8_t>(Kind::kCommitted) || cell.keeps != 0) continue;
       cell.kind = cell.was[0], cell.no_op = cell.was[1];
       cell.ballot = cell.was[2], cell.dependency = cell.was[3];
     }
@@ -168,6 +169,7 @@ class Exploration {
   bool Forgets(int replica) const { return replica == 0 && now_.restarted != 0; }
 
   void SetCommitted(Cell& cell, int replica, const Value& value) const {
+    if (!scope_.pilot_restarts) cell.keeps = 0;
     if (scope_.pilot_restarts && replica == 0) {
       cell.was = {cell.kind, cell.no_op, cell.ballot, cell.dependency};
     }
@@ -229,16 +231,31 @@ class Exploration {
 
   void CommitFast(int entry) {
     if (!MayDecide(entry, kFast)) return;
+    const int log = NameOf(entry).log;
     int oks = 0;
     for (int replica = 0; replica < scope_.replicas; ++replica) {
       oks += Now(replica, entry).fast_ok;
     }
-    if (oks < (rules_.fast_quorum > 0 ? rules_.fast_quorum : quorums_.fast())) return;
+    const int quorum = rules_.fast_quorum > 0 ? rules_.fast_quorum : quorums_.fast();
+    if (oks < quorum) return;
+    const int witness_oks = Now(1 - log, entry).fast_ok;
+    if (witness_oks == 0 || !scope_.pilot_restarts) {
+      CommitFast(entry, /*on_disk=*/true);
+    } else {
+      CommitFast(entry, /*on_disk=*/false);
+      if (oks - witness_oks >= quorum) CommitFast(entry, /*on_disk=*/true);
+    }
+  }
+
+  // `on_disk`: the proposer does not forget the commit.
+  void CommitFast(int entry, bool on_disk) {
     ModelState next = now_;
     auto& proposal = next.proposals[static_cast<std::size_t>(entry)];
     proposal.stage = kDone;
     ++result_.coverage.fast_commits;
-    Commit(next, NameOf(entry).log, entry, {false, proposal.initial}, "on the fast path");
+    const int proposer = NameOf(entry).log;
+    if (on_disk) At(next, proposer, entry).keeps = 1;
+    Commit(next, proposer, entry, {false, proposal.initial}, "on the fast path");
   }
 
   // Any majority of answers may have come so far.

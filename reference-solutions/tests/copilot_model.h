@@ -63,6 +63,7 @@ struct ModelState {
     std::uint8_t promised = 0;
     std::uint8_t kind = 0, no_op = 0, ballot = 0, initial = 0, dependency = 0;  // its Record
     std::array<std::uint8_t, 4> was{};  // kind, no_op, ballot, dependency before the commit
+    std::uint8_t keeps = 0;             // the commit is on disk, too
     std::uint8_t answer = 0;            // to FastAccept: 0 none, else 1 + the suggested dependency
     std::uint8_t fast_ok = 0;   // whether that was a FastAcceptOk
     std::uint8_t accepted = 0;  // a bit for each ballot at which it has answered AcceptOk

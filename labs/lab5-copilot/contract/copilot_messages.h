@@ -60,11 +60,12 @@ struct FastAccept {
   View view = 0;
   EntryIndex index = 0;
   EntryIndex dependency = 0;
+  std::int32_t witness = 0;  // see Record
   Commands commands;
 
   // For runtime verification (depfast/carried_entries.h).
   CarriedEntries Carried() const { return {view * 2 + static_cast<View>(lane), index, index + 1}; }
-  MSGPACK_DEFINE(lane, view, index, dependency, commands)
+  MSGPACK_DEFINE(lane, view, index, dependency, witness, commands)
 };
 
 struct AcceptReply {

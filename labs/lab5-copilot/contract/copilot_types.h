@@ -66,12 +66,15 @@ struct Record {
   Ballot ballot = 0;          // at which it was recorded
   EntryIndex initial = 0;     // the dependency with which it was proposed
   EntryIndex dependency = 0;  // as recorded; 0 for a no-op
+  // The other lane's pilot, as the proposer knew it. A commit on the fast path without its vote is
+  // on the proposer's disk before anybody hears of it.
+  std::int32_t witness = 0;
 
   // Whether the replica knows that there is this entry.
   bool is_known() const { return IsTakeover(promised) || kind != Kind::kNone; }
 
   friend bool operator==(const Record&, const Record&) = default;
-  MSGPACK_DEFINE(kind, no_op, promised, ballot, initial, dependency)
+  MSGPACK_DEFINE(kind, no_op, promised, ballot, initial, dependency, witness)
 };
 
 // A replica's records of a lane. It has thrown away those up to `base`: they have run everywhere.

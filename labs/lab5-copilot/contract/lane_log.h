@@ -24,6 +24,7 @@ class LaneLog {
     Commands commands;
     std::shared_ptr<IntEvent> decided;  // null if nobody has asked for it
     bool taken_over = false;  // a coroutine of this replica takes the entry over
+    bool is_hidden = false;   // decided, and must be on our disk before anybody hears of it
     Ballot refused = 0;       // the highest that another replica has promised, as it has said
   };
 
@@ -46,6 +47,9 @@ class LaneLog {
   Body& BodyOf(EntryIndex index);
   bool IsDecided(EntryIndex index) const {
     return index <= base_ || RecordOf(index).kind == Record::Kind::kCommitted;
+  }
+  bool IsHidden(EntryIndex index) const {
+    return index > base_ && index <= last() && bodies_[At(index)].is_hidden;
   }
   // Ready once the entry is committed. One event per entry (document 002, figure 4).
   std::shared_ptr<IntEvent> Decided(EntryIndex index);

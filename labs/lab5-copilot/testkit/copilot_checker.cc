@@ -110,6 +110,27 @@ void CopilotChecker::Violate(Invariant invariant, const std::string& what) {
   if (history_ != nullptr) history_->AddViolation(now_, ToString(invariant), what);
 }
 
+// For people: all votes on an entry, as the frames have shown them.
+void CopilotChecker::NoteVotes(EntryId id) {
+  if (history_ == nullptr || violations_.size() > 1) return;
+  const auto note = [&](const std::string& at, const Vote& vote) {
+    std::string by;
+    for (PeerId replica = 0; replica < simulator_.replicas(); ++replica) {
+      if ((vote.by & Bit(replica)) != 0) by += " " + std::to_string(replica);
+    }
+    history_->Add(now_, Name(id) + at + ": " + Text(vote.content.dependency, vote.content.hash) +
+                            ", accepted by" + by);
+  };
+  for (const auto& [view, vote] : entries_[id].proposed) {
+    note(" in view " + std::to_string(view), vote);
+  }
+  for (const auto& [ballot, vote] : entries_[id].accepted) {
+    note(" at ballot " + std::to_string(ViewOf(ballot)) + "." +
+             std::to_string(ballot - FirstBallot(ViewOf(ballot))),
+         vote);
+  }
+}
+
 // ---- frames ----
 
 void CopilotChecker::OnStep(PeerId replica, const sim::StepInput& input,
@@ -254,12 +275,14 @@ void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& content
             Name(replica) + " decides for " + Name(id) + " " +
                 Text(content.dependency, content.hash) + ", a replica before it " +
                 Text(entry.decided->dependency, entry.decided->hash));
+    NoteVotes(id);
     return;
   }
   entry.decided = content;
   if (!IsChosen(entry, content)) {
     Violate(Invariant::kChosen,
             Name(replica) + " takes " + Name(id) + " for decided, and no quorum has chosen that");
+    NoteVotes(id);
   }
   CheckDependenciesOf(id, content);
   const bool by_taker = std::ranges::any_of(
@@ -284,6 +307,8 @@ void CopilotChecker::CheckDependenciesOf(EntryId id, const Content& content) {
             Name(id) + " is decided with dependency " + std::to_string(content.dependency - 1) +
                 ", " + Name(other->first) + " with dependency " +
                 std::to_string(decided->dependency - 1) + ": neither depends on the other");
+    NoteVotes(id);
+    NoteVotes(other->first);
     return;
   }
 }

@@ -139,6 +139,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   // Whether the frames have chosen this for the entry.
   bool IsChosen(const Entry& entry, const Content& content) const;
   void CheckDependenciesOf(EntryId id, const Content& content);
+  void NoteVotes(EntryId id);
   void Violate(Invariant invariant, const std::string& what);
 
   sim::Simulator& simulator_;
