@@ -522,8 +522,8 @@ void Copilot::ObserveDecision(Lane lane, EntryIndex index) {
 void Copilot::RunLoop() {
   runtime_.set_dependency({});
   for (;;) {
-    const Next next = NextToRun(NextDecision(Lane::kPilot), ran_[0], NextDecision(Lane::kCopilot),
-                                ran_[1]);
+    const Next next = NextToRun(NextDecision(Lane::kPilot), RanOrNull(Lane::kPilot),
+                                NextDecision(Lane::kCopilot), RanOrNull(Lane::kCopilot));
     if (next == Next::kNothing) {
       AwaitNext();
     } else {
@@ -555,7 +555,8 @@ void Copilot::AwaitNext() {
   }
   const auto [lane, last] = *waited;
   if (IsNull(lane, last)) {
-    Skip(lane, last);
+    At(null_, lane) = last;
+    ObserveNull(runtime_, lane, last);
     return;
   }
   const EntryIndex next = At(ran_, lane) + 1;
@@ -574,7 +575,7 @@ void Copilot::AwaitNext() {
 std::optional<std::pair<Lane, EntryIndex>> Copilot::WaitedFor() const {
   const auto ours = OwnLane();
   const auto next = ours ? NextDecision(*ours) : std::nullopt;
-  if (!next) return std::nullopt;
+  if (!next || next->dependency <= RanOrNull(Other(*ours))) return std::nullopt;
   return std::pair{Other(*ours), next->dependency};
 }
 
@@ -584,7 +585,7 @@ Duration Copilot::TakeoverPatience() const {
 
 void Copilot::Run(Lane lane) {
   const EntryIndex index = ++At(ran_, lane);
-  ObserveRun(runtime_, lane, index, /*skipped=*/false);
+  ObserveRun(runtime_, lane, index);
   if (!Log(lane).RecordOf(index).no_op) {
     for (const Command& command : Log(lane).BodyOf(index).commands) RunCommand(command);
   }
@@ -605,14 +606,15 @@ void Copilot::RunCommand(const Command& command) {
 }
 
 // Null dependency elimination. All commands of the entries up to `up_to` have run, and a majority
-// has recorded these very entries: whatever is decided for them, they change nothing.
+// has recorded these very entries: whatever is decided for them, they change nothing. Our entries
+// need not wait for them. Their own lane does: their dependencies also order what is behind them.
 bool Copilot::IsNull(Lane lane, EntryIndex up_to) {
   const View view = pilots_.view(lane);
   seen_[static_cast<std::size_t>(runtime_.self())] = {view, Log(lane).SeenUpTo(view)};
   const auto has_seen = [&](const Seen& seen) { return seen.view == view && seen.up_to >= up_to; };
   if (!has_seen(seen_[static_cast<std::size_t>(runtime_.self())])) return false;
   if (std::ranges::count_if(seen_, has_seen) < quorums_.majority()) return false;
-  for (EntryIndex index = At(ran_, lane) + 1; index <= up_to; ++index) {
+  for (EntryIndex index = RanOrNull(lane) + 1; index <= up_to; ++index) {
     const auto& commands = Log(lane).BodyOf(index).commands;
     const bool have_run = std::ranges::all_of(commands, [this](const Command& command) {
       return command.text.empty() || memory_.HasRun(command.name);
@@ -620,10 +622,6 @@ bool Copilot::IsNull(Lane lane, EntryIndex up_to) {
     if (!have_run) return false;
   }
   return true;
-}
-
-void Copilot::Skip(Lane lane, EntryIndex up_to) {
-  while (At(ran_, lane) < up_to) ObserveRun(runtime_, lane, ++At(ran_, lane), /*skipped=*/true);
 }
 
 void Copilot::NoteSeen(PeerId peer, Lane lane, const FastAcceptReply& reply) {

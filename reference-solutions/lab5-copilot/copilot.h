@@ -134,7 +134,8 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   void Run(Lane lane);
   void RunCommand(const Command& command);
   bool IsNull(Lane lane, EntryIndex up_to);
-  void Skip(Lane lane, EntryIndex up_to);
+  // The other lane's entries need not wait for the entries up to here.
+  EntryIndex RanOrNull(Lane lane) const { return std::max(At(ran_, lane), At(null_, lane)); }
   void NoteSeen(PeerId peer, Lane lane, const FastAcceptReply& reply);
 
   // --- takeover ---
@@ -182,6 +183,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
 
   // What has run.
   PerLane ran_{};
+  PerLane null_{};  // all commands up to here have run, by the other lane
   std::uint64_t commands_run_ = 0;
   CommandMemory memory_;
 

@@ -74,8 +74,8 @@ enum class Next : std::uint8_t { kNothing, kPilot, kCopilot };
 
 // Which lane's next entry runs. Nothing if neither may run by what is known.
 //
-// `pilot`: what is decided for entry `pilot_ran` + 1 of the pilot's lane, if that is known. The
-// copilot's likewise. An entry waits for its dependency. Where the next entries of both lanes wait
+// `pilot`: what is decided for the next entry of the pilot's lane, if that is known. `pilot_ran`: the
+// entries of that lane that need not be waited for. The copilot's likewise. An entry waits for its dependency. Where the next entries of both lanes wait
 // for each other, the pilot's runs first. The order is the same on every replica, whatever each
 // knows at a time, because of any two entries one depends on the other.
 Next NextToRun(const std::optional<Value>& pilot, EntryIndex pilot_ran,

@@ -141,15 +141,15 @@ TEST(CopilotChaos, SurvivesAnything) {
       all.accepted += coverage.accepted;
       all.by_takers += coverage.by_takers;
       all.no_ops += coverage.no_ops;
-      all.skipped += coverage.skipped;
+      all.nulls += coverage.nulls;
       all.views += coverage.views;
       all.restored += coverage.restored;
       if (testing::Test::HasFailure()) return;
     }
   }
-  std::printf("decided: %llu fast, %llu accepted (%llu by takers), %llu no-ops; %llu skipped, %llu views, %llu snapshots\n",
+  std::printf("decided: %llu fast, %llu accepted (%llu by takers), %llu no-ops; %llu nulls, %llu views, %llu snapshots\n",
       (unsigned long long)all.fast, (unsigned long long)all.accepted, (unsigned long long)all.by_takers,
-      (unsigned long long)all.no_ops, (unsigned long long)all.skipped, (unsigned long long)all.views, (unsigned long long)all.restored);
+      (unsigned long long)all.no_ops, (unsigned long long)all.nulls, (unsigned long long)all.views, (unsigned long long)all.restored);
 }
 
 }  // namespace

@@ -16,9 +16,10 @@ enum class Duty : std::uint8_t { kFollower = 0, kPilot = 1, kCopilot = 2 };
 enum ObservationKind : std::uint32_t {
   kDutyObservation = 1,     // duty, view of the pilot's lane, of the copilot's lane
   kDecideObservation = 2,   // lane, index, 1 + dependency (0 for a no-op), hash of the commands
-  kRunObservation = 3,      // lane, index, whether it was skipped as null
+  kRunObservation = 3,      // lane, index
   kApplyObservation = 4,    // number of the command, its name, CommandHash
   kRestoreObservation = 5,  // commands, and entries run of each lane: of a snapshot
+  kNullObservation = 6,     // lane, index
 };
 
 // Call at the start, and whenever a view or the duty changes.
@@ -44,10 +45,14 @@ inline void ObserveDecide(Runtime& runtime, Lane lane, EntryIndex index, const V
                     value.no_op ? 0 : CommandsHash(commands)}});
 }
 
-// Call for each entry before its commands are applied. `skipped`: null dependency elimination, its
-// commands have all been applied.
-inline void ObserveRun(Runtime& runtime, Lane lane, EntryIndex index, bool skipped) {
-  runtime.Observe({kRunObservation, {static_cast<std::uint64_t>(lane), index, skipped}});
+// Call for each entry before its commands are applied.
+inline void ObserveRun(Runtime& runtime, Lane lane, EntryIndex index) {
+  runtime.Observe({kRunObservation, {static_cast<std::uint64_t>(lane), index}});
+}
+
+// Call when an entry no longer waits for those of `lane` up to `up_to`, because they are null.
+inline void ObserveNull(Runtime& runtime, Lane lane, EntryIndex up_to) {
+  runtime.Observe({kNullObservation, {static_cast<std::uint64_t>(lane), up_to}});
 }
 
 // Call for each command as it is applied, reads never. Commands count from 1.

@@ -240,7 +240,10 @@ void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
       OnDecide(replica, entry(), {values[2], values[3]});
       break;
     case kRunObservation:
-      OnRun(replica, entry(), values[2] != 0);
+      OnRun(replica, entry());
+      break;
+    case kNullObservation:
+      ++coverage_.nulls;
       break;
     case kApplyObservation:
       OnApply(replica, values[0], values[1], values[2]);
@@ -313,7 +316,7 @@ void CopilotChecker::CheckDependenciesOf(EntryId id, const Content& content) {
   }
 }
 
-void CopilotChecker::OnRun(PeerId replica, EntryId id, bool skipped) {
+void CopilotChecker::OnRun(PeerId replica, EntryId id) {
   Replica& state = Of(replica);
   state.runs = id;
   EntryIndex& ran = At(state.ran, id.first);
@@ -321,8 +324,7 @@ void CopilotChecker::OnRun(PeerId replica, EntryId id, bool skipped) {
     Violate(Invariant::kOrder, Name(replica) + " runs " + Name(id) + " out of turn");
   }
   ran = id.second;
-  coverage_.skipped += skipped ? 1 : 0;
-  if (!skipped && !entries_[id].decided) {
+  if (!entries_[id].decided) {
     Violate(Invariant::kChosen, Name(replica) + " runs " + Name(id) + ", which is not decided");
   }
 }
@@ -347,15 +349,17 @@ void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t
   } else if (number <= applied_.size()) {
     const Applied& first = applied_[number - 1];
     if (first.name == name && first.hash == hash) return;
-    Violate(Invariant::kOrder, Name(replica) + " applies another command as number " +
-                                   std::to_string(number) + " than a replica before it");
+    Violate(Invariant::kOrder,
+            Name(replica) + " applies a command of " + Name(state.runs) + " as number " +
+                std::to_string(number) + ", which was another one of " + Name(first.entry) + " at " +
+                Name(first.replica));
   } else {
     if (!applied_names_.insert(name).second) {
       Violate(Invariant::kOnce, Name(replica) + " applies a command that has been applied");
     }
     tally_.ApplyHash(hash);
     applied_hashes_.insert(hash);
-    applied_.push_back({name, hash, std::to_string(tally_.count())});
+    applied_.push_back({name, hash, std::to_string(tally_.count()), state.runs, replica});
   }
 }
 

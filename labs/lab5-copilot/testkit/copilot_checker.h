@@ -54,7 +54,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
     std::uint64_t accepted = 0;  // on the slow path, or by a taker
     std::uint64_t by_takers = 0;
     std::uint64_t no_ops = 0;
-    std::uint64_t skipped = 0;  // null dependencies, counted by replica
+    std::uint64_t nulls = 0;  // dependencies that were not waited for
     std::uint64_t views = 0;    // begun after the first ones
     std::uint64_t restored = 0;
   };
@@ -116,6 +116,8 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
     std::uint64_t name = 0;
     std::uint64_t hash = 0;
     std::string result;
+    EntryId entry{};  // from which the first replica applied it
+    PeerId replica = kNobody;
   };
 
   Replica& Of(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
@@ -134,7 +136,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   void Propose(EntryId id, Vote& vote, const Content& content, PeerId replica);
   void OnObservation(PeerId replica, const Observation& seen);
   void OnDecide(PeerId replica, EntryId id, const Content& content);
-  void OnRun(PeerId replica, EntryId id, bool skipped);
+  void OnRun(PeerId replica, EntryId id);
   void OnApply(PeerId replica, std::uint64_t number, std::uint64_t name, std::uint64_t hash);
   // Whether the frames have chosen this for the entry.
   bool IsChosen(const Entry& entry, const Content& content) const;
