@@ -15,7 +15,7 @@ namespace depfast::copilot {
 namespace {
 
 // The most rounds under way, and the most commands in one.
-constexpr int kRoundsMax = 8;
+constexpr int kRoundsMax = 4;
 constexpr std::size_t kBatchBytesMax = std::size_t{256} << 10;
 constexpr EntryIndex kReserved = 64;
 
@@ -32,6 +32,12 @@ constexpr Duration kTakeoverPatienceMax = 100ms;
 constexpr Duration kRoundPatienceMin = 50ms;
 constexpr Duration kRoundPatienceMax = 1s;
 constexpr Duration kBatchPatienceMax = 10ms;
+constexpr int kTurnsMissedMax = 2;
+
+// The other pilot's proposal comes after about one round trip.
+Duration BatchPatienceFor(const LatencyEstimate& round_time) {
+  return std::min(2 * round_time.Usual(), kBatchPatienceMax);
+}
 
 // An answer to Learn takes at most so long, or another replica is asked.
 constexpr Duration kLearnPatience = 1s;
@@ -240,7 +246,7 @@ void Copilot::Reserve(Lane lane) {
 
 // A pilot that misses its turns is not waited for.
 Duration Copilot::BatchPatience() const {
-  return turns_missed_ >= 2 ? Duration(0) : std::min(round_time_.Usual() / 2, kBatchPatienceMax);
+  return turns_missed_ >= kTurnsMissedMax ? Duration(0) : BatchPatienceFor(round_time_);
 }
 
 std::vector<Copilot::Pending> Copilot::TakeBatch() {
@@ -270,7 +276,7 @@ void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
   }
   const EntryIndex index = latest_proposed_ = request.index;
   RecordProposal(request);
-  const Time begin = runtime_.Now();
+  Log(lane).BodyOf(index).proposed_at = runtime_.Now();
   Broadcast<FastAccept> calls(runtime_.rpc(), PeersInReach(), request);
   const Round round = VotesOn(calls, request);
 
@@ -278,12 +284,11 @@ void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
   ++rounds_;
   const auto fast_is_over = OrEvent::Of(
       {SettledEvent::Of(round.fast),
-       TimeoutEvent::After(std::max(kFastPatienceMin, 2 * round_time_.Usual()))});
+       TimeoutEvent::After(std::max(kFastPatienceMin, round_time_.Usual()))});
   AndEvent::Of({round.ordered, fast_is_over})->Wait(RoundPatience());
   --rounds_;
   round_ended_->Set(true);
   ReleaseLater(calls);
-  if (round.ordered->Ready()) round_time_.Add(runtime_.Now() - begin);
 
   const auto is_ours = [&] {
     return pilots_.Has(lane) && !Log(lane).IsDecided(index) &&
@@ -316,12 +321,14 @@ Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAc
       *accepted |= yes && answered.peer() == witness;
       return yes;
     });
-    round.ordered->Add(call, [this, &answered = *call, lane = request.lane,
+    round.ordered->Add(call, [this, &answered = *call, lane = request.lane, begin = runtime_.Now(),
                               dependencies = round.dependencies] {
       const FastAcceptReply& reply = answered.reply();
       NoteSeen(answered.peer(), Other(lane), reply);
       if (!pilots_.Know(lane, reply.view) || !reply.recorded) return false;
       dependencies->push_back(reply.dependency);
+      // How long a majority takes: what a slow replica takes is no measure for any timeout.
+      if (std::ssize(*dependencies) == quorums_.majority()) round_time_.Add(runtime_.Now() - begin);
       return true;
     });
   }
@@ -435,16 +442,19 @@ std::optional<EntryIndex> Copilot::RecordProposal(const FastAccept& request) {
 void Copilot::OnFastAccept(const FastAccept& request, const Responder<FastAcceptReply>& responder) {
   const auto dependency = RecordProposal(request);
   const Lane other = Other(request.lane);
-  if (dependency && pilots_.Has(other)) OnOtherPilotsTurn();
+  if (dependency && pilots_.Has(other)) OnOtherPilotsTurn(other, request.dependency);
   const FastAcceptReply reply{pilots_.view(request.lane), dependency.has_value(),
                               dependency.value_or(0), pilots_.view(other),
                               Log(other).SeenUpTo(pilots_.view(other))};
   journal_.WhenDurable([responder, reply] { responder.Send(reply); });
 }
 
-void Copilot::OnOtherPilotsTurn() {
-  turns_missed_ = 0;
+// The other pilot has proposed after our entry `seen`.
+void Copilot::OnOtherPilotsTurn(Lane ours, EntryIndex seen) {
   our_turn_->Set(true);
+  if (seen <= Log(ours).base()) return;
+  const Duration took = runtime_.Now() - Log(ours).BodyOf(seen).proposed_at;
+  if (took <= BatchPatienceFor(round_time_)) turns_missed_ = 0;
 }
 
 bool Copilot::RecordAccept(const Accept& request) {

@@ -116,7 +116,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   // The dependency as recorded; nothing if the proposal is refused.
   std::optional<EntryIndex> RecordProposal(const FastAccept& request);
   void OnFastAccept(const FastAccept& request, const Responder<FastAcceptReply>& responder);
-  void OnOtherPilotsTurn();
+  void OnOtherPilotsTurn(Lane ours, EntryIndex seen);
   bool RecordAccept(const Accept& request);
   void OnAccept(const Accept& request, const Responder<AcceptReply>& responder);
   Ballot PromisedOf(Lane lane, EntryIndex index) const;
@@ -201,7 +201,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   EntryIndex reserved_ = 0;
   bool reserving_ = false;
   std::uint64_t unnamed_ = 0;  // part of the name of the latest command that came without one
-  LatencyEstimate round_time_;
+  LatencyEstimate round_time_;  // until a majority has answered a proposal
 
   // Execution's waits.
   std::shared_ptr<ValueEvent<bool>> news_;  // beside decisions: what peers have seen, a snapshot

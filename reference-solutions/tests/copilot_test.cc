@@ -6,19 +6,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "copilot.h"
 #include "copilot_world.h"
 #include "faults/random_plan.h"
 #include "testkit/chaos.h"
 #include "testkit/environment.h"
-
-namespace depfast {
-
-std::unique_ptr<ReplicatedLog> MakeReplicatedLog(Runtime& runtime, StateMachine& machine) {
-  return std::make_unique<copilot::Copilot>(runtime, machine, copilot::Durability::kOnDisk);
-}
-
-}  // namespace depfast
 
 namespace depfast::copilot {
 namespace {
@@ -32,6 +23,24 @@ TEST(Copilot, CommitsOnTheFastPath) {
   EXPECT_EQ(world.log().CommittedUpTo(), 20U);
   EXPECT_GT(world.checker.coverage().fast, 20U);
   EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// Ping-pong batching keeps the dependencies compatible.
+TEST(Copilot, TheFastPathIsUsual) {
+  for (const bool slow : {false, true}) {
+    CopilotWorld world({.replicas = 3, .seed = 2, .profile = sim::Profile::TeachingLowJitter()});
+    ASSERT_TRUE(world.Commit(20));
+    if (slow) world.cluster.Begin(faults::NetSlow({2}, 40ms));
+    for (int i = 0; i < 2000; ++i) {
+      world.SubmitOne();
+      world.cluster.RunFor(700us);
+    }
+    const auto& coverage = world.checker.coverage();
+    EXPECT_GT(coverage.fast, 20 * coverage.accepted) << coverage.fast << " " << coverage.accepted;
+    world.cluster.Heal();
+    EXPECT_TRUE(world.WaitForAllApplied());
+    EXPECT_TRUE(world.AllInvariantsHold());
+  }
 }
 
 // One replica is slow, whichever it is: commands wait for it no longer than for a takeover.
