@@ -30,7 +30,7 @@ constexpr Duration kFastPatienceMin = 1ms;
 constexpr Duration kTakeoverPatienceMin = 2ms;
 constexpr Duration kTakeoverPatienceMax = 100ms;
 constexpr Duration kRoundPatienceMin = 50ms;
-constexpr Duration kRoundPatienceMax = 1s;
+constexpr Duration kRoundPatienceMax = 4s;
 constexpr Duration kBatchPatienceMax = 10ms;
 constexpr int kTurnsMissedMax = 2;
 
@@ -285,7 +285,7 @@ void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
   const auto fast_is_over = OrEvent::Of(
       {SettledEvent::Of(round.fast),
        TimeoutEvent::After(std::max(kFastPatienceMin, round_time_.Usual()))});
-  AndEvent::Of({round.ordered, fast_is_over})->Wait(RoundPatience());
+  AwaitMajority(*AndEvent::Of({round.ordered, fast_is_over}));
   --rounds_;
   round_ended_->Set(true);
   ReleaseLater(calls);
@@ -362,7 +362,7 @@ bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const
     quorum->VoteLost(absent);
   }
   journal_.WhenDurable([quorum, own] { quorum->VoteYes(own); });
-  quorum->Wait(RoundPatience());
+  AwaitMajority(*quorum);
   ReleaseLater(calls);
   return quorum->Ready();
 }
@@ -399,7 +399,18 @@ void Copilot::Tell(Lane lane, EntryIndex index, const Decided& decided) {
 }
 
 Duration Copilot::RoundPatience() const {
-  return std::clamp(8 * round_time_.Usual(), kRoundPatienceMin, kRoundPatienceMax);
+  return std::clamp(std::max(8 * round_time_.Usual(), backoff_), kRoundPatienceMin,
+                    kRoundPatienceMax);
+}
+
+// Waits for a majority. After a timeout the next wait is twice as long: a replica that is slow itself
+// would never hear one.
+Outcome Copilot::AwaitMajority(Event& event) {
+  const Duration patience = RoundPatience();
+  const Outcome outcome = event.Wait(patience);
+  if (outcome == Outcome::kTimedOut) backoff_ = std::max(backoff_, 2 * patience);
+  if (outcome == Outcome::kReady) backoff_ = std::min(backoff_, patience) / 2;
+  return outcome;
 }
 
 std::vector<PeerId> Copilot::PeersInReach() const {
@@ -709,7 +720,7 @@ Copilot::Promises Copilot::AskForPromises(const Prepare& request) {
     quorum->VoteLost(absent);
   }
   journal_.WhenDurable([quorum, last = runtime_.replicas() - 1] { quorum->VoteYes(last); });
-  quorum->Wait(RoundPatience());
+  AwaitMajority(*quorum);
   Promises promises;
   if (quorum->Ready()) promises.emplace_back(self, own);
   for (const auto& call : calls.calls()) {

@@ -109,6 +109,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   void DecideAndTell(Lane lane, EntryIndex index, const Decided& decided);
   void Tell(Lane lane, EntryIndex index, const Decided& decided);
   Duration RoundPatience() const;
+  Outcome AwaitMajority(Event& event);
   std::vector<PeerId> PeersInReach() const;
   void ReleaseLater(BroadcastCalls calls);
 
@@ -202,6 +203,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   bool reserving_ = false;
   std::uint64_t unnamed_ = 0;  // part of the name of the latest command that came without one
   LatencyEstimate round_time_;  // until a majority has answered a proposal
+  Duration backoff_{0};         // the next wait for a majority is at least so long
 
   // Execution's waits.
   std::shared_ptr<ValueEvent<bool>> news_;  // beside decisions: what peers have seen, a snapshot

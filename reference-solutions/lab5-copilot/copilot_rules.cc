@@ -71,11 +71,8 @@ Rival::Stage StageOf(const Record& record) {
 std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records& other) {
   std::vector<Rival> rivals;
   for (EntryIndex k = std::max(initial, other.base) + 1; k <= other.last(); ++k) {
-    const bool may_precede = MayDependOnLess(other.At(k), entry);
-    const Rival::Stage stage = StageOf(other.At(k));
-    if (may_precede || stage >= Rival::Stage::kAccepted) {
-      rivals.push_back({k, ViewOf(other.At(k).ballot), stage, may_precede});
-    }
+    if (!MayDependOnLess(other.At(k), entry)) continue;
+    rivals.push_back({k, ViewOf(other.At(k).ballot), StageOf(other.At(k))});
   }
   return rivals;
 }
@@ -137,7 +134,6 @@ Rivals RivalsIn(const std::vector<Prepared>& answers, EntryIndex initial) {
       if (rival.entry <= initial) continue;
       Rival& known = rivals.emplace(rival.entry, rival).first->second;
       if (rival.stage > known.stage) known = rival;
-      if (rival.stage == known.stage) known.may_precede |= rival.may_precede;
     }
   }
   return rivals;
@@ -171,14 +167,11 @@ bool WasNotCommitted(const FastAccepts& fast, const std::vector<Prepared>& answe
 // Whether the entry was committed shows by its rivals: not if one of them is decided to come first.
 Choice ByRivals(EntryIndex entry, EntryIndex initial, const Rivals& rivals, const Records& other) {
   for (const auto& [k, rival] : rivals) {
-    bool precedes = rival.may_precede;
     const bool is_here = k > other.base && k <= other.last();
-    if (is_here && other.At(k).kind == Kind::kCommitted) {
-      precedes = MayDependOnLess(other.At(k), entry);
-    } else if (precedes && rival.stage != Rival::Stage::kCommitted) {
-      return Undecided{k};
-    }
-    if (precedes) return Value{.no_op = true};
+    const bool is_decided = is_here && other.At(k).kind == Kind::kCommitted;
+    if (is_decided && !MayDependOnLess(other.At(k), entry)) continue;
+    if (!is_decided && rival.stage != Rival::Stage::kCommitted) return Undecided{k};
+    return Value{.no_op = true};
   }
   return Value{.dependency = initial};
 }

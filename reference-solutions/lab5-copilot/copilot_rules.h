@@ -37,8 +37,7 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 // known: of entries that have run and are thrown away, no dependencies are known.
 EntryIndex LatestConflict(EntryIndex entry, const Records& other);
 
-// The rivals of `entry` behind its initial dependency: those that may precede it, and all that are
-// accepted or committed. In order.
+// The rivals of `entry` behind its initial dependency, in order.
 std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records& other);
 
 // A replica's answer to Prepare.

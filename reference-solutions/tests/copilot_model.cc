@@ -401,7 +401,7 @@ class Exploration {
 
   // 0 stands for none.
   static std::uint8_t ByteOf(const Rival& rival) {
-    return static_cast<std::uint8_t>(1 + 2 * static_cast<int>(rival.stage) + rival.may_precede);
+    return static_cast<std::uint8_t>(1 + static_cast<int>(rival.stage));
   }
 
   template <typename Said>
@@ -411,7 +411,7 @@ class Exploration {
       const int byte = said[6 + entry];
       if (byte == 0) continue;
       rivals.push_back({entry, static_cast<View>(other_log),
-                        static_cast<Rival::Stage>((byte - 1) / 2), (byte - 1) % 2 != 0});
+                        static_cast<Rival::Stage>(byte - 1)});
     }
     return rivals;
   }

@@ -95,8 +95,8 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-// What a replica knows of an entry of the other lane that may come before the one that is taken
-// over.
+// An entry of the other lane that may come before the one that is taken over: it is, or may yet be,
+// decided to depend on something before that one.
 struct Rival {
   enum class Stage : std::uint8_t {
     kPromised,  // only that somebody takes it over
@@ -108,10 +108,9 @@ struct Rival {
   EntryIndex entry = 0;
   View view = 0;  // in which it was proposed, unless it is only promised
   Stage stage = Stage::kPromised;
-  bool may_precede = false;  // it may be decided to depend on something before the other entry
 
   friend bool operator==(const Rival&, const Rival&) = default;
-  MSGPACK_DEFINE(entry, view, stage, may_precede)
+  MSGPACK_DEFINE(entry, view, stage)
 };
 
 }  // namespace depfast::copilot
