@@ -19,6 +19,9 @@ constexpr int kRoundsMax = 4;
 constexpr std::size_t kBatchBytesMax = std::size_t{256} << 10;
 constexpr EntryIndex kReserved = 64;
 
+// The most entries that run in one step of the replica.
+constexpr int kRunsPerStep = 16;
+
 // A peer with more bytes than this in our queue gets no more of them, and learns later. What a peer
 // has not taken after kStragglerGrace is dropped.
 constexpr std::size_t kHeldBytesMax = std::size_t{64} << 10;
@@ -29,6 +32,7 @@ constexpr Duration kFirstRoundTime = 2ms;
 constexpr Duration kFastPatienceMin = 1ms;
 constexpr Duration kTakeoverPatienceMin = 2ms;
 constexpr Duration kTakeoverPatienceMax = 100ms;
+constexpr int kSettleAfter = 4;  // times the patience for a takeover that somebody waits for
 constexpr Duration kRoundPatienceMin = 50ms;
 constexpr Duration kRoundPatienceMax = 4s;
 constexpr Duration kBatchPatienceMax = 10ms;
@@ -542,7 +546,9 @@ void Copilot::ObserveDecision(Lane lane, EntryIndex index) {
 
 void Copilot::RunLoop() {
   runtime_.set_dependency({});
-  for (;;) {
+  for (int runs = 0;; ++runs) {
+    // Messages of others must not wait for a long backlog.
+    if (runs % kRunsPerStep == kRunsPerStep - 1) runtime_.Sleep(1ns);
     const Next next = NextToRun(NextDecision(Lane::kPilot), RanOrNull(Lane::kPilot),
                                 NextDecision(Lane::kCopilot), RanOrNull(Lane::kCopilot));
     if (next == Next::kNothing) {
@@ -578,6 +584,7 @@ void Copilot::AwaitNext() {
   if (IsNull(lane, last)) {
     At(null_, lane) = last;
     ObserveNull(runtime_, lane, last);
+    runtime_.Spawn("settle", [this, lane, last] { Settle(lane, last); });
     return;
   }
   const EntryIndex next = At(ran_, lane) + 1;
@@ -592,6 +599,15 @@ void Copilot::AwaitNext() {
   any->Wait(is_late ? kForever : limit - runtime_.Now());
 }
 
+// Nobody here waits for null entries, but all other replicas do. If their pilot does not decide them
+// soon, this one takes them over.
+void Copilot::Settle(Lane lane, EntryIndex last) {
+  runtime_.Sleep(kSettleAfter * TakeoverPatience());
+  for (EntryIndex index = Log(lane).decided() + 1; index <= last; ++index) {
+    StartTakeover(lane, index);
+  }
+}
+
 // A pilot's next entry is decided, and waits for an entry of the other lane.
 std::optional<std::pair<Lane, EntryIndex>> Copilot::WaitedFor() const {
   const auto ours = OwnLane();
@@ -601,7 +617,7 @@ std::optional<std::pair<Lane, EntryIndex>> Copilot::WaitedFor() const {
 }
 
 Duration Copilot::TakeoverPatience() const {
-  return std::clamp(2 * round_time_.Usual(), kTakeoverPatienceMin, kTakeoverPatienceMax);
+  return std::clamp(round_time_.Usual(), kTakeoverPatienceMin, kTakeoverPatienceMax);
 }
 
 void Copilot::Run(Lane lane) {
