@@ -121,15 +121,16 @@ void KvChecker::OnRequests(PeerId replica, const sim::StepInput& input,
     if (is_forward && !here.forwards.insert(request.forward_id).second) continue;
     const auto passed = is_forward ? passed_on.end() : passed_on.find(request.command);
     if (passed == passed_on.end()) {
-      Ask(here, from, request.command, input.now);
+      Ask(here, from, request, input.now);
     } else {
       passed_on.erase(passed);
     }
   }
 }
 
-void KvChecker::Ask(Replica& replica, std::pair<PeerId, CallId> from, const Command& command,
+void KvChecker::Ask(Replica& replica, std::pair<PeerId, CallId> from, const KvRequest& request,
                     Time now) {
+  const Command& command = request.command;
   const auto wrong = FindError(command);
   Asked asked{command, CommandHash(EncodeCommand(command)), !wrong && OnlyReads(command), now, {}};
   if (wrong) {
@@ -142,8 +143,17 @@ void KvChecker::Ask(Replica& replica, std::pair<PeerId, CallId> from, const Comm
     Promise& promise = promises_[asked.hash];
     promise.command = command;
     ++promise.asked;
+    PermitRepliesToCopies(request, asked);
   }
   replica.asked.emplace(from, std::move(asked));  // of two copies, the first
+}
+
+void KvChecker::PermitRepliesToCopies(const KvRequest& request, Asked& asked) {
+  if (log_.Proposers().size() < 2 || request.forward_id == 0) return;
+  const std::uint64_t first = first_copies_.emplace(request.forward_id, last_index_).first->second;
+  for (const auto& [index, reply] : replies_[asked.hash]) {
+    if (index > first) asked.permitted.push_back(reply);
+  }
 }
 
 // ---- entries ----
@@ -171,6 +181,7 @@ void KvChecker::OnEntry(std::uint64_t index, std::uint64_t hash, Time now) {
                 std::to_string(known.refused) + " of them were answered TRYAGAIN");
   }
   const Reply reply = model_.Apply(index, known.command);
+  if (log_.Proposers().size() > 1) replies_[hash].emplace_back(index, reply);
   for (Replica& replica : replicas_) {
     for (auto& [from, asked] : replica.asked) {
       if (asked.hash == hash) asked.permitted.push_back(reply);

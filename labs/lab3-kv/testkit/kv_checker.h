@@ -81,7 +81,9 @@ class KvChecker : private sim::Observer {
   void OnRestart(PeerId replica, Time now) override;
 
   void OnRequests(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output);
-  void Ask(Replica& replica, std::pair<PeerId, CallId> from, const Command& command, Time now);
+  void Ask(Replica& replica, std::pair<PeerId, CallId> from, const KvRequest& request, Time now);
+  // Another proposer has had a copy of this request before: what it may have answered since.
+  void PermitRepliesToCopies(const KvRequest& request, Asked& asked);
   void OnEntries(Time now);
   void OnEntry(std::uint64_t index, std::uint64_t hash, Time now);
   void OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent);
@@ -94,6 +96,10 @@ class KvChecker : private sim::Observer {
   testkit::History& history_;
   std::vector<Replica> replicas_;
   std::map<std::uint64_t, Promise> promises_;  // by hash
+  // Of a log with several proposers, which get copies of a request. By id of the copies: the last
+  // entry before the first of them came. By hash: the replies of all entries.
+  std::map<std::uint64_t, std::uint64_t> first_copies_;
+  std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, Reply>>> replies_;
   StoreModel model_;
   std::uint64_t last_index_ = 0;  // the model's state is that after this entry
   std::size_t reads_answered_ = 0;

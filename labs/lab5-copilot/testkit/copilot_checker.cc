@@ -48,9 +48,11 @@ const char* ToString(Invariant invariant) {
   return "once";
 }
 
-CopilotChecker::CopilotChecker(sim::Simulator& simulator, testkit::History* history)
+CopilotChecker::CopilotChecker(sim::Simulator& simulator, testkit::History* history,
+                               Machine machine)
     : simulator_(simulator),
       history_(history),
+      machine_(machine),
       quorums_(simulator.replicas()),
       replicas_(static_cast<std::size_t>(simulator.replicas())) {
   simulator.AddObserver(this);
@@ -82,7 +84,7 @@ std::optional<std::uint64_t> CopilotChecker::AppliedAt(std::uint64_t index) cons
 }
 
 std::optional<std::string> CopilotChecker::ResultAt(std::uint64_t index) const {
-  if (index == 0 || index > applied_.size()) return std::nullopt;
+  if (machine_ != Machine::kTally || index == 0 || index > applied_.size()) return std::nullopt;
   return applied_[index - 1].result;
 }
 

@@ -36,10 +36,13 @@ const char* ToString(Invariant invariant);
 
 class CopilotChecker final : public sim::Observer, public LogChecker {
  public:
+  // The state machine of the replicas. Of a tally, the checker knows the results.
+  enum class Machine { kTally, kOther };
+
   // Watches `simulator` from now on, and writes violations into `history` unless that is null.
-  // Requires: called before Simulator::Start; both outlive the checker. The state machine of the
-  // replicas is a Tally.
-  explicit CopilotChecker(sim::Simulator& simulator, testkit::History* history = nullptr);
+  // Requires: called before Simulator::Start; both outlive the checker.
+  explicit CopilotChecker(sim::Simulator& simulator, testkit::History* history = nullptr,
+                          Machine machine = Machine::kTally);
 
   struct Violation {
     Invariant invariant;
@@ -146,6 +149,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
 
   sim::Simulator& simulator_;
   testkit::History* const history_;
+  const Machine machine_;
   const Quorums quorums_;
   Time now_{0};
   std::vector<Replica> replicas_;

@@ -1,0 +1,141 @@
+// Lab 3's store on the reference of lab 5, unchanged: its history stays linearizable under faults.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "copilot_checker.h"
+#include "faults/random_plan.h"
+#include "kv_world.h"
+#include "testkit/environment.h"
+
+namespace depfast {
+
+std::unique_ptr<LogChecker> MakeLogChecker(testkit::Cluster& cluster) {
+  return std::make_unique<copilot::CopilotChecker>(cluster.simulator(), &cluster.history(),
+                                                   copilot::CopilotChecker::Machine::kOther);
+}
+
+namespace kv {
+namespace {
+
+constexpr Duration kChaos = 4s;
+
+// A client with at most one command under way, which goes to both pilots.
+class BusyClient {
+ public:
+  BusyClient(KvWorld& world, int who, std::uint64_t seed)
+      : world_(world),
+        who_(who),
+        random_(seed, 800, static_cast<std::uint64_t>(who)),
+        client_(world.cluster.simulator(),
+                {.answer_timeout = 500ms, .give_up = 2s, .targets = 2}) {}
+
+  void Next() {
+    is_idle_ = world_.cluster.now() >= 700ms + kChaos;
+    if (is_idle_) return;
+    world_.Start(client_, who_, RandomCommand(), [this](const KvOutcome& outcome) {
+      known_ += outcome.is_known() ? 1 : 0;
+      world_.cluster.simulator().At(world_.cluster.now() + random_.Below(Duration(60ms)),
+                                    [this] { Next(); });
+    });
+  }
+
+  bool is_idle() const { return is_idle_; }
+  int known() const { return known_; }
+
+ private:
+  Command RandomCommand() {
+    const std::string key = "k" + std::to_string(random_.Below(4));
+    const std::string unique = std::to_string(who_) + "." + std::to_string(++commands_);
+    switch (random_.Below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        return {"GET", key};
+      case 3:
+      case 4:
+        return {"SET", key, unique};
+      case 5:
+        return {"GETSET", key, unique};
+      default:
+        return {"INCR", "n"};
+    }
+  }
+
+  KvWorld& world_;
+  int who_;
+  RandomStream random_;
+  KvClient client_;
+  int commands_ = 0;
+  int known_ = 0;
+  bool is_idle_ = false;
+};
+
+// Returns the number of commands whose outcome became known.
+int ServeMany(int replicas, std::uint64_t seed) {
+  constexpr int kClients = 6;
+  RandomStream random(testkit::SeedOf(seed), seed, 801);
+  auto mix = faults::UsualMix();
+  mix.push_back(faults::PresetStrength("partition"));
+  mix.push_back(faults::PresetStrength("crash"));
+  KvWorld world({.replicas = replicas, .seed = seed});
+  world.cluster.Schedule(
+      faults::RandomPlan(random, {.replicas = replicas, .length = kChaos, .mix = mix}));
+  std::vector<std::unique_ptr<BusyClient>> clients;
+  for (int who = 0; who < kClients; ++who) {
+    clients.push_back(std::make_unique<BusyClient>(world, who, testkit::SeedOf(seed) + seed));
+    clients.back()->Next();
+  }
+  const auto all_idle = [&] {
+    return std::ranges::all_of(clients, [](const auto& each) { return each->is_idle(); });
+  };
+  EXPECT_TRUE(world.cluster.RunUntil(all_idle, kChaos + 6s));
+  world.cluster.Heal();
+  world.cluster.RunFor(3s);
+  EXPECT_TRUE(world.IsLinearizable());
+  int known = 0;
+  for (const auto& each : clients) known += each->known();
+  return known;
+}
+
+TEST(CopilotStore, StaysLinearizableUnderFaults) {
+  const char* const text = std::getenv("COPILOT_SEEDS");
+  const std::uint64_t seeds = text != nullptr ? std::strtoull(text, nullptr, 10) : 8;
+  int known = 0;
+  for (const int replicas : {3, 5, 7}) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      SCOPED_TRACE(std::to_string(replicas) + " replicas, world " + std::to_string(seed));
+      known += ServeMany(replicas, seed);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+  EXPECT_GT(known, static_cast<int>(seeds) * 3 * 150) << "most commands meet no answer";
+}
+
+// The worst case of a system with one leader: here another pilot answers, reads as well.
+TEST(CopilotStore, AnswersWhileAPilotIsPaused) {
+  for (const PeerId paused : {0, 1}) {
+    KvWorld world({.replicas = 3, .seed = 6});
+    KvClient client(world.cluster.simulator(), ClientOptions{.targets = 2});
+    world.cluster.RunFor(100ms);
+    world.cluster.Begin(faults::NetSlow({paused}, 10s));
+    const Time begun = world.cluster.now();
+    int left = 40;
+    for (int i = 0; i < left; ++i) {
+      world.Start(client, i, i % 2 == 0 ? Words("INCR n") : Words("GET n"),
+                  [&](const KvOutcome& outcome) { left -= outcome.is_known() ? 1 : 0; });
+    }
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return left == 0; }, 1s));
+    EXPECT_LT(world.cluster.now() - begun, 50ms);
+    EXPECT_TRUE(world.IsLinearizable());
+  }
+}
+
+}  // namespace
+}  // namespace kv
+}  // namespace depfast
