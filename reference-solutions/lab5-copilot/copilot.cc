@@ -286,9 +286,9 @@ void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
 
   // One wait for both paths: a majority orders the entry, and the fast path is decided or late.
   ++rounds_;
-  const auto fast_is_over = OrEvent::Of(
-      {SettledEvent::Of(round.fast),
-       TimeoutEvent::After(std::max(kFastPatienceMin, round_time_.Usual()))});
+  const auto fast_is_over =
+      OrEvent::Of({SettledEvent::Of(round.fast),
+                   TimeoutEvent::After(std::max(kFastPatienceMin, round_time_.Usual()))});
   AwaitMajority(*AndEvent::Of({round.ordered, fast_is_over}));
   --rounds_;
   round_ended_->Set(true);
@@ -298,8 +298,8 @@ void Copilot::Propose(Lane lane, const std::vector<Pending>& batch) {
     return pilots_.Has(lane) && !Log(lane).IsDecided(index) &&
            Log(lane).RecordOf(index).promised == FirstBallot(view);
   };
-  Decided decided{{.dependency = request.dependency}, request.dependency, view,
-                  std::move(request.commands)};
+  Decided decided{
+      {.dependency = request.dependency}, request.dependency, view, std::move(request.commands)};
   if (is_ours() && round.fast->Ready()) {
     DecideFast(lane, index, decided, *round.witness_accepted);
   } else if (is_ours() && round.ordered->Ready()) {
@@ -350,8 +350,9 @@ Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAc
 }
 
 bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const Decided& value) {
-  const Accept request{lane,          ballot,       index, value.value.no_op, value.initial,
-                       value.value.dependency, value.origin, value.commands};
+  const Accept request{
+      lane,         ballot,        index, value.value.no_op, value.initial, value.value.dependency,
+      value.origin, value.commands};
   if (!RecordAccept(request)) return false;
   Broadcast<Accept> calls(runtime_.rpc(), PeersInReach(), request);
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
@@ -407,8 +408,8 @@ Duration Copilot::RoundPatience() const {
                     kRoundPatienceMax);
 }
 
-// Waits for a majority. After a timeout the next wait is twice as long: a replica that is slow itself
-// would never hear one.
+// Waits for a majority. After a timeout the next wait is twice as long: a replica that is slow
+// itself would never hear one.
 Outcome Copilot::AwaitMajority(Event& event) {
   const Duration patience = RoundPatience();
   const Outcome outcome = event.Wait(patience);
@@ -599,8 +600,8 @@ void Copilot::AwaitNext() {
   any->Wait(is_late ? kForever : limit - runtime_.Now());
 }
 
-// Nobody here waits for null entries, but all other replicas do. If their pilot does not decide them
-// soon, this one takes them over.
+// Nobody here waits for null entries, but all other replicas do. If their pilot does not decide
+// them soon, this one takes them over.
 void Copilot::Settle(Lane lane, EntryIndex last) {
   runtime_.Sleep(kSettleAfter * TakeoverPatience());
   for (EntryIndex index = Log(lane).decided() + 1; index <= last; ++index) {
@@ -703,8 +704,7 @@ bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
   for (const auto& [replica, reply] : promises) {
     answers.push_back({replica, reply.record, reply.rivals, reply.decides});
   }
-  const Choice choice =
-      ChooseAfterPrepare(index, answers, Log(Other(lane)).records(), quorums_);
+  const Choice choice = ChooseAfterPrepare(index, answers, Log(Other(lane)).records(), quorums_);
   if (const auto* const first = std::get_if<Undecided>(&choice)) {
     StartTakeover(Other(lane), first->entry);
     Log(Other(lane)).Decided(first->entry)->Wait(RoundPatience());
@@ -777,7 +777,8 @@ const PrepareReply& Copilot::Latest(const Promises& promises) {
   const auto rank = [](const auto& each) {
     const Record& record = each.second.record;
     const bool is_settled = record.kind >= Record::Kind::kAccepted;
-    const int kind = is_settled ? static_cast<int>(record.kind) : record.kind != Record::Kind::kNone;
+    const int kind =
+        is_settled ? static_cast<int>(record.kind) : record.kind != Record::Kind::kNone;
     return std::tuple(kind == static_cast<int>(Record::Kind::kCommitted), is_settled, record.ballot,
                       kind);
   };
@@ -840,9 +841,8 @@ void Copilot::Lacks(Lane lane, EntryIndex up_to, PeerId peer) {
 void Copilot::LearnLoop() {
   runtime_.set_dependency({});  // a background task: no client asked for it
   for (;;) {
-    const auto lacking = std::ranges::find_if(kLanes, [this](Lane lane) {
-      return Log(lane).decided() < At(learn_up_to_, lane);
-    });
+    const auto lacking = std::ranges::find_if(
+        kLanes, [this](Lane lane) { return Log(lane).decided() < At(learn_up_to_, lane); });
     if (lacking == std::end(kLanes)) break;
     if (LearnSome(learn_from_, *lacking)) continue;
     runtime_.Sleep(kLearnPause);

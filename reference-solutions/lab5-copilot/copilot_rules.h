@@ -23,8 +23,7 @@ namespace depfast::copilot {
 // depends on the other. So the dependency is refused if a later entry is recorded that depends on
 // something before `entry`. A no-op orders nothing. An entry that is taken over may yet be decided
 // to depend on nothing.
-std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency,
-                                     const Records& other);
+std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency, const Records& other);
 
 // The final dependency on the slow path: the majority-th smallest of those that the replicas have
 // suggested, the initial one where it was compatible. The proposer's own is among them.
@@ -45,8 +44,8 @@ struct Prepared {
   int replica = 0;
   Record record;              // before this promise
   std::vector<Rival> rivals;  // RivalsOf
-  // It proposed the entry, and has not started again since: it knows whether it committed the entry,
-  // and after this promise it never will.
+  // It proposed the entry, and has not started again since: it knows whether it committed the
+  // entry, and after this promise it never will.
   bool decides = false;
 };
 
@@ -73,10 +72,11 @@ enum class Next : std::uint8_t { kNothing, kPilot, kCopilot };
 
 // Which lane's next entry runs. Nothing if neither may run by what is known.
 //
-// `pilot`: what is decided for the next entry of the pilot's lane, if that is known. `pilot_ran`: the
-// entries of that lane that need not be waited for. The copilot's likewise. An entry waits for its dependency. Where the next entries of both lanes wait
-// for each other, the pilot's runs first. The order is the same on every replica, whatever each
-// knows at a time, because of any two entries one depends on the other.
+// `pilot`: what is decided for the next entry of the pilot's lane, if that is known. `pilot_ran`:
+// the entries of that lane that need not be waited for. The copilot's likewise. An entry waits for
+// its dependency. Where the next entries of both lanes wait for each other, the pilot's runs first.
+// The order is the same on every replica, whatever each knows at a time, because of any two entries
+// one depends on the other.
 Next NextToRun(const std::optional<Value>& pilot, EntryIndex pilot_ran,
                const std::optional<Value>& copilot, EntryIndex copilot_ran);
 

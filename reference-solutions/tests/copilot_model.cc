@@ -206,9 +206,7 @@ class Exploration {
     cell.fast_ok = !suggestion;
   }
 
-  bool Hears(int replica) const {
-    return !has_begun_ || replica >= static_cast<int>(scope_.crash);
-  }
+  bool Hears(int replica) const { return !has_begun_ || replica >= static_cast<int>(scope_.crash); }
 
   void HandleFastAccept(int replica, int entry) {
     const auto& proposal = now_.proposals[static_cast<std::size_t>(entry)];
@@ -410,8 +408,7 @@ class Exploration {
     for (EntryIndex entry = 1; entry <= kEntriesMax; ++entry) {
       const int byte = said[6 + entry];
       if (byte == 0) continue;
-      rivals.push_back({entry, static_cast<View>(other_log),
-                        static_cast<Rival::Stage>(byte - 1)});
+      rivals.push_back({entry, static_cast<View>(other_log), static_cast<Rival::Stage>(byte - 1)});
     }
     return rivals;
   }

@@ -44,8 +44,8 @@ struct Scope {
   Crash crash = Crash::kNobody;
   // The steps that every run begins with, in the words of Explored::steps. Nobody has crashed yet.
   std::vector<std::string> begin = {};
-  // The pilot may start again, once. It has forgotten what it has learned or committed since its last
-  // write, and proposes nothing any more.
+  // The pilot may start again, once. It has forgotten what it has learned or committed since its
+  // last write, and proposes nothing any more.
   bool pilot_restarts = false;
 };
 
@@ -65,8 +65,8 @@ struct ModelState {
     std::array<std::uint8_t, 4> was{};  // kind, no_op, ballot, dependency before the commit
     std::uint8_t keeps = 0;             // the commit is on disk, too
     std::uint8_t answer = 0;            // to FastAccept: 0 none, else 1 + the suggested dependency
-    std::uint8_t fast_ok = 0;   // whether that was a FastAcceptOk
-    std::uint8_t accepted = 0;  // a bit for each ballot at which it has answered AcceptOk
+    std::uint8_t fast_ok = 0;           // whether that was a FastAcceptOk
+    std::uint8_t accepted = 0;          // a bit for each ballot at which it has answered AcceptOk
     // An answer to Prepare. [0]: whether there is one. From [7] on: rivals, one of each entry.
     std::array<std::array<std::uint8_t, 7 + kEntriesMax>, kTakeoversMax> prepared{};
     auto operator<=>(const Cell&) const = default;

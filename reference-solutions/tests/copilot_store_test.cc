@@ -32,8 +32,8 @@ class BusyClient {
       : world_(world),
         who_(who),
         random_(seed, 800, static_cast<std::uint64_t>(who)),
-        client_(world.cluster.simulator(),
-                {.answer_timeout = 500ms, .give_up = 2s, .targets = 2}) {}
+        client_(world.cluster.simulator(), {.answer_timeout = 500ms, .give_up = 2s, .targets = 2}) {
+  }
 
   void Next() {
     is_idle_ = world_.cluster.now() >= 700ms + kChaos;

@@ -156,9 +156,13 @@ TEST(CopilotChaos, SurvivesAnything) {
       if (testing::Test::HasFailure()) return;
     }
   }
-  std::printf("decided: %llu fast, %llu accepted (%llu by takers), %llu no-ops; %llu nulls, %llu views, %llu snapshots\n",
-      (unsigned long long)all.fast, (unsigned long long)all.accepted, (unsigned long long)all.by_takers,
-      (unsigned long long)all.no_ops, (unsigned long long)all.nulls, (unsigned long long)all.views, (unsigned long long)all.restored);
+  std::printf(
+      "decided: %llu fast, %llu accepted (%llu by takers), %llu no-ops; %llu nulls, %llu views, "
+      "%llu snapshots\n",
+      (unsigned long long)all.fast, (unsigned long long)all.accepted,
+      (unsigned long long)all.by_takers, (unsigned long long)all.no_ops,
+      (unsigned long long)all.nulls, (unsigned long long)all.views,
+      (unsigned long long)all.restored);
 }
 
 }  // namespace

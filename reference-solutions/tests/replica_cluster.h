@@ -31,6 +31,8 @@ class ReplicaCluster {
   void Start(int id);
   // SIGKILL to all of them, then waits for their ends.
   void Kill(const std::vector<int>& ids);
+  // SIGSTOP or SIGCONT. Requires: the replica runs.
+  void Signal(int id, int number) const { At(id).process->Signal(number); }
   // Waits until the replica ends by itself, and returns its exit status.
   int AwaitEnd(int id);
 

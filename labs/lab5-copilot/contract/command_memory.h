@@ -2,8 +2,8 @@
 //
 // A command is in both lanes, and runs once. A client numbers its requests upwards, and has at most
 // kOutstanding of them under way: of each client the latest kOutstanding numbers are kept, and an
-// older one counts as run. So a pilot that wakes after a long time repeats nothing. All replicas run
-// the same commands in the same order, so all have the same memory.
+// older one counts as run. So a pilot that wakes after a long time repeats nothing. All replicas
+// run the same commands in the same order, so all have the same memory.
 #pragma once
 
 #include <cstddef>

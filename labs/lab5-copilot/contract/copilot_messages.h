@@ -41,8 +41,8 @@ constexpr EntryIndex At(const PerLane& numbers, Lane lane) {
 
 // What identifies the commands of an entry: a view's proposer proposes one batch for each entry.
 struct FastAcceptReply {
-  View view = 0;           // the replier's, of this lane
-  bool recorded = false;   // refused otherwise: the view is old, or the entry is taken over
+  View view = 0;              // the replier's, of this lane
+  bool recorded = false;      // refused otherwise: the view is old, or the entry is taken over
   EntryIndex dependency = 0;  // as recorded; a fast-accept if it is the proposed one
   // The replier has recorded all entries of the other lane up to `other_seen`, in `other_view` or
   // committed. For null dependency elimination.

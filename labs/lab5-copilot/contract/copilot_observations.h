@@ -1,5 +1,5 @@
-// The claims that a Copilot replica makes about itself through Host::Observe. Tests cross-check them
-// with frames and disk contents.
+// The claims that a Copilot replica makes about itself through Host::Observe. Tests cross-check
+// them with frames and disk contents.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ inline std::uint64_t CommandsHash(const Commands& commands) {
   return hash;
 }
 
-// Call once for each entry, when this replica knows what is decided, and at the start for those that
-// it finds on its disk.
+// Call once for each entry, when this replica knows what is decided, and at the start for those
+// that it finds on its disk.
 inline void ObserveDecide(Runtime& runtime, Lane lane, EntryIndex index, const Value& value,
                           const Commands& commands) {
   runtime.Observe({kDecideObservation,

@@ -199,8 +199,8 @@ void Journal::Sync() {
     const auto due = std::exchange(waiting_, {});
     is_dirty_ = false;
     bytes_ += unsynced_.size();
-    const auto write = runtime_.storage().Append(kJournalFile, std::exchange(unsynced_, {}),
-                                                 Storage::Sync::kYes);
+    const auto write =
+        runtime_.storage().Append(kJournalFile, std::exchange(unsynced_, {}), Storage::Sync::kYes);
     if (write->Wait() != Outcome::kReady) {
       throw std::runtime_error("a write failed: error " + std::to_string(write->error()));
     }

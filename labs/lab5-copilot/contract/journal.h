@@ -92,7 +92,7 @@ class Journal {
 
   Runtime& runtime_;
   const Durability durability_;
-  std::string unsynced_;  // records that are not given to the disk yet
+  std::string unsynced_;   // records that are not given to the disk yet
   bool is_dirty_ = false;  // something was written, and no sync after it has begun
   std::vector<std::function<void()>> waiting_;
   bool syncing_ = false;

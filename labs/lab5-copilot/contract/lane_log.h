@@ -21,13 +21,14 @@ class LaneLog {
  public:
   // An entry beside its Record.
   struct Body {
-    std::optional<View> origin;  // the view in which these commands were proposed; none: no commands
+    std::optional<View>
+        origin;  // the view in which these commands were proposed; none: no commands
     Commands commands;
     std::shared_ptr<IntEvent> decided;  // null if nobody has asked for it
-    Time proposed_at{0};      // by this replica
-    bool taken_over = false;  // a coroutine of this replica takes the entry over
-    bool is_hidden = false;   // decided, and must be on our disk before anybody hears of it
-    Ballot refused = 0;       // the highest that another replica has promised, as it has said
+    Time proposed_at{0};                // by this replica
+    bool taken_over = false;            // a coroutine of this replica takes the entry over
+    bool is_hidden = false;  // decided, and must be on our disk before anybody hears of it
+    Ballot refused = 0;      // the highest that another replica has promised, as it has said
   };
 
   EntryIndex base() const { return base_; }

@@ -151,9 +151,7 @@ void CopilotChecker::OnStep(PeerId replica, const sim::StepInput& input,
 }
 
 void CopilotChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame) {
-  const auto remember = [&](Asked asked) {
-    Of(replica).asked[{from, frame.header.call}] = asked;
-  };
+  const auto remember = [&](Asked asked) { Of(replica).asked[{from, frame.header.call}] = asked; };
   VisitBody<FastAccept>(frame, [&](const FastAccept& body) {
     remember({{body.lane, body.index}, FirstBallot(body.view), body.dependency});
   });
@@ -231,7 +229,9 @@ void CopilotChecker::OnRestart(PeerId replica, Time now) {
 
 void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
   const auto& values = seen.values;
-  const auto entry = [&] { return EntryId{values[0] == 0 ? Lane::kPilot : Lane::kCopilot, values[1]}; };
+  const auto entry = [&] {
+    return EntryId{values[0] == 0 ? Lane::kPilot : Lane::kCopilot, values[1]};
+  };
   Replica& state = Of(replica);
   switch (seen.kind) {
     case kDutyObservation:
@@ -276,10 +276,10 @@ void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& content
   Entry& entry = entries_[id];
   if (entry.decided) {
     if (*entry.decided == content) return;
-    Violate(Invariant::kOneValue,
-            Name(replica) + " decides for " + Name(id) + " " +
-                Text(content.dependency, content.hash) + ", a replica before it " +
-                Text(entry.decided->dependency, entry.decided->hash));
+    Violate(Invariant::kOneValue, Name(replica) + " decides for " + Name(id) + " " +
+                                      Text(content.dependency, content.hash) +
+                                      ", a replica before it " +
+                                      Text(entry.decided->dependency, entry.decided->hash));
     NoteVotes(id);
     return;
   }
@@ -290,8 +290,8 @@ void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& content
     NoteVotes(id);
   }
   CheckDependenciesOf(id, content);
-  const bool by_taker = std::ranges::any_of(
-      entry.accepted, [](const auto& each) { return IsTakeover(each.first); });
+  const bool by_taker =
+      std::ranges::any_of(entry.accepted, [](const auto& each) { return IsTakeover(each.first); });
   const bool is_fast = !by_taker && entry.accepted.empty();
   if (content.is_no_op()) {
     ++coverage_.no_ops;
@@ -351,10 +351,10 @@ void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t
   } else if (number <= applied_.size()) {
     const Applied& first = applied_[number - 1];
     if (first.name == name && first.hash == hash) return;
-    Violate(Invariant::kOrder,
-            Name(replica) + " applies a command of " + Name(state.runs) + " as number " +
-                std::to_string(number) + ", which was another one of " + Name(first.entry) + " at " +
-                Name(first.replica));
+    Violate(Invariant::kOrder, Name(replica) + " applies a command of " + Name(state.runs) +
+                                   " as number " + std::to_string(number) +
+                                   ", which was another one of " + Name(first.entry) + " at " +
+                                   Name(first.replica));
   } else {
     if (!applied_names_.insert(name).second) {
       Violate(Invariant::kOnce, Name(replica) + " applies a command that has been applied");

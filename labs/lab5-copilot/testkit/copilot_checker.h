@@ -58,7 +58,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
     std::uint64_t by_takers = 0;
     std::uint64_t no_ops = 0;
     std::uint64_t nulls = 0;  // dependencies that were not waited for
-    std::uint64_t views = 0;    // begun after the first ones
+    std::uint64_t views = 0;  // begun after the first ones
     std::uint64_t restored = 0;
   };
   const Coverage& coverage() const { return coverage_; }

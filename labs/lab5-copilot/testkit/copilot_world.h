@@ -20,8 +20,8 @@ class CopilotWorld : public LogWorld {
 
   // Submits a command and does not wait.
   void SubmitOne();
-  // Submits `count` commands, one after the other. Returns how long the slowest took, or kForever if
-  // one has failed.
+  // Submits `count` commands, one after the other. Returns how long the slowest took, or kForever
+  // if one has failed.
   Duration SlowestOf(int count, Duration at_most = 5s);
   // Submits `count` commands at once, and runs until they are committed. Another takes the place of
   // one whose outcome is unknown. Returns whether all were.

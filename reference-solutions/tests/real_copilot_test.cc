@@ -1,0 +1,118 @@
+// The reference Copilot as three processes with sockets and disks: the code that the simulator runs
+// is the code that runs.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "command_memory.h"
+#include "depfast/host/frame.h"
+#include "real/client.h"
+#include "replica_cluster.h"
+#include "submit.h"
+#include "support.h"
+
+namespace depfast::copilot {
+namespace {
+
+constexpr Duration kPatience = 300ms;
+
+// Sends each command to all replicas; those that are no pilots refuse it.
+class RealClient {
+ public:
+  RealClient(const real::ReplicaCluster& cluster, std::uint64_t number)
+      : cluster_(cluster), name_(number << kRequestBits) {}
+
+  // True if a replica has answered in time that the command is committed.
+  bool Submit(const std::string& command) {
+    ++name_;
+    for (int id = 0; id < cluster_.size(); ++id) Send(id, command);
+    const auto has_committed = [&](int id) { return Committed(id); };
+    return has_committed(0) || has_committed(1) || has_committed(2);
+  }
+
+ private:
+  void Send(int id, const std::string& command) {
+    auto& connection = connections_.at(static_cast<std::size_t>(id));
+    connection.reset();
+    if (!cluster_.Runs(id)) return;
+    try {
+      connection = std::make_unique<real::Client>(cluster_.endpoint(id), kNobody, kPatience);
+      const FrameHeader header{FrameKind::kRequest, depfast::Submit::kMethod, 1,
+                               Dependency::Client(name_)};
+      connection->Send(EncodeFrame(header, depfast::Submit{command}));
+    } catch (const std::exception&) {  // it is starting, dying, or stopped
+      connection.reset();
+    }
+  }
+
+  bool Committed(int id) {
+    auto& connection = connections_.at(static_cast<std::size_t>(id));
+    if (connection == nullptr) return false;
+    try {
+      std::string error;
+      const auto bytes = connection->Receive(kPatience);
+      const auto frame = bytes ? DecodeFrame(*bytes, error) : std::nullopt;
+      const auto reply = frame ? DecodeBody<SubmitReply>(frame->body, error) : std::nullopt;
+      return reply && reply->status == SubmitStatus::kCommitted;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  const real::ReplicaCluster& cluster_;
+  std::uint64_t name_;
+  std::array<std::unique_ptr<real::Client>, 3> connections_;
+};
+
+// Commits so many commands, each in several attempts if need be: the pilots may change.
+void CommitMany(RealClient& client, int count, const std::string& text) {
+  for (int i = 0; i < count; ++i) {
+    ASSERT_TRUE(real::Eventually([&] { return client.Submit(text + " " + std::to_string(i)); }))
+        << "no pilot commits a command";
+  }
+}
+
+TEST(RealCopilot, CommitsWhileAPilotIsStopped) {
+  for (const int stopped : {0, 1}) {
+    real::ReplicaCluster cluster(LAB5_REAL, {});
+    RealClient client(cluster, 1);
+    CommitMany(client, 20, "before");
+    cluster.Signal(stopped, SIGSTOP);
+    CommitMany(client, 5, "stopped");
+    cluster.Signal(stopped, SIGCONT);
+    CommitMany(client, 5, "after");
+  }
+}
+
+TEST(RealCopilot, SurvivesTheDeathOfEachReplicaInTurn) {
+  real::ReplicaCluster cluster(LAB5_DURABLE_REAL, {});
+  RealClient client(cluster, 2);
+  for (const int dead : {0, 1, 2, 0}) {
+    CommitMany(client, 10, "before " + std::to_string(dead));
+    cluster.Kill({dead});
+    CommitMany(client, 10, "without " + std::to_string(dead));
+    cluster.Start(dead);
+  }
+  cluster.Kill({0, 1, 2});
+  for (const int id : {0, 1, 2}) cluster.Start(id);
+  CommitMany(client, 10, "after all have died");
+}
+
+TEST(RealCopilot, ALogInMemoryDoesNotStartTwice) {
+  real::ReplicaCluster cluster(LAB5_REAL, {});
+  RealClient client(cluster, 3);
+  CommitMany(client, 5, "before");
+  cluster.Kill({2});
+  cluster.Start(2);
+  EXPECT_NE(cluster.AwaitEnd(2), 0);
+  EXPECT_NE(cluster.LogOf(2).find("must not vote again"), std::string::npos) << cluster.LogOf(2);
+  CommitMany(client, 5, "after");
+}
+
+}  // namespace
+}  // namespace depfast::copilot
