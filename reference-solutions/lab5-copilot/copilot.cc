@@ -825,8 +825,8 @@ void Copilot::OnDeposed(Lane) {
 void Copilot::OnHeartbeat(PeerId from, const PerLane& decided, const PerLane& ran_everywhere) {
   for (const Lane lane : kLanes) {
     if (At(decided, lane) > Log(lane).decided()) Lacks(lane, At(decided, lane), from);
-    Truncate(lane, At(ran_everywhere, lane));
   }
+  Truncate(ran_everywhere);
 }
 
 // ---- replicas that have fallen behind ----
@@ -907,7 +907,9 @@ bool Copilot::FetchWholeSnapshot(PeerId peer) {
   if (!snapshot) return false;
   if (snapshot->id.ran[0] < ran_[0] || snapshot->id.ran[1] < ran_[1]) return false;
   Restore(*snapshot);
-  for (const Lane lane : kLanes) Log(lane).Reset(At(snapshot->base, lane));
+  for (const Lane lane : kLanes) {
+    Log(lane).Reset(At(snapshot->base, lane), At(snapshot->latest_gone, lane));
+  }
   journal_.Replace(*snapshot, {pilots_.view(Lane::kPilot), pilots_.view(Lane::kCopilot)}, logs_);
   news_->Set(true);
   return true;
@@ -927,9 +929,11 @@ FetchSnapshotReply Copilot::PartOfSnapshot(const FetchSnapshot& request) {
 }
 
 StoredSnapshot Copilot::MakeSnapshot() {
-  StoredSnapshot snapshot{{commands_run_, ran_, 0}, {}, {}};
+  StoredSnapshot snapshot{{commands_run_, ran_, 0}, CutBefore(ran_), {}, {}};
   for (const Lane lane : kLanes) {
-    At(snapshot.base, lane) = std::min(At(ran_, lane), Log(lane).decided());
+    EntryIndex latest = At(snapshot.base, lane);
+    while (latest > Log(lane).base() && Log(lane).RecordOf(latest).no_op) --latest;
+    At(snapshot.latest_gone, lane) = latest > Log(lane).base() ? latest : Log(lane).latest_gone();
   }
   snapshot.data = PackState({memory_.Encode(), machine_.Snapshot()});
   return snapshot;
@@ -954,23 +958,39 @@ void Copilot::TruncateIfLarge(Lane lane) {
       kept += sizeof(Command) + each.text.size();
     }
   }
-  Truncate(lane, index);
+  PerLane up_to = ran_;
+  At(up_to, lane) = index;
+  Truncate(up_to);
   journal_.Replace(MakeSnapshot(), {pilots_.view(Lane::kPilot), pilots_.view(Lane::kCopilot)},
                    logs_);
 }
 
-// An entry that is not decided yet may be compared with any behind its initial dependency: those
-// stay.
-void Copilot::Truncate(Lane lane, EntryIndex up_to) {
-  const LaneLog& other = Log(Other(lane));
-  up_to = std::min({up_to, At(ran_, lane), Log(lane).decided()});
-  for (EntryIndex index = other.decided() + 1; index <= other.last(); ++index) {
-    const Record record = other.RecordOf(index);
-    if (record.kind != Record::Kind::kNone && record.kind != Record::Kind::kCommitted) {
-      up_to = std::min(up_to, record.initial);
-    }
+void Copilot::Truncate(const PerLane& up_to) {
+  const PerLane cut = CutBefore(up_to);
+  for (const Lane lane : kLanes) {
+    if (At(cut, lane) > Log(lane).base()) Log(lane).TruncateUpTo(At(cut, lane));
   }
-  if (up_to > Log(lane).base()) Log(lane).TruncateUpTo(up_to);
+}
+
+// The latest cut that is not behind `up_to`: no entry before it depends on one behind it. So what
+// is thrown away comes before all that is kept.
+PerLane Copilot::CutBefore(PerLane up_to) const {
+  for (const Lane lane : kLanes) {
+    At(up_to, lane) = std::min({At(up_to, lane), At(ran_, lane), Log(lane).decided()});
+  }
+  PerLane before;
+  do {
+    before = up_to;
+    for (const Lane lane : kLanes) {
+      EntryIndex index = Log(lane).base();
+      while (index < At(up_to, lane) &&
+             Log(lane).RecordOf(index + 1).dependency <= At(up_to, Other(lane))) {
+        ++index;
+      }
+      At(up_to, lane) = index;
+    }
+  } while (up_to != before);
+  return up_to;
 }
 
 }  // namespace depfast::copilot

@@ -163,7 +163,8 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   StoredSnapshot MakeSnapshot();
   void Restore(const StoredSnapshot& snapshot);
   void TruncateIfLarge(Lane lane);
-  void Truncate(Lane lane, EntryIndex up_to);
+  void Truncate(const PerLane& up_to);
+  PerLane CutBefore(PerLane up_to) const;
 
   // --- LaneUser ---
   EntryIndex LatestKnown(Lane lane) const override { return Log(lane).latest_known(); }

@@ -46,7 +46,7 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 EntryIndex LatestConflict(EntryIndex entry, const Records& other) {
   EntryIndex k = other.last();
   while (k > other.base && !Conflicts(other.At(k), entry)) --k;
-  return k;
+  return k > other.base ? k : other.latest_gone;
 }
 
 namespace {
@@ -70,6 +70,9 @@ Rival::Stage StageOf(const Record& record) {
 
 std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records& other) {
   std::vector<Rival> rivals;
+  if (other.latest_gone > initial) {
+    rivals.push_back({other.latest_gone, 0, Rival::Stage::kCommitted});
+  }
   for (EntryIndex k = std::max(initial, other.base) + 1; k <= other.last(); ++k) {
     if (!MayDependOnLess(other.At(k), entry)) continue;
     rivals.push_back({k, ViewOf(other.At(k).ballot), StageOf(other.At(k))});
@@ -167,7 +170,9 @@ bool WasNotCommitted(const FastAccepts& fast, const std::vector<Prepared>& answe
 // Whether the entry was committed shows by its rivals: not if one of them is decided to come first.
 Choice ByRivals(EntryIndex entry, EntryIndex initial, const Rivals& rivals, const Records& other) {
   for (const auto& [k, rival] : rivals) {
-    const bool is_here = k > other.base && k <= other.last();
+    if (k > other.latest_gone && k <= other.base) continue;  // a no-op
+    if (k <= other.latest_gone) return Value{.no_op = true};
+    const bool is_here = k <= other.last();
     const bool is_decided = is_here && other.At(k).kind == Kind::kCommitted;
     if (is_decided && !MayDependOnLess(other.At(k), entry)) continue;
     if (!is_decided && rival.stage != Rival::Stage::kCommitted) return Undecided{k};

@@ -32,8 +32,8 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 
 // ---- takeover ----
 
-// The latest entry of the other lane that conflicts with `entry` in this way. other.base if none is
-// known: of entries that have run and are thrown away, no dependencies are known.
+// The latest entry of the other lane that conflicts with `entry` in this way. The latest that is
+// thrown away if none is kept: it comes before `entry`.
 EntryIndex LatestConflict(EntryIndex entry, const Records& other);
 
 // The rivals of `entry` behind its initial dependency, in order.

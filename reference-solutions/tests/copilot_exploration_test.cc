@@ -184,7 +184,7 @@ TEST(CopilotWhatIf, APromiseOrderedNothing) {
       .suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
         std::vector<Record> without(other.entries.begin(), other.entries.end());
         for (Record& each : without) each.promised = 0;
-        return Suggestion(entry, dependency, {other.base, without});
+        return Suggestion(entry, dependency, {other.base, without, 0});
       }};
   ExpectUnsafe(kAfterACrash, rules, kNoOrder);
 }
@@ -195,7 +195,7 @@ TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
       .suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
         std::vector<Record> recorded(other.entries.begin(), other.entries.end());
         for (Record& each : recorded) each.initial = each.dependency;
-        return Suggestion(entry, dependency, {other.base, recorded});
+        return Suggestion(entry, dependency, {other.base, recorded, 0});
       }};
   ExpectUnsafe(kTakeover, rules, kNoOrder);
 }
@@ -250,7 +250,7 @@ TEST(CopilotWhatIf, ACommitEndedARefusal) {
         for (Record& each : recorded) {
           if (each.kind == Record::Kind::kCommitted) each.initial = each.dependency;
         }
-        return Suggestion(entry, dependency, {other.base, recorded});
+        return Suggestion(entry, dependency, {other.base, recorded, 0});
       }};
   const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
   ExpectUnsafe(scope, rules, kTwoValues);

@@ -197,7 +197,7 @@ class Exploration {
   void FastAccept(ModelState& next, int replica, int entry, EntryIndex initial) const {
     const auto [log, index] = NameOf(entry);
     const auto records = LogOf(replica, 1 - log);
-    const auto suggestion = rules_.suggestion(index, initial, {0, records});
+    const auto suggestion = rules_.suggestion(index, initial, {0, records, 0});
     Cell& cell = At(next, replica, entry);
     const EntryIndex dependency = suggestion.value_or(initial);
     SetRecord(cell, {suggestion ? Kind::kSuggested : Kind::kFastAccepted, false, 0, 0, initial,
@@ -388,7 +388,7 @@ class Exploration {
     said = {1, cell.kind, cell.no_op, cell.promised, cell.ballot, cell.initial, cell.dependency};
     const auto [log, index] = NameOf(entry);
     const auto records = LogOf(replica, 1 - log);
-    for (const Rival& rival : RivalsOf(index, 0, {0, records})) {
+    for (const Rival& rival : RivalsOf(index, 0, {0, records, 0})) {
       said[6 + rival.entry] = ByteOf(rival);
     }
     Visit(next, [&] {
@@ -432,7 +432,7 @@ class Exploration {
         answers.push_back({replica, record, RivalsIn(said, 1 - log),
                            replica == log && record.kind != Kind::kNone && !Forgets(replica)});
       }
-      const auto choice = rules_.choose(NameOf(entry).index, answers, {0, other}, quorums_);
+      const auto choice = rules_.choose(NameOf(entry).index, answers, {0, other, 0}, quorums_);
       if (const Value* const value = std::get_if<Value>(&choice)) {
         chosen.insert({value->no_op, value->dependency});
         if (!value->no_op && fast > 0 && fast < quorums_.f()) ++result_.coverage.by_other_log;

@@ -77,10 +77,13 @@ struct Record {
   MSGPACK_DEFINE(kind, no_op, promised, ballot, initial, dependency, witness)
 };
 
-// A replica's records of a lane. It has thrown away those up to `base`: they have run everywhere.
+// A replica's records of a lane. It has thrown away those up to `base`, which have run. They come
+// before all entries that it keeps, of both lanes: where two lanes are cut, no entry before the cut
+// depends on one behind it.
 struct Records {
   EntryIndex base = 0;
   std::span<const Record> entries;  // entries[k - base - 1] is of entry k
+  EntryIndex latest_gone = 0;       // the latest entry up to base that is no no-op
 
   EntryIndex last() const { return base + entries.size(); }
   // Requires: base < k <= last().

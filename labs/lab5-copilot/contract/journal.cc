@@ -60,7 +60,7 @@ void Take(const msgpack::object_array& record, Recovered& state) {
     return;
   }
   if (kind == Kind::kBase) {
-    log.Reset(index);
+    log.Reset(index, Field<EntryIndex>(record, 3));
     return;
   }
   if (log.IsDecided(index)) return;  // a copy
@@ -97,7 +97,7 @@ std::size_t ReadJournal(std::string_view bytes, Recovered& state) {
 
 std::string EncodeSnapshot(const StoredSnapshot& snapshot) {
   std::string out;
-  Append(out, snapshot.id, snapshot.base, snapshot.data);
+  Append(out, snapshot.id, snapshot.base, snapshot.latest_gone, snapshot.data);
   return out;
 }
 
@@ -107,9 +107,10 @@ std::optional<StoredSnapshot> DecodeSnapshot(std::string_view bytes) {
     try {
       const auto handle = msgpack::unpack(payload.data(), payload.size());
       const auto& object = handle.get();
-      if (object.type != msgpack::type::ARRAY || object.via.array.size != 3) return;
+      if (object.type != msgpack::type::ARRAY || object.via.array.size != 4) return;
       const msgpack::object* const fields = object.via.array.ptr;
-      snapshot = {fields[0].as<SnapshotId>(), fields[1].as<PerLane>(), fields[2].as<std::string>()};
+      snapshot = {fields[0].as<SnapshotId>(), fields[1].as<PerLane>(), fields[2].as<PerLane>(),
+                  fields[3].as<std::string>()};
     } catch (const msgpack::unpack_error&) {
     } catch (const msgpack::type_error&) {
     }
@@ -148,7 +149,8 @@ Recovered Journal::Recover() {
   if (!state.snapshot) return state;
   state.is_first_start = false;
   for (const Lane lane : kLanes) {
-    state.lanes[static_cast<std::size_t>(lane)].Reset(At(state.snapshot->base, lane));
+    state.lanes[static_cast<std::size_t>(lane)].Reset(At(state.snapshot->base, lane),
+                                                      At(state.snapshot->latest_gone, lane));
   }
   return state;
 }
@@ -218,7 +220,7 @@ void Journal::Replace(const StoredSnapshot& snapshot, const std::array<View, 2>&
     Append(journal, static_cast<std::uint8_t>(Kind::kView), lane,
            views[static_cast<std::size_t>(lane)]);
     Append(journal, static_cast<std::uint8_t>(Kind::kReserved), lane, At(reserved_, lane));
-    Append(journal, static_cast<std::uint8_t>(Kind::kBase), lane, log.base());
+    Append(journal, static_cast<std::uint8_t>(Kind::kBase), lane, log.base(), log.latest_gone());
     for (EntryIndex index = log.base() + 1; index <= log.last(); ++index) {
       AppendEntry(journal, lane, index, log);
     }

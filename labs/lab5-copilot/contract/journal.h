@@ -5,12 +5,12 @@
 //   [0, lane, view]                              the lane's view
 //   [1, lane, index, Record, origin, commands]   an entry
 //   [2, lane, index, Record]                     its record; the commands are as before
-//   [3, lane, index]                             the entries up to `index` are thrown away
+//   [3, lane, index, latest gone]                the entries up to `index` are thrown away
 //   [4, lane, index]                             a pilot may have proposed entries up to `index`
 //
 // A pilot proposes before its own record is on its disk. After a crash it must not vote as if an
 // entry that it has forgotten had never been: so it reserves indexes ahead.
-// The snapshot: one record, [SnapshotId, base of the pilot's lane, of the copilot's, data].
+// The snapshot: one record, [SnapshotId, bases, latest gone, data], of both lanes each.
 //
 // In memory, as published: nothing is written but a file that says that the replica has started
 // once. Its memory is gone then, and with it what it has promised: such a replica must not start.
@@ -40,8 +40,9 @@ enum class Durability : std::uint8_t { kInMemory, kOnDisk };
 
 struct StoredSnapshot {
   SnapshotId id;
-  PerLane base{};    // the entries up to here are thrown away everywhere
-  std::string data;  // the state machine's, and the memory of commands
+  PerLane base{};         // a cut: the entries up to here may be thrown away
+  PerLane latest_gone{};  // see Records
+  std::string data;       // the state machine's, and the memory of commands
 };
 
 // What a journal says.

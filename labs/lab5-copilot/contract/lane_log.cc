@@ -63,17 +63,20 @@ EntryIndex LaneLog::SeenUpTo(View view) {
 
 void LaneLog::TruncateUpTo(EntryIndex index) {
   assert(index <= decided_);
+  const EntryIndex old_base = base_;
   while (base_ < index) {
     bytes_ -= SizeOf(bodies_.front().commands);
     bodies_.pop_front();
     ++base_;
+    if (!records_[static_cast<std::size_t>(base_ - old_base - 1)].no_op) latest_gone_ = base_;
   }
   records_.erase(records_.begin(),
                  records_.begin() + static_cast<std::ptrdiff_t>(records_.size() - bodies_.size()));
 }
 
-void LaneLog::Reset(EntryIndex index) {
+void LaneLog::Reset(EntryIndex index, EntryIndex latest_gone) {
   if (index <= base_) return;
+  latest_gone_ = latest_gone;
   while (!bodies_.empty() && base_ < index) {
     if (bodies_.front().decided != nullptr) bodies_.front().decided->Set(1);
     bytes_ -= SizeOf(bodies_.front().commands);

@@ -40,7 +40,8 @@ class LaneLog {
   // About the size of the commands in memory.
   std::size_t bytes() const { return bytes_; }
 
-  Records records() const { return {base_, records_}; }
+  Records records() const { return {base_, records_, latest_gone_}; }
+  EntryIndex latest_gone() const { return latest_gone_; }
   // The record of an unknown entry is empty. Requires: index > base().
   Record RecordOf(EntryIndex index) const {
     assert(index > base_);
@@ -67,13 +68,15 @@ class LaneLog {
 
   // Throws away the entries up to `index`. Requires: they are decided, index <= last().
   void TruncateUpTo(EntryIndex index);
-  // A snapshot holds the entries up to `index`, which may be beyond the last.
-  void Reset(EntryIndex index);
+  // A snapshot holds the entries up to `index`, which may be beyond the last. `latest_gone`: see
+  // Records.
+  void Reset(EntryIndex index, EntryIndex latest_gone);
 
  private:
   std::size_t At(EntryIndex index) const { return static_cast<std::size_t>(index - base_ - 1); }
 
   EntryIndex base_ = 0;
+  EntryIndex latest_gone_ = 0;
   EntryIndex latest_known_ = 0;
   EntryIndex decided_ = 0;
   EntryIndex seen_ = 0;  // SeenUpTo(seen_view_), as far as it has been counted
