@@ -106,10 +106,8 @@ TEST(CopilotExploration, TheDeadCopilotHadAcceptedAndProposedAfterwards) {
 
 // A pilot that starts again has forgotten what it committed: it counts as one that is silent.
 TEST(CopilotExploration, ThePilotForgetsItsCommits) {
-  for (const int taker : {kCopilot, kFollower}) {
-    const Scope scope{3, {kP1, kQ1}, {{taker, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
-    ExpectSafe(scope, kAll);
-  }
+  const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
+  EXPECT_GT(ExpectSafe(scope, kAll).undecided, 0U);
 }
 
 // ---- the nearest states of larger scopes ----

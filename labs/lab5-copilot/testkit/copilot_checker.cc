@@ -58,6 +58,17 @@ CopilotChecker::CopilotChecker(sim::Simulator& simulator, testkit::History* hist
   simulator.AddObserver(this);
 }
 
+CopilotChecker::Coverage& CopilotChecker::Coverage::operator+=(const Coverage& other) {
+  fast += other.fast;
+  accepted += other.accepted;
+  by_takers += other.by_takers;
+  no_ops += other.no_ops;
+  nulls += other.nulls;
+  views += other.views;
+  restored += other.restored;
+  return *this;
+}
+
 // ---- a test's view ----
 
 std::vector<PeerId> CopilotChecker::Proposers() const {

@@ -60,6 +60,8 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
     std::uint64_t nulls = 0;  // dependencies that were not waited for
     std::uint64_t views = 0;  // begun after the first ones
     std::uint64_t restored = 0;
+
+    Coverage& operator+=(const Coverage& other);
   };
   const Coverage& coverage() const { return coverage_; }
 

@@ -1,6 +1,7 @@
 #include "copilot_world.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace depfast::copilot {
@@ -20,31 +21,38 @@ CopilotWorld::CopilotWorld(const testkit::ClusterOptions& options)
   cluster.Start();
 }
 
-void CopilotWorld::SubmitOne() { Submit(nullptr); }
+void CopilotWorld::SubmitOne() { Submit(nullptr, kCommandBytes); }
 
-void CopilotWorld::Submit(std::function<void(bool)> then) {
-  const std::string command = CommandText(++submitted_, kCommandBytes);
+void CopilotWorld::Submit(std::function<void(bool)> then, std::size_t bytes) {
+  const std::string command = CommandText(++submitted_, bytes);
   client.Submit(command, [this, hash = CommandHash(command), then](bool committed) {
     if (committed) acknowledged_.push_back(hash);
     if (then) then(committed);
   });
 }
 
+bool CopilotWorld::SubmitAndWait(Duration at_most, std::size_t bytes) {
+  const auto outcome = std::make_shared<std::optional<bool>>();
+  Submit([outcome](bool committed) { *outcome = committed; }, bytes);
+  cluster.RunUntil([&] { return outcome->has_value(); }, at_most);
+  return outcome->value_or(false);
+}
+
 Duration CopilotWorld::SlowestOf(int count, Duration at_most) {
   Duration slowest{0};
   for (int i = 0; i < count; ++i) {
     const Time begun = cluster.now();
-    bool ended = false;
-    bool committed = false;
-    Submit([&](bool ok) {
-      ended = true;
-      committed = ok;
-    });
-    cluster.RunUntil([&] { return ended; }, at_most);
-    if (!committed) return kForever;
+    if (!SubmitAndWait(at_most, kCommandBytes)) return kForever;
     slowest = std::max(slowest, cluster.now() - begun);
   }
   return slowest;
+}
+
+bool CopilotWorld::CommitLarge(int count, std::size_t bytes) {
+  for (int i = 0; i < count; ++i) {
+    if (!SubmitAndWait(5s, bytes)) return false;
+  }
+  return true;
 }
 
 bool CopilotWorld::Commit(int count, Duration at_most) {
@@ -54,13 +62,14 @@ bool CopilotWorld::Commit(int count, Duration at_most) {
 }
 
 void CopilotWorld::SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit) {
-  Submit([this, left, limit](bool committed) {
+  const auto then = [this, left, limit](bool committed) {
     if (committed) {
       --*left;
     } else if (cluster.now() < limit) {
       SubmitUntilCommitted(left, limit);
     }
-  });
+  };
+  Submit(then, kCommandBytes);
 }
 
 testing::AssertionResult CopilotWorld::AllInvariantsHold() const {

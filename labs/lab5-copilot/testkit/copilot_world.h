@@ -26,6 +26,8 @@ class CopilotWorld : public LogWorld {
   // Submits `count` commands at once, and runs until they are committed. Another takes the place of
   // one whose outcome is unknown. Returns whether all were.
   bool Commit(int count, Duration at_most = 5s);
+  // The same, one after the other, with commands of `bytes`.
+  bool CommitLarge(int count, std::size_t bytes);
 
   // As in LogWorld, and every acknowledged command has been applied.
   testing::AssertionResult AllInvariantsHold() const;
@@ -36,7 +38,9 @@ class CopilotWorld : public LogWorld {
   SubmitClient client;
 
  private:
-  void Submit(std::function<void(bool committed)> then);
+  void Submit(std::function<void(bool committed)> then, std::size_t bytes);
+  // Returns whether the command was committed.
+  bool SubmitAndWait(Duration at_most, std::size_t bytes);
   void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
 
   std::uint64_t submitted_ = 0;
