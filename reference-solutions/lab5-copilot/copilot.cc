@@ -47,8 +47,9 @@ Duration BatchPatienceFor(const LatencyEstimate& round_time) {
 constexpr Duration kLearnPatience = 1s;
 constexpr Duration kLearnPause = 50ms;
 
-// A lane's log with more bytes of commands than this is cut, and keeps about the second figure.
-constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
+// With more bytes of commands than this, in memory and on the disk, the log is cut. Each lane keeps
+// about the second figure.
+constexpr std::size_t kCompactAboveBytes = std::size_t{8} << 20;
 constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 
 // A snapshot's data: the memory of commands, and the state machine's state.
@@ -78,7 +79,8 @@ Copilot::Copilot(Runtime& runtime, StateMachine& machine, Durability durability)
       may_propose_(std::make_shared<ValueEvent<bool>>("reserve", false, std::identity())),
       round_time_(kFirstRoundTime),
       news_(std::make_shared<ValueEvent<bool>>("news", false, std::identity())),
-      seen_(static_cast<std::size_t>(runtime.replicas())) {}
+      seen_(static_cast<std::size_t>(runtime.replicas())),
+      compact_above_(kCompactAboveBytes) {}
 
 // ---- start ----
 
@@ -383,8 +385,10 @@ void Copilot::DecideFast(Lane lane, EntryIndex index, const Decided& decided,
   Log(lane).BodyOf(index).is_hidden = true;
   Decide(lane, index, decided.value);
   journal_.WhenDurable([this, lane, index, decided] {
-    Log(lane).BodyOf(index).is_hidden = false;
-    ObserveDecision(lane, index);
+    if (index > Log(lane).base()) {
+      Log(lane).BodyOf(index).is_hidden = false;
+      ObserveDecision(lane, index);
+    }
     news_->Set(true);
     Tell(lane, index, decided);
   });
@@ -627,7 +631,7 @@ void Copilot::Run(Lane lane) {
   if (!Log(lane).RecordOf(index).no_op) {
     for (const Command& command : Log(lane).BodyOf(index).commands) RunCommand(command);
   }
-  TruncateIfLarge(lane);
+  CompactIfLarge();
 }
 
 void Copilot::RunCommand(const Command& command) {
@@ -690,6 +694,7 @@ bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
   Prepare request{lane, NextBallot(lane, index), index, own.kind != Record::Kind::kNone,
                   own.initial};
   auto promises = AskForPromises(request);
+  if (Log(lane).IsDecided(index)) return true;
   if (promises.empty()) return false;
   const PrepareReply& latest = Latest(promises);
   // Rivals count from the initial dependency on: ask again once it is known.
@@ -948,21 +953,31 @@ void Copilot::Restore(const StoredSnapshot& snapshot) {
   ObserveRestore(runtime_, snapshot.id);
 }
 
-void Copilot::TruncateIfLarge(Lane lane) {
-  const LaneLog& log = Log(lane);
-  if (std::max(log.bytes(), journal_.bytes()) <= kCompactAboveBytes) return;
+void Copilot::CompactIfLarge() {
+  const std::size_t bytes = logs_[0].bytes() + logs_[1].bytes() + journal_.bytes();
+  if (bytes <= compact_above_) return;
+  PerLane up_to;
+  for (const Lane lane : kLanes) At(up_to, lane) = BeforeRetained(lane);
+  Truncate(up_to);
+  // What stays is written again: only if it is less than what goes.
+  const std::size_t stays = logs_[0].bytes() + logs_[1].bytes();
+  if (journal_.bytes() > 2 * stays) {
+    journal_.Replace(MakeSnapshot(), {pilots_.view(Lane::kPilot), pilots_.view(Lane::kCopilot)},
+                     logs_);
+  }
+  compact_above_ = std::max(kCompactAboveBytes, stays + journal_.bytes() + kRetainedBytes);
+}
+
+// The entry before those that stay for replicas that are a little behind.
+EntryIndex Copilot::BeforeRetained(Lane lane) {
   std::size_t kept = 0;
-  EntryIndex index = std::min(At(ran_, lane), log.decided());
-  for (; index > log.base() && kept < kRetainedBytes; --index) {
+  EntryIndex index = At(ran_, lane);
+  for (; index > Log(lane).base() && kept < kRetainedBytes; --index) {
     for (const Command& each : Log(lane).BodyOf(index).commands) {
       kept += sizeof(Command) + each.text.size();
     }
   }
-  PerLane up_to = ran_;
-  At(up_to, lane) = index;
-  Truncate(up_to);
-  journal_.Replace(MakeSnapshot(), {pilots_.view(Lane::kPilot), pilots_.view(Lane::kCopilot)},
-                   logs_);
+  return index;
 }
 
 void Copilot::Truncate(const PerLane& up_to) {

@@ -162,7 +162,8 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   FetchSnapshotReply PartOfSnapshot(const FetchSnapshot& request);
   StoredSnapshot MakeSnapshot();
   void Restore(const StoredSnapshot& snapshot);
-  void TruncateIfLarge(Lane lane);
+  void CompactIfLarge();
+  EntryIndex BeforeRetained(Lane lane);
   void Truncate(const PerLane& up_to);
   PerLane CutBefore(PerLane up_to) const;
 
@@ -217,6 +218,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   PeerId learn_from_ = kNobody;
   PerLane learn_up_to_{};
   bool learning_ = false;
+  std::size_t compact_above_;  // bytes of commands in memory and on the disk
   // The snapshot that others are fetching.
   SnapshotId served_id_;
   std::string served_;

@@ -205,7 +205,11 @@ void CopilotChecker::OnSentFastAccept(PeerId replica, const FastAccept& request)
 void CopilotChecker::OnSentAccept(PeerId replica, const Accept& request) {
   const EntryId id{request.lane, request.index};
   Content content;
-  if (!request.no_op) content = {1 + request.dependency, CommandsHash(request.commands)};
+  if (!request.no_op) {
+    content = {1 + request.dependency, CommandsHash(request.commands)};
+    // A proposal may have reached nobody but a disk, where its taker has found it.
+    entries_[id].commands.emplace(content.hash, request.commands);
+  }
   Propose(id, entries_[id].accepted[request.ballot], content, replica);
 }
 
@@ -354,6 +358,7 @@ void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t
   if (commands == entry.commands.end() || std::ranges::none_of(commands->second, is_it)) {
     Violate(Invariant::kChosen, Name(replica) + " applies a command that is not in " +
                                     Name(state.runs) + ", which it runs");
+    NoteVotes(state.runs);
   }
   const bool in_turn = number == state.commands + 1 && number <= applied_.size() + 1;
   state.commands = number;

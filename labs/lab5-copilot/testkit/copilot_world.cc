@@ -21,7 +21,7 @@ CopilotWorld::CopilotWorld(const testkit::ClusterOptions& options)
   cluster.Start();
 }
 
-void CopilotWorld::SubmitOne() { Submit(nullptr, kCommandBytes); }
+void CopilotWorld::SubmitOne(std::size_t bytes) { Submit(nullptr, bytes); }
 
 void CopilotWorld::Submit(std::function<void(bool)> then, std::size_t bytes) {
   const std::string command = CommandText(++submitted_, bytes);

@@ -19,7 +19,7 @@ class CopilotWorld : public LogWorld {
   explicit CopilotWorld(const testkit::ClusterOptions& options);
 
   // Submits a command and does not wait.
-  void SubmitOne();
+  void SubmitOne(std::size_t bytes = 100);
   // Submits `count` commands, one after the other. Returns how long the slowest took, or kForever
   // if one has failed.
   Duration SlowestOf(int count, Duration at_most = 5s);
