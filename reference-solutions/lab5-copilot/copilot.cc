@@ -589,7 +589,7 @@ void Copilot::AwaitNext() {
   if (IsNull(lane, last)) {
     At(null_, lane) = last;
     ObserveNull(runtime_, lane, last);
-    runtime_.Spawn("settle", [this, lane, last] { Settle(lane, last); });
+    SettleLater(lane, last);
     return;
   }
   const EntryIndex next = At(ran_, lane) + 1;
@@ -606,11 +606,13 @@ void Copilot::AwaitNext() {
 
 // Nobody here waits for null entries, but all other replicas do. If their pilot does not decide
 // them soon, this one takes them over.
-void Copilot::Settle(Lane lane, EntryIndex last) {
-  runtime_.Sleep(kSettleAfter * TakeoverPatience());
-  for (EntryIndex index = Log(lane).decided() + 1; index <= last; ++index) {
-    StartTakeover(lane, index);
-  }
+void Copilot::SettleLater(Lane lane, EntryIndex last) {
+  runtime_.Spawn("settle", [this, lane, last] {
+    runtime_.Sleep(kSettleAfter * TakeoverPatience());
+    for (EntryIndex index = Log(lane).decided() + 1; index <= last; ++index) {
+      StartTakeover(lane, index);
+    }
+  });
 }
 
 // A pilot's next entry is decided, and waits for an entry of the other lane.

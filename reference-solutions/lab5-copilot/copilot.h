@@ -135,7 +135,7 @@ class Copilot final : public ReplicatedLog, private LaneUser {
   void Run(Lane lane);
   void RunCommand(const Command& command);
   bool IsNull(Lane lane, EntryIndex up_to);
-  void Settle(Lane lane, EntryIndex last);
+  void SettleLater(Lane lane, EntryIndex last);
   // The other lane's entries need not wait for the entries up to here.
   EntryIndex RanOrNull(Lane lane) const { return std::max(At(ran_, lane), At(null_, lane)); }
   void NoteSeen(PeerId peer, Lane lane, const FastAcceptReply& reply);
