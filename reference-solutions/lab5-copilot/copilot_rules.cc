@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <map>
+
+#include "prepared_answers.h"
 
 namespace depfast::copilot {
 namespace {
@@ -24,6 +25,12 @@ bool MayDependOnLess(const Record& record, EntryIndex entry) {
   return Conflicts(record, entry);
 }
 
+EntryIndex LatestConflict(EntryIndex entry, const Records& other) {
+  EntryIndex k = other.last();
+  while (k > other.base && !Conflicts(other.At(k), entry)) --k;
+  return k > other.base ? k : other.latest_gone;
+}
+
 }  // namespace
 
 // ---- ordering ----
@@ -42,12 +49,6 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 }
 
 // ---- takeover ----
-
-EntryIndex LatestConflict(EntryIndex entry, const Records& other) {
-  EntryIndex k = other.last();
-  while (k > other.base && !Conflicts(other.At(k), entry)) --k;
-  return k > other.base ? k : other.latest_gone;
-}
 
 namespace {
 
@@ -92,54 +93,6 @@ const Record* Strongest(const std::vector<Prepared>& answers) {
     if (strongest == nullptr || record.ballot > strongest->ballot) strongest = &record;
   }
   return strongest;
-}
-
-bool HasAnswered(const std::vector<Prepared>& answers, int replica) {
-  return std::ranges::any_of(answers, [&](const auto& each) { return each.replica == replica; });
-}
-
-// The fast-accepts that the answers know of. Those of an older view came to nothing: a majority did
-// not know the entry when the next view began.
-struct FastAccepts {
-  int count = 0;
-  EntryIndex initial = 0;  // the dependency that they accept
-  View view = 0;           // in which the entry was proposed
-  bool has_witness = false;
-  int witness = 0;                // of the proposal, if any answer knows it
-  bool witness_accepted = false;  // as it has answered itself
-};
-
-FastAccepts FastAcceptsIn(const std::vector<Prepared>& answers) {
-  FastAccepts fast;
-  for (const Prepared& answer : answers) {
-    fast.view = std::max(fast.view, ViewOf(answer.record.ballot));
-  }
-  for (const Prepared& answer : answers) {
-    const Record& record = answer.record;
-    if (record.kind == Kind::kNone || ViewOf(record.ballot) != fast.view) continue;
-    fast.has_witness = true;
-    fast.witness = record.witness;
-    if (record.kind != Kind::kFastAccepted) continue;
-    ++fast.count;
-    fast.initial = record.dependency;
-    fast.witness_accepted |= answer.replica == record.witness;
-  }
-  return fast;
-}
-
-// The rivals behind the initial dependency: of each, what is known best.
-using Rivals = std::map<EntryIndex, Rival>;
-
-Rivals RivalsIn(const std::vector<Prepared>& answers, EntryIndex initial) {
-  Rivals rivals;
-  for (const Prepared& answer : answers) {
-    for (const Rival& rival : answer.rivals) {
-      if (rival.entry <= initial) continue;
-      Rival& known = rivals.emplace(rival.entry, rival).first->second;
-      if (rival.stage > known.stage) known = rival;
-    }
-  }
-  return rivals;
 }
 
 // The most fast-accepts that there can be. The proposer of a rival has refused this entry.

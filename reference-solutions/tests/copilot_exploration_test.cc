@@ -26,6 +26,8 @@ const Scope kAfterACrash{5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kPilot};
 const Scope kAfterBothCrash{
     5, {kP1, kQ1}, {{kFollower, kP1}, {kFollower + 1, kQ1}}, Crash::kBothPilots};
 
+Rules RightRules() { return {&Suggestion, &SlowDependency, &RivalsOf, &ChooseAfterPrepare}; }
+
 std::size_t StatesOfLargeScopes() {
   const char* const text = std::getenv("COPILOT_STATES");
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 300'000;
@@ -49,7 +51,7 @@ void Report(const Explored& explored) {
 }
 
 Coverage ExpectSafe(const Scope& scope, std::size_t states_max) {
-  const Explored explored = Explore(scope, Rules(), states_max);
+  const Explored explored = Explore(scope, RightRules(), states_max);
   Report(explored);
   EXPECT_EQ(explored.violated, "") << Told(explored);
   EXPECT_EQ(explored.complete, explored.coverage.states < states_max);
@@ -159,62 +161,68 @@ std::vector<Prepared> WithFastAccept(const std::vector<Prepared>& answers) {
 }
 
 TEST(CopilotWhatIf, AFastQuorumWereSmaller) {
-  ExpectUnsafe({5, {kP1, kQ1}, {}}, {.fast_quorum = 2}, kNoOrder);
+  Rules rules = RightRules();
+  rules.fast_quorum = 2;
+  ExpectUnsafe({5, {kP1, kQ1}, {}}, rules, kNoOrder);
 }
 
 TEST(CopilotWhatIf, EveryDependencyWereCompatible) {
-  const Rules rules{.suggestion = [](EntryIndex, EntryIndex, const Records&) {
+  Rules rules = RightRules();
+  rules.suggestion = [](EntryIndex, EntryIndex, const Records&) {
     return std::optional<EntryIndex>();
-  }};
+  };
   ExpectUnsafe({3, {kP1, kQ1}, {}}, rules, kNoOrder);
 }
 
 TEST(CopilotWhatIf, TheSlowPathTookTheSmallestDependency) {
-  const Rules rules{.slow_dependency = [](std::vector<EntryIndex> suggested, const Quorums&) {
+  Rules rules = RightRules();
+  rules.slow_dependency = [](std::vector<EntryIndex> suggested, const Quorums&) {
     return *std::ranges::min_element(suggested);
-  }};
+  };
   ExpectUnsafe({3, {kP1, kQ1}, {}}, rules, kNoOrder);
 }
 
 // A replica that has promised an entry to a taker does not know what the taker will decide.
 TEST(CopilotWhatIf, APromiseOrderedNothing) {
-  const Rules rules{
-      .suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
-        std::vector<Record> without(other.entries.begin(), other.entries.end());
-        for (Record& each : without) each.promised = 0;
-        return Suggestion(entry, dependency, {other.base, without, 0});
-      }};
+  Rules rules = RightRules();
+  rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
+    std::vector<Record> without(other.entries.begin(), other.entries.end());
+    for (Record& each : without) each.promised = 0;
+    return Suggestion(entry, dependency, {other.base, without, 0});
+  };
   ExpectUnsafe(kAfterACrash, rules, kNoOrder);
-}
+}  // namespace
 
 // The notes of the protocol leave this open: the dependency "as recorded by this replica".
 TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
-  const Rules rules{
-      .suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
-        std::vector<Record> recorded(other.entries.begin(), other.entries.end());
-        for (Record& each : recorded) each.initial = each.dependency;
-        return Suggestion(entry, dependency, {other.base, recorded, 0});
-      }};
+  Rules rules = RightRules();
+  rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
+    std::vector<Record> recorded(other.entries.begin(), other.entries.end());
+    for (Record& each : recorded) each.initial = each.dependency;
+    return Suggestion(entry, dependency, {other.base, recorded, 0});
+  };
   ExpectUnsafe(kTakeover, rules, kNoOrder);
 }
 
 // A replica that has not heard of the entry may know what comes before it.
 TEST(CopilotWhatIf, OnlySuggestionsWereConflicts) {
-  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 const Records& other, const Quorums& quorums) {
+  Rules rules = RightRules();
+  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
+                    const Quorums& quorums) {
     std::vector<Prepared> suggested = answers;
     for (Prepared& each : suggested) {
       if (each.record.kind != Record::Kind::kSuggested) each.rivals.clear();
     }
     return ChooseAfterPrepare(entry, suggested, other, quorums);
-  }};
+  };
   ExpectUnsafe({5, {kP1, kQ1}, {{kCopilot, kP1}}, Crash::kPilot}, rules, kNoOrder);
 }
 
 // The proposer of a conflicting entry refuses this one. Without that thought both takers wait.
 TEST(CopilotWhatIf, ADeadPilotMightHaveAccepted) {
-  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 const Records& other, const Quorums& quorums) {
+  Rules rules = RightRules();
+  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
+                    const Quorums& quorums) {
     std::vector<Prepared> might = answers;
     for (Prepared& each : might) {
       for (Rival& rival : each.rivals) {
@@ -222,70 +230,74 @@ TEST(CopilotWhatIf, ADeadPilotMightHaveAccepted) {
       }
     }
     return ChooseAfterPrepare(entry, might, other, quorums);
-  }};
+  };
   ExpectUnsafe(kAfterBothCrash, rules, "all takeovers wait for each other");
 }
 
 // A conflict that is known by a promise alone is no refusal.
 TEST(CopilotWhatIf, EveryConflictWereARefusal) {
-  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 const Records& other, const Quorums& quorums) {
+  Rules rules = RightRules();
+  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
+                    const Quorums& quorums) {
     std::vector<Prepared> refused = answers;
     for (Prepared& each : refused) {
       for (Rival& rival : each.rivals) rival.stage = Rival::Stage::kProposed;
     }
     return ChooseAfterPrepare(entry, refused, other, quorums);
-  }};
+  };
   const std::vector<TakeoverPlan> both = {{kFollower, kP1}, {kFollower + 1, kQ1}};
   ExpectUnsafe({5, {kP1, kQ1}, both, Crash::kBothPilots, kQ1AfterP1}, rules, kTwoValues);
 }
 
 // Then a proposer could accept what it has refused, once its own entry is committed in that order.
 TEST(CopilotWhatIf, ACommitEndedARefusal) {
-  const Rules rules{
-      .suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
-        std::vector<Record> recorded(other.entries.begin(), other.entries.end());
-        for (Record& each : recorded) {
-          if (each.kind == Record::Kind::kCommitted) each.initial = each.dependency;
-        }
-        return Suggestion(entry, dependency, {other.base, recorded, 0});
-      }};
+  Rules rules = RightRules();
+  rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
+    std::vector<Record> recorded(other.entries.begin(), other.entries.end());
+    for (Record& each : recorded) {
+      if (each.kind == Record::Kind::kCommitted) each.initial = each.dependency;
+    }
+    return Suggestion(entry, dependency, {other.base, recorded, 0});
+  };
   const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
   ExpectUnsafe(scope, rules, kTwoValues);
 }
 
 TEST(CopilotWhatIf, APilotThatStartsAgainWereTakenAtItsWord) {
-  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 const Records& other, const Quorums& quorums) {
+  Rules rules = RightRules();
+  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
+                    const Quorums& quorums) {
     std::vector<Prepared> trusted = answers;
     for (Prepared& each : trusted) each.decides = each.replica == kPilot;
     return ChooseAfterPrepare(entry, trusted, other, quorums);
-  }};
+  };
   const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
   ExpectUnsafe(scope, rules, kTwoValues);
 }
 
 TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {
-  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 const Records& other, const Quorums& quorums) {
+  Rules rules = RightRules();
+  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
+                    const Quorums& quorums) {
     std::vector<Prepared> without = answers;
     for (Prepared& each : without) {
       if (each.record.kind == Record::Kind::kAccepted) each.record.kind = Record::Kind::kNone;
     }
     return ChooseAfterPrepare(entry, without, other, quorums);
-  }};
+  };
   ExpectUnsafe(kTakeover, rules, kTwoValues);
 }
 
 TEST(CopilotWhatIf, ATakeoverGaveUpWhatMayBeCommitted) {
-  const Rules rules{.choose = [](EntryIndex entry, const std::vector<Prepared>& answers,
-                                 const Records& other, const Quorums& quorums) {
+  Rules rules = RightRules();
+  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
+                    const Quorums& quorums) {
     Choice choice = ChooseAfterPrepare(entry, answers, other, quorums);
     const bool few = static_cast<int>(WithFastAccept(answers).size()) < quorums.majority();
     const bool accepted = std::ranges::any_of(
         answers, [](const Prepared& each) { return each.record.kind >= Record::Kind::kAccepted; });
     return few && !accepted ? Choice(Value{.no_op = true}) : choice;
-  }};
+  };
   ExpectUnsafe(kTakeover, rules, kTwoValues);
 }
 

@@ -79,7 +79,7 @@ void CommitMany(RealClient& client, int count, const std::string& text) {
 
 TEST(RealCopilot, CommitsWhileAPilotIsStopped) {
   for (const int stopped : {0, 1}) {
-    real::ReplicaCluster cluster(LAB5_REAL, {});
+    real::ReplicaCluster cluster(LAB5_MEMORY_REAL, {});
     RealClient client(cluster, 1);
     CommitMany(client, 20, "before");
     cluster.Signal(stopped, SIGSTOP);
@@ -90,7 +90,7 @@ TEST(RealCopilot, CommitsWhileAPilotIsStopped) {
 }
 
 TEST(RealCopilot, SurvivesTheDeathOfEachReplicaInTurn) {
-  real::ReplicaCluster cluster(LAB5_DURABLE_REAL, {});
+  real::ReplicaCluster cluster(LAB5_REAL, {});
   RealClient client(cluster, 2);
   for (const int dead : {0, 1, 2, 0}) {
     CommitMany(client, 10, "before " + std::to_string(dead));
@@ -104,7 +104,7 @@ TEST(RealCopilot, SurvivesTheDeathOfEachReplicaInTurn) {
 }
 
 TEST(RealCopilot, ALogInMemoryDoesNotStartTwice) {
-  real::ReplicaCluster cluster(LAB5_REAL, {});
+  real::ReplicaCluster cluster(LAB5_MEMORY_REAL, {});
   RealClient client(cluster, 3);
   CommitMany(client, 5, "before");
   cluster.Kill({2});

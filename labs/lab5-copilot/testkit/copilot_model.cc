@@ -388,7 +388,8 @@ class Exploration {
     said = {1, cell.kind, cell.no_op, cell.promised, cell.ballot, cell.initial, cell.dependency};
     const auto [log, index] = NameOf(entry);
     const auto records = LogOf(replica, 1 - log);
-    for (const Rival& rival : RivalsOf(index, 0, {0, records, 0})) {
+    for (const Rival& rival : rules_.rivals(index, 0, {0, records, 0})) {
+      if (rival.entry < 1 || rival.entry > kEntriesMax) continue;  // a wrong rule's
       said[6 + rival.entry] = ByteOf(rival);
     }
     Visit(next, [&] {

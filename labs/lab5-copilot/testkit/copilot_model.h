@@ -1,5 +1,5 @@
-// CopilotModel: Copilot's messages between a few replicas, as a state machine that decides by the
-// real code's pure functions (copilot_rules.h). All its runs are explored.
+// CopilotModel: Copilot's messages between a few replicas, as a state machine that decides by pure
+// functions (copilot_rules.h), the same that a replica calls. All its runs are explored.
 //
 // Messages are never removed: each may reach each replica once, late, or never. So losses, delays
 // and reorderings are all there. A replica that never hears anything is a crashed one. Replica 0 is
@@ -49,11 +49,12 @@ struct Scope {
   bool pilot_restarts = false;
 };
 
-// The rules under exploration: those of copilot_rules.h, or wrong ones.
+// The rules under exploration: those of copilot_rules.h, or wrong ones. Pure functions.
 struct Rules {
-  decltype(&Suggestion) suggestion = &Suggestion;
-  decltype(&SlowDependency) slow_dependency = &SlowDependency;
-  decltype(&ChooseAfterPrepare) choose = &ChooseAfterPrepare;
+  std::function<decltype(Suggestion)> suggestion;
+  std::function<decltype(SlowDependency)> slow_dependency;
+  std::function<decltype(RivalsOf)> rivals;
+  std::function<decltype(ChooseAfterPrepare)> choose;
   int fast_quorum = 0;  // 0: that of Quorums
 };
 

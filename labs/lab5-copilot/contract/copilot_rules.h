@@ -21,8 +21,10 @@ namespace depfast::copilot {
 //
 // `other`: its records of the other lane. Two entries are in order when one of them
 // depends on the other. So the dependency is refused if a later entry is recorded that depends on
-// something before `entry`. A no-op orders nothing. An entry that is taken over may yet be decided
-// to depend on nothing.
+// something before `entry`. The dependency counts with which it was proposed, for ever: also if it
+// is committed with a later one. A committed no-op orders nothing. An entry that is promised to a
+// taker, and unknown otherwise, may yet be decided to depend on nothing. Returns the latest such
+// entry. If none is kept, other.latest_gone: it comes before `entry`.
 std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency, const Records& other);
 
 // The final dependency on the slow path: the majority-th smallest of those that the replicas have
@@ -31,10 +33,6 @@ std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency, co
 EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quorums);
 
 // ---- takeover ----
-
-// The latest entry of the other lane that conflicts with `entry` in this way. The latest that is
-// thrown away if none is kept: it comes before `entry`.
-EntryIndex LatestConflict(EntryIndex entry, const Records& other);
 
 // The rivals of `entry` behind its initial dependency, in order.
 std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records& other);

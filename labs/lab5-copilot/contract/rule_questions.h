@@ -1,0 +1,110 @@
+// Questions to your rules (copilot_rules.h). Given, not submitted.
+//
+// A test cannot call your functions: it runs in another process. It asks a replica, whose driver
+// calls them.
+#pragma once
+
+#include <cstdint>
+#include <msgpack.hpp>
+#include <vector>
+
+#include "copilot_rules.h"
+#include "copilot_types.h"
+#include "depfast/host/frame.h"
+
+namespace depfast::copilot {
+
+// Records, as a message.
+struct KeptRecords {
+  EntryIndex base = 0;
+  std::vector<Record> entries;
+  EntryIndex latest_gone = 0;
+
+  Records View() const { return {base, entries, latest_gone}; }
+  static KeptRecords Of(const Records& records) {
+    return {records.base, {records.entries.begin(), records.entries.end()}, records.latest_gone};
+  }
+  MSGPACK_DEFINE(base, entries, latest_gone)
+};
+
+// A std::optional, or a std::variant, as a message: which one, and its numbers.
+struct RuleAnswer {
+  std::int32_t which = 0;
+  EntryIndex entry = 0;
+  bool no_op = false;
+  std::vector<Rival> rivals = {};
+  MSGPACK_DEFINE(which, entry, no_op, rivals)
+};
+
+// Answer: which 1 and the suggested entry, or which 0.
+struct AskSuggestion {
+  using Reply = RuleAnswer;
+  static constexpr MethodId kMethod = 111;
+  static constexpr const char* kName = "AskSuggestion";
+  EntryIndex entry = 0;
+  EntryIndex dependency = 0;
+  KeptRecords other;
+  MSGPACK_DEFINE(entry, dependency, other)
+};
+
+struct AskSlowDependency {
+  using Reply = RuleAnswer;
+  static constexpr MethodId kMethod = 112;
+  static constexpr const char* kName = "AskSlowDependency";
+  std::vector<EntryIndex> suggested;
+  std::int32_t replicas = 3;
+  MSGPACK_DEFINE(suggested, replicas)
+};
+
+struct AskRivals {
+  using Reply = RuleAnswer;
+  static constexpr MethodId kMethod = 113;
+  static constexpr const char* kName = "AskRivals";
+  EntryIndex entry = 0;
+  EntryIndex initial = 0;
+  KeptRecords other;
+  MSGPACK_DEFINE(entry, initial, other)
+};
+
+// Prepared, as a message.
+struct PreparedAnswer {
+  std::int32_t replica = 0;
+  Record record;
+  std::vector<Rival> rivals;
+  bool decides = false;
+  MSGPACK_DEFINE(replica, record, rivals, decides)
+};
+
+// Answer: which 0 and a value, or which 1 and the entry that is undecided.
+struct AskChoice {
+  using Reply = RuleAnswer;
+  static constexpr MethodId kMethod = 114;
+  static constexpr const char* kName = "AskChoice";
+  EntryIndex entry = 0;
+  std::vector<PreparedAnswer> answers;
+  KeptRecords other;
+  std::int32_t replicas = 3;
+  MSGPACK_DEFINE(entry, answers, other, replicas)
+};
+
+// A value that may be unknown.
+struct KnownValue {
+  bool known = false;
+  bool no_op = false;
+  EntryIndex dependency = 0;
+  MSGPACK_DEFINE(known, no_op, dependency)
+};
+
+// Answer: which is a Next.
+struct AskNext {
+  using Reply = RuleAnswer;
+  static constexpr MethodId kMethod = 115;
+  static constexpr const char* kName = "AskNext";
+  KnownValue pilot;
+  EntryIndex pilot_ran = 0;
+  KnownValue copilot;
+  EntryIndex copilot_ran = 0;
+  MSGPACK_DEFINE(pilot, pilot_ran, copilot, copilot_ran)
+};
+
+}  // namespace depfast::copilot
