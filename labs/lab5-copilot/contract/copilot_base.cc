@@ -126,7 +126,9 @@ std::vector<PeerId> CopilotBase::proposers() const {
 
 void CopilotBase::Submit(std::string command, const Dependency& client, SubmitDone done) {
   if (!OwnLane() || command.empty()) {
-    done({SubmitStatus::kNotProposer, pilots_.owner(Lane::kPilot), 0, ""});
+    // The pilots in turn: a client that asks twice knows both.
+    const Lane lane = ++refusals_ % 2 == 0 ? Lane::kPilot : Lane::kCopilot;
+    done({SubmitStatus::kNotProposer, pilots_.owner(lane), 0, ""});
     return;
   }
   const std::uint64_t name = client.kind == Dependency::Kind::kClient ? client.id : NewName();

@@ -246,6 +246,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   std::shared_ptr<ValueEvent<bool>> may_propose_;
   EntryIndex reserved_ = 0;
   bool reserving_ = false;
+  std::uint64_t refusals_ = 0;  // of commands, by a replica that is no pilot
   std::uint64_t unnamed_ = 0;   // part of the name of the latest command that came without one
   LatencyEstimate round_time_;  // until a majority has answered a proposal
   Duration backoff_{0};         // the next wait for a majority is at least so long

@@ -21,6 +21,13 @@ CopilotWorld::CopilotWorld(const testkit::ClusterOptions& options)
   cluster.Start();
 }
 
+bool CopilotWorld::WaitForPilots(Duration at_most) {
+  constexpr Duration kUntilAllHear = 100ms;
+  const bool serve = cluster.RunUntil([this] { return checker.Proposers().size() == 2; }, at_most);
+  cluster.RunFor(kUntilAllHear);
+  return serve;
+}
+
 void CopilotWorld::SubmitOne(std::size_t bytes) { Submit(nullptr, bytes); }
 
 void CopilotWorld::Submit(std::function<void(bool)> then, std::size_t bytes) {

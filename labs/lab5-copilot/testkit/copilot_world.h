@@ -18,6 +18,10 @@ class CopilotWorld : public LogWorld {
   // Starts the replicas.
   explicit CopilotWorld(const testkit::ClusterOptions& options);
 
+  // Runs until both pilots serve clients, and a little longer: all replicas hear them then. Returns
+  // whether both serve within `at_most`.
+  bool WaitForPilots(Duration at_most = 3s);
+
   // Submits a command and does not wait.
   void SubmitOne(std::size_t bytes = 100);
   // Submits `count` commands, one after the other. Returns how long the slowest took, or kForever

@@ -1,1 +1,83 @@
+// The public tests of Copilot: students see, run and replay them.
 #include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "copilot_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::copilot {
+namespace {
+
+GRADED_TEST(Copilot, DecidesOnTheFastPath, "5a", 4,
+            "Without faults both pilots decide their entries on the fast path.") {
+  CopilotWorld world({.replicas = 3, .seed = 501});
+  ASSERT_TRUE(world.WaitForPilots());
+  for (int i = 0; i < 20; ++i) {
+    world.SubmitOne();
+    world.cluster.RunFor(20ms);
+  }
+  const auto& coverage = world.checker.coverage();
+  EXPECT_GE(coverage.fast, 36U) << "entries of both lanes, for 20 commands";
+  EXPECT_LE(coverage.accepted, 2U) << "entries took the slow path";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Copilot, AMajorityDecidesOnTheSlowPath, "5b", 4,
+            "Where a majority lives and no fast quorum, entries are decided on the slow path.") {
+  CopilotWorld world({.replicas = 7, .seed = 502});
+  ASSERT_TRUE(world.WaitForPilots());
+  for (const PeerId dead : {4, 5, 6}) world.cluster.Crash(dead);
+  for (int i = 0; i < 20; ++i) {
+    world.SubmitOne();
+    world.cluster.RunFor(20ms);
+  }
+  const auto& coverage = world.checker.coverage();
+  EXPECT_EQ(coverage.fast, 0U) << "four of seven replicas are no fast quorum";
+  EXPECT_GE(coverage.accepted, 20U) << "commands are not decided";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Copilot, CommitsCommandsOnEveryReplica, "5c", 4,
+            "Commands are committed, acknowledged, and applied by every replica in one order.") {
+  CopilotWorld world({.replicas = 5, .seed = 503});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(100, 2s)) << world.acknowledged() << " of 100 commands were committed";
+  ASSERT_TRUE(world.WaitForAllApplied()) << "a replica did not apply all committed commands";
+  EXPECT_EQ(world.log().CommittedUpTo(), 100U) << "each command is given to both pilots";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(Copilot, ASlowPilotDelaysNobody, "5d", 4,
+            "While one pilot is slow, commands wait no longer than a takeover takes.") {
+  for (const PeerId slow : {0, 1}) {
+    SCOPED_TRACE("replica " + std::to_string(slow) + " is slow");
+    CopilotWorld world({.replicas = 3, .seed = 504});
+    ASSERT_TRUE(world.WaitForPilots());
+    ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+    world.cluster.Begin(faults::NetSlow({slow}, 400ms));
+    EXPECT_LT(world.SlowestOf(50), 50ms);
+    world.cluster.Heal();
+    EXPECT_TRUE(world.WaitForAllApplied());
+    EXPECT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+GRADED_TEST(
+    Copilot, ADeadPilotIsReplaced, "5d", 4,
+    "When a pilot dies, commands are committed at once, and another replica becomes pilot.") {
+  CopilotWorld world({.replicas = 3, .seed = 505});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  world.cluster.Crash(0);
+  EXPECT_LT(world.SlowestOf(20), 100ms);
+  world.cluster.RunFor(4s);
+  EXPECT_EQ(world.log().Proposers().size(), 2U) << "no other replica has become pilot";
+  EXPECT_LT(world.SlowestOf(20), 50ms);
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::copilot

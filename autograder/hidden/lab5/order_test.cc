@@ -1,0 +1,192 @@
+// Hidden tests: the order of execution, and duplicates.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "asked_rules.h"
+#include "command_memory.h"
+#include "copilot_world.h"
+#include "frame_counter.h"
+#include "submit.h"
+#include "testkit/client.h"
+#include "testkit/environment.h"
+
+namespace depfast::copilot {
+namespace {
+
+constexpr EntryIndex kLongest = 2;
+
+using Log = std::vector<Value>;
+using Order = std::vector<std::pair<Lane, EntryIndex>>;  // no no-ops
+
+// All logs of that length. An entry is a no-op, or depends on any of `others` entries or on none.
+void ForEachLog(EntryIndex length, EntryIndex others, const std::function<void(const Log&)>& use,
+                Log log = {}) {
+  if (log.size() == length) {
+    use(log);
+    return;
+  }
+  for (EntryIndex dependency = 0; dependency <= others + 1; ++dependency) {
+    Log longer = log;
+    longer.push_back(dependency > others ? Value{.no_op = true} : Value{.dependency = dependency});
+    ForEachLog(length, others, use, std::move(longer));
+  }
+}
+
+// Whether of any two entries that are no no-ops one depends on the other, as commits ensure.
+bool IsOrdered(const Log& pilot, const Log& copilot) {
+  for (std::size_t i = 0; i < pilot.size(); ++i) {
+    for (std::size_t j = 0; j < copilot.size(); ++j) {
+      if (pilot[i].no_op || copilot[j].no_op) continue;
+      if (pilot[i].dependency <= j && copilot[j].dependency <= i) return false;
+    }
+  }
+  return true;
+}
+
+// What runs on a replica that knows so many entries of each log.
+Order OrderOf(AskedRules& rules, const Log& pilot, EntryIndex knows_p, const Log& copilot,
+              EntryIndex knows_q) {
+  const auto known = [](const Log& log, EntryIndex ran, EntryIndex knows) {
+    return ran < knows ? std::optional(log[ran]) : std::nullopt;
+  };
+  Order order;
+  EntryIndex p = 0;
+  EntryIndex q = 0;
+  while (true) {
+    const auto first = known(pilot, p, knows_p);
+    const auto second = known(copilot, q, knows_q);
+    const Next next = rules.NextToRun(first, p, second, q);
+    if (next == Next::kPilot && first) {
+      ++p;
+      if (!first->no_op) order.emplace_back(Lane::kPilot, p);
+    } else if (next == Next::kCopilot && second) {
+      ++q;
+      if (!second->no_op) order.emplace_back(Lane::kCopilot, q);
+    } else {
+      return order;  // nothing runs, or what is unknown
+    }
+  }
+}
+
+bool IsPrefix(const Order& shorter, const Order& longer) {
+  return shorter.size() <= longer.size() &&
+         std::equal(shorter.begin(), shorter.end(), longer.begin());
+}
+
+GRADED_TEST(CopilotOrder, TheOrderIsTheSameWhateverAReplicaKnows, "5c", 4,
+            "For all pairs of short logs all replicas run the entries in one order, whatever each "
+            "knows, and all that is decided runs.") {
+  AskedRules rules;
+  int bad = 0;
+  for (EntryIndex ps = 0; ps <= kLongest; ++ps) {
+    for (EntryIndex qs = 0; qs <= kLongest; ++qs) {
+      ForEachLog(ps, qs, [&](const Log& pilot) {
+        ForEachLog(qs, ps, [&](const Log& copilot) {
+          if (!IsOrdered(pilot, copilot)) return;
+          const Order whole = OrderOf(rules, pilot, ps, copilot, qs);
+          const auto real = [](const Value& each) { return !each.no_op; };
+          bool good = std::cmp_equal(whole.size(), std::ranges::count_if(pilot, real) +
+                                                       std::ranges::count_if(copilot, real));
+          for (EntryIndex p = 0; p <= ps; ++p) {
+            for (EntryIndex q = 0; q <= qs; ++q) {
+              good = good && IsPrefix(OrderOf(rules, pilot, p, copilot, q), whole);
+            }
+          }
+          bad += good ? 0 : 1;
+        });
+      });
+    }
+  }
+  EXPECT_EQ(bad, 0) << "pairs of logs that two replicas run in two orders, or do not run at all";
+}
+
+// One answer of each replica to the same command.
+std::vector<SubmitReply> AskBothPilots(testkit::Cluster& cluster, testkit::Client& client,
+                                       const std::string& command, std::uint64_t name) {
+  const auto replies = std::make_shared<std::vector<SubmitReply>>();
+  for (const PeerId pilot : {0, 1}) {
+    client.Call(
+        pilot, Submit{command}, 2s,
+        [replies](const std::optional<SubmitReply>& reply) {
+          if (reply) replies->push_back(*reply);
+        },
+        Dependency::Client(name));
+  }
+  cluster.RunUntil([&] { return replies->size() == 2; }, 2s);
+  return *replies;
+}
+
+GRADED_TEST(CopilotOrder, BothPilotsAnswer, "5c", 3,
+            "A command that both pilots get is answered by both, with the same number and result, "
+            "and runs once. It is answered so again when it comes again.") {
+  CopilotWorld world({.replicas = 3, .seed = 541});
+  ASSERT_TRUE(world.WaitForPilots());
+  testkit::Client client(world.cluster.simulator());
+  for (std::uint64_t name = 1; name <= 10; ++name) {
+    // Once, and again when it has run.
+    for (int time = 0; time < 2; ++time) {
+      const auto replies = AskBothPilots(world.cluster, client, "command " + std::to_string(name),
+                                         std::uint64_t{77} << kRequestBits | name);
+      ASSERT_EQ(replies.size(), 2U) << "a pilot does not answer";
+      for (const SubmitReply& reply : replies) {
+        EXPECT_EQ(reply.status, SubmitStatus::kCommitted);
+        EXPECT_EQ(reply.index, name);
+        EXPECT_EQ(reply.result, std::to_string(name)) << "the tally counts commands that have run";
+      }
+      world.cluster.RunFor(50ms);
+    }
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotOrder, ACommandRunsOnceUnderLoad, "5c", 3,
+            "Under load, and while a pilot is slow, each command runs once.") {
+  CopilotWorld world({.replicas = 3, .seed = 542});
+  ASSERT_TRUE(world.WaitForPilots());
+  constexpr int kCommands = 400;
+  for (int i = 0; i < kCommands; ++i) {
+    if (i == kCommands / 2) world.cluster.Begin(faults::NetSlow({1}, 40ms));
+    world.SubmitOne();
+    world.cluster.RunFor(2ms);
+  }
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  world.cluster.RunFor(1s);
+  EXPECT_EQ(world.acknowledged(), static_cast<std::uint64_t>(kCommands));
+  EXPECT_EQ(world.log().CommittedUpTo(), static_cast<std::uint64_t>(kCommands));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotOrder, NobodyPolls, "5c", 3,
+            "Replicas wait for events: without commands a replica makes few steps.") {
+  CopilotWorld world({.replicas = 3, .seed = 543});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  ASSERT_TRUE(world.WaitForAllApplied());
+  FrameCounter counter(world.cluster);
+  world.cluster.RunFor(5s);
+  for (PeerId id = 0; id < 3; ++id) {
+    EXPECT_LT(counter.steps(id), 1000U) << "replica " << id << ", in 5 s";
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotOrder, AnEntryRunsOnceItIsDecided, "5c", 3,
+            "A command is answered as soon as it may run: alone, within a few round trips.") {
+  CopilotWorld world({.replicas = 3, .seed = 544});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  EXPECT_LT(world.SlowestOf(100), 20ms);
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::copilot

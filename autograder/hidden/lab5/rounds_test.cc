@@ -1,0 +1,107 @@
+// Hidden tests: a pilot's rounds.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "copilot_world.h"
+#include "frame_counter.h"
+#include "testkit/environment.h"
+
+namespace depfast::copilot {
+namespace {
+
+GRADED_TEST(CopilotRounds, AFastQuorumDecides, "5a", 3,
+            "With five of seven replicas alive entries are decided on the fast path.") {
+  CopilotWorld world({.replicas = 7, .seed = 531});
+  ASSERT_TRUE(world.WaitForPilots());
+  world.cluster.Crash(5);
+  world.cluster.Crash(6);
+  for (int i = 0; i < 20; ++i) {
+    world.SubmitOne();
+    world.cluster.RunFor(20ms);
+  }
+  const auto& coverage = world.checker.coverage();
+  EXPECT_GE(coverage.fast, 20U);
+  EXPECT_LE(coverage.accepted, 8U) << "five of seven replicas are a fast quorum";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotRounds, TheFastPathIsUsual, "5a", 3,
+            "Under load, with and without a slow follower, nearly all entries are decided on the "
+            "fast path.") {
+  for (const bool slow : {false, true}) {
+    CopilotWorld world({.replicas = 3, .seed = 532, .profile = sim::Profile::TeachingLowJitter()});
+    ASSERT_TRUE(world.WaitForPilots());
+    if (slow) world.cluster.Begin(faults::NetSlow({2}, 40ms));
+    for (int i = 0; i < 1000; ++i) {
+      world.SubmitOne();
+      world.cluster.RunFor(700us);
+    }
+    const auto& coverage = world.checker.coverage();
+    EXPECT_GT(coverage.fast, 100U);
+    EXPECT_GT(coverage.fast, 10 * coverage.accepted) << (slow ? "a follower is slow" : "no fault");
+    EXPECT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+// The pilots do not hear each other: each proposes with a dependency that the other conflicts with.
+GRADED_TEST(CopilotRounds, ConflictingEntriesAreOrdered, "5b", 4,
+            "Where the pilots' proposals conflict, the slow path puts them in order.") {
+  for (const int replicas : {3, 5}) {
+    CopilotWorld world({.replicas = replicas, .seed = 533});
+    ASSERT_TRUE(world.WaitForPilots());
+    world.cluster.Begin(faults::CutFault({0}, {1}));
+    world.cluster.Begin(faults::CutFault({1}, {0}));
+    for (int i = 0; i < 20; ++i) {
+      world.SubmitOne();
+      world.cluster.RunFor(20ms);
+    }
+    const auto& coverage = world.checker.coverage();
+    EXPECT_GE(coverage.accepted, 10U) << "no entry took the slow path";
+    EXPECT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+GRADED_TEST(
+    CopilotRounds, TheSlowPathBeginsEarly, "5b", 3,
+    "A pilot leaves the fast path once a fast quorum is impossible or late, and not after a "
+    "long wait: a dead replica does not delay the slow path.") {
+  CopilotWorld world({.replicas = 7, .seed = 534});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  for (const PeerId dead : {4, 5, 6}) world.cluster.Crash(dead);
+  EXPECT_LT(world.SlowestOf(50), 50ms);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotRounds, NothingIsLostWhenAllCrash, "5b", 3,
+            "After a crash of all replicas every acknowledged command is there.") {
+  CopilotWorld world({.replicas = 3, .seed = 535});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(50)) << "nothing is committed without a fault";
+  for (PeerId id = 0; id < 3; ++id) world.cluster.Crash(id);
+  for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
+  ASSERT_TRUE(world.Commit(20, 10s)) << "nothing is committed after the restart";
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_GE(world.log().CommittedUpTo(), 70U);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotRounds, ASlowFollowerGetsNoBacklog, "5b", 2,
+            "What a slow follower does not take is released: no pilot holds much for it.") {
+  CopilotWorld world({.replicas = 3, .seed = 536});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  world.cluster.Begin(faults::CpuSlow({2}, 5));
+  EXPECT_TRUE(world.CommitLarge(200, 16 << 10));
+  for (const PeerId pilot : {0, 1}) {
+    EXPECT_LT(world.cluster.simulator().PeakHeldBytes(pilot), std::size_t{512} << 10)
+        << "in the memory of replica " << pilot;
+  }
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::copilot

@@ -1,0 +1,222 @@
+// Hidden tests: the rules at their edges.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "asked_rules.h"
+#include "testkit/environment.h"
+
+namespace depfast::copilot {
+namespace {
+
+using Kind = Record::Kind;
+using Stage = Rival::Stage;
+
+const Quorums kThree(3);
+const Quorums kFive(5);
+const Quorums kSeven(7);
+constexpr Ballot kCopilots = FirstBallot(1);
+
+Record Of(Kind kind, EntryIndex initial, EntryIndex dependency) {
+  return {kind, false, kCopilots, kCopilots, initial, dependency, 0};
+}
+
+GRADED_TEST(
+    CopilotOrdering, ARefusalIsForEver, "5a", 3,
+    "An entry orders by the dependency with which it was proposed, also when a later one is "
+    "suggested, accepted or committed.") {
+  AskedRules rules;
+  for (const Kind kind : {Kind::kSuggested, Kind::kAccepted, Kind::kCommitted}) {
+    const std::vector<Record> recorded = {Of(kind, 0, 1)};
+    EXPECT_EQ(rules.Suggestion(1, 0, {0, recorded, 0}), 1U) << "kind " << static_cast<int>(kind);
+    const std::vector<Record> later = {Of(kind, 1, 1)};
+    EXPECT_EQ(rules.Suggestion(1, 0, {0, later, 0}), std::nullopt)
+        << "kind " << static_cast<int>(kind);
+  }
+}
+
+GRADED_TEST(CopilotOrdering, TheLatestConflictIsSuggested, "5a", 2,
+            "Of several conflicting entries the latest is suggested.") {
+  AskedRules rules;
+  const std::vector<Record> recorded = {
+      Of(Kind::kFastAccepted, 0, 0), Of(Kind::kFastAccepted, 1, 1), Of(Kind::kFastAccepted, 2, 2)};
+  EXPECT_EQ(rules.Suggestion(2, 0, {0, recorded, 0}), 2U);
+  EXPECT_EQ(rules.Suggestion(3, 1, {0, recorded, 0}), 3U);
+  EXPECT_EQ(rules.Suggestion(3, 3, {0, recorded, 0}), std::nullopt);
+  EXPECT_EQ(rules.Suggestion(1, 0, {0, recorded, 0}), 1U);
+}
+
+GRADED_TEST(CopilotOrdering, ANoOpOrdersNothing, "5a", 2,
+            "A committed no-op conflicts with nothing. An entry that is only promised may yet "
+            "depend on nothing, so it conflicts.") {
+  AskedRules rules;
+  Record no_op = Of(Kind::kCommitted, 0, 0);
+  no_op.no_op = true;
+  const std::vector<Record> decided = {no_op};
+  EXPECT_EQ(rules.Suggestion(1, 0, {0, decided, 0}), std::nullopt);
+  no_op.kind = Kind::kAccepted;
+  const std::vector<Record> accepted = {no_op};
+  EXPECT_EQ(rules.Suggestion(1, 0, {0, accepted, 0}), 1U) << "an accepted no-op is not decided";
+  Record promised;
+  promised.promised = kCopilots + 4;
+  const std::vector<Record> taken = {promised};
+  EXPECT_EQ(rules.Suggestion(1, 0, {0, taken, 0}), 1U) << "a taker has asked for Q.1";
+  promised.promised = kCopilots;
+  const std::vector<Record> unknown = {promised};
+  EXPECT_EQ(rules.Suggestion(1, 0, {0, unknown, 0}), std::nullopt) << "the view's first ballot";
+}
+
+GRADED_TEST(CopilotOrdering, WhatIsThrownAwayComesFirst, "5b", 2,
+            "Entries that have run and are thrown away come before all that are kept.") {
+  AskedRules rules;
+  const std::vector<Record> none;
+  EXPECT_EQ(rules.Suggestion(3, 4, {6, none, 5}), 5U) << "entry 6 is a no-op, entry 5 is not";
+  EXPECT_EQ(rules.Suggestion(3, 5, {6, none, 5}), std::nullopt);
+  const std::vector<Record> kept = {Of(Kind::kFastAccepted, 2, 2)};
+  EXPECT_EQ(rules.Suggestion(3, 5, {6, kept, 5}), 7U);
+  EXPECT_EQ(rules.Suggestion(2, 5, {6, kept, 5}), std::nullopt);
+}
+
+GRADED_TEST(CopilotOrdering, TheSlowPathOfManyReplicas, "5b", 2,
+            "With five and seven replicas the slow path takes the third and the fourth smallest "
+            "dependency.") {
+  AskedRules rules;
+  EXPECT_EQ(rules.SlowDependency({5, 1, 4}, kFive), 5U);
+  EXPECT_EQ(rules.SlowDependency({2, 1, 5, 4, 3}, kFive), 3U);
+  EXPECT_EQ(rules.SlowDependency({9, 1, 5, 4}, kSeven), 9U);
+  EXPECT_EQ(rules.SlowDependency({7, 6, 5, 4, 3, 2, 1}, kSeven), 4U);
+}
+
+// ---- takeover: entry P.1, whose pilot is replica 0 ----
+
+Prepared Fast(int replica, EntryIndex dependency = 0) {
+  return {replica, {Kind::kFastAccepted, false, 0, 0, dependency, dependency, 1}, {}, false};
+}
+
+Prepared Suggests(int replica, EntryIndex dependency) {
+  return {replica, {Kind::kSuggested, false, 0, 0, 0, dependency, 1}, {}, false};
+}
+
+Prepared Knows(int replica) { return {replica, Record(), {}, false}; }
+
+const Choice kNoOp = Value{.no_op = true};
+const Choice kKept = Value{.dependency = 0};
+
+Choice Choose(AskedRules& rules, const std::vector<Prepared>& answers, const Quorums& quorums,
+              const std::vector<Record>& other = {}) {
+  return rules.ChooseAfterPrepare(1, answers, {0, other, 0}, quorums);
+}
+
+GRADED_TEST(
+    CopilotChoice, ALaterBallotWins, "5d", 2,
+    "Of the values that are accepted, the one at the highest ballot is kept, a no-op, too.") {
+  AskedRules rules;
+  const auto accepted = [](int replica, Ballot ballot, bool no_op, EntryIndex dependency) {
+    return Prepared{replica, {Kind::kAccepted, no_op, ballot, ballot, 0, dependency, 1}, {}, false};
+  };
+  EXPECT_EQ(Choose(rules, {accepted(1, 9, false, 2), accepted(2, 4, false, 3)}, kThree),
+            Choice(Value{false, 2}));
+  EXPECT_EQ(Choose(rules, {accepted(1, 4, false, 2), accepted(2, 9, true, 0)}, kThree), kNoOp);
+  EXPECT_EQ(Choose(rules, {accepted(1, 4, true, 0), accepted(2, 9, false, 3), Fast(0)}, kThree),
+            Choice(Value{false, 3}));
+  Prepared committed = accepted(2, 2, false, 1);
+  committed.record.kind = Kind::kCommitted;
+  EXPECT_EQ(Choose(rules, {accepted(1, 9, true, 0), committed}, kThree), Choice(Value{false, 1}))
+      << "a commit counts more than any ballot";
+}
+
+GRADED_TEST(CopilotChoice, ASilentPilotHasAcceptedItself, "5d", 3,
+            "If the proposer is silent, its own fast-accept is certain: f others are enough. If it "
+            "has answered, a majority is needed.") {
+  AskedRules rules;
+  EXPECT_EQ(Choose(rules, {Knows(1), Fast(2)}, kThree), kKept);
+  EXPECT_EQ(Choose(rules, {Knows(1), Knows(2)}, kThree), kNoOp);
+  Prepared pilot = Fast(0);
+  pilot.decides = true;
+  EXPECT_EQ(Choose(rules, {pilot, Fast(2)}, kThree), kKept);
+  EXPECT_EQ(Choose(rules, {pilot, Knows(2)}, kThree), kNoOp)
+      << "the pilot knows that it has not committed the entry, and never will";
+  EXPECT_EQ(Choose(rules, {Fast(1), Fast(2), Knows(3)}, kFive), kKept);
+  EXPECT_EQ(Choose(rules, {pilot, Fast(2), Knows(3)}, kFive), kNoOp);
+  EXPECT_EQ(Choose(rules, {pilot, Fast(2), Fast(3)}, kFive), kKept);
+  EXPECT_EQ(Choose(rules, {pilot, Suggests(1, 1), Suggests(2, 1)}, kFive), kNoOp)
+      << "a suggestion is no fast-accept";
+}
+
+GRADED_TEST(CopilotChoice, TooFewFastAcceptsMakeANoOp, "5d", 2,
+            "If a fast quorum is impossible, whatever the silent replicas have done, the entry "
+            "becomes a no-op.") {
+  AskedRules rules;
+  EXPECT_EQ(Choose(rules, {Knows(2), Knows(3), Knows(4)}, kFive), kNoOp)
+      << "two silent replicas are no fast quorum of three";
+  EXPECT_EQ(Choose(rules, {Knows(3), Knows(4), Knows(5), Knows(6)}, kSeven), kNoOp);
+  EXPECT_EQ(Choose(rules, {Knows(3), Knows(4), Knows(5), Fast(6)}, kSeven), kNoOp)
+      << "one and three silent replicas are no fast quorum of five";
+}
+
+GRADED_TEST(
+    CopilotChoice, TheRivalsTell, "5d", 3,
+    "If the fast-accepts do not tell, the rivals do: no-op if one is decided to come first, "
+    "the value if none is, and an undecided one must be decided first.") {
+  AskedRules rules;
+  // Five replicas. The pilot and replica 4 are silent; replica 3 has fast-accepted. A fast quorum
+  // of three is possible.
+  Prepared rival = Knows(2);
+  rival.rivals = {{1, 1, Stage::kProposed}};
+  const std::vector<Prepared> answers = {Knows(1), rival, Fast(3)};
+  EXPECT_EQ(Choose(rules, answers, kFive), Choice(Undecided{1})) << "Q.1 is not decided";
+  EXPECT_EQ(Choose(rules, answers, kFive, {Of(Kind::kAccepted, 0, 0)}), Choice(Undecided{1}));
+  EXPECT_EQ(Choose(rules, answers, kFive, {Of(Kind::kCommitted, 0, 0)}), kNoOp)
+      << "Q.1 is decided to come before P.1";
+  EXPECT_EQ(Choose(rules, answers, kFive, {Of(Kind::kCommitted, 0, 1)}), kKept)
+      << "Q.1 is decided to come after P.1";
+  Record no_op = Of(Kind::kCommitted, 0, 0);
+  no_op.no_op = true;
+  EXPECT_EQ(Choose(rules, answers, kFive, {no_op}), kKept) << "a no-op orders nothing";
+  EXPECT_EQ(Choose(rules, {Knows(1), Knows(2), Fast(3)}, kFive), kKept) << "there is no rival";
+}
+
+GRADED_TEST(CopilotChoice, TheProposerOfARivalHasRefused, "5d", 2,
+            "The proposer of a rival has refused the entry: it is not counted among those that may "
+            "have fast-accepted. One that is known by a promise alone says nothing.") {
+  AskedRules rules;
+  // Both pilots are silent.
+  Prepared rival = Knows(2);
+  rival.rivals = {{1, 1, Stage::kProposed}};
+  EXPECT_EQ(Choose(rules, {rival, Fast(3), Knows(4)}, kFive), kNoOp)
+      << "replica 3, the pilot, and not the copilot: no fast quorum of three";
+  rival.rivals = {{1, 1, Stage::kPromised}};
+  EXPECT_EQ(Choose(rules, {rival, Fast(3), Knows(4)}, kFive), Choice(Undecided{1}));
+}
+
+GRADED_TEST(CopilotChoice, APilotThatStartedAgainMayHaveForgotten, "5d", 2,
+            "A proposer that has started again may have forgotten a commit, but none without the "
+            "vote of its witness.") {
+  AskedRules rules;
+  // Five replicas: the pilot has started again, replicas 1 and 3 are silent or have not accepted.
+  EXPECT_EQ(Choose(rules, {Fast(0), Fast(2), Knows(4)}, kFive), kKept)
+      << "the witness, replica 1, is silent: with it a fast quorum may have accepted";
+  EXPECT_EQ(Choose(rules, {Fast(0), Knows(1), Fast(2)}, kFive), kNoOp)
+      << "the witness has not accepted, and a commit without it is not forgotten";
+}
+
+GRADED_TEST(CopilotChoice, RivalsAreWhatMayComeFirst, "5d", 3,
+            "The rivals of an entry are the entries of the other lane, behind its initial "
+            "dependency, that are or may yet be decided to depend on something before it.") {
+  AskedRules rules;
+  Record promised;
+  promised.promised = kCopilots + 4;
+  const std::vector<Record> other = {Of(Kind::kFastAccepted, 0, 0), Of(Kind::kSuggested, 1, 3),
+                                     Of(Kind::kAccepted, 0, 0),     Of(Kind::kCommitted, 0, 2),
+                                     Of(Kind::kCommitted, 0, 1),    promised};
+  const std::vector<Rival> expected = {{2, 1, Stage::kProposed},
+                                       {3, 1, Stage::kAccepted},
+                                       {5, 1, Stage::kCommitted},
+                                       {6, 0, Stage::kPromised}};
+  EXPECT_EQ(rules.RivalsOf(2, 1, {0, other, 0}), expected);
+  EXPECT_EQ(rules.RivalsOf(2, 5, {0, other, 0}), (std::vector<Rival>{{6, 0, Stage::kPromised}}));
+}
+
+}  // namespace
+}  // namespace depfast::copilot

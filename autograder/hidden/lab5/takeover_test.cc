@@ -1,0 +1,81 @@
+// Hidden tests: takeovers in a cluster.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "copilot_world.h"
+#include "frame_counter.h"
+#include "testkit/environment.h"
+
+namespace depfast::copilot {
+namespace {
+
+GRADED_TEST(CopilotTakeover, WhoeverIsSlowDelaysNobody, "5d", 4,
+            "One slow replica of three or five, a pilot or not, slightly or very slow, delays no "
+            "command by more than a takeover.") {
+  for (const int replicas : {3, 5}) {
+    for (PeerId slow = 0; slow < 3; ++slow) {
+      for (const Duration delay : {1ms, 10ms, 40ms, 400ms}) {
+        SCOPED_TRACE(std::to_string(replicas) + " replicas, slow: " + std::to_string(slow) +
+                     " by " + std::to_string(delay / 1ms) + " ms");
+        CopilotWorld world({.replicas = replicas, .seed = 551});
+        ASSERT_TRUE(world.WaitForPilots());
+        ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+        world.cluster.Begin(faults::NetSlow({slow}, delay));
+        EXPECT_LT(world.SlowestOf(50), 30ms);
+        world.cluster.Heal();
+        EXPECT_TRUE(world.WaitForAllApplied());
+        EXPECT_TRUE(world.AllInvariantsHold());
+      }
+    }
+  }
+}
+
+GRADED_TEST(CopilotTakeover, ADecidedEntryIsNotTakenOver, "5d", 2,
+            "Without a fault hardly any entry is taken over.") {
+  CopilotWorld world({.replicas = 3, .seed = 552});
+  FrameCounter counter(world.cluster);
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  for (int i = 0; i < 200; ++i) {
+    world.SubmitOne();
+    world.cluster.RunFor(5ms);
+  }
+  EXPECT_LT(counter.requests<Prepare>(), 40U) << "of about 400 entries";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 2,
+            "The entries of a dead pilot are taken over in a few attempts each.") {
+  CopilotWorld world({.replicas = 3, .seed = 553});
+  FrameCounter counter(world.cluster);
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(100)) << "nothing is committed without a fault";
+  const std::uint64_t before = counter.requests<Prepare>();
+  world.cluster.Crash(0);
+  ASSERT_TRUE(world.Commit(20));
+  world.cluster.RunFor(4s);
+  ASSERT_TRUE(world.Commit(20));
+  EXPECT_LT(counter.requests<Prepare>() - before, 200U);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotTakeover, BothPilotsAreReplaced, "5d", 3,
+            "When both pilots of five die, others become pilots, and nothing is lost.") {
+  CopilotWorld world({.replicas = 5, .seed = 554});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  for (int i = 0; i < 10; ++i) world.SubmitOne();
+  world.cluster.RunFor(1ms);  // some are under way
+  world.cluster.Crash(0);
+  world.cluster.Crash(1);
+  ASSERT_TRUE(world.Commit(20, 10s));
+  world.cluster.RunFor(3s);
+  EXPECT_EQ(world.log().Proposers().size(), 2U);
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::copilot
