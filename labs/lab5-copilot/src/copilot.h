@@ -21,12 +21,12 @@ class Copilot final : public CopilotBase {
   void Propose(const FastAccept& proposal) override;
   std::optional<EntryIndex> RecordProposal(const FastAccept& request) override;
   bool RecordAccept(const Accept& request) override;
+  PrepareReply Promise(const Prepare& request) override;
 
   // --- 5C: execution ---
   void RunEntries() override;
 
   // --- 5D: takeover ---
-  PrepareReply Promise(const Prepare& request) override;
   bool TryTakeover(Lane lane, EntryIndex index) override;
 };
 

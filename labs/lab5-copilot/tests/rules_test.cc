@@ -56,7 +56,7 @@ GRADED_TEST(CopilotRules, AnEntryWaitsForItsDependency, "5c", 3,
   EXPECT_EQ(rules.NextToRun(after_first, 0, after_first, 0), Next::kPilot) << "a cycle";
 }
 
-GRADED_TEST(CopilotRules, ATakeoverKeepsWhatMayBeCommitted, "5d", 3,
+GRADED_TEST(CopilotRules, ATakeoverKeepsWhatMayBeCommitted, "5d", 2,
             "A taker keeps a committed value, else that of the highest ballot, else the value that "
             "enough have fast-accepted. Otherwise it makes a no-op.") {
   AskedRules rules;
