@@ -20,6 +20,7 @@ from failslow.commands import (
     diagnose,
     doctor,
     explore,
+    explore_rules,
     faults,
     grade,
     release,
@@ -163,10 +164,11 @@ def _add_explore(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument(
         "--bound",
         type=explore.parse_bound,
-        default="1",
         metavar="N[,KIND=N...]",
         help=f"deviations in all, and of a kind: {', '.join(explore.KINDS)} (1)",
     )
+    text = f"of a lab's rules: the most states of each scope ({explore_rules.STATES:,})"
+    parser.add_argument("--states", type=_positive, metavar="N", help=text)
     parser.add_argument("--out", type=Path, default=Path("out"), help="for the schedule (out)")
 
 

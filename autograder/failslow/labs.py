@@ -83,6 +83,7 @@ class Lab:
 
     `replaces`: ids of labs that a needed lab needs. This lab has its own versions of their files.
     `cluster`: None for a lab whose replicas do not run as processes.
+    `exploration`: what `kit explore` explores, if there is a program for it.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Lab:
     cluster: ClusterView | None = None
     replaces: tuple[str, ...] = ()
     diagnosis: Diagnosed | None = None
+    exploration: str = "schedules"
 
     def part(self, part_id: str) -> Part:
         """CannotDo when a test names a part that lab.yaml does not have."""

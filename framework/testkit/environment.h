@@ -4,6 +4,7 @@
 // the same process; the `_sealed` one links none and runs each replica as a process of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -26,6 +27,7 @@ struct Environment {
   std::string record;      // --record=FILE: see Recorder
   int shrink = 0;          // --shrink=N: see RunChaos
   bool progress = false;   // --progress: print the progress of an exploration
+  std::size_t states_max = 100'000;  // --states=N: of each scope of an exploration of rules
   Bound bound;             // --bound=N,...: of a test that explores up to this bound
   // --under-way=FILE: a test that explores writes each schedule there before it runs.
   std::string under_way;

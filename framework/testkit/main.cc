@@ -74,6 +74,8 @@ void AddFlags(CLI::App& app, Environment& environment, bool& list) {
   app.add_option("--perturb", environment.perturb, "fill memory and move addresses")
       ->check(CLI::Range(0, 255));
   app.add_option("--history", environment.history, "a file for the numbered history");
+  app.add_option("--states", environment.states_max, "the most states of a scope")
+      ->check(CLI::PositiveNumber);
   app.add_option("--trace", environment.trace, "a file for a line per crossing of the Host");
   app.add_option("--record", environment.record, "the file for the recording of the replay page");
   app.add_option("--shrink", environment.shrink, "runs to look for the shortest failing schedule")

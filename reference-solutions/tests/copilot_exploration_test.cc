@@ -8,23 +8,12 @@
 #include <vector>
 
 #include "copilot_model.h"
+#include "copilot_scopes.h"
 
 namespace depfast::copilot {
 namespace {
 
-constexpr int kPilot = 0;
-constexpr int kCopilot = 1;
-constexpr int kFollower = 2;
-constexpr EntryName kP1{kPilot, 1};
-constexpr EntryName kP2{kPilot, 2};
-constexpr EntryName kQ1{kCopilot, 1};
-constexpr EntryName kQ2{kCopilot, 2};
 constexpr std::size_t kAll = 100'000'000;
-
-const Scope kTakeover{3, {kP1, kQ1}, {{kCopilot, kP1}}};
-const Scope kAfterACrash{5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kPilot};
-const Scope kAfterBothCrash{
-    5, {kP1, kQ1}, {{kFollower, kP1}, {kFollower + 1, kQ1}}, Crash::kBothPilots};
 
 Rules RightRules() { return {&Suggestion, &SlowDependency, &RivalsOf, &ChooseAfterPrepare}; }
 
@@ -61,83 +50,67 @@ Coverage ExpectSafe(const Scope& scope, std::size_t states_max) {
 // ---- all runs of small scopes ----
 
 TEST(CopilotExploration, ThreeReplicasAgreeOnTheOrderOfTwoEntries) {
-  const Coverage coverage = ExpectSafe({3, {kP1, kQ1}, {}}, kAll);
+  const Coverage coverage = ExpectSafe(kThreeReplicas, kAll);
   EXPECT_GT(coverage.fast_commits, 0U);
   EXPECT_GT(coverage.slow_commits, 0U);
 }
 
 TEST(CopilotExploration, FiveReplicasAgreeOnTheOrderOfTwoEntries) {
-  const Coverage coverage = ExpectSafe({5, {kP1, kQ1}, {}}, kAll);
+  const Coverage coverage = ExpectSafe(kFiveReplicas, kAll);
   EXPECT_GT(coverage.fast_commits, 0U);
   EXPECT_GT(coverage.slow_commits, 0U);
 }
 
 TEST(CopilotExploration, TheCopilotTakesAnEntryOver) {
-  const Coverage coverage = ExpectSafe({3, {kP1, kQ1}, {{kCopilot, kP1}}}, kAll);
+  const Coverage coverage = ExpectSafe(kTakeoverByCopilot, kAll);
   EXPECT_GT(coverage.recovered, 0U);
   EXPECT_GT(coverage.given_up, 0U);
   EXPECT_EQ(coverage.undecided, 0U);
 }
 
 TEST(CopilotExploration, AFollowerTakesAnEntryOver) {
-  const Coverage coverage = ExpectSafe({3, {kP1, kQ1}, {{kFollower, kP1}}}, kAll);
+  const Coverage coverage = ExpectSafe(kTakeoverByFollower, kAll);
   EXPECT_GT(coverage.recovered, 0U);
   EXPECT_GT(coverage.given_up, 0U);
   EXPECT_EQ(coverage.undecided, 0U);
 }
 
 TEST(CopilotExploration, AFollowerOfFiveTakesOverWithoutBothPilots) {
-  const Scope scope{5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kBothPilots};
-  const Coverage coverage = ExpectSafe(scope, kAll);
+  const Coverage coverage = ExpectSafe(kTakeoverAfterBothDeaths, kAll);
   EXPECT_GT(coverage.by_other_log, 0U);
 }
 
-// The copilot's vote for P.1 is hidden by its death. These begin after it.
-const std::vector<std::string> kQ1AfterP1 = {
-    "replica 0 proposes P.1 with dependency 0",
-    "replica 1 fast-accepts P.1 dependency 0",
-    "replica 2 fast-accepts P.1 dependency 0",
-    "replica 0 commits P.1 with dependency 0 on the fast path",
-    "replica 1 proposes Q.1 with dependency 1",
-    "replica 3 fast-accepts Q.1 dependency 1"};
 TEST(CopilotExploration, TheDeadCopilotHadAcceptedAndProposedAfterwards) {
-  const std::vector<TakeoverPlan> both = {{kFollower, kP1}, {kFollower + 1, kQ1}};
-  const Scope scope{5, {kP1, kQ1}, both, Crash::kBothPilots, kQ1AfterP1};
-  EXPECT_GT(ExpectSafe(scope, StatesOfLargeScopes()).by_other_log, 0U);
+  EXPECT_GT(ExpectSafe(kTwoTakersAfterAHiddenVote, StatesOfLargeScopes()).by_other_log, 0U);
 }
 
-// A pilot that starts again has forgotten what it committed: it counts as one that is silent.
 TEST(CopilotExploration, ThePilotForgetsItsCommits) {
-  const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
-  EXPECT_GT(ExpectSafe(scope, kAll).undecided, 0U);
+  EXPECT_GT(ExpectSafe(kTakeoverAfterARestart, kAll).undecided, 0U);
 }
 
 // ---- the nearest states of larger scopes ----
 
 TEST(CopilotExploration, BothPilotsTakeOver) {
-  ExpectSafe({3, {kP1, kQ1}, {{kCopilot, kP1}, {kPilot, kQ1}}}, StatesOfLargeScopes());
+  ExpectSafe(kBothPilotsTakeOver, StatesOfLargeScopes());
 }
 
 TEST(CopilotExploration, TwoReplicasTakeOneEntryOver) {
-  ExpectSafe({3, {kP1, kQ1}, {{kCopilot, kP1}, {kFollower, kP1}}}, StatesOfLargeScopes());
+  ExpectSafe(kTwoTakersOfOneEntry, StatesOfLargeScopes());
 }
 
-TEST(CopilotExploration, LongerLogs) {
-  ExpectSafe({3, {kP1, kP2, kQ1, kQ2}, {}}, StatesOfLargeScopes());
-}
+TEST(CopilotExploration, LongerLogs) { ExpectSafe(kLongerLogs, StatesOfLargeScopes()); }
 
 TEST(CopilotExploration, ATakeoverBesideALongerLog) {
-  ExpectSafe({3, {kP1, kQ1, kQ2}, {{kCopilot, kP1}}}, StatesOfLargeScopes());
+  ExpectSafe(kTakeoverBesideALongerLog, StatesOfLargeScopes());
 }
 
 TEST(CopilotExploration, FiveReplicasAndATakeover) {
-  const Scope scope{5, {kP1, kQ1}, {{kCopilot, kP1}}};
-  const Coverage coverage = ExpectSafe(scope, StatesOfLargeScopes());
+  const Coverage coverage = ExpectSafe(kTakeoverOfFive, StatesOfLargeScopes());
   EXPECT_GT(coverage.undecided, 0U);
 }
 
 TEST(CopilotExploration, TakeoversDoNotWaitForEachOther) {
-  ExpectSafe(kAfterBothCrash, StatesOfLargeScopes());
+  ExpectSafe(kTwoTakersAfterBothDeaths, StatesOfLargeScopes());
 }
 
 // ---- what if a rule were another ----
@@ -163,7 +136,7 @@ std::vector<Prepared> WithFastAccept(const std::vector<Prepared>& answers) {
 TEST(CopilotWhatIf, AFastQuorumWereSmaller) {
   Rules rules = RightRules();
   rules.fast_quorum = 2;
-  ExpectUnsafe({5, {kP1, kQ1}, {}}, rules, kNoOrder);
+  ExpectUnsafe(kFiveReplicas, rules, kNoOrder);
 }
 
 TEST(CopilotWhatIf, EveryDependencyWereCompatible) {
@@ -171,7 +144,7 @@ TEST(CopilotWhatIf, EveryDependencyWereCompatible) {
   rules.suggestion = [](EntryIndex, EntryIndex, const Records&) {
     return std::optional<EntryIndex>();
   };
-  ExpectUnsafe({3, {kP1, kQ1}, {}}, rules, kNoOrder);
+  ExpectUnsafe(kThreeReplicas, rules, kNoOrder);
 }
 
 TEST(CopilotWhatIf, TheSlowPathTookTheSmallestDependency) {
@@ -179,7 +152,7 @@ TEST(CopilotWhatIf, TheSlowPathTookTheSmallestDependency) {
   rules.slow_dependency = [](std::vector<EntryIndex> suggested, const Quorums&) {
     return *std::ranges::min_element(suggested);
   };
-  ExpectUnsafe({3, {kP1, kQ1}, {}}, rules, kNoOrder);
+  ExpectUnsafe(kThreeReplicas, rules, kNoOrder);
 }
 
 // A replica that has promised an entry to a taker does not know what the taker will decide.
@@ -190,8 +163,8 @@ TEST(CopilotWhatIf, APromiseOrderedNothing) {
     for (Record& each : without) each.promised = 0;
     return Suggestion(entry, dependency, {other.base, without, 0});
   };
-  ExpectUnsafe(kAfterACrash, rules, kNoOrder);
-}  // namespace
+  ExpectUnsafe(kTakeoverAfterADeath, rules, kNoOrder);
+}
 
 // The notes of the protocol leave this open: the dependency "as recorded by this replica".
 TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
@@ -201,7 +174,7 @@ TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
     for (Record& each : recorded) each.initial = each.dependency;
     return Suggestion(entry, dependency, {other.base, recorded, 0});
   };
-  ExpectUnsafe(kTakeover, rules, kNoOrder);
+  ExpectUnsafe(kTakeoverByCopilot, rules, kNoOrder);
 }
 
 // A replica that has not heard of the entry may know what comes before it.
@@ -231,7 +204,7 @@ TEST(CopilotWhatIf, ADeadPilotMightHaveAccepted) {
     }
     return ChooseAfterPrepare(entry, might, other, quorums);
   };
-  ExpectUnsafe(kAfterBothCrash, rules, "all takeovers wait for each other");
+  ExpectUnsafe(kTwoTakersAfterBothDeaths, rules, "all takeovers wait for each other");
 }
 
 // A conflict that is known by a promise alone is no refusal.
@@ -245,8 +218,7 @@ TEST(CopilotWhatIf, EveryConflictWereARefusal) {
     }
     return ChooseAfterPrepare(entry, refused, other, quorums);
   };
-  const std::vector<TakeoverPlan> both = {{kFollower, kP1}, {kFollower + 1, kQ1}};
-  ExpectUnsafe({5, {kP1, kQ1}, both, Crash::kBothPilots, kQ1AfterP1}, rules, kTwoValues);
+  ExpectUnsafe(kTwoTakersAfterAHiddenVote, rules, kTwoValues);
 }
 
 // Then a proposer could accept what it has refused, once its own entry is committed in that order.
@@ -259,8 +231,7 @@ TEST(CopilotWhatIf, ACommitEndedARefusal) {
     }
     return Suggestion(entry, dependency, {other.base, recorded, 0});
   };
-  const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
-  ExpectUnsafe(scope, rules, kTwoValues);
+  ExpectUnsafe(kTakeoverAfterARestart, rules, kTwoValues);
 }
 
 TEST(CopilotWhatIf, APilotThatStartsAgainWereTakenAtItsWord) {
@@ -271,8 +242,7 @@ TEST(CopilotWhatIf, APilotThatStartsAgainWereTakenAtItsWord) {
     for (Prepared& each : trusted) each.decides = each.replica == kPilot;
     return ChooseAfterPrepare(entry, trusted, other, quorums);
   };
-  const Scope scope{3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
-  ExpectUnsafe(scope, rules, kTwoValues);
+  ExpectUnsafe(kTakeoverAfterARestart, rules, kTwoValues);
 }
 
 TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {
@@ -285,7 +255,7 @@ TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {
     }
     return ChooseAfterPrepare(entry, without, other, quorums);
   };
-  ExpectUnsafe(kTakeover, rules, kTwoValues);
+  ExpectUnsafe(kTakeoverByCopilot, rules, kTwoValues);
 }
 
 TEST(CopilotWhatIf, ATakeoverGaveUpWhatMayBeCommitted) {
@@ -298,7 +268,7 @@ TEST(CopilotWhatIf, ATakeoverGaveUpWhatMayBeCommitted) {
         answers, [](const Prepared& each) { return each.record.kind >= Record::Kind::kAccepted; });
     return few && !accepted ? Choice(Value{.no_op = true}) : choice;
   };
-  ExpectUnsafe(kTakeover, rules, kTwoValues);
+  ExpectUnsafe(kTakeoverByCopilot, rules, kTwoValues);
 }
 
 }  // namespace

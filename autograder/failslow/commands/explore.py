@@ -1,4 +1,5 @@
-"""`kit explore`: runs every schedule of a small world with a few deviations from the default one.
+"""`kit explore`: runs every schedule of a small world with a few deviations from the default one,
+or takes every step that a lab's rules allow in small clusters (explore_rules.py).
 
 The solution is in the test's process, as for `kit test`. A crash of the solution ends the
 exploration, too. The schedule that was under way is then the shortest that fails.
@@ -16,6 +17,7 @@ from pathlib import Path
 from rich.table import Table
 
 from failslow import atomic, console, gtest, process
+from failslow.commands import explore_rules
 from failslow.commands.grade import check_out, submission_in
 from failslow.commands.replay import write_drawing
 from failslow.commands.sims import Sims, exploration_of
@@ -82,13 +84,28 @@ class Explored:
     situations: tuple[tuple[str, int], ...] = ()
 
 
-def run(kit: Kit, lab: str, directory: Path | None, bound: Bound, out: Path) -> int:
+def run(
+    kit: Kit,
+    lab: str,
+    directory: Path | None,
+    bound: Bound | None,
+    states: int | None,
+    out: Path,
+) -> int:
     """0 when no schedule fails, 1 when one does."""
     check_out(out)
     labs = load_labs(kit)
+    of_rules = labs.get(lab).exploration == "rules"
+    if of_rules and bound is not None:
+        raise CannotDo(f"--bound: {lab} has rules to explore, and no schedules; see --states")
+    if not of_rules and states is not None:
+        raise CannotDo(f"--states: {lab} has schedules to explore, and no rules; see --bound")
     with submission_in(kit, labs, directory or kit.labs, lab) as submission:
         sims = exploration_of(kit, labs, labs.get(lab), submission)
         (test,) = sims.tests()
+        if of_rules:
+            return explore_rules.run(sims.binaries[test.suite], states or explore_rules.STATES)
+        bound = bound or Bound(1, (1,) * len(KINDS))
         started = time.monotonic()
         explored = _explore(sims, test, bound)
         _print(explored, time.monotonic() - started)

@@ -1,0 +1,56 @@
+// The program of `kit explore lab5`. It calls the rules that it is linked with. Its test has no
+// points.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "copilot_model.h"
+#include "copilot_scopes.h"
+#include "testkit/environment.h"
+
+namespace depfast::copilot {
+namespace {
+
+// For people: the one place of the kit's tests that reads a clock.
+double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+nlohmann::ordered_json Report(const NamedScope& named, const Explored& explored, double seconds) {
+  const auto& coverage = explored.coverage;
+  return {{"scope", named.name},
+          {"states", coverage.states},
+          {"complete", explored.complete},
+          {"fast", coverage.fast_commits},
+          {"slow", coverage.slow_commits},
+          {"kept", coverage.recovered},
+          {"no_ops", coverage.given_up},
+          {"waits", coverage.undecided},
+          {"seconds", seconds},
+          {"violated", explored.violated},
+          {"steps", explored.steps}};
+}
+
+GRADED_TEST(CopilotScopes, EveryRun, "5d", 0,
+            "Copilot's rules are correct in every run of small clusters.") {
+  const Rules rules{&Suggestion, &SlowDependency, &RivalsOf, &ChooseAfterPrepare};
+  const std::size_t states_max = testkit::TheEnvironment().states_max;
+  auto scopes = nlohmann::ordered_json::array();
+  for (const NamedScope& named : AllScopes()) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Explored explored = Explore(named.scope, rules, states_max);
+    scopes.push_back(Report(named, explored, SecondsSince(begin)));
+    if (testkit::TheEnvironment().progress) {
+      std::printf("explored %zu of %zu scopes\n", scopes.size(), AllScopes().size());
+      std::fflush(stdout);
+    }
+    EXPECT_EQ(explored.violated, "") << named.name;
+    if (!explored.violated.empty()) break;
+  }
+  RecordProperty("explored", nlohmann::ordered_json{{"scopes", scopes}}.dump());
+}
+
+}  // namespace
+}  // namespace depfast::copilot

@@ -1,0 +1,77 @@
+// The scopes whose runs are explored. Each is safe by the rules of copilot_rules.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "copilot_model.h"
+
+namespace depfast::copilot {
+
+// Replicas, and entries of their lanes.
+inline constexpr int kPilot = 0;
+inline constexpr int kCopilot = 1;
+inline constexpr int kFollower = 2;
+inline constexpr EntryName kP1{kPilot, 1};
+inline constexpr EntryName kP2{kPilot, 2};
+inline constexpr EntryName kQ1{kCopilot, 1};
+inline constexpr EntryName kQ2{kCopilot, 2};
+
+// Two entries, and no takeover.
+inline const Scope kThreeReplicas{3, {kP1, kQ1}, {}};
+inline const Scope kFiveReplicas{5, {kP1, kQ1}, {}};
+inline const Scope kLongerLogs{3, {kP1, kP2, kQ1, kQ2}, {}};
+
+// One takeover.
+inline const Scope kTakeoverByCopilot{3, {kP1, kQ1}, {{kCopilot, kP1}}};
+inline const Scope kTakeoverByFollower{3, {kP1, kQ1}, {{kFollower, kP1}}};
+inline const Scope kTakeoverBesideALongerLog{3, {kP1, kQ1, kQ2}, {{kCopilot, kP1}}};
+inline const Scope kTakeoverOfFive{5, {kP1, kQ1}, {{kCopilot, kP1}}};
+inline const Scope kTakeoverAfterADeath{5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kPilot};
+inline const Scope kTakeoverAfterBothDeaths{5, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kBothPilots};
+// A pilot that starts again has forgotten what it committed: it counts as one that is silent.
+inline const Scope kTakeoverAfterARestart{
+    3, {kP1, kQ1}, {{kFollower, kP1}}, Crash::kNobody, {}, /*pilot_restarts=*/true};
+
+// Two takeovers.
+inline const Scope kBothPilotsTakeOver{3, {kP1, kQ1}, {{kCopilot, kP1}, {kPilot, kQ1}}};
+inline const Scope kTwoTakersOfOneEntry{3, {kP1, kQ1}, {{kCopilot, kP1}, {kFollower, kP1}}};
+inline const std::vector<TakeoverPlan> kTakeoversOfBothLanes = {{kFollower, kP1},
+                                                                {kFollower + 1, kQ1}};
+inline const Scope kTwoTakersAfterBothDeaths{
+    5, {kP1, kQ1}, kTakeoversOfBothLanes, Crash::kBothPilots};
+// The copilot's vote for P.1 is hidden by its death. These begin after it.
+inline const Scope kTwoTakersAfterAHiddenVote{
+    5,
+    {kP1, kQ1},
+    kTakeoversOfBothLanes,
+    Crash::kBothPilots,
+    {"replica 0 proposes P.1 with dependency 0", "replica 1 fast-accepts P.1 dependency 0",
+     "replica 2 fast-accepts P.1 dependency 0",
+     "replica 0 commits P.1 with dependency 0 on the fast path",
+     "replica 1 proposes Q.1 with dependency 1", "replica 3 fast-accepts Q.1 dependency 1"}};
+
+struct NamedScope {
+  std::string name;
+  Scope scope;
+};
+
+// All of them, small ones first.
+inline std::vector<NamedScope> AllScopes() {
+  return {{"3 replicas, 2 entries", kThreeReplicas},
+          {"5 replicas, 2 entries", kFiveReplicas},
+          {"3 replicas, 4 entries", kLongerLogs},
+          {"3 replicas, the copilot takes P.1 over", kTakeoverByCopilot},
+          {"3 replicas, a follower takes P.1 over", kTakeoverByFollower},
+          {"3 replicas, the pilot starts again", kTakeoverAfterARestart},
+          {"3 replicas, a takeover beside a longer log", kTakeoverBesideALongerLog},
+          {"3 replicas, both pilots take over", kBothPilotsTakeOver},
+          {"3 replicas, two takers of P.1", kTwoTakersOfOneEntry},
+          {"5 replicas, the copilot takes P.1 over", kTakeoverOfFive},
+          {"5 replicas, the pilot is dead", kTakeoverAfterADeath},
+          {"5 replicas, both pilots are dead, one taker", kTakeoverAfterBothDeaths},
+          {"5 replicas, both pilots are dead, two takers", kTwoTakersAfterBothDeaths},
+          {"5 replicas, a vote is hidden by a death", kTwoTakersAfterAHiddenVote}};
+}
+
+}  // namespace depfast::copilot
