@@ -33,14 +33,16 @@ function(failslow_program NAME)
 endfunction()
 
 # failslow_lab(lab2 DIRECTORY lab2-raft DRIVER driver.cc... SOURCES raft.cc LIBRARIES raft_contract
-#              NEEDS lab1 REAL lib...)
+#              NEEDS lab1 REAL lib... REAL_DRIVER driver.cc... REAL_SOURCES earlier.cc...)
 # DRIVER: the given sources around the student's files, compiled with every submission.
 # SOURCES: the student's files that are compiled. NEEDS: earlier labs whose files they use.
 # LIBRARIES: given code that does not depend on the student's; its headers are the contract.
 # REAL: libraries that only the process with sockets and a disk needs.
+# REAL_DRIVER: given sources that this process has instead of DRIVER. REAL_SOURCES: reference files
+# of earlier labs that the student's files stand for there.
 # Defines lab2_reference, the reference solution with its driver, and lab2_solution without it.
 function(failslow_lab LAB)
-  cmake_parse_arguments(ARG "" "DIRECTORY" "DRIVER;SOURCES;LIBRARIES;NEEDS;REAL" ${ARGN})
+  cmake_parse_arguments(ARG "" "DIRECTORY" "DRIVER;SOURCES;LIBRARIES;NEEDS;REAL;REAL_DRIVER;REAL_SOURCES" ${ARGN})
   set(reference ${PROJECT_SOURCE_DIR}/reference-solutions/${ARG_DIRECTORY})
   list(TRANSFORM ARG_SOURCES PREPEND ${reference}/)
   list(TRANSFORM ARG_DRIVER PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
@@ -54,7 +56,21 @@ function(failslow_lab LAB)
   set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${LAB} ${ARG_DRIVER})
   set_property(GLOBAL PROPERTY FAILSLOW_CONTRACT_${LAB} ${ARG_LIBRARIES})
   failslow_program(${LAB}_replica SOLUTION ${LAB} LIBRARIES depfast_sealed_replica)
-  failslow_program(${LAB}_real SOLUTION ${LAB} LIBRARIES ${ARG_REAL} depfast_real_replica)
+  set(real ${LAB})
+  if(ARG_REAL_DRIVER)
+    set(real ${LAB}_process)
+    list(TRANSFORM ARG_REAL_DRIVER PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(TRANSFORM ARG_REAL_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/reference-solutions/)
+    add_library(${real}_reference OBJECT ${ARG_REAL_DRIVER} ${ARG_REAL_SOURCES})
+    target_link_libraries(${real}_reference PUBLIC ${LAB}_solution ${ARG_REAL})
+    foreach(source ${ARG_REAL_SOURCES})
+      cmake_path(GET source PARENT_PATH directory)
+      target_include_directories(${real}_reference PRIVATE ${directory})
+    endforeach()
+    set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${real} ${ARG_REAL_DRIVER})
+    set_property(GLOBAL PROPERTY FAILSLOW_CONTRACT_${real} ${ARG_LIBRARIES})
+  endif()
+  failslow_program(${LAB}_real SOLUTION ${real} LIBRARIES ${ARG_REAL} depfast_real_replica)
   add_dependencies(grading depfast_sealed_replica ${ARG_LIBRARIES})
 endfunction()
 

@@ -41,7 +41,7 @@ class ClusterView:
     """The observations that a running replica shows. A cluster serves once one shows `ready`.
 
     `load`: the load generator's word for its protocol. `redis`: each replica has a port for Redis
-    clients, too.
+    clients, too. `proposers`: the roles whose replicas propose commands.
     """
 
     shows: tuple[Shown, ...]
@@ -49,6 +49,7 @@ class ClusterView:
     ready_is: str | int
     load: str
     redis: bool = False
+    proposers: tuple[str, ...] = ("leader",)
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,8 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
     if ready["name"] not in [shown.name for shown in shows]:
         raise CannotDo(f"{path}: cluster/ready: nothing shown has the name '{ready['name']}'")
     has_redis = content.get("redis", False)
-    return ClusterView(shows, ready["name"], ready["is"], content["load"], has_redis)
+    proposers = tuple(content.get("proposers", ("leader",)))
+    return ClusterView(shows, ready["name"], ready["is"], content["load"], has_redis, proposers)
 
 
 def _frozen(content: dict[str, Any]) -> dict[str, Any]:

@@ -90,7 +90,7 @@ TEST(RealCopilot, CommitsWhileAPilotIsStopped) {
 }
 
 TEST(RealCopilot, SurvivesTheDeathOfEachReplicaInTurn) {
-  real::ReplicaCluster cluster(LAB5_REAL, {});
+  real::ReplicaCluster cluster(LAB5_TALLY_REAL, {});
   RealClient client(cluster, 2);
   for (const int dead : {0, 1, 2, 0}) {
     CommitMany(client, 10, "before " + std::to_string(dead));

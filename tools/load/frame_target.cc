@@ -16,12 +16,6 @@
 #include "real/connection.h"
 
 namespace depfast::load {
-namespace {
-
-struct Answer {
-  CallId call;
-  PutOutcome outcome;
-};
 
 std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes) {
   std::string error;
@@ -31,6 +25,8 @@ std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes) {
   if (!outcome) return std::nullopt;
   return Answer{frame->header.call, *outcome};
 }
+
+namespace {
 
 // Returns whether the replica leads now.
 bool Leads(const real::Endpoint& replica, const Dialect& dialect) {
@@ -72,7 +68,8 @@ class FrameTarget final : public PutTarget {
   }
 
   void Start(std::uint64_t id, std::string_view key, std::string_view value) override {
-    lanes_[id % lanes_.size()].queue.Push(id, MakeBytes(dialect_.encode_put(id, key, value)));
+    lanes_[id % lanes_.size()].queue.Push(
+        id, MakeBytes(dialect_.encode_put(id, Dependency::Client(id), key, value)));
   }
 
   void Await(Clock::time_point until, std::vector<Ended>& ended) override {

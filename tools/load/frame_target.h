@@ -15,8 +15,9 @@ enum class PutOutcome { kCommitted, kNotLeader, kUnknown };
 
 // How a lab encodes its messages. No member is null.
 struct Dialect {
-  // A request to put a value, as a frame.
-  std::string (*encode_put)(CallId call, std::string_view key, std::string_view value);
+  // A request to put a value, as a frame. The copies of a request have the same dependency.
+  std::string (*encode_put)(CallId call, const Dependency& client, std::string_view key,
+                            std::string_view value);
   // A request that is kCommitted by the leader only.
   std::string (*encode_probe)();
   // The result in the body of a reply; nothing if the body is malformed.
@@ -25,12 +26,27 @@ struct Dialect {
 
 // A client's request, as a frame.
 template <typename Request>
-std::string Encode(CallId call, const Request& request) {
-  return EncodeFrame({FrameKind::kRequest, Request::kMethod, call, Dependency::Client(call)},
-                     request);
+std::string Encode(CallId call, const Dependency& client, const Request& request) {
+  return EncodeFrame({FrameKind::kRequest, Request::kMethod, call, client}, request);
 }
+template <typename Request>
+std::string Encode(CallId call, const Request& request) {
+  return Encode(call, Dependency::Client(call), request);
+}
+
+struct Answer {
+  CallId call;
+  PutOutcome outcome;
+};
+
+// The answer in a frame; nothing if it is no reply.
+std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes);
 
 // Looks for the leader, and connects to it. Throws std::exception if none is found in 10 s.
 std::unique_ptr<PutTarget> ConnectWith(const Dialect& dialect, const TargetOptions& options);
+
+// Connects to all replicas. Each put goes to two of them, and the first answer counts: see
+// pair_target.cc. Throws std::exception if two do not propose within 10 s.
+std::unique_ptr<PutTarget> ConnectToPair(const Dialect& dialect, const TargetOptions& options);
 
 }  // namespace depfast::load

@@ -1,4 +1,4 @@
-// Puts to lab 3's store, as SET commands.
+// Puts to lab 3's store, as SET commands: on Raft, or on Copilot.
 #include <cstdint>
 
 #include "frame_target.h"
@@ -11,8 +11,15 @@ namespace {
 using kv::KvRequest;
 using kv::Reply;
 
-std::string EncodePut(CallId call, std::string_view key, std::string_view value) {
-  return Encode(call, KvRequest{{"SET", std::string(key), std::string(value)}, 0});
+std::string EncodePut(CallId call, const Dependency& client, std::string_view key,
+                      std::string_view value) {
+  return Encode(call, client, KvRequest{{"SET", std::string(key), std::string(value)}, 0});
+}
+
+// As a proposer forwards it: the replica that gets it executes it, and passes it on to nobody.
+std::string EncodeForwardedPut(CallId call, const Dependency& client, std::string_view key,
+                               std::string_view value) {
+  return Encode(call, client, KvRequest{{"SET", std::string(key), std::string(value)}, client.id});
 }
 
 // A command that seems to be forwarded goes no further: only the leader serves it. Its number must
@@ -34,6 +41,10 @@ std::optional<PutOutcome> OutcomeIn(std::string_view body) {
 
 std::unique_ptr<PutTarget> ConnectToKv(const TargetOptions& options) {
   return ConnectWith({EncodePut, EncodeProbe, OutcomeIn}, options);
+}
+
+std::unique_ptr<PutTarget> ConnectToCopilotKv(const TargetOptions& options) {
+  return ConnectToPair({EncodeForwardedPut, EncodeProbe, OutcomeIn}, options);
 }
 
 }  // namespace depfast::load

@@ -14,8 +14,11 @@ namespace {
 
 using Connector = std::unique_ptr<PutTarget> (*)(const TargetOptions&);
 
-const std::map<std::string, Connector> kConnectors = {
-    {"raft", ConnectToRaft}, {"kv", ConnectToKv}, {"etcd", ConnectToEtcd}};
+const std::map<std::string, Connector> kConnectors = {{"raft", ConnectToRaft},
+                                                      {"kv", ConnectToKv},
+                                                      {"copilot", ConnectToCopilot},
+                                                      {"copilot-kv", ConnectToCopilotKv},
+                                                      {"etcd", ConnectToEtcd}};
 
 struct Flags {
   std::string target;

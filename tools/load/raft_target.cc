@@ -1,15 +1,16 @@
-// Puts to lab 2's Raft.
+// Puts to a replicated log: lab 2's Raft, or lab 5's Copilot.
 #include "frame_target.h"
 #include "submit.h"
 
 namespace depfast::load {
 namespace {
 
-std::string EncodePut(CallId call, std::string_view key, std::string_view value) {
+std::string EncodePut(CallId call, const Dependency& client, std::string_view key,
+                      std::string_view value) {
   Submit request;
   request.command.reserve(key.size() + value.size());
   request.command.append(key).append(value);
-  return Encode(call, request);
+  return Encode(call, client, request);
 }
 
 std::string EncodeProbe() { return Encode(1, Submit{"who leads?"}); }
@@ -33,6 +34,10 @@ std::optional<PutOutcome> OutcomeIn(std::string_view body) {
 
 std::unique_ptr<PutTarget> ConnectToRaft(const TargetOptions& options) {
   return ConnectWith({EncodePut, EncodeProbe, OutcomeIn}, options);
+}
+
+std::unique_ptr<PutTarget> ConnectToCopilot(const TargetOptions& options) {
+  return ConnectToPair({EncodePut, EncodeProbe, OutcomeIn}, options);
 }
 
 }  // namespace depfast::load

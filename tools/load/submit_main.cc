@@ -62,7 +62,7 @@ std::optional<Json> AskKv(real::Client& client, const Words& words) {
               {"items", std::move(items)}};
 }
 
-const std::map<std::string, Ask> kAsk = {{"raft", AskRaft}, {"kv", AskKv}};
+const std::map<std::string, Ask> kAsk = {{"raft", AskRaft}, {"kv", AskKv}, {"copilot-kv", AskKv}};
 
 std::optional<Json> TryOne(const real::Endpoint& replica, Ask ask, const Words& words) {
   std::optional<real::Client> client;

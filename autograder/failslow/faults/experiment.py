@@ -113,8 +113,13 @@ class Bench:
         assert self.lab.cluster is not None, "it was started"
         return self.lab.cluster
 
-    def leader(self) -> int:
-        return fault_place.target(self.place, self.lab, "leader")[0]
+    def proposer(self, but: int) -> int:
+        """A replica that proposes; not `but`, if there is another."""
+        roles = fault_place.roles(self.place, self.lab)
+        found = [each for each, role in roles.items() if role in self.view.proposers]
+        if not found:
+            raise CannotDo(f"no replica is a {self.view.ready_is} now")
+        return next((each for each in found if each != but), found[0])
 
     def put_load(self, *words: object) -> list[str]:
         endpoints = ",".join(self.place.current.endpoints)
@@ -184,7 +189,7 @@ def _run(
     rate: int,
 ) -> Run:
     number, _ = fault_place.target(bench.place, bench.lab, target)
-    leader = bench.leader()
+    leader = bench.proposer(but=number)
     size = _metrics_size(bench, leader)
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S

@@ -1,6 +1,5 @@
 """The cluster whose replicas get faults, and the replica that a word means."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from failslow.cluster import replica_processes, status
@@ -11,7 +10,7 @@ from failslow.errors import CannotDo
 from failslow.faults.catalogue import Catalogue
 from failslow.labs import Lab
 
-ROLES = ("follower", "leader", "pilot")
+ROLES = ("follower", "leader", "pilot", "copilot")
 
 
 @dataclass(frozen=True)
@@ -37,17 +36,17 @@ class Place:
 
 def target(place: Place, lab: Lab, word: str) -> tuple[int, str]:
     """The number and the role of the replica: a number, or the first that has a role now."""
-    roles = dict(_roles(place, lab))
+    roles_now = roles(place, lab)
     if word.isascii() and word.isdigit():
         if int(word) not in place.replicas:
             raise CannotDo(f"--target: there is no replica {word} (0 to {len(place.replicas) - 1})")
-        return int(word), roles.get(int(word), "dead")
+        return int(word), roles_now.get(int(word), "dead")
     if word not in ROLES:
         raise CannotDo(f"--target: '{word}' is neither a replica's number nor {_or(ROLES)}")
-    for number, role in roles.items():
+    for number, role in roles_now.items():
         if role == word:
             return number, role
-    there = ", ".join(f"{number}: {role or 'no role'}" for number, role in roles.items())
+    there = ", ".join(f"{number}: {role or 'no role'}" for number, role in roles_now.items())
     raise CannotDo(f"--target: no replica is a {word} now ({there or 'none runs'})")
 
 
@@ -65,11 +64,13 @@ def receivers(place: Place, number: int, text: str | None) -> tuple[int, ...]:
     return chosen
 
 
-def _roles(place: Place, lab: Lab) -> Iterator[tuple[int, str]]:
+def roles(place: Place, lab: Lab) -> dict[int, str]:
     """Of the running replicas; empty for one that reports none."""
-    for each in status.of_all(place.layout, place.current, lab):
-        if each.state in (status.RUNS, status.STUCK):
-            yield each.id, str(each.shows.get("role") or "")
+    return {
+        each.id: str(each.shows.get("role") or "")
+        for each in status.of_all(place.layout, place.current, lab)
+        if each.state in (status.RUNS, status.STUCK)
+    }
 
 
 def _or(words: tuple[str, ...]) -> str:
