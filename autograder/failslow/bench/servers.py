@@ -22,6 +22,8 @@ from failslow.kit import Kit
 REPLICAS = 3
 REPLICA_CORE, CLIENT_CORE = "0", "1"
 IN_MEMORY = ("tmpfs", "ramfs")
+MEMORY = Path("/dev/shm")
+"""The directory of Linux whose files are in memory."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,21 @@ def verified_raft(kit: Kit) -> AbstractContextManager[Servers]:
     return _replicas(kit, "raft", "lab2_real", verify=True)
 
 
+def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same with its files in memory."""
+    return _replicas(kit, "raft", "lab2_real", in_memory=True)
+
+
+def copilot(kit: Kit) -> AbstractContextManager[Servers]:
+    """Three replicas of the reference Copilot, with their logs on disk."""
+    return _replicas(kit, "copilot", "lab5_tally_real")
+
+
+def copilot_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same as published: a log is in its replica's memory alone."""
+    return _replicas(kit, "copilot", "lab5_memory_real")
+
+
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the reference key-value store, each with a port for Redis clients."""
     return _replicas(kit, "kv", "lab3_real", with_redis=True)
@@ -69,9 +86,14 @@ def kv(kit: Kit) -> AbstractContextManager[Servers]:
 
 @contextmanager
 def _replicas(
-    kit: Kit, target: str, program: str, with_redis: bool = False, verify: bool = False
+    kit: Kit,
+    target: str,
+    program: str,
+    with_redis: bool = False,
+    verify: bool = False,
+    in_memory: bool = False,
 ) -> Iterator[Servers]:
-    with _data(kit) as data, ExitStack() as stack:
+    with _memory() if in_memory else _data(kit) as data, ExitStack() as stack:
         layout = layout_of(data)
         listeners = ports.listen_all(stack, [ports.ANY] * REPLICAS)
         redis = ports.listen_all(stack, [ports.ANY] * REPLICAS) if with_redis else []
@@ -181,6 +203,14 @@ def _data(kit: Kit) -> Iterator[Path]:
     if kind in IN_MEMORY:
         raise CannotDo(f"{kit.build} is in memory ({kind}): nothing is durable there")
     with tempfile.TemporaryDirectory(prefix="bench-", dir=kit.build) as name:
+        yield Path(name)
+
+
+@contextmanager
+def _memory() -> Iterator[Path]:
+    if not MEMORY.is_dir():
+        raise CannotDo(f"there is no {MEMORY} for files in memory")
+    with tempfile.TemporaryDirectory(prefix="failslow-bench-", dir=MEMORY) as name:
         yield Path(name)
 
 

@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from failslow import console
-from failslow.bench import core, figures, kv, raft, rpc, sim, slow, verified
+from failslow.bench import copilot, core, figures, kv, raft, rpc, sim, slow, verified
 from failslow.bench.figures import Section
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.measurement.settings import FOLLOWER
 
-QUICK: dict[str, Callable[[Kit], Section]] = {"sim": sim.run, "core": core.run, "rpc": rpc.run}
+ON_ITS_OWN: dict[str, Callable[[Kit], Section]] = {
+    "sim": sim.run,
+    "core": core.run,
+    "rpc": rpc.run,
+    "copilot": copilot.run,
+}
 
 COMPARED: dict[str, Callable[[Kit, Sequence[str]], Section]] = {"raft": raft.run, "kv": kv.run}
 PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
@@ -29,7 +34,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "which",
         nargs="?",
-        choices=(*QUICK, *COMPARED, *ALONE),
+        choices=(*ON_ITS_OWN, *COMPARED, *ALONE),
         help=f"(all but {' and '.join(ALONE)})",
     )
     parser.add_argument(
@@ -107,7 +112,7 @@ def run(
     if verify and (which != "raft" or peers):
         raise CannotDo("--verify goes with raft alone: ./kit bench raft --verify")
     sections = []
-    for key in (which,) if which else (*QUICK, *COMPARED):
+    for key in (which,) if which else (*ON_ITS_OWN, *COMPARED):
         section = verified.run(kit) if verify else _section(kit, key, peers)
         sections.append(section)
         if not as_json:
@@ -121,7 +126,7 @@ def run(
 
 
 def _section(kit: Kit, key: str, peers: Sequence[str]) -> Section:
-    return COMPARED[key](kit, peers) if key in COMPARED else QUICK[key](kit)
+    return COMPARED[key](kit, peers) if key in COMPARED else ON_ITS_OWN[key](kit)
 
 
 def _peers(which: str | None, versus: str | None) -> list[str]:
