@@ -198,6 +198,10 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
         raise CannotDo(f"{path}: cluster/ready: nothing shown has the name '{ready['name']}'")
     has_redis = content.get("redis", False)
     proposers = tuple(content.get("proposers", ("leader",)))
+    roles = {word for shown in shows for word in shown.words}
+    for role in content.get("proposers", ()):
+        if role not in roles:
+            raise CannotDo(f"{path}: cluster/proposers: no column has the word '{role}'")
     return ClusterView(shows, ready["name"], ready["is"], content["load"], has_redis, proposers)
 
 

@@ -1,17 +1,18 @@
-"""`kit explore`: the bound, and what the test program says."""
+"""`kit explore`: the bound, and what the test programs say."""
 
 from pathlib import Path
 
 import pytest
 
-from failslow.commands import explore
+from failslow.commands import explore, explore_rules
 from failslow.commands.explore import Bound, Explored, parse_bound
 from failslow.commands.sims import Sims
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest
-from failslow.kit import this_kit
+from failslow.kit import Kit, this_kit
 from failslow.labs import load_labs
-from fakes import write_program
+from fakes import write_lab, write_program
+from running import Expect
 
 TEST = GradedTest("lab2_explore", "Scope.All", "2c", 0, "", hidden=False)
 
@@ -79,3 +80,62 @@ def test_a_solution_that_ends_the_process_fails_in_its_schedule(tmp_path: Path) 
     assert "killed by SIGABRT" in explored.failures[0]
     assert "bound 2,2,2,1,0" in explored.failures[0], "the last words, without the progress"
     assert "explored" not in explored.failures[0]
+
+
+RULES = """
+import json, os, sys
+options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
+print("explored 1 of 2 scopes")
+print("states", options["states"])
+if {aborts}:
+    sys.stdout.flush()
+    os.abort()
+scope = dict(scope="3 replicas", states=4003, complete=True, fast=1, slow=2, kept=0, no_ops=0)
+scope |= dict(waits=0, seconds=0.1, violated={violated!r}, steps=["replica 0 proposes"])
+case = dict(name="EveryRun", explored=json.dumps(dict(scopes=[scope])))
+document = dict(testsuites=[dict(name="Scopes", testsuite=[case])])
+open(options["gtest_output"].partition(":")[2], "w").write(json.dumps(document))
+sys.exit(1 if {violated!r} else 0)
+"""
+
+
+def explored_rules(tmp_path: Path, violated: str = "", aborts: bool = False) -> int:
+    program = tmp_path / "explore"
+    write_program(program, RULES.format(violated=violated, aborts=aborts))
+    return explore_rules.run(program, 500)
+
+
+def test_rules_without_a_violation_are_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert explored_rules(tmp_path) == 0
+    output = capsys.readouterr().out
+    assert "3 replicas" in output and "4,003" in output
+    assert "replica 0 proposes" not in output
+
+
+def test_a_violation_shows_its_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explored_rules(tmp_path, violated="committed in no order") == 1
+    output = capsys.readouterr().out
+    assert "3 replicas: committed in no order" in output
+    assert "  replica 0 proposes\n" in output
+
+
+def test_rules_that_end_the_process_are_told(tmp_path: Path) -> None:
+    with pytest.raises(CannotDo, match=r"calls your rules ended: .*SIGABRT") as told:
+        explored_rules(tmp_path, aborts=True)
+    assert "states 500" in told.value.detail, "the last words, without the progress"
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("lab5", "--bound", "2"), "--bound: lab5 has rules to explore, and no schedules"),
+        (("lab2", "--states", "2"), "--states: lab2 has schedules to explore, and no rules"),
+    ],
+)
+def test_each_lab_has_a_bound_of_its_own_kind(
+    kit: Kit, expect: Expect, words: tuple[str, ...], complaint: str
+) -> None:
+    write_lab(kit, "lab5", "rules.cc", "needs: [lab1]\nexploration: rules")
+    assert complaint in expect(2, "explore", *words).reason

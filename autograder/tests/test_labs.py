@@ -30,6 +30,13 @@ def test_a_lab_replaces_only_files_that_would_be_compiled_in(kit: Kit, replaced:
         load_labs(kit)
 
 
+def test_roles_that_propose_are_words_of_a_column(kit: Kit) -> None:
+    extra = "needs: [lab1]" + cluster("role", 0) + "  proposers: [pilot]\n"
+    write_lab(kit, "lab3", "kv.cc", extra)
+    with pytest.raises(CannotDo, match=r"cluster/proposers: no column has the word 'pilot'"):
+        load_labs(kit)
+
+
 def test_unknown_lab_names_the_known_ones(kit: Kit) -> None:
     with pytest.raises(CannotDo, match=r"unknown lab 'lab9' \(labs: lab1, lab2\)"):
         load_labs(kit).get("lab9")
