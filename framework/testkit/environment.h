@@ -28,7 +28,7 @@ struct Environment {
   int shrink = 0;          // --shrink=N: see RunChaos
   bool progress = false;   // --progress: print the progress of an exploration
   std::size_t states_max = 100'000;  // --states=N: of each scope of an exploration of rules
-  Bound bound;             // --bound=N,...: of a test that explores up to this bound
+  Bound bound;                       // --bound=N,...: of a test that explores up to this bound
   // --under-way=FILE: a test that explores writes each schedule there before it runs.
   std::string under_way;
   // --schedule=FILE: a test that explores performs this schedule and no other.
