@@ -71,6 +71,7 @@ FULL_STEPS = (
     Step("alternatives: other seeds", seeds.alternatives, needs=RELEASE),
     Step("50 courses: full measured marks", grades.with_other_keys, needs=RELEASE),
     Step("reference: linearizable with 2,000 seeds", seeds.linearizable, needs=RELEASE),
+    Step("Copilot: linearizable with 2,000 seeds", seeds.copilot_linearizable, needs=RELEASE),
     Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
     Step("containers", containers.run),
     Step("reference: every slow fault", sweep.reference, needs=RELEASE),

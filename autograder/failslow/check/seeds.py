@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from failslow import console, gtest, parallel
+from failslow import console, gtest, parallel, process
 from failslow.check.step import Context, Counts
 from failslow.compile import build_submission
 from failslow.errors import CannotDo, CouldNotGrade
@@ -30,6 +30,15 @@ ALTERNATIVE_SEEDS = range(2, 32)
 # The swarms that check linearizability, and their seeds under --full.
 LINEARIZABLE = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
 MANY_SEEDS = range(1, 2001)
+
+COPILOT_STORE = ("copilot_store_tests", "CopilotStore.StaysLinearizableUnderFaults")
+"""Lab 3's store on lab 5's log: the program and its test."""
+
+OUTPUT_MAX = 2000
+"""Of a failing program's output, in bytes."""
+
+SEEDS_AT_ONCE = 50
+"""Of COPILOT_STORE in one process."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,25 @@ def linearizable(context: Context) -> Counts:
     counts.remarks.append(
         f"{len(MANY_SEEDS)} seeds of {len(tests)} tests: {operations} operations were checked"
     )
+    return counts
+
+
+def copilot_linearizable(context: Context) -> Counts:
+    """The same for the store on Copilot, with 3, 5 and 7 replicas. One check for each process."""
+    program, test = COPILOT_STORE
+    firsts = list(MANY_SEEDS[::SEEDS_AT_ONCE])
+
+    def outcome(first: int) -> process.Completed:
+        argv = [context.kit.binary(program), f"--gtest_filter={test}"]
+        env = {"COPILOT_FIRST": str(first), "COPILOT_SEEDS": str(SEEDS_AT_ONCE)}
+        return process.run(argv, env=env, merge_errors=True)
+
+    with console.progress("Testing the store on Copilot") as advance:
+        done = parallel.run_all(firsts, outcome, advance, lambda first: f"from seed {first}")
+    counts = Counts()
+    for first, each in zip(firsts, done, strict=True):
+        passed = each.exit_code == 0 and "[  PASSED  ] 1 test" in each.output
+        counts.expect(passed, f"{test} fails from seed {first} on: {each.output[-OUTPUT_MAX:]}")
     return counts
 
 
