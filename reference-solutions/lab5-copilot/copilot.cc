@@ -1,6 +1,7 @@
 #include "copilot.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -16,9 +17,10 @@ namespace depfast::copilot {
 void Copilot::Propose(const FastAccept& proposal) {
   const Lane lane = proposal.lane;
   const EntryIndex index = proposal.index;
-  RecordProposal(proposal);
+  const auto own = RecordProposal(proposal);
+  if (!own) return;
   Broadcast<FastAccept> calls(runtime().rpc(), PeersInReach(), proposal);
-  const Round round = VotesOn(calls, proposal);
+  const Round round = VotesOn(calls, proposal, *own);
 
   // One wait for both paths: a majority orders the entry, and the fast path is decided or late.
   const auto fast_is_over =
@@ -42,7 +44,8 @@ void Copilot::Propose(const FastAccept& proposal) {
   }
 }
 
-Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAccept& proposal) {
+Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAccept& proposal,
+                                EntryIndex own) {
   const int replicas = runtime().replicas();
   Round round{std::make_shared<QuorumEvent>(quorums().fast(), replicas),
               QuorumEvent::Majority(replicas), std::make_shared<std::vector<EntryIndex>>(),
@@ -64,21 +67,19 @@ Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAc
       return true;
     });
   }
-  journal().WhenDurable([dependencies = round.dependencies, own = proposal.dependency] {
-    dependencies->push_back(own);
-  });
-  CountTheRest(round.fast, calls);
+  journal().WhenDurable([dependencies = round.dependencies, own] { dependencies->push_back(own); });
+  CountTheRest(round.fast, calls, own == proposal.dependency);
   CountTheRest(round.ordered, calls);
   return round;
 }
 
-void Copilot::CountTheRest(const std::shared_ptr<QuorumEvent>& quorum,
-                           const BroadcastCalls& calls) {
+void Copilot::CountTheRest(const std::shared_ptr<QuorumEvent>& quorum, const BroadcastCalls& calls,
+                           bool yes) {
   const int own = runtime().replicas() - 1;
   for (int absent = static_cast<int>(calls.size()); absent < own; ++absent) {
     quorum->VoteLost(absent);
   }
-  journal().WhenDurable([quorum, own] { quorum->VoteYes(own); });
+  journal().WhenDurable([quorum, own, yes] { yes ? quorum->VoteYes(own) : quorum->VoteNo(own); });
 }
 
 bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const Decided& value) {
@@ -102,6 +103,17 @@ bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const
 
 // ---- every replica's votes ----
 
+namespace {
+
+// The dependency by which entries of the other lane were refused because of this one. A proposal of
+// a later view must not end a refusal.
+EntryIndex RefusedBefore(const Record& before) {
+  if (before.kind != Record::Kind::kNone) return before.initial;
+  return IsTakeover(before.promised) ? 0 : std::numeric_limits<EntryIndex>::max();
+}
+
+}  // namespace
+
 std::optional<EntryIndex> Copilot::RecordProposal(const FastAccept& request) {
   const auto& [lane, view, index, dependency, witness, commands] = request;
   LaneLog& log = Log(lane);
@@ -113,8 +125,8 @@ std::optional<EntryIndex> Copilot::RecordProposal(const FastAccept& request) {
   const auto suggestion = Suggestion(index, dependency, Log(Other(lane)).records());
   const auto kind = suggestion ? Record::Kind::kSuggested : Record::Kind::kFastAccepted;
   log.SetCommands(index, view, commands);
-  log.Set(index,
-          {kind, false, ballot, ballot, dependency, suggestion.value_or(dependency), witness});
+  log.Set(index, {kind, false, ballot, ballot, std::min(dependency, RefusedBefore(before)),
+                  suggestion.value_or(dependency), witness});
   journal().WriteEntry(lane, index, log);
   return suggestion.value_or(dependency);
 }
@@ -208,10 +220,12 @@ Copilot::Promises Copilot::AskForPromises(const Prepare& request) {
       return answered.reply().promised;
     });
   }
+  const auto own_is_durable = std::make_shared<bool>(false);
+  journal().WhenDurable([own_is_durable] { *own_is_durable = true; });
   CountTheRest(quorum, calls);
   AwaitMajority(*quorum);
   Promises promises;
-  if (quorum->Ready()) promises.emplace_back(self, own);
+  if (quorum->Ready() && *own_is_durable) promises.emplace_back(self, own);
   for (const auto& call : calls.calls()) {
     if (!quorum->Ready() || !call->IsReady() || !call->reply().promised) continue;
     promises.emplace_back(call->peer(), call->reply());

@@ -38,9 +38,11 @@ class Copilot final : public CopilotBase {
 
   // --- a pilot's rounds ---
   void Propose(const FastAccept& proposal) override;
-  Round VotesOn(const Broadcast<FastAccept>& calls, const FastAccept& proposal);
+  // `own`: the dependency as recorded here.
+  Round VotesOn(const Broadcast<FastAccept>& calls, const FastAccept& proposal, EntryIndex own);
   // The votes of those that are not asked are lost. Our own counts once it is durable.
-  void CountTheRest(const std::shared_ptr<QuorumEvent>& quorum, const BroadcastCalls& calls);
+  void CountTheRest(const std::shared_ptr<QuorumEvent>& quorum, const BroadcastCalls& calls,
+                    bool yes = true);
   // Lets a majority accept the value at this ballot. Returns whether it did.
   bool AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const Decided& value);
 

@@ -11,11 +11,10 @@ namespace {
 using Kind = Record::Kind;
 
 // Whether an entry was proposed to depend on something before `entry`, as far as is known. One that
-// is committed with a later dependency is no exception: so a proposer that has refused an entry
-// refuses it for ever, and a taker may count on that.
+// is committed with a later dependency, or as a no-op, is no exception: so a proposer that has
+// refused an entry refuses it for ever, and a taker may count on that.
 bool Conflicts(const Record& record, EntryIndex entry) {
   if (record.kind == Kind::kNone) return IsTakeover(record.promised);
-  if (record.kind == Kind::kCommitted && record.no_op) return false;
   return record.initial < entry;
 }
 
@@ -28,7 +27,7 @@ bool MayDependOnLess(const Record& record, EntryIndex entry) {
 EntryIndex LatestConflict(EntryIndex entry, const Records& other) {
   EntryIndex k = other.last();
   while (k > other.base && !Conflicts(other.At(k), entry)) --k;
-  return k > other.base ? k : other.latest_gone;
+  return k;  // all that is thrown away comes first
 }
 
 }  // namespace
@@ -107,13 +106,22 @@ int MostFastAccepts(const FastAccepts& fast, const Rivals& rivals,
   return fast.count + silent - (one_refused ? 1 : 0);
 }
 
+// Whether the proposer of a rival, which has refused the entry, is that replica.
+bool HasRefused(int replica, const Rivals& rivals, const Quorums& quorums) {
+  return std::ranges::any_of(rivals, [&](const auto& each) {
+    const Rival& rival = each.second;
+    return rival.stage == Rival::Stage::kProposed &&
+           OwnerOf(rival.view, quorums.replicas()) == replica;
+  });
+}
+
 // Whether the proposer has not committed the entry on the fast path, and never will. One that has
 // started again may have forgotten a commit, but none without the vote of its witness.
-bool WasNotCommitted(const FastAccepts& fast, const std::vector<Prepared>& answers,
-                     bool proposer_has_answered) {
-  if (proposer_has_answered && fast.has_witness && HasAnswered(answers, fast.witness) &&
-      !fast.witness_accepted) {
-    return true;
+bool WasNotCommitted(const FastAccepts& fast, const Rivals& rivals,
+                     const std::vector<Prepared>& answers, const Quorums& quorums) {
+  if (fast.has_witness && HasAnswered(answers, OwnerOf(fast.view, quorums.replicas()))) {
+    const bool knows = HasAnswered(answers, fast.witness);
+    if (knows ? !fast.witness_accepted : HasRefused(fast.witness, rivals, quorums)) return true;
   }
   return std::ranges::any_of(answers, [&](const Prepared& each) {
     return each.decides && ViewOf(each.record.ballot) == fast.view;
@@ -148,7 +156,7 @@ Choice ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers
     return Value{.dependency = fast.initial};
   }
   const Rivals rivals = RivalsIn(answers, fast.initial);
-  if (WasNotCommitted(fast, answers, has_answered) ||
+  if (WasNotCommitted(fast, rivals, answers, quorums) ||
       MostFastAccepts(fast, rivals, answers, quorums) < quorums.fast()) {
     return Value{.no_op = true};
   }

@@ -88,6 +88,10 @@ TEST(CopilotExploration, ThePilotForgetsItsCommits) {
   EXPECT_GT(ExpectSafe(kTakeoverAfterARestart, kAll).undecided, 0U);
 }
 
+TEST(CopilotExploration, ATakerHasNotHeardOfANoOp) {
+  ExpectSafe(kTakerBehindANoOp, StatesOfLargeScopes());
+}
+
 // ---- the nearest states of larger scopes ----
 
 TEST(CopilotExploration, BothPilotsTakeOver) {
@@ -219,6 +223,25 @@ TEST(CopilotWhatIf, EveryConflictWereARefusal) {
     return ChooseAfterPrepare(entry, refused, other, quorums);
   };
   ExpectUnsafe(kTwoTakersAfterAHiddenVote, rules, kTwoValues);
+}
+
+// Then a proposer could accept what it refuses as long as it does not know of the no-op.
+TEST(CopilotWhatIf, ANoOpEndedARefusal) {
+  Rules rules = RightRules();
+  rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
+    std::vector<Record> recorded(other.entries.begin(), other.entries.end());
+    for (Record& each : recorded) {
+      if (each.kind == Record::Kind::kCommitted && each.no_op) each = Record();
+    }
+    return Suggestion(entry, dependency, {other.base, recorded, 0});
+  };
+  Scope scope = kTakerBehindANoOp;
+  for (const char* const step :
+       {"replica 1 fast-accepts P.1 dependency 0", "replica 3 fast-accepts P.1 dependency 0",
+        "replica 0 commits P.1 with dependency 0 on the fast path", "replica 2 takes P.1 over"}) {
+    scope.begin.push_back(step);
+  }
+  ExpectUnsafe(scope, rules, kTwoValues);
 }
 
 // Then a proposer could accept what it has refused, once its own entry is committed in that order.

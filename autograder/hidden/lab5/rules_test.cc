@@ -47,17 +47,20 @@ GRADED_TEST(CopilotOrdering, TheLatestConflictIsSuggested, "5a", 1,
   EXPECT_EQ(rules.Suggestion(1, 0, {0, recorded, 0}), 1U);
 }
 
-GRADED_TEST(CopilotOrdering, ANoOpOrdersNothing, "5a", 1,
-            "A committed no-op conflicts with nothing. An entry that is only promised may yet "
-            "depend on nothing, so it conflicts.") {
+GRADED_TEST(
+    CopilotOrdering, ANoOpEndsNoRefusal, "5a", 1,
+    "An entry that is accepted or committed as a no-op conflicts as before. An entry that is "
+    "only promised may yet depend on nothing, so it conflicts.") {
   AskedRules rules;
-  Record no_op = Of(Kind::kCommitted, 0, 0);
-  no_op.no_op = true;
-  const std::vector<Record> decided = {no_op};
-  EXPECT_EQ(rules.Suggestion(1, 0, {0, decided, 0}), std::nullopt);
-  no_op.kind = Kind::kAccepted;
-  const std::vector<Record> accepted = {no_op};
-  EXPECT_EQ(rules.Suggestion(1, 0, {0, accepted, 0}), 1U) << "an accepted no-op is not decided";
+  for (const Kind kind : {Kind::kAccepted, Kind::kCommitted}) {
+    Record no_op = Of(kind, 0, 0);
+    no_op.no_op = true;
+    const std::vector<Record> refuses = {no_op};
+    EXPECT_EQ(rules.Suggestion(1, 0, {0, refuses, 0}), 1U) << "it was proposed to come first";
+    no_op.initial = 1;
+    const std::vector<Record> allows = {no_op};
+    EXPECT_EQ(rules.Suggestion(1, 0, {0, allows, 0}), std::nullopt);
+  }
   Record promised;
   promised.promised = kCopilots + 4;
   const std::vector<Record> taken = {promised};
@@ -71,11 +74,11 @@ GRADED_TEST(CopilotOrdering, WhatIsThrownAwayComesFirst, "5b", 1,
             "Entries that have run and are thrown away come before all that are kept.") {
   AskedRules rules;
   const std::vector<Record> none;
-  EXPECT_EQ(rules.Suggestion(3, 4, {6, none, 5}), 5U) << "entry 6 is a no-op, entry 5 is not";
-  EXPECT_EQ(rules.Suggestion(3, 5, {6, none, 5}), std::nullopt);
+  EXPECT_EQ(rules.Suggestion(3, 4, {6, none, 5}), 6U) << "entries up to 6 are thrown away";
+  EXPECT_EQ(rules.Suggestion(3, 6, {6, none, 5}), std::nullopt);
   const std::vector<Record> kept = {Of(Kind::kFastAccepted, 2, 2)};
   EXPECT_EQ(rules.Suggestion(3, 5, {6, kept, 5}), 7U);
-  EXPECT_EQ(rules.Suggestion(2, 5, {6, kept, 5}), std::nullopt);
+  EXPECT_EQ(rules.Suggestion(2, 5, {6, kept, 5}), 6U) << "entry 7 comes after entry 2";
 }
 
 GRADED_TEST(CopilotOrdering, TheSlowPathOfManyReplicas, "5b", 1,
@@ -199,6 +202,20 @@ GRADED_TEST(CopilotChoice, APilotThatStartedAgainMayHaveForgotten, "5d", 1,
       << "the witness, replica 1, is silent: with it a fast quorum may have accepted";
   EXPECT_EQ(Choose(rules, {Fast(0), Knows(1), Fast(2)}, kFive), kNoOp)
       << "the witness has not accepted, and a commit without it is not forgotten";
+}
+
+GRADED_TEST(
+    CopilotChoice, AWitnessThatProposedARivalHasRefused, "5d", 1,
+    "A silent witness that is the proposer of a rival has refused the entry: a pilot that has "
+    "started again has not committed it.") {
+  AskedRules rules;
+  // The witness, replica 1, and one more are silent. With them four might have accepted.
+  Prepared rival = Fast(2);
+  rival.rivals = {{1, 1, Stage::kProposed}};
+  EXPECT_EQ(Choose(rules, {Fast(0), rival, Knows(4)}, kFive), kNoOp);
+  rival.rivals = {{1, 1, Stage::kPromised}};
+  EXPECT_EQ(Choose(rules, {Fast(0), rival, Knows(4)}, kFive), Choice(Undecided{1}))
+      << "a promise alone refuses nothing";
 }
 
 GRADED_TEST(CopilotChoice, RivalsAreWhatMayComeFirst, "5d", 2,

@@ -47,6 +47,19 @@ GRADED_TEST(
   EXPECT_EQ(next.dependency, 1U) << "P.2 is proposed after Q.1";
 }
 
+GRADED_TEST(CopilotVotes, ALaterViewEndsNoRefusal, "5b", 1,
+            "An entry that is proposed again in a later view conflicts as before.") {
+  Stage stage(524);
+  EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);
+  EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 1, kCopilots + 3)).recorded) << "a later view";
+  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 1U)
+      << "Q.1 was proposed to depend on nothing before";
+  ASSERT_TRUE(
+      stage.Ask(Prepare{Lane::kCopilot, FirstBallot(kCopilots + 3) + 3, 2, true, 0}).promised);
+  EXPECT_TRUE(stage.Ask(ProposalOfQ(2, 2, kCopilots + 6)).recorded) << "a view after the promise";
+  EXPECT_EQ(stage.Ask(ProposalOfP(2, 1)).dependency, 2U) << "Q.2 was promised before";
+}
+
 GRADED_TEST(CopilotVotes, AProposalOfAnOldViewIsRefused, "5a", 1,
             "A replica refuses proposals of a view that is over.") {
   Stage stage(513);
@@ -79,7 +92,7 @@ GRADED_TEST(
 }
 
 GRADED_TEST(
-    CopilotVotes, AnAcceptIsRecorded, "5b", 2,
+    CopilotVotes, AnAcceptIsRecorded, "5b", 1,
     "A replica that accepts a value tells a taker of that value, its ballot, its dependency "
     "and its commands.") {
   Stage stage(516);

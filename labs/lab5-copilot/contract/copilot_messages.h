@@ -114,11 +114,11 @@ struct PrepareReply {
   bool promised = false;
   bool is_gone = false;  // refused: the entry has run, and is thrown away
   Ballot ballot = 0;     // the replier's promise; the higher one if refused
-  Record record;         // before the promise
+  Record record = {};    // before the promise
   View origin = 0;
-  Commands commands;          // of the record
-  std::vector<Rival> rivals;  // only if the request knows the initial dependency
-  bool decides = false;       // the replier proposed it, and has not started again since
+  Commands commands = {};          // of the record
+  std::vector<Rival> rivals = {};  // only if the request knows the initial dependency
+  bool decides = false;            // the replier proposed it, and has not started again since
   MSGPACK_DEFINE(promised, is_gone, ballot, record, origin, commands, rivals, decides)
 };
 

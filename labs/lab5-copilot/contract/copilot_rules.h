@@ -22,9 +22,9 @@ namespace depfast::copilot {
 // `other`: its records of the other lane. Two entries are in order when one of them
 // depends on the other. So the dependency is refused if a later entry is recorded that depends on
 // something before `entry`. The dependency counts with which it was proposed, for ever: also if it
-// is committed with a later one. A committed no-op orders nothing. An entry that is promised to a
-// taker, and unknown otherwise, may yet be decided to depend on nothing. Returns the latest such
-// entry. If none is kept, other.latest_gone: it comes before `entry`.
+// is committed with a later one, or as a no-op. So a taker may count on a refusal. An entry that is
+// promised to a taker, and unknown otherwise, may yet be decided to depend on nothing. Returns the
+// latest such entry; if none is kept, the latest that is thrown away: it comes before `entry`.
 std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency, const Records& other);
 
 // The final dependency on the slow path: the majority-th smallest of those that the replicas have
@@ -55,7 +55,7 @@ struct Undecided {
 
 using Choice = std::variant<Value, Undecided>;
 
-// What the taker of `entry` proposes, by the answers of a majority or more, its own among them.
+// What the taker of `entry` proposes, by the answers of a majority or more.
 // `other`: its own records of the other lane, as of now.
 //
 // An entry that may have been committed on the fast path keeps its value, any other becomes a

@@ -18,7 +18,7 @@ void Copilot::Propose(const FastAccept& proposal) { (void)proposal; }
 
 // ---- 5A and 5B: every replica's votes. Our lines: 50 ----
 
-// TODO 5A: refuse old views, decided entries, and those promised or accepted at a higher ballot.
+// TODO 5A: refuse old views, decided and accepted entries, and those promised to a taker.
 // Record the proposal (SetCommands, Set), write it to the journal, and suggest a later dependency
 // if the proposed one is not compatible.
 std::optional<EntryIndex> Copilot::RecordProposal(const FastAccept& request) {

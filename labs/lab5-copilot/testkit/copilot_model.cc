@@ -418,7 +418,7 @@ class Exploration {
     std::set<std::pair<bool, EntryIndex>> chosen;  // no-op, dependency
     const int log = NameOf(entry).log;
     const auto other = LogOf(taker, 1 - log);
-    ForEachMajority(taker, [&](unsigned members) {
+    ForEachMajority(kAnybody, [&](unsigned members) {
       std::vector<Prepared> answers;
       int fast = 0;
       for (int replica = 0; replica < scope_.replicas; ++replica) {
@@ -469,13 +469,14 @@ class Exploration {
     return true;
   }
 
+  static constexpr int kAnybody = -1;
+
   // All sets of a majority or more that have this member.
   template <typename Do>
   void ForEachMajority(int member, const Do& action) const {
     for (unsigned members = 0; members < 1U << scope_.replicas; ++members) {
-      if (std::popcount(members) >= quorums_.majority() && (members >> member & 1) != 0) {
-        action(members);
-      }
+      const bool has_member = member == kAnybody || (members >> member & 1) != 0;
+      if (std::popcount(members) >= quorums_.majority() && has_member) action(members);
     }
   }
 

@@ -51,6 +51,21 @@ inline const Scope kTwoTakersAfterAHiddenVote{
      "replica 0 commits P.1 with dependency 0 on the fast path",
      "replica 1 proposes Q.1 with dependency 1", "replica 3 fast-accepts Q.1 dependency 1"}};
 
+// Q.1 is decided as a no-op, and replica 2 has not heard of that. Its proposer must refuse P.1 yet:
+// a taker that knows of the proposal alone counts on that.
+inline const Scope kTakerBehindANoOp{
+    5,
+    {kP1, kQ1},
+    {{kFollower + 1, kQ1}, {kFollower, kP1}},
+    Crash::kNobody,
+    {"replica 0 proposes P.1 with dependency 0", "replica 1 proposes Q.1 with dependency 0",
+     "replica 2 fast-accepts Q.1 dependency 0", "replica 3 takes Q.1 over",
+     "replica 0 promises Q.1 at ballot 1", "replica 3 promises Q.1 at ballot 1",
+     "replica 4 promises Q.1 at ballot 1", "replica 3 chooses for Q.1 a no-op",
+     "replica 0 accepts Q.1 at ballot 1", "replica 3 accepts Q.1 at ballot 1",
+     "replica 4 accepts Q.1 at ballot 1", "replica 3 commits Q.1 as a no-op by its takeover",
+     "replica 1 learns the commit of Q.1", "replica 4 learns the commit of Q.1"}};
+
 struct NamedScope {
   std::string name;
   Scope scope;
@@ -71,7 +86,8 @@ inline std::vector<NamedScope> AllScopes() {
           {"5 replicas, the pilot is dead", kTakeoverAfterADeath},
           {"5 replicas, both pilots are dead, one taker", kTakeoverAfterBothDeaths},
           {"5 replicas, both pilots are dead, two takers", kTwoTakersAfterBothDeaths},
-          {"5 replicas, a vote is hidden by a death", kTwoTakersAfterAHiddenVote}};
+          {"5 replicas, a vote is hidden by a death", kTwoTakersAfterAHiddenVote},
+          {"5 replicas, a taker has not heard of a no-op", kTakerBehindANoOp}};
 }
 
 }  // namespace depfast::copilot
