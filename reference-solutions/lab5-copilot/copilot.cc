@@ -105,10 +105,9 @@ bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const
 
 namespace {
 
-// The dependency by which entries of the other lane were refused because of this one. A proposal of
-// a later view must not end a refusal.
-EntryIndex RefusedBefore(const Record& before) {
-  if (before.kind != Record::Kind::kNone) return before.initial;
+// See Record::least. A later proposal or Accept must not end a refusal, nor one by a promise.
+EntryIndex LeastBefore(const Record& before) {
+  if (before.kind != Record::Kind::kNone) return before.least;
   return IsTakeover(before.promised) ? 0 : std::numeric_limits<EntryIndex>::max();
 }
 
@@ -125,8 +124,8 @@ std::optional<EntryIndex> Copilot::RecordProposal(const FastAccept& request) {
   const auto suggestion = Suggestion(index, dependency, Log(Other(lane)).records());
   const auto kind = suggestion ? Record::Kind::kSuggested : Record::Kind::kFastAccepted;
   log.SetCommands(index, view, commands);
-  log.Set(index, {kind, false, ballot, ballot, std::min(dependency, RefusedBefore(before)),
-                  suggestion.value_or(dependency), witness});
+  log.Set(index, {kind, false, ballot, ballot, dependency, suggestion.value_or(dependency), witness,
+                  std::min(dependency, LeastBefore(before))});
   journal().WriteEntry(lane, index, log);
   return suggestion.value_or(dependency);
 }
@@ -140,8 +139,8 @@ bool Copilot::RecordAccept(const Accept& request) {
   if (before.promised > ballot) return false;
   if (!no_op) log.SetCommands(index, origin, commands);
   const EntryIndex known = before.kind == Record::Kind::kNone ? initial : before.initial;
-  log.Set(index,
-          {Record::Kind::kAccepted, no_op, ballot, ballot, known, dependency, before.witness});
+  log.Set(index, {Record::Kind::kAccepted, no_op, ballot, ballot, known, dependency, before.witness,
+                  std::min(known, LeastBefore(before))});
   journal().WriteEntry(lane, index, log);
   return true;
 }

@@ -15,7 +15,7 @@ using Kind = Record::Kind;
 // refused an entry refuses it for ever, and a taker may count on that.
 bool Conflicts(const Record& record, EntryIndex entry) {
   if (record.kind == Kind::kNone) return IsTakeover(record.promised);
-  return record.initial < entry;
+  return record.least < entry;
 }
 
 // Whether the entry is, or may yet be, decided to depend on something before `entry`.

@@ -175,7 +175,7 @@ TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
   Rules rules = RightRules();
   rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
     std::vector<Record> recorded(other.entries.begin(), other.entries.end());
-    for (Record& each : recorded) each.initial = each.dependency;
+    for (Record& each : recorded) each.least = each.dependency;
     return Suggestion(entry, dependency, {other.base, recorded, 0});
   };
   ExpectUnsafe(kTakeoverByCopilot, rules, kNoOrder);
@@ -250,7 +250,7 @@ TEST(CopilotWhatIf, ACommitEndedARefusal) {
   rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
     std::vector<Record> recorded(other.entries.begin(), other.entries.end());
     for (Record& each : recorded) {
-      if (each.kind == Record::Kind::kCommitted) each.initial = each.dependency;
+      if (each.kind == Record::Kind::kCommitted) each.least = each.dependency;
     }
     return Suggestion(entry, dependency, {other.base, recorded, 0});
   };

@@ -19,7 +19,7 @@ const Quorums kSeven(7);
 constexpr Ballot kCopilots = FirstBallot(1);
 
 Record Of(Kind kind, EntryIndex initial, EntryIndex dependency) {
-  return {kind, false, kCopilots, kCopilots, initial, dependency, 0};
+  return {kind, false, kCopilots, kCopilots, initial, dependency, 0, initial};
 }
 
 GRADED_TEST(
@@ -45,6 +45,11 @@ GRADED_TEST(CopilotOrdering, TheLatestConflictIsSuggested, "5a", 1,
   EXPECT_EQ(rules.Suggestion(3, 1, {0, recorded, 0}), 3U);
   EXPECT_EQ(rules.Suggestion(3, 3, {0, recorded, 0}), std::nullopt);
   EXPECT_EQ(rules.Suggestion(1, 0, {0, recorded, 0}), 1U);
+  Record again = Of(Kind::kFastAccepted, 1, 1);
+  again.least = 0;
+  const std::vector<Record> proposed_again = {again};
+  EXPECT_EQ(rules.Suggestion(1, 0, {0, proposed_again, 0}), 1U)
+      << "Q.1 was proposed to depend on nothing in an earlier view";
 }
 
 GRADED_TEST(
@@ -57,7 +62,7 @@ GRADED_TEST(
     no_op.no_op = true;
     const std::vector<Record> refuses = {no_op};
     EXPECT_EQ(rules.Suggestion(1, 0, {0, refuses, 0}), 1U) << "it was proposed to come first";
-    no_op.initial = 1;
+    no_op.initial = no_op.least = 1;
     const std::vector<Record> allows = {no_op};
     EXPECT_EQ(rules.Suggestion(1, 0, {0, allows, 0}), std::nullopt);
   }
@@ -94,11 +99,14 @@ GRADED_TEST(CopilotOrdering, TheSlowPathOfManyReplicas, "5b", 1,
 // ---- takeover: entry P.1, whose pilot is replica 0 ----
 
 Prepared Fast(int replica, EntryIndex dependency = 0) {
-  return {replica, {Kind::kFastAccepted, false, 0, 0, dependency, dependency, 1}, {}, false};
+  return {replica,
+          {Kind::kFastAccepted, false, 0, 0, dependency, dependency, 1, dependency},
+          {},
+          false};
 }
 
 Prepared Suggests(int replica, EntryIndex dependency) {
-  return {replica, {Kind::kSuggested, false, 0, 0, 0, dependency, 1}, {}, false};
+  return {replica, {Kind::kSuggested, false, 0, 0, 0, dependency, 1, 0}, {}, false};
 }
 
 Prepared Knows(int replica) { return {replica, Record(), {}, false}; }
@@ -116,7 +124,8 @@ GRADED_TEST(
     "Of the values that are accepted, the one at the highest ballot is kept, a no-op, too.") {
   AskedRules rules;
   const auto accepted = [](int replica, Ballot ballot, bool no_op, EntryIndex dependency) {
-    return Prepared{replica, {Kind::kAccepted, no_op, ballot, ballot, 0, dependency, 1}, {}, false};
+    return Prepared{
+        replica, {Kind::kAccepted, no_op, ballot, ballot, 0, dependency, 1, 0}, {}, false};
   };
   EXPECT_EQ(Choose(rules, {accepted(1, 9, false, 2), accepted(2, 4, false, 3)}, kThree),
             Choice(Value{false, 2}));

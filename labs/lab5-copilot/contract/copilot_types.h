@@ -69,12 +69,15 @@ struct Record {
   // The other lane's pilot, as the proposer knew it. A commit on the fast path without its vote is
   // on the proposer's disk before anybody hears of it.
   std::int32_t witness = 0;
+  // The smallest dependency with which the entry was ever proposed, as far as this replica knows:
+  // entries of the other lane behind it are refused if they do not depend on this one.
+  EntryIndex least = 0;
 
   // Whether the replica knows that there is this entry.
   bool is_known() const { return IsTakeover(promised) || kind != Kind::kNone; }
 
   friend bool operator==(const Record&, const Record&) = default;
-  MSGPACK_DEFINE(kind, no_op, promised, ballot, initial, dependency, witness)
+  MSGPACK_DEFINE(kind, no_op, promised, ballot, initial, dependency, witness, least)
 };
 
 // A replica's records of a lane. It has thrown away those up to `base`, which have run. They come

@@ -30,7 +30,8 @@ Record RecordOf(const Cell& cell, int log) {
           kind == Kind::kNone ? 0 : first + cell.ballot,
           cell.initial,
           cell.dependency,
-          1 - log};
+          1 - log,
+          cell.initial};
 }
 
 void SetRecord(Cell& cell, const Record& record) {

@@ -21,7 +21,7 @@ constexpr Ballot kCopilots = FirstBallot(1);
 
 // Entry 1 of the copilot's lane, proposed with that dependency and recorded so.
 Record Proposed(EntryIndex dependency) {
-  return {Kind::kFastAccepted, false, kCopilots, kCopilots, dependency, dependency, 0};
+  return {Kind::kFastAccepted, false, kCopilots, kCopilots, dependency, dependency, 0, dependency};
 }
 
 GRADED_TEST(CopilotRules, AConflictIsSuggested, "5a", 3,
@@ -63,7 +63,7 @@ GRADED_TEST(CopilotRules, ATakeoverKeepsWhatMayBeCommitted, "5d", 2,
   const std::vector<Record> none;
   const Records other{0, none, 0};
   const auto answer = [](int replica, Kind kind, Ballot ballot, EntryIndex dependency) {
-    return Prepared{replica, {kind, false, ballot, ballot, 0, dependency, 1}, {}, false};
+    return Prepared{replica, {kind, false, ballot, ballot, 0, dependency, 1, 0}, {}, false};
   };
   const Ballot taken = kPilots + 5;
   EXPECT_EQ(rules.ChooseAfterPrepare(
