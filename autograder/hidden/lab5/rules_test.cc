@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "asked_rules.h"
@@ -138,7 +139,7 @@ GRADED_TEST(
       << "a commit counts more than any ballot";
 }
 
-GRADED_TEST(CopilotChoice, ASilentPilotHasAcceptedItself, "5d", 2,
+GRADED_TEST(CopilotChoice, ASilentPilotHasAcceptedItself, "5d", 1,
             "If the proposer is silent, its own fast-accept is certain: f others are enough. If it "
             "has answered, a majority is needed.") {
   AskedRules rules;
@@ -168,7 +169,7 @@ GRADED_TEST(CopilotChoice, TooFewFastAcceptsMakeANoOp, "5d", 1,
 }
 
 GRADED_TEST(
-    CopilotChoice, TheRivalsTell, "5d", 2,
+    CopilotChoice, TheRivalsTell, "5d", 1,
     "If the fast-accepts do not tell, the rivals do: no-op if one is decided to come first, "
     "the value if none is, and an undecided one must be decided first.") {
   AskedRules rules;
@@ -227,7 +228,7 @@ GRADED_TEST(
       << "a promise alone refuses nothing";
 }
 
-GRADED_TEST(CopilotChoice, RivalsAreWhatMayComeFirst, "5d", 2,
+GRADED_TEST(CopilotChoice, RivalsAreWhatMayComeFirst, "5d", 1,
             "The rivals of an entry are the entries of the other lane, behind its initial "
             "dependency, that are or may yet be decided to depend on something before it.") {
   AskedRules rules;
@@ -242,6 +243,50 @@ GRADED_TEST(CopilotChoice, RivalsAreWhatMayComeFirst, "5d", 2,
                                        {6, 0, Stage::kPromised}};
   EXPECT_EQ(rules.RivalsOf(2, 1, {0, other, 0}), expected);
   EXPECT_EQ(rules.RivalsOf(2, 5, {0, other, 0}), (std::vector<Rival>{{6, 0, Stage::kPromised}}));
+}
+
+Prepared With(Prepared answer, std::vector<Rival> rivals) {
+  answer.rivals = std::move(rivals);
+  return answer;
+}
+
+GRADED_TEST(
+    CopilotChoice, GoneRivalsTell, "5d", 1,
+    "A rival that is thrown away was decided to come first, or was a no-op: latest_gone tells.") {
+  AskedRules rules;
+  const std::vector<Record> none;
+  const Records gone{3, none, 2};  // entry 3 was a no-op, entry 2 was not
+  EXPECT_EQ(rules.RivalsOf(2, 1, gone), (std::vector<Rival>{{2, 0, Stage::kCommitted}}));
+  EXPECT_EQ(rules.RivalsOf(2, 2, gone), std::vector<Rival>());
+  const auto answers = [](EntryIndex rival) {
+    return std::vector<Prepared>{Knows(1), With(Knows(2), {{rival, 1, Stage::kProposed}}), Fast(3)};
+  };
+  EXPECT_EQ(rules.ChooseAfterPrepare(1, answers(2), gone, kFive), kNoOp);
+  EXPECT_EQ(rules.ChooseAfterPrepare(1, answers(3), gone, kFive), kKept);
+}
+
+GRADED_TEST(CopilotChoice, EachRivalTells, "5d", 1,
+            "All rivals count, in order; one that is committed elsewhere comes first.") {
+  AskedRules rules;
+  const std::vector<Prepared> two = {
+      Knows(1), With(Knows(2), {{1, 1, Stage::kProposed}, {2, 1, Stage::kProposed}}), Fast(3)};
+  EXPECT_EQ(Choose(rules, two, kFive, {Of(Kind::kCommitted, 0, 1)}), Choice(Undecided{2}))
+      << "Q.1 comes after P.1, and Q.2 is not decided";
+  const std::vector<Prepared> elsewhere = {Knows(1), With(Knows(2), {{1, 1, Stage::kCommitted}}),
+                                           Fast(3)};
+  EXPECT_EQ(Choose(rules, elsewhere, kFive), kNoOp);
+}
+
+GRADED_TEST(CopilotChoice, OnlyTheLatestViewCounts, "5d", 1,
+            "What a proposer knows of an older view says nothing about a later proposal.") {
+  AskedRules rules;
+  EXPECT_EQ(Choose(rules, {With(Knows(1), {{1, 1, Stage::kProposed}}), Fast(2)}, kThree), kKept)
+      << "f fast-accepts are enough, whatever the rivals";
+  Prepared old = Suggests(0, 1);
+  old.decides = true;
+  Prepared later = Fast(2);
+  later.record.ballot = later.record.promised = FirstBallot(3);
+  EXPECT_EQ(Choose(rules, {old, later, Knows(4)}, kFive), kKept);
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "command_memory.h"
 #include "copilot_messages.h"
+#include "submit.h"
 #include "testkit/client.h"
 #include "testkit/cluster.h"
 
@@ -18,6 +20,29 @@ namespace depfast::copilot {
 inline constexpr View kPilots = 0;
 inline constexpr View kCopilots = 1;
 inline constexpr PeerId kFollower = 2;
+
+// The reply of `replica`; a default one, and a failure, if there is none within 1 s.
+template <typename Request>
+typename Request::Reply AskOne(testkit::Cluster& cluster, testkit::Client& client, PeerId replica,
+                               const Request& request) {
+  struct Answered {
+    std::optional<typename Request::Reply> reply;
+    bool is_over = false;
+  };
+  const auto answered = std::make_shared<Answered>();
+  client.Call(replica, request, 1s, [answered](const auto& reply) { *answered = {reply, true}; });
+  cluster.RunUntil([&] { return answered->is_over; }, 2s);
+  EXPECT_TRUE(answered->reply) << "replica " << replica << " does not answer a " << Request::kName;
+  return answered->reply.value_or(typename Request::Reply{});
+}
+
+// A command that one pilot gets alone. Its answer does not matter.
+inline void SubmitTo(testkit::Client& client, PeerId pilot, std::uint64_t number) {
+  constexpr std::uint64_t kClient = 99;
+  client.Call(
+      pilot, Submit{"own " + std::to_string(number)}, 5s, [](const std::optional<SubmitReply>&) {},
+      Dependency::Client(kClient << kRequestBits | number));
+}
 
 class Stage {
  public:
@@ -35,19 +60,10 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // The follower's reply; a default one, and a failure, if there is none within 1 s.
+  // See AskOne.
   template <typename Request>
   typename Request::Reply Ask(const Request& request) {
-    struct Answered {
-      std::optional<typename Request::Reply> reply;
-      bool is_over = false;
-    };
-    const auto answered = std::make_shared<Answered>();
-    client_.Call(kFollower, request, 1s,
-                 [answered](const auto& reply) { *answered = {reply, true}; });
-    cluster.RunUntil([&] { return answered->is_over; }, 2s);
-    EXPECT_TRUE(answered->reply) << "the follower does not answer a " << Request::kName;
-    return answered->reply.value_or(typename Request::Reply{});
+    return AskOne(cluster, client_, kFollower, request);
   }
 
   // The follower dies and starts again: it knows what is on its disk.

@@ -1,10 +1,13 @@
 // Hidden tests: takeovers in a cluster.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "copilot_world.h"
 #include "frame_counter.h"
+#include "stage.h"
+#include "testkit/client.h"
 #include "testkit/environment.h"
 
 namespace depfast::copilot {
@@ -75,6 +78,56 @@ GRADED_TEST(CopilotTakeover, BothPilotsAreReplaced, "5d", 1,
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotTakeover, ASlowPilotsOwnCommandsDelayNobody, "5d", 1,
+            "Commands that the slow pilot alone has got are no null entries: its entries are taken "
+            "over soon.") {
+  for (const PeerId slow : {1, 0}) {
+    for (const Duration delay : {40ms, 400ms}) {
+      SCOPED_TRACE("replica " + std::to_string(slow) + " is slow by " +
+                   std::to_string(delay / 1ms) + " ms");
+      CopilotWorld world({.replicas = 3, .seed = 555});
+      ASSERT_TRUE(world.WaitForPilots());
+      ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+      testkit::Client client(world.cluster.simulator());
+      world.cluster.Begin(faults::NetSlow({slow}, delay));
+      Duration slowest{0};
+      for (std::uint64_t number = 1; number <= 30; ++number) {
+        SubmitTo(client, slow, number);
+        world.cluster.RunFor(5ms);
+        slowest = std::max(slowest, world.SlowestOf(2));
+      }
+      EXPECT_LT(slowest, 50ms);
+      world.cluster.Heal();
+      EXPECT_TRUE(world.WaitForAllApplied());
+      EXPECT_TRUE(world.AllInvariantsHold());
+    }
+  }
+}
+
+GRADED_TEST(
+    CopilotTakeover, APilotKnowsWhatItDecided, "5d", 1,
+    "A proposer tells a taker that it knows its decision, also after it has lost the lane, and "
+    "not after it has started again.") {
+  CopilotWorld world({.replicas = 3, .seed = 556});
+  ASSERT_TRUE(world.WaitForPilots());
+  testkit::Client client(world.cluster.simulator());
+  for (PeerId id = 0; id < 3; ++id) world.cluster.Partition({id});
+  SubmitTo(client, 0, 1);
+  world.cluster.RunFor(30ms);
+  const auto ask = [&](Ballot ballot) {
+    return AskOne(world.cluster, client, 0, Prepare{Lane::kPilot, ballot, 1, true, 0});
+  };
+  EXPECT_TRUE(ask(FirstBallot(kPilots) + 300'000).decides);
+  const auto later = ask(FirstBallot(kPilots + 4) + 3);
+  EXPECT_TRUE(later.promised && later.decides) << "it had the lane in that view";
+  world.cluster.Crash(0);
+  world.cluster.Restart(0);
+  world.cluster.RunFor(100ms);
+  const auto again = ask(FirstBallot(kPilots + 4) + 600'000);
+  EXPECT_TRUE(again.promised);
+  EXPECT_FALSE(again.decides) << "it may have forgotten a decision";
 }
 
 }  // namespace

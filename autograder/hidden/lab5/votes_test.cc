@@ -191,5 +191,72 @@ GRADED_TEST(CopilotVotes, APromiseIsNotForgotten, "5b", 1,
   EXPECT_FALSE(stage.Ask(AcceptOfP(1, 0, Taker(2))).accepted);
 }
 
+GRADED_TEST(CopilotVotes, ARepeatedProposalChangesNothing, "5a", 1,
+            "A proposal that comes again is answered as before, whatever came between.") {
+  Stage stage(525);
+  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 0U);
+  EXPECT_EQ(stage.Ask(ProposalOfQ(1, 0)).dependency, 1U) << "P.1 comes before Q.1";
+  EXPECT_EQ(stage.Ask(ProposalOfP(1, 0)).dependency, 0U) << "it was fast-accepted";
+  EXPECT_EQ(stage.Ask(PrepareOfP(1, Taker(3))).record.kind, Kind::kFastAccepted);
+}
+
+GRADED_TEST(CopilotVotes, AnOldViewDecidesNothing, "5b", 1,
+            "A replica refuses to accept or to promise in a view that is over.") {
+  Stage stage(526);
+  const View later = kPilots + 3;
+  EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0, later)).recorded);
+  EXPECT_FALSE(stage.Ask(AcceptOfP(2, 0, FirstBallot(kPilots))).accepted);
+  const auto old = stage.Ask(PrepareOfP(2, Taker(3)));
+  EXPECT_FALSE(old.promised);
+  EXPECT_GE(old.ballot, FirstBallot(later)) << "a refusal names a ballot of the later view";
+}
+
+GRADED_TEST(CopilotVotes, AProposalOfANewViewReplaces, "5b", 1,
+            "A proposal of a later view replaces the one that is recorded, with its commands.") {
+  Stage stage(527);
+  EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0)).recorded);
+  FastAccept again = ProposalOfP(1, 1, kPilots + 3);
+  again.commands = CommandNumber(7);
+  EXPECT_EQ(stage.Ask(again).dependency, 1U);
+  const auto told = stage.Ask(Prepare{Lane::kPilot, FirstBallot(kPilots + 3) + 3, 1, true, 0});
+  EXPECT_EQ(told.record.ballot, FirstBallot(kPilots + 3));
+  EXPECT_EQ(told.record.initial, 1U);
+  EXPECT_EQ(told.commands, CommandNumber(7));
+}
+
+GRADED_TEST(CopilotVotes, APromiseKeepsTheRecord, "5b", 1,
+            "A promise changes nothing but the promised ballot; a no-op is told as one.") {
+  Stage stage(528);
+  EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0)).recorded);
+  ASSERT_TRUE(stage.Ask(PrepareOfP(1, Taker(3))).promised);
+  const auto second = stage.Ask(PrepareOfP(1, Taker(6)));
+  EXPECT_EQ(second.record.ballot, FirstBallot(kPilots)) << "that of the proposal";
+  EXPECT_EQ(second.record.promised, Taker(3));
+  EXPECT_EQ(second.record.witness, 1) << "as proposed";
+  EXPECT_TRUE(stage.Ask(Accept{Lane::kPilot, Taker(6), 1, true, 0, 0, 0, {}}).accepted);
+  const auto third = stage.Ask(PrepareOfP(1, Taker(9)));
+  EXPECT_TRUE(third.record.no_op);
+  EXPECT_EQ(third.record.promised, Taker(6));
+  EXPECT_EQ(third.record.witness, 1);
+}
+
+GRADED_TEST(CopilotVotes, AnAcceptPromises, "5b", 1,
+            "A replica that has accepted a value refuses lower ballots, for promises as well.") {
+  Stage stage(529);
+  EXPECT_TRUE(stage.Ask(AcceptOfP(1, 0, Taker(6))).accepted);
+  EXPECT_FALSE(stage.Ask(PrepareOfP(1, Taker(4))).promised);
+  EXPECT_FALSE(stage.Ask(AcceptOfP(1, 2, Taker(4))).accepted);
+}
+
+GRADED_TEST(CopilotVotes, AnAcceptReplacesTheCommands, "5b", 1,
+            "A replica that accepts a value has the commands of that value.") {
+  Stage stage(530);
+  EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0)).recorded);
+  Accept other = AcceptOfP(1, 0, Taker(6));
+  other.commands = CommandNumber(7);
+  EXPECT_TRUE(stage.Ask(other).accepted);
+  EXPECT_EQ(stage.Ask(PrepareOfP(1, Taker(9))).commands, CommandNumber(7));
+}
+
 }  // namespace
 }  // namespace depfast::copilot

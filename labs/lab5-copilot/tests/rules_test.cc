@@ -24,7 +24,7 @@ Record Proposed(EntryIndex dependency) {
   return {Kind::kFastAccepted, false, kCopilots, kCopilots, dependency, dependency, 0, dependency};
 }
 
-GRADED_TEST(CopilotRules, AConflictIsSuggested, "5a", 3,
+GRADED_TEST(CopilotRules, AConflictIsSuggested, "5a", 2,
             "A dependency is compatible unless a later entry is recorded that depends on something "
             "before this one. Then that later entry is suggested.") {
   AskedRules rules;
@@ -37,7 +37,7 @@ GRADED_TEST(CopilotRules, AConflictIsSuggested, "5a", 3,
   EXPECT_EQ(rules.Suggestion(1, 0, {0, behind, 0}), std::nullopt) << "Q.1 depends on P.1";
 }
 
-GRADED_TEST(CopilotRules, TheSlowPathTakesTheMajoritysDependency, "5b", 3,
+GRADED_TEST(CopilotRules, TheSlowPathTakesTheMajoritysDependency, "5b", 2,
             "Of the suggested dependencies the slow path takes the majority-th smallest.") {
   AskedRules rules;
   EXPECT_EQ(rules.SlowDependency({0, 0}, kThree), 0U);
@@ -45,7 +45,7 @@ GRADED_TEST(CopilotRules, TheSlowPathTakesTheMajoritysDependency, "5b", 3,
   EXPECT_EQ(rules.SlowDependency({7, 0, 3}, kThree), 3U) << "in any order";
 }
 
-GRADED_TEST(CopilotRules, AnEntryWaitsForItsDependency, "5c", 3,
+GRADED_TEST(CopilotRules, AnEntryWaitsForItsDependency, "5c", 2,
             "An entry runs after its dependency. In a cycle the pilot's entry runs first.") {
   AskedRules rules;
   const Value after_first{false, 1};
@@ -56,7 +56,7 @@ GRADED_TEST(CopilotRules, AnEntryWaitsForItsDependency, "5c", 3,
   EXPECT_EQ(rules.NextToRun(after_first, 0, after_first, 0), Next::kPilot) << "a cycle";
 }
 
-GRADED_TEST(CopilotRules, ATakeoverKeepsWhatMayBeCommitted, "5d", 2,
+GRADED_TEST(CopilotRules, ATakeoverKeepsWhatMayBeCommitted, "5d", 1,
             "A taker keeps a committed value, else that of the highest ballot, else the value that "
             "enough have fast-accepted. Otherwise it makes a no-op.") {
   AskedRules rules;
