@@ -5,24 +5,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "copilot_chaos.h"
 #include "copilot_world.h"
-#include "faults/random_plan.h"
-#include "testkit/chaos.h"
-#include "testkit/environment.h"
 
 namespace depfast::copilot {
 namespace {
-
-TEST(Copilot, CommitsOnTheFastPath) {
-  CopilotWorld world({.replicas = 3, .seed = 1});
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  const Duration slowest = world.SlowestOf(20);
-  EXPECT_LT(slowest, 50ms);
-  EXPECT_TRUE(world.WaitForAllApplied());
-  EXPECT_EQ(world.log().CommittedUpTo(), 20U);
-  EXPECT_GT(world.checker.coverage().fast, 20U);
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
 
 // Ping-pong batching keeps the dependencies compatible.
 TEST(Copilot, TheFastPathIsUsual) {
@@ -30,10 +17,7 @@ TEST(Copilot, TheFastPathIsUsual) {
     CopilotWorld world({.replicas = 3, .seed = 2, .profile = sim::Profile::TeachingLowJitter()});
     ASSERT_TRUE(world.Commit(20));
     if (slow) world.cluster.Begin(faults::NetSlow({2}, 40ms));
-    for (int i = 0; i < 2000; ++i) {
-      world.SubmitOne();
-      world.cluster.RunFor(700us);
-    }
+    world.SubmitEvery(700us, 2000);
     const auto& coverage = world.checker.coverage();
     EXPECT_GT(coverage.fast, 20 * coverage.accepted) << coverage.fast << " " << coverage.accepted;
     world.cluster.Heal();
@@ -79,19 +63,6 @@ TEST(Copilot, ADeadPilotDelaysNobody) {
   }
 }
 
-TEST(Copilot, FiveReplicasReplaceBothPilots) {
-  CopilotWorld world({.replicas = 5, .seed = 4});
-  ASSERT_TRUE(world.Commit(20));
-  world.cluster.Crash(0);
-  world.cluster.Crash(1);
-  ASSERT_TRUE(world.Commit(20, 10s));
-  world.cluster.RunFor(3s);
-  EXPECT_EQ(world.log().Proposers().size(), 2U);
-  world.cluster.Heal();
-  EXPECT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
 // A replica that wakes from a pause deposes no healthy pilot.
 TEST(Copilot, AReplicaThatWakesDeposesNobody) {
   CopilotWorld world({.replicas = 3, .seed = 5});
@@ -131,61 +102,19 @@ TEST(Copilot, AReplicaThatHasMissedMuchGetsASnapshot) {
 
 // ---- chaos ----
 
-constexpr Duration kChaos = 4s;
-
-// Clients submit so many commands of so many bytes every 25 ms. Large ones make logs that are cut.
-struct Load {
-  int commands = 5;
-  std::size_t bytes = 100;
-};
-
-CopilotChecker::Coverage Survive(int replicas, std::uint64_t seed, const Load& load) {
-  RandomStream random(testkit::SeedOf(seed), seed, 500);
-  auto mix = faults::UsualMix();
-  mix.push_back(faults::PresetStrength("partition"));
-  mix.push_back(faults::PresetStrength("crash"));
-  mix.push_back({faults::FaultKind::kCut, 0});
-  const faults::FaultPlan plan = faults::RandomPlan(
-      random,
-      {.replicas = replicas, .length = kChaos, .disk_bytes_per_second = 4 << 20, .mix = mix});
-  CopilotWorld world({.replicas = replicas, .seed = seed});
-  world.cluster.Schedule(plan);
-  while (world.cluster.now() < 700ms + kChaos) {
-    for (int i = 0; i < load.commands; ++i) world.SubmitOne(load.bytes);
-    world.cluster.RunFor(25ms);
-  }
-  world.cluster.Heal();
-  for (int i = 0; i < (replicas - 1) / 2; ++i) {
-    world.cluster.Crash(static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas))));
-  }
-  EXPECT_TRUE(world.Commit(10, 8s)) << "a healed majority makes no progress within 8 s";
-  world.cluster.Heal();
-  EXPECT_TRUE(world.WaitForAllApplied(6s)) << "a replica does not catch up after the last fault";
-  EXPECT_TRUE(world.AllInvariantsHold());
-  return world.checker.coverage();
-}
-
 std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 // Worlds COPILOT_FIRST and those after it, COPILOT_SEEDS in all, or `worlds`.
-CopilotChecker::Coverage SurviveMany(std::uint64_t worlds, const Load& load) {
-  const std::uint64_t first = FromEnvironment("COPILOT_FIRST", 1);
-  const std::uint64_t end = first + FromEnvironment("COPILOT_SEEDS", worlds);
-  CopilotChecker::Coverage met;
-  for (const int replicas : {3, 5, 7}) {
-    for (std::uint64_t seed = first; seed < end && !testing::Test::HasFailure(); ++seed) {
-      SCOPED_TRACE(std::to_string(replicas) + " replicas, world " + std::to_string(seed));
-      met += Survive(replicas, seed, load);
-    }
-  }
-  return met;
+CopilotChecker::Coverage SurviveMany(std::uint64_t worlds, const ChaosLoad& load) {
+  return SurviveChaos(FromEnvironment("COPILOT_FIRST", 1), FromEnvironment("COPILOT_SEEDS", worlds),
+                      load);
 }
 
 TEST(CopilotChaos, SurvivesAnything) {
-  const CopilotChecker::Coverage met = SurviveMany(10, Load());
+  const CopilotChecker::Coverage met = SurviveMany(10, {});
   EXPECT_GT(met.fast, 0U);
   EXPECT_GT(met.accepted, 0U);
   EXPECT_GT(met.by_takers, 0U);

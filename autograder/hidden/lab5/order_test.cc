@@ -13,6 +13,7 @@
 #include "asked_rules.h"
 #include "command_memory.h"
 #include "copilot_world.h"
+#include "execution_order.h"
 #include "frame_counter.h"
 #include "stage.h"
 #include "submit.h"
@@ -22,91 +23,16 @@
 namespace depfast::copilot {
 namespace {
 
-constexpr EntryIndex kLongest = 2;
-
-using Log = std::vector<Value>;
-using Order = std::vector<std::pair<Lane, EntryIndex>>;  // no no-ops
-
-// All logs of that length. An entry is a no-op, or depends on any of `others` entries or on none.
-void ForEachLog(EntryIndex length, EntryIndex others, const std::function<void(const Log&)>& use,
-                Log log = {}) {
-  if (log.size() == length) {
-    use(log);
-    return;
-  }
-  for (EntryIndex dependency = 0; dependency <= others + 1; ++dependency) {
-    Log longer = log;
-    longer.push_back(dependency > others ? Value{.no_op = true} : Value{.dependency = dependency});
-    ForEachLog(length, others, use, std::move(longer));
-  }
-}
-
-// Whether of any two entries that are no no-ops one depends on the other, as commits ensure.
-bool IsOrdered(const Log& pilot, const Log& copilot) {
-  for (std::size_t i = 0; i < pilot.size(); ++i) {
-    for (std::size_t j = 0; j < copilot.size(); ++j) {
-      if (pilot[i].no_op || copilot[j].no_op) continue;
-      if (pilot[i].dependency <= j && copilot[j].dependency <= i) return false;
-    }
-  }
-  return true;
-}
-
-// What runs on a replica that knows so many entries of each log.
-Order OrderOf(AskedRules& rules, const Log& pilot, EntryIndex knows_p, const Log& copilot,
-              EntryIndex knows_q) {
-  const auto known = [](const Log& log, EntryIndex ran, EntryIndex knows) {
-    return ran < knows ? std::optional(log[ran]) : std::nullopt;
-  };
-  Order order;
-  EntryIndex p = 0;
-  EntryIndex q = 0;
-  while (true) {
-    const auto first = known(pilot, p, knows_p);
-    const auto second = known(copilot, q, knows_q);
-    const Next next = rules.NextToRun(first, p, second, q);
-    if (next == Next::kPilot && first) {
-      ++p;
-      if (!first->no_op) order.emplace_back(Lane::kPilot, p);
-    } else if (next == Next::kCopilot && second) {
-      ++q;
-      if (!second->no_op) order.emplace_back(Lane::kCopilot, q);
-    } else {
-      return order;  // nothing runs, or what is unknown
-    }
-  }
-}
-
-bool IsPrefix(const Order& shorter, const Order& longer) {
-  return shorter.size() <= longer.size() &&
-         std::equal(shorter.begin(), shorter.end(), longer.begin());
-}
-
 GRADED_TEST(CopilotOrder, TheOrderIsTheSameWhateverAReplicaKnows, "5c", 2,
             "For all pairs of short logs all replicas run the entries in one order, whatever each "
             "knows, and all that is decided runs.") {
   AskedRules rules;
-  int bad = 0;
-  for (EntryIndex ps = 0; ps <= kLongest; ++ps) {
-    for (EntryIndex qs = 0; qs <= kLongest; ++qs) {
-      ForEachLog(ps, qs, [&](const Log& pilot) {
-        ForEachLog(qs, ps, [&](const Log& copilot) {
-          if (!IsOrdered(pilot, copilot)) return;
-          const Order whole = OrderOf(rules, pilot, ps, copilot, qs);
-          const auto real = [](const Value& each) { return !each.no_op; };
-          bool good = std::cmp_equal(whole.size(), std::ranges::count_if(pilot, real) +
-                                                       std::ranges::count_if(copilot, real));
-          for (EntryIndex p = 0; p <= ps; ++p) {
-            for (EntryIndex q = 0; q <= qs; ++q) {
-              good = good && IsPrefix(OrderOf(rules, pilot, p, copilot, q), whole);
-            }
-          }
-          bad += good ? 0 : 1;
-        });
-      });
-    }
-  }
-  EXPECT_EQ(bad, 0) << "pairs of logs that two replicas run in two orders, or do not run at all";
+  const auto next = [&rules](const std::optional<Value>& pilot, EntryIndex pilot_ran,
+                             const std::optional<Value>& copilot, EntryIndex copilot_ran) {
+    return rules.NextToRun(pilot, pilot_ran, copilot, copilot_ran);
+  };
+  EXPECT_EQ(TryAllLogs(RuleOf(next), 2).bad, 0U)
+      << "pairs of logs that two replicas run in two orders, or do not run at all";
 }
 
 // One answer of each replica to the same command.

@@ -17,10 +17,7 @@ GRADED_TEST(CopilotRounds, AFastQuorumDecides, "5a", 2,
   ASSERT_TRUE(world.WaitForPilots());
   world.cluster.Crash(5);
   world.cluster.Crash(6);
-  for (int i = 0; i < 20; ++i) {
-    world.SubmitOne();
-    world.cluster.RunFor(20ms);
-  }
+  world.SubmitEvery(20ms, 20);
   const auto& coverage = world.checker.coverage();
   EXPECT_GE(coverage.fast, 20U);
   EXPECT_LE(coverage.accepted, 8U) << "five of seven replicas are a fast quorum";
@@ -34,10 +31,7 @@ GRADED_TEST(CopilotRounds, TheFastPathIsUsual, "5a", 2,
     CopilotWorld world({.replicas = 3, .seed = 532, .profile = sim::Profile::TeachingLowJitter()});
     ASSERT_TRUE(world.WaitForPilots());
     if (slow) world.cluster.Begin(faults::NetSlow({2}, 40ms));
-    for (int i = 0; i < 1000; ++i) {
-      world.SubmitOne();
-      world.cluster.RunFor(700us);
-    }
+    world.SubmitEvery(700us, 1000);
     const auto& coverage = world.checker.coverage();
     EXPECT_GT(coverage.fast, 100U);
     EXPECT_GT(coverage.fast, 10 * coverage.accepted) << (slow ? "a follower is slow" : "no fault");
@@ -53,10 +47,7 @@ GRADED_TEST(CopilotRounds, ConflictingEntriesAreOrdered, "5b", 2,
     ASSERT_TRUE(world.WaitForPilots());
     world.cluster.Begin(faults::CutFault({0}, {1}));
     world.cluster.Begin(faults::CutFault({1}, {0}));
-    for (int i = 0; i < 20; ++i) {
-      world.SubmitOne();
-      world.cluster.RunFor(20ms);
-    }
+    world.SubmitEvery(20ms, 20);
     const auto& coverage = world.checker.coverage();
     EXPECT_GE(coverage.accepted, 10U) << "no entry took the slow path";
     EXPECT_TRUE(world.AllInvariantsHold());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <memory>
 
 namespace depfast::copilot {
@@ -11,6 +12,13 @@ constexpr PeerId kAsked = 2;  // a follower: pilots have more to do
 
 KnownValue Known(const std::optional<Value>& value) {
   return value ? KnownValue{true, value->no_op, value->dependency} : KnownValue{};
+}
+
+// A replica may send any number.
+template <typename Enum>
+std::string NameOf(Enum value, std::initializer_list<const char*> names) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < names.size() ? names.begin()[index] : "unknown (" + std::to_string(index) + ")";
 }
 
 }  // namespace
@@ -91,6 +99,31 @@ Rules AskedRules::All() {
                  const Quorums& quorums) {
             return ChooseAfterPrepare(entry, answers, other, quorums);
           }};
+}
+
+void PrintTo(const Value& value, std::ostream* out) {
+  if (value.no_op) {
+    *out << "a no-op";
+  } else {
+    *out << "dependency " << value.dependency;
+  }
+}
+
+void PrintTo(const Undecided& undecided, std::ostream* out) {
+  *out << "entry " << undecided.entry << " must be decided first";
+}
+
+void PrintTo(const Rival& rival, std::ostream* out) {
+  *out << "entry " << rival.entry << " of view " << rival.view << ", "
+       << NameOf(rival.stage, {"promised", "proposed", "accepted", "committed"});
+}
+
+void PrintTo(Next next, std::ostream* out) {
+  *out << NameOf(next, {"nothing", "the pilot's", "the copilot's"});
+}
+
+void PrintTo(Record::Kind kind, std::ostream* out) {
+  *out << NameOf(kind, {"nothing", "fast-accepted", "suggested", "accepted", "committed"});
 }
 
 }  // namespace depfast::copilot

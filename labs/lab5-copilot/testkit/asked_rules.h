@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,5 +53,12 @@ class AskedRules {
   std::map<std::pair<MethodId, std::string>, RuleAnswer> answers_;  // by method and question
   bool has_answers_ = true;
 };
+
+// For failure messages of GoogleTest.
+void PrintTo(const Value& value, std::ostream* out);
+void PrintTo(const Undecided& undecided, std::ostream* out);
+void PrintTo(const Rival& rival, std::ostream* out);
+void PrintTo(Next next, std::ostream* out);
+void PrintTo(Record::Kind kind, std::ostream* out);
 
 }  // namespace depfast::copilot

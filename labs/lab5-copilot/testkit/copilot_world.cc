@@ -30,6 +30,13 @@ bool CopilotWorld::WaitForPilots(Duration at_most) {
 
 void CopilotWorld::SubmitOne(std::size_t bytes) { Submit(nullptr, bytes); }
 
+void CopilotWorld::SubmitEvery(Duration interval, int count) {
+  for (int i = 0; i < count; ++i) {
+    SubmitOne();
+    cluster.RunFor(interval);
+  }
+}
+
 void CopilotWorld::Submit(std::function<void(bool)> then, std::size_t bytes) {
   const std::string command = CommandText(++submitted_, bytes);
   client.Submit(command, [this, hash = CommandHash(command), then](bool committed) {

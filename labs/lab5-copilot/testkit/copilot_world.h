@@ -24,6 +24,8 @@ class CopilotWorld : public LogWorld {
 
   // Submits a command and does not wait.
   void SubmitOne(std::size_t bytes = 100);
+  // Submits `count` commands, one in each `interval`.
+  void SubmitEvery(Duration interval, int count);
   // Submits `count` commands, one after the other. Returns how long the slowest took, or kForever
   // if one has failed.
   Duration SlowestOf(int count, Duration at_most = 5s);

@@ -13,10 +13,7 @@ GRADED_TEST(Copilot, DecidesOnTheFastPath, "5a", 3,
             "Without faults both pilots decide their entries on the fast path.") {
   CopilotWorld world({.replicas = 3, .seed = 501});
   ASSERT_TRUE(world.WaitForPilots());
-  for (int i = 0; i < 20; ++i) {
-    world.SubmitOne();
-    world.cluster.RunFor(20ms);
-  }
+  world.SubmitEvery(20ms, 20);
   const auto& coverage = world.checker.coverage();
   EXPECT_GE(coverage.fast, 36U) << "entries of both lanes, for 20 commands";
   EXPECT_LE(coverage.accepted, 2U) << "entries took the slow path";
@@ -28,10 +25,7 @@ GRADED_TEST(Copilot, AMajorityDecidesOnTheSlowPath, "5b", 2,
   CopilotWorld world({.replicas = 7, .seed = 502});
   ASSERT_TRUE(world.WaitForPilots());
   for (const PeerId dead : {4, 5, 6}) world.cluster.Crash(dead);
-  for (int i = 0; i < 20; ++i) {
-    world.SubmitOne();
-    world.cluster.RunFor(20ms);
-  }
+  world.SubmitEvery(20ms, 20);
   const auto& coverage = world.checker.coverage();
   EXPECT_EQ(coverage.fast, 0U) << "four of seven replicas are no fast quorum";
   EXPECT_GE(coverage.accepted, 20U) << "commands are not decided";
