@@ -91,7 +91,7 @@ if {aborts}:
     sys.stdout.flush()
     os.abort()
 scope = dict(scope="3 replicas", states=4003, complete=True, fast=1, slow=2, kept=0, no_ops=0)
-scope |= dict(waits=0, seconds=0.1, violated={violated!r}, steps=["replica 0 proposes"])
+scope |= dict(waits=0, violated={violated!r}, steps=["replica 0 proposes"])
 case = dict(name="EveryRun", explored=json.dumps(dict(scopes=[scope])))
 document = dict(testsuites=[dict(name="Scopes", testsuite=[case])])
 open(options["gtest_output"].partition(":")[2], "w").write(json.dumps(document))

@@ -26,10 +26,7 @@ std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes) {
   return Answer{frame->header.call, *outcome};
 }
 
-namespace {
-
-// Returns whether the replica leads now.
-bool Leads(const real::Endpoint& replica, const Dialect& dialect) {
+bool Proposes(const real::Endpoint& replica, const Dialect& dialect) {
   constexpr Duration kPatience = 500ms;
   try {
     real::Client client(replica, kNobody, kPatience);
@@ -42,11 +39,23 @@ bool Leads(const real::Endpoint& replica, const Dialect& dialect) {
   }
 }
 
+void PollUntil(Clock::time_point until, std::vector<pollfd>& polled) {
+  const auto left = std::max<Clock::duration>(until - Clock::now(), Clock::duration::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec timeout = {seconds.count(), (left - seconds).count()};
+  if (ppoll(polled.data(), polled.size(), &timeout, nullptr) < 0) {
+    if (errno != EINTR) real::ThrowErrno("poll");
+    for (pollfd& each : polled) each.revents = 0;
+  }
+}
+
+namespace {
+
 real::Endpoint FindLeader(const std::vector<real::Endpoint>& replicas, const Dialect& dialect) {
   const auto deadline = Clock::now() + 10s;
   while (Clock::now() < deadline) {
     for (const auto& replica : replicas) {
-      if (Leads(replica, dialect)) return replica;
+      if (Proposes(replica, dialect)) return replica;
     }
     poll(nullptr, 0, 20);
   }
@@ -94,13 +103,7 @@ class FrameTarget final : public PutTarget {
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       polled_[i].events = lanes_[i].queue.empty() ? POLLIN : POLLIN | POLLOUT;
     }
-    const auto left = std::max<Clock::duration>(until - Clock::now(), Clock::duration::zero());
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    const timespec timeout = {seconds.count(), (left - seconds).count()};
-    if (ppoll(polled_.data(), polled_.size(), &timeout, nullptr) < 0) {
-      if (errno != EINTR) real::ThrowErrno("poll");
-      for (pollfd& each : polled_) each.revents = 0;
-    }
+    PollUntil(until, polled_);
   }
 
   void Receive(Lane& lane, std::vector<Ended>& ended) {

@@ -1,10 +1,13 @@
 // Puts to the kit's replicas: how a lab encodes its messages, and a target that sends them.
 #pragma once
 
+#include <poll.h>
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "depfast/host/frame.h"
 #include "put_target.h"
@@ -41,6 +44,12 @@ struct Answer {
 
 // The answer in a frame; nothing if it is no reply.
 std::optional<Answer> AnswerIn(const Dialect& dialect, std::string_view bytes);
+
+// Whether the replica commits a probe: it leads, or is one of two that propose. Not if it is down.
+bool Proposes(const real::Endpoint& replica, const Dialect& dialect);
+
+// Waits until something has happened, or `until` has come. Throws std::system_error.
+void PollUntil(Clock::time_point until, std::vector<pollfd>& polled);
 
 // Looks for the leader, and connects to it. Throws std::exception if none is found in 10 s.
 std::unique_ptr<PutTarget> ConnectWith(const Dialect& dialect, const TargetOptions& options);

@@ -3,11 +3,8 @@
 // Each put goes to the two replicas that propose, as far as this client knows. The first known
 // answer counts. A replica that refuses, or whose connection ends, is replaced by another one. So a
 // slow or dead proposer costs nothing.
-#include <poll.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <random>
@@ -94,7 +91,7 @@ class PairTarget final : public PutTarget {
     while (Clock::now() < deadline) {
       found.clear();
       for (std::size_t i = 0; i < links_.size(); ++i) {
-        if (Proposes(links_[i].endpoint)) found.push_back(i);
+        if (Proposes(links_[i].endpoint, dialect_)) found.push_back(i);
       }
       if (found.size() >= 2) {
         asked_ = {found[0], found[1]};
@@ -103,19 +100,6 @@ class PairTarget final : public PutTarget {
       poll(nullptr, 0, 20);
     }
     throw std::runtime_error("no two replicas have proposed within 10 s");
-  }
-
-  bool Proposes(const real::Endpoint& replica) const {
-    constexpr Duration kPatience = 500ms;
-    try {
-      real::Client client(replica, kNobody, kPatience);
-      client.Send(dialect_.encode_probe());
-      const auto bytes = client.Receive(kPatience);
-      const auto answer = bytes ? AnswerIn(dialect_, *bytes) : std::nullopt;
-      return answer && answer->outcome == PutOutcome::kCommitted;
-    } catch (const std::system_error&) {  // not up, or not yet
-      return false;
-    }
   }
 
   void Poll(Clock::time_point until) {
@@ -129,14 +113,7 @@ class PairTarget final : public PutTarget {
     }
     // A link that is down is tried again in time.
     const auto latest = of.size() < links_.size() ? Clock::now() + kBeforeReconnecting : until;
-    const auto left =
-        std::max<Clock::duration>(std::min(until, latest) - Clock::now(), Clock::duration::zero());
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    const timespec timeout = {seconds.count(), (left - seconds).count()};
-    if (ppoll(polled.data(), polled.size(), &timeout, nullptr) < 0) {
-      if (errno != EINTR) real::ThrowErrno("poll");
-      return;
-    }
+    PollUntil(std::min(until, latest), polled);
     for (std::size_t k = 0; k < polled.size(); ++k) {
       Link& link = links_[of[k]];
       if ((polled[k].revents & POLLOUT) != 0) link.connection->set_writable();

@@ -15,7 +15,7 @@ from failslow import cmake, console
 from failslow.bench import load, servers
 from failslow.bench.figures import Figure, Plot, Section
 from failslow.bench.load import MEDIAN, P99, Load, Result
-from failslow.bench.servers import CLIENT_CORE, Servers, pinned
+from failslow.bench.servers import Servers
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
@@ -103,9 +103,7 @@ def run(kit: Kit) -> Section:
 
 def _window(kit: Kit, cluster: Servers, stopped: int | None) -> Window:
     """One load; `stopped` is the replica that stops in it."""
-    argv = [kit.binary("put_load"), "--target", cluster.target]
-    argv += ["--replicas", ",".join(cluster.clients), *Load(CLIENTS).flags()]
-    argv += ["--warm-up-ms", str(WARM_UP_MS), "--window-ms", str(WINDOW_MS)]
+    argv = load.command(kit, cluster, Load(CLIENTS), WARM_UP_MS, WINDOW_MS)
     argv += ["--slice-ms", str(SLICE_MS)]
     timers = []
     if stopped is not None:
@@ -118,7 +116,7 @@ def _window(kit: Kit, cluster: Servers, stopped: int | None) -> Window:
     try:
         # Its output is longer than process.run keeps.
         done = subprocess.run(
-            [str(word) for word in pinned(CLIENT_CORE, argv)],
+            argv,
             capture_output=True,
             text=True,
             check=False,

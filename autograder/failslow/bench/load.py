@@ -4,6 +4,7 @@ import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from failslow import process
 from failslow.bench.servers import CLIENT_CORE, Servers, pinned
@@ -44,14 +45,21 @@ class Result:
     client_turns: float
 
 
+def command(
+    kit: Kit, servers: Servers, load: Load, warm_up_ms: int, window_ms: int
+) -> list[str | Path]:
+    """The load generator's, on the clients' core."""
+    argv = [kit.binary("put_load"), "--target", servers.target]
+    argv += ["--replicas", ",".join(servers.clients), *load.flags()]
+    argv += ["--warm-up-ms", str(warm_up_ms), "--window-ms", str(window_ms)]
+    return pinned(CLIENT_CORE, argv)
+
+
 def run(
     kit: Kit, servers: Servers, load: Load, *, warm_up_ms: int = 1000, window_ms: int = 3000
 ) -> Result:
     """One measurement. CannotDo when it is lost: no leader, a connection that broke."""
-    argv = [kit.binary("put_load"), "--target", servers.target]
-    argv += ["--replicas", ",".join(servers.clients), *load.flags()]
-    argv += ["--warm-up-ms", str(warm_up_ms), "--window-ms", str(window_ms)]
-    done = process.run(pinned(CLIENT_CORE, argv), timeout_s=60)
+    done = process.run(command(kit, servers, load, warm_up_ms, window_ms), timeout_s=60)
     if done.exit_code != 0:
         raise CannotDo(f"the load on {servers.target} failed: {done.how_it_ended()}", done.errors)
     return parse(done.output)

@@ -9,15 +9,13 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
 
-from failslow import atomic, console, gtest, process
-from failslow.commands import explore_rules
+from failslow import atomic, console, gtest
+from failslow.commands import explore_rules, exploring
 from failslow.commands.grade import check_out, submission_in
 from failslow.commands.replay import write_drawing
 from failslow.commands.sims import Sims, exploration_of
@@ -32,7 +30,6 @@ KINDS = ("losses", "delays", "crashes", "cuts")
 """In the order of `testkit::Bound`."""
 
 PROGRESS = re.compile(r"explored (\d+) of (\d+) with (\d+) deviations")
-OUTPUT_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -133,11 +130,12 @@ def _explore(sims: Sims, test: GradedTest, bound: Bound) -> Explored:
             "--progress",
             bound.flag(),
         ]
-        exit_code, output = _run(argv, scratch)
+        exit_code, output = exploring.run(
+            argv, scratch, PROGRESS, lambda found: f"deviations: {found[3]}"
+        )
         schedule = under_way.read_text(encoding="utf-8") if under_way.is_file() else ""
         if exit_code not in (0, 1):
-            how = process.Completed(exit_code, "", "", timed_out=False).how_it_ended()
-            words = "\n".join(output[-OUTPUT_LINES:])
+            how, words = exploring.ending(exit_code, output)
             return Explored(
                 (f"The test process ended in this schedule: {how}.\n{words}",), schedule
             )
@@ -150,24 +148,6 @@ def _explore(sims: Sims, test: GradedTest, bound: Bound) -> Explored:
             counts["states"],
             tuple(counts["situations"].items()),
         )
-
-
-def _run(argv: Sequence[str], scratch: Path) -> tuple[int, list[str]]:
-    """The exit code, and the lines that do not report progress."""
-    output: list[str] = []
-    exit_code = 0
-    with (
-        console.progress("Exploring") as advance,
-        closing(process.lines(argv, cwd=scratch)) as lines,
-    ):
-        for item in lines:
-            if isinstance(item, int):
-                exit_code = item
-            elif found := PROGRESS.fullmatch(item):
-                advance(int(found[1]), int(found[2]), f"deviations: {found[3]}")
-            else:
-                output.append(item)
-    return exit_code, output
 
 
 def _perform(sims: Sims, test: GradedTest, schedule: Path, out: Path) -> Outcome:

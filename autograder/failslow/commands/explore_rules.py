@@ -7,21 +7,21 @@ The program calls the solution's rules. It ends with the first scope that violat
 import json
 import re
 import tempfile
+import time
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
 
-from failslow import console, process
+from failslow import console
+from failslow.commands import exploring
 from failslow.errors import CannotDo
 
 STATES = 1_000_000
 """Of a scope, unless the user says otherwise: the nearest ones."""
 
 PROGRESS = re.compile(r"explored (\d+) of (\d+) scopes")
-OUTPUT_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class Scope:
     kept: int
     no_ops: int
     waits: int
-    seconds: float
     violated: str
     steps: tuple[str, ...]
 
 
 def run(program: Path, states: int) -> int:
     """0 when no state violates an invariant, 1 when one does."""
+    started = time.monotonic()
     scopes = _explore(program, states)
-    _print(scopes)
+    _print(scopes, time.monotonic() - started)
     bad = [scope for scope in scopes if scope.violated]
     for scope in bad:
         out = console.stdout()
@@ -66,10 +66,9 @@ def _explore(program: Path, states: int) -> list[Scope]:
             f"--states={states}",
             "--progress",
         ]
-        exit_code, output = _run(argv, Path(name))
+        exit_code, output = exploring.run(argv, Path(name), PROGRESS, lambda _: "scopes")
         if exit_code not in (0, 1) or not result.is_file():
-            how = process.Completed(exit_code, "", "", timed_out=False).how_it_ended()
-            words = "\n".join(output[-OUTPUT_LINES:])
+            how, words = exploring.ending(exit_code, output)
             raise CannotDo(f"the program that calls your rules ended: {how}", words)
         document = json.loads(result.read_text(encoding="utf-8"))
         (case,) = (test for suite in document["testsuites"] for test in suite["testsuite"])
@@ -77,27 +76,20 @@ def _explore(program: Path, states: int) -> list[Scope]:
         return [Scope(**{**scope, "steps": tuple(scope["steps"])}) for scope in scopes]
 
 
-def _run(argv: Sequence[str], scratch: Path) -> tuple[int, list[str]]:
-    """The exit code, and the lines that do not report progress."""
-    output: list[str] = []
-    exit_code = 0
-    with (
-        console.progress("Exploring") as advance,
-        closing(process.lines(argv, cwd=scratch)) as lines,
-    ):
-        for item in lines:
-            if isinstance(item, int):
-                exit_code = item
-            elif found := PROGRESS.fullmatch(item):
-                advance(int(found[1]), int(found[2]), "scopes")
-            else:
-                output.append(item)
-    return exit_code, output
-
-
-def _print(scopes: Sequence[Scope]) -> None:
+def _print(scopes: Sequence[Scope], seconds: float) -> None:
+    found = sum(scope.states for scope in scopes)
+    counts = f"scopes: {len(scopes)}; states: {found:,}; {seconds:.1f} s"
+    console.stdout().print(counts, style="bold")
     table = Table(
-        "scope", "states", "all", "fast", "slow", "kept", "no-ops", "must wait", "s", box=None
+        "scope",
+        "states",
+        "all",
+        "fast commits",
+        "slow commits",
+        "takeovers: kept",
+        "no-op",
+        "wait",
+        box=None,
     )
     for each in scopes:
         table.add_row(
@@ -109,6 +101,5 @@ def _print(scopes: Sequence[Scope]) -> None:
             f"{each.kept:,}",
             f"{each.no_ops:,}",
             f"{each.waits:,}",
-            f"{each.seconds:.1f}",
         )
     console.stdout().print(table)
