@@ -11,10 +11,11 @@ from failslow.check import junit
 from failslow.check.step import Context, Counts
 from failslow.commands.grade import submission_in
 from failslow.compile import build_submission
-from failslow.labs import load_labs
+from failslow.labs import Lab, load_labs
 from failslow.recipe import load_recipe
 
 ROUNDS = 50
+LABS = ("lab3", "lab5")  # the store on Raft's log, and on Copilot's
 GRAPH_S = 30.0
 EXIT_CANNOT = 2
 ROUND_LINE = re.compile(r"^round +\d+: ")
@@ -28,29 +29,13 @@ CAUGHT_BY = re.compile(
 
 
 def cluster(context: Context) -> Counts:
-    """A student's first steps: start the reference, kill and restart its leader, end everything."""
+    """A student's first steps with each kind of log: start the reference, kill and restart a
+    replica that proposes commands, end everything."""
     counts = Counts()
-    data = context.scratch / "cluster"
-
-    def expect(exit_code: int, action: str, *arguments: str) -> process.Completed:
-        done = _kit(context, data, action, *arguments)
-        said = f"kit cluster {action}: {done.how_it_ended()} instead of exit code {exit_code}"
-        counts.expect(done.exit_code == exit_code, f"{said}\n{done.errors}".rstrip())
-        return done
-
-    with console.progress("Running a cluster"):
-        try:
-            expect(0, "up", "--verify")
-            leader = _leader(expect(0, "status", "--json"))
-            counts.expect(leader is not None, "kit cluster status: no replica leads")
-            expect(0, "kill", str(leader))
-            expect(1, "status")
-            expect(0, "start", str(leader))
-            expect(0, "status")
-            _expect_faults(context, data, counts)
-            counts.expect(_draws(context, data), "kit cluster graph: there is no graph")
-        finally:
-            expect(0, "down")
+    labs = load_labs(context.kit)
+    for lab in LABS:
+        with console.progress(f"Running a cluster of {lab}"):
+            _run_cluster(context, labs.get(lab), counts)
     return counts
 
 
@@ -66,6 +51,29 @@ def experiment(context: Context) -> Counts:
     counts.expect(len(words) == 1, f"kit faults run: no verdict in\n{done.output}")
     counts.expect((out / "experiments.html").is_file(), "kit faults run: there is no page")
     return counts
+
+
+def _run_cluster(context: Context, lab: Lab, counts: Counts) -> None:
+    data = context.scratch / lab.id
+
+    def expect(exit_code: int, action: str, *arguments: str) -> process.Completed:
+        done = _kit(context, data, action, *arguments)
+        said = f"kit cluster {action}: {done.how_it_ended()} instead of exit code {exit_code}"
+        counts.expect(done.exit_code == exit_code, f"{lab.id}: {said}\n{done.errors}".rstrip())
+        return done
+
+    try:
+        expect(0, "up", "--lab", lab.id, "--verify")
+        proposer = _proposer(lab, expect(0, "status", "--json"))
+        counts.expect(proposer is not None, f"{lab.id}: kit cluster status: no replica proposes")
+        expect(0, "kill", str(proposer))
+        expect(1, "status")
+        expect(0, "start", str(proposer))
+        expect(0, "status")
+        _expect_faults(context, data, counts)
+        counts.expect(_draws(context, data), f"{lab.id}: kit cluster graph: there is no graph")
+    finally:
+        expect(0, "down")
 
 
 def _expect_faults(context: Context, data: Path, counts: Counts) -> None:
@@ -110,10 +118,12 @@ def _draws(context: Context, data: Path) -> bool:
     return waiting.until(ask, GRAPH_S) and (context.scratch / "out" / "slowness.html").is_file()
 
 
-def _leader(status: process.Completed) -> int | None:
+def _proposer(lab: Lab, status: process.Completed) -> int | None:
+    """The first replica whose role proposes commands; None if there is none."""
+    assert lab.cluster is not None, "it was started"
+    name, roles = lab.cluster.ready_name, lab.cluster.proposers
     replicas: list[dict[str, Any]] = json.loads(status.output)["replicas"] if status.output else []
-    leaders = [each["id"] for each in replicas if each["shows"].get("role") == "leader"]
-    return leaders[0] if leaders else None
+    return next((each["id"] for each in replicas if each["shows"].get(name) in roles), None)
 
 
 def _rounds(context: Context) -> Counts:
