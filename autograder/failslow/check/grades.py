@@ -10,13 +10,12 @@ from failslow.check import mutants, sample
 from failslow.check.step import Context, Counts
 from failslow.course_key import DEVELOPMENT, CourseKey
 from failslow.errors import CannotDo
-from failslow.grading import Grade, Scope, grade
+from failslow.grading import Grade, Scope, TestRow, grade
 from failslow.labs import Labs, load_labs
 from failslow.mutants import MEASUREMENT, Alternative, load_alternatives, materialised
 from failslow.submission import collect
 
 FULL_SEEDS = 30
-SECOND_SEEDS = 1
 STARTER_SHARE_MAX = 0.05
 MEASURED_KEYS = 50
 OTHERS_KEYS = 5
@@ -46,42 +45,40 @@ LONG_TESTS = frozenset(
 )
 """Most of the time of all tests. An alternative runs them under --full alone."""
 
-ONE_ROW = (
+ROW_OF_EACH = (
     f"{MEASUREMENT}/3/disk-slow",
     f"{MEASUREMENT}/get/3/net-slow",
     f"{MEASUREMENT}/set/3/cpu-contention",
 )
-"""Of the measurement of an alternative without --full: one row of each measured lab. It has the
-bounds on healthy runs, too."""
+"""Measured without --full for an alternative, and for the second grade of the reference: one row of
+each measured lab. It has the bounds on healthy runs, too."""
 
 
 def reference(context: Context) -> Counts:
     """Full marks, and a second grade that is identical.
 
-    The second measurement uses fewer seeds (all under --full). Its trace hashes must equal those
-    of the first; then its scores would be equal, too.
+    The second one measures fewer rows (all under --full). Its trace hashes must equal those of the
+    first; then its scores would be equal, too.
     """
     labs = load_labs(context.kit)
     seeds = FULL_SEEDS if context.full else None
     first = _grade(context, labs, context.kit.reference, Scope(seeds=seeds))
     counts = judge(None, first)
     results.document(first, 0.0)
-    fewer = FULL_SEEDS if context.full else SECOND_SEEDS
-    second = _grade(context, labs, context.kit.reference, Scope(seeds=fewer))
+    again = Scope(seeds=FULL_SEEDS) if context.full else Scope(seeds=1, rows=ROW_OF_EACH)
+    second = _grade(context, labs, context.kit.reference, again)
     counts.add(compare(first, second))
     return counts
 
 
 def compare(first: Grade, second: Grade) -> Counts:
-    """One check per test, and one per measured run that both grades have.
+    """One check per test, and one per measured run of the second grade.
 
-    A measured row's score is a median over its seeds. So grades with different numbers of seeds
-    are compared by their runs.
+    A measured row's score is a median over its seeds, and the second grade may have fewer. So runs
+    are compared instead of rows.
     """
     counts = Counts()
-    for ours, theirs in zip(first.rows, second.rows, strict=True):
-        if ours.test_id.split("/")[0] == MEASUREMENT:
-            continue
+    for ours, theirs in zip(_tests(first), _tests(second), strict=True):
         same = (ours.score, ours.trace_hash) == (theirs.score, theirs.trace_hash)
         counts.expect(same, f"'{ours.title}' differs between two grades of the reference")
     hashes = _hashes(first)
@@ -107,14 +104,14 @@ def starter(context: Context) -> Counts:
 def alternatives(context: Context) -> Counts:
     """A correct solution with another design than the reference gets full marks, too.
 
-    A third of them, with most tests and one row of the measurement. Under --full all of all.
+    A part of them, with most tests and one row of each measured lab. Under --full all of all.
     """
     found = load_alternatives(context.kit)
     if not found:
         raise CannotDo("there is no alternative")
     tests = [test.name for each in mutants.all_tests(context.kit).values() for test in each]
     short = frozenset(tests) - LONG_TESTS
-    scope = Scope() if context.full else Scope(tests=short, rows=ONE_ROW, seeds=1)
+    scope = Scope() if context.full else Scope(tests=short, rows=ROW_OF_EACH, seeds=1)
     chosen = found if context.full else sample.drawn(context.kit, found)
     # Side by side: the measurement of one leaves a core free now and then.
     with console.progress("Grading the alternatives") as advance:
@@ -224,6 +221,10 @@ def judge(alternative: Alternative | None, graded: Grade) -> Counts:
         lost = f"{_name(alternative)} loses '{row.title}'{course}: {row.output}\n{row.detail}"
         counts.expect(row.earned, lost)
     return counts
+
+
+def _tests(graded: Grade) -> list[TestRow]:
+    return [row for row in graded.rows if row.test_id.split("/")[0] != MEASUREMENT]
 
 
 def _hashes(graded: Grade) -> dict[str, str]:

@@ -8,7 +8,7 @@ from failslow.kit import Kit
 from failslow.labs import Lab, load_labs
 from failslow.mutants import Patched
 
-PARTS = 3
+PARTS = 5
 """One patch of so many is graded."""
 
 Patch = TypeVar("Patch", bound=Patched)
