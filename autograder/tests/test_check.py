@@ -386,7 +386,7 @@ def test_an_alternative_is_graded_in_full_only_with_full(
     for full in (False, True):
         assert grades.alternatives(replace(context(kit, tmp_path), full=full)).failed == 0
     scopes = [scope for _, scope, _ in grades_asked]
-    assert [scope.rows for scope in scopes] == [grades.ONE_ROW, None]
+    assert [scope.rows for scope in scopes] == [grades.ROW_OF_EACH, None]
     assert [scope.seeds for scope in scopes] == [1, None]
     short = {"Quorum.Votes", "Secret.Nesting", "Raft.Elects"}
     assert [scope.tests for scope in scopes] == [short, None]
