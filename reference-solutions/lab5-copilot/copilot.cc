@@ -192,7 +192,10 @@ void Copilot::AwaitNext() {
   const Time limit = waits_since_ + TakeoverPatience();
   const bool is_late = runtime().Now() >= limit;
   if (is_late) {
-    for (EntryIndex index = next; index <= last; ++index) StartTakeover(lane, index);
+    // What is behind it is late, too, and all of it is taken over at once.
+    for (EntryIndex index = next; index <= Log(lane).latest_known(); ++index) {
+      StartTakeover(lane, index);
+    }
   }
   any->Wait(is_late ? kForever : limit - runtime().Now());
 }

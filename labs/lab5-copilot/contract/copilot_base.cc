@@ -14,8 +14,10 @@ constexpr int kRoundsMax = 4;
 constexpr std::size_t kBatchBytesMax = std::size_t{256} << 10;
 constexpr EntryIndex kReserved = 64;
 
-// The most entries that run in one step of the replica.
-constexpr int kRunsPerStep = 16;
+// So many commands run in one step of the replica, and the rest of their entry. And so many
+// entries, whose commands have run by the other lane.
+constexpr int kCommandsPerStep = 4;
+constexpr int kEntriesPerStep = 16;
 
 // A peer with more bytes than this in our queue gets no more of them, and learns later. What a peer
 // has not taken after kStragglerGrace is dropped.
@@ -31,7 +33,7 @@ constexpr int kSettleAfter = 4;  // times the patience for a takeover that someb
 constexpr Duration kRoundPatienceMin = 50ms;
 constexpr Duration kRoundPatienceMax = 4s;
 constexpr Duration kBatchPatienceMax = 10ms;
-constexpr int kTurnsMissedMax = 2;
+constexpr int kTurnsMissedMax = 1;
 
 // The other pilot's proposal comes after about one round trip.
 Duration BatchPatienceFor(const LatencyEstimate& round_time) {
@@ -74,6 +76,7 @@ void CopilotBase::Recover() {
       if (record.kind == Record::Kind::kCommitted) ObserveDecision(lane, index);
     }
   }
+  LetRunLater();
   RegisterHandlers();
   pilots_.Start(recovered);
   RememberReserved(recovered);
@@ -262,9 +265,12 @@ void CopilotBase::StartRound(Lane lane, const std::vector<Pending>& batch) {
     Propose(proposal);
     --rounds_;
     round_ended_->Set(true);
-    // Without a majority, or after a taker that has died, the proposer takes its own entry over.
+    // Without a majority, or after a taker that has died or is slow itself, the proposer takes its
+    // own entry over.
     if (Log(lane).IsDecided(index)) return;
-    if (Log(lane).Decided(index)->Wait(RoundPatience()) != Outcome::kReady) TakeOver(lane, index);
+    const bool is_refused = Log(lane).BodyOf(index).refused > FirstBallot(proposal.view);
+    const Duration patience = is_refused ? TakeoverPatience() : RoundPatience();
+    if (Log(lane).Decided(index)->Wait(patience) != Outcome::kReady) TakeOver(lane, index);
   });
 }
 
@@ -322,6 +328,7 @@ void CopilotBase::ReleaseLater(BroadcastCalls calls) {
 bool CopilotBase::NoteReply(PeerId peer, Lane lane, const FastAcceptReply& reply) {
   if (pilots_.Has(lane)) {
     seen_[static_cast<std::size_t>(peer)] = {reply.other_view, reply.other_seen};
+    if (reply.recorded) Log(Other(lane)).Hear(reply.dependency);
     news_->Set(true);
   }
   return pilots_.Know(lane, reply.view) && reply.recorded;
@@ -431,6 +438,7 @@ void CopilotBase::Decide(Lane lane, EntryIndex index, const Value& value) {
   log.Set(index, record);
   journal_.WriteRecord(lane, index, log);
   if (!log.IsHidden(index)) ObserveDecision(lane, index);
+  LetRunLater();
   // A taker has given up what this pilot proposed: it proposes the commands again.
   if (!value.no_op || !pilots_.Has(lane)) return;
   for (const Command& command : log.BodyOf(index).commands) {
@@ -447,10 +455,23 @@ void CopilotBase::ObserveDecision(Lane lane, EntryIndex index) {
 
 // ---- execution ----
 
+// All outputs of a step leave at its end. Commands take long to run, and the other pilot waits for
+// our vote and our proposal: without this, each of its rounds would take as long as a batch runs.
+void CopilotBase::LetRunLater() {
+  if (std::exchange(letting_, true)) return;
+  runtime_.Spawn("let-run", [this] {
+    runtime_.Sleep(1ns);
+    letting_ = false;
+    may_run_ = DecidedUpTo();
+    news_->Set(true);
+  });
+}
+
 std::optional<Value> CopilotBase::NextDecision(Lane lane) const {
   const EntryIndex index = At(ran_, lane) + 1;
   const Record next = Log(lane).RecordOf(index);
   if (next.kind != Record::Kind::kCommitted || Log(lane).IsHidden(index)) return std::nullopt;
+  if (index > At(may_run_, lane)) return std::nullopt;
   return Value{next.no_op, next.dependency};
 }
 
@@ -464,11 +485,15 @@ const Commands& CopilotBase::BeginEntry(Lane lane) {
 void CopilotBase::EndEntry() {
   CompactIfLarge();
   // Messages of others must not wait for a long backlog.
-  if (++runs_ % kRunsPerStep == 0) runtime_.Sleep(1ns);
+  ++entries_in_step_;
+  if (commands_in_step_ < kCommandsPerStep && entries_in_step_ < kEntriesPerStep) return;
+  runtime_.Sleep(1ns);
+  commands_in_step_ = entries_in_step_ = 0;
 }
 
 void CopilotBase::Apply(const Command& command) {
   const std::uint64_t number = ++commands_run_;
+  ++commands_in_step_;
   ObserveApply(runtime_, number, command);
   const CommandMemory::Result result{number, machine_.Apply(number, command.text)};
   memory_.Remember(command.name, number, result.text);

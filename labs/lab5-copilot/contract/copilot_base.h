@@ -121,7 +121,8 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // The lane that this replica has; nothing if it is no pilot.
   std::optional<Lane> OwnLane() const;
   // What is decided for the lane's next entry that has not run, if this replica knows it and may
-  // tell (DecideFast). LaneLog::IsDecided may be true before: News is ready then.
+  // run it: not before the votes and proposals of the same step have left, nor before it may tell
+  // (DecideFast). LaneLog::IsDecided is true before: News is ready later.
   std::optional<Value> NextDecision(Lane lane) const;
   EntryIndex NextToRunIn(Lane lane) const { return At(ran_, lane) + 1; }
   // The other lane's entries need not wait for the entries up to here.
@@ -196,6 +197,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void OnCommit(const Commit& request, const Responder<CommitReply>& responder);
   void LearnCommands(Lane lane, EntryIndex index, View origin, const Commands& commands);
   void Decide(Lane lane, EntryIndex index, const Value& value);
+  void LetRunLater();
   void Tell(Lane lane, EntryIndex index, const Decided& decided);
   void ObserveDecision(Lane lane, EntryIndex index);
   bool AreNull(Lane lane, EntryIndex up_to);
@@ -232,9 +234,12 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
 
   // What has run.
   PerLane ran_{};
-  PerLane null_{};  // all commands up to here have run, by the other lane
+  PerLane null_{};        // all commands up to here have run, by the other lane
+  PerLane may_run_{};     // the decisions up to here
+  bool letting_ = false;  // LetRunLater is under way
   std::uint64_t commands_run_ = 0;
-  int runs_ = 0;  // entries since the last pause
+  int commands_in_step_ = 0;  // since the last pause
+  int entries_in_step_ = 0;
   CommandMemory memory_;
   std::shared_ptr<ValueEvent<bool>> news_;
   std::vector<Seen> seen_;  // by replica

@@ -112,7 +112,7 @@ bool CopilotBase::FetchWholeSnapshot(PeerId peer) {
     Log(lane).Reset(At(snapshot->base, lane), At(snapshot->latest_gone, lane));
   }
   journal_.Replace(*snapshot, {pilots_.view(Lane::kPilot), pilots_.view(Lane::kCopilot)}, logs_);
-  news_->Set(true);
+  LetRunLater();
   return true;
 }
 

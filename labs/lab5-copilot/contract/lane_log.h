@@ -58,6 +58,8 @@ class LaneLog {
   // Ready once the entry is committed. One event per entry (document 002, figure 4).
   std::shared_ptr<IntEvent> Decided(EntryIndex index);
 
+  // Somebody else has recorded this entry.
+  void Hear(EntryIndex index) { latest_known_ = std::max(latest_known_, index); }
   // Replaces a record. Requires: it is not committed yet.
   void Set(EntryIndex index, const Record& record);
   // Replaces the commands.

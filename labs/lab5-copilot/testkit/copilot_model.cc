@@ -184,15 +184,22 @@ class Exploration {
     if (proposal.stage != kIdle || Now(log, entry).promised != 0) return;
     const int before = Find(log, NameOf(entry).index - 1);
     if (before >= 0 && now_.proposals[static_cast<std::size_t>(before)].stage == kIdle) return;
-    const EntryIndex seen = LatestKnown(log, 1 - log);
-    ModelState next = now_;
-    auto& made = next.proposals[static_cast<std::size_t>(entry)];
-    made.stage = kFast;
-    made.initial = static_cast<std::uint8_t>(seen);
-    FastAccept(next, log, entry, seen);
-    Visit(next, [&] {
-      return Replica(log) + " proposes " + Text(entry) + " with dependency " + std::to_string(seen);
-    });
+    // The pilot may have heard of entries that only others have recorded.
+    EntryIndex heard = 0;
+    for (int replica = 0; replica < scope_.replicas; ++replica) {
+      heard = std::max(heard, LatestKnown(replica, 1 - log));
+    }
+    for (EntryIndex seen = LatestKnown(log, 1 - log); seen <= heard; ++seen) {
+      ModelState next = now_;
+      auto& made = next.proposals[static_cast<std::size_t>(entry)];
+      made.stage = kFast;
+      made.initial = static_cast<std::uint8_t>(seen);
+      FastAccept(next, log, entry, seen);
+      Visit(next, [&] {
+        return Replica(log) + " proposes " + Text(entry) + " with dependency " +
+               std::to_string(seen);
+      });
+    }
   }
 
   void FastAccept(ModelState& next, int replica, int entry, EntryIndex initial) const {
