@@ -12,7 +12,7 @@ namespace {
 // The most rounds under way, and the most commands in one.
 constexpr int kRoundsMax = 4;
 constexpr std::size_t kBatchBytesMax = std::size_t{256} << 10;
-constexpr EntryIndex kReserved = 64;
+constexpr EntryIndex kReserved = 256;
 
 // So many commands run in one step of the replica, and the rest of their entry. And so many
 // entries, whose commands have run by the other lane.
@@ -387,13 +387,17 @@ void CopilotBase::DecideFast(Lane lane, EntryIndex index, const Decided& decided
   Log(lane).BodyOf(index).is_hidden = true;
   Decide(lane, index, decided.value);
   journal_.WhenDurable([this, lane, index, decided] {
-    if (index > Log(lane).base()) {
-      Log(lane).BodyOf(index).is_hidden = false;
-      ObserveDecision(lane, index);
-    }
-    news_->Set(true);
+    Reveal(lane, index);
     Tell(lane, index, decided);
   });
+}
+
+// Others may hear of the decision: it is on our disk, or another replica has told us.
+void CopilotBase::Reveal(Lane lane, EntryIndex index) {
+  if (!Log(lane).IsHidden(index)) return;
+  Log(lane).BodyOf(index).is_hidden = false;
+  ObserveDecision(lane, index);
+  news_->Set(true);
 }
 
 void CopilotBase::DecideAndTell(Lane lane, EntryIndex index, const Decided& decided) {
@@ -413,6 +417,7 @@ void CopilotBase::OnCommit(const Commit& request, const Responder<CommitReply>& 
   const auto& [lane, index, no_op, dependency, origin] = request;
   LaneLog& log = Log(lane);
   bool known = log.IsDecided(index);
+  if (known) Reveal(lane, index);
   if (!known && (no_op || log.BodyOf(index).origin == origin)) {
     Decide(lane, index, {no_op, dependency});
     known = true;

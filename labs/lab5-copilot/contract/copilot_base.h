@@ -198,6 +198,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void LearnCommands(Lane lane, EntryIndex index, View origin, const Commands& commands);
   void Decide(Lane lane, EntryIndex index, const Value& value);
   void LetRunLater();
+  void Reveal(Lane lane, EntryIndex index);
   void Tell(Lane lane, EntryIndex index, const Decided& decided);
   void ObserveDecision(Lane lane, EntryIndex index);
   bool AreNull(Lane lane, EntryIndex up_to);

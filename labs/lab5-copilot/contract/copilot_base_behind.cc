@@ -64,6 +64,7 @@ bool CopilotBase::LearnSome(PeerId peer, Lane lane) {
   if (reply.base >= first) return FetchWholeSnapshot(peer);
   EntryIndex index = first;
   for (const Decision& decision : reply.decisions) {
+    Reveal(lane, index);
     if (!Log(lane).IsDecided(index)) {
       if (!decision.no_op) LearnCommands(lane, index, decision.origin, decision.commands);
       Decide(lane, index, {decision.no_op, decision.dependency});
