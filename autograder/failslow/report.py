@@ -102,7 +102,7 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
 
 def _measurement_table(measurement: Measurement) -> Table:
     """Two lines to a row: ten columns must fit a terminal."""
-    table = Table(title="Slow followers against none", title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(title="Slow replicas against none", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("fault\n(of replicas)")
     for name in COLUMNS:
         table.add_column(name, justify="right")
@@ -133,7 +133,8 @@ def _figures(row: Row) -> list[str]:
         return ["error", *[""] * (len(COLUMNS) - 1)]
     p99, held, catch_up = map(row.criterion, (scoring.P99, scoring.HELD_BYTES, scoring.CATCH_UP))
     stall, unanswered = row.criterion(scoring.STALL), row.criterion(scoring.UNANSWERED)
-    dead = [row.criterion(each) for each in (scoring.THROUGHPUT_VS_DEAD, scoring.LATENCY_VS_DEAD)]
+    names = (scoring.THROUGHPUT_VS_DEAD, scoring.LATENCY_VS_DEAD)
+    dead = [each for each in row.criteria if each.name in names]
     return [
         _median_and_worst(row, scoring.THROUGHPUT, scoring.WORST_THROUGHPUT),
         _median_and_worst(row, scoring.MEAN_LATENCY, scoring.WORST_LATENCY),

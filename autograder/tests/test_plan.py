@@ -51,7 +51,14 @@ def test_another_victim_than_followers_has_no_places() -> None:
     runs = Plan(PILOTS, seed_of).slow(PILOTS.rows[0])
     assert {run.places for run in runs} == {()}
     assert all("cpu-slow on the pilot" in str(run) for run in runs)
-    assert all(run.with_fault(DEAD).victim == "pilot" for run in runs)
+    rest = Plan(PILOTS, seed_of).rest()
+    assert {run.victim for run in rest if run.fault == DEAD} == {"follower"}
+
+
+def test_a_second_proposer_is_no_follower() -> None:
+    assert {run.places for run in Plan(PILOTS, seed_of).slow(PILOTS.rows[1])} == {(1,)}
+    sets = {run.places for run in Plan(PILOTS, seed_of).slow(FIVE)}
+    assert sets == {(1, 2), (1, 3), (2, 3)}
 
 
 def test_the_plan_is_a_function_of_its_settings_and_seeds() -> None:

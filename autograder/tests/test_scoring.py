@@ -29,6 +29,7 @@ from failslow.measurement.settings import (
     Baseline,
     Bounds,
     Graded,
+    Loss,
     Rates,
     Settings,
     Strength,
@@ -57,25 +58,27 @@ CPU_SLOW = Strength(
     lag_entries=100,
     lag_between=900,
 )
+BOUNDS = Bounds(
+    degradation=Loss(throughput=0.05, latency=0.05),
+    worst_degradation=Loss(throughput=0.2, latency=0.2),
+    unanswered=0.005,
+    stall_ns=200_000_000,
+    p99_ratio=1.5,
+    held_bytes=5000,
+    heap_bytes=5000,
+    unfinished_coroutines=50,
+    pending_requests=70,
+    catch_up_ns=5000,
+    long_catch_up_ns=8000,
+)
 SETTINGS = Settings(
     slow_sets=3,
+    proposers=1,
     seeds={BEFORE: 3, REALISTIC: 3, UNDER: 1, FLAPPING: 1, LONG: 1},
     rates=Rates(capacity_rate=3000, capacity_seeds=3, latency_percent=65, saturated_percent=120),
     baselines={(SUBMIT, 3): Baseline(throughput_floor=1000, latency_ceiling_ns=2_000_000)},
     above_ceiling=0.25,
-    bounds=Bounds(
-        degradation=0.05,
-        worst_degradation=0.2,
-        unanswered=0.005,
-        stall_ns=200_000_000,
-        p99_ratio=1.5,
-        held_bytes=5000,
-        heap_bytes=5000,
-        unfinished_coroutines=50,
-        pending_requests=70,
-        catch_up_ns=5000,
-        long_catch_up_ns=8000,
-    ),
+    bounds={"follower": BOUNDS, "pilot": BOUNDS},
     shares={"speed": 60, "held bytes": 15, "catch-up": 15, "tail": 10},
     rows=(Graded("cpu-slow", 3, 40),),
     strengths={"cpu-slow": (CPU_SLOW,)},
@@ -362,6 +365,8 @@ def test_the_smaller_of_floor_and_ceiling_counts() -> None:
 
 PILOTS = replace(
     SETTINGS,
+    proposers=2,
+    bounds={"follower": BOUNDS, "pilot": replace(BOUNDS, degradation=Loss(0.1, 0.15))},
     rows=(Graded("cpu-slow", 3, 10, "pilot"), Graded("cpu-slow", 3, 30)),
 )
 
@@ -375,6 +380,19 @@ def test_each_victim_has_rows_of_its_own() -> None:
     pilot, follower = judge(PILOTS, plan, measured)
     assert (pilot.graded.victim, pilot.score) == ("pilot", 0)
     assert (follower.graded.victim, follower.score) == ("follower", 30)
+
+
+def test_each_victim_has_its_own_bounds() -> None:
+    plan = Plan(PILOTS, seed_of)
+
+    def both(mean_ns: int) -> list[bool]:
+        slower = replace(BASE, mean_ns=mean_ns)
+        measured = {run: BASE if run.fault != "cpu-slow" else slower for run in plan.rest()}
+        return [row.passed for row in judge(PILOTS, plan, measured)]
+
+    assert both(1_040_000) == [True, True]
+    assert both(1_140_000) == [True, False]
+    assert both(1_160_000) == [False, False]
 
 
 def test_each_mix_has_a_baseline_of_its_own() -> None:

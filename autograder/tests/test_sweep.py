@@ -26,6 +26,11 @@ def test_each_seed_slows_another_minority_in_turn() -> None:
     assert [run.places for run in SWEEP.cell(3, "cpu-slow")] == [(1,), (2,), (1,)] * 2
 
 
+def test_a_second_proposer_is_no_follower() -> None:
+    runs = replace(SWEEP, proposers=2).cell(3, "cpu-slow")
+    assert {run.places for run in runs} == {(1,)}
+
+
 def test_a_slow_leader_has_no_places() -> None:
     for run in replace(SWEEP, victim="leader").cell(5, "cpu-slow"):
         assert (run.victim, run.places) == ("leader", ())

@@ -47,7 +47,8 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     if wait is None:
         seen = dropped or cause.delays(explained, row.graded.replicas)
         return " ".join([f"{text}.", *seen])
-    accused = ": your leader waits for the slow replica" if wait.peers else ""
+    who = "your leader waits" if settings.proposers == 1 else "your pilots wait"
+    accused = f": {who} for the slow replica" if wait.peers else ""
     described = f"The wait that cost the points: {cause.describe(wait, row.graded.replicas)}"
     return " ".join([f"{text}{accused}.", *dropped, described])
 

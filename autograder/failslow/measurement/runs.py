@@ -33,7 +33,7 @@ VARIANTS = (
 """Shape, profile and load of the runs with a fault. Most are of the shortest shape."""
 
 Places = tuple[int, ...]
-"""The slow followers, counted from 1 in the order of ids after the proposer."""
+"""The slow followers, counted from 1 in the order of ids after the first proposer."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,8 @@ class Plan:
         """The minorities of followers that are slow: all, or as many as the settings say, drawn."""
         if row.victim != FOLLOWER:
             return [()]
-        minorities = list(combinations(range(1, row.replicas), (row.replicas - 1) // 2))
+        followers = range(1, row.replicas - self._settings.proposers + 1)
+        minorities = list(combinations(followers, (row.replicas - 1) // 2))
         purpose = f"measurement slow set of {row.replicas}"
         drawn = sorted(
             range(len(minorities)), key=lambda index: (self._seed_of(purpose, index), index)
@@ -134,5 +135,6 @@ class Plan:
 
 
 def is_compared_with_dead(run: Run) -> bool:
-    """A replica that is dead from the beginning is a measure of what lasts from the beginning."""
-    return run.shape == BEFORE
+    """Followers that are dead from the beginning are a measure of what lasts from the beginning. A
+    dead proposer is none: another replica takes its place."""
+    return run.shape == BEFORE and run.victim == FOLLOWER

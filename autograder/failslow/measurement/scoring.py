@@ -28,7 +28,7 @@ from failslow.measurement.runs import (
     Run,
     is_compared_with_dead,
 )
-from failslow.measurement.settings import Graded, Settings
+from failslow.measurement.settings import Bounds, Graded, Settings
 
 Samples = Mapping[Run, Sample]
 
@@ -192,9 +192,10 @@ def _judge_row(
         text, run = misdeed
         prefix = "safety is violated, which voids all rows: " if violation else ""
         return Row(graded, error=f"{prefix}{text} ({run})", error_run=run)
+    bounds = settings.bounds[graded.victim]
     return Row(
         graded,
-        criteria=(*_speed(settings, runs), *_background(settings, runs, graded.fault)),
+        criteria=(*_speed(bounds, runs), *_background(settings, bounds, runs, graded.fault)),
         shares=settings.shares,
         unslowed=_unslowed(settings, graded, runs),
         lag=runs.least_lag(),
@@ -210,8 +211,7 @@ def _realistic(runs: "_RowRuns", figure: PairFigure, load: str) -> float | None:
     return runs.worst_median(figure, NORMAL, spare)[0] if spare else None
 
 
-def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
-    bounds = settings.bounds
+def _speed(bounds: Bounds, runs: "_RowRuns") -> list[Criterion]:
     lost, grown = figures.throughput_degradation, figures.latency_degradation
     steady = [run for run in runs.slow if run.profile == LOW_JITTER]
     full = _loaded(steady, SATURATED)
@@ -220,25 +220,29 @@ def _speed(settings: Settings, runs: "_RowRuns") -> list[Criterion]:
     dead_full, dead_part = _loaded(against_dead, SATURATED), _loaded(against_dead, LATENCY)
     limit, worst_limit = bounds.degradation, bounds.worst_degradation
     found = [
-        (THROUGHPUT, runs.worst_median(lost, NORMAL, full), limit),
-        (MEAN_LATENCY, runs.worst_median(grown, NORMAL, part), limit),
-        (WORST_THROUGHPUT, runs.worst(lost, NORMAL, full), worst_limit),
-        (WORST_LATENCY, runs.worst(grown, NORMAL, part), worst_limit),
+        (THROUGHPUT, runs.worst_median(lost, NORMAL, full), limit.throughput),
+        (MEAN_LATENCY, runs.worst_median(grown, NORMAL, part), limit.latency),
+        (WORST_THROUGHPUT, runs.worst(lost, NORMAL, full), worst_limit.throughput),
+        (WORST_LATENCY, runs.worst(grown, NORMAL, part), worst_limit.latency),
         (
             UNANSWERED,
             runs.worst(_unanswered, NORMAL, _loaded(runs.slow, LATENCY)),
             bounds.unanswered,
         ),
         (STALL, runs.worst(figures.stall_ns, NORMAL, steady), bounds.stall_ns),
-        (THROUGHPUT_VS_DEAD, runs.worst_median(lost, DEAD, dead_full), limit),
-        (LATENCY_VS_DEAD, runs.worst_median(grown, DEAD, dead_part), limit),
     ]
+    if against_dead:
+        found += [
+            (THROUGHPUT_VS_DEAD, runs.worst_median(lost, DEAD, dead_full), limit.throughput),
+            (LATENCY_VS_DEAD, runs.worst_median(grown, DEAD, dead_part), limit.latency),
+        ]
     return [Criterion(name, SPEED, value, limit, run) for name, (value, run), limit in found]
 
 
-def _background(settings: Settings, runs: "_RowRuns", fault: str) -> list[Criterion]:
+def _background(
+    settings: Settings, bounds: Bounds, runs: "_RowRuns", fault: str
+) -> list[Criterion]:
     """What a quorum hides from the speed: the backlog, the repair and the slowest answers."""
-    bounds = settings.bounds
     # Caught up at 65 % load: saturated, there is no spare capacity to catch up with.
     steady = [run for run in _loaded(runs.slow, LATENCY) if run.profile == LOW_JITTER]
     short = [run for run in steady if run.shape != LONG]

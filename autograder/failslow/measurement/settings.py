@@ -50,11 +50,19 @@ class Strength:
 
 
 @dataclass(frozen=True)
+class Loss:
+    """The most that may be lost of throughput, and the most that mean latency may grow."""
+
+    throughput: float
+    latency: float
+
+
+@dataclass(frozen=True)
 class Bounds:
     """Limits; a figure equal to its limit still passes. Times are in ns, shares of 1."""
 
-    degradation: float
-    worst_degradation: float
+    degradation: Loss
+    worst_degradation: Loss
     unanswered: float
     stall_ns: int
     p99_ratio: float
@@ -88,15 +96,17 @@ class Rates:
 class Settings:
     """`rows` in the order of a report. `seeds`: the number of seeds of each shape, and of the shape
     `before` in the realistic profile. `baselines` by mix and replicas. `above_ceiling`: the share
-    of the points that is left above the ceiling. `shares`: the per cent of a row's points by group
-    of figures. `strengths` by fault: those to choose from."""
+    of the points that is left above the ceiling. `bounds` by victim. `shares`: the per cent of a
+    row's points by group of figures. `strengths` by fault: those to choose from. `proposers`: the
+    number of replicas that propose; the others are followers."""
 
     slow_sets: int
+    proposers: int
     seeds: dict[str, int]
     rates: Rates
     baselines: dict[tuple[str, int], Baseline]
     above_ceiling: float
-    bounds: Bounds
+    bounds: dict[str, Bounds]
     shares: dict[str, int]
     rows: tuple[Graded, ...]
     strengths: dict[str, tuple[Strength, ...]]
@@ -149,6 +159,9 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
     mixes = content["mixes"]
     if any(set(mix["points"]) != set(lab.measurement.victims) for mix in mixes.values()):
         raise CannotDo(f"{path}: points: they must be for the victims that lab.yaml names")
+    for victim in content.get("bounds_of", {}):
+        if victim not in lab.measurement.victims:
+            raise CannotDo(f"{path}: bounds_of: lab.yaml names no victim '{victim}'")
     if sum(content["shares"].values()) != 100:
         raise CannotDo(f"{path}: shares: they must add up to 100 per cent")
     rows = tuple(_rows(mixes))
@@ -157,6 +170,7 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
         raise CannotDo(f"{path}: faults: '{unknown[0]}' must have points and strengths")
     return Settings(
         slow_sets=content["slow_sets"],
+        proposers=len(lab.measurement.roles) - 1,
         seeds=content["seeds"],
         rates=Rates(**content["rates"]),
         baselines={
@@ -165,7 +179,10 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
             for replicas, bounds in mix["baseline"].items()
         },
         above_ceiling=content["above_ceiling"],
-        bounds=Bounds(**content["bounds"]),
+        bounds={
+            victim: _bounds(content["bounds"] | content.get("bounds_of", {}).get(victim, {}))
+            for victim in lab.measurement.victims
+        },
         shares=content["shares"],
         rows=rows,
         strengths={
@@ -173,6 +190,16 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
             for fault, strengths in content["faults"].items()
         },
     )
+
+
+def _bounds(content: dict[str, Any]) -> Bounds:
+    """One number bounds throughput and latency."""
+
+    def loss(value: float | dict[str, float]) -> Loss:
+        return Loss(**value) if isinstance(value, dict) else Loss(value, value)
+
+    names = ("degradation", "worst_degradation")
+    return Bounds(**(content | {name: loss(content[name]) for name in names}))
 
 
 def _rows(mixes: dict[str, Any]) -> Iterator[Graded]:

@@ -30,12 +30,14 @@ CAPACITY_SEEDS = 3
 
 @dataclass(frozen=True)
 class Sweep:
-    """The runs of a sweep. With each seed another minority of followers is slow, in turn."""
+    """The runs of a sweep. With each seed another minority of followers is slow, in turn.
+    `proposers`: the number of replicas that are no followers."""
 
     replicas: tuple[int, ...]
     faults: tuple[str, ...]
     victim: str
     seeds: tuple[int, ...]
+    proposers: int = 1
 
     def capacity(self, mix: str, replicas: int) -> list[Run]:
         """Their median throughput is the capacity. All other loads are fractions of it."""
@@ -62,7 +64,8 @@ class Sweep:
     def _places(self, replicas: int) -> Iterable[Places]:
         if self.victim != FOLLOWER:
             return repeat(())
-        return cycle(combinations(range(1, replicas), (replicas - 1) // 2))
+        followers = range(1, replicas - self.proposers + 1)
+        return cycle(combinations(followers, (replicas - 1) // 2))
 
 
 @dataclass(frozen=True)

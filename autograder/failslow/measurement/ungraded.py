@@ -37,5 +37,6 @@ def sweeps(roles: tuple[str, ...], seed_of: Seeds) -> list[Sweep]:
     Their runs belong to one seed of the course key.
     """
     seeds = (seed_of("measurement ungraded", 0),)
-    followers = Sweep((REPLICAS,), OF_A_FOLLOWER, FOLLOWER, seeds)
-    return [followers, *(Sweep((REPLICAS,), OF_A_PROPOSER, role, seeds) for role in roles[:-1])]
+    proposers = roles[:-1]
+    victims = [(FOLLOWER, OF_A_FOLLOWER), *((role, OF_A_PROPOSER) for role in proposers)]
+    return [Sweep((REPLICAS,), faults, victim, seeds, len(proposers)) for victim, faults in victims]
