@@ -21,7 +21,7 @@ constexpr int kEntriesPerStep = 16;
 
 // A peer with more bytes than this in our queue gets no more of them, and learns later. What a peer
 // has not taken after kStragglerGrace is dropped.
-constexpr std::size_t kHeldBytesMax = std::size_t{64} << 10;
+constexpr std::size_t kHeldBytesMax = std::size_t{256} << 10;
 constexpr Duration kStragglerGrace = 100ms;
 
 // Bounds of the timeouts that adapt to the time of a round.
