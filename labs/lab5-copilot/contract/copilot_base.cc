@@ -32,7 +32,7 @@ constexpr Duration kTakeoverPatienceMax = 100ms;
 constexpr int kSettleAfter = 4;  // times the patience for a takeover that somebody waits for
 constexpr Duration kRoundPatienceMin = 50ms;
 constexpr Duration kRoundPatienceMax = 4s;
-constexpr Duration kBatchPatienceMax = 10ms;
+constexpr Duration kBatchPatienceMax = 20ms;
 constexpr int kTurnsMissedMax = 1;
 
 // The other pilot's proposal comes after about one round trip.
