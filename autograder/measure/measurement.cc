@@ -126,15 +126,13 @@ void Measurement::MeasureWindow(const std::vector<PeerId>& proposers) {
   simulator_.RunUntil(window_.to);
   if (options_.explain) result_.evidence = Evidence{{}, flows_.by_link(), {}};
   MeasureUnfinished();
-  // What a slow proposer holds is late, and no backlog for a slow peer. One alone is still counted.
+  // What a slow proposer holds is late, and no backlog for a slow peer, and its waits are its own.
+  // One alone is still counted.
   const auto is_slow = [this](PeerId id) { return IsSlow(id); };
-  const bool one_is_healthy = !std::all_of(proposers.begin(), proposers.end(), is_slow);
+  const bool all_are_slow = std::all_of(proposers.begin(), proposers.end(), is_slow);
   for (const PeerId proposer : proposers) {
-    if (!simulator_.IsUp(proposer)) continue;
-    if (!one_is_healthy || !IsSlow(proposer)) {
-      result_.peak_held_bytes =
-          std::max(result_.peak_held_bytes, simulator_.PeakHeldBytes(proposer));
-    }
+    if (!simulator_.IsUp(proposer) || (IsSlow(proposer) && !all_are_slow)) continue;
+    result_.peak_held_bytes = std::max(result_.peak_held_bytes, simulator_.PeakHeldBytes(proposer));
     if (!result_.evidence) continue;
     const auto rows = WaitStatistics::Read(simulator_.Report(proposer, WaitStatistics::kName));
     for (const WaitRow& row : rows.value_or(std::vector<WaitRow>())) {

@@ -317,7 +317,8 @@ std::vector<PeerId> CopilotBase::PeersInReach() const {
 
 // A slow peer's calls must not stay in our memory. These waits delay nobody.
 void CopilotBase::ReleaseLater(BroadcastCalls calls) {
-  runtime_.Spawn("release", [calls = std::move(calls)]() mutable {
+  runtime_.Spawn("release", [this, calls = std::move(calls)]() mutable {
+    runtime_.set_dependency({});  // no client's
     const auto everybody = std::make_shared<AndEvent>();
     for (const auto& call : calls.all()) everybody->Add(call);
     everybody->Wait(kStragglerGrace);
@@ -465,6 +466,7 @@ void CopilotBase::ObserveDecision(Lane lane, EntryIndex index) {
 void CopilotBase::LetRunLater() {
   if (std::exchange(letting_, true)) return;
   runtime_.Spawn("let-run", [this] {
+    runtime_.set_dependency({});  // no client's
     runtime_.Sleep(1ns);
     letting_ = false;
     may_run_ = DecidedUpTo();
@@ -541,6 +543,7 @@ bool CopilotBase::AreNull(Lane lane, EntryIndex up_to) {
 // them soon, this one takes them over.
 void CopilotBase::SettleLater(Lane lane, EntryIndex last) {
   runtime_.Spawn("settle", [this, lane, last] {
+    runtime_.set_dependency({});  // no client's
     runtime_.Sleep(kSettleAfter * TakeoverPatience());
     for (EntryIndex index = Log(lane).decided() + 1; index <= last; ++index) {
       StartTakeover(lane, index);
