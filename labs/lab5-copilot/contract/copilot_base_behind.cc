@@ -45,11 +45,13 @@ void CopilotBase::LearnLoop() {
     const auto lacking = std::ranges::find_if(
         kLanes, [this](Lane lane) { return Log(lane).decided() < At(learn_up_to_, lane); });
     if (lacking == std::end(kLanes)) break;
-    if (LearnSome(learn_from_, *lacking)) continue;
+    const PeerId asked = learn_from_;
+    if (LearnSome(asked, *lacking)) continue;
     runtime_.Sleep(kLearnPause);
-    do {
+    // Another peer may have told us meanwhile that it has more.
+    while (learn_from_ == asked || learn_from_ == runtime_.self()) {
       learn_from_ = (learn_from_ + 1) % runtime_.replicas();
-    } while (learn_from_ == runtime_.self());
+    }
   }
   learning_ = false;
 }
