@@ -17,7 +17,7 @@ from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
-from failslow.measurement import sweep_table
+from failslow.measurement import sweep_table, ungraded
 from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.settings import SUBMIT, Graded, Settings, load_settings
 from failslow.measurement.sweep import Cell
@@ -379,7 +379,7 @@ def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:
     return TestRow(
         lab=lab.id,
         test_id="ungraded",
-        title="For information: other strengths, and a slow leader",
+        title=f"For information: {ungraded.title(lab.measurement.roles)}",
         part=lab.measurement.part,
         score=0.0,
         max_score=0.0,

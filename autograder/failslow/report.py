@@ -33,7 +33,7 @@ def print_grade(console: Console, grade: Grade) -> None:
     for lab in grade.labs:
         console.print(_lab_table(lab))
         if lab.measurement:
-            _print_measurement(console, lab.measurement)
+            _print_measurement(console, lab.measurement, lab.rows[-1].title)
     for row in grade.rows:
         if not row.earned:
             _print_loss(console, row)
@@ -68,7 +68,8 @@ def _print_loss(console: Console, row: TestRow) -> None:
     console.print(shown, markup=False, soft_wrap=True)
 
 
-def _print_measurement(console: Console, measurement: Measurement) -> None:
+def _print_measurement(console: Console, measurement: Measurement, ungraded: str) -> None:
+    """`ungraded`: the title of what has no points, the lab's last row if there is any."""
     console.print(_measurement_table(measurement))
     capacities = ", ".join(
         f"{value:.0f} operations/s with {load_name(*load)}"
@@ -96,7 +97,7 @@ def _print_measurement(console: Console, measurement: Measurement) -> None:
         soft_wrap=True,
     )
     if measurement.ungraded:
-        title = "For information: other strengths, and a slow leader (one seed, no points)"
+        title = f"{ungraded} (one seed, no points)"
         console.print(sweep_table.table(title, measurement.ungraded))
 
 

@@ -125,13 +125,15 @@ class Plan:
         """The minorities of followers that are slow: all, or as many as the settings say, drawn."""
         if row.victim != FOLLOWER:
             return [()]
-        followers = range(1, row.replicas - self._settings.proposers + 1)
-        minorities = list(combinations(followers, (row.replicas - 1) // 2))
+        found = minorities(row.replicas, self._settings.proposers)
         purpose = f"measurement slow set of {row.replicas}"
-        drawn = sorted(
-            range(len(minorities)), key=lambda index: (self._seed_of(purpose, index), index)
-        )
-        return [minorities[index] for index in sorted(drawn[: self._settings.slow_sets])]
+        drawn = sorted(range(len(found)), key=lambda index: (self._seed_of(purpose, index), index))
+        return [found[index] for index in sorted(drawn[: self._settings.slow_sets])]
+
+
+def minorities(replicas: int, proposers: int) -> list[Places]:
+    """The largest minorities that consist of followers."""
+    return list(combinations(range(1, replicas - proposers + 1), (replicas - 1) // 2))
 
 
 def is_compared_with_dead(run: Run) -> bool:

@@ -6,7 +6,7 @@ graded row, of the shape `before` and with little jitter.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, cycle, repeat
+from itertools import cycle, repeat
 from statistics import median
 
 from failslow.measurement import figures
@@ -21,6 +21,7 @@ from failslow.measurement.runs import (
     SATURATED,
     Places,
     Run,
+    minorities,
 )
 from failslow.measurement.settings import FOLLOWER
 
@@ -64,8 +65,7 @@ class Sweep:
     def _places(self, replicas: int) -> Iterable[Places]:
         if self.victim != FOLLOWER:
             return repeat(())
-        followers = range(1, replicas - self.proposers + 1)
-        return cycle(combinations(followers, (replicas - 1) // 2))
+        return cycle(minorities(replicas, self.proposers))
 
 
 @dataclass(frozen=True)

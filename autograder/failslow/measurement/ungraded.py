@@ -40,3 +40,8 @@ def sweeps(roles: tuple[str, ...], seed_of: Seeds) -> list[Sweep]:
     proposers = roles[:-1]
     victims = [(FOLLOWER, OF_A_FOLLOWER), *((role, OF_A_PROPOSER) for role in proposers)]
     return [Sweep((REPLICAS,), faults, victim, seeds, len(proposers)) for victim, faults in victims]
+
+
+def title(roles: tuple[str, ...]) -> str:
+    """'other strengths, and a slow leader'. `roles`: as for `sweeps`."""
+    return f"other strengths, and a slow {' or '.join(roles[:-1])}"

@@ -3,6 +3,7 @@
 // Indexes never shift. A log that has thrown away entries 1 to 100 has base 100.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <deque>
