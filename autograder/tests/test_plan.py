@@ -1,13 +1,24 @@
 """The runs of the slow-follower measurement."""
 
+from dataclasses import replace
 from functools import partial
 
 from failslow import course_key
-from failslow.measurement.runs import BEFORE, DEAD, LOW_JITTER, NORMAL, REALISTIC, Plan
+from failslow.measurement.runs import (
+    BEFORE,
+    DEAD,
+    FLAPPING,
+    LONG,
+    LOW_JITTER,
+    NORMAL,
+    REALISTIC,
+    UNDER,
+    Places,
+    Plan,
+)
 from failslow.measurement.settings import SUBMIT, Graded
 from test_scoring import PILOTS, PLAN, SETTINGS, seed_of
 
-PROFILES = (LOW_JITTER, REALISTIC)
 FIVE = Graded("cpu-slow", 5, 40)
 
 
@@ -81,10 +92,23 @@ def test_no_seed_serves_two_purposes() -> None:
     assert not {*capacity} & {*kinds}
 
 
-def test_the_realistic_profile_has_one_slow_set() -> None:
-    runs = PLAN.slow(SETTINGS.rows[0])
-    sets = {profile: {run.places for run in runs if run.profile == profile} for profile in PROFILES}
-    assert sets == {LOW_JITTER: {(1,), (2,)}, REALISTIC: {(1,)}}
+def test_short_steady_runs_have_all_slow_sets_and_the_others_one() -> None:
+    sets: dict[tuple[str, str], set[Places]] = {}
+    for run in PLAN.slow(SETTINGS.rows[0]):
+        sets.setdefault((run.shape, run.profile), set()).add(run.places)
+    every = {(BEFORE, LOW_JITTER), (UNDER, LOW_JITTER)}
+    alone = {(BEFORE, REALISTIC), (FLAPPING, LOW_JITTER), (LONG, LOW_JITTER)}
+    assert sets == {key: {(1,), (2,)} for key in every} | {key: {(1,)} for key in alone}
+
+
+def test_the_faults_take_the_slow_sets_in_turn_for_long_runs() -> None:
+    faults = ["cpu-slow", "disk-slow", "net-slow"]
+    strengths = dict.fromkeys(faults, SETTINGS.strengths["cpu-slow"])
+    plan = Plan(replace(SETTINGS, strengths=strengths), seed_of)
+    for shape in (FLAPPING, LONG):
+        runs = [plan.slow(Graded(fault, 3, 10)) for fault in faults]
+        sets = [{run.places for run in of_row if run.shape == shape} for of_row in runs]
+        assert sets == [{(1,)}, {(2,)}, {(1,)}]
 
 
 def test_a_run_names_all_that_makes_it() -> None:

@@ -32,6 +32,10 @@ VARIANTS = (
 )
 """Shape, profile and load of the runs with a fault. Most are of the shortest shape."""
 
+FOR_EVERY_SET = frozenset({(BEFORE, LOW_JITTER), (UNDER, LOW_JITTER)})
+"""Shape and profile. A row has other runs for one slow set: the first with realistic jitter, in
+which runs vary too much to tell the sets apart. For the longer runs the faults take turns."""
+
 Places = tuple[int, ...]
 """The slow followers, counted from 1 in the order of ids after the first proposer."""
 
@@ -98,15 +102,15 @@ class Plan:
         ]
 
     def slow(self, row: Graded) -> list[Run]:
-        """The runs with the row's fault: for every set of slow replicas, all variants and seeds.
-        The realistic profile has the first set alone: its figures are compared with dead replicas
-        only, and it varies too much to tell the sets apart."""
+        """The runs with the row's fault: all variants and seeds, some for one slow set alone."""
         preset = self._settings.strength(row.fault).preset
+        sets = self._sets(row)
+        turn = list(self._settings.strengths).index(row.fault) % len(sets)
         return [
             Run(row.replicas, profile, load, shape, preset, seed, places, row.victim, row.mix)
-            for index, places in enumerate(self._sets(row))
+            for index, places in enumerate(sets)
             for shape, profile, load in VARIANTS
-            if index == 0 or profile == LOW_JITTER
+            if (shape, profile) in FOR_EVERY_SET or index == (turn if shape != BEFORE else 0)
             for seed in self._seeds[REALISTIC if profile == REALISTIC else shape]
         ]
 
