@@ -48,7 +48,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     """Runs one command. Tests pass a kit of their own."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in process.interrupts():
         signal.signal(number, _interrupt)
     try:
         options = vars(_parser().parse_args(argv))

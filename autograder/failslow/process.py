@@ -49,6 +49,13 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+def interrupts() -> list[signal.Signals]:
+    """The signals that interrupt a command. Those that its caller told it to ignore do not: `nohup`
+    ignores SIGHUP, and a script's shell ignores SIGINT for a job in the background."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+
+
 def run(
     argv: Sequence[str | Path],
     *,

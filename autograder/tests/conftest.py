@@ -1,5 +1,6 @@
 """Fixtures: a checkout made of fakes, one command run against it, and its clusters."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from failslow.cluster import replica_processes
 from failslow.kit import Kit
 from fakes import REPLICA, build_fakes, write_kit
 from running import Cluster, Expect, Said
+
+# A shell that runs the tests as a job in the background lets them, and their children, ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Wrong input on the command line, and the public tests in simulation."""
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,6 +53,21 @@ def test_wrong_input_is_one_line_and_exit_2(expect: Expect, arguments: str) -> N
     said = expect(2, *arguments.split())
     assert said.out == ""
     assert said.err == f"{said.reason}\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_the_caller_ignores_stays_ignored(
+    expect: Expect, number: signal.Signals
+) -> None:
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        expect(2, "frobnicate")
+        assert signal.getsignal(number) is signal.SIG_IGN
+        signal.signal(number, signal.SIG_DFL)
+        expect(2, "frobnicate")
+        assert callable(signal.getsignal(number))
+    finally:
+        signal.signal(number, before)
 
 
 @pytest.fixture

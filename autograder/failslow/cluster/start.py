@@ -166,10 +166,10 @@ def ended_on_failure(layout: Layout, numbers: Collection[int]) -> Iterator[None]
 def uninterrupted() -> Iterator[None]:
     """Puts an interrupt off until the body is done. Before a child runs its program, the kit does
     not recognise it as a replica, and would leave it behind."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     came = []
     handlers = {
-        number: signal.signal(number, lambda number, _: came.append(number)) for number in numbers
+        number: signal.signal(number, lambda number, _: came.append(number))
+        for number in process.interrupts()
     }
     try:
         yield
