@@ -37,6 +37,29 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """The request that proposes an entry, and the places of lane and index among its fields."""
+
+    method: str
+    lane: int
+    index: int
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """For a log that consists of two lanes: their names, and the numbers of two observations.
+
+    `decided` has an entry's lane, its index and 1 + its dependency in the other lane, or 0 for a
+    no-op. `ran` has lane and index.
+    """
+
+    names: tuple[str, str]
+    proposal: Proposal
+    decided: int
+    ran: int
+
+
+@dataclass(frozen=True)
 class ClusterView:
     """The observations that a running replica shows. A cluster serves once one shows `ready`.
 
@@ -50,6 +73,7 @@ class ClusterView:
     load: str
     redis: bool = False
     proposers: tuple[str, ...] = ("leader",)
+    lanes: Lanes | None = None
 
 
 @dataclass(frozen=True)
@@ -202,7 +226,14 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
     for role in content.get("proposers", ()):
         if role not in roles:
             raise CannotDo(f"{path}: cluster/proposers: no column has the word '{role}'")
-    return ClusterView(shows, ready["name"], ready["is"], content["load"], has_redis, proposers)
+    lanes = _lanes(content["lanes"]) if "lanes" in content else None
+    return ClusterView(
+        shows, ready["name"], ready["is"], content["load"], has_redis, proposers, lanes
+    )
+
+
+def _lanes(content: dict[str, Any]) -> Lanes:
+    return Lanes(**(_frozen(content) | {"proposal": Proposal(**content["proposal"])}))
 
 
 def _frozen(content: dict[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,13 @@ import random
 from pathlib import Path
 from typing import Any
 
-from failslow.labs import Shown
+from failslow.labs import Lanes, Proposal, Shown
 
 SHOWS = (
     Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),
     Shown("commit", kind=2, value=0),
 )
+LANES = Lanes(("P", "Q"), Proposal("Propose", lane=0, index=2), decided=7, ran=8)
 US = 1000
 METHODS = {1: "RequestVote", 2: "AppendEntries"}
 
@@ -52,6 +53,26 @@ class Recording:
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in self.lines)
         path.write_text(text)
         return path
+
+
+def two_lanes() -> Recording:
+    """P.1 and Q.1 are a cycle, Q.2 depends on P.1, P.2 is a no-op, and P.3 is undecided."""
+    made = Recording()
+    made.add("method", 0, id=3, name="Propose")
+    for when, lane, index in ((10, 0, 1), (12, 1, 1), (40, 1, 2), (45, 0, 2), (60, 0, 3)):
+        made.send(when, lane, 2, method=3, body=f'[{lane}, 9, {index}, 0, "x, y"]')
+    for when, replica, *values in (
+        (20, 0, 0, 1, 2),
+        (21, 1, 1, 1, 2),
+        (30, 2, 0, 1, 2),
+        (50, 1, 1, 2, 2),
+        (55, 1, 0, 2, 0),
+    ):
+        made.add("saw", when, replica=replica, kind=7, values=[*values, 77])
+    for when, replica, lane, index in ((32, 2, 0, 1), (34, 2, 1, 1), (33, 0, 0, 1)):
+        made.add("saw", when, replica=replica, kind=8, values=[lane, index, 0, 0])
+    made.add("note", 80, text="the end")
+    return made
 
 
 def large(replicas: int, rounds: int) -> Recording:

@@ -11,9 +11,10 @@ import pytest
 
 from failslow.errors import CannotDo
 from failslow.replay import page, recording, trace
+from failslow.replay.entries import Entry, entries_of
 from failslow.replay.recording import Message, World
 from failslow.replay.rows import rows_of
-from recordings import SHOWS, Recording, large
+from recordings import LANES, SHOWS, Recording, large, two_lanes
 
 SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, ("a < b",))
 
@@ -208,6 +209,39 @@ def test_of_a_long_run_the_part_around_the_problem_is_kept(
     assert len(shown["messages"]) == 40
     assert shown["left_out"] == 960
     assert shown["begin"] <= problem <= shown["end"]
+
+
+def test_an_entry_is_followed_from_its_proposal_to_its_runs(path: Path) -> None:
+    (world,) = recording.read(two_lanes().write(path))
+    p1, q1, q2, p2, p3 = entries_of(world, LANES)
+    ran = {2: 32_000, 0: 33_000}
+    assert p1 == Entry(0, 1, 1, 10_000, {0: 20_000, 2: 30_000}, ran)
+    assert (q1.dependency, q1.ran) == (1, {2: 34_000})
+    assert (q2.lane, q2.index, q2.dependency, q2.ran) == (1, 2, 1, {})
+    assert (p2.dependency, p2.decided) == (None, {1: 55_000})
+    assert (p3.dependency, p3.decided, p3.start) == (None, {}, 60_000)
+
+
+def test_of_two_decisions_the_first_counts(path: Path) -> None:
+    made = Recording()
+    for when, dependency in ((5, 3), (6, 4)):
+        made.add("saw", when, replica=0, kind=7, values=[0, 1, 1 + dependency, 0])
+    (entry,) = entries_of(recording.read(made.write(path))[0], LANES)
+    assert (entry.dependency, entry.decided) == (3, {0: 5_000})
+
+
+@pytest.mark.parametrize("body", ["", "[]", "[0, 9]", '["x", 9, 1]', '[0, 9, "1"]', "malformed"])
+def test_a_malformed_proposal_is_none(path: Path, body: str) -> None:
+    made = Recording()
+    made.add("method", 0, id=3, name="Propose")
+    made.send(1, 0, 1, method=3, body=body)
+    assert entries_of(recording.read(made.write(path))[0], LANES) == []
+
+
+def test_a_log_without_lanes_has_no_entries(path: Path) -> None:
+    worlds = recording.read(two_lanes().write(path))
+    assert data_of(page.document(SUBJECT, worlds, SHOWS))["worlds"][0]["entries"] == []
+    assert len(data_of(page.document(SUBJECT, worlds, SHOWS, LANES))["worlds"][0]["entries"]) == 5
 
 
 def test_requests_are_listed_before_replies(path: Path) -> None:

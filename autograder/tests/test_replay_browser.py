@@ -8,7 +8,7 @@ import pytest
 
 from failslow.replay import page, recording
 from failslow.site import browser
-from recordings import SHOWS, Recording, large
+from recordings import LANES, SHOWS, Recording, large, two_lanes
 
 FAILURE = "Expected: <b>is sound</b>"
 SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
@@ -215,6 +215,45 @@ def test_of_several_clusters_the_telling_one_is_shown_first(
     )
     assert act(tab, choose)["arrowsDrawn"] == "1"
     assert tab.evaluate("document.getElementById('problem').disabled")
+    assert tab.complaints() == []
+
+
+HOVER_EVERYWHERE = """
+(() => {
+  const canvas = document.getElementById("diagram");
+  const box = canvas.getBoundingClientRect();
+  const told = new Set();
+  for (let y = box.top; y < box.bottom; y += 3) {
+    for (let x = box.left + 100; x < box.right; x += 6) {
+      canvas.dispatchEvent(new MouseEvent("mousemove",
+        {clientX: x, clientY: y, view: window, bubbles: true}));
+      if (document.body.dataset.hovered === "entry") {
+        told.add(document.getElementById("tip").innerText.replace(/\\s+/g, " "));
+      }
+    }
+  }
+  return [...told].sort();
+})()
+"""
+
+
+def test_the_entries_of_two_lanes_are_drawn(tab: browser.Tab, tmp_path: Path) -> None:
+    widen(tab, PAGE_WIDTHS[0])
+    worlds = recording.read(two_lanes().write(tmp_path / "record"))
+    path = tmp_path / "replay.html"
+    path.write_text(page.document(SUBJECT, worlds, SHOWS, LANES), encoding="utf-8")
+    assert tab.open(path) == []
+    act(tab)
+    p1, p2, p3, q1, q2 = tab.evaluate(HOVER_EVERYWHERE)
+    assert "decided replica 0 at 0.000020 s, replica 2 at 0.000030 s" in p1
+    assert "ran replica 0 at 0.000033 s, replica 2 at 0.000032 s cycle with Q.1" in p1
+    assert "cycle with P.1 depends on P.1" in q1
+    assert "a no-op" in p2
+    assert "decided nowhere ran nowhere not decided" in p3
+    assert "depends on P.1" in q2
+    assert "cycle" not in q2
+    rows = tab.evaluate("[...document.querySelectorAll('#events tbody tr')].map(r => r.innerText)")
+    assert any("Q.2" in row and "depends on P.1" in row for row in rows)
     assert tab.complaints() == []
 
 

@@ -88,7 +88,15 @@ void Recorder::WriteLine(const char* what, Time when, const std::string& rest) {
 
 // ---- waits ----
 
-void Recorder::OnStart(const Runtime& runtime) {
+void Recorder::OnStart(const Runtime& runtime) { NameMethods(runtime); }
+
+// A service may serve a method later, such as after it has read its log.
+void Recorder::OnRequest(const Runtime& runtime, PeerId /*peer*/,
+                         const Dependency& /*dependency*/) {
+  NameMethods(runtime);
+}
+
+void Recorder::NameMethods(const Runtime& runtime) {
   for (const auto& [method, name] : runtime.rpc().MethodNames()) {
     if (!named_.insert(method).second) continue;
     Write("method", runtime.Now(), Field("id", method) + Text("name", name));

@@ -83,6 +83,7 @@ class Recorder : public RuntimeProbe,
   explicit Recorder(std::ofstream file) : file_(std::move(file)) {}
 
   void OnStart(const Runtime& runtime) override;
+  void OnRequest(const Runtime& runtime, PeerId peer, const Dependency& dependency) override;
   void OnWait(const Runtime& runtime, const Task& task, const Event& event) override;
   void OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
                  Outcome outcome) override;
@@ -101,6 +102,7 @@ class Recorder : public RuntimeProbe,
   // there is none.
   std::deque<Message>::iterator Find(std::deque<Message>& open, sim::FrameStage stage,
                                      const Bytes& bytes) const;
+  void NameMethods(const Runtime& runtime);
   std::uint64_t Send(const Way& way, Time now, const Bytes& frame, bool again);
   void Hold(const Way& way, Time now, std::size_t more, std::size_t less);
   void WriteHeld();

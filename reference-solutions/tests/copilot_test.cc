@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "copilot_chaos.h"
 #include "copilot_world.h"
+#include "testkit/environment.h"
 
 namespace depfast::copilot {
 namespace {
@@ -126,6 +130,20 @@ TEST(CopilotChaos, SurvivesAnything) {
 TEST(CopilotChaos, SnapshotsSurviveAnything) {
   const CopilotChecker::Coverage met = SurviveMany(4, {.commands = 2, .bytes = 32 << 10});
   EXPECT_GT(met.restored, 0U);
+}
+
+// A replica serves other replicas once it has read its journal.
+TEST(Copilot, ARecordingNamesTheMethodsThatAreServedLate) {
+  const std::string path = testing::TempDir() + "copilot-record";
+  testkit::TheEnvironment().record = path;
+  EXPECT_TRUE(CopilotWorld({.replicas = 3, .seed = 2}).Commit(1));
+  testkit::TheEnvironment().record.clear();
+  std::ostringstream lines;
+  lines << std::ifstream(path).rdbuf();
+  std::filesystem::remove(path);
+  for (const char* name : {FastAccept::kName, Accept::kName, Prepare::kName}) {
+    EXPECT_NE(lines.str().find("\"name\":\"" + std::string(name) + "\""), std::string::npos) << name;
+  }
 }
 
 }  // namespace

@@ -77,7 +77,8 @@ def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, rec
     worlds = recording.read(record) if record.is_file() else []
     if not worlds:
         return
-    shows: tuple[Shown, ...] = sims.lab.cluster.shows if sims.lab.cluster else ()
+    view = sims.lab.cluster
+    shows: tuple[Shown, ...] = view.shows if view else ()
     subject = page.Subject(
         lab=f"{sims.lab.id}: {sims.lab.title}",
         test=test.name,
@@ -87,7 +88,7 @@ def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, rec
         failures=outcome.failures,
     )
     atomic.write_text(out / TRACE, trace.document(worlds, shows))
-    atomic.write_text(out / PAGE, page.document(subject, worlds, shows))
+    atomic.write_text(out / PAGE, page.document(subject, worlds, shows, view and view.lanes))
     console.note(f"Wrote {out / PAGE}: open it in a browser")
     console.note(f"Wrote {out / TRACE}: for https://ui.perfetto.dev")
 

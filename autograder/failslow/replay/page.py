@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from failslow.labs import Shown
+from failslow.labs import Lanes, Shown
+from failslow.replay.entries import entries_of
 from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World, most_telling
 from failslow.replay.rows import rows_of
 from failslow.slowness import page as slowness
@@ -35,13 +36,17 @@ class Subject:
     failures: tuple[str, ...]
 
 
-def document(subject: Subject, worlds: list[World], shows: tuple[Shown, ...]) -> str:
+def document(
+    subject: Subject, worlds: list[World], shows: tuple[Shown, ...], lanes: Lanes | None = None
+) -> str:
+    """`lanes`: of a log that has some."""
     recording = {
         "passed": subject.passed,
         "firstClient": FIRST_CLIENT,
         "shows": [{"name": shown.name, "words": shown.words} for shown in shows],
+        "lanes": [] if lanes is None else lanes.names,
         "begin": most_telling(worlds),
-        "worlds": [_world(world, shows) for world in worlds],
+        "worlds": [_world(world, shows, lanes) for world in worlds],
     }
     verdict = "passed" if subject.passed else "failed"
     return _filled(
@@ -80,7 +85,7 @@ def _as_script(value: object) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _world(world: World, shows: tuple[Shown, ...]) -> dict[str, Any]:
+def _world(world: World, shows: tuple[Shown, ...], lanes: Lanes | None) -> dict[str, Any]:
     """Rows of plain values, in the order in which model.js names them."""
     problem = world.first_problem()
     begin, end = _window(world, world.end if problem is None else problem.when)
@@ -107,6 +112,11 @@ def _world(world: World, shows: tuple[Shown, ...]) -> dict[str, Any]:
         "notes": [[n.when, n.text, n.problem] for n in world.notes],
         "held": [[h.when, h.sender, h.receiver, h.size] for h in world.held],
         "shown": [_shown(world, shown) for shown in shows],
+        "entries": [
+            [each.lane, each.index, each.dependency, each.proposed, each.decided, each.ran]
+            for each in entries_of(world, lanes)
+            if begin <= each.start <= end
+        ],
         "slowness": _slowness(world),
     }
 

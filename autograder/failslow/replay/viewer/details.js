@@ -30,6 +30,7 @@ function factsOf(event) {
   if (event.where) facts.push(["where", event.where]);
   if (event.kind === "message") facts.push(...factsOfMessage(event));
   else if (event.kind === "wait") facts.push(...factsOfWait(event));
+  else if (event.kind === "entry") facts.push(...factsOfEntry(event));
   else if (event.kind !== "note") facts.push(["lasts", spanText(event.end - event.start)]);
   return facts;
 }
@@ -57,6 +58,15 @@ function factsOfWait(wait) {
   const lasts = over === null ? "to the end of the recording" : spanText(over - start);
   facts.push(["lasts", lasts]);
   if (wait.outcome) facts.push(["ends", `${wait.outcome}: ${wait.atEnd}`]);
+  return facts;
+}
+
+function factsOfEntry(entry) {
+  const times = (by) => Object.entries(by)
+    .map(([replica, when]) => `${nameOf(Number(replica))} at ${timeText(when)}`).join(", ");
+  const facts = [["decided", times(entry.decided) || "nowhere"]];
+  facts.push(["ran", times(entry.ran) || "nowhere"]);
+  if (entry.cycle) facts.push(["cycle", `with ${entry.before.what}`]);
   return facts;
 }
 

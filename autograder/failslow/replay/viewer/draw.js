@@ -1,6 +1,7 @@
 // Draws the canvas anew, the lowest layer first.
 
 import {drawCurves} from "replay/curves.js";
+import {drawEntries, drawLaneNames} from "replay/entries.js";
 import {drawBands, drawLifelines, drawWaits} from "replay/lanes.js";
 import {replicaColour} from "replay/layout.js";
 import {drawEmphasis, drawNotes} from "replay/marks.js";
@@ -23,6 +24,7 @@ export function draw() {
   drawBands(pen);
   drawWaits(pen);
   drawLifelines(pen);
+  drawEntries(pen);
   document.body.dataset.arrowsDrawn = drawMessages(pen);
   drawCurves(pen);
   drawNotes(pen);
@@ -76,6 +78,7 @@ function drawNames(pen) {
   pen.fillStyle = state.colour.quiet;
   pen.font = "11px system-ui, sans-serif";
   pen.fillText("history", 6, 27);
+  drawLaneNames(pen);
   if (state.curve !== null) pen.fillText(recording.shows[state.curve].name, 6, state.curveTop + 12);
   pen.fillText(state.left < 80 ? "held" : "held bytes", 6, state.heldTop + 12);
 }

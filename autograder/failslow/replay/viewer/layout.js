@@ -1,7 +1,7 @@
 // The place and the colour of each thing on the canvas.
 
 import {
-  CURVE, GAP, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas, recording, state, zoom,
+  CURVE, ENTRY, ENTRY_ROWS, GAP, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas, recording, state, zoom,
 } from "replay/state.js";
 import {ZOOM_MAX, show} from "replay/view.js";
 
@@ -22,6 +22,10 @@ export function layOut() {
     top = lane.bottom + GAP + 8;
     return lane;
   });
+  state.entryTops = state.world.entries.length ? recording.lanes.map(() => {
+    top += ENTRY_ROWS * ENTRY + GAP;
+    return top - ENTRY_ROWS * ENTRY;
+  }) : [];
   state.curveTop = top + GAP;
   state.heldTop = state.curve === null ? state.curveTop : state.curveTop + CURVE + GAP + 8;
   state.height = state.heldTop + CURVE + 16;
@@ -58,6 +62,9 @@ export const inView = (event) => {
 export function waitTop(wait) {
   return state.lanes[wait.replica].line + 12 + Math.min(wait.row, WAIT_ROWS_MAX - 1) * WAIT_ROW;
 }
+
+export const entryTop = (entry) =>
+  state.entryTops[entry.lane] + entry.index % ENTRY_ROWS * ENTRY;
 
 // The beginning and the end of a message's arrow. The arrow of a message that does not arrive ends
 // on the way.

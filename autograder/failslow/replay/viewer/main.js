@@ -95,7 +95,7 @@ function offerChoices() {
   byId("world").append(...d3.range(count).map((index) => option(index, index + 1)));
   byId("world").value = recording.begin;
   const shows = recording.shows;
-  const preferred = shows.findIndex((shown) => shown.name === "commit");
+  const preferred = shows.findIndex((shown) => ["commit", "applied"].includes(shown.name));
   state.curve = shows.length ? Math.max(0, preferred) : null;
   byId("curve").append(...shows.map((shown, index) => option(index, shown.name)));
   byId("curve").parentNode.hidden = !shows.length;
@@ -120,6 +120,9 @@ function open(index) {
   byId("problem").disabled = !state.world.problem;
   byId("problem-name").textContent =
     state.world.problem?.problem === "failure" ? "First failure" : "First violation";
+  for (const words of document.querySelectorAll(".of-entries")) {
+    words.hidden = !state.world.entries.length;
+  }
   byId("slowness").hidden = !state.world.slowness;
   byId("slowness-graph").innerHTML = state.world.slowness;
   byId("left-out").hidden = !state.world.left_out;

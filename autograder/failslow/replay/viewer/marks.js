@@ -1,8 +1,9 @@
 // Draws the history, violations, matches and the selection.
 
-import {arrowOf, inView, waitTop} from "replay/layout.js";
+import {entryWidth} from "replay/entries.js";
+import {arrowOf, entryTop, inView, waitTop} from "replay/layout.js";
 import {drawHead} from "replay/messages.js";
-import {WAIT_ROW, state} from "replay/state.js";
+import {ENTRY, WAIT_ROW, state} from "replay/state.js";
 
 export function drawNotes(pen) {
   pen.fillStyle = state.colour.quiet;
@@ -74,6 +75,8 @@ function emphasise(pen, event, stroke, thickness) {
     const from = state.x(event.start);
     pen.rect(from, waitTop(event) - 0.5, Math.max(3, state.x(event.end) - from), WAIT_ROW);
     pen.stroke();
+  } else if (event.kind === "entry") {
+    pen.strokeRect(state.x(event.start), entryTop(event), entryWidth(event), ENTRY - 1);
   } else if (event.kind === "note") {
     pen.fillRect(state.x(event.start) - 1.5, 17, 3.5, 13);
   }

@@ -1,6 +1,7 @@
 // A cluster's recording: its rows of plain values become events with names.
 
-import {nameOf} from "replay/words.js";
+import {ENTRY_ROWS} from "replay/state.js";
+import {entryName, nameOf} from "replay/words.js";
 
 // An event is {kind, start, end, where, what, text} and the fields of its kind.
 export function load(world) {
@@ -29,12 +30,38 @@ export function load(world) {
   const notes = world.notes.map(([when, text, problem]) => ({
     kind: "note", start: when, end: when, problem, what: problem || "history", where: "", text,
   }));
+  const entries = entriesOf(world, end);
   const problem = world.problem === null ? null : notes[world.problem];
-  const events = [...messages, ...waits, ...faults, ...downs, ...notes];
+  const events = [...messages, ...waits, ...faults, ...downs, ...notes, ...entries];
   for (const event of events) {
     event.found = [event.what, event.where, event.text, event.call ?? "", event.dependency ?? "",
       event.atEnd ?? ""].join(" ").toLowerCase();
   }
   events.sort((a, b) => a.start - b.start);
-  return {...world, begin, end, messages, waits, faults, downs, notes, problem, events};
+  return {...world, begin, end, messages, waits, faults, downs, notes, entries, problem, events};
+}
+
+// An entry lasts from its proposal to its first run. `since` is its first decision, `before` its
+// dependency; both are null if there is none. `neighbour` is the next entry in its row. Two entries
+// that depend on each other, or on a later one, are a cycle.
+function entriesOf(world, end) {
+  const first = (times) => Object.values(times).reduce((a, b) => Math.min(a, b), Infinity);
+  const entries = world.entries.map(([lane, index, dependency, proposed, decided, ran]) => {
+    const since = first(decided);
+    return {
+      kind: "entry", lane, index, dependency, proposed, decided, ran, where: "",
+      since: since === Infinity ? null : since, start: Math.min(proposed ?? since, since),
+      end: Math.min(first(ran), end), what: entryName(lane, index),
+      text: since === Infinity ? "not decided" : dependency === null ? "a no-op"
+        : dependency === 0 ? "depends on nothing"
+          : `depends on ${entryName(1 - lane, dependency)}`,
+    };
+  });
+  const byName = new Map(entries.map((entry) => [entry.what, entry]));
+  for (const entry of entries) {
+    entry.before = byName.get(entryName(1 - entry.lane, entry.dependency)) ?? null;
+    entry.neighbour = byName.get(entryName(entry.lane, entry.index + ENTRY_ROWS));
+    entry.cycle = (entry.before?.dependency ?? 0) >= entry.index;
+  }
+  return entries;
 }

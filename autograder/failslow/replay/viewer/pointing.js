@@ -2,9 +2,10 @@
 
 import {curveWords} from "replay/curves.js";
 import {describe} from "replay/details.js";
+import {entryWidth} from "replay/entries.js";
 import {redraw} from "replay/draw.js";
-import {arrowOf, shownMessage, waitTop} from "replay/layout.js";
-import {WAIT_ROW, canvas, state, tip} from "replay/state.js";
+import {arrowOf, entryTop, shownMessage, waitTop} from "replay/layout.js";
+import {ENTRY, WAIT_ROW, canvas, state, tip} from "replay/state.js";
 import {timeText} from "replay/words.js";
 
 const NEAR = 7;
@@ -26,6 +27,10 @@ export function under(px, py) {
     py >= top && py <= top + tall && px >= state.x(event.start) - 2 && px <= state.x(event.end) + 2;
   const wait = state.world.waits.findLast((one) => within(one, waitTop(one), WAIT_ROW));
   if (wait) return wait;
+  const entry = state.world.entries.findLast((one) => py >= entryTop(one) &&
+    py < entryTop(one) + ENTRY && Math.abs(px - state.x(one.start) - entryWidth(one) / 2) <=
+    entryWidth(one) / 2 + 2);
+  if (entry) return entry;
   if (best) return best;
   const onLane = (event, replica) => {
     const lane = state.lanes[replica];

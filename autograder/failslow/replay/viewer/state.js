@@ -12,6 +12,8 @@ export const zoom = d3.zoom();
 export const TOP = 46;
 export const CURVE = 84;
 export const GAP = 22;
+export const ENTRY = 8;
+export const ENTRY_ROWS = 4;  // of a lane: neighbours do not cover each other
 export const WAIT_ROW = 5;
 export const WAIT_ROWS_MAX = 10;
 
@@ -30,6 +32,7 @@ export const state = {
 
   lanes: [],  // by replica: {top, line, rows, bottom}
   clientLane: null,  // null when no client sends
+  entryTops: [],  // by lane of the log; empty without lanes
   curveTop: 0,
   heldTop: 0,
   width: 0,

@@ -7,6 +7,8 @@ export function nameOf(node) {
   return client >= 0 ? `client ${client}` : `replica ${node}`;
 }
 
+export const entryName = (lane, index) => `${recording.lanes[lane]}.${index}`;
+
 export const timeText = (ns) => `${(ns / 1e9).toFixed(6)} s`;
 
 export function spanText(ns) {
