@@ -188,6 +188,9 @@ GRADED_TEST(QuorumVotes, WaitDescriptionForReports, "votes", 2,
   const char* votes = "1 yes, 2 no, 3 lost, 4 pending";
   asker.At(50ms).Sees(asked, {.yes = 2, .no = 1, .lost = 1, .peers = votes});
   asker.Sees(outer, {.wait_needed = 1, .wait_total = 2, .peers = votes});
+  // The votes of the peers 3, 2 and 1 stand.
+  asker.Yes(asked, 1).Yes(asked, 2).No(asked, 3);
+  asker.Sees(asked, {.yes = 2, .no = 1, .lost = 1, .peers = votes});
   ExpectPasses(calls, {.replicas = 5});
 }
 

@@ -157,17 +157,6 @@ GRADED_TEST(CopilotChoice, ASilentPilotHasAcceptedItself, "5d", 1,
       << "a suggestion is no fast-accept";
 }
 
-GRADED_TEST(CopilotChoice, TooFewFastAcceptsMakeANoOp, "5d", 1,
-            "If a fast quorum is impossible, whatever the silent replicas have done, the entry "
-            "becomes a no-op.") {
-  AskedRules rules;
-  EXPECT_EQ(Choose(rules, {Knows(2), Knows(3), Knows(4)}, kFive), kNoOp)
-      << "two silent replicas are no fast quorum of three";
-  EXPECT_EQ(Choose(rules, {Knows(3), Knows(4), Knows(5), Knows(6)}, kSeven), kNoOp);
-  EXPECT_EQ(Choose(rules, {Knows(3), Knows(4), Knows(5), Fast(6)}, kSeven), kNoOp)
-      << "one and three silent replicas are no fast quorum of five";
-}
-
 GRADED_TEST(
     CopilotChoice, TheRivalsTell, "5d", 1,
     "If the fast-accepts do not tell, the rivals do: no-op if one is decided to come first, "
@@ -275,18 +264,6 @@ GRADED_TEST(CopilotChoice, EachRivalTells, "5d", 1,
   const std::vector<Prepared> elsewhere = {Knows(1), With(Knows(2), {{1, 1, Stage::kCommitted}}),
                                            Fast(3)};
   EXPECT_EQ(Choose(rules, elsewhere, kFive), kNoOp);
-}
-
-GRADED_TEST(CopilotChoice, OnlyTheLatestViewCounts, "5d", 1,
-            "What a proposer knows of an older view says nothing about a later proposal.") {
-  AskedRules rules;
-  EXPECT_EQ(Choose(rules, {With(Knows(1), {{1, 1, Stage::kProposed}}), Fast(2)}, kThree), kKept)
-      << "f fast-accepts are enough, whatever the rivals";
-  Prepared old = Suggests(0, 1);
-  old.decides = true;
-  Prepared later = Fast(2);
-  later.record.ballot = later.record.promised = FirstBallot(3);
-  EXPECT_EQ(Choose(rules, {old, later, Knows(4)}, kFive), kKept);
 }
 
 }  // namespace

@@ -62,9 +62,17 @@ class Stage {
 
   // See AskOne.
   template <typename Request>
-  typename Request::Reply Ask(const Request& request) {
-    return AskOne(cluster, client_, kFollower, request);
+  typename Request::Reply Ask(const Request& request, PeerId replica = kFollower) {
+    return AskOne(cluster, client_, replica, request);
   }
+
+  // The replicas hear each other from now on, but for the pilot.
+  void ConnectWithoutThePilot() {
+    cluster.Heal();
+    cluster.Partition({0});
+  }
+
+  testkit::Client& client() { return client_; }
 
   // The follower dies and starts again: it knows what is on its disk.
   void RestartFollower() {

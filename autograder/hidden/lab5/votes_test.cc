@@ -2,6 +2,9 @@
 // each.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "frame_counter.h"
 #include "stage.h"
 #include "testkit/environment.h"
 
@@ -34,7 +37,7 @@ GRADED_TEST(
 }
 
 GRADED_TEST(
-    CopilotVotes, AConflictingProposalGetsASuggestion, "5a", 2,
+    CopilotVotes, AConflictingProposalGetsASuggestion, "5a", 1,
     "A replica that has recorded a conflicting entry suggests that entry as the dependency, "
     "and keeps to its suggestion.") {
   Stage stage(512);
@@ -131,7 +134,7 @@ GRADED_TEST(CopilotVotes, ADecidedEntryAcceptsNothing, "5b", 1,
   EXPECT_EQ(told.record.dependency, 0U);
 }
 
-GRADED_TEST(CopilotVotes, APromiseTellsWhatIsRecorded, "5d", 2,
+GRADED_TEST(CopilotVotes, APromiseTellsWhatIsRecorded, "5d", 1,
             "A replica that promises an entry tells what it has recorded of it, and its rivals.") {
   Stage stage(519);
   EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);
@@ -256,6 +259,20 @@ GRADED_TEST(CopilotVotes, AnAcceptReplacesTheCommands, "5b", 1,
   other.commands = CommandNumber(7);
   EXPECT_TRUE(stage.Ask(other).accepted);
   EXPECT_EQ(stage.Ask(PrepareOfP(1, Taker(9))).commands, CommandNumber(7));
+}
+
+GRADED_TEST(CopilotVotes, AnAcceptIsNoSignOfLife, "5b", 1,
+            "A taker's Accepts do not make a dead pilot look alive: it is replaced.") {
+  Stage stage(531);
+  SentRequests<TakeLane> takes(stage.cluster);
+  stage.ConnectWithoutThePilot();
+  for (Ballot number = 3; number < 60; number += 3) {
+    stage.Ask(AcceptOfP(1, 0, Taker(number)));
+    stage.cluster.RunFor(200ms);
+  }
+  EXPECT_TRUE(std::ranges::any_of(takes.all(), [](const auto& sent) {
+    return sent.request.lane == Lane::kPilot && !sent.request.pre_vote;
+  })) << "nobody has asked for the lane in 4 s";
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+// Random messages. Those that have the same lane, view or ballot, and entry are the same.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "copilot_messages.h"
+#include "depfast/host/random.h"
+#include "stage.h"
+
+namespace depfast::copilot {
+
+inline constexpr EntryIndex kEntries = 3;  // of each lane
+
+// The first `count` of the views in which replica 0 or 1 proposes.
+inline View AnyView(RandomStream& random, Lane lane, std::uint64_t count) {
+  return 3 * random.Below(count) + static_cast<View>(lane);
+}
+
+// The same numbers for the same message.
+inline RandomStream Of(Lane lane, std::uint64_t of, EntryIndex index) {
+  return RandomStream(of, static_cast<std::uint64_t>(lane), index);
+}
+
+inline FastAccept AProposal(Lane lane, View view, EntryIndex index) {
+  RandomStream same = Of(lane, view, index);
+  const auto witness = static_cast<std::int32_t>(same.Below(3));
+  const std::uint64_t name = 1000 * view + 10 * index + static_cast<std::uint64_t>(lane);
+  return {lane, view, index, same.Below(kEntries + 1), witness, CommandNumber(name)};
+}
+inline Accept AnAccept(Lane lane, Ballot ballot, EntryIndex index) {
+  RandomStream same = Of(lane, ballot, index);
+  const View origin = AnyView(same, lane, 1 + ViewOf(ballot) / 3);
+  const FastAccept proposal = AProposal(lane, origin, index);
+  if (same.Below(4) == 0) return {lane, ballot, index, true, proposal.dependency, 0, 0, {}};
+  return {lane,
+          ballot,
+          index,
+          false,
+          proposal.dependency,
+          proposal.dependency + same.Below(2),
+          origin,
+          proposal.commands};
+}
+inline Commit ACommit(Lane lane, View view, EntryIndex index) {
+  RandomStream same = Of(lane, 99, index);
+  const bool no_op = same.Below(3) == 0;
+  return {lane, index, no_op, no_op ? 0 : same.Below(kEntries + 1), no_op ? 0 : view};
+}
+
+// ---- in words ----
+
+inline std::string NameOf(Lane lane, EntryIndex index) {
+  return (lane == Lane::kPilot ? "P." : "Q.") + std::to_string(index);
+}
+
+inline std::string Words(Ballot ballot) {
+  const Ballot number = ballot - FirstBallot(ViewOf(ballot));
+  return "ballot " + std::to_string(number) + " of view " + std::to_string(ViewOf(ballot));
+}
+
+inline std::string Words(bool no_op, EntryIndex dependency) {
+  return no_op ? "a no-op" : "dependency " + std::to_string(dependency);
+}
+
+inline std::string Words(const FastAccept& request) {
+  return "view " + std::to_string(request.view) + ", " + Words(false, request.dependency);
+}
+
+inline std::string Words(const Accept& request) {
+  return Words(request.ballot) + ", " + Words(request.no_op, request.dependency);
+}
+
+inline std::string Words(const Prepare& request) {
+  const auto initial = "initial dependency " + std::to_string(request.initial);
+  return Words(request.ballot) + (request.knows_initial ? ", " + initial : "");
+}
+
+inline std::string Words(const Commit& request) { return Words(request.no_op, request.dependency); }
+
+}  // namespace depfast::copilot

@@ -1,0 +1,248 @@
+// Hidden tests: random messages to a replica. A model knows the one right answer to each.
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "any_messages.h"
+#include "depfast/host/random.h"
+#include "frame_counter.h"
+#include "rule_model.h"
+#include "stage.h"
+#include "testkit/environment.h"
+#include "vote_model.h"
+
+namespace depfast::copilot {
+namespace {
+
+void ExpectEqual(const FastAcceptReply& reply, const FastAcceptReply& right) {
+  EXPECT_EQ(reply.recorded, right.recorded);
+  EXPECT_EQ(reply.view, right.view);
+  if (right.recorded) {
+    EXPECT_EQ(reply.dependency, right.dependency);
+  }
+}
+
+void ExpectEqual(const AcceptReply& reply, const AcceptReply& right) {
+  EXPECT_EQ(reply.accepted, right.accepted);
+  EXPECT_EQ(reply.promised, right.promised);
+}
+
+void ExpectEqual(const PrepareReply& reply, const PrepareReply& right) {
+  EXPECT_EQ(reply.promised, right.promised);
+  EXPECT_EQ(reply.ballot, right.ballot);
+  EXPECT_FALSE(reply.is_gone);
+  EXPECT_FALSE(reply.decides) << "this replica has proposed nothing";
+  const Record &told = reply.record, &known = right.record;
+  EXPECT_EQ(told.kind, known.kind);
+  EXPECT_EQ(told.no_op, known.no_op);
+  EXPECT_EQ(told.promised, known.promised);
+  EXPECT_EQ(told.ballot, known.ballot);
+  EXPECT_EQ(told.initial, known.initial);
+  EXPECT_EQ(told.dependency, known.dependency);
+  EXPECT_EQ(told.witness, known.witness);
+  EXPECT_EQ(told.least, known.least);
+  EXPECT_EQ(reply.origin, right.origin);
+  EXPECT_EQ(reply.commands, right.commands);
+  EXPECT_EQ(reply.rivals, right.rivals);
+}
+
+void ExpectEqual(const CommitReply& reply, const CommitReply& right) {
+  EXPECT_EQ(reply.known, right.known);
+}
+
+enum class Sends : std::uint8_t { kProposals, kAll, kAllWithRivals };
+
+// A script of random messages to one replica. In every other script it starts again now and then.
+class AnyMessages {
+ public:
+  AnyMessages(Sends sends, std::uint64_t number)
+      : sends_(sends),
+        restarts_(number % 2 == 0),
+        random_(testkit::TheEnvironment().seed, number),
+        stage_(560 + number) {}
+
+  // Stops after the first wrong answer.
+  void Send(int count) {
+    for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) SendOne();
+  }
+
+ private:
+  static constexpr std::uint64_t kViews = 3;
+
+  void SendOne() {
+    const Lane lane = random_.Below(2) == 0 ? Lane::kPilot : Lane::kCopilot;
+    const EntryIndex index = 1 + random_.Below(kEntries);
+    // Most in the first view: a later one ends it.
+    const View view = AnyView(random_, lane, random_.Below(6) == 0 ? kViews : 1);
+    const Ballot first = FirstBallot(view);
+    const std::uint64_t what = random_.Below(16);
+    if (what == 0 && restarts_) {
+      steps_ += "\n  it starts again";
+      stage_.RestartFollower();
+    } else if (sends_ == Sends::kProposals || what < 8) {
+      Check(AProposal(lane, view, index));
+    } else if (what < 11) {
+      Check(AnAccept(lane, first + random_.Below(5), index));
+    } else if (what < 15) {
+      const bool knows_initial = sends_ == Sends::kAllWithRivals;
+      Check(Prepare{lane, first + 1 + random_.Below(5), index, knows_initial,
+                    knows_initial ? random_.Below(kEntries) : 0});
+    } else if (const Commit commit = ACommit(lane, view, index);
+               !restarts_ && model_.IsKnown(commit)) {
+      Check(commit);
+    }
+  }
+
+  template <typename Request>
+  void Check(const Request& request) {
+    steps_ += std::string("\n  ") + Request::kName + " of " + NameOf(request.lane, request.index) +
+              ": " + Words(request);
+    SCOPED_TRACE("the last answer is wrong:" + steps_);
+    ExpectEqual(stage_.Ask(request), model_.On(request));
+  }
+
+  Sends sends_;
+  bool restarts_;  // instead of commits: what is decided may be forgotten, and learned again
+  RandomStream random_;
+  Stage stage_;
+  VoteModel model_;
+  std::string steps_;
+};
+
+// Short scripts first: the first that fails is easy to read.
+void SendAnything(Sends sends, std::initializer_list<int> lengths) {
+  std::uint64_t number = 0;
+  for (const int length : lengths) {
+    for (int i = 0; i < 60 && !testing::Test::HasFailure(); ++i) {
+      AnyMessages(sends, ++number).Send(length);
+    }
+  }
+}
+
+GRADED_TEST(CopilotAnything, Proposals, "5a", 1,
+            "Random proposals of both lanes and of several views are answered by the rules, also "
+            "after a restart.") {
+  SendAnything(Sends::kProposals, {3, 6, 12});
+}
+
+GRADED_TEST(CopilotAnything, Messages, "5b", 2,
+            "Random proposals, Accepts, Prepares and Commits are answered by the rules, also after "
+            "a restart.") {
+  SendAnything(Sends::kAll, {3, 6, 12, 24});
+}
+
+GRADED_TEST(CopilotAnything, Promises, "5d", 1,
+            "The same, and a promise names the rivals of its entry.") {
+  SendAnything(Sends::kAllWithRivals, {4, 8, 16, 24});
+}
+
+// A takeover by the copilot, while the pilot is dead. What the copilot and the follower have
+// recorded of P.1 were random messages. So a model knows their answers to the Prepare, and the
+// choice.
+class AnyTakeover {
+ public:
+  explicit AnyTakeover(std::uint64_t number)
+      : random_(testkit::TheEnvironment().seed, number, 1),
+        stage_(760 + number),
+        prepares_(stage_.cluster),
+        decided_(stage_.cluster) {}
+
+  // Returns false if the copilot did not have to take P.1 over.
+  bool Passes(int messages) {
+    for (int i = 0; i < messages; ++i) TellOne();
+    stage_.ConnectWithoutThePilot();
+    SubmitTo(stage_.client(), kTaker, 1);
+    stage_.cluster.RunUntil([&] { return Committed(Lane::kPilot); }, 600ms);
+    if (prepares_.all().empty()) return false;
+    SCOPED_TRACE("the takeover is wrong:" + steps_);
+    EXPECT_TRUE(Committed(Lane::kPilot)) << "P.1 is not decided";
+    stage_.cluster.RunFor(100ms);
+    ExpectTheChoice();
+    return true;
+  }
+
+ private:
+  static constexpr PeerId kTaker = 1;
+
+  void TellOne() {
+    const PeerId to = random_.Below(2) == 0 ? kTaker : kFollower;
+    // The later view is that of the taker's ballots, too.
+    const View view = AnyView(random_, Lane::kPilot, random_.Below(4) == 0 ? 2 : 1);
+    const std::uint64_t what = random_.Below(8);
+    if (what < 4) {
+      Tell(to, AProposal(Lane::kPilot, view, 1));
+    } else if (what < 6) {
+      Tell(to, AnAccept(Lane::kPilot, FirstBallot(view) + random_.Below(5), 1));
+    } else if (what < 7) {
+      Tell(to, Prepare{Lane::kPilot, FirstBallot(view) + 1 + random_.Below(5), 1, true, 0});
+    } else if (const Commit commit = ACommit(Lane::kPilot, view, 1);
+               to == kFollower && follower_.IsKnown(commit)) {
+      Tell(to, commit);
+    }
+  }
+
+  template <typename Request>
+  void Tell(PeerId to, const Request& request) {
+    steps_ += std::string("\n  ") + (to == kTaker ? "the taker" : "the follower") + " gets " +
+              Request::kName + ": " + Words(request);
+    stage_.Ask(request, to);
+    (to == kTaker ? taker_ : follower_).On(request);
+  }
+
+  const Commit* Committed(Lane lane) const {
+    for (const auto& [from, when, commit] : decided_.all()) {
+      if (commit.lane == lane && commit.index == 1) return &commit;
+    }
+    return nullptr;
+  }
+
+  // With the copilot's own Q.1, which both have.
+  void ExpectTheChoice() {
+    const Commit* const own = Committed(Lane::kCopilot);
+    ASSERT_TRUE(own) << "Q.1 is not decided";
+    std::vector<Record> other(1);
+    other[0].kind = Record::Kind::kCommitted;
+    other[0].dependency = own->dependency;
+    const auto one = taker_.Of(Lane::kPilot, 1), two = follower_.Of(Lane::kPilot, 1);
+    const auto& source = model::Latest(one.record, two.record) ? one : two;
+    const auto rivals = model::RivalsOf(1, source.record.initial, {0, other, 0});
+    const auto choice = model::ChooseAfterPrepare(
+        1, {{kTaker, one.record, rivals}, {kFollower, two.record, rivals}}, {0, other, 0},
+        Quorums(3));
+    const Value right = std::get<Value>(choice);
+    const auto told = stage_.Ask(Prepare{Lane::kPilot, FirstBallot(6) + 1, 1, false, 0}, kFollower);
+    EXPECT_EQ(told.record.kind, Record::Kind::kCommitted);
+    EXPECT_EQ(told.record.no_op, right.no_op);
+    EXPECT_EQ(told.record.dependency, right.dependency);
+    if (right.no_op) return;
+    EXPECT_EQ(told.origin, source.origin);
+    EXPECT_EQ(told.commands, source.commands);
+  }
+
+  RandomStream random_;
+  Stage stage_;
+  SentRequests<Prepare> prepares_;
+  SentRequests<Commit> decided_;
+  VoteModel taker_, follower_;
+  std::string steps_;
+};
+
+GRADED_TEST(
+    CopilotAnything, Decisions, "5d", 1,
+    "Whatever the copilot and a follower have recorded of a dead pilot's entry, the takeover "
+    "decides what the rules say, with the commands of that value.") {
+  std::uint64_t number = 0;
+  int takeovers = 0;
+  for (const int messages : {2, 4, 8}) {
+    for (int i = 0; i < 40 && !HasFailure(); ++i) {
+      if (AnyTakeover(++number).Passes(messages)) ++takeovers;
+    }
+  }
+  EXPECT_TRUE(HasFailure() || takeovers > 30) << takeovers << " takeovers";
+}
+
+}  // namespace
+}  // namespace depfast::copilot
