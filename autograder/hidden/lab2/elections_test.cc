@@ -157,8 +157,30 @@ GRADED_TEST(RaftElections, AReplicaThatWasCutOffDeposesNobody, "2a", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// The leader and one follower are a bare majority.
+void LoseHeartbeats() {
+  RaftWorld world({.replicas = 3, .seed = 279}, Persistence::kNotYet);
+  const PeerId leader = world.WaitForElection();
+  ASSERT_NE(leader, kNobody);
+  const std::uint64_t term = world.checker.claims(leader).term;
+  const auto others = world.Others(leader);
+  world.cluster.Crash(others[0]);
+  const auto cut = faults::CutFault({leader}, {others[1]});
+  for (int i = 0; i < 5; ++i) {
+    world.cluster.RunFor(500ms);
+    world.cluster.Begin(cut);
+    world.cluster.RunFor(kHeartbeatInterval);
+    world.cluster.End(cut);
+  }
+  world.cluster.RunFor(500ms);
+  EXPECT_EQ(world.checker.claims(leader).term, term) << "one lost heartbeat has ended its term";
+  EXPECT_EQ(world.checker.Leader(), leader);
+}
+
 GRADED_TEST(RaftElections, ALeaderWithoutFollowersGivesUp, "2a", 1,
-            "A leader that reaches no majority steps down within 2 s.") {
+            "A leader that reaches no majority steps down within 2 s. One that loses a single "
+            "heartbeat keeps its term.") {
+  ASSERT_NO_FATAL_FAILURE(LoseHeartbeats());
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 280 + 1000 * seed}, Persistence::kNotYet);
     const PeerId leader = world.WaitForElection();

@@ -185,11 +185,31 @@ void ADeposedLeaderEndsItsTransfer() {
   ASSERT_TRUE(world.AllInvariantsHold());
 }
 
+// The leader and a follower that needs the snapshot are a bare majority. The follower answers.
+void ATransferEndsNoTerm() {
+  RaftWorld world({.replicas = 3, .seed = 806});
+  const auto transfer = BeginTransfer(world);
+  ASSERT_TRUE(transfer) << "two of three replicas make no progress";
+  const PeerId leader = transfer->leader, away = transfer->away;
+  world.cluster.Crash(3 - leader - away);
+  const std::uint64_t term = world.checker.claims(leader).term;
+  world.cluster.Begin(faults::LinkSlow({leader}, {away}, 200ms));
+  world.cluster.Begin(faults::LinkSlow({away}, {leader}, 200ms));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.claims(away).restored > 0; }, 8s))
+      << "no snapshot arrives within 8 s";
+  EXPECT_EQ(world.checker.claims(leader).term, term) << "its leader has given up";
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 // The leader compacts every few chunks. It must go on with the snapshot that it has begun to send.
-GRADED_TEST(RaftSnapshots, ATransferOutlivesCompactions, "2d", 1,
-            "A snapshot on its way over a slow link arrives, although the leader takes new ones; "
-            "its transfer ends with the leader's term.") {
+GRADED_TEST(
+    RaftSnapshots, ATransferOutlivesCompactions, "2d", 1,
+    "A snapshot on its way over a slow link arrives, although the leader takes new ones; "
+    "its transfer ends with the leader's term. A follower that takes it keeps its leader.") {
   ASSERT_NO_FATAL_FAILURE(ADeposedLeaderEndsItsTransfer());
+  ASSERT_NO_FATAL_FAILURE(ATransferEndsNoTerm());
   for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     RaftWorld world({.replicas = 3, .seed = 800 + seed});
     const ChunkWatch watch(world);

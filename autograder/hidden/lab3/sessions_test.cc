@@ -110,6 +110,13 @@ GRADED_TEST(KvSessions, ExpireByLogPosition, "sessions", 3,
       << "the session must expire " << kEntries + 1 << " entries after its last use";
   EXPECT_TRUE(HasCode(world.DoInSession(session, 4, "INCR x"), "NOSESSION"));
   EXPECT_EQ(world.Do("GET x"), Reply::String("3"));
+  for (const bool later : {false, true}) {
+    const std::int64_t first = world.OpenSession(kEntries + 1);
+    const std::int64_t second = world.OpenSession(kEntries);
+    for (std::uint64_t i = 0; i < kEntries; ++i) ASSERT_EQ(world.Do("SET y 1"), Reply::Ok());
+    EXPECT_TRUE(HasCode(world.DoInSession(later ? second : first, 1, "INCR x"), "NOSESSION"))
+        << "two sessions expire at the same entry";
+  }
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
@@ -332,7 +339,7 @@ GRADED_TEST(KvSessions, LiveOnInSnapshots, "snapshots", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-// The last of kSessionsMax sessions lives for one entry: the refusal after it.
+// The last of kSessionsMax sessions lives for two entries: the refusals after it.
 GRADED_TEST(KvSessions, HaveALimit, "sessions", 2,
             "A store has kSessionsMax live sessions and no more; one that expires makes room.") {
   constexpr std::size_t kUnderWay = 500;
@@ -356,7 +363,8 @@ GRADED_TEST(KvSessions, HaveALimit, "sessions", 2,
     next(*clients.back());
   }
   ASSERT_TRUE(world.cluster.RunUntil([&] { return opened == kSessionsMax - 1; }, 20s));
-  EXPECT_GT(world.OpenSession(1), 0) << "the last of kSessionsMax";
+  EXPECT_GT(world.OpenSession(2), 0) << "the last of kSessionsMax";
+  EXPECT_EQ(world.Do("SESSION NEW 0"), NotAnInteger()) << "this is wrong whatever lives";
   EXPECT_TRUE(HasCode(world.Do("SESSION NEW"), "ERR")) << "one more than kSessionsMax";
   EXPECT_GT(world.OpenSession(), 0) << "a session has expired";
   EXPECT_TRUE(HasCode(world.Do("SESSION NEW"), "ERR")) << "one more than kSessionsMax";

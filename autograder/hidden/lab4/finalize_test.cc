@@ -152,12 +152,19 @@ GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 1,
                                    {.needed = 1,
                                     .plan = {{}, After(30ms, Answer::kError)},
                                     .wait_ns = Ns(1s),
+                                    .grace_ns = Ns(100ms)},
+                                   {.needed = 1,
+                                    .plan = {After(20ms, Answer::kError), kSilent},
+                                    .wait_ns = Ns(10ms),
                                     .grace_ns = Ns(100ms)}},
                                   300ms);
   EXPECT_EQ(reports[0].ended_ns, reports[0].returned_ns) << "every call was answered before";
+  EXPECT_FALSE(reports[0].is_kept) << "nothing is left, and the quorum lives";
   EXPECT_NE(reports[0].ended_ns, kNeverNs);
   EXPECT_TRUE(IsAt(reports[1].ended_ns, 30ms));
   EXPECT_FALSE(reports[1].failed) << "a call failed, and the event with it";
+  EXPECT_TRUE(IsAt(reports[2].ended_ns, 110ms));
+  EXPECT_FALSE(reports[2].failed) << "no call was answered, and the event failed";
 }
 
 GRADED_TEST(FinalizeEnd, IsFinal, "4a", 1, "An answer after the grace changes nothing.") {
