@@ -86,6 +86,9 @@ def test_solutions_are_measured_beside_each_other(expect: Expect, kit: Kit, tmp_
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        ("slow --lab lab1", "lab1 has no log that is measured (lab2, lab5)"),
+        ("slow --lab lab9", "lab9"),
+        ("slow --victim pilot", "lab2 has no pilot, but leader, follower"),
         ("slow --faults net-fast", "no 'net-fast' among net-slow, cpu-slow"),
         ("slow --solution lab2/unknown", "'lab2/unknown' is no directory"),
         ("slow --replicas 3,4", "other sizes than 3, 5, 7 and 9"),
@@ -134,7 +137,9 @@ CELL = Cell(
 )
 def test_each_bar_counts_for_the_reference_alone(figure: str, good: Spread, bad: Spread) -> None:
     def missed(solution: str, spread: Spread) -> list[str]:
-        return slow.missed(Measured(solution, {}, [replace(CELL, **{figure: spread})]))
+        found = Measured(solution, {}, [replace(CELL, **{figure: spread})])
+        assert slow.missed(found, None) == []
+        return slow.missed(found, slow.BARS)
 
     assert missed("reference", good) == []
     (sentence,) = missed("reference", bad)

@@ -15,7 +15,7 @@ from failslow.faults.experiment import CONDITIONS, DEAD, HEALTHY, ORDER, SLOW, E
 from failslow.faults.experiment_page import Shown
 from failslow.faults.prediction import Predicted
 from failslow.faults.verdict import FAIL, INCONCLUSIVE, PASS, Cost, Costs, Verdict
-from failslow.kit import Kit
+from failslow.kit import Kit, this_kit
 from failslow.slowness.graph import Edge, merged
 from running import Expect
 
@@ -137,12 +137,14 @@ def test_a_slow_replica_must_catch_up_and_leave_the_leader_alone() -> None:
         "the replica has not caught up 15 s after the fault"
     ]
     assert troubles(run(SLOW, leader_grew_bytes=64 << 20)) == []
-    assert troubles(run(SLOW, leader_grew_bytes=65 << 20)) == ["the leader's memory grew by 65 MiB"]
+    assert troubles(run(SLOW, leader_grew_bytes=65 << 20)) == [
+        "the proposer's memory grew by 65 MiB"
+    ]
 
 
 def test_a_change_of_the_leader_is_named_and_nothing_else() -> None:
     lost = run(SLOW, lost=True, caught_up_s=None)
-    assert troubles(lost) == ["the cluster has changed its leader"]
+    assert troubles(lost) == ["the cluster has changed its proposer"]
 
 
 def test_a_long_stall_under_the_fault_fails() -> None:
@@ -270,6 +272,13 @@ def test_a_solution_is_named_as_the_measurement_names_it(kit: Kit) -> None:
     assert name(kit, kit.mutants / "lab2" / "waits-for-all.patch") == "lab2/waits-for-all"
     assert name(kit, kit.alternatives / "lab2" / "eager-commit.patch") == "lab2/eager-commit"
     assert name(kit, Path("mine")) == "mine"
+
+
+def test_the_roles_of_a_log_are_predicted_and_those_of_a_store_are_not() -> None:
+    kit = this_kit()
+    assert prediction.roles(kit, "lab2") == ("leader", "follower")
+    assert prediction.roles(kit, "lab3") == ()
+    assert prediction.roles(kit, "lab5") == ("pilot", "copilot", "follower")
 
 
 # ---- wrong input ----

@@ -12,7 +12,7 @@ from failslow.faults.experiment import HEALTHY, SLOW, Experiment, Run
 from failslow.faults.findings import DOES_NOT, HOLDS, UNKNOWN
 from failslow.faults.sweep import Cell, Row
 from failslow.faults.verdict import Cost, Costs, Verdict
-from failslow.kit import Kit
+from failslow.kit import Kit, this_kit
 
 MS = 10**6
 
@@ -178,3 +178,14 @@ def test_the_page_marks_what_is_dangerous() -> None:
     assert page.count("% ⚑<") == 1
     assert "&lt;mine&gt;" in page
     assert "<mine>" not in page
+
+
+def test_a_sweep_strikes_every_role_of_the_lab() -> None:
+    kit = this_kit()
+    assert sweeps._targets(kit, "lab2", None) == ("follower", "leader")
+    assert sweeps._targets(kit, "lab5", None) == ("follower", "pilot", "copilot")
+    assert sweeps._targets(kit, "lab5", ["pilot"]) == ["pilot"]
+    with pytest.raises(CannotDo, match="lab5 has no leader, but follower, pilot, copilot"):
+        sweeps._targets(kit, "lab5", ["pilot", "leader"])
+    with pytest.raises(CannotDo, match="lab1 has no cluster"):
+        sweeps._targets(kit, "lab1", None)

@@ -1,4 +1,4 @@
-"""`kit bench slow`: what every slow fault, at every strength, costs a solution of lab 2.
+"""`kit bench slow`: what every slow fault, at every strength, costs a solution of lab 2 or 5.
 
 It measures in virtual time, so the figures are the same on every machine. They carry no points.
 """
@@ -21,7 +21,7 @@ from failslow.labs import Lab, Labs, load_labs
 from failslow.measurement import sweep_table
 from failslow.measurement.binary import Program
 from failslow.measurement.measure import BINARY, Meter
-from failslow.measurement.settings import FOLLOWER, SUBMIT, load_settings
+from failslow.measurement.settings import FOLLOWER, SUBMIT, Loss, load_settings
 from failslow.measurement.sweep import Cell, Sweep, cells
 from failslow.measurement.words import percent
 from failslow.mutants import materialised, patched_in
@@ -30,19 +30,20 @@ from failslow.submission import collect
 
 LAB = "lab2"
 REFERENCE = "reference"
-LEADER = "leader"
 REPLICAS = (3, 5, 7)
 
-MEDIAN_THROUGHPUT, MEDIAN_LATENCY, WORST = 0.01, 0.02, 0.05
-"""The bars: the shares of throughput and mean latency that slow followers may cost the reference,
-and what they may cost in the worst seed."""
+BARS = Loss(0.01, 0.02), Loss(0.05, 0.05)
+"""What slow followers may cost lab 2's reference: the medians, and the worst seed. The bars of
+another lab are its grade's limits."""
 
 
 @dataclass(frozen=True)
 class Options:
     """`solution`: REFERENCE, LAB/NAME of an alternative or mutant, or directories. `faults`: names
-    of presets, or None for all that slow a replica. The seeds are 1 to `seeds`."""
+    of presets, or None for all that slow a replica. The seeds are 1 to `seeds`. `victim`: a role
+    of the lab."""
 
+    lab: str = LAB
     solution: tuple[str, ...] = (REFERENCE,)
     seeds: int = 5
     replicas: tuple[int, ...] = REPLICAS
@@ -57,7 +58,8 @@ class Options:
 
     def command(self) -> str:
         """The command line that gives the same figures."""
-        words = ["./kit bench slow", f"--solution {','.join(self.solution)}"]
+        words = ["./kit bench slow"] + ([f"--lab {self.lab}"] if self.lab != LAB else [])
+        words.append(f"--solution {','.join(self.solution)}")
         words += [f"--seeds {self.seeds}", f"--replicas {','.join(map(str, self.replicas))}"]
         if self.faults is not None:
             words.append(f"--faults {','.join(self.faults)}")
@@ -83,9 +85,10 @@ class Result:
 
 
 def run(kit: Kit, options: Options, as_json: bool) -> int:
-    """0 when the reference meets its bars, or is not measured with slow followers; 1 otherwise."""
+    """0 when the reference meets its bars, has none, or is not measured; 1 otherwise."""
     result = measure(kit, options)
-    problems = [problem for each in result.measured for problem in missed(each)]
+    bars = bars_of(kit, options)
+    problems = [problem for each in result.measured for problem in missed(each, bars)]
     if as_json:
         print(as_text(result), end="")
     else:
@@ -98,9 +101,11 @@ def run(kit: Kit, options: Options, as_json: bool) -> int:
 
 
 def measure(kit: Kit, options: Options) -> Result:
-    """CannotDo for an unknown fault or solution, and for a solution that does not compile."""
+    """CannotDo for an unknown lab, victim, fault or solution, and for a solution that does not
+    compile."""
+    lab = _lab(kit, load_labs(kit), options)
     cmake.configure(kit)
-    replica = load_recipe(kit).replica(load_labs(kit).get(LAB))
+    replica = load_recipe(kit).replica(lab)
     cmake.build(kit, targets=[BINARY, catalogue.PROGRAM, *given(kit, [replica])])
     faults = _chosen(catalogue.slow_faults(kit), options.faults)
     return Result(
@@ -108,29 +113,57 @@ def measure(kit: Kit, options: Options) -> Result:
     )
 
 
-def missed(measured: Measured) -> list[str]:
-    """A sentence for each bar that the reference misses. Slow leaders have no bars."""
-    if measured.solution != REFERENCE:
+def has_log(kit: Kit, lab: Lab) -> bool:
+    """A store has other loads than a log."""
+    return lab.measurement is not None and SUBMIT in dict(load_settings(kit, lab).loads)
+
+
+def _lab(kit: Kit, labs: Labs, options: Options) -> Lab:
+    lab = labs.get(options.lab)
+    if lab.measurement is None or not has_log(kit, lab):
+        raise CannotDo(f"--lab: {lab.id} has no log that is measured (lab2, lab5)")
+    if options.victim not in lab.measurement.roles:
+        roles = ", ".join(lab.measurement.roles)
+        raise CannotDo(f"--victim: {lab.id} has no {options.victim}, but {roles}")
+    return lab
+
+
+Bars = tuple[Loss, Loss]
+"""For the medians, and for the worst seed."""
+
+
+def bars_of(kit: Kit, options: Options) -> Bars | None:
+    """A slow leader has none. CannotDo as of `measure`."""
+    lab = _lab(kit, load_labs(kit), options)
+    if lab.id == LAB:
+        return BARS if options.victim == FOLLOWER else None
+    bounds = load_settings(kit, lab).bounds[options.victim]
+    return bounds.degradation, bounds.worst_degradation
+
+
+def missed(measured: Measured, bars: Bars | None) -> list[str]:
+    """A sentence for each bar that the reference misses."""
+    if measured.solution != REFERENCE or bars is None:
         return []
     return [
         f"{REFERENCE}, {cell.replicas} replicas, {cell.fault}: {sentence}"
         for cell in measured.cells
-        if cell.victim == FOLLOWER
-        for sentence in _missed_by(cell)
+        for sentence in _missed_by(cell, bars)
     ]
 
 
-def _missed_by(cell: Cell) -> Iterator[str]:
+def _missed_by(cell: Cell, bars: Bars) -> Iterator[str]:
     if cell.misbehaved is not None:
         yield cell.misbehaved
         return
-    bars = [
-        ("throughput lost", cell.throughput.median, MEDIAN_THROUGHPUT),
-        ("latency grown", cell.latency.median, MEDIAN_LATENCY),
-        ("throughput lost in the worst seed", cell.throughput.worst, WORST),
-        ("latency grown in the worst seed", cell.latency.worst, WORST),
+    of_medians, of_the_worst = bars
+    figures = [
+        ("throughput lost", cell.throughput.median, of_medians.throughput),
+        ("latency grown", cell.latency.median, of_medians.latency),
+        ("throughput lost in the worst seed", cell.throughput.worst, of_the_worst.throughput),
+        ("latency grown in the worst seed", cell.latency.worst, of_the_worst.latency),
     ]
-    for name, value, bar in bars:
+    for name, value, bar in figures:
         if value >= bar:
             yield f"{name} {percent(value)} (bar: under {percent(bar)})"
 
@@ -175,11 +208,12 @@ def _chosen(faults: list[Preset], names: Sequence[str] | None) -> list[Preset]:
 
 def _measure(kit: Kit, solution: str, faults: Sequence[Preset], options: Options) -> Measured:
     labs = load_labs(kit)
-    lab = labs.get(LAB)
+    lab = _lab(kit, labs, options)
     assert lab.measurement is not None
     names = tuple(fault.name for fault in faults)
     seeds = tuple(range(1, options.seeds + 1))
-    sweep = Sweep(options.replicas, names, options.victim, seeds)
+    proposers = len(lab.measurement.roles) - 1
+    sweep = Sweep(options.replicas, names, options.victim, seeds, proposers)
     program = Program(
         kit.binary(BINARY), lab.id, lab.measurement.roles, _replica(kit, labs, lab, solution)
     )
@@ -195,13 +229,13 @@ def _replica(kit: Kit, labs: Labs, lab: Lab, solution: str) -> Path:
     """The program of a sealed replica with this solution; CannotDo as of a grade."""
     recipe = load_recipe(kit)
     target = recipe.replica(lab)
-    with _tree(kit, labs, solution) as tree:
-        submission = collect(kit, labs, tree, LAB)
+    with _tree(kit, labs, lab, solution) as tree:
+        submission = collect(kit, labs, tree, lab.id)
         return build_submission(kit, labs, submission, recipe, [target]) / target.name
 
 
 @contextmanager
-def _tree(kit: Kit, labs: Labs, solution: str) -> Iterator[Path]:
+def _tree(kit: Kit, labs: Labs, lab: Lab, solution: str) -> Iterator[Path]:
     """The tree of a solution. CannotDo when there is none of that name."""
     if solution == REFERENCE:
         yield kit.reference
@@ -210,14 +244,14 @@ def _tree(kit: Kit, labs: Labs, solution: str) -> Iterator[Path]:
         if (path := patches / f"{solution}.patch").is_file():
             patched = patched_in(path)
             assert patched is not None
-            if patched.lab != LAB:
-                raise CannotDo(f"--solution: {solution} is not one of {LAB}")
+            if patched.lab != lab.id:
+                raise CannotDo(f"--solution: {solution} is not one of {lab.id}")
             with materialised(kit, labs, patched) as tree:
                 yield tree
             return
     if not Path(solution).is_dir():
         raise CannotDo(
             f"--solution: '{solution}' is no directory, no alternative and no mutant"
-            f" ({REFERENCE}, {LAB}/waits-for-all, ...)"
+            f" ({REFERENCE}, {lab.id}/waits-for-all, ...)"
         )
     yield Path(solution)

@@ -18,7 +18,7 @@ def reference(context: Context) -> Counts:
     (found,) = slow.measure(context.kit, Options(seeds=SEEDS)).measured
     counts = Counts()
     for cell in found.cells:
-        problems = slow.missed(replace(found, cells=[cell]))
+        problems = slow.missed(replace(found, cells=[cell]), slow.BARS)
         counts.expect(not problems, "\n".join(problems))
     return counts
 

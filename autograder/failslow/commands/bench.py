@@ -12,7 +12,6 @@ from failslow.bench import copilot, core, figures, kv, raft, rpc, sim, slow, ver
 from failslow.bench.figures import Section
 from failslow.errors import CannotDo
 from failslow.kit import Kit
-from failslow.measurement.settings import FOLLOWER
 
 ON_ITS_OWN: dict[str, Callable[[Kit], Section]] = {
     "sim": sim.run,
@@ -47,16 +46,17 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="(out/bench)")
-    _add_slow(parser.add_argument_group("slow: what each slow fault costs a solution of lab 2"))
+    _add_slow(parser.add_argument_group("slow: what each slow fault costs a solution"))
 
 
 def _add_slow(group: "argparse._ArgumentGroup") -> None:
     default = slow.Options()
+    group.add_argument("--lab", metavar="LAB", help=f"lab2 or lab5 ({default.lab})")
     group.add_argument(
         "--solution",
         type=_words,
         metavar="NAME,...",
-        help="reference, lab2/NAME of an alternative or mutant, or a directory (reference)",
+        help="reference, LAB/NAME of an alternative or mutant, or a directory (reference)",
     )
     group.add_argument("--seeds", type=_number, metavar="N", help=f"of each run ({default.seeds})")
     group.add_argument(
@@ -65,8 +65,9 @@ def _add_slow(group: "argparse._ArgumentGroup") -> None:
     group.add_argument("--faults", type=_words, metavar="NAME,...", help="of the catalogue (all)")
     group.add_argument(
         "--victim",
-        choices=(FOLLOWER, slow.LEADER),
-        help="whom the fault strikes: the largest minority of followers, or the leader (follower)",
+        metavar="ROLE",
+        help="whom the fault strikes: the largest minority of followers, or a proposer: leader,"
+        " in lab 5 pilot or copilot (follower)",
     )
 
 

@@ -38,7 +38,7 @@ from failslow.labs import load_labs
 
 HOLD_S, QUICK_HOLD_S = 3.0, 2.0
 PAGE, RESULTS = "experiments.html", "experiments.json"
-FOLLOWER, LEADER = "follower", "leader"
+FOLLOWER = "follower"
 LAB, REPLICAS = "lab2", 3
 
 Fault = tuple[str, FaultKind, int]
@@ -185,9 +185,9 @@ def _predicted(
 ) -> dict[str, Predicted]:
     """Empty for what the simulator does not measure."""
     presets = [name for name, kind, _ in faults if name in known.presets and kind.slows]
-    if strength or lab != prediction.LAB or not presets or target not in (FOLLOWER, LEADER):
+    if strength or not presets or target not in prediction.roles(kit, lab):
         return {}
-    return prediction.predict(kit, directory, presets, replicas, target)
+    return prediction.predict(kit, lab, directory, presets, replicas, target)
 
 
 def _experiments(

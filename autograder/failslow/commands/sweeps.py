@@ -20,9 +20,9 @@ from failslow.faults.experiment import HEALTHY, SLOW, Bench
 from failslow.faults.injectors import INJECTORS
 from failslow.faults.sweep import WORKLOADS, Cell, Row
 from failslow.kit import Kit
+from failslow.labs import load_labs
 
 ORDER = (HEALTHY, SLOW, SLOW, HEALTHY)
-TARGETS = (experiments.FOLLOWER, experiments.LEADER)
 QUICK_KINDS = ("cpu-slow", "net-slow")
 CELLS, PAGE = "sweep.jsonl", "sweep.html"
 
@@ -37,7 +37,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     text = "faults, or presets of them (all strengths of all that slow)"
     parser.add_argument("--fault", metavar="NAME[,NAME...]", help=text)
-    parser.add_argument("--target", choices=TARGETS, action="append", dest="targets", help="(both)")
+    text = "follower, leader; in lab 5 follower, pilot, copilot (all)"
+    parser.add_argument("--target", metavar="ROLE", action="append", dest="targets", help=text)
     parser.add_argument(
         "--workload", choices=WORKLOADS, action="append", dest="workloads", help="(both)"
     )
@@ -64,9 +65,9 @@ def run(
     CannotDo when an experiment cannot be made; the others are kept.
     """
     check_out(out)
+    where = _targets(kit, lab, targets)
     cmake.build(kit, targets=["put_load", catalogue.PROGRAM])
     known = catalogue.load(kit)
-    where = targets or TARGETS
     loads = workloads or (("small",) if quick else tuple(WORKLOADS))
     points = [
         (target, workload, kind, amount)
@@ -90,6 +91,18 @@ def run(
             "\n".join(missing),
         )
     return 0
+
+
+def _targets(kit: Kit, lab_id: str, wanted: Sequence[str] | None) -> Sequence[str]:
+    """Followers and each proposer of the lab, or those that are wanted."""
+    view = load_labs(kit).get(lab_id).cluster
+    if view is None:
+        raise CannotDo(f"--lab: {lab_id} has no cluster")
+    roles = (experiments.FOLLOWER, *view.proposers)
+    for target in wanted or ():
+        if target not in roles:
+            raise CannotDo(f"--target: {lab_id} has no {target}, but {', '.join(roles)}")
+    return wanted or roles
 
 
 def _faults(known: Catalogue, names: str | None, quick: bool) -> list[tuple[FaultKind, int]]:

@@ -53,8 +53,8 @@ LINKS_S = 600
 class Run:
     """`slices`: all of the window. `began_s`: when the fault began, from the window's begin, and
     `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
-    the leader held for the replica. `caught_up_s`: None if it has not. `lost`: the load generator
-    has lost its leader, and nothing is known of the slices."""
+    the proposer held for the replica. `caught_up_s`: None if it has not. `lost`: the load generator
+    has lost its proposer, and nothing is known of the slices."""
 
     condition: str
     slices: Slices
@@ -274,7 +274,7 @@ def _troubles(runs: Sequence[Run]) -> list[str]:
     troubles = []
     slow = [run for run in runs if run.condition == SLOW]
     if any(run.lost for run in slow):
-        return ["the cluster has changed its leader"]
+        return ["the cluster has changed its proposer"]
     if any(run.caught_up_s is None for run in slow):
         troubles.append(f"the replica has not caught up {CAUGHT_UP_S:.0f} s after the fault")
     half = verdict.throughput(_held(runs, HEALTHY)) / 2
@@ -286,7 +286,7 @@ def _troubles(runs: Sequence[Run]) -> list[str]:
         troubles.append(f"for {stalled:.1f} s less than half of the commands ended")
     grown = max(run.leader_grew_bytes for run in slow)
     if grown > MEMORY_GROWTH_MAX:
-        troubles.append(f"the leader's memory grew by {grown >> 20} MiB")
+        troubles.append(f"the proposer's memory grew by {grown >> 20} MiB")
     return troubles
 
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 from failslow.bench import slow
 from failslow.kit import Kit
-
-LAB = slow.LAB
-"""The others are not predicted."""
+from failslow.labs import load_labs
 
 
 @dataclass(frozen=True)
@@ -19,11 +17,17 @@ class Predicted:
     throughput: float
 
 
+def roles(kit: Kit, lab: str) -> tuple[str, ...]:
+    """The victims that can be predicted; none for a lab that has no log of its own."""
+    found = load_labs(kit).get(lab)
+    return found.measurement.roles if found.measurement and slow.has_log(kit, found) else ()
+
+
 def predict(
-    kit: Kit, tree: Path | None, presets: Sequence[str], replicas: int, victim: str
+    kit: Kit, lab: str, tree: Path | None, presets: Sequence[str], replicas: int, victim: str
 ) -> dict[str, Predicted]:
-    """By preset. CannotDo as `./kit bench slow`."""
-    options = slow.Options((_name(kit, tree),), 1, (replicas,), tuple(presets), victim)
+    """By preset. CannotDo as `./kit bench slow`. Requires: the victim is one of `roles`."""
+    options = slow.Options(lab, (_name(kit, tree),), 1, (replicas,), tuple(presets), victim)
     (measured,) = slow.measure(kit, options).measured
     return {
         cell.fault: Predicted(cell.latency.median, cell.throughput.median)

@@ -11,7 +11,7 @@ from mkdocs.structure.pages import Page
 
 from failslow.kit import Kit
 from failslow.mutation import page as mutation
-from failslow.site import kept, layout, measured, reference, reproduced
+from failslow.site import kept, lanes, layout, measured, reference, reproduced
 
 REFERENCE = "Reference"
 log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
@@ -39,6 +39,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
     if "{{ kept }}" in markdown:
         return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
+    if "{{ lanes" in markdown:
+        return lanes.fill(_kit(config).site, markdown)
     if "{{ measured" in markdown:
         return measured.fill(_kit(config).site, markdown)
     if "{{ reproduced" in markdown:
