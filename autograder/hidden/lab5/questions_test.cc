@@ -115,7 +115,8 @@ std::vector<Prepared> AnyAnswers(RandomStream& random, EntryIndex entry, const Q
     silent.push_back(static_cast<int>(random.Below(static_cast<std::uint64_t>(replicas))));
   }
   const std::uint64_t views = 1 + random.Below(2);
-  const std::uint64_t settled = random.Below(3);  // of none, of some, of more answers
+  // Mostly of none, sometimes of some or more answers.
+  const std::uint64_t settled = random.Below(2) * random.Below(3);
   const EntryIndex initial = random.Below(4);
   const auto witness = static_cast<std::int32_t>(1 + random.Below(2));
   std::vector<Prepared> answers;
@@ -144,7 +145,8 @@ std::vector<Prepared> AnyAnswers(RandomStream& random, EntryIndex entry, const Q
     }
     for (EntryIndex k = initial + 1; k <= initial + 3; ++k) {
       if (random.Below(2) == 0) continue;
-      const auto stage = static_cast<Rival::Stage>(random.Below(4));
+      const auto stage = random.Below(2) == 0 ? Rival::Stage::kProposed
+                                              : static_cast<Rival::Stage>(random.Below(4));
       answer.rivals.push_back({k, static_cast<View>(replicas) * random.Below(2) + 1, stage});
     }
     answers.push_back(answer);
