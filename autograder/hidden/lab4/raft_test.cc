@@ -123,7 +123,7 @@ void LoseWholeRounds() {
   kv::KvClient client(world.cluster.simulator());
   bool done = false;
   client.Execute({"SET", "x", "2"}, [&](const kv::KvOutcome& end) { done = end.is_known(); });
-  world.cluster.RunFor(400ms);
+  world.cluster.RunFor(250ms);  // no follower campaigns yet
   world.cluster.End(cut);
   EXPECT_TRUE(world.cluster.RunUntil([&] { return done; }, 3s))
       << "a lost round is not made up for";

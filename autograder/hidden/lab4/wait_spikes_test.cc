@@ -125,7 +125,7 @@ GRADED_TEST(
   planter.Add({.windows = 2, .slow = {{1, 500}}});
   planter.Add({.windows = 2});
   planter.Add({.windows = 20, .calls = 5});
-  planter.Add({.windows = 2, .calls = 5, .slow = {{1, 500}}});
+  planter.Add({.windows = 2, .calls = 5, .slow = {{1, 5000}}});
   planter.Add({.windows = 30, .load = 1500, .idle = {1, 2}});
   planter.Add({.windows = 2, .slow = {{3, 500}}});
   planter.Add({.windows = 5});

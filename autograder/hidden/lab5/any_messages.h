@@ -10,11 +10,13 @@
 
 namespace depfast::copilot {
 
-inline constexpr EntryIndex kEntries = 3;  // of each lane
+// Of each lane. The next group has the next entries, and depends on none of this group.
+inline constexpr EntryIndex kGroup = 3;
+constexpr EntryIndex BeforeGroupOf(EntryIndex index) { return (index - 1) / kGroup * kGroup; }
 
-// The first `count` of the views in which replica 0 or 1 proposes.
-inline View AnyView(RandomStream& random, Lane lane, std::uint64_t count) {
-  return 3 * random.Below(count) + static_cast<View>(lane);
+// One of the first `count` views from `first` on that belong to the same replica of three.
+inline View AnyView(RandomStream& random, View first, std::uint64_t count) {
+  return first + 3 * random.Below(count);
 }
 
 // The same numbers for the same message.
@@ -25,12 +27,13 @@ inline RandomStream Of(Lane lane, std::uint64_t of, EntryIndex index) {
 inline FastAccept AProposal(Lane lane, View view, EntryIndex index) {
   RandomStream same = Of(lane, view, index);
   const auto witness = static_cast<std::int32_t>(same.Below(3));
-  const std::uint64_t name = 1000 * view + 10 * index + static_cast<std::uint64_t>(lane);
-  return {lane, view, index, same.Below(kEntries + 1), witness, CommandNumber(name)};
+  const EntryIndex dependency = BeforeGroupOf(index) + same.Below(kGroup + 1);
+  const std::uint64_t name = 10'000 * view + 10 * index + static_cast<std::uint64_t>(lane);
+  return {lane, view, index, dependency, witness, CommandNumber(name)};
 }
 inline Accept AnAccept(Lane lane, Ballot ballot, EntryIndex index) {
   RandomStream same = Of(lane, ballot, index);
-  const View origin = AnyView(same, lane, 1 + ViewOf(ballot) / 3);
+  const View origin = AnyView(same, static_cast<View>(lane), 1 + ViewOf(ballot) / 3);
   const FastAccept proposal = AProposal(lane, origin, index);
   if (same.Below(4) == 0) return {lane, ballot, index, true, proposal.dependency, 0, 0, {}};
   return {lane,
@@ -44,8 +47,8 @@ inline Accept AnAccept(Lane lane, Ballot ballot, EntryIndex index) {
 }
 inline Commit ACommit(Lane lane, View view, EntryIndex index) {
   RandomStream same = Of(lane, 99, index);
-  const bool no_op = same.Below(3) == 0;
-  return {lane, index, no_op, no_op ? 0 : same.Below(kEntries + 1), no_op ? 0 : view};
+  if (same.Below(3) == 0) return {lane, index, true, 0, 0};
+  return {lane, index, false, BeforeGroupOf(index) + same.Below(kGroup + 1), view};
 }
 
 // ---- in words ----

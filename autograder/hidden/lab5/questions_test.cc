@@ -21,7 +21,7 @@ constexpr int kQuestions = 6000;  // of each test
 // A record of an entry of the copilot's lane.
 Record AnyRecord(RandomStream& random) {
   Record record;
-  record.promised = FirstBallot(AnyView(random, Lane::kCopilot, 2)) + random.Below(2);
+  record.promised = FirstBallot(AnyView(random, kCopilots, 2)) + random.Below(2);
   record.kind = static_cast<Kind>(random.Below(5));
   if (record.kind == Kind::kNone) return record;
   record.ballot = record.promised;

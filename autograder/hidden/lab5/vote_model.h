@@ -26,6 +26,7 @@ class VoteModel {
     Commands commands;
   };
   Entry Of(Lane lane, EntryIndex index) const;
+  View ViewOfLane(Lane lane) const { return logs_[static_cast<std::size_t>(lane)].view; }
 
   // Whether the replica has the commands of the commit.
   bool IsKnown(const Commit& request) const;
