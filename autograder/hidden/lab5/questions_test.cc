@@ -107,7 +107,8 @@ GRADED_TEST(CopilotQuestions, NextEntries, "5c", 1,
 }
 
 // The answers of a majority or more to a Prepare, as they may be: one value was proposed in each
-// view, accepted at each ballot, and decided.
+// view, accepted at each ballot, and decided. An answer knows a rival, its promise alone, or
+// nothing.
 std::vector<Prepared> AnyAnswers(RandomStream& random, EntryIndex entry, const Quorums& quorums) {
   const int replicas = quorums.replicas();
   std::vector<int> silent;
@@ -119,6 +120,12 @@ std::vector<Prepared> AnyAnswers(RandomStream& random, EntryIndex entry, const Q
   const std::uint64_t settled = random.Below(2) * random.Below(3);
   const EntryIndex initial = random.Below(4);
   const auto witness = static_cast<std::int32_t>(1 + random.Below(2));
+  std::vector<Rival> rivals;
+  for (EntryIndex k = initial + 1; k <= initial + 3; ++k) {
+    const auto stage =
+        random.Below(2) == 0 ? Rival::Stage::kProposed : static_cast<Rival::Stage>(random.Below(4));
+    rivals.push_back({k, static_cast<View>(replicas) * random.Below(2) + 1, stage});
+  }
   std::vector<Prepared> answers;
   for (int replica = 0; replica < replicas; ++replica) {
     if (std::ranges::count(silent, replica) > 0) continue;
@@ -143,11 +150,10 @@ std::vector<Prepared> AnyAnswers(RandomStream& random, EntryIndex entry, const Q
       record.no_op = entry % 2 == 0;
       record.dependency = record.no_op ? 0 : entry;
     }
-    for (EntryIndex k = initial + 1; k <= initial + 3; ++k) {
-      if (random.Below(2) == 0) continue;
-      const auto stage = random.Below(2) == 0 ? Rival::Stage::kProposed
-                                              : static_cast<Rival::Stage>(random.Below(4));
-      answer.rivals.push_back({k, static_cast<View>(replicas) * random.Below(2) + 1, stage});
+    for (const Rival& rival : rivals) {
+      const std::uint64_t known = random.Below(4);
+      if (known == 0) continue;
+      answer.rivals.push_back(known == 1 ? Rival{.entry = rival.entry} : rival);
     }
     answers.push_back(answer);
   }
