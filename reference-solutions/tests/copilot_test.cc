@@ -142,7 +142,8 @@ TEST(Copilot, ARecordingNamesTheMethodsThatAreServedLate) {
   lines << std::ifstream(path).rdbuf();
   std::filesystem::remove(path);
   for (const char* name : {FastAccept::kName, Accept::kName, Prepare::kName}) {
-    EXPECT_NE(lines.str().find("\"name\":\"" + std::string(name) + "\""), std::string::npos) << name;
+    EXPECT_NE(lines.str().find("\"name\":\"" + std::string(name) + "\""), std::string::npos)
+        << name;
   }
 }
 

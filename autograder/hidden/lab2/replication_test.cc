@@ -17,8 +17,8 @@ namespace {
 
 using Persistence = RaftWorld::Persistence;
 
-// Each leader hears of a newer term while its commands are under way. Some replica leads three times
-// or more.
+// Each leader hears of a newer term while its commands are under way. Some replica leads three
+// times or more.
 void LoseManyTerms() {
   RaftWorld world({.replicas = 3, .seed = 309}, Persistence::kNotYet);
   testkit::Client client(world.cluster.simulator());
