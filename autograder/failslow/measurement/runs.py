@@ -27,7 +27,6 @@ VARIANTS = (
     (UNDER, LOW_JITTER, LATENCY),
     (UNDER, LOW_JITTER, SATURATED),
     (FLAPPING, LOW_JITTER, LATENCY),
-    (FLAPPING, LOW_JITTER, SATURATED),
     (LONG, LOW_JITTER, LATENCY),
 )
 """Shape, profile and load of the runs with a fault. Most are of the shortest shape."""

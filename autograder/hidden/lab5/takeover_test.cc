@@ -71,7 +71,7 @@ GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
   stage.ConnectWithoutThePilot();
   SubmitTo(stage.client(), 1, 1);
   ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
-  for (const EntryIndex index : {2, 3, 4}) {
+  for (const EntryIndex index : {EntryIndex{2}, EntryIndex{3}, EntryIndex{4}}) {
     stage.client().Call(1, ProposalOfP(index, 1), 1s, [](const auto&) {});
   }
   stage.cluster.RunFor(500ms);
