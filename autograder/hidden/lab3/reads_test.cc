@@ -126,9 +126,10 @@ struct ReadsUnderWay {
       world.cluster.simulator().At(when, [this, replica] {
         client.Ask(replica, Words("GET x"), [this](const KvOutcome& end) {
           --left;
-          const bool is_error = end.is_known() && end.reply->kind == Reply::Kind::kError;
-          refused += is_error && HasCode(*end.reply, "TRYAGAIN") ? 1 : 0;
-          answered += end.is_known() && !is_error ? 1 : 0;
+          if (!end.is_known()) return;
+          const bool is_error = end.reply->kind == Reply::Kind::kError;
+          if (!is_error) ++answered;
+          if (is_error && HasCode(*end.reply, "TRYAGAIN")) ++refused;
         });
       });
     }

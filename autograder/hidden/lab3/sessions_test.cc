@@ -353,7 +353,7 @@ GRADED_TEST(KvSessions, HaveALimit, "sessions", 2,
     if (started == kSessionsMax - 1) return;
     const std::string entries = std::to_string(kSessionEntriesMax - ++started);
     client.Execute({"SESSION", "NEW", entries}, [&](const KvOutcome& end) {
-      opened += end.is_known() && end.reply->kind == Reply::Kind::kInteger ? 1 : 0;
+      if (end.is_known() && end.reply->kind == Reply::Kind::kInteger) ++opened;
       next(client);
     });
   };

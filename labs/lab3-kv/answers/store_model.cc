@@ -87,7 +87,7 @@ Reply StoreModel::ExecuteOnce(std::uint64_t index, const Command& command) {
   const auto sequence = NumberIn(command[2]);
   const auto found = id ? sessions_.find(*id) : sessions_.end();
   if (HasMalformedNumber(command)) {
-    met_.malformed += found == sessions_.end() ? 0 : 1;
+    if (found != sessions_.end()) ++met_.malformed;
     return NotAnInteger();
   }
   if (found == sessions_.end()) return NoSession();

@@ -94,7 +94,7 @@ TriedLogs TryAllLogs(const NextRule& rule, EntryIndex longest) {
         ForEachLog(qs, ps, [&](const Decisions& copilot) {
           if (!IsOrdered(pilot, copilot)) return;
           ++tried.pairs;
-          tried.bad += IsGood(rule, pilot, copilot) ? 0 : 1;
+          if (!IsGood(rule, pilot, copilot)) ++tried.bad;
         });
       });
     }
