@@ -78,6 +78,9 @@ def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
     with console.progress(f"Configuring ({preset})"):
         done = process.run(argv, cwd=kit.root, merge_errors=True)
     if done.exit_code != 0:
+        # CMake keeps an option that it could not follow: each later build would fail, too.
+        off = [f"-D{definition.partition('=')[0]}=OFF" for definition in definitions]
+        process.run(["cmake", "--preset", preset, *off], cwd=kit.root)
         raise CannotDo(f"cmake could not configure the {preset} build", _tail(done.output))
     ninja = kit.preset(preset) / "build.ninja"
     if ninja.is_file():

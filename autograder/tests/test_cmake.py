@@ -25,6 +25,10 @@ if sys.argv[1] == "--preset":
     if asked.exists():
         reply.mkdir(exist_ok=True)
         (reply / "index-1.json").write_text("{}")
+    (build / "CMakeCache.txt").write_text("\\n".join(sys.argv[3:]))
+    if "-DPEER=ON" in sys.argv:
+        print("apt-get install the-peer")
+        sys.exit(1)
 elif os.path.exists("broken"):
     print("[1/2] Building CXX object a.cc.o")
     print("a.cc:1:1: error: no")
@@ -79,6 +83,13 @@ def test_a_failed_build_shows_the_compiler(checkout: Kit) -> None:
     with pytest.raises(CannotDo, match="the release build of the kit failed") as failed:
         cmake.build(checkout)
     assert failed.value.detail == "a.cc:1:1: error: no"
+
+
+def test_an_option_that_cannot_be_followed_does_not_stay(checkout: Kit) -> None:
+    with pytest.raises(CannotDo, match="could not configure") as failed:
+        cmake.build(checkout, definitions=["PEER=ON"])
+    assert failed.value.detail == "apt-get install the-peer"
+    assert (checkout.preset("release") / "CMakeCache.txt").read_text() == "-DPEER=OFF"
 
 
 def test_a_directory_that_is_no_checkout(tmp_path: Path) -> None:

@@ -172,11 +172,12 @@ def test_the_page_marks_what_is_dangerous() -> None:
         row(cell(MS, 0.05), cell(2 * MS, 0.8), cell(3 * MS, 0.5)),
         row(cell(5, 1.0, "cpu-slow", "leader", changed=True)),
     ]
-    page = sweep_page.render("<mine>", rows)
-    assert page.count('class="danger"') == 2
-    assert page.count("% ↓<") == 1
+    page = sweep_page.render([("<mine>", rows), ("etcd", rows[:1])])
+    assert page.count('class="danger"') == 2 + 2
+    assert page.count("% ↓<") == 1 + 1
     assert page.count("% ⚑<") == 1
-    assert "&lt;mine&gt;" in page
+    assert "<h2>&lt;mine&gt;: slow leader, small values" in page
+    assert "<h2>etcd: findings of document 004</h2>" in page
     assert "<mine>" not in page
 
 

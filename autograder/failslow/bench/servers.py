@@ -125,7 +125,7 @@ def redis(kit: Kit) -> Iterator[Servers]:
     """One Redis, alone, that answers a write when it is on disk. Its other settings are its own."""
     program = redis_program(kit)
     with _data(kit) as data:
-        (address,) = _free_addresses(1)
+        (address,) = free_addresses(1)
         host, _, port = address.rpartition(":")
         options = {
             "bind": host,
@@ -148,22 +148,30 @@ def etcd(kit: Kit) -> Iterator[Servers]:
     """Three members of etcd with its defaults, but for the addresses."""
     program = etcd_program(kit)
     with _data(kit) as data, ExitStack() as running:
-        addresses = _free_addresses(2 * REPLICAS)
+        addresses = free_addresses(2 * REPLICAS)
         clients, peers = addresses[:REPLICAS], addresses[REPLICAS:]
-        members = ",".join(f"m{number}=http://{peer}" for number, peer in enumerate(peers))
         for number, (client, peer) in enumerate(zip(clients, peers, strict=True)):
-            options = {
-                "name": f"m{number}",
-                "data-dir": str(data / str(number)),
-                "listen-client-urls": f"http://{client}",
-                "advertise-client-urls": f"http://{client}",
-                "listen-peer-urls": f"http://{peer}",
-                "initial-advertise-peer-urls": f"http://{peer}",
-                "initial-cluster": members,
-            }
-            argv = [program, *(f"--{name}={value}" for name, value in options.items())]
+            argv = etcd_member(program, data / str(number), number, client, peer, peers)
             running.enter_context(process.background(pinned(REPLICA_CORE, argv)))
         yield Servers("etcd", clients)
+
+
+def etcd_member(
+    program: Path, data: Path, number: int, client: str, peer: str, peers: Sequence[str]
+) -> list[str | Path]:
+    """The command of a member, with etcd's defaults but for the addresses, which are HOST:PORT. It
+    listens on `client` and `peer`. `peers`: where the members reach each other, by number."""
+    options: dict[str, str | Path] = {
+        "name": f"m{number}",
+        "data-dir": data,
+        "listen-client-urls": f"http://{client}",
+        "advertise-client-urls": f"http://{client}",
+        "listen-peer-urls": f"http://{peer}",
+        "initial-advertise-peer-urls": f"http://{peers[number]}",
+        "initial-cluster": ",".join(f"m{each}=http://{there}" for each, there in enumerate(peers)),
+    }
+    words = [(f"--{name}", value) for name, value in options.items()]
+    return [program, *(word for pair in words for word in pair)]
 
 
 def etcd_program(kit: Kit) -> Path:
@@ -214,7 +222,8 @@ def _memory() -> Iterator[Path]:
         yield Path(name)
 
 
-def _free_addresses(count: int) -> list[str]:
+def free_addresses(count: int) -> list[str]:
+    """HOST:PORT of ports that are free now."""
     with ExitStack() as stack:
         sockets = ports.listen_all(stack, [ports.ANY] * count)
         return [ports.endpoint(socket) for socket in sockets]

@@ -22,6 +22,8 @@ from failslow.errors import CannotDo
 
 GRACE_S = 5.0
 PROGRAM = re.compile(r"(?P<data>/.*)/[a-z0-9]+_real")
+DATA_OPTIONS = ("--data", "--data-dir")
+"""The second is etcd's (faults/etcd.py)."""
 DATA = re.compile(r"(?P<data>/.*)/replica-(?P<number>\d+)")
 
 # Of /proc/PID/stat: fields, counted from the third, and letters of the process state.
@@ -134,7 +136,7 @@ def _replica(pid: int, data: Path | None) -> Process | None:
     except OSError:
         return None
     options = dict(pairwise(words))
-    running = DATA.fullmatch(options.get("--data", ""))
+    running = DATA.fullmatch(next((options[each] for each in DATA_OPTIONS if each in options), ""))
     fields = _stat(pid)
     if not running or fields is None or fields[0] == ENDED:
         return None

@@ -26,8 +26,9 @@ from failslow.faults import (
     verdict,
     waits,
 )
+from failslow.faults.bench import Bench, LabBench
 from failslow.faults.catalogue import Catalogue, FaultKind
-from failslow.faults.experiment import DEAD, HEALTHY, SLOW, Bench, Experiment
+from failslow.faults.experiment import DEAD, HEALTHY, SLOW, Experiment
 from failslow.faults.experiment_page import Shown
 from failslow.faults.injectors import INJECTORS
 from failslow.faults.place import Place
@@ -112,7 +113,7 @@ def run(
 @contextmanager
 def cluster_of(
     kit: Kit, known: Catalogue, directory: Path | None, lab: str, replicas: int, out: Path
-) -> Iterator[Bench]:
+) -> Iterator[LabBench]:
     """A new cluster of a solution, with runtime verification, while the body runs. Its data are in
     a new directory below `out`, which is removed with it."""
     out.mkdir(parents=True, exist_ok=True)
@@ -123,18 +124,19 @@ def cluster_of(
             if not serves:
                 raise CannotDo("the cluster elects no leader")
             place = Place(layout, cluster_place.loaded(layout), known)
-            yield Bench(kit, place, load_labs(kit).get(lab))
+            yield LabBench(kit=kit, place=place, lab=load_labs(kit).get(lab))
         finally:
             experiment.end(layout)
 
 
 @contextmanager
-def _containers(kit: Kit, known: Catalogue) -> Iterator[Bench]:
+def _containers(kit: Kit, known: Catalogue) -> Iterator[LabBench]:
     """The running containers, without their own load while the body runs."""
     layout = containers.adopted(kit)
     current = cluster_place.loaded(layout)
     with containers.without_load(kit):
-        yield Bench(kit, Place(layout, current, known), load_labs(kit).get(current.lab))
+        place = Place(layout, current, known)
+        yield LabBench(kit=kit, place=place, lab=load_labs(kit).get(current.lab))
 
 
 def _tree(kit: Kit, bench: Bench) -> Path | None:

@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,9 +15,10 @@ from failslow import atomic, cmake, console
 from failslow.commands import experiments
 from failslow.commands.grade import check_out
 from failslow.errors import CannotDo
-from failslow.faults import catalogue, experiment, findings, injection, sweep, sweep_page
+from failslow.faults import catalogue, etcd, experiment, findings, injection, sweep, sweep_page
+from failslow.faults.bench import Bench
 from failslow.faults.catalogue import Catalogue, FaultKind
-from failslow.faults.experiment import HEALTHY, SLOW, Bench
+from failslow.faults.experiment import HEALTHY, SLOW
 from failslow.faults.injectors import INJECTORS
 from failslow.faults.sweep import WORKLOADS, Cell, Row
 from failslow.kit import Kit
@@ -26,8 +28,11 @@ ORDER = (HEALTHY, SLOW, SLOW, HEALTHY)
 QUICK_KINDS = ("cpu-slow", "net-slow")
 CELLS, PAGE = "sweep.jsonl", "sweep.html"
 
-Point = tuple[str, str, FaultKind, int]
+Point = tuple[str, str, tuple[FaultKind, int]]
 """Target, workload, fault."""
+
+Subject = tuple[str, AbstractContextManager[Bench], Sequence[str]]
+"""Its name, its cluster, and the roles that are slow in turn."""
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +51,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replicas", type=int, choices=(3, 5), default=3, help="(3)")
     text = f"{' and '.join(QUICK_KINDS)} alone, small values alone, and each holds for 2 s, not 3 s"
     parser.add_argument("--quick", action="store_true", help=text)
+    text = "the same on etcd, with the faults of processor and links"
+    parser.add_argument("--versus", choices=(etcd.NAME,), help=text)
     parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
 
 
@@ -58,6 +65,7 @@ def run(
     lab: str,
     replicas: int,
     quick: bool,
+    versus: str | None,
     out: Path,
 ) -> int:
     """0. What was measured by an earlier run, interrupted or not, is not measured again.
@@ -65,29 +73,32 @@ def run(
     CannotDo when an experiment cannot be made; the others are kept.
     """
     check_out(out)
-    where = _targets(kit, lab, targets)
-    cmake.build(kit, targets=["put_load", catalogue.PROGRAM])
+    roles = _targets(kit, lab, targets)
+    definitions = ["FAILSLOW_ETCD=ON"] if versus else []
+    cmake.build(kit, targets=["put_load", catalogue.PROGRAM], definitions=definitions)
     known = catalogue.load(kit)
     loads = workloads or (("small",) if quick else tuple(WORKLOADS))
-    points = [
-        (target, workload, kind, amount)
-        for target, workload, (kind, amount) in product(where, loads, _faults(known, fault, quick))
-    ]
+    faults = _faults(known, fault, quick)
     hold_s = experiments.QUICK_HOLD_S if quick else experiments.HOLD_S
-    with experiments.cluster_of(kit, known, directory, lab, replicas, out) as bench:
-        subject = _subject(bench, hold_s)
-        missing = _measure(bench, points, out / CELLS, subject, hold_s)
-    wanted = {(target, workload, kind.name, amount) for target, workload, kind, amount in points}
-    cells = [each for each in sweep.read(out / CELLS, subject) if each.key in wanted]
-    rows = sweep.rows_of(cells, known)
     name = str(directory) if directory else "the reference"
-    atomic.write_text(out / PAGE, sweep_page.render(name, rows))
-    _print(rows)
+    cluster = experiments.cluster_of(kit, known, directory, lab, replicas, out)
+    subjects: list[Subject] = [(name, cluster, roles)]
+    if versus:
+        subjects.append((versus, etcd.running(kit, known, replicas, out), _of_etcd(targets)))
+    maps, missing = [], []
+    for name, cluster, where in subjects:
+        with cluster as bench:
+            possible = [each for each in faults if bench.can_have(each[0])]
+            points = list(product(where, loads, possible))
+            cells, failed = _measure(bench, points, out / CELLS, hold_s)
+        maps.append((name, sweep.rows_of(cells, known)))
+        missing += failed
+    atomic.write_text(out / PAGE, sweep_page.render(maps))
+    _print(maps)
     console.note(f"Wrote {out / PAGE}")
     if missing:
         raise CannotDo(
-            f"{len(missing)} of {len(points)} experiments could not be made; the same command goes"
-            " on with them",
+            f"{len(missing)} experiments could not be made; the same command goes on with them",
             "\n".join(missing),
         )
     return 0
@@ -103,6 +114,14 @@ def _targets(kit: Kit, lab_id: str, wanted: Sequence[str] | None) -> Sequence[st
         if target not in roles:
             raise CannotDo(f"--target: {lab_id} has no {target}, but {', '.join(roles)}")
     return wanted or roles
+
+
+def _of_etcd(wanted: Sequence[str] | None) -> Sequence[str]:
+    """Its roles, or those that are wanted."""
+    found = [role for role in etcd.ROLES if role in (wanted or etcd.ROLES)]
+    if not found:
+        raise CannotDo(f"--versus: etcd has no {wanted[0]}, but {', '.join(etcd.ROLES)}")
+    return found
 
 
 def _faults(known: Catalogue, names: str | None, quick: bool) -> list[tuple[FaultKind, int]]:
@@ -130,22 +149,24 @@ def _strengths(known: Catalogue, name: str) -> list[tuple[FaultKind, int]]:
 
 def _subject(bench: Bench, hold_s: float) -> str:
     """What else the figures depend on: the program, the cluster, and the length of a fault."""
-    program = bench.layout.program(bench.lab.id).read_bytes()
+    program = bench.layout.program(bench.program).read_bytes()
     digest = hashlib.sha256(program).hexdigest()[:16]
-    return f"{bench.lab.id} {digest}, {len(bench.place.replicas)} replicas, {hold_s:g} s"
+    return f"{bench.program} {digest}, {len(bench.place.replicas)} replicas, {hold_s:g} s"
 
 
 def _measure(
-    bench: Bench, points: Sequence[Point], path: Path, subject: str, hold_s: float
-) -> list[str]:
-    """Writes each cell as soon as it is known. Returns why others are missing."""
+    bench: Bench, points: Sequence[Point], path: Path, hold_s: float
+) -> tuple[list[Cell], list[str]]:
+    """Writes each cell as soon as it is known. Returns all cells, and why others are missing."""
+    subject = _subject(bench, hold_s)
+    keys = [(target, workload, kind.name, amount) for target, workload, (kind, amount) in points]
     done = {each.key for each in sweep.read(path, subject)}
-    left = [each for each in points if (*each[:2], each[2].name, each[3]) not in done]
+    left = [point for point, key in zip(points, keys, strict=True) if key not in done]
     if len(left) < len(points):
         console.note(f"{len(points) - len(left)} of {len(points)} experiments are in {path}")
     missing = []
-    for number, (target, workload, kind, amount) in enumerate(left, start=1):
-        words = f"{injection.in_words(kind, amount)}, {target}, {workload} values"
+    for number, (target, workload, (kind, amount)) in enumerate(left, start=1):
+        words = f"{bench.program}, {injection.in_words(kind, amount)}, {target}, {workload} values"
         loaded = replace(bench, value_bytes=WORKLOADS[workload])
         try:
             made = experiment.run(loaded, kind, amount, target, hold_s, _silent, ORDER)
@@ -155,7 +176,7 @@ def _measure(
         cell = sweep.cell_of(made, workload, kind, amount)
         sweep.append(path, subject, cell)
         console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")
-    return missing
+    return [each for each in sweep.read(path, subject) if each.key in keys], missing
 
 
 def _silent(_: str) -> None:
@@ -167,19 +188,21 @@ def _loss(cell: Cell) -> str:
     return f"{100 * cell.loss.value:.0f} % ({low} to {high})"
 
 
-def _print(rows: Sequence[Row]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("target", "values", "fault", "costs, weakest first", "danger zone"):
-        table.add_column(head)
-    for row in rows:
-        zone = row.danger_zone
-        table.add_row(
-            row.target,
-            row.workload,
-            row.kind,
-            ", ".join(f"{100 * cell.loss.value:.0f}" for cell in row.cells) + " %",
-            f"{zone[0].fault} to {zone[1].fault}" if zone else "-",
-        )
-    console.stdout().print(table)
-    for each in findings.of(rows):
-        console.stdout().print(f"Finding {each.number} of document 004 {each.verdict}: {each.seen}")
+def _print(maps: Sequence[tuple[str, Sequence[Row]]]) -> None:
+    for name, rows in maps:
+        table = Table(title=name, box=box.SIMPLE_HEAD, pad_edge=False)
+        for head in ("target", "values", "fault", "costs, weakest first", "danger zone"):
+            table.add_column(head)
+        for row in rows:
+            zone = row.danger_zone
+            table.add_row(
+                row.target,
+                row.workload,
+                row.kind,
+                ", ".join(f"{100 * cell.loss.value:.0f}" for cell in row.cells) + " %",
+                f"{zone[0].fault} to {zone[1].fault}" if zone else "-",
+            )
+        console.stdout().print(table)
+        for each in findings.of(rows):
+            found = f"Finding {each.number} of document 004 {each.verdict}: {each.seen}"
+            console.stdout().print(found)

@@ -15,18 +15,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from failslow import waiting
-from failslow.cluster import metrics, replica_processes
 from failslow.cluster import place as cluster_place
+from failslow.cluster import replica_processes
 from failslow.cluster.layout import Layout
 from failslow.errors import CannotDo
 from failslow.faults import fault_file, injection, verdict
-from failslow.faults import place as fault_place
+from failslow.faults.bench import Bench
 from failslow.faults.catalogue import FaultKind
 from failslow.faults.injectors import Injection
-from failslow.faults.place import Place
 from failslow.faults.verdict import Costs, Slices, Verdict
-from failslow.kit import Kit
-from failslow.labs import ClusterView, Lab
 
 HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
 ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
@@ -95,39 +92,6 @@ class Experiment:
         return _held(self.runs, condition)
 
 
-@dataclass(frozen=True)
-class Bench:
-    """A running cluster and the program that loads it."""
-
-    kit: Kit
-    place: Place
-    lab: Lab
-    value_bytes: int = 256
-
-    @property
-    def layout(self) -> Layout:
-        return self.place.layout
-
-    @property
-    def view(self) -> ClusterView:
-        assert self.lab.cluster is not None, "it was started"
-        return self.lab.cluster
-
-    def proposer(self, but: int) -> int:
-        """A replica that proposes; not `but`, if there is another."""
-        roles = fault_place.roles(self.place, self.lab)
-        found = [each for each, role in roles.items() if role in self.view.proposers]
-        if not found:
-            raise CannotDo(f"no replica is a {self.view.ready_is} now")
-        return next((each for each in found if each != but), found[0])
-
-    def put_load(self, *words: object) -> list[str]:
-        endpoints = ",".join(self.place.current.endpoints)
-        argv = [self.kit.binary("put_load"), "--target", self.view.load]
-        argv += ["--value-bytes", self.value_bytes, "--replicas", endpoints]
-        return [str(word) for word in (*argv, *words)]
-
-
 Advance = Callable[[str], None]
 
 
@@ -188,9 +152,9 @@ def _run(
     hold_s: float,
     rate: int,
 ) -> Run:
-    number, _ = fault_place.target(bench.place, bench.lab, target)
+    number = bench.target(target)
     leader = bench.proposer(but=number)
-    size = _metrics_size(bench, leader)
+    held_bytes = bench.watch_held(leader, number)
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S
     words = ("--rate", rate, "--warm-up-ms", round(WARM_UP_S * 1000), "--slice-ms", SLICE_MS)
@@ -219,7 +183,7 @@ def _run(
         hold_s,
         began_s,
         lost,
-        _most_held(bench, leader, number, size),
+        held_bytes(),
         _memory(bench, leader) - memory,
         _await_caught_up(bench),
         begins[0],
@@ -305,32 +269,14 @@ def _await_caught_up(bench: Bench) -> float | None:
     began = time.monotonic()
 
     def is_done() -> bool:
-        applied = [_applied(bench, number) for number in bench.place.replicas]
+        applied = [bench.applied(number) for number in bench.place.replicas]
         return None not in applied and len(set(applied)) == 1
 
     return time.monotonic() - began if waiting.until(is_done, CAUGHT_UP_S) else None
 
 
-def _applied(bench: Bench, number: int) -> int | None:
-    known = metrics.read(bench.layout.metrics(number))
-    shown = next(each for each in bench.view.shows if each.name == "applied")
-    return None if known is None else known.observed(shown.kind, shown.value)
-
-
 def _memory(bench: Bench, number: int) -> int:
     return replica_processes.memory_bytes(bench.place.process(number).pid) or 0
-
-
-def _metrics_size(bench: Bench, number: int) -> int:
-    return bench.layout.metrics(number).stat().st_size
-
-
-def _most_held(bench: Bench, leader: int, number: int, size: int) -> int:
-    """By the lines of metrics that were written since the file had that size."""
-    with bench.layout.metrics(leader).open("rb") as file:
-        file.seek(size)
-        lines = file.read().split(b"\n")[:-1]
-    return max((json.loads(line)["held_bytes"][number] for line in lines), default=0)
 
 
 def end(layout: Layout) -> None:

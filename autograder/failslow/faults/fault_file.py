@@ -7,7 +7,8 @@ import os
 import struct
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from failslow.errors import CannotDo
@@ -47,14 +48,38 @@ def heal(path: Path, catalogue: Catalogue, kind: FaultKind) -> None:
             os.pwrite(file, _FAULT.pack(0, 0, 0), _offset(kind))
 
 
+@dataclass(frozen=True)
+class Injected:
+    """A fault that is on. `receivers`: of kinds that name them, a bit for each replica."""
+
+    amount: int
+    receivers: int
+
+    def names(self, receiver: int) -> bool:
+        return bool(self.receivers >> receiver & 1)
+
+
+def make(path: Path, catalogue: Catalogue) -> None:
+    """Makes the file without a fault, as a replica does."""
+    kinds = len(catalogue.kinds)
+    path.write_bytes(_HEADER.pack(kinds) + _FAULT.pack(0, 0, 0) * kinds)
+
+
+def read(path: Path, kinds: Sequence[FaultKind]) -> dict[str, Injected]:
+    """Those of the kinds, by name, that the replica has now. Empty for a file that is gone."""
+    found = {}
+    with suppress(OSError, struct.error):
+        content, now_ns = path.read_bytes(), time.monotonic_ns()
+        for kind in kinds:
+            until_ns, amount, receivers = _FAULT.unpack_from(content, _offset(kind))
+            if until_ns > now_ns:
+                found[kind.name] = Injected(amount, receivers)
+    return found
+
+
 def is_on(path: Path, kind: FaultKind) -> bool:
     """Whether the replica has the fault now."""
-    try:
-        content = path.read_bytes()
-        until_ns, _, _ = _FAULT.unpack_from(content, _offset(kind))
-    except (OSError, struct.error):
-        return False
-    return bool(until_ns > time.monotonic_ns())
+    return kind.name in read(path, [kind])
 
 
 def _offset(kind: FaultKind) -> int:

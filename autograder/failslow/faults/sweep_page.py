@@ -21,22 +21,30 @@ STEPS = 20
 """Shades of the map."""
 
 
-def render(solution: str, rows: Sequence[Row]) -> str:
-    title = f"Strengths of faults: {solution}"
-    maps = [
-        f"<h2>Slow {html.escape(target)}, {workload} values ({WORKLOADS[workload]} bytes)</h2>"
-        f"{_map(list(members))}"
+LEGEND = (
+    "<p>Each cell is an experiment on real processes: healthy, slow, slow, healthy. The number"
+    " is the share of its work that a client loses which waits for each answer. Faults get"
+    f" stronger to the right. Outlined: a danger zone, from at most {100 * LITTLE:.0f} % to at"
+    f" least {100 * MUCH:.0f} %. ↓: clearly less than a weaker fault costs. ⚑: the leader has"
+    f" changed. An interval holds with {100 * verdict.CONFIDENCE:.0f} %.</p>"
+)
+
+
+def render(maps: Sequence[tuple[str, Sequence[Row]]]) -> str:
+    """`maps`: a store's name, and what its faults cost."""
+    title = f"Strengths of faults: {', '.join(name for name, _ in maps)}"
+    stores = [_store(name, rows) for name, rows in maps]
+    return PAGE.format(title=html.escape(title), body="\n".join([STYLE, LEGEND, *stores]))
+
+
+def _store(name: str, rows: Sequence[Row]) -> str:
+    name = html.escape(name)
+    heats = [
+        f"<h2>{name}: slow {html.escape(target)}, {workload} values ({WORKLOADS[workload]}"
+        f" bytes)</h2>{_map(list(members))}"
         for (target, workload), members in groupby(rows, lambda row: (row.target, row.workload))
     ]
-    legend = (
-        "<p>Each cell is an experiment on real processes: healthy, slow, slow, healthy. The number"
-        " is the share of its work that a client loses which waits for each answer. Faults get"
-        f" stronger to the right. Outlined: a danger zone, from at most {100 * LITTLE:.0f} % to at"
-        f" least {100 * MUCH:.0f} %. ↓: clearly less than a weaker fault costs. ⚑: the leader has"
-        " changed.</p>"
-    )
-    body = [STYLE, legend, *maps, "<h2>Findings of document 004</h2>", _findings(rows)]
-    return PAGE.format(title=html.escape(title), body="\n".join(body))
+    return "\n".join([*heats, f"<h2>{name}: findings of document 004</h2>", _findings(rows)])
 
 
 def _map(rows: Sequence[Row]) -> str:
@@ -79,5 +87,4 @@ def _findings(rows: Sequence[Row]) -> str:
     return (
         f'<div class="wide"><table class="list"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{lines}</tbody></table></div>"
-        f"<p>An interval holds with {100 * verdict.CONFIDENCE:.0f} %.</p>"
     )
