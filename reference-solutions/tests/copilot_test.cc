@@ -10,6 +10,7 @@
 
 #include "copilot_chaos.h"
 #include "copilot_world.h"
+#include "frame_counter.h"
 #include "testkit/environment.h"
 
 namespace depfast::copilot {
@@ -65,6 +66,28 @@ TEST(Copilot, ADeadPilotDelaysNobody) {
       EXPECT_TRUE(world.AllInvariantsHold());
     }
   }
+}
+
+// A wait for a majority that was long enough once stays long enough: new pilots that have proposed
+// nothing know no other time. An attempt at a takeover has two such waits.
+TEST(Copilot, ADistantMajorityTakesOverInAFewAttempts) {
+  sim::Profile distant = sim::Profile::TeachingLowJitter();
+  distant.net.latency = 60ms;
+  CopilotWorld world({.replicas = 5, .seed = 6, .profile = distant});
+  FrameCounter counter(world.cluster);
+  ASSERT_TRUE(world.WaitForPilots(20s));
+  ASSERT_TRUE(world.Commit(20));
+  for (int i = 0; i < 10; ++i) world.SubmitOne();
+  world.cluster.RunFor(150ms);  // some are under way
+  const auto before = counter.requests<Prepare>();
+  world.cluster.Crash(0);
+  world.cluster.Crash(1);
+  world.cluster.RunFor(30s);
+  EXPECT_LT(counter.requests<Prepare>() - before, 200U);
+  EXPECT_EQ(world.log().Proposers().size(), 2U);
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // A replica that wakes from a pause deposes no healthy pilot.

@@ -162,24 +162,38 @@ GRADED_TEST(RaftSnapshots, AFailedCompactionLosesNothing, "2d", 1,
   }
 }
 
+// A replica needs a snapshot, and cannot write it. `differs`: it led, and its log has many entries
+// that nobody else has.
+void FailAnInstallation(RaftWorld& world, const sim::FileChange& change, bool differs) {
+  SCOPED_TRACE(change.file + (differs ? ", of a replica whose log differs" : ""));
+  const PeerId leader = world.WaitForLeader(4s);
+  ASSERT_NE(leader, kNobody);
+  const PeerId victim = differs ? leader : world.Others(leader)[0];
+  world.cluster.Partition({victim});
+  if (differs) {
+    for (int i = 0; i < 1000; ++i) world.SubmitOne();
+    world.cluster.RunFor(100ms);
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != victim; }, 4s));
+    ASSERT_NE(world.WaitForLeader(4s), kNobody);
+  }
+  ASSERT_TRUE(world.CommitBytes(std::size_t{6} << 20));
+  world.cluster.simulator().FailNext(victim, change);
+  world.cluster.Heal();
+  // A chunk that was sent before has to time out first.
+  world.cluster.RunUntil([&] { return HasFailed(world, victim); }, 4s);
+  ExpectFailed(world, victim, change);
+  ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas make no progress";
+  Repair(world, victim);
+}
+
 GRADED_TEST(RaftSnapshots, AFailedInstallationIsNotAcknowledged, "2d", 1,
-            "A follower that cannot write a leader's snapshot does not acknowledge it.") {
+            "A follower that cannot write a leader's snapshot does not acknowledge it. After a "
+            "restart it catches up, also if its log differs from the snapshot.") {
   RaftWorld world({.replicas = 3, .seed = 860});
   for (const sim::FileChange& change : Replacements()) {
-    SCOPED_TRACE(change.file);
-    const PeerId leader = world.WaitForLeader(4s);
-    ASSERT_NE(leader, kNobody);
-    const PeerId victim = world.Others(leader)[0];
-    world.cluster.Partition({victim});
-    ASSERT_TRUE(world.CommitBytes(std::size_t{6} << 20));
-    world.cluster.simulator().FailNext(victim, change);
-    world.cluster.Heal();
-    // A chunk that was sent before has to time out first.
-    world.cluster.RunUntil([&] { return HasFailed(world, victim); }, 4s);
-    ExpectFailed(world, victim, change);
-    ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas make no progress";
-    Repair(world, victim);
-    if (testing::Test::HasFatalFailure()) return;
+    for (const bool differs : {false, true}) {
+      ASSERT_NO_FATAL_FAILURE(FailAnInstallation(world, change, differs));
+    }
   }
 }
 

@@ -56,22 +56,61 @@ Command RandomCommand(RandomStream& random) {
   }
 }
 
-GRADED_TEST(KvCommands, AnswerLikeTheContract, "commands", 4,
-            "Any sequence of commands gives the replies of the contract.") {
-  constexpr int kCommands = 400;
+// Every command with one key, with these values as its arguments.
+std::vector<Command> CommandsOn(const std::string& key, const std::vector<std::string>& values) {
+  std::vector<Command> commands = {{"GET", key},  {"STRLEN", key}, {"EXISTS", key, key},
+                                   {"INCR", key}, {"DEL", key},    {"DEL", key, key}};
+  for (const std::string& value : values) {
+    commands.push_back({"SET", key, value});
+    commands.push_back({"SETNX", key, value});
+    commands.push_back({"GETSET", key, value});
+    commands.push_back({"APPEND", key, value});
+    for (const std::string& other : values) commands.push_back({"CAS", key, value, other});
+  }
+  return commands;
+}
+
+// Gives commands to the cluster and to the contract's model, and compares their replies.
+class Comparison {
+ public:
+  explicit Comparison(KvWorld& world) : world_(world) {}
+
+  void Do(const Command& command) {
+    const ParsedCommand known(command);
+    const Reply reply = world_.Do(command);
+    const Reply expected = model_.Execute(known);
+    ASSERT_TRUE(AreSame(reply, expected))
+        << "expected " << ToText(expected) << ", got " << ToText(reply) << ", to command "
+        << ++done_ << ": " << known.Text();
+  }
+
+ private:
+  KvWorld& world_;
+  KvModel model_;
+  int done_ = 0;
+};
+
+GRADED_TEST(KvCommands, AnswerLikeTheContract, "commands", 3,
+            "Every command on every kind of value, and any sequence of commands, gives the replies "
+            "of the contract.") {
   KvWorld world({.replicas = 3, .seed = 700});
   ASSERT_NE(world.WaitForProposer(), kNobody);
-  RandomStream random(world.cluster.simulator().options().seed, 700, 1);
-  KvModel model;
-  for (int i = 0; i < kCommands; ++i) {
-    const Command command = RandomCommand(random);
-    const ParsedCommand known(command);
-    const Reply reply = world.Do(command);
-    const Reply expected = model.Execute(known);
-    ASSERT_TRUE(AreSame(reply, expected))
-        << "expected " << ToText(expected) << ", got " << ToText(reply) << ", to command " << i + 1
-        << ": " << known.Text();
+  Comparison comparison(world);
+  const std::vector<std::string> values = {"", "0", "-7", "text"};
+  for (const std::string& held : values) {
+    for (const Command& command : CommandsOn("x", values)) {
+      ASSERT_NO_FATAL_FAILURE(comparison.Do({"SET", "x", held}));
+      ASSERT_NO_FATAL_FAILURE(comparison.Do(command));
+      ASSERT_NO_FATAL_FAILURE(comparison.Do({"GET", "x"}));
+    }
   }
+  for (const Command& command : CommandsOn("absent", values)) {
+    ASSERT_NO_FATAL_FAILURE(comparison.Do({"DEL", "absent"}));
+    ASSERT_NO_FATAL_FAILURE(comparison.Do(command));
+    ASSERT_NO_FATAL_FAILURE(comparison.Do({"GET", "absent"}));
+  }
+  RandomStream random(world.cluster.simulator().options().seed, 700, 1);
+  for (int i = 0; i < 400; ++i) ASSERT_NO_FATAL_FAILURE(comparison.Do(RandomCommand(random)));
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
@@ -172,6 +211,8 @@ GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "commands", 3,
   EXPECT_EQ(world.Do("STRLEN x"), Reply::Integer(static_cast<std::int64_t>(longest.size() - 1)));
   EXPECT_EQ(world.Do("APPEND x x"), Reply::Integer(static_cast<std::int64_t>(longest.size())));
   EXPECT_TRUE(HasCode(world.Do("APPEND x y"), "ERR"));
+  EXPECT_EQ(world.Do({"APPEND", "x", ""}),
+            Reply::Integer(static_cast<std::int64_t>(longest.size())));
   EXPECT_EQ(world.Do("STRLEN x"), Reply::Integer(static_cast<std::int64_t>(longest.size())));
   EXPECT_EQ(world.Do("GET x"), Reply::String(longest));
   EXPECT_EQ(world.Do({"APPEND", "absent", longest}),
@@ -183,6 +224,30 @@ GRADED_TEST(KvCommands, ValuesAndRepliesHaveLimits, "commands", 3,
   ASSERT_EQ(world.Do("SET byte 1"), Reply::Ok());
   EXPECT_EQ(world.Do("MGET x absent x x x x x x x").items.size(), 9u);
   EXPECT_TRUE(HasCode(world.Do("MGET x x x x x x x x byte"), "ERR"));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The disks are so slow that all commands of a burst are under way together.
+GRADED_TEST(KvCommands, ABurstLeavesNothingBehind, "commands", 1,
+            "After each of two bursts of 2,000 commands a replica executes commands as before.") {
+  constexpr int kBurst = 2000;
+  KvWorld world({.replicas = 3, .seed = 707});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  KvClient client(world.cluster.simulator(), {.answer_timeout = 5s});
+  for (int burst = 1; burst <= 2; ++burst) {
+    int ended = 0;
+    world.cluster.Begin(faults::FsDelay({0, 1, 2}, 100ms));
+    for (int i = 0; i < kBurst; ++i) {
+      const Command command = i % 2 == 0 ? Words("SET x 1") : Words("GET x");
+      client.Ask(leader, command, [&](const KvOutcome&) { ++ended; });
+    }
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return ended == kBurst; }, 6s));
+    world.cluster.Heal();
+    const std::string after = "after " + std::to_string(burst);
+    EXPECT_EQ(world.Do({"SET", "x", after}), Reply::Ok());
+    EXPECT_EQ(world.Do("GET x"), Reply::String(after));
+  }
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 

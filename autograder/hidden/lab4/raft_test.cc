@@ -62,10 +62,22 @@ GRADED_TEST(RaftGrace, HoldsForSlownessThatVaries, "4a-raft", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// A leader's wait for a quorum may time out before any follower has answered.
+void EveryQuorumIsLate() {
+  FinalizeWorld world({.replicas = 3, .seed = 448});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  world.cluster.RunFor(200ms);
+  world.cluster.Begin(faults::NetSlow(world.Others(leader), 115ms));
+  ASSERT_NO_FATAL_FAILURE(ExpectNothingTwice(world, leader, world.Others(leader), 400ms));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 // The followers answer 60 ms late. The other two are down, so every quorum needs a late answer.
 GRADED_TEST(RaftGrace, LateAnswersCommit, "4a-raft", 1,
-            "A late answer makes a quorum when the other followers are down, and the follower is "
-            "still sent no entry twice.") {
+            "A late answer makes a quorum when the other followers are down or late, too, and the "
+            "follower is still sent no entry twice.") {
+  ASSERT_NO_FATAL_FAILURE(EveryQuorumIsLate());
   FinalizeWorld world({.replicas = 5, .seed = 442});
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);
@@ -190,10 +202,44 @@ GRADED_TEST(RaftGrace, ReadsLeaveNothing, "4a-raft", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// It does not hear the leader. The other three refuse it, and the leader's answers are lost.
+void RefusedCampaignsLeaveNothing() {
+  FinalizeWorld world({.replicas = 5, .seed = 449});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const PeerId lonely = world.Others(leader)[0];
+  world.cluster.Begin(faults::CutFault({leader}, {lonely}));
+  world.cluster.RunFor(10s);
+  EXPECT_LE(world.CallsForVotes(lonely), 8u) << "calls of two campaigns";
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied(4s));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// A leader is cut off and deposed. It follows the next leader then.
+void DeposedLeadersLeaveNothing() {
+  FinalizeWorld world({.replicas = 3, .seed = 450});
+  for (int round = 1; round <= 3; ++round) {
+    const PeerId leader = world.WaitForProposer(4s);
+    ASSERT_NE(leader, kNobody);
+    world.cluster.Partition({leader});
+    world.cluster.RunFor(3s);
+    world.cluster.Heal();
+    ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
+    world.cluster.RunFor(2s);
+    for (const PeerId peer : world.Others(leader)) {
+      EXPECT_EQ(world.CallsTo(leader, peer), 0u) << "of a replica that follows";
+    }
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 // Without a majority the only replica campaigns again and again.
 GRADED_TEST(RaftGrace, ElectionsLeaveNothing, "4a-raft", 1,
             "The calls for votes are finalized: a replica that campaigns against silent peers has "
-            "few of them, and none when it leads.") {
+            "few of them, and none when it leads. A leader that was deposed has no calls.") {
+  ASSERT_NO_FATAL_FAILURE(RefusedCampaignsLeaveNothing());
+  ASSERT_NO_FATAL_FAILURE(DeposedLeadersLeaveNothing());
   FinalizeWorld world({.replicas = 3, .seed = 446});
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);

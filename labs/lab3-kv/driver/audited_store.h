@@ -71,7 +71,15 @@ class AuditedStore final : public StateMachine {
 
   // Requires: `state` is the twin's.
   void RefuseDamage(const std::string& state) {
-    const std::string damaged(64, '\xc1');  // a byte that MessagePack does not use
+    // A byte that MessagePack does not use; a number and a text, which it knows; a cut snapshot.
+    for (const std::string& damaged :
+         {std::string(64, '\xc1'), std::string("\x07"), std::string("12345678"),
+          state.substr(0, state.size() / 2)}) {
+      RefuseDamaged(damaged, state);
+    }
+  }
+
+  void RefuseDamaged(const std::string& damaged, const std::string& state) {
     try {
       twin_->Restore(damaged);
       Expect(false, "Restore accepts bytes that are no snapshot");

@@ -30,7 +30,9 @@ PeerActivity Planter::Answering(PeerId peer, const Stretch& stretch) {
   PeerActivity activity{.peer = peer, .calls = static_cast<std::uint64_t>(calls)};
   const int open = calls / 10;
   for (int i = 0; i < calls - open; ++i) activity.ended.Add(Draw(mean));
-  for (int i = 0; i < open; ++i) activity.open.Add(Draw(mean));
+  const auto lingering = stretch.lingering.find(peer);
+  const std::int64_t longer = lingering == stretch.lingering.end() ? 100 : lingering->second;
+  for (int i = 0; i < open; ++i) activity.open.Add(Draw(Percent(mean, longer)));
   const auto outlier = stretch.outliers.find(peer);
   if (outlier != stretch.outliers.end()) activity.ended.Add(mean + outlier->second);
   activity.replies = activity.ended.count;

@@ -34,6 +34,9 @@ struct Stretch {
   std::set<PeerId> idle = {};       // these peers are not called
   std::map<PeerId, int> busy = {};  // to these peers, so many calls instead
   int noise = 10;                   // the waits of a window differ from the plan by up to this
+  // The waits so far for these peers of the calls that are open at the window's end, of those of
+  // the calls that have ended.
+  std::map<PeerId, std::int64_t> lingering = {};
   // One call to these peers takes so much longer.
   std::map<PeerId, Duration> outliers = {};
 };

@@ -298,12 +298,13 @@ Duration CopilotBase::RoundPatience() const {
 }
 
 // Waits for a majority. After a timeout the next wait is twice as long: a replica that is slow
-// itself would never hear one.
+// itself would never hear one. What was long enough stays so: a takeover has two waits.
 Outcome CopilotBase::AwaitMajority(Event& event) {
   const Duration patience = RoundPatience();
+  const Time began = runtime_.Now();
   const Outcome outcome = event.Wait(patience);
   if (outcome == Outcome::kTimedOut) backoff_ = std::max(backoff_, 2 * patience);
-  if (outcome == Outcome::kReady) backoff_ = std::min(backoff_, patience) / 2;
+  if (outcome == Outcome::kReady) backoff_ = std::min(backoff_, 2 * (runtime_.Now() - began));
   return outcome;
 }
 

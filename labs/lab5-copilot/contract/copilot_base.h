@@ -84,7 +84,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // The replicas that take our messages. A slow one, with many bytes in our queue, learns later.
   std::vector<PeerId> PeersInReach() const;
   // Waits for `event`, which a majority decides, for as long as a majority usually takes at most.
-  // After a timeout the next wait is twice as long.
+  // After a timeout the next wait is twice as long, and stays so while majorities need that.
   Outcome AwaitMajority(Event& event);
   // Releases calls that have no answer after a while. Returns at once.
   void ReleaseLater(BroadcastCalls calls);
