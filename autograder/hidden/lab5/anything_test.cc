@@ -151,6 +151,7 @@ class AnyTakeover {
       : random_(testkit::TheEnvironment().seed, number, 1),
         stage_(760 + number),
         prepares_(stage_.cluster),
+        accepts_(stage_.cluster),
         decided_(stage_.cluster) {}
 
   // Returns false if the copilot did not have to take P.1 over.
@@ -221,6 +222,10 @@ class AnyTakeover {
     EXPECT_EQ(told.record.no_op, right.no_op);
     EXPECT_EQ(told.record.dependency, right.dependency);
     if (right.no_op) return;
+    for (const auto& [from, when, accept] : accepts_.all()) {
+      if (from != kTaker || accept.lane != Lane::kPilot) continue;
+      EXPECT_EQ(accept.initial, source.record.initial);
+    }
     EXPECT_EQ(told.origin, source.origin);
     EXPECT_EQ(told.commands, source.commands);
   }
@@ -228,6 +233,7 @@ class AnyTakeover {
   RandomStream random_;
   Stage stage_;
   SentRequests<Prepare> prepares_;
+  SentRequests<Accept> accepts_;
   SentRequests<Commit> decided_;
   VoteModel taker_, follower_;
   std::string steps_;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -74,8 +75,12 @@ GRADED_TEST(CopilotOrder, BothPilotsAnswer, "5c", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+void RunWhatHasNotRun(std::uint64_t number);
+
 GRADED_TEST(CopilotOrder, ACommandRunsOnceUnderLoad, "5c", 2,
-            "Under load, and while a pilot is slow, each command runs once.") {
+            "Under load, and while a pilot is slow, each command runs once, with whatever other "
+            "commands it comes.") {
+  for (std::uint64_t number = 1; number <= 4; ++number) RunWhatHasNotRun(number);
   CopilotWorld world({.replicas = 3, .seed = 542});
   ASSERT_TRUE(world.WaitForPilots());
   constexpr int kCommands = 400;
@@ -159,6 +164,32 @@ class ApplyCounter : private sim::Observer {
 
   int count_ = 0;
 };
+
+// Entries of both lanes share some of their commands. P.1, Q.1, P.2, Q.2, ... run in this order.
+void RunWhatHasNotRun(std::uint64_t number) {
+  Stage stage(548 + number);
+  ApplyCounter applied(stage.cluster);
+  RandomStream random(testkit::TheEnvironment().seed, 548, number);
+  std::set<std::uint64_t> names;
+  for (EntryIndex index = 1; index <= 10; ++index) {
+    for (FastAccept proposal : {ProposalOfP(index, index - 1), ProposalOfQ(index, index)}) {
+      proposal.commands.clear();
+      const std::uint64_t count = 1 + random.Below(4);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t name = 1 + random.Below(20);
+        if (!names.insert(name).second && random.Below(2) == 0) continue;
+        proposal.commands.push_back({name, "command " + std::to_string(name)});
+      }
+      if (proposal.commands.empty()) proposal.commands = CommandNumber(*names.insert(index).first);
+      EXPECT_TRUE(stage.Ask(proposal).recorded);
+      const View origin = proposal.view;
+      EXPECT_TRUE(
+          stage.Ask(Commit{proposal.lane, index, false, proposal.dependency, origin}).known);
+    }
+  }
+  stage.cluster.RunFor(10ms);
+  EXPECT_EQ(applied.count(), std::ssize(names)) << "of so many commands, each once";
+}
 
 GRADED_TEST(CopilotOrder, AReadIsNotApplied, "5c", 1,
             "A read waits for its turn, and is not applied to the state machine.") {

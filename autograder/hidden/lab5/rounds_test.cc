@@ -1,9 +1,11 @@
 // Hidden tests: a pilot's rounds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "copilot_world.h"
+#include "frame_counter.h"
 #include "stage.h"
 #include "testkit/client.h"
 #include "testkit/environment.h"
@@ -95,8 +97,56 @@ GRADED_TEST(CopilotRounds, ASlowFollowerGetsNoBacklog, "5b", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// The pilots' proposals cross, and the third replica is dead: the pilot's entry takes the slow
+// path, which needs its own acceptance.
+void AnOwnAcceptIsDurable() {
+  CopilotWorld world({.replicas = 3, .seed = 542});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  world.cluster.RunFor(200ms);
+  world.cluster.Crash(2);
+  SentRequests<Accept> accepts(world.cluster);
+  SentRequests<Commit> commits(world.cluster);
+  world.cluster.Begin(faults::LinkSlow({0}, {1}, 5ms));
+  world.cluster.Begin(faults::LinkSlow({1}, {0}, 5ms));
+  world.cluster.Begin(faults::FsDelay({0}, 100ms));
+  testkit::Client client(world.cluster.simulator());
+  SubmitTo(client, 0, 1);
+  SubmitTo(client, 1, 2);
+  const auto of_pilot = [](const auto& sent) {
+    return sent.from == 0 && sent.request.lane == Lane::kPilot;
+  };
+  world.cluster.RunUntil([&] { return std::ranges::any_of(commits.all(), of_pilot); }, 2s);
+  const auto accept = std::ranges::find_if(accepts.all(), of_pilot);
+  const auto commit = std::ranges::find_if(commits.all(), of_pilot);
+  ASSERT_TRUE(accept != accepts.all().end() && commit != commits.all().end())
+      << "the entry is not decided on the slow path";
+  EXPECT_GE(commit->when - accept->when, 100ms) << "its acceptance is not on its disk yet";
+}
+
+// The follower has promised the entry to a taker, and refuses. Its answer comes first. The copilot
+// suggests a dependency.
+void ARefusalSuggestsNothing() {
+  Stage stage(543);
+  SentRequests<Accept> accepts(stage.cluster);
+  EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0), 1).recorded);
+  EXPECT_TRUE(
+      stage.Ask(Prepare{Lane::kPilot, FirstBallot(kPilots) + 4, 1, true, 0}, kFollower).promised);
+  stage.cluster.Heal();
+  stage.cluster.Begin(faults::FsDelay({1}, 5ms));
+  SubmitTo(stage.client(), 0, 1);
+  stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 500ms);
+  ASSERT_FALSE(accepts.all().empty()) << "no slow path";
+  const Accept& first = accepts.all().front().request;
+  EXPECT_EQ(first.index, 1U);
+  EXPECT_EQ(first.dependency, 1U) << "0 is the dependency of a refusal, not a suggestion";
+}
+
 GRADED_TEST(CopilotRounds, AnOwnVoteIsDurable, "5b", 1,
-            "A proposer's own vote counts once it is on its disk.") {
+            "A proposer's own vote counts once it is on its disk, also on the slow path. A refusal "
+            "is no vote.") {
+  ASSERT_NO_FATAL_FAILURE(AnOwnAcceptIsDurable());
+  ASSERT_NO_FATAL_FAILURE(ARefusalSuggestsNothing());
   CopilotWorld world({.replicas = 3, .seed = 537});
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";

@@ -61,9 +61,75 @@ GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// P.1 and P.2 are undecided, and Q.1 depends on P.2. The stage is as in each test of the copilot's
+// patience.
+class Patience {
+ public:
+  explicit Patience(std::uint64_t seed)
+      : stage_(seed), proposals_(stage_.cluster), prepares_(stage_.cluster) {}
+
+  void Begin() {
+    for (const EntryIndex index : {EntryIndex{1}, EntryIndex{2}}) {
+      EXPECT_TRUE(stage_.Ask(ProposalOfP(index, 0), 1).recorded);
+    }
+    stage_.ConnectWithoutThePilot();
+    SubmitTo(stage_.client(), 1, 1);
+    ASSERT_TRUE(stage_.cluster.RunUntil([&] { return !proposals_.all().empty(); }, 1s));
+    began_ = stage_.cluster.now();
+  }
+
+  void Decide(EntryIndex index) {
+    stage_.client().Call(1, Commit{Lane::kPilot, index, false, 0, kPilots}, 1s, [](const auto&) {});
+  }
+
+  // Runs until `after` from the beginning.
+  void RunUntil(Duration after) { stage_.cluster.RunFor(began_ + after - stage_.cluster.now()); }
+
+  // How long after the beginning the entry is taken over; kForever if it is not.
+  Duration TakenOver(EntryIndex index) const {
+    for (const auto& [from, when, request] : prepares_.all()) {
+      if (request.lane == Lane::kPilot && request.index == index) return when - began_;
+    }
+    return kForever;
+  }
+
+ private:
+  Stage stage_;
+  SentRequests<FastAccept> proposals_;
+  SentRequests<Prepare> prepares_;
+  Time began_{0};
+};
+
+// The entry before the one that is waited for is missing: the dependency itself is decided.
+void AnEarlierEntryIsTakenOver() {
+  Patience patience(558);
+  ASSERT_NO_FATAL_FAILURE(patience.Begin());
+  patience.Decide(2);
+  patience.RunUntil(500ms);
+  EXPECT_LT(patience.TakenOver(1), kForever) << "P.1 comes before P.2, and Q.1 waits for both";
+}
+
+// P.1 is decided shortly before its patience is over. That of P.2 begins then.
+void EachEntryHasItsPatience() {
+  Patience rehearsal(559);
+  ASSERT_NO_FATAL_FAILURE(rehearsal.Begin());
+  rehearsal.RunUntil(500ms);
+  const Duration patience = rehearsal.TakenOver(1);
+  ASSERT_LT(patience, kForever) << "P.1 is not taken over";
+  Patience again(559);
+  ASSERT_NO_FATAL_FAILURE(again.Begin());
+  again.RunUntil(patience * 3 / 4);
+  again.Decide(1);
+  again.RunUntil(500ms);
+  EXPECT_GE(again.TakenOver(2), patience * 3 / 2) << "the wait for P.1 counts for P.2";
+  EXPECT_LT(again.TakenOver(2), kForever);
+}
+
 GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
             "The entries behind the one that a pilot waits for are late, too: they are taken over "
-            "with it.") {
+            "with it, and those before it. Each has the whole patience.") {
+  ASSERT_NO_FATAL_FAILURE(AnEarlierEntryIsTakenOver());
+  ASSERT_NO_FATAL_FAILURE(EachEntryHasItsPatience());
   Stage stage(557);
   SentRequests<FastAccept> proposals(stage.cluster);
   SentRequests<Prepare> prepares(stage.cluster);

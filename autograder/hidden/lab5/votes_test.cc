@@ -261,8 +261,23 @@ GRADED_TEST(CopilotVotes, AnAcceptReplacesTheCommands, "5b", 1,
   EXPECT_EQ(stage.Ask(PrepareOfP(1, Taker(9))).commands, CommandNumber(7));
 }
 
+// Its heartbeats are lost, and its proposals come.
+void AProposalIsASignOfLife() {
+  Stage stage(532);
+  SentRequests<TakeLane> takes(stage.cluster);
+  for (EntryIndex index = 1; index <= 40; ++index) {
+    EXPECT_TRUE(stage.Ask(ProposalOfP(index, 0)).recorded);
+    stage.cluster.RunFor(100ms);
+  }
+  EXPECT_FALSE(std::ranges::any_of(takes.all(), [](const auto& sent) {
+    return sent.from == kFollower && sent.request.lane == Lane::kPilot;
+  })) << "the follower asks for the lane of a pilot that has just proposed";
+}
+
 GRADED_TEST(CopilotVotes, AnAcceptIsNoSignOfLife, "5b", 1,
-            "A taker's Accepts do not make a dead pilot look alive: it is replaced.") {
+            "A taker's Accepts do not make a dead pilot look alive: it is replaced. One that "
+            "proposes is not.") {
+  AProposalIsASignOfLife();
   Stage stage(531);
   SentRequests<TakeLane> takes(stage.cluster);
   stage.ConnectWithoutThePilot();
