@@ -71,12 +71,10 @@ class AuditedStore final : public StateMachine {
 
   // Requires: `state` is the twin's.
   void RefuseDamage(const std::string& state) {
-    // A byte that MessagePack does not use; a number and a text, which it knows; a cut snapshot.
-    for (const std::string& damaged :
-         {std::string(64, '\xc1'), std::string("\x07"), std::string("12345678"),
-          state.substr(0, state.size() / 2)}) {
-      RefuseDamaged(damaged, state);
-    }
+    RefuseDamaged(std::string(64, '\xc1'), state);  // a byte that MessagePack does not use
+    RefuseDamaged("\x07", state);                   // a number of MessagePack
+    RefuseDamaged("12345678", state);
+    if (!state.empty()) RefuseDamaged(state.substr(0, state.size() - 1), state);
   }
 
   void RefuseDamaged(const std::string& damaged, const std::string& state) {
