@@ -166,8 +166,8 @@ GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 2,
 }
 
 // All disks are slow. The last command comes while earlier ones are under way, and nothing follows
-// that would take it along.
-void CommitTheLastOfSeveral() {
+// that would take it along. A leader that gives up meanwhile answers, too.
+void AnswerTheLastOfSeveral() {
   RaftWorld world({.replicas = 3, .seed = 351});
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
@@ -175,24 +175,24 @@ void CommitTheLastOfSeveral() {
   world.cluster.Begin(faults::FsDelay({0, 1, 2}, 120ms));
   testkit::Client client(world.cluster.simulator());
   for (int count = 2; count <= 8; ++count) {
-    int committed = 0;
+    int answered = 0;
     for (int i = 0; i < count; ++i) {
-      client.Call(leader, Submit{"command"}, 4s, [&](const std::optional<SubmitReply>& reply) {
-        committed += reply && reply->status == SubmitStatus::kCommitted ? 1 : 0;
-      });
+      client.Call(leader, Submit{"command"}, 4s,
+                  [&](const std::optional<SubmitReply>& reply) { answered += reply ? 1 : 0; });
       world.cluster.RunFor(10ms);
     }
-    world.cluster.RunUntil([&] { return committed == count; }, 4s);
-    ASSERT_EQ(committed, count) << "the last commands wait for others to come";
+    world.cluster.RunUntil([&] { return client.outstanding() == 0; }, 5s);
+    ASSERT_EQ(answered, count) << "the last commands wait for others to come";
   }
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // The terms are above all indexes, so that a solution cannot take one for the other.
-GRADED_TEST(RaftReplication, ALateAnswerStillCounts, "2c", 1,
-            "A command commits once a majority has it on disk, however late, and whether or not "
-            "another follows.") {
-  ASSERT_NO_FATAL_FAILURE(CommitTheLastOfSeveral());
+GRADED_TEST(
+    RaftReplication, ALateAnswerStillCounts, "2c", 1,
+    "A command commits once a majority has it on disk, however late. It is answered whether "
+    "or not another follows.") {
+  ASSERT_NO_FATAL_FAILURE(AnswerTheLastOfSeveral());
   RaftWorld world({.replicas = 3, .seed = 350});
   testkit::Client client(world.cluster.simulator());
   for (PeerId id = 0; id < 3; ++id) {
