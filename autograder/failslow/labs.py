@@ -64,7 +64,9 @@ class ClusterView:
     """The observations that a running replica shows. A cluster serves once one shows `ready`.
 
     `load`: the load generator's word for its protocol. `redis`: each replica has a port for Redis
-    clients, too. `proposers`: the roles whose replicas propose commands.
+    clients, too. `proposers`: the roles whose replicas propose commands. `in_memory`: the
+    environment in which replicas keep their logs in memory, as names and values; empty if logs are
+    always on disk.
     """
 
     shows: tuple[Shown, ...]
@@ -74,6 +76,7 @@ class ClusterView:
     redis: bool = False
     proposers: tuple[str, ...] = ("leader",)
     lanes: Lanes | None = None
+    in_memory: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,14 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
             raise CannotDo(f"{path}: cluster/proposers: no column has the word '{role}'")
     lanes = _lanes(content["lanes"]) if "lanes" in content else None
     return ClusterView(
-        shows, ready["name"], ready["is"], content["load"], has_redis, proposers, lanes
+        shows,
+        ready["name"],
+        ready["is"],
+        content["load"],
+        has_redis,
+        proposers,
+        lanes,
+        tuple(content.get("in_memory", {}).items()),
     )
 
 

@@ -1,6 +1,8 @@
 """The data directories of `kit cluster`: their owners, their contents, and their names."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -92,3 +94,61 @@ def test_one_of_several_clusters_must_be_named_unless_only_it_runs(
     assert "say which with --data" in expect(2, "cluster", "down").reason
     expect(0, "cluster", "down", "--data", other)
     expect(0, "cluster", "status")
+
+
+@pytest.fixture
+def in_memory(kit: Kit) -> None:
+    """The lab's replicas keep their logs in memory if the environment says so."""
+    path = kit.labs / "lab2-raft" / "lab.yaml"
+    path.write_text(path.read_text().replace("cluster:\n", "cluster:\n  in_memory: {LOG: none}\n"))
+
+
+def are_in_memory(cluster: Cluster) -> list[bool]:
+    """Of all replicas, whether they were told so."""
+    there = [Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") for pid in cluster.pids()]
+    return [b"LOG=none" in each for each in there]
+
+
+@pytest.mark.usefixtures("in_memory")
+def test_logs_are_in_memory_unless_they_shall_be_durable(cluster: Cluster) -> None:
+    cluster.up()
+    assert are_in_memory(cluster) == [True] * 3
+    cluster.expect(0, "down")
+    cluster.up("", "--durable")
+    assert are_in_memory(cluster) == [False] * 3
+
+
+@pytest.mark.usefixtures("in_memory")
+def test_a_replica_that_has_lost_its_log_does_not_start(cluster: Cluster, expect: Expect) -> None:
+    cluster.up()
+    for fault in (("crash",), ("disk-error", "--strength", "10%")):
+        words = ("inject", *fault, "--target", 0, "--for", "1s", "--data", cluster.data)
+        assert "none can start again" in expect(2, "faults", *words).reason
+    assert cluster.numbers() == [0, 1, 2]
+    cluster.expect(0, "kill", 1)
+    assert "none can start again" in cluster.expect(2, "start", 1).reason
+    assert cluster.numbers() == [0, 2]
+
+
+@pytest.mark.usefixtures("in_memory")
+def test_what_is_on_disk_is_kept_and_the_rest_forgotten(cluster: Cluster) -> None:
+    file = Layout(cluster.data).replica(0) / "log"
+    cluster.up("", "--durable")
+    file.write_text("years of work")
+    cluster.expect(0, "down")
+    assert "holds logs: add --durable" in cluster.up(code=2).reason
+    cluster.up("", "--durable")
+    assert file.read_text() == "years of work"
+
+
+@pytest.mark.usefixtures("in_memory")
+def test_a_cluster_in_memory_begins_anew(cluster: Cluster) -> None:
+    file = Layout(cluster.data).replica(0) / "started"
+    for words in ((), ("--durable",)):
+        cluster.up()
+        file.write_text("once")
+        cluster.expect(0, "down")
+        cluster.up("", *words)
+        assert not file.exists()
+        cluster.expect(0, "down")
+        shutil.rmtree(cluster.data)

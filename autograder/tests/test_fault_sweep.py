@@ -169,16 +169,17 @@ def test_a_kind_stands_for_all_its_strengths(known: Catalogue) -> None:
 
 def test_the_page_marks_what_is_dangerous() -> None:
     rows = [
-        row(cell(MS, 0.05), cell(2 * MS, 0.8), cell(3 * MS, 0.5)),
+        row(cell(MS, -0.001), cell(2 * MS, 0.8), cell(3 * MS, 0.5)),
         row(cell(5, 1.0, "cpu-slow", "leader", changed=True)),
     ]
     page = sweep_page.render([("<mine>", rows), ("etcd", rows[:1])])
     assert page.count('class="danger"') == 2 + 2
     assert page.count("% ↓<") == 1 + 1
     assert page.count("% ⚑<") == 1
-    assert "<h2>&lt;mine&gt;: slow leader, small values" in page
-    assert "<h2>etcd: findings of document 004</h2>" in page
+    assert "<h2>Slow leader of &lt;mine&gt;, small values" in page
+    assert "<h2>Findings of document 004 for etcd</h2>" in page
     assert "<mine>" not in page
+    assert "-0 %" not in page, "noise is no gain"
 
 
 def test_a_sweep_strikes_every_role_of_the_lab() -> None:

@@ -22,9 +22,12 @@ from failslow.kit import Kit, this_kit
 from fakes import FAULT_KINDS, eventually
 from running import Cluster, Expect, Said
 
+# Under nohup the tests ignore SIGHUP, and what they start would, too.
 RUN = """
+import signal
 import sys
 from pathlib import Path
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from failslow import cli, cmake
 from failslow.kit import Kit
 cmake.build = lambda *_, **__: None

@@ -3,7 +3,7 @@
 import pytest
 
 from failslow.errors import CannotDo
-from failslow.kit import Kit
+from failslow.kit import Kit, this_kit
 from failslow.labs import load_labs
 from fakes import LAB1_YAML, write_lab
 
@@ -12,6 +12,11 @@ def test_loads_labs_in_order_with_what_they_need(kit: Kit) -> None:
     labs = load_labs(kit)
     assert list(labs.by_id) == ["lab1", "lab2"]
     assert [lab.id for lab in labs.closure(labs.get("lab2"))] == ["lab1", "lab2"]
+
+
+def test_every_lab_of_this_kit_is_a_key_of_a_cache() -> None:
+    for lab in load_labs(this_kit()).by_id.values():
+        hash(lab)
 
 
 def test_a_lab_may_replace_a_lab_that_its_labs_need(kit: Kit) -> None:

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <array>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -77,9 +78,17 @@ void CommitMany(RealClient& client, int count, const std::string& text) {
   }
 }
 
+// While it exists, replicas that start keep their logs in memory.
+class LogsInMemory {
+ public:
+  LogsInMemory() { setenv("COPILOT_LOG", "in-memory", 1); }
+  ~LogsInMemory() { unsetenv("COPILOT_LOG"); }
+};
+
 TEST(RealCopilot, CommitsWhileAPilotIsStopped) {
+  const LogsInMemory in_memory;
   for (const int stopped : {0, 1}) {
-    real::ReplicaCluster cluster(LAB5_MEMORY_REAL, {});
+    real::ReplicaCluster cluster(LAB5_TALLY_REAL, {});
     RealClient client(cluster, 1);
     CommitMany(client, 20, "before");
     cluster.Signal(stopped, SIGSTOP);
@@ -104,7 +113,8 @@ TEST(RealCopilot, SurvivesTheDeathOfEachReplicaInTurn) {
 }
 
 TEST(RealCopilot, ALogInMemoryDoesNotStartTwice) {
-  real::ReplicaCluster cluster(LAB5_MEMORY_REAL, {});
+  const LogsInMemory in_memory;
+  real::ReplicaCluster cluster(LAB5_TALLY_REAL, {});
   RealClient client(cluster, 3);
   CommitMany(client, 5, "before");
   cluster.Kill({2});
@@ -112,6 +122,16 @@ TEST(RealCopilot, ALogInMemoryDoesNotStartTwice) {
   EXPECT_NE(cluster.AwaitEnd(2), 0);
   EXPECT_NE(cluster.LogOf(2).find("must not vote again"), std::string::npos) << cluster.LogOf(2);
   CommitMany(client, 5, "after");
+}
+
+TEST(RealCopilot, AWordThatSaysNeitherIsRefused) {
+  setenv("COPILOT_LOG", "in memory", 1);
+  real::ReplicaCluster cluster(LAB5_TALLY_REAL, {});
+  unsetenv("COPILOT_LOG");
+  for (const int id : {0, 1, 2}) {
+    EXPECT_EQ(cluster.AwaitEnd(id), 2);
+    EXPECT_NE(cluster.LogOf(id).find("COPILOT_LOG is 'in memory'"), std::string::npos);
+  }
 }
 
 }  // namespace

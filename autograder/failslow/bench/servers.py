@@ -7,7 +7,7 @@ and are removed afterwards.
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -18,6 +18,7 @@ from failslow.cluster import ports, start
 from failslow.cluster.layout import layout_of
 from failslow.errors import CannotDo
 from failslow.kit import Kit
+from failslow.labs import load_labs
 
 REPLICAS = 3
 REPLICA_CORE, CLIENT_CORE = "0", "1"
@@ -76,7 +77,9 @@ def copilot(kit: Kit) -> AbstractContextManager[Servers]:
 
 def copilot_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same as published: a log is in its replica's memory alone."""
-    return _replicas(kit, "copilot", "lab5_memory_real")
+    view = load_labs(kit).get("lab5").cluster
+    assert view is not None, "it runs as a cluster"
+    return _replicas(kit, "copilot", "lab5_tally_real", environment=view.in_memory)
 
 
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
@@ -92,6 +95,7 @@ def _replicas(
     with_redis: bool = False,
     verify: bool = False,
     in_memory: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[Servers]:
     with _memory() if in_memory else _data(kit) as data, ExitStack() as stack:
         layout = layout_of(data)
@@ -114,6 +118,7 @@ def _replicas(
                 other,
                 _on(REPLICA_CORE),
                 verify,
+                environment=environment,
             )
             stack.callback(start.kill, child)
             children.append(child.pid)

@@ -63,7 +63,7 @@ def _run_cluster(context: Context, lab: Lab, counts: Counts) -> None:
         return done
 
     try:
-        expect(0, "up", "--lab", lab.id, "--verify")
+        expect(0, "up", "--lab", lab.id, "--verify", "--durable")
         proposer = _proposer(lab, expect(0, "status", "--json"))
         counts.expect(proposer is not None, f"{lab.id}: kit cluster status: no replica proposes")
         expect(0, "kill", str(proposer))

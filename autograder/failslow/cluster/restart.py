@@ -16,6 +16,7 @@ def restart(layout: Layout, current: State, number: int) -> int:
     for process in replica_processes.find(layout.data):
         if process.number == number:
             raise CannotDo(f"replica {number} already runs (pid {process.pid})")
+    current.check_comes_back()
     if current.containers:
         return containers.start(layout, current, number)
     known = current.replicas[number]

@@ -31,11 +31,13 @@ def launch(
     before: Sequence[str] = (),
     verify: bool = False,
     faults: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> Child:
     """Starts one replica; every command that runs replicas does it here.
 
     `endpoints`: HOST:PORT of all replicas, by number. `before`: words before the program's name, as
     `taskset` wants them. `verify`: with runtime verification. `faults`: they can be injected.
+    `environment`: beyond that of this process.
 
     CannotDo when the program cannot be run.
     """
@@ -56,6 +58,7 @@ def launch(
             return subprocess.Popen(
                 argv,
                 cwd=layout.data,
+                env={**os.environ, **(environment or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -90,6 +93,7 @@ def start(
                 redis.get(number),
                 verify=current.verify,
                 faults=True,
+                environment=current.in_memory,
             )
             replica = current.replicas[number]
             replica.pid, replica.ended = children[number].pid, None

@@ -34,7 +34,8 @@ class Replica:
 class State:
     """`up`: it should run. `boot`: the kernel's id of the boot in which it was started. `verify`:
     its replicas run with runtime verification. `containers`: of the replicas, by number; empty for
-    plain processes."""
+    plain processes. `in_memory`: the environment by which the replicas keep their logs in memory;
+    empty: the logs are on disk."""
 
     lab: str
     solution: str
@@ -43,6 +44,15 @@ class State:
     replicas: list[Replica] = field(default_factory=list)
     verify: bool = False
     containers: list[str] = field(default_factory=list)
+    in_memory: dict[str, str] = field(default_factory=dict)
+
+    def check_comes_back(self) -> None:
+        """CannotDo when a replica that ends has lost its log."""
+        if self.in_memory:
+            raise CannotDo(
+                "the cluster's replicas keep their logs in memory, so none can start again;"
+                " ./kit cluster up --durable makes one whose replicas can"
+            )
 
     @property
     def ports(self) -> list[int]:

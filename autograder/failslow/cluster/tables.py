@@ -55,6 +55,8 @@ def print_place(out: Console, data: Path, current: State) -> None:
     out.print(f"{current.lab} of {current.solution}", markup=False, soft_wrap=True)
     out.print(f"data: {data}", markup=False, soft_wrap=True)
     out.print(f"clients: {','.join(current.endpoints)}", markup=False, soft_wrap=True)
+    if current.in_memory:
+        out.print("logs: in memory; a replica that ends cannot start again (--durable)")
     if current.redis_endpoints:
         redis = ",".join(current.redis_endpoints)
         out.print(f"redis: {redis}", markup=False, soft_wrap=True)

@@ -1,5 +1,6 @@
 """`kit cluster up`: builds a solution, starts its replicas, waits until they serve."""
 
+import shutil
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -25,7 +26,8 @@ PORT_MAX = 65535
 
 @dataclass(frozen=True)
 class Request:
-    """None: the earlier value of the data directory, or the default."""
+    """None: the earlier value of the data directory, or the default. `durable`: logs are on disk,
+    also in a lab whose clusters keep them in memory otherwise."""
 
     directory: Path | None
     lab: str | None
@@ -33,6 +35,7 @@ class Request:
     data: Path | None
     port: int | None
     verify: bool = False
+    durable: bool = False
 
 
 def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
@@ -56,6 +59,8 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             redis = _listeners(stack, count, first, before.redis_ports if before else [])
         program = build(kit, labs, tree, lab)
         with _writing(layout):
+            if before and before.in_memory:
+                _forget(layout, len(before.replicas))
             _prepare(layout, lab, program, len(listeners))
         current = State(
             lab=lab.id,
@@ -64,6 +69,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             boot=state.boot_id(),
             replicas=[Replica(each.getsockname()[1]) for each in listeners],
             verify=request.verify,
+            in_memory=_in_memory(lab, request),
         )
         for replica, listener in zip(current.replicas, redis, strict=False):
             replica.redis_port = listener.getsockname()[1]
@@ -103,6 +109,11 @@ def lab_of(labs: Labs, tree: Path, asked: str | None) -> Lab:
         names = ", ".join(lab.id for lab in able)
         raise CannotDo(f"{lab.id} does not run as a cluster (labs that do: {names})")
     return lab
+
+
+def _in_memory(lab: Lab, request: Request) -> dict[str, str]:
+    """See State."""
+    return dict(lab.cluster.in_memory) if lab.cluster and not request.durable else {}
 
 
 def _start(
@@ -167,6 +178,8 @@ def _examined(layout: Layout, lab: Lab, request: Request) -> State | None:
             f"{layout.data} holds data of {had} replicas, not of {request.replicas}:"
             " name another --data, or remove it"
         )
+    if _in_memory(lab, request) and not before.in_memory:
+        raise CannotDo(f"{layout.data} holds logs: add --durable, or name another --data")
     if before.up:
         why = "the machine restarted" if before.was_started_before_the_machine() else "it died"
         console.note(f"The cluster in {layout.data} ended without a 'down' ({why}); starting again")
@@ -197,6 +210,12 @@ def build(kit: Kit, labs: Labs, tree: Path, lab: Lab) -> Path:
         target = recipe.real(lab)
         cmake.build(kit, targets=given(kit, [target]))
         return build_submission(kit, labs, submission, recipe, [target]) / target.name
+
+
+def _forget(layout: Layout, replicas: int) -> None:
+    """Removes what replicas leave whose logs were in memory: it says that they must not start."""
+    for number in range(replicas):
+        shutil.rmtree(layout.replica(number), ignore_errors=True)
 
 
 def _prepare(layout: Layout, lab: Lab, program: Path, replicas: int) -> None:

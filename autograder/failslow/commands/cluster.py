@@ -100,6 +100,8 @@ def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--replicas", type=int, choices=(3, 5), help="number of replicas (3)")
     parser.add_argument("--port", type=int, metavar="BASE", help="the first port (any free ones)")
     parser.add_argument("--verify", action="store_true", help="with runtime verification")
+    text = "with logs on disk; lab 5's are in memory otherwise, and no replica can start again"
+    parser.add_argument("--durable", action="store_true", help=text)
     parser.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
 
 

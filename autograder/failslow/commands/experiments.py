@@ -118,7 +118,7 @@ def cluster_of(
     a new directory below `out`, which is removed with it."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="cluster-", dir=out) as data:
-        request = up.Request(directory, lab, replicas, Path(data), None, verify=True)
+        request = up.Request(directory, lab, replicas, Path(data), None, verify=True, durable=True)
         layout, serves = up.up(kit, request)
         try:
             if not serves:

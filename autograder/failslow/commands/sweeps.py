@@ -184,8 +184,9 @@ def _silent(_: str) -> None:
 
 
 def _loss(cell: Cell) -> str:
-    low, high = (f"{100 * each:.0f}" for each in (cell.loss.low, cell.loss.high))
-    return f"{100 * cell.loss.value:.0f} % ({low} to {high})"
+    loss = cell.loss
+    value, low, high = (round(100 * each) for each in (loss.value, loss.low, loss.high))
+    return f"{value} % ({low} to {high})"
 
 
 def _print(maps: Sequence[tuple[str, Sequence[Row]]]) -> None:
@@ -199,7 +200,7 @@ def _print(maps: Sequence[tuple[str, Sequence[Row]]]) -> None:
                 row.target,
                 row.workload,
                 row.kind,
-                ", ".join(f"{100 * cell.loss.value:.0f}" for cell in row.cells) + " %",
+                ", ".join(f"{round(100 * cell.loss.value)}" for cell in row.cells) + " %",
                 f"{zone[0].fault} to {zone[1].fault}" if zone else "-",
             )
         console.stdout().print(table)

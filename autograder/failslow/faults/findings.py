@@ -140,4 +140,4 @@ def _loss(cell: Cell) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{round(100 * share)} %"

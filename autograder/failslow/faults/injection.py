@@ -51,6 +51,8 @@ def inject(place: Place, injection: Injection, begun: Callable[[], None]) -> boo
     """
     injector = injector_of(place, injection.kind)
     fault = in_words(injection.kind, injection.amount)
+    if injector.restarts:
+        place.current.check_comes_back()
     if injection.kind.name != "bit-flip":
         place.process(injection.replica)
     with ExitStack() as stack:

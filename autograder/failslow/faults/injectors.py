@@ -45,12 +45,13 @@ replica outlived it, or ended because the fault ends it. CannotDo when it cannot
 @dataclass(frozen=True)
 class Injector:
     """`mechanism`: in words. `loses`: what is not as in the simulator; empty: nothing. `missing`:
-    says what this machine lacks for it."""
+    says what this machine lacks for it. `restarts`: it ends the replica, and starts it again."""
 
     mechanism: str
     hold: Hold
     loses: str = ""
     missing: Callable[[], str | None] = lambda: None
+    restarts: bool = False
 
 
 def touched(place: Place, injection: Injection) -> list[int]:
@@ -284,7 +285,7 @@ def _no_group(controller: str) -> Callable[[], str | None]:
 def _limits(limit_of: Callable[[Place, Injection], int]) -> Injector:
     lost = "without swap there is no paging: the replica is killed at once"
     missing = _no_group(control_group.MEMORY)
-    return Injector("control group for memory", _memory(limit_of), lost, missing)
+    return Injector("control group for memory", _memory(limit_of), lost, missing, restarts=True)
 
 
 def _quotas(period_us: int, lost: str = "") -> Injector:
@@ -300,8 +301,8 @@ INJECTORS = {
     "disk-slow": _DISK,
     "disk-contention": _DISK,
     "fs-delay": Injector(_FILE_LAYER, _in_file, "a write and its sync are two operations"),
-    "disk-error": Injector(_FILE_LAYER, _failing_disk),
-    "disk-full": Injector(_FILE_LAYER, _failing_disk),
+    "disk-error": Injector(_FILE_LAYER, _failing_disk, restarts=True),
+    "disk-full": Injector(_FILE_LAYER, _failing_disk, restarts=True),
     "net-slow": _LINK,
     "net-jitter": _LINK,
     "packet-loss": _LINK,
@@ -314,7 +315,9 @@ INJECTORS = {
     "late": _LINK,
     "memory-contention": _limits(lambda _, injection: injection.amount),
     "memory-share": _limits(_share_of_the_smallest),
-    "crash": Injector("SIGKILL, and a restart", _crash, "writes that the kernel has are not lost"),
+    "crash": Injector(
+        "SIGKILL, and a restart", _crash, "writes that the kernel has are not lost", restarts=True
+    ),
     "bit-flip": Injector(
         "one bit in each of its files", _flip_bits, "what the replica has read stays as it was"
     ),

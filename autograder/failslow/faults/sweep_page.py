@@ -40,11 +40,11 @@ def render(maps: Sequence[tuple[str, Sequence[Row]]]) -> str:
 def _store(name: str, rows: Sequence[Row]) -> str:
     name = html.escape(name)
     heats = [
-        f"<h2>{name}: slow {html.escape(target)}, {workload} values ({WORKLOADS[workload]}"
+        f"<h2>Slow {html.escape(target)} of {name}, {workload} values ({WORKLOADS[workload]}"
         f" bytes)</h2>{_map(list(members))}"
         for (target, workload), members in groupby(rows, lambda row: (row.target, row.workload))
     ]
-    return "\n".join([*heats, f"<h2>{name}: findings of document 004</h2>", _findings(rows)])
+    return "\n".join([*heats, f"<h2>Findings of document 004 for {name}</h2>", _findings(rows)])
 
 
 def _map(rows: Sequence[Row]) -> str:
@@ -64,7 +64,7 @@ def _cell(row: Row, cell: Cell) -> str:
     why = html.escape(f"{cell.verdict} {cell.reason}".strip(), quote=True)
     return (
         f'<td{outlined} style="background:{_colour(cell.loss.value)}" title="{why}">'
-        f"{100 * cell.loss.value:.0f} % {marks}<small>{html.escape(amount)}</small></td>"
+        f"{round(100 * cell.loss.value)} % {marks}<small>{html.escape(amount)}</small></td>"
     )
 
 
