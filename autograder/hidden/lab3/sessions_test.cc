@@ -136,6 +136,15 @@ GRADED_TEST(KvSessions, ARetryAtTheNextLeaderIsExecutedOnce, "sessions", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// Crashes the leader. The no-op of the next one is an entry like any other.
+void ChangeLeader(KvWorld& world) {
+  const PeerId leader = world.WaitForProposer(6s);
+  if (leader == kNobody) return;
+  world.cluster.Crash(leader);
+  world.WaitForProposer(6s);
+  world.cluster.Restart(leader);
+}
+
 // A random life of sessions. KvChecker knows each reply, so the commands are drawn without care.
 class SessionLife {
  public:
@@ -148,9 +157,9 @@ class SessionLife {
     return lasting_.back().id > 0;
   }
 
-  // Opens a session, uses it at its last live index again and again, and once when it has expired.
-  // False if the store gives no id.
-  bool LiveToTheEdge(std::uint64_t entries) {
+  // Opens a session, uses it at its last live index again and again, and once when it has expired;
+  // before that the leader may change. False if the store gives no id.
+  bool LiveToTheEdge(std::uint64_t entries, bool new_leader) {
     Session session{world_.OpenSession(entries), 1 + random_.Below(100)};
     if (session.id <= 0) return false;
     Use(session, session.sequence);
@@ -159,7 +168,9 @@ class SessionLife {
       session.sequence += random_.Below(2);
       UseLateOrNot(session);
     }
-    FillUpTo(world_.log().CommittedUpTo() + entries, session);
+    const std::uint64_t last_live = world_.log().CommittedUpTo() + entries;
+    if (new_leader) ChangeLeader(world_);
+    FillUpTo(last_live, session);
     UseLateOrNot(session);
     return true;
   }
@@ -253,22 +264,12 @@ class SessionLife {
   bool is_large_used_ = false;  // a few of the largest values are enough
 };
 
-// Crashes the leader. The no-op of the next one is an entry like any other.
-void ChangeLeader(KvWorld& world) {
-  const PeerId leader = world.WaitForProposer(6s);
-  if (leader == kNobody) return;
-  world.cluster.Crash(leader);
-  world.WaitForProposer(6s);
-  world.cluster.Restart(leader);
-}
-
 void LiveThrough(KvWorld& world, std::uint64_t seed) {
   SessionLife life(world, seed);
   for (int round = 0; round < 10; ++round) {
     ASSERT_TRUE(life.Open()) << "SESSION NEW gave no id";
-    ASSERT_TRUE(life.LiveToTheEdge(1 + static_cast<std::uint64_t>(round) % 4 * 3));
+    ASSERT_TRUE(life.LiveToTheEdge(1 + static_cast<std::uint64_t>(round) % 4 * 3, round % 4 == 2));
     for (int i = 0; i < 6; ++i) life.UseAny();
-    if (round % 4 == 2) ChangeLeader(world);
     world.Audit();
   }
   life.RepeatAll();

@@ -167,6 +167,9 @@ GRADED_TEST(
     planter.Add({.windows = 1, .load = load});
     planter.Add({.windows = 2, .load = load, .slow = {{3, 700}}});
   }
+  // The load has grown for good. Then it falls for two peers, and the third waits as usual.
+  planter.Add({.windows = 25, .load = 650});
+  planter.Add({.windows = 5, .load = 650, .slow = {{2, 15}, {3, 15}}});
   EXPECT_TRUE(runner.FindsTheSpikes(planter));
 }
 

@@ -1,4 +1,5 @@
-// Random messages. Those that have the same lane, view or ballot, and entry are the same.
+// Random messages. In a world, those that have the same lane, view or ballot, and entry are the
+// same.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +20,22 @@ inline View AnyView(RandomStream& random, View first, std::uint64_t count) {
   return first + 3 * random.Below(count);
 }
 
-// The same numbers for the same message.
-inline RandomStream Of(Lane lane, std::uint64_t of, EntryIndex index) {
-  return RandomStream(of, static_cast<std::uint64_t>(lane), index);
+// The same numbers for the same message of a world.
+inline RandomStream Of(Lane lane, std::uint64_t of, EntryIndex index, std::uint64_t world) {
+  return RandomStream(of, static_cast<std::uint64_t>(lane) + 2 * world, index);
 }
 
-inline FastAccept AProposal(Lane lane, View view, EntryIndex index) {
-  RandomStream same = Of(lane, view, index);
+inline FastAccept AProposal(Lane lane, View view, EntryIndex index, std::uint64_t world = 0) {
+  RandomStream same = Of(lane, view, index, world);
   const auto witness = static_cast<std::int32_t>(same.Below(3));
   const EntryIndex dependency = BeforeGroupOf(index) + same.Below(kGroup + 1);
   const std::uint64_t name = 10'000 * view + 10 * index + static_cast<std::uint64_t>(lane);
   return {lane, view, index, dependency, witness, CommandNumber(name)};
 }
-inline Accept AnAccept(Lane lane, Ballot ballot, EntryIndex index) {
-  RandomStream same = Of(lane, ballot, index);
+inline Accept AnAccept(Lane lane, Ballot ballot, EntryIndex index, std::uint64_t world = 0) {
+  RandomStream same = Of(lane, ballot, index, world);
   const View origin = AnyView(same, static_cast<View>(lane), 1 + ViewOf(ballot) / 3);
-  const FastAccept proposal = AProposal(lane, origin, index);
+  const FastAccept proposal = AProposal(lane, origin, index, world);
   if (same.Below(4) == 0) return {lane, ballot, index, true, proposal.dependency, 0, 0, {}};
   return {lane,
           ballot,
@@ -45,8 +46,8 @@ inline Accept AnAccept(Lane lane, Ballot ballot, EntryIndex index) {
           origin,
           proposal.commands};
 }
-inline Commit ACommit(Lane lane, View view, EntryIndex index) {
-  RandomStream same = Of(lane, 99, index);
+inline Commit ACommit(Lane lane, View view, EntryIndex index, std::uint64_t world = 0) {
+  RandomStream same = Of(lane, 99, index, world);
   if (same.Below(3) == 0) return {lane, index, true, 0, 0};
   return {lane, index, false, BeforeGroupOf(index) + same.Below(kGroup + 1), view};
 }

@@ -21,7 +21,8 @@ constexpr int kQuestions = 6000;  // of each test
 // A record of an entry of the copilot's lane.
 Record AnyRecord(RandomStream& random) {
   Record record;
-  record.promised = FirstBallot(AnyView(random, kCopilots, 2)) + random.Below(2);
+  record.promised = FirstBallot(AnyView(random, kCopilots, 2));
+  record.promised += random.Below(2);
   record.kind = static_cast<Kind>(random.Below(5));
   if (record.kind == Kind::kNone) return record;
   record.ballot = record.promised;
@@ -40,7 +41,7 @@ Record AnyRecord(RandomStream& random) {
 
 KeptRecords AnyRecords(RandomStream& random) {
   KeptRecords kept;
-  kept.base = random.Below(2) * random.Below(4);
+  kept.base = random.Below(2) == 0 ? 0 : random.Below(4);
   kept.latest_gone = random.Below(kept.base + 1);
   const std::uint64_t count = random.Below(4);
   for (std::uint64_t i = 0; i < count; ++i) kept.entries.push_back(AnyRecord(random));
@@ -117,7 +118,7 @@ std::vector<Prepared> AnyAnswers(RandomStream& random, EntryIndex entry, const Q
   }
   const std::uint64_t views = 1 + random.Below(2);
   // Mostly of none, sometimes of some or more answers.
-  const std::uint64_t settled = random.Below(2) * random.Below(3);
+  const std::uint64_t settled = random.Below(2) == 0 ? 0 : random.Below(3);
   const EntryIndex initial = random.Below(4);
   const auto witness = static_cast<std::int32_t>(1 + random.Below(2));
   std::vector<Rival> rivals;

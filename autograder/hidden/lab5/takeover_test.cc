@@ -46,8 +46,32 @@ GRADED_TEST(CopilotTakeover, ADecidedEntryIsNotTakenOver, "5d", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// Another replica asks the taker for a promise while it waits for the follower's.
+void ATakerThatHasPromisedMoreGivesUp() {
+  Stage stage(560);
+  SentRequests<Prepare> prepares(stage.cluster);
+  SentRequests<Accept> accepts(stage.cluster);
+  for (const PeerId id : {PeerId{1}, kFollower}) {
+    EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0), id).recorded);
+  }
+  stage.ConnectWithoutThePilot();
+  stage.cluster.Begin(faults::LinkSlow({kFollower}, {1}, 20ms));
+  SubmitTo(stage.client(), 1, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 1s));
+  const Ballot ballot = prepares.all().front().request.ballot;
+  EXPECT_TRUE(stage.Ask(Prepare{Lane::kPilot, ballot + 1000, 1, false, 0}, 1).promised);
+  stage.cluster.RunFor(500ms);
+  EXPECT_FALSE(accepts.all().empty()) << "P.1 is not taken over";
+  for (const auto& [from, when, accept] : accepts.all()) {
+    EXPECT_TRUE(accept.lane != Lane::kPilot || accept.ballot > ballot + 1000)
+        << "it has promised not to accept at ballot " << accept.ballot;
+  }
+}
+
 GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
-            "The entries of a dead pilot are taken over in a few attempts each.") {
+            "The entries of a dead pilot are taken over in a few attempts each. A taker that has "
+            "promised a higher ballot gives up.") {
+  ASSERT_NO_FATAL_FAILURE(ATakerThatHasPromisedMoreGivesUp());
   CopilotWorld world({.replicas = 3, .seed = 553});
   FrameCounter counter(world.cluster);
   ASSERT_TRUE(world.WaitForPilots());

@@ -3,7 +3,7 @@
 //
 //   GET key              the value, or nil
 //   SET key value        OK
-//   DEL key...           how many of the keys were there
+//   DEL key...           how many of the keys were there; a key named twice counts once
 //   EXISTS key...        how many of the keys are there; a key named twice counts twice
 //   INCR key             the value as a decimal integer of 64 bits, plus one; absent counts as 0.
 //                        A number is one only in its printed form: "01" and "+1" are none
@@ -15,7 +15,7 @@
 //   GETSET key value     the old value or nil, and sets the new one
 //   CAS key old new      1 and sets it if the key holds exactly `old`, else 0 (absent, too).
 //                        Redis has no such command
-//   SESSION NEW [n]      an id: a session that lives until n log entries have not used it
+//   SESSION NEW [n]      an id: a session that lives until more than n entries have not used it
 //   SESSION id seq ...   executes the command that follows once, however often it is sent
 #pragma once
 
