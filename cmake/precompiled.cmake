@@ -1,7 +1,7 @@
 # Precompiled headers: the headers of nearly every translation unit are parsed once.
 #
-# The preset clang builds without them, so `kit check` still finds a file that forgets an #include:
-# decision record 0017.
+# A file that forgets an #include compiles with them. Submissions are compiled without: decision
+# record 0017.
 
 # Requires: every target of the tree is defined, and all have the same compile options.
 function(failslow_precompile_headers)

@@ -126,7 +126,7 @@ def _add_grade(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument(
         "--json", action="store_true", dest="as_json", help="print results.json, no tables"
     )
-    parser.add_argument("--seeds", type=_positive, help="seeds of most measured runs (4)")
+    parser.add_argument("--seeds", type=_positive, help="seeds of most measured runs (2 or 3)")
     _add_key(parser)
 
 
@@ -150,7 +150,7 @@ def _add_replay(commands: "argparse._SubParsersAction[_Parser]") -> None:
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("test", metavar="TEST", help="SUITE.NAME, or the file of a schedule")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
-    parser.add_argument("--seed", type=int, help="the seed a failure named")
+    parser.add_argument("--seed", type=_seed, help="the seed a failure named")
     text = "look for the shortest schedule of faults that fails so"
     parser.add_argument("--shrink", action="store_true", help=text)
     parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
@@ -229,7 +229,7 @@ def _add_release(commands: "argparse._SubParsersAction[_Parser]") -> None:
     what = parser.add_subparsers(metavar="WHAT", required=True, parser_class=_Parser)
     made = _add(what, "key", "make the secret from which hidden seeds derive", release.key)
     made.add_argument("--out", type=Path, metavar="FILE", help="must not exist (course.key)")
-    text = "write the right answers of lab 4's diagnosis, for teachers"
+    text = "write the right answers of lab 4's diagnosis, for instructors"
     right = _add(what, "answers", text, diagnose.answers_of)
     right.add_argument("--out", type=Path, metavar="FILE", required=True, help="must not exist")
     _add_key(right)
@@ -248,6 +248,12 @@ def _course_key(text: str) -> CourseKey:
 def _positive(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) >= 1 << 64:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a seed: a number below 2^64")
     return int(text)
 
 

@@ -85,14 +85,14 @@ def _print_measurement(console: Console, measurement: Measurement, ungraded: str
     for load, each in unslowed.items():
         console.print(
             f"The worst runs with {load_name(*load)} without a fault: {each.throughput:.0f}"
-            f" operations/s (floor {each.throughput_floor:.0f}), {seconds(each.latency_ns)} on"
+            f" commands/s (floor {each.throughput_floor:.0f}), {seconds(each.latency_ns)} on"
             f" average (ceiling {seconds(each.latency_ceiling_ns)})."
         )
     console.print(
-        "Medians of the worst slow set, with the worst run in brackets. The longest stall stands"
-        " above the share of unanswered operations. In the last two columns throughput lost stands"
-        " above latency grown: slow against dead followers ('vs dead'), and, with realistic jitter,"
-        " slow against normal ones ('spare': the cost of a lost spare, not charged).\n",
+        "Medians of the worst slow minority, with the worst run in brackets. The longest stall"
+        " stands above the share of unanswered commands. In the last two columns throughput lost"
+        " stands above latency grown: slow against dead followers ('vs dead'), and, with realistic"
+        " jitter, slow against normal ones ('spare': the cost of a lost spare, not charged).\n",
         style="dim",
         soft_wrap=True,
     )

@@ -96,7 +96,11 @@ def _read_lab(tree: Path, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
 def _read_file(tree: Path, path: Path) -> bytes:
     shown = path.relative_to(tree)
     # A symbolic link could name a hidden test; a FIFO would hang the grader.
-    if tree.resolve() not in path.resolve().parents:
+    try:
+        resolved = path.resolve()
+    except (OSError, RuntimeError) as error:  # Python before 3.13: a loop is a RuntimeError
+        raise BadSubmission(f"{shown} is a symbolic link in a loop") from error
+    if tree.resolve() not in resolved.parents:
         raise BadSubmission(f"{shown} leads out of the submission")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

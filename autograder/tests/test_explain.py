@@ -258,7 +258,7 @@ def test_misbehaviour_is_told_in_its_own_sentence() -> None:
 @pytest.mark.parametrize(
     ("where", "change", "says"),
     [
-        (PART, {"unanswered": 100}, "10 % of the operations were never answered (limit 0.5 %)"),
+        (PART, {"unanswered": 100}, "10 % of the commands were never answered (limit 0.5 %)"),
         (FULL, {"completions": (0,) * 4}, "came for 0.4 s without a break (limit 0.2 s)"),
         (FULL | {"shape": UNDER}, {"throughput": 1000.0}, "by 50 % in the worst run (limit 20 %)"),
         (PART | {"shape": FLAPPING}, {"lag": 999}, "999 entries behind (limit 900 entries)"),

@@ -76,6 +76,10 @@ def test_refuses_links_out_pipes_and_giants(kit: Kit, tmp_path: Path) -> None:
     with pytest.raises(BadSubmission, match="leads out of the submission"):
         collect(kit, labs, tree)
     header.unlink()
+    header.symlink_to(header)
+    with pytest.raises(BadSubmission, match=r"is missing|in a loop"):
+        collect(kit, labs, tree)
+    header.unlink()
     os.mkfifo(header)
     with pytest.raises(BadSubmission, match="not a regular file"):
         collect(kit, labs, tree)

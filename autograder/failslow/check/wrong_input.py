@@ -46,6 +46,7 @@ def _cases(context: Context) -> list[Case]:
         Case(("test", "lab99"), "unknown lab"),
         Case(("test", lab.id, nowhere), "no such directory"),
         Case(("replay", lab.id, "No.Such", str(context.kit.reference)), "no public test"),
+        Case(("replay", lab.id, "No.Such", "--seed", "-1"), "is not a seed"),
         Case(("explore", lab.id, str(context.kit.reference)), "no small scope"),
         Case(("explore", lab.id, "--bound", "2,dogs=1"), "is not a number"),
         Case(("diagnose", "--check", nowhere), "No such file"),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from failslow import cmake, console, course_key
+from failslow import atomic, cmake, console, course_key
 from failslow.course_key import CourseKey
 from failslow.diagnosis import answers, course, material, runs
 from failslow.errors import CannotDo
@@ -31,14 +31,17 @@ def run(kit: Kit, out: Path, check: Path | None = None, key: CourseKey | None = 
 
 
 def answers_of(kit: Kit, out: Path, key: CourseKey | None) -> int:
-    """`kit release answers`: the right answers of a course, for its teachers."""
+    """`kit release answers`: the right answers of a course, for its instructors."""
     lab = _lab(kit)
     if out.exists():
         raise CannotDo(f"{out} exists")
     cmake.build(kit, targets=[cmake.DIAGNOSIS])
-    observed = runs.observe(kit, lab, key or course_key.find(kit))
-    out.write_text(material.right_answers(observed), encoding="utf-8")
+    key = key or course_key.find(kit)
+    atomic.write_text(out, material.right_answers(runs.observe(kit, lab, key)))
+    out.chmod(0o600)
     console.note(f"Wrote {out}. Keep it secret.")
+    if key.mark:
+        console.note(key.mark)
     return 0
 
 

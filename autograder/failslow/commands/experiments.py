@@ -116,7 +116,10 @@ def cluster_of(
 ) -> Iterator[LabBench]:
     """A new cluster of a solution, with runtime verification, while the body runs. Its data are in
     a new directory below `out`, which is removed with it."""
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotDo(f"--out: cannot make {out}: {error.strerror}") from error
     with tempfile.TemporaryDirectory(prefix="cluster-", dir=out) as data:
         request = up.Request(directory, lab, replicas, Path(data), None, verify=True, durable=True)
         layout, serves = up.up(kit, request)

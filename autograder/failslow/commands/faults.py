@@ -55,7 +55,10 @@ def _add_inject(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = _add(actions, "inject", "make a replica slow for a while", _inject)
     parser.add_argument("fault", metavar="FAULT", help="its name, or that of a preset")
     parser.add_argument(
-        "--target", required=True, metavar="WHICH", help="follower, leader, pilot or a number"
+        "--target",
+        required=True,
+        metavar="WHICH",
+        help="follower, leader, pilot, copilot or a number",
     )
     parser.add_argument(
         "--for", type=_seconds, default=10.0, metavar="TIME", dest="seconds", help="(10s)"

@@ -144,7 +144,7 @@ def what_happened(criterion: Criterion) -> str:
         scoring.MEAN_LATENCY: f"average latency {growth(value)}",
         scoring.WORST_THROUGHPUT: f"throughput fell by {percent(value)} in the worst run",
         scoring.WORST_LATENCY: f"average latency {growth(value)} in the worst run",
-        scoring.UNANSWERED: f"{percent(value)} of the operations were never answered",
+        scoring.UNANSWERED: f"{percent(value)} of the commands were never answered",
         scoring.STALL: stalled,
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
         scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",

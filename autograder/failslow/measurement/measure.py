@@ -58,7 +58,7 @@ def measure(
     settings = settings.drawn(seed_of)
     plan = Plan(settings, seed_of, seeds)
     meter = Meter(program, settings.rates, settings.loads)
-    mine = replace(program, binary=_here(kit, BINARY), replica=_here(kit, f"{lab.id}_replica"))
+    mine = replace(program, binary=_here(kit, kit.binary(BINARY)), replica=_here(kit, replica))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
@@ -144,7 +144,7 @@ class Meter:
         if run is None:
             return ""
         words = " ".join(map(str, command(program, run, self._rate(run))))
-        return f"The run that shows it, after ./kit build: {words}"
+        return f"The run that shows it, after ./kit grade of this submission: {words}"
 
     def _run(self, runs: Sequence[Run], advance: console.Advance) -> dict[Run, Sample]:
         samples = parallel.run_all(
@@ -167,9 +167,9 @@ def _load(run: Run) -> Load:
     return run.mix, run.replicas
 
 
-def _here(kit: Kit, name: str) -> Path:
-    """A program of the kit's own build, as a student at the kit's root names it."""
-    return kit.binary(name).relative_to(kit.root)
+def _here(kit: Kit, program: Path) -> Path:
+    """As a student at the kit's root names it."""
+    return program.relative_to(kit.root) if program.is_relative_to(kit.root) else program
 
 
 def _unusable(sample: Sample) -> bool:

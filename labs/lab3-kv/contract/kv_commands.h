@@ -15,7 +15,8 @@
 //   GETSET key value     the old value or nil, and sets the new one
 //   CAS key old new      1 and sets it if the key holds exactly `old`, else 0 (absent, too).
 //                        Redis has no such command
-//   SESSION NEW [n]      an id: a session that lives until more than n entries have not used it
+//   SESSION NEW [n]      an id: a session that expires once more than n entries in a row have
+//                        not named it
 //   SESSION id seq ...   executes the command that follows once, however often it is sent
 #pragma once
 

@@ -26,7 +26,7 @@ inline constexpr std::size_t kArgumentsMax = 16 * 1024;
 // Of the values in a reply to MGET, without keys and nils.
 inline constexpr std::size_t kReplyBytesMax = std::size_t{8} << 20;
 
-// Sessions that are live at one time: so many may be, one more is TooManySessions.
+// At most this many sessions are live at a time. A request for one more gets TooManySessions.
 inline constexpr std::size_t kSessionsMax = 10'000;
 // The number of log entries for which an unused session lives: without an argument of SESSION NEW,
 // and the largest argument.

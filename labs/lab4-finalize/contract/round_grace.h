@@ -5,7 +5,7 @@
 
 namespace depfast::raft {
 
-// From the quorum of a round on, the leader waits so long for the answers that are still missing.
+// After the quorum of a round the leader waits this long for the missing answers.
 // An answer within the grace counts like any other. Its follower keeps up: it is sent no entry a
 // second time. After the grace the leader holds nothing of the round for a follower that has not
 // answered.
