@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "depfast/compound_event.h"
@@ -32,6 +34,41 @@ class WaitStatisticsTest : public ::testing::Test {
 
   WaitStatistics waits_;
   Replica replica_{With(waits_)};
+};
+
+// With clients' requests, which a test answers as it likes.
+class WaitPathTest : public WaitStatisticsTest {
+ protected:
+  WaitPathTest() {
+    replica_.In([&] {
+      replica_.runtime.rpc().HandleInline<Echo>(
+          [&](const Echo&, const Responder<TextReply>& responder) {
+            responders_.insert_or_assign(responder.dependency().id, responder);
+          });
+    });
+  }
+
+  void Request(std::uint64_t id) {
+    const FrameHeader header{FrameKind::kRequest, Echo::kMethod, ++last_call_,
+                             Dependency::Client(id)};
+    replica_.runtime.DeliverFrame(kFirstClient, EncodeFrame(header, Echo{}));
+    replica_.Run();
+  }
+  void Answer(std::uint64_t id) { responders_.at(id).Send({}); }
+
+  // The only one of the coroutine and, if given, of the event.
+  WaitRow RowOf(const std::string& coroutine, const std::string& event = "") const {
+    std::vector<WaitRow> found;
+    for (const WaitRow& row : Rows()) {
+      if (row.coroutine == coroutine && (event.empty() || row.event == event)) found.push_back(row);
+    }
+    EXPECT_EQ(found.size(), 1U) << coroutine << " " << event;
+    return found.empty() ? WaitRow{} : found.front();
+  }
+
+ private:
+  CallId last_call_ = 0;
+  std::map<std::uint64_t, Responder<TextReply>> responders_;
 };
 
 TEST_F(WaitStatisticsTest, CountWaitsByCoroutineAndEventLongestFirst) {
@@ -84,48 +121,138 @@ TEST_F(WaitStatisticsTest, NameThePeersOfAWait) {
   EXPECT_EQ(rows[1].total_ns, 5'000'000);
 }
 
-// Works for a client's request: waits before the answer, during it, and after it.
-TEST_F(WaitStatisticsTest, AWaitIsOnAClientsPathUntilTheAnswer) {
-  std::optional<Responder<TextReply>> answer;
-  replica_.In([&] {
-    replica_.runtime.rpc().HandleInline<Echo>(
-        [&](const Echo&, const Responder<TextReply>& responder) { answer = responder; });
+TEST_F(WaitPathTest, AWaitThatLedToTheAnswerIsOnTheClientsPath) {
+  replica_.Spawn("works", [&] {
+    replica_.runtime.Sleep(4ms);
+    replica_.runtime.Sleep(4ms);
+    Answer(7);
+    replica_.runtime.Sleep(4ms);
   });
-  const FrameHeader header{FrameKind::kRequest, Echo::kMethod, 1, Dependency::Client(7)};
-  replica_.runtime.DeliverFrame(kFirstClient, EncodeFrame(header, Echo{}));
+  replica_.Run();
+  replica_.Advance(1ms);
+  Request(7);
+  replica_.Advance(20ms);
+  EXPECT_EQ(RowOf("works").total_ns, 12'000'000);
+  EXPECT_EQ(RowOf("works").path_ns, 7'000'000) << "from the request to the answer";
+}
+
+// Its second sleep stands for a wait for stragglers, after the decision.
+TEST_F(WaitPathTest, SoIsAWaitOfACoroutineThatEndedSuchAWait) {
+  const auto applied = replica_.Make<IntEvent>("applied", 1);
+  replica_.Spawn("replicates", [&] {
+    replica_.runtime.Sleep(3ms);
+    applied->Set(1);
+    replica_.runtime.Sleep(9ms);
+  });
+  replica_.Spawn("serves", [&] {
+    applied->Wait();
+    replica_.runtime.Sleep(1ms);
+    Answer(7);
+  });
+  Request(7);
+  replica_.Advance(20ms);
+  EXPECT_EQ(RowOf("serves", "applied").path_ns, 3'000'000);
+  EXPECT_EQ(RowOf("serves", "timeout").path_ns, 1'000'000);
+  EXPECT_EQ(RowOf("replicates").total_ns, 12'000'000);
+  EXPECT_EQ(RowOf("replicates").path_ns, 3'000'000);
+}
+
+TEST_F(WaitPathTest, SoIsAWaitOfTheCoroutineThatMadeTheOther) {
+  replica_.Spawn("makes", [&] {
+    replica_.runtime.Sleep(3ms);
+    replica_.Spawn("answers", [&] { Answer(7); });
+    replica_.runtime.Sleep(9ms);
+  });
+  Request(7);
+  replica_.Advance(20ms);
+  EXPECT_EQ(RowOf("makes").path_ns, 3'000'000);
+}
+
+// The waker's waits before the other one began did not hold it up.
+TEST_F(WaitPathTest, AWakerIsFollowedToTheBeginOfTheWait) {
+  const auto done = replica_.Make<IntEvent>("done", 1);
+  replica_.Spawn("wakes", [&] {
+    replica_.runtime.Sleep(5ms);
+    replica_.runtime.Sleep(5ms);
+    done->Set(1);
+  });
+  replica_.Spawn("answers", [&] {
+    replica_.runtime.Sleep(8ms);
+    done->Wait();
+    Answer(7);
+  });
+  Request(7);
+  replica_.Advance(20ms);
+  EXPECT_EQ(RowOf("answers", "timeout").path_ns, 8'000'000);
+  EXPECT_EQ(RowOf("answers", "done").path_ns, 2'000'000);
+  EXPECT_EQ(RowOf("wakes").path_ns, 2'000'000);
+}
+
+TEST_F(WaitPathTest, AWaitForManyClientsCountsOnce) {
+  replica_.Spawn("serves all", [&] {
+    replica_.runtime.Sleep(6ms);
+    Answer(8);
+    Answer(7);
+    Answer(9);
+  });
+  Request(7);
+  replica_.Advance(2ms);
+  Request(8);
+  replica_.Advance(2ms);
+  Request(9);
+  replica_.Advance(20ms);
+  EXPECT_EQ(RowOf("serves all").path_ns, 6'000'000) << "since the first request";
+}
+
+TEST_F(WaitPathTest, ARepeatedRequestWaitsSinceTheFirst) {
+  replica_.Spawn("works", [&] {
+    replica_.runtime.Sleep(6ms);
+    Answer(7);
+  });
+  Request(7);
+  replica_.Advance(4ms);
+  Request(7);
+  replica_.Advance(20ms);
+  EXPECT_EQ(RowOf("works").path_ns, 6'000'000);
+}
+
+TEST_F(WaitPathTest, WithoutAnAnswerTheWaitsOfWhoeverWorksForTheClientCount) {
   replica_.Spawn("works", [&] {
     replica_.runtime.set_dependency(Dependency::Client(7));
     replica_.runtime.Sleep(4ms);
-    replica_.runtime.Sleep(4ms);
-    replica_.runtime.Sleep(4ms);
+    replica_.runtime.Sleep(1h);
   });
-  replica_.Run();
-  replica_.Advance(5ms);
-  EXPECT_EQ(Rows().front().path_ns, 5'000'000) << "of the wait that has not ended, the part so far";
-  replica_.In([&] { answer->Send({}); });
-  replica_.Advance(10ms);
-  const WaitRow row = Rows().front();
-  EXPECT_EQ(row.total_ns, 12'000'000);
-  EXPECT_EQ(row.path_ns, 5'000'000);
-}
-
-TEST_F(WaitStatisticsTest, OnlyWaitsForAClientAreOnItsPath) {
-  replica_.Spawn("repairs", [&] { replica_.runtime.Sleep(4ms); });
+  replica_.Spawn("repairs", [&] { replica_.runtime.Sleep(1h); });
   replica_.Spawn("beats", [&] {
     replica_.runtime.set_dependency(Dependency::Heartbeat());
-    replica_.runtime.Sleep(3ms);
+    replica_.runtime.Sleep(1h);
   });
-  replica_.Run();
-  replica_.Advance(9ms);
-  const auto rows = Rows();
-  ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].path_ns, 0);
-  EXPECT_FALSE(rows[0].has_dependency);
-  EXPECT_EQ(rows[1].path_ns, 0);
-  EXPECT_TRUE(rows[1].has_dependency);
+  Request(7);
+  replica_.Advance(5ms);
+  EXPECT_EQ(RowOf("works").path_ns, 5'000'000);
+  EXPECT_EQ(RowOf("works").path_ns, 5'000'000) << "to look changes nothing";
+  EXPECT_TRUE(RowOf("works").has_dependency);
+  EXPECT_EQ(RowOf("repairs").path_ns, 0);
+  EXPECT_FALSE(RowOf("repairs").has_dependency);
+  EXPECT_EQ(RowOf("beats").path_ns, 0);
+  EXPECT_TRUE(RowOf("beats").has_dependency);
 }
 
-TEST_F(WaitStatisticsTest, AReportHoldsEveryFieldOfTheRows) {
+TEST_F(WaitPathTest, OldWaitsAreForgotten) {
+  replica_.Spawn("works", [&] {
+    replica_.runtime.Sleep(1s);
+    replica_.runtime.Sleep(6s);
+    Answer(7);
+  });
+  Request(7);
+  replica_.Advance(1s);
+  replica_.Advance(6s);
+  EXPECT_EQ(RowOf("works").total_ns, 7'000'000'000);
+  EXPECT_EQ(RowOf("works").path_ns, 6'000'000'000);
+}
+
+TEST_F(WaitPathTest, AReportHoldsEveryFieldOfTheRows) {
+  Request(7);
   replica_.Spawn("asks", [&] {
     replica_.runtime.set_dependency(Dependency::Client(7));
     replica_.runtime.rpc().Call(1, Echo{})->Wait();

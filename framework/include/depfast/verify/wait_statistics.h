@@ -1,19 +1,16 @@
 // WaitStatistics: the waits of coroutines, with number and duration.
 //
 // The rows are the raw data of the slowness propagation graph (document 001, section 3.3). A wait
-// is on a client's path while the request that its coroutine works for has no answer: only then can
-// it delay the client.
+// is on a client's path if its end led to the answer: it was a wait of the coroutine that answered,
+// or of one that ended such a wait. Other waits delayed no client, however long they were.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <msgpack.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "depfast/host/probe.h"
@@ -34,7 +31,7 @@ struct WaitRow {
   std::int64_t total_ns = 0;
   std::int64_t max_ns = 0;
   bool has_dependency = false;  // the coroutines worked for a client or a heartbeat
-  std::int64_t path_ns = 0;     // of total_ns, the time on a client's path
+  std::int64_t path_ns = 0;     // of total_ns, the time on clients' paths
   MSGPACK_DEFINE(coroutine, event, needed, total, peers, count, total_ns, max_ns, has_dependency,
                  path_ns)
 };
@@ -43,45 +40,28 @@ class WaitStatistics final : public ReportingProbe {
  public:
   static constexpr const char* kName = "waits";  // see MakeProbe
 
-  // The row with the longest time in all first. Waits that have not ended count up to `now`.
+  WaitStatistics();
+  ~WaitStatistics() override;
+
+  // The row with the longest time in all first. Waits that have not ended count up to `now`, and
+  // those that work for a client without an answer are on its path.
   std::vector<WaitRow> Rows(Time now) const;
 
   std::string Report(const Runtime& runtime) const override;
   // The rows of a report; nothing if it is malformed.
   static std::optional<std::vector<WaitRow>> Read(std::string_view report);
 
+  void OnSpawn(const Runtime& runtime, const Task& task) override;
+  void OnEnd(const Runtime& runtime, const Task& task) override;
+  void OnRequest(const Runtime& runtime, PeerId peer, const Dependency& dependency) override;
   void OnAnswer(const Runtime& runtime, PeerId peer, const Dependency& dependency) override;
   void OnWait(const Runtime& runtime, const Task& task, const Event& event) override;
   void OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
                  Outcome outcome) override;
 
  private:
-  // The fields that distinguish rows.
-  using Key = std::tuple<std::string, std::string, int, int, std::vector<PeerId>, bool>;
-  struct Totals {
-    std::uint64_t count = 0;
-    Duration total{0};
-    Duration max{0};
-    Duration path{0};
-
-    void Add(Duration time, Duration on_path);
-  };
-  // A wait that has not ended.
-  struct Open {
-    Task task;
-    std::weak_ptr<const Event> event;  // expired once the replica has stopped
-    Time since{0};
-    bool on_path = false;
-    Duration path{0};  // until the client had its answer; unused if on_path
-
-    Duration PathAt(Time now) const { return on_path ? now - since : path; }
-  };
-
-  static Key KeyOf(const Task& task, const Event& event);
-
-  std::map<Key, Totals> totals_;
-  std::map<std::uint64_t, Open> open_;  // by the coroutine's id
-  std::set<std::uint64_t> answered_;    // ids of clients' requests
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace depfast
