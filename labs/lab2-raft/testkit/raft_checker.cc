@@ -109,11 +109,26 @@ void RaftChecker::CheckLeadersCommit(PeerId replica, const Claims& before) {
   const bool leads =
       before.role == Role::kLeader && after.role == Role::kLeader && before.term == after.term;
   if (!leads || after.commit_index == before.commit_index) return;
+  CheckAcknowledged(replica, after.commit_index);
   if (after.commit_index >= applied_.size()) return;  // not applied yet
   const std::uint64_t term = applied_[after.commit_index].term;
   if (term == after.term) return;
   Violate(Invariant::kCommitsOwnTerm, Name(replica) + " leads term " + std::to_string(after.term) +
                                           " and commits up to " + At(after.commit_index, term));
+}
+
+void RaftChecker::CheckAcknowledged(PeerId leader, std::uint64_t index) {
+  const Replica& state = replicas_[Index(leader)];
+  const bool has_it = !disk_required_ || state.disk.last_index() >= index;
+  std::size_t holders = has_it ? 1 : 0;
+  if (state.acknowledged.term == state.claims.term) {
+    for (const auto& [peer, up_to] : state.acknowledged.up_to) holders += up_to >= index ? 1 : 0;
+  }
+  if (holders > replicas_.size() / 2) return;
+  Violate(Invariant::kCommitNeedsMajority,
+          Name(leader) + " commits index " + std::to_string(index) + ", which only " +
+              std::to_string(holders) + " of " + std::to_string(replicas_.size()) +
+              " replicas have acknowledged, counting itself");
 }
 
 void RaftChecker::OnOutputsLeave(PeerId replica, Time now,
@@ -138,6 +153,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   Replica& state = replicas_[Index(replica)];
   state.claims = {};
   state.requests.clear();
+  state.acknowledged = {};
   state.takes_snapshot = false;
   ReadDisk(replica, simulator_.disk(replica));
   elections_.OnRestart(replica, now, state.disk.wal.hard_state.term);

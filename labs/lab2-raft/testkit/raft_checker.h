@@ -140,8 +140,19 @@ class RaftChecker : public sim::Observer, public LogChecker {
     std::uint64_t snapshot_index = 0;
     std::uint64_t snapshot_bytes = 0;
   };
+  // The answers that a leader has received from the other replicas in its term.
+  struct Acknowledged {
+    std::uint64_t term = 0;
+    std::map<PeerId, std::uint64_t> up_to;  // the last entry
+    // Of the snapshot that was sent last: its last entry, and its size.
+    std::map<PeerId, std::pair<std::uint64_t, std::uint64_t>> snapshots;
+
+    // In an answer of that term.
+    void Note(std::uint64_t in_term, PeerId peer, std::uint64_t index);
+  };
   struct Replica {
     Claims claims;
+    Acknowledged acknowledged;
     std::uint64_t frame_term = 0;  // the highest term in a frame that it has sent
     bool takes_snapshot = false;
     Disk disk;
@@ -158,11 +169,16 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void OnObservation(PeerId replica, const Observation& seen);
   // After a step, before which the replica claimed `before`.
   void CheckLeadersCommit(PeerId replica, const Claims& before);
+  // A majority must have told the leader that it has the entry: its disk does not suffice.
+  void CheckAcknowledged(PeerId leader, std::uint64_t index);
   void OnRole(PeerId replica, std::uint64_t term, Role role);
   void OnApply(PeerId replica, std::uint64_t index, std::uint64_t term, std::uint64_t hash);
   void OnRestore(PeerId replica, std::uint64_t index, std::uint64_t term);
   void OnReceived(PeerId replica, const sim::FrameArrival& arrival);
   void OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame);
+  void OnAnswered(PeerId leader, PeerId from, const DecodedFrame& frame);
+  // Those of this term; earlier ones are forgotten.
+  Acknowledged& AcknowledgedIn(PeerId leader, std::uint64_t term);
   void OnSent(PeerId replica, const sim::SendFrame& frame);
   void OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& frame);
   void OnSentRequestVote(PeerId replica, const RequestVote& request);

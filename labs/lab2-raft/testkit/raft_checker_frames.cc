@@ -31,9 +31,37 @@ void RaftChecker::OnReceived(PeerId replica, const sim::FrameArrival& arrival) {
   if (!frame) return;
   if (frame->header.kind == FrameKind::kRequest) OnRequest(replica, arrival.from, *frame);
   if (frame->header.kind != FrameKind::kReply || arrival.from >= kFirstClient) return;
-  VisitReply<RequestVote>(*frame, [&](const auto& body) {
-    elections_.OnVoteAnswered(replica, arrival.from, frame->header.call, body);
+  OnAnswered(replica, arrival.from, *frame);
+}
+
+void RaftChecker::OnAnswered(PeerId leader, PeerId from, const DecodedFrame& frame) {
+  VisitReply<RequestVote>(frame, [&](const auto& body) {
+    elections_.OnVoteAnswered(leader, from, frame.header.call, body);
   });
+  // Only success says that something is durable. Whatever else a refusal tells, it promises
+  // nothing.
+  VisitReply<AppendEntries>(frame, [&](const auto& body) {
+    if (body.success) AcknowledgedIn(leader, body.term).Note(body.term, from, body.match_index);
+  });
+  VisitReply<InstallSnapshot>(frame, [&](const auto& body) {
+    Acknowledged& acknowledged = AcknowledgedIn(leader, body.term);
+    const auto snapshot = acknowledged.snapshots.find(from);
+    if (snapshot == acknowledged.snapshots.end()) return;
+    const auto [last_index, bytes] = snapshot->second;
+    if (body.received == bytes) acknowledged.Note(body.term, from, last_index);
+  });
+}
+
+RaftChecker::Acknowledged& RaftChecker::AcknowledgedIn(PeerId leader, std::uint64_t term) {
+  Acknowledged& acknowledged = replicas_[Index(leader)].acknowledged;
+  if (term > acknowledged.term) acknowledged = {term, {}, {}};
+  return acknowledged;
+}
+
+void RaftChecker::Acknowledged::Note(std::uint64_t in_term, PeerId peer, std::uint64_t index) {
+  if (in_term != term) return;
+  std::uint64_t& latest = up_to[peer];
+  latest = std::max(latest, index);
 }
 
 // A test may send messages on behalf of a replica, so the sender does not matter.
@@ -74,8 +102,10 @@ void RaftChecker::OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& f
     elections_.OnSentRequestVote(replica, to, frame.header.call, body);
   });
   VisitBody<AppendEntries>(frame, [&](const auto& body) { OnSentAppendEntries(replica, body); });
-  VisitBody<InstallSnapshot>(frame,
-                             [&](const auto& body) { OnSentInstallSnapshot(replica, body); });
+  VisitBody<InstallSnapshot>(frame, [&](const auto& body) {
+    OnSentInstallSnapshot(replica, body);
+    AcknowledgedIn(replica, body.term).snapshots[to] = {body.last_index, body.total_bytes};
+  });
 }
 
 void RaftChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {

@@ -14,7 +14,8 @@ enum class Invariant {
   kMonotonicCommit,        // nor does its commit index, while it lives
   kOneVotePerTerm,         // nor does it vote for two candidates in a term
   kDurability,             // a replica promises only data that are on its disk
-  kCommitNeedsMajority,    // an entry is committed only when a majority has it on disk
+  kCommitNeedsMajority,    // an entry is committed only when a majority has it on disk, and has
+                           // told the leader
   kSnapshotIsTheState,     // a snapshot is the state after the committed entry that it names
   kCommitsOwnTerm,         // a leader commits by counting only entries of its own term
   kLeaderHasVotes,         // a leader has received granted votes of its term from a majority
