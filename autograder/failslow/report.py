@@ -92,7 +92,7 @@ def _print_measurement(console: Console, measurement: Measurement, ungraded: str
         "Medians of the worst slow minority, with the worst run in brackets. The longest stall"
         " stands above the share of unanswered commands. In the last two columns throughput lost"
         " stands above latency grown: slow against dead followers ('vs dead'), and, with realistic"
-        " jitter, slow against normal ones ('spare': the cost of a lost spare, not charged).\n",
+        " jitter, slow against normal ones ('spare': the cost of a lost spare).\n",
         style="dim",
         soft_wrap=True,
     )
@@ -134,8 +134,6 @@ def _figures(row: Row) -> list[str]:
         return ["error", *[""] * (len(COLUMNS) - 1)]
     p99, held, catch_up = map(row.criterion, (scoring.P99, scoring.HELD_BYTES, scoring.CATCH_UP))
     stall, unanswered = row.criterion(scoring.STALL), row.criterion(scoring.UNANSWERED)
-    names = (scoring.THROUGHPUT_VS_DEAD, scoring.LATENCY_VS_DEAD)
-    dead = [each for each in row.criteria if each.name in names]
     return [
         _median_and_worst(row, scoring.THROUGHPUT, scoring.WORST_THROUGHPUT),
         _median_and_worst(row, scoring.MEAN_LATENCY, scoring.WORST_LATENCY),
@@ -143,9 +141,14 @@ def _figures(row: Row) -> list[str]:
         _marked(p99, f"{p99.value:.2f}x"),
         _marked(held, size(held.value)),
         _marked(catch_up, seconds(catch_up.value)),
-        "\n".join(map(_share, dead)),
-        f"{_cell(row.realistic_throughput)}\n{_cell(row.realistic_latency)}",
+        _both(row, scoring.THROUGHPUT_VS_DEAD, scoring.LATENCY_VS_DEAD),
+        _both(row, scoring.REALISTIC_THROUGHPUT, scoring.REALISTIC_LATENCY),
     ]
+
+
+def _both(row: Row, *names: str) -> str:
+    """Not all rows have them."""
+    return "\n".join(_share(each) for each in row.criteria if each.name in names)
 
 
 def _median_and_worst(row: Row, median: str, worst: str) -> str:

@@ -61,6 +61,8 @@ CPU_SLOW = Strength(
 BOUNDS = Bounds(
     degradation=Loss(throughput=0.05, latency=0.05),
     worst_degradation=Loss(throughput=0.2, latency=0.2),
+    lost_spare=Loss(throughput=0.3, latency=0.3),
+    over_capacity=0.1,
     unanswered=0.005,
     stall_ns=200_000_000,
     p99_ratio=1.5,
@@ -104,6 +106,12 @@ def samples(*changes: tuple[Where, dict[str, object]]) -> dict[Run, Sample]:
     return found
 
 
+def _all_of(plan: Plan, *mixes: str) -> dict[Run, Sample]:
+    """BASE for every run of a plan with three replicas."""
+    capacity = [run for mix in mixes for run in plan.capacity(mix, 3)]
+    return dict.fromkeys([*capacity, *plan.rest()], BASE)
+
+
 def judged_samples(found: Samples) -> Row:
     (row,) = judge(SETTINGS, PLAN, found)
     return row
@@ -124,6 +132,7 @@ SLOW: Where = {"fault": "cpu-slow"}
 STEADY: Where = SLOW | {"profile": LOW_JITTER}
 FULL: Where = STEADY | {"load": SATURATED}
 PART: Where = STEADY | {"load": LATENCY}
+DEAD_FULL: Where = FULL | {"fault": DEAD}
 
 
 def failed(row: Row) -> list[str]:
@@ -249,10 +258,29 @@ def test_getting_faster_is_never_charged() -> None:
     assert judged((SLOW, faster)).passed
 
 
-def test_slow_against_normal_under_realistic_jitter_is_reported_not_charged() -> None:
-    row = judged(({"profile": REALISTIC, "fault": NORMAL}, {"mean_ns": 800_000}))
-    assert row.passed
-    assert row.realistic_latency == pytest.approx(0.25)
+def test_under_realistic_jitter_a_lost_spare_may_cost_more() -> None:
+    """Slow and dead replicas cost the same there. A wait that needs jitter would hide behind it."""
+    spare = {"profile": REALISTIC, "fault": NORMAL}
+    assert judged((spare, {"mean_ns": 800_000})).passed
+    row = judged((spare, {"mean_ns": 760_000}))
+    assert failed(row) == [scoring.REALISTIC_LATENCY]
+    assert row.criterion(scoring.REALISTIC_LATENCY).value == pytest.approx(1 / 0.76 - 1)
+    row = judged((spare, {"throughput": 3000.0}))
+    assert failed(row) == [scoring.REALISTIC_THROUGHPUT]
+
+
+def test_a_few_late_answers_of_the_normal_run_hide_no_slower_median() -> None:
+    assert judged((PART, {"p50_ns": 1_050_000})).passed
+    assert failed(judged((PART, {"p50_ns": 1_060_000}))) == [scoring.MEDIAN_LATENCY]
+
+
+def test_a_capacity_below_the_throughput_of_other_runs_is_none() -> None:
+    normal = {"fault": NORMAL, "load": SATURATED, "profile": LOW_JITTER}
+    quick = {"throughput": 2190.0}
+    assert judged((normal, quick), (FULL, quick), (DEAD_FULL, quick)).passed
+    quick = {"throughput": 2210.0}
+    row = judged((normal, quick), (FULL, quick), (DEAD_FULL, quick))
+    assert failed(row) == [scoring.OVER_CAPACITY]
 
 
 def test_the_median_decides_and_the_worst_run_has_a_bound_of_its_own() -> None:
@@ -373,7 +401,7 @@ PILOTS = replace(
 
 def test_each_victim_has_rows_of_its_own() -> None:
     plan = Plan(PILOTS, seed_of)
-    measured = dict.fromkeys(plan.rest(), BASE)
+    measured = _all_of(plan, SUBMIT)
     for run in measured:
         if run.victim == "pilot" and run.fault == "cpu-slow":
             measured[run] = replace(BASE, mean_ns=9_000_000)
@@ -387,7 +415,8 @@ def test_each_victim_has_its_own_bounds() -> None:
 
     def both(mean_ns: int) -> list[bool]:
         slower = replace(BASE, mean_ns=mean_ns)
-        measured = {run: BASE if run.fault != "cpu-slow" else slower for run in plan.rest()}
+        runs = _all_of(plan, SUBMIT)
+        measured = {run: BASE if run.fault != "cpu-slow" else slower for run in runs}
         return [row.passed for row in judge(PILOTS, plan, measured)]
 
     assert both(1_040_000) == [True, True]
@@ -402,7 +431,7 @@ def test_each_mix_has_a_baseline_of_its_own() -> None:
         baselines=SETTINGS.baselines | {("get", 3): Baseline(4000, 2_000_000)},
     )
     plan = Plan(reads, seed_of)
-    get, submit = judge(reads, plan, dict.fromkeys(plan.rest(), BASE))
+    get, submit = judge(reads, plan, _all_of(plan, SUBMIT, "get"))
     assert (get.graded.mix, get.score) == ("get", 5)
     assert (submit.graded.mix, submit.score) == (SUBMIT, 30)
 
@@ -410,8 +439,7 @@ def test_each_mix_has_a_baseline_of_its_own() -> None:
 def test_a_measurement_may_leave_out_shapes_and_the_realistic_profile() -> None:
     few = replace(SETTINGS, seeds={BEFORE: 1, REALISTIC: 0, UNDER: 0, FLAPPING: 0, LONG: 0})
     plan = Plan(few, seed_of)
-    (row,) = judge(few, plan, dict.fromkeys(plan.rest(), BASE))
+    (row,) = judge(few, plan, _all_of(plan, SUBMIT))
     assert row.score == 40
-    assert row.realistic_latency is None
     names = {each.name for each in row.criteria}
-    assert not names & {scoring.LONG_CATCH_UP, scoring.LAG_BETWEEN}
+    assert not names & {scoring.LONG_CATCH_UP, scoring.LAG_BETWEEN, scoring.REALISTIC_LATENCY}

@@ -144,6 +144,13 @@ def what_happened(criterion: Criterion) -> str:
         scoring.MEAN_LATENCY: f"average latency {growth(value)}",
         scoring.WORST_THROUGHPUT: f"throughput fell by {percent(value)} in the worst run",
         scoring.WORST_LATENCY: f"average latency {growth(value)} in the worst run",
+        scoring.MEDIAN_LATENCY: f"the median latency {growth(value)}",
+        scoring.REALISTIC_THROUGHPUT: f"with realistic jitter, throughput fell by {percent(value)}",
+        scoring.REALISTIC_LATENCY: f"with realistic jitter, average latency {growth(value)}",
+        scoring.OVER_CAPACITY: (
+            f"without a fault, throughput was {percent(value)} above the capacity, which was"
+            " measured first"
+        ),
         scoring.UNANSWERED: f"{percent(value)} of the commands were never answered",
         scoring.STALL: stalled,
         scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",

@@ -26,6 +26,10 @@ def latency_degradation(base: Sample, slow: Sample) -> float:
     return _ratio(base, slow, lambda sample: sample.mean_ns) - 1.0
 
 
+def median_latency_degradation(base: Sample, slow: Sample) -> float:
+    return _ratio(base, slow, lambda sample: sample.p50_ns) - 1.0
+
+
 def p99_ratio(base: Sample, slow: Sample) -> float:
     return _ratio(base, slow, lambda sample: sample.p99_ns)
 

@@ -42,12 +42,16 @@ TAIL = "tail"
 
 THROUGHPUT = "throughput"
 MEAN_LATENCY = "latency"
+MEDIAN_LATENCY = "median latency"
 WORST_THROUGHPUT = "throughput, worst run"
 WORST_LATENCY = "latency, worst run"
 UNANSWERED = "unanswered"
 STALL = "stall"
 THROUGHPUT_VS_DEAD = "throughput vs dead"
 LATENCY_VS_DEAD = "latency vs dead"
+REALISTIC_THROUGHPUT = "throughput, realistic jitter"
+REALISTIC_LATENCY = "latency, realistic jitter"
+OVER_CAPACITY = "throughput over capacity"
 P99 = "p99"
 HEAP = "heap"
 COROUTINES = "coroutines"
@@ -108,7 +112,6 @@ class Row:
 
     `error` is a sentence when the submission misbehaved; then there are no figures. `lag` is the
     least that a slow set was behind, `lag_needed` its bound.
-    `realistic_*` compare slow with normal under realistic jitter: reported, never charged.
     """
 
     graded: Graded
@@ -117,8 +120,6 @@ class Row:
     unslowed: Unslowed | None = None
     lag: int = 0
     lag_needed: int = 0
-    realistic_throughput: float | None = None
-    realistic_latency: float | None = None
     error: str | None = None
     error_run: Run | None = None
 
@@ -179,9 +180,15 @@ def judge(settings: Settings, plan: Plan, samples: Samples) -> list[Row]:
     """
     violation = _first(samples, lambda sample: sample.violation, samples)
     return [
-        _judge_row(settings, graded, _RowRuns(samples, plan.slow(graded)), violation)
+        _judge_row(settings, graded, _row_runs(plan, graded, samples), violation)
         for graded in settings.rows
     ]
+
+
+def _row_runs(plan: Plan, graded: Graded, samples: Samples) -> "_RowRuns":
+    of_capacity = [samples[run] for run in plan.capacity(graded.mix, graded.replicas)]
+    capacity = median(sample.throughput for sample in of_capacity)
+    return _RowRuns(samples, plan.slow(graded), capacity)
 
 
 def _judge_row(
@@ -200,15 +207,7 @@ def _judge_row(
         unslowed=_unslowed(settings, graded, runs),
         lag=runs.least_lag(),
         lag_needed=settings.strength(graded.fault).lag_entries,
-        realistic_throughput=_realistic(runs, figures.throughput_degradation, SATURATED),
-        realistic_latency=_realistic(runs, figures.latency_degradation, LATENCY),
     )
-
-
-def _realistic(runs: "_RowRuns", figure: PairFigure, load: str) -> float | None:
-    """None if there are no runs with realistic jitter."""
-    spare = [run for run in _loaded(runs.slow, load) if run.profile == REALISTIC]
-    return runs.worst_median(figure, NORMAL, spare)[0] if spare else None
 
 
 def _speed(bounds: Bounds, runs: "_RowRuns") -> list[Criterion]:
@@ -222,6 +221,12 @@ def _speed(bounds: Bounds, runs: "_RowRuns") -> list[Criterion]:
     found = [
         (THROUGHPUT, runs.worst_median(lost, NORMAL, full), limit.throughput),
         (MEAN_LATENCY, runs.worst_median(grown, NORMAL, part), limit.latency),
+        # A few very late answers raise the mean of the normal run, and hide what all others lose.
+        (
+            MEDIAN_LATENCY,
+            runs.worst_median(figures.median_latency_degradation, NORMAL, part),
+            limit.latency,
+        ),
         (WORST_THROUGHPUT, runs.worst(lost, NORMAL, full), worst_limit.throughput),
         (WORST_LATENCY, runs.worst(grown, NORMAL, part), worst_limit.latency),
         (
@@ -230,11 +235,21 @@ def _speed(bounds: Bounds, runs: "_RowRuns") -> list[Criterion]:
             bounds.unanswered,
         ),
         (STALL, runs.worst(figures.stall_ns, NORMAL, steady), bounds.stall_ns),
+        # A submission that is slow in the runs of the capacity alone is never saturated.
+        (OVER_CAPACITY, runs.over_capacity(full), bounds.over_capacity),
     ]
     if against_dead:
         found += [
             (THROUGHPUT_VS_DEAD, runs.worst_median(lost, DEAD, dead_full), limit.throughput),
             (LATENCY_VS_DEAD, runs.worst_median(grown, DEAD, dead_part), limit.latency),
+        ]
+    realistic = [run for run in runs.slow if run.profile == REALISTIC]
+    if realistic:
+        spare_full, spare_part = _loaded(realistic, SATURATED), _loaded(realistic, LATENCY)
+        spare = bounds.lost_spare
+        found += [
+            (REALISTIC_THROUGHPUT, runs.worst_median(lost, NORMAL, spare_full), spare.throughput),
+            (REALISTIC_LATENCY, runs.worst_median(grown, NORMAL, spare_part), spare.latency),
         ]
     return [Criterion(name, SPEED, value, limit, run) for name, (value, run), limit in found]
 
@@ -308,12 +323,20 @@ def _first(
 class _RowRuns:
     """The slow runs of one row with their samples, and the runs that they are compared with."""
 
-    def __init__(self, samples: Samples, slow: list[Run]) -> None:
+    def __init__(self, samples: Samples, slow: list[Run], capacity: float) -> None:
         self._samples = samples
+        self._capacity = capacity
         self.slow = slow
 
     def normal(self, run: Run) -> Sample:
         return self._samples[run.with_fault(NORMAL)]
+
+    def over_capacity(self, runs: list[Run]) -> tuple[float, Run]:
+        """The share by which the quickest normal run exceeds the capacity, and its slow run."""
+        quickest = max(runs, key=lambda run: self.normal(run).throughput)
+        if self._capacity <= 0:
+            return figures.NOTHING_COMPLETED, quickest
+        return self.normal(quickest).throughput / self._capacity - 1.0, quickest
 
     def worst_median(self, figure: PairFigure, base: str, runs: list[Run]) -> tuple[float, Run]:
         """The worst median of a slow set in a profile, and the worst run of that set."""

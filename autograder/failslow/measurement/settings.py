@@ -63,6 +63,8 @@ class Bounds:
 
     degradation: Loss
     worst_degradation: Loss
+    lost_spare: Loss
+    over_capacity: float
     unanswered: float
     stall_ns: int
     p99_ratio: float
@@ -144,7 +146,8 @@ class Settings:
     def describe(self, row: Graded) -> str:
         """'the CPU of 1 of 3 replicas at 5 %'; a mix with reads, and a victim that is no follower,
         are added. Requires: the settings are drawn."""
-        slow = (row.replicas - 1) // 2 if row.victim == FOLLOWER else 1
+        most = (row.replicas - 1) // 2 if row.victim == FOLLOWER else 1
+        slow = "1" if most == 1 else f"1 or {most}"
         text = self.strength(row.fault).words.format(slow=slow, replicas=row.replicas)
         victim = "" if row.victim == FOLLOWER else f" (the {row.victim})"
         mix = "" if row.mix == SUBMIT else f", under the load '{row.mix}'"
@@ -198,7 +201,7 @@ def _bounds(content: dict[str, Any]) -> Bounds:
     def loss(value: float | dict[str, float]) -> Loss:
         return Loss(**value) if isinstance(value, dict) else Loss(value, value)
 
-    names = ("degradation", "worst_degradation")
+    names = ("degradation", "worst_degradation", "lost_spare")
     return Bounds(**(content | {name: loss(content[name]) for name in names}))
 
 

@@ -162,7 +162,7 @@ void AskACandidateForItsVote(std::uint64_t seed) {
   ASSERT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "2c", 2,
+GRADED_TEST(RaftScenarios, AVoteIsGivenOnce, "2c", 1,
             "A replica votes for one candidate per term, even if it restarts in between.") {
   ASSERT_NO_FATAL_FAILURE(AskACandidateForItsVote(600));
   for (std::uint64_t seed = 1; seed <= 4 && !testing::Test::HasFatalFailure(); ++seed) {

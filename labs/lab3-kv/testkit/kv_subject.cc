@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "kv_checker.h"
 #include "kv_load.h"
 #include "raft_checker.h"
 
@@ -14,10 +15,16 @@ MakeSubject KvSubject(const std::string& mix) {
                                                    raft::RaftChecker::Machine::kOther);
     const ClientOptions options{.answer_timeout = answer_timeout};
     const auto load = std::make_shared<KvLoad>(simulator, *log, options, mix);
+    // A lease tells no lie until the leader changes. The checker sees that a read was not
+    // confirmed.
+    const auto checker = std::make_shared<KvChecker>(simulator, *log, history);
     return Subject{
         .log = std::move(log),
         .commands = [load](std::function<void(bool)> done) { load->Execute(std::move(done)); },
-        .untrue = [load] { return load->untrue(); }};
+        .untrue =
+            [load, checker] {
+              return load->untrue().empty() ? checker->FirstViolation() : load->untrue();
+            }};
   };
 }
 
