@@ -3,14 +3,17 @@
 import json
 import random
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from failslow.commands import demo
+from failslow.commands import demo, experiments
 from failslow.errors import CannotDo
-from failslow.faults import experiment, experiment_page, prediction, verdict, waits
+from failslow.faults import catalogue, experiment, experiment_page, prediction, verdict, waits
 from failslow.faults.experiment import CONDITIONS, DEAD, HEALTHY, ORDER, SLOW, Experiment, Run
 from failslow.faults.experiment_page import Shown
 from failslow.faults.prediction import Predicted
@@ -318,3 +321,36 @@ def test_the_demo_says_why() -> None:
 def test_healthy_and_dead_runs_surround_the_slow_ones() -> None:
     assert tuple(reversed(ORDER)) == ORDER
     assert {ORDER.count(each) for each in (HEALTHY, SLOW, DEAD)} == {2}
+
+
+def test_an_experiment_that_cannot_end_loses_none_before_it(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_one(bench: object, kind: object, amount: int, *_: object) -> Experiment:
+        if amount == 40:
+            raise CannotDo("the machine is too busy")
+        return shown().experiment
+
+    @contextmanager
+    def cluster(*_: object) -> Iterator[object]:
+        yield SimpleNamespace(place=SimpleNamespace(replicas=[]), lab=SimpleNamespace(id="lab2"))
+
+    faults = [("net-slow-10ms", None, 10), ("net-slow-40ms", None, 40)]
+    known = SimpleNamespace(load=lambda _: None, PROGRAM=catalogue.PROGRAM)
+    for name, fake in {
+        "cmake": SimpleNamespace(build=lambda *_, **__: None),
+        "catalogue": known,
+        "cluster_of": cluster,
+        "_named": lambda *_: faults,
+        "_tree": lambda *_: None,
+        "_predicted": lambda *_: {},
+        "with_waits": lambda _, done: [replace(shown(), experiment=each) for each, _ in done],
+    }.items():
+        monkeypatch.setattr(experiments, name, fake)
+    monkeypatch.setattr(experiments.experiment, "run", run_one)
+    with pytest.raises(CannotDo, match="too busy"):
+        experiments.run(
+            kit, None, "net-slow", False, "follower", None, None, None, False, True, tmp_path, True
+        )
+    assert len(json.loads((tmp_path / experiments.RESULTS).read_text())) == 1
+    assert (tmp_path / experiments.PAGE).is_file()

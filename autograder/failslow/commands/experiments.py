@@ -96,18 +96,29 @@ def run(
         tree = _tree(kit, bench)
         count = len(bench.place.replicas)
         predicted = _predicted(kit, known, tree, faults, strength, count, target, bench.lab.id)
-        done = _experiments(bench, faults, target, QUICK_HOLD_S if quick else HOLD_S, as_json)
-        shown = with_waits(bench, [(each, predicted.get(name)) for (name, _, _), each in done])
-    name = str(tree) if tree else "the reference"
-    atomic.write_text(out / PAGE, experiment_page.render(name, shown))
-    document = json.dumps([_as_json(each) for each in shown], indent=1) + "\n"
-    atomic.write_text(out / RESULTS, document)
+        hold_s = QUICK_HOLD_S if quick else HOLD_S
+        done: list[tuple[Experiment, Predicted | None]] = []
+        shown: list[Shown] = []
+        for (name, _, _), each in _experiments(bench, faults, target, hold_s, as_json):
+            done.append((each, predicted.get(name)))
+            shown = with_waits(bench, done)
+            # After each one: what ends the next one early loses none before it.
+            _write(out, str(tree) if tree else "the reference", shown)
     if as_json:
-        print(document, end="")
+        print(_document(shown), end="")
     else:
         console.stdout().print(_table(shown))
         console.note(f"Wrote {out / PAGE}")
     return 1 if any(each.experiment.verdict.word == FAIL for each in shown) else 0
+
+
+def _write(out: Path, name: str, shown: Sequence[Shown]) -> None:
+    atomic.write_text(out / PAGE, experiment_page.render(name, shown))
+    atomic.write_text(out / RESULTS, _document(shown))
+
+
+def _document(shown: Sequence[Shown]) -> str:
+    return json.dumps([_as_json(each) for each in shown], indent=1) + "\n"
 
 
 @contextmanager
@@ -197,8 +208,7 @@ def _predicted(
 
 def _experiments(
     bench: Bench, faults: Sequence[Fault], target: str, hold_s: float, quiet: bool
-) -> list[tuple[Fault, Experiment]]:
-    done = []
+) -> Iterator[tuple[Fault, Experiment]]:
     for fault in faults:
         name, kind, amount = fault
 
@@ -208,8 +218,7 @@ def _experiments(
 
         each = experiment.run(bench, kind, amount, target, hold_s, advance)
         console.note(f"{name}: {each.verdict.word} after {each.seconds:.0f} s")
-        done.append((fault, each))
-    return done
+        yield fault, each
 
 
 def _shown(
