@@ -102,6 +102,19 @@ def test_polling_more_often_is_blamed() -> None:
     assert costly_wait(explained(many_rounds, before=(one_round,)), 3) is None
 
 
+def test_the_wait_that_a_heartbeat_ended_for_the_client_is_blamed() -> None:
+    """Answers hang on the wait without the fault. With it, a heartbeat's quorum commits first."""
+    usual = replace(ALL, count=1000, total_ns=5 * 10**9, path_ns=4 * 10**9)
+    late = replace(ALL, count=30, total_ns=5 * 10**9, path_ns=10**8)
+    pause = wait("heartbeat", "timeout", count=100, total_ns=5 * 10**9)
+    before = (usual, replace(pause, path_ns=10**8))
+    assert costly_wait(explained(late, pause, before=before), 3) == replace(
+        late, path_ns=late.total_ns
+    )
+    straggler = replace(LINGER, count=30)
+    assert costly_wait(explained(straggler, pause, before=(LINGER, before[1])), 3) == pause
+
+
 def test_repairing_the_slow_replica_is_not_blamed() -> None:
     assert costly_wait(explained(REPAIR, ALL, before=(_short(ALL),)), 3) == ALL
     assert costly_wait(explained(REPAIR, before=(_short(ALL),)), 3) is None

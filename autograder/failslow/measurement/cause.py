@@ -1,7 +1,7 @@
 """The cause of a lost row: the wait that delayed clients, or the differences that were seen.
 
-A wait is accused only if it did it: it lasted while clients had no answer, and it grew with the
-fault. Otherwise the sentences tell what was seen from outside the replicas.
+A wait is accused only if it did it: answers hung on it, and it grew with the fault. Otherwise the
+sentences tell what was seen from outside the replicas.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,6 +17,9 @@ CLASSES = {"and": "an AndEvent", "or": "an OrEvent", "quorum": "a QuorumEvent"}
 """The classes of events whose labels do not say it."""
 SLEEP = "timeout"
 """The label of the event that a sleeping coroutine waits for."""
+SERVING = 0.1
+"""The share of a wait that is on clients' paths if answers hang on it. Of a wait for stragglers, or
+of the pause between heartbeats, it is 2 % at most."""
 MATERIAL = 0.02
 """The share of the window that a wait must have lasted, on clients' paths, to cost points."""
 FELL = 0.5
@@ -42,13 +45,19 @@ class Explained:
 def costly_wait(explained: Explained, replicas: int) -> Wait | None:
     """The wait that cost the points, or None.
 
-    While it lasted, a client had no answer, and this time grew with the fault. It is a sleep, or it
-    needs more answers than a quorum. Not all coroutines say for whom they work. Among those that
-    do not, it is a wait that the run without the fault has, too: otherwise it may be the repair of
-    the slow replica.
+    It is a sleep, or it needs more answers than a quorum, and it grew with the fault. First come
+    the waits on which answers hang without the fault: with it, something else may end the client's
+    wait, such as a heartbeat. Then those on which answers hang with the fault. Not all coroutines
+    say for whom they work. Among those that do not, it is a wait that the run without the fault
+    has, too: otherwise it may be the repair of the slow replica.
     """
     before = {_key(wait): wait for wait in explained.base.waits}
     slow = explained.slow
+    serving = [
+        replace(wait, path_ns=wait.total_ns)
+        for wait in _suspects(slow, replicas)
+        if _key(wait) in before and _serves(before[_key(wait)])
+    ]
     unknown = [
         wait
         for wait in slow.waits
@@ -57,8 +66,10 @@ def costly_wait(explained: Explained, replicas: int) -> Wait | None:
         and wait.event not in GATHERING
         and _key(wait) in before
     ]
-    return _most_grown(_suspects(slow, replicas), before, lambda wait: wait.path_ns, slow) or (
-        _most_grown(unknown, before, lambda wait: wait.total_ns, slow)
+    return (
+        _most_grown(serving, before, lambda wait: wait.total_ns, slow)
+        or _most_grown(_suspects(slow, replicas), before, lambda wait: wait.path_ns, slow)
+        or _most_grown(unknown, before, lambda wait: wait.total_ns, slow)
     )
 
 
@@ -90,6 +101,11 @@ def _most_grown(
     worst = max(waits, key=grown, default=None)
     window = len(sample.completions) * WINDOW_NS
     return worst if worst and grown(worst) > MATERIAL * window else None
+
+
+def _serves(wait: Wait) -> bool:
+    """A good part of it is on clients' paths: answers hang on it."""
+    return wait.path_ns >= SERVING * wait.total_ns > 0
 
 
 def _is_wide(wait: Wait, replicas: int) -> bool:
