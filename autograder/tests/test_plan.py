@@ -53,9 +53,8 @@ def test_the_key_draws_the_slow_sets_of_five() -> None:
         for base in "abcdefgh"
     }
     for sets in drawn.values():
-        assert sorted(map(len, sets)) == [1, 2, 2], "one follower is slow alone, too"
-        assert all(len(set(places)) == len(places) for places in sets)
-        assert all(set(places) <= {1, 2, 3, 4} for places in sets)
+        assert len(sets) == 3
+        assert all(len(set(places)) == 2 and set(places) <= {1, 2, 3, 4} for places in sets)
     assert len(set(drawn.values())) > 1
 
 
@@ -70,7 +69,7 @@ def test_another_victim_than_followers_has_no_places() -> None:
 def test_a_second_proposer_is_no_follower() -> None:
     assert {run.places for run in Plan(PILOTS, seed_of).slow(PILOTS.rows[1])} == {(1,)}
     sets = {run.places for run in Plan(PILOTS, seed_of).slow(FIVE)}
-    assert sets == {(1, 2), (1, 3), (3,)}
+    assert sets == {(1, 2), (1, 3), (2, 3)}
 
 
 def test_the_plan_is_a_function_of_its_settings_and_seeds() -> None:

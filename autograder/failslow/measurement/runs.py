@@ -125,16 +125,13 @@ class Plan:
                     yield run.with_fault(DEAD)
 
     def _sets(self, row: Graded) -> list[Places]:
-        """The minorities of followers that are slow: all, or as many as the settings say, drawn.
-
-        The last of several is one follower alone: a submission may treat it in another way."""
+        """The minorities of followers that are slow: all, or as many as the settings say, drawn."""
         if row.victim != FOLLOWER:
             return [()]
         found = minorities(row.replicas, self._settings.proposers)
         purpose = f"measurement slow set of {row.replicas}"
         drawn = sorted(range(len(found)), key=lambda index: (self._seed_of(purpose, index), index))
-        chosen = [found[index] for index in sorted(drawn[: self._settings.slow_sets])]
-        return chosen if len(chosen) == 1 else [*chosen[:-1], chosen[-1][-1:]]
+        return [found[index] for index in sorted(drawn[: self._settings.slow_sets])]
 
 
 def minorities(replicas: int, proposers: int) -> list[Places]:

@@ -146,8 +146,7 @@ class Settings:
     def describe(self, row: Graded) -> str:
         """'the CPU of 1 of 3 replicas at 5 %'; a mix with reads, and a victim that is no follower,
         are added. Requires: the settings are drawn."""
-        most = (row.replicas - 1) // 2 if row.victim == FOLLOWER else 1
-        slow = "1" if most == 1 else f"1 or {most}"
+        slow = (row.replicas - 1) // 2 if row.victim == FOLLOWER else 1
         text = self.strength(row.fault).words.format(slow=slow, replicas=row.replicas)
         victim = "" if row.victim == FOLLOWER else f" (the {row.victim})"
         mix = "" if row.mix == SUBMIT else f", under the load '{row.mix}'"
