@@ -225,7 +225,7 @@ def _speed(bounds: Bounds, runs: "_RowRuns") -> list[Criterion]:
         (
             MEDIAN_LATENCY,
             runs.worst_median(figures.median_latency_degradation, NORMAL, part),
-            limit.latency,
+            worst_limit.latency,
         ),
         (WORST_THROUGHPUT, runs.worst(lost, NORMAL, full), worst_limit.throughput),
         (WORST_LATENCY, runs.worst(grown, NORMAL, part), worst_limit.latency),
