@@ -7,7 +7,7 @@ import pytest
 from failslow.measurement.binary import Count, Flow, Sample, Unfinished, Wait
 from failslow.measurement.cause import Explained, costly_wait, delays
 from failslow.measurement.explain import report, sentence
-from failslow.measurement.runs import FLAPPING, LOW_JITTER, UNDER
+from failslow.measurement.runs import FLAPPING, LOW_JITTER, SATURATED, UNDER
 from test_scoring import BASE, FULL, PART, SETTINGS, SLOW, Where, judged
 
 
@@ -66,6 +66,15 @@ def test_waiting_for_all_is_named_as_such() -> None:
     text = sentence(SETTINGS, row, explained(ALL))
     assert "average latency became 5.0 times as long (limit 5 %)" in text
     assert "waited for every answer of a QuorumEvent with replicas 1 and 2 (3 of 3)" in text
+
+
+def test_no_wait_is_accused_of_a_capacity_that_was_too_small() -> None:
+    quick = {"throughput": 2600.0}
+    row = judged(({"profile": LOW_JITTER, "load": SATURATED}, quick))
+    assert sentence(SETTINGS, row, explained(SLEEP, QUORUM, before=(_short(QUORUM),))).endswith(
+        "without a fault, throughput was 30 % above the capacity, which was measured first"
+        " (limit 10 %)."
+    )
 
 
 def test_more_than_a_majority_is_too_many() -> None:

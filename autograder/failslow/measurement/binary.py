@@ -17,8 +17,8 @@ RUN_TIMEOUT_S = 300.0
 class Wait:
     """All waits of one coroutine on one event: `needed` of `total` answers from `peers`.
 
-    `path_ns`: of `total_ns`, the time during which the client that the coroutine worked for had no
-    answer. `has_dependency`: the coroutine worked for a client or a heartbeat.
+    `path_ns`: of `total_ns`, the time on clients' paths: a client's answer hung on the wait's end.
+    `has_dependency`: the coroutine worked for a client or a heartbeat.
     """
 
     replica: int

@@ -42,6 +42,8 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
         return f"{text}."
     if criterion.share not in (scoring.SPEED, scoring.TAIL):
         return " ".join([f"{text}.", *_background(criterion, explained)])
+    if criterion.name == scoring.OVER_CAPACITY:
+        return f"{text}."  # both runs were quicker than a third one: no wait of theirs did it
     dropped = cause.dropped(explained.slow)
     wait = cause.costly_wait(explained, row.graded.replicas)
     if wait is None:
