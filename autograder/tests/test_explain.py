@@ -163,12 +163,10 @@ def flow(receiver: int, frames: int, size: int, slots: tuple[int, ...] = (), lef
 STEADY_FLOW = flow(1, 500, 500_000, (50_000,) * 10)
 
 
-def seen(
-    *flows: Flow, before: tuple[Flow, ...] = (STEADY_FLOW,), waits: tuple[Wait, ...] = ()
-) -> list[str]:
+def seen(*flows: Flow, before: tuple[Flow, ...] = (STEADY_FLOW,)) -> list[str]:
     """What is said of a run with these flows, in which replica 2 is slow."""
-    slow = replace(BASE, flows=flows, slow=(2,), waits=waits)
-    return delays(Explained(slow, replace(BASE, flows=before, waits=(QUORUM,))), 3)
+    slow = replace(BASE, flows=flows, slow=(2,))
+    return delays(Explained(slow, replace(BASE, flows=before)))
 
 
 def test_rounds_that_were_not_started_are_told() -> None:
@@ -189,15 +187,6 @@ def test_fewer_rounds_are_told() -> None:
         " messages, and 500 without the fault: fewer rounds were started."
     ]
     assert seen(replace(STEADY_FLOW, wire=Count(250, 500_000))) == []
-
-
-def test_a_wait_that_may_hold_the_rounds_is_told_but_not_accused() -> None:
-    gap = replace(STEADY_FLOW, slots=(50_000,) * 5)
-    polling = wait("commit", "timeout", count=2000, total_ns=2 * 10**9, path_ns=999)
-    assert seen(gap, waits=(polling, QUORUM, LINGER))[1:] == [
-        "Meanwhile, coroutine `commit` of replica 0 slept, 2000 times, 2.0 s in all."
-    ]
-    assert seen(gap, waits=(replace(polling, coroutine="repair"), REPAIR))[1:] == []
 
 
 def test_traffic_to_the_slow_replica_is_told() -> None:

@@ -141,11 +141,9 @@ def dropped(sample: Sample) -> list[str]:
     ]
 
 
-def delays(explained: Explained, replicas: int) -> list[str]:
+def delays(explained: Explained) -> list[str]:
     """Differences from the run without the fault, when no wait is to blame for lost speed."""
-    rounds = _fewer_rounds(explained)
-    meanwhile = _meanwhile(explained, replicas) if rounds else []
-    return [*rounds, *meanwhile, *_more_traffic(explained)]
+    return [*_fewer_rounds(explained), *_more_traffic(explained)]
 
 
 def _fewer_rounds(explained: Explained) -> list[str]:
@@ -172,20 +170,6 @@ def _fewer_rounds(explained: Explained) -> list[str]:
             " rounds were started."
         ]
     return []
-
-
-def _meanwhile(explained: Explained, replicas: int) -> list[str]:
-    """The wait that grew the most of a coroutine that serves clients: it may hold what the next
-    rounds need. Not a wait for stragglers: that is what such a coroutine should do then."""
-    before = {_key(wait): wait for wait in explained.base.waits}
-    serving = {wait.coroutine for wait in explained.base.waits if wait.path_ns > 0}
-    waits = [
-        wait
-        for wait in _suspects(explained.slow, replicas)
-        if wait.coroutine in serving and wait.event not in GATHERING
-    ]
-    wait = _most_grown(waits, before, lambda each: each.total_ns, explained.slow)
-    return [f"Meanwhile, {_lasted(replace(wait, path_ns=0))}."] if wait else []
 
 
 def _longest_gap(flow: Flow, usual: float, slots: int) -> int:

@@ -47,7 +47,7 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     dropped = cause.dropped(explained.slow)
     wait = cause.costly_wait(explained, row.graded.replicas)
     if wait is None:
-        seen = dropped or cause.delays(explained, row.graded.replicas)
+        seen = dropped or cause.delays(explained)
         return " ".join([f"{text}.", *seen])
     who = "your leader waits" if settings.proposers == 1 else "your pilots wait"
     accused = f": {who} for the slow replica" if wait.peers else ""
