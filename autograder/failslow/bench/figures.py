@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from rich.table import Column, Table
 
-from failslow.report import FAILED, PASSED
+from failslow.console import FAILED, PASSED
 
 
 @dataclass(frozen=True)

@@ -60,14 +60,14 @@ def raft(kit: Kit) -> AbstractContextManager[Servers]:
     return _replicas(kit, "raft", "lab2_real")
 
 
-def verified_raft(kit: Kit) -> AbstractContextManager[Servers]:
-    """The same with runtime verification."""
-    return _replicas(kit, "raft", "lab2_real", verify=True)
-
-
 def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with its files in memory."""
     return _replicas(kit, "raft", "lab2_real", in_memory=True)
+
+
+def verified_raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same with runtime verification."""
+    return _replicas(kit, "raft", "lab2_real", in_memory=True, verify=True)
 
 
 def copilot(kit: Kit) -> AbstractContextManager[Servers]:

@@ -1,8 +1,10 @@
 """`kit bench raft --verify`: the cost of runtime verification, by pairs of runs.
 
-A disk's speed varies within seconds. So two clusters run side by side, and short windows of load
-alternate between them. Processes of one program differ, too, in the layout of their memory: so
-both clusters are started again after some pairs. A figure is the median of the pairs' ratios.
+The files are in memory: a disk's speed varies, and the same cost is a larger share of a shorter
+put. The machine's speed varies within seconds, too. So two clusters run side by side, and short
+windows of load alternate between them. Processes of one program differ in the layout of their
+memory: so both clusters are started again after some pairs. A figure is the median of the pairs'
+ratios.
 """
 
 import statistics
@@ -63,7 +65,7 @@ def _pairs(kit: Kit, each: Load) -> list[Pair]:
 
 def _pairs_of_a_start(kit: Kit, each: Load, plain_first: bool) -> list[Pair]:
     pairs: list[Pair] = []
-    kinds = (servers.raft, servers.verified_raft)
+    kinds = (servers.raft_in_memory, servers.verified_raft_in_memory)
     with ExitStack() as stack:
         order = kinds if plain_first else reversed(kinds)
         started = [stack.enter_context(start(kit)) for start in order]

@@ -186,7 +186,10 @@ std::span<const epoll_event> RealHost::WaitForEvents() {
   if (links_) when = std::min(when, links_->NextDeadline());
   const bool backlog = network_->HasBacklog() || (foreign_ && foreign_->HasBacklog());
   const bool block = to_self_.empty() && !backlog && when > now_;
-  if (block) ArmTimer(when);
+  if (block) {
+    runtime_.Idle();
+    ArmTimer(when);
+  }
   return loop_.Wait(block);
 }
 

@@ -80,6 +80,12 @@ bool HostedRuntime::wants_usage() const {
                      [](const RuntimeProbe* probe) { return probe->WantsUsage(); });
 }
 
+void HostedRuntime::Idle() {
+  if (probes_.empty()) return;
+  const ProbeScope scope;
+  for (RuntimeProbe* probe : probes_) probe->OnIdle(*this);
+}
+
 void HostedRuntime::Shutdown() {
   const CurrentScope scope(this);
   scheduler_->Shutdown();

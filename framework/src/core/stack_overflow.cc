@@ -25,6 +25,9 @@ void OnSegmentationFault(int signal_number, siginfo_t* info, void*) {
     Write("stack overflow in coroutine '");
     Write(mark.name);
     Write("': deep recursion, or a large array that belongs on the heap\n");
+  } else if (info->si_code == SI_KERNEL && address == nullptr) {
+    // The kernel has no address for it. A sealed replica has no clock.
+    Write("a clock was read, or a pointer is no address at all\n");
   }
   // SA_RESETHAND has restored the default action: returning repeats the fault and ends the process
   // with the signal, core dump and exit status that everybody expects. A signal that another

@@ -9,16 +9,20 @@
 #include <memory>
 #include <string_view>
 
+#include "core/static_symbols.h"
+
 namespace depfast {
 namespace {
 
 std::string NameOf(void* address) {
   Dl_info info = {};
-  if (dladdr(address, &info) == 0 || info.dli_sname == nullptr) return "";
+  const bool known = dladdr(address, &info) != 0 && info.dli_sname != nullptr;
+  const char* const name = known ? info.dli_sname : StaticSymbolAt(address);
+  if (name == nullptr) return "";
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(
-      abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status), &std::free);
-  return status == 0 ? demangled.get() : info.dli_sname;
+      abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
+  return status == 0 ? demangled.get() : name;
 }
 
 // The frames that all suspended coroutines have in common, above and below the distinctive part.

@@ -24,6 +24,8 @@ struct FactCollector::State {
 
   const OnWindow on_window;
   FactLog log;  // what is not counted
+  // Requests for clients less answers. While it is more than 0, somebody waits for the replica.
+  std::int64_t unanswered = 0;
   FactCounter counter;
   Time window_end = kNever;
   std::deque<WindowFacts> closed;  // the latest kWindowsMax, if there is no on_window
@@ -92,6 +94,11 @@ std::optional<std::vector<WindowFacts>> FactCollector::Read(std::string_view rep
   return windows;
 }
 
+// A replica that owes nothing counts now, so that no command waits until a full log is counted.
+void FactCollector::OnIdle(const Runtime& runtime) {
+  if (state_->unanswered <= 0 && state_->log.half_full()) state_->CountUpTo(runtime.Now());
+}
+
 // ---- records ----
 
 void FactCollector::OnEnd(const Runtime& runtime, const Task& task) {
@@ -114,11 +121,13 @@ void FactCollector::OnRelease(const Runtime& runtime, const RpcCall& call) {
 
 void FactCollector::OnRequest(const Runtime& runtime, PeerId peer, const Dependency& dependency) {
   if (dependency.kind != Dependency::Kind::kClient) return;
+  ++state_->unanswered;
   state_->Write(runtime, RequestRecord{peer, dependency.id});
 }
 
 void FactCollector::OnAnswer(const Runtime& runtime, PeerId peer, const Dependency& dependency) {
   if (dependency.kind != Dependency::Kind::kClient) return;
+  --state_->unanswered;
   state_->Write(runtime, AnswerRecord{peer, dependency.id});
 }
 

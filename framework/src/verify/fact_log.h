@@ -1,14 +1,13 @@
 // FactLog: what the probe of runtime verification is told, written down to be counted later.
 //
-// The probe only writes, and counts when the log is full. Counting each event at once cost a
-// replica with little load twice the latency (decision record 0047).
+// The probe only writes. It counts when the replica is idle, or when the log is full. Counting each
+// event at once cost a replica with little load twice the latency (decision record 0047).
 //
 // Names are string literals, so a record may outlive the coroutine, the call and the event.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -49,12 +48,13 @@ struct CallEndRecord {
   RpcError error;
 };
 
-// Of a client, or of a replica that works for one.
+// A request of a client, or of a replica that works for one.
 struct RequestRecord {
   PeerId peer;
   std::uint64_t dependency;
 };
 
+// Such a request is answered.
 struct AnswerRecord {
   PeerId peer;
   std::uint64_t dependency;
@@ -80,37 +80,45 @@ struct TaskEndRecord {
 class FactLog {
  public:
   FactLog() {
-    records_.reserve(kRecordsMax);
+    records_.reserve(kRecordsMax + 1);
     large_.reserve(kRecordsMax);
   }
 
-  // Requires: not full.
+  // Requires: not full; `at` is not before that of an earlier record.
   template <typename Record>
-  void Write(Time at, Record&& record) {
-    if constexpr (std::is_constructible_v<Small, Record>) {
-      records_.push_back({at, std::forward<Record>(record)});
-    } else {
-      records_.push_back({at, InLarge()});
-      large_.emplace_back(std::forward<Record>(record));
+  void Write(Time at, Record record) {
+    if (at != latest_) [[unlikely]] {
+      latest_ = at;
+      records_.push_back({Kind::kTime, 0, static_cast<std::uint64_t>(at.count())});
     }
+    Put(std::move(record));
   }
-  bool full() const { return records_.size() == kRecordsMax; }
+  bool half_full() const { return records_.size() >= kRecordsMax / 2; }
+  bool full() const { return records_.size() >= kRecordsMax; }
 
   // Calls `count(at, record)` with each record, in the order in which they were written, and
   // forgets them.
   template <typename Count>
   void CountAll(const Count& count) {
     auto next_large = large_.cbegin();
-    for (const auto& [at, small] : records_) {
-      std::visit(
-          [&, time = at](const auto& record) {
-            if constexpr (std::is_same_v<const InLarge&, decltype(record)>) {
-              std::visit([&](const auto& large) { count(time, large); }, *next_large++);
-            } else {
-              count(time, record);
-            }
-          },
-          small);
+    for (const auto& [kind, peer, value] : records_) {
+      switch (kind) {
+        case Kind::kTime:
+          counted_ = Time(static_cast<Time::rep>(value));
+          break;
+        case Kind::kRequest:
+          count(counted_, RequestRecord{peer, value});
+          break;
+        case Kind::kAnswer:
+          count(counted_, AnswerRecord{peer, value});
+          break;
+        case Kind::kTaskEnd:
+          count(counted_, TaskEndRecord{value});
+          break;
+        case Kind::kLarge:
+          std::visit([&](const auto& large) { count(counted_, large); }, *next_large++);
+          break;
+      }
     }
     records_.clear();
     large_.clear();
@@ -119,13 +127,34 @@ class FactLog {
  private:
   static constexpr std::size_t kRecordsMax = 256;
 
-  // Most records are small: a busy leader has two for each command, and the others once a round.
-  struct InLarge {};
-  using Small = std::variant<RequestRecord, AnswerRecord, TaskEndRecord, InLarge>;
+  // Most records are small: a busy leader has two for each command, and the others once a round. So
+  // these are kept small, and the time is written once for all records of a step.
+  enum class Kind : std::uint8_t { kTime, kRequest, kAnswer, kTaskEnd, kLarge };
+  struct Small {
+    Kind kind;
+    PeerId peer;
+    std::uint64_t value;  // nanoseconds, a dependency id or a task
+  };
   using Large = std::variant<CallRecord, CallEndRecord, WaitRecord, WaitEndRecord>;
 
-  std::vector<std::pair<Time, Small>> records_;
+  void Put(const RequestRecord& record) {
+    records_.push_back({Kind::kRequest, record.peer, record.dependency});
+  }
+  void Put(const AnswerRecord& record) {
+    records_.push_back({Kind::kAnswer, record.peer, record.dependency});
+  }
+  void Put(const TaskEndRecord& record) {
+    records_.push_back({Kind::kTaskEnd, kNobody, record.task});
+  }
+  void Put(Large&& record) {
+    records_.push_back({Kind::kLarge, kNobody, 0});
+    large_.push_back(std::move(record));
+  }
+
+  std::vector<Small> records_;
   std::vector<Large> large_;
+  Time latest_{-1};  // of the records that were written
+  Time counted_{0};  // of the records that were counted
 };
 
 }  // namespace depfast

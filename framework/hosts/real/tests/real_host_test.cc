@@ -263,11 +263,13 @@ class Burner : public Service {
   Runtime& runtime_;
 };
 
-TEST_F(RealHosts, AProbeHearsOfTheStartAndOfTheUsageOfSteps) {
+TEST_F(RealHosts, AProbeHearsOfTheStartOfTheUsageOfStepsAndOfTheTimeBetween) {
   struct Listener : RuntimeProbe {
     void OnStart(const Runtime&) override { ++starts; }
     void OnStepEnd(const Runtime&, const StepUsage& usage) override { usages.push_back(usage); }
+    void OnIdle(const Runtime&) override { steps_before_idle.push_back(usages.size()); }
     int starts = 0;
+    std::vector<std::size_t> steps_before_idle;
     std::vector<StepUsage> usages;
   };
   Listener listener;  // used by the host's thread until Stop
@@ -285,6 +287,8 @@ TEST_F(RealHosts, AProbeHearsOfTheStartAndOfTheUsageOfSteps) {
   EXPECT_GE(listener.usages[0].cost, kBurnt);
   EXPECT_GE(listener.usages[0].took, kBurnt);
   EXPECT_GT(listener.usages[0].began, Time{0});
+  ASSERT_FALSE(listener.steps_before_idle.empty()) << "the host waits for the signal to stop";
+  EXPECT_GT(listener.steps_before_idle[0], 0U) << "the first step waits for nothing";
 }
 
 // Records the times and the random numbers that a replica sees.

@@ -57,6 +57,9 @@ class HostedRuntime final : public Runtime {
   void StepEnded(const StepUsage& usage);
   bool wants_usage() const;
 
+  // For probes: the outputs of the latest step have left, and the host is about to wait.
+  void Idle();
+
   // Ends every coroutine: each suspended Wait throws Cancelled, so that the destructors on the
   // coroutines' stacks run. The host ignores frames and requests that they still send. Called by
   // the destructor at the latest; a host calls it before it destroys the service whose data the

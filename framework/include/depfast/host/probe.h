@@ -79,6 +79,10 @@ class RuntimeProbe {
   // Whether OnStepEnd is called, always the same. The real host measures a step by system calls, so
   // a probe without need for them says no.
   virtual bool WantsUsage() const { return true; }
+
+  // The outputs of the latest step have left, and the host waits for the next arrival: work that is
+  // done now delays no output. A host may omit the call, and a busy one seldom has the occasion.
+  virtual void OnIdle(const Runtime& /*runtime*/) {}
 };
 
 using Probes = std::vector<RuntimeProbe*>;

@@ -44,6 +44,7 @@ class FactCollector final : public ReportingProbe {
   void OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
                  Outcome outcome) override;
   bool WantsUsage() const override { return false; }
+  void OnIdle(const Runtime& runtime) override;
 
  private:
   struct State;
