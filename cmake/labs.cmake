@@ -9,6 +9,14 @@
 #
 # The first four exist twice (failslow_program): with the reference solution, and as
 # <name>_submission. A suite is named <lab>_public or <lab>_hidden.
+#
+# A student's kit has no reference solution (`kit release students`). There the programs exist as
+# <name>_submission alone, and no suite is sealed.
+
+set(FAILSLOW_REFERENCE OFF)
+if(EXISTS ${PROJECT_SOURCE_DIR}/reference-solutions)
+  set(FAILSLOW_REFERENCE ON)
+endif()
 
 # Never built: its compile options are those of a submission. A student's warning is not an error,
 # and -Wconversion is our taste, not a requirement.
@@ -19,13 +27,15 @@ target_link_libraries(submission PRIVATE depfast)
 
 # failslow_program(lab2_replica SOLUTION lab2 LIBRARIES lib...)
 # Defines two targets:
-#   lab2_replica             the program with the reference solution
+#   lab2_replica             the program with the reference solution, if there is one
 #   lab2_replica_submission  never built: the sources around a student's files, and the libraries
 # The first library that has a main function gives the program its own.
 function(failslow_program NAME)
   cmake_parse_arguments(ARG "" "SOLUTION" "LIBRARIES" ${ARGN})
-  add_executable(${NAME})
-  target_link_libraries(${NAME} PRIVATE ${ARG_LIBRARIES} ${ARG_SOLUTION}_reference)
+  if(FAILSLOW_REFERENCE)
+    add_executable(${NAME})
+    target_link_libraries(${NAME} PRIVATE ${ARG_LIBRARIES} ${ARG_SOLUTION}_reference)
+  endif()
   get_property(driver GLOBAL PROPERTY FAILSLOW_DRIVER_${ARG_SOLUTION})
   get_property(contract GLOBAL PROPERTY FAILSLOW_CONTRACT_${ARG_SOLUTION})
   add_executable(${NAME}_submission EXCLUDE_FROM_ALL ${driver})
@@ -40,18 +50,21 @@ endfunction()
 # REAL: libraries that only the process with sockets and a disk needs.
 # REAL_DRIVER: given sources that this process has instead of DRIVER. REAL_SOURCES: reference files
 # of earlier labs that the student's files stand for there.
-# Defines lab2_reference, the reference solution with its driver, and lab2_solution without it.
+# Defines the programs of a replica. With a reference: lab2_reference, the reference solution with
+# its driver, and lab2_solution without it, too.
 function(failslow_lab LAB)
   cmake_parse_arguments(ARG "" "DIRECTORY" "DRIVER;SOURCES;LIBRARIES;NEEDS;REAL;REAL_DRIVER;REAL_SOURCES" ${ARGN})
-  set(reference ${PROJECT_SOURCE_DIR}/reference-solutions/${ARG_DIRECTORY})
-  list(TRANSFORM ARG_SOURCES PREPEND ${reference}/)
   list(TRANSFORM ARG_DRIVER PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  list(TRANSFORM ARG_NEEDS APPEND _solution)
-  add_library(${LAB}_solution STATIC ${ARG_SOURCES})
-  target_include_directories(${LAB}_solution PUBLIC ${reference})
-  target_link_libraries(${LAB}_solution PUBLIC ${ARG_LIBRARIES} ${ARG_NEEDS} depfast)
-  add_library(${LAB}_reference OBJECT ${ARG_DRIVER})
-  target_link_libraries(${LAB}_reference PUBLIC ${LAB}_solution)
+  if(FAILSLOW_REFERENCE)
+    set(reference ${PROJECT_SOURCE_DIR}/reference-solutions/${ARG_DIRECTORY})
+    list(TRANSFORM ARG_SOURCES PREPEND ${reference}/)
+    list(TRANSFORM ARG_NEEDS APPEND _solution)
+    add_library(${LAB}_solution STATIC ${ARG_SOURCES})
+    target_include_directories(${LAB}_solution PUBLIC ${reference})
+    target_link_libraries(${LAB}_solution PUBLIC ${ARG_LIBRARIES} ${ARG_NEEDS} depfast)
+    add_library(${LAB}_reference OBJECT ${ARG_DRIVER})
+    target_link_libraries(${LAB}_reference PUBLIC ${LAB}_solution)
+  endif()
   target_link_libraries(submission PRIVATE ${ARG_LIBRARIES})
   set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${LAB} ${ARG_DRIVER})
   set_property(GLOBAL PROPERTY FAILSLOW_CONTRACT_${LAB} ${ARG_LIBRARIES})
@@ -60,13 +73,15 @@ function(failslow_lab LAB)
   if(ARG_REAL_DRIVER)
     set(real ${LAB}_process)
     list(TRANSFORM ARG_REAL_DRIVER PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    list(TRANSFORM ARG_REAL_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/reference-solutions/)
-    add_library(${real}_reference OBJECT ${ARG_REAL_DRIVER} ${ARG_REAL_SOURCES})
-    target_link_libraries(${real}_reference PUBLIC ${LAB}_solution ${ARG_REAL})
-    foreach(source ${ARG_REAL_SOURCES})
-      cmake_path(GET source PARENT_PATH directory)
-      target_include_directories(${real}_reference PRIVATE ${directory})
-    endforeach()
+    if(FAILSLOW_REFERENCE)
+      list(TRANSFORM ARG_REAL_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/reference-solutions/)
+      add_library(${real}_reference OBJECT ${ARG_REAL_DRIVER} ${ARG_REAL_SOURCES})
+      target_link_libraries(${real}_reference PUBLIC ${LAB}_solution ${ARG_REAL})
+      foreach(source ${ARG_REAL_SOURCES})
+        cmake_path(GET source PARENT_PATH directory)
+        target_include_directories(${real}_reference PRIVATE ${directory})
+      endforeach()
+    endif()
     set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${real} ${ARG_REAL_DRIVER})
     set_property(GLOBAL PROPERTY FAILSLOW_CONTRACT_${real} ${ARG_LIBRARIES})
   endif()
@@ -75,14 +90,16 @@ function(failslow_lab LAB)
 endfunction()
 
 # failslow_exploration(lab2 SOURCES explore.cc... LIBRARIES helper...)
-# Defines <lab>_explore_sim: a test that explores a small scope, for `kit explore`.
+# Defines the program <lab>_explore_sim: a test that explores a small scope, for `kit explore`.
 function(failslow_exploration LAB)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_library(${LAB}_explore_tests OBJECT ${ARG_SOURCES})
   target_link_libraries(${LAB}_explore_tests PUBLIC ${ARG_LIBRARIES} failslow_testkit)
   failslow_program(${LAB}_explore_sim SOLUTION ${LAB}
     LIBRARIES ${LAB}_explore_tests failslow_main_sim)
-  failslow_test(${LAB}_explore_sim PREFIX sim. TIMEOUT 300)
+  if(FAILSLOW_REFERENCE)
+    failslow_test(${LAB}_explore_sim PREFIX sim. TIMEOUT 300)
+  endif()
 endfunction()
 
 # failslow_suite(lab1_public LAB lab1 SOURCES tests.cc... LIBRARIES helper...)
@@ -94,6 +111,9 @@ function(failslow_suite SUITE)
     target_compile_definitions(${SUITE}_tests PRIVATE FAILSLOW_HIDDEN=true)
   endif()
   failslow_program(${SUITE}_sim SOLUTION ${ARG_LAB} LIBRARIES ${SUITE}_tests failslow_main_sim)
+  if(NOT FAILSLOW_REFERENCE)
+    return()
+  endif()
   add_executable(${SUITE}_sealed)
   target_link_libraries(${SUITE}_sealed PRIVATE ${SUITE}_tests failslow_main_sealed)
   add_dependencies(grading ${SUITE}_sealed)

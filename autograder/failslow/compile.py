@@ -19,8 +19,14 @@ from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.recipe import Recipe, Target
 from failslow.submission import Submission, place
+from failslow.walls import CANNOT, CompilerWalls
 
 COMPILE_TIMEOUT_S = 300.0
+NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
+"""An object may hold the compiler's intermediate code: the linker must not compile it."""
+
+PROGRAM_MODE = 0o711
+"""Behind the walls a program is executed by others than its owner, and they need not read it."""
 CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
@@ -34,19 +40,23 @@ def build_submission(
     recipe: Recipe,
     targets: list[Target],
     alone: bool = True,
+    walls: CompilerWalls | None = None,
 ) -> Path:
     """Returns the directory with the programs, bin/<target name>.
 
     `alone`: nothing else builds now, so use every core and show progress.
+    `walls`: around the compiler, for sources of somebody else. What was compiled without is not
+    used then.
     BadSubmission with the compiler's first error as its line when it does not compile or
     link; nothing is left behind then.
     """
-    final = kit.submissions / _key(kit, submission, recipe, targets)
+    walled = "walled" if walls else ""
+    final = kit.submissions / f"{_key(kit, submission, recipe, targets)}{walled}"
     if not final.is_dir():
         _prune(kit)
         with atomic.directory(final) as scratch:
             _write_sources(submission, scratch)
-            builder = _Builder(kit, labs, recipe, scratch, final)
+            builder = _Builder(kit, labs, recipe, scratch, final, walls)
             if alone:
                 with console.progress("Compiling the submission") as advance:
                     builder.compile_side_by_side(targets, advance)
@@ -60,7 +70,16 @@ def build_submission(
 class _Builder:
     """Builds the targets inside `scratch`, which will be renamed to `final`."""
 
-    def __init__(self, kit: Kit, labs: Labs, recipe: Recipe, scratch: Path, final: Path) -> None:
+    def __init__(
+        self,
+        kit: Kit,
+        labs: Labs,
+        recipe: Recipe,
+        scratch: Path,
+        final: Path,
+        walls: CompilerWalls | None,
+    ) -> None:
+        self._walls = walls
         self._objects = kit.submissions.with_name(OBJECTS)
         self._headers = headers_digest(kit, recipe)
         self._labs = labs
@@ -95,8 +114,13 @@ class _Builder:
         for target in targets:
             objects = [self._object(lab, source) for lab, source in self._sources(target)]
             output = self._scratch / "bin" / target.name
-            argv = [self._recipe.compiler, *map(str, objects), "-o", str(output), *target.link]
+            argv = [self._recipe.compiler, *NO_LTO, *map(str, objects), "-o", str(output)]
+            argv += target.link
+            if self._walls:
+                given = [Path(word) for word in target.link if Path(word).is_absolute()]
+                argv = self._walls.command(argv, self._scratch, given)
             self._run(argv, f"{target.lab.id} does not link")
+            output.chmod(PROGRAM_MODE)
 
     def _sources(self, target: Target) -> Iterator[tuple[Lab, str]]:
         """Submitted sources relative to src/, then the kit's own (absolute)."""
@@ -117,14 +141,18 @@ class _Builder:
         return [f"-I{place(graded, each)}" for each in found]
 
     def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
-        cached = self._objects / f"{self._object_key(source, includes)}.o"
+        walled = "walled" if self._walls else ""
+        cached = self._objects / f"{self._object_key(source, includes)}{walled}.o"
         if cached.is_file():
             os.utime(cached)
         else:
             # The contents of an object must not depend on the directory of its compilation.
             prefix = f"-ffile-prefix-map={self._scratch / 'src'}/="
             argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
-            self._run([*argv, "-c", source, "-o", str(output)], "the submission does not compile")
+            argv += ["-c", source, "-o", str(output)]
+            if self._walls:
+                argv = self._walls.command(argv, self._scratch)
+            self._run(argv, "the submission does not compile")
             atomic.copy(output, cached)
         shutil.copyfile(cached, output)
 
@@ -140,8 +168,14 @@ class _Builder:
 
     def _run(self, argv: list[str], complaint: str) -> None:
         done = process.run(
-            argv, cwd=self._scratch / "src", timeout_s=COMPILE_TIMEOUT_S, merge_errors=True
+            argv,
+            cwd=self._scratch / "src",
+            env={"TMPDIR": str(self._scratch)},
+            timeout_s=COMPILE_TIMEOUT_S,
+            merge_errors=True,
         )
+        if self._walls and done.exit_code == CANNOT:
+            raise CannotDo("cannot build the walls around the compiler", done.output)
         if done.timed_out:
             raise BadSubmission(f"{complaint}: the compiler took over {COMPILE_TIMEOUT_S:.0f} s")
         if done.exit_code != 0:

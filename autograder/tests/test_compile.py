@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from failslow import process, walls
 from failslow.compile import build_submission
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
@@ -122,3 +123,25 @@ def test_an_unbuilt_kit_is_said_in_one_line(kit: Kit) -> None:
     shutil.rmtree(kit.preset("release") / ".cmake")
     with pytest.raises(CannotDo, match="build the kit first"):
         load_recipe(kit)
+
+
+def test_the_linker_compiles_nothing_and_has_walls(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object may hold intermediate code, which the linker would compile."""
+    commands: list[list[str]] = []
+    run = process.run
+
+    def record(argv: list[str], **options: object) -> process.Completed:
+        commands.append([str(word) for word in argv])
+        return run(argv, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(process, "run", record)
+    labs, recipe = load_labs(kit), load_recipe(kit)
+    submission = collect(kit, labs, write_submission(tmp_path / "mine"))
+    targets = [recipe.replica(lab) for lab in submission.labs]
+    build_submission(kit, labs, submission, recipe, targets, walls=walls.of_compiler(kit))
+    links = [words for words in commands if "-c" not in words]
+    assert links
+    assert all({"-fno-lto", "-fno-use-linker-plugin"} <= {*words} for words in links)
+    assert all(words[0].endswith(walls.COMPILER_WALLS) for words in commands)

@@ -103,7 +103,34 @@ class Reader {
   std::uint32_t at_ = 0;
 };
 
+// Counts values without memory for them, and stops when there are too many.
+class ValueCounter final : public msgpack::null_visitor {
+ public:
+  bool too_many() const { return values_ > kValuesMax; }
+
+  bool start_array_item() { return Count(); }
+  bool start_map_key() { return Count(); }
+  bool start_map_value() { return Count(); }
+
+ private:
+  bool Count() {
+    ++values_;
+    return !too_many();
+  }
+
+  std::size_t values_ = 0;
+};
+
+bool HasTooManyValues(std::string_view message) {
+  if (message.size() <= kValuesMax) return false;  // a value has a byte at least
+  ValueCounter counter;
+  std::size_t offset = 0;
+  msgpack::parse(message.data(), message.size(), offset, counter);
+  return counter.too_many();
+}
+
 msgpack::object_handle Unpack(std::string_view message) {
+  if (HasTooManyValues(message)) throw ProtocolError("a message of absurdly many values");
   std::string error;
   auto handle = frame_internal::UnpackBody(message, error);
   if (!handle) throw ProtocolError(error);
@@ -275,7 +302,9 @@ sim::StepOutput DecodeOutput(std::string_view message) {
   sim::StepOutput output;
   in.Read(output.random_draws, output.heap_bytes, output.death);
   if (output.heap_bytes > kHeapBytesMax) throw ProtocolError("a heap of absurd size");
-  for (Reader outputs = in.NextArray(); outputs.left() > 0;) {
+  Reader outputs = in.NextArray();
+  if (outputs.left() > kOutputsMax) throw ProtocolError("absurdly many outputs in a step");
+  while (outputs.left() > 0) {
     output.outputs.push_back(ReadOutput(outputs.NextArray()));
   }
   return output;

@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,12 +15,14 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sealed/protocol.h"
+#include "sealed/sandbox/sandbox.h"
 
 namespace depfast::sealed {
 namespace {
@@ -63,43 +63,36 @@ void StayOnThisCore() {
   (void)done;
 }
 
-void Limit(int resource, rlim_t value) {
-  const rlimit limit{value, value};
-  setrlimit(static_cast<__rlimit_resource>(resource), &limit);
-}
-
-// In the child, between fork and exec: only async-signal-safe calls.
-[[noreturn]] void Become(const SealedOptions& options, const Pipe& in, const Pipe& out, int log,
-                         char* const* environment) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setpgid(0, 0);  // so that its children are killed with it
-  if (options.perturb % 2 != 0) personality(ADDR_NO_RANDOMIZE);
-  Limit(RLIMIT_CORE, 0);
-  Limit(RLIMIT_FSIZE, 1 << 20);  // of the log, the only file there is
-  signal(SIGXFSZ, SIG_IGN);      // a full log loses words, not the replica
+// In the child, between fork and exec: only async-signal-safe calls. `machine`: takes the words of
+// a failure that is the machine's and not the program's.
+[[noreturn]] void Become(const Sandbox& sandbox, int perturb, const Pipe& in, const Pipe& out,
+                         int log, int machine, char* const* environment) {
+  setpgid(0, 0);
+  if (perturb % 2 != 0) personality(ADDR_NO_RANDOMIZE);
+  signal(SIGXFSZ, SIG_IGN);  // a full log loses words, not the replica
   // The pipes' numbers may collide with the wanted ones: move them out of the way first.
-  const int in_fd = fcntl(in.read_end, F_DUPFD, 10);
-  const int out_fd = fcntl(out.write_end, F_DUPFD, 10);
-  const int log_fd = fcntl(log, F_DUPFD, 10);
+  const int in_fd = fcntl(in.read_end, F_DUPFD, kFirstOwnDescriptor);
+  const int out_fd = fcntl(out.write_end, F_DUPFD, kFirstOwnDescriptor);
+  const int log_fd = fcntl(log, F_DUPFD, kFirstOwnDescriptor);
+  const int machine_fd = fcntl(machine, F_DUPFD, kFirstOwnDescriptor);
   const int null_fd = open("/dev/null", O_RDWR);
   dup2(null_fd, STDIN_FILENO);
   dup2(null_fd, STDOUT_FILENO);  // chatter must not push last words out of the log
   dup2(log_fd, STDERR_FILENO);
   dup2(in_fd, kFromSimulator);
   dup2(out_fd, kToSimulator);
-  for (int fd = kToSimulator + 1; fd < 256; ++fd) close(fd);
-  char* const arguments[] = {const_cast<char*>("replica"), nullptr};
-  execve(options.program.c_str(), arguments, environment);
-  constexpr std::string_view kWords = "the replica's program cannot be executed\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kWords.data(), kWords.size());
+  const Clock clock = perturb != 0 && perturb % 2 == 0 ? Clock::kFault : Clock::kWorks;
+  const std::string_view failed = sandbox.Run(environment, clock);
+  [[maybe_unused]] const auto written = write(machine_fd, failed.data(), failed.size());
   _exit(127);
 }
 
 class SealedBackend final : public sim::ReplicaBackend {
  public:
-  SealedBackend(const SealedOptions& options, const sim::ReplicaConfig& config)
+  SealedBackend(const SealedOptions& options, const Sandbox& sandbox,
+                const sim::ReplicaConfig& config)
       : options_(options), boot_(EncodeBoot(config)) {
-    Spawn();
+    Spawn(sandbox);
   }
 
   ~SealedBackend() override {
@@ -107,6 +100,7 @@ class SealedBackend final : public sim::ReplicaBackend {
     close(to_replica_);
     close(from_replica_);
     close(log_);
+    close(machine_);
   }
 
   sim::StepOutput Step(const sim::StepInput& input) override {
@@ -148,12 +142,12 @@ class SealedBackend final : public sim::ReplicaBackend {
   }
 
  private:
-  void Spawn() {
+  void Spawn(const Sandbox& sandbox) {
     signal(SIGPIPE, SIG_IGN);
     StayOnThisCore();
-    if (access(options_.program.c_str(), X_OK) != 0) Unable("run " + options_.program);
     const Pipe in = MakePipe();
     const Pipe out = MakePipe();
+    const Pipe machine = MakePipe();
     log_ = memfd_create("replica-log", MFD_CLOEXEC);
     if (log_ < 0) Unable("make a log");
     std::string perturb = "MALLOC_PERTURB_=" + std::to_string(options_.perturb);
@@ -162,9 +156,13 @@ class SealedBackend final : public sim::ReplicaBackend {
     environment.push_back(nullptr);
     pid_ = fork();
     if (pid_ < 0) Unable("start a process");
-    if (pid_ == 0) Become(options_, in, out, log_, environment.data());
+    if (pid_ == 0) {
+      Become(sandbox, options_.perturb, in, out, log_, machine.write_end, environment.data());
+    }
     close(in.read_end);
     close(out.write_end);
+    close(machine.write_end);
+    machine_ = machine.read_end;
     to_replica_ = in.write_end;
     from_replica_ = out.read_end;
     fcntl(to_replica_, F_SETFL, O_NONBLOCK);
@@ -174,6 +172,8 @@ class SealedBackend final : public sim::ReplicaBackend {
   // One message there, one message back.
   std::string_view Ask(const std::string& message) {
     waited_seconds_ = 0;
+    asleep_seconds_ = 0;
+    is_late_ = false;
     Send(message);
     return Receive();
   }
@@ -212,6 +212,7 @@ class SealedBackend final : public sim::ReplicaBackend {
         if (length > kMessageBytesMax) throw ProtocolError("a message of absurd length");
         wanted += length;
       }
+      if (filled < wanted) CheckCpuSeconds();  // most answers come in one piece
     }
     if (filled > wanted) throw ProtocolError("more than one answer");
     return {buffer_.data() + kLengthBytes, wanted - kLengthBytes};
@@ -223,26 +224,44 @@ class SealedBackend final : public sim::ReplicaBackend {
                 " MB of memory");
   }
 
-  // Waits until the pipe is usable, and guards against a replica that never comes back. Processor
-  // time decides where it can: wall time would make verdicts depend on the machine's load.
+  // Waits until the pipe is usable, and guards against a replica that never comes back. Wall time
+  // decides nothing: it would make verdicts depend on the machine's load.
   void WaitFor(int fd, short events) {
     pollfd entry{fd, events, 0};
     constexpr int kSliceMs = 1000;
     if (poll(&entry, 1, kSliceMs) != 0) return;
     // The first second is free: a look at the clock before each step would cost every step.
-    if (waited_seconds_++ == 0) started_cpu_ = CpuSeconds();
+    ++waited_seconds_;
     // A process that it left behind may keep the pipe open when it is gone itself.
     if (HasEnded()) throw Death(Obituary());
+    CheckResidentBytes();
+    CheckCpuSeconds();
+    asleep_seconds_ = IsAsleep() ? asleep_seconds_ + 1 : 0;
+    if (asleep_seconds_ >= options_.step_asleep_seconds_max) {
+      throw Death("it blocks outside the runtime: in a step it slept for " +
+                  std::to_string(options_.step_asleep_seconds_max) +
+                  " s (a lock, a read of a file?)");
+    }
+  }
+
+  // Called for an answer that is late, or comes in pieces.
+  void CheckCpuSeconds() {
+    if (!std::exchange(is_late_, true)) started_cpu_ = CpuSeconds();
     if (CpuSeconds() - started_cpu_ >= options_.step_cpu_seconds_max) {
       throw Death("it never waits: one step used more than " +
                   std::to_string(options_.step_cpu_seconds_max) +
                   " s of processor time (a loop without a Wait?)");
     }
-    if (waited_seconds_ >= options_.step_wall_seconds_max) {
-      throw Death("it blocks outside the runtime: a step did not end in " +
-                  std::to_string(options_.step_wall_seconds_max) +
-                  " s (a sleep, a lock, a read from the terminal?)");
-    }
+  }
+
+  // Whether the process waits for something else than a processor, or is stopped. "PID (NAME) STATE
+  // ...": a name may hold anything.
+  bool IsAsleep() const {
+    std::ifstream file("/proc/" + std::to_string(pid_) + "/stat");
+    const std::string stat{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos || name_end + 2 >= stat.size()) return false;
+    return std::string_view("STt").find(stat[name_end + 2]) != std::string_view::npos;
   }
 
   // Of the replica's process, so far.
@@ -270,14 +289,25 @@ class SealedBackend final : public sim::ReplicaBackend {
     if (!HasEnded())
       return "it closed its connection to the simulator (a close of file descriptors?)";
     const int status = Kill();
+    FailIfNeverExecuted();
     std::string text;
-    if (WIFSIGNALED(status)) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) {
+      text = "it made a system call that no replica may make (a file, a thread, a sleep?)";
+    } else if (WIFSIGNALED(status)) {
       text = std::string("it crashed (") + strsignal(WTERMSIG(status)) + ")";
     } else {
       text = "its process exited with status " + std::to_string(WEXITSTATUS(status));
     }
     const std::string words = LastWords();
     return words.empty() ? text : text + ": " + words;
+  }
+
+  void FailIfNeverExecuted() const {
+    std::array<char, 100> words{};
+    const ssize_t got = read(machine_, words.data(), words.size());
+    if (got <= 0) return;
+    throw std::runtime_error("cannot start " + options_.program + ": its process could not " +
+                             std::string(words.data(), static_cast<std::size_t>(got)));
   }
 
   std::string LastWords() const {
@@ -298,7 +328,8 @@ class SealedBackend final : public sim::ReplicaBackend {
     return output;
   }
 
-  // Ends the process and its children. Returns the exit status of a process that had already ended.
+  // Ends the process and its children, if the machine's walls let it have any. Returns the exit
+  // status of a process that had already ended.
   int Kill() {
     if (pid_ <= 0) return 0;
     kill(-pid_, SIGKILL);  // the group; pid_ is ours until it is waited for
@@ -315,8 +346,11 @@ class SealedBackend final : public sim::ReplicaBackend {
   int to_replica_ = -1;
   int from_replica_ = -1;
   int log_ = -1;
-  double started_cpu_ = 0;  // after the first second of the request under way
+  int machine_ = -1;        // says why the program was not executed; at its end if it was
+  bool is_late_ = false;    // the answer under way
+  double started_cpu_ = 0;  // when that was seen
   int waited_seconds_ = 0;  // for the answer under way
+  int asleep_seconds_ = 0;  // of these, the last ones
   std::uint64_t steps_ = 0;
   std::string buffer_;
 };
@@ -324,8 +358,9 @@ class SealedBackend final : public sim::ReplicaBackend {
 }  // namespace
 
 sim::BackendFactory SealedReplicas(const SealedOptions& options) {
-  return [options](const sim::ReplicaConfig& config) -> std::unique_ptr<sim::ReplicaBackend> {
-    return std::make_unique<SealedBackend>(options, config);
+  const auto sandbox = std::make_shared<const Sandbox>(options.program);
+  return [options, sandbox](const sim::ReplicaConfig& config) {
+    return std::make_unique<SealedBackend>(options, *sandbox, config);
   };
 }
 

@@ -21,12 +21,14 @@ inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;
 
 struct SealedOptions {
   std::string program;  // path of the replica's executable
-  // Varies malloc's fill byte and (when odd) switches address randomisation off: a deterministic
-  // replica does not notice. 0: the machine's defaults.
+  // Varies malloc's fill byte. When odd, it switches address randomisation off. When even, reading
+  // a clock is a fault. A deterministic replica does not notice. 0: the machine's defaults.
   int perturb = 0;
   // The limits stop runaway processes only. They are far above the needs of any replica in a step.
   int step_cpu_seconds_max = 20;
-  int step_wall_seconds_max = 120;
+  // Of a process that neither computes nor answers. A loaded machine does not count: a process that
+  // waits for a processor is not asleep.
+  int step_asleep_seconds_max = 10;
   // Of all memory of the process that is resident, looked at now and then: a guard against memory
   // that StepOutput::heap_bytes does not count. Ten times the need of the reference in any test of
   // lab 2.

@@ -98,6 +98,31 @@ TEST(Protocol, AHeapThatNoMachineHasIsRefused) {
   EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
 }
 
+TEST(Protocol, TooManyOutputsAreRefused) {
+  sim::StepOutput output;
+  output.outputs.assign(kOutputsMax, sim::SetWake{9us});
+  EXPECT_EQ(DecodeOutput(Strip(EncodeOutput(output))).outputs.size(), kOutputsMax);
+  output.outputs.push_back(sim::SetWake{9us});
+  EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
+}
+
+// Each value needs memory before anything else of the message is looked at.
+TEST(Protocol, TooManyValuesAreRefusedAndLongBytesAreNot) {
+  sim::StepOutput output;
+  output.outputs = {sim::SendFrame{1, 2, MakeBytes(std::string(2 * kValuesMax, 'x'))}};
+  EXPECT_EQ(DecodeOutput(Strip(EncodeOutput(output))).outputs.size(), 1U);
+  const std::string nils(kValuesMax + 1, '\xc0');
+  std::string array = {'\xdd', '\x00', '\x0f', '\x42', '\x41'};  // of 1,000,001 values
+  try {
+    DecodeOutput(array + nils);
+    FAIL() << "it was decoded";
+  } catch (const ProtocolError& error) {
+    EXPECT_STREQ(error.what(), "a message of absurdly many values");
+  }
+  const std::string map = {'\xdf', '\x00', '\x07', '\xa1', '\x21'};  // of 500,001 pairs
+  EXPECT_THROW(DecodeOutput(map + nils + '\xc0'), ProtocolError);
+}
+
 TEST(Protocol, OutputKeepsEveryField) {
   const sim::StepOutput decoded = DecodeOutput(Strip(EncodeOutput(SomeOutput())));
   EXPECT_EQ(decoded.random_draws, 2U);

@@ -2,15 +2,22 @@
 // process. Every failure of a misbehaving one becomes a sentence, and leaves no process and no
 // descriptor behind.
 #include <gtest/gtest.h>
+#include <linux/landlock.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -20,6 +27,7 @@
 #include "depfast/verify/wait_statistics.h"
 #include "replicas/trouble.h"
 #include "replicas/well.h"
+#include "sealed/sandbox/sandbox.h"
 #include "sealed/sealed_backend.h"
 #include "sim/step_host.h"
 #include "sim/tests/world.h"
@@ -29,6 +37,7 @@ namespace {
 
 using sealed::SealedOptions;
 using sealed::SealedReplicas;
+using sealed::Wall;
 using sim::World;
 
 SealedOptions Program(const std::string& name, int perturb = 0) {
@@ -36,9 +45,10 @@ SealedOptions Program(const std::string& name, int perturb = 0) {
   options.program = std::string(REPLICA_PREFIX) + name;
   options.perturb = perturb;
   options.step_cpu_seconds_max = 1;
-  options.step_wall_seconds_max = 60;
   return options;
 }
+
+bool HasWall(Wall wall) { return sealed::WallsOfThisMachine().Has(wall); }
 
 std::size_t OpenDescriptors() {
   const auto entries = std::filesystem::directory_iterator("/proc/self/fd");
@@ -51,6 +61,7 @@ class SealedTest : public testing::Test {
   SealedTest() {
     // Orphans of a replica become children of this process, so that the test sees them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    sealed::WallsOfThisMachine();  // keeps a descriptor
     descriptors_ = OpenDescriptors();
   }
 
@@ -156,11 +167,16 @@ TEST_F(SealedTest, AReplicaThatNeverWaits) {
   ExpectStart(death, "replica 0 died: it never waits: one step used more than 1 s of processor");
 }
 
+TEST_F(SealedTest, AReplicaThatAnswersByteByByte) {
+  const std::string death = Trouble("drips").VerdictOn();
+  ExpectStart(death, "replica 0 died: it never waits: one step used more than 1 s of processor");
+}
+
 TEST_F(SealedTest, AReplicaThatBlocks) {
   SealedOptions options = Program("trouble");
-  options.step_wall_seconds_max = 2;
+  options.step_asleep_seconds_max = 2;
   const std::string death = Trouble("blocks", options).VerdictOn();
-  ExpectStart(death, "replica 0 died: it blocks outside the runtime: a step did not end in 2 s");
+  ExpectStart(death, "replica 0 died: it blocks outside the runtime: in a step it slept for 2 s");
 }
 
 TEST_F(SealedTest, AReplicaThatThrows) {
@@ -209,6 +225,44 @@ TEST_F(SealedTest, AReplicaThatFillsItsLogWorksOn) {
   EXPECT_EQ(trouble.world.sim.first_death(), "");
 }
 
+TEST_F(SealedTest, AProgramThatIsNotThere) {
+  try {
+    SealedReplicas(Program("no_such_program"));
+    FAIL() << "it is there";
+  } catch (const std::runtime_error& error) {
+    ExpectStart(error.what(), "cannot run ");
+    ExpectPart(error.what(), "no_such_program: No such file or directory");
+  }
+}
+
+TEST_F(SealedTest, APathThatIsNoProgram) {
+  SealedOptions options;
+  options.program = "/";
+  EXPECT_THROW(SealedReplicas(options), std::runtime_error);
+}
+
+// Not the replica's fault, so not its death.
+TEST_F(SealedTest, AProgramThatTheMachineCannotExecute) {
+  const std::string path = testing::TempDir() + "no_program";
+  std::ofstream(path) << "neither a program nor a script";
+  std::filesystem::permissions(path, std::filesystem::perms(0755));
+  SealedOptions options;
+  options.program = path;
+  World world(SealedReplicas(options), 1, sim::Exact(), 1);
+  try {
+    world.Start();
+    FAIL() << "it started";
+  } catch (const std::runtime_error& error) {
+    ExpectStart(error.what(), "cannot start " + path);
+    ExpectPart(error.what(), "could not execute the program");
+  }
+  std::filesystem::remove(path);
+}
+
+// ---- walls ----
+
+#ifdef DEPFAST_SANITIZED  // no wall forbids a child
+
 TEST_F(SealedTest, AReplicaThatLeavesAChildAndDies) {
   EXPECT_EQ(Trouble("forks").VerdictOn(), "replica 0 died: its process exited with status 5");
   ExpectOrphans(1);
@@ -222,26 +276,120 @@ TEST_F(SealedTest, AReplicaThatLeavesAChildAndLives) {
   ExpectOrphans(1);
 }
 
-TEST_F(SealedTest, AProgramThatIsNotThere) {
-  World world(SealedReplicas(Program("no_such_program")), 2, sim::Exact(), 1);
-  try {
-    world.sim.Start();
-    FAIL() << "it started";
-  } catch (const std::runtime_error& error) {
-    ExpectStart(error.what(), "cannot run ");
-    ExpectPart(error.what(), "no_such_program: No such file or directory");
+#else
+
+class OverTheWall : public SealedTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(OverTheWall, IsDeath) {
+  ASSERT_TRUE(HasWall(Wall::kSystemCalls)) << "every supported kernel has such filters";
+  EXPECT_EQ(Trouble(std::string("wall: ") + GetParam()).VerdictOn(),
+            "replica 0 died: it made a system call that no replica may make (a file, a thread, a "
+            "sleep?)");
+}
+
+INSTANTIATE_TEST_SUITE_P(Replicas, OverTheWall,
+                         testing::Values("aborts another", "asks for another's group",
+                                         "asks for the time", "connects", "draws",
+                                         "executes a descriptor", "executes a path",
+                                         "executes itself", "makes code", "shares memory",
+                                         "stops itself", "raises a limit by an odd pointer",
+                                         "kills all", "kills its parent", "maps a file",
+                                         "makes a file", "opens a file", "raises a limit", "sleeps",
+                                         "starts a child", "starts a thread", "traces its parent",
+                                         "writes its parent's memory"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::erase_if(name, [](char each) { return std::isalpha(each) == 0; });
+                           return name;
+                         });
+
+TEST_F(SealedTest, AReplicaThatHoardsInAStepThatDoesNotEnd) {
+  SealedOptions options = Program("trouble");
+  options.step_cpu_seconds_max = 60;
+  options.resident_bytes_max = std::size_t{32} << 20;
+  EXPECT_EQ(Trouble("hoards and spins", options).VerdictOn(),
+            "replica 0 died: its process uses more than 32 MB of memory");
+}
+
+// The time of a file's last change is the machine's clock.
+TEST_F(SealedTest, AFileTellsNoTime) {
+  Trouble trouble("dates a file");
+  trouble.Make();
+  EXPECT_EQ(trouble.answers, std::vector<std::string>{"no trouble after all"});
+  EXPECT_EQ(trouble.world.sim.first_death(), "");
+}
+
+#ifdef __x86_64__
+TEST_F(SealedTest, AReplicaThatReadsAClockIsTold) {
+  ExpectStart(Trouble("reads a clock", Program("trouble", 2)).VerdictOn(),
+              "replica 0 died: it crashed (Segmentation fault): a clock was read");
+}
+#endif
+
+#endif
+
+// The lines "KEY:\tVALUE" of a process's status.
+std::map<std::string, std::string> StatusOf(const std::string& process) {
+  std::map<std::string, std::string> status;
+  std::ifstream file("/proc/" + process + "/status");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    const auto value = line.find_first_not_of(" \t", colon + 1);
+    status[line.substr(0, colon)] = value == std::string::npos ? "" : line.substr(value);
+  }
+  return status;
+}
+
+std::vector<std::string> Children() {
+  std::vector<std::string> children;
+  std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/children");
+  for (std::string child; file >> child;) children.push_back(child);
+  return children;
+}
+
+// What the kernel says of two replicas while they run.
+TEST_F(SealedTest, EveryWallIsBuilt) {
+  World world(SealedReplicas(Program("well")), 2, sim::Exact(), 1);
+  world.Start();
+  world.sim.RunFor(1ms);
+  const auto children = Children();
+  ASSERT_EQ(children.size(), 2U);
+  std::set<std::string> users;
+  for (const std::string& child : children) {
+    auto status = StatusOf(child);
+    EXPECT_EQ(status.at("NoNewPrivs"), "1");
+    EXPECT_EQ(status.at("Seccomp"), HasWall(Wall::kSystemCalls) ? "2" : "0");
+    if (HasWall(Wall::kOwnUser)) {
+      EXPECT_EQ(status.at("Groups"), "");
+      EXPECT_NE(status.at("Uid").substr(0, 2), "0\t");
+      EXPECT_NE(status.at("Gid").substr(0, 2), "0\t");
+      users.insert(status.at("Uid"));
+    }
+    if (HasWall(Wall::kNoCapabilities)) {
+      EXPECT_EQ(status.at("CapBnd"), "0000000000000000");
+    }
+    if (HasWall(Wall::kEmptyRoot)) {
+      EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path("/proc") / child / "root"));
+    }
+  }
+  if (HasWall(Wall::kOwnUser)) {
+    EXPECT_EQ(users.size(), 2U) << "each has a user of its own";
   }
 }
 
-TEST_F(SealedTest, APathThatIsNoProgram) {
-  SealedOptions options;
-  options.program = "/";
-  World world(SealedReplicas(options), 1, sim::Exact(), 1);
-  world.Start();
-  EXPECT_EQ(world.sim.first_death(),
-            "replica 0 died: its process exited with status 127: the replica's program cannot be "
-            "executed");
+#ifndef DEPFAST_SANITIZED
+TEST_F(SealedTest, RootHasAllWallsThatTheKernelHas) {
+  EXPECT_TRUE(HasWall(Wall::kNoNewPrivilege));
+  EXPECT_TRUE(HasWall(Wall::kSystemCalls));
+  const bool landlock =
+      syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
+  EXPECT_EQ(HasWall(Wall::kLandlock), landlock);
+  if (geteuid() != 0) return;
+  EXPECT_TRUE(HasWall(Wall::kEmptyRoot));
+  EXPECT_TRUE(HasWall(Wall::kOwnUser));
+  EXPECT_TRUE(HasWall(Wall::kNoCapabilities));
 }
+#endif
 
 // ---- the twin ----
 
@@ -365,7 +513,6 @@ TEST_F(SealedTest, DumpsAndReportsComeFromTheProcess) {
     simulator.ClientSend(client, 0, MakeBytes(EncodeFrame(header, Echo{"x"})));
     simulator.RunFor(400us);  // it waits for its disk
     std::string out = simulator.DumpCoroutines(0);
-    out = out.substr(0, out.find('\n')) + "\n";  // the stack's addresses differ
     const auto rows = WaitStatistics::Read(simulator.Report(0, WaitStatistics::kName));
     for (const WaitRow& row : rows.value()) {
       out += row.coroutine + " " + row.event + " " + std::to_string(row.count) + " " +

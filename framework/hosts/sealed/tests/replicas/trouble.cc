@@ -1,8 +1,18 @@
 // A replica that is bad in the way that a client names.
 #include "trouble.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +21,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "depfast/host/service.h"
 #include "depfast/rpc.h"
@@ -68,6 +79,72 @@ void StartChild() {
   }
 }
 
+// Waits for a message that the simulator does not send.
+void Block() {
+  char byte = 0;
+  [[maybe_unused]] const auto got = read(sealed::kFromSimulator, &byte, 1);
+}
+
+// ---- over the walls ----
+
+void ReadClock() { [[maybe_unused]] const auto now = std::chrono::steady_clock::now(); }
+
+// Dies if the log has a date.
+void DateAFile() {
+  struct stat status{};
+  if (fstat(STDERR_FILENO, &status) == 0) _exit(6);
+}
+
+void MapAFile() { mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, sealed::kFromSimulator, 0); }
+
+void RaiseALimit() {
+  const rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+  setrlimit(RLIMIT_CPU, &limit);
+}
+
+// The lower half of the pointer is 0.
+void RaiseALimitByAnOddPointer() {
+  syscall(SYS_prlimit64, 0, RLIMIT_CPU, std::uintptr_t{0x700000000000}, nullptr);
+}
+
+void ExecuteAPath() {
+  char* const arguments[] = {nullptr};
+  for (int each = 0; each < 64; ++each) {
+    syscall(SYS_execveat, each, "/proc/self/exe", arguments, arguments, AT_EMPTY_PATH);
+  }
+}
+
+// Announces a long answer, and lets it come byte by byte.
+void Drip() {
+  static volatile bool goes_on = true;
+  Write(std::string("\xff\xff\x0f\0", 4));
+  for (;;) {
+    Write("x");
+    for (int i = 0; i < 100'000'000 && goes_on; ++i) {
+    }
+  }
+}
+
+void WriteMemoryOf(pid_t process) {
+  char byte = 0;
+  const iovec here{&byte, 1};
+  const iovec there{reinterpret_cast<void*>(std::uintptr_t{4096}), 1};
+  process_vm_writev(process, &here, 1, &there, 1, 0);
+}
+
+void ExecuteItself() {
+  char* const arguments[] = {nullptr};
+  execve("/proc/self/exe", arguments, arguments);
+}
+
+// As the program was executed: the descriptor is gone, so another one takes its number.
+void ExecuteADescriptor() {
+  char* const arguments[] = {nullptr};
+  for (int each = 0; each < 4096; ++each) {
+    syscall(SYS_execveat, each, "", arguments, arguments, AT_EMPTY_PATH);
+  }
+}
+
 volatile int depth_max = 1'000'000'000;
 
 int Dig(int depth) {
@@ -105,8 +182,35 @@ void ShowMemory(Runtime& runtime) {
 }
 
 const std::map<std::string, void (*)(Runtime&)> kTroubles = {
+    {"wall: aborts another", [](Runtime&) { syscall(SYS_tgkill, getppid(), getppid(), SIGABRT); }},
+    {"wall: stops itself", [](Runtime&) { syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP); }},
+    {"wall: shares memory",
+     [](Runtime&) { mmap(nullptr, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0); }},
+    {"wall: makes code",
+     [](Runtime&) { mmap(nullptr, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }},
+    {"wall: raises a limit by an odd pointer", [](Runtime&) { RaiseALimitByAnOddPointer(); }},
+    {"wall: executes a path", [](Runtime&) { ExecuteAPath(); }},
+    {"drips", [](Runtime&) { Drip(); }},
+    {"wall: asks for another's group", [](Runtime&) { setpgid(0, 0); }},
+    {"wall: asks for the time", [](Runtime&) { syscall(SYS_clock_gettime, 0, nullptr); }},
+    {"wall: connects", [](Runtime&) { socket(AF_UNIX, SOCK_STREAM, 0); }},
+    {"wall: draws", [](Runtime&) { syscall(SYS_getrandom, nullptr, 0, 0); }},
+    {"wall: executes a descriptor", [](Runtime&) { ExecuteADescriptor(); }},
+    {"wall: executes itself", [](Runtime&) { ExecuteItself(); }},
+    {"wall: kills all", [](Runtime&) { kill(-1, SIGKILL); }},
+    {"wall: kills its parent", [](Runtime&) { kill(getppid(), SIGKILL); }},
+    {"wall: maps a file", [](Runtime&) { MapAFile(); }},
+    {"wall: makes a file", [](Runtime&) { std::fopen("/tmp/left-behind", "w"); }},
+    {"wall: opens a file", [](Runtime&) { std::fopen("/etc/passwd", "r"); }},
+    {"wall: raises a limit", [](Runtime&) { RaiseALimit(); }},
+    {"wall: sleeps", [](Runtime&) { syscall(SYS_nanosleep, nullptr, nullptr); }},
+    {"wall: starts a child", [](Runtime&) { StartChild(); }},
+    {"wall: starts a thread", [](Runtime&) { std::thread([] {}).join(); }},
+    {"wall: traces its parent", [](Runtime&) { ptrace(PTRACE_ATTACH, getppid(), nullptr, 0); }},
+    {"wall: writes its parent's memory", [](Runtime&) { WriteMemoryOf(getppid()); }},
+    {"reads a clock", [](Runtime&) { ReadClock(); }},
     {"babbles", [](Runtime&) { Write(std::string("\x05\0\0\0hello", 9)); }},
-    {"blocks", [](Runtime&) { pause(); }},
+    {"blocks", [](Runtime&) { Block(); }},
     {"chatters", [](Runtime&) { Chatter(); }},
     {"complains", [](Runtime&) { Print(stderr); }},
     {"exaggerates", [](Runtime&) { Write("\xff\xff\xff\xff"); }},  // four gigabytes follow
@@ -119,11 +223,17 @@ const std::map<std::string, void (*)(Runtime&)> kTroubles = {
     {"forks and lives", [](Runtime&) { StartChild(); }},
     {"hoards", [](Runtime&) { Hoard(); }},
     {"hoards elsewhere", [](Runtime&) { HoardElsewhere(); }},
+    {"hoards and spins",
+     [](Runtime&) {
+       HoardElsewhere();
+       Spin();
+     }},
+    {"dates a file", [](Runtime&) { DateAFile(); }},
     {"hangs up",
      [](Runtime&) {
        close(sealed::kFromSimulator);
        close(sealed::kToSimulator);
-       pause();
+       Spin();
      }},
     {"overflows", [](Runtime&) { Dig(0); }},
     {"segfaults", [](Runtime&) { Crash(); }},

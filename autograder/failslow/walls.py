@@ -1,0 +1,78 @@
+"""The walls around a submission: those that this machine builds around its replicas, and those
+around the compiler.
+
+The kit's own programs build them (framework/hosts/sealed/sandbox).
+"""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow import process
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+
+WALLS = "sealed_walls"
+COMPILER_WALLS = "compiler_walls"
+LANDLOCK = "Landlock"
+"""The name of the wall that the compiler's walls are made of."""
+
+CANNOT = 125
+"""The exit code of compiler_walls when it is not the compiler's."""
+
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/alternatives", "/etc/ld.so.cache")
+"""Where compilers, their libraries and headers are."""
+
+FIND_S = 20.0
+
+
+def of_this_machine(kit: Kit) -> dict[str, bool]:
+    """Whether each wall stands, by name. CannotDo if the kit is not built."""
+    program = _program(kit, WALLS)
+    done = process.run([program], timeout_s=FIND_S)
+    try:
+        if done.exit_code != 0:
+            raise ValueError(done.how_it_ended())
+        return {str(name): bool(stands) for name, stands in json.loads(done.output).items()}
+    except (ValueError, AttributeError) as error:
+        raise CannotDo(f"cannot find this machine's walls: {error}", done.errors) from error
+
+
+def remark(walls: dict[str, bool]) -> str:
+    """A sentence about the walls that are missing; "" if all stand."""
+    missing = [name for name, stands in walls.items() if not stands]
+    if not missing:
+        return ""
+    return (
+        f"This machine has no wall '{', '.join(missing)}' around a submission:"
+        " grade a course as root, on Linux 5.13 or later, in a container for example."
+    )
+
+
+@dataclass(frozen=True)
+class CompilerWalls:
+    """The compiler reads the system's files, `readable` and its own directory, and writes there."""
+
+    program: Path
+    readable: tuple[Path, ...]
+
+    def command(self, argv: Sequence[str], directory: Path, also: Sequence[Path] = ()) -> list[str]:
+        """The command that runs a compiler with its files in `directory`. `also`: readable."""
+        own = Path(shutil.which(argv[0]) or argv[0]).resolve().parent
+        read = [*SYSTEM, own, *self.readable, *also]
+        words = [self.program, "--read", *read, "--write", directory, "/dev/null", "--", *argv]
+        return [str(word) for word in words]
+
+
+def of_compiler(kit: Kit) -> CompilerWalls:
+    """Everything that students get is readable. CannotDo if the kit is not built."""
+    return CompilerWalls(_program(kit, COMPILER_WALLS), (kit.root / "framework", kit.labs))
+
+
+def _program(kit: Kit, name: str) -> Path:
+    program = kit.binary(name)
+    if not program.is_file():
+        raise CannotDo(f"{name} is missing from the kit's build")
+    return program

@@ -1,0 +1,89 @@
+"""The walls around a submission, as grades and reports show them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from failslow import walls
+from failslow.commands import doctor
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from fakes import write_program, write_submission
+from running import Expect
+
+HALF = """print('{"system calls": true, "user of its own": false, "Landlock": false}')"""
+
+
+def test_a_grade_says_which_walls_stood(kit: Kit, expect: Expect, tmp_path: Path) -> None:
+    write_program(kit.binary(walls.WALLS), HALF)
+    tree = write_submission(tmp_path / "mine")
+    said = expect(0, "grade", tree, "--out", tmp_path / "out")
+    assert "no wall 'user of its own, Landlock'" in said.err
+    result = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert result["extra_data"]["walls"] == {
+        "system calls": True,
+        "user of its own": False,
+        "Landlock": False,
+    }
+
+
+def test_a_grade_says_nothing_where_all_stand(kit: Kit, expect: Expect, tmp_path: Path) -> None:
+    said = expect(0, "grade", write_submission(tmp_path / "mine"), "--out", tmp_path / "out")
+    assert "wall" not in said.err
+
+
+@pytest.mark.parametrize("body", ["print('no json')", "print('[]')", "import sys; sys.exit(3)"])
+def test_walls_that_cannot_be_found_end_a_grade(
+    kit: Kit, expect: Expect, tmp_path: Path, body: str
+) -> None:
+    write_program(kit.binary(walls.WALLS), body)
+    said = expect(2, "grade", write_submission(tmp_path / "mine"), "--out", tmp_path / "out")
+    assert "cannot find this machine's walls" in said.err
+    assert not (tmp_path / "out" / "results.json").exists()
+
+
+def test_no_grade_without_the_compilers_walls(kit: Kit, expect: Expect, tmp_path: Path) -> None:
+    kit.binary(walls.COMPILER_WALLS).unlink()
+    said = expect(2, "grade", write_submission(tmp_path / "mine"), "--out", tmp_path / "out")
+    assert "compiler_walls is missing from the kit's build" in said.err
+
+
+def test_the_compilers_walls_that_fail_are_no_fault_of_the_submission(
+    kit: Kit, expect: Expect, tmp_path: Path
+) -> None:
+    write_program(kit.binary(walls.COMPILER_WALLS), f"import sys; sys.exit({walls.CANNOT})")
+    said = expect(2, "grade", write_submission(tmp_path / "mine"), "--out", tmp_path / "out")
+    assert "cannot build the walls around the compiler" in said.err
+
+
+def test_what_was_compiled_without_walls_is_not_graded(
+    kit: Kit, expect: Expect, tmp_path: Path
+) -> None:
+    tree = write_submission(tmp_path / "mine")
+    expect(0, "grade", tree, "--out", tmp_path / "out")
+    (walled,) = kit.submissions.iterdir()
+    expect(None, "test", "lab1", tree)
+    assert len(list(kit.submissions.iterdir())) == 2
+    assert walled.name.endswith("walled")
+
+
+def test_the_doctor_counts_the_walls(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
+    write_program(kit.binary(walls.WALLS), HALF)
+    (row,) = doctor._walls(kit)
+    assert row[1] == "1 of 3"
+    assert "Landlock" in row[2]
+    kit.binary(walls.WALLS).unlink()
+    assert doctor._walls(kit) == []
+    with pytest.raises(CannotDo):
+        walls.of_this_machine(kit)
+
+
+def test_the_compiler_reads_what_students_get(kit: Kit, tmp_path: Path) -> None:
+    words = walls.of_compiler(kit).command(["/opt/gcc/bin/g++", "-c", "mine.cc"], tmp_path)
+    end = words.index("--")
+    read = words[words.index("--read") + 1 : words.index("--write")]
+    assert {"/usr", "/opt/gcc/bin", str(kit.root / "framework"), str(kit.labs)} <= {*read}
+    assert str(kit.root) not in read
+    assert words[words.index("--write") + 1 : end] == [str(tmp_path), "/dev/null"]
+    assert words[end + 1 :] == ["/opt/gcc/bin/g++", "-c", "mine.cc"]

@@ -1,0 +1,222 @@
+#include "sealed/sandbox/sandbox.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+#include "sealed/sandbox/limit.h"
+#include "sealed/sandbox/path_rules.h"
+#include "sealed/sandbox/system_call_filter.h"
+
+namespace depfast::sealed {
+namespace {
+
+#ifdef DEPFAST_SANITIZED
+constexpr bool kBuildsWalls = false;  // a sanitizer reads /proc, asks for the time, makes threads
+#else
+constexpr bool kBuildsWalls = true;
+#endif
+
+[[noreturn]] void Unable(const std::string& what) {
+  throw std::runtime_error("cannot " + what + ": " + std::strerror(errno));
+}
+
+// Moves a descriptor to a number that the program does not use.
+int OutOfTheWay(int descriptor) {
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, kFirstOwnDescriptor);
+  if (moved < 0) Unable("move a descriptor");
+  close(descriptor);
+  return moved;
+}
+
+// A directory that is removed while it is open is empty for ever: nobody can make an entry there.
+int OpenEmptyDirectory() {
+  std::string path = std::filesystem::temp_directory_path() / "failslow-empty-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) Unable("make a directory like " + path);
+  const int directory = open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) Unable("open " + path);
+  if (rmdir(path.c_str()) != 0) Unable("remove " + path);
+  return directory;
+}
+
+int EmptyDirectory() {
+  static const int directory = OutOfTheWay(OpenEmptyDirectory());
+  return directory;
+}
+
+// ---- in the child: only system calls ----
+
+// Of execveat: the filter allows this address alone.
+constexpr char kEmptyPath[] = "";
+
+// No replica comes near these.
+void SetLimits() {
+  Limit(RLIMIT_CORE, 0);
+  Limit(RLIMIT_CPU, 3600);
+  Limit(RLIMIT_FSIZE, 1 << 20);  // of the log, the only file there is
+  if (!kBuildsWalls) return;
+  Limit(RLIMIT_AS, rlim_t{64} << 30);  // 32,000 stacks have a seventh; memory has its own limit
+  Limit(RLIMIT_MEMLOCK, 0);
+  Limit(RLIMIT_MSGQUEUE, 0);
+  Limit(RLIMIT_NOFILE, kFirstOwnDescriptor);
+}
+
+bool EmptyTheRoot(int directory) { return fchdir(directory) == 0 && chroot(".") == 0; }
+
+bool DropCapabilities() {
+  for (unsigned long each = 0; each <= CAP_LAST_CAP; ++each) {
+    if (prctl(PR_CAPBSET_READ, each, 0, 0, 0) == 1 && prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The ids are within those that a container's engine maps, and above those that people have.
+bool BecomeItsOwnUser() {
+  constexpr unsigned kFirst = 20'000;
+  constexpr unsigned kCount = 40'000;
+  unsigned draw = 0;
+  if (getrandom(&draw, sizeof draw, 0) != sizeof draw) return false;
+  const unsigned id = kFirst + draw % kCount;
+  if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
+      syscall(SYS_setresuid, id, id, id) != 0) {
+    return false;
+  }
+  Limit(RLIMIT_NPROC, 1);
+  return true;
+}
+
+bool ForbidPaths(int program) {
+  PathRules rules;
+  if (program >= 0) rules.Allow(program, PathRight::kReadAndExecute);
+  return rules.Enforce();
+}
+
+bool ForbidClock() {
+#if defined(PR_SET_TSC) && defined(__x86_64__)
+  return prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0;
+#else
+  return false;
+#endif
+}
+
+// Builds the walls in the only order that works: each needs what a later one takes away. `program`:
+// may still be executed; -1: none.
+Walls Build(int empty_root, int program, Clock clock) {
+  Walls built;
+  const auto add = [&built](Wall wall, bool done) {
+    if (done) built.Add(wall);
+  };
+  if (kBuildsWalls) {
+    add(Wall::kEmptyRoot, EmptyTheRoot(empty_root));
+    add(Wall::kNoCapabilities, DropCapabilities());
+    add(Wall::kOwnUser, BecomeItsOwnUser());
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // now: a change of the user forgets it
+  add(Wall::kNoNewPrivilege, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  if (kBuildsWalls) {
+    add(Wall::kLandlock, ForbidPaths(program));
+    add(Wall::kNoClock, clock == Clock::kFault && ForbidClock());
+  }
+  SetLimits();
+  if (kBuildsWalls) add(Wall::kSystemCalls, FilterSystemCalls(getpid(), program, kEmptyPath));
+  return built;
+}
+
+// No descriptor above 4 is the program's.
+void CloseTheOthersOnExec() {
+  constexpr unsigned kFirst = 5;
+  if (syscall(SYS_close_range, kFirst, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
+  for (int each = kFirst; each < 1024; ++each)
+    fcntl(each, F_SETFD, FD_CLOEXEC);  // before Linux 5.11
+}
+
+Walls FindWalls() {
+  const int empty_root = EmptyDirectory();
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) Unable("make a pipe");
+  const pid_t child = fork();
+  if (child < 0) Unable("start a process");
+  if (child == 0) {
+    const Walls built = Build(empty_root, -1, Clock::kFault);
+    [[maybe_unused]] const auto put = write(ends[1], &built, sizeof built);
+    _exit(0);
+  }
+  close(ends[1]);
+  Walls found;
+  const ssize_t got = read(ends[0], &found, sizeof found);
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  if (got != sizeof found) throw std::runtime_error("cannot find this machine's walls");
+  return found;
+}
+
+}  // namespace
+
+const char* NameOf(Wall wall) {
+  switch (wall) {
+    case Wall::kEmptyRoot:
+      return "empty root directory";
+    case Wall::kOwnUser:
+      return "user of its own";
+    case Wall::kNoCapabilities:
+      return "no capabilities";
+    case Wall::kNoNewPrivilege:
+      return "no new privileges";
+    case Wall::kLandlock:
+      return "Landlock";
+    case Wall::kNoClock:
+      return "no clock";
+    case Wall::kSystemCalls:
+      return "system calls";
+  }
+  return "?";
+}
+
+const Walls& WallsOfThisMachine() {
+  static const Walls walls = FindWalls();
+  return walls;
+}
+
+Sandbox::Sandbox(const std::string& program) : program_(open(program.c_str(), O_PATH | O_CLOEXEC)) {
+  struct stat status{};
+  if (program_ < 0 || fstat(program_, &status) != 0) Unable("run " + program);
+  program_ = OutOfTheWay(program_);
+  EmptyDirectory();  // made in the parent
+  const mode_t needed = WallsOfThisMachine().Has(Wall::kOwnUser) ? S_IXOTH : S_IXUSR;
+  if (S_ISREG(status.st_mode) && (status.st_mode & needed) != 0) return;
+  close(program_);
+  errno = EACCES;
+  Unable("run " + program);
+}
+
+Sandbox::~Sandbox() { close(program_); }
+
+const char* Sandbox::Run(char* const* environment, Clock clock) const {
+  CloseTheOthersOnExec();
+  Walls expected = WallsOfThisMachine();
+  if (clock == Clock::kWorks) expected.Remove(Wall::kNoClock);
+  if (Build(EmptyDirectory(), program_, clock) != expected) return "build the same walls again";
+  char name[] = "replica";
+  char* const arguments[] = {name, nullptr};
+  syscall(SYS_execveat, program_, kEmptyPath, arguments, environment, AT_EMPTY_PATH);
+  return "execute the program";
+}
+
+}  // namespace depfast::sealed

@@ -1,0 +1,111 @@
+// The program that a grade's compiler runs behind. Other programs stand for the compiler here.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "sealed/sandbox/path_rules.h"
+
+namespace depfast::sealed_tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kCannot = 125;
+
+class CompilerWallsTest : public testing::Test {
+ protected:
+  CompilerWallsTest() {
+    std::string path = testing::TempDir() + "walls-XXXXXX";
+    home_ = mkdtemp(path.data());
+    for (const char* each : {"given", "mine", "secret"}) {
+      fs::create_directory(home_ / each);
+      std::ofstream(home_ / each / "file") << "the words of " << each << "\n";
+    }
+  }
+  ~CompilerWallsTest() override { fs::remove_all(home_); }
+
+  struct Ended {
+    int code = 0;
+    std::string said;
+  };
+
+  // Runs a shell's command behind the walls.
+  Ended Run(const std::string& command) const {
+    return Call("--read /usr /lib /lib64 /bin " + Path("given") + " " + Path("not-there") +
+                " --write " + Path("mine") + " /dev/null -- sh -c '" + command + "'");
+  }
+
+  Ended Call(const std::string& words) const {
+    const fs::path out = home_ / "said";
+    const std::string line = COMPILER_WALLS " " + words + " > " + out.string() + " 2>&1";
+    const int status = std::system(line.c_str());
+    std::ifstream file(out);
+    return {WEXITSTATUS(status), {std::istreambuf_iterator<char>(file), {}}};
+  }
+
+  std::string Path(const std::string& name) const { return (home_ / name).string(); }
+
+  fs::path home_;
+};
+
+TEST_F(CompilerWallsTest, WhatIsGivenIsRead) {
+  const Ended ended = Run("cat " + Path("given/file"));
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.said, "the words of given\n");
+}
+
+TEST_F(CompilerWallsTest, ItsOwnDirectoryIsWritten) {
+  const Ended ended = Run("cp " + Path("given/file") + " " + Path("mine/copy") + " && mkdir " +
+                          Path("mine/new") + " && rm " + Path("mine/file") + " && : > /dev/null");
+  EXPECT_EQ(ended.said, "");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_TRUE(fs::exists(home_ / "mine/copy"));
+  EXPECT_FALSE(fs::exists(home_ / "mine/file"));
+}
+
+TEST_F(CompilerWallsTest, NothingElseIsReadOrWritten) {
+  if (!sealed::PathRules().available()) {
+    EXPECT_EQ(Run("cat " + Path("secret/file")).code, 0) << "it runs, and sealed_walls tells";
+    return;
+  }
+  const std::vector<std::string> commands = {
+      "cat " + Path("secret/file"),
+      "cat " + Path("mine/../secret/file"),
+      "ls " + Path("secret"),
+      ": > " + Path("given/file"),
+      ": > " + Path("secret/new"),
+      "rm " + Path("given/file"),
+      "ln -s " + Path("secret") + " " + Path("mine/link"),
+      "cat /etc/passwd",
+  };
+  for (const std::string& command : commands) {
+    const Ended ended = Run(command);
+    EXPECT_NE(ended.code, 0) << command;
+    EXPECT_EQ(ended.said.find("the words"), std::string::npos) << command;
+    EXPECT_NE(ended.said.find("ermission denied"), std::string::npos) << ended.said;
+  }
+  EXPECT_EQ(Run("cat " + Path("given/file")).said, "the words of given\n");
+}
+
+TEST_F(CompilerWallsTest, ABombMeetsLimits) {
+  EXPECT_EQ(Run("ulimit -t; ulimit -c; ulimit -v").said, "280\n0\n4194304\n");
+}
+
+TEST_F(CompilerWallsTest, ItsOwnFailuresHaveACode) {
+  EXPECT_EQ(Call("").code, kCannot);
+  EXPECT_EQ(Call("--read /usr --").code, kCannot);
+  const Ended ended = Call("--read /usr -- " + Path("no-compiler"));
+  EXPECT_EQ(ended.code, kCannot);
+  EXPECT_NE(ended.said.find("no-compiler: No such file"), std::string::npos) << ended.said;
+  EXPECT_EQ(Run("exit 3").code, 3) << "the compiler's own code";
+}
+
+}  // namespace
+}  // namespace depfast::sealed_tests
