@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from failslow.cluster import replica_processes
-from failslow.faults import claim, fault_file
+from failslow.faults import claim, fault_file, place
 from failslow.faults.catalogue import Catalogue, load
 from failslow.faults.claim import Claim
 from failslow.faults.injectors import INJECTORS
@@ -110,6 +110,16 @@ def test_a_fault_is_over_after_its_time(cluster: Cluster, expect: Expect, known:
     assert "net-slow 400 ms on replica 2 (follower): healed" in out
     assert slot(cluster, 2, "net-slow") == (0, 0, 0)
     assert leftovers(cluster) == []
+
+
+def test_the_target_of_a_role_waits_for_a_replica_that_has_just_started(
+    cluster: Cluster, expect: Expect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.up()
+    reports = iter([{0: "leader", 1: ""}, {0: "leader", 1: ""}, {0: "leader", 1: "follower"}])
+    monkeypatch.setattr(place, "roles", lambda *_: next(reports))
+    words = ("--target", "follower", "--for", "1ms")
+    assert "on replica 1 (follower)" in said(cluster, expect, 0, "inject", "net-slow", *words).err
 
 
 def test_a_strength_of_ones_own(cluster: Cluster, expect: Expect) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from failslow import waiting
 from failslow.cluster import replica_processes, status
 from failslow.cluster.layout import Layout
 from failslow.cluster.replica_processes import Process
@@ -11,6 +12,9 @@ from failslow.faults.catalogue import Catalogue
 from failslow.labs import Lab
 
 ROLES = ("follower", "leader", "pilot", "copilot")
+
+# A replica that has just started reads its files before it has a role, and reports once a second.
+ROLE_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,20 @@ class Place:
 
 def target(place: Place, lab: Lab, word: str) -> tuple[int, str]:
     """The number and the role of the replica: a number, or the first that has a role now."""
-    roles_now = roles(place, lab)
     if word.isascii() and word.isdigit():
         if int(word) not in place.replicas:
             raise CannotDo(f"--target: there is no replica {word} (0 to {len(place.replicas) - 1})")
-        return int(word), roles_now.get(int(word), "dead")
+        return int(word), roles(place, lab).get(int(word), "dead")
     if word not in ROLES:
         raise CannotDo(f"--target: '{word}' is neither a replica's number nor {_or(ROLES)}")
+    roles_now: dict[int, str] = {}
+
+    def is_known() -> bool:
+        nonlocal roles_now
+        roles_now = roles(place, lab)
+        return word in roles_now.values() or all(roles_now.values())
+
+    waiting.until(is_known, ROLE_S)
     for number, role in roles_now.items():
         if role == word:
             return number, role
