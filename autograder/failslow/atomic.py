@@ -15,10 +15,15 @@ def write_text(path: Path, text: str) -> None:
 
     Creates its directory if it is missing. CannotDo when the file cannot be written.
     """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """As `write_text`."""
     try:
         with _replacing(path) as temporary:
-            with temporary.open("w", encoding="utf-8") as file:
-                file.write(text)
+            with temporary.open("wb") as file:
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.chmod(0o644)

@@ -22,6 +22,10 @@ from rich.progress import (
 
 WIDTH_WITHOUT_TERMINAL = 110
 
+PASSED = "[green]passed[/green]"
+FAILED = "[red]FAILED[/red]"
+SKIPPED = "[yellow]skipped[/yellow]"
+
 Advance = Callable[[int, int, str], None]
 """Called with (done, total, the current job)."""
 

@@ -43,6 +43,11 @@ class CourseKey:
         """Tells two keys apart, and reveals nothing of them."""
         return f"{seed(self, 'fingerprint', 0):016x}"
 
+    @property
+    def file_text(self) -> str:
+        """The contents of a key file. Secret."""
+        return f"failslow-course-key-1 {self.secret.hex()}\n"
+
     def __repr__(self) -> str:
         return f"CourseKey({self.fingerprint})"
 
@@ -104,7 +109,7 @@ def make(path: Path) -> CourseKey:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600, exist_ok=False)
-        path.write_text(f"failslow-course-key-1 {key.secret.hex()}\n")
+        path.write_text(key.file_text)
     except FileExistsError as error:
         raise CannotDo(f"{path} exists; a course keeps its key") from error
     except OSError as error:

@@ -8,11 +8,19 @@ any other error there is no result, and Gradescope reports an autograder failure
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from failslow import console, course_key, results
+from failslow import console, course_key, results, walls
 from failslow.commands import grade
+from failslow.course_key import CourseKey
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit, this_kit
+from failslow.labs import load_labs
+
+WITHHELD = (
+    "The submission does not compile. The compiler's words are withheld, because no walls stand"
+    " around the compiler on this machine. Try ./kit test."
+)
 
 
 def main(argv: Sequence[str], kit: Kit | None = None) -> int:
@@ -22,13 +30,27 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     try:
         key = course_key.take(kit)
         try:
-            grade.run(kit, submission, out, key=key)
+            grade.run(kit, submission, out, assigned_lab(kit), key=key)
         except BadSubmission as error:
-            results.write(out, results.rejection(str(error), error.detail, key))
+            results.write(out, rejection(kit, error, key))
     except CannotDo as error:
         console.error(str(error), error.detail)
         return 2
     return 0
+
+
+def rejection(kit: Kit, error: BadSubmission, key: CourseKey) -> dict[str, Any]:
+    """Without walls around it the compiler may have read hidden files: its words are withheld."""
+    if error.detail and not walls.of_this_machine(kit)[walls.LANDLOCK]:
+        return results.rejection(WITHHELD, "", key)
+    return results.rejection(str(error), error.detail, key)
+
+
+def assigned_lab(kit: Kit) -> str | None:
+    """The only lab to grade; None for all. CannotDo if it is unknown."""
+    if not kit.assignment.is_file():
+        return None
+    return load_labs(kit).get(kit.assignment.read_text(encoding="utf-8").strip()).id
 
 
 if __name__ == "__main__":

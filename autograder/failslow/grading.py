@@ -5,15 +5,15 @@ are identical.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from failslow import console, course_key, determinism, gates, gtest, parallel, voids
+from failslow import console, course_key, determinism, gates, gtest, parallel, voids, walls
 from failslow.compile import build_submission
 from failslow.course_key import CourseKey
 from failslow.diagnosis import answers, runs, scoring
-from failslow.errors import CannotDo
+from failslow.errors import CannotDo, CouldNotGrade
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
@@ -24,6 +24,11 @@ from failslow.measurement.sweep import Cell
 from failslow.recipe import load_recipe
 from failslow.submission import AnswerFile, Submission
 
+NO_VERDICT = (
+    "The grader has no verdict on this test, after two runs. Its points are missing for now; your"
+    " instructor is told."
+)
+
 
 @dataclass(frozen=True)
 class TestRow:
@@ -31,7 +36,7 @@ class TestRow:
 
     `output` is for the student, `detail` for the instructor only. `test_id` is empty for a line
     without a GoogleTest. `passed` is the verdict on the line alone. `void`: the reason if its part
-    is void, or "".
+    is void, or "". `no_verdict`: why the grader has none, or "".
     """
 
     __test__ = False  # not a pytest class, despite its name
@@ -49,6 +54,7 @@ class TestRow:
     trace_hash: str = ""
     seed: str = ""
     void: str = ""
+    no_verdict: str = ""
 
     @property
     def earned(self) -> bool:
@@ -97,6 +103,10 @@ class Grade:
     def rows(self) -> list[TestRow]:
         return [row for lab in self.labs for row in lab.rows]
 
+    @property
+    def without_verdict(self) -> list[TestRow]:
+        return [row for row in self.rows if row.no_verdict]
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -109,6 +119,7 @@ class Scope:
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
     `shrink`: a failing plan of faults is shown as short as can be.
     `diagnosis`: judge the answers of a lab's diagnosis.
+    `isolate`: a test without a verdict costs its own points; otherwise it ends the grade.
     """
 
     tests: frozenset[str] | None = None
@@ -119,6 +130,7 @@ class Scope:
     seeds: int | None = None
     shrink: bool = True
     diagnosis: bool = True
+    isolate: bool = False
 
 
 def grade(
@@ -130,12 +142,14 @@ def grade(
 ) -> Grade:
     """Builds and grades. The kit itself must be built already.
 
-    Raises BadSubmission when it does not compile, CouldNotGrade when a test gave no verdict.
+    Raises BadSubmission when it does not compile, CouldNotGrade when a test gave no verdict (see
+    Scope.isolate) or a measured run no result.
     """
     scope = scope or Scope()
     recipe = load_recipe(kit)
     targets = [recipe.replica(lab) for lab in submission.labs]
-    programs = build_submission(kit, labs, submission, recipe, targets)
+    around = walls.of_compiler(kit)
+    programs = build_submission(kit, labs, submission, recipe, targets, walls=around)
     graded = []
     for lab in submission.labs:
         grader = _LabGrader(kit, lab, programs / f"{lab.id}_replica", scope, key)
@@ -189,6 +203,8 @@ class _LabGrader:
 
     def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
         run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
+        if self._scope.isolate:
+            run = partial(gtest.run_again_without_verdict, run)
         with console.progress(f"Testing {self._lab.id}") as advance:
 
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
@@ -224,13 +240,19 @@ class _LabGrader:
         firsts = {test.suite: test for test in reversed(tests)}
         ordered = [firsts[suite] for suite in self._lab.suites if suite in firsts]
         with console.progress(f"Checking determinism of {self._lab.id}") as advance:
-            found = parallel.run_all(
-                ordered,
-                lambda test: determinism.compare(
-                    self._binary(test.suite), test.name, self._options(test)
-                ),
-                advance,
-            )
+            try:
+                found = parallel.run_all(
+                    ordered,
+                    lambda test: determinism.compare(
+                        self._binary(test.suite), test.name, self._options(test)
+                    ),
+                    advance,
+                )
+            except CouldNotGrade as error:
+                if not self._scope.isolate:
+                    raise
+                row = _determinism_row(self._lab, None)
+                return replace(row, no_verdict=str(error), output=NO_VERDICT)
         differences = [difference for difference in found if difference is not None]
         return _determinism_row(self._lab, differences[0] if differences else None)
 
@@ -292,6 +314,7 @@ def _test_row(lab: Lab, test: GradedTest, outcome: Outcome, void: str) -> TestRo
         hidden=test.hidden,
         output=void or outcome.skipped_because or _student_output(lab, test, outcome),
         detail="" if void else seeded,
+        no_verdict=outcome.no_verdict,
         trace_hash=outcome.trace_hash,
         seed=outcome.seed,
         void=void,
@@ -301,6 +324,8 @@ def _test_row(lab: Lab, test: GradedTest, outcome: Outcome, void: str) -> TestRo
 def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
     if outcome.passed:
         return ""
+    if outcome.no_verdict:
+        return NO_VERDICT
     costs = f"{voids.COSTS.format(outcome.violated)}\n" if outcome.violated else ""
     part = next(part.title for part in lab.parts if part.id == test.part)
     see = f"See {lab.handout}, '{part}'"

@@ -3,7 +3,8 @@
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ class Outcome:
     student may see it of a hidden test. `shrinks`: the test runs schedules of faults, which may be
     made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
     `situations`: in how many of its worlds each situation came up that the test is meant to reach.
-    `ended_process`: there is no more than the failure, and the history up to it.
+    `ended_process`: there is no more than the failure, and the history up to it. `no_verdict`: why
+    the grader has none, or ""; the failure is the grader's then.
     """
 
     failures: tuple[str, ...]
@@ -58,6 +60,7 @@ class Outcome:
     explored: str = ""
     situations: tuple[tuple[str, int], ...] = ()
     ended_process: bool = False
+    no_verdict: str = ""
 
     @property
     def passed(self) -> bool:
@@ -80,6 +83,10 @@ class Options:
     shrink: int = 0
     schedule: Path | None = None
     timeout_s: float = TEST_TIMEOUT_S
+
+
+Run = Callable[[Path, str, Options], Outcome]
+"""As `run_test`."""
 
 
 def list_graded(binary: Path, suite: str) -> list[GradedTest]:
@@ -140,6 +147,19 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
         outcome = _read_verdict(scratch / "result.json", test, done.exit_code)
         trace = tuple(_read(scratch / "trace").splitlines()) if options.trace else ()
         return replace(outcome, history=history, trace=trace)
+
+
+def run_again_without_verdict(run: Run, binary: Path, test: str, options: Options) -> Outcome:
+    """As `run`, but a test without a verdict is run once more. The second time that is its outcome.
+
+    One test that the machine or the grader breaks does not void the others.
+    """
+    with suppress(CouldNotGrade):
+        return run(binary, test, options)
+    try:
+        return run(binary, test, options)
+    except CouldNotGrade as error:
+        return Outcome((f"{error}\n{error.detail}".rstrip(),), no_verdict=str(error))
 
 
 def run_and_shrink(binary: Path, test: str, options: Options) -> Outcome:

@@ -24,8 +24,17 @@ class Kit:
         return self.root / "reference-solutions"
 
     @property
+    def assignment(self) -> Path:
+        """The lab of a Gradescope assignment, by its id. No file: all labs."""
+        return self.root / "autograder" / "gradescope" / "lab"
+
+    @property
     def mutants(self) -> Path:
         return self.reference / "mutants"
+
+    @property
+    def attacks(self) -> Path:
+        return self.root / "autograder" / "attacks"
 
     @property
     def mutation(self) -> Path:

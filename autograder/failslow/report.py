@@ -5,6 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from failslow.console import FAILED, PASSED
 from failslow.grading import Grade, LabGrade, TestRow
 from failslow.measurement import scoring, sweep_table
 from failslow.measurement.measure import Measurement
@@ -22,9 +23,6 @@ COLUMNS = (
     "vs\ndead",
     "spare",
 )
-PASSED = "[green]passed[/green]"
-FAILED = "[red]FAILED[/red]"
-SKIPPED = "[yellow]skipped[/yellow]"
 VOID = "[yellow]void[/yellow]"
 
 

@@ -1,10 +1,12 @@
 """results.json: a grade in Gradescope's format.
 
-Only `execution_time` may differ between two grades of one submission. Hidden tests' names and
+Only `execution_time` may differ between two grades of one submission on one machine; on two, the
+walls may. Hidden tests' names and
 failures go to `extra_data`, which Gradescope does not show to students.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,11 @@ from failslow.report import load_name
 FILE_NAME = "results.json"
 
 
-def document(grade: Grade, seconds: float) -> dict[str, Any]:
-    """The document, validated against the schema; CannotDo if the kit made a wrong one."""
+def document(grade: Grade, seconds: float, walls: Mapping[str, bool]) -> dict[str, Any]:
+    """The document, validated against the schema; CannotDo if the kit made a wrong one.
+
+    `walls`: those of this machine, as `walls.of_this_machine` has them.
+    """
     content = {
         "score": grade.score,
         "execution_time": round(seconds),
@@ -34,6 +39,8 @@ def document(grade: Grade, seconds: float) -> dict[str, Any]:
         "extra_data": {
             "max_score": grade.max_score,
             "course_key": _name(grade.key),
+            "walls": dict(walls),
+            "without_verdict": {row.test_id: row.no_verdict for row in grade.without_verdict},
             "capacity": {lab.lab.id: _capacities(lab) for lab in grade.labs if lab.measurement},
             "strengths": {
                 lab.lab.id: list(lab.measurement.strengths) for lab in grade.labs if lab.measurement
@@ -90,10 +97,21 @@ def as_text(content: dict[str, Any]) -> str:
 
 
 def _summary(grade: Grade) -> str:
-    lines = (
+    lines = [
         f"{lab.lab.id} {lab.lab.title}: {lab.score:g} of {lab.max_score:g}" for lab in grade.labs
-    )
+    ]
+    if missing := without_verdict(grade):
+        lines.append(missing)
     return _marked(grade.key, "\n".join(lines))
+
+
+def without_verdict(grade: Grade) -> str:
+    """A sentence about tests without a verdict; "" if there are none."""
+    count = len(grade.without_verdict)
+    if count == 0:
+        return ""
+    points = sum(row.max_score for row in grade.without_verdict)
+    return f"The grader has no verdict on {count} of the tests ({points:g} points): grade again."
 
 
 def _marked(key: CourseKey, text: str) -> str:

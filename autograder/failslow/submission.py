@@ -71,7 +71,7 @@ def _answers(tree: Path, lab: Lab) -> AnswerFile:
     directory = source_directory(tree, lab)
     assert directory is not None and lab.diagnosis is not None
     try:
-        return _read_file(tree, directory / lab.diagnosis.file)
+        return read_file(tree, directory / lab.diagnosis.file)
     except BadSubmission as error:
         return str(error)
 
@@ -90,10 +90,12 @@ def _read_lab(tree: Path, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
         raise BadSubmission(
             f"{for_lab.id} needs {lab.id}, but {lab.directory}/ is missing from the submission"
         )
-    return {name: _read_file(tree, directory / name) for name in lab.files}
+    return {name: read_file(tree, directory / name) for name in lab.files}
 
 
-def _read_file(tree: Path, path: Path) -> bytes:
+def read_file(tree: Path, path: Path) -> bytes:
+    """A submitted file. BadSubmission when it is missing, leads out of the tree, is not a regular
+    file, or is too large. Requires: `path` is below `tree`."""
     shown = path.relative_to(tree)
     # A symbolic link could name a hidden test; a FIFO would hang the grader.
     try:

@@ -85,6 +85,15 @@ if not wants("NORESULT"):
 sys.exit((1 if failed else 0) ^ (1 if wants("LIES") else 0))
 """
 
+SEALED_WALLS = """print('{"system calls": true, "Landlock": true}')"""
+
+COMPILER_WALLS = """
+import os, sys
+words = sys.argv[1:]
+command = words[words.index("--") + 1:]
+os.execv(command[0], command)
+"""
+
 SLOW_FOLLOWER = """
 import json, sys
 options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
@@ -316,6 +325,8 @@ def write_kit(root: Path) -> Kit:
     (kit.root / "driver.cc").write_text("// driver\n")
     for suite, tests in SUITES.items():
         write_test_binary(kit.binary(f"{suite}_sealed"), tests)
+    write_program(kit.binary("sealed_walls"), SEALED_WALLS)
+    write_program(kit.binary("compiler_walls"), COMPILER_WALLS)
     write_program(kit.binary("slow_follower"), SLOW_FOLLOWER)
     write_catalogue(kit.binary("fault_catalogue"))
     compiler = write_program(kit.root / "fake-compiler", COMPILER)

@@ -13,8 +13,9 @@ from failslow.check import diagnosis
 from failslow.course_key import CourseKey
 from failslow.diagnosis import material, runs, scoring
 from failslow.diagnosis.answers import BYTES_MAX, FIELDS, Answers, as_text, read
-from failslow.diagnosis.course import NONE, Subject, labels, subjects
+from failslow.diagnosis.course import Subject, subjects
 from failslow.diagnosis.runs import Observed, Run, numbered
+from failslow.diagnosis.words import NONE, labels
 from failslow.errors import CannotDo
 from failslow.grading import TestRow
 from failslow.kit import Kit, this_kit

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from failslow import course_key, process, results
+from failslow import course_key, gtest, process, results
 from failslow.course_key import DEVELOPMENT
-from failslow.errors import CannotDo
+from failslow.errors import CannotDo, CouldNotGrade
 from failslow.kit import Kit
 from fakes import write_patch, write_program, write_submission
 from running import Expect, Said
@@ -169,10 +169,56 @@ def test_nondeterminism_voids_the_lab_and_shows_where(grader: Grader) -> None:
 
 
 @pytest.mark.parametrize("behaviour", ["SEGFAULT", "EXIT3", "NORESULT", "LIES"])
-def test_could_not_grade_leaves_an_earlier_grade_alone(grader: Grader, behaviour: str) -> None:
+def test_a_test_without_a_verdict_costs_its_own_points(grader: Grader, behaviour: str) -> None:
+    content = grader.grade(1, f"{behaviour}:Quorum.Late")
+    assert content["score"] == 90
+    (lost,) = (test for test in content["tests"] if test["status"] == "failed")
+    assert lost["extra_data"]["id"] == "Quorum.Late"
+    assert "no verdict on this test, after two runs" in lost["output"]
+    assert [*content["extra_data"]["without_verdict"]] == ["Quorum.Late"]
+    sentence = "no verdict on 1 of the tests (10 points): grade again"
+    assert sentence in content["output"]
+    assert sentence in grader.said.err
+
+
+def test_a_hidden_test_without_a_verdict_shows_no_name(grader: Grader) -> None:
+    content = grader.grade(1, "SEGFAULT:Secret.Nesting")
+    (lost,) = (test for test in content["tests"] if test["status"] == "failed")
+    assert "Nesting" not in lost["output"] + content["output"]
+    assert "killed by SIGSEGV" in lost["extra_data"]["detail"]
+
+
+def test_a_comparison_without_a_verdict_voids_nothing(grader: Grader) -> None:
+    content = grader.grade(1, "SEGFAULT:Quorum.Votes")
+    assert content["score"] == 60
+    missing = content["extra_data"]["without_verdict"]
+    assert [*missing] == ["determinism", "Quorum.Votes"]
+
+
+def test_a_grade_without_a_missing_verdict_says_nothing_of_it(grader: Grader) -> None:
+    content = grader.grade(0, "")
+    assert content["extra_data"]["without_verdict"] == {}
+    assert "verdict" not in content["output"]
+
+
+def test_a_second_run_may_have_the_verdict(tmp_path: Path) -> None:
+    runs = []
+
+    def run(binary: Path, test: str, options: gtest.Options) -> gtest.Outcome:
+        runs.append(test)
+        if len(runs) == 1:
+            raise CouldNotGrade("the machine was out of memory")
+        return gtest.Outcome(())
+
+    outcome = gtest.run_again_without_verdict(run, tmp_path, "A.B", gtest.Options())
+    assert outcome.passed
+    assert runs == ["A.B", "A.B"]
+
+
+def test_could_not_grade_leaves_an_earlier_grade_alone(grader: Grader) -> None:
     grader.results.parent.mkdir()
     grader.results.write_text('{"score": 90}')
-    assert grader.grade(2, f"{behaviour}:Quorum.Late") == {"score": 90}
+    assert grader.grade(2, "", "METER_DIES") == {"score": 90}
     assert grader.said.reason
 
 

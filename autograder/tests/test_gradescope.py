@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from failslow import course_key
+from failslow import course_key, walls
 from failslow.gradescope import main
 from failslow.kit import Kit
-from fakes import write_submission
+from fakes import write_program, write_submission
 
 
 def test_a_grade_is_a_result_even_when_points_are_lost(kit: Kit, tmp_path: Path) -> None:
@@ -23,8 +23,20 @@ def test_a_submission_that_does_not_compile_is_told_why(kit: Kit, tmp_path: Path
     assert "expected unqualified-id" in content["tests"][0]["output"]
 
 
+def test_the_compilers_words_are_withheld_where_it_has_no_walls(kit: Kit, tmp_path: Path) -> None:
+    write_program(kit.binary(walls.WALLS), """print('{"Landlock": false}')""")
+    tree = write_submission(tmp_path / "mine", "SYNTAX")
+    assert main([str(tree), str(tmp_path / "out")], kit) == 0
+    content = (tmp_path / "out" / "results.json").read_text()
+    assert "words are withheld" in content
+    assert "unqualified-id" not in content
+    (tree / "lab1-quorum-event" / "quorum_event.h").unlink()
+    assert main([str(tree), str(tmp_path / "out")], kit) == 0
+    assert "quorum_event.h is missing" in (tmp_path / "out" / "results.json").read_text()
+
+
 def test_could_not_grade_leaves_no_result(kit: Kit, tmp_path: Path) -> None:
-    tree = write_submission(tmp_path / "mine", "EXIT3:Quorum.Late")
+    tree = write_submission(tmp_path / "mine", "", "METER_DIES")
     assert main([str(tree), str(tmp_path / "out")], kit) == 2
     assert not (tmp_path / "out").exists()
 

@@ -8,7 +8,7 @@ from failslow.bench.figures import number
 from failslow.calibration import section
 from failslow.calibration.compare import OFF_MAX, Comparison
 from failslow.calibration.profile import Costs
-from failslow.report import FAILED, PASSED
+from failslow.console import FAILED, PASSED
 
 FIGURES = ("puts_per_second", "mean", "p50", "p99")
 

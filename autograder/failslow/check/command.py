@@ -9,6 +9,7 @@ from pathlib import Path
 
 from failslow import cmake
 from failslow.check import (
+    attacks,
     containers,
     diagnosis,
     grades,
@@ -51,6 +52,7 @@ STEPS = (
     Step("mutants: each caught", mutants.run, needs=RELEASE),
     Step("diagnosis: each variant shows its own fault", diagnosis.run, needs=RELEASE),
     Step("mutation: equivalents exist", mutation.recorded_equivalents, needs=RELEASE),
+    Step("attacks: none gains", attacks.run, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
     Step("an experiment with a slow follower", real_processes.experiment, needs=RELEASE),
@@ -89,9 +91,12 @@ def run(
     mutate: str | None = None,
     sample: int | None = None,
     seed: int | None = None,
+    only_attacks: bool = False,
 ) -> int:
     """0 when every check of every step passed, 1 otherwise. `mutants`: these alone; `mutate`:
-    changes of this lab's reference alone."""
+    changes of this lab's reference alone; `only_attacks`: the attacks alone."""
+    if only_attacks and (full or mutants or mutate is not None or as_json):
+        raise CannotDo("--attacks goes with no other option")
     if mutate is not None:
         if full or mutants:
             raise CannotDo("--mutate goes with neither --full nor --mutants")
@@ -106,6 +111,8 @@ def run(
         context = Context(kit, full, Path(scratch))
         if mutants:
             return mutants_report.run(context, as_json)
+        if only_attacks:
+            return attacks.report(context)
         total = run_steps(STEPS + FULL_STEPS if full else STEPS, context)
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 1 if total.failed else 0

@@ -9,9 +9,10 @@ from failslow.check.step import Context, Counts
 from failslow.course_key import CourseKey
 from failslow.diagnosis import runs, scoring
 from failslow.diagnosis.answers import read
-from failslow.diagnosis.course import NONE, REFERENCE, Truth
+from failslow.diagnosis.course import REFERENCE, Truth
 from failslow.diagnosis.material import right_answers
 from failslow.diagnosis.runs import SLOW, Observed
+from failslow.diagnosis.words import NONE
 from failslow.errors import CannotDo
 from failslow.labs import Lab, load_labs
 

@@ -64,7 +64,7 @@ def reference(context: Context) -> Counts:
     seeds = FULL_SEEDS if context.full else None
     first = _grade(context, labs, context.kit.reference, Scope(seeds=seeds))
     counts = judge(None, first)
-    results.document(first, 0.0)
+    results.document(first, 0.0, {})
     again = Scope(seeds=FULL_SEEDS) if context.full else Scope(seeds=1, rows=ROW_OF_EACH)
     second = _grade(context, labs, context.kit.reference, again)
     counts.add(compare(first, second))

@@ -9,7 +9,7 @@ from typing import Any
 from failslow import console, process, waiting
 from failslow.check import junit
 from failslow.check.step import Context, Counts
-from failslow.commands.grade import submission_in
+from failslow.commands.solution import submission_in
 from failslow.compile import build_submission
 from failslow.labs import Lab, load_labs
 from failslow.recipe import load_recipe

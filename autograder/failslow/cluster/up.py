@@ -11,7 +11,7 @@ from failslow import atomic, cmake, console
 from failslow.cluster import place, ports, replica_processes, start, state, status
 from failslow.cluster.layout import Layout, layout_of
 from failslow.cluster.state import Replica, State
-from failslow.commands.grade import submission_in
+from failslow.commands.solution import submission_in
 from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.kit import Kit

@@ -33,7 +33,7 @@ from failslow.cluster.ports import HOST
 from failslow.cluster.replica_processes import Process
 from failslow.cluster.state import State
 from failslow.commands import top, which
-from failslow.commands.grade import check_out
+from failslow.commands.solution import check_out
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, load_labs
@@ -116,7 +116,7 @@ def _add_build(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 def _add_solution(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "directory", type=Path, nargs="?", metavar="DIR", help="(reference-solutions)"
+        "directory", type=Path, nargs="?", metavar="DIR", help="(the reference; without one, labs)"
     )
     parser.add_argument("--lab", help="a lab of the solution (the last that can run)")
 

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from failslow import atomic, cmake, console
 from failslow.commands import experiments
-from failslow.commands.grade import check_out
+from failslow.commands.solution import check_out
 from failslow.errors import CannotDo
 from failslow.faults import catalogue, experiment, experiment_page, verdict
 from failslow.faults.catalogue import Catalogue

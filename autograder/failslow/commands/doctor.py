@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from failslow import console, process
+from failslow import console, process, walls
 from failslow.kit import Kit
 from failslow.labs import load_labs
 
@@ -20,10 +20,10 @@ FREE_GIB_MIN = 3.0
 
 
 def run(kit: Kit) -> int:
-    """0 when everything that `grade` needs is installed, 1 otherwise."""
+    """0 when everything that students' commands and `grade` need is installed, 1 otherwise."""
     table = Table("item", "state", "remark", title="Failslow Labs", title_justify="left")
     problems = 0
-    rows = [*_machine(kit), *_tools(), *_python(kit), *_builds(kit)]
+    rows = [*_machine(kit), *_tools(kit), *_python(kit), *_builds(kit), *_walls(kit)]
     for item, state, remark in rows:
         bad = remark.startswith("!")
         problems += bad
@@ -55,9 +55,11 @@ def _distribution() -> str:
         return platform.system()
 
 
-def _tools() -> list[Row]:
+def _tools(kit: Kit) -> list[Row]:
     rows = []
-    for tool in (*TOOLS_NEEDED, *TOOLS_FOR_CHECK):
+    # A student's kit has no reference, and no `kit check`.
+    for_check = TOOLS_FOR_CHECK if kit.reference.is_dir() else ()
+    for tool in (*TOOLS_NEEDED, *for_check):
         version = _version(tool)
         missing = "!missing" if tool in TOOLS_NEEDED else "needed by ./kit check, installed then"
         rows.append((tool, version or "-", "" if version else missing))
@@ -95,6 +97,15 @@ def _builds(kit: Kit) -> list[Row]:
         programs = _count(kit.preset(preset) / "bin")
         rows.append((f"build/{preset}", f"{programs} programs" if programs else "not built", ""))
     return rows
+
+
+def _walls(kit: Kit) -> list[Row]:
+    """One row, once the kit is built for grading."""
+    if not kit.binary(walls.WALLS).is_file():
+        return []
+    standing = walls.of_this_machine(kit)
+    count = f"{sum(standing.values())} of {len(standing)}"
+    return [("walls around a submission", count, walls.remark(standing))]
 
 
 def _count(directory: Path) -> int:

@@ -15,7 +15,7 @@ from rich.table import Table
 from failslow import atomic, cmake, console
 from failslow.cluster import containers, up, verification
 from failslow.cluster import place as cluster_place
-from failslow.commands.grade import check_out
+from failslow.commands.solution import check_out
 from failslow.errors import CannotDo
 from failslow.faults import (
     catalogue,
@@ -49,7 +49,11 @@ Fault = tuple[str, FaultKind, int]
 def add_run(parser: argparse.ArgumentParser) -> None:
     """The options of `kit faults run`."""
     parser.add_argument(
-        "directory", type=Path, nargs="?", metavar="DIR", help="a solution (reference-solutions)"
+        "directory",
+        type=Path,
+        nargs="?",
+        metavar="DIR",
+        help="a solution (the reference; without one, labs)",
     )
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--fault", metavar="NAME[,NAME...]", help="faults, or presets of them")

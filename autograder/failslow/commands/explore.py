@@ -16,9 +16,9 @@ from rich.table import Table
 
 from failslow import atomic, console, gtest
 from failslow.commands import explore_rules, exploring
-from failslow.commands.grade import check_out, submission_in
 from failslow.commands.replay import write_drawing
 from failslow.commands.sims import Sims, exploration_of
+from failslow.commands.solution import check_out, submission_in
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit

@@ -3,7 +3,11 @@
 from pathlib import Path
 
 from failslow import console, course_key
+from failslow.course_key import CourseKey
 from failslow.kit import Kit
+from failslow.labs import load_labs
+from failslow.release import gradescope as assignment
+from failslow.release import students as students_kit
 
 
 def key(kit: Kit, out: Path | None) -> int:
@@ -11,4 +15,23 @@ def key(kit: Kit, out: Path | None) -> int:
     path = out or kit.course_key
     made = course_key.make(path)
     console.note(f"Wrote {path} (fingerprint {made.fingerprint}). Keep a copy, and keep it secret.")
+    return 0
+
+
+def students(kit: Kit, out: Path, with_handbook: bool) -> int:
+    """Writes the students' kit. CannotDo if the directory is not empty."""
+    files = students_kit.write(kit, out, with_handbook, lambda stage: console.note(f"{stage} ..."))
+    console.note(f"Wrote {out}: a git repository with {files} files in one commit")
+    return 0
+
+
+def gradescope(kit: Kit, out: Path, lab: str | None, key: CourseKey | None) -> int:
+    """Writes the zip file of an assignment. CannotDo for an unknown lab."""
+    key = key or course_key.find(kit)
+    if lab:
+        load_labs(kit).get(lab)
+    count = assignment.write(kit, out, lab, key)
+    if key.mark:
+        console.note(f"{key.mark} Make your own: ./kit release key")
+    console.note(f"Wrote {out} ({count} files, {lab or 'all labs'}, key {key.fingerprint})")
     return 0

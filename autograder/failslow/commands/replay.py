@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from failslow import atomic, console
-from failslow.commands.grade import check_out, submission_in
 from failslow.commands.sims import Sims, exploration_of, sims_of
+from failslow.commands.solution import check_out, submission_in
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from failslow import atomic, cmake, console
 from failslow.commands import experiments
-from failslow.commands.grade import check_out
+from failslow.commands.solution import check_out
 from failslow.errors import CannotDo
 from failslow.faults import catalogue, etcd, experiment, findings, injection, sweep, sweep_page
 from failslow.faults.bench import Bench
@@ -38,7 +38,11 @@ Subject = tuple[str, AbstractContextManager[Bench], Sequence[str]]
 def add_to(parser: argparse.ArgumentParser) -> None:
     """The options of `kit faults sweep`."""
     parser.add_argument(
-        "directory", type=Path, nargs="?", metavar="DIR", help="a solution (reference-solutions)"
+        "directory",
+        type=Path,
+        nargs="?",
+        metavar="DIR",
+        help="a solution (the reference; without one, labs)",
     )
     text = "faults, or presets of them (all strengths of all that slow)"
     parser.add_argument("--fault", metavar="NAME[,NAME...]", help=text)

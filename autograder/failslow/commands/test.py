@@ -7,11 +7,11 @@ from rich.markup import escape
 
 from failslow import console, gates, parallel
 from failslow.commands.sims import Sims, sims_of
+from failslow.console import FAILED, PASSED, SKIPPED
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from failslow.report import FAILED, PASSED, SKIPPED
 from failslow.submission import collect
 
 HISTORY_LINES = 20

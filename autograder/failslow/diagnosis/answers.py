@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from failslow.diagnosis.course import NONE, REPLICAS, labels
+from failslow.diagnosis.words import NONE, REPLICAS, labels
 from failslow.labs import Lab
 
 BYTES_MAX = 1 << 14

@@ -6,10 +6,10 @@ diagnosis.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from string import ascii_uppercase
 
 from failslow import course_key
 from failslow.course_key import CourseKey
+from failslow.diagnosis.words import NONE, REPLICAS, labels
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab
@@ -18,13 +18,9 @@ from failslow.mutants import Variant, load_variants
 REFERENCE = "reference"
 """The name of the variant without a fault."""
 
-NONE = "none"
-"""The answer to the questions about its fault."""
-
 GREEN_EDGE = "green-edge"
 """The kind of evidence that a Raft tolerates a slow follower: its leader waits for a quorum."""
 
-REPLICAS = 3
 FOLLOWER = "follower"
 
 
@@ -49,12 +45,6 @@ class Subject:
     leader: int
     slow: int
     truth: Truth
-
-
-def labels(lab: Lab) -> tuple[str, ...]:
-    """Requires: the lab has a diagnosis."""
-    assert lab.diagnosis is not None
-    return tuple(ascii_uppercase[: len(lab.diagnosis.variants)])
 
 
 def subjects(kit: Kit, lab: Lab, key: CourseKey) -> tuple[Subject, ...]:

@@ -11,9 +11,10 @@ from failslow import atomic, console, parallel
 from failslow.course_key import CourseKey
 from failslow.diagnosis import page, runs
 from failslow.diagnosis.answers import FIELDS, as_text
-from failslow.diagnosis.course import Subject, labels
+from failslow.diagnosis.course import Subject
 from failslow.diagnosis.runs import SLOW, Observed
 from failslow.diagnosis.scoring import shows
+from failslow.diagnosis.words import labels
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab

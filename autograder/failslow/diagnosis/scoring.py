@@ -17,8 +17,8 @@ from failslow.diagnosis.answers import (
     WAIT,
     Answers,
 )
-from failslow.diagnosis.course import NONE
 from failslow.diagnosis.runs import OWN_WAIT, PATH_WAIT, RED_EDGE, Evidence, Observed
+from failslow.diagnosis.words import NONE
 from failslow.labs import Lab
 
 POINTS = {

@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 from failslow import process
@@ -19,19 +19,32 @@ AFTER_COMPLAINTS = re.compile(r"^(?:Aborted with|Traceback)", re.M)
 ENVIRONMENT = {"NO_MKDOCS_2_WARNING": "true"}
 
 
+FOR_STUDENTS = "FAILSLOW_HANDBOOK_FOR_STUDENTS"
+"""Set in the environment of the hooks when the maintainers' pages are left out."""
+
+
 def build(kit: Kit) -> list[str]:
     """Builds into kit.handbook; returns the errors of the site, one sentence or more each.
 
     A site with errors leaves the earlier handbook unchanged. CannotDo when MkDocs is missing or
     dies.
     """
+    return _build_into(kit, kit.handbook, ENVIRONMENT)
+
+
+def build_for_students(kit: Kit, final: Path) -> list[str]:
+    """As `build`, into `final`, without the pages of maintainers."""
+    return _build_into(kit, final, {**ENVIRONMENT, FOR_STUDENTS: "1"})
+
+
+def _build_into(kit: Kit, final: Path, environment: Mapping[str, str]) -> list[str]:
     kit.build.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".site-", dir=kit.build) as scratch:
         built = Path(scratch) / "site"
-        problems = _mkdocs(kit, built)
+        problems = _mkdocs(kit, built, environment)
         if not problems:
-            shutil.rmtree(kit.handbook, ignore_errors=True)
-            built.rename(kit.handbook)
+            shutil.rmtree(final, ignore_errors=True)
+            built.rename(final)
     return problems
 
 
@@ -41,9 +54,9 @@ def serve(kit: Kit, port: int) -> Generator[str | int, None, None]:
     return process.lines(_argv(kit, "serve", address), cwd=kit.root, env=ENVIRONMENT)
 
 
-def _mkdocs(kit: Kit, to: Path) -> list[str]:
+def _mkdocs(kit: Kit, to: Path, environment: Mapping[str, str]) -> list[str]:
     argv = _argv(kit, "build", "--strict", f"--site-dir={to}")
-    done = process.run(argv, cwd=kit.root, env=ENVIRONMENT, merge_errors=True)
+    done = process.run(argv, cwd=kit.root, env=environment, merge_errors=True)
     if done.exit_code < 0 or "No module named mkdocs" in done.output:
         raise CannotDo(f"MkDocs gave no site: {done.how_it_ended()}", done.output)
     if done.exit_code == 0:

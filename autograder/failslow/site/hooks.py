@@ -1,6 +1,8 @@
 """MkDocs calls these at each build: they add the pages that are made from the sources."""
 
 import logging
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,19 @@ from mkdocs.structure.pages import Page
 from failslow.kit import Kit
 from failslow.mutation import page as mutation
 from failslow.site import kept, lanes, layout, measured, reference, reproduced
+from failslow.site.build import FOR_STUDENTS
 
 REFERENCE = "Reference"
+MAINTAINERS = "Maintainers"
+MAINTAINERS_LINK = re.compile(r"\[([^]]+)\]\((?:\.\./)*maintainers/[^)]*\)")
 log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Puts a page per header into the navigation, below the entry `Reference`."""
+    """Puts a page per header into the navigation, below the entry `Reference`. Students get no
+    entry `Maintainers`."""
+    if _for_students():
+        config.nav = [entry for entry in config.nav or [] if MAINTAINERS not in entry]
     names = list(reference.pages(_kit(config).headers))
     for entry in config.nav or []:
         if REFERENCE in entry:
@@ -27,13 +35,20 @@ def on_config(config: MkDocsConfig) -> None:
 
 @event_priority(100)  # the plugins must see these pages
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Adds the pages of the reference."""
+    """Adds the pages of the reference. Students get no pages of maintainers."""
+    if _for_students():
+        for file in [*files]:
+            if file.src_uri.startswith(f"{MAINTAINERS.lower()}/"):
+                files.remove(file)
     for name, text in reference.pages(_kit(config).headers).items():
         files.append(File.generated(config, f"{REFERENCE.lower()}/{name}", content=text))
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fills in what a page asks for: decision records, results, or the layout."""
+    """Fills in what a page asks for: decision records, results, or the layout. What students get
+    has the words of a link to a page of maintainers, and no link."""
+    if _for_students():
+        markdown = MAINTAINERS_LINK.sub(r"\1", markdown)
     if "{{ decisions }}" in markdown:
         records = sorted(Path(page.file.abs_src_path or "").parent.glob("0*.md"))
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
@@ -79,6 +94,10 @@ def _listed(record: Path) -> str:
     number, _, title = text.partition("\n")[0].removeprefix("# ").partition(" ")
     superseded = " (superseded)" if "\n*Superseded by" in text else ""
     return f"- [{number}]({record.name}) {title}{superseded}"
+
+
+def _for_students() -> bool:
+    return FOR_STUDENTS in os.environ
 
 
 def _kit(config: MkDocsConfig) -> Kit:

@@ -1,0 +1,49 @@
+"""Parts of the command line that the commands share."""
+
+import argparse
+from collections.abc import Callable
+from typing import NoReturn, TypeAlias
+
+from failslow.errors import CannotDo
+
+Command = Callable[..., int]
+"""Takes the kit, and its options by name."""
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line like every other error message, instead of argparse's usage text."""
+        raise CannotDo(f"{message} (see ./{self.prog} --help)")
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def add(commands: Commands, name: str, text: str, command: Command) -> Parser:
+    parser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(command=command)
+    return parser
+
+
+def add_group(commands: Commands, name: str, text: str) -> Commands:
+    """A command that consists of others: the second word says which."""
+    parser = commands.add_parser(name, help=text, description=text)
+    return parser.add_subparsers(metavar="WHAT", required=True, parser_class=Parser)
+
+
+def port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 1 << 16:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port number")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) >= 1 << 64:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a seed: a number below 2^64")
+    return int(text)

@@ -1,0 +1,1 @@
+"""`kit release students`: the kit that students get."""

@@ -1,0 +1,28 @@
+# What the commands of instructors need besides the packages of `kit`, which sources this file.
+# Packages that only some commands need: grading must not wait for them.
+# shellcheck shell=bash
+
+check_packages=(clang clang-runtime)
+# The load generator speaks to etcd by gRPC. The server itself is fetched when it is needed.
+etcd_packages=(libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc pkg-config)
+# redis-benchmark, and the packages that a Redis server needs: the server itself
+# is fetched, too.
+redis_packages=(redis-tools)
+
+more_packages() { # kit command, its arguments...; prints packages, one a line
+  case "$*" in
+    check*) printf '%s\n' "${check_packages[@]}" ;;
+    bench*--versus*etcd*) printf '%s\n' "${etcd_packages[@]}" ;;
+  esac
+  case "$*" in
+    bench | 'bench -'* | 'bench kv'*) printf '%s\n' "${redis_packages[@]}" ;;
+  esac
+}
+
+extras_of() { # kit command, its arguments...; prints the names of requirements-NAME.txt
+  case "$*" in
+    site* | 'release students'*) echo parser site ;;
+    bench*) echo bench ;;
+    check*) echo parser site bench browser ;;
+  esac
+}

@@ -1,0 +1,94 @@
+"""Attacks against the grader: what counts as a gain."""
+
+from pathlib import Path
+
+import pytest
+
+from failslow.check import attacks
+from failslow.errors import CannotDo
+from failslow.kit import Kit, this_kit
+from failslow.labs import load_labs
+from fakes import write_submission
+from running import Expect
+
+HEADER = "// Wants it all.\n// Stopped-by: {}\n"
+
+
+def write_attack(kit: Kit, name: str, stopped_by: str, body: str = "") -> None:
+    """An attack on lab 1, whose starter fails one test of 40 points."""
+    if not (kit.labs / "lab1-quorum-event" / "src").exists():
+        write_submission(kit.root / "starter", "FAIL:Quorum.Votes")
+        (kit.root / "starter" / "lab1-quorum-event").rename(kit.labs / "lab1-quorum-event" / "src")
+    path = kit.attacks / "lab1" / f"{name}.cc"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(HEADER.format(stopped_by) + body)
+
+
+def problems(kit: Kit) -> str:
+    (judged,) = attacks.judge_all(kit)
+    return "; ".join(judged.problems)
+
+
+def test_an_attack_that_gains_nothing(kit: Kit, expect: Expect) -> None:
+    write_attack(kit, "futile", "1 vote")
+    said = expect(0, "check", "--attacks")
+    assert "lab1/futile" in said.out
+    assert "nothing" not in said.out
+
+
+def test_an_attack_that_is_stopped_by_something_else(kit: Kit, expect: Expect) -> None:
+    write_attack(kit, "odd", "a wall of straw")
+    said = expect(1, "check", "--attacks")
+    assert "'a wall of straw' is not why it lost" in said.out
+
+
+def test_an_attack_that_does_not_compile_has_no_points(kit: Kit) -> None:
+    write_attack(kit, "broken", "unqualified-id", "SYNTAX\n")
+    assert problems(kit) == ""
+
+
+def test_more_points_than_the_base_are_a_gain(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_attack(kit, "rich", "1 vote")
+    monkeypatch.setattr(attacks, "_base", lambda *_: 10.0)
+    assert problems(kit) == "60 points, its base has 10"
+
+
+def test_a_grader_that_fails_is_a_gain(kit: Kit) -> None:
+    write_attack(kit, "deadly", "1 vote", "// SEGFAULT:Quorum.Late\n")
+    assert "the grader failed: Quorum.Late gave no verdict" in problems(kit)
+
+
+def test_words_of_a_hidden_test_are_a_gain() -> None:
+    attack = attacks.Attack("lab1", "curious", "", "not there", "")
+    ended = attacks.Ended(0.0, "line 3: GRADED_TEST(Secret); not there", 200.0)
+    assert [*attacks._gains(attack, ended, 0.0)] == [
+        "its author reads a hidden test",
+        "it took 200 s",
+    ]
+
+
+def test_files_and_processes_that_stay_are_a_gain(kit: Kit, tmp_path: Path) -> None:
+    out = tmp_path / "attacked"
+    out.mkdir()
+    assert [*attacks._left_behind(kit, out)] == []
+    (out / "daemon").touch()
+    assert [*attacks._left_behind(kit, out)] == ["it left daemon behind"]
+
+
+def test_an_attack_says_what_it_tries(kit: Kit) -> None:
+    write_attack(kit, "silent", "1 vote")
+    (kit.attacks / "lab1" / "silent.cc").write_text("int x;\n")
+    with pytest.raises(CannotDo, match="does not begin with what it tries"):
+        attacks.load(kit)
+
+
+def test_every_attack_of_the_kit_is_on_a_lab() -> None:
+    labs = load_labs(this_kit())
+    found = attacks.load(this_kit())
+    assert found
+    assert all(labs.get(each.lab) and each.what.endswith(".") for each in found)
+
+
+@pytest.mark.parametrize("other", ["--full", "--mutants", "--json"])
+def test_attacks_go_alone(expect: Expect, other: str) -> None:
+    assert "--attacks goes with no other option" in expect(2, "check", "--attacks", other).err

@@ -1,0 +1,354 @@
+"""`kit release students`: the tree, its history and its commands; nothing of an answer in them."""
+
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from failslow import cmake, recipe
+from failslow.errors import CannotDo
+from failslow.kit import Kit, this_kit
+from failslow.labs import load_labs
+from failslow.release import imports, leaks, repository, students, tree
+from running import Expect
+
+KIT = this_kit()
+REFERENCE = "reference-solutions/lab2-raft/raft.cc"
+HIDDEN = "autograder/hidden/lab2/elections_test.cc"
+COMMANDS = {
+    "test",
+    "replay",
+    "explore",
+    "submit",
+    "diagnose",
+    "cluster",
+    "faults",
+    "install",
+    "doctor",
+}
+LIBRARY = Path("labs/lab3-kv/answers") / platform.machine() / "libkv_answers.a"
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
+    """This checkout's release, with a stand-in for the library of answers."""
+    scratch = tmp_path_factory.mktemp("release")
+    library = scratch / LIBRARY.name
+    library.write_bytes(b"!<arch>\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(students, "build_answers", lambda _: library)
+        students.write(KIT, scratch / "kit", with_handbook=False, begins=lambda _: None)
+    yield Kit(scratch / "kit")
+
+
+@pytest.fixture(scope="module")
+def secrets() -> Mapping[str, str]:
+    return leaks.secret_lines(KIT)
+
+
+def git(directory: Path, *words: str) -> str:
+    argv = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-C", str(directory)]
+    return subprocess.run([*argv, *words], check=True, capture_output=True, text=True).stdout
+
+
+def write(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+# --- The proof ---
+
+
+def test_neither_the_tree_nor_its_history_holds_an_answer(
+    released: Kit, secrets: Mapping[str, str]
+) -> None:
+    assert leaks.find(secrets, released.root) == []
+
+
+def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str]) -> None:
+    kinds = {
+        "reference-solutions/lab1-quorum-event",
+        "reference-solutions/lab5-copilot",
+        "reference-solutions/mutants/lab2",
+        "reference-solutions/alternatives/lab2",
+        "reference-solutions/variants/lab4",
+        "autograder/hidden/lab1",
+        "autograder/measure",
+        "labs/lab3-kv/answers",
+    }
+    assert kinds <= {str(parent) for name in secrets.values() for parent in Path(name).parents}
+    assert len(secrets) > 5000
+    assert leaks.exposed_sources(KIT, secrets) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        REFERENCE,
+        HIDDEN,
+        "reference-solutions/mutants/lab1/quorum-off-by-one.patch",
+        "reference-solutions/lab1-quorum-event/quorum_event.h",
+        "autograder/measure/measurement.cc",
+        "autograder/diagnosis/diagnosis_run.cc",
+        "labs/lab3-kv/answers/store_model.cc",
+    ],
+)
+def test_a_copied_answer_is_found(name: str, secrets: Mapping[str, str], tmp_path: Path) -> None:
+    shutil.copyfile(KIT.root / name, tmp_path / "innocent.txt")
+    found = leaks.find(secrets, tmp_path)
+    assert found
+    assert {leak.place for leak in found} == {"innocent.txt"}
+
+
+def one_line(secrets: Mapping[str, str]) -> str:
+    """A line of code of the reference, with marks that HTML writes in another way."""
+    return next(
+        line
+        for line, name in secrets.items()
+        if name == REFERENCE and "<" in line and "&" in line and line.endswith(";")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "around"),
+    [
+        ("notes.md", "Do it like this: `{line}`, says the reference."),
+        ("driver.cc", "  // {line}"),
+        ("a.patch", "+  {line}"),
+        ("page.html", '<p>So:</p><pre><code><span class="k">{html}</span></code></pre>'),
+        ("search.json", '{{"text": "before\\n{line}\\nafter"}}'),
+        ("lib.a", "\0{line}\0"),
+    ],
+)
+def test_a_quoted_line_is_found(
+    name: str, around: str, secrets: Mapping[str, str], tmp_path: Path
+) -> None:
+    line = one_line(secrets)
+    escaped = line.replace("&", "&amp;").replace("<", "&lt;").replace("const", "<b>const</b>")
+    write(tmp_path / name, around.format(line=line, html=escaped))
+    (leak,) = leaks.find(secrets, tmp_path)
+    assert (leak.place, leak.source, leak.line) == (name, REFERENCE, line)
+
+
+def test_an_answer_in_the_history_alone_is_found(
+    secrets: Mapping[str, str], tmp_path: Path
+) -> None:
+    shutil.copyfile(KIT.root / HIDDEN, tmp_path / "test.cc")
+    repository.commit(tmp_path, "2026-01-01T00:00:00+00:00")
+    git(tmp_path, "rm", "-q", "test.cc")
+    git(tmp_path, "commit", "-q", "-m", "without it")
+    found = leaks.find(secrets, tmp_path)
+    assert found
+    assert all(leak.place.startswith("git object ") for leak in found)
+
+
+# --- The tree ---
+
+
+def test_what_a_lab_gives_is_there_and_what_it_asks_is_not(released: Kit) -> None:
+    for name in (
+        "labs/lab2-raft/src/raft.cc",
+        "labs/lab2-raft/tests/raft_test.cc",
+        "labs/lab2-raft/testkit/raft_world.cc",
+        "handouts/lab2-raft.md",
+        "framework/include/depfast/event.h",
+        str(LIBRARY),
+    ):
+        assert (released.root / name).is_file(), name
+    for name in (
+        "reference-solutions",
+        "autograder/hidden",
+        "autograder/measure",
+        "autograder/diagnosis",
+        "autograder/tests",
+        "autograder/packages.sh",
+        "autograder/failslow/grading.py",
+        "autograder/failslow/course_key.py",
+        "autograder/failslow/release",
+        "labs/lab3-kv/answers/kv_model.cc",
+    ):
+        assert not (released.root / name).exists(), name
+
+
+def test_files_keep_their_bytes_and_programs_stay_programs(released: Kit) -> None:
+    name = "labs/lab2-raft/tests/raft_test.cc"
+    assert (released.root / name).read_bytes() == (KIT.root / name).read_bytes()
+    assert (released.root / "kit").stat().st_mode & 0o111 == 0o111
+    assert (released.root / "fault-scripts" / "inject").stat().st_mode & 0o111 == 0o111
+    assert (released.root / name).stat().st_mode & 0o111 == 0
+    assert released.root.stat().st_mode & 0o777 == 0o755
+
+
+def test_the_containers_run_the_students_labs(released: Kit) -> None:
+    text = (released.root / "docker-compose.yml").read_text()
+    assert "${FAILSLOW_SOLUTION:-labs}" in text
+    assert "reference" not in text
+
+
+def test_the_history_is_one_commit_of_a_fixed_author(released: Kit) -> None:
+    log = git(released.root, "log", "--all", "--format=%an|%ae|%cn|%s")
+    assert (
+        log == "Failslow Labs|failslow-labs@example.org|Failslow Labs|" + repository.MESSAGE + "\n"
+    )
+    assert git(released.root, "status", "--porcelain", "--ignored") == ""
+    assert git(released.root, "rev-parse", "--abbrev-ref", "HEAD") == "main\n"
+    assert not (released.root / ".git" / "hooks").exists()
+
+
+def test_the_same_files_give_the_same_commit(tmp_path: Path) -> None:
+    commits = set()
+    for name in ("one", "two"):
+        write(tmp_path / name / "file", "content")
+        repository.commit(tmp_path / name, "2026-01-01T00:00:00+00:00")
+        commits.add(git(tmp_path / name, "rev-parse", "HEAD"))
+    assert len(commits) == 1
+
+
+# --- Its commands ---
+
+
+def said_by(released: Kit, *words: str) -> subprocess.CompletedProcess[str]:
+    """What its part of the package says. It finds no other package `failslow`."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv.pop(1));"
+        " from failslow.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    argv = [sys.executable, "-I", "-B", "-c", code, str(released.root / "autograder"), *words]
+    return subprocess.run(argv, capture_output=True, text=True, cwd=released.root, check=False)
+
+
+def test_it_has_the_students_commands_alone(released: Kit) -> None:
+    shown = said_by(released, "--help").stdout
+    listed = {line.split()[0] for line in shown.splitlines() if line.startswith("    ")}
+    assert listed - {"COMMAND"} == COMMANDS
+    for word in ("grade", "release", "check", "mutants", "site", "bench"):
+        refused = said_by(released, word)
+        assert (refused.returncode, "invalid choice" in refused.stderr) == (2, True)
+
+
+def test_its_commands_work_without_the_rest_of_the_package(released: Kit, tmp_path: Path) -> None:
+    assert said_by(released, "submit", "--out", str(tmp_path / "mine.zip")).returncode == 0
+    answers = "labs/lab4-finalize/src/diagnosis.yaml"
+    checked = said_by(released, "diagnose", "--check", answers)
+    assert checked.returncode in (0, 1)
+    assert "Traceback" not in checked.stderr
+    assert "name your answers" in said_by(released, "diagnose").stderr
+    for command in COMMANDS:
+        assert said_by(released, command, "--help").returncode == 0
+
+
+def test_its_readme_names_its_commands_and_no_other(released: Kit) -> None:
+    words = (released.root / "README.md").read_text().split("`./kit ")[1:]
+    named = {part.split("`")[0].split()[0] for part in words} - {"COMMAND"}
+    assert named == COMMANDS
+
+
+def test_cmake_describes_its_programs_without_a_reference(released: Kit) -> None:
+    cmake.configure(released)
+    programs = recipe.load_recipe(released).programs
+    shutil.rmtree(released.build)
+    for lab in load_labs(released).by_id.values():
+        assert {f"{lab.id}_replica", f"{lab.id}_real", f"{lab.id}_public_sim"} <= {*programs}
+        assert f"{lab.id}_hidden_sim" not in programs
+        assert all(Path(source).is_file() for source in programs[f"{lab.id}_public_sim"].sources)
+    link = programs["lab3_public_sim"].link
+    assert str(released.root / LIBRARY) in link
+
+
+# --- Refusals ---
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
+    """A small checkout with a secret, whose release needs no build."""
+    kit = Kit(tmp_path / "checkout")
+    secret = "".join(f"int the_secret_of_line_{number}();\n" for number in range(9))
+    write(kit.root / "reference-solutions/lab1/quorum.cc", secret)
+    write(kit.root / "labs/lab1/src/quorum.cc", "// Write me.\n")
+    write(kit.root / "docker-compose.yml", "")
+    write(kit.root / "autograder/failslow/__main__.py", "")
+    write(kit.root / "library.a", "")
+    git(tmp_path, "init", "-q", str(kit.root))
+    git(kit.root, "add", "--all")
+    git(kit.root, "commit", "-q", "-m", "all")
+    monkeypatch.setattr(students, "build_answers", lambda kit: kit.root / "library.a")
+    return kit
+
+
+def release(kit: Kit, out: Path, with_handbook: bool = False) -> int:
+    return students.write(kit, out, with_handbook, lambda _: None)
+
+
+def test_only_files_that_git_tracks_are_given(checkout: Kit, tmp_path: Path) -> None:
+    write(checkout.root / "labs/lab1/src/scratch.cc", "mine")
+    release(checkout, tmp_path / "out")
+    assert [path.name for path in sorted((tmp_path / "out/labs/lab1/src").iterdir())] == [
+        "quorum.cc"
+    ]
+
+
+def test_a_copy_among_the_given_files_is_refused(checkout: Kit, tmp_path: Path) -> None:
+    source = checkout.root / "reference-solutions/lab1/quorum.cc"
+    shutil.copyfile(source, checkout.root / "labs/lab1/src/quorum.cc")
+    with pytest.raises(CannotDo, match=r"given hold most of reference-solutions/lab1/quorum.cc"):
+        release(checkout, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_line_in_the_handbook_is_refused(
+    checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "handbook/index.html", "<pre><code>int the_secret_of_line_7();</code></pre>")
+    monkeypatch.setattr(students, "build_handbook", lambda _: tmp_path / "handbook")
+    with pytest.raises(CannotDo, match=r"would show 1 secret lines") as caught:
+        release(checkout, tmp_path / "out", with_handbook=True)
+    assert "handbook/index.html" in caught.value.detail
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkout", "handbook"]
+    write(tmp_path / "handbook/index.html", "<p>Nothing</p>")
+    release(checkout, tmp_path / "out", with_handbook=True)
+    assert (tmp_path / "out/handbook/index.html").read_text() == "<p>Nothing</p>"
+
+
+def test_a_full_directory_is_refused_and_an_empty_one_is_used(
+    checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = write(tmp_path / "out/mine", "kept")
+    with pytest.raises(CannotDo, match="is not empty"):
+        release(checkout, tmp_path / "out")
+    assert [*(tmp_path / "out").iterdir()] == [kept]
+    with pytest.raises(CannotDo, match="is not a directory"):
+        release(checkout, kept)
+    kept.unlink()
+    monkeypatch.chdir(tmp_path)
+    release(checkout, Path("out"))
+    assert (tmp_path / "out/.git").is_dir()
+
+
+def test_bad_input_is_one_line(expect: Expect, kit: Kit, tmp_path: Path) -> None:
+    write(tmp_path / "full/mine", "")
+    assert "is not empty" in expect(2, "release", "students", tmp_path / "full").reason
+    out = ("release", "students", tmp_path / "out", "--without-handbook")
+    assert "no git checkout" in expect(2, *out).reason
+    assert not (tmp_path / "out").exists()
+
+
+def test_imports_inside_functions_do_not_count(tmp_path: Path) -> None:
+    write(tmp_path / "p/__init__.py", "")
+    write(tmp_path / "p/a.py", "import sys\nfrom p import b\nimport p.sub.d\n")
+    write(tmp_path / "p/b.py", "def late():\n    from p import c\n")
+    write(tmp_path / "p/c.py", "")
+    write(tmp_path / "p/sub/__init__.py", "")
+    write(tmp_path / "p/sub/d.py", "")
+    found = [
+        path.relative_to(tmp_path / "p").as_posix() for path in imports.closure(tmp_path, ["p.a"])
+    ]
+    assert found == ["__init__.py", "a.py", "b.py", "sub/__init__.py", "sub/d.py"]
+
+
+def test_the_lists_of_given_and_secret_files_do_not_meet() -> None:
+    assert [name for name in tree.given(KIT) if tree.is_secret(name)] == []

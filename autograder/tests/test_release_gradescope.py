@@ -1,0 +1,82 @@
+"""`kit release gradescope`: the file to upload, and the lab of an assignment."""
+
+import json
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from failslow import course_key, gradescope
+from failslow.kit import Kit
+from fakes import write_submission
+from running import Expect
+
+
+@pytest.fixture
+def tracked(kit: Kit) -> Kit:
+    """The kit as a git checkout, with Gradescope's scripts and a file that git ignores."""
+    scripts = kit.root / "autograder" / "gradescope"
+    scripts.mkdir(parents=True)
+    for name in ("setup.sh", "run_autograder"):
+        (scripts / name).write_text(f"#!/bin/sh\necho {name}\n")
+        (scripts / name).chmod(0o755)
+    (kit.root / ".gitignore").write_text("build/\ncourse.key\n")
+    for words in (["init", "--quiet"], ["add", "--all"]):
+        subprocess.run(["git", "-C", kit.root, *words], check=True)
+    return kit
+
+
+def test_the_file_has_what_gradescope_runs(tracked: Kit, expect: Expect, tmp_path: Path) -> None:
+    key = course_key.make(tmp_path / "course.key")
+    out = tmp_path / "lab1.zip"
+    said = expect(
+        0, "release", "gradescope", out, "--lab", "lab1", "--key", tmp_path / "course.key"
+    )
+    assert f"lab1, key {key.fingerprint}" in said.err
+    with zipfile.ZipFile(out) as archive:
+        names = archive.namelist()
+        assert {"setup.sh", "run_autograder", "driver.cc", "labs/lab2-raft/lab.yaml"} <= {*names}
+        assert not [name for name in names if name.startswith(("build/", ".git/"))]
+        assert archive.read("autograder/gradescope/lab") == b"lab1\n"
+        assert archive.read("course.key").decode() == (tmp_path / "course.key").read_text()
+        modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in archive.infolist()}
+    assert modes["run_autograder"] == 0o755
+    assert modes["driver.cc"] == 0o644
+    first = out.read_bytes()
+    expect(0, "release", "gradescope", out, "--lab", "lab1", "--key", tmp_path / "course.key")
+    assert out.read_bytes() == first, "the same kit gives the same bytes"
+
+
+def test_without_a_lab_and_a_key_of_its_own(tracked: Kit, expect: Expect, tmp_path: Path) -> None:
+    out = tmp_path / "all.zip"
+    said = expect(0, "release", "gradescope", out)
+    assert "Development key" in said.err
+    assert "all labs" in said.err
+    with zipfile.ZipFile(out) as archive:
+        assert "autograder/gradescope/lab" not in archive.namelist()
+
+
+def test_bad_words_write_nothing(tracked: Kit, expect: Expect, tmp_path: Path) -> None:
+    out = tmp_path / "none.zip"
+    assert "unknown lab" in expect(2, "release", "gradescope", out, "--lab", "lab9").err
+    (tracked.root / "driver.cc").unlink()
+    assert "driver.cc is missing" in expect(2, "release", "gradescope", out).err
+    assert not out.exists()
+
+
+def test_an_assignment_grades_its_lab_alone(kit: Kit, tmp_path: Path) -> None:
+    kit.assignment.parent.mkdir(parents=True)
+    kit.assignment.write_text("lab1\n")
+    tree = write_submission(tmp_path / "mine", "", "FAIL:Raft.Elects")
+    assert gradescope.main([str(tree), str(tmp_path / "out")], kit) == 0
+    content = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert content["score"] == content["extra_data"]["max_score"] == 100
+
+
+def test_an_assignment_of_an_unknown_lab_grades_nothing(kit: Kit, tmp_path: Path) -> None:
+    kit.assignment.parent.mkdir(parents=True)
+    kit.assignment.write_text("lab9\n")
+    tree = write_submission(tmp_path / "mine")
+    assert gradescope.main([str(tree), str(tmp_path / "out")], kit) == 2
+    assert not (tmp_path / "out").exists()
