@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from failslow import atomic, console, parallel, process
+from failslow import atomic, console, deadline, parallel, process
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
@@ -41,12 +41,14 @@ def build_submission(
     targets: list[Target],
     alone: bool = True,
     walls: CompilerWalls | None = None,
+    end: float = deadline.NONE,
 ) -> Path:
     """Returns the directory with the programs, bin/<target name>.
 
     `alone`: nothing else builds now, so use every core and show progress.
     `walls`: around the compiler, for sources of somebody else. What was compiled without is not
     used then.
+    `end`: of the compiler's time.
     BadSubmission with the compiler's first error as its line when it does not compile or
     link; nothing is left behind then.
     """
@@ -56,7 +58,7 @@ def build_submission(
         _prune(kit)
         with atomic.directory(final) as scratch:
             _write_sources(submission, scratch)
-            builder = _Builder(kit, labs, recipe, scratch, final, walls)
+            builder = _Builder(kit, labs, recipe, scratch, final, walls, end)
             if alone:
                 with console.progress("Compiling the submission") as advance:
                     builder.compile_side_by_side(targets, advance)
@@ -78,7 +80,9 @@ class _Builder:
         scratch: Path,
         final: Path,
         walls: CompilerWalls | None,
+        end: float,
     ) -> None:
+        self._end = end
         self._walls = walls
         self._objects = kit.submissions.with_name(OBJECTS)
         self._headers = headers_digest(kit, recipe)
@@ -167,17 +171,18 @@ class _Builder:
         return digest.hexdigest()[:32]
 
     def _run(self, argv: list[str], complaint: str) -> None:
+        timeout_s = deadline.left_s(self._end, COMPILE_TIMEOUT_S)
         done = process.run(
             argv,
             cwd=self._scratch / "src",
             env={"TMPDIR": str(self._scratch)},
-            timeout_s=COMPILE_TIMEOUT_S,
+            timeout_s=timeout_s,
             merge_errors=True,
         )
         if self._walls and done.exit_code == CANNOT:
             raise CannotDo("cannot build the walls around the compiler", done.output)
         if done.timed_out:
-            raise BadSubmission(f"{complaint}: the compiler took over {COMPILE_TIMEOUT_S:.0f} s")
+            raise BadSubmission(f"{complaint}: the compiler took over {timeout_s:.0f} s")
         if done.exit_code != 0:
             text = done.output.replace(str(self._scratch), str(self._final))
             first = FIRST_ERROR.search(text)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from failslow import console, course_key, results, walls
+from failslow import assignment, console, course_key, results, walls
 from failslow.commands import grade
 from failslow.course_key import CourseKey
 from failslow.errors import BadSubmission, CannotDo
@@ -30,7 +30,9 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     try:
         key = course_key.take(kit)
         try:
-            grade.run(kit, submission, out, assigned_lab(kit), key=key)
+            assigned = assignment.load(kit)
+            lab = load_labs(kit).get(assigned.lab).id if assigned.lab else None
+            grade.run(kit, submission, out, lab, key=key, minutes=assigned.grading_minutes)
         except BadSubmission as error:
             results.write(out, rejection(kit, error, key))
     except CannotDo as error:
@@ -44,13 +46,6 @@ def rejection(kit: Kit, error: BadSubmission, key: CourseKey) -> dict[str, Any]:
     if error.detail and not walls.of_this_machine(kit)[walls.LANDLOCK]:
         return results.rejection(WITHHELD, "", key)
     return results.rejection(str(error), error.detail, key)
-
-
-def assigned_lab(kit: Kit) -> str | None:
-    """The only lab to grade; None for all. CannotDo if it is unknown."""
-    if not kit.assignment.is_file():
-        return None
-    return load_labs(kit).get(kit.assignment.read_text(encoding="utf-8").strip()).id
 
 
 if __name__ == "__main__":

@@ -5,15 +5,25 @@ are identical.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from failslow import console, course_key, determinism, gates, gtest, parallel, voids, walls
+from failslow import (
+    console,
+    course_key,
+    deadline,
+    determinism,
+    gates,
+    gtest,
+    parallel,
+    voids,
+    walls,
+)
 from failslow.compile import build_submission
 from failslow.course_key import CourseKey
 from failslow.diagnosis import answers, runs, scoring
-from failslow.errors import CannotDo, CouldNotGrade
+from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
@@ -24,10 +34,9 @@ from failslow.measurement.sweep import Cell
 from failslow.recipe import load_recipe
 from failslow.submission import AnswerFile, Submission
 
-NO_VERDICT = (
-    "The grader has no verdict on this test, after two runs. Its points are missing for now; your"
-    " instructor is told."
-)
+NO_VERDICT = "The grader has no verdict on this test, after two runs."
+TOO_LATE = "The grading ended before this test did."
+MISSING = "Its points are missing for now; your instructor is told."
 
 
 @dataclass(frozen=True)
@@ -120,6 +129,7 @@ class Scope:
     `shrink`: a failing plan of faults is shown as short as can be.
     `diagnosis`: judge the answers of a lab's diagnosis.
     `isolate`: a test without a verdict costs its own points; otherwise it ends the grade.
+    `end`: the deadline. What has no verdict by then has none.
     """
 
     tests: frozenset[str] | None = None
@@ -131,6 +141,7 @@ class Scope:
     shrink: bool = True
     diagnosis: bool = True
     isolate: bool = False
+    end: float = deadline.NONE
 
 
 def grade(
@@ -149,7 +160,7 @@ def grade(
     recipe = load_recipe(kit)
     targets = [recipe.replica(lab) for lab in submission.labs]
     around = walls.of_compiler(kit)
-    programs = build_submission(kit, labs, submission, recipe, targets, walls=around)
+    programs = build_submission(kit, labs, submission, recipe, targets, walls=around, end=scope.end)
     graded = []
     for lab in submission.labs:
         grader = _LabGrader(kit, lab, programs / f"{lab.id}_replica", scope, key)
@@ -173,21 +184,24 @@ class _LabGrader:
         tests = self._tests()
         wanted = [test for test in tests if self._is_wanted(test)]
         outcomes = self._run_tests(wanted)
-        verdicts = [self._determinism(tests)] if self._scope.determinism else []
-        deterministic = all(verdict.passed for verdict in verdicts)
-        void = voids.of_lab(self._lab, wanted, outcomes, deterministic)
-        rows = [
+        differs = next((outcome.differs for outcome in outcomes if outcome.differs), "")
+        void = voids.of_lab(self._lab, wanted, outcomes, differs)
+        because = self._why_not_measured(wanted, outcomes, void)
+        measurement = None if because else self._measure()
+        if measurement and measurement.differs:
+            differs = measurement.differs
+            void = voids.of_lab(self._lab, wanted, outcomes, differs)
+        rows = [_determinism_row(self._lab, differs)] if self._scope.determinism else []
+        rows += [
             _test_row(self._lab, test, outcome, void.get(test.part, ""))
             for test, outcome in zip(wanted, outcomes, strict=True)
         ]
         rows += diagnosis
-        because = self._why_not_measured(wanted, outcomes, void)
-        measurement = None if because else self._measure()
         if because:
             rows.append(_skipped_measurement(self._lab, because))
         if measurement:
-            rows += _measurement_rows(self._lab, measurement)
-        return LabGrade(self._lab, (*verdicts, *rows), measurement, frozenset(void))
+            rows += _measurement_rows(self._lab, measurement, void)
+        return LabGrade(self._lab, tuple(rows), measurement, frozenset(void))
 
     def _binary(self, suite: str) -> Path:
         return self._kit.binary(f"{suite}_sealed")
@@ -202,26 +216,27 @@ class _LabGrader:
         return self._scope.tests is None or test.name in self._scope.tests
 
     def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
-        run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
-        if self._scope.isolate:
-            run = partial(gtest.run_again_without_verdict, run)
         with console.progress(f"Testing {self._lab.id}") as advance:
 
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
-                return parallel.run_all(
-                    runnable,
-                    lambda test: run(self._binary(test.suite), test.name, self._options(test)),
-                    advance,
-                )
+                return parallel.run_all(runnable, self._run_test, advance)
 
             return gates.run(self._lab, tests, run_all) if self._scope.gates else [*run_all(tests)]
 
+    def _run_test(self, test: GradedTest) -> Outcome:
+        run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
+        if self._scope.determinism:
+            memory = course_key.seed(self._key, f"memory of {self._lab.id} {test.name}", 0)
+            run = partial(determinism.run_twice, run, seed=memory)
+        if self._scope.isolate:
+            run = partial(gtest.run_again_without_verdict, run)
+        return run(self._binary(test.suite), test.name, self._options(test))
+
     def _options(self, test: GradedTest) -> gtest.Options:
         """Only hidden tests have seeds of the course: students run public tests themselves."""
-        if not test.hidden:
-            return gtest.Options(replica=self._replica)
         purpose = f"hidden test {self._lab.id} {test.name}"
-        return gtest.Options(replica=self._replica, seed=course_key.seed(self._key, purpose, 0))
+        seed = course_key.seed(self._key, purpose, 0) if test.hidden else None
+        return gtest.Options(replica=self._replica, seed=seed, deadline=self._scope.end)
 
     def _why_not_measured(
         self, tests: list[GradedTest], outcomes: list[Outcome], void: Mapping[str, str]
@@ -234,27 +249,6 @@ class _LabGrader:
             {test.name: test for test in tests},
             {test.name: outcome for test, outcome in zip(tests, outcomes, strict=True)},
         )
-
-    def _determinism(self, tests: list[GradedTest]) -> TestRow:
-        """Checks the first test of each suite: the contract holds for every run."""
-        firsts = {test.suite: test for test in reversed(tests)}
-        ordered = [firsts[suite] for suite in self._lab.suites if suite in firsts]
-        with console.progress(f"Checking determinism of {self._lab.id}") as advance:
-            try:
-                found = parallel.run_all(
-                    ordered,
-                    lambda test: determinism.compare(
-                        self._binary(test.suite), test.name, self._options(test)
-                    ),
-                    advance,
-                )
-            except CouldNotGrade as error:
-                if not self._scope.isolate:
-                    raise
-                row = _determinism_row(self._lab, None)
-                return replace(row, no_verdict=str(error), output=NO_VERDICT)
-        differences = [difference for difference in found if difference is not None]
-        return _determinism_row(self._lab, differences[0] if differences else None)
 
     def _measure(self) -> Measurement | None:
         if self._settings is None or not self._scope.measurement:
@@ -271,6 +265,8 @@ class _LabGrader:
             seed_of,
             self._scope.seeds,
             with_ungraded=wanted is None,
+            isolate=self._scope.isolate,
+            end=self._scope.end,
         )
 
 
@@ -325,7 +321,7 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
     if outcome.passed:
         return ""
     if outcome.no_verdict:
-        return NO_VERDICT
+        return _without_verdict(outcome.no_verdict)
     costs = f"{voids.COSTS.format(outcome.violated)}\n" if outcome.violated else ""
     part = next(part.title for part in lab.parts if part.id == test.part)
     see = f"See {lab.handout}, '{part}'"
@@ -337,7 +333,12 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
     return f"{failure}\n{costs}{see}; run it yourself: ./kit test {lab.id}"
 
 
-def _determinism_row(lab: Lab, difference: str | None) -> TestRow:
+def _without_verdict(reason: str) -> str:
+    """For the student, who is not told the grader's reason."""
+    return f"{TOO_LATE if reason == deadline.OUT_OF_TIME else NO_VERDICT} {MISSING}"
+
+
+def _determinism_row(lab: Lab, differs: str) -> TestRow:
     return TestRow(
         lab=lab.id,
         test_id=determinism.TEST_ID,
@@ -345,10 +346,10 @@ def _determinism_row(lab: Lab, difference: str | None) -> TestRow:
         part=determinism.TEST_ID,
         score=0.0,
         max_score=0.0,
-        passed=difference is None,
+        passed=not differs,
         hidden=False,
-        output=difference or "",
-        detail=difference or "",
+        output=differs,
+        detail=differs,
     )
 
 
@@ -376,25 +377,35 @@ def diagnosis_rows(kit: Kit, lab: Lab, given: AnswerFile, key: CourseKey) -> Ite
         )
 
 
-def _measurement_rows(lab: Lab, measurement: Measurement) -> list[TestRow]:
+def _measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str]) -> list[TestRow]:
     assert lab.measurement is not None
+    because = void.get(lab.measurement.part, "")
     rows = []
     for row, lost in zip(measurement.rows, measurement.reports, strict=True):
+        missing = measurement.no_verdict.get(row.graded.id, "")
         rows.append(
             TestRow(
                 lab=lab.id,
                 test_id=row.graded.id,
                 title=_title(row.graded),
                 part=lab.measurement.part,
-                score=row.score,
+                score=0.0 if because or missing else row.score,
                 max_score=float(row.points),
-                passed=row.passed,
+                passed=row.passed and not missing,
                 hidden=False,
-                output=f"{lost}\nSee {lab.handout}" if lost else "",
+                output=because or _why_lost(lab, lost, missing),
                 detail=lost,
+                void=because,
+                no_verdict=missing,
             )
         )
     return [*rows, _ungraded_row(lab, measurement.ungraded)] if measurement.ungraded else rows
+
+
+def _why_lost(lab: Lab, lost: str, missing: str) -> str:
+    if missing:
+        return _without_verdict(missing)
+    return f"{lost}\nSee {lab.handout}" if lost else ""
 
 
 def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from failslow import process
+from failslow import deadline, process
 from failslow.errors import CouldNotGrade
 
 TEST_TIMEOUT_S = 120.0
@@ -44,7 +44,8 @@ class Outcome:
     made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
     `situations`: in how many of its worlds each situation came up that the test is meant to reach.
     `ended_process`: there is no more than the failure, and the history up to it. `no_verdict`: why
-    the grader has none, or ""; the failure is the grader's then.
+    the grader has none, or ""; the failure is the grader's then. `differs`: how it differs from a
+    run with other memory, or "".
     """
 
     failures: tuple[str, ...]
@@ -61,6 +62,7 @@ class Outcome:
     situations: tuple[tuple[str, int], ...] = ()
     ended_process: bool = False
     no_verdict: str = ""
+    differs: str = ""
 
     @property
     def passed(self) -> bool:
@@ -72,7 +74,8 @@ class Options:
     """How to run one test; `replica` is None for tests in simulation.
 
     `shrink`: runs that may look for the shortest schedule that fails; 0 to show it as it is.
-    `schedule`: the only schedule that a test performs which explores.
+    `schedule`: the only schedule that a test performs which explores. `deadline`: the test ends
+    then, at the latest.
     """
 
     replica: Path | None = None
@@ -83,6 +86,7 @@ class Options:
     shrink: int = 0
     schedule: Path | None = None
     timeout_s: float = TEST_TIMEOUT_S
+    deadline: float = deadline.NONE
 
 
 Run = Callable[[Path, str, Options], Outcome]
@@ -137,7 +141,8 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
     """
     with tempfile.TemporaryDirectory(prefix="failslow-test-") as name:
         scratch = Path(name)
-        done = _run(_argv(binary, test, options, scratch), options.timeout_s, test)
+        timeout_s = deadline.left_s(options.deadline, options.timeout_s)
+        done = _run(_argv(binary, test, options, scratch), timeout_s, test)
         history = _read(scratch / "history")
         if done.timed_out or done.exit_code not in (0, 1):
             detail = (done.output + done.errors)[-4000:]

@@ -25,8 +25,8 @@ class Kit:
 
     @property
     def assignment(self) -> Path:
-        """The lab of a Gradescope assignment, by its id. No file: all labs."""
-        return self.root / "autograder" / "gradescope" / "lab"
+        """Of Gradescope: see assignment.py."""
+        return self.root / "autograder" / "gradescope" / "assignment.json"
 
     @property
     def mutants(self) -> Path:

@@ -24,10 +24,13 @@ def of_lab(
     lab: Lab,
     tests: Sequence[GradedTest],
     outcomes: Sequence[Outcome],
-    deterministic: bool,
+    differs: str,
 ) -> Mapping[str, str]:
-    """The void parts, by id, with the sentence that names the cause."""
-    if not deterministic:
+    """The void parts, by id, with the sentence that names the cause.
+
+    `differs`: how two equal runs differ, or "".
+    """
+    if differs:
         return {part.id: NOT_DETERMINISTIC for part in lab.parts}
     void: dict[str, str] = {}
     for test, outcome in zip(tests, outcomes, strict=True):

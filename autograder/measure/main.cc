@@ -12,7 +12,10 @@ int main(int argc, char** argv) {
   using namespace depfast;
   try {
     const measure::RunOptions options = measure::ParseRunOptions(argc, argv);
-    measure::Measurement measurement(options, sealed::SealedReplicas({.program = options.replica}),
+    sealed::SealedOptions replicas;
+    replicas.program = options.replica;
+    replicas.perturb = options.perturb;
+    measure::Measurement measurement(options, sealed::SealedReplicas(replicas),
                                      measure::SubjectOf(options.lab, options.mix));
     const auto line = measure::ToJson(measurement.Run());
     std::puts(line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());

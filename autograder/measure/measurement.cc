@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <stdexcept>
 #include <utility>
 
 #include "depfast/host/hosted_runtime.h"
@@ -55,6 +56,13 @@ Measurement::Measurement(const RunOptions& options, sim::BackendFactory make_bac
   simulator_.AddObserver(this);
   simulator_.AddObserver(&pending_);
   if (options_.explain) simulator_.AddObserver(&flows_);
+  if (!options_.trace.empty()) WriteTrace();
+}
+
+void Measurement::WriteTrace() {
+  trace_file_.open(options_.trace);
+  if (!trace_file_) throw std::runtime_error("cannot write " + options_.trace);
+  simulator_.trace().set_writer([this](const std::string& line) { trace_file_ << line << "\n"; });
 }
 
 RunResult Measurement::Run() {

@@ -4,6 +4,7 @@
 // have the same proposers and the same arrivals, and differ by the fault alone.
 #pragma once
 
+#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -33,6 +34,7 @@ class Measurement : private sim::Observer {
   void OnWorld(Time now, const std::string& what) override { history_.Add(now, what); }
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
 
+  void WriteTrace();
   // Runs until the client's first command is committed: then the client knows the proposers, and
   // asks no replica that is about to become slow. Returns whether that succeeded.
   bool Elect();
@@ -51,6 +53,7 @@ class Measurement : private sim::Observer {
   std::string Violation() const;
 
   const RunOptions options_;
+  std::ofstream trace_file_;
   sim::Simulator simulator_;
   testkit::History history_;
   Flows flows_;  // if the run is to be explained

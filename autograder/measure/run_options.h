@@ -21,6 +21,8 @@ struct RunOptions {
   std::vector<int> slow;         // the places that the fault strikes, see FollowersAt; or ...
   std::string victim;            // ... if it is not empty, the proposer's role that it strikes
   double rate = 0;               // offered operations per second
+  int perturb = 0;               // see sealed::SealedOptions
+  std::string trace;             // a file for a line per crossing of the Host; empty: none
   bool explain = false;          // add the proposers' waits to the result
   bool history = false;          // print the numbered history to stderr
 };

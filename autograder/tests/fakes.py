@@ -57,7 +57,7 @@ if wants("EXIT3"):
 if wants("HANG"):
     time.sleep(60)
 trace = ["send 1", "send 2", "send 3", "send 4", "deliver 5"]
-if "NONDETERMINISTIC" in behaviour:
+if "NONDETERMINISTIC\\n" in behaviour or wants("NONDETERMINISTIC"):
     trace[4] = "deliver from " + options.get("perturb", "0")
 if "trace" in options:
     open(options["trace"], "w").write("\\n".join(trace) + "\\n")
@@ -73,6 +73,8 @@ if wants("BREAKS"):
     entry["broken"] = "promptness violated at 0.1 s: idle (or not) (rule 2 of the handout)"
 if wants("SHRINKS"):
     entry["shrinks"] = "yes"
+if wants("STAYS"):
+    signal.pause()
 if wants("SHRINK_HANGS") and "shrink" in options:
     os.kill(os.getpid(), signal.SIGSEGV)
 if failed and "shrink" in options:
@@ -107,13 +109,19 @@ factor = 20 if slow and "WAITS_FOR_ALL" in behaviour else 1
 if "ALWAYS_SLOW" in behaviour:
     factor = 20
 late = slow and "NEVER_CATCHES_UP" in behaviour
+second = int(options["perturb"]) % 2 == 0
+if "COMPARISON_DIES" in behaviour and second and options["fault"].startswith("net"):
+    sys.exit(4)
+memory = options["perturb"] if "NONDETERMINISTIC_WHEN_MEASURED" in behaviour else ""
+if "trace" in options:
+    open(options["trace"], "w").write("step\\ndeliver from " + memory + "\\n")
 line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000000 * factor,
             p50_ns=900000, p99_ns=2000000 * factor, completions=[100] * 15, peak_held_bytes=1000,
             peak_heap_bytes=1000, unfinished_coroutines=3, pending_requests=2, passed_over=0,
             slow=[],
             catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,
-            completed=100, crossings=500, trace_hash="ab" + options["seed"] + options["rate"],
-            error=None, violation=None)
+            completed=100, crossings=500, error=None, violation=None,
+            trace_hash="ab" + options["seed"] + options["rate"] + memory)
 if "MISBEHAVES" in behaviour:
     line["error"] = "replica 1 died"
 if "LIES" in behaviour and options["shape"] == "long" and slow:

@@ -1,6 +1,7 @@
 """`kit grade` from the command line, against fakes: exit codes, results.json, reports."""
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -163,8 +164,10 @@ def test_nondeterminism_voids_the_lab_and_shows_where(grader: Grader) -> None:
     assert content["score"] == 0
     first = content["tests"][0]
     assert first["status"] == "failed"
-    assert "run 1:  deliver from 1" in first["output"]
-    assert "run 2:  deliver from 2" in first["output"]
+    fills = [int(word) for word in re.findall(r"run \d:  deliver from (\d+)", first["output"])]
+    assert sum(fills) == 255
+    assert fills[0] % 2 == 1
+    assert fills[1] > 0
     assert all(test["output"].startswith("Scored 0") for test in content["tests"][1:])
 
 
@@ -188,11 +191,26 @@ def test_a_hidden_test_without_a_verdict_shows_no_name(grader: Grader) -> None:
     assert "killed by SIGSEGV" in lost["extra_data"]["detail"]
 
 
-def test_a_comparison_without_a_verdict_voids_nothing(grader: Grader) -> None:
+@pytest.mark.parametrize("test", ["Quorum.Votes", "Quorum.Late", "Secret.Nesting"])
+def test_every_test_is_one_of_two_runs_that_are_compared(grader: Grader, test: str) -> None:
+    first, *others = grader.grade(1, f"NONDETERMINISTIC:{test}")["tests"]
+    assert "run 2:  deliver from" in first["output"]
+    assert all(other["output"].startswith("Scored 0") for other in others)
+
+
+def test_a_measured_run_is_compared_too(grader: Grader) -> None:
+    content = grader.grade(1, "", "NONDETERMINISTIC_WHEN_MEASURED")
+    assert content["score"] == 100
+    (first,) = (row for row in failed(content) if row["extra_data"]["id"] == "determinism")
+    assert first["output"].startswith("In slow_follower with 3 replicas")
+    assert "run 2:  deliver from" in first["output"]
+    assert all(row["output"].startswith("Scored 0") for row in slow(content))
+
+
+def test_a_test_without_a_verdict_voids_nothing(grader: Grader) -> None:
     content = grader.grade(1, "SEGFAULT:Quorum.Votes")
     assert content["score"] == 60
-    missing = content["extra_data"]["without_verdict"]
-    assert [*missing] == ["determinism", "Quorum.Votes"]
+    assert [*content["extra_data"]["without_verdict"]] == ["Quorum.Votes"]
 
 
 def test_a_grade_without_a_missing_verdict_says_nothing_of_it(grader: Grader) -> None:
@@ -215,16 +233,59 @@ def test_a_second_run_may_have_the_verdict(tmp_path: Path) -> None:
     assert runs == ["A.B", "A.B"]
 
 
-def test_could_not_grade_leaves_an_earlier_grade_alone(grader: Grader) -> None:
+def test_could_not_grade_leaves_an_earlier_grade_alone(grader: Grader, kit: Kit) -> None:
     grader.results.parent.mkdir()
     grader.results.write_text('{"score": 90}')
-    assert grader.grade(2, "", "METER_DIES") == {"score": 90}
+    kit.binary("lab1_public_sealed").unlink()
+    assert grader.grade(2) == {"score": 90}
     assert grader.said.reason
 
 
-def test_a_measurement_without_a_result_is_no_grade(grader: Grader) -> None:
-    assert grader.grade(2, "", "METER_DIES") == {}
-    assert grader.said.reason
+def test_a_measured_run_without_a_result_costs_its_rows(grader: Grader) -> None:
+    content = grader.grade(1, "", "METER_DIES")
+    lost = failed(content)
+    assert content["score"] == 210 - sum(row["max_score"] for row in lost)
+    assert lost
+    for row in lost:
+        assert "disk-slow" in row["name"]
+        assert "no verdict on this test, after two runs" in row["output"]
+    missing = content["extra_data"]["without_verdict"]
+    assert [*missing] == [row["extra_data"]["id"] for row in lost]
+    assert "killed" not in json.dumps(lost[0]["output"])
+
+
+def test_a_comparison_of_measured_runs_without_a_result_costs_its_row(grader: Grader) -> None:
+    content = grader.grade(1, "", "COMPARISON_DIES")
+    lost = failed(content)
+    assert {"net-slow"} == {row["name"].split()[-1] for row in lost}
+    missing = content["extra_data"]["without_verdict"]
+    assert [*missing] == [row["extra_data"]["id"] for row in lost]
+
+
+def test_after_the_end_of_a_grading_nothing_begins(grader: Grader, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "tree", "", "")
+    grader.run(0, tree)  # compiles
+    grader.run(1, tree, "--minutes", "0.0001")
+    content = grader.content()
+    assert content["score"] == 0
+    missing = content["extra_data"]["without_verdict"]
+    assert {*missing.values()} == {"the grading ran out of time"}
+    assert len(missing) == 16
+    lost = failed(content)
+    assert all("The grading ended before" in row["output"] for row in lost)
+    assert "no verdict on 16 of the tests (210 points)" in content["output"]
+
+
+def test_a_test_that_hangs_ends_with_the_grading(grader: Grader, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "tree", "STAYS:Quorum.Late")
+    grader.run(1, tree, "--minutes", "0.03")
+    assert "Quorum.Late" in grader.content()["extra_data"]["without_verdict"]
+
+
+@pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "1e9", "soon"])
+def test_an_end_that_is_none_is_refused(grader: Grader, tmp_path: Path, minutes: str) -> None:
+    said = grader.run(2, write_submission(tmp_path / "tree"), "--minutes", minutes)
+    assert f"'{minutes}' is no number of minutes (0.0001 to 1440)" in said.reason
 
 
 def test_a_submission_that_does_not_compile(grader: Grader) -> None:

@@ -36,7 +36,8 @@ def test_the_compilers_words_are_withheld_where_it_has_no_walls(kit: Kit, tmp_pa
 
 
 def test_could_not_grade_leaves_no_result(kit: Kit, tmp_path: Path) -> None:
-    tree = write_submission(tmp_path / "mine", "", "METER_DIES")
+    tree = write_submission(tmp_path / "mine")
+    kit.binary("lab1_public_sealed").unlink()
     assert main([str(tree), str(tmp_path / "out")], kit) == 2
     assert not (tmp_path / "out").exists()
 

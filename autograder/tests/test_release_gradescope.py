@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from failslow import course_key, gradescope
+from failslow.assignment import Assignment
+from failslow.commands import grade
 from failslow.kit import Kit
 from fakes import write_submission
 from running import Expect
@@ -38,7 +40,8 @@ def test_the_file_has_what_gradescope_runs(tracked: Kit, expect: Expect, tmp_pat
         names = archive.namelist()
         assert {"setup.sh", "run_autograder", "driver.cc", "labs/lab2-raft/lab.yaml"} <= {*names}
         assert not [name for name in names if name.startswith(("build/", ".git/"))]
-        assert archive.read("autograder/gradescope/lab") == b"lab1\n"
+        written = json.loads(archive.read("autograder/gradescope/assignment.json"))
+        assert written == {"lab": "lab1", "minutes": 10}
         assert archive.read("course.key").decode() == (tmp_path / "course.key").read_text()
         modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in archive.infolist()}
     assert modes["run_autograder"] == 0o755
@@ -53,13 +56,18 @@ def test_without_a_lab_and_a_key_of_its_own(tracked: Kit, expect: Expect, tmp_pa
     said = expect(0, "release", "gradescope", out)
     assert "Development key" in said.err
     assert "all labs" in said.err
+    expect(0, "release", "gradescope", out, "--minutes", 40)
     with zipfile.ZipFile(out) as archive:
-        assert "autograder/gradescope/lab" not in archive.namelist()
+        written = json.loads(archive.read("autograder/gradescope/assignment.json"))
+        assert written == {"lab": None, "minutes": 40}
 
 
 def test_bad_words_write_nothing(tracked: Kit, expect: Expect, tmp_path: Path) -> None:
     out = tmp_path / "none.zip"
     assert "unknown lab" in expect(2, "release", "gradescope", out, "--lab", "lab9").err
+    for minutes in (1, 41, "ten"):
+        said = expect(2, "release", "gradescope", out, "--minutes", minutes)
+        assert f"'{minutes}' is no number from 2 to 40" in said.reason
     (tracked.root / "driver.cc").unlink()
     assert "driver.cc is missing" in expect(2, "release", "gradescope", out).err
     assert not out.exists()
@@ -67,16 +75,28 @@ def test_bad_words_write_nothing(tracked: Kit, expect: Expect, tmp_path: Path) -
 
 def test_an_assignment_grades_its_lab_alone(kit: Kit, tmp_path: Path) -> None:
     kit.assignment.parent.mkdir(parents=True)
-    kit.assignment.write_text("lab1\n")
+    kit.assignment.write_text(Assignment("lab1").file_text)
     tree = write_submission(tmp_path / "mine", "", "FAIL:Raft.Elects")
     assert gradescope.main([str(tree), str(tmp_path / "out")], kit) == 0
     content = json.loads((tmp_path / "out" / "results.json").read_text())
     assert content["score"] == content["extra_data"]["max_score"] == 100
 
 
-def test_an_assignment_of_an_unknown_lab_grades_nothing(kit: Kit, tmp_path: Path) -> None:
+def test_a_grading_ends_before_the_platform_ends_it(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kit.assignment.parent.mkdir(parents=True)
-    kit.assignment.write_text("lab9\n")
+    kit.assignment.write_text(Assignment("lab1", 7).file_text)
+    given = {}
+    monkeypatch.setattr(grade, "run", lambda *_, **named: given.update(named))
+    assert gradescope.main([str(tmp_path), str(tmp_path / "out")], kit) == 0
+    assert given["minutes"] == 6
+
+
+@pytest.mark.parametrize("text", ["lab9", '{"lab": "lab9", "minutes": 9}', '{"lab": "lab1"}'])
+def test_an_assignment_that_is_wrong_grades_nothing(kit: Kit, tmp_path: Path, text: str) -> None:
+    kit.assignment.parent.mkdir(parents=True)
+    kit.assignment.write_text(text)
     tree = write_submission(tmp_path / "mine")
     assert gradescope.main([str(tree), str(tmp_path / "out")], kit) == 2
     assert not (tmp_path / "out").exists()

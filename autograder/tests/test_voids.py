@@ -23,23 +23,25 @@ def violates(invariant: str) -> Outcome:
 
 
 def test_a_failure_without_a_violation_voids_nothing() -> None:
-    assert voids.of_lab(LAB, TESTS, (FAILED, FAILED, PASSED), deterministic=True) == {}
+    assert voids.of_lab(LAB, TESTS, (FAILED, FAILED, PASSED), differs="") == {}
 
 
 def test_a_violation_voids_its_part_and_the_measured_part() -> None:
-    void = voids.of_lab(LAB, TESTS, (PASSED, violates("log matching"), PASSED), deterministic=True)
+    void = voids.of_lab(LAB, TESTS, (PASSED, violates("log matching"), PASSED), differs="")
     because = "Scored 0: safety ('log matching') is violated, see the test 'Property of B.One.'"
     assert void == {"b": because, "slow": because}
 
 
 def test_each_part_names_its_first_cause() -> None:
     outcomes = (violates("durability"), violates("log matching"), violates("true answers"))
-    void = voids.of_lab(LAB, TESTS, outcomes, deterministic=True)
+    void = voids.of_lab(LAB, TESTS, outcomes, differs="")
     assert "'durability'" in void["a"]
     assert "'log matching'" in void["b"]
     assert "'durability'" in void["slow"]
 
 
 def test_a_submission_that_is_not_deterministic_is_void() -> None:
-    void = voids.of_lab(LAB, TESTS, (PASSED, PASSED, violates("durability")), deterministic=False)
+    void = voids.of_lab(
+        LAB, TESTS, (PASSED, PASSED, violates("durability")), differs="two runs differ"
+    )
     assert void == dict.fromkeys(("a", "b", "slow"), voids.NOT_DETERMINISTIC)

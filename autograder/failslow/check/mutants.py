@@ -142,11 +142,12 @@ def every_hidden_test_is_named(
 
 
 def scope_of(mutant: Mutant, full: bool) -> Scope:
-    """Only the named tests: a measurement that the mutant does not name would cost minutes."""
+    """Only the named tests: a measurement that the mutant does not name would cost minutes. Every
+    test may show that a mutant is not deterministic."""
     named = {*mutant.caught_by, *mutant.passes}
     rows = {FEW_ROWS if name == MEASUREMENT else name for name in named if _is_row(name)}
     return Scope(
-        tests=frozenset(named),
+        tests=None if DETERMINISM in named else frozenset(named),
         measurement=bool(rows),
         determinism=DETERMINISM in named,
         gates=False,

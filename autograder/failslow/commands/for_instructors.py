@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from failslow import cmake, course_key, rebase
+from failslow import assignment, cmake, course_key, rebase
 from failslow.check import command as check
 from failslow.commands import (
     bench,
@@ -53,6 +53,8 @@ def _add_grade(commands: Commands) -> None:
     parser.add_argument(
         "--seeds", type=parsers.positive, help="seeds of most measured runs (2 or 3)"
     )
+    text = "end after this time with what is graded by then (never)"
+    parser.add_argument("--minutes", type=parsers.minutes, help=text)
     _add_key(parser)
 
 
@@ -132,6 +134,14 @@ def _add_release(commands: Commands) -> None:
     zipped = add(what, "gradescope", text, release.gradescope)
     zipped.add_argument("out", type=Path, metavar="OUT.zip", help="is replaced if it exists")
     zipped.add_argument("--lab", help="the assignment's lab (all)")
+    text = "the assignment's time limit on Gradescope; the grading ends a minute earlier"
+    zipped.add_argument(
+        "--minutes",
+        type=parsers.whole(assignment.MINUTES_MIN, assignment.MINUTES_MAX),
+        default=assignment.MINUTES,
+        metavar="N",
+        help=f"{text} ({assignment.MINUTES}; at most {assignment.MINUTES_MAX})",
+    )
     _add_key(zipped)
     text = "write the right answers of lab 4's diagnosis, for instructors"
     right = add(what, "answers", text, diagnosis_material.answers_of)

@@ -43,6 +43,29 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """A parser of whole numbers within these bounds."""
+
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is no number from {least} to {most}")
+        return int(text)
+
+    return parse
+
+
+def minutes(text: str) -> float:
+    """At most a day."""
+    least, most = 0.0001, 1440
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not least <= found <= most:  # nor is "nan"
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of minutes ({least} to {most})")
+    return found
+
+
 def seed(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) >= 1 << 64:
         raise argparse.ArgumentTypeError(f"'{text}' is not a seed: a number below 2^64")

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from failslow import console, course_key
+from failslow.assignment import Assignment
 from failslow.course_key import CourseKey
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from failslow.release import gradescope as assignment
+from failslow.release import gradescope as zip_of_assignment
 from failslow.release import students as students_kit
 
 
@@ -25,12 +26,12 @@ def students(kit: Kit, out: Path, with_handbook: bool) -> int:
     return 0
 
 
-def gradescope(kit: Kit, out: Path, lab: str | None, key: CourseKey | None) -> int:
+def gradescope(kit: Kit, out: Path, lab: str | None, minutes: int, key: CourseKey | None) -> int:
     """Writes the zip file of an assignment. CannotDo for an unknown lab."""
     key = key or course_key.find(kit)
     if lab:
         load_labs(kit).get(lab)
-    count = assignment.write(kit, out, lab, key)
+    count = zip_of_assignment.write(kit, out, Assignment(lab, minutes), key)
     if key.mark:
         console.note(f"{key.mark} Make your own: ./kit release key")
     console.note(f"Wrote {out} ({count} files, {lab or 'all labs'}, key {key.fingerprint})")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from failslow import process
+from failslow import deadline, determinism, process
 from failslow.errors import CouldNotGrade
 from failslow.measurement.runs import Run
 from failslow.measurement.settings import FOLLOWER, SUBMIT
@@ -77,6 +77,7 @@ class Sample:
     that a slow replica was behind. `catch_up_ns` is None when a follower had not caught up at the
     end. `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
     `violation` is a sentence about the first violated invariant, or the first untrue answer.
+    `no_verdict` is the grader's own failure, or ""; the error is the same sentence then.
 
     `passed_over` counts the unanswered operations of which a later one was answered.
     `unfinished_coroutines` and `pending_requests` are the most of a replica that is not slow, at
@@ -105,25 +106,29 @@ class Sample:
     waits: tuple[Wait, ...] = ()
     flows: tuple[Flow, ...] = ()
     unfinished: tuple[Unfinished, ...] = ()
+    no_verdict: str = ""
 
 
 @dataclass(frozen=True)
 class Program:
-    """The measuring binary, and the lab and the replica program that it measures."""
+    """The measuring binary, and the lab and the replica program that it measures. A run ends at
+    `deadline`, at the latest."""
 
     binary: Path
     lab: str
     roles: tuple[str, ...]
     replica: Path
+    deadline: float = deadline.NONE
 
 
-def measure_once(program: Program, run: Run, rate: float, explain: bool = False) -> Sample:
-    """At `rate` operations per second. CouldNotGrade when the binary ends without a result."""
-    argv = command(program, run, rate)
-    if explain:
-        argv.append("--explain")
+def measure_once(program: Program, run: Run, rate: float, *more: str) -> Sample:
+    """At `rate` operations per second. `more`: words of the command line.
+
+    CouldNotGrade when the binary ends without a result.
+    """
+    argv = [*command(program, run, rate), *more]
     try:
-        done = process.run(argv, timeout_s=RUN_TIMEOUT_S)
+        done = process.run(argv, timeout_s=deadline.left_s(program.deadline, RUN_TIMEOUT_S))
     except OSError as error:
         raise CouldNotGrade(f"cannot start {program.binary.name}: {error.strerror}") from error
     if done.timed_out or done.exit_code != 0:
@@ -135,8 +140,34 @@ def measure_once(program: Program, run: Run, rate: float, explain: bool = False)
         raise CouldNotGrade(f"{run}: its result is malformed ({error!r})") from error
 
 
+def without_verdict(error: CouldNotGrade) -> Sample:
+    """In place of the results of a run that gave none."""
+    return Sample(
+        throughput=0.0,
+        offered=0,
+        unanswered=0,
+        mean_ns=0,
+        p50_ns=0,
+        p99_ns=0,
+        completions=(),
+        peak_held_bytes=0,
+        peak_heap_bytes=0,
+        unfinished_coroutines=0,
+        pending_requests=0,
+        catch_up_ns=None,
+        lag=0,
+        completed=0,
+        trace_hash="",
+        error=str(error),
+        no_verdict=str(error),
+    )
+
+
 def command(program: Program, run: Run, rate: float) -> list[str | Path]:
-    """The command line of the run. It needs no course key: the seed is one of its words."""
+    """The command line of the run. It needs no course key: the seed is one of its words.
+
+    The last `--perturb` counts, if there are several.
+    """
     argv: list[str | Path] = [
         program.binary,
         f"--lab={program.lab}",
@@ -155,7 +186,7 @@ def command(program: Program, run: Run, rate: float) -> list[str | Path]:
         argv.append(f"--slow={','.join(map(str, run.places))}")
     if run.victim != FOLLOWER:
         argv.append(f"--victim={run.victim}")
-    return argv
+    return [*argv, f"--perturb={determinism.fills(run.seed)[0]}"]
 
 
 def parse_sample(line: dict[str, Any]) -> Sample:

@@ -1,19 +1,22 @@
 """The whole measurement of one submission."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Protocol
 
-from failslow import console, parallel
+from failslow import console, deadline, determinism, parallel
+from failslow.errors import CouldNotGrade
 from failslow.kit import Kit
 from failslow.labs import Lab
-from failslow.measurement.binary import Program, Sample, command, measure_once
+from failslow.measurement.binary import Program, Sample, command, measure_once, without_verdict
 from failslow.measurement.cause import Explained
 from failslow.measurement.explain import report
 from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run
-from failslow.measurement.scoring import Row, judge
+from failslow.measurement.scoring import Row, Samples, judge
 from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
 from failslow.measurement.sweep import Cell, Sweep, cells
 from failslow.measurement.ungraded import sweeps
@@ -27,7 +30,9 @@ Load = tuple[str, int]
 @dataclass(frozen=True)
 class Measurement:
     """Rows with, for each lost one, the text that says why; the names of the strengths that were
-    drawn; hashes of all runs in order. `ungraded`: for information, or empty.
+    drawn; hashes of all runs in order. `ungraded`: for information, or empty. `differs`: how a run
+    differs from one with other memory, or "". `no_verdict`: the grader's reasons, by ids of rows,
+    where a run gave no result.
     """
 
     rows: tuple[Row, ...]
@@ -36,6 +41,8 @@ class Measurement:
     strengths: tuple[str, ...]
     trace_hashes: dict[str, str]
     ungraded: tuple[Cell, ...] = ()
+    differs: str = ""
+    no_verdict: Mapping[str, str] = field(default_factory=dict)
 
 
 def measure(
@@ -46,22 +53,26 @@ def measure(
     seed_of: Seeds,
     seeds: int | None,
     with_ungraded: bool = True,
+    isolate: bool = False,
+    end: float = deadline.NONE,
 ) -> Measurement:
     """`seeds`: the number of seeds of most runs, or None for that of the settings. A strength of
-    each fault is drawn unless the settings have one alone.
+    each fault is drawn unless the settings have one alone. One run of each row is made twice.
 
-    CouldNotGrade when a run gives no result; misbehaviour of the submission scores 0.
+    CouldNotGrade when a run gives no result, unless `isolate`: it is made once more then, and costs
+    its rows alone. Misbehaviour of the submission scores 0. `end`: nothing runs after it.
     Requires: the lab has a measurement, and these are its settings.
     """
     assert lab.measurement is not None
-    program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica)
+    program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica, end)
     settings = settings.drawn(seed_of)
     plan = Plan(settings, seed_of, seeds)
-    meter = Meter(program, settings.rates, settings.loads)
+    meter = Meter(program, settings.rates, settings.loads, isolate)
     mine = replace(program, binary=_here(kit, kit.binary(BINARY)), replica=_here(kit, replica))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
+    again = meter.run_again([plan.slow(row)[0] for row in settings.rows], samples)
     found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if with_ungraded else []
     return Measurement(
         rows=tuple(rows),
@@ -73,7 +84,21 @@ def measure(
         strengths=tuple(settings.strength(fault).preset for fault in settings.strengths),
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
         ungraded=tuple(found),
+        differs=meter.first_difference(samples, again),
+        no_verdict=_without_verdict(rows, plan, samples, again),
     )
+
+
+def _without_verdict(
+    rows: Iterable[Row], plan: Plan, samples: Samples, again: Samples
+) -> dict[str, str]:
+    found = {}
+    for row in rows:
+        second = again.get(plan.slow(row.graded)[0])
+        missing = samples[row.error_run] if row.error_run else second
+        if missing and missing.no_verdict:
+            found[row.graded.id] = missing.no_verdict
+    return found
 
 
 class Runs(Protocol):
@@ -90,8 +115,11 @@ class Meter:
     `_unusable`: the capacity run without which there is no other run.
     """
 
-    def __init__(self, program: Program, rates: Rates, loads: Sequence[Load]) -> None:
+    def __init__(
+        self, program: Program, rates: Rates, loads: Sequence[Load], isolate: bool = False
+    ) -> None:
         self._program = program
+        self._isolate = isolate
         self._rates = rates
         self._loads = loads
         self.capacities: dict[Load, float] = {}
@@ -110,7 +138,7 @@ class Meter:
             unusable = next((run for run in runs if _unusable(by_run[run])), None)
             if unusable:
                 self._unusable[load] = unusable
-        able = [run for run in rest if _load(run) not in self._unusable]
+        able = [run for run in rest if self._has_load(run)]
         by_run |= self._run(able, lambda done, _, now: advance(len(first) + done, total, now))
         # No load can be set without a capacity: the error of that run is the result of all.
         unable = [run for run in rest if _load(run) in self._unusable]
@@ -125,7 +153,29 @@ class Meter:
             return []
         with console.progress("Measuring without points") as advance:
             samples = self._run(runs, advance)
+        if any(sample.no_verdict for sample in samples.values()):
+            return []
         return [cell for each in able for cell in cells(each, samples)]
+
+    def run_again(self, runs: Sequence[Run], samples: Samples) -> dict[Run, Sample]:
+        """These runs with other memory, but those that were not made or have no result.
+
+        Requires: `samples` are of run_all, and have these runs.
+        """
+        able = [run for run in dict.fromkeys(runs) if self._has_load(run)]
+        able = [run for run in able if not samples[run].no_verdict]
+        with console.progress("Comparing measured runs") as advance:
+            found = parallel.run_all(
+                able, lambda run: self._sample(run, _other_memory(run)), advance, _name
+            )
+        return dict(zip(able, found, strict=True))
+
+    def first_difference(self, samples: Samples, again: Samples) -> str:
+        """How the first run differs that does when it has other memory; or ""."""
+        for run, second in again.items():
+            if not second.no_verdict and second.trace_hash != samples[run].trace_hash:
+                return f"In {run}:\n{self._describe(run)}"
+        return ""
 
     def explain(self, row: Row) -> Explained | None:
         """The worst run of a lost row and its counterpart without the fault, once more and with
@@ -133,10 +183,11 @@ class Meter:
         slow = row.worst_run
         if row.error is not None or slow is None:
             return None
-        return Explained(
-            slow=self._measure(slow, explain=True),
-            base=self._measure(slow.with_fault(NORMAL), explain=True),
+        found = Explained(
+            slow=self._sample(slow, "--explain"),
+            base=self._sample(slow.with_fault(NORMAL), "--explain"),
         )
+        return None if found.slow.no_verdict or found.base.no_verdict else found
 
     def again(self, program: Program, row: Row) -> str:
         """How to repeat the run that cost points, without the course key; "" if there is none."""
@@ -147,13 +198,31 @@ class Meter:
         return f"The run that shows it, after ./kit grade of this submission: {words}"
 
     def _run(self, runs: Sequence[Run], advance: console.Advance) -> dict[Run, Sample]:
-        samples = parallel.run_all(
-            runs, self._measure, advance, lambda run: f"{run.replicas} replicas, {run.fault}"
-        )
+        samples = parallel.run_all(runs, self._sample, advance, _name)
         return dict(zip(runs, samples, strict=True))
 
-    def _measure(self, run: Run, explain: bool = False) -> Sample:
-        return measure_once(self._program, run, self._rate(run), explain)
+    def _sample(self, run: Run, *more: str) -> Sample:
+        if not self._isolate:
+            return self._measure(run, *more)
+        with suppress(CouldNotGrade):
+            return self._measure(run, *more)
+        try:
+            return self._measure(run, *more)
+        except CouldNotGrade as error:
+            return without_verdict(error)
+
+    def _measure(self, run: Run, *more: str) -> Sample:
+        return measure_once(self._program, run, self._rate(run), *more)
+
+    def _describe(self, run: Run) -> str:
+        with tempfile.TemporaryDirectory(prefix="failslow-traces-") as scratch:
+            first, second = (Path(scratch) / name for name in ("first", "second"))
+            self._sample(run, f"--trace={first}")
+            self._sample(run, _other_memory(run), f"--trace={second}")
+            return determinism.describe(_lines(first), _lines(second))
+
+    def _has_load(self, run: Run) -> bool:
+        return _load(run) not in self._unusable
 
     def _rate(self, run: Run) -> float:
         rates = self._rates
@@ -161,6 +230,20 @@ class Meter:
             return rates.capacity_rate
         percent = rates.latency_percent if run.load == LATENCY else rates.saturated_percent
         return self.capacities[_load(run)] * percent / 100
+
+
+def _other_memory(run: Run) -> str:
+    return f"--perturb={determinism.fills(run.seed)[1]}"
+
+
+def _lines(path: Path) -> list[str]:
+    if not path.is_file():
+        return []
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def _name(run: Run) -> str:
+    return f"{run.replicas} replicas, {run.fault}"
 
 
 def _load(run: Run) -> Load:

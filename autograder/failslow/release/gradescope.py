@@ -1,13 +1,14 @@
 """`kit release gradescope`: the zip file of an assignment's autograder.
 
 It has the files of the kit that git tracks, the two scripts that Gradescope wants at the top, the
-course key, and the lab that the assignment is about.
+course key, and what the assignment is about.
 """
 
 import zipfile
 from pathlib import Path
 
 from failslow import atomic, zip_file
+from failslow.assignment import Assignment
 from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -18,18 +19,16 @@ SCRIPTS = ("setup.sh", "run_autograder")
 SCRIPTS_DIRECTORY = "autograder/gradescope"
 
 
-def write(kit: Kit, out: Path, lab: str | None, key: CourseKey) -> int:
+def write(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> int:
     """Writes the file whole, and returns the number of its entries.
 
-    `lab`: the only one that is graded; None for all. CannotDo when `out` cannot be written or a
-    file of the kit is missing.
+    CannotDo when `out` cannot be written or a file of the kit is missing.
     """
     files = {name: kit.root / name for name in tree.tracked(kit)}
     files |= {name: kit.root / SCRIPTS_DIRECTORY / name for name in SCRIPTS}
     entries = {name: _entry(path) for name, path in files.items()}
     entries[_name(kit, kit.course_key)] = Entry(key.file_text.encode())
-    if lab:
-        entries[_name(kit, kit.assignment)] = Entry(f"{lab}\n".encode())
+    entries[_name(kit, kit.assignment)] = Entry(assignment.file_text.encode())
     atomic.write_bytes(out, zip_file.packed(entries, zipfile.ZIP_DEFLATED))
     return len(entries)
 

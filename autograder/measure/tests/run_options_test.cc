@@ -44,6 +44,7 @@ TEST(RunOptions, AreRead) {
   EXPECT_EQ(options.slow, (std::vector<int>{1, 3}));
   EXPECT_EQ(options.shape, "flapping");
   EXPECT_EQ(Parse({"--rate=1", "--victim=leader"}).victim, "leader");
+  EXPECT_EQ(Parse({"--rate=1", "--perturb=7", "--perturb=8"}).perturb, 8) << "the last counts";
 }
 
 TEST(RunOptions, ThatMakeNoRunAreRefusedInOneLine) {
@@ -58,6 +59,7 @@ TEST(RunOptions, ThatMakeNoRunAreRefusedInOneLine) {
       {"--rate=1", "--seed=-1"},
       {"--rate=1", "--seed=18446744073709551616"},
       {"--rate=1", "--slow=0"},
+      {"--rate=1", "--perturb=256"},
       {"--rate=1", "--slow=1,x"},
       {"--rate=1", "--slow=1", "--victim=leader"},
       {"--rate=1", "--shape=round"},

@@ -1,6 +1,10 @@
 // The measurement of a log with two proposers: it knows no Raft.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -70,6 +74,21 @@ TEST(TwoProposers, RunsWithEqualSeedsAreEqual) {
   RunOptions options = Options("cpu-slow");
   options.victim = "pilot";
   EXPECT_EQ(Measure(options).trace_hash, Measure(options).trace_hash);
+}
+
+TEST(TwoProposers, ATraceHasTheCrossingsOfTheHost) {
+  RunOptions options = Options("cpu-slow");
+  options.victim = "pilot";
+  const std::uint64_t hash = Measure(options).trace_hash;
+  options.trace = testing::TempDir() + "two_proposers.trace";
+  EXPECT_EQ(Measure(options).trace_hash, hash);
+  std::ifstream file(options.trace);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::filesystem::remove(options.trace);
+  EXPECT_NE(text.find("cpu-slow"), std::string::npos) << "the fault is a line";
+  EXPECT_GT(std::count(text.begin(), text.end(), '\n'), 1000);
+  options.trace = testing::TempDir() + "missing/two_proposers.trace";
+  EXPECT_THROW(Measure(options), std::runtime_error);
 }
 
 // ---- figures, by the log that they are of ----
