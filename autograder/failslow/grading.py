@@ -29,6 +29,7 @@ from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.measurement import sweep_table, ungraded
 from failslow.measurement.measure import Measurement, measure
+from failslow.measurement.scoring import Row
 from failslow.measurement.settings import SUBMIT, Graded, Settings, load_settings
 from failslow.measurement.sweep import Cell
 from failslow.recipe import load_recipe
@@ -381,7 +382,7 @@ def _measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str
     assert lab.measurement is not None
     because = void.get(lab.measurement.part, "")
     rows = []
-    for row, lost in zip(measurement.rows, measurement.reports, strict=True):
+    for row, text in zip(measurement.rows, measurement.reports, strict=True):
         missing = measurement.no_verdict.get(row.graded.id, "")
         rows.append(
             TestRow(
@@ -393,8 +394,8 @@ def _measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str
                 max_score=float(row.points),
                 passed=row.passed and not missing,
                 hidden=False,
-                output=because or _why_lost(lab, lost, missing),
-                detail=lost,
+                output=because or _report(lab, row, text, missing),
+                detail="" if row.passed else text,
                 void=because,
                 no_verdict=missing,
             )
@@ -402,10 +403,10 @@ def _measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str
     return [*rows, _ungraded_row(lab, measurement.ungraded)] if measurement.ungraded else rows
 
 
-def _why_lost(lab: Lab, lost: str, missing: str) -> str:
+def _report(lab: Lab, row: Row, text: str, missing: str) -> str:
     if missing:
         return _without_verdict(missing)
-    return f"{lost}\nSee {lab.handout}" if lost else ""
+    return text if row.passed else f"{text}\nSee {lab.handout}"
 
 
 def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:

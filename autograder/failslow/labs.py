@@ -8,6 +8,21 @@ from failslow import yaml_file
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
+VISIBLE = "visible"
+
+
+@dataclass(frozen=True)
+class Visibility:
+    """When a platform shows a student the results: one of Gradescope's words for each kind."""
+
+    public: str = VISIBLE
+    hidden: str = VISIBLE
+    measured: str = VISIBLE
+
+    @property
+    def shows_all(self) -> bool:
+        return {self.public, self.hidden, self.measured} == {VISIBLE}
+
 
 @dataclass(frozen=True)
 class Part:
@@ -128,6 +143,7 @@ class Lab:
     replaces: tuple[str, ...] = ()
     diagnosis: Diagnosed | None = None
     exploration: str = "schedules"
+    visibility: Visibility = Visibility()
 
     def part(self, part_id: str) -> Part:
         """CannotDo when a test names a part that lab.yaml does not have."""
@@ -182,11 +198,13 @@ def _load_lab(path: Path) -> Lab:
     cluster = _cluster_view(path, content.pop("cluster", None))
     measured = _measured(path, content.pop("measurement"), parts)
     diagnosed = _diagnosed(path, content.pop("diagnosis", None), parts)
+    visibility = Visibility(**content.pop("visibility", {}))
     return Lab(
         parts=parts,
         cluster=cluster,
         measurement=measured,
         diagnosis=diagnosed,
+        visibility=visibility,
         **_frozen(content),
     )
 

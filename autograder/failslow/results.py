@@ -1,22 +1,34 @@
 """results.json: a grade in Gradescope's format.
 
 Only `execution_time` may differ between two grades of one submission on one machine; on two, the
-walls may. Hidden tests' names and
-failures go to `extra_data`, which Gradescope does not show to students.
+walls may. Hidden tests' names and failures go to `extra_data`, which Gradescope does not show to
+students.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from failslow import atomic, yaml_file
+from failslow import atomic, leaderboard, raw_samples, result_suite, yaml_file
 from failslow.course_key import CourseKey
 from failslow.errors import CannotDo
 from failslow.grading import Grade, LabGrade, TestRow
+from failslow.labs import VISIBLE, Lab
 from failslow.report import load_name
+from failslow.result_suite import Line
 
 FILE_NAME = "results.json"
+
+CHARACTERS_MAX = 100_000
+"""The platform takes no longer file."""
+
+VISIBILITIES = (VISIBLE, "after_due_date", "after_published", "hidden")
+"""From the least strict to the strictest."""
+
+CUT = " ... (cut: the whole is too long)"
+SUBTOTALS = "0"
+"""Begins the numbers of the parts' sub-totals, by which the platform sorts."""
 
 
 def document(grade: Grade, seconds: float, walls: Mapping[str, bool]) -> dict[str, Any]:
@@ -24,18 +36,16 @@ def document(grade: Grade, seconds: float, walls: Mapping[str, bool]) -> dict[st
 
     `walls`: those of this machine, as `walls.of_this_machine` has them.
     """
-    content = {
+    lines = [line for number, lab in _numbered(grade) for line in _subtotals(number, lab)]
+    lines += [line for number, lab in _numbered(grade) for line in _lines(number, lab)]
+    content = result_suite.document(
+        lines, [column for lab in grade.labs for column in leaderboard.columns(lab)]
+    )
+    content |= {
         "score": grade.score,
         "execution_time": round(seconds),
         "output": _summary(grade),
         "output_format": "text",
-        "visibility": "visible",
-        "stdout_visibility": "hidden",
-        "tests": [
-            _test(f"{lab_number}.{number}", row)
-            for lab_number, lab in enumerate(grade.labs, start=1)
-            for number, row in enumerate(lab.rows, start=1)
-        ],
         "extra_data": {
             "max_score": grade.max_score,
             "course_key": _name(grade.key),
@@ -45,37 +55,28 @@ def document(grade: Grade, seconds: float, walls: Mapping[str, bool]) -> dict[st
             "strengths": {
                 lab.lab.id: list(lab.measurement.strengths) for lab in grade.labs if lab.measurement
             },
-            "trace_hashes": {lab.lab.id: _trace_hashes(lab) for lab in grade.labs},
+            "samples": {
+                lab.lab.id: raw_samples.table(lab.measurement.samples)
+                for lab in grade.labs
+                if lab.measurement
+            },
         },
     }
-    return validated(content)
+    return validated(_fitting(content))
 
 
 def rejection(message: str, detail: str, key: CourseKey) -> dict[str, Any]:
     """The document for a submission that cannot be built: 0 points and the reason."""
-    test = {
-        "name": "The submission can be built",
-        "number": "1.1",
+    output = f"{message}\n\n{detail}".strip()
+    line = Line("The submission can be built", "1.1.1", False, output, 0.0, 0.0)
+    content = result_suite.document([line], []) | {
         "score": 0.0,
-        "max_score": 0.0,
-        "status": "failed",
-        "output": f"{message}\n\n{detail}".strip(),
+        "execution_time": 0,
+        "output": _marked(key, "The submission was not graded: it cannot be built."),
         "output_format": "text",
-        "visibility": "visible",
-        "extra_data": {},
+        "extra_data": {"course_key": _name(key)},
     }
-    return validated(
-        {
-            "score": 0.0,
-            "execution_time": 0,
-            "output": _marked(key, "The submission was not graded: it cannot be built."),
-            "output_format": "text",
-            "visibility": "visible",
-            "stdout_visibility": "hidden",
-            "tests": [test],
-            "extra_data": {"course_key": _name(key)},
-        }
-    )
+    return validated(_fitting(content))
 
 
 def validated(content: dict[str, Any]) -> dict[str, Any]:
@@ -93,12 +94,105 @@ def write(directory: Path, content: dict[str, Any]) -> Path:
 
 
 def as_text(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """A line for each test and for each other field: no longer than it must be."""
+    fields = []
+    for name, value in content.items():
+        if name == "tests":
+            rows = ",\n".join(map(_dumped, value))
+            fields.append(f'"tests":[\n{rows}\n]')
+        else:
+            fields.append(f"{_dumped(name)}:{_dumped(value)}")
+    return "{" + ",\n".join(fields) + "}\n"
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _fitting(content: dict[str, Any]) -> dict[str, Any]:
+    """Leaves out what can be made again from the seeds, then shortens texts, the longest first."""
+    if len(as_text(content)) > CHARACTERS_MAX:
+        content["extra_data"].pop("samples", None)
+    longest = max(len(text) for test in content["tests"] for text in _texts(test))
+    while len(as_text(content)) > CHARACTERS_MAX and longest > len(CUT):
+        longest //= 2
+        for test in content["tests"]:
+            _shorten(test, longest)
+    return content
+
+
+def _texts(test: dict[str, Any]) -> tuple[str, str]:
+    return test.get("output", ""), test["extra_data"].get("detail", "")
+
+
+def _shorten(test: dict[str, Any], characters: int) -> None:
+    for holder, name in ((test, "output"), (test["extra_data"], "detail")):
+        if len(holder.get(name, "")) > characters + len(CUT):
+            holder[name] = holder[name][:characters] + CUT
+
+
+def _numbered(grade: Grade) -> Iterator[tuple[int, LabGrade]]:
+    return enumerate(grade.labs, start=1)
+
+
+def _subtotals(number: int, graded: LabGrade) -> Iterator[Line]:
+    """One line for each part, without points of its own: those of the tests count."""
+    for at, part in enumerate(graded.lab.parts, start=1):
+        rows = [row for row in graded.rows if row.part == part.id]
+        score, most = sum(row.score for row in rows), sum(row.max_score for row in rows)
+        lost = sum(1 for row in rows if not row.earned)
+        yield Line(
+            name=f"{graded.lab.id}, {part.title}: {score:g} of {most:g}",
+            number=f"{SUBTOTALS}.{number}.{at}",
+            passed=lost == 0,
+            output=f"{lost} of {len(rows)} lines lost points." if lost else "",
+            visibility=max(
+                (_visibility(graded.lab, row) for row in rows),
+                key=VISIBILITIES.index,
+                default=VISIBLE,
+            ),
+            tags=(graded.lab.id, part.id),
+        )
+
+
+def _lines(number: int, graded: LabGrade) -> Iterator[Line]:
+    places = {part.id: at for at, part in enumerate(graded.lab.parts, start=1)}
+    counts: dict[int, int] = {}
+    for row in graded.rows:
+        place = places.get(row.part, 0)
+        counts[place] = counts.get(place, 0) + 1
+        extra = {
+            "id": row.test_id,
+            "hidden": row.hidden,
+            "detail": row.detail,
+            "seed": row.seed,
+            "trace_hash": row.trace_hash,
+        }
+        yield Line(
+            name=f"{row.lab}: {row.title}",
+            number=f"{number}.{place}.{counts[place]}",
+            passed=row.passed and not row.void,
+            output=row.output,
+            score=row.score,
+            max_score=row.max_score,
+            visibility=_visibility(graded.lab, row),
+            tags=(row.lab, row.part),
+            extra_data={name: value for name, value in extra.items() if value != ""},
+        )
+
+
+def _visibility(lab: Lab, row: TestRow) -> str:
+    if lab.measurement and row.part == lab.measurement.part:
+        return lab.visibility.measured
+    return lab.visibility.hidden if row.hidden else lab.visibility.public
 
 
 def _summary(grade: Grade) -> str:
+    """Without the sums of a lab some of whose lines are not shown at once."""
     lines = [
-        f"{lab.lab.id} {lab.lab.title}: {lab.score:g} of {lab.max_score:g}" for lab in grade.labs
+        f"{lab.lab.id} {lab.lab.title}: {lab.score:g} of {lab.max_score:g}"
+        for lab in grade.labs
+        if lab.lab.visibility.shows_all
     ]
     if missing := without_verdict(grade):
         lines.append(missing)
@@ -122,32 +216,6 @@ def _name(key: CourseKey) -> str:
     return "development" if key.is_development else key.fingerprint
 
 
-def _test(number: str, row: TestRow) -> dict[str, Any]:
-    return {
-        "name": f"{row.lab}: {row.title}",
-        "number": number,
-        "score": row.score,
-        "max_score": row.max_score,
-        "status": "passed" if row.passed and not row.void else "failed",
-        "output": row.output,
-        "output_format": "text",
-        "visibility": "visible",
-        "tags": [row.lab, row.part],
-        "extra_data": {
-            "id": row.test_id,
-            "hidden": row.hidden,
-            "detail": row.detail,
-            "seed": row.seed,
-            "trace_hash": row.trace_hash,
-        },
-    }
-
-
 def _capacities(lab: LabGrade) -> dict[str, float]:
     assert lab.measurement is not None
     return {load_name(*load): value for load, value in lab.measurement.capacities.items()}
-
-
-def _trace_hashes(lab: LabGrade) -> dict[str, str]:
-    hashes = {row.test_id: row.trace_hash for row in lab.rows if row.trace_hash}
-    return hashes | (lab.measurement.trace_hashes if lab.measurement else {})

@@ -79,6 +79,8 @@ if wants("SHRINK_HANGS") and "shrink" in options:
     os.kill(os.getpid(), signal.SIGSEGV)
 if failed and "shrink" in options:
     entry["failures"] = [dict(failure="the shortest of " + options["shrink"] + " runs", type="")]
+elif failed and wants("LONG_FAIL"):
+    entry["failures"] = [dict(failure="a long word " * 20000, type="")]
 elif failed:
     entry["failures"] = [dict(failure="expected: 2 votes\\nhappened: 1 vote", type="")]
 document = dict(testsuites=[dict(name=suite, testsuite=[entry])])
@@ -127,6 +129,8 @@ if "MISBEHAVES" in behaviour:
 if "LIES" in behaviour and options["shape"] == "long" and slow:
     line["violation"] = "answer 7 was on one disk"
 if "explain" in options:
+    count = dict(frames=450, bytes=9)
+    line["flows"] = [dict(sender=0, receiver=1, queued=count, released=count, wire=count, slots=[])]
     line["waits"] = [
         dict(replica=0, coroutine="commit", event="QuorumEvent", needed=2, total=3, peers=[1, 2],
              count=9, total_ns=10**12, has_dependency=True, path_ns=10**12),

@@ -285,8 +285,11 @@ def test_every_figure_has_words(where: Where, change: dict[str, object], says: s
     assert says in sentence(SETTINGS, row, None)
 
 
-def test_a_full_row_has_nothing_to_report() -> None:
-    assert report(SETTINGS, judged(), None) == ""
+def test_a_full_row_says_how_far_it_is_from_its_limits() -> None:
+    assert report(SETTINGS, judged(), None) == (
+        "Within all limits: throughput 0 % (limit 5 %), latency 0 % (limit 5 %),"
+        " p99 1.00x (limit 1.50x)."
+    )
 
 
 def test_the_report_names_every_loss_its_share_and_the_figures() -> None:

@@ -46,19 +46,94 @@ def grader(expect: Expect, tmp_path: Path) -> Grader:
     return Grader(expect, tmp_path)
 
 
+def rows(content: Content) -> list[Content]:
+    """Without the parts' sub-totals."""
+    return [test for test in content["tests"] if not test["number"].startswith("0.")]
+
+
+def subtotals(content: Content) -> list[Content]:
+    return [test for test in content["tests"] if test["number"].startswith("0.")]
+
+
 def failed(content: Content) -> list[Content]:
-    return [test for test in content["tests"] if test["status"] == "failed"]
+    return [test for test in rows(content) if test["status"] == "failed"]
 
 
 def slow(content: Content) -> list[Content]:
-    return [test for test in content["tests"] if "Slow follower" in test["name"]]
+    return [test for test in rows(content) if "Slow follower" in test["name"]]
 
 
 def test_full_marks(grader: Grader) -> None:
     content = grader.grade(0, "", "")
     assert content["score"] == content["extra_data"]["max_score"] == 210
-    assert [test["number"] for test in content["tests"]][:5] == ["1.1", "1.2", "1.3", "1.4", "2.1"]
+    numbers = [test["number"] for test in rows(content)]
+    assert numbers[:6] == ["1.0.1", "1.1.1", "1.1.2", "1.1.3", "2.0.1", "2.1.1"]
     assert results.validated(content) == content
+
+
+def test_the_parts_stand_first_and_have_no_points_of_their_own(grader: Grader) -> None:
+    content = grader.grade(1, "FAIL:Quorum.Late", "")
+    assert content["tests"][:3] == subtotals(content)
+    assert [test["name"] for test in subtotals(content)] == [
+        "lab1, Votes: 90 of 100",
+        "lab2, Raft: 10 of 10",
+        "lab2, Slow followers: 100 of 100",
+    ]
+    votes = subtotals(content)[0]
+    assert (votes["status"], votes["output"]) == ("failed", "1 of 3 lines lost points.")
+    assert not any("score" in test for test in subtotals(content))
+    assert sum(test["score"] for test in rows(content)) == content["score"]
+
+
+def test_a_passed_row_says_how_far_it_is_from_its_limits(grader: Grader) -> None:
+    for row in slow(grader.grade(0, "", "")):
+        assert row["output"].startswith("Within all limits: throughput 0 % (limit 5 %), latency 0")
+
+
+def test_the_leaderboard_has_the_measured_figures(grader: Grader) -> None:
+    assert grader.grade(0, "", "")["leaderboard"] == [
+        {"name": "lab2: throughput lost, %", "value": 0, "order": "asc"},
+        {"name": "lab2: latency grown, %", "value": 0, "order": "asc"},
+        {"name": "lab2: operations/s", "value": 2000, "order": "desc"},
+        {"name": "lab2: messages per operation", "value": 4.5, "order": "asc"},
+    ]
+    worst = grader.grade(1, "", "WAITS_FOR_ALL")["leaderboard"]
+    assert [column["value"] for column in worst] == [95, 1900, 2000, 4.5]
+
+
+@pytest.mark.parametrize("behaviour", ["MISBEHAVES", "LIES", "NONDETERMINISTIC_WHEN_MEASURED"])
+def test_a_void_measurement_has_no_place_on_the_leaderboard(grader: Grader, behaviour: str) -> None:
+    assert grader.grade(1, "", behaviour)["leaderboard"] == []
+
+
+def test_lab_yaml_says_when_results_are_shown(grader: Grader, kit: Kit) -> None:
+    path = kit.labs / "lab1-quorum-event" / "lab.yaml"
+    path.write_text(f"{path.read_text()}visibility: {{hidden: after_published}}\n")
+    content = grader.grade(0, "", "")
+    shown = {test["name"]: test["visibility"] for test in content["tests"]}
+    assert shown["lab1: Quorum.Late: Property of Late."] == "visible"
+    assert shown["lab1: Property of Nesting."] == "after_published"
+    assert shown["lab1, Votes: 100 of 100"] == "after_published"
+    assert shown["lab2, Raft: 10 of 10"] == "visible"
+    assert "lab1" not in content["output"]
+    assert "lab2 Raft: 110 of 110" in content["output"]
+
+
+def test_the_raw_samples_of_each_run_are_for_the_instructor(grader: Grader) -> None:
+    samples = grader.grade(0, "", "")["extra_data"]["samples"]["lab2"]
+    assert samples["columns"][:3] == ["seed", "operations/s", "mean_us"]
+    capacity = "3 replicas, low-jitter, capacity, fault none, before"
+    assert [row[1:3] for row in samples["runs"][capacity]] == [[2000, 1000]] * 3
+    assert len(samples["seeds"]) > max(row[0] for rows in samples["runs"].values() for row in rows)
+
+
+def test_a_long_result_is_cut_to_what_the_platform_takes(grader: Grader) -> None:
+    content = grader.grade(1, "LONG_FAIL:Quorum.Late", "")
+    assert len(grader.results.read_text()) <= results.CHARACTERS_MAX
+    assert "samples" not in content["extra_data"]
+    (late,) = failed(content)
+    assert late["output"].startswith("a long word " * 100)
+    assert late["output"].endswith(results.CUT)
 
 
 def test_two_grades_differ_in_nothing_but_time(grader: Grader) -> None:
@@ -107,7 +182,7 @@ def test_waiting_for_all_loses_the_measurement_and_says_why(grader: Grader) -> N
 def test_other_strengths_and_a_slow_leader_are_reported_without_points(grader: Grader) -> None:
     (row,) = [
         test
-        for test in grader.grade(1, "", "WAITS_FOR_ALL")["tests"]
+        for test in rows(grader.grade(1, "", "WAITS_FOR_ALL"))
         if test["extra_data"]["id"] == "ungraded"
     ]
     assert (row["score"], row["max_score"], row["status"]) == (0, 0, "passed")
@@ -120,13 +195,13 @@ def test_other_strengths_and_a_slow_leader_are_reported_without_points(grader: G
 
 def test_without_a_capacity_there_is_nothing_to_report(grader: Grader) -> None:
     content = grader.grade(1, "", "MISBEHAVES")
-    assert "ungraded" not in [test["extra_data"]["id"] for test in content["tests"]]
+    assert "ungraded" not in [test["extra_data"]["id"] for test in rows(content)]
 
 
 def test_misbehaviour_in_the_measurement_scores_zero(grader: Grader) -> None:
     content = grader.grade(1, "", "MISBEHAVES")
     assert content["score"] == 110
-    assert "replica 1 died" in json.dumps(content["tests"])
+    assert "replica 1 died" in json.dumps(rows(content))
     for row in slow(content):  # the capacity run: without a capacity there is no other
         assert "--fault=none --rate=3000" in row["output"]
 
@@ -162,20 +237,20 @@ def test_a_submission_that_is_always_slow_keeps_at_most_a_quarter(grader: Grader
 def test_nondeterminism_voids_the_lab_and_shows_where(grader: Grader) -> None:
     content = grader.grade(1, "NONDETERMINISTIC")
     assert content["score"] == 0
-    first = content["tests"][0]
+    first = rows(content)[0]
     assert first["status"] == "failed"
     fills = [int(word) for word in re.findall(r"run \d:  deliver from (\d+)", first["output"])]
     assert sum(fills) == 255
     assert fills[0] % 2 == 1
     assert fills[1] > 0
-    assert all(test["output"].startswith("Scored 0") for test in content["tests"][1:])
+    assert all(test["output"].startswith("Scored 0") for test in rows(content)[1:])
 
 
 @pytest.mark.parametrize("behaviour", ["SEGFAULT", "EXIT3", "NORESULT", "LIES"])
 def test_a_test_without_a_verdict_costs_its_own_points(grader: Grader, behaviour: str) -> None:
     content = grader.grade(1, f"{behaviour}:Quorum.Late")
     assert content["score"] == 90
-    (lost,) = (test for test in content["tests"] if test["status"] == "failed")
+    (lost,) = (test for test in rows(content) if test["status"] == "failed")
     assert lost["extra_data"]["id"] == "Quorum.Late"
     assert "no verdict on this test, after two runs" in lost["output"]
     assert [*content["extra_data"]["without_verdict"]] == ["Quorum.Late"]
@@ -186,14 +261,14 @@ def test_a_test_without_a_verdict_costs_its_own_points(grader: Grader, behaviour
 
 def test_a_hidden_test_without_a_verdict_shows_no_name(grader: Grader) -> None:
     content = grader.grade(1, "SEGFAULT:Secret.Nesting")
-    (lost,) = (test for test in content["tests"] if test["status"] == "failed")
+    (lost,) = (test for test in rows(content) if test["status"] == "failed")
     assert "Nesting" not in lost["output"] + content["output"]
     assert "killed by SIGSEGV" in lost["extra_data"]["detail"]
 
 
 @pytest.mark.parametrize("test", ["Quorum.Votes", "Quorum.Late", "Secret.Nesting"])
 def test_every_test_is_one_of_two_runs_that_are_compared(grader: Grader, test: str) -> None:
-    first, *others = grader.grade(1, f"NONDETERMINISTIC:{test}")["tests"]
+    first, *others = rows(grader.grade(1, f"NONDETERMINISTIC:{test}"))
     assert "run 2:  deliver from" in first["output"]
     assert all(other["output"].startswith("Scored 0") for other in others)
 
@@ -352,14 +427,14 @@ def test_a_violated_invariant_voids_its_part_and_the_measurement(grader: Grader)
     assert skipped["output"] == (
         "Scored 0: safety ('log matching') is violated, see the test 'Raft.Elects'"
     )
-    (root,) = [test for test in content["tests"] if test["extra_data"]["id"] == "Raft.Elects"]
+    (root,) = [test for test in rows(content) if test["extra_data"]["id"] == "Raft.Elects"]
     assert "violates safety ('log matching'), which costs all points of this part" in root["output"]
 
 
 def test_a_void_test_scores_zero_and_names_the_cause(grader: Grader) -> None:
     content = grader.grade(1, "VIOLATES:Secret.Nesting")
     assert content["score"] == 0
-    by_id = {test["extra_data"]["id"]: test for test in content["tests"]}
+    by_id = {test["extra_data"]["id"]: test for test in rows(content)}
     void = by_id["Quorum.Late"]
     assert (void["score"], void["status"]) == (0, "failed")
     assert void["output"] == (
@@ -384,7 +459,8 @@ def test_hidden_tests_have_seeds_of_the_course(grader: Grader, tmp_path: Path) -
     key = course_key.make(path)
     said = grader.run(1, write_submission(tmp_path / "mine", "FAIL:Secret.Nesting"), "--key", path)
     content = grader.content()
-    seeds = {test["extra_data"]["id"]: test["extra_data"]["seed"] for test in content["tests"]}
+    extra = [test["extra_data"] for test in rows(content)]
+    seeds = {each["id"]: each["seed"] for each in extra if "seed" in each}
     derived = course_key.seed(key, "hidden test lab1 Secret.Nesting", 0)
     assert seeds["Secret.Nesting"] == str(derived)
     assert seeds["Quorum.Votes"] == "7"

@@ -12,9 +12,10 @@ IN_SECONDS = (scoring.CATCH_UP, scoring.LONG_CATCH_UP, scoring.STALL)
 
 
 def report(settings: Settings, row: Row, explained: Explained | None) -> str:
-    """Every reason for which a row earned less than its points, and its raw figures; or ""."""
+    """Every reason for which a row earned less than its points, and its raw figures. Of one that
+    has them all: how far it is from its limits."""
     if row.passed:
-        return ""
+        return _margins(row)
     lines = [sentence(settings, row, explained), *_other_losses(row), _kept(settings, row)]
     if row.unslowed:
         lines += [
@@ -72,6 +73,14 @@ def _other_losses(row: Row) -> list[str]:
     return [f"Also ({each.share}): {what_happened(each)}." for each in failed]
 
 
+def _margins(row: Row) -> str:
+    shown = [row.criterion(name) for name in (scoring.THROUGHPUT, scoring.MEAN_LATENCY)]
+    closest = max(row.criteria, key=lambda each: each.excess)
+    if closest not in shown:
+        shown.append(closest)
+    return f"Within all limits: {', '.join(map(_figure, shown))}."
+
+
 def _kept(settings: Settings, row: Row) -> str:
     if row.error or row.is_void or not row.lost_shares:
         return ""
@@ -100,19 +109,21 @@ def _scaled(unslowed: Unslowed, explained: Explained | None, replicas: int) -> s
 
 
 def _raw(row: Row, unslowed: Unslowed) -> str:
-    figures = [
-        f"{each.name} {_value(each, each.value)} (limit {_value(each, each.limit)})"
-        for each in row.criteria
-    ]
     return ", ".join(
         [
-            *figures,
+            *map(_figure, row.criteria),
             f"lag {row.lag} (at least {row.lag_needed})",
             f"without a fault: throughput {unslowed.throughput:.0f}/s"
             f" (floor {unslowed.throughput_floor:.0f}/s), latency {seconds(unslowed.latency_ns)}"
             f" (ceiling {seconds(unslowed.latency_ceiling_ns)})",
         ]
     )
+
+
+def _figure(criterion: Criterion) -> str:
+    """'throughput 1.2 % (limit 5 %)': a share that was lost."""
+    value, limit = _value(criterion, criterion.value), _value(criterion, criterion.limit)
+    return f"{criterion.name} {value} (limit {limit})"
 
 
 def _value(criterion: Criterion, value: float) -> str:

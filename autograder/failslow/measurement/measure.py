@@ -32,7 +32,8 @@ class Measurement:
     """Rows with, for each lost one, the text that says why; the names of the strengths that were
     drawn; hashes of all runs in order. `ungraded`: for information, or empty. `differs`: how a run
     differs from one with other memory, or "". `no_verdict`: the grader's reasons, by ids of rows,
-    where a run gave no result.
+    where a run gave no result. `messages_per_operation`: without a fault, at part load, with the
+    fewest replicas; None if nothing was completed.
     """
 
     rows: tuple[Row, ...]
@@ -43,6 +44,8 @@ class Measurement:
     ungraded: tuple[Cell, ...] = ()
     differs: str = ""
     no_verdict: Mapping[str, str] = field(default_factory=dict)
+    samples: Mapping[Run, Sample] = field(default_factory=dict)
+    messages_per_operation: float | None = None
 
 
 def measure(
@@ -86,6 +89,8 @@ def measure(
         ungraded=tuple(found),
         differs=meter.first_difference(samples, again),
         no_verdict=_without_verdict(rows, plan, samples, again),
+        samples=samples,
+        messages_per_operation=meter.messages_per_operation(samples),
     )
 
 
@@ -176,6 +181,16 @@ class Meter:
             if not second.no_verdict and second.trace_hash != samples[run].trace_hash:
                 return f"In {run}:\n{self._describe(run)}"
         return ""
+
+    def messages_per_operation(self, samples: Samples) -> float | None:
+        """Without a fault, at part load, with the fewest replicas. Requires: as `run_again`."""
+        normal = [run for run in samples if run.fault == NORMAL and run.load == LATENCY]
+        able = [run for run in normal if self._has_load(run)]
+        if not able:
+            return None
+        found = self._sample(min(able, key=lambda run: run.replicas), "--explain")
+        frames = sum(flow.wire.frames for flow in found.flows)
+        return frames / found.completed if found.completed else None
 
     def explain(self, row: Row) -> Explained | None:
         """The worst run of a lost row and its counterpart without the fault, once more and with
