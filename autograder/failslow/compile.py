@@ -53,7 +53,7 @@ def build_submission(
     link; nothing is left behind then.
     """
     walled = "walled" if walls else ""
-    final = kit.submissions / f"{_key(kit, submission, recipe, targets)}{walled}"
+    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{walled}"
     if not final.is_dir():
         _prune(kit)
         with atomic.directory(final) as scratch:
@@ -197,7 +197,7 @@ def _write_sources(submission: Submission, scratch: Path) -> None:
         path.write_bytes(content)
 
 
-def _key(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:
+def key_of(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:
     """A hash of all inputs: submitted files, flags, compiler, kit headers, drivers, libraries."""
     digest = hashlib.sha256(headers_digest(kit, recipe))
     for target in targets:

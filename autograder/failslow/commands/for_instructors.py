@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from failslow import assignment, cmake, course_key, rebase
+from failslow.batch import command as grade_batch
+from failslow.batch import machines
 from failslow.check import command as check
 from failslow.commands import (
     bench,
@@ -17,6 +19,7 @@ from failslow.commands import (
 )
 from failslow.commands.parsers import Commands, Parser, add, add_group
 from failslow.course_key import CourseKey
+from failslow.errors import CannotDo
 from failslow.kit import Kit
 
 
@@ -38,14 +41,14 @@ def add_to(commands: Commands) -> None:
 
 
 def _add_grade(commands: Commands) -> None:
-    parser = add(commands, "grade", "grade a submission", grade.run)
+    parser = add(commands, "grade", "grade a submission, or a folder of them", _grade)
     parser.add_argument(
         "directory",
         type=Path,
         metavar="DIR",
-        help="a submission, or the patch of a mutant or alternative",
+        help="a submission, or the patch of a mutant or alternative; with --batch their folder",
     )
-    parser.add_argument("--out", type=Path, default=Path("out"), help="for results.json (out)")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for the results (out)")
     parser.add_argument("--lab", help="grade this lab only")
     parser.add_argument(
         "--json", action="store_true", dest="as_json", help="print results.json, no tables"
@@ -56,6 +59,35 @@ def _add_grade(commands: Commands) -> None:
     text = "end after this time with what is graded by then (never)"
     parser.add_argument("--minutes", type=parsers.minutes, help=text)
     _add_key(parser)
+    text = "DIR holds a directory or a zip file for each student; writes summary.csv and .html"
+    parser.add_argument("--batch", action="store_true", help=text)
+    text = "of a batch: gradings side by side, each on its share of the cores (1)"
+    parser.add_argument("--jobs", type=parsers.positive, default=1, metavar="N", help=text)
+    text = "of a batch: slurm:N, pbs:N or sge:N workers, or a Dask scheduler's address (here)"
+    parser.add_argument("--on", default=machines.HERE, metavar="WHERE", help=text)
+
+
+def _grade(
+    kit: Kit,
+    directory: Path,
+    out: Path,
+    lab: str | None,
+    as_json: bool,
+    seeds: int | None,
+    minutes: float | None,
+    key: CourseKey | None,
+    batch: bool,
+    jobs: int,
+    on: str,
+) -> int:
+    if not batch:
+        if jobs != 1 or on != machines.HERE:
+            raise CannotDo("--jobs and --on are of a batch: add --batch")
+        return grade.run(kit, directory, out, lab, as_json, seeds, key, minutes)
+    if as_json:
+        raise CannotDo("--json is of one submission: a batch has summary.csv, and its ledger")
+    options = grade_batch.Options(lab, seeds, minutes, jobs, on)
+    return grade_batch.run(kit, directory, out, key, options)
 
 
 def _add_key(parser: Parser) -> None:

@@ -1,0 +1,371 @@
+"""`kit grade --batch`: a folder of submissions, the ledger, the summary, and a cluster."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from distributed import Client, LocalCluster
+
+from failslow import course_key, process
+from failslow.batch import command, folder, job, machines, summary
+from failslow.batch.folder import Handed
+from failslow.batch.job import Done, Job
+from failslow.errors import BadSubmission, CannotDo
+from failslow.kit import Kit
+from failslow.labs import load_labs
+from fakes import write_submission
+from running import Expect, Said
+
+
+class Course:
+    """A folder of submissions, graded into `out`."""
+
+    def __init__(self, expect: Expect, directory: Path) -> None:
+        self._expect = expect
+        self.folder = directory / "handed-in"
+        self.out = directory / "graded"
+        self.folder.mkdir()
+
+    def hand_in(self, name: str, behaviour: str = "") -> None:
+        tree = self.folder / name.removesuffix(".zip")
+        shutil.rmtree(tree, ignore_errors=True)
+        write_submission(tree, behaviour)
+        if name.endswith(".zip"):
+            shutil.make_archive(str(tree), "zip", tree)
+            shutil.rmtree(tree)
+
+    def grade(self, code: int, *more: object) -> dict[str, dict[str, str]]:
+        """The rows of the summary, by name."""
+        self.said: Said = self._expect(
+            code, "grade", "--batch", self.folder, "--out", self.out, *more
+        )
+        with (self.out / "summary.csv").open(newline="") as file:
+            return {row["name"]: row for row in csv.DictReader(file)}
+
+    def ledger(self) -> list[Path]:
+        return sorted((self.out / "ledger").iterdir())
+
+
+@pytest.fixture
+def course(expect: Expect, tmp_path: Path) -> Course:
+    return Course(expect, tmp_path)
+
+
+@pytest.fixture
+def graded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the submissions that were graded, in order."""
+    names: list[str] = []
+    run = job.run
+
+    def counted(each: Job) -> Done:
+        names.append(each.name)
+        return run(each)
+
+    monkeypatch.setattr(job, "run", counted)
+    return names
+
+
+def test_each_submission_has_a_row(course: Course) -> None:
+    course.hand_in("ada")
+    course.hand_in("bob.zip", "FAIL:Quorum.Late")
+    course.hand_in("cy", "SYNTAX")
+    (course.folder / "notes.txt").write_text("not a submission")
+    rows = course.grade(1)
+    assert [*rows] == ["ada", "bob", "cy"]
+    assert (rows["ada"]["score"], rows["ada"]["max_score"]) == ("100", "100")
+    assert (rows["bob"]["score"], rows["bob"]["remark"]) == ("90", "")
+    assert (rows["cy"]["score"], rows["cy"]["remark"]) == ("0", "cannot be built")
+    assert "3 submissions: 3 graded, 1 with a remark" in course.said.out
+    page = (course.out / "summary.html").read_text()
+    result = json.loads((course.out / "ledger" / f"{rows['bob']['key']}.json").read_text())
+    assert f'<a href="ledger/{rows["bob"]["key"]}.json">bob</a>' in page
+    assert result["score"] == 90
+
+
+def test_nothing_is_graded_twice(course: Course, graded: list[str]) -> None:
+    course.hand_in("ada")
+    course.hand_in("bob", "FAIL:Quorum.Late")
+    first = course.grade(0)
+    assert sorted(graded) == ["ada", "bob"]
+    files = [path.stat().st_mtime_ns for path in course.ledger()]
+    assert course.grade(0) == first
+    assert sorted(graded) == ["ada", "bob"]
+    assert [path.stat().st_mtime_ns for path in course.ledger()] == files
+
+
+def test_equal_submissions_are_graded_once(course: Course, graded: list[str]) -> None:
+    for name in ("ada", "bob.zip", "cy"):
+        course.hand_in(name)
+    rows = course.grade(0)
+    assert len(graded) == len(course.ledger()) == 1
+    assert {row["score"] for row in rows.values()} == {"100"}
+
+
+@pytest.mark.parametrize("other", [("--seeds", 1), ("--key", "KEY")])
+def test_other_terms_are_another_grade(
+    course: Course, graded: list[str], tmp_path: Path, other: tuple[object, ...]
+) -> None:
+    course.hand_in("ada")
+    course.grade(0)
+    course_key.make(tmp_path / "KEY")
+    course.grade(0, *(tmp_path / "KEY" if word == "KEY" else word for word in other))
+    assert graded == ["ada", "ada"]
+
+
+def test_a_changed_submission_shows_its_grade_before(course: Course) -> None:
+    course.hand_in("ada")
+    course.hand_in("bob")
+    course.grade(0)
+    course.hand_in("bob", "FAIL:Quorum.Late")
+    rows = course.grade(0)
+    assert (rows["ada"]["before"], rows["bob"]["before"]) == ("", "100")
+    assert "bob: 100 -> 90" in course.said.out
+    assert "1 with another score than before" in course.said.out
+
+
+def test_an_error_of_the_grader_replaces_no_grade(course: Course, kit: Kit) -> None:
+    course.hand_in("ada", "FAIL:Quorum.Late")
+    course.grade(0)
+    course.hand_in("bob")
+    kit.binary("lab1_public_sealed").unlink()
+    rows = course.grade(1)
+    assert (rows["ada"]["score"], rows["bob"]["score"]) == ("90", "")
+    for row in rows.values():
+        assert row["remark"].startswith("grader error: exit code 2: ")
+        assert "missing from the kit's build" in row["remark"]
+
+
+def test_a_missing_verdict_replaces_no_grade_and_is_graded_again(
+    course: Course, graded: list[str]
+) -> None:
+    course.hand_in("ada")
+    course.grade(0)
+    course.hand_in("ada", "SEGFAULT:Quorum.Late")
+    course.hand_in("bob", "SEGFAULT:Quorum.Votes")
+    rows = course.grade(1)
+    assert rows["ada"]["score"] == "100"
+    assert rows["ada"]["remark"].endswith("grade again; the grade before is kept")
+    assert rows["bob"]["score"] == "60"
+    assert rows["bob"]["remark"] == "no verdict on 1 tests: grade again"
+    assert course.grade(1) == rows
+    assert sorted(graded) == ["ada", "ada", "ada", "bob", "bob"]
+
+
+def test_a_batch_that_was_ended_goes_on(
+    course: Course, graded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"student-{number}" for number in range(5)]
+    for number, name in enumerate(names):
+        course.hand_in(name, f"number {number}")
+    here = machines.here
+
+    def ends_after_two(count: int) -> machines.Machines:
+        def run_all(jobs: list[Job]) -> Iterator[tuple[Job, Done]]:
+            for number, each in enumerate(here(count)(jobs)):
+                if number == 2:
+                    raise CannotDo("the machine goes down")
+                yield each
+
+        return run_all
+
+    with monkeypatch.context() as patch:
+        patch.setattr(machines, "here", ends_after_two)
+        rows = course.grade(2)
+    assert [row["remark"] for row in rows.values()].count("not graded yet") == 3
+    assert len(course.ledger()) == 2
+    done = len(graded)
+    rows = course.grade(0)
+    assert [*rows] == names
+    assert {row["score"] for row in rows.values()} == {"100"}
+    assert len(graded) == done + 3
+
+
+def test_an_interrupt_says_how_to_go_on(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(jobs: list[Job]) -> Iterator[tuple[Job, Done]]:
+        raise KeyboardInterrupt
+        yield
+
+    course.hand_in("ada")
+    monkeypatch.setattr(machines, "here", lambda _: interrupted)
+    monkeypatch.setattr(process, "_stopping", threading.Event())  # of this test alone
+    said = course._expect(130, "grade", "--batch", course.folder, "--out", course.out)
+    assert said.err.splitlines()[-1] == "kit: interrupted; the same command goes on where it was"
+
+
+def test_gradings_side_by_side_have_cores_of_their_own(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = []
+    monkeypatch.setattr(
+        job, "run", lambda each: shares.append(each.cores) or Done(None, "not today")
+    )
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2, 3, 4})
+    for name in ("ada", "bob", "cy"):
+        course.hand_in(name, name)
+    course.grade(1, "--jobs", 2)
+    assert {*shares} <= {(0, 2, 4), (1, 3)}
+    said = course._expect(2, "grade", "--batch", course.folder, "--jobs", 6)
+    assert "6 gradings need as many cores, and there are 5" in said.reason
+
+
+# ---- wrong input ----
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--on", "slurm"), "'slurm' needs a number of workers, such as slurm:8"),
+        (("--on", "slurm:0"), "needs a number of workers"),
+        (("--on", "moon"), "'moon' is neither here, slurm:N, pbs:N, sge:N nor an address"),
+        (("--on", "tcp://127.0.0.1:1"), "--on tcp://127.0.0.1:1: "),
+        (("--jobs", "0"), "'0' is not a positive number"),
+        (("--json",), "--json is of one submission"),
+        (("--lab", "lab9"), "unknown lab 'lab9'"),
+    ],
+)
+def test_wrong_words_grade_nothing(
+    course: Course,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    reason: str,
+) -> None:
+    monkeypatch.setattr(machines, "REACH_S", 0.2)
+    course.hand_in("ada")
+    said = course._expect(2, "grade", "--batch", course.folder, "--out", course.out, *words)
+    assert reason in said.reason
+    assert not course.out.exists()
+
+
+def test_options_of_a_batch_need_a_batch(course: Course, expect: Expect) -> None:
+    course.hand_in("ada")
+    said = expect(2, "grade", course.folder / "ada", "--jobs", 2)
+    assert "add --batch" in said.reason
+
+
+def test_a_folder_without_submissions(course: Course, expect: Expect) -> None:
+    assert "holds no submission" in expect(2, "grade", "--batch", course.folder).reason
+    course.hand_in("ada")
+    course.hand_in("ada.zip")
+    course.hand_in("ada")
+    assert "holds both ada/ and ada.zip" in expect(2, "grade", "--batch", course.folder).reason
+
+
+def test_a_file_that_is_no_summary_is_not_overwritten(course: Course, expect: Expect) -> None:
+    course.hand_in("ada")
+    course.out.mkdir()
+    (course.out / "summary.csv").write_text("my own notes\nabout Ada\n")
+    said = expect(2, "grade", "--batch", course.folder, "--out", course.out)
+    assert "is no summary of a batch; move it away" in said.reason
+    assert (course.out / "summary.csv").read_text() == "my own notes\nabout Ada\n"
+
+
+def _unpacked(kit: Kit, path: Path) -> list[str]:
+    with folder.tree_of(Handed("x", path), load_labs(kit)) as tree:
+        return sorted(str(file.relative_to(tree)) for file in tree.rglob("*") if file.is_file())
+
+
+def test_only_listed_files_leave_a_zip_file(kit: Kit, tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("lab1-quorum-event/quorum_event.h", "//")
+        archive.writestr("lab2-raft/src/raft.cc", "//")
+        for name in ("../escaped", "/absolute", "lab1-quorum-event/other.cc"):
+            archive.writestr(name, "no")
+    assert _unpacked(kit, path) == ["lab1-quorum-event/quorum_event.h", "lab2-raft/src/raft.cc"]
+    assert not (tmp_path / "escaped").exists()
+
+
+def _bomb(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("lab2-raft/raft.cc", bytes(folder.FILE_BYTES_MAX + 1))
+
+
+def _damaged(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("lab2-raft/raft.cc", "// " * 999)
+    content = bytearray(path.read_bytes())
+    content[60:70] = b"0123456789"
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (_bomb, "lab2-raft/raft.cc is larger than 1 MiB"),
+        (_damaged, "x.zip is no zip file that can be read"),
+        (lambda path: path.write_text("PK"), "x.zip is no zip file that can be read"),
+    ],
+)
+def test_a_bad_zip_file_is_its_students(
+    kit: Kit, tmp_path: Path, make: Callable[[Path], None], reason: str
+) -> None:
+    make(tmp_path / "x.zip")
+    with pytest.raises(BadSubmission, match=reason):
+        _unpacked(kit, tmp_path / "x.zip")
+
+
+def test_a_bad_zip_file_is_a_row(course: Course) -> None:
+    course.hand_in("ada")
+    (course.folder / "bob.zip").write_text("PK")
+    rows = course.grade(1)
+    assert rows["ada"]["score"] == "100"
+    assert (rows["bob"]["score"], rows["bob"]["remark"]) == ("0", "cannot be built")
+
+
+def test_names_are_neither_formulas_nor_markup(tmp_path: Path) -> None:
+    summary.write(tmp_path, [summary.Row("=1+1", 3.0, 4.0), summary.Row("<b>", remark="<i>")])
+    assert "\n'=1+1,3,4,,,\n" in (tmp_path / "summary.csv").read_text()
+    page = (tmp_path / "summary.html").read_text()
+    assert "&lt;b&gt;" in page
+    assert "<i>" not in page
+
+
+# ---- a cluster ----
+
+
+def test_a_cluster_grades_although_workers_die(kit: Kit, tmp_path: Path) -> None:
+    jobs = [
+        Job(
+            root=str(kit.root),
+            name=f"student-{number}",
+            path=str(write_submission(tmp_path / f"student-{number}", f"number {number}")),
+            lab=None,
+            seeds=None,
+            minutes=5,
+            secret=course_key.DEVELOPMENT.secret.hex(),
+        )
+        for number in range(8)
+    ]
+    with (
+        LocalCluster(
+            n_workers=3, threads_per_worker=1, dashboard_address=None, local_directory=tmp_path
+        ) as workers,
+        Client(workers) as client,
+    ):
+        pids = [*client.run(os.getpid).values()]
+        found = {}
+        with machines.cluster(workers.scheduler_address) as on:
+            for each, done in on(jobs):
+                if not found:
+                    for pid in pids[:2]:
+                        os.kill(pid, signal.SIGKILL)
+                found[each.name] = done
+    assert len(found) == 8
+    assert all(done.result and done.result["score"] == 100 for done in found.values()), found
+
+
+def test_a_batch_on_a_cluster_has_the_same_summary(course: Course) -> None:
+    for number in range(3):
+        course.hand_in(f"student-{number}", f"number {number}")
+    here = course.grade(0)
+    shutil.rmtree(course.out)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers:
+        assert course.grade(0, "--on", workers.scheduler_address) == here
+    assert command.LEDGER in {path.name for path in course.out.iterdir()}
