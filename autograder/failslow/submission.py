@@ -11,6 +11,9 @@ from failslow.labs import Lab, Labs
 
 FILE_BYTES_MAX = 1 << 20
 
+BASE = "base/"
+"""Begins the places of the reference's files."""
+
 AnswerFile = bytes | str
 """The contents of a file of answers, or why there are none."""
 
@@ -33,7 +36,7 @@ def place(graded: Lab, part_of: Lab) -> str:
     The reference's files are in a separate directory: a submitted lab 1 may be graded together
     with a lab 2 that is built on the reference's lab 1.
     """
-    return part_of.directory if _is_submitted(graded, part_of) else f"base/{part_of.directory}"
+    return part_of.directory if _is_submitted(graded, part_of) else f"{BASE}{part_of.directory}"
 
 
 def _is_submitted(graded: Lab, part_of: Lab) -> bool:

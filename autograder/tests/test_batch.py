@@ -89,6 +89,15 @@ def test_each_submission_has_a_row(course: Course) -> None:
     assert result["score"] == 90
 
 
+def test_the_listed_files_are_kept_to_be_compared(course: Course) -> None:
+    course.hand_in("ada.zip", "mine")
+    course.grade(0)
+    sources = course.out / "sources"
+    files = sorted(str(file.relative_to(sources)) for file in sources.rglob("*.*"))
+    assert files == [f"ada/lab1-quorum-event/quorum_event.{end}" for end in ("cc", "h")]
+    assert (sources / files[0]).read_text() == "// mine\n"
+
+
 def test_nothing_is_graded_twice(course: Course, graded: list[str]) -> None:
     course.hand_in("ada")
     course.hand_in("bob", "FAIL:Quorum.Late")

@@ -55,19 +55,20 @@ def test_builds_and_says_where(handbook: Kit, expect: Expect) -> None:
     assert not list(handbook.build.glob(".site-*")), "rests are left"
 
 
-def test_students_get_no_pages_of_maintainers(handbook: Kit, tmp_path: Path) -> None:
-    docs = handbook.site / "docs"
-    (docs / "maintainers").mkdir()
-    (docs / "maintainers" / "why.md").write_text("# Reasons\n")
-    (docs / "index.md").write_text("# Start\n\nHere is [the reason](maintainers/why.md#x).\n")
+@pytest.mark.parametrize("section", ["Instructors", "Maintainers"])
+def test_students_get_no_pages_of_others(handbook: Kit, tmp_path: Path, section: str) -> None:
+    docs, directory = handbook.site / "docs", section.lower()
+    (docs / directory).mkdir()
+    (docs / directory / "why.md").write_text("# Reasons\n")
+    (docs / "index.md").write_text(f"# Start\n\nHere is [the reason]({directory}/why.md#x).\n")
     config = handbook.site / "mkdocs.yml"
     config.write_text(
-        config.read_text().replace("nav: [", "nav: [Maintainers: [maintainers/why.md], ")
+        config.read_text().replace("nav: [", f"nav: [{section}: [{directory}/why.md], ")
     )
     assert build.build_for_students(handbook, tmp_path / "built") == []
     assert "Here is the reason." in (tmp_path / "built" / "index.html").read_text()
-    assert "Maintainers" not in (tmp_path / "built" / "index.html").read_text()
-    assert not (tmp_path / "built" / "maintainers").exists()
+    assert section not in (tmp_path / "built" / "index.html").read_text()
+    assert not (tmp_path / "built" / directory).exists()
     assert build.build(handbook) != [], "there the link is one, and #x is missing"
 
 

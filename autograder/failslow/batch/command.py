@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from failslow import cmake, console, course_key, walls
+from failslow import atomic, cmake, console, course_key, walls
 from failslow.batch import folder, job, machines, summary
 from failslow.batch.folder import Handed
 from failslow.batch.job import Done, Job
@@ -19,9 +19,10 @@ from failslow.errors import BadSubmission
 from failslow.kit import Kit
 from failslow.labs import Labs, load_labs
 from failslow.recipe import load_recipe
-from failslow.submission import collect
+from failslow.submission import BASE, Submission, collect
 
 LEDGER = "ledger"
+SOURCES = "sources"
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,14 @@ class _Batch:
                 submission = collect(self._kit, self._labs, tree, self._options.lab)
         except BadSubmission as error:
             return f"unreadable: {handed.name}: {error}"
+        self._export(handed.name, submission)
         return content_key(self._kit, self._labs, self._recipe, submission, self._terms)
+
+    def _export(self, name: str, submission: Submission) -> None:
+        """What the student wrote, for a tool that compares submissions."""
+        for place, content in submission.files.items():
+            if not place.startswith(BASE):
+                atomic.write_bytes(self._out / SOURCES / name / place, content)
 
     def _job(self, handed: Handed) -> Job:
         return Job(

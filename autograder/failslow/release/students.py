@@ -89,7 +89,7 @@ def _use_students_labs(compose: Path) -> None:
 
 
 def build_handbook(kit: Kit) -> Path:
-    """The handbook without the pages of maintainers. CannotDo when its sources have errors."""
+    """The handbook without the pages of others. CannotDo when its sources have errors."""
     built = kit.build / "site-for-students"
     problems = site.build_for_students(kit, built)
     if problems:

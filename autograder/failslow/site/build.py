@@ -20,7 +20,7 @@ ENVIRONMENT = {"NO_MKDOCS_2_WARNING": "true"}
 
 
 FOR_STUDENTS = "FAILSLOW_HANDBOOK_FOR_STUDENTS"
-"""Set in the environment of the hooks when the maintainers' pages are left out."""
+"""Set in the environment of the hooks when pages of instructors and maintainers are left out."""
 
 
 def build(kit: Kit) -> list[str]:
@@ -33,7 +33,7 @@ def build(kit: Kit) -> list[str]:
 
 
 def build_for_students(kit: Kit, final: Path) -> list[str]:
-    """As `build`, into `final`, without the pages of maintainers."""
+    """As `build`, into `final`, without the pages of instructors and maintainers."""
     return _build_into(kit, final, {**ENVIRONMENT, FOR_STUDENTS: "1"})
 
 

@@ -17,16 +17,21 @@ from failslow.site import kept, lanes, layout, measured, reference, reproduced
 from failslow.site.build import FOR_STUDENTS
 
 REFERENCE = "Reference"
-MAINTAINERS = "Maintainers"
-MAINTAINERS_LINK = re.compile(r"\[([^]]+)\]\((?:\.\./)*maintainers/[^)]*\)")
+NOT_FOR_STUDENTS = ("Instructors", "Maintainers")
+"""Sections; their pages are in directories of the same names."""
+
+LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
 log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Puts a page per header into the navigation, below the entry `Reference`. Students get no
-    entry `Maintainers`."""
+    """Puts a page per header into the navigation, below the entry `Reference`."""
     if _for_students():
-        config.nav = [entry for entry in config.nav or [] if MAINTAINERS not in entry]
+        config.nav = [
+            entry
+            for entry in config.nav or []
+            if not any(section in entry for section in NOT_FOR_STUDENTS)
+        ]
     names = list(reference.pages(_kit(config).headers))
     for entry in config.nav or []:
         if REFERENCE in entry:
@@ -35,10 +40,11 @@ def on_config(config: MkDocsConfig) -> None:
 
 @event_priority(100)  # the plugins must see these pages
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Adds the pages of the reference. Students get no pages of maintainers."""
+    """Adds the pages of the reference, and leaves out what is not for students."""
+    directories = tuple(f"{each.lower()}/" for each in NOT_FOR_STUDENTS)
     if _for_students():
         for file in [*files]:
-            if file.src_uri.startswith(f"{MAINTAINERS.lower()}/"):
+            if file.src_uri.startswith(directories):
                 files.remove(file)
     for name, text in reference.pages(_kit(config).headers).items():
         files.append(File.generated(config, f"{REFERENCE.lower()}/{name}", content=text))
@@ -46,9 +52,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Fills in what a page asks for: decision records, results, or the layout. What students get
-    has the words of a link to a page of maintainers, and no link."""
+    has the words of a link to a page that is not for them, and no link."""
     if _for_students():
-        markdown = MAINTAINERS_LINK.sub(r"\1", markdown)
+        markdown = LINK_THERE.sub(r"\1", markdown)
     if "{{ decisions }}" in markdown:
         records = sorted(Path(page.file.abs_src_path or "").parent.glob("0*.md"))
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
