@@ -25,7 +25,7 @@ def write_attack(kit: Kit, name: str, stopped_by: str, body: str = "") -> None:
 
 
 def problems(kit: Kit) -> str:
-    (judged,) = attacks.judge_all(kit)
+    (judged,) = attacks.judge_all(kit, attacks.load(kit))
     return "; ".join(judged.problems)
 
 

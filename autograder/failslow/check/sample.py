@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from failslow.kit import Kit
@@ -18,19 +19,23 @@ def drawn(kit: Kit, patches: Sequence[Patch]) -> list[Patch]:
     """One of PARTS, in their order. A change of a patch, or of a file that it is graded with, draws
     it anew: the same tree has the same part."""
     labs = load_labs(kit)
-    digests = {lab: _digest(kit, labs.get(lab)) for lab in {each.lab for each in patches}}
-
-    def draw(patch: Patch) -> int:
-        content = digests[patch.lab] + patch.path.read_bytes()
-        return int.from_bytes(hashlib.sha256(content).digest(), "big") % PARTS
-
-    return [patch for patch in patches if draw(patch) == 0]
+    digests = {lab: _of_lab(kit, labs.get(lab)) for lab in {each.lab for each in patches}}
+    return [each for each in patches if is_drawn(digests[each.lab] + each.path.read_bytes())]
 
 
-def _digest(kit: Kit, lab: Lab) -> bytes:
+def is_drawn(content: bytes) -> bool:
+    return int.from_bytes(hashlib.sha256(content).digest(), "big") % PARTS == 0
+
+
+def _of_lab(kit: Kit, lab: Lab) -> bytes:
     """Of the lab's solution, tests and checkers."""
-    digest = hashlib.sha256()
     places = (kit.reference / lab.directory, kit.labs / lab.directory, kit.hidden / lab.id)
+    return digest_of(kit, *places)
+
+
+def digest_of(kit: Kit, *places: Path) -> bytes:
+    """Of all C++ sources below these directories."""
+    digest = hashlib.sha256()
     for path in sorted(path for each in places for path in each.rglob("*.[ch]*")):
         digest.update(f"{path.relative_to(kit.root)}\0".encode())
         digest.update(path.read_bytes())

@@ -25,7 +25,8 @@ struct SealedOptions {
   // a clock is a fault. A deterministic replica does not notice. 0: the machine's defaults.
   int perturb = 0;
   // The limits stop runaway processes only. They are far above the needs of any replica in a step.
-  int step_cpu_seconds_max = 20;
+  // Of processor time. Replicas share a core, so five that spin take five times as long.
+  int step_cpu_seconds_max = 5;
   // Of a process that neither computes nor answers. A loaded machine does not count: a process that
   // waits for a processor is not asleep.
   int step_asleep_seconds_max = 10;

@@ -340,6 +340,12 @@ std::map<std::string, std::string> StatusOf(const std::string& process) {
   return status;
 }
 
+std::string FirstLineOf(const std::string& file) {
+  std::string line;
+  std::getline(std::ifstream(file) >> std::ws, line);
+  return line;
+}
+
 std::vector<std::string> Children() {
   std::vector<std::string> children;
   std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/children");
@@ -358,6 +364,7 @@ TEST_F(SealedTest, EveryWallIsBuilt) {
   for (const std::string& child : children) {
     auto status = StatusOf(child);
     EXPECT_EQ(status.at("NoNewPrivs"), "1");
+    EXPECT_EQ(FirstLineOf("/proc/" + child + "/oom_score_adj"), "1000");
     EXPECT_EQ(status.at("Seccomp"), HasWall(Wall::kSystemCalls) ? "2" : "0");
     if (HasWall(Wall::kOwnUser)) {
       EXPECT_EQ(status.at("Groups"), "");

@@ -1,0 +1,7 @@
+// Looks for the walls around it, to find a hole.
+// Stopped-by: system call
+#include <unistd.h>
+
+namespace {
+[[maybe_unused]] const auto attack = getuid();
+}  // namespace

@@ -1,0 +1,3 @@
+// Compiles for ever.
+// Stopped-by: does not compile
+#include "/dev/zero"
