@@ -71,7 +71,10 @@ def document(lines: Sequence[Line], columns: Sequence[Column]) -> dict[str, Any]
 
 
 def _complete(test: dict[str, Any], line: Line) -> dict[str, Any]:
-    """The library knows no extra data, and ends a failure with an empty line."""
+    """The library knows no extra data, and ends a failure with an empty line. A visible test need
+    not say so: a long result has no room for it."""
+    if test["visibility"] == VISIBLE:
+        del test["visibility"]
     if "output" in test:
         test["output"] = test["output"].rstrip("\n")
     if not test.get("output"):

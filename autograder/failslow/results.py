@@ -110,9 +110,14 @@ def _dumped(value: object) -> str:
 
 
 def _fitting(content: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out what can be made again from the seeds, then shortens texts, the longest first."""
+    """Leaves out what can be made again from the seeds, then what numbers say, too, then shortens
+    texts, the longest first."""
     if len(as_text(content)) > CHARACTERS_MAX:
         content["extra_data"].pop("samples", None)
+    if len(as_text(content)) > CHARACTERS_MAX:
+        for test in content["tests"]:
+            test["extra_data"].pop("trace_hash", None)
+            test.pop("tags", None)
     longest = max(len(text) for test in content["tests"] for text in _texts(test))
     while len(as_text(content)) > CHARACTERS_MAX and longest > len(CUT):
         longest //= 2
@@ -177,7 +182,7 @@ def _lines(number: int, graded: LabGrade) -> Iterator[Line]:
             max_score=row.max_score,
             visibility=_visibility(graded.lab, row),
             tags=(row.lab, row.part),
-            extra_data={name: value for name, value in extra.items() if value != ""},
+            extra_data={name: value for name, value in extra.items() if value},
         )
 
 
