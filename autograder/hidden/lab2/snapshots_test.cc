@@ -272,6 +272,8 @@ GRADED_TEST(
 
   testkit::Client late(world.cluster.simulator());  // sends messages that the network delayed
   const std::uint64_t term = world.checker.claims(leader).term;
+  // A follower that missed much of the load may have been given a snapshot then.
+  const std::uint64_t restored = world.checker.claims(follower).restored;
   for (std::size_t at = 0; at < old->state.size(); at += kSnapshotChunkBytes) {
     const InstallSnapshot chunk{term,
                                 leader,
@@ -286,7 +288,7 @@ GRADED_TEST(
     });
     world.cluster.RunFor(20ms);
   }
-  EXPECT_EQ(world.checker.claims(follower).restored, 0u) << "it restored an old state";
+  EXPECT_EQ(world.checker.claims(follower).restored, restored) << "it restored an old state";
   const InstallSnapshot of_next_term{
       term + 1, world.Others(leader)[1], old->last_index, old->last_term, old->state.size(), 0, ""};
   late.Call(follower, of_next_term, 1s, [&](const std::optional<InstallSnapshotReply>& reply) {
