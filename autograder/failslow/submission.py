@@ -30,6 +30,11 @@ class Submission:
     answers: dict[str, AnswerFile] = field(default_factory=dict)
 
 
+def listed(lab: Lab) -> tuple[str, ...]:
+    """The files of a lab that count, with the answers of a diagnosis."""
+    return (*lab.files, *((lab.diagnosis.file,) if lab.diagnosis else ()))
+
+
 def place(graded: Lab, part_of: Lab) -> str:
     """The directory of a lab's files in the tree to compile, when `graded` is built on them.
 

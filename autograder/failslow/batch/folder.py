@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from failslow.commands.submit import listed
 from failslow.errors import BadSubmission, CannotDo
 from failslow.labs import Labs
-from failslow.submission import FILE_BYTES_MAX
+from failslow.submission import FILE_BYTES_MAX, listed
 
 ZIP = ".zip"
 

@@ -8,7 +8,7 @@ from failslow import atomic, console, zip_file
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, load_labs
-from failslow.submission import read_file
+from failslow.submission import listed, read_file
 from failslow.zip_file import Entry
 
 OUT = Path("out/submission.zip")
@@ -44,8 +44,3 @@ def _collect(kit: Kit, labs: Sequence[Lab]) -> tuple[dict[str, bytes], list[str]
             except BadSubmission as error:
                 problems.append(f"labs/{error}")
     return files, problems
-
-
-def listed(lab: Lab) -> tuple[str, ...]:
-    """The files that count, with the answers of a diagnosis."""
-    return (*lab.files, *((lab.diagnosis.file,) if lab.diagnosis else ()))
