@@ -5,7 +5,6 @@ walls may. Hidden tests' names and failures go to `extra_data`, which Gradescope
 students.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,13 @@ from failslow.grading import Grade, LabGrade, TestRow
 from failslow.labs import VISIBLE, Lab
 from failslow.report import load_name
 from failslow.result_suite import Line
+from failslow.result_text import as_text, fitting
 
 FILE_NAME = "results.json"
-
-CHARACTERS_MAX = 100_000
-"""The platform takes no longer file."""
 
 VISIBILITIES = (VISIBLE, "after_due_date", "after_published", "hidden")
 """From the least strict to the strictest."""
 
-CUT = " ... (cut: the whole is too long)"
 SUBTOTALS = "0"
 """Begins the numbers of the parts' sub-totals, by which the platform sorts."""
 
@@ -62,7 +58,7 @@ def document(grade: Grade, seconds: float, walls: Mapping[str, bool]) -> dict[st
             },
         },
     }
-    return validated(_fitting(content))
+    return validated(fitting(content))
 
 
 def rejection(message: str, detail: str, key: CourseKey) -> dict[str, Any]:
@@ -76,7 +72,7 @@ def rejection(message: str, detail: str, key: CourseKey) -> dict[str, Any]:
         "output_format": "text",
         "extra_data": {"course_key": _name(key)},
     }
-    return validated(_fitting(content))
+    return validated(fitting(content))
 
 
 def validated(content: dict[str, Any]) -> dict[str, Any]:
@@ -91,49 +87,6 @@ def write(directory: Path, content: dict[str, Any]) -> Path:
     path = directory / FILE_NAME
     atomic.write_text(path, as_text(content))
     return path
-
-
-def as_text(content: dict[str, Any]) -> str:
-    """A line for each test and for each other field: no longer than it must be."""
-    fields = []
-    for name, value in content.items():
-        if name == "tests":
-            rows = ",\n".join(map(_dumped, value))
-            fields.append(f'"tests":[\n{rows}\n]')
-        else:
-            fields.append(f"{_dumped(name)}:{_dumped(value)}")
-    return "{" + ",\n".join(fields) + "}\n"
-
-
-def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _fitting(content: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out what can be made again from the seeds, then what numbers say, too, then shortens
-    texts, the longest first."""
-    if len(as_text(content)) > CHARACTERS_MAX:
-        content["extra_data"].pop("samples", None)
-    if len(as_text(content)) > CHARACTERS_MAX:
-        for test in content["tests"]:
-            test["extra_data"].pop("trace_hash", None)
-            test.pop("tags", None)
-    longest = max(len(text) for test in content["tests"] for text in _texts(test))
-    while len(as_text(content)) > CHARACTERS_MAX and longest > len(CUT):
-        longest //= 2
-        for test in content["tests"]:
-            _shorten(test, longest)
-    return content
-
-
-def _texts(test: dict[str, Any]) -> tuple[str, str]:
-    return test.get("output", ""), test["extra_data"].get("detail", "")
-
-
-def _shorten(test: dict[str, Any], characters: int) -> None:
-    for holder, name in ((test, "output"), (test["extra_data"], "detail")):
-        if len(holder.get(name, "")) > characters + len(CUT):
-            holder[name] = holder[name][:characters] + CUT
 
 
 def _numbered(grade: Grade) -> Iterator[tuple[int, LabGrade]]:

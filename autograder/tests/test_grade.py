@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from failslow import course_key, gtest, process, results
+from failslow import course_key, gtest, process, result_text, results
 from failslow.course_key import DEVELOPMENT
 from failslow.errors import CannotDo, CouldNotGrade
 from failslow.kit import Kit
@@ -129,11 +129,11 @@ def test_the_raw_samples_of_each_run_are_for_the_instructor(grader: Grader) -> N
 
 def test_a_long_result_is_cut_to_what_the_platform_takes(grader: Grader) -> None:
     content = grader.grade(1, "LONG_FAIL:Quorum.Late", "")
-    assert len(grader.results.read_text()) <= results.CHARACTERS_MAX
+    assert len(grader.results.read_text()) <= result_text.CHARACTERS_MAX
     assert "samples" not in content["extra_data"]
     (late,) = failed(content)
     assert late["output"].startswith("a long word " * 100)
-    assert late["output"].endswith(results.CUT)
+    assert late["output"].endswith(result_text.CUT)
 
 
 def test_two_grades_differ_in_nothing_but_time(grader: Grader) -> None:

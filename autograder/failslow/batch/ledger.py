@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from failslow import atomic, results
+from failslow import atomic, result_text
 from failslow.compile import key_of
 from failslow.course_key import CourseKey
 from failslow.kit import Kit
@@ -69,4 +69,4 @@ class Ledger:
     def add(self, key: str, result: dict[str, Any]) -> None:
         """Only a result in which no verdict is missing: the others are graded again."""
         if not result["extra_data"].get("without_verdict"):
-            atomic.write_text(self.path(key), results.as_text(result))
+            atomic.write_text(self.path(key), result_text.as_text(result))

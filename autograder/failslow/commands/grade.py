@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from failslow import cmake, console, course_key, deadline, results, walls
+from failslow import cmake, console, course_key, deadline, result_text, results, walls
 from failslow.commands.solution import check_out, submission_in
 from failslow.course_key import CourseKey
 from failslow.grading import Scope, grade
@@ -38,7 +38,7 @@ def run(
     content = results.document(graded, time.monotonic() - started, standing)
     path = results.write(out, content)
     if as_json:
-        print(results.as_text(content), end="")
+        print(result_text.as_text(content), end="")
     else:
         print_grade(console.stdout(), graded)
     for remark in (walls.remark(standing), results.without_verdict(graded)):
