@@ -1,7 +1,7 @@
 """Checks whether a submission is deterministic, and finds the first difference if not.
 
-A test runs twice, with other contents of its memory and other addresses. Everything that crosses
-the Host must be the same.
+Each replica has a twin: a process with other contents of its memory and other addresses, that gets
+the same messages. Everything that crosses the Host must be the same.
 """
 
 from collections.abc import Sequence
@@ -17,36 +17,45 @@ TEST_ID = "determinism"
 CONTEXT_LINES = 3
 LINE_CHARS_MAX = 300
 FILLS = 127
+SAME = "same"
+DIFFER = "differ"
 NO_CROSSING = "Two more runs agree: the submission differs only now and then."
 
 
 def fills(seed: int) -> tuple[int, int]:
-    """Two settings of `--perturb`, each the complement of the other.
+    """Two settings of `--perturb`, each the complement of the other: of replicas, and of twins.
 
     The first is odd: addresses are fixed. The second is even: a read of a clock is a fault, which
-    makes each change of the running process dearer. Neither is 0, so no run has the machine's
+    makes each change of the running process dearer. Neither is 0, so no process has the machine's
     defaults. Code that tells the two apart differs.
     """
     first = 1 + 2 * (seed % FILLS)
     return first, 255 - first
 
 
-def run_twice(
+def run_with_twins(
     run: gtest.Run, binary: Path, test: str, options: gtest.Options, seed: int
 ) -> Outcome:
-    """As `run`, and once more with other memory: `Outcome.differs` says how the two differ.
+    """As `run`, and each replica has a twin: `Outcome.differs` says how two of them differ.
 
-    `seed`: draws the fills. CouldNotGrade as `run`, and when there is no hash to compare.
+    `seed`: draws the fills. CouldNotGrade as `run`, and when the twins could not be compared.
     """
-    first, second = (replace(options, perturb=fill) for fill in fills(seed))
-    outcome = run(binary, test, first)
-    again = gtest.run_test(binary, test, second)
-    if not outcome.trace_hash or not again.trace_hash:
-        raise CouldNotGrade(f"{test} recorded no trace hash")
-    if outcome.trace_hash == again.trace_hash:
+    first, second = fills(seed)
+    outcome = run(binary, test, replace(options, perturb=first, twin=second))
+    check(outcome.twins, test)
+    if outcome.twins == SAME:
         return outcome
-    traces = [gtest.run_test(binary, test, replace(each, trace=True)) for each in (first, second)]
-    return replace(outcome, differs=describe(traces[0].trace, traces[1].trace))
+    traces = [
+        gtest.run_test(binary, test, replace(options, perturb=fill, trace=True)).trace
+        for fill in (first, second)
+    ]
+    return replace(outcome, differs=describe(*traces))
+
+
+def check(twins: str, what: object) -> None:
+    """CouldNotGrade unless twins were compared."""
+    if twins not in (SAME, DIFFER):
+        raise CouldNotGrade(f"{what}: its twins were not compared ({twins or 'there are none'})")
 
 
 def describe(first: Sequence[str], second: Sequence[str]) -> str:

@@ -228,7 +228,7 @@ class _LabGrader:
         run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
         if self._scope.determinism:
             memory = course_key.seed(self._key, f"memory of {self._lab.id} {test.name}", 0)
-            run = partial(determinism.run_twice, run, seed=memory)
+            run = partial(determinism.run_with_twins, run, seed=memory)
         if self._scope.isolate:
             run = partial(gtest.run_again_without_verdict, run)
         return run(self._binary(test.suite), test.name, self._options(test))

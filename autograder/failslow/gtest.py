@@ -44,8 +44,8 @@ class Outcome:
     made shorter. `explored`: what an exploration counted, as JSON; "" for another test.
     `situations`: in how many of its worlds each situation came up that the test is meant to reach.
     `ended_process`: there is no more than the failure, and the history up to it. `no_verdict`: why
-    the grader has none, or ""; the failure is the grader's then. `differs`: how it differs from a
-    run with other memory, or "".
+    the grader has none, or ""; the failure is the grader's then. `twins`: "same", "differ", or why
+    they could not be compared; "" without twins. `differs`: how they differ, or "".
     """
 
     failures: tuple[str, ...]
@@ -62,6 +62,7 @@ class Outcome:
     situations: tuple[tuple[str, int], ...] = ()
     ended_process: bool = False
     no_verdict: str = ""
+    twins: str = ""
     differs: str = ""
 
     @property
@@ -73,14 +74,16 @@ class Outcome:
 class Options:
     """How to run one test; `replica` is None for tests in simulation.
 
-    `shrink`: runs that may look for the shortest schedule that fails; 0 to show it as it is.
-    `schedule`: the only schedule that a test performs which explores. `deadline`: the test ends
-    then, at the latest.
+    `perturb`: what is done to the memory of the replicas. `twin`: to that of their twins; None:
+    they have none. `shrink`: runs that may look for the shortest schedule that fails; 0 to show it
+    as it is. `schedule`: the only schedule that a test performs which explores. `deadline`: the
+    test ends then, at the latest.
     """
 
     replica: Path | None = None
     seed: int | None = None
     perturb: int | None = None
+    twin: int | None = None
     trace: bool = False
     record: Path | None = None
     shrink: int = 0
@@ -173,7 +176,7 @@ def run_and_shrink(binary: Path, test: str, options: Options) -> Outcome:
     if outcome.passed or not outcome.shrinks:
         return outcome
     try:
-        shrunk = run_test(binary, test, replace(options, shrink=SHRINK_RUNS))
+        shrunk = run_test(binary, test, replace(options, shrink=SHRINK_RUNS, twin=None))
     except CouldNotGrade:
         return outcome  # the verdict is known: it only has no shorter reason
     return replace(outcome, failures=shrunk.failures or outcome.failures)
@@ -190,6 +193,7 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
         "replica": options.replica,
         "seed": options.seed,
         "perturb": options.perturb,
+        "twin": options.twin,
         "trace": scratch / "trace" if options.trace else None,
         "record": options.record,
         "shrink": options.shrink or None,
@@ -254,5 +258,6 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
         rule=_rule(str(case.get("violated") or case.get("broken", ""))),
         shrinks="shrinks" in case,
         explored=str(case.get("explored", "")),
+        twins=str(case.get("twins", "")),
         situations=tuple(json.loads(case.get("situations", "{}")).items()),
     )

@@ -3,21 +3,39 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include "measurement.h"
+#include "sealed/freed_memory.h"
 #include "sealed/sealed_backend.h"
 #include "subjects.h"
 
+namespace {
+
+using namespace depfast;
+
+// Twins have been compared when the measurement is gone.
+measure::RunResult RunWith(const measure::RunOptions& options,
+                           const sealed::SealedOptions& replicas) {
+  measure::RunResult result = measure::Measurement(options, sealed::SealedReplicas(replicas),
+                                                   measure::SubjectOf(options.lab, options.mix))
+                                  .Run();
+  if (replicas.twins != nullptr) result.twins = sealed::InWords(*replicas.twins);
+  return result;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace depfast;
+  sealed::KeepFreedMemory();
   try {
     const measure::RunOptions options = measure::ParseRunOptions(argc, argv);
     sealed::SealedOptions replicas;
     replicas.program = options.replica;
     replicas.perturb = options.perturb;
-    measure::Measurement measurement(options, sealed::SealedReplicas(replicas),
-                                     measure::SubjectOf(options.lab, options.mix));
-    const auto line = measure::ToJson(measurement.Run());
+    if (options.twin != 0) replicas.twins = std::make_shared<sealed::TwinVerdict>();
+    replicas.twin_perturb = options.twin;
+    const auto line = measure::ToJson(RunWith(options, replicas));
     std::puts(line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());
     return 0;
   } catch (const CLI::CallForHelp& help) {

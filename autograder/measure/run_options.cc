@@ -60,6 +60,8 @@ RunOptions ParseRunOptions(int argc, const char* const* argv) {
   app.add_option("--perturb", options.perturb, "fill memory and move addresses")
       ->check(CLI::Range(0, 255))
       ->take_last();
+  app.add_option("--twin", options.twin, "as --perturb, of a second process of each replica")
+      ->check(CLI::Range(0, 255));
   app.add_option("--trace", options.trace, "a file for a line per crossing of the Host");
   app.add_flag("--explain", options.explain, "add the proposers' waits");
   app.add_flag("--history", options.history, "print the history to stderr");

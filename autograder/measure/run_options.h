@@ -22,6 +22,7 @@ struct RunOptions {
   std::string victim;            // ... if it is not empty, the proposer's role that it strikes
   double rate = 0;               // offered operations per second
   int perturb = 0;               // see sealed::SealedOptions
+  int twin = 0;                  // --perturb of each replica's twin; 0: it has none
   std::string trace;             // a file for a line per crossing of the Host; empty: none
   bool explain = false;          // add the proposers' waits to the result
   bool history = false;          // print the numbered history to stderr

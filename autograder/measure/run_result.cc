@@ -57,6 +57,7 @@ json ToJson(const RunResult& result) {
       {"crossings", result.crossings},
       {"ack_cv", Rounded(latencies.Variation(), 10'000)},
       {"trace_hash", Hexadecimal(result.trace_hash)},
+      {"twins", result.twins},
       {"error", TextOrNull(result.error)},
       {"violation", TextOrNull(result.violation)},
   };

@@ -57,7 +57,8 @@ if wants("EXIT3"):
 if wants("HANG"):
     time.sleep(60)
 trace = ["send 1", "send 2", "send 3", "send 4", "deliver 5"]
-if "NONDETERMINISTIC\\n" in behaviour or wants("NONDETERMINISTIC"):
+nondeterministic = "NONDETERMINISTIC\\n" in behaviour or wants("NONDETERMINISTIC")
+if nondeterministic:
     trace[4] = "deliver from " + options.get("perturb", "0")
 if "trace" in options:
     open(options["trace"], "w").write("\\n".join(trace) + "\\n")
@@ -65,6 +66,10 @@ failed = wants("FAIL") or wants("VIOLATES") or wants("BREAKS")
 suite, case = name.rsplit(".", 1)
 entry = dict(name=case, status="RUN", result="COMPLETED", trace_hash=str(trace[4]),
              seed=options.get("seed", "7"))
+if "twin" in options:
+    entry["twins"] = "differ" if nondeterministic else "same"
+if wants("TWINS_DIE"):
+    entry["twins"] = "the machine killed a twin: no memory is left"
 if wants("CHECKS"):
     entry["operations"] = "21"
 if wants("VIOLATES"):
@@ -111,10 +116,11 @@ factor = 20 if slow and "WAITS_FOR_ALL" in behaviour else 1
 if "ALWAYS_SLOW" in behaviour:
     factor = 20
 late = slow and "NEVER_CATCHES_UP" in behaviour
-second = int(options["perturb"]) % 2 == 0
-if "COMPARISON_DIES" in behaviour and second and options["fault"].startswith("net"):
-    sys.exit(4)
-memory = options["perturb"] if "NONDETERMINISTIC_WHEN_MEASURED" in behaviour else ""
+nondeterministic = "NONDETERMINISTIC_WHEN_MEASURED" in behaviour
+memory = options["perturb"] if nondeterministic else ""
+twins = "differ" if nondeterministic else "same"
+if "TWINS_DIE" in behaviour and options["fault"].startswith("net"):
+    twins = "the machine killed a twin: no memory is left"
 if "trace" in options:
     open(options["trace"], "w").write("step\\ndeliver from " + memory + "\\n")
 line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000000 * factor,
@@ -123,7 +129,8 @@ line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000
             slow=[],
             catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,
             completed=100, crossings=500, error=None, violation=None,
-            trace_hash="ab" + options["seed"] + options["rate"] + memory)
+            trace_hash="ab" + options["seed"] + options["rate"] + memory,
+            twins=twins if "twin" in options else "")
 if "MISBEHAVES" in behaviour:
     line["error"] = "replica 1 died"
 if "LIES" in behaviour and options["shape"] == "long" and slow:

@@ -246,7 +246,7 @@ def test_nondeterminism_voids_the_lab_and_shows_where(grader: Grader) -> None:
     assert all(test["output"].startswith("Scored 0") for test in rows(content)[1:])
 
 
-@pytest.mark.parametrize("behaviour", ["SEGFAULT", "EXIT3", "NORESULT", "LIES"])
+@pytest.mark.parametrize("behaviour", ["SEGFAULT", "EXIT3", "NORESULT", "LIES", "TWINS_DIE"])
 def test_a_test_without_a_verdict_costs_its_own_points(grader: Grader, behaviour: str) -> None:
     content = grader.grade(1, f"{behaviour}:Quorum.Late")
     assert content["score"] == 90
@@ -267,7 +267,7 @@ def test_a_hidden_test_without_a_verdict_shows_no_name(grader: Grader) -> None:
 
 
 @pytest.mark.parametrize("test", ["Quorum.Votes", "Quorum.Late", "Secret.Nesting"])
-def test_every_test_is_one_of_two_runs_that_are_compared(grader: Grader, test: str) -> None:
+def test_in_every_test_the_replicas_have_twins(grader: Grader, test: str) -> None:
     first, *others = rows(grader.grade(1, f"NONDETERMINISTIC:{test}"))
     assert "run 2:  deliver from" in first["output"]
     assert all(other["output"].startswith("Scored 0") for other in others)
@@ -330,7 +330,7 @@ def test_a_measured_run_without_a_result_costs_its_rows(grader: Grader) -> None:
 
 
 def test_a_comparison_of_measured_runs_without_a_result_costs_its_row(grader: Grader) -> None:
-    content = grader.grade(1, "", "COMPARISON_DIES")
+    content = grader.grade(1, "", "TWINS_DIE")
     lost = failed(content)
     assert {"net-slow"} == {row["name"].split()[-1] for row in lost}
     missing = content["extra_data"]["without_verdict"]

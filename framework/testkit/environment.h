@@ -22,6 +22,7 @@ struct Environment {
   std::uint64_t seed = 1;  // --seed=N: the base of every seed a test uses
   std::string replica;     // --replica=PATH: the sealed replica's program
   int perturb = 0;         // --perturb=N: see sealed::SealedOptions
+  int twin = 0;            // --twin=N: each sealed replica has a twin, perturbed so; 0: none has
   std::string history;     // --history=FILE: write the numbered history there, pass or fail
   std::string trace;       // --trace=FILE: one line per Host crossing
   std::string record;      // --record=FILE: see Recorder
@@ -42,6 +43,10 @@ Environment& TheEnvironment();
 // How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:
 // null, or it outlives the replicas; it hears nothing of sealed ones.
 sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr);
+
+// Whether all twins of the test under way answered as their replicas: "same" or "differ", or why
+// the machine could not tell. Empty without twins. Requires: the test's clusters are gone.
+std::string TwinsOfThisTest();
 
 // Throws std::invalid_argument, in one line, if the environment lacks a setting that this binary
 // needs.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "faults/text.h"
+#include "sealed/freed_memory.h"
 #include "testkit/environment.h"
 
 namespace depfast::testkit {
@@ -30,6 +31,14 @@ std::string ComplaintAboutSeed(const std::string& text) {
   const bool whole = error == std::errc() && end == text.data() + text.size();
   return whole ? "" : "takes a number, not '" + text + "'";
 }
+
+// A test's clusters end their twins when they go.
+class TwinsReport final : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo&) override {
+    const std::string twins = TwinsOfThisTest();
+    if (!twins.empty()) testing::Test::RecordProperty("twins", twins);
+  }
+};
 
 void ListGraded() {
   auto tests = nlohmann::ordered_json::array();
@@ -73,6 +82,8 @@ void AddFlags(CLI::App& app, Environment& environment, bool& list) {
   app.add_option("--replica", environment.replica, "the program of a sealed replica");
   app.add_option("--perturb", environment.perturb, "fill memory and move addresses")
       ->check(CLI::Range(0, 255));
+  app.add_option("--twin", environment.twin, "as --perturb, of a second process of each replica")
+      ->check(CLI::Range(0, 255));
   app.add_option("--history", environment.history, "a file for the numbered history");
   app.add_option("--states", environment.states_max, "the most states of a scope")
       ->check(CLI::PositiveNumber);
@@ -95,6 +106,7 @@ void AddFlags(CLI::App& app, Environment& environment, bool& list) {
 int main(int argc, char** argv) {
   using namespace depfast::testkit;
   testing::InitGoogleTest(&argc, argv);
+  depfast::sealed::KeepFreedMemory();
   bool list = false;
   CLI::App app("Tests of a lab. GoogleTest's own flags: --gtest_help");
   AddFlags(app, TheEnvironment(), list);
@@ -107,7 +119,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return kUsageError;
   }
-  if (!list) return RUN_ALL_TESTS();
-  ListGraded();
-  return 0;
+  if (list) {
+    ListGraded();
+    return 0;
+  }
+  testing::UnitTest::GetInstance()->listeners().Append(new TwinsReport);
+  return RUN_ALL_TESTS();
 }

@@ -1,5 +1,6 @@
 // For `_sim` binaries: replicas in this process, made by the MakeService that is linked in.
 #include <stdexcept>
+#include <string>
 
 #include "core/stack_overflow.h"
 #include "depfast/host/service.h"
@@ -13,9 +14,14 @@ sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe) {
   return EndingEndlessSteps(sim::InProcessReplicas(MakeService, probe));
 }
 
+std::string TwinsOfThisTest() { return ""; }
+
 void CheckEnvironment(const Environment& environment) {
   if (!environment.replica.empty()) {
     throw std::invalid_argument("--replica is for sealed test binaries; this one links its own");
+  }
+  if (environment.twin != 0) {
+    throw std::invalid_argument("--twin is for sealed test binaries");
   }
   InstallStackOverflowHandler();
 }

@@ -77,7 +77,8 @@ class Sample:
     that a slow replica was behind. `catch_up_ns` is None when a follower had not caught up at the
     end. `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
     `violation` is a sentence about the first violated invariant, or the first untrue answer.
-    `no_verdict` is the grader's own failure, or ""; the error is the same sentence then.
+    `twins`: as gtest.Outcome's. `no_verdict` is the grader's own failure, or ""; the error is the
+    same sentence then.
 
     `passed_over` counts the unanswered operations of which a later one was answered.
     `unfinished_coroutines` and `pending_requests` are the most of a replica that is not slow, at
@@ -106,6 +107,7 @@ class Sample:
     waits: tuple[Wait, ...] = ()
     flows: tuple[Flow, ...] = ()
     unfinished: tuple[Unfinished, ...] = ()
+    twins: str = ""
     no_verdict: str = ""
 
 
@@ -135,9 +137,12 @@ def measure_once(program: Program, run: Run, rate: float, *more: str) -> Sample:
         detail = (done.output + done.errors)[-4000:]
         raise CouldNotGrade(f"{run} gave no result: {done.how_it_ended()}", detail)
     try:
-        return parse_sample(json.loads(done.output.strip().splitlines()[-1]))
+        sample = parse_sample(json.loads(done.output.strip().splitlines()[-1]))
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise CouldNotGrade(f"{run}: its result is malformed ({error!r})") from error
+    if sample.twins:
+        determinism.check(sample.twins, run)
+    return sample
 
 
 def without_verdict(error: CouldNotGrade) -> Sample:
@@ -215,6 +220,7 @@ def parse_sample(line: dict[str, Any]) -> Sample:
         waits=tuple(_parse_wait(wait) for wait in line.get("waits", [])),
         flows=tuple(_parse_flow(flow) for flow in line.get("flows", [])),
         unfinished=tuple(_parse_unfinished(row) for row in line.get("unfinished", [])),
+        twins=str(line["twins"]),
     )
 
 

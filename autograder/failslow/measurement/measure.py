@@ -60,7 +60,8 @@ def measure(
     end: float = deadline.NONE,
 ) -> Measurement:
     """`seeds`: the number of seeds of most runs, or None for that of the settings. A strength of
-    each fault is drawn unless the settings have one alone. One run of each row is made twice.
+    each fault is drawn unless the settings have one alone. In one run of each row the replicas
+    have twins.
 
     CouldNotGrade when a run gives no result, unless `isolate`: it is made once more then, and costs
     its rows alone. Misbehaviour of the submission scores 0. `end`: nothing runs after it.
@@ -70,12 +71,12 @@ def measure(
     program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica, end)
     settings = settings.drawn(seed_of)
     plan = Plan(settings, seed_of, seeds)
-    meter = Meter(program, settings.rates, settings.loads, isolate)
+    compared = [plan.slow(row)[0] for row in settings.rows]
+    meter = Meter(program, settings.rates, settings.loads, isolate, frozenset(compared))
     mine = replace(program, binary=_here(kit, kit.binary(BINARY)), replica=_here(kit, replica))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
-    again = meter.run_again([plan.slow(row)[0] for row in settings.rows], samples)
     found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if with_ungraded else []
     return Measurement(
         rows=tuple(rows),
@@ -87,23 +88,16 @@ def measure(
         strengths=tuple(settings.strength(fault).preset for fault in settings.strengths),
         trace_hashes={str(run): sample.trace_hash for run, sample in samples.items()},
         ungraded=tuple(found),
-        differs=meter.first_difference(samples, again),
-        no_verdict=_without_verdict(rows, plan, samples, again),
+        differs=meter.first_difference(samples),
+        no_verdict=_without_verdict(rows, samples),
         samples=samples,
         messages_per_operation=meter.messages_per_operation(samples),
     )
 
 
-def _without_verdict(
-    rows: Iterable[Row], plan: Plan, samples: Samples, again: Samples
-) -> dict[str, str]:
-    found = {}
-    for row in rows:
-        second = again.get(plan.slow(row.graded)[0])
-        missing = samples[row.error_run] if row.error_run else second
-        if missing and missing.no_verdict:
-            found[row.graded.id] = missing.no_verdict
-    return found
+def _without_verdict(rows: Iterable[Row], samples: Samples) -> dict[str, str]:
+    reasons = {row.graded.id: samples[row.error_run].no_verdict for row in rows if row.error_run}
+    return {row: reason for row, reason in reasons.items() if reason}
 
 
 class Runs(Protocol):
@@ -117,14 +111,21 @@ class Runs(Protocol):
 class Meter:
     """`capacities`: once all runs were made.
 
-    `_unusable`: the capacity run without which there is no other run.
+    `_compared`: the runs whose replicas have twins. `_unusable`: the capacity run without which
+    there is no other run.
     """
 
     def __init__(
-        self, program: Program, rates: Rates, loads: Sequence[Load], isolate: bool = False
+        self,
+        program: Program,
+        rates: Rates,
+        loads: Sequence[Load],
+        isolate: bool = False,
+        compared: frozenset[Run] = frozenset(),
     ) -> None:
         self._program = program
         self._isolate = isolate
+        self._compared = compared
         self._rates = rates
         self._loads = loads
         self.capacities: dict[Load, float] = {}
@@ -162,28 +163,18 @@ class Meter:
             return []
         return [cell for each in able for cell in cells(each, samples)]
 
-    def run_again(self, runs: Sequence[Run], samples: Samples) -> dict[Run, Sample]:
-        """These runs with other memory, but those that were not made or have no result.
-
-        Requires: `samples` are of run_all, and have these runs.
-        """
-        able = [run for run in dict.fromkeys(runs) if self._has_load(run)]
-        able = [run for run in able if not samples[run].no_verdict]
-        with console.progress("Comparing measured runs") as advance:
-            found = parallel.run_all(
-                able, lambda run: self._sample(run, _other_memory(run)), advance, _name
-            )
-        return dict(zip(able, found, strict=True))
-
-    def first_difference(self, samples: Samples, again: Samples) -> str:
-        """How the first run differs that does when it has other memory; or ""."""
-        for run, second in again.items():
-            if not second.no_verdict and second.trace_hash != samples[run].trace_hash:
+    def first_difference(self, samples: Samples) -> str:
+        """How the first run differs that does with other memory; or ""."""
+        for run, sample in samples.items():
+            if sample.twins == determinism.DIFFER:
                 return f"In {run}:\n{self._describe(run)}"
         return ""
 
     def messages_per_operation(self, samples: Samples) -> float | None:
-        """Without a fault, at part load, with the fewest replicas. Requires: as `run_again`."""
+        """Without a fault, at part load, with the fewest replicas.
+
+        Requires: `samples` are of run_all.
+        """
         normal = [run for run in samples if run.fault == NORMAL and run.load == LATENCY]
         able = [run for run in normal if self._has_load(run)]
         if not able:
@@ -213,8 +204,13 @@ class Meter:
         return f"The run that shows it, after ./kit grade of this submission: {words}"
 
     def _run(self, runs: Sequence[Run], advance: console.Advance) -> dict[Run, Sample]:
-        samples = parallel.run_all(runs, self._sample, advance, _name)
+        samples = parallel.run_all(
+            runs, lambda run: self._sample(run, *self._twins(run)), advance, _name
+        )
         return dict(zip(runs, samples, strict=True))
+
+    def _twins(self, run: Run) -> list[str]:
+        return [f"--twin={determinism.fills(run.seed)[1]}"] if run in self._compared else []
 
     def _sample(self, run: Run, *more: str) -> Sample:
         if not self._isolate:
@@ -233,7 +229,7 @@ class Meter:
         with tempfile.TemporaryDirectory(prefix="failslow-traces-") as scratch:
             first, second = (Path(scratch) / name for name in ("first", "second"))
             self._sample(run, f"--trace={first}")
-            self._sample(run, _other_memory(run), f"--trace={second}")
+            self._sample(run, f"--perturb={determinism.fills(run.seed)[1]}", f"--trace={second}")
             return determinism.describe(_lines(first), _lines(second))
 
     def _has_load(self, run: Run) -> bool:
@@ -245,10 +241,6 @@ class Meter:
             return rates.capacity_rate
         percent = rates.latency_percent if run.load == LATENCY else rates.saturated_percent
         return self.capacities[_load(run)] * percent / 100
-
-
-def _other_memory(run: Run) -> str:
-    return f"--perturb={determinism.fills(run.seed)[1]}"
 
 
 def _lines(path: Path) -> list[str]:

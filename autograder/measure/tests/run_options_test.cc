@@ -60,6 +60,7 @@ TEST(RunOptions, ThatMakeNoRunAreRefusedInOneLine) {
       {"--rate=1", "--seed=18446744073709551616"},
       {"--rate=1", "--slow=0"},
       {"--rate=1", "--perturb=256"},
+      {"--rate=1", "--twin=256"},
       {"--rate=1", "--slow=1,x"},
       {"--rate=1", "--slow=1", "--victim=leader"},
       {"--rate=1", "--shape=round"},

@@ -330,4 +330,10 @@ std::size_t DecodeLength(const char* bytes) {
   return length;
 }
 
+std::size_t DecodeAnswerLength(const char* bytes) {
+  const std::size_t length = DecodeLength(bytes);
+  if (length > kMessageBytesMax) throw ProtocolError("a message of absurd length");
+  return length;
+}
+
 }  // namespace depfast::sealed

@@ -1,8 +1,8 @@
 // The protocol of a sealed replica and the simulator, over a pair of pipes.
 //
 // A message is a length (4 bytes, little endian) and that many bytes of MessagePack. The simulator
-// speaks first and waits for the answer: lock-step, so nothing is ever in flight in both
-// directions.
+// speaks first. Each of its messages has one answer, in order. It waits for an answer before it
+// sends again: lock-step. Only to a twin it sends many messages at once.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,9 @@ inline constexpr int kFromSimulator = 3;
 inline constexpr int kToSimulator = 4;
 
 inline constexpr std::size_t kLengthBytes = 4;
-// A message with more is malformed. The reference comes to 13 MB and 2,042 outputs in a step, in
-// all graded tests and measurements. A value of a decoded message needs 24 times the memory of its
-// byte.
+// A replica's message with more is malformed. The reference comes to 13 MB and 2,042 outputs in a
+// step, in all graded tests and measurements. A value of a decoded message needs 24 times the
+// memory of its byte.
 inline constexpr std::size_t kMessageBytesMax = std::size_t{64} << 20;
 inline constexpr std::size_t kValuesMax = 1'000'000;
 inline constexpr std::size_t kOutputsMax = 100'000;  // of a step
@@ -54,6 +54,9 @@ sim::StepOutput DecodeOutput(std::string_view message);
 std::string DecodeReportRequest(std::string_view message);  // the probe's name
 std::string DecodeText(std::string_view message);
 
+// Of the kLengthBytes before a message.
 std::size_t DecodeLength(const char* bytes);
+// Throws ProtocolError above kMessageBytesMax.
+std::size_t DecodeAnswerLength(const char* bytes);
 
 }  // namespace depfast::sealed

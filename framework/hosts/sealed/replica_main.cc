@@ -13,9 +13,11 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/stack_overflow.h"
 #include "depfast/host/service.h"
+#include "sealed/freed_memory.h"
 #include "sealed/heap.h"
 #include "sealed/protocol.h"
 #include "sim/step_host.h"
@@ -28,39 +30,76 @@ namespace {
   std::_Exit(2);
 }
 
-// Reads at least `least` bytes, and at most `most`. Returns how many.
-std::size_t Read(char* to, std::size_t least, std::size_t most) {
-  std::size_t filled = 0;
-  while (filled < least) {
-    const ssize_t got = read(kFromSimulator, to + filled, most - filled);
-    if (got == 0) std::_Exit(0);  // the simulator has gone: so has our world
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) Quit("cannot read from the simulator (is this started by the grader?)");
-    filled += static_cast<std::size_t>(got);
+// Answers leave together when their reader has to wait: in lock-step at once, for a twin in
+// batches. Both buffers are not on the heap, which is counted.
+class Answers {
+ public:
+  static void Add(const std::string& answer) {
+    if (answer.size() > buffer_.size() - filled_) Flush();
+    if (answer.size() > buffer_.size()) return Write(answer.data(), answer.size());
+    std::copy(answer.begin(), answer.end(), buffer_.data() + filled_);
+    filled_ += answer.size();
   }
-  return filled;
-}
 
-// The simulator waits for our answer before it sends again, so one read takes most messages whole.
-std::string ReadMessage() {
-  static std::array<char, 1 << 16> start;  // not on the heap, which is counted
-  const std::size_t filled = Read(start.data(), kLengthBytes, start.size()) - kLengthBytes;
-  std::string message(DecodeLength(start.data()), '\0');
-  if (filled > message.size()) Quit("the simulator sent more than one message");
-  std::copy_n(start.data() + kLengthBytes, filled, message.data());
-  const std::size_t rest = message.size() - filled;
-  Read(message.data() + filled, rest, rest);
-  return message;
-}
+  static void Flush() { Write(buffer_.data(), std::exchange(filled_, 0)); }
 
-void WriteFully(const std::string& bytes) {
-  for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t put = write(kToSimulator, bytes.data() + at, bytes.size() - at);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) Quit("cannot write to the simulator");
-    at += static_cast<std::size_t>(put);
+ private:
+  static void Write(const char* bytes, std::size_t size) {
+    for (std::size_t at = 0; at < size;) {
+      const ssize_t put = write(kToSimulator, bytes + at, size - at);
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) Quit("cannot write to the simulator");
+      at += static_cast<std::size_t>(put);
+    }
   }
-}
+
+  static inline std::array<char, 1 << 16> buffer_;
+  static inline std::size_t filled_ = 0;
+};
+
+class Messages {
+ public:
+  static std::string Next() {
+    std::array<char, kLengthBytes> length{};
+    Take(length.data(), length.size());
+    std::string message(DecodeLength(length.data()), '\0');
+    Take(message.data(), message.size());
+    return message;
+  }
+
+ private:
+  static void Take(char* to, std::size_t size) {
+    const std::size_t buffered = std::min(size, filled_ - at_);
+    std::copy_n(buffer_.data() + at_, buffered, to);
+    at_ += buffered;
+    if (buffered == size) return;
+    at_ = filled_ = 0;
+    if (size - buffered >= buffer_.size()) {  // a copy would be a waste
+      Read(to + buffered, size - buffered, size - buffered);
+      return;
+    }
+    filled_ = Read(buffer_.data(), size - buffered, buffer_.size());
+    Take(to + buffered, size - buffered);
+  }
+
+  // Reads at least `least` bytes, and at most `most`. Returns how many.
+  static std::size_t Read(char* to, std::size_t least, std::size_t most) {
+    Answers::Flush();
+    std::size_t filled = 0;
+    while (filled < least) {
+      const ssize_t got = read(kFromSimulator, to + filled, most - filled);
+      if (got == 0) std::_Exit(0);  // the simulator has gone: so has our world
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) Quit("cannot read from the simulator (is this started by the grader?)");
+      filled += static_cast<std::size_t>(got);
+    }
+    return filled;
+  }
+
+  static inline std::array<char, 1 << 16> buffer_;
+  static inline std::size_t at_ = 0;
+  static inline std::size_t filled_ = 0;
+};
 
 // The first message.
 std::unique_ptr<sim::StepHost> Boot(const std::string& message) {
@@ -92,12 +131,12 @@ std::string Answer(sim::StepHost& host, const std::string& message, std::int64_t
 // Between two messages the heap holds the data of the replica alone. What was there before its
 // first step is not counted: it depends on the libraries and on the probes.
 [[noreturn]] void Serve() {
-  const std::unique_ptr<sim::StepHost> host = Boot(ReadMessage());
-  WriteFully(EncodePlain(Request::kBoot));
+  const std::unique_ptr<sim::StepHost> host = Boot(Messages::Next());
+  Answers::Add(EncodePlain(Request::kBoot));
   const std::int64_t before = HeapBytes();
   for (;;) {
     const std::int64_t heap_bytes = std::max<std::int64_t>(0, HeapBytes() - before);
-    WriteFully(Answer(*host, ReadMessage(), heap_bytes));
+    Answers::Add(Answer(*host, Messages::Next(), heap_bytes));
   }
 }
 
@@ -105,6 +144,7 @@ std::string Answer(sim::StepHost& host, const std::string& message, std::int64_t
 }  // namespace depfast::sealed
 
 int main() {
+  depfast::sealed::KeepFreedMemory();
   depfast::InstallStackOverflowHandler();
   try {
     depfast::sealed::Serve();

@@ -1,123 +1,37 @@
 #include "sealed/sealed_backend.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/personality.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
-#include <ctime>
-#include <fstream>
-#include <iterator>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "sealed/protocol.h"
+#include "sealed/replica_process.h"
 #include "sealed/sandbox/sandbox.h"
+#include "sealed/twin.h"
 
 namespace depfast::sealed {
 namespace {
-
-// A replica that must not go on; what() completes the sentence "replica 2 died: ...".
-class Death : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-[[noreturn]] void Unable(const std::string& what) {
-  throw std::runtime_error("cannot " + what + ": " + std::strerror(errno));
-}
-
-struct Pipe {
-  int read_end = -1;
-  int write_end = -1;
-};
-
-Pipe MakePipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) Unable("make a pipe");
-  constexpr int kBytes = 1 << 20;
-  fcntl(ends[1], F_SETPIPE_SZ, kBytes);  // fewer wake-ups for long messages; refused is fine
-  return {ends[0], ends[1]};
-}
-
-// Lock-step partners on two cores spend their time waking each other: keep the family on one.
-void StayOnThisCore() {
-  static const bool done = [] {
-    const int core = sched_getcpu();
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (core < 0) return false;
-    CPU_SET(static_cast<unsigned>(core), &set);
-    return sched_setaffinity(0, sizeof set, &set) == 0;
-  }();
-  (void)done;
-}
-
-// A machine without memory ends this process, and not the grader.
-void EndFirstWithoutMemory() {
-  constexpr std::string_view kMost = "1000";
-  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  [[maybe_unused]] const auto written = write(score, kMost.data(), kMost.size());
-  close(score);
-}
-
-// In the child, between fork and exec: only async-signal-safe calls. `machine`: takes the words of
-// a failure that is the machine's and not the program's.
-[[noreturn]] void Become(const Sandbox& sandbox, int perturb, const Pipe& in, const Pipe& out,
-                         int log, int machine, char* const* environment) {
-  setpgid(0, 0);
-  EndFirstWithoutMemory();
-  if (perturb % 2 != 0) personality(ADDR_NO_RANDOMIZE);
-  signal(SIGXFSZ, SIG_IGN);  // a full log loses words, not the replica
-  // The pipes' numbers may collide with the wanted ones: move them out of the way first.
-  const int in_fd = fcntl(in.read_end, F_DUPFD, kFirstOwnDescriptor);
-  const int out_fd = fcntl(out.write_end, F_DUPFD, kFirstOwnDescriptor);
-  const int log_fd = fcntl(log, F_DUPFD, kFirstOwnDescriptor);
-  const int machine_fd = fcntl(machine, F_DUPFD, kFirstOwnDescriptor);
-  const int null_fd = open("/dev/null", O_RDWR);
-  dup2(null_fd, STDIN_FILENO);
-  dup2(null_fd, STDOUT_FILENO);  // chatter must not push last words out of the log
-  dup2(log_fd, STDERR_FILENO);
-  dup2(in_fd, kFromSimulator);
-  dup2(out_fd, kToSimulator);
-  const Clock clock = perturb != 0 && perturb % 2 == 0 ? Clock::kFault : Clock::kWorks;
-  const std::string_view failed = sandbox.Run(environment, clock);
-  [[maybe_unused]] const auto written = write(machine_fd, failed.data(), failed.size());
-  _exit(127);
-}
 
 class SealedBackend final : public sim::ReplicaBackend {
  public:
   SealedBackend(const SealedOptions& options, const Sandbox& sandbox,
                 const sim::ReplicaConfig& config)
-      : options_(options), boot_(EncodeBoot(config)) {
-    Spawn(sandbox);
-  }
-
-  ~SealedBackend() override {
-    Kill();
-    close(to_replica_);
-    close(from_replica_);
-    close(log_);
-    close(machine_);
+      : options_(options),
+        boot_(EncodeBoot(config)),
+        process_(options_, sandbox, options_.perturb) {
+    if (options_.twins != nullptr) twin_.emplace(options_, sandbox);
   }
 
   sim::StepOutput Step(const sim::StepInput& input) override {
     try {
       if (!boot_.empty()) Boot();
-      sim::StepOutput output = DecodeOutput(Ask(EncodeStep(input)));
+      sim::StepOutput output = DecodeOutput(Ask(EncodeStep(input), Request::kStep));
       constexpr std::uint64_t kStepsBetweenLooks = 256;
-      if (++steps_ % kStepsBetweenLooks == 0) CheckResidentBytes();
+      if (++steps_ % kStepsBetweenLooks == 0) process_.CheckResidentBytes();
       return output;
     } catch (const ProtocolError& error) {
       return Dead(std::string("it spoke nonsense to the simulator (") + error.what() + ")");
@@ -128,249 +42,65 @@ class SealedBackend final : public sim::ReplicaBackend {
 
   std::string DumpCoroutines() override {
     try {
-      return DecodeText(Ask(EncodePlain(Request::kDump)));
+      return DecodeText(Ask(EncodePlain(Request::kDump), Request::kDump));
     } catch (const std::runtime_error& error) {
       return std::string("no dump: ") + error.what() + "\n";
     }
   }
 
-  std::size_t ResidentBytes() const override {
-    std::size_t all_pages = 0;
-    std::size_t resident_pages = 0;
-    std::ifstream statm("/proc/" + std::to_string(pid_) + "/statm");
-    statm >> all_pages >> resident_pages;  // zero if it has ended: the next step finds out
-    return resident_pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  }
+  std::size_t ResidentBytes() const override { return process_.ResidentBytes(); }
 
   std::string Report(const std::string& probe) override {
     try {
-      return DecodeText(Ask(EncodeReportRequest(probe)));
+      return DecodeText(Ask(EncodeReportRequest(probe), Request::kReport));
     } catch (const std::runtime_error&) {
       return "";
     }
   }
 
  private:
-  void Spawn(const Sandbox& sandbox) {
-    signal(SIGPIPE, SIG_IGN);
-    StayOnThisCore();
-    const Pipe in = MakePipe();
-    const Pipe out = MakePipe();
-    const Pipe machine = MakePipe();
-    log_ = memfd_create("replica-log", MFD_CLOEXEC);
-    if (log_ < 0) Unable("make a log");
-    std::string perturb = "MALLOC_PERTURB_=" + std::to_string(options_.perturb);
-    std::vector<char*> environment;
-    if (options_.perturb != 0) environment.push_back(perturb.data());
-    environment.push_back(nullptr);
-    pid_ = fork();
-    if (pid_ < 0) Unable("start a process");
-    if (pid_ == 0) {
-      Become(sandbox, options_.perturb, in, out, log_, machine.write_end, environment.data());
-    }
-    close(in.read_end);
-    close(out.write_end);
-    close(machine.write_end);
-    machine_ = machine.read_end;
-    to_replica_ = in.write_end;
-    from_replica_ = out.read_end;
-    fcntl(to_replica_, F_SETFL, O_NONBLOCK);
-    fcntl(from_replica_, F_SETFL, O_NONBLOCK);
-  }
-
   // An answer to the first message that was written before it came is none.
   void Boot() {
-    const std::string_view answer = Ask(std::exchange(boot_, {}));
+    const std::string_view answer = Ask(std::exchange(boot_, {}), Request::kBoot);
     if (DecodeRequest(answer) != Request::kBoot) throw ProtocolError("it has not started");
   }
 
-  // One message there, one message back.
-  std::string_view Ask(const std::string& message) {
-    waited_seconds_ = 0;
-    asleep_seconds_ = 0;
-    is_late_ = false;
-    Send(message);
-    return Receive();
+  // Returns the answer without its length. The twin hears of both.
+  std::string_view Ask(const std::string& message, Request request) {
+    const std::string_view answer = AskProcess(message);
+    if (twin_) twin_->Follow(message, answer, request == Request::kStep);
+    return answer.substr(kLengthBytes);
   }
 
-  void Send(const std::string& message) {
-    for (std::size_t at = 0; at < message.size();) {
-      const ssize_t put = write(to_replica_, message.data() + at, message.size() - at);
-      if (put >= 0) {
-        at += static_cast<std::size_t>(put);
-      } else if (errno == EAGAIN) {
-        WaitFor(to_replica_, POLLOUT);
-      } else if (errno != EINTR) {
-        throw Death(Obituary());
-      }
+  std::string_view AskProcess(const std::string& message) {
+    try {
+      return process_.Ask(message);
+    } catch (const Ended&) {
+      if (twin_) twin_->FollowToTheEnd(message);
+      throw;
     }
-  }
-
-  std::string_view Receive() {
-    std::size_t filled = 0;
-    std::size_t wanted = kLengthBytes;
-    while (filled < wanted) {
-      // The buffer grows with the bytes that have arrived, not with the announced length.
-      constexpr std::size_t kBytesMin = std::size_t{64} << 10;
-      if (buffer_.size() == filled) buffer_.resize(std::max(kBytesMin, 2 * filled));
-      WaitFor(from_replica_, POLLIN);  // first: the answer is never there yet
-      const ssize_t got = read(from_replica_, buffer_.data() + filled, buffer_.size() - filled);
-      if (got > 0) {
-        filled += static_cast<std::size_t>(got);
-      } else if (got == 0) {
-        throw Death(Obituary());
-      } else if (errno != EAGAIN && errno != EINTR) {
-        throw Death(Obituary());
-      }
-      if (wanted == kLengthBytes && filled >= kLengthBytes) {
-        const std::size_t length = DecodeLength(buffer_.data());
-        if (length > kMessageBytesMax) throw ProtocolError("a message of absurd length");
-        wanted += length;
-      }
-      if (filled < wanted) CheckCpuSeconds();  // most answers come in one piece
-    }
-    if (filled > wanted) throw ProtocolError("more than one answer");
-    return {buffer_.data() + kLengthBytes, wanted - kLengthBytes};
-  }
-
-  void CheckResidentBytes() const {
-    if (ResidentBytes() <= options_.resident_bytes_max) return;
-    throw Death("its process uses more than " + std::to_string(options_.resident_bytes_max >> 20) +
-                " MB of memory");
-  }
-
-  // Waits until the pipe is usable, and guards against a replica that never comes back. Wall time
-  // decides nothing: it would make verdicts depend on the machine's load.
-  void WaitFor(int fd, short events) {
-    pollfd entry{fd, events, 0};
-    constexpr int kSliceMs = 1000;
-    if (poll(&entry, 1, kSliceMs) != 0) return;
-    // The first second is free: a look at the clock before each step would cost every step.
-    ++waited_seconds_;
-    // A process that it left behind may keep the pipe open when it is gone itself.
-    if (HasEnded()) throw Death(Obituary());
-    CheckResidentBytes();
-    CheckCpuSeconds();
-    asleep_seconds_ = IsAsleep() ? asleep_seconds_ + 1 : 0;
-    if (asleep_seconds_ >= options_.step_asleep_seconds_max) {
-      throw Death("it blocks outside the runtime: in a step it slept for " +
-                  std::to_string(options_.step_asleep_seconds_max) +
-                  " s (a lock, a read of a file?)");
-    }
-  }
-
-  // Called for an answer that is late, or comes in pieces.
-  void CheckCpuSeconds() {
-    if (!std::exchange(is_late_, true)) started_cpu_ = CpuSeconds();
-    if (CpuSeconds() - started_cpu_ >= options_.step_cpu_seconds_max) {
-      throw Death("it never waits: one step used more than " +
-                  std::to_string(options_.step_cpu_seconds_max) +
-                  " s of processor time (a loop without a Wait?)");
-    }
-  }
-
-  // Whether the process waits for something else than a processor, or is stopped. "PID (NAME) STATE
-  // ...": a name may hold anything.
-  bool IsAsleep() const {
-    std::ifstream file("/proc/" + std::to_string(pid_) + "/stat");
-    const std::string stat{std::istreambuf_iterator<char>(file), {}};
-    const std::size_t name_end = stat.rfind(')');
-    if (name_end == std::string::npos || name_end + 2 >= stat.size()) return false;
-    return std::string_view("STt").find(stat[name_end + 2]) != std::string_view::npos;
-  }
-
-  // Of the replica's process, so far.
-  double CpuSeconds() const {
-    clockid_t clock{};
-    timespec time{};
-    if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-  }
-
-  // Whether the process has ended by itself; its status stays to be collected.
-  bool HasEnded() const {
-    siginfo_t info{};
-    return pid_ > 0 &&
-           waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == pid_;
-  }
-
-  // Its pipes are closed: how the process ended, with the last words it wrote.
-  std::string Obituary() {
-    if (pid_ <= 0) return "its process is gone";
-    // The pipes of a process that ends are closed a moment before the end can be seen.
-    constexpr int kPatienceMs = 1'000;
-    for (int waited = 0; waited < kPatienceMs && !HasEnded(); ++waited) poll(nullptr, 0, 1);
-    if (!HasEnded())
-      return "it closed its connection to the simulator (a close of file descriptors?)";
-    const int status = Kill();
-    FailIfNeverExecuted();
-    std::string text;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) {
-      text = "it made a system call that no replica may make (a file, a thread, a sleep?)";
-    } else if (WIFSIGNALED(status)) {
-      text = std::string("it crashed (") + strsignal(WTERMSIG(status)) + ")";
-    } else {
-      text = "its process exited with status " + std::to_string(WEXITSTATUS(status));
-    }
-    const std::string words = LastWords();
-    return words.empty() ? text : text + ": " + words;
-  }
-
-  void FailIfNeverExecuted() const {
-    std::array<char, 100> words{};
-    const ssize_t got = read(machine_, words.data(), words.size());
-    if (got <= 0) return;
-    throw std::runtime_error("cannot start " + options_.program + ": its process could not " +
-                             std::string(words.data(), static_cast<std::size_t>(got)));
-  }
-
-  std::string LastWords() const {
-    constexpr off_t kBytesMax = 2000;
-    const off_t size = lseek(log_, 0, SEEK_END);
-    std::string words(static_cast<std::size_t>(std::min(size, kBytesMax)), '\0');
-    const ssize_t got =
-        pread(log_, words.data(), words.size(), size - static_cast<off_t>(words.size()));
-    words.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    while (!words.empty() && words.back() == '\n') words.pop_back();
-    return words;
   }
 
   sim::StepOutput Dead(std::string why) {
-    Kill();
+    process_.Kill();
     sim::StepOutput output;
     output.death = std::move(why);
     return output;
   }
 
-  // Ends the process and its children, if the machine's walls let it have any. Returns the exit
-  // status of a process that had already ended.
-  int Kill() {
-    if (pid_ <= 0) return 0;
-    kill(-pid_, SIGKILL);  // the group; pid_ is ours until it is waited for
-    kill(pid_, SIGKILL);   // it may have left the group, or not have made it yet
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return status;
-  }
-
   const SealedOptions options_;
   std::string boot_;  // sent with the first step
-  pid_t pid_ = -1;
-  int to_replica_ = -1;
-  int from_replica_ = -1;
-  int log_ = -1;
-  int machine_ = -1;        // says why the program was not executed; at its end if it was
-  bool is_late_ = false;    // the answer under way
-  double started_cpu_ = 0;  // when that was seen
-  int waited_seconds_ = 0;  // for the answer under way
-  int asleep_seconds_ = 0;  // of these, the last ones
+  ReplicaProcess process_;
+  std::optional<Twin> twin_;
   std::uint64_t steps_ = 0;
-  std::string buffer_;
 };
 
 }  // namespace
+
+std::string InWords(const TwinVerdict& verdict) {
+  if (verdict.differs) return "differ";
+  return verdict.unable.empty() ? "same" : verdict.unable;
+}
 
 sim::BackendFactory SealedReplicas(const SealedOptions& options) {
   const auto sandbox = std::make_shared<const Sandbox>(options.program);

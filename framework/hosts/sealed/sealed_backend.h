@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "sim/simulator.h"
@@ -19,11 +20,20 @@ inline constexpr std::size_t kResidentBytesMax = std::size_t{8} << 30;
 inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;
 #endif
 
+// How the twins of a run did. See twin.h.
+struct TwinVerdict {
+  bool differs = false;  // a twin did not answer as its replica
+  std::string unable;    // why the machine could not run a twin; empty if it could
+};
+
 struct SealedOptions {
   std::string program;  // path of the replica's executable
   // Varies malloc's fill byte. When odd, it switches address randomisation off. When even, reading
   // a clock is a fault. A deterministic replica does not notice. 0: the machine's defaults.
   int perturb = 0;
+  // Each replica has a twin, with this perturbation; null: none has.
+  std::shared_ptr<TwinVerdict> twins = nullptr;
+  int twin_perturb = 0;
   // The limits stop runaway processes only. They are far above the needs of any replica in a step.
   // Of processor time. Replicas share a core, so five that spin take five times as long.
   int step_cpu_seconds_max = 5;
@@ -35,6 +45,9 @@ struct SealedOptions {
   // lab 2.
   std::size_t resident_bytes_max = kResidentBytesMax;
 };
+
+// "same", "differ", or TwinVerdict::unable.
+std::string InWords(const TwinVerdict& verdict);
 
 // Makes backends that start options.program. Starting fails with std::runtime_error only for
 // reasons of the machine or the path, never of the replica.

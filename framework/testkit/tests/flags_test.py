@@ -48,6 +48,7 @@ class Flags(unittest.TestCase):
         for number in ("x", "", "-1", "1x", "1e3", "99999999999999999999999"):
             self.one_line("--seed", SIM, f"--seed={number}")
         self.one_line("--replica is for sealed", SIM, IN_REPLICA)
+        self.one_line("--twin is for sealed", SIM, "--twin=1")
         self.one_line("--replica=PATH is missing", SEALED)
         self.one_line(
             "--replica=/no/where is not a program", SEALED, "--replica=/no/where"

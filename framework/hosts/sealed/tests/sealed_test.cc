@@ -3,6 +3,7 @@
 // descriptor behind.
 #include <gtest/gtest.h>
 #include <linux/landlock.h>
+#include <signal.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -398,17 +399,17 @@ TEST_F(SealedTest, RootHasAllWallsThatTheKernelHas) {
 }
 #endif
 
-// ---- the twin ----
+// ---- the same everywhere ----
 
-struct Twin {
+struct Transcript {
   std::uint64_t hash = 0;
   std::uint64_t crossings = 0;
   std::vector<std::string> lines;
   std::vector<std::string> answers;
 };
 
-Twin RunWell(const sim::BackendFactory& factory) {
-  Twin out;
+Transcript RunWell(const sim::BackendFactory& factory) {
+  Transcript out;
   World world(factory, 3, sim::Profile::Lab(), 7);
   world.sim.trace().set_writer([&](const std::string& line) { out.lines.push_back(line); });
   const PeerId client = world.sim.AddClient([&](PeerId, const Bytes& bytes) {
@@ -433,18 +434,119 @@ Twin RunWell(const sim::BackendFactory& factory) {
 }
 
 TEST_F(SealedTest, ADeterministicReplicaIsTheSameEverywhere) {
-  const Twin here = RunWell(sim::InProcessReplicas(
+  const Transcript here = RunWell(sim::InProcessReplicas(
       [](Runtime& runtime) { return std::make_unique<WellBehaved>(runtime); }));
   EXPECT_GT(here.crossings, 500U);
   EXPECT_GT(here.answers.size(), 15U);
   for (const int perturb : {0, 1, 2}) {
-    const Twin there = RunWell(SealedReplicas(Program("well", perturb)));
+    const Transcript there = RunWell(SealedReplicas(Program("well", perturb)));
     EXPECT_EQ(there.answers, here.answers) << perturb;
     EXPECT_EQ(there.lines, here.lines) << perturb;
     EXPECT_EQ(there.hash, here.hash) << perturb;
     EXPECT_EQ(there.crossings, here.crossings) << perturb;
   }
 }
+
+// ---- twins ----
+
+// Fresh memory is even in the replica, and odd in its twin.
+SealedOptions WithTwins(const std::string& program) {
+  SealedOptions options = Program(program, 1);
+  options.twin_perturb = 254;
+  options.twins = std::make_shared<sealed::TwinVerdict>();
+  options.step_asleep_seconds_max = 2;
+  return options;
+}
+
+// Of a replica that is asked for trouble among many other things; how it died.
+std::pair<std::string, std::string> TwinsAndDeath(const std::string& kind) {
+  const SealedOptions options = WithTwins("trouble");
+  std::string death;
+  {
+    Trouble trouble(kind, options);
+    for (int i = 0; i < 20; ++i) trouble.Ask(0, Echo{std::string(20'000, 'x')});
+    trouble.Make();
+    for (int i = 0; i < 20; ++i) trouble.Ask(0, Echo{std::string(20'000, 'y')});
+    death = trouble.world.sim.first_death();
+  }
+  return {InWords(*options.twins), death};
+}
+
+std::string TwinsOf(const std::string& kind) { return TwinsAndDeath(kind).first; }
+
+TEST_F(SealedTest, TwinsOfADeterministicReplicaAreTheSame) {
+  const SealedOptions options = WithTwins("well");
+  const Transcript alone = RunWell(SealedReplicas(Program("well")));
+  EXPECT_EQ(RunWell(SealedReplicas(options)).lines, alone.lines);
+  EXPECT_EQ(InWords(*options.twins), "same");
+}
+
+TEST_F(SealedTest, ATwinFollowsItsReplicaToTheEnd) {
+  for (const char* kind : {"exits", "segfaults", "overflows", "throws", "hangs up"}) {
+    const auto [twins, death] = TwinsAndDeath(kind);
+    EXPECT_EQ(twins, "same") << kind;
+    EXPECT_NE(death, "") << kind;
+  }
+}
+
+// More than the pipes hold, both ways.
+TEST_F(SealedTest, ATwinIsSentMoreThanAPipeHolds) {
+  const SealedOptions options = WithTwins("trouble");
+  {
+    Trouble trouble("shows memory", options);
+    for (int i = 0; i < 4; ++i) trouble.Ask(0, Echo{std::string(3'000'000, 'x')});
+    trouble.world.sim.RunFor(1s);
+    EXPECT_EQ(trouble.answers.size(), 4U);
+  }
+  EXPECT_EQ(InWords(*options.twins), "same");
+}
+
+TEST_F(SealedTest, ATwinThatDiffersInAddressesIsSeen) {
+  EXPECT_EQ(TwinsOf("shows address"), "differ");
+}
+
+TEST_F(SealedTest, TheMachineMayKillATwin) {
+  const SealedOptions options = WithTwins("trouble");
+  {
+    Trouble trouble("exits", options);
+    trouble.Ask(0, Echo{"before"});
+    const auto children = Children();
+    ASSERT_EQ(children.size(), 4U) << "two replicas, each followed by its twin";
+    kill(std::stoi(children[1]), SIGKILL);
+    trouble.Ask(0, Echo{"after"});
+  }
+  EXPECT_EQ(InWords(*options.twins), "the machine killed a twin: no memory is left");
+}
+
+#ifndef DEPFAST_SANITIZED
+
+TEST_F(SealedTest, ATwinThatDiffersInMemoryIsSeen) { EXPECT_EQ(TwinsOf("shows memory"), "differ"); }
+
+TEST_F(SealedTest, ATwinThatGoesOnWithoutItsReplicaDiffers) {
+  const auto [twins, death] = TwinsAndDeath("even: exits");
+  EXPECT_EQ(twins, "differ");
+  EXPECT_EQ(death, "replica 0 died: its process exited with status 3");
+}
+
+class OnlyTheTwin : public SealedTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(OnlyTheTwin, IsSeenAndHarmsNothing) {
+  const auto [twins, death] = TwinsAndDeath(std::string("odd: ") + GetParam());
+  EXPECT_EQ(twins, "differ");
+  EXPECT_EQ(death, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Twins, OnlyTheTwin,
+                         testing::Values("babbles", "blocks", "drips", "exaggerates", "exits",
+                                         "hangs up", "overflows", "reads a clock", "segfaults",
+                                         "shows memory", "spins", "throws", "wall: sleeps"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::erase_if(name, [](char each) { return std::isalpha(each) == 0; });
+                           return name;
+                         });
+
+#endif
 
 // ---- memory ----
 

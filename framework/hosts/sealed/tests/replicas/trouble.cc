@@ -173,13 +173,17 @@ void ShowAddress(Runtime& runtime) {
                     reinterpret_cast<std::uintptr_t>(on_heap.get()), 0, 0}});
 }
 
-// Nondeterministic: a byte that was never written reaches the host.
-void ShowMemory(Runtime& runtime) {
+// A byte that was never written.
+unsigned char FreshByte() {
   constexpr std::size_t kBytes = 2000;
   const auto* volatile fresh = static_cast<unsigned char*>(std::malloc(kBytes));
-  runtime.Observe({1, {fresh[kBytes / 2], 0, 0, 0}});
+  const unsigned char byte = fresh[kBytes / 2];
   std::free(const_cast<unsigned char*>(fresh));
+  return byte;
 }
+
+// Nondeterministic: such a byte reaches the host.
+void ShowMemory(Runtime& runtime) { runtime.Observe({1, {FreshByte(), 0, 0, 0}}); }
 
 const std::map<std::string, void (*)(Runtime&)> kTroubles = {
     {"wall: aborts another", [](Runtime&) { syscall(SYS_tgkill, getppid(), getppid(), SIGABRT); }},
@@ -246,6 +250,14 @@ const std::map<std::string, void (*)(Runtime&)> kTroubles = {
      }},
 };
 
+// "odd: spins" spins where fresh memory is odd, and "even: spins" where it is even.
+void Make(const std::string& kind, Runtime& runtime) {
+  const std::string parity = FreshByte() % 2 != 0 ? "odd: " : "even: ";
+  if (kind.starts_with(parity)) return Make(kind.substr(parity.size()), runtime);
+  if (kind.starts_with("odd: ") || kind.starts_with("even: ")) return;
+  kTroubles.at(kind)(runtime);
+}
+
 class TroubleMaker : public Service {
  public:
   explicit TroubleMaker(Runtime& runtime) : runtime_(runtime) {}
@@ -253,7 +265,7 @@ class TroubleMaker : public Service {
   void Start() override {
     ServeEcho(runtime_.rpc());
     runtime_.rpc().Handle<MakeTrouble>([this](PeerId, const MakeTrouble& request) {
-      kTroubles.at(request.kind)(runtime_);
+      Make(request.kind, runtime_);
       return TextReply{"no trouble after all"};
     });
   }

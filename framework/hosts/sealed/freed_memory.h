@@ -1,0 +1,17 @@
+// Freed memory stays with a process that simulates, or is simulated.
+#pragma once
+
+#include <malloc.h>
+
+namespace depfast::sealed {
+
+// Messages and disks are long strings that come and go. Pages that are given back to the kernel
+// each time are zeroed again each time. And memory that comes from the kernel is not filled by
+// MALLOC_PERTURB_.
+inline void KeepFreedMemory() {
+  constexpr int kBytes = 32 << 20;  // the largest threshold
+  mallopt(M_MMAP_THRESHOLD, kBytes);
+  mallopt(M_TRIM_THRESHOLD, kBytes);
+}
+
+}  // namespace depfast::sealed
