@@ -20,7 +20,7 @@ measure::RunResult RunWith(const measure::RunOptions& options,
   measure::RunResult result = measure::Measurement(options, sealed::SealedReplicas(replicas),
                                                    measure::SubjectOf(options.lab, options.mix))
                                   .Run();
-  if (replicas.twins != nullptr) result.twins = sealed::InWords(*replicas.twins);
+  if (options.twin != 0) result.twins = sealed::TwinsInWords(*replicas.findings);
   return result;
 }
 
@@ -33,7 +33,6 @@ int main(int argc, char** argv) {
     sealed::SealedOptions replicas;
     replicas.program = options.replica;
     replicas.perturb = options.perturb;
-    if (options.twin != 0) replicas.twins = std::make_shared<sealed::TwinVerdict>();
     replicas.twin_perturb = options.twin;
     const auto line = measure::ToJson(RunWith(options, replicas));
     std::puts(line.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace).c_str());

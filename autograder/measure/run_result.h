@@ -39,7 +39,7 @@ struct RunResult {
   std::optional<Duration> catch_up;  // from the window's end; nothing if it took too long
   std::uint64_t crossings = 0;
   std::uint64_t trace_hash = 0;
-  std::string twins;      // see sealed::InWords; empty without twins
+  std::string twins;      // see sealed::TwinsInWords; empty without twins
   std::string error;      // a sentence if the submission misbehaved; the numbers mean nothing then
   std::string violation;  // a sentence if an invariant was violated, or a client told an untruth
   std::optional<Evidence> evidence;  // if asked for

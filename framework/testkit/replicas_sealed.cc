@@ -12,10 +12,10 @@
 namespace depfast::testkit {
 namespace {
 
-// Shared by all replicas of a test.
-std::shared_ptr<sealed::TwinVerdict>& Twins() {
-  static auto twins = std::make_shared<sealed::TwinVerdict>();
-  return twins;
+// Of the test under way.
+std::shared_ptr<sealed::Findings>& TheFindings() {
+  static auto findings = std::make_shared<sealed::Findings>();
+  return findings;
 }
 
 }  // namespace
@@ -24,14 +24,14 @@ sim::BackendFactory ReplicasUnderTest(RuntimeProbe*) {
   sealed::SealedOptions options;
   options.program = TheEnvironment().replica;
   options.perturb = TheEnvironment().perturb;
-  options.twin_perturb = TheEnvironment().twin;
-  if (options.twin_perturb != 0 && !TheEnvironment().rehearsal) options.twins = Twins();
+  options.twin_perturb = TheEnvironment().rehearsal ? 0 : TheEnvironment().twin;
+  options.findings = TheFindings();
   return sealed::SealedReplicas(options);
 }
 
 std::string TwinsOfThisTest() {
-  if (TheEnvironment().twin == 0) return "";
-  return sealed::InWords(*std::exchange(Twins(), std::make_shared<sealed::TwinVerdict>()));
+  const auto found = std::exchange(TheFindings(), std::make_shared<sealed::Findings>());
+  return TheEnvironment().twin == 0 ? "" : sealed::TwinsInWords(*found);
 }
 
 void CheckEnvironment(const Environment& environment) {

@@ -16,6 +16,7 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -29,9 +30,17 @@ namespace {
 // Between two looks at a process that is late. The first one is free: a look at the clock before
 // each step would cost every step.
 constexpr int kSliceMs = 1000;
+constexpr int kImpatience = 10;  // see Findings::one_ran_away
 
 [[noreturn]] void Unable(const std::string& what) {
   throw std::runtime_error("cannot " + what + ": " + std::strerror(errno));
+}
+
+// "5", "0.5".
+std::string InWords(double seconds) {
+  std::ostringstream text;
+  text << seconds;
+  return text.str();
 }
 
 struct Pipe {
@@ -168,7 +177,7 @@ std::string_view ReplicaProcess::Ask(std::string_view message) {
 }
 
 void ReplicaProcess::BeginStep() {
-  asleep_seconds_ = 0;
+  asleep_ms_ = 0;
   is_late_ = false;
 }
 
@@ -228,12 +237,12 @@ void ReplicaProcess::CheckResidentBytes() const {
 
 void ReplicaProcess::WaitFor(int fd, short events) {
   pollfd entry{fd, events, 0};
-  if (poll(&entry, 1, kSliceMs) == 0) LookAfter();
+  if (poll(&entry, 1, SliceMs()) == 0) LookAfter();
 }
 
 void ReplicaProcess::WaitForEither() {
   std::array<pollfd, 2> entries{{{to_replica_, POLLOUT, 0}, {from_replica_, POLLIN, 0}}};
-  if (poll(entries.data(), entries.size(), kSliceMs) == 0) LookAfter();
+  if (poll(entries.data(), entries.size(), SliceMs()) == 0) LookAfter();
 }
 
 // Wall time decides nothing: it would make verdicts depend on the machine's load.
@@ -242,21 +251,34 @@ void ReplicaProcess::LookAfter() {
   if (HasEnded()) throw Ended(Obituary());
   CheckResidentBytes();
   CheckCpuSeconds();
-  asleep_seconds_ = IsAsleep() ? asleep_seconds_ + 1 : 0;
-  if (asleep_seconds_ >= options_.step_asleep_seconds_max) {
-    throw Death("it blocks outside the runtime: in a step it slept for " +
-                std::to_string(options_.step_asleep_seconds_max) +
-                " s (a lock, a read of a file?)");
+  asleep_ms_ = IsAsleep() ? asleep_ms_ + SliceMs() : 0;
+  const double limit = Patience(options_.step_asleep_seconds_max);
+  if (asleep_ms_ * 1e-3 >= limit) {
+    DieOf("it blocks outside the runtime: in a step it slept for " + InWords(limit) +
+          " s (a lock, a read of a file?)");
   }
 }
 
 void ReplicaProcess::CheckCpuSeconds() {
   if (!std::exchange(is_late_, true)) started_cpu_ = CpuSeconds();
-  if (CpuSeconds() - started_cpu_ >= options_.step_cpu_seconds_max) {
-    throw Death("it never waits: one step used more than " +
-                std::to_string(options_.step_cpu_seconds_max) +
-                " s of processor time (a loop without a Wait?)");
+  const double limit = Patience(options_.step_cpu_seconds_max);
+  if (CpuSeconds() - started_cpu_ >= limit) {
+    DieOf("it never waits: one step used more than " + InWords(limit) +
+          " s of processor time (a loop without a Wait?)");
   }
+}
+
+int ReplicaProcess::SliceMs() const {
+  return options_.findings->one_ran_away ? kSliceMs / kImpatience : kSliceMs;
+}
+
+double ReplicaProcess::Patience(int seconds) const {
+  return options_.findings->one_ran_away ? static_cast<double>(seconds) / kImpatience : seconds;
+}
+
+void ReplicaProcess::DieOf(const std::string& what) {
+  options_.findings->one_ran_away = true;
+  throw Death(what);
 }
 
 // Whether the process waits for something else than a processor, or is stopped. "PID (NAME) STATE

@@ -69,6 +69,9 @@ class ReplicaProcess {
   std::string_view Receive();
   void WaitFor(int fd, short events);
   void LookAfter();
+  int SliceMs() const;
+  double Patience(int seconds) const;
+  [[noreturn]] void DieOf(const std::string& what);
   double CpuSeconds() const;
   bool IsAsleep() const;
   bool HasEnded() const;
@@ -84,7 +87,7 @@ class ReplicaProcess {
   int machine_ = -1;        // says why the program was not executed; at its end if it was
   bool is_late_ = false;    // the answer under way
   double started_cpu_ = 0;  // when that was seen
-  int asleep_seconds_ = 0;  // the last ones that were waited for it
+  int asleep_ms_ = 0;       // the last ones that were waited for it
   bool was_killed_ = false;
   std::string buffer_;  // for Receive
 };

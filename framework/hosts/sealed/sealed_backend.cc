@@ -23,7 +23,7 @@ class SealedBackend final : public sim::ReplicaBackend {
       : options_(options),
         boot_(EncodeBoot(config)),
         process_(options_, sandbox, options_.perturb) {
-    if (options_.twins != nullptr) twin_.emplace(options_, sandbox);
+    if (options_.twin_perturb != 0) twin_.emplace(options_, sandbox);
   }
 
   sim::StepOutput Step(const sim::StepInput& input) override {
@@ -97,9 +97,9 @@ class SealedBackend final : public sim::ReplicaBackend {
 
 }  // namespace
 
-std::string InWords(const TwinVerdict& verdict) {
-  if (verdict.differs) return "differ";
-  return verdict.unable.empty() ? "same" : verdict.unable;
+std::string TwinsInWords(const Findings& findings) {
+  if (findings.twins_differ) return "differ";
+  return findings.twins_unable.empty() ? "same" : findings.twins_unable;
 }
 
 sim::BackendFactory SealedReplicas(const SealedOptions& options) {

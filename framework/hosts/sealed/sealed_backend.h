@@ -20,10 +20,13 @@ inline constexpr std::size_t kResidentBytesMax = std::size_t{8} << 30;
 inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;
 #endif
 
-// How the twins of a run did. See twin.h.
-struct TwinVerdict {
-  bool differs = false;  // a twin did not answer as its replica
-  std::string unable;    // why the machine could not run a twin; empty if it could
+// What is known of all replicas of a test. For twins see twin.h.
+struct Findings {
+  bool twins_differ = false;  // a twin did not answer as its replica
+  std::string twins_unable;   // why the machine could not run a twin; empty if it could
+  // A step did not end, so the test has failed. From now on a step has a tenth of the time: a
+  // submission that spins in each step would take hours.
+  bool one_ran_away = false;
 };
 
 struct SealedOptions {
@@ -31,12 +34,11 @@ struct SealedOptions {
   // Varies malloc's fill byte. When odd, it switches address randomisation off. When even, reading
   // a clock is a fault. A deterministic replica does not notice. 0: the machine's defaults.
   int perturb = 0;
-  // Each replica has a twin, with this perturbation; null: none has.
-  std::shared_ptr<TwinVerdict> twins = nullptr;
-  int twin_perturb = 0;
+  int twin_perturb = 0;  // of each replica's twin; 0: it has none
+  std::shared_ptr<Findings> findings = std::make_shared<Findings>();
   // The limits stop runaway processes only. They are far above the needs of any replica in a step.
-  // Of processor time. Replicas share a core, so five that spin take five times as long.
-  int step_cpu_seconds_max = 5;
+  // Of processor time, after the first second.
+  int step_cpu_seconds_max = 2;
   // Of a process that neither computes nor answers. A loaded machine does not count: a process that
   // waits for a processor is not asleep.
   int step_asleep_seconds_max = 10;
@@ -46,8 +48,8 @@ struct SealedOptions {
   std::size_t resident_bytes_max = kResidentBytesMax;
 };
 
-// "same", "differ", or TwinVerdict::unable.
-std::string InWords(const TwinVerdict& verdict);
+// "same", "differ", or Findings::twins_unable.
+std::string TwinsInWords(const Findings& findings);
 
 // Makes backends that start options.program. Starting fails with std::runtime_error only for
 // reasons of the machine or the path, never of the replica.

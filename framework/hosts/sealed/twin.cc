@@ -33,13 +33,14 @@ std::uint64_t HashOf(std::string_view answer) {
 }  // namespace
 
 Twin::Twin(const SealedOptions& options, const Sandbox& sandbox)
-    : verdict_(*options.twins), process_(options, sandbox, options.twin_perturb) {}
+    : options_(options), sandbox_(sandbox) {}
 
 Twin::~Twin() {
   Guard([this] { Compare(); });
 }
 
 void Twin::Follow(std::string_view message, std::string_view answer, bool is_step) {
+  if (is_over_) return;
   messages_ += message;
   answers_ += answer;
   is_step_.push_back(is_step);
@@ -61,24 +62,26 @@ void Twin::Guard(const std::function<void()>& action) {
   } catch (const ProtocolError&) {
     Differ();
   } catch (const Death&) {
-    process_.was_killed() ? End("the machine killed a twin: no memory is left") : Differ();
+    process_->was_killed() ? End("the machine killed a twin: no memory is left") : Differ();
   } catch (const std::runtime_error& error) {
     End(error.what());
   }
 }
 
 void Twin::Differ() {
-  verdict_.differs = true;
+  options_.findings->twins_differ = true;
   End("");
 }
 
 void Twin::End(const std::string& unable) {
-  if (verdict_.unable.empty()) verdict_.unable = unable;
+  if (options_.findings->twins_unable.empty()) options_.findings->twins_unable = unable;
   is_over_ = true;
-  process_.Kill();
+  process_.reset();
 }
 
 void Twin::Compare() {
+  if (is_step_.empty()) return;
+  if (options_.findings->one_ran_away) return End("");  // the twin would run away, too
   Exchange();
   if (!SameAnswers()) Differ();
   messages_.clear();
@@ -89,20 +92,21 @@ void Twin::Compare() {
 
 // Both directions at once: a twin that cannot write does not read.
 void Twin::Exchange() {
-  process_.BeginStep();
+  if (!process_) process_.emplace(options_, sandbox_, options_.twin_perturb);
+  process_->BeginStep();
   std::string_view unsent = messages_;
   std::size_t taken = 0;  // bytes of received_, in whole answers
   for (std::size_t answers = 0; answers < is_step_.size();) {
-    unsent.remove_prefix(unsent.empty() ? 0 : process_.Write(unsent));
+    unsent.remove_prefix(unsent.empty() ? 0 : process_->Write(unsent));
     if (!ReceiveSome()) {
-      unsent.empty() ? process_.WaitForAnswer() : process_.WaitForEither();
+      unsent.empty() ? process_->WaitForAnswer() : process_->WaitForEither();
       continue;
     }
     const std::size_t before = answers;
     std::string_view rest = std::string_view(received_).substr(taken);
     while (!TakeMessage(rest).empty()) ++answers;
     taken = received_.size() - rest.size();
-    answers > before ? process_.BeginStep() : process_.CheckCpuSeconds();
+    answers > before ? process_->BeginStep() : process_->CheckCpuSeconds();
   }
 }
 
@@ -110,7 +114,7 @@ void Twin::Exchange() {
 bool Twin::ReceiveSome() {
   constexpr std::size_t kBytes = std::size_t{64} << 10;
   static thread_local std::array<char, kBytes> buffer;
-  const std::size_t got = process_.Read(buffer.data(), buffer.size());
+  const std::size_t got = process_->Read(buffer.data(), buffer.size());
   received_.append(buffer.data(), got);
   return got > 0;
 }

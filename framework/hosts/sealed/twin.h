@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ namespace depfast::sealed {
 
 class Twin {
  public:
-  // `options` and its verdict outlive the twin. Throws std::runtime_error as ReplicaProcess.
+  // Both outlive the twin.
   Twin(const SealedOptions& options, const Sandbox& sandbox);
   ~Twin();  // compares what is left
   Twin(const Twin&) = delete;
@@ -40,9 +41,10 @@ class Twin {
   bool SameAnswers() const;
   void ExpectEnd();
 
-  TwinVerdict& verdict_;
-  ReplicaProcess process_;
-  bool is_over_ = false;  // it differs, or has ended with its replica
+  const SealedOptions& options_;
+  const Sandbox& sandbox_;
+  std::optional<ReplicaProcess> process_;  // from the first batch on
+  bool is_over_ = false;                   // it differs, or has ended with its replica
   // Of the batch under way.
   std::string messages_;
   std::string answers_;        // of the replica
