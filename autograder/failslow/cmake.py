@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 
-from failslow import console, process, recipe
+from failslow import console, machine, process, recipe
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 
@@ -88,7 +88,7 @@ def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
 
 
 def _build(kit: Kit, preset: str, targets: Sequence[str]) -> None:
-    argv = ["cmake", "--build", "--preset", preset]
+    argv = ["cmake", "--build", "--preset", preset, "--parallel", str(machine.jobs())]
     argv += ["--target", *targets] if targets else []
     output: list[str] = []
     lines = process.lines(argv, cwd=kit.root, env={"NINJA_STATUS": "[%f/%t] "})

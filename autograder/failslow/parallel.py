@@ -1,21 +1,15 @@
 """Runs jobs side by side and gives their results back in order."""
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from operator import attrgetter
 from typing import TypeVar
 
-from failslow import process
+from failslow import machine, process
 from failslow.console import Advance
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
-
-
-def workers() -> int:
-    """One per core this process may use: each job is one busy child process."""
-    return max(1, len(os.sched_getaffinity(0)))
 
 
 def run_all(
@@ -29,7 +23,7 @@ def run_all(
     The first exception of a job is raised after the running jobs have ended; jobs that have not
     begun are dropped. On an interrupt all children are killed.
     """
-    with ThreadPoolExecutor(max_workers=workers()) as pool:
+    with ThreadPoolExecutor(max_workers=machine.jobs()) as pool:
         futures = {pool.submit(work, job): job for job in jobs}
         try:
             for done, future in enumerate(as_completed(futures), start=1):

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from failslow import cmake, console, parallel, process
+from failslow import cmake, console, machine, parallel, process
 from failslow.check.step import Context, Counts
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -118,7 +118,7 @@ def parse(text: str) -> dict[str, str]:
 def _run_all(kit: Kit, jobs: Sequence[_Job], busy: bool) -> list[dict[str, str]]:
     """Each job's hashes by test. `busy`: other work has every core meanwhile."""
     with ExitStack() as loops, console.progress("Comparing trace hashes") as advance:
-        for _ in range(parallel.workers() if busy else 0):
+        for _ in range(machine.jobs() if busy else 0):
             loops.enter_context(process.background([sys.executable, "-c", BUSY_LOOP]))
         return parallel.run_all(
             jobs,

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 
-from failslow import cmake, console, parallel, process
+from failslow import cmake, console, machine, process
 from failslow.check import junit
 from failslow.check.step import Context, Counts
 from failslow.site import browser
@@ -29,7 +29,7 @@ def ctest(preset: str, label: str | None = None) -> Callable[[Context], Counts]:
     def run(context: Context) -> Counts:
         report = context.scratch / f"ctest-{preset}.xml"
         argv = ["ctest", "--test-dir", str(context.kit.preset(preset)), "--output-on-failure"]
-        argv += ["--no-tests=error", f"-j{parallel.workers()}", "--output-junit", str(report)]
+        argv += ["--no-tests=error", f"-j{machine.jobs()}", "--output-junit", str(report)]
         argv += ["--label-regex", f"^{re.escape(label)}$"] if label else []
         lines = process.lines(argv, cwd=context.kit.root)
         with console.progress(f"Testing ({preset})") as advance, closing(lines):

@@ -1,7 +1,6 @@
 """`kit doctor`: lists the installed packages with their versions, and the missing ones."""
 
 import importlib.metadata
-import os
 import platform
 import re
 import shutil
@@ -9,7 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from failslow import console, process, walls
+from failslow import console, machine, process, walls
 from failslow.kit import Kit
 from failslow.labs import load_labs
 
@@ -40,12 +39,15 @@ Row = tuple[str, str, str]
 def _machine(kit: Kit) -> list[Row]:
     free = shutil.disk_usage(kit.root).free / (1 << 30)
     remark = f"!builds need about {FREE_GIB_MIN:g} GiB" if free < FREE_GIB_MIN else ""
-    cores = len(os.sched_getaffinity(0))
     return [
         ("system", _distribution(), platform.machine()),
-        ("cores", str(cores), ""),
+        ("cores, memory", _size(), ""),
         ("free disk", f"{free:.1f} GiB", remark),
     ]
+
+
+def _size() -> str:
+    return f"{machine.cores()}, {machine.memory_bytes() / (1 << 30):.1f} GiB"
 
 
 def _distribution() -> str:

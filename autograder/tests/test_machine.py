@@ -1,0 +1,68 @@
+"""How many jobs fit a machine, and a container that may use a part of it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from failslow import machine
+
+GIB = 1 << 30
+
+
+@pytest.fixture(autouse=True)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine of 8 cores and 16 GiB."""
+    sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 16 * GIB // 4096}
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    monkeypatch.setattr(os, "sysconf", lambda name: sizes[name])
+
+
+def write(groups: Path, **files: str) -> Path:
+    for name, content in files.items():
+        path = groups / name.replace("__", "/").replace("_MAX", ".max")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return groups
+
+
+def test_a_whole_machine_has_a_job_for_each_core(tmp_path: Path) -> None:
+    assert machine.jobs(tmp_path) == 8
+    assert machine.jobs(write(tmp_path, cpu_MAX="max 100000\n", memory_MAX="max\n")) == 8
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores"), [("50000 100000", 1), ("100000 100000", 1), ("250000 100000", 3)]
+)
+def test_a_quota_of_version_2(tmp_path: Path, quota: str, cores: int) -> None:
+    assert machine.cores(write(tmp_path, cpu_MAX=f"{quota}\n")) == cores
+
+
+@pytest.mark.parametrize(("quota", "cores"), [("50000", 1), ("200000", 2), ("-1", 8)])
+def test_a_quota_of_version_1(tmp_path: Path, quota: str, cores: int) -> None:
+    (tmp_path / "cpu").mkdir()
+    (tmp_path / "cpu" / "cpu.cfs_quota_us").write_text(f"{quota}\n")
+    (tmp_path / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
+    assert machine.cores(tmp_path) == cores
+
+
+def test_memory_limits_the_jobs(tmp_path: Path) -> None:
+    assert machine.jobs(write(tmp_path, memory_MAX=str(3 * GIB // 4))) == 1
+    assert machine.jobs(write(tmp_path, memory_MAX=str(2 * GIB))) == 4
+
+
+def test_a_memory_limit_of_version_1(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    limit = tmp_path / "memory" / "memory.limit_in_bytes"
+    limit.write_text(f"{GIB}\n")
+    assert machine.memory_bytes(tmp_path) == GIB
+    limit.write_text("9223372036854771712\n")
+    assert machine.memory_bytes(tmp_path) == 16 * GIB
+
+
+def test_no_machine_is_too_small_for_one_job(tmp_path: Path) -> None:
+    assert machine.jobs(write(tmp_path, cpu_MAX="1000 100000", memory_MAX="1000000")) == 1
+
+
+def test_a_file_that_makes_no_sense_is_no_limit(tmp_path: Path) -> None:
+    assert machine.jobs(write(tmp_path, cpu_MAX="much\n", memory_MAX="more\n")) == 8
