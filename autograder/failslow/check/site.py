@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from failslow import console, process
+from failslow.check import reading
 from failslow.check.step import Context, Counts
 from failslow.kit import Kit
 from failslow.replay import page as replay
@@ -24,9 +25,10 @@ HOW_TO_SEE_IT = "install a Chromium to have the pages opened, too"
 
 
 def handbook(context: Context) -> Counts:
-    """A site with errors is not built, so there is nothing more to check."""
+    """A site with errors is not built, so there is nothing more to check but its sentences."""
+    counts = reading.reading(context.kit)
     problems = build.build(context.kit)
-    counts = Counts(problems=problems)
+    counts.problems += problems
     if problems:
         return counts
     counts.add(described(context.kit))

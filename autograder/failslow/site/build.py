@@ -22,6 +22,9 @@ ENVIRONMENT = {"NO_MKDOCS_2_WARNING": "true"}
 FOR_STUDENTS = "FAILSLOW_HANDBOOK_FOR_STUDENTS"
 """Set in the environment of the hooks when pages of instructors and maintainers are left out."""
 
+NOT_FOR_STUDENTS = ("Instructors", "Maintainers")
+"""Sections; their pages are in directories of the same names."""
+
 
 def build(kit: Kit) -> list[str]:
     """Builds into kit.handbook; returns the errors of the site, one sentence or more each.

@@ -14,12 +14,9 @@ from mkdocs.structure.pages import Page
 from failslow.kit import Kit
 from failslow.mutation import page as mutation
 from failslow.site import kept, lanes, layout, measured, reference, reproduced
-from failslow.site.build import FOR_STUDENTS
+from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS
 
 REFERENCE = "Reference"
-NOT_FOR_STUDENTS = ("Instructors", "Maintainers")
-"""Sections; their pages are in directories of the same names."""
-
 LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
 log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
 
