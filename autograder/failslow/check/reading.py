@@ -31,6 +31,7 @@ ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+|^:\s+|^(?:!!!|\?\?\?\+?)\s+\w+\s*")
 HEADING = re.compile(r"^#+\s+")
 COMMENT = re.compile(r"<!--.*?-->", re.S)
 CODE = re.compile(r"(`+)(?:(?!\1).)+?\1", re.S)
+AUTOLINK = re.compile(r"<(\w+://[^>]*)>")
 LINK = re.compile(r"!?\[([^]]*)\](?:\([^)]*\)|\[[^]]*\])")
 TARGET = re.compile(r"^\s*\[[^]]+\]:\s+\S+")
 TAG = re.compile(r"</?[a-zA-Z][^>]*>")
@@ -150,7 +151,7 @@ def _split(block: str) -> Iterator[str]:
         codes.append(re.sub(r"\s+", "\N{NO-BREAK SPACE}", code.group().strip("`")))
         return f"\x00{len(codes) - 1}\x00"
 
-    plain = TAG.sub(" ", LINK.sub(r"\1", CODE.sub(put_aside, block)))
+    plain = TAG.sub(" ", AUTOLINK.sub(r"\1", LINK.sub(r"\1", CODE.sub(put_aside, block))))
     begun = ""
     for piece in SENTENCE_END.split(plain):
         begun = f"{begun} {piece}".strip()
