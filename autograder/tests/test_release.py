@@ -20,6 +20,7 @@ KIT = this_kit()
 REFERENCE = "reference-solutions/lab2-raft/raft.cc"
 HIDDEN = "autograder/hidden/lab2/elections_test.cc"
 COMMANDS = {
+    "tour",
     "test",
     "replay",
     "explore",

@@ -13,12 +13,14 @@ from failslow.commands import (
     replay,
     submit,
     test,
+    tour,
 )
 from failslow.commands.parsers import Commands, add
 from failslow.kit import Kit
 
 
 def add_to(commands: Commands) -> None:
+    _add_tour(commands)
     _add_test(commands)
     _add_replay(commands)
     _add_explore(commands)
@@ -31,6 +33,12 @@ def add_to(commands: Commands) -> None:
     text = "install the packages that commands need, and nothing else"
     add(commands, "install", text, _install)
     add(commands, "doctor", "list installed and missing packages", doctor.run)
+
+
+def _add_tour(commands: Commands) -> None:
+    parser = add(commands, "tour", "run the handbook's example, and draw it: lab 0", tour.run)
+    parser.add_argument("test", metavar="TEST", nargs="?", help="prints and draws this one")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
 
 
 def _add_test(commands: Commands) -> None:

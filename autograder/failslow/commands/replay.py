@@ -14,7 +14,7 @@ from failslow.commands.solution import check_out, submission_in
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
-from failslow.labs import Shown, load_labs
+from failslow.labs import Lanes, Shown, load_labs
 from failslow.replay import page, recording, trace
 
 PAGE = "replay.html"
@@ -52,7 +52,7 @@ def run(
         write_drawing(out, sims, found, outcome, record)
     if shrink and not outcome.shrinks and not outcome.ended_process:
         console.note(f"{test} has no random faults, so there was nothing to shrink")
-    return _verdict(test, outcome)
+    return verdict(test, outcome)
 
 
 def _find(kit: Kit, lab_id: str, name: str | None, directory: Path) -> tuple[Sims, GradedTest]:
@@ -87,13 +87,25 @@ def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, rec
         passed=outcome.passed,
         failures=outcome.failures,
     )
+    draw(out, subject, worlds, shows, view and view.lanes)
+
+
+def draw(
+    out: Path,
+    subject: page.Subject,
+    worlds: list[recording.World],
+    shows: tuple[Shown, ...] = (),
+    lanes: Lanes | None = None,
+) -> None:
+    """Writes the page and the trace, and says so."""
     atomic.write_text(out / TRACE, trace.document(worlds, shows))
-    atomic.write_text(out / PAGE, page.document(subject, worlds, shows, view and view.lanes))
+    atomic.write_text(out / PAGE, page.document(subject, worlds, shows, lanes))
     console.note(f"Wrote {out / PAGE}: open it in a browser")
     console.note(f"Wrote {out / TRACE}: for https://ui.perfetto.dev")
 
 
-def _verdict(name: str, outcome: Outcome) -> int:
+def verdict(name: str, outcome: Outcome) -> int:
+    """The exit code; says what failed."""
     seed_text = f" with seed {outcome.seed}" if outcome.seed else ""
     if outcome.passed:
         console.note(f"{name} passed{seed_text}")
