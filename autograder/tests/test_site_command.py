@@ -94,6 +94,27 @@ def test_an_error_is_shown_and_the_old_pages_stay(
     assert (handbook.handbook / "index.html").read_text() == before
 
 
+def test_the_page_for_unknown_addresses_works_below_a_path(handbook: Kit, expect: Expect) -> None:
+    expect(0, "site", "build", "--url", "https://course.example/some/path")
+    page = (handbook.handbook / "404.html").read_text()
+    assert 'href="/some/path/index.html"' in page
+    assert "There is no such page" in page
+    expect(0, "site", "build")
+    assert 'href="/index.html"' in (handbook.handbook / "404.html").read_text()
+
+
+@pytest.mark.parametrize("url", ["course.example", "ftp://x.example/", "https://x.example/?a"])
+def test_an_address_that_is_none_is_refused(expect: Expect, url: str) -> None:
+    assert "is no address" in expect(2, "site", "build", "--url", url).reason
+
+
+def test_students_pages_are_built_beside_the_others(handbook: Kit, expect: Expect) -> None:
+    said = expect(0, "site", "build", "--for-students")
+    assert (handbook.build / "site-for-students" / "index.html").is_file()
+    assert "site-for-students" in said.out
+    assert not handbook.handbook.exists()
+
+
 def test_without_mkdocs_it_cannot(handbook: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = process.Completed(1, "python: No module named mkdocs", "", False)
     monkeypatch.setattr(build.process, "run", lambda *_, **__: missing)

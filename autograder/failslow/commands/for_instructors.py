@@ -147,7 +147,11 @@ def _add_reproduce(commands: Commands) -> None:
 
 def _add_site(commands: Commands) -> None:
     what = add_group(commands, "site", "build the handbook")
-    add(what, "build", "build the handbook's pages", site.build)
+    built = add(what, "build", "build the handbook's pages", site.build)
+    text = "their address on a server, such as https://course.example/failslow/"
+    built.add_argument("--url", type=site.address, help=text)
+    text = "without the pages of instructors and maintainers, into build/site-for-students"
+    built.add_argument("--for-students", action="store_true", help=text)
     served = add(what, "serve", "serve the handbook to its authors, on this machine", site.serve)
     served.add_argument("--port", type=parsers.port, default=site.PORT, help=f"({site.PORT})")
 

@@ -1,7 +1,9 @@
 """`kit site build` and `kit site serve`: the handbook, for reading and for its authors."""
 
+import argparse
 import socket
 from contextlib import closing
+from urllib.parse import urlsplit
 
 from failslow import console
 from failslow.errors import CannotDo
@@ -11,16 +13,28 @@ from failslow.site import build as site
 PORT = 8000
 
 
-def build(kit: Kit) -> int:
+def address(text: str) -> str:
+    """The address of a directory: it ends with a slash."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment:
+        raise argparse.ArgumentTypeError(f"'{text}' is no address like https://host/path/")
+    return f"{text.rstrip('/')}/"
+
+
+def build(kit: Kit, url: str | None, for_students: bool) -> int:
     """0 when the handbook is built, 1 when its sources have errors (shown)."""
+    built = kit.build / "site-for-students" if for_students else kit.handbook
     with console.progress("Building the handbook"):
-        problems = site.build(kit)
+        if for_students:
+            problems = site.build_for_students(kit, built, url or "")
+        else:
+            problems = site.build(kit, url or "")
     for problem in problems:
         console.note(problem)
     if problems:
         console.note(f"The handbook has {len(problems)} errors; nothing was written")
         return 1
-    print(f"The handbook's start page: {kit.handbook / 'index.html'}")
+    print(f"The handbook's start page: {built / 'index.html'}")
     return 0
 
 

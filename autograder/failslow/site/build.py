@@ -26,18 +26,24 @@ NOT_FOR_STUDENTS = ("Instructors", "Maintainers")
 """Sections; their pages are in directories of the same names."""
 
 
-def build(kit: Kit) -> list[str]:
+ADDRESS = "FAILSLOW_HANDBOOK_URL"
+"""Set for mkdocs.yml when the pages are for a server."""
+
+
+def build(kit: Kit, url: str = "") -> list[str]:
     """Builds into kit.handbook; returns the errors of the site, one sentence or more each.
 
+    `url`: of the start page's directory on a server. Without it the page for an unknown address
+    (404.html) has links that are right at the top of a host alone.
     A site with errors leaves the earlier handbook unchanged. CannotDo when MkDocs is missing or
     dies.
     """
-    return _build_into(kit, kit.handbook, ENVIRONMENT)
+    return _build_into(kit, kit.handbook, {**ENVIRONMENT, ADDRESS: url})
 
 
-def build_for_students(kit: Kit, final: Path) -> list[str]:
+def build_for_students(kit: Kit, final: Path, url: str = "") -> list[str]:
     """As `build`, into `final`, without the pages of instructors and maintainers."""
-    return _build_into(kit, final, {**ENVIRONMENT, FOR_STUDENTS: "1"})
+    return _build_into(kit, final, {**ENVIRONMENT, ADDRESS: url, FOR_STUDENTS: "1"})
 
 
 def _build_into(kit: Kit, final: Path, environment: Mapping[str, str]) -> list[str]:
