@@ -1,6 +1,7 @@
 """Configures and builds the kit's own C++ with CMake, with progress."""
 
 import fcntl
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -88,7 +89,9 @@ def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
 
 
 def _build(kit: Kit, preset: str, targets: Sequence[str]) -> None:
-    argv = ["cmake", "--build", "--preset", preset, "--parallel", str(machine.jobs())]
+    argv = ["cmake", "--build", "--preset", preset]
+    if "CMAKE_BUILD_PARALLEL_LEVEL" not in os.environ:  # somebody may know better
+        argv += ["--parallel", str(machine.jobs())]
     argv += ["--target", *targets] if targets else []
     output: list[str] = []
     lines = process.lines(argv, cwd=kit.root, env={"NINJA_STATUS": "[%f/%t] "})

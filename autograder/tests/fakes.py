@@ -62,7 +62,8 @@ if nondeterministic:
     trace[4] = "deliver from " + options.get("perturb", "0")
 if "trace" in options:
     open(options["trace"], "w").write("\\n".join(trace) + "\\n")
-failed = wants("FAIL") or wants("VIOLATES") or wants("BREAKS")
+unlucky = wants("FAILS_WITH_SEED_" + options.get("seed", ""))
+failed = unlucky or wants("FAIL") or wants("VIOLATES") or wants("BREAKS")
 suite, case = name.rsplit(".", 1)
 entry = dict(name=case, status="RUN", result="COMPLETED", trace_hash=str(trace[4]),
              seed=options.get("seed", "7"))

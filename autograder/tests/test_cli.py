@@ -9,6 +9,7 @@ import pytest
 
 from failslow.commands import replay
 from failslow.kit import Kit
+from failslow.labs import load_labs
 from fakes import SUITES, TEST_BINARY, build_fakes, write_program, write_submission
 from running import Expect
 
@@ -91,6 +92,57 @@ def test_a_failure_tells_what_happened_and_how_to_replay(expect: Expect, mine: M
     assert "2 vote" in out
     assert "./kit replay lab1 Quorum.Late --seed 7" in out
     assert "1 of 2 public tests passed" in out
+
+
+@pytest.fixture
+def sources(kit: Kit) -> None:
+    """The sources of lab 1's public tests: the kit reads their names."""
+    tests = kit.labs / load_labs(kit).get("lab1").directory / "tests"
+    tests.mkdir(exist_ok=True)
+    (tests / "quorum_test.cc").write_text(
+        'GRADED_TEST(Quorum, Votes, "a", 1, "b") {}\n'
+        'GRADED_TEST(\n    Quorum, Late, "a", 1, "b") {}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"), [("Quorum.Late", 1), ("Quorum", 2), ("Quorum.*", 2), ("*.V*", 1)]
+)
+def test_a_filter_chooses_tests(
+    expect: Expect, mine: Mine, sources: None, pattern: str, count: int
+) -> None:
+    out = expect(0, "test", "lab1", pattern, mine()).out
+    assert f"{count} of {count} public tests passed" in out
+
+
+@pytest.mark.parametrize("command", ["test", "replay"])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Quorum.Lat", "did you mean 'Quorum.Late'?"),
+        ("quorum.late", "did you mean 'Quorum.Late'?"),
+        ("Votes", "did you mean 'Quorum.Votes'?"),
+        ("Xyz", "it has Quorum.Votes, Quorum.Late"),
+        ("Secret.Nestin", "it has Quorum.Votes, Quorum.Late"),
+    ],
+)
+def test_a_misspelt_test_is_refused_before_compiling(
+    expect: Expect, mine: Mine, sources: None, command: str, name: str, says: str
+) -> None:
+    said = expect(2, command, "lab1", name, mine("SYNTAX"))
+    assert said.reason.endswith(says)
+    assert f"no public test '{name}'" in said.reason
+
+
+def test_every_test_runs_with_every_seed(expect: Expect, mine: Mine, sources: None) -> None:
+    tree = mine("FAILS_WITH_SEED_2:Quorum.Late")
+    out = expect(0, "test", "lab1", "Quorum.Votes", tree, "--seeds", 3).out
+    assert "1 of 1 public tests passed, each with 3 seeds" in out
+    expect(0, "test", "lab1", tree, "--seeds", 1)
+    out = expect(1, "test", "lab1", tree, "--seeds", 3).out
+    assert "./kit replay lab1 Quorum.Late --seed 2" in out.replace("\n", " ")
+    assert "1 of 2 public tests passed, each with 3 seeds" in out
+    expect(2, "test", "lab1", tree, "--seeds", 0)
 
 
 def test_a_crash_in_simulation_is_a_failed_test(expect: Expect, mine: Mine) -> None:

@@ -44,7 +44,11 @@ def _add_tour(commands: Commands) -> None:
 def _add_test(commands: Commands) -> None:
     parser = add(commands, "test", "run a lab's public tests", test.run)
     parser.add_argument("lab", metavar="LAB")
+    text = "a test, a suite, or a name with * (all tests)"
+    parser.add_argument("pattern", nargs="?", metavar="FILTER", help=text)
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    text = "run each test with the seeds from 1 to N"
+    parser.add_argument("--seeds", type=parsers.positive, metavar="N", help=text)
 
 
 def _add_replay(commands: Commands) -> None:

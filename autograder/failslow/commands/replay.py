@@ -8,13 +8,13 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from failslow import atomic, console
+from failslow import atomic, console, test_names
 from failslow.commands.sims import Sims, exploration_of, sims_of
 from failslow.commands.solution import check_out, submission_in
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
-from failslow.labs import Lanes, Shown, load_labs
+from failslow.labs import Lab, Lanes, Shown, load_labs
 from failslow.replay import page, recording, trace
 
 PAGE = "replay.html"
@@ -60,6 +60,8 @@ def _find(kit: Kit, lab_id: str, name: str | None, directory: Path) -> tuple[Sim
     name: the test that explores."""
     labs = load_labs(kit)
     lab = labs.get(lab_id)
+    if name:
+        _check_name(kit, lab, name)
     with submission_in(kit, labs, directory, lab.id) as submission:
         if name is None:
             sims = exploration_of(kit, labs, lab, submission)
@@ -70,6 +72,13 @@ def _find(kit: Kit, lab_id: str, name: str | None, directory: Path) -> tuple[Sim
                 if test.name == name:
                     return sims, test
     raise CannotDo(f"{lab.id} has no public test '{name}' (./kit test {lab.id} lists them)")
+
+
+def _check_name(kit: Kit, lab: Lab, name: str) -> None:
+    """CannotDo for a misspelt one, before anything is compiled. A student has no hidden sources."""
+    public = test_names.declared(kit.labs / lab.directory / "tests")
+    if public and name not in [*public, *test_names.declared(kit.hidden / lab.id)]:
+        test_names.chosen(public, name, lab.id)
 
 
 def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:

@@ -5,38 +5,72 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from failslow import console, gates, parallel
+from failslow import console, gates, parallel, test_names
 from failslow.commands.sims import Sims, sims_of
 from failslow.console import FAILED, PASSED, SKIPPED
 from failslow.errors import CannotDo
-from failslow.gtest import GradedTest, Outcome
+from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
-from failslow.labs import load_labs
+from failslow.labs import Lab, load_labs
 from failslow.submission import collect
 
 HISTORY_LINES = 20
 
 
-def run(kit: Kit, lab: str, directory: Path | None) -> int:
-    """0 when all pass, 1 when one fails."""
+def run(
+    kit: Kit,
+    lab: str,
+    pattern: str | None = None,
+    directory: Path | None = None,
+    seeds: int | None = None,
+) -> int:
+    """0 when all pass, 1 when one fails; CannotDo for a pattern that names no test.
+
+    `pattern`: a test, a suite, or a name with `*`; or the directory, if there is such a one.
+    `seeds`: runs each test with the seeds from 1 to this; None for the seed that it has.
+    """
+    if pattern and not directory and Path(pattern).is_dir():
+        pattern, directory = None, Path(pattern)
     labs = load_labs(kit)
+    wanted = _wanted(kit, labs.get(lab), pattern) if pattern else None
     submission = collect(kit, labs, directory or kit.labs, lab)
     sims = sims_of(kit, labs, labs.get(lab), submission)
-    tests = sims.tests()
+    tests = [test for test in sims.tests() if wanted is None or test.name in wanted]
     if not tests:
         raise CannotDo(f"{lab} has no public tests")
     with console.progress(f"Testing {lab}") as advance:
 
         def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
-            return parallel.run_all(runnable, sims.run, advance)
+            return _run_seeds(sims, runnable, seeds, advance)
 
         outcomes = gates.run(sims.lab, tests, run_all)
     suffix = f" {directory}" if directory else ""
     for test, outcome in zip(tests, outcomes, strict=True):
         _print_outcome(sims, test, outcome, suffix)
     passed = sum(outcome.passed for outcome in outcomes)
-    console.stdout().print(f"{passed} of {len(tests)} public tests passed")
+    each = f", each with {seeds} seeds" if seeds else ""
+    console.stdout().print(f"{passed} of {len(tests)} public tests passed{each}")
     return 0 if passed == len(tests) else 1
+
+
+def _wanted(kit: Kit, lab: Lab, pattern: str) -> list[str]:
+    """Read from the sources: a misspelt name is told before anything is compiled."""
+    return test_names.chosen(
+        test_names.declared(kit.labs / lab.directory / "tests"), pattern, lab.id
+    )
+
+
+def _run_seeds(
+    sims: Sims, tests: Sequence[GradedTest], seeds: int | None, advance: console.Advance
+) -> list[Outcome]:
+    """Of each test the outcome with the first seed that fails, or with the first."""
+    numbers = range(1, seeds + 1) if seeds else [None]
+    jobs = [(test, number) for test in tests for number in numbers]
+    found = parallel.run_all(
+        jobs, lambda job: sims.run(job[0], Options(seed=job[1])), advance, lambda job: job[0].name
+    )
+    of_test = [found[at : at + len(numbers)] for at in range(0, len(found), len(numbers))]
+    return [next((each for each in some if not each.passed), some[0]) for some in of_test]
 
 
 def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) -> None:

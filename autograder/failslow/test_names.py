@@ -1,0 +1,48 @@
+"""The names of a lab's tests, read from their sources: a misspelt name costs no compilation."""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from failslow.errors import CannotDo
+
+__test__ = False  # not for pytest, despite its name
+
+DECLARATION = re.compile(r"^GRADED_TEST\(\s*(\w+)\s*,\s*(\w+)", re.MULTILINE)
+
+LIKENESS = 0.6
+"""Of a suggestion, as difflib measures it."""
+
+
+def declared(directory: Path) -> list[str]:
+    """SUITE.NAME of each graded test in the directory's sources."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(directory.glob("*.cc"))]
+    return [f"{suite}.{name}" for text in texts for suite, name in DECLARATION.findall(text)]
+
+
+def chosen(names: Sequence[str], pattern: str, lab: str) -> list[str]:
+    """Those that the pattern names: a test, a suite, or a name with `*` and `?`.
+
+    CannotDo if there is none, with a suggestion.
+    """
+    found = [name for name in names if fnmatchcase(name, pattern) or _suite(name) == pattern]
+    if not found:
+        raise CannotDo(f"{lab} has no public test '{pattern}'{_suggestion(names, pattern)}")
+    return found
+
+
+def _suggestion(names: Sequence[str], pattern: str) -> str:
+    """By the case-blind whole name, or by its last part, which people remember."""
+    parts = {part.lower(): name for name in names for part in (_suite(name), name.split(".")[1])}
+    wholes = {name.lower(): name for name in names}
+    for known in (wholes, parts):
+        close = get_close_matches(pattern.lower(), known, n=1, cutoff=LIKENESS)
+        if close:
+            return f": did you mean '{known[close[0]]}'?"
+    return f"; it has {', '.join(names)}"
+
+
+def _suite(name: str) -> str:
+    return name.partition(".")[0]
