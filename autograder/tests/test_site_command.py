@@ -19,6 +19,7 @@ theme: {{custom_dir: {this_kit().site / "overrides"}}}
 hooks: [{Path(hooks.__file__)}]
 extra: {{polyfills: [iframe-worker.js]}}
 extra_css: []
+extra_javascript: []
 watch: []
 not_in_nav: 0*.md
 nav: [index.md, Reference: reference/index.md]
