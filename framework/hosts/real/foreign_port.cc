@@ -20,6 +20,9 @@ constexpr std::size_t kReadBytesPerTurn = 64 * 1024;
 constexpr std::size_t kUnreadAnswersMax = std::size_t{1} << 20;
 // Above this many unread answer bytes the port closes the connection.
 constexpr std::size_t kUnreadAnswersLimit = std::size_t{64} << 20;
+// The bytes that the port discards after the end of a conversation. A client may be in the middle
+// of a long request, which caused the end.
+constexpr std::size_t kDiscardedBytesMax = std::size_t{1} << 30;
 
 Descriptor SpareDescriptor() { return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
@@ -28,7 +31,7 @@ Descriptor SpareDescriptor() { return Descriptor(open("/dev/null", O_RDONLY | O_
 ForeignPort::ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener,
                          EventLoop& loop, NetworkCounters& counters)
     : protocol_(std::move(protocol)),
-      context_{replica, PortOf(listener.get())},
+      context_{replica, PortOf(listener.get()), 0},
       loop_(loop),
       counters_(counters),
       listener_(std::move(listener)),
@@ -38,6 +41,12 @@ ForeignPort::ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor li
 
 EventLoop::Token ForeignPort::TokenOf(PeerId client) {
   return kListenerToken + 1 + static_cast<EventLoop::Token>(client - kFirstClientId);
+}
+
+ForeignContext ForeignPort::ContextOf(PeerId client) const {
+  ForeignContext context = context_;
+  context.connection = std::int64_t{client} - kFirstClientId + 1;
+  return context;
 }
 
 void ForeignPort::MarkReady(PeerId id, Client& client) {
@@ -90,7 +99,7 @@ void ForeignPort::Accept() {
       const PeerId id = ++last_client_;
       Client& client = clients_[id];
       client.socket = std::move(socket);
-      client.conversation = protocol_.make_conversation(context_);
+      client.conversation = protocol_.make_conversation(ContextOf(id));
       loop_.Watch(fd, kStreamEvents, TokenOf(id));
     } else if (errno == EMFILE || errno == ENFILE) {
       RefuseOne();
@@ -129,8 +138,9 @@ std::size_t ForeignPort::Receive(const Network::Deliver& deliver) {
 }
 
 bool ForeignPort::MayRead(const Client& client) {
-  return client.readable && !client.ended && !client.conversation->IsOver() &&
-         client.conversation->WantsBytes() &&
+  if (!client.readable || client.ended) return false;
+  if (client.finished) return true;
+  return !client.conversation->IsOver() && client.conversation->WantsBytes() &&
          client.output.size() - client.written <= kUnreadAnswersMax;
 }
 
@@ -145,7 +155,11 @@ void ForeignPort::Read(Client& client) {
     // A short read has emptied the stream, and later bytes cause a new event. But an end of stream
     // that has arrived already was reported together with these bytes.
     client.readable = client.hung_up || bytes == buffer.size();
-    client.conversation->OnBytes({buffer.data(), bytes});
+    if (client.finished) {
+      Discard(client, bytes);
+    } else {
+      client.conversation->OnBytes({buffer.data(), bytes});
+    }
   } else if (got == 0) {
     client.ended = true;
   } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -153,6 +167,11 @@ void ForeignPort::Read(Client& client) {
   } else if (errno != EINTR) {
     client.ended = client.broken = true;
   }
+}
+
+void ForeignPort::Discard(Client& client, std::size_t bytes) {
+  client.discarded += bytes;
+  if (client.discarded > kDiscardedBytesMax) client.broken = true;
 }
 
 void ForeignPort::Flush() {
@@ -164,6 +183,7 @@ void ForeignPort::Flush() {
     client.output += client.conversation->TakeOutput();
     Write(client);
     if (client.output.size() - client.written > kUnreadAnswersLimit) client.broken = true;
+    if (IsAllSaid(client)) Finish(client);
     if (IsDone(client)) {
       clients_.erase(found);  // closing the socket ends its watch
       continue;
@@ -194,12 +214,22 @@ void ForeignPort::Write(Client& client) {
   }
 }
 
-bool ForeignPort::IsDone(const Client& client) {
-  if (client.broken) return true;
-  const bool nothing_left = client.written == client.output.size();
+bool ForeignPort::IsAllSaid(const Client& client) {
   const bool over =
       client.conversation->IsOver() || (client.ended && client.conversation->IsIdle());
-  return over && nothing_left;
+  return over && client.written == client.output.size();
+}
+
+// The client sees the end of the stream behind its last answer. The port does not close the socket
+// yet: when a socket with unread bytes is closed, the kernel resets the connection, and the client
+// may lose the answers that it has not read.
+void ForeignPort::Finish(Client& client) {
+  if (std::exchange(client.finished, true)) return;
+  if (shutdown(client.socket.get(), SHUT_WR) != 0) client.broken = true;
+}
+
+bool ForeignPort::IsDone(const Client& client) {
+  return client.broken || (client.finished && client.ended);
 }
 
 }  // namespace depfast::real

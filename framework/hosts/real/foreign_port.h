@@ -2,7 +2,8 @@
 //
 // Reading is bounded and round-robin, as on the replica's own connections (network.h). The port
 // stops reading from a client that does not read its answers. It closes the connection when the
-// unread answers exceed a limit.
+// unread answers exceed a limit. After the end of a conversation it reads and discards what the
+// client still sends, up to a limit, until the client closes its side.
 //
 // Only the thread that runs the event loop uses a ForeignPort.
 #pragma once
@@ -66,14 +67,17 @@ class ForeignPort {
     std::size_t written = 0;  // bytes of `output` that the kernel has taken
     bool readable = true;
     bool writable = true;
-    bool hung_up = false;   // the client has closed its side; unread bytes may be left
-    bool ended = false;     // the client has closed its side, and all bytes are read
-    bool broken = false;    // nothing can be sent to the client any more
-    bool in_ready = false;  // listed in ready_
-    bool in_dirty = false;  // listed in dirty_
+    bool hung_up = false;       // the client has closed its side; unread bytes may be left
+    bool ended = false;         // the client has closed its side, and all bytes are read
+    bool broken = false;        // nothing can be sent to the client any more
+    bool finished = false;      // the conversation is over, and its last answer is written
+    std::size_t discarded = 0;  // bytes that came after that
+    bool in_ready = false;      // listed in ready_
+    bool in_dirty = false;      // listed in dirty_
   };
 
   static EventLoop::Token TokenOf(PeerId client);
+  ForeignContext ContextOf(PeerId client) const;
   void Accept();
   void RefuseOne();
   void MarkReady(PeerId id, Client& client);
@@ -81,10 +85,14 @@ class ForeignPort {
   static bool MayRead(const Client& client);
   void Read(Client& client);
   void Write(Client& client);
+  static void Discard(Client& client, std::size_t bytes);
+  static bool IsAllSaid(const Client& client);
+  static void Finish(Client& client);
+  // The connection can be closed.
   static bool IsDone(const Client& client);
 
   const ForeignProtocol protocol_;
-  ForeignContext context_;
+  const ForeignContext context_;  // without a connection
   EventLoop& loop_;
   NetworkCounters& counters_;
   Descriptor listener_;

@@ -45,10 +45,11 @@ class Conversation {
   virtual bool IsOver() const = 0;
 };
 
-// Facts about the replica that a conversation may report to its client.
+// Facts about the replica and the connection that a conversation may report to its client.
 struct ForeignContext {
   PeerId replica = 0;
-  std::uint16_t port = 0;  // the port that the client has connected to
+  std::uint16_t port = 0;       // the port that the client has connected to
+  std::int64_t connection = 0;  // its number at this port since the replica's start, from 1
 };
 
 // A protocol. Programs use its name, such as "redis", in their flags.

@@ -55,9 +55,13 @@ class ForeignPortTest : public testing::Test {
   ForeignPortTest() {
     auto [listener, where] = ListenAnywhere();
     endpoint_ = where;
-    port_ = std::make_unique<ForeignPort>(
-        ForeignProtocol{"lines", [](const ForeignContext&) { return std::make_unique<Lines>(); }},
-        /*replica=*/0, std::move(listener), loop_, counters_);
+    port_ =
+        std::make_unique<ForeignPort>(ForeignProtocol{"lines",
+                                                      [this](const ForeignContext& context) {
+                                                        connections_.push_back(context.connection);
+                                                        return std::make_unique<Lines>();
+                                                      }},
+                                      /*replica=*/0, std::move(listener), loop_, counters_);
   }
 
   Descriptor Connect() const {
@@ -106,6 +110,7 @@ class ForeignPortTest : public testing::Test {
   Endpoint endpoint_;
   std::unique_ptr<ForeignPort> port_;
   bool answers_ = true;
+  std::vector<std::int64_t> connections_;  // the numbers of all so far
   std::vector<std::pair<PeerId, std::string>> unanswered_;
 };
 
@@ -144,14 +149,42 @@ TEST_F(ForeignPortTest, AClientThatHasSaidAllGetsItsAnswersBeforeTheEnd) {
 }
 
 TEST_F(ForeignPortTest, AConversationThatIsOverIsClosed) {
-  const Descriptor client = Connect();
+  Descriptor client = Connect();
   Say(client, "a\nbye\nb\n");
   std::string heard;
   EXPECT_TRUE(TurnUntil([&] {
     heard += Heard(client);
     return heard == "re: a\n(end)";
   })) << heard;
-  EXPECT_EQ(port_->connections(), 0u);
+  client.Close();
+  EXPECT_TRUE(TurnUntil([&] { return port_->connections() == 0; }));
+}
+
+// A reset would take away the answers that the client has not read.
+TEST_F(ForeignPortTest, AClientThatIsStillSendingAtTheEndGetsItsAnswers) {
+  Descriptor client = Connect();
+  Say(client, "a\nbye\n");
+  const std::string more(1 << 20, 'x');
+  std::size_t sent = 0;
+  ASSERT_TRUE(TurnUntil([&] {
+    const ssize_t now = send(client.get(), more.data(), more.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (now > 0) sent += static_cast<std::size_t>(now);
+    return sent > (std::size_t{16} << 20);
+  }));
+  EXPECT_EQ(Heard(client), "re: a\n");
+  EXPECT_EQ(Heard(client), "(end)");
+  EXPECT_EQ(port_->connections(), 1u);
+  client.Close();
+  EXPECT_TRUE(TurnUntil([&] { return port_->connections() == 0; }));
+}
+
+TEST_F(ForeignPortTest, ConnectionsAreNumbered) {
+  const Descriptor one = Connect();
+  const Descriptor two = Connect();
+  Say(one, "a\n");
+  Say(two, "b\n");
+  ASSERT_TRUE(TurnUntil([&] { return port_->connections() == 2; }));
+  EXPECT_EQ(connections_, (std::vector<std::int64_t>{1, 2}));
 }
 
 TEST_F(ForeignPortTest, NoMoreIsReadThanTheConversationWants) {
