@@ -1,6 +1,7 @@
 #include "redis_conversation.h"
 
 #include <utility>
+#include <variant>
 
 #include "depfast/host/frame.h"
 #include "kv_commands.h"
@@ -12,10 +13,8 @@ namespace {
 // Commands under way for one client.
 constexpr std::size_t kUnderWayMax = 1024;
 
-std::string Encoded(const Reply& reply) {
-  std::string bytes;
-  AppendResp(reply, bytes);
-  return bytes;
+std::string Encoded(const Reply& reply, Protocol protocol) {
+  return RespWriter(protocol).Append(reply).Take();
 }
 
 Reply ReplyIn(const DecodedFrame& frame) {
@@ -26,16 +25,16 @@ Reply ReplyIn(const DecodedFrame& frame) {
   return UnknownOutcome();
 }
 
-// The settings that tools ask for before they begin.
-Reply ConfigGet(const std::string& name) {
-  if (IsWord(name, "APPENDONLY")) return Reply::Array({name, "yes"});
-  if (IsWord(name, "SAVE")) return Reply::Array({name, ""});
-  return Reply::Array({});
-}
-
 // Client libraries spell INCR so.
 bool IsIncrementByOne(const Command& command) {
   return command.size() == 3 && IsWord(command[0], "INCRBY") && command[2] == "1";
+}
+
+// A web page can make a browser send an HTTP request to any port of its user's machine, with
+// commands in its body. Such a request has one of these words at the beginning of a line, before
+// its body. Redis closes the connection there, without an answer, and so does the port.
+bool IsOfBrowsers(const Command& command) {
+  return IsWord(command[0], "POST") || IsWord(command[0], "HOST:");
 }
 
 }  // namespace
@@ -51,11 +50,29 @@ void RedisConversation::OnFrame(std::string_view bytes) {
   const auto frame = DecodeFrame(bytes, error);
   if (!frame || frame->header.call < first_call_) return;
   const auto slot = static_cast<std::size_t>(frame->header.call - first_call_);
-  if (slot >= slots_.size() || slots_[slot]) return;  // of no call, or a second copy
-  slots_[slot] = Encoded(ReplyIn(*frame));
+  if (slot >= slots_.size() || slots_[slot].bytes) return;  // of no call, or a second copy
   --asked_;
+  TakeReply(slots_[slot], ReplyIn(*frame));
   MoveToOutput();
   TakeCommands();
+}
+
+void RedisConversation::TakeReply(Slot& slot, const Reply& reply) {
+  if (!increment_) {
+    slot.bytes = Encoded(reply, slot.protocol);
+    return;
+  }
+  auto next = increment_->Next(reply);
+  if (const Reply* const last = std::get_if<Reply>(&next)) {
+    slot.bytes = Encoded(*last, slot.protocol);
+    increment_.reset();
+    return;
+  }
+  // The next command is a call of its own, so that a second copy of this reply is not taken for its
+  // reply. Nothing has changed the protocol meanwhile.
+  slots_.pop_front();
+  ++first_call_;
+  Ask(std::get<Command>(std::move(next)));
 }
 
 std::vector<std::string> RedisConversation::TakeFrames() { return std::exchange(frames_, {}); }
@@ -74,14 +91,27 @@ void RedisConversation::TakeCommands() {
     if (!TryServe(*held_back_)) return;
     held_back_.reset();
   }
-  if (!closing_ && !parser_.error().empty()) Close(Reply::Error("ERR " + parser_.error()));
+  if (closing_ || parser_.error().empty()) return;
+  closing_ = true;
+  Answer(Reply::Error("ERR " + parser_.error()));
 }
 
 bool RedisConversation::TryServe(Command& command) {
-  if (auto reply = ServeHere(command)) {
-    Answer(*reply);
-    return true;
+  if (increment_) return false;
+  if (IsOfBrowsers(command)) {
+    closing_ = true;
+  } else if (IsWord(command[0], "QUIT")) {
+    closing_ = true;
+    Answer(Reply::Ok());
+  } else if (auto bytes = ServeAtPort(command, context_, client_)) {
+    Answer(*std::move(bytes));
+  } else {
+    return Increment::Is(command[0]) ? TryIncrement(command) : TryStore(command);
   }
+  return true;
+}
+
+bool RedisConversation::TryStore(Command& command) {
   if (const auto wrong = FindError(command)) {
     Answer(*wrong);
     return true;
@@ -93,62 +123,39 @@ bool RedisConversation::TryServe(Command& command) {
   return true;
 }
 
+bool RedisConversation::TryIncrement(const Command& command) {
+  auto parsed = Increment::Parse(command);
+  if (const Reply* const wrong = std::get_if<Reply>(&parsed)) {
+    Answer(*wrong);
+    return true;
+  }
+  if (asked_ > 0) return false;
+  increment_ = std::get<Increment>(std::move(parsed));
+  Ask(increment_->First());
+  return true;
+}
+
 void RedisConversation::Ask(Command command) {
   const CallId call = first_call_ + slots_.size();
   const FrameHeader header{FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)};
   frames_.push_back(EncodeFrame(header, KvRequest{std::move(command), 0}));
-  slots_.emplace_back();
+  slots_.push_back({client_.protocol, std::nullopt});
   ++asked_;
 }
 
-void RedisConversation::Answer(const Reply& reply) {
-  slots_.emplace_back(Encoded(reply));
+void RedisConversation::Answer(const Reply& reply) { Answer(Encoded(reply, client_.protocol)); }
+
+void RedisConversation::Answer(std::string bytes) {
+  slots_.push_back({client_.protocol, std::move(bytes)});
   MoveToOutput();
 }
 
-void RedisConversation::Close(const Reply& last) {
-  closing_ = true;
-  Answer(last);
-}
-
 void RedisConversation::MoveToOutput() {
-  while (!slots_.empty() && slots_.front()) {
-    output_ += *slots_.front();
+  while (!slots_.empty() && slots_.front().bytes) {
+    output_ += *slots_.front().bytes;
     slots_.pop_front();
     ++first_call_;
   }
-}
-
-std::optional<Reply> RedisConversation::ServeHere(const Command& command) {
-  const std::string& name = command[0];
-  const std::size_t arguments = command.size() - 1;
-  if (IsWord(name, "PING")) {
-    if (arguments > 1) return WrongNumberOfArguments(name);
-    return arguments == 1 ? Reply::String(command[1]) : Reply{Reply::Kind::kStatus, 0, "PONG", {}};
-  }
-  if (IsWord(name, "ECHO")) {
-    return arguments == 1 ? Reply::String(command[1]) : WrongNumberOfArguments(name);
-  }
-  if (IsWord(name, "INFO")) return Info();
-  if (IsWord(name, "COMMAND")) {
-    return Reply::Array({});  // a client then asks for no details
-  }
-  if (IsWord(name, "CONFIG")) {
-    const bool is_get = arguments == 2 && IsWord(command[1], "GET");
-    return is_get ? ConfigGet(command[2])
-                  : Reply::Error("ERR of CONFIG there is only GET, with one name");
-  }
-  if (IsWord(name, "QUIT")) {
-    closing_ = true;
-    return Reply::Ok();
-  }
-  return std::nullopt;
-}
-
-Reply RedisConversation::Info() const {
-  return Reply::String("# Server\r\nserver:failslow-kv\r\nredis_mode:standalone\r\ntcp_port:" +
-                       std::to_string(context_.port) + "\r\n\r\n# Replication\r\nreplica:" +
-                       std::to_string(context_.replica) + "\r\n");
 }
 
 }  // namespace depfast::kv

@@ -5,6 +5,10 @@
 // Reads do not go through the log, so a read could overtake an earlier write of the same client.
 // Therefore a command that reads waits until no write is under way, and a write until no read is.
 //
+// The port answers some commands by itself (port_commands.h), and makes others of several commands
+// of the store (increment.h). Such a command runs alone: it waits for all before it, and all after
+// it wait. A web browser that is led to the port by a page is not served: see IsOfBrowsers.
+//
 // A connection is no session: a client that loses it does not know which of its commands were
 // executed. A client that must know uses SESSION.
 #pragma once
@@ -17,9 +21,12 @@
 #include <string_view>
 #include <vector>
 
+#include "increment.h"
 #include "kv_messages.h"
+#include "port_commands.h"
 #include "real/foreign_protocol.h"
 #include "resp_parser.h"
+#include "resp_writer.h"
 
 namespace depfast::kv {
 
@@ -37,27 +44,38 @@ class RedisConversation final : public real::Conversation {
   bool IsOver() const override { return closing_ && slots_.empty(); }
 
  private:
+  // A reply that the client waits for.
+  struct Slot {
+    Protocol protocol;                 // the client's when it sent the command
+    std::optional<std::string> bytes;  // nothing: the reply has not come
+  };
+
   void TakeCommands();
   // True if the command was sent (and taken) or answered; false if it has to wait.
   bool TryServe(Command& command);
+  // The same of a command that the port does not answer by itself. Requires: no increment_.
+  bool TryStore(Command& command);
+  bool TryIncrement(const Command& command);
   void Ask(Command command);
   void Answer(const Reply& reply);
-  void Close(const Reply& last);
+  void Answer(std::string bytes);
+  // Fills the slot, or takes the next step of the increment. Requires: the slot waits.
+  void TakeReply(Slot& slot, const Reply& reply);
   void MoveToOutput();
-  // The reply to a command that needs no replica's store.
-  std::optional<Reply> ServeHere(const Command& command);
-  Reply Info() const;
 
   const real::ForeignContext context_;
+  ClientState client_;
   RespParser parser_;
   std::optional<Command> held_back_;  // the next command, which has to wait
   std::vector<std::string> frames_;
-  // The replies that the client waits for, in order. A reply that has not come is empty. The first
-  // is that of call `first_call_`. The calls of commands that need no replica are not used.
-  std::deque<std::optional<std::string>> slots_;
+  // In the order of the commands. The first is that of call `first_call_`. The calls of commands
+  // that need no replica are not used.
+  std::deque<Slot> slots_;
   std::uint64_t first_call_ = 1;
   std::size_t asked_ = 0;       // of slots_, those that wait for the replica
   bool asked_to_read_ = false;  // all of them read; meaningless if there are none
+  // The increment under way: then slots_ is its slot alone, and no later command is served.
+  std::optional<Increment> increment_;
   std::string output_;
   bool closing_ = false;  // nothing more is served
 };

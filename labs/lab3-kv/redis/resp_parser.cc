@@ -75,18 +75,6 @@ bool TakeQuoted(char quote, std::string_view& text, std::string& word) {
   return false;
 }
 
-void AppendLine(char kind, std::string_view text, std::string& out) {
-  out += kind;
-  out += text;
-  out += "\r\n";
-}
-
-void AppendBulk(std::string_view text, std::string& out) {
-  AppendLine('$', std::to_string(text.size()), out);
-  out += text;
-  out += "\r\n";
-}
-
 }  // namespace
 
 std::optional<Command> SplitWords(std::string_view line) {
@@ -105,36 +93,6 @@ std::optional<Command> SplitWords(std::string_view line) {
       }
     }
     words.push_back(std::move(word));
-  }
-}
-
-void AppendResp(const Reply& reply, std::string& out) {
-  switch (reply.kind) {
-    case Reply::Kind::kNil:
-      out += "$-1\r\n";
-      break;
-    case Reply::Kind::kStatus:
-      AppendLine('+', reply.text, out);
-      break;
-    case Reply::Kind::kInteger:
-      AppendLine(':', std::to_string(reply.integer), out);
-      break;
-    case Reply::Kind::kString:
-      AppendBulk(reply.text, out);
-      break;
-    case Reply::Kind::kArray:
-      AppendLine('*', std::to_string(reply.items.size()), out);
-      for (const auto& item : reply.items) {
-        if (item) {
-          AppendBulk(*item, out);
-        } else {
-          out += "$-1\r\n";
-        }
-      }
-      break;
-    case Reply::Kind::kError:
-      AppendLine('-', reply.text, out);
-      break;
   }
 }
 

@@ -1,6 +1,6 @@
 // RespParser: cuts the bytes of a Redis client into commands.
 //
-// Redis's protocol, RESP2: a command is an array of bulk strings
+// In both versions of Redis's protocol a command is an array of bulk strings
 // ("*2\r\n$3\r\nGET\r\n$1\r\nx\r\n"), or a line of words as a person types it ("GET x\r\n"), with
 // quotes and escapes as in Redis.
 #pragma once
@@ -58,8 +58,5 @@ class RespParser {
 // Splits a line into words as Redis does: "..." with escapes, '...' with \' only. Nothing if a
 // quote does not end, or is followed by something else than a space.
 std::optional<Command> SplitWords(std::string_view line);
-
-// A reply as bytes.
-void AppendResp(const Reply& reply, std::string& out);
 
 }  // namespace depfast::kv

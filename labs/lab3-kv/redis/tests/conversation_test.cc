@@ -30,7 +30,14 @@ class RedisConversationTest : public testing::Test {
     conversation.OnFrame(EncodeFrame({FrameKind::kReply, KvRequest::kMethod, call, {}}, reply));
   }
 
-  RedisConversation conversation{{.replica = 2, .port = 6379}};
+  // The only command that has become a request since the last call. Its call is calls.back().
+  Command Request() {
+    auto requests = Requests();
+    EXPECT_EQ(requests.size(), 1u);
+    return requests.empty() ? Command{} : requests.front();
+  }
+
+  RedisConversation conversation{{.replica = 2, .port = 6379, .connection = 9}};
   std::vector<CallId> calls;
 };
 
@@ -96,26 +103,78 @@ TEST_F(RedisConversationTest, MistakesInCommandsDoNotEndIt) {
             "-ERR wrong number of arguments for 'session' command\r\n"
             "-ERR wrong number of arguments for 'echo' command\r\n"
             "-ERR wrong number of arguments for 'ping' command\r\n"
-            "-ERR of CONFIG there is only GET, with one name\r\n");
+            "-ERR unknown command 'CONFIG|SET'\r\n");
   EXPECT_TRUE(conversation.WantsBytes());
 }
 
-TEST_F(RedisConversationTest, AnswersWhatToolsAskBeforeTheyBegin) {
-  conversation.OnBytes("PING hi\r\nECHO hi\r\nCOMMAND DOCS\r\nCONFIG GET save\r\nCONFIG GET x\r\n");
-  EXPECT_EQ(conversation.TakeOutput(),
-            "$2\r\nhi\r\n$2\r\nhi\r\n*0\r\n*2\r\n$4\r\nsave\r\n$0\r\n\r\n*0\r\n");
-  conversation.OnBytes("INFO\r\n");
-  EXPECT_NE(conversation.TakeOutput().find("tcp_port:6379\r\n"), std::string::npos);
-  conversation.OnBytes("QUIT\r\nPING\r\n");
-  EXPECT_EQ(conversation.TakeOutput(), "+OK\r\n");
+TEST_F(RedisConversationTest, QuitEndsItAfterTheRepliesBefore) {
+  conversation.OnBytes("GET x\r\nQUIT\r\nPING\r\n");
+  EXPECT_EQ(Request(), (Command{"GET", "x"}));
+  EXPECT_FALSE(conversation.IsOver());
+  Answer(calls[0], Reply::Nil());
+  EXPECT_EQ(conversation.TakeOutput(), "$-1\r\n+OK\r\n");
   EXPECT_TRUE(conversation.IsOver());
 }
 
+TEST_F(RedisConversationTest, ABrowserIsNotServed) {
+  for (const std::string first : {"POST / HTTP/1.1", "GET / HTTP/1.1\r\nHost: store"}) {
+    RedisConversation browser{{}};
+    browser.OnBytes(first + "\r\nContent-Length: 9\r\n\r\nSET x 1\r\n");
+    EXPECT_TRUE(browser.IsOver()) << first;
+    EXPECT_FALSE(browser.HasFrames()) << first;
+  }
+  conversation.OnBytes("PING\r\nhost: store\r\nPING\r\n");
+  EXPECT_EQ(conversation.TakeOutput(), "+PONG\r\n") << "what came before is served";
+  EXPECT_TRUE(conversation.IsOver());
+}
+
+TEST_F(RedisConversationTest, EachReplyIsInTheProtocolOfItsCommand) {
+  conversation.OnBytes("GET x\r\nHELLO 3\r\nGET x\r\nMGET x y\r\nHELLO 2 SETNAME me\r\nGET x\r\n");
+  EXPECT_EQ(Requests().size(), 4u);
+  for (const std::size_t i : std::vector<std::size_t>{3, 1, 0}) Answer(calls[i], Reply::Nil());
+  Answer(calls[2], Reply::Array({"1", std::nullopt}));
+  const std::string output = conversation.TakeOutput();
+  EXPECT_TRUE(output.starts_with("$-1\r\n%7\r\n$6\r\nserver\r\n")) << output;
+  EXPECT_NE(output.find("*0\r\n_\r\n*2\r\n$1\r\n1\r\n_\r\n*14\r\n$6\r\nserver\r\n"),
+            std::string::npos)
+      << output;
+  EXPECT_TRUE(output.ends_with("*0\r\n$-1\r\n")) << output;
+}
+
 TEST_F(RedisConversationTest, AnIncrementByOneIsAnIncr) {
-  conversation.OnBytes("INCRBY x 1\r\nINCRBY x 2\r\n");
+  conversation.OnBytes("INCRBY x 1\r\nINCRBY x\r\n");
   EXPECT_EQ(Requests(), (std::vector<Command>{{"INCR", "x"}}));
   Answer(calls[0], Reply::Integer(1));
-  EXPECT_EQ(conversation.TakeOutput(), ":1\r\n-ERR unknown command 'INCRBY'\r\n");
+  EXPECT_EQ(conversation.TakeOutput(),
+            ":1\r\n-ERR wrong number of arguments for 'incrby' command\r\n");
+}
+
+TEST_F(RedisConversationTest, AnIncrementRunsAloneAndInItsOrder) {
+  conversation.OnBytes("SET x 1\r\nINCRBY x 5\r\nPING\r\nSET x 9\r\n");
+  EXPECT_EQ(Request(), (Command{"SET", "x", "1"}));
+  Answer(calls.back(), Reply::Ok());
+  EXPECT_EQ(Request(), (Command{"GET", "x"}));
+  Answer(calls.back(), Reply::String("1"));
+  EXPECT_EQ(Request(), (Command{"CAS", "x", "1", "6"}));
+  EXPECT_FALSE(conversation.WantsBytes());
+  EXPECT_EQ(conversation.TakeOutput(), "+OK\r\n");
+  Answer(calls.back(), Reply::Integer(1));
+  EXPECT_EQ(conversation.TakeOutput(), ":6\r\n+PONG\r\n");
+  EXPECT_EQ(Request(), (Command{"SET", "x", "9"}));
+}
+
+TEST_F(RedisConversationTest, ASecondCopyOfAReplyIsNoReplyToTheNextStep) {
+  conversation.OnBytes("DECR x\r\n");
+  EXPECT_EQ(Request(), (Command{"GET", "x"}));
+  const CallId read = calls.back();
+  Answer(read, Reply::String("1"));
+  EXPECT_EQ(Request(), (Command{"CAS", "x", "1", "0"}));
+  Answer(read, Reply::Integer(1));
+  EXPECT_EQ(conversation.TakeOutput(), "");
+  conversation.OnFrame(EncodeFrame({FrameKind::kError, KvRequest::kMethod, calls.back(), {}},
+                                   static_cast<std::uint32_t>(RpcError::kRejected)));
+  EXPECT_EQ(conversation.TakeOutput(), "-" + UnknownOutcome().text + "\r\n");
+  EXPECT_TRUE(conversation.IsIdle());
 }
 
 TEST_F(RedisConversationTest, TakesNoMoreThanItCanHaveUnderWay) {

@@ -102,19 +102,5 @@ TEST(RespParser, QuotesAreThoseOfRedis) {
   EXPECT_EQ(SplitWords("\"\\"), std::nullopt);
 }
 
-TEST(RespParser, WritesEveryKindOfReply) {
-  const auto text = [](const Reply& reply) {
-    std::string out;
-    AppendResp(reply, out);
-    return out;
-  };
-  EXPECT_EQ(text(Reply::Nil()), "$-1\r\n");
-  EXPECT_EQ(text(Reply::Ok()), "+OK\r\n");
-  EXPECT_EQ(text(Reply::Integer(-7)), ":-7\r\n");
-  EXPECT_EQ(text(Reply::String("a\r\nb")), "$4\r\na\r\nb\r\n");
-  EXPECT_EQ(text(Reply::Array({"a", std::nullopt})), "*2\r\n$1\r\na\r\n$-1\r\n");
-  EXPECT_EQ(text(Reply::Error("ERR no")), "-ERR no\r\n");
-}
-
 }  // namespace
 }  // namespace depfast::kv
