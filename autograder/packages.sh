@@ -5,13 +5,13 @@
 check_packages=(clang clang-runtime)
 # The load generator speaks to etcd by gRPC. The server itself is fetched when it is needed.
 etcd_packages=(libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc pkg-config)
-# redis-benchmark, and the packages that a Redis server needs: the server itself
-# is fetched, too.
+# redis-benchmark and redis-cli, and the packages that a Redis server needs: the
+# server itself is fetched, too.
 redis_packages=(redis-tools)
 
 more_packages() { # kit command, its arguments...; prints packages, one a line
   case "$*" in
-    check*) printf '%s\n' "${check_packages[@]}" ;;
+    check*) printf '%s\n' "${check_packages[@]}" "${redis_packages[@]}" ;;
     bench*--versus*etcd*) printf '%s\n' "${etcd_packages[@]}" ;;
   esac
   case "$*" in
@@ -23,7 +23,7 @@ extras_of() { # kit command, its arguments...; prints the names of requirements-
   case "$*" in
     site* | 'release students'*) echo parser site ;;
     bench*) echo bench ;;
-    check*) echo parser site bench browser batch ;;
+    check*) echo parser site bench browser batch redis ;;
     grade*--on*) echo batch ;;
   esac
 }

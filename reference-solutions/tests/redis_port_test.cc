@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -140,8 +142,61 @@ TEST_F(RedisPort, LargeValuesComeBackWhole) {
   const Socket socket(cluster_.redis_endpoint(0));
   socket.Write("*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n" + bulk + "GET big\r\n");
   EXPECT_EQ(socket.Read(5 + bulk.size()), "+OK\r\n" + bulk);
-  socket.Write("*2\r\n$3\r\nGET\r\n$1048577\r\n");
+}
+
+TEST_F(RedisPort, AValueThatIsTooLongIsRefusedAndTheConnectionLives) {
+  const std::size_t bytes = std::size_t{8} << 20;
+  const Socket socket(cluster_.redis_endpoint(0));
+  socket.Write("*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$" + std::to_string(bytes) + "\r\n");
+  socket.Write(std::string(bytes, 'v') + "\r\nPING\r\n");
+  const std::string expected = "-ERR string exceeds maximum allowed size\r\n+PONG\r\n";
+  EXPECT_EQ(socket.Read(expected.size()), expected);
+}
+
+// The error comes first, although the client is still sending.
+TEST_F(RedisPort, AClientThatIsCutOffHearsWhy) {
+  const Socket socket(cluster_.redis_endpoint(0));
+  socket.Write("*1\r\n$600000000\r\n" + std::string(std::size_t{8} << 20, 'v'));
   EXPECT_EQ(socket.ReadAll(), "-ERR Protocol error: invalid bulk length\r\n");
+}
+
+TEST_F(RedisPort, ABrowserIsNotServed) {
+  ASSERT_EQ(Ask(0, "SET x 1"), "+OK\r\n");
+  const Socket socket(cluster_.redis_endpoint(0));
+  socket.Write("POST / HTTP/1.1\r\nHost: store\r\nContent-Length: 9\r\n\r\nSET x 2\r\n");
+  EXPECT_EQ(socket.ReadAll(), "");
+  EXPECT_EQ(Ask(0, "GET x"), "$1\r\n1\r\n");
+}
+
+TEST_F(RedisPort, EachConnectionHasItsProtocol) {
+  ASSERT_EQ(Ask(1, "DEL x"), ":0\r\n");
+  const Socket socket(cluster_.redis_endpoint(1));
+  socket.Write("MGET x\r\nHELLO 3\r\nMGET x\r\nQUIT\r\n");
+  const std::string answers = socket.ReadAll();
+  EXPECT_TRUE(answers.starts_with("*1\r\n$-1\r\n%7\r\n")) << answers;
+  EXPECT_TRUE(answers.ends_with("*1\r\n_\r\n+OK\r\n")) << answers;
+  EXPECT_EQ(Ask(1, "MGET x"), "*1\r\n$-1\r\n");
+}
+
+// Clients of all replicas add to one key at once. Every addition counts once.
+TEST_F(RedisPort, AmountsAddUp) {
+  constexpr int kClients = 9;
+  constexpr int kTimes = 20;
+  ASSERT_EQ(Ask(0, "SET n 1000"), "+OK\r\n");
+  std::deque<Socket> sockets;
+  for (int i = 0; i < kClients; ++i) {
+    sockets.emplace_back(cluster_.redis_endpoint(i % cluster_.size()));
+    for (int time = 0; time < kTimes; ++time) sockets.back().Write("INCRBY n 7\r\nDECRBY n 5\r\n");
+    sockets.back().Finish();
+  }
+  int refused = 0;
+  for (const Socket& socket : sockets) {
+    const std::string answers = socket.ReadAll();
+    refused += static_cast<int>(std::count(answers.begin(), answers.end(), '-'));
+    EXPECT_EQ(std::count(answers.begin(), answers.end(), ':'), 2 * kTimes) << answers;
+  }
+  EXPECT_EQ(refused, 0);
+  EXPECT_EQ(Ask(0, "DECR n"), ":" + std::to_string(1000 + 2 * kClients * kTimes - 1) + "\r\n");
 }
 
 TEST_F(RedisPort, AcknowledgedWritesSurviveTheDeathOfEveryReplica) {

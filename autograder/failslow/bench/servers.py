@@ -87,6 +87,11 @@ def kv(kit: Kit) -> AbstractContextManager[Servers]:
     return _replicas(kit, "kv", "lab3_real", with_redis=True)
 
 
+def copilot_kv(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same store on the reference Copilot's log."""
+    return _replicas(kit, "kv", "lab5_real", with_redis=True)
+
+
 @contextmanager
 def _replicas(
     kit: Kit,

@@ -30,6 +30,11 @@ bool IsIncrementByOne(const Command& command) {
   return command.size() == 3 && IsWord(command[0], "INCRBY") && command[2] == "1";
 }
 
+// Redis's SET takes options, and some client libraries send them for other commands.
+bool IsSetWithOptions(const Command& command) {
+  return command.size() > 3 && IsWord(command[0], "SET");
+}
+
 // A web page can make a browser send an HTTP request to any port of its user's machine, with
 // commands in its body. Such a request has one of these words at the beginning of a line, before
 // its body. Redis closes the connection there, without an answer, and so does the port.
@@ -85,7 +90,7 @@ bool RedisConversation::WantsBytes() const {
 
 void RedisConversation::TakeCommands() {
   while (!closing_ && slots_.size() < kUnderWayMax) {
-    if (!held_back_) held_back_ = parser_.Next();
+    if (!held_back_) held_back_ = NextCommand();
     if (!held_back_) break;
     if (IsIncrementByOne(*held_back_)) held_back_ = Command{"INCR", (*held_back_)[1]};
     if (!TryServe(*held_back_)) return;
@@ -94,6 +99,15 @@ void RedisConversation::TakeCommands() {
   if (closing_ || parser_.error().empty()) return;
   closing_ = true;
   Answer(Reply::Error("ERR " + parser_.error()));
+}
+
+std::optional<Command> RedisConversation::NextCommand() {
+  auto command = parser_.Next();
+  while (command && parser_.was_too_large()) {
+    Answer(TooLarge());
+    command = parser_.Next();
+  }
+  return command;
 }
 
 bool RedisConversation::TryServe(Command& command) {
@@ -112,6 +126,10 @@ bool RedisConversation::TryServe(Command& command) {
 }
 
 bool RedisConversation::TryStore(Command& command) {
+  if (IsSetWithOptions(command)) {
+    Answer(Reply::Error("ERR syntax error: SET has no options in this store"));
+    return true;
+  }
   if (const auto wrong = FindError(command)) {
     Answer(*wrong);
     return true;

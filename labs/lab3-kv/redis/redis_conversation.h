@@ -51,6 +51,8 @@ class RedisConversation final : public real::Conversation {
   };
 
   void TakeCommands();
+  // The next command that is not too large, if a whole one has come. Answers those that are.
+  std::optional<Command> NextCommand();
   // True if the command was sent (and taken) or answered; false if it has to wait.
   bool TryServe(Command& command);
   // The same of a command that the port does not answer by itself. Requires: no increment_.

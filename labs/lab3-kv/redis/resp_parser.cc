@@ -10,6 +10,9 @@ namespace {
 // The parser removes consumed bytes once their number reaches this.
 constexpr std::size_t kForgetBytes = 64 * 1024;
 
+// Of "\r\n".
+constexpr std::size_t kLineEndBytes = 2;
+
 // The number of an array's arguments for which the parser reserves memory before they arrive.
 constexpr std::size_t kRoomMadeMax = 16;
 
@@ -109,6 +112,7 @@ std::optional<Command> RespParser::Next() {
   while (error_.empty() && progress == Progress::kAgain) progress = Step();
   if (!error_.empty() || progress == Progress::kMore) return std::nullopt;
   command_bytes_ = 0;
+  was_too_large_ = std::exchange(is_too_large_, false);
   return std::exchange(command_, {});
 }
 
@@ -162,25 +166,41 @@ RespParser::Progress RespParser::ReadCount() {
 }
 
 RespParser::Progress RespParser::ReadArgument() {
-  if (!argument_bytes_) {
-    if (buffered() == 0) return Progress::kMore;
-    if (const char first = buffer_[begin_]; first != '$') {
-      const bool printable = first >= ' ' && first <= '~';
-      return Fail(std::string("expected '$', got '") + (printable ? first : '?') + "'");
-    }
-    const auto line = TakeLine("too big bulk count string");
-    if (!line) return Progress::kMore;
-    const auto bytes = NumberIn(line->substr(1));
-    if (!bytes || *bytes < 0 || *bytes > static_cast<std::int64_t>(kArgumentBytesMax)) {
-      return Fail("invalid bulk length");
-    }
-    argument_bytes_ = static_cast<std::size_t>(*bytes);
-    command_bytes_ += *argument_bytes_;
-    if (command_bytes_ > kCommandBytesMax) return Fail("too big request");
-  }
-  if (buffered() < *argument_bytes_ + 2) return Progress::kMore;
+  if (!argument_bytes_) return ReadLength();
+  if (is_too_large_) return PassOver();
+  if (buffered() < *argument_bytes_ + kLineEndBytes) return Progress::kMore;
   command_.emplace_back(rest().substr(0, *argument_bytes_));
-  begin_ += *argument_bytes_ + 2;
+  begin_ += *argument_bytes_ + kLineEndBytes;
+  argument_bytes_.reset();
+  return --arguments_left_ > 0 ? Progress::kAgain : Progress::kCommand;
+}
+
+RespParser::Progress RespParser::ReadLength() {
+  if (buffered() == 0) return Progress::kMore;
+  if (const char first = buffer_[begin_]; first != '$') {
+    const bool printable = first >= ' ' && first <= '~';
+    return Fail(std::string("expected '$', got '") + (printable ? first : '?') + "'");
+  }
+  const auto line = TakeLine("too big bulk count string");
+  if (!line) return Progress::kMore;
+  const auto bytes = NumberIn(line->substr(1));
+  if (!bytes || *bytes < 0 || *bytes > static_cast<std::int64_t>(kProtocolBytesMax)) {
+    return Fail("invalid bulk length");
+  }
+  argument_bytes_ = static_cast<std::size_t>(*bytes);
+  command_bytes_ += *argument_bytes_;
+  is_too_large_ |= *argument_bytes_ > kArgumentBytesMax || command_bytes_ > kCommandBytesMax;
+  return Progress::kAgain;
+}
+
+RespParser::Progress RespParser::PassOver() {
+  const std::size_t left = *argument_bytes_ + kLineEndBytes - passed_over_;
+  const std::size_t now = std::min(left, buffered());
+  begin_ += now;
+  passed_over_ += now;
+  if (now < left) return Progress::kMore;
+  passed_over_ = 0;
+  command_.emplace_back();
   argument_bytes_.reset();
   return --arguments_left_ > 0 ? Progress::kAgain : Progress::kCommand;
 }

@@ -3,6 +3,9 @@
 // In both versions of Redis's protocol a command is an array of bulk strings
 // ("*2\r\n$3\r\nGET\r\n$1\r\nx\r\n"), or a line of words as a person types it ("GET x\r\n"), with
 // quotes and escapes as in Redis.
+//
+// A command above the limits of kv_messages.h is no violation of the protocol: its bytes are passed
+// over, and the commands after it are read.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +20,8 @@ namespace depfast::kv {
 
 // The limit for a line of words, and for a line that contains a length.
 inline constexpr std::size_t kInlineBytesMax = std::size_t{64} << 10;
+// The longest argument in the protocol, as in Redis.
+inline constexpr std::size_t kProtocolBytesMax = std::size_t{512} << 20;
 
 class RespParser {
  public:
@@ -25,6 +30,10 @@ class RespParser {
 
   // The next whole command, never empty. Nothing if more bytes are needed, or after an error.
   std::optional<Command> Next();
+
+  // Whether the latest command of Next exceeds kArgumentBytesMax or kCommandBytesMax. Then its
+  // arguments from there on are empty.
+  bool was_too_large() const { return was_too_large_; }
 
   // The error in the client's bytes, in Redis's words ("Protocol error: ..."). Nothing more can be
   // read then.
@@ -41,6 +50,8 @@ class RespParser {
   Progress ReadInline();
   Progress ReadCount();
   Progress ReadArgument();
+  Progress ReadLength();
+  Progress PassOver();
   // The line up to "\r\n", which is taken. `too_big`: the error if it does not end in time.
   std::optional<std::string_view> TakeLine(const char* too_big);
   Progress Fail(std::string error);
@@ -52,7 +63,10 @@ class RespParser {
   std::size_t arguments_left_ = 0;             // 0: none is
   std::optional<std::size_t> argument_bytes_;  // of the next argument, once that is known
   std::size_t command_bytes_ = 0;
+  bool is_too_large_ = false;    // bytes of the next argument are passed over, not kept
+  std::size_t passed_over_ = 0;  // of these, and of the end of the line behind them
   Command command_;
+  bool was_too_large_ = false;
 };
 
 // Splits a line into words as Redis does: "..." with escapes, '...' with \' only. Nothing if a

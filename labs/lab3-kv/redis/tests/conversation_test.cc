@@ -95,16 +95,28 @@ TEST_F(RedisConversationTest, AProtocolErrorEndsItAfterTheRepliesBefore) {
 }
 
 TEST_F(RedisConversationTest, MistakesInCommandsDoNotEndIt) {
-  conversation.OnBytes("GET\r\nSET x 1 2\r\nSESSION 1 1\r\nECHO\r\nPING a b\r\nCONFIG SET x y\r\n");
+  conversation.OnBytes(
+      "GET\r\nSET x\r\nSET x 1 NX\r\nSESSION 1 1\r\nECHO\r\nPING a b\r\nCONFIG SET x y\r\n");
   EXPECT_TRUE(Requests().empty());
   EXPECT_EQ(conversation.TakeOutput(),
             "-ERR wrong number of arguments for 'get' command\r\n"
             "-ERR wrong number of arguments for 'set' command\r\n"
+            "-ERR syntax error: SET has no options in this store\r\n"
             "-ERR wrong number of arguments for 'session' command\r\n"
             "-ERR wrong number of arguments for 'echo' command\r\n"
             "-ERR wrong number of arguments for 'ping' command\r\n"
             "-ERR unknown command 'CONFIG|SET'\r\n");
   EXPECT_TRUE(conversation.WantsBytes());
+}
+
+TEST_F(RedisConversationTest, ACommandThatIsTooLargeIsRefusedInItsOrder) {
+  const std::string value(kArgumentBytesMax + 1, 'v');
+  conversation.OnBytes("GET x\r\n*2\r\n$4\r\nECHO\r\n$" + std::to_string(value.size()) + "\r\n");
+  conversation.OnBytes(value + "\r\nPING\r\n");
+  EXPECT_EQ(Request(), (Command{"GET", "x"}));
+  Answer(calls[0], Reply::Nil());
+  EXPECT_EQ(conversation.TakeOutput(), "$-1\r\n-" + TooLarge().text + "\r\n+PONG\r\n");
+  EXPECT_FALSE(conversation.IsOver());
 }
 
 TEST_F(RedisConversationTest, QuitEndsItAfterTheRepliesBefore) {

@@ -67,7 +67,7 @@ TEST_P(RespParserTest, ReportsMalformedInput) {
       {"*1\r\n\x01", "expected '$', got '?'"},
       {"*1\r\n$x\r\n", "invalid bulk length"},
       {"*1\r\n$-1\r\n", "invalid bulk length"},
-      {"*1\r\n$1048577\r\n", "invalid bulk length"},
+      {"*1\r\n$536870913\r\n", "invalid bulk length"},
       {"GET \"x\r\n", "unbalanced quotes in request"},
       {"GET 'x'y\r\n", "unbalanced quotes in request"},
   };
@@ -86,12 +86,45 @@ TEST(RespParser, BoundsWhatItHolds) {
             "Protocol error: too big mbulk count string");
   EXPECT_EQ(Parse("*1\r\n$" + std::string(kInlineBytesMax + kPacket, '1'), kPacket).error,
             "Protocol error: too big bulk count string");
-  std::string huge = "*5\r\n";
-  for (int i = 0; i < 5; ++i) {
-    huge += "$" + std::to_string(kArgumentBytesMax) + "\r\n";
-    huge += std::string(kArgumentBytesMax, 'x') + "\r\n";
+}
+
+std::string Bulk(std::size_t bytes) {
+  return "$" + std::to_string(bytes) + "\r\n" + std::string(bytes, 'x') + "\r\n";
+}
+
+// The commands in `bytes`, and which of them were too large. Expects that little is kept.
+std::vector<std::pair<Command, bool>> ParseLarge(const std::string& bytes) {
+  constexpr std::size_t kPacket = 5000;
+  RespParser parser;
+  std::vector<std::pair<Command, bool>> parsed;
+  for (std::size_t i = 0; i < bytes.size(); i += kPacket) {
+    parser.Add(std::string_view(bytes).substr(i, kPacket));
+    while (auto command = parser.Next()) parsed.emplace_back(*command, parser.was_too_large());
+    EXPECT_LE(parser.buffered(), kArgumentBytesMax + kPacket);
   }
-  EXPECT_EQ(Parse(huge, 64 * 1024).error, "Protocol error: too big request");
+  EXPECT_EQ(parser.error(), "");
+  return parsed;
+}
+
+TEST(RespParser, PassesOverAnArgumentThatIsTooLong) {
+  const std::string set = "*3\r\n" + Bulk(1) + Bulk(10 * kArgumentBytesMax + 1) + Bulk(2);
+  const auto parsed = ParseLarge(set + "PING\r\n" + set + "*1\r\n" + Bulk(3));
+  const std::pair<Command, bool> too_large{{"x", "", ""}, true};
+  EXPECT_EQ(parsed, (std::vector<std::pair<Command, bool>>{
+                        too_large, {{"PING"}, false}, too_large, {{"xxx"}, false}}));
+}
+
+TEST(RespParser, PassesOverACommandThatIsTooLong) {
+  const std::string half = Bulk(kArgumentBytesMax / 2);
+  std::string most = "*8\r\n";
+  for (int i = 0; i < 8; ++i) most += half;
+  std::string too_large = "*9\r\n";
+  for (int i = 0; i < 8; ++i) too_large += half;
+  const auto parsed = ParseLarge(most + too_large + Bulk(1) + "PING\r\n");
+  ASSERT_EQ(parsed.size(), 3u);
+  EXPECT_FALSE(parsed[0].second) << "exactly the limit";
+  EXPECT_TRUE(parsed[1].second);
+  EXPECT_EQ(parsed[2], (std::pair<Command, bool>{{"PING"}, false}));
 }
 
 TEST(RespParser, QuotesAreThoseOfRedis) {
