@@ -85,18 +85,18 @@ std::vector<std::string> RedisConversation::TakeFrames() { return std::exchange(
 std::string RedisConversation::TakeOutput() { return std::exchange(output_, {}); }
 
 bool RedisConversation::WantsBytes() const {
-  return !closing_ && !held_back_ && slots_.size() < kUnderWayMax;
+  return !closing_ && !increment_ && !held_back_ && slots_.size() < kUnderWayMax;
 }
 
 void RedisConversation::TakeCommands() {
-  while (!closing_ && slots_.size() < kUnderWayMax) {
+  while (!closing_ && !increment_ && slots_.size() < kUnderWayMax) {
     if (!held_back_) held_back_ = NextCommand();
     if (!held_back_) break;
     if (IsIncrementByOne(*held_back_)) held_back_ = Command{"INCR", (*held_back_)[1]};
     if (!TryServe(*held_back_)) return;
     held_back_.reset();
   }
-  if (closing_ || parser_.error().empty()) return;
+  if (closing_ || increment_ || parser_.error().empty()) return;
   closing_ = true;
   Answer(Reply::Error("ERR " + parser_.error()));
 }
@@ -111,7 +111,6 @@ std::optional<Command> RedisConversation::NextCommand() {
 }
 
 bool RedisConversation::TryServe(Command& command) {
-  if (increment_) return false;
   if (IsOfBrowsers(command)) {
     closing_ = true;
   } else if (IsWord(command[0], "QUIT")) {

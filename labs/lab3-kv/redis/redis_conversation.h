@@ -50,6 +50,7 @@ class RedisConversation final : public real::Conversation {
     std::optional<std::string> bytes;  // nothing: the reply has not come
   };
 
+  // Serves what the parser holds, up to a command that has to wait, or to an error in the bytes.
   void TakeCommands();
   // The next command that is not too large, if a whole one has come. Answers those that are.
   std::optional<Command> NextCommand();
@@ -76,7 +77,7 @@ class RedisConversation final : public real::Conversation {
   std::uint64_t first_call_ = 1;
   std::size_t asked_ = 0;       // of slots_, those that wait for the replica
   bool asked_to_read_ = false;  // all of them read; meaningless if there are none
-  // The increment under way: then slots_ is its slot alone, and no later command is served.
+  // The increment under way: then slots_ is its slot alone, and nothing after it is looked at.
   std::optional<Increment> increment_;
   std::string output_;
   bool closing_ = false;  // nothing more is served

@@ -175,6 +175,17 @@ TEST_F(RedisConversationTest, AnIncrementRunsAloneAndInItsOrder) {
   EXPECT_EQ(Request(), (Command{"SET", "x", "9"}));
 }
 
+TEST_F(RedisConversationTest, AnErrorAfterAnIncrementComesAfterItsReply) {
+  conversation.OnBytes("DECR x\r\n*1\r\n!\r\n");
+  Request();
+  Answer(calls.back(), Reply::Nil());
+  EXPECT_EQ(Request(), (Command{"SETNX", "x", "-1"}));
+  EXPECT_EQ(conversation.TakeOutput(), "");
+  Answer(calls.back(), Reply::Integer(1));
+  EXPECT_EQ(conversation.TakeOutput(), ":-1\r\n-ERR Protocol error: expected '$', got '!'\r\n");
+  EXPECT_TRUE(conversation.IsOver());
+}
+
 TEST_F(RedisConversationTest, ASecondCopyOfAReplyIsNoReplyToTheNextStep) {
   conversation.OnBytes("DECR x\r\n");
   EXPECT_EQ(Request(), (Command{"GET", "x"}));
