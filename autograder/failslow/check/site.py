@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 from failslow import console, process
-from failslow.check import reading
+from failslow.check import reading, sample
 from failslow.check.step import Context, Counts
 from failslow.kit import Kit
 from failslow.replay import page as replay
-from failslow.site import browser, build
+from failslow.site import accessibility, browser, build
 from failslow.site.headers import INTERNAL, read_header
 
 # At the margin, in clang-format's layout. Simpler than the reader of headers, so that a type that
@@ -16,11 +16,15 @@ from failslow.site.headers import INTERNAL, read_header
 TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)\b[^;]*?\{", re.M)
 # A web server's answer for a page that does not exist: its links begin at the root.
 NOT_FOUND = "404.html"
-SEARCHED = "quorum"
+SEARCHED = ("quorum", "install", "permission denied", "segmentation fault", "not deterministic")
+"""Words that a reader looks for; each has a result."""
 BAD_PAGE = """<!doctype html><title>bad</title><p style="width: 2000px">wide</p>
 <script src="https://elsewhere.invalid/script.js"></script>
 <script>throw new Error("on purpose")</script>"""
 NOTICED = ("elsewhere.invalid", "on purpose", "pixels wide")
+BARRIER = """<!doctype html><html lang="en"><title>bad</title><main><h1>Bad</h1>
+<p style="color: #aaa; background: #fff">pale</p></main></html>"""
+BARRIER_NOTICED = "color-contrast"
 HOW_TO_SEE_IT = "install a Chromium to have the pages opened, too"
 
 
@@ -91,6 +95,8 @@ def opened(context: Context) -> Counts:
         with browser.open_tab(program) as tab:
             counts.add(notices(tab, context.scratch / "bad.html"))
             counts.add(_open_all(tab, context.kit.handbook))
+            counts.add(notices_barriers(tab, context.scratch / "pale.html"))
+            counts.add(_without_barriers(tab, context.kit.handbook, context.full))
     except browser.NoBrowser as error:
         sentence = f"{program} cannot be driven: {error}"
         # A browser that has opened a page works, so a later failure is a problem of a page.
@@ -107,8 +113,40 @@ def _open_all(tab: browser.Tab, handbook: Path) -> Counts:
             problems = tab.open(page)
             counts.expect(not problems, f"{name}: {'; '.join(problems)}")
             advance(number, len(built), name)
-    tab.open(handbook / "index.html")
-    counts.expect(tab.search(SEARCHED) > 0, f"search does not find '{SEARCHED}'")
+    for words in SEARCHED:
+        tab.open(handbook / "index.html")
+        counts.expect(tab.search(words) > 0, f"search does not find '{words}'")
+    return counts
+
+
+def _without_barriers(tab: browser.Tab, handbook: Path, full: bool) -> Counts:
+    """No page has something that a reader cannot read, name or reach by the keyboard. A view of a
+    page takes seconds: without `full` a part of the pages is looked at, each in one view."""
+    counts = Counts()
+    built = [page for page in sorted(handbook.rglob("*.html")) if page.name != NOT_FOUND]
+    chosen = [page for page in built if full or sample.is_drawn(page.read_bytes())]
+    with console.progress("Looking for barriers") as advance:
+        for number, page in enumerate(chosen, start=1):
+            name = page.relative_to(handbook).as_posix()
+            views = (
+                accessibility.VIEWS
+                if full
+                else [accessibility.VIEWS[number % len(accessibility.VIEWS)]]
+            )
+            found = accessibility.barriers(tab, page, views)
+            counts.expect(not found, f"{name}: {'; '.join(found)}")
+            advance(number, len(chosen), name)
+    if not full:
+        counts.remarks.append(f"axe saw {len(chosen)} of {len(built)} pages; --full shows it all")
+    return counts
+
+
+def notices_barriers(tab: browser.Tab, page: Path) -> Counts:
+    """A page with pale words is reported as such."""
+    page.write_text(BARRIER, encoding="utf-8")
+    found = "; ".join(accessibility.barriers(tab, page))
+    counts = Counts()
+    counts.expect(BARRIER_NOTICED in found, f"pale words are no barrier: {found}")
     return counts
 
 
