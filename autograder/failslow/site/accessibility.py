@@ -9,7 +9,7 @@ from typing import Literal
 from failslow.site.browser import Tab
 
 HEIGHT = 900
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 RUN = """async (rules) => {
   const { violations } = await axe.run(document, { runOnly: rules });
