@@ -22,6 +22,17 @@ def expect_error(client: redis.Redis, text: str, *words: str) -> None:
         expect(found, text, " ".join(words)[:80])
 
 
+def expect_refused_transaction(client: redis.Redis) -> None:
+    before = client.get("py-n")
+    try:
+        found = client.pipeline().incr("py-n").execute()
+    except redis.ResponseError as error:
+        expect("MULTI is not supported" in str(error), True, f"the error {error} names MULTI")
+    else:
+        expect(found, "an error", "a transaction")
+    expect(client.get("py-n"), before, "get after a transaction")
+
+
 def run(host: str, port: int) -> None:
     client = redis.Redis(host, port)
     client.delete("py", "py-n", "py-absent")
@@ -50,6 +61,7 @@ def run(host: str, port: int) -> None:
     expect(pipeline.execute()[-1], str(PIPELINED + 3).encode(), "pipeline")
     expect(client.config_get("save", "appendonly")["appendonly"], "yes", "config get")
     expect("get" in client.command(), True, "command")
+    expect_refused_transaction(client)
     expect_error(client, "unknown command 'EXPIRE'", "EXPIRE", "py", "10")
     expect_error(client, "unknown command 'SCAN'", "SCAN", "0")
     expect_error(client, "string exceeds maximum", "SET", "py", "v" * TOO_LONG)

@@ -17,6 +17,9 @@ RESP3 = ("HELLO", "3")
 AGGREGATES = {ord("*"): 1, ord("~"): 1, ord("%"): 2}
 """The kinds of replies that hold others, and the number of these for each that is counted."""
 
+HEAD = re.compile(rb"([+-].*|_|[:$=*~%]-?\d+)\r\n")
+"""The first line of a reply. A server sends other kinds to those alone who ask for them."""
+
 KEYS = ("a", "b", "c")
 VALUES = ("", "0", "-1", "7", "42", "01", "x", "two words", "9223372036854775807")
 FORMS = {
@@ -143,7 +146,7 @@ def encode(words: Iterable[str]) -> bytes:
 def read_reply(stream: BinaryIO) -> Reply:
     """The next reply of a server. CannotDo when the stream ends before, or is no Redis's."""
     head = stream.readline()
-    if not head.endswith(b"\r\n") or head[:1] not in b"+-:$*_%~=":
+    if not HEAD.fullmatch(head):
         raise CannotDo(f"a server's reply ends, or is malformed: {head[:80]!r}")
     if head[0] in AGGREGATES:
         count = max(0, int(head[1:])) * AGGREGATES[head[0]]

@@ -85,6 +85,12 @@ func main() {
 		return nil
 	})
 	expect(last.Val(), err, int64(pipelined+3), "pipeline")
+	_, err = client.TxPipelined(ctx, func(pipeline redis.Pipeliner) error {
+		return pipeline.Incr(ctx, "go-n").Err()
+	})
+	expectError(err, "MULTI is not supported", "a transaction")
+	reply, err = client.Get(ctx, "go-n").Int64()
+	expect(reply, err, int64(pipelined+3), "get after a transaction")
 	settings, err := client.ConfigGet(ctx, "appendonly").Result()
 	expect(settings["appendonly"], err, "yes", "config get")
 	commands, err := client.Command(ctx).Result()

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Properties;
+import redis.clients.jedis.AbstractTransaction;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.Response;
@@ -78,6 +79,13 @@ final class Main {
       for (int i = 0; i < PIPELINED; i++) last = pipeline.incr("jedis-n");
     }
     expect(last.get(), PIPELINED + 3L, "pipeline");
+    try (AbstractTransaction transaction = client.multi()) {
+      transaction.incr("jedis-n");
+      expectError(transaction::exec, "MULTI is not supported");
+    } catch (JedisDataException error) {
+      expect(error.getMessage().contains("MULTI is not supported"), true, error.getMessage());
+    }
+    expect(client.get("jedis-n"), String.valueOf(PIPELINED + 3), "get after a transaction");
     expectError(() -> client.expire("jedis", 10), "unknown command 'EXPIRE'");
     expectError(() -> client.set("jedis", "v".repeat(TOO_LONG)), "string exceeds maximum");
     expect(client.get("jedis"), "z", "get after a value that is too long");

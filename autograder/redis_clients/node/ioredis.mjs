@@ -33,6 +33,8 @@ const pipeline = client.pipeline();
 for (let i = 0; i < 200; i++) pipeline.incr('io-n');
 assert.deepEqual((await pipeline.exec()).at(-1), [null, 203]);
 assert.deepEqual(await client.config('GET', 'appendonly'), ['appendonly', 'yes']);
+await assert.rejects(client.multi().incr('io-n').exec(), /nothing is executed/);
+assert.equal(await client.get('io-n'), '203');
 await assert.rejects(client.expire('io', 10), /unknown command 'expire'/);
 await assert.rejects(client.set('io', tooLong), /string exceeds maximum/);
 assert.equal(await client.get('io'), 'z');

@@ -33,6 +33,8 @@ for (let i = 0; i < 2; i++) {
 const replies = await Promise.all(Array.from({ length: 200 }, () => client.incr('node-n')));
 assert.deepEqual(replies, Array.from({ length: 200 }, (_, i) => i + 4));
 assert.equal((await client.configGet(['save', 'appendonly'])).appendonly, 'yes');
+await assert.rejects(client.multi().incr('node-n').exec(), /MULTI is not supported/);
+assert.equal(await client.get('node-n'), '203');
 await assert.rejects(client.expire('node', 10), /unknown command 'EXPIRE'/);
 await assert.rejects(client.set('node', tooLong), /string exceeds maximum/);
 assert.equal(await client.get('node'), 'z');

@@ -116,12 +116,27 @@ bool RedisConversation::TryServe(Command& command) {
   } else if (IsWord(command[0], "QUIT")) {
     closing_ = true;
     Answer(Reply::Ok());
+  } else if (const auto refused = RefuseTransaction(command)) {
+    Answer(*refused);
   } else if (auto bytes = ServeAtPort(command, context_, client_)) {
     Answer(*std::move(bytes));
   } else {
     return Increment::Is(command[0]) ? TryIncrement(command) : TryStore(command);
   }
   return true;
+}
+
+std::optional<Reply> RedisConversation::RefuseTransaction(const Command& command) {
+  const bool begins = IsWord(command[0], "MULTI");
+  if (!begins && !in_transaction_) return std::nullopt;
+  const bool executes = IsWord(command[0], "EXEC");
+  in_transaction_ = !executes && !IsWord(command[0], "DISCARD");
+  if (begins) {
+    return Reply::Error("ERR MULTI is not supported; nothing is executed up to EXEC or DISCARD");
+  }
+  if (executes) return Reply::Error("EXECABORT nothing is executed: MULTI is not supported");
+  if (!in_transaction_) return Reply::Ok();
+  return Reply::Error("ERR not executed: MULTI is not supported, and EXEC or DISCARD has not come");
 }
 
 bool RedisConversation::TryStore(Command& command) {

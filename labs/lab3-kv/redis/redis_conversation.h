@@ -9,6 +9,10 @@
 // of the store (increment.h). Such a command runs alone: it waits for all before it, and all after
 // it wait. A web browser that is led to the port by a page is not served: see IsOfBrowsers.
 //
+// There are no transactions. A client library sends a whole transaction before it reads a reply, so
+// an error to MULTI alone would not keep the commands behind it from being executed. They are
+// refused, too, up to EXEC or DISCARD.
+//
 // A connection is no session: a client that loses it does not know which of its commands were
 // executed. A client that must know uses SESSION.
 #pragma once
@@ -56,7 +60,9 @@ class RedisConversation final : public real::Conversation {
   std::optional<Command> NextCommand();
   // True if the command was sent (and taken) or answered; false if it has to wait.
   bool TryServe(Command& command);
-  // The same of a command that the port does not answer by itself. Requires: no increment_.
+  // The reply to a command of a transaction, which is refused; nothing if it is of none.
+  std::optional<Reply> RefuseTransaction(const Command& command);
+  // As TryServe, of a command that the port does not answer by itself. Requires: no increment_.
   bool TryStore(Command& command);
   bool TryIncrement(const Command& command);
   void Ask(Command command);
@@ -80,7 +86,8 @@ class RedisConversation final : public real::Conversation {
   // The increment under way: then slots_ is its slot alone, and nothing after it is looked at.
   std::optional<Increment> increment_;
   std::string output_;
-  bool closing_ = false;  // nothing more is served
+  bool in_transaction_ = false;  // MULTI was refused, and neither EXEC nor DISCARD has come
+  bool closing_ = false;         // nothing more is served
 };
 
 }  // namespace depfast::kv

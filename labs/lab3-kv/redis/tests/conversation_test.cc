@@ -119,6 +119,25 @@ TEST_F(RedisConversationTest, ACommandThatIsTooLargeIsRefusedInItsOrder) {
   EXPECT_FALSE(conversation.IsOver());
 }
 
+TEST_F(RedisConversationTest, ATransactionIsRefusedWhole) {
+  const std::string begin =
+      "-ERR MULTI is not supported; nothing is executed up to EXEC or DISCARD\r\n";
+  const std::string inside =
+      "-ERR not executed: MULTI is not supported, and EXEC or DISCARD has not come\r\n";
+  conversation.OnBytes("multi\r\nINCR x\r\nDECR x\r\nFROB\r\nexec\r\n");
+  EXPECT_TRUE(Requests().empty());
+  EXPECT_EQ(conversation.TakeOutput(),
+            begin + inside + inside + inside +
+                "-EXECABORT nothing is executed: MULTI is not supported\r\n");
+  conversation.OnBytes("MULTI\r\nINCR x\r\nDISCARD\r\nINCR x\r\n");
+  EXPECT_EQ(conversation.TakeOutput(), begin + inside + "+OK\r\n");
+  EXPECT_EQ(Request(), (Command{"INCR", "x"}));
+  Answer(calls.back(), Reply::Integer(1));
+  conversation.OnBytes("EXEC\r\nMULTI\r\nQUIT\r\n");
+  EXPECT_EQ(conversation.TakeOutput(), ":1\r\n-ERR unknown command 'EXEC'\r\n" + begin + "+OK\r\n");
+  EXPECT_TRUE(conversation.IsOver());
+}
+
 TEST_F(RedisConversationTest, QuitEndsItAfterTheRepliesBefore) {
   conversation.OnBytes("GET x\r\nQUIT\r\nPING\r\n");
   EXPECT_EQ(Request(), (Command{"GET", "x"}));

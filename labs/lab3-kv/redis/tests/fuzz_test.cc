@@ -54,6 +54,7 @@ class Fuzzer {
         "*1\r\n$1048577\r\n",
         "\r\n*0\r\n",
         "QUIT\r\n",
+        "MULTI\r\nDECR x\r\nEXEC\r\n",
         "POST / HTTP/1.1\r\n",
     });
     std::string bytes;
