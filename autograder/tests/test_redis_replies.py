@@ -130,6 +130,15 @@ def test_a_client_whose_tools_are_missing_is_skipped() -> None:
     assert redis_clients._lacking("sh") is None
 
 
+def test_tools_that_are_too_old_are_skipped() -> None:
+    argv = ["echo", "go version go1.21.3 linux/amd64"]
+    assert redis_clients._older(argv, (1, 21)) is None
+    old = redis_clients._older(argv, (1, 22))
+    assert old is not None
+    assert old.skipped.startswith("echo 1.22 or later is needed, not go version go1.21.3")
+    assert redis_clients._older(["true"], (1, 0)) is not None
+
+
 def test_a_clients_script_that_fails_is_a_problem(tmp_path: Path) -> None:
     words = ["127.0.0.1", "1"]
     good = redis_clients._run(["sh", "-c", "echo client 1.0", *words], tmp_path)

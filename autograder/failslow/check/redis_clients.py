@@ -1,6 +1,7 @@
 """The Redis port of the replicas: clients run a script of theirs by their defaults, and the replies
 are compared with a real Redis's."""
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,9 @@ SCRIPT_S = 120.0
 INSTALL_S = 900.0
 OLDEST_MAJOR = 7
 """Of the Redis whose replies the port gives. Errors of earlier ones have other words."""
+
+NODE, GO = (20, 0), (1, 21)
+"""The oldest versions that will do. From this one on, Go fetches a later one by itself."""
 
 SEED, RANDOM_LINES = 1, 400
 
@@ -59,10 +63,8 @@ def common(context: Context) -> Counts:
 
 def of_node(context: Context) -> Counts:
     place = context.kit.build / "redis-clients" / "node"
-    if lacking := _lacking("node", "npm"):
+    if lacking := _lacking("node", "npm") or _older(["node", "--version"], NODE):
         return lacking
-    if not _node_major() >= 20:
-        return Counts(skipped="these clients need Node 20 or later")
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(_scripts(context) / "node", place)
     _install(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], place)
@@ -72,7 +74,7 @@ def of_node(context: Context) -> Counts:
 
 
 def of_go(context: Context) -> Counts:
-    if lacking := _lacking("go"):
+    if lacking := _lacking("go") or _older(["go", "version"], GO):
         return lacking
     place = context.kit.build / "redis-clients"
     place.mkdir(parents=True, exist_ok=True)
@@ -156,9 +158,13 @@ def _lacking(*programs: str) -> Counts | None:
     return Counts(skipped=f"not installed: {', '.join(missing)}") if missing else None
 
 
-def _node_major() -> int:
-    version = process.run(["node", "--version"]).output.strip().removeprefix("v")
-    return int(version.split(".")[0]) if version else 0
+def _older(argv: Sequence[str], least: tuple[int, int]) -> Counts | None:
+    """A step that cannot be taken, if the program's version is below `least`."""
+    said = process.run(argv).output.strip()
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found is not None and (int(found[1]), int(found[2])) >= least:
+        return None
+    return Counts(skipped=f"{argv[0]} {least[0]}.{least[1]} or later is needed, not {said}")
 
 
 def _install(argv: Sequence[str | Path], place: Path) -> None:
