@@ -134,6 +134,14 @@ def test_a_misspelt_test_is_refused_before_compiling(
     assert f"no public test '{name}'" in said.reason
 
 
+def test_a_directory_that_is_missing_is_no_misspelt_test(
+    expect: Expect, mine: Mine, sources: None, tmp_path: Path
+) -> None:
+    missing = tmp_path / "nowhere"
+    assert "no such directory" in expect(2, "test", "lab1", missing).reason
+    assert "no such directory" in expect(2, "test", "lab1", "Quorum.Late", missing).reason
+
+
 def test_every_test_runs_with_every_seed(expect: Expect, mine: Mine, sources: None) -> None:
     tree = mine("FAILS_WITH_SEED_2:Quorum.Late")
     out = expect(0, "test", "lab1", "Quorum.Votes", tree, "--seeds", 3).out
