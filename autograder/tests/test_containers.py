@@ -13,7 +13,7 @@ import pytest
 from failslow.cluster import containers, replica_processes, state
 from failslow.cluster.layout import Layout
 from failslow.errors import CannotDo
-from failslow.faults import control_group
+from failslow.faults import control_group, injectors
 from failslow.kit import Kit
 from fakes import REPLICA, eventually, write_program
 from running import Expect
@@ -193,6 +193,55 @@ def test_a_quota_is_a_share_of_what_the_process_had() -> None:
         assert files["cpu.max"] == ["1000", "10000"]
     else:
         assert (files["cpu.cfs_quota_us"], files["cpu.cfs_period_us"]) == (["1000"], ["10000"])
+    assert not group.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("limit", "files"),
+    [
+        (
+            "blkio.throttle.write_bps_device",
+            {
+                "blkio.throttle.read_bps_device": "8:16 4096",
+                "blkio.throttle.write_bps_device": "8:16 4096",
+            },
+        ),
+        ("io.max", {"io.max": "8:16 rbps=4096 wbps=4096"}),
+    ],
+)
+def test_a_disk_is_throttled_in_both_versions(
+    tmp_path: Path, limit: str, files: dict[str, str]
+) -> None:
+    group = control_group.Group(tmp_path, tmp_path, tmp_path / limit)
+    control_group.limit_disk(group, 42, "8:16", 4096)
+    written = {each.name: each.read_text() for each in tmp_path.iterdir()}
+    assert written == files | {"cgroup.procs": "42"}
+
+
+def test_a_disk_that_cannot_be_throttled_has_the_file_layer() -> None:
+    with pytest.raises(CannotDo, match="/proc is on no disk of its own"):
+        control_group.device_of(Path("/proc"))
+    assert injectors.in_containers(Path("/proc"))["disk-slow"] is injectors.INJECTORS["disk-slow"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root: a control group")
+def test_the_kernel_takes_the_throttle_of_a_disk(tmp_path: Path) -> None:
+    try:
+        device = control_group.device_of(tmp_path)
+        group = control_group.make(os.getpid(), control_group.DISK)
+    except CannotDo as error:
+        pytest.skip(str(error))
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as idle:
+        try:
+            control_group.limit_disk(group, idle.pid, device, 1 << 20)
+            limits = group.limit.read_text()
+            assert str(idle.pid) in (group.path / "cgroup.procs").read_text()
+        finally:
+            idle.kill()
+            idle.wait()
+            control_group.remove(group)
+    assert device in limits
+    assert str(1 << 20) in limits
     assert not group.path.exists()
 
 

@@ -12,6 +12,7 @@ from failslow.errors import CannotDo
 from failslow.faults import etcd, link_proxy
 from failslow.faults.catalogue import Catalogue, FaultKind
 from failslow.kit import Kit
+from fakes import eventually
 
 MEMBER = f"""#!{sys.executable}
 import http.server, sys
@@ -56,7 +57,8 @@ def test_members_are_found_as_replicas_are(kit: Kit, known: Catalogue, tmp_path:
     with etcd.running(kit, known, 3, tmp_path / "out") as bench:
         assert bench.proposers() == [bench.target("leader")] == [1]
         assert bench.target("follower") == 0
-        assert [bench.applied(number) for number in bench.place.replicas] == [12] * 3
+        # `running` waits for a leader only; the others may still be on their way up.
+        eventually(lambda: [bench.applied(each) for each in bench.place.replicas] == [12] * 3)
         assert bench.watch_held(1, 0)() == 0
         assert bench.place.current.solution == "etcd Version: 3.4"
         found = [bench.place.process(number) for number in bench.place.replicas]

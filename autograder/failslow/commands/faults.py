@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +19,7 @@ from failslow.errors import CannotDo
 from failslow.faults import catalogue, claim, injection, probe
 from failslow.faults import place as fault_place
 from failslow.faults.catalogue import Catalogue
-from failslow.faults.injectors import IN_CONTAINERS, INJECTORS, Injection, Injector, injector_of
+from failslow.faults.injectors import INJECTORS, Injection, Injector, in_containers, injector_of
 from failslow.faults.place import Place
 from failslow.kit import Kit
 from failslow.labs import Lab, load_labs
@@ -152,7 +153,7 @@ def _check(kit: Kit, docker: bool, as_json: bool) -> int:
             effects[effect.trial.kind] = effect
             if not as_json:
                 console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
-    injectors = IN_CONTAINERS if docker else INJECTORS
+    injectors = in_containers(Path(tempfile.gettempdir())) if docker else INJECTORS
     rows = [_supported(known, name, injectors[name], effects.get(name)) for name in known.kinds]
     if as_json:
         print(json.dumps(rows))

@@ -1,4 +1,4 @@
-"""A limit of a replica's memory or processor, by a control group of its own (version 1 or 2).
+"""A limit of a replica's memory, processor or disk, by a control group of its own (version 1 or 2).
 
 It needs a group that this user may write: root's, or one that the system has delegated.
 """
@@ -13,14 +13,17 @@ from failslow.errors import CannotDo
 
 MOUNT = Path("/sys/fs/cgroup")
 NAME = "failslow-{pid}"
-MEMORY, CPU = "memory", "cpu"
-"""The kernel's controllers."""
+MEMORY, CPU, DISK = "memory", "cpu", "blkio"
+"""The kernel's controllers, by their names in version 1."""
 
 _LIMITS = {
     MEMORY: ("memory.limit_in_bytes", "memory.max"),
     CPU: ("cpu.cfs_quota_us", "cpu.max"),
+    DISK: ("blkio.throttle.write_bps_device", "io.max"),
 }
 """The file of a controller's limit, in version 1 and 2."""
+_READS = "blkio.throttle.read_bps_device"
+"""Of version 1, which has a file of its own for it."""
 _PERIOD = "cpu.cfs_period_us"
 """Of version 1, which has a file of its own for it."""
 QUOTA_MIN_US, PERIOD_MAX_US = 1000, 1_000_000
@@ -73,6 +76,29 @@ def limit_cpu(group: Group, pid: int, percent: int, period_us: int) -> None:
     else:
         _write(group.limit, f"{quota_us} {period_us}")
     _write(group.path / "cgroup.procs", str(pid))
+
+
+def limit_disk(group: Group, pid: int, device: str, bytes_per_second: int) -> None:
+    """Gives the process that bandwidth to read and as much to write, on a `device_of`."""
+    if group.limit.name == _LIMITS[DISK][0]:
+        _write(group.path / _READS, f"{device} {bytes_per_second}")
+        _write(group.limit, f"{device} {bytes_per_second}")
+    else:
+        _write(group.limit, f"{device} rbps={bytes_per_second} wbps={bytes_per_second}")
+    _write(group.path / "cgroup.procs", str(pid))
+
+
+def device_of(path: Path) -> str:
+    """The numbers "major:minor" of the whole disk below a file. CannotDo when there is none, as
+    below a file system in memory or in layers."""
+    number = path.stat().st_dev
+    device = f"{os.major(number)}:{os.minor(number)}"
+    here = Path("/sys/dev/block") / device
+    if not here.exists():
+        raise CannotDo(f"{path} is on no disk of its own, so a control group cannot throttle it")
+    if (here / "partition").exists():
+        return (here.resolve().parent / "dev").read_text(encoding="ascii").strip()
+    return device
 
 
 def _cores(group: Group) -> float:

@@ -18,6 +18,12 @@ from failslow.faults.place import Place
 
 HEALED_S = 60.0
 """A replica that must be started again needs the most."""
+_CONTROLLERS = {
+    "cpu-": control_group.CPU,
+    "memory-": control_group.MEMORY,
+    "disk-": control_group.DISK,
+}
+"""By the kinds of faults that may have made a control group."""
 
 
 def strength_of(catalogue: Catalogue, fault: str, text: str | None) -> tuple[FaultKind, int]:
@@ -104,8 +110,8 @@ def _heal_leftover(layout: Layout, known: Claim) -> None:
     for process in replica_processes.find(layout.data):
         if process.number != known.replica:
             continue
-        for controller in (control_group.CPU, control_group.MEMORY):
-            if known.kind.startswith(f"{controller}-"):
+        for prefix, controller in _CONTROLLERS.items():
+            if known.kind.startswith(prefix):
                 control_group.remove_of(process.pid, controller)
         if known.kind.startswith("cpu-"):
             replica_processes.send(process, signal.SIGCONT)

@@ -1,7 +1,8 @@
 """How each fault of the catalogue is injected into replicas.
 
 On plain processes nothing needs a privilege, except a limit of memory. In containers the processor
-is limited as an engine does it, by a control group, and only root may do so.
+and the disk's bandwidth are limited as an engine does it, by a control group, and only root may do
+so.
 """
 
 import os
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from failslow import waiting
 from failslow.cluster import place as cluster_place
@@ -169,6 +171,16 @@ def _quota(period_us: int) -> Hold:
     return hold
 
 
+def _throttle(place: Place, injection: Injection, begun: Begun) -> bool:
+    process = place.process(injection.replica)
+    device = control_group.device_of(place.layout.data)
+    group = control_group.make(process.pid, control_group.DISK)
+    with guarded(lambda: control_group.remove(group)):
+        control_group.limit_disk(group, process.pid, device, injection.amount)
+        begun()
+        return _lives_on(place, injection)
+
+
 def _memory(limit_of: Callable[[Place, Injection], int]) -> Hold:
     def hold(place: Place, injection: Injection, begun: Begun) -> bool:
         process = place.process(injection.replica)
@@ -324,11 +336,29 @@ INJECTORS = {
 }
 """By the name of the kind."""
 
-IN_CONTAINERS = INJECTORS | {
+_QUOTAS = {
     "cpu-slow": _quotas(10_000, "it gets its share in slices, longer ones where it is small"),
     "cpu-contention": _quotas(100_000),
 }
+_THROTTLE = Injector(
+    "control group with a bandwidth of the disk",
+    _throttle,
+    "whole pages count; the file system's journal is as fast as ever",
+)
+
+
+def in_containers(data: Path) -> dict[str, Injector]:
+    """As INJECTORS, for replicas in containers. `data`: the directory of their files. Where the
+    disk below it cannot be throttled, the file layer takes its place."""
+    try:
+        control_group.device_of(data)
+    except CannotDo:
+        return INJECTORS | _QUOTAS
+    if _no_group(control_group.DISK)() is not None:
+        return INJECTORS | _QUOTAS
+    return INJECTORS | _QUOTAS | {"disk-slow": _THROTTLE}
 
 
 def injector_of(place: Place, kind: FaultKind) -> Injector:
-    return (IN_CONTAINERS if place.current.containers else INJECTORS)[kind.name]
+    known = in_containers(place.layout.data) if place.current.containers else INJECTORS
+    return known[kind.name]
