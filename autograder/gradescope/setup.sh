@@ -2,5 +2,5 @@
 # Run once by Gradescope when it builds the image: installs and builds everything, so that
 # grading needs no network. The unpacked upload is in /autograder/source.
 set -euo pipefail
-cd /autograder/source
+cd "${AUTOGRADER:-/autograder}/source"
 ./kit build grading

@@ -1,6 +1,7 @@
 """Fixtures: a checkout made of fakes, one command run against it, and its clusters."""
 
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,3 +49,18 @@ def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 @pytest.fixture
 def cluster(expect: Expect, data: Path) -> Cluster:
     return Cluster(expect, data)
+
+
+@pytest.fixture
+def tracked(kit: Kit) -> Kit:
+    """The kit as a git checkout, with Gradescope's scripts and a file that git ignores."""
+    scripts = kit.root / "autograder" / "gradescope"
+    scripts.mkdir(parents=True)
+    for name in ("setup.sh", "run_autograder", "Dockerfile"):
+        (scripts / name).write_text(f"#!/bin/sh\necho {name}\n")
+        (scripts / name).chmod(0o755)
+    (kit.root / ".dockerignore").write_text("*.key\n")
+    (kit.root / ".gitignore").write_text("build/\ncourse.key\n")
+    for words in (["init", "--quiet"], ["add", "--all"]):
+        subprocess.run(["git", "-C", kit.root, *words], check=True)
+    return kit

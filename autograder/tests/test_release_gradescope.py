@@ -1,7 +1,6 @@
 """`kit release gradescope`: the file to upload, and the lab of an assignment."""
 
 import json
-import subprocess
 import zipfile
 from pathlib import Path
 
@@ -13,20 +12,6 @@ from failslow.commands import grade
 from failslow.kit import Kit
 from fakes import write_submission
 from running import Expect
-
-
-@pytest.fixture
-def tracked(kit: Kit) -> Kit:
-    """The kit as a git checkout, with Gradescope's scripts and a file that git ignores."""
-    scripts = kit.root / "autograder" / "gradescope"
-    scripts.mkdir(parents=True)
-    for name in ("setup.sh", "run_autograder"):
-        (scripts / name).write_text(f"#!/bin/sh\necho {name}\n")
-        (scripts / name).chmod(0o755)
-    (kit.root / ".gitignore").write_text("build/\ncourse.key\n")
-    for words in (["init", "--quiet"], ["add", "--all"]):
-        subprocess.run(["git", "-C", kit.root, *words], check=True)
-    return kit
 
 
 def test_the_file_has_what_gradescope_runs(tracked: Kit, expect: Expect, tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from failslow import process, waiting
+from failslow import waiting
 from failslow.cluster import metrics, replica_processes, state
 from failslow.cluster.layout import Layout
 from failslow.cluster.state import Replica, State
+from failslow.engine import docker
 from failslow.errors import CannotDo
 from failslow.faults.guard import guarded
 from failslow.kit import Kit
@@ -69,8 +70,8 @@ def without_load(kit: Kit) -> Iterator[None]:
     if not running:
         yield
         return
-    with guarded(lambda: _ignored(_docker("start", *running))):
-        _docker("stop", *running)
+    with guarded(lambda: _ignored(docker("start", *running))):
+        docker("stop", *running)
         yield
 
 
@@ -81,7 +82,7 @@ def _ignored(_: object) -> None:
 def start(layout: Layout, current: State, number: int) -> int:
     """Returns the process id once the replica's event loop runs. CannotDo when it does not."""
     layout.metrics(number).unlink(missing_ok=True)
-    _docker("start", current.containers[number])
+    docker("start", current.containers[number])
 
     def pid() -> int | None:
         if metrics.read(layout.metrics(number)) is None:
@@ -102,8 +103,8 @@ def _replicas(kit: Kit) -> list[Container]:
 
 def _of_project(kit: Kit) -> list[Container]:
     """The containers of this checkout, and of one project of it. CannotDo when there are none."""
-    ids = _docker("ps", "--all", "--quiet", "--filter", f"label={PROJECT}").split()
-    found: list[Container] = json.loads(_docker("inspect", *ids)) if ids else []
+    ids = docker("ps", "--all", "--quiet", "--filter", f"label={PROJECT}").split()
+    found: list[Container] = json.loads(docker("inspect", *ids)) if ids else []
     here = [each for each in found if _label(each, WORKING_DIR) == str(kit.root)]
     wanted = os.environ.get("COMPOSE_PROJECT_NAME")
     projects = sorted({_label(each, PROJECT) for each in here})
@@ -132,14 +133,3 @@ def _replica(container: Container, has_redis: bool) -> Replica:
         redis_port=REDIS_PORT if has_redis else None,
         host=network["IPAMConfig"]["IPv4Address"],
     )
-
-
-def _docker(*words: str) -> str:
-    try:
-        done = process.run(["docker", *words])
-    except OSError as error:
-        raise CannotDo(f"cannot run docker: {error.strerror}") from error
-    if done.exit_code != 0:
-        first = (done.errors.strip().splitlines() or [done.how_it_ended()])[0]
-        raise CannotDo(f"docker {words[0]}: {first}")
-    return done.output

@@ -61,6 +61,8 @@ def _add_grade(commands: Commands) -> None:
     _add_key(parser)
     text = "DIR holds a directory or a zip file for each student; writes summary.csv and .html"
     parser.add_argument("--batch", action="store_true", help=text)
+    text = "by the file of an assignment, in a container of its smallest size, or a plain tree"
+    parser.add_argument("--as", choices=["gradescope"], dest="platform", help=text)
     text = "of a batch: gradings side by side, each on its share of the cores (1)"
     parser.add_argument("--jobs", type=parsers.positive, default=1, metavar="N", help=text)
     text = "of a batch: slurm:N, pbs:N or sge:N workers, or a Dask scheduler's address (here)"
@@ -77,9 +79,14 @@ def _grade(
     minutes: float | None,
     key: CourseKey | None,
     batch: bool,
+    platform: str | None,
     jobs: int,
     on: str,
 ) -> int:
+    if platform:
+        if batch or seeds is not None:
+            raise CannotDo("--as is of one submission, with all seeds: no --batch, no --seeds")
+        return _grade_as_gradescope(kit, directory, out, lab, as_json, minutes, key)
     if not batch:
         if jobs != 1 or on != machines.HERE:
             raise CannotDo("--jobs and --on are of a batch: add --batch")
@@ -88,6 +95,22 @@ def _grade(
         raise CannotDo("--json is of one submission: a batch has summary.csv, and its ledger")
     options = grade_batch.Options(lab, seeds, minutes, jobs, on)
     return grade_batch.run(kit, directory, out, key, options)
+
+
+def _grade_as_gradescope(
+    kit: Kit,
+    directory: Path,
+    out: Path,
+    lab: str | None,
+    as_json: bool,
+    minutes: float | None,
+    key: CourseKey | None,
+) -> int:
+    limit = minutes or assignment.MINUTES
+    if limit != round(limit) or not assignment.MINUTES_MIN <= limit <= assignment.MINUTES_MAX:
+        least, most = assignment.MINUTES_MIN, assignment.MINUTES_MAX
+        raise CannotDo(f"--minutes: with --as gradescope a whole number from {least} to {most}")
+    return grade.as_gradescope(kit, directory, out, lab, as_json, key, round(limit))
 
 
 def _add_key(parser: Parser) -> None:

@@ -3,8 +3,19 @@
 import time
 from pathlib import Path
 
-from failslow import cmake, console, course_key, deadline, result_text, results, walls
-from failslow.commands.solution import check_out, submission_in
+from failslow import (
+    assignment,
+    cmake,
+    console,
+    course_key,
+    deadline,
+    platform_twin,
+    result_text,
+    results,
+    walls,
+)
+from failslow.assignment import Assignment
+from failslow.commands.solution import check_out, submission_in, tree_in
 from failslow.course_key import CourseKey
 from failslow.grading import Scope, grade
 from failslow.kit import Kit
@@ -46,3 +57,31 @@ def run(
             console.note(remark)
     console.note(f"Wrote {path}")
     return 0 if graded.full_marks else 1
+
+
+def as_gradescope(
+    kit: Kit,
+    directory: Path,
+    out: Path,
+    lab: str | None = None,
+    as_json: bool = False,
+    key: CourseKey | None = None,
+    minutes: int = assignment.MINUTES,
+) -> int:
+    """As `run`, by the file of an assignment. Also 1 for a submission that does not compile."""
+    check_out(out)
+    labs = load_labs(kit)
+    with tree_in(kit, labs, directory, lab) as (tree, only):
+        assigned = Assignment(labs.get(only).id if only else None, minutes)
+        key = key or course_key.find(kit)
+        content = platform_twin.grade(kit, labs, tree, assigned, key)
+    path = results.write(out, content)
+    most = content["extra_data"].get("max_score")
+    if as_json:
+        print(result_text.as_text(content), end="")
+    elif most is None:
+        print(content["output"])
+    else:
+        print(f"{content['score']:g} of {most:g} points")
+    console.note(f"Wrote {path}")
+    return 0 if content["score"] == most else 1

@@ -19,15 +19,23 @@ def check_out(out: Path) -> None:
 
 
 @contextmanager
-def submission_in(kit: Kit, labs: Labs, directory: Path, only: str | None) -> Iterator[Submission]:
-    """The submission in a directory. For a mutant or an alternative: the patched reference.
-
-    Only the lab of a mutant or an alternative is graded: a broken lab 1 would also fail lab 2.
+def tree_in(
+    kit: Kit, labs: Labs, directory: Path, only: str | None
+) -> Iterator[tuple[Path, str | None]]:
+    """The tree of a solution, and the only lab to grade. For a mutant or an alternative: the
+    patched reference, and its lab, because a broken lab 1 would also fail lab 2.
     """
     patched = patched_in(directory)
     if patched is None:
-        yield collect(kit, labs, directory, only)
+        yield directory, only
         return
     console.note(f"{type(patched).__name__} {patched.name}: {patched.description}")
     with materialised(kit, labs, patched) as tree:
-        yield collect(kit, labs, tree, only or patched.lab)
+        yield tree, only or patched.lab
+
+
+@contextmanager
+def submission_in(kit: Kit, labs: Labs, directory: Path, only: str | None) -> Iterator[Submission]:
+    """The submission in a `tree_in` the directory."""
+    with tree_in(kit, labs, directory, only) as (tree, graded):
+        yield collect(kit, labs, tree, graded)

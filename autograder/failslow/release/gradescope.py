@@ -1,6 +1,6 @@
 """`kit release gradescope`: the zip file of an assignment's autograder.
 
-It has the files of the kit that git tracks, the two scripts that Gradescope wants at the top, the
+It has the files of the kit that git tracks, the scripts that Gradescope wants at the top, the
 course key, and what the assignment is about.
 """
 
@@ -15,7 +15,7 @@ from failslow.kit import Kit
 from failslow.release import tree
 from failslow.zip_file import Entry
 
-SCRIPTS = ("setup.sh", "run_autograder")
+SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
 SCRIPTS_DIRECTORY = "autograder/gradescope"
 
 
@@ -24,13 +24,25 @@ def write(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> int:
 
     CannotDo when `out` cannot be written or a file of the kit is missing.
     """
-    files = {name: kit.root / name for name in tree.tracked(kit)}
-    files |= {name: kit.root / SCRIPTS_DIRECTORY / name for name in SCRIPTS}
-    entries = {name: _entry(path) for name, path in files.items()}
-    entries[_name(kit, kit.course_key)] = Entry(key.file_text.encode())
-    entries[_name(kit, kit.assignment)] = Entry(assignment.file_text.encode())
+    entries = program(kit) | settings(kit, assignment, key)
     atomic.write_bytes(out, zip_file.packed(entries, zipfile.ZIP_DEFLATED))
     return len(entries)
+
+
+def program(kit: Kit) -> dict[str, Entry]:
+    """What is the same for all assignments, by name. CannotDo when a file is missing."""
+    # Of docker-compose.yml's images. An image of the assignment needs everything, the key, too.
+    files = {name: kit.root / name for name in tree.tracked(kit) if name != ".dockerignore"}
+    files |= {name: kit.root / SCRIPTS_DIRECTORY / name for name in SCRIPTS}
+    return {name: _entry(path) for name, path in files.items()}
+
+
+def settings(kit: Kit, assignment: Assignment, key: CourseKey) -> dict[str, Entry]:
+    """The key and the assignment, by name."""
+    return {
+        _name(kit, kit.course_key): Entry(key.file_text.encode()),
+        _name(kit, kit.assignment): Entry(assignment.file_text.encode()),
+    }
 
 
 def _entry(path: Path) -> Entry:
