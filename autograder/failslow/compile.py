@@ -7,13 +7,12 @@ the result depends on. The same key is never built twice. Objects are kept by su
 """
 
 import hashlib
-import os
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from failslow import atomic, console, deadline, parallel, process
+from failslow import atomic, cache, console, deadline, parallel, process
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
@@ -54,8 +53,9 @@ def build_submission(
     """
     walled = "walled" if walls else ""
     final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{walled}"
-    if not final.is_dir():
-        _prune(kit)
+    while not cache.hold(final):
+        cache.keep_latest(kit.submissions, CACHED_BUILDS_MAX)
+        cache.keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
         with atomic.directory(final) as scratch:
             _write_sources(submission, scratch)
             builder = _Builder(kit, labs, recipe, scratch, final, walls, end)
@@ -65,7 +65,6 @@ def build_submission(
             else:
                 builder.compile(targets)
             builder.link(targets)
-    os.utime(final)
     return final / "bin"
 
 
@@ -147,18 +146,16 @@ class _Builder:
     def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
         walled = "walled" if self._walls else ""
         cached = self._objects / f"{self._object_key(source, includes)}{walled}.o"
-        if cached.is_file():
-            os.utime(cached)
-        else:
-            # The contents of an object must not depend on the directory of its compilation.
-            prefix = f"-ffile-prefix-map={self._scratch / 'src'}/="
-            argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
-            argv += ["-c", source, "-o", str(output)]
-            if self._walls:
-                argv = self._walls.command(argv, self._scratch)
-            self._run(argv, "the submission does not compile")
-            atomic.copy(output, cached)
-        shutil.copyfile(cached, output)
+        if cache.copy(cached, output):
+            return
+        # The contents of an object must not depend on the directory of its compilation.
+        prefix = f"-ffile-prefix-map={self._scratch / 'src'}/="
+        argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
+        argv += ["-c", source, "-o", str(output)]
+        if self._walls:
+            argv = self._walls.command(argv, self._scratch)
+        self._run(argv, "the submission does not compile")
+        atomic.copy(output, cached)
 
     def _object_key(self, source: str, includes: list[str]) -> str:
         """A hash of the source, every header it may include, and how it is compiled."""
@@ -253,29 +250,3 @@ def include_directories(flags: tuple[str, ...]) -> list[Path]:
             elif flag.startswith(option) and flag != option:
                 directories.append(Path(flag[len(option) :]))
     return directories
-
-
-def _prune(kit: Kit) -> None:
-    """Keeps the most recently used objects, so that regrading a course does not fill the disk."""
-    _keep_latest(kit.submissions, CACHED_BUILDS_MAX)
-    _keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
-
-
-def _keep_latest(directory: Path, count: int) -> None:
-    if not directory.is_dir():
-        return
-    entries = [path for path in directory.iterdir() if not path.name.startswith(".")]
-    entries.sort(key=_last_use, reverse=True)
-    for old in entries[count:]:
-        if old.is_dir():
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            old.unlink(missing_ok=True)
-
-
-def _last_use(path: Path) -> float:
-    """0 if it is gone: a grade beside this one removes old entries, too."""
-    try:
-        return path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
