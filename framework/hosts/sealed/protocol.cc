@@ -159,6 +159,13 @@ struct OutputWriter {
   }
 };
 
+// Of a file, on every host: the simulator keeps names without counting their bytes.
+void RefuseStrangeName(const std::string& name) {
+  if (name.size() > kNameBytesMax || name.find('/') != std::string::npos) {
+    throw ProtocolError("no plain name of a file");
+  }
+}
+
 sim::Output ReadOutput(Reader in) {
   switch (static_cast<OutputTag>(in.Next<std::uint8_t>())) {
     case OutputTag::kSend: {
@@ -182,6 +189,8 @@ sim::Output ReadOutput(Reader in) {
         throw ProtocolError("an unknown disk operation");
       }
       io.kind = static_cast<IoRequest::Kind>(kind);
+      RefuseStrangeName(io.file);
+      RefuseStrangeName(io.to);
       if (io.kind == IoRequest::Kind::kAppend && io.data == nullptr) {
         throw ProtocolError("an append of nothing");
       }

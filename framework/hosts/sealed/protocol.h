@@ -28,6 +28,7 @@ inline constexpr std::size_t kLengthBytes = 4;
 inline constexpr std::size_t kMessageBytesMax = std::size_t{64} << 20;
 inline constexpr std::size_t kValuesMax = 1'000'000;
 inline constexpr std::size_t kOutputsMax = 100'000;  // of a step
+inline constexpr std::size_t kNameBytesMax = 255;    // of a file, as on Linux
 
 // A larger heap is malformed: no machine has it.
 inline constexpr std::uint64_t kHeapBytesMax = std::uint64_t{1} << 46;

@@ -68,6 +68,7 @@ class SimDisk {
   bool has_work() const { return !queue_.empty(); }
   // Bytes submitted and not yet written.
   std::size_t queued_bytes() const { return queued_bytes_; }
+  std::size_t queued_operations() const { return queue_.size() + batch_.size(); }
 
   // Takes everything queued as one batch and returns how long it will take. Requires: idle and
   // has_work. `bytes_per_second` overrides the model's when positive (a slow disk).

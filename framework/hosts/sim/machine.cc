@@ -9,6 +9,12 @@
 #include "sim/step_cost.h"
 
 namespace depfast::sim {
+namespace {
+
+// Empty frames have no bytes, but take the simulator's memory.
+constexpr std::size_t kWaitingMax = 1'000'000;
+
+}  // namespace
 
 Machine::Machine(std::size_t replica, const MachineRoom& room, SimDisk disk)
     : room_(room),
@@ -132,7 +138,8 @@ void Machine::ReleaseOutputs() {
   std::vector<Output> outputs = std::exchange(leaving_, {});
   const std::uint64_t epoch = life_.epoch;
   room_.observers.Tell(&Observer::OnOutputsLeave, self(), now(), outputs);
-  if (epoch != life_.epoch) return;  // an observer crashed it
+  if (epoch != life_.epoch) return;    // an observer crashed it
+  const SetWake* last_wake = nullptr;  // each wish replaces the one before it
   for (Output& output : outputs) {
     if (auto* send = std::get_if<SendFrame>(&output)) {
       room_.wires.Send(life_.replica, room_.addresses.IndexOf(send->to), send->id,
@@ -142,9 +149,10 @@ void Machine::ReleaseOutputs() {
     } else if (auto* io = std::get_if<IoRequest>(&output)) {
       disk_.Submit(std::move(*io));
     } else if (const auto* wake = std::get_if<SetWake>(&output)) {
-      SetTimer(wake->when);
+      last_wake = wake;
     }
   }
+  if (last_wake != nullptr) SetTimer(last_wake->when);
   disk_.Start();
 }
 
@@ -181,6 +189,12 @@ std::int64_t Machine::MemoryLimit() const {
 }
 
 bool Machine::RunsOutOfMemory(const MemoryUse& memory) {
+  const std::size_t waiting = room_.wires.WaitingFrames(life_.replica) + disk().queued_operations();
+  if (waiting > kWaitingMax) {
+    room_.died(life_.replica, "out of memory: it held " + std::to_string(waiting) +
+                                  " frames and disk operations, most of them empty");
+    return true;
+  }
   if (memory.bytes <= memory.limit * room_.profile.memory.kill_factor) return false;
   const auto& end = memory.has_heap ? room_.killed : room_.died;
   end(life_.replica, "out of memory: it held " + std::to_string(memory.bytes) +

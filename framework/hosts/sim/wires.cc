@@ -226,6 +226,12 @@ std::size_t Wires::HeldBytes(std::size_t from) const {
   return bytes;
 }
 
+std::size_t Wires::WaitingFrames(std::size_t replica) const {
+  std::size_t frames = ends_[replica].inbox.frames();
+  for (const Link& link : links_[replica]) frames += link.held.size();
+  return frames;
+}
+
 std::size_t Wires::PeakHeldBytes(std::size_t from) const {
   std::size_t peak = 0;
   for (std::size_t to = 0; addresses_.IsReplica(to); ++to) {

@@ -72,6 +72,8 @@ class Wires {
   }
   // For all nodes together.
   std::size_t HeldBytes(std::size_t from) const;
+  // Frames that the replica has not read, and those that it holds for others.
+  std::size_t WaitingFrames(std::size_t replica) const;
   // The most that `from` has held for one replica since the last ResetPeaks.
   std::size_t PeakHeldBytes(std::size_t from) const;
   void ResetPeaks();

@@ -107,6 +107,24 @@ TEST(Protocol, TooManyOutputsAreRefused) {
 }
 
 // Each value needs memory before anything else of the message is looked at.
+TEST(Protocol, NamesOfFilesArePlainAndShort) {
+  const auto decoded = [](const std::string& file, const std::string& to) {
+    IoRequest io;
+    io.kind = IoRequest::Kind::kRename;
+    io.file = file;
+    io.to = to;
+    sim::StepOutput output;
+    output.outputs = {io};
+    return DecodeOutput(Strip(EncodeOutput(output))).outputs.size();
+  };
+  const std::string longest(kNameBytesMax, 'n');
+  EXPECT_EQ(decoded(longest, longest), 1U);
+  EXPECT_THROW(decoded(longest + "n", "log"), ProtocolError);
+  EXPECT_THROW(decoded("log", longest + "n"), ProtocolError);
+  EXPECT_THROW(decoded("../log", "log"), ProtocolError);
+  EXPECT_THROW(decoded("log", "/log"), ProtocolError);
+}
+
 TEST(Protocol, TooManyValuesAreRefusedAndLongBytesAreNot) {
   sim::StepOutput output;
   output.outputs = {sim::SendFrame{1, 2, MakeBytes(std::string(2 * kValuesMax, 'x'))}};

@@ -189,6 +189,29 @@ TEST(Machine, FramesThatComeDuringAStepAreReadInTheNext) {
   EXPECT_EQ(bench.steps[2].frames.size(), 2U);
 }
 
+// A frame without bytes takes no memory of the replica's, but of ours.
+TEST(Machine, TooManyEmptyFramesAreDeath) {
+  Bench bench([](Turn& turn) {
+    for (int i = 0; i < 300'000; ++i) turn.Send(0, "");
+    turn.WakeAt(Time::zero());
+  });
+  bench.RunUntil(60s);
+  ASSERT_EQ(bench.deaths.size(), 1U);
+  EXPECT_TRUE(bench.deaths[0].starts_with("out of memory: it held 1")) << bench.deaths[0];
+  EXPECT_TRUE(bench.deaths[0].ends_with("frames and disk operations, most of them empty"));
+}
+
+TEST(Machine, TooManyEmptyDiskOperationsAreDeath) {
+  Bench bench([](Turn& turn) {
+    for (int i = 0; i < 300'000; ++i) turn.Append("log", "", false);
+    turn.WakeAt(Time::zero());
+  });
+  bench.effects.Set({faults::FsDelay({0}, 1s)}, 2);
+  bench.RunUntil(60s);
+  ASSERT_EQ(bench.deaths.size(), 1U);
+  EXPECT_TRUE(bench.deaths[0].starts_with("out of memory: it held 1")) << bench.deaths[0];
+}
+
 TEST(Machine, AStepPaysForTheBurstsThatItReads) {
   Profile profile = Exact();
   profile.cpu.per_burst = 1ms;
