@@ -106,12 +106,39 @@ def test_trouble_fails_whatever_the_costs() -> None:
     )
 
 
+def test_a_machine_that_others_use_is_no_judge() -> None:
+    same, slower, far = (
+        verdict.costs(slices(5000), slices(latency)) for latency in (5000, 6000, 9000)
+    )
+    for healthy, slow in ((0.0, 0.16), (0.16, 0.0)):
+        for measured in (same, slower):
+            judged = verdict.judge(measured, [], (healthy, slow))
+            assert judged.word == INCONCLUSIVE
+            assert f"{100 * slow:.0f} % of a processor beside the slow runs" in judged.reason
+        assert verdict.judge(far, [], (healthy, slow)).word == FAIL, "no browser costs so much"
+        assert verdict.judge(same, ["it grew"], (healthy, slow)).word == FAIL
+    assert verdict.judge(same, [], (1.0, 1.14)).word == PASS, "it was there all the time"
+    assert verdict.judge(slower, [], (1.0, 1.14)).word == FAIL
+
+
+def test_others_are_compared_between_healthy_and_slow_runs() -> None:
+    used = {HEALTHY: [0.1, 0.3], SLOW: [0.5, 0.7], DEAD: [9.0, 9.0]}
+    runs = [run(each, others_cores=used[each].pop()) for each in experiment.ORDER]
+    assert experiment._others_cores(runs) == pytest.approx((0.2, 0.6))
+
+
 # ---- runs ----
 
 
 def run(condition: str, hold_s: float = 2.0, began_s: float = 1.0, **changes: object) -> Run:
     """Of 40 slices, each with its number as the latency."""
-    content = {"lost": False, "held_bytes": 5000, "leader_grew_bytes": 0, "caught_up_s": 1.0}
+    content = {
+        "lost": False,
+        "others_cores": 0.0,
+        "held_bytes": 5000,
+        "leader_grew_bytes": 0,
+        "caught_up_s": 1.0,
+    }
     content |= changes
     all_slices = [[number * 1000] * 3 for number in range(40)] + [[]]
     return Run(condition, all_slices, hold_s, began_s, fault_ns=10**9, **content)
@@ -257,7 +284,7 @@ def test_the_page_draws_every_condition_and_requests_nothing() -> None:
 
 
 def test_the_page_of_a_cluster_that_stood_still() -> None:
-    empty = Run(SLOW, [[] for _ in range(40)], 2.0, 1.0, True, 0, 0, None, 10**9)
+    empty = Run(SLOW, [[] for _ in range(40)], 2.0, 1.0, True, 0.0, 0, 0, None, 10**9)
     done = shown(FAIL).experiment
     runs = [empty if each.condition == SLOW else each for each in done.runs]
     still = Experiment(done.fault, "follower", 2000, runs, done.costs, done.verdict, 33.0)

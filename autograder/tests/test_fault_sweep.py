@@ -132,7 +132,7 @@ def test_finding_11() -> None:
 
 def test_a_cell_says_what_a_client_that_waits_would_lose(known: Catalogue) -> None:
     costs = Costs(Cost(1.0, 0.6, 3.0), Cost(0.1, 0.0, 0.2))
-    runs = [Run(each, [[1]], 1.0, 0.0, each == SLOW, 0, 0, 0.0, 0) for each in (HEALTHY, SLOW)]
+    runs = [Run(each, [[1]], 1.0, 0.0, each == SLOW, 0.0, 0, 0, 0.0, 0) for each in (HEALTHY, SLOW)]
     done = Experiment("net-slow 1 ms", "leader", 9, runs, costs, Verdict("FAIL", "slow"), 1.0)
     made = sweep.cell_of(done, "small", known.kinds["net-slow"], MS)
     assert made.loss == Cost(0.5, 1 - 1 / 1.6, 0.75)

@@ -27,6 +27,7 @@ DATA_OPTIONS = ("--data", "--data-dir")
 DATA = re.compile(r"(?P<data>/.*)/replica-(?P<number>\d+)")
 
 # Of /proc/PID/stat: fields, counted from the third, and letters of the process state.
+PARENT = 1
 CPU_TICKS = (11, 12)  # user, system
 START_TICKS = 19
 SUSPENDED = "T"
@@ -111,6 +112,12 @@ def cpu_ms(pid: int) -> int | None:
         return None
     ticks = sum(int(fields[at]) for at in CPU_TICKS)
     return ticks * 1000 // os.sysconf("SC_CLK_TCK")
+
+
+def children() -> list[int]:
+    """The processes that this one has started, ended ones included until they are waited for."""
+    known = ((pid, _stat(pid)) for pid in _pids())
+    return [pid for pid, fields in known if fields and int(fields[PARENT]) == os.getpid()]
 
 
 def memory_bytes(pid: int) -> int | None:

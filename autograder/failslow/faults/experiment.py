@@ -9,6 +9,7 @@ as in the simulator's low-jitter profile.
 """
 
 import json
+import statistics
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from failslow.faults import fault_file, injection, verdict
 from failslow.faults.bench import Bench
 from failslow.faults.catalogue import FaultKind
 from failslow.faults.injectors import Injection
+from failslow.faults.neighbours import Neighbours
 from failslow.faults.verdict import Costs, Slices, Verdict
 
 HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
@@ -51,13 +53,15 @@ class Run:
     """`slices`: all of the window. `began_s`: when the fault began, from the window's begin, and
     `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
     the proposer held for the replica. `caught_up_s`: None if it has not. `lost`: the load generator
-    has lost its proposer, and nothing is known of the slices."""
+    has lost its proposer, and nothing is known of the slices. `others_cores`: the processors that
+    other programs used while the fault held."""
 
     condition: str
     slices: Slices
     hold_s: float
     began_s: float
     lost: bool
+    others_cores: float
     held_bytes: int
     leader_grew_bytes: int
     caught_up_s: float | None
@@ -122,13 +126,28 @@ def run(
         rate,
         runs,
         measured,
-        verdict.judge(measured, _troubles(runs)),
+        verdict.judge(measured, _troubles(runs), _others_cores(runs)),
         time.monotonic() - began,
     )
 
 
 def _held(runs: Sequence[Run], condition: str) -> Slices:
     return [each for run in runs if run.condition == condition for each in run.held]
+
+
+def _others_cores(runs: Sequence[Run]) -> tuple[float, float]:
+    """Of the healthy and of the slow runs, on average."""
+    healthy, slow = (
+        statistics.fmean(run.others_cores for run in runs if run.condition == each)
+        for each in (HEALTHY, SLOW)
+    )
+    return healthy, slow
+
+
+def _own(bench: Bench) -> list[int]:
+    """Replicas, also those in containers, the load and what else runs for the experiment."""
+    replicas = {each.pid for each in replica_processes.find(bench.layout.data)}
+    return sorted(replicas.union(replica_processes.children()))
 
 
 def _rate(bench: Bench) -> int:
@@ -164,11 +183,14 @@ def _run(
     with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as load:
         try:
             time.sleep(WARM_UP_S + BEFORE_S)
+            neighbours = Neighbours(_own(bench))
             if wanted is None:
                 begins.append(time.monotonic_ns())
+                time.sleep(hold_s)
             else:
                 injection.inject(bench.place, wanted, lambda: begins.append(time.monotonic_ns()))
                 _delay_links(bench)
+            others_cores = neighbours.cores()
             output, errors = load.communicate(timeout=window_s + 60)
         except BaseException:
             load.kill()
@@ -183,6 +205,7 @@ def _run(
         hold_s,
         began_s,
         lost,
+        others_cores,
         held_bytes(),
         _memory(bench, leader) - memory,
         _await_caught_up(bench),

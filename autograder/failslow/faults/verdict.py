@@ -16,6 +16,10 @@ LIMIT = 0.05
 """The share of throughput, and of mean latency, that a slow replica may cost."""
 DISTURBED = 0.1
 """A slow replica gains nobody so much: a healthy run that is slower was disturbed."""
+OTHERS_CORES = 0.15
+"""A difference of so many processors that other programs used makes costs of their own ..."""
+OTHERS_COST_MAX = 0.5
+"""... up to this share: what costs more than that is the fault's."""
 TRIMMED = 0.1
 """This share of the slices is left out at each end: a disk stalls, with and without a fault."""
 RESAMPLES = 1000
@@ -60,11 +64,22 @@ def costs(healthy: Slices, slow: Slices) -> Costs:
     return Costs(_interval(latency), _interval(throughput))
 
 
-def judge(measured: Costs, troubles: Sequence[str]) -> Verdict:
-    """`troubles`: what else a good system avoids, a sentence for each."""
+def judge(
+    measured: Costs, troubles: Sequence[str], others_cores: tuple[float, float] = (0.0, 0.0)
+) -> Verdict:
+    """`troubles`: what else a good system avoids, a sentence for each. `others_cores`: how many
+    processors other programs used beside the healthy runs, and beside the slow ones."""
     if troubles:
         return Verdict(FAIL, "; ".join(troubles))
     named = (("mean latency", measured.latency), ("throughput", measured.throughput))
+    healthy, slow = others_cores
+    may_be_theirs = all(cost.low <= OTHERS_COST_MAX for _, cost in named)
+    if abs(slow - healthy) > OTHERS_CORES and may_be_theirs:
+        return Verdict(
+            INCONCLUSIVE,
+            f"other programs used {100 * slow:.0f} % of a processor beside the slow runs, and"
+            f" {100 * healthy:.0f} % beside the healthy ones",
+        )
     for name, cost in named:
         if cost.low > LIMIT:
             return Verdict(FAIL, f"the slow replica costs {_percent(cost)} of {name}")
