@@ -124,7 +124,10 @@ def test_a_machine_that_others_use_is_no_judge() -> None:
 def test_others_are_compared_between_healthy_and_slow_runs() -> None:
     used = {HEALTHY: [0.1, 0.3], SLOW: [0.5, 0.7], DEAD: [9.0, 9.0]}
     runs = [run(each, others_cores=used[each].pop()) for each in experiment.ORDER]
-    assert experiment._others_cores(runs) == pytest.approx((0.2, 0.6))
+    measured = verdict.costs(slices(5000), slices(5000))
+    done = Experiment("cpu-slow 5%", "follower", 2000, runs, measured, Verdict(PASS), 30.0)
+    found = [done.others_cores(each) for each in (HEALTHY, SLOW)]
+    assert found == pytest.approx([0.2, 0.6])
 
 
 # ---- runs ----

@@ -5,20 +5,27 @@
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
+#include "depfast/runtime.h"
 #include "depfast/verify/fact_collector.h"
 #include "testkit/verification.h"
 
 namespace depfast::testkit {
 namespace {
 
-sim::SimOptions SimOptionsOf(const ClusterOptions& options, RuntimeProbe* probe) {
+// `history` outlives the simulator.
+sim::SimOptions SimOptionsOf(const ClusterOptions& options, RuntimeProbe* probe, History& history) {
   sim::SimOptions out;
   out.replicas = options.replicas;
   out.seed = SeedOf(options.seed);
   out.profile = options.profile;
-  out.make_backend = ReplicasUnderTest(probe);
+  out.make_backend =
+      ReplicasUnderTest(probe, [&history](const Runtime& runtime, std::string_view words) {
+        history.Add(runtime.Now(),
+                    "replica " + std::to_string(runtime.self()) + " notes: " + std::string(words));
+      });
   out.probes = options.probes;
   if (probe != nullptr && std::ranges::count(out.probes, FactCollector::kName) == 0) {
     out.probes.emplace_back(FactCollector::kName);
@@ -53,7 +60,7 @@ std::uint64_t SeedOf(std::uint64_t world) {
 
 Cluster::Cluster(const ClusterOptions& options)
     : recorder_(Recorder::IfWanted(TheEnvironment().record)),
-      simulator_(SimOptionsOf(options, recorder_.get())) {
+      simulator_(SimOptionsOf(options, recorder_.get(), history_)) {
   if (recorder_ != nullptr) {
     recorder_->Watch(simulator_, history_);
     verification_ = std::make_unique<Verification>(simulator_);

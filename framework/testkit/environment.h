@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "depfast/host/probe.h"
+#include "depfast/note.h"
 #include "faults/fault.h"
 #include "sim/step.h"
 #include "testkit/explorer.h"
@@ -41,8 +42,8 @@ struct Environment {
 Environment& TheEnvironment();
 
 // How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:
-// null, or it outlives the replicas; it hears nothing of sealed ones.
-sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr);
+// null, or it outlives the replicas. It and `notes` hear nothing of sealed ones.
+sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr, NoteSink notes = {});
 
 // Whether all twins of the test under way answered as their replicas: "same" or "differ", or why
 // the machine could not tell. Empty without twins. Requires: the test's clusters are gone.

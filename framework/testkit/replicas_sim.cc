@@ -1,6 +1,7 @@
 // For `_sim` binaries: replicas in this process, made by the MakeService that is linked in.
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "core/stack_overflow.h"
 #include "depfast/host/service.h"
@@ -10,8 +11,8 @@
 
 namespace depfast::testkit {
 
-sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe) {
-  return EndingEndlessSteps(sim::InProcessReplicas(MakeService, probe));
+sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe, NoteSink notes) {
+  return EndingEndlessSteps(sim::InProcessReplicas(MakeService, probe, std::move(notes)));
 }
 
 std::string TwinsOfThisTest() { return ""; }

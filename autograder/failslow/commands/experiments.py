@@ -256,6 +256,7 @@ def _figures(done: Experiment, condition: str) -> dict[str, float]:
     return {
         "mean_us": round(verdict.mean_latency(slices), 1),
         "puts_per_slice": round(verdict.throughput(slices), 2),
+        "others_cores": round(done.others_cores(condition), 3),
     }
 
 

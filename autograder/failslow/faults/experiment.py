@@ -95,6 +95,9 @@ class Experiment:
     def held(self, condition: str) -> Slices:
         return _held(self.runs, condition)
 
+    def others_cores(self, condition: str) -> float:
+        return _others_cores(self.runs, condition)
+
 
 Advance = Callable[[str], None]
 
@@ -126,7 +129,11 @@ def run(
         rate,
         runs,
         measured,
-        verdict.judge(measured, _troubles(runs), _others_cores(runs)),
+        verdict.judge(
+            measured,
+            _troubles(runs),
+            (_others_cores(runs, HEALTHY), _others_cores(runs, SLOW)),
+        ),
         time.monotonic() - began,
     )
 
@@ -135,13 +142,9 @@ def _held(runs: Sequence[Run], condition: str) -> Slices:
     return [each for run in runs if run.condition == condition for each in run.held]
 
 
-def _others_cores(runs: Sequence[Run]) -> tuple[float, float]:
-    """Of the healthy and of the slow runs, on average."""
-    healthy, slow = (
-        statistics.fmean(run.others_cores for run in runs if run.condition == each)
-        for each in (HEALTHY, SLOW)
-    )
-    return healthy, slow
+def _others_cores(runs: Sequence[Run], condition: str) -> float:
+    """On average."""
+    return statistics.fmean(run.others_cores for run in runs if run.condition == condition)
 
 
 def _own(bench: Bench) -> list[int]:

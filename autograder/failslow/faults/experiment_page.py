@@ -119,9 +119,11 @@ def _figures(done: Experiment) -> str:
                 condition,
                 f"{verdict.throughput(slices) * 1000 / SLICE_MS:,.0f}",
                 *(f"{value / 1000:.2f}" for value in _percentiles(all_us)),
+                f"{100 * done.others_cores(condition):.0f} %",
             ]
         )
-    return _table(["run", "puts/s", "mean (ms)", "p50 (ms)", "p99 (ms)"], rows)
+    heads = ["run", "puts/s", "mean (ms)", "p50 (ms)", "p99 (ms)", "processor used by others"]
+    return _table(heads, rows)
 
 
 def _percentiles(ordered: Sequence[int]) -> tuple[float, float, float]:

@@ -50,6 +50,10 @@ RuntimeOptions RuntimeOptionsOf(const RealHostOptions& options) {
   result.self = options.self;
   result.replicas = static_cast<int>(options.replicas.size());
   result.probes = options.probes;
+  result.notes = [](const Runtime& runtime, std::string_view words) {
+    std::fprintf(stderr, "replica %d notes: %.*s\n", runtime.self(), static_cast<int>(words.size()),
+                 words.data());
+  };
   return result;
 }
 

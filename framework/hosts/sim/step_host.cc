@@ -18,21 +18,24 @@ OwnProbes MakeProbes(const std::vector<std::string>& names) {
   return probes;
 }
 
-RuntimeOptions OptionsOf(const ReplicaConfig& config, const OwnProbes& own, RuntimeProbe* probe) {
+RuntimeOptions OptionsOf(const ReplicaConfig& config, const OwnProbes& own, RuntimeProbe* probe,
+                         const NoteSink& notes) {
   RuntimeOptions options;
   options.self = config.self;
   options.replicas = config.replicas;
   for (const auto& [name, one] : own) options.probes.push_back(one.get());
   if (probe != nullptr) options.probes.push_back(probe);
+  options.notes = notes;
   return options;
 }
 
 }  // namespace
 
-StepHost::StepHost(const ReplicaConfig& config, ServiceFactory make_service, RuntimeProbe* probe)
+StepHost::StepHost(const ReplicaConfig& config, ServiceFactory make_service, RuntimeProbe* probe,
+                   const NoteSink& notes)
     : probes_(MakeProbes(config.probes)),
       random_(config.random_seed),
-      runtime_(*this, OptionsOf(config, probes_, probe)),
+      runtime_(*this, OptionsOf(config, probes_, probe, notes)),
       make_service_(std::move(make_service)) {}
 
 StepHost::~StepHost() {
@@ -101,10 +104,10 @@ void StepHost::Emit(Output output) {
   if (!dead_) output_.outputs.push_back(std::move(output));
 }
 
-BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeProbe* probe) {
-  return [make_service = std::move(make_service),
-          probe](const ReplicaConfig& config) -> std::unique_ptr<ReplicaBackend> {
-    return std::make_unique<StepHost>(config, make_service, probe);
+BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeProbe* probe, NoteSink notes) {
+  return [make_service = std::move(make_service), probe, notes = std::move(notes)](
+             const ReplicaConfig& config) -> std::unique_ptr<ReplicaBackend> {
+    return std::make_unique<StepHost>(config, make_service, probe, notes);
   };
 }
 

@@ -25,7 +25,8 @@ class StepHost final : public ReplicaBackend, private Host {
   // The service is made in the first step. So its constructor sees the time and may use the host,
   // and an exception of the constructor is a death like any other. `probe`: null, or it outlives
   // the host. Throws std::invalid_argument for an unknown name in config.probes.
-  StepHost(const ReplicaConfig& config, ServiceFactory make_service, RuntimeProbe* probe = nullptr);
+  StepHost(const ReplicaConfig& config, ServiceFactory make_service, RuntimeProbe* probe = nullptr,
+           const NoteSink& notes = {});
 
   // The host goes dead first, then the stacks unwind: their outputs during the unwinding do not
   // cross.
@@ -63,7 +64,8 @@ class StepHost final : public ReplicaBackend, private Host {
 };
 
 // Makes backends that run in this process: for students, debuggers and sanitizers. `probe`: null,
-// or it outlives them; it hears of all of them.
-BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeProbe* probe = nullptr);
+// or it outlives them; it hears of all of them, as `notes` does.
+BackendFactory InProcessReplicas(ServiceFactory make_service, RuntimeProbe* probe = nullptr,
+                                 NoteSink notes = {});
 
 }  // namespace depfast::sim

@@ -101,6 +101,7 @@ class Scheduler {
       TellProbes(tell);
     }
   }
+  const NoteSink& note_sink() const { return options_.notes; }
   // The running coroutine, for probes.
   RuntimeProbe::Task current_task() const;
 

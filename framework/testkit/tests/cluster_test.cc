@@ -66,6 +66,18 @@ TEST(Cluster, FaultsAreInTheHistory) {
             "#3  1.000000 s  done\n");
 }
 
+TEST(Cluster, NotesOfReplicasAreInTheHistory) {
+  Cluster cluster({.replicas = 2, .seed = 1});
+  cluster.Start();
+  cluster.RunFor(1s);
+  Client client(cluster.simulator());
+  client.Call(1, Remark{}, 50ms, [](const std::optional<TextReply>&) {});
+  cluster.RunFor(1s);
+  const std::string history = cluster.history().All();
+  EXPECT_TRUE(history.starts_with("#1  1.00")) << history;
+  EXPECT_TRUE(history.ends_with("replica 1 notes: client 1000 asked for this\n")) << history;
+}
+
 TEST(Cluster, ItsSeedComesFromTheRunsAndItsOwn) {
   const std::uint64_t base = TheEnvironment().seed;
   std::set<std::uint64_t> seeds;

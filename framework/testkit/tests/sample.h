@@ -31,4 +31,9 @@ struct Forge : EmptyRequest<6> {
   static constexpr const char* kName = "Forge";
 };
 
+// Makes the replica note something.
+struct Remark : EmptyRequest<7> {
+  static constexpr const char* kName = "Remark";
+};
+
 }  // namespace depfast::testkit

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "depfast/host/service.h"
+#include "depfast/note.h"
 #include "depfast/rpc.h"
 #include "depfast/runtime.h"
 #include "depfast/value_event.h"
@@ -37,6 +38,10 @@ class Sample : public Service {
     rpc.Handle<Confess>([this](PeerId, const Confess&) {
       static int somewhere = 0;
       runtime_.Observe({1, {reinterpret_cast<std::uintptr_t>(&somewhere), 0, 0, 0}});
+      return TextReply{"done"};
+    });
+    rpc.Handle<Remark>([](PeerId peer, const Remark&) {
+      Note("client %d asked for %s", peer, "this");
       return TextReply{"done"};
     });
     rpc.HandleInline<Forge>([&rpc](const Forge&, const Responder<TextReply>& responder) {

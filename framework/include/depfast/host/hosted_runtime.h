@@ -12,6 +12,7 @@
 
 #include "depfast/host/host.h"
 #include "depfast/host/probe.h"
+#include "depfast/note.h"
 #include "depfast/runtime.h"
 #include "depfast/time.h"
 
@@ -24,6 +25,7 @@ struct RuntimeOptions {
   std::size_t stack_bytes = 256 * 1024;  // per coroutine; pages are used only when touched
   std::uint64_t resumes_per_step_max = 10'000'000;  // a guard against coroutines that spin
   Probes probes = {};  // each outlives the runtime, and hears of everything in this order
+  NoteSink notes = {};  // empty: notes go nowhere
 };
 
 // Thrown by HostedRuntime::Run when a step does not end: more coroutine resumptions than the limit.
