@@ -44,7 +44,7 @@ def build_submission(
 ) -> Path:
     """Returns the directory with the programs, bin/<target name>.
 
-    `alone`: nothing else builds now, so use every core and show progress.
+    `alone`: nothing else builds now, so use every core, and show progress and warnings.
     `walls`: around the compiler, for sources of somebody else. What was compiled without is not
     used then.
     `end`: of the compiler's time.
@@ -65,6 +65,9 @@ def build_submission(
             else:
                 builder.compile(targets)
             builder.link(targets)
+        if alone and not walls:
+            for text in builder.warnings:
+                console.note(text)
     return final / "bin"
 
 
@@ -89,6 +92,8 @@ class _Builder:
         self._recipe = recipe
         self._scratch = scratch
         self._final = final
+        self.warnings: list[str] = []
+        """What the compiler said of sources that it compiled all the same, by source."""
 
     def compile_side_by_side(self, targets: list[Target], advance: console.Advance) -> None:
         parallel.run_all(
@@ -154,7 +159,8 @@ class _Builder:
         argv += ["-c", source, "-o", str(output)]
         if self._walls:
             argv = self._walls.command(argv, self._scratch)
-        self._run(argv, "the submission does not compile")
+        if said := self._run(argv, "the submission does not compile"):
+            self.warnings.append(said)
         atomic.copy(output, cached)
 
     def _object_key(self, source: str, includes: list[str]) -> str:
@@ -167,7 +173,8 @@ class _Builder:
                 _add(digest, f"{include} {header.name}", header.read_bytes())
         return digest.hexdigest()[:32]
 
-    def _run(self, argv: list[str], complaint: str) -> None:
+    def _run(self, argv: list[str], complaint: str) -> str:
+        """Returns what the program said."""
         timeout_s = deadline.left_s(self._end, COMPILE_TIMEOUT_S)
         done = process.run(
             argv,
@@ -180,11 +187,12 @@ class _Builder:
             raise CannotDo("cannot build the walls around the compiler", done.output)
         if done.timed_out:
             raise BadSubmission(f"{complaint}: the compiler took over {timeout_s:.0f} s")
+        text = done.output.replace(str(self._scratch), str(self._final))
         if done.exit_code != 0:
-            text = done.output.replace(str(self._scratch), str(self._final))
             first = FIRST_ERROR.search(text)
             reason = first[1].strip() if first else done.how_it_ended()
             raise BadSubmission(f"{complaint}: {reason}", text)
+        return text
 
 
 def _write_sources(submission: Submission, scratch: Path) -> None:

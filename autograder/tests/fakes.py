@@ -27,6 +27,8 @@ text = "".join(open(name).read() for name in inputs)
 if "-c" in arguments and "SYNTAX" in text:
     print(f"{inputs[0]}:3:1: error: expected unqualified-id")
     sys.exit(1)
+if "-c" in arguments and "UNUSED" in text:
+    print(f"{inputs[0]}:3:1: warning: unused variable")
 if "-c" not in arguments and "UNDEFINED" in text:
     print("undefined reference to `Start()'")
     sys.exit(1)

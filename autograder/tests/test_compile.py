@@ -125,6 +125,13 @@ def test_an_unbuilt_kit_is_said_in_one_line(kit: Kit) -> None:
         load_recipe(kit)
 
 
+def test_a_student_reads_the_compilers_warnings(
+    kit: Kit, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    build(kit, write_submission(tmp_path / "mine", "UNUSED"))
+    assert capfd.readouterr().err.count("quorum_event.cc:3:1: warning: unused variable") == 1
+
+
 def test_the_linker_compiles_nothing_and_has_walls(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
