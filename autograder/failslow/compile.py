@@ -24,6 +24,11 @@ COMPILE_TIMEOUT_S = 300.0
 NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
 """An object may hold the compiler's intermediate code: the linker must not compile it."""
 
+LINES = "-g1"
+"""Lines of the sources in a program, for the student whose code crashes. No grade needs them."""
+WALLED = "walled"
+"""Marks what was built behind walls, without them."""
+
 PROGRAM_MODE = 0o711
 """Behind the walls a program is executed by others than its owner, and they need not read it."""
 CACHED_BUILDS_MAX = 128
@@ -51,8 +56,8 @@ def build_submission(
     BadSubmission with the compiler's first error as its line when it does not compile or
     link; nothing is left behind then.
     """
-    walled = "walled" if walls else ""
-    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{walled}"
+    kind = WALLED if walls else LINES
+    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{kind}"
     while not cache.hold(final):
         cache.keep_latest(kit.submissions, CACHED_BUILDS_MAX)
         cache.keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
@@ -149,13 +154,15 @@ class _Builder:
         return [f"-I{place(graded, each)}" for each in found]
 
     def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
-        walled = "walled" if self._walls else ""
-        cached = self._objects / f"{self._object_key(source, includes)}{walled}.o"
+        kind = WALLED if self._walls else LINES
+        cached = self._objects / f"{self._object_key(source, includes)}{kind}.o"
         if cache.copy(cached, output):
             return
         # The contents of an object must not depend on the directory of its compilation.
-        prefix = f"-ffile-prefix-map={self._scratch / 'src'}/="
+        prefix = f"-ffile-prefix-map={self._scratch / 'src'}=."
         argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
+        if not self._walls:
+            argv.append(LINES)
         argv += ["-c", source, "-o", str(output)]
         if self._walls:
             argv = self._walls.command(argv, self._scratch)

@@ -14,6 +14,7 @@ from failslow.errors import CouldNotGrade
 
 TEST_TIMEOUT_S = 120.0
 LIST_TIMEOUT_S = 30.0
+SAID_MAX = 4000
 
 _RULE = re.compile(r"\(([^()]+)\)$")
 
@@ -45,7 +46,8 @@ class Outcome:
     `situations`: in how many of its worlds each situation came up that the test is meant to reach.
     `ended_process`: there is no more than the failure, and the history up to it. `no_verdict`: why
     the grader has none, or ""; the failure is the grader's then. `twins`: "same", "differ", or why
-    they could not be compared; "" without twins. `differs`: how they differ, or "".
+    they could not be compared; "" without twins. `differs`: how they differ, or "". `said`: the end
+    of what the process wrote to its stream of errors.
     """
 
     failures: tuple[str, ...]
@@ -64,6 +66,7 @@ class Outcome:
     no_verdict: str = ""
     twins: str = ""
     differs: str = ""
+    said: str = ""
 
     @property
     def passed(self) -> bool:
@@ -148,13 +151,14 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
         done = _run(_argv(binary, test, options, scratch), timeout_s, test)
         history = _read(scratch / "history")
         if done.timed_out or done.exit_code not in (0, 1):
-            detail = (done.output + done.errors)[-4000:]
+            detail = (done.output + done.errors)[-SAID_MAX:]
             how = done.how_it_ended()
             message = f"{test} gave no verdict: {how}"
             raise Crashed(message, detail, how, history, done.timed_out)
         outcome = _read_verdict(scratch / "result.json", test, done.exit_code)
         trace = tuple(_read(scratch / "trace").splitlines()) if options.trace else ()
-        return replace(outcome, history=history, trace=trace)
+        said = done.errors[-SAID_MAX:]
+        return replace(outcome, history=history, trace=trace, said=said)
 
 
 def run_again_without_verdict(run: Run, binary: Path, test: str, options: Options) -> Outcome:

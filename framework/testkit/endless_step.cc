@@ -2,52 +2,38 @@
 
 #include <signal.h>
 #include <sys/time.h>
-#include <unistd.h>
 
-#include <array>
-#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "core/stack_overflow.h"
+#include "testkit/crash_report.h"
 
 namespace depfast::testkit {
 namespace {
 
 // What the signal's handler reads. The step's thread and the handler's are the same.
-volatile sig_atomic_t replica_in_step = -1;
 volatile sig_atomic_t seconds_in_step = 0;
 volatile sig_atomic_t seconds_max = 0;
 
-// Only async-signal-safe calls from here on.
-void Write(std::string_view text) {
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
-}
-
-void WriteNumber(int number) {
-  std::array<char, 12> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  Write({digits.data(), static_cast<std::size_t>(end - digits.data())});
-}
-
+// Only async-signal-safe calls here. The report of the abort tells where the step is.
 void OnCpuSecond(int) {
-  if (replica_in_step < 0) return;
+  if (StepUnderWay::replica() < 0) return;
   seconds_in_step = seconds_in_step + 1;
   if (seconds_in_step <= seconds_max) return;
-  Write("replica ");
-  WriteNumber(replica_in_step);
-  Write(" never waits: one step used more than ");
+  WriteWord("replica ");
+  WriteNumber(StepUnderWay::replica());
+  WriteWord(" never waits: one step used more than ");
   WriteNumber(seconds_max);
-  Write(" s of processor time");
+  WriteWord(" s of processor time");
   if (const char* coroutine = RunningCoroutine::Name()) {
-    Write(" in coroutine '");
-    Write(coroutine);
-    Write("'");
+    WriteWord(" in coroutine '");
+    WriteWord(coroutine);
+    WriteWord("'");
   }
-  Write(" (a loop without a Wait?)\n");
+  WriteWord(" (a loop without a Wait?)\n");
   std::abort();
 }
 
@@ -69,9 +55,9 @@ class WatchedBackend final : public sim::ReplicaBackend {
 
   sim::StepOutput Step(const sim::StepInput& input) override {
     seconds_in_step = 0;
-    replica_in_step = id_;
+    const StepUnderWay step(id_, input.now);
     sim::StepOutput output = watched_->Step(input);
-    replica_in_step = -1;
+    if (!output.death.empty()) StepUnderWay::ReportThrow();
     return output;
   }
 

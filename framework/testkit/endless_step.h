@@ -9,7 +9,7 @@
 namespace depfast::testkit {
 
 // Far above the need of any replica in a step, with sanitizers, too.
-inline constexpr int kStepCpuSecondsMax = 10;
+inline constexpr int kStepCpuSecondsMax = 5;
 
 // Makes the same replicas. The process aborts with a message on stderr when one step of a replica
 // uses more processor time than the limit, within a second. The message names the replica, and the

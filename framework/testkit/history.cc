@@ -19,6 +19,7 @@ void History::AddViolation(Time when, const std::string& invariant, const std::s
 }
 
 void History::Append(Time when, const std::string& what, bool is_violation) {
+  latest_ = this;
   if (listener_) listener_(when, what, is_violation);
   lines_.push_back("#" + std::to_string(++next_) + "  " + FormatTime(when) + "  " + what);
   if (lines_.size() > lines_max_) lines_.pop_front();

@@ -16,6 +16,11 @@ class History {
  public:
   // Keeps the last `lines_max` lines.
   explicit History(std::size_t lines_max = 10'000) : lines_max_(lines_max) {}
+  ~History() {
+    if (latest_ == this) latest_ = nullptr;
+  }
+  History(const History&) = delete;
+  History& operator=(const History&) = delete;
 
   void Add(Time when, const std::string& what);
   // Adds "VIOLATION of log matching: replica 2 ...": the invariant, and one sentence on how.
@@ -30,9 +35,15 @@ class History {
   std::string All() const { return Tail(lines_.size()); }
 
   std::uint64_t size() const { return next_; }
+  const std::deque<std::string>& lines() const { return lines_; }  // those that are kept
+
+  // The one that got the latest line, for a report of a crash; null if it is gone.
+  static const History* Latest() { return latest_; }
 
  private:
   void Append(Time when, const std::string& what, bool is_violation);
+
+  static inline const History* latest_ = nullptr;
 
   std::size_t lines_max_;
   Listener listener_;

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "core/stack_overflow.h"
 #include "depfast/host/service.h"
 #include "sim/step_host.h"
+#include "testkit/crash_report.h"
 #include "testkit/endless_step.h"
 #include "testkit/environment.h"
 
@@ -24,7 +24,7 @@ void CheckEnvironment(const Environment& environment) {
   if (environment.twin != 0) {
     throw std::invalid_argument("--twin is for sealed test binaries");
   }
-  InstallStackOverflowHandler();
+  InstallCrashReport();
 }
 
 }  // namespace depfast::testkit

@@ -3,10 +3,10 @@
 Not for grades. A crash or a hang comes from the student's code, so it is a failed test.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from failslow import cmake, gtest
+from failslow import cmake, crash_stack, gtest
 from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.gtest import Crashed, GradedTest, Options, Outcome
@@ -29,10 +29,13 @@ class Sims:
     def run(self, test: GradedTest, options: Options | None = None) -> Outcome:
         """The verdict; CouldNotGrade only when the kit itself is at fault."""
         options = options or Options()
+        binary = self.binaries[test.suite]
         try:
-            return gtest.run_test(self.binaries[test.suite], test.name, options)
+            outcome = gtest.run_test(binary, test.name, options)
+            return replace(outcome, said=crash_stack.in_lines(outcome.said, binary))
         except Crashed as crash:
-            message = f"{_crash_reason(crash, options)}\n{crash.detail}".rstrip()
+            detail = crash_stack.in_lines(crash.detail, binary)
+            message = f"{_crash_reason(crash, options)}\n{detail}".rstrip()
             seed = str(options.seed or "")
             return Outcome((message,), seed=seed, history=crash.history, ended_process=True)
 

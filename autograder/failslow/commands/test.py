@@ -89,6 +89,9 @@ def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) 
         return
     for failure in outcome.failures:
         out.print(_indented(failure), markup=False, soft_wrap=True)
+    if outcome.said:
+        out.print("  Your replicas wrote to std::cerr:", style="dim")
+        out.print(_indented(outcome.said), markup=False, soft_wrap=True)
     if outcome.history:
         out.print("  The last steps:", style="dim")
         tail = outcome.history.splitlines()[-HISTORY_LINES:]

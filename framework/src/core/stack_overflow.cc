@@ -12,16 +12,19 @@ namespace depfast {
 namespace {
 
 thread_local RunningCoroutine::Mark running;
+SignalReport report_more = nullptr;
 
 // Only async-signal-safe calls from here on.
 void Write(std::string_view text) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
-void OnSegmentationFault(int signal_number, siginfo_t* info, void*) {
+void OnSegmentationFault(int signal_number, siginfo_t* info, void* context) {
   const auto* address = static_cast<const std::byte*>(info->si_addr);
   const RunningCoroutine::Mark mark = running;
-  if (mark.stack != nullptr && address >= mark.stack->guard && address < mark.stack->bottom) {
+  const bool overflows =
+      mark.stack != nullptr && address >= mark.stack->guard && address < mark.stack->bottom;
+  if (overflows) {
     Write("stack overflow in coroutine '");
     Write(mark.name);
     Write("': deep recursion, or a large array that belongs on the heap\n");
@@ -29,6 +32,7 @@ void OnSegmentationFault(int signal_number, siginfo_t* info, void*) {
     // The kernel has no address for it. A sealed replica has no clock.
     Write("a clock was read, or a pointer is no address at all\n");
   }
+  if (report_more != nullptr) report_more(signal_number, overflows ? nullptr : info, context);
   // SA_RESETHAND has restored the default action: returning repeats the fault and ends the process
   // with the signal, core dump and exit status that everybody expects. A signal that another
   // process sent does not repeat by itself.
@@ -44,7 +48,8 @@ RunningCoroutine::~RunningCoroutine() { running = previous_; }
 
 const char* RunningCoroutine::Name() { return running.name; }
 
-void InstallStackOverflowHandler() {
+void InstallStackOverflowHandler(SignalReport then) {
+  report_more = then;
   static std::array<std::byte, 64 * 1024> handler_stack;
   stack_t alternate = {};
   alternate.ss_sp = handler_stack.data();

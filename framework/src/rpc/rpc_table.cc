@@ -4,6 +4,7 @@
 
 #include "core/scheduler.h"
 #include "depfast/host/probe.h"
+#include "depfast/note.h"
 #include "depfast/runtime.h"
 
 namespace depfast {
@@ -153,6 +154,12 @@ void RpcTable::SendAnswer(PeerId peer, const Dependency& dependency, std::string
   host_.Send(peer, MakeBytes(std::move(bytes)));
   runtime_.scheduler().ForEachProbe(
       [&](RuntimeProbe& probe) { probe.OnAnswer(runtime_, peer, dependency); });
+}
+
+void RpcTable::Reject(PeerId peer, const FrameHeader& request, const char* method,
+                      const std::exception& thrown) {
+  Note("the handler of %s threw: %s", method, thrown.what());
+  SendError(peer, request, RpcError::kRejected);
 }
 
 void RpcTable::SendError(PeerId peer, const FrameHeader& request, RpcError error) {

@@ -78,6 +78,17 @@ TEST(Cluster, NotesOfReplicasAreInTheHistory) {
   EXPECT_TRUE(history.ends_with("replica 1 notes: client 1000 asked for this\n")) << history;
 }
 
+// Its caller hears of a rejection only, and the author would look for the reason in vain.
+TEST(Cluster, AHandlersExceptionIsInTheHistory) {
+  Cluster cluster({.replicas = 2, .seed = 1});
+  cluster.Start();
+  Client client(cluster.simulator());
+  client.Call(0, Refuse{}, 50ms, [](const std::optional<TextReply>&) {});
+  cluster.RunFor(1s);
+  const std::string history = cluster.history().All();
+  EXPECT_TRUE(history.ends_with("replica 0 notes: the handler of Refuse threw: no\n")) << history;
+}
+
 TEST(Cluster, ItsSeedComesFromTheRunsAndItsOwn) {
   const std::uint64_t base = TheEnvironment().seed;
   std::set<std::uint64_t> seeds;

@@ -24,7 +24,7 @@ struct RuntimeOptions {
   int replicas = 1;                      // the replicas' ids are 0 .. replicas - 1
   std::size_t stack_bytes = 256 * 1024;  // per coroutine; pages are used only when touched
   std::uint64_t resumes_per_step_max = 10'000'000;  // a guard against coroutines that spin
-  Probes probes = {};  // each outlives the runtime, and hears of everything in this order
+  Probes probes = {};   // each outlives the runtime, and hears of everything in this order
   NoteSink notes = {};  // empty: notes go nowhere
 };
 

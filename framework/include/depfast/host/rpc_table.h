@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -75,6 +76,9 @@ class RpcTable {
   void Register(const std::shared_ptr<RpcCall>& call, CallId id, const CarriedEntries& carried,
                 const Bytes& bytes, Duration timeout);
   void SendError(PeerId peer, const FrameHeader& request, RpcError error);
+  // The handler of `method` has thrown: the caller gets an error, and the author a note.
+  void Reject(PeerId peer, const FrameHeader& request, const char* method,
+              const std::exception& thrown);
   void SpawnHandler(const char* name, const Dependency& dependency, std::function<void()> body);
 
  private:

@@ -77,8 +77,8 @@ void Rpc::Handle(std::function<typename Request::Reply(PeerId, const Request&)> 
                          std::optional<typename Request::Reply> reply;
                          try {
                            reply = (*shared)(from, request);
-                         } catch (const std::exception&) {  // the end of the replica is not one
-                           SendError(from, header, RpcError::kRejected);
+                         } catch (const std::exception& error) {  // the replica's end is none
+                           Reject(from, header, Request::kName, error);
                            return;
                          }
                          Respond(from, header, *reply);
@@ -97,8 +97,8 @@ void Rpc::HandleInline(
           if (!request) return false;
           try {
             handler(*request, Responder<typename Request::Reply>(this, from, header));
-          } catch (const std::exception&) {
-            SendError(from, header, RpcError::kRejected);
+          } catch (const std::exception& thrown) {
+            Reject(from, header, Request::kName, thrown);
           }
           return true;
         });
