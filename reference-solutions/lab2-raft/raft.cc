@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "depfast/compound_event.h"
@@ -126,9 +127,9 @@ void Raft::Start() {
 }
 
 void Raft::Recover() {
-  // A crash may have left unfinished files.
-  runtime_.storage().Remove(kNewSnapshotFile);
-  runtime_.storage().Remove(kNewWalFile);
+  // A crash may have left unfinished files. If one cannot be removed, later operations fail.
+  std::ignore = runtime_.storage().Remove(kNewSnapshotFile);
+  std::ignore = runtime_.storage().Remove(kNewWalFile);
   RecoverSnapshot();
   RecoverLog();
   ChooseWhenToCompact();
@@ -187,7 +188,7 @@ std::shared_ptr<DiskEvent> Raft::PersistEntries(std::uint64_t first_index) {
 
 void Raft::PersistLog() {
   const std::string bytes = EncodeWal({term_, voted_for_}, log_);
-  runtime_.storage().Append(kNewWalFile, bytes, Storage::Sync::kYes);
+  std::ignore = runtime_.storage().Append(kNewWalFile, bytes, Storage::Sync::kYes);
   last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
 }
 
@@ -702,8 +703,9 @@ void Raft::ChooseWhenToCompact() {
 // A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
 // not replace the old one.
 void Raft::PersistSnapshot() {
-  runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);
-  runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
+  std::ignore =
+      runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);
+  std::ignore = runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
 }
 
 void Raft::RestoreSnapshot() {

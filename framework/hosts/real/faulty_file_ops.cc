@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -137,7 +138,7 @@ ssize_t FaultyFileOps::AppendPart(int fd, std::span<const iovec> pieces, std::si
     bytes -= piece.iov_len;
     if (piece.iov_len > 0) part.push_back(piece);
   }
-  if (!part.empty()) ops_->Append(fd, part);  // it fails anyway
+  if (!part.empty()) std::ignore = ops_->Append(fd, part);  // it fails anyway
   return -error;
 }
 

@@ -20,20 +20,20 @@ class FileOps {
 
   // A descriptor for reading and appending. With `create` the file must not exist; without `create`
   // it must exist.
-  virtual int Open(const std::string& file, bool create) = 0;
+  [[nodiscard]] virtual int Open(const std::string& file, bool create) = 0;
   virtual void Close(int fd) = 0;
-  virtual std::int64_t Size(int fd) = 0;
-  virtual ssize_t Append(int fd, std::span<const iovec> pieces) = 0;
-  virtual ssize_t Read(int fd, char* to, std::size_t bytes, std::uint64_t offset) = 0;
-  virtual int Truncate(int fd, std::uint64_t length) = 0;
-  virtual int Sync(int fd) = 0;  // fdatasync
-  virtual int Rename(const std::string& from, const std::string& to) = 0;
-  virtual int Remove(const std::string& file) = 0;
-  virtual int SyncDirectory() = 0;
+  [[nodiscard]] virtual std::int64_t Size(int fd) = 0;
+  [[nodiscard]] virtual ssize_t Append(int fd, std::span<const iovec> pieces) = 0;
+  [[nodiscard]] virtual ssize_t Read(int fd, char* to, std::size_t bytes, std::uint64_t offset) = 0;
+  [[nodiscard]] virtual int Truncate(int fd, std::uint64_t length) = 0;
+  [[nodiscard]] virtual int Sync(int fd) = 0;  // fdatasync
+  [[nodiscard]] virtual int Rename(const std::string& from, const std::string& to) = 0;
+  [[nodiscard]] virtual int Remove(const std::string& file) = 0;
+  [[nodiscard]] virtual int SyncDirectory() = 0;
 };
 
 // FileOps on a real directory. Creates the directory if it is missing, and locks it against other
 // processes while the object lives. Throws std::system_error with a one-line message on failure.
-std::unique_ptr<FileOps> OpenDataDirectory(const std::string& path);
+[[nodiscard]] std::unique_ptr<FileOps> OpenDataDirectory(const std::string& path);
 
 }  // namespace depfast::real

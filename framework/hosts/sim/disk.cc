@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cerrno>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "faults/transfer_time.h"
@@ -104,7 +105,7 @@ IoCompletion SimDisk::ApplyInTrouble(const IoRequest& request, const DiskTrouble
     if (*written > 0) {
       IoRequest part = request;
       part.data = MakeBytes(request.data->substr(0, *written));
-      Apply(part);
+      std::ignore = Apply(part);  // the operation has failed
     }
     MakeDurable();
   }
@@ -202,7 +203,8 @@ void SimDisk::TearBatch() {
     const bool torn = SizeOf(request) > left;
     if (torn) request.data = MakeBytes(request.data->substr(0, left));
     left -= SizeOf(request);
-    if (SizeOf(request) > 0 || !torn) Apply(request);
+    // Nobody is left to be told of the completion.
+    if (SizeOf(request) > 0 || !torn) std::ignore = Apply(request);
     if (request.kind == IoRequest::Kind::kAppend && SizeOf(request) > 0) {
       File& file = files_.at(request.file);
       file.durable_bytes = file.data.size();

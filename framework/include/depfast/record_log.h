@@ -33,6 +33,6 @@ std::size_t ReadRecords(std::string_view bytes, const std::function<void(std::st
 // - A disk that loses power may keep a later part of its last write and not an earlier one. Two
 //   records of such a write look damaged although neither was acknowledged. The simulator's disk,
 //   and a killed process, leave the first bytes of a write and nothing after them.
-bool MayBeTorn(std::string_view rest);
+[[nodiscard]] bool MayBeTorn(std::string_view rest);
 
 }  // namespace depfast

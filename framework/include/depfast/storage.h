@@ -18,7 +18,8 @@ namespace depfast {
 //
 // After a change of a file has failed, all later operations fail, too, until the replica restarts:
 // the files stay as a crash at that moment would have left them. Of the failed write any first part
-// may be there, even the whole. A missing file (ENOENT) is no failure in that sense.
+// may be there, even the whole. A missing file (ENOENT) is no failure in that sense. A replica on
+// real disks does not live to see a failure: its host ends it (hosts/real/real_host.h).
 //
 // Waiting is up to the caller: start the write, send the messages, then wait for both, so that the
 // disk works while the network does.
@@ -28,14 +29,15 @@ class Storage {
 
   enum class Sync : bool { kNo = false, kYes = true };
 
-  std::shared_ptr<DiskEvent> Append(const std::string& file, std::string data, Sync sync);
+  [[nodiscard]] std::shared_ptr<DiskEvent> Append(const std::string& file, std::string data,
+                                                  Sync sync);
   // Reads `length` bytes from `offset` on. Fewer if the file ends before, none if it ends at
   // `offset` or before.
-  std::shared_ptr<DiskEvent> Read(const std::string& file, std::uint64_t offset = 0,
-                                  std::uint64_t length = IoRequest::kToTheEnd);
-  std::shared_ptr<DiskEvent> Truncate(const std::string& file, std::uint64_t length);
-  std::shared_ptr<DiskEvent> Rename(const std::string& from, const std::string& to);
-  std::shared_ptr<DiskEvent> Remove(const std::string& file);
+  [[nodiscard]] std::shared_ptr<DiskEvent> Read(const std::string& file, std::uint64_t offset = 0,
+                                                std::uint64_t length = IoRequest::kToTheEnd);
+  [[nodiscard]] std::shared_ptr<DiskEvent> Truncate(const std::string& file, std::uint64_t length);
+  [[nodiscard]] std::shared_ptr<DiskEvent> Rename(const std::string& from, const std::string& to);
+  [[nodiscard]] std::shared_ptr<DiskEvent> Remove(const std::string& file);
 
   // Called by the runtime with each completion of the host. Unknown ids (an operation of an earlier
   // incarnation) are ignored.
@@ -44,7 +46,7 @@ class Storage {
   std::size_t in_flight() const { return in_flight_.size(); }
 
  private:
-  std::shared_ptr<DiskEvent> Submit(IoRequest request);
+  [[nodiscard]] std::shared_ptr<DiskEvent> Submit(IoRequest request);
 
   Host& host_;
   std::uint64_t next_id_ = 1;

@@ -55,7 +55,7 @@ struct WalState {
   // Throws std::runtime_error, in one line, for a whole record with impossible contents, and for
   // damage before the end of the file (MayBeTorn in depfast/record_log.h). The entries after the
   // damage may have been acknowledged, so they must not be cut off.
-  std::size_t Recover(std::string_view bytes);
+  [[nodiscard]] std::size_t Recover(std::string_view bytes);
 
   // The same for the next part of a file that is still written to. Its last record may be there in
   // part, so the bytes behind the whole records are not looked at. `on_entries`, if given, is
@@ -73,6 +73,6 @@ struct Snapshot {
 std::string EncodeSnapshot(const Snapshot& snapshot);
 // Nothing if the bytes are not a whole snapshot. A replica with such a file must not start: its log
 // begins after entries that it no longer has.
-std::optional<Snapshot> DecodeSnapshot(std::string_view bytes);
+[[nodiscard]] std::optional<Snapshot> DecodeSnapshot(std::string_view bytes);
 
 }  // namespace depfast::raft

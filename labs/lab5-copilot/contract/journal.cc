@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "depfast/host/frame.h"
@@ -130,8 +131,8 @@ Recovered Journal::Recover() {
     return state;
   }
   // A crash may have left unfinished files.
-  runtime_.storage().Remove(kNewSnapshotFile);
-  runtime_.storage().Remove(kNewJournalFile);
+  std::ignore = runtime_.storage().Remove(kNewSnapshotFile);
+  std::ignore = runtime_.storage().Remove(kNewJournalFile);
   if (const auto bytes = ReadFile(runtime_, kSnapshotFile)) {
     state.snapshot = DecodeSnapshot(*bytes);
     if (!state.snapshot) throw std::runtime_error("the snapshot is damaged");
@@ -143,7 +144,7 @@ Recovered Journal::Recover() {
     if (!MayBeTorn(std::string_view(*bytes).substr(good))) {
       throw std::runtime_error("the journal is damaged");
     }
-    if (good < bytes->size()) runtime_.storage().Truncate(kJournalFile, good);
+    if (good < bytes->size()) std::ignore = runtime_.storage().Truncate(kJournalFile, good);
   }
   reserved_ = state.reserved;
   if (!state.snapshot) return state;
@@ -226,15 +227,15 @@ void Journal::Replace(const StoredSnapshot& snapshot, const std::array<View, 2>&
     }
   }
   // The new journal has the unsynced records, too. Writes take effect in order: whoever waits for
-  // an earlier record waits for a write after these.
+  // an earlier record waits for a write after these. If one of these fails, that write fails, too.
   unsynced_.clear();
   is_dirty_ = true;
   bytes_ = journal.size();
   Storage& storage = runtime_.storage();
-  storage.Append(kNewSnapshotFile, EncodeSnapshot(snapshot), Storage::Sync::kYes);
-  storage.Rename(kNewSnapshotFile, kSnapshotFile);
-  storage.Append(kNewJournalFile, std::move(journal), Storage::Sync::kYes);
-  storage.Rename(kNewJournalFile, kJournalFile);
+  std::ignore = storage.Append(kNewSnapshotFile, EncodeSnapshot(snapshot), Storage::Sync::kYes);
+  std::ignore = storage.Rename(kNewSnapshotFile, kSnapshotFile);
+  std::ignore = storage.Append(kNewJournalFile, std::move(journal), Storage::Sync::kYes);
+  std::ignore = storage.Rename(kNewJournalFile, kJournalFile);
 }
 
 }  // namespace depfast::copilot

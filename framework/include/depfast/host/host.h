@@ -54,7 +54,7 @@ struct IoRequest {
 };
 
 // The result of a disk operation.
-struct IoCompletion {
+struct [[nodiscard]] IoCompletion {
   std::uint64_t id = 0;
   int error = 0;  // an errno; 0 is success. Any first part of a failed write may be on disk.
   Bytes data;     // the contents, for kRead
