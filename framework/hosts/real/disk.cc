@@ -35,6 +35,12 @@ std::vector<IoCompletion> Disk::TakeCompletions() {
   return std::exchange(completed_, {});
 }
 
+std::optional<DiskFailure> Disk::failure() const {
+  if (!has_failed_.load()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
 void Disk::Stop() {
   Flush();
   {
@@ -54,6 +60,10 @@ void Disk::ThreadMain() {
     lock.unlock();
     auto done = files_.Run(batch);
     lock.lock();
+    if (!failure_ && files_.failure()) {
+      failure_ = files_.failure();
+      has_failed_ = true;
+    }
     completed_.insert(completed_.end(), std::move_iterator(done.begin()),
                       std::move_iterator(done.end()));
     if (has_completed_.exchange(true)) continue;  // an earlier notification is still pending

@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -42,7 +43,11 @@ class Disk {
 
   // The completed operations, in the order of submission. Does not wait, and makes no system call
   // if there are none.
-  std::vector<IoCompletion> TakeCompletions();
+  [[nodiscard]] std::vector<IoCompletion> TakeCompletions();
+
+  // The first operation that has failed; nothing while none has. Known before the completion of
+  // that operation can be taken.
+  [[nodiscard]] std::optional<DiskFailure> failure() const;
 
   // Finishes all submitted operations and ends the thread. May be called twice.
   void Stop();
@@ -54,11 +59,13 @@ class Disk {
   DiskFiles files_;                   // used by the disk thread only
   Descriptor completed_event_;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<IoRequest> queue_;            // guarded by mutex_
   std::vector<IoCompletion> completed_;     // guarded by mutex_
   std::atomic<bool> has_completed_{false};  // completed_ is not empty; changes under mutex_
+  std::optional<DiskFailure> failure_;      // guarded by mutex_
+  std::atomic<bool> has_failed_{false};     // failure_ is set; changes under mutex_
   bool stopping_ = false;                   // guarded by mutex_
 
   std::thread thread_;  // last: the thread uses all members above

@@ -13,6 +13,11 @@ bool IsAppendTo(const IoRequest& request, const std::string& file) {
   return request.kind == IoRequest::Kind::kAppend && request.file == file;
 }
 
+// That a file is missing is none, unless it was to be created: then its directory is missing.
+bool IsFailure(DiskOperation operation, int error) {
+  return error != 0 && (error != ENOENT || operation == DiskOperation::kCreate);
+}
+
 // Removes the first `bytes` of `pieces`. The pieces before `at` are removed already.
 void Advance(std::vector<iovec>& pieces, std::size_t& at, std::size_t bytes) {
   while (bytes > 0) {
@@ -82,9 +87,14 @@ int DiskFiles::RunOne(const IoRequest& request, Bytes& data) {
   return EINVAL;
 }
 
-int DiskFiles::Remember(int error) {
-  if (broken_ == 0 && error != ENOENT) broken_ = error;
+int DiskFiles::Note(DiskOperation operation, const std::string& file, int error) {
+  if (IsFailure(operation, error) && !failure_) failure_ = {operation, file, error};
   return error;
+}
+
+int DiskFiles::Remember(DiskOperation operation, const std::string& file, int error) {
+  if (IsFailure(operation, error) && broken_ == 0) broken_ = error;
+  return Note(operation, file, error);
 }
 
 DiskFiles::File* DiskFiles::Find(const std::string& name, bool create, int& error) {
@@ -94,7 +104,7 @@ DiskFiles::File* DiskFiles::Find(const std::string& name, bool create, int& erro
   error = OpenAndSync(name, file);
   if (error == ENOENT && create) {
     file.fd = ops_->Open(name, /*create=*/true);
-    error = file.fd < 0 ? -file.fd : 0;
+    error = Note(DiskOperation::kCreate, name, file.fd < 0 ? -file.fd : 0);
     directory_unsynced_ = true;
   }
   if (error != 0) return nullptr;
@@ -105,9 +115,9 @@ DiskFiles::File* DiskFiles::Find(const std::string& name, bool create, int& erro
 // process syncs a file before it reads from the file and relies on the data.
 int DiskFiles::OpenAndSync(const std::string& name, File& file) {
   file.fd = ops_->Open(name, /*create=*/false);
-  if (file.fd < 0) return -file.fd;
+  if (file.fd < 0) return Note(DiskOperation::kOpen, name, -file.fd);
   file.unsynced = true;
-  SyncFile(file);
+  SyncFile(name, file);
   return 0;
 }
 
@@ -121,7 +131,8 @@ void DiskFiles::Forget(const std::string& name) {
 int DiskFiles::AppendAll(const std::string& name, std::span<const IoRequest> run) {
   int error = 0;
   File* const file = Find(name, /*create=*/true, error);
-  if (file == nullptr) return Remember(error);
+  if (file == nullptr) return Remember(DiskOperation::kCreate, name, error);
+  if (broken_ != 0) return broken_;  // the data of an earlier life could not be synced
   std::vector<iovec> pieces;
   pieces.reserve(run.size());
   for (const IoRequest& request : run) {
@@ -129,7 +140,7 @@ int DiskFiles::AppendAll(const std::string& name, std::span<const IoRequest> run
     pieces.push_back({const_cast<char*>(request.data->data()), request.data->size()});
   }
   file->unsynced = true;
-  return Remember(Write(*file, std::move(pieces)));
+  return Remember(DiskOperation::kWrite, name, Write(*file, std::move(pieces)));
 }
 
 int DiskFiles::Write(File& file, std::vector<iovec> pieces) {
@@ -151,13 +162,17 @@ int DiskFiles::Read(const IoRequest& request, Bytes& data) {
   File* const file = Find(request.file, /*create=*/false, error);
   if (file == nullptr) return error;
   if (broken_ != 0) return broken_;  // the data of an earlier life could not be synced
-  const std::int64_t size = ops_->Size(file->fd);
+  return Note(DiskOperation::kRead, request.file, ReadBytes(*file, request, data));
+}
+
+int DiskFiles::ReadBytes(const File& file, const IoRequest& request, Bytes& data) {
+  const std::int64_t size = ops_->Size(file.fd);
   if (size < 0) return static_cast<int>(-size);
   const std::uint64_t end = static_cast<std::uint64_t>(size);
   const std::uint64_t from = std::min(request.offset, end);
   std::string bytes(static_cast<std::size_t>(std::min(request.length, end - from)), '\0');
   for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t got = ops_->Read(file->fd, bytes.data() + at, bytes.size() - at, from + at);
+    const ssize_t got = ops_->Read(file.fd, bytes.data() + at, bytes.size() - at, from + at);
     if (got == -EINTR) continue;
     if (got < 0) return static_cast<int>(-got);
     if (got == 0) return EIO;  // the file has shrunk, although the data directory is locked
@@ -170,20 +185,22 @@ int DiskFiles::Read(const IoRequest& request, Bytes& data) {
 int DiskFiles::Truncate(const std::string& name, std::uint64_t length) {
   int error = 0;
   File* const file = Find(name, /*create=*/false, error);
-  if (file == nullptr) return Remember(error);
+  if (file == nullptr) return Remember(DiskOperation::kOpen, name, error);
+  if (broken_ != 0) return broken_;  // as above
   const std::int64_t size = ops_->Size(file->fd);
-  if (size < 0) return Remember(static_cast<int>(-size));
+  if (size < 0) return Remember(DiskOperation::kTruncate, name, static_cast<int>(-size));
   if (static_cast<std::uint64_t>(size) <= length) return 0;
   file->unsynced = true;
-  return Remember(-ops_->Truncate(file->fd, length));
+  return Remember(DiskOperation::kTruncate, name, -ops_->Truncate(file->fd, length));
 }
 
 int DiskFiles::Rename(const std::string& from, const std::string& to) {
   int error = 0;
   File* const file = Find(from, /*create=*/false, error);
-  if (file == nullptr) return Remember(error);
-  if (error = SyncFile(*file); error != 0) return error;
-  if (error = Remember(-ops_->Rename(from, to)); error != 0) return error;
+  if (file == nullptr) return Remember(DiskOperation::kOpen, from, error);
+  if (error = SyncFile(from, *file); error != 0) return error;
+  error = Remember(DiskOperation::kRename, from, -ops_->Rename(from, to));
+  if (error != 0) return error;
   directory_unsynced_ = true;
   if (from == to) return 0;
   Forget(to);
@@ -193,29 +210,29 @@ int DiskFiles::Rename(const std::string& from, const std::string& to) {
 }
 
 int DiskFiles::Remove(const std::string& name) {
-  const int error = Remember(-ops_->Remove(name));
+  const int error = Remember(DiskOperation::kRemove, name, -ops_->Remove(name));
   if (error != 0) return error;
   directory_unsynced_ = true;
   Forget(name);
   return 0;
 }
 
-int DiskFiles::SyncFile(File& file) {
+int DiskFiles::SyncFile(const std::string& name, File& file) {
   if (broken_ != 0 || !file.unsynced) return broken_;
   counters_.syncs.Add();
   file.unsynced = false;
-  return Remember(-ops_->Sync(file.fd));
+  return Remember(DiskOperation::kSync, name, -ops_->Sync(file.fd));
 }
 
 int DiskFiles::SyncDirectory() {
   if (broken_ != 0 || !directory_unsynced_) return broken_;
   counters_.directory_syncs.Add();
   directory_unsynced_ = false;
-  return Remember(-ops_->SyncDirectory());
+  return Remember(DiskOperation::kSync, "the data directory", -ops_->SyncDirectory());
 }
 
 int DiskFiles::SyncAll() {
-  for (auto& [name, file] : files_) SyncFile(file);
+  for (auto& [name, file] : files_) SyncFile(name, file);
   SyncDirectory();
   return broken_;
 }

@@ -10,6 +10,8 @@
 // - A failed fdatasync is never repeated. The kernel may have dropped the pages that it could not
 //   write, and a second call would report success.
 // - A file's new name is made durable only after its contents are durable.
+// - The first failure is kept for the host, which takes the replica out of service (real_host.h).
+//   That a file cannot be read counts, too.
 #pragma once
 
 #include <sys/uio.h>
@@ -17,12 +19,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "depfast/host/host.h"
 #include "real/counters.h"
+#include "real/disk_failure.h"
 #include "real/file_ops.h"
 
 namespace depfast::real {
@@ -36,7 +40,10 @@ class DiskFiles {
 
   // Executes a batch and syncs once for the whole batch. Returns a completion per request, in
   // order.
-  std::vector<IoCompletion> Run(std::span<const IoRequest> batch);
+  [[nodiscard]] std::vector<IoCompletion> Run(std::span<const IoRequest> batch);
+
+  // The first operation that has failed; nothing while none has.
+  const std::optional<DiskFailure>& failure() const { return failure_; }
 
  private:
   struct File {
@@ -45,31 +52,35 @@ class DiskFiles {
   };
 
   // The opened file; null and `error` if it cannot be opened.
-  File* Find(const std::string& name, bool create, int& error);
-  int OpenAndSync(const std::string& name, File& file);
+  [[nodiscard]] File* Find(const std::string& name, bool create, int& error);
+  [[nodiscard]] int OpenAndSync(const std::string& name, File& file);
   void Forget(const std::string& name);
 
   // Each returns an errno, 0 for success.
-  int AppendAll(const std::string& name, std::span<const IoRequest> run);
-  int Write(File& file, std::vector<iovec> pieces);
-  int Read(const IoRequest& request, Bytes& data);
-  int Truncate(const std::string& name, std::uint64_t length);
-  int Rename(const std::string& from, const std::string& to);
-  int Remove(const std::string& name);
-  int RunOne(const IoRequest& request, Bytes& data);
-  // Returns `error`. The first error of a change is remembered.
-  int Remember(int error);
+  [[nodiscard]] int AppendAll(const std::string& name, std::span<const IoRequest> run);
+  [[nodiscard]] int Write(File& file, std::vector<iovec> pieces);
+  [[nodiscard]] int Read(const IoRequest& request, Bytes& data);
+  [[nodiscard]] int ReadBytes(const File& file, const IoRequest& request, Bytes& data);
+  [[nodiscard]] int Truncate(const std::string& name, std::uint64_t length);
+  [[nodiscard]] int Rename(const std::string& from, const std::string& to);
+  [[nodiscard]] int Remove(const std::string& name);
+  [[nodiscard]] int RunOne(const IoRequest& request, Bytes& data);
+  // Each returns `error`. The first failure is noted, and the first error of a change remembered.
+  int Note(DiskOperation operation, const std::string& file, int error);
+  int Remember(DiskOperation operation, const std::string& file, int error);
 
-  int SyncFile(File& file);
+  // These two remember their error, and SyncAll returns it.
+  int SyncFile(const std::string& name, File& file);
   int SyncDirectory();
   // Makes all earlier operations durable. Returns the first error, or 0.
-  int SyncAll();
+  [[nodiscard]] int SyncAll();
 
   std::unique_ptr<FileOps> ops_;
   DiskCounters& counters_;
   std::map<std::string, File> files_;  // the files opened so far
   bool directory_unsynced_ = true;     // an earlier process may have left an unsynced name
   int broken_ = 0;                     // the errno of the first failed change; 0: none has failed
+  std::optional<DiskFailure> failure_;
 };
 
 }  // namespace depfast::real

@@ -29,9 +29,10 @@ Descriptor SpareDescriptor() { return Descriptor(open("/dev/null", O_RDONLY | O_
 }  // namespace
 
 ForeignPort::ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener,
-                         EventLoop& loop, NetworkCounters& counters)
+                         EventLoop& loop, NetworkCounters& counters,
+                         const std::string& disk_failure)
     : protocol_(std::move(protocol)),
-      context_{replica, PortOf(listener.get()), 0},
+      context_{replica, PortOf(listener.get()), 0, &disk_failure},
       loop_(loop),
       counters_(counters),
       listener_(std::move(listener)),
@@ -192,6 +193,12 @@ void ForeignPort::Flush() {
     // conversation.
     if (MayRead(client) || client.conversation->HasFrames()) MarkReady(id, client);
   }
+}
+
+void ForeignPort::CloseAll() {
+  clients_.clear();
+  ready_.clear();
+  dirty_.clear();
 }
 
 void ForeignPort::Write(Client& client) {

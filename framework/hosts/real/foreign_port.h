@@ -31,10 +31,10 @@ class ForeignPort {
   // Tokens of the port begin here.
   static constexpr EventLoop::Token kFirstToken = EventLoop::Token{1} << 62;
 
-  // Takes over `listener`, a listening non-blocking socket. `loop` and `counters` must outlive the
-  // port.
+  // Takes over `listener`, a listening non-blocking socket. `loop`, `counters` and `disk_failure`
+  // (see ForeignContext) must outlive the port.
   ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener, EventLoop& loop,
-              NetworkCounters& counters);
+              NetworkCounters& counters, const std::string& disk_failure);
   ForeignPort(const ForeignPort&) = delete;
   ForeignPort& operator=(const ForeignPort&) = delete;
 
@@ -55,6 +55,9 @@ class ForeignPort {
 
   // Writes the pending answers.
   void Flush();
+
+  // Closes all connections, whatever their conversations wait for. New ones are accepted.
+  void CloseAll();
 
   std::uint16_t port() const { return context_.port; }
   std::size_t connections() const { return clients_.size(); }

@@ -50,6 +50,9 @@ struct ForeignContext {
   PeerId replica = 0;
   std::uint16_t port = 0;       // the port that the client has connected to
   std::int64_t connection = 0;  // its number at this port since the replica's start, from 1
+  // The disk operation that failed, in words: then the replica is out of service, and no frame for
+  // it arrives. Empty while it serves. Null: it always does. Outlives the conversation.
+  const std::string* disk_failure = nullptr;
 };
 
 // A protocol. Programs use its name, such as "redis", in their flags.

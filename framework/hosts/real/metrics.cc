@@ -60,6 +60,7 @@ std::string MetricsLine(const MetricsContext& context, const RealHostCounters& c
   line["observations"] = counters.observations.value();
   AddNetwork(line, counters.network);
   AddDisk(line, counters.disk);
+  line["disk_failure"] = context.disk_failure;
   line["held_bytes"] = context.held_bytes;
   auto observed = Json::object();
   if (context.observed != nullptr) {

@@ -26,11 +26,13 @@ struct MetricsContext {
   Duration uptime{0};
   std::span<const std::size_t> held_bytes;                         // by replica
   const std::map<std::uint32_t, Observation>* observed = nullptr;  // the latest of each kind
+  std::string disk_failure = {};  // why the replica is out of service; empty while it serves
 };
 
 // One JSON object without a line break. Counters are totals since the start, so that a reader can
 // compute rates from any two lines. `cpu_ms` is the CPU time of the whole process. `observed` holds
-// the values of the latest observation of each kind; the lab defines their meaning.
+// the values of the latest observation of each kind; the lab defines their meaning. `disk_failure`
+// is a text, empty while the replica is in service.
 std::string MetricsLine(const MetricsContext& context, const RealHostCounters& counters);
 
 }  // namespace depfast::real

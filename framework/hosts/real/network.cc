@@ -17,11 +17,12 @@ constexpr std::uint32_t kStreamEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLE
 }  // namespace
 
 Network::Network(NetworkOptions options, Descriptor listener, EventLoop& loop,
-                 NetworkCounters& counters, Log log)
+                 NetworkCounters& counters, Log log, OnLink on_link)
     : options_(std::move(options)),
       loop_(loop),
       counters_(counters),
       log_(std::move(log)),
+      on_link_(std::move(on_link)),
       listener_(std::move(listener)),
       links_(options_.replicas.size()),
       replicas_(options_.replicas.size()),
@@ -145,6 +146,7 @@ void Network::Close(EventLoop::Token token, const std::string& reason) {
     counters_.dropped_frames.Add(outbox.queue.DropOldest(options_.held_bytes_disconnected_max));
     counters_.lost.Add();
     ScheduleReconnect(peer->id);
+    if (peer->state == State::kOpen && on_link_) on_link_(peer->id, /*is_up=*/false);
   } else if (IsReplica(peer->id)) {
     auto& incoming = incoming_[static_cast<std::size_t>(peer->id)];
     if (incoming == token) incoming = 0;
@@ -163,6 +165,7 @@ void Network::Accept() {
   while (true) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.valid()) {
+      if (!in_service_) continue;
       ConfigureSocket(socket.get());
       counters_.accepted.Add();
       Add(std::move(socket), State::kGreeting, /*outgoing=*/false, kNobody);
@@ -243,6 +246,27 @@ Time Network::NextDeadline() const {
   return next;
 }
 
+void Network::TakeOutOfService() {
+  in_service_ = false;
+  peers_by_token_.clear();
+  not_open_ = 0;
+  ready_.clear();
+  dirty_.clear();
+  clients_.clear();
+  std::fill(incoming_.begin(), incoming_.end(), 0);
+  for (Outbox& outbox : replicas_) outbox = {};
+  for (Link& link : links_) link.connect_at = kNever;
+}
+
+void Network::ReturnToService() {
+  in_service_ = true;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    if (static_cast<PeerId>(i) == options_.self) continue;
+    links_[i].backoff = options_.reconnect_min;
+    links_[i].connect_at = now_;
+  }
+}
+
 // --- receiving ---
 
 std::size_t Network::Receive(const Deliver& deliver) {
@@ -311,6 +335,7 @@ bool Network::TakeGreeting(EventLoop::Token token, Peer& peer, std::string_view 
     Outbox& outbox = replicas_[static_cast<std::size_t>(peer.id)];
     outbox.connection = token;
     MarkDirty(peer.id, outbox);
+    if (on_link_) on_link_(peer.id, /*is_up=*/true);
   } else {
     const bool for_us = hello->to == options_.self || hello->to == kNobody;
     const bool known = hello->from == kNobody || hello->from >= kFirstClient ||

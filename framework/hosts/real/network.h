@@ -53,6 +53,8 @@ struct NetworkOptions {
 class Network {
  public:
   using Log = std::function<void(const std::string&)>;
+  // Our connection to a replica has been lost, or is there, after a greeting.
+  using OnLink = std::function<void(PeerId replica, bool is_up)>;
   // A frame has arrived. The bytes are valid during the call.
   using Deliver = std::function<void(PeerId from, std::string_view frame)>;
 
@@ -62,8 +64,9 @@ class Network {
   // Takes over `listener`, a listening non-blocking socket. Looks up the replicas' addresses.
   // Throws std::invalid_argument for an unknown host name. `loop` and `counters` must outlive the
   // network.
+  // `on_link` is called within Receive; none if it is empty.
   Network(NetworkOptions options, Descriptor listener, EventLoop& loop, NetworkCounters& counters,
-          Log log);
+          Log log, OnLink on_link = nullptr);
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -90,6 +93,11 @@ class Network {
 
   // Writes the queued frames: one system call for each connection whose socket takes them all.
   void Flush();
+
+  // Closes all connections and forgets the queued frames. Until ReturnToService it makes none, and
+  // closes those that others make: they see at once that nobody serves them.
+  void TakeOutOfService();
+  void ReturnToService();
 
   std::size_t connections() const { return peers_by_token_.size(); }
 
@@ -147,8 +155,10 @@ class Network {
   EventLoop& loop_;
   NetworkCounters& counters_;
   const Log log_;
+  const OnLink on_link_;
   Time now_{0};  // of the latest OnTime
   Descriptor listener_;
+  bool in_service_ = true;
   bool listening_ = true;  // watched; false while the process is out of descriptors
   Time accept_again_at_ = kNever;
   EventLoop::Token last_token_ = kFirstToken;

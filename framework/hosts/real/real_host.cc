@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <ctime>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "real/faulty_file_ops.h"
+#include "real/room.h"
 
 namespace depfast::real {
 namespace {
@@ -87,53 +89,74 @@ void Drain(int fd) {
 
 }  // namespace
 
-RealHost::RealHost(RealHostOptions options, const ServiceFactory& make_service)
+RealHost::RealHost(RealHostOptions options, ServiceFactory make_service)
     : options_(Validated(std::move(options))),
+      make_service_(std::move(make_service)),
       wish_event_(Checked(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")),
       timer_(Checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd")),
       now_(ReadClock()),
       random_(options_.seed ? *options_.seed : SeedFromKernel()),
-      held_bytes_(options_.replicas.size()),
-      runtime_(*this, RuntimeOptionsOf(options_)) {
+      held_bytes_(options_.replicas.size()) {
   if (options_.handle_signals) TakeOverSignals();
   const auto self = static_cast<std::size_t>(options_.self);
   Descriptor listener =
       options_.listen_fd >= 0 ? Descriptor(options_.listen_fd) : Listen(options_.replicas[self]);
   port_ = PortOf(listener.get());
   if (!options_.faults_file.empty()) PrepareFaults();
-  OpenDisk();
-  network_.emplace(NetworkOptionsOf(options_), std::move(listener), loop_, counters_.network,
-                   [this](const std::string& line) { Log(line); });
+  OpenDisk(OpenFiles());
+  network_.emplace(
+      NetworkOptionsOf(options_), std::move(listener), loop_, counters_.network,
+      [this](const std::string& line) { Log(line); },
+      [this](PeerId replica, bool is_up) { DeliverLink(replica, is_up); });
   if (options_.foreign) OpenForeignPort();
   loop_.Watch(wish_event_.get(), EPOLLIN, kWishToken);
-  loop_.Watch(disk_->completion_fd(), EPOLLIN, kDiskToken);
   loop_.Watch(timer_.get(), EPOLLIN, kTimerToken);
-  runtime_.Enter([&] { service_ = make_service(runtime_); });
+  MakeReplica();
 }
 
 RealHost::~RealHost() { Finish(); }
 
 void RealHost::PrepareFaults() {
   faults_ = std::make_shared<const FaultFile>(options_.faults_file);
+  PrepareLinks();
+}
+
+void RealHost::PrepareLinks() {
   links_.emplace(static_cast<PeerId>(options_.replicas.size()), options_.held_bytes_max,
                  RandomStream(SeedFromKernel()),
                  [this](PeerId to, Bytes frame) { SendNow(to, ++last_frame_, std::move(frame)); });
 }
 
-void RealHost::OpenDisk() {
+std::unique_ptr<FileOps> RealHost::OpenFiles() {
   auto files = options_.open_files ? options_.open_files(options_.data_dir)
                                    : OpenDataDirectory(options_.data_dir);
   if (faults_) {
     files = std::make_unique<FaultyFileOps>(std::move(files), options_.data_dir, faults_,
                                             RandomStream(SeedFromKernel()));
   }
+  return files;
+}
+
+void RealHost::OpenDisk(std::unique_ptr<FileOps> files) {
   disk_.emplace(std::move(files), counters_.disk);
+  loop_.Watch(disk_->completion_fd(), EPOLLIN, kDiskToken);
+}
+
+void RealHost::MakeReplica() {
+  runtime_.emplace(static_cast<Host&>(*this), RuntimeOptionsOf(options_));
+  runtime_->Enter([this] { service_ = make_service_(*runtime_); });
+}
+
+void RealHost::StartReplica() {
+  runtime_->Start([this] { service_->Start(); });
+  wake_ = now_;  // the first step runs without a delivery
 }
 
 void RealHost::OpenForeignPort() {
   Descriptor listener = options_.foreign_listen_fd >= 0 ? Descriptor(options_.foreign_listen_fd)
                                                         : Listen(options_.foreign_endpoint);
-  foreign_.emplace(*options_.foreign, options_.self, std::move(listener), loop_, counters_.network);
+  foreign_.emplace(*options_.foreign, options_.self, std::move(listener), loop_, counters_.network,
+                   failure_);
   foreign_port_ = foreign_->port();
 }
 
@@ -151,8 +174,7 @@ void RealHost::Run() {
   try {
     now_ = started_ = ReadClock();
     network_->OnTime(now_);
-    runtime_.Start([this] { service_->Start(); });
-    wake_ = now_;  // the first step runs without a delivery
+    StartReplica();
     Step();
     if (options_.on_metrics) metrics_at_ = now_;  // the first turn emits the first line
     while (!stopping_) Turn();
@@ -165,7 +187,7 @@ void RealHost::Run() {
 
 void RealHost::Finish() {
   dead_ = true;
-  runtime_.Shutdown();
+  if (runtime_) runtime_->Shutdown();
   disk_.reset();
   if (std::exchange(metrics_at_, kNever) != kNever) EmitMetrics();
   foreign_.reset();
@@ -186,12 +208,12 @@ void RealHost::Turn() {
 }
 
 std::span<const epoll_event> RealHost::WaitForEvents() {
-  Time when = std::min({wake_, network_->NextDeadline(), metrics_at_});
+  Time when = std::min({wake_, network_->NextDeadline(), metrics_at_, try_again_at_});
   if (links_) when = std::min(when, links_->NextDeadline());
   const bool backlog = network_->HasBacklog() || (foreign_ && foreign_->HasBacklog());
   const bool block = to_self_.empty() && !backlog && when > now_;
   if (block) {
-    runtime_.Idle();
+    if (IsInService()) runtime_->Idle();
     ArmTimer(when);
   }
   return loop_.Wait(block);
@@ -258,8 +280,8 @@ void RealHost::FulfilWishes() {
 }
 
 void RealHost::Dump() {
-  const std::string text =
-      "replica " + std::to_string(options_.self) + ": " + runtime_.DumpCoroutines();
+  const std::string text = "replica " + std::to_string(options_.self) + ": " +
+                           (IsInService() ? runtime_->DumpCoroutines() : failure_ + "\n");
   if (options_.on_dump) {
     options_.on_dump(text);
   } else {
@@ -276,17 +298,80 @@ void RealHost::Log(const std::string& line) const {
 }
 
 void RealHost::Step() {
-  if (!runtime_.wants_usage()) {
-    RunStep();
+  if (!IsInService()) {
+    StepOutOfService();
+    return;
+  }
+  auto completions = disk_->TakeCompletions();
+  if (const auto failure = disk_->failure()) {  // none of these completions is delivered
+    TakeOutOfService(*failure);
+    return;
+  }
+  if (!runtime_->wants_usage()) {
+    RunStep(std::move(completions));
     return;
   }
   const Time began = ReadClock();
   const Time cost = ReadClock(CLOCK_THREAD_CPUTIME_ID);
-  if (!RunStep()) return;
-  runtime_.StepEnded({now_, ReadClock(CLOCK_THREAD_CPUTIME_ID) - cost, ReadClock() - began});
+  if (!RunStep(std::move(completions))) return;
+  runtime_->StepEnded({now_, ReadClock(CLOCK_THREAD_CPUTIME_ID) - cost, ReadClock() - began});
 }
 
-bool RealHost::RunStep() {
+// ---- a disk that fails ----
+
+// As after a crash: what the replica has sent in earlier steps may be lost with its connections.
+void RealHost::TakeOutOfService(const DiskFailure& failure) {
+  failure_ = ToString(failure);
+  const bool ends_with_room = EndsWithRoom(failure);
+  Log("out of service, because a disk operation failed: " + failure_ +
+      (ends_with_room ? "; it starts again once there is room"
+                      : "; end this process, and look at the disk before you start it again"));
+  dead_ = true;
+  runtime_->Shutdown();
+  service_.reset();
+  runtime_.reset();
+  disk_.reset();
+  network_->TakeOutOfService();
+  if (foreign_) foreign_->CloseAll();
+  if (links_) PrepareLinks();
+  to_self_.clear();
+  observed_.clear();
+  std::fill(held_bytes_.begin(), held_bytes_.end(), 0);
+  wake_ = kNever;
+  if (ends_with_room) try_again_at_ = now_ + options_.look_for_room_every;
+}
+
+void RealHost::StepOutOfService() {
+  const Network::Deliver nobody = [](PeerId, std::string_view) {};
+  network_->Receive(nobody);
+  if (foreign_) {
+    foreign_->Receive(nobody);
+    foreign_->Flush();
+  }
+  if (try_again_at_ <= now_) ReturnToServiceIfThereIsRoom();
+}
+
+void RealHost::ReturnToServiceIfThereIsRoom() {
+  try_again_at_ = now_ + options_.look_for_room_every;
+  try {
+    auto files = OpenFiles();
+    if (!HasRoom(*files)) return;
+    OpenDisk(std::move(files));
+  } catch (const std::system_error&) {  // the directory cannot be opened: no room yet
+    return;
+  }
+  try_again_at_ = kNever;
+  failure_.clear();
+  dead_ = false;
+  Log("the disk has room again: the replica starts from its files");
+  network_->ReturnToService();
+  MakeReplica();
+  StartReplica();
+}
+
+// ---- steps ----
+
+bool RealHost::RunStep(std::vector<IoCompletion> completions) {
   if (links_) ReadFaults();
   for (std::size_t i = 0; i < held_bytes_.size(); ++i) {
     const auto peer = static_cast<PeerId>(i);
@@ -294,10 +379,10 @@ bool RealHost::RunStep() {
   }
   const bool due = wake_ <= now_;
   if (due) wake_ = kNever;
-  const bool runs = DeliverArrivals() || due;
+  const bool runs = DeliverArrivals(std::move(completions)) || due;
   if (runs) {
     counters_.steps.Add();
-    runtime_.Run();
+    runtime_->Run();
   }
   if (links_) counters_.network.dropped_frames.Add(links_->Advance(now_));
   network_->Flush();
@@ -313,24 +398,30 @@ void RealHost::ReadFaults() {
 }
 
 void RealHost::EmitMetrics() {
-  options_.on_metrics(
-      MetricsLine({options_.self, ReadClock() - started_, held_bytes_, &observed_}, counters_));
+  options_.on_metrics(MetricsLine(
+      {options_.self, ReadClock() - started_, held_bytes_, &observed_, failure_}, counters_));
 }
 
-bool RealHost::DeliverArrivals() {
-  auto completions = disk_->TakeCompletions();
+bool RealHost::DeliverArrivals(std::vector<IoCompletion> completions) {
   bool delivered = !completions.empty();
-  for (IoCompletion& completion : completions) runtime_.DeliverIo(std::move(completion));
+  for (IoCompletion& completion : completions) runtime_->DeliverIo(std::move(completion));
   for (const Bytes& frame : std::exchange(to_self_, {})) {
-    runtime_.DeliverFrame(options_.self, *frame);
+    runtime_->DeliverFrame(options_.self, *frame);
     delivered = true;
   }
   const Network::Deliver deliver = [this](PeerId from, std::string_view frame) {
-    runtime_.DeliverFrame(from, frame);
+    runtime_->DeliverFrame(from, frame);
   };
+  link_changed_ = false;
   std::size_t frames = network_->Receive(deliver);
   if (foreign_) frames += foreign_->Receive(deliver);
-  return delivered || frames > 0;
+  return delivered || frames > 0 || link_changed_;
+}
+
+void RealHost::DeliverLink(PeerId replica, bool is_up) {
+  if (!IsInService()) return;
+  runtime_->DeliverLink(replica, is_up);
+  link_changed_ = true;
 }
 
 FrameId RealHost::Send(PeerId peer, Bytes frame) {

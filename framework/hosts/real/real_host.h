@@ -4,6 +4,13 @@
 // the clock once. It delivers a bounded number of arrivals. It runs the runtime until every
 // coroutine waits. It writes the sent frames with one system call per connection. It hands the
 // submitted operations to the disk thread.
+//
+// A disk operation that fails ends the replica as a crash would: the host takes it out of service.
+// Its code runs no more, so it acknowledges nothing that is not on disk, whether it looks at errors
+// or not. The connections close, so the other replicas and the clients go on without it at once.
+// The process stays: it says what has failed, and answers the foreign port's own commands. After a
+// write for which there was no room the replica starts again from its files once there is room
+// (EndsWithRoom in disk_failure.h). Otherwise an operator ends the process.
 #pragma once
 
 #include <atomic>
@@ -63,6 +70,9 @@ struct RealHostOptions {
   std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
   Duration greeting_timeout = 3s;
 
+  // How often a replica that is out of service looks for room on its disk (HasRoom in room.h).
+  Duration look_for_room_every = 1s;
+
   Probes probes = {};  // each outlives the host
 
   // Through this file another process injects faults of the disk and the network. Empty: none.
@@ -82,10 +92,11 @@ class RealHost final : private Host {
  public:
   using ServiceFactory = std::function<std::unique_ptr<Service>(Runtime&)>;
 
-  // Listens and opens the data directory; makes the service, but does not start it. Throws
+  // Listens and opens the data directory; makes the service, but does not start it. `make_service`
+  // is called again when the replica starts again. Throws
   // std::invalid_argument for a bad option and std::system_error for a failed system call, each
   // with a one-line message.
-  RealHost(RealHostOptions options, const ServiceFactory& make_service);
+  RealHost(RealHostOptions options, ServiceFactory make_service);
   // Requires: not running.
   ~RealHost() override;
   RealHost(const RealHost&) = delete;
@@ -119,8 +130,16 @@ class RealHost final : private Host {
   void WakeAt(Time when) override { wake_ = when; }
   void Observe(const Observation& observation) override;
 
-  void OpenDisk();
+  std::unique_ptr<FileOps> OpenFiles();
+  void OpenDisk(std::unique_ptr<FileOps> files);
+  void MakeReplica();
+  void StartReplica();
+  bool IsInService() const { return failure_.empty(); }
+  void TakeOutOfService(const DiskFailure& failure);
+  void StepOutOfService();
+  void ReturnToServiceIfThereIsRoom();
   void PrepareFaults();
+  void PrepareLinks();
   void ReadFaults();
   void SendNow(PeerId peer, FrameId id, Bytes frame);
   void Ask(Wish wish);
@@ -135,12 +154,15 @@ class RealHost final : private Host {
   void OnSignal();
   void FulfilWishes();
   void Step();
-  bool RunStep();  // whether anything was delivered or due
+  // Whether anything was delivered or due.
+  bool RunStep(std::vector<IoCompletion> completions);
   void EmitMetrics();
-  bool DeliverArrivals();
+  bool DeliverArrivals(std::vector<IoCompletion> completions);
+  void DeliverLink(PeerId replica, bool is_up);
   void Dump();
 
   const RealHostOptions options_;
+  const ServiceFactory make_service_;
   RealHostCounters counters_;
   EventLoop loop_;
   Descriptor wish_event_;  // eventfd: wishes_ has changed
@@ -150,11 +172,12 @@ class RealHost final : private Host {
   std::uint16_t port_ = 0;  // the port that the host listens on
   std::uint16_t foreign_port_ = 0;
 
-  bool dead_ = false;      // set before stacks unwind: their output does not leave
-  bool stopping_ = false;  // this turn is the last
-  Time now_{0};            // of this step
-  Time wake_ = kNever;     // the runtime's wish; kNever once fulfilled
-  Time armed_ = kNever;    // the time that the timer is set to
+  bool dead_ = false;          // set before stacks unwind: their output does not leave
+  bool stopping_ = false;      // this turn is the last
+  bool link_changed_ = false;  // in this step: the runtime was told
+  Time now_{0};                // of this step
+  Time wake_ = kNever;         // the runtime's wish; kNever once fulfilled
+  Time armed_ = kNever;        // the time that the timer is set to
   Time started_{0};
   Time metrics_at_ = kNever;                       // the next line of metrics
   std::map<std::uint32_t, Observation> observed_;  // the latest of each kind
@@ -166,11 +189,14 @@ class RealHost final : private Host {
   std::vector<std::size_t> held_bytes_;  // by replica id, as Host::HeldBytes reports it
   std::deque<Bytes> to_self_;            // frames to this replica, for the next step
 
-  std::optional<Disk> disk_;            // until Finish
-  std::optional<Network> network_;      // until Finish
-  std::optional<ForeignPort> foreign_;  // until Finish, if there is one
-  HostedRuntime runtime_;
-  std::unique_ptr<Service> service_;
+  std::string failure_;         // the operation that failed, in words; empty while in service
+  Time try_again_at_ = kNever;  // when to look for room; kNever in service, or if that is no use
+
+  std::optional<Disk> disk_;              // while in service, until Finish
+  std::optional<Network> network_;        // until Finish
+  std::optional<ForeignPort> foreign_;    // until Finish, if there is one
+  std::optional<HostedRuntime> runtime_;  // while in service
+  std::unique_ptr<Service> service_;      // while in service
 };
 
 }  // namespace depfast::real

@@ -57,6 +57,11 @@ void HostedRuntime::DeliverIo(IoCompletion completion) {
   storage_.Deliver(std::move(completion));
 }
 
+void HostedRuntime::DeliverLink(PeerId peer, bool is_up) {
+  const CurrentScope scope(this);
+  rpc_.DeliverLink(peer, is_up);
+}
+
 void HostedRuntime::Run() {
   const CurrentScope scope(this);
   const Time now = host_.Now();

@@ -66,6 +66,14 @@ void RpcTable::Release(RpcCall& call) {
   call.Test();
 }
 
+void RpcTable::DeliverLink(PeerId peer, bool is_up) {
+  if (is_up) {
+    lost_.erase(peer);
+  } else if (lost_.insert(peer).second && on_lost_) {
+    on_lost_(peer);
+  }
+}
+
 std::size_t RpcTable::outstanding() const {
   std::size_t sum = 0;
   for (const auto& [peer, calls] : calls_) sum += calls.size();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct FactCollector::State {
   FactLog log;  // what is not counted
   // Requests for clients less answers. While it is more than 0, somebody waits for the replica.
   std::int64_t unanswered = 0;
-  FactCounter counter;
+  std::optional<FactCounter> counter{std::in_place};
   Time window_end = kNever;
   std::deque<WindowFacts> closed;  // the latest kWindowsMax, if there is no on_window
 };
@@ -42,7 +43,10 @@ void FactCollector::OnStart(const Runtime& runtime) { state_->Start(runtime); }
 
 void FactCollector::State::Start(const Runtime& runtime) {
   const Time now = runtime.Now();
-  counter.BeginWindow(now);
+  log.CountAll([](Time, const auto&) {});  // of a runtime that is gone, as its calls and waits are
+  unanswered = 0;
+  counter.emplace();
+  counter->BeginWindow(now);
   window_end = (now / kVerificationWindow + 1) * kVerificationWindow;
 }
 
@@ -57,15 +61,15 @@ void FactCollector::State::Write(const Runtime& runtime, Record&& record) {
 }
 
 void FactCollector::State::CountUpTo(Time now) {
-  log.CountAll([this](Time at, const auto& record) { counter.Count(at, record); });
-  counter.Advance(now);
+  log.CountAll([this](Time at, const auto& record) { counter->Count(at, record); });
+  counter->Advance(now);
 }
 
 void FactCollector::State::Close(const Runtime& runtime, Time now) {
   CountUpTo(now);
-  WindowFacts facts = counter.FactsUntil(runtime, window_end);
+  WindowFacts facts = counter->FactsUntil(runtime, window_end);
   const Time begin = now / kVerificationWindow * kVerificationWindow;
-  counter.BeginWindow(begin);
+  counter->BeginWindow(begin);
   window_end = begin + kVerificationWindow;
   if (on_window) {
     on_window(facts);
@@ -80,7 +84,7 @@ std::string FactCollector::Report(const Runtime& runtime) const {
   if (now >= state_->window_end) state_->Close(runtime, now);
   state_->CountUpTo(now);
   std::vector<WindowFacts> all(state_->closed.begin(), state_->closed.end());
-  all.push_back(state_->counter.FactsUntil(runtime, now));
+  all.push_back(state_->counter->FactsUntil(runtime, now));
   std::string bytes;
   frame_internal::StringSink sink(bytes);
   msgpack::pack(sink, all);

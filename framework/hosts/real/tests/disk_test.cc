@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "depfast/record_log.h"
@@ -283,6 +284,16 @@ TEST_F(DiskTest, ARenamedFileIsAppendedToUnderItsNewName) {
   EXPECT_EQ(control.contents, (std::map<std::string, std::string>{{"state", "12"}}));
 }
 
+TEST_F(DiskTest, TheFirstFailureIsKeptInWords) {
+  EXPECT_FALSE(disk->failure());
+  Do({Operation(1, Kind::kRead, "no"), Append(2, "log", "good")});
+  EXPECT_FALSE(disk->failure()) << "a missing file is none";
+  control.next_sync_error = EIO;
+  Do({Append(3, "log", "lost"), Append(4, "other", "behind it")});
+  ASSERT_TRUE(disk->failure());
+  EXPECT_EQ(ToString(*disk->failure()), "cannot sync log: Input/output error");
+}
+
 TEST_F(DiskTest, AMissingFileIsAnErrorAndBreaksNothing) {
   EXPECT_EQ(Do({Operation(1, Kind::kRead, "no"), Operation(2, Kind::kTruncate, "no", 0),
                 Operation(3, Kind::kRename, "no", 0, "x"), Operation(4, Kind::kRemove, "no"),
@@ -400,13 +411,13 @@ TEST(DataDirectory, IsLockedWhileInUse) {
   TempDir temp;
   auto first = OpenDataDirectory(temp / "data");
   try {
-    OpenDataDirectory(temp / "data");
+    std::ignore = OpenDataDirectory(temp / "data");
     FAIL() << "the data directory was not locked";
   } catch (const std::system_error& error) {
     EXPECT_NE(std::string(error.what()).find("is in use by another replica"), std::string::npos);
   }
   first.reset();
-  EXPECT_NO_THROW(OpenDataDirectory(temp / "data"));
+  EXPECT_NO_THROW(std::ignore = OpenDataDirectory(temp / "data"));
 }
 
 TEST(DataDirectory, ATornTailIsReadTruncatedAndAppendedTo) {

@@ -55,13 +55,13 @@ class ForeignPortTest : public testing::Test {
   ForeignPortTest() {
     auto [listener, where] = ListenAnywhere();
     endpoint_ = where;
-    port_ =
-        std::make_unique<ForeignPort>(ForeignProtocol{"lines",
-                                                      [this](const ForeignContext& context) {
-                                                        connections_.push_back(context.connection);
-                                                        return std::make_unique<Lines>();
-                                                      }},
-                                      /*replica=*/0, std::move(listener), loop_, counters_);
+    port_ = std::make_unique<ForeignPort>(
+        ForeignProtocol{"lines",
+                        [this](const ForeignContext& context) {
+                          connections_.push_back(context.connection);
+                          return std::make_unique<Lines>();
+                        }},
+        /*replica=*/0, std::move(listener), loop_, counters_, disk_failure_);
   }
 
   Descriptor Connect() const {
@@ -106,6 +106,7 @@ class ForeignPortTest : public testing::Test {
   }
 
   NetworkCounters counters_;
+  const std::string disk_failure_;
   EventLoop loop_;
   Endpoint endpoint_;
   std::unique_ptr<ForeignPort> port_;
@@ -113,6 +114,21 @@ class ForeignPortTest : public testing::Test {
   std::vector<std::int64_t> connections_;  // the numbers of all so far
   std::vector<std::pair<PeerId, std::string>> unanswered_;
 };
+
+TEST_F(ForeignPortTest, ClosesAllConnectionsAndAcceptsNewOnes) {
+  answers_ = false;
+  const Descriptor waiting = Connect();
+  Say(waiting, "a\n");
+  ASSERT_TRUE(TurnUntil([&] { return unanswered_.size() == 1; }));
+  port_->CloseAll();
+  EXPECT_EQ(port_->connections(), 0u);
+  EXPECT_TRUE(TurnUntil([&] { return Heard(waiting) == "(end)"; }));
+  port_->Send(unanswered_[0].first, "too late");
+  answers_ = true;
+  const Descriptor fresh = Connect();
+  Say(fresh, "b\n");
+  EXPECT_TRUE(TurnUntil([&] { return Heard(fresh) == "re: b\n"; }));
+}
 
 TEST_F(ForeignPortTest, ServesEachClientItsOwnAnswers) {
   const Descriptor one = Connect();

@@ -27,11 +27,13 @@ TEST(Metrics, TellCountersHeldBytesAndTheLatestObservations) {
   counters.observations.Add(3);
   const std::array<std::size_t, 3> held = {0, 40, 5};
   const std::map<std::uint32_t, Observation> observed = {{1, {1, {3, 2}}}, {2, {2, {17}}}};
-  const std::string line = MetricsLine({2, 1500ms, held, &observed}, counters);
+  const std::string line =
+      MetricsLine({2, 1500ms, held, &observed, "cannot sync log: no luck"}, counters);
   EXPECT_TRUE(line.starts_with("{\"replica\":2,\"uptime_ms\":1500,\"cpu_ms\":")) << line;
   EXPECT_TRUE(Contains(line, "\"observations\":3,")) << line;
   EXPECT_TRUE(Contains(line, "\"frames_in\":7,")) << line;
   EXPECT_TRUE(Contains(line, "\"disk_bytes\":512,")) << line;
+  EXPECT_TRUE(Contains(line, "\"disk_failure\":\"cannot sync log: no luck\",")) << line;
   EXPECT_TRUE(
       line.ends_with("\"held_bytes\":[0,40,5],\"observed\":{\"1\":[3,2,0,0],\"2\":[17,0,0,0]}}"))
       << line;

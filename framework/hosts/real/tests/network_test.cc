@@ -32,8 +32,12 @@ class Node {
     options.self = self;
     options.replicas = std::move(replicas);
     if (adjust) adjust(options);
-    network.emplace(options, std::move(listener), loop, counters,
-                    [this](const std::string& line) { log.push_back(line); });
+    network.emplace(
+        options, std::move(listener), loop, counters,
+        [this](const std::string& line) { log.push_back(line); },
+        [this](PeerId replica, bool is_up) {
+          links.push_back(std::to_string(replica) + (is_up ? " is up" : " is lost"));
+        });
   }
 
   // Handles pending events, without waiting.
@@ -54,6 +58,7 @@ class Node {
   NetworkCounters counters;
   std::vector<std::string> log;
   std::vector<Arrival> arrivals;
+  std::vector<std::string> links;  // the news of them
   FrameId last_frame = 0;
   std::optional<Network> network;
 };
@@ -321,6 +326,33 @@ TEST_F(TwoNodes, APeerThatIsDownIsReconnectedToAndFindsTheLatestFrames) {
   EXPECT_EQ(node1->arrivals.front().bytes.substr(0, 4), "1090") << "old frames were not dropped";
   node1->Send(0, "back");
   ASSERT_TRUE(TurnUntil([&] { return !node0->arrivals.empty(); }));
+}
+
+TEST_F(TwoNodes, ALostConnectionIsNewsOnce) {
+  ASSERT_TRUE(TurnUntilConnected());
+  EXPECT_EQ(node0->links, (std::vector<std::string>{"1 is up"}));
+  node1.reset();
+  // Attempts to connect that fail are no news.
+  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 3; }));
+  EXPECT_EQ(node0->links, (std::vector<std::string>{"1 is up", "1 is lost"}));
+  node1.emplace(1, replicas, Listen(replicas[1]));
+  ASSERT_TRUE(TurnUntil([&] { return node0->links.size() == 3; }));
+  EXPECT_EQ(node0->links.back(), "1 is up");
+}
+
+TEST_F(TwoNodes, ANetworkOutOfServiceIsLostToItsPeersAndComesBack) {
+  ASSERT_TRUE(TurnUntilConnected());
+  node1->Send(0, "queued");
+  node1->network->TakeOutOfService();
+  EXPECT_EQ(node1->network->connections(), 0u);
+  ASSERT_TRUE(TurnUntil([&] { return node0->counters.lost.value() >= 3; }));
+  EXPECT_EQ(node0->links.back(), "1 is lost");
+  EXPECT_EQ(node0->arrivals, std::vector<Arrival>{});
+  node1->network->ReturnToService();
+  node1->Send(0, "back");
+  ASSERT_TRUE(TurnUntil([&] { return !node0->arrivals.empty(); }));
+  EXPECT_EQ(node0->arrivals, (std::vector<Arrival>{{1, "back"}}));
+  EXPECT_TRUE(TurnUntil([&] { return node0->links.back() == "1 is up"; }));
 }
 
 TEST_F(TwoNodes, AFrameCutByALostConnectionDoesNotSpoilTheNextOne) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "echo_service.h"
+#include "running_host.h"
 #include "support.h"
 
 namespace depfast::real {
@@ -22,39 +23,6 @@ namespace {
 std::unique_ptr<Service> MakeEcho(Runtime& runtime) {
   return std::make_unique<EchoService>(runtime);
 }
-
-// A host in a thread.
-class RunningHost {
- public:
-  explicit RunningHost(RealHostOptions options,
-                       const RealHost::ServiceFactory& make_service = MakeEcho)
-      : host_(std::move(options), make_service), thread_([this] {
-          try {
-            host_.Run();
-          } catch (const std::exception& error) {
-            failure_ = error.what();
-          }
-        }) {}
-  ~RunningHost() { Stop(); }
-
-  // Returns the message of the exception that escaped from the replica, or nothing.
-  std::string Stop() {
-    host_.Stop();
-    return Join();
-  }
-  std::string Join() {
-    if (thread_.joinable()) thread_.join();
-    return failure_;
-  }
-
-  RealHost& operator*() { return host_; }
-  RealHost* operator->() { return &host_; }
-
- private:
-  RealHost host_;
-  std::string failure_;
-  std::thread thread_;
-};
 
 class RealHosts : public testing::Test {
  protected:
@@ -87,15 +55,15 @@ class RealHosts : public testing::Test {
 };
 
 TEST_F(RealHosts, AClientIsServed) {
-  RunningHost host(Options(0));
+  RunningHost host(Options(0), MakeEcho);
   Client client(replicas[0]);
   EXPECT_EQ(CallText(client, Echo{"hello"}), "hello");
   EXPECT_EQ(CallText(client, Echo{std::string(3'000'000, 'x')}), std::string(3'000'000, 'x'));
 }
 
 TEST_F(RealHosts, TwoReplicasCallEachOther) {
-  RunningHost zero(Options(0));
-  RunningHost one(Options(1));
+  RunningHost zero(Options(0), MakeEcho);
+  RunningHost one(Options(1), MakeEcho);
   Client to_zero(replicas[0]);
   Client to_one(replicas[1]);
   EXPECT_EQ(CallText(to_zero, Relay{1, "there and back"}), "there and back");
@@ -105,24 +73,24 @@ TEST_F(RealHosts, TwoReplicasCallEachOther) {
 TEST_F(RealHosts, AReplicaMayCallItself) {
   auto options = Options(0);
   options.replicas.resize(1);  // no reconnecting wakes the loop by chance
-  RunningHost host(std::move(options));
+  RunningHost host(std::move(options), MakeEcho);
   Client client(replicas[0]);
   EXPECT_EQ(CallText(client, Relay{0, "myself"}), "myself");
 }
 
 TEST_F(RealHosts, ACallToAPeerThatIsDownTimesOutAndARestartedPeerIsFoundAgain) {
-  RunningHost zero(Options(0));
-  auto one = std::make_unique<RunningHost>(Options(1));
+  RunningHost zero(Options(0), MakeEcho);
+  auto one = std::make_unique<RunningHost>(Options(1), MakeEcho);
   Client client(replicas[0]);
   ASSERT_EQ(CallText(client, Relay{1, "first"}), "first");
   one.reset();
   ASSERT_TRUE(Eventually([&] { return zero->counters().network.lost.value() >= 1; }));
-  one = std::make_unique<RunningHost>(Options(1));
+  one = std::make_unique<RunningHost>(Options(1), MakeEcho);
   EXPECT_EQ(CallText(client, Relay{1, "second"}), "second");
 }
 
 TEST_F(RealHosts, AWriteIsAnsweredOnceItIsInTheFile) {
-  RunningHost host(Options(0));
+  RunningHost host(Options(0), MakeEcho);
   Client client(replicas[0]);
   EXPECT_EQ(CallText(client, Write{"durable"}), "ok");
   EXPECT_GE(host->counters().disk.syncs.value(), 1u);
@@ -132,7 +100,7 @@ TEST_F(RealHosts, AWriteIsAnsweredOnceItIsInTheFile) {
 TEST_F(RealHosts, RequestsThatArriveTogetherAreAnsweredInFewWrites) {
   auto options = Options(0);
   options.replicas.resize(1);  // no reconnecting wakes the loop by chance
-  RunningHost host(std::move(options));
+  RunningHost host(std::move(options), MakeEcho);
   Client client(replicas[0]);
   constexpr int kRequests = 1000;  // more than one turn takes: the rest must not wait for an event
   std::string burst;
@@ -147,33 +115,8 @@ TEST_F(RealHosts, RequestsThatArriveTogetherAreAnsweredInFewWrites) {
   EXPECT_LE(host->counters().network.writes.value() - before, 20u);
 }
 
-// A disk with no space left.
-class FullDisk final : public FileOps {
- public:
-  int Open(const std::string&, bool create) override {
-    return create ? open("/dev/null", O_RDWR) : -ENOENT;
-  }
-  void Close(int fd) override { close(fd); }
-  std::int64_t Size(int) override { return 0; }
-  ssize_t Append(int, std::span<const iovec>) override { return -ENOSPC; }
-  ssize_t Read(int, char*, std::size_t, std::uint64_t) override { return 0; }
-  int Truncate(int, std::uint64_t) override { return 0; }
-  int Sync(int) override { return 0; }
-  int Rename(const std::string&, const std::string&) override { return 0; }
-  int Remove(const std::string&) override { return 0; }
-  int SyncDirectory() override { return 0; }
-};
-
-TEST_F(RealHosts, ADiskErrorReachesTheReplica) {
-  auto options = Options(0);
-  options.open_files = [](const std::string&) { return std::make_unique<FullDisk>(); };
-  RunningHost host(std::move(options));
-  Client client(replicas[0]);
-  EXPECT_EQ(CallText(client, Write{"no room"}), std::to_string(ENOSPC));
-}
-
 TEST_F(RealHosts, StopUnderLoadEndsInOrder) {
-  auto host = std::make_unique<RunningHost>(Options(0));
+  auto host = std::make_unique<RunningHost>(Options(0), MakeEcho);
   std::atomic<int> answered{0};
   std::atomic<int> acknowledged{0};
   std::vector<std::thread> clients;
@@ -208,7 +151,7 @@ TEST_F(RealHosts, StopUnderLoadEndsInOrder) {
 TEST_F(RealHosts, AHostThatNeverRanStopsToo) { RealHost host(Options(0), MakeEcho); }
 
 TEST_F(RealHosts, AnEscapedExceptionEndsRunWithIt) {
-  RunningHost host(Options(0));
+  RunningHost host(Options(0), MakeEcho);
   Client client(replicas[0]);
   SendCall(client, Explode{}, 1);
   EXPECT_EQ(host.Join(), "as told");
@@ -225,7 +168,7 @@ TEST_F(RealHosts, DumpsItsCoroutinesOnDemand) {
     const std::lock_guard lock(mutex);
     dump = text;
   };
-  RunningHost host(std::move(options));
+  RunningHost host(std::move(options), MakeEcho);
   Client client(replicas[0]);
   SendCall(client, Hang{}, 1);
   ASSERT_TRUE(Eventually([&] { return hanging.load(); }));
@@ -341,7 +284,7 @@ TEST_F(RealHosts, TimersFireAndASeedFixesTheDraws) {
 TEST_F(RealHosts, AnIdleReplicaDoesNotSpin) {
   auto options = Options(0);
   options.replicas.resize(1);
-  RunningHost host(std::move(options));
+  RunningHost host(std::move(options), MakeEcho);
   Client client(replicas[0]);
   CallText(client, Echo{"settle"});
   const auto turns = host->counters().turns.value();
@@ -417,7 +360,7 @@ TEST_F(RealHosts, AReplicaThatWasIdleForLongStillAccepts) {
   auto options = Options(0);
   options.replicas.resize(1);  // no peer to reconnect to: the replica is idle
   options.greeting_timeout = 300ms;
-  RunningHost host(std::move(options));
+  RunningHost host(std::move(options), MakeEcho);
   {
     const Client first(replicas[0]);
   }
@@ -465,7 +408,7 @@ TEST_F(RealHosts, EachBadOptionIsOneClearLine) {
 }
 
 TEST_F(RealHosts, ASecondReplicaOnTheSameDataIsRefused) {
-  RunningHost first(Options(0));
+  RunningHost first(Options(0), MakeEcho);
   auto options = Options(1);
   options.data_dir = temp / "replica0";
   EXPECT_NE(ErrorOf(options).find("is in use by another replica"), std::string::npos);

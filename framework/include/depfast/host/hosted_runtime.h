@@ -48,6 +48,8 @@ class HostedRuntime final : public Runtime {
 
   void DeliverFrame(PeerId from, std::string_view bytes);
   void DeliverIo(IoCompletion completion);
+  // The connection to a replica is lost, or there again. Optional for a host.
+  void DeliverLink(PeerId peer, bool is_up);
 
   // Runs until every coroutine waits, timers due at Now() included, then tells the host when the
   // next timer is due. Throws RunawayError, or the exception that left a coroutine.

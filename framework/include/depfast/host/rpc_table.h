@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -53,6 +54,18 @@ class RpcTable {
   const RpcCounters& counters() const { return counters_; }
   // The reason of the latest malformed frame; empty if there was none.
   const std::string& last_malformed() const { return last_malformed_; }
+  // The host has lost its connection to a peer, or has it again. A host without connections never
+  // says so: a simulated network loses frames, and tells nobody.
+  void DeliverLink(PeerId peer, bool is_up);
+  // Whether the connection to the peer is lost at present. Frames for the peer wait until it is
+  // back, and calls of the peer until their timeout.
+  bool HasLost(PeerId peer) const { return lost_.contains(peer); }
+  // Of any peer.
+  bool HasLostAny() const { return !lost_.empty(); }
+  // Calls `on_lost` with each peer that is lost from now on. It must not wait. What the peer was
+  // asked before it may have done, or not. Replaces an earlier callback.
+  void WhenLost(std::function<void(PeerId)> on_lost) { on_lost_ = std::move(on_lost); }
+
   // Calls without an answer yet.
   std::size_t outstanding() const;
   // Of the methods that have handlers.
@@ -101,6 +114,8 @@ class RpcTable {
   std::map<MethodId, Method> methods_;
   // Outstanding calls: a broadcast shares one id among its peers, so the peer is part of the key.
   std::map<PeerId, std::unordered_map<CallId, std::shared_ptr<RpcCall>>> calls_;
+  std::set<PeerId> lost_;
+  std::function<void(PeerId)> on_lost_;  // may be empty
   RpcCounters counters_;
   std::string last_malformed_;
 };
