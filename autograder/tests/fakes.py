@@ -193,7 +193,7 @@ for uptime_s in () if wants("MUTE") else (10**6, 10**6 + 1):
     names = ["client_frames_in", "frames_in", "frames_out", "disk_syncs", "dropped_frames"]
     line = dict.fromkeys(names, uptime_s * 7)
     line |= dict(uptime_ms=uptime_s * 1000, cpu_ms=uptime_s * 250, held_bytes=[0, 0, 2048])
-    line |= dict(observed={"1": [3, role, 0, 0]})
+    line |= dict(observed={"1": [3, role, 0, 0]}, disk_failure="")
     with open(options["--metrics"], "a") as file:
         file.write(json.dumps(line) + "\\n")
 say(f"replica {number} is up")

@@ -90,6 +90,18 @@ def test_a_replica_that_ignores_sigterm_is_killed_and_named(
     assert cluster.pids() == []
 
 
+def test_a_replica_whose_disk_has_failed_says_so(cluster: Cluster) -> None:
+    cluster.up()
+    line = json.loads((cluster.data / "replica-2.metrics").read_text().splitlines()[-1])
+    line["disk_failure"] = "cannot write raft.wal: No space left on device"
+    (cluster.data / "replica-2.metrics").write_text(json.dumps(line) + "\n")
+    replica = json.loads(cluster.expect(1, "status", "--json").out)["replicas"][2]
+    assert replica["state"] == "out of service"
+    said = "its disk has failed: cannot write raft.wal: No space left on device"
+    assert replica["remark"] == said
+    assert f"replica 2: {said}" in cluster.expect(1, "status").out
+
+
 def test_a_suspended_replica_is_shown_and_ended(cluster: Cluster) -> None:
     cluster.up()
     os.kill(cluster.pids()[2], signal.SIGSTOP)

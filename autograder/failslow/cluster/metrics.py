@@ -19,6 +19,11 @@ class Metrics:
     def uptime_ms(self) -> int:
         return self.last["uptime_ms"]
 
+    @property
+    def disk_failure(self) -> str:
+        """Why the replica is out of service; empty while it serves."""
+        return self.last["disk_failure"]
+
     def rate(self, *counters: str) -> float | None:
         """Sum of the counters' growth per second, between the last two lines."""
         if self.before is None or self.uptime_ms <= self.before["uptime_ms"]:

@@ -18,6 +18,7 @@ SILENT_S = 3.0
 RUNS = "runs"
 SUSPENDED = "suspended"
 STUCK = "stuck"
+OUT_OF_SERVICE = "out of service"
 DEAD = "dead"
 
 
@@ -80,7 +81,7 @@ def _running(layout: Layout, lab: Lab, port: int, process: Process) -> ReplicaSt
     up_s = replica_processes.age_s(process.start_ticks)
     known = metrics.read(layout.metrics(process.number))
     silent_s = up_s - (known.uptime_ms / 1000 if known else 0)
-    state, remark = _state(process, silent_s)
+    state, remark = _state(process, silent_s, known)
     if known is None:
         return ReplicaStatus(process.number, port, state, process.pid, up_s, remark=remark)
     fresh = known if state == RUNS else Metrics(known.last, None)  # an old rate is no rate
@@ -104,11 +105,13 @@ def _running(layout: Layout, lab: Lab, port: int, process: Process) -> ReplicaSt
     )
 
 
-def _state(process: Process, silent_s: float) -> tuple[str, str]:
+def _state(process: Process, silent_s: float, known: Metrics | None) -> tuple[str, str]:
     if process.status == replica_processes.SUSPENDED:
         return SUSPENDED, f"suspended by a signal; kill -CONT {process.pid} lets it go on"
     if silent_s > SILENT_S:
         return STUCK, f"its event loop has not turned for {silent_s:.0f} s"
+    if known is not None and known.disk_failure:
+        return OUT_OF_SERVICE, f"its disk has failed: {known.disk_failure}"
     return RUNS, ""
 
 

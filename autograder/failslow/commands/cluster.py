@@ -181,7 +181,7 @@ def _down(kit: Kit, data: Path | None) -> int:
 
 
 def _status(kit: Kit, data: Path | None, as_json: bool) -> int:
-    """0 when all run, 1 when some are dead. CannotDo when there is no cluster."""
+    """0 when all run, 1 when some are dead or out of service. CannotDo when there is no cluster."""
     layout = place.of_command(kit, data)
     current = place.loaded(layout)
     if not replica_processes.find(layout.data):
@@ -190,7 +190,8 @@ def _status(kit: Kit, data: Path | None, as_json: bool) -> int:
         if current.was_started_before_the_machine():
             raise CannotDo(f"the cluster in {layout.data} ended when the machine restarted")
     replicas = _print(kit, layout, current, as_json, with_load=True)
-    return 1 if any(replica.state == status.DEAD for replica in replicas) else 0
+    lost = (status.DEAD, status.OUT_OF_SERVICE)
+    return 1 if any(replica.state in lost for replica in replicas) else 0
 
 
 def _print(

@@ -73,7 +73,7 @@ def _in_file(place: Place, injection: Injection, begun: Begun) -> bool:
 
 
 def _failing_disk(place: Place, injection: Injection, begun: Begun) -> bool:
-    """A disk that has failed stays broken for its process, so a restart ends the fault."""
+    """A replica whose disk has failed is out of service until it is restarted."""
 
     def start_anew() -> None:
         _stop(place, injection.replica)
@@ -314,7 +314,9 @@ INJECTORS = {
     "disk-contention": _DISK,
     "fs-delay": Injector(_FILE_LAYER, _in_file, "a write and its sync are two operations"),
     "disk-error": Injector(_FILE_LAYER, _failing_disk, restarts=True),
-    "disk-full": Injector(_FILE_LAYER, _failing_disk, restarts=True),
+    "disk-full": Injector(
+        _FILE_LAYER, _in_file, "the replica starts again once there is room", restarts=True
+    ),
     "net-slow": _LINK,
     "net-jitter": _LINK,
     "packet-loss": _LINK,

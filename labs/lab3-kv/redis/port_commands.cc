@@ -66,12 +66,22 @@ std::string Select(const Request& request) {
   return Encoded(request, Reply::Ok());
 }
 
+// Redis's words for the last write of its log, and the reason in our own.
+std::string Persistence(const real::ForeignContext& context) {
+  const bool has_failed = context.disk_failure != nullptr && !context.disk_failure->empty();
+  std::string text = "# Persistence\r\naof_enabled:1\r\n";
+  text += "aof_last_write_status:" + std::string(has_failed ? "err" : "ok") + "\r\n";
+  if (has_failed) text += "disk_failure:" + *context.disk_failure + "\r\n";
+  return text + "\r\n";
+}
+
 std::string Info(const Request& request) {
   std::string text = "# Server\r\n";
   text += "server:" + std::string(kServerName) + "\r\n";
   text += "redis_version:" + std::string(kRedisVersion) + "\r\n";
   text += "redis_mode:standalone\r\n";
   text += "tcp_port:" + std::to_string(request.context.port) + "\r\n\r\n";
+  text += Persistence(request.context);
   text += "# Replication\r\nrole:master\r\n";
   text += "replica:" + std::to_string(request.context.replica) + "\r\n";
   return RespWriter(request.client.protocol).Text(text).Take();

@@ -35,6 +35,12 @@ bool IsSetWithOptions(const Command& command) {
   return command.size() > 3 && IsWord(command[0], "SET");
 }
 
+// The replica is out of service, and no frame reaches it.
+Reply DiskHasFailed(const std::string& failure) {
+  return Reply::Error("TRYAGAIN the disk of this replica has failed (" + failure +
+                      "); nothing is changed");
+}
+
 // A web page can make a browser send an HTTP request to any port of its user's machine, with
 // commands in its body. Such a request has one of these words at the beginning of a line, before
 // its body. Redis closes the connection there, without an answer, and so does the port.
@@ -120,6 +126,8 @@ bool RedisConversation::TryServe(Command& command) {
     Answer(*refused);
   } else if (auto bytes = ServeAtPort(command, context_, client_)) {
     Answer(*std::move(bytes));
+  } else if (context_.disk_failure != nullptr && !context_.disk_failure->empty()) {
+    Answer(DiskHasFailed(*context_.disk_failure));
   } else {
     return Increment::Is(command[0]) ? TryIncrement(command) : TryStore(command);
   }

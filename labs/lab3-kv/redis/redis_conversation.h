@@ -13,6 +13,9 @@
 // an error to MULTI alone would not keep the commands behind it from being executed. They are
 // refused, too, up to EXEC or DISCARD.
 //
+// While the replica is out of service (ForeignContext::disk_failure), the port's own commands are
+// answered, INFO with the reason, and those of the store with an error.
+//
 // A connection is no session: a client that loses it does not know which of its commands were
 // executed. A client that must know uses SESSION.
 #pragma once

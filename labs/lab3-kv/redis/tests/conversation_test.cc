@@ -64,6 +64,19 @@ TEST_F(RedisConversationTest, AReadWaitsForTheWritesBeforeItAndTheOtherWayRound)
   EXPECT_EQ(Requests(), (std::vector<Command>{{"SET", "x", "2"}}));
 }
 
+TEST_F(RedisConversationTest, WithoutADiskThePortAnswersForTheStore) {
+  std::string failure = "cannot sync raft.wal: Input/output error";
+  RedisConversation at_broken({.replica = 2, .port = 6379, .disk_failure = &failure});
+  at_broken.OnBytes("SET x 1\r\nGET x\r\nINCRBY x 2\r\nPING\r\n");
+  const std::string refused =
+      "-TRYAGAIN the disk of this replica has failed (" + failure + "); nothing is changed\r\n";
+  EXPECT_EQ(at_broken.TakeOutput(), refused + refused + refused + "+PONG\r\n");
+  EXPECT_FALSE(at_broken.HasFrames());
+  failure.clear();
+  at_broken.OnBytes("SET x 1\r\n");
+  EXPECT_TRUE(at_broken.HasFrames()) << "the replica is in service again";
+}
+
 TEST_F(RedisConversationTest, AnswersThatNobodyAskedForAreIgnored) {
   conversation.OnBytes("GET x\r\n");
   Requests();

@@ -38,6 +38,19 @@ TEST_F(PortCommands, AnswersWhatToolsAskBeforeTheyBegin) {
   EXPECT_EQ(Ask("SELECT 0"), "+OK\r\n");
 }
 
+TEST_F(PortCommands, InfoTellsThatTheDiskHasFailed) {
+  std::string failure;
+  const auto ask = [&] {
+    return *ServeAtPort({"INFO"}, {.replica = 2, .port = 6379, .disk_failure = &failure}, client);
+  };
+  EXPECT_NE(ask().find("\r\naof_last_write_status:ok\r\n"), std::string::npos) << ask();
+  EXPECT_EQ(ask().find("disk_failure:"), std::string::npos) << ask();
+  failure = "cannot write raft.wal: No space left on device";
+  EXPECT_NE(ask().find("\r\naof_last_write_status:err\r\ndisk_failure:" + failure + "\r\n"),
+            std::string::npos)
+      << ask();
+}
+
 TEST_F(PortCommands, ThereIsOneDatabase) {
   EXPECT_EQ(Ask("SELECT 1"), "-ERR DB index is out of range\r\n");
   EXPECT_EQ(Ask("SELECT -1"), "-ERR DB index is out of range\r\n");
