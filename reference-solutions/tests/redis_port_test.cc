@@ -5,11 +5,15 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
+#include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "injection.h"
 #include "replica_cluster.h"
 #include "support.h"
 
@@ -35,6 +39,13 @@ class Socket {
       if (now < 0) ThrowErrno("send");
       sent += static_cast<std::size_t>(now);
     }
+  }
+
+  // The next line without its end; shorter if the other side closes before.
+  std::string ReadLine() const {
+    std::string line;
+    for (std::string more = Read(1); !more.empty() && more != "\n"; more = Read(1)) line += more;
+    return line.substr(0, line.find('\r'));
   }
 
   // The next `count` bytes, or fewer if the other side closes before.
@@ -67,7 +78,7 @@ class Socket {
 class RedisPort : public testing::Test {
  protected:
   explicit RedisPort(std::string program = LAB3_REAL)
-      : cluster_(std::move(program), {.redis = true}) {}
+      : cluster_(std::move(program), {.redis = true, .faults = true}) {}
 
   // Replica `id`'s answer to a line, once it is no TRYAGAIN.
   std::string Ask(int id, const std::string& line) {
@@ -102,6 +113,55 @@ class RedisPort : public testing::Test {
   }
 
   ReplicaCluster cluster_;
+};
+
+// The disk of one replica after the other fails under load. The first of them that leads is the
+// leader that the cluster has begun with.
+class RedisPortOfFailingDisks : public RedisPort {
+ protected:
+  using Fault = faults::FaultKind;
+
+  // Sets new keys through the ports of the others until `done`.
+  void SetKeysUntil(int victim, const std::function<bool()>& done) {
+    EXPECT_TRUE(Eventually([&] {
+      const int other = (victim + 1 + keys_ % 2) % cluster_.size();
+      const std::string key = "key" + std::to_string(++keys_);
+      if (Ask(other, "SET " + key + " " + key) == "+OK\r\n") acknowledged_.push_back(key);
+      return done();
+    })) << cluster_.LogOf(victim);
+  }
+  void SetMoreKeys(int victim) {
+    const std::size_t enough = acknowledged_.size() + 20;
+    SetKeysUntil(victim, [&] { return acknowledged_.size() >= enough; });
+  }
+
+  bool SaysOfItsDisk(int id, const std::string& word) {
+    return Ask(id, "INFO").find("aof_last_write_status:" + word) != std::string::npos;
+  }
+
+  void ExpectNothingLost() {
+    for (const std::string& key : acknowledged_) {
+      const std::string size = std::to_string(key.size());
+      EXPECT_EQ(Ask(0, "GET " + key), "$" + size + "\r\n" + key + "\r\n");
+    }
+  }
+
+  // The victim stops, the others go on, and the victim says why.
+  void Fail(int victim, Fault fault, std::int64_t amount) {
+    SetMoreKeys(victim);
+    Inject(cluster_.FaultsPath(victim), fault, amount);
+    SetKeysUntil(victim, [&] { return SaysOfItsDisk(victim, "err"); });
+    const Socket socket(cluster_.redis_endpoint(victim));
+    socket.Write("SET x 1\r\n");
+    EXPECT_TRUE(socket.ReadLine().starts_with("-TRYAGAIN the disk of this replica has failed"));
+    SetMoreKeys(victim);
+    EXPECT_NE(cluster_.LogOf(victim).find("out of service, because a disk operation failed"),
+              std::string::npos)
+        << cluster_.LogOf(victim);
+  }
+
+  int keys_ = 0;
+  std::vector<std::string> acknowledged_;
 };
 
 class RedisPortOfCopilot : public RedisPort {
@@ -208,6 +268,65 @@ TEST_F(RedisPort, EachConnectionHasItsProtocol) {
 
 TEST_F(RedisPort, AmountsAddUp) { ExpectAmountsAddUp(); }
 TEST_F(RedisPortOfCopilot, AmountsAddUp) { ExpectAmountsAddUp(); }
+
+TEST_F(RedisPortOfFailingDisks, AFullDiskLosesNothingAndItsReplicaReturnsOnceThereIsRoom) {
+  for (int victim = 0; victim < cluster_.size(); ++victim) {
+    Fail(victim, Fault::kDiskFull, 1);
+    Heal(cluster_.FaultsPath(victim), Fault::kDiskFull);
+    SetKeysUntil(victim, [&] { return SaysOfItsDisk(victim, "ok"); });
+    EXPECT_EQ(Ask(victim, "SET x 1"), "+OK\r\n");
+  }
+  cluster_.Kill({0, 1, 2});
+  for (int id = 0; id < cluster_.size(); ++id) cluster_.Start(id);
+  ExpectNothingLost();
+}
+
+TEST_F(RedisPortOfFailingDisks, ABrokenDiskLosesNothingAndItsReplicaServesAfterARestart) {
+  for (int victim = 0; victim < cluster_.size(); ++victim) {
+    Fail(victim, Fault::kDiskError, 1000);
+    cluster_.Kill({victim});
+    Heal(cluster_.FaultsPath(victim), Fault::kDiskError);
+    cluster_.Start(victim);
+    EXPECT_EQ(Ask(victim, "SET x 1"), "+OK\r\n");
+  }
+  ExpectNothingLost();
+}
+
+// Clients repeat a command of their session until it has a reply of the store.
+TEST_F(RedisPort, CommandsInSessionsTakeEffectOnceWhileReplicasDie) {
+  constexpr int kTimes = 40;
+  std::atomic<int> replies{0};
+  const auto increment = [&](int id) {
+    const Socket socket(cluster_.redis_endpoint(id));
+    const auto ask = [&](const std::string& line) {
+      std::string reply;
+      do {
+        socket.Write(line + "\r\n");
+        reply = socket.ReadLine();
+      } while (reply.starts_with("-TRYAGAIN") || reply.starts_with("-UNKNOWN"));
+      return reply;
+    };
+    const std::string session = ask("SESSION NEW").substr(1);
+    for (int number = 1; number <= kTimes; ++number) {
+      const std::string reply =
+          ask("SESSION " + session + " " + std::to_string(number) + " INCR n");
+      EXPECT_TRUE(reply.starts_with(":")) << reply;
+      ++replies;
+    }
+  };
+  for (int victim = 0; victim < cluster_.size(); ++victim) {
+    const int before = replies;
+    std::thread one([&] { increment((victim + 1) % cluster_.size()); });
+    std::thread other([&] { increment((victim + 2) % cluster_.size()); });
+    EXPECT_TRUE(Eventually([&] { return replies >= before + kTimes / 4; }));
+    cluster_.Kill({victim});
+    one.join();
+    other.join();
+    cluster_.Start(victim);
+  }
+  const std::string sum = std::to_string(2 * kTimes * cluster_.size());
+  EXPECT_EQ(Ask(0, "GET n"), "$" + std::to_string(sum.size()) + "\r\n" + sum + "\r\n");
+}
 
 TEST_F(RedisPort, AcknowledgedWritesSurviveTheDeathOfEveryReplica) {
   ASSERT_EQ(Ask(0, "MSET a 1 b 2"), "+OK\r\n");

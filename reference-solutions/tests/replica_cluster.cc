@@ -14,7 +14,9 @@ ReplicaCluster::Port::Port() {
 }
 
 ReplicaCluster::ReplicaCluster(std::string program, const Options& options)
-    : program_(std::move(program)), replicas_(static_cast<std::size_t>(options.replicas)) {
+    : program_(std::move(program)),
+      with_faults_(options.faults),
+      replicas_(static_cast<std::size_t>(options.replicas)) {
   for (Replica& replica : replicas_) {
     if (options.redis) replica.redis.emplace();
     peers_ += (peers_.empty() ? "" : ",") + ToString(replica.port.endpoint);
@@ -28,6 +30,7 @@ void ReplicaCluster::Start(int id) {
   std::vector<std::string> flags = {"--id",   std::to_string(id), "--peers",     peers_,
                                     "--data", DataPath(id),       "--listen-fd", fd(replica.port)};
   if (replica.redis) flags.insert(flags.end(), {"--redis-listen-fd", fd(*replica.redis)});
+  if (with_faults_) flags.insert(flags.end(), {"--faults", FaultsPath(id)});
   replica.process.emplace(program_, flags, LogPath(id));
   replica.runs = true;
 }

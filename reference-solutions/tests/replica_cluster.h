@@ -19,7 +19,8 @@ class ReplicaCluster {
  public:
   struct Options {
     int replicas = 3;
-    bool redis = false;  // each replica has a port for Redis clients, too
+    bool redis = false;   // each replica has a port for Redis clients, too
+    bool faults = false;  // each replica reads its faults from FaultsPath
   };
 
   // Starts all replicas, without data. They end with the object.
@@ -43,6 +44,7 @@ class ReplicaCluster {
   const Endpoint& redis_endpoint(int id) const { return At(id).redis->endpoint; }
 
   std::string DataPath(int id) const { return temp_ / ("data" + std::to_string(id)); }
+  std::string FaultsPath(int id) const { return temp_ / ("faults" + std::to_string(id)); }
   // The replica's output on stderr since its latest start.
   std::string LogOf(int id) const { return Contents(LogPath(id)); }
 
@@ -66,6 +68,7 @@ class ReplicaCluster {
   std::string LogPath(int id) const { return temp_ / ("log" + std::to_string(id)); }
 
   const std::string program_;
+  const bool with_faults_;
   TempDir temp_;
   std::string peers_;  // all endpoints, as --peers wants them
   std::deque<Replica> replicas_;

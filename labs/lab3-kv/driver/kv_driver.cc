@@ -1,12 +1,19 @@
 // Any replica takes a client's command: it sends the command to every proposer of the log, and
 // passes on the first answer.
+//
+// A host with connections tells of the death of a proposer at once (RpcTable::WhenLost). Then the
+// replica gives up what it has forwarded there, and keeps new commands until there is a proposer
+// that it can reach. It asks again for a command that takes effect once, however often it is sent:
+// one that only reads, or one in a session. The outcome of any other is unknown.
 #include "kv_driver.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
+#include <list>
 #include <memory>
 #include <unordered_set>
 #include <utility>
@@ -27,6 +34,9 @@ namespace depfast::kv {
 namespace {
 
 constexpr Duration kForwardTimeout = 1s;
+// An election takes 0.3 to 0.6 s, and again as long if the votes are split.
+constexpr Duration kFailoverTimeout = 2s;
+constexpr Duration kLookForProposerEvery = 5ms;
 
 // The latest numbers: the network delivers the second copy of a message soon after the first.
 class SeenLately {
@@ -48,20 +58,36 @@ class SeenLately {
   std::deque<std::uint64_t> order_;
 };
 
-// Sends a client the first answer that decides its command.
+// Whether a second execution of the command is none: it only reads, or its session knows it.
+bool IsRepeatable(const Command& command) {
+  const CommandForm* const form = command.empty() ? nullptr : FindCommand(command.front());
+  if (form == nullptr || form->reads) return true;
+  return form->verb == Verb::kSession && command.size() > 1 && !IsWord(command[1], "NEW");
+}
+
+// A client's command that has no answer yet.
+struct Pending {
+  Command command;
+  Responder<Reply> client;
+  Time give_up;              // no new attempt after this time
+  bool may_be_done = false;  // an attempt ended without an answer
+};
+
+// Passes on the first answer that decides the outcome of a command.
 class Relay {
  public:
-  Relay(Responder<Reply> client, int asked) : client_(std::move(client)), answers_(asked) {}
+  Relay(int asked, std::function<void(const Reply&)> done)
+      : answers_(asked), done_(std::move(done)) {}
 
   void Take(const Reply& reply) {
     const CommandOutcome here = OutcomeIn(reply);
     const auto outcome = answers_.Add(here);
-    if (outcome) client_.Send(*outcome == here ? reply : UnknownOutcome());
+    if (outcome) done_(*outcome == here ? reply : UnknownOutcome());
   }
 
  private:
-  const Responder<Reply> client_;
   FirstAnswer answers_;
+  const std::function<void(const Reply&)> done_;
 };
 
 class KvDriver final : public Service {
@@ -81,6 +107,7 @@ class KvDriver final : public Service {
         [this](const KvAudit&, const Responder<KvAuditReply>& responder) {
           responder.Send(audited_.Audit());
         });
+    runtime_.rpc().WhenLost([this](PeerId peer) { GiveUpForwardsTo(peer); });
     log_->Start();
   }
 
@@ -92,17 +119,63 @@ class KvDriver final : public Service {
                        [responder](const Reply& reply) { responder.Send(reply); });
       return;
     }
+    const auto pending = std::make_shared<Pending>(
+        Pending{request.command, responder, runtime_.Now() + kFailoverTimeout});
+    if (waiting_.empty()) {
+      Attempt(pending);
+    } else {
+      waiting_.push_back(pending);  // behind the commands that came before it
+    }
+  }
+
+  void Attempt(const std::shared_ptr<Pending>& pending) {
     const std::vector<PeerId> proposers = log_->proposers();
-    if (proposers.empty()) {
-      responder.Send(TryAgain());
+    std::vector<PeerId> in_reach = proposers;
+    std::erase_if(in_reach, [this](PeerId id) { return runtime_.rpc().HasLost(id); });
+    if (in_reach.empty()) {
+      End(pending, TryAgain(), /*was_asked=*/false);
       return;
     }
-    const auto relay = std::make_shared<Relay>(responder, static_cast<int>(proposers.size()));
+    const auto relay = std::make_shared<Relay>(
+        static_cast<int>(in_reach.size()),
+        [this, pending](const Reply& reply) { End(pending, reply, /*was_asked=*/true); });
     // Several proposers know a command by its dependency (ReplicatedLog::Submit). Clients number
     // their requests from 1, so two clients may use one number: draw another.
     const Dependency client =
-        proposers.size() == 1 ? responder.dependency() : Dependency::Client(RandomNumber());
-    for (const PeerId proposer : proposers) Ask(proposer, request.command, client, relay);
+        proposers.size() == 1 ? pending->client.dependency() : Dependency::Client(RandomNumber());
+    for (const PeerId proposer : in_reach) Ask(proposer, pending->command, client, relay);
+  }
+
+  // The end of an attempt, of which `reply` is the outcome.
+  void End(const std::shared_ptr<Pending>& pending, const Reply& reply, bool was_asked) {
+    const CommandOutcome outcome = OutcomeIn(reply);
+    // Later commands of its client may have been executed. So what was asked is not asked again
+    // unless a session keeps the order.
+    const bool may_repeat = !was_asked || IsRepeatable(pending->command);
+    const bool elects = runtime_.rpc().HasLostAny() && runtime_.Now() < pending->give_up;
+    pending->may_be_done |= outcome == CommandOutcome::kUnknown;
+    if (outcome != CommandOutcome::kKnown && may_repeat && elects) {
+      Keep(pending);
+      return;
+    }
+    // These say that nothing is changed. That is true of the last attempt alone.
+    const bool denies = outcome == CommandOutcome::kRefused || HasCode(reply, "NOSESSION");
+    pending->client.Send(pending->may_be_done && denies ? UnknownOutcome() : reply);
+  }
+
+  void Keep(const std::shared_ptr<Pending>& pending) {
+    waiting_.push_back(pending);
+    if (std::exchange(looks_for_proposer_, true)) return;
+    runtime_.Spawn("failover", [this] { LookForProposer(); });
+  }
+
+  void LookForProposer() {
+    runtime_.set_dependency({});  // for many clients
+    while (!waiting_.empty()) {
+      runtime_.Sleep(kLookForProposerEvery);
+      for (const auto& pending : std::exchange(waiting_, {})) Attempt(pending);
+    }
+    looks_for_proposer_ = false;
   }
 
   void Ask(PeerId proposer, const Command& command, const Dependency& client,
@@ -119,11 +192,21 @@ class KvDriver final : public Service {
 
   // A reply that is lost leaves the outcome of a command unknown, unless it only reads.
   Reply Forward(PeerId proposer, const Command& command) {
+    if (runtime_.rpc().HasLost(proposer)) return TryAgain();  // in this very step
     const KvRequest request{command, RandomNumber()};
     const auto call = runtime_.rpc().Call(proposer, request, kForwardTimeout);
-    if (call->Wait() == Outcome::kReady) return call->reply();
+    const auto here = forwards_.insert(forwards_.end(), call);
+    const bool is_answered = call->Wait() == Outcome::kReady;
+    forwards_.erase(here);
+    if (is_answered) return call->reply();
     const CommandForm* const form = command.empty() ? nullptr : FindCommand(command.front());
     return form == nullptr || form->reads ? TryAgain() : UnknownOutcome();
+  }
+
+  void GiveUpForwardsTo(PeerId proposer) {
+    for (const auto& call : forwards_) {
+      if (call->peer() == proposer) runtime_.rpc().Release(*call);
+    }
   }
 
   // Above 0.
@@ -138,6 +221,11 @@ class KvDriver final : public Service {
   const std::unique_ptr<ReplicatedLog> log_;
   KvService service_;
   SeenLately forwarded_;
+  std::list<std::shared_ptr<RpcEvent<Reply>>> forwards_;  // under way
+  // Commands that wait for a proposer, in the order in which they came. Empty while no peer is
+  // lost.
+  std::vector<std::shared_ptr<Pending>> waiting_;
+  bool looks_for_proposer_ = false;  // a coroutine asks again for waiting_
 };
 
 }  // namespace
