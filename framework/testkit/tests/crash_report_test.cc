@@ -93,7 +93,9 @@ class Thrower final : public sim::ReplicaBackend {
     try {
       throw std::runtime_error("no");
     } catch (const std::runtime_error& error) {
-      return {.outputs = {}, .death = error.what()};
+      sim::StepOutput output;
+      output.death = error.what();
+      return output;
     }
   }
   std::string DumpCoroutines() override { return ""; }
@@ -104,7 +106,11 @@ TEST(CrashReport, TellsWhereTheReplicasExceptionWasThrown) {
   testing::internal::CaptureStderr();
   const auto replicas =
       EndingEndlessSteps([](const sim::ReplicaConfig&) { return std::make_unique<Thrower>(); });
-  replicas({.self = 2})->Step({.now = 1500ms + 7us});
+  sim::StepInput input;
+  input.now = 1500ms + 7us;
+  sim::ReplicaConfig config;
+  config.self = 2;
+  replicas(config)->Step(input);
   const std::string said = testing::internal::GetCapturedStderr();
   const std::string start =
       "the latest exception was thrown\nin a step of replica 2 at 1.500007 s\nstack: ";

@@ -77,8 +77,8 @@ void Rpc::Handle(std::function<typename Request::Reply(PeerId, const Request&)> 
                          std::optional<typename Request::Reply> reply;
                          try {
                            reply = (*shared)(from, request);
-                         } catch (const std::exception& error) {  // the replica's end is none
-                           Reject(from, header, Request::kName, error);
+                         } catch (const std::exception& thrown) {  // Cancelled is none
+                           Reject(from, header, Request::kName, thrown);
                            return;
                          }
                          Respond(from, header, *reply);
