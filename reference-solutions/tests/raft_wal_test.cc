@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "depfast/record_log.h"
@@ -85,7 +86,7 @@ TEST(RaftWal, DamageAtAnyByteBeforeTheLastRecordIsRefused) {
       const std::size_t whole = WholeRecords(written, at);
       WalState state;
       try {
-        state.Recover(damaged);
+        std::ignore = state.Recover(damaged);
         FAIL() << "it starts";
       } catch (const std::runtime_error& error) {
         EXPECT_EQ(error.what(), "the write-ahead log is damaged at byte " +
@@ -118,8 +119,9 @@ TEST(RaftWal, DamageIsRefusedWhateverTheLastWriteLeft) {
   damaged[damaged.size() / 2] = static_cast<char>(~damaged[damaged.size() / 2]);
   for (std::size_t cut = 0; cut < damaged.size() / 4; ++cut) {
     WalState state;
-    EXPECT_THROW(state.Recover(std::string_view(damaged).substr(0, damaged.size() - cut)),
-                 std::runtime_error)
+    EXPECT_THROW(
+        std::ignore = state.Recover(std::string_view(damaged).substr(0, damaged.size() - cut)),
+        std::runtime_error)
         << "torn " << cut << " bytes before its end";
   }
 }

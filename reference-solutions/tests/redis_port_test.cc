@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -288,6 +290,40 @@ TEST_F(RedisPortOfFailingDisks, ABrokenDiskLosesNothingAndItsReplicaServesAfterA
     Heal(cluster_.FaultsPath(victim), Fault::kDiskError);
     cluster_.Start(victim);
     EXPECT_EQ(Ask(victim, "SET x 1"), "+OK\r\n");
+  }
+  ExpectNothingLost();
+}
+
+// The log is not cut behind a snapshot that is not there, on any replica.
+TEST_F(RedisPortOfFailingDisks, ASnapshotThatCannotBeWrittenTakesNoLogWithIt) {
+  SetMoreKeys(0);
+  const auto blocker = [&](int id) { return cluster_.DataPath(id) + "/raft.snapshot.new"; };
+  for (int id = 0; id < cluster_.size(); ++id) std::filesystem::create_directory(blocker(id));
+  const std::string filler(100'000, 'x');
+  const Socket socket(cluster_.redis_endpoint(0));
+  const auto is_set = [&](const std::string& key, const std::string& value) {
+    try {
+      socket.Write("*3\r\n$3\r\nSET\r\n$" + std::to_string(key.size()) + "\r\n" + key + "\r\n$" +
+                   std::to_string(value.size()) + "\r\n" + value + "\r\n");
+      return socket.ReadLine() == "+OK";
+    } catch (const std::system_error&) {  // replica 0 is out of service
+      return false;
+    }
+  };
+  while (is_set("filler", filler)) {
+    const std::string key = "key" + std::to_string(++keys_);
+    if (is_set(key, key)) acknowledged_.push_back(key);
+    ASSERT_LT(keys_, 1000) << "no replica takes a snapshot";
+  }
+  const auto stands_in = [&](int id) {
+    return cluster_.LogOf(id).find("cannot open raft.snapshot.new: Is a directory") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(stands_in(0) || stands_in(1) || stands_in(2));
+  cluster_.Kill({0, 1, 2});
+  for (int id = 0; id < cluster_.size(); ++id) {
+    std::filesystem::remove(blocker(id));
+    cluster_.Start(id);
   }
   ExpectNothingLost();
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -66,7 +67,7 @@ Snapshot LatestOf(RaftWorld& world, PeerId replica) {
 // Where the log on the replica's disk begins: after this index.
 std::uint64_t BaseOf(RaftWorld& world, PeerId replica) {
   WalState state;
-  state.Recover(world.cluster.simulator().disk(replica).files().at(kWalFile).data);
+  std::ignore = state.Recover(world.cluster.simulator().disk(replica).files().at(kWalFile).data);
   return state.log.base_index();
 }
 
