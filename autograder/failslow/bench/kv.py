@@ -114,18 +114,18 @@ def measure(kit: Kit, peers: Sequence[str]) -> tuple[Results, PutResults]:
 
 def _measure(cluster: Servers, view: ClusterView, commands: Commands) -> redis_load.Result:
     """CannotDo when it is lost: no leader, another leader, a connection that broke."""
-    leader = _await_leader(cluster, view)
+    leader = await_leader(cluster, view)
     address = cluster.redis[leader]
     redis_load.await_answer(address)
     warm_up = WARM_UP_REQUESTS[commands.pipeline]
     rate = redis_load.run(cluster, address, commands, warm_up).per_second
     result = redis_load.run(cluster, address, commands, max(warm_up, round(rate * SECONDS)))
-    if _await_leader(cluster, view) != leader:
+    if await_leader(cluster, view) != leader:
         raise CannotDo("the leader changed during the measurement")
     return result
 
 
-def _await_leader(cluster: Servers, view: ClusterView) -> int:
+def await_leader(cluster: Servers, view: ClusterView) -> int:
     """Its number; 0 of servers that have none. CannotDo when no replica leads in time."""
     if not cluster.metrics:
         return 0

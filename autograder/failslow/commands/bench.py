@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from failslow import console
-from failslow.bench import copilot, core, figures, kv, raft, rpc, sim, slow, verified
+from failslow.bench import copilot, core, failover, figures, kv, raft, rpc, sim, slow, verified
 from failslow.bench.figures import Section
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -25,7 +25,8 @@ PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 
 SEEDS_MAX = 1000
 
-ALONE = ("calibrate", "slow")
+IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run}
+ALONE = (*IF_NAMED, "calibrate", "slow")
 """They take minutes: run only if they are named."""
 
 
@@ -34,7 +35,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "which",
         nargs="?",
         choices=(*ON_ITS_OWN, *COMPARED, *ALONE),
-        help=f"(all but {' and '.join(ALONE)})",
+        help=f"(all but {', '.join(ALONE)})",
     )
     parser.add_argument(
         "--versus",
@@ -127,7 +128,7 @@ def run(
 
 
 def _section(kit: Kit, key: str, peers: Sequence[str]) -> Section:
-    return COMPARED[key](kit, peers) if key in COMPARED else ON_ITS_OWN[key](kit)
+    return COMPARED[key](kit, peers) if key in COMPARED else (ON_ITS_OWN | IF_NAMED)[key](kit)
 
 
 def _peers(which: str | None, versus: str | None) -> list[str]:

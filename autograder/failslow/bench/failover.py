@@ -1,0 +1,204 @@
+"""`kit bench failover`: how long clients wait when the leader of the key-value store is killed.
+
+Each round starts three replicas, loads the followers' Redis ports and kills the leader.
+"""
+
+import itertools
+import os
+import signal
+import socket
+import statistics
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+
+from failslow import cmake, console, waiting
+from failslow.bench import redis_load, servers
+from failslow.bench.figures import Figure, Section
+from failslow.bench.kv import await_leader
+from failslow.bench.servers import Servers
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.labs import load_labs
+
+ROUNDS = 20
+CLIENTS = 4
+"""Of each kind, at each follower."""
+STEADY_S = 0.5
+"""Between the start of the load and the kill."""
+PATIENCE_S = 10.0
+
+MEDIAN_AT_MOST_MS = 500.0
+P95_AT_MOST_MS = 800.0
+
+TEXT = (
+    "Three replicas of the reference key-value store share the first core; clients load the Redis"
+    " ports of the two followers from the second. The leader is killed with SIGKILL."
+    f" {ROUNDS} rounds, each with fresh replicas, and {CLIENTS} clients of each kind at a follower."
+    " A waiting command was sent before the kill, in a session: its time counts from the kill to"
+    " the reply. A new command is a SET on a connection made after the kill: its time counts from"
+    " its sending. A client without sessions sends SET after SET: the time counts between the"
+    " last SET that was executed before the kill and the first one after it."
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Times are those of time.monotonic."""
+
+    sent: float
+    came: float
+    text: bytes
+
+    @property
+    def is_executed(self) -> bool:
+        return self.text.startswith((b"+", b":"))
+
+
+@dataclass(frozen=True)
+class Waits:
+    """In milliseconds. `unknown`: waiting commands in sessions without a proper reply."""
+
+    waiting: list[float] = field(default_factory=list)
+    new: list[float] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+    unknown: int = 0
+
+
+def run(kit: Kit) -> Section:
+    servers.check_cores()
+    cmake.build(kit, targets=["lab3_real"])
+    view = load_labs(kit).get("lab3").cluster
+    assert view is not None, "lab 3's replicas run as processes"
+    rounds = []
+    with console.progress("Killing leaders") as advance:
+        for number in range(ROUNDS):
+            advance(number, ROUNDS, "")
+            with servers.kv(kit) as cluster:
+                leader = await_leader(cluster, view)
+                rounds.append(_round(cluster, leader))
+    return Section("failover", "The death of a leader", TEXT, figures(rounds))
+
+
+def figures(rounds: Sequence[Waits]) -> list[Figure]:
+    """Of all rounds together."""
+    result = [
+        Figure("waiting commands without a reply of the store", sum(r.unknown for r in rounds), "")
+    ]
+    kinds = {
+        "waiting commands": [each for one in rounds for each in one.waiting],
+        "new commands": [each for one in rounds for each in one.new],
+        "gaps of clients without sessions": [each for one in rounds for each in one.gaps],
+    }
+    for name, times in kinds.items():
+        p95 = statistics.quantiles(times, n=20)[-1]
+        result += [
+            Figure(f"{name}: median", statistics.median(times), "ms", MEDIAN_AT_MOST_MS, True),
+            Figure(f"{name}: p95", p95, "ms", P95_AT_MOST_MS, True),
+            Figure(f"{name}: longest", max(times), "ms"),
+        ]
+    return result
+
+
+def waits(
+    killed: float,
+    sessions: Sequence[Sequence[Answer]],
+    new: Sequence[Answer],
+    plain: Sequence[Sequence[Answer]],
+) -> Waits:
+    """Of one round. The answers of each client are in order."""
+    under_way = [each for client in sessions for each in client if each.sent < killed < each.came]
+    return Waits(
+        waiting=[1000 * (each.came - killed) for each in under_way],
+        new=[1000 * (each.came - each.sent) for each in new],
+        gaps=[1000 * gap_at(killed, client) for client in plain],
+        unknown=sum(not each.is_executed for each in under_way),
+    )
+
+
+def gap_at(killed: float, answers: Sequence[Answer]) -> float:
+    """Seconds between the executed commands around the kill."""
+    executed = [each.came for each in answers if each.is_executed]
+    return min(t for t in executed if t > killed) - max(t for t in executed if t <= killed)
+
+
+def _round(cluster: Servers, leader: int) -> Waits:
+    followers = [address for number, address in enumerate(cluster.redis) if number != leader]
+    for address in followers:
+        redis_load.await_answer(address)
+    with ExitStack() as stack:
+        sessions = [stack.enter_context(_load(to, in_session=True)) for to in followers * CLIENTS]
+        plain = [stack.enter_context(_load(to, in_session=False)) for to in followers * CLIENTS]
+        time.sleep(STEADY_S)
+        killed = time.monotonic()
+        os.kill(cluster.processes[leader], signal.SIGKILL)
+        with ThreadPoolExecutor(len(followers) * CLIENTS) as pool:
+            new = list(pool.map(_ask_anew, followers * CLIENTS))
+
+        def all_served() -> bool:
+            return all(_is_served(killed, client) for client in sessions + plain)
+
+        if not waiting.until(all_served, PATIENCE_S):
+            raise CannotDo(f"a client is not served {PATIENCE_S:.0f} s after the leader's death")
+    return waits(killed, sessions, new, plain)
+
+
+def _is_served(killed: float, client: Sequence[Answer]) -> bool:
+    return any(each.is_executed and each.sent > killed for each in client[-3:])
+
+
+class _Connection:
+    """Sends one line at a time."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._socket = socket.create_connection((host, int(port)), PATIENCE_S)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._replies = self._socket.makefile("rb")
+
+    def ask(self, line: str) -> Answer:
+        """The reply must be one line, too."""
+        sent = time.monotonic()
+        self._socket.sendall(line.encode() + b"\r\n")
+        text = self._replies.readline()
+        return Answer(sent, time.monotonic(), text)
+
+    def close(self) -> None:
+        self._replies.close()
+        self._socket.close()
+
+
+def _ask_anew(address: str) -> Answer:
+    """The first command on a new connection, repeated until it is executed."""
+    with closing(_Connection(address)) as client:
+        first = answer = client.ask("SET x 2")
+        while not answer.is_executed:
+            answer = client.ask("SET x 2")
+    return Answer(first.sent, answer.came, answer.text)
+
+
+@contextmanager
+def _load(address: str, in_session: bool) -> Iterator[list[Answer]]:
+    """A client in a thread, one command after another. Yields its answers so far, in order."""
+    answers: list[Answer] = []
+    ends = threading.Event()
+    with closing(_Connection(address)) as client:
+        session = client.ask("SESSION NEW").text[1:].strip().decode() if in_session else ""
+
+        def work() -> None:
+            for number in itertools.count(1):
+                if ends.is_set():
+                    return
+                line = f"SESSION {session} {number} INCR n" if session else "SET x 1"
+                answers.append(client.ask(line))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield answers
+        finally:
+            ends.set()
+            thread.join()

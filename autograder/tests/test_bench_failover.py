@@ -1,0 +1,51 @@
+"""The waits around a leader's death, from the answers that clients got."""
+
+import pytest
+
+from failslow.bench import failover
+from failslow.bench.failover import Answer, Waits
+
+KILLED = 10.0
+
+
+def test_a_waiting_command_counts_from_the_kill() -> None:
+    client = [
+        Answer(9.8, 9.9, b":1\r\n"),
+        Answer(9.9, 10.4, b":2\r\n"),
+        Answer(10.4, 10.5, b":3\r\n"),
+    ]
+    found = failover.waits(KILLED, [client], [], [])
+    assert found.waiting == pytest.approx([400])
+    assert found.unknown == 0
+
+
+def test_a_waiting_command_without_a_reply_of_the_store_is_told() -> None:
+    client = [Answer(9.9, 11.0, b"-UNKNOWN the leader was lost\r\n")]
+    assert failover.waits(KILLED, [client], [], []).unknown == 1
+
+
+def test_a_new_command_counts_from_its_sending() -> None:
+    found = failover.waits(KILLED, [], [Answer(10.1, 10.35, b"+OK\r\n")], [])
+    assert found.new == pytest.approx([250])
+
+
+def test_a_gap_lies_between_executed_commands() -> None:
+    client = [
+        Answer(9.8, 9.9, b"+OK\r\n"),
+        Answer(9.9, 10.0, b"-UNKNOWN the leader was lost\r\n"),
+        Answer(10.0, 10.3, b"-TRYAGAIN no leader\r\n"),
+        Answer(10.3, 10.6, b"+OK\r\n"),
+        Answer(10.6, 10.7, b"+OK\r\n"),
+    ]
+    assert failover.gap_at(KILLED, client) == pytest.approx(0.7)
+    assert failover.waits(KILLED, [], [], [client]).gaps == pytest.approx([700])
+
+
+def test_the_figures_are_of_all_rounds() -> None:
+    rounds = [Waits([400.0], [300.0], [410.0]), Waits([900.0], [310.0], [950.0], unknown=1)]
+    found = {figure.name: figure for figure in failover.figures(rounds)}
+    assert found["waiting commands: longest"].value == 900
+    assert found["waiting commands: median"].value == 650
+    assert not found["waiting commands: median"].passed
+    assert found["new commands: median"].passed
+    assert found["waiting commands without a reply of the store"].value == 1
