@@ -310,8 +310,10 @@ bool Network::ReceiveFrom(EventLoop::Token token, const Deliver& deliver, std::s
   }
   if (peer.connection.ended() && !reader.HasFrame()) {
     const int error = peer.connection.error();
-    // The end of a client's connection needs no log line.
-    const bool unexpected = error != 0 && (peer.outgoing || IsReplica(peer.id));
+    // The end of a client's connection needs no log line, nor does a replica that is out of
+    // service.
+    const bool is_open = peer.state == State::kOpen;
+    const bool unexpected = error != 0 && is_open && IsReplica(peer.id);
     Close(token, unexpected ? std::strerror(error) : "");
     return false;
   }
