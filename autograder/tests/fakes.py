@@ -52,6 +52,10 @@ if "record" in options and not wants("UNRECORDED"):
     note = dict(do="note", w=1, t=5000, text="</script> votes")
     text = json.dumps(world) + "\\n" + json.dumps(note) + "\\n"
     open(options["record"], "w").write(text + ('{{"do":"no' if wants("SEGFAULT") else ""))
+if wants("SAYS_WHERE"):
+    print("[ RUN      ] Quorum.Late", flush=True)
+    print("crashed: a null pointer was followed\\nstack: 1a 2b\\nthe end", file=sys.stderr)
+    sys.stderr.flush()
 if wants("SEGFAULT"):
     os.kill(os.getpid(), signal.SIGSEGV)
 if wants("EXIT3"):

@@ -1,6 +1,7 @@
 """Wrong input on the command line, and the public tests in simulation."""
 
 import json
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -155,6 +156,19 @@ def test_every_test_runs_with_every_seed(expect: Expect, mine: Mine, sources: No
 
 def test_a_crash_in_simulation_is_a_failed_test(expect: Expect, mine: Mine) -> None:
     assert "killed by SIGSEGV" in expect(1, "test", "lab1", mine("SEGFAULT:Quorum.Late")).out
+
+
+@pytest.mark.parametrize("ends", ["SEGFAULT", "FAIL"])
+def test_a_failed_test_shows_what_its_replicas_said(
+    expect: Expect, mine: Mine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    tool = "print('Quorum::Take(int)\\n./lab1-quorum-event/quorum_event.cc:7')"
+    write_program(tmp_path / "bin" / "addr2line", tool)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    out = expect(1, "test", "lab1", mine(f"{ends}:Quorum.Late SAYS_WHERE:Quorum.Late")).out
+    said = "crashed: a null pointer was followed\n    at lab1-quorum-event/quorum_event.cc:7 in"
+    assert f"{said} Quorum::Take\n  the end\n" in out
+    assert "[ RUN" not in out
 
 
 def test_replay_prints_the_history_with_the_seed(
