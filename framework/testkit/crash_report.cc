@@ -138,8 +138,8 @@ void Report(int signal_number, siginfo_t* info, void* context) {
   WriteLastSteps();
 }
 
-// SA_RESETHAND has restored the default action.
-void OnSignal(int signal_number, siginfo_t* info, void* context) {
+// SA_RESETHAND has restored the default action. Not used with sanitizers.
+[[maybe_unused]] void OnSignal(int signal_number, siginfo_t* info, void* context) {
   Report(signal_number, info, context);
   raise(signal_number);
 }
