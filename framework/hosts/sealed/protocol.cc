@@ -310,7 +310,7 @@ sim::StepOutput DecodeOutput(std::string_view message) {
   Reader in(handle.get());
   sim::StepOutput output;
   in.Read(output.random_draws, output.heap_bytes, output.death);
-  if (output.heap_bytes > kHeapBytesMax) throw ProtocolError("a heap of absurd size");
+  if (output.heap_bytes > sim::kHeapBytesMax) throw ProtocolError("a heap of absurd size");
   Reader outputs = in.NextArray();
   if (outputs.left() > kOutputsMax) throw ProtocolError("absurdly many outputs in a step");
   while (outputs.left() > 0) {

@@ -30,9 +30,6 @@ inline constexpr std::size_t kValuesMax = 1'000'000;
 inline constexpr std::size_t kOutputsMax = 100'000;  // of a step
 inline constexpr std::size_t kNameBytesMax = 255;    // of a file, as on Linux
 
-// A larger heap is malformed: no machine has it.
-inline constexpr std::uint64_t kHeapBytesMax = std::uint64_t{1} << 46;
-
 // A message of the other side does not decode.
 class ProtocolError : public std::runtime_error {
  public:

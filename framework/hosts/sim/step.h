@@ -59,11 +59,14 @@ struct SetWake {
 // In the order in which the replica made the calls.
 using Output = std::variant<SendFrame, ReleaseFrame, IoRequest, SetWake, Observation>;
 
+// A larger heap is malformed: no machine has it.
+inline constexpr std::uint64_t kHeapBytesMax = std::uint64_t{1} << 46;
+
 struct StepOutput {
   std::vector<Output> outputs;
   std::uint64_t random_draws = 0;  // made in this step
-  // The heap of the replica before this step, in bytes requested: see sealed/heap.h. A claim. Zero
-  // for a replica that does not run in a process of its own.
+  // The heap of the replica before this step, in bytes requested: see sealed/heap.h. A claim, at
+  // most kHeapBytesMax. Zero for a replica that does not run in a process of its own.
   std::uint64_t heap_bytes = 0;
   // Empty, or why the replica is dead: it threw, exited, crashed, overflowed, never waited.
   std::string death;

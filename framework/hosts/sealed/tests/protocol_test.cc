@@ -92,8 +92,8 @@ TEST(Protocol, StepKeepsEveryField) {
 
 TEST(Protocol, AHeapThatNoMachineHasIsRefused) {
   sim::StepOutput output;
-  output.heap_bytes = kHeapBytesMax;
-  EXPECT_EQ(DecodeOutput(Strip(EncodeOutput(output))).heap_bytes, kHeapBytesMax);
+  output.heap_bytes = sim::kHeapBytesMax;
+  EXPECT_EQ(DecodeOutput(Strip(EncodeOutput(output))).heap_bytes, sim::kHeapBytesMax);
   ++output.heap_bytes;
   EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
 }
