@@ -11,8 +11,7 @@
 namespace depfast::copilot {
 namespace {
 
-enum class Kind : std::uint8_t { kView = 0, kEntry = 1, kRecord = 2, kBase = 3, kReserved = 4 };
-
+using Kind = JournalRecord::Kind;
 using Packer = msgpack::packer<frame_internal::StringSink>;
 
 // Appends a record that is an array of these fields.
@@ -46,29 +45,19 @@ T Field(const msgpack::object_array& record, std::uint32_t number) {
   return record.ptr[number].as<T>();
 }
 
-void Take(const msgpack::object_array& record, Recovered& state) {
-  const auto kind = static_cast<Kind>(Field<std::uint8_t>(record, 0));
-  const auto lane = static_cast<std::size_t>(Field<std::uint8_t>(record, 1));
-  if (lane >= state.lanes.size() || kind > Kind::kReserved) Refuse();
-  LaneLog& log = state.lanes[lane];
-  if (kind == Kind::kView) {
-    state.views[lane] = Field<View>(record, 2);
-    return;
-  }
-  const auto index = Field<EntryIndex>(record, 2);
-  if (kind == Kind::kReserved) {
-    state.reserved[lane] = index;
-    return;
-  }
-  if (kind == Kind::kBase) {
-    log.Reset(index, Field<EntryIndex>(record, 3));
-    return;
-  }
-  if (log.IsDecided(index)) return;  // a copy
-  if (kind == Kind::kEntry) {
-    log.SetCommands(index, Field<View>(record, 4), Field<Commands>(record, 5));
-  }
-  log.Set(index, Field<Record>(record, 3));
+JournalRecord Decode(const msgpack::object_array& fields) {
+  JournalRecord out;
+  out.kind = static_cast<Kind>(Field<std::uint8_t>(fields, 0));
+  out.lane = static_cast<Lane>(Field<std::uint8_t>(fields, 1));
+  if (out.lane > Lane::kCopilot || out.kind > Kind::kReserved) Refuse();
+  out.number = Field<std::uint64_t>(fields, 2);
+  if (out.kind == Kind::kBase) out.latest_gone = Field<EntryIndex>(fields, 3);
+  if (out.kind != Kind::kEntry && out.kind != Kind::kRecord) return out;
+  out.record = Field<Record>(fields, 3);
+  if (out.kind == Kind::kRecord) return out;
+  out.origin = Field<View>(fields, 4);
+  out.commands = Field<Commands>(fields, 5);
+  return out;
 }
 
 // A missing file is empty.
@@ -82,18 +71,39 @@ std::optional<std::string> ReadFile(Runtime& runtime, const char* file) {
 
 }  // namespace
 
-std::size_t ReadJournal(std::string_view bytes, Recovered& state) {
+std::size_t ReadJournal(std::string_view bytes, const std::function<void(JournalRecord)>& visit) {
   return ReadRecords(bytes, [&](std::string_view payload) {
+    std::string error;
+    const auto handle = frame_internal::UnpackBody(payload, error);
+    if (!handle || handle->get().type != msgpack::type::ARRAY) Refuse();
     try {
-      const auto handle = msgpack::unpack(payload.data(), payload.size());
-      if (handle.get().type != msgpack::type::ARRAY) Refuse();
-      Take(handle.get().via.array, state);
-    } catch (const msgpack::unpack_error&) {
-      Refuse();
+      visit(Decode(handle->get().via.array));
     } catch (const msgpack::type_error&) {
       Refuse();
     }
   });
+}
+
+void Recovered::Take(JournalRecord record) {
+  const auto& [kind, lane, number, entry, origin, commands, latest_gone] = record;
+  LaneLog& log = lanes[static_cast<std::size_t>(lane)];
+  switch (kind) {
+    case Kind::kView:
+      views[static_cast<std::size_t>(lane)] = number;
+      return;
+    case Kind::kReserved:
+      At(reserved, lane) = number;
+      return;
+    case Kind::kBase:
+      log.Reset(number, latest_gone);
+      return;
+    case Kind::kEntry:
+    case Kind::kRecord:
+      break;
+  }
+  if (log.IsDecided(number)) return;  // a copy
+  if (kind == Kind::kEntry) log.SetCommands(number, origin, std::move(record.commands));
+  log.Set(number, entry);
 }
 
 std::string EncodeSnapshot(const StoredSnapshot& snapshot) {
@@ -105,15 +115,15 @@ std::string EncodeSnapshot(const StoredSnapshot& snapshot) {
 std::optional<StoredSnapshot> DecodeSnapshot(std::string_view bytes) {
   std::optional<StoredSnapshot> snapshot;
   const std::size_t good = ReadRecords(bytes, [&](std::string_view payload) {
+    std::string error;
+    const auto handle = frame_internal::UnpackBody(payload, error);
+    if (!handle || handle->get().type != msgpack::type::ARRAY) return;
+    const msgpack::object_array& fields = handle->get().via.array;
+    if (fields.size != 4) return;
     try {
-      const auto handle = msgpack::unpack(payload.data(), payload.size());
-      const auto& object = handle.get();
-      if (object.type != msgpack::type::ARRAY || object.via.array.size != 4) return;
-      const msgpack::object* const fields = object.via.array.ptr;
-      snapshot = {fields[0].as<SnapshotId>(), fields[1].as<PerLane>(), fields[2].as<PerLane>(),
-                  fields[3].as<std::string>()};
-    } catch (const msgpack::unpack_error&) {
-    } catch (const msgpack::type_error&) {
+      snapshot = {fields.ptr[0].as<SnapshotId>(), fields.ptr[1].as<PerLane>(),
+                  fields.ptr[2].as<PerLane>(), fields.ptr[3].as<std::string>()};
+    } catch (const msgpack::type_error&) {  // another record than ours: no snapshot
     }
   });
   return good == bytes.size() ? snapshot : std::nullopt;
@@ -140,7 +150,8 @@ Recovered Journal::Recover() {
   if (const auto bytes = ReadFile(runtime_, kJournalFile)) {
     state.is_first_start = false;
     bytes_ = bytes->size();
-    const std::size_t good = ReadJournal(*bytes, state);
+    const std::size_t good =
+        ReadJournal(*bytes, [&](JournalRecord record) { state.Take(std::move(record)); });
     if (!MayBeTorn(std::string_view(*bytes).substr(good))) {
       throw std::runtime_error("the journal is damaged");
     }

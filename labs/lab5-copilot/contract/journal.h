@@ -45,18 +45,34 @@ struct StoredSnapshot {
   std::string data;       // the state machine's, and the memory of commands
 };
 
-// What a journal says.
+// A record of a journal, with the fields that its kind has: see above.
+struct JournalRecord {
+  enum class Kind : std::uint8_t { kView = 0, kEntry = 1, kRecord = 2, kBase = 3, kReserved = 4 };
+
+  Kind kind = Kind::kView;
+  Lane lane = Lane::kPilot;
+  std::uint64_t number = 0;  // the index, or the view
+  Record record;
+  View origin = 0;
+  Commands commands;
+  EntryIndex latest_gone = 0;
+};
+
+// Visits the whole records of a journal, in order. Returns the number of their bytes. Throws
+// std::runtime_error, in one line, for a record that makes no sense.
+std::size_t ReadJournal(std::string_view bytes, const std::function<void(JournalRecord)>& visit);
+
+// What the disk says.
 struct Recovered {
   bool is_first_start = true;
   std::array<std::optional<View>, 2> views;
   std::array<LaneLog, 2> lanes;
   PerLane reserved{};
   std::optional<StoredSnapshot> snapshot;
+
+  void Take(JournalRecord record);
 };
 
-// Takes in the whole records of a journal. Returns the number of their bytes. Throws
-// std::runtime_error, in one line, for a record that makes no sense.
-std::size_t ReadJournal(std::string_view bytes, Recovered& state);
 std::string EncodeSnapshot(const StoredSnapshot& snapshot);
 std::optional<StoredSnapshot> DecodeSnapshot(std::string_view bytes);
 

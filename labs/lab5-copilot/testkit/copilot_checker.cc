@@ -38,6 +38,8 @@ const char* ToString(Invariant invariant) {
       return "one value";
     case Invariant::kChosen:
       return "chosen by a quorum";
+    case Invariant::kDurable:
+      return "durable before told";
     case Invariant::kDependencies:
       return "dependencies";
     case Invariant::kOrder:
@@ -127,7 +129,7 @@ void CopilotChecker::Violate(Invariant invariant, const std::string& what) {
 void CopilotChecker::NoteVotes(EntryId id) {
   if (history_ == nullptr || violations_.size() > 1) return;
   const auto note = [&](const std::string& at, const Vote& vote) {
-    std::string by;
+    std::string by = " " + std::to_string(vote.proposer) + " (its own)";
     for (PeerId replica = 0; replica < simulator_.replicas(); ++replica) {
       if ((vote.by & Bit(replica)) != 0) by += " " + std::to_string(replica);
     }
@@ -169,6 +171,8 @@ void CopilotChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& 
   VisitBody<Accept>(frame, [&](const Accept& body) {
     remember({{body.lane, body.index}, body.ballot, body.dependency});
   });
+  VisitBody<Prepare>(
+      frame, [&](const Prepare& body) { remember({{body.lane, body.index}, body.ballot, 0}); });
 }
 
 void CopilotChecker::OnOutputsLeave(PeerId replica, Time now,
@@ -213,26 +217,53 @@ void CopilotChecker::OnSentAccept(PeerId replica, const Accept& request) {
   Propose(id, entries_[id].accepted[request.ballot], content, replica);
 }
 
-// One proposal at a ballot. Its proposer accepts it.
+// One proposal at a ballot.
 void CopilotChecker::Propose(EntryId id, Vote& vote, const Content& content, PeerId replica) {
-  if (vote.by != 0 && vote.content != content) {
+  if (vote.proposer != kNobody && vote.content != content) {
     Violate(Invariant::kOneValue,
             Name(replica) + " proposes " + Name(id) + " twice at one ballot, with two values");
   }
   vote.content = content;
-  vote.by |= Bit(replica);
+  vote.proposer = replica;
 }
 
 void CopilotChecker::OnSentReply(PeerId replica, const Asked& asked, const DecodedFrame& frame) {
   Entry& entry = entries_[asked.entry];
+  const auto& [lane, index] = asked.entry;
+  const DurableRecords& disk = DiskOf(replica);
+  const auto require = [&](bool is_on_disk, const char* what) {
+    if (is_on_disk) return;
+    Violate(Invariant::kDurable, Name(replica) + " says that it has " + what + " " +
+                                     Name(asked.entry) + " before its disk says so");
+  };
   VisitBody<FastAccept, FastAcceptReply>(frame, [&](const FastAcceptReply& reply) {
-    if (reply.recorded && reply.dependency == asked.dependency) {
+    if (!reply.recorded) return;
+    require(disk.HasRecord(lane, index, asked.ballot), "recorded");
+    if (reply.dependency == asked.dependency) {
       entry.proposed[ViewOf(asked.ballot)].by |= Bit(replica);
     }
   });
   VisitBody<Accept, AcceptReply>(frame, [&](const AcceptReply& reply) {
-    if (reply.accepted) entry.accepted[asked.ballot].by |= Bit(replica);
+    if (!reply.accepted) return;
+    require(disk.HasAccepted(lane, index, asked.ballot), "accepted");
+    entry.accepted[asked.ballot].by |= Bit(replica);
   });
+  VisitBody<Prepare, PrepareReply>(frame, [&](const PrepareReply& reply) {
+    if (!reply.promised) return;
+    require(disk.HasPromised(lane, index, asked.ballot), "promised");
+  });
+}
+
+// ---- disks ----
+
+const DurableRecords& CopilotChecker::DiskOf(PeerId replica) {
+  DurableRecords& records = Of(replica).disk;
+  try {
+    records.Read(simulator_.disk(replica));
+  } catch (const std::exception& error) {
+    Violate(Invariant::kDurable, Name(replica) + ": " + error.what());
+  }
+  return records;
 }
 
 // ---- claims ----
@@ -276,15 +307,24 @@ void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
   }
 }
 
-bool CopilotChecker::IsChosen(const Entry& entry, const Content& content) const {
-  const auto by = [&](int quorum) {
-    return [&content, quorum](const auto& each) {
-      const Vote& vote = each.second;
-      return vote.content == content && std::popcount(vote.by) >= quorum;
-    };
+bool CopilotChecker::IsChosen(EntryId id, const Content& content) {
+  const auto& [lane, index] = id;
+  const Entry& entry = entries_[id];
+  const auto is_chosen = [&](const Vote& vote, int quorum, bool own_is_durable) {
+    const std::uint64_t others = vote.by & ~Bit(vote.proposer);
+    return vote.content == content && std::popcount(others) + own_is_durable >= quorum;
   };
-  return std::ranges::any_of(entry.proposed, by(quorums_.fast())) ||
-         std::ranges::any_of(entry.accepted, by(quorums_.majority()));
+  for (const auto& [view, vote] : entry.proposed) {
+    if (vote.proposer == kNobody) continue;
+    const bool own = DiskOf(vote.proposer).HasRecord(lane, index, FirstBallot(view));
+    if (is_chosen(vote, quorums_.fast(), own)) return true;
+  }
+  for (const auto& [ballot, vote] : entry.accepted) {
+    if (vote.proposer == kNobody) continue;
+    const bool own = DiskOf(vote.proposer).HasAccepted(lane, index, ballot);
+    if (is_chosen(vote, quorums_.majority(), own)) return true;
+  }
+  return false;
 }
 
 void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& content) {
@@ -299,7 +339,7 @@ void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& content
     return;
   }
   entry.decided = content;
-  if (!IsChosen(entry, content)) {
+  if (!IsChosen(id, content)) {
     Violate(Invariant::kChosen,
             Name(replica) + " takes " + Name(id) + " for decided, and no quorum has chosen that");
     NoteVotes(id);

@@ -1,8 +1,9 @@
 // CopilotChecker: Copilot's invariants, checked after every step.
 //
-// The checker compares what replicas claim (copilot_observations.h) with the frames that they send.
-// It knows from the frames which entries are chosen: by a fast quorum of fast-accepts in one view,
-// or by a majority that has accepted at one ballot.
+// The checker compares three sources: the frames that replicas send, their disks, and what they
+// claim (copilot_observations.h). Frames and disks are facts, which must support the claims. They
+// tell which entries are chosen: by a fast quorum of fast-accepts in one view, or by a majority
+// that has accepted at one ballot. A vote is a frame. A proposer's own is on its disk.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 
 #include "copilot_messages.h"
 #include "copilot_observations.h"
+#include "durable_records.h"
 #include "log_checker.h"
 #include "sim/simulator.h"
 #include "tally.h"
@@ -27,6 +29,7 @@ namespace depfast::copilot {
 enum class Invariant : std::uint8_t {
   kOneValue,      // an entry is decided once, the same everywhere
   kChosen,        // what a replica takes for decided is chosen by a quorum
+  kDurable,       // what a replica says that it has recorded or promised is on its disk
   kDependencies,  // of two entries of different lanes that are no no-ops, one depends on the other
   kOrder,         // all replicas run the same commands in the same order, and entries in turn
   kOnce,          // no command runs twice
@@ -95,7 +98,8 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   // A proposal, or what may be accepted at a ballot.
   struct Vote {
     Content content;
-    std::uint64_t by = 0;  // the replicas that have accepted it, one bit each
+    PeerId proposer = kNobody;
+    std::uint64_t by = 0;  // the others that have accepted it, one bit each
   };
   struct Entry {
     std::map<View, Vote> proposed;
@@ -116,6 +120,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
     std::uint64_t commands = 0;
     std::uint64_t restored = 0;
     std::map<std::pair<PeerId, CallId>, Asked> asked;
+    DurableRecords disk;
   };
   struct Applied {
     std::uint64_t name = 0;
@@ -143,8 +148,10 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   void OnDecide(PeerId replica, EntryId id, const Content& content);
   void OnRun(PeerId replica, EntryId id);
   void OnApply(PeerId replica, std::uint64_t number, std::uint64_t name, std::uint64_t hash);
-  // Whether the frames have chosen this for the entry.
-  bool IsChosen(const Entry& entry, const Content& content) const;
+  // Whether a quorum has chosen this for the entry.
+  bool IsChosen(EntryId id, const Content& content);
+  // What its disk says now.
+  const DurableRecords& DiskOf(PeerId replica);
   void CheckDependenciesOf(EntryId id, const Content& content);
   void NoteVotes(EntryId id);
   void Violate(Invariant invariant, const std::string& what);
