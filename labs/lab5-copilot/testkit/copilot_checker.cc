@@ -229,7 +229,8 @@ void CopilotChecker::Propose(EntryId id, Vote& vote, const Content& content, Pee
 
 void CopilotChecker::OnSentReply(PeerId replica, const Asked& asked, const DecodedFrame& frame) {
   Entry& entry = entries_[asked.entry];
-  const auto& [lane, index] = asked.entry;
+  const Lane lane = asked.entry.first;
+  const EntryIndex index = asked.entry.second;
   const DurableRecords& disk = DiskOf(replica);
   const auto require = [&](bool is_on_disk, const char* what) {
     if (is_on_disk) return;
