@@ -83,6 +83,36 @@ def test_a_changed_input_of_any_kind_is_built_again(kit: Kit, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("line", "compiled"),
+    [
+        ('#include "quorum_event.h"', 1),
+        ("#include <vector>", 1),
+        ('#include "quorum_event.cc"', 3),
+        ("# include NAME", 3),
+        ('#inc\\\nlude "quorum_event.cc"', 3),
+        ('asm(".incbin \\"quorum_event.cc\\"");', 3),
+    ],
+)
+def test_an_object_depends_on_every_file_that_its_source_may_read(
+    kit: Kit, tmp_path: Path, line: str, compiled: int
+) -> None:
+    """Objects are kept for all submissions: one of them must not get another one's code.
+
+    Three objects are that of the votes, that of the source, and that of its driver.
+    """
+    objects = kit.submissions.with_name("submission-objects")
+    tree = write_submission(tmp_path / "mine", "VOTES", "RAFT")
+    source = next(tree.rglob("raft.cc"))
+    source.write_text(f"{line}\n{source.read_text()}")
+    build(kit, tree)
+    before = set(objects.iterdir())
+    votes = next(tree.rglob("quorum_event.cc"))
+    votes.write_text(f"{votes.read_text()}// changed\n")
+    build(kit, tree)
+    assert len(set(objects.iterdir()) - before) == compiled
+
+
+@pytest.mark.parametrize(
     ("code", "complaint"),
     [
         (

@@ -97,5 +97,23 @@ TEST(WaitDescription, ACompoundWaitsOnThePeersOfItsChildren) {
   EXPECT_EQ(any->DescribeWait().total, 2);
 }
 
+TEST(WaitDescription, AnAndWithOneChildOnPeersNeedsWhatThisChildNeeds) {
+  Replica replica;
+  const auto one = replica.Make<FakeCall>(1);
+  const auto two = replica.Make<FakeCall>(2);
+  const auto disk = replica.Make<IntEvent>("disk", 1);
+  std::shared_ptr<AndEvent> mixed;
+  std::shared_ptr<AndEvent> all;
+  replica.In([&] {
+    mixed = AndEvent::Of({disk, OrEvent::Of({one, two}), disk});
+    all = AndEvent::Of({disk, AndEvent::Of({one, two})});
+  });
+  EXPECT_EQ(DescribePeers(mixed->DescribeWait()), "1 pending, 2 pending");
+  EXPECT_EQ(mixed->DescribeWait().needed, 1);
+  EXPECT_EQ(mixed->DescribeWait().total, 2);
+  EXPECT_EQ(all->DescribeWait().needed, 2);
+  EXPECT_EQ(all->DescribeWait().total, 2);
+}
+
 }  // namespace
 }  // namespace depfast

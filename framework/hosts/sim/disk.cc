@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <numeric>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -20,6 +21,12 @@ std::string_view PartToRead(const IoRequest& request, std::string_view file) {
 }
 
 }  // namespace
+
+std::size_t SimDisk::file_bytes() const {
+  return std::accumulate(
+      files_.begin(), files_.end(), std::size_t{0},
+      [](std::size_t bytes, const auto& file) { return bytes + file.second.data.size(); });
+}
 
 void SimDisk::Submit(IoRequest request) {
   queued_bytes_ += SizeOf(request);
@@ -121,8 +128,7 @@ std::optional<std::size_t> SimDisk::FailsAfter(const IoRequest& request,
     return is_short && size > 0 ? torn_.Below(size) : size;
   }
   if (trouble.capacity_bytes >= 0 && request.kind == IoRequest::Kind::kAppend) {
-    std::size_t used = 0;
-    for (const auto& [name, file] : files_) used += file.data.size();
+    const std::size_t used = file_bytes();
     const auto capacity = static_cast<std::size_t>(trouble.capacity_bytes);
     if (used + size > capacity) {
       error_ = ENOSPC;

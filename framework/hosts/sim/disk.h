@@ -58,6 +58,9 @@ class SimDisk {
   };
   const std::map<std::string, File>& files() const { return files_; }
 
+  // Of all files, unsynced bytes included.
+  std::size_t file_bytes() const;
+
   void Submit(IoRequest request);
 
   // Submitted, and not in a batch yet; and those of the batch under way.

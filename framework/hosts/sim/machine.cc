@@ -14,6 +14,10 @@ namespace {
 // Empty frames have no bytes, but take the simulator's memory.
 constexpr std::size_t kWaitingMax = 1'000'000;
 
+// No test of a lab fills a tenth of such a disk, and a grader has the memory for a few.
+constexpr std::size_t kDiskBytesMax = std::size_t{64} << 20;
+constexpr std::size_t kBlockBytes = 4096;  // an empty file takes as much
+
 }  // namespace
 
 Machine::Machine(std::size_t replica, const MachineRoom& room, SimDisk disk)
@@ -210,8 +214,18 @@ void Machine::OnBatchFinished(std::vector<IoCompletion> completions) {
   std::move(completions.begin(), completions.end(), std::back_inserter(completions_));
   room_.observers.Tell(&Observer::OnDisk, self(), now(), disk());
   if (epoch != life_.epoch) return;  // an observer crashed it
+  if (HasFullDisk()) return;
   disk_.Start();
   ScheduleStep();
+}
+
+bool Machine::HasFullDisk() {
+  const std::size_t used = disk().file_bytes() + disk().files().size() * kBlockBytes;
+  if (used <= kDiskBytesMax) return false;
+  room_.died(life_.replica, "its disk is full: " + std::to_string(disk().files().size()) +
+                                " files take " + std::to_string(used) + " bytes of " +
+                                std::to_string(kDiskBytesMax));
+  return true;
 }
 
 }  // namespace depfast::sim

@@ -86,8 +86,9 @@ class Machine {
   MemoryUse Memory() const;
   // The fault's limit; 0: none.
   std::int64_t MemoryLimit() const;
-  // Whether the replica is dead, because it is far above its limit.
+  // Whether the replica is dead: it is far above its limit, or its files are.
   bool RunsOutOfMemory(const MemoryUse& memory);
+  bool HasFullDisk();
   StepInput CollectInput();
   void BeginStep();
   void EndStep();

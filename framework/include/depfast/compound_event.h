@@ -38,6 +38,9 @@ class AndEvent : public CompoundEvent {
 
   bool IsReady() const override;
   bool IsFailed() const override;
+  // If one child alone is on peers, as many answers as it needs: "and(disk, or(call, call))" is
+  // one of two.
+  WaitDescription DescribeWait() const override;
   const char* Label() const override { return "and"; }
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
+#include <vector>
 
 namespace depfast {
 
@@ -44,6 +46,20 @@ std::shared_ptr<AndEvent> AndEvent::Of(std::initializer_list<EventPtr> children)
 
 bool AndEvent::IsReady() const { return CountReady() == static_cast<int>(children().size()); }
 bool AndEvent::IsFailed() const { return CountFailed() > 0; }
+
+WaitDescription AndEvent::DescribeWait() const {
+  WaitDescription all = CompoundEvent::DescribeWait();
+  std::vector<WaitDescription> on_peers;
+  for (const EventPtr& child : children()) {
+    WaitDescription wait = child->DescribeWait();
+    if (!wait.peers.empty()) on_peers.push_back(std::move(wait));
+  }
+  if (on_peers.size() == 1) {
+    all.needed = on_peers[0].needed;
+    all.total = on_peers[0].total;
+  }
+  return all;
+}
 
 std::shared_ptr<OrEvent> OrEvent::Of(std::initializer_list<EventPtr> children) {
   auto event = std::make_shared<OrEvent>();

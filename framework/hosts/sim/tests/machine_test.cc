@@ -212,6 +212,29 @@ TEST(Machine, TooManyEmptyDiskOperationsAreDeath) {
   EXPECT_TRUE(bench.deaths[0].starts_with("out of memory: it held 1")) << bench.deaths[0];
 }
 
+TEST(Machine, AFullDiskIsDeath) {
+  const std::string block(1 << 20, 'x');
+  Bench bench([&](Turn& turn) {
+    turn.Append("log", block, false);
+    turn.WakeAt(Time::zero());
+  });
+  bench.RunUntil(600s);
+  ASSERT_EQ(bench.deaths.size(), 1U);
+  EXPECT_EQ(bench.deaths[0], "its disk is full: 1 files take 68161536 bytes of 67108864");
+}
+
+TEST(Machine, EmptyFilesFillADisk) {
+  int next = 0;
+  Bench bench([&](Turn& turn) {
+    for (int i = 0; i < 1000; ++i) turn.Append(std::to_string(next++), "", false);
+    turn.WakeAt(Time::zero());
+  });
+  bench.RunUntil(600s);
+  ASSERT_EQ(bench.deaths.size(), 1U);
+  EXPECT_TRUE(bench.deaths[0].starts_with("its disk is full: 17000 files take"))
+      << bench.deaths[0];
+}
+
 TEST(Machine, AStepPaysForTheBurstsThatItReads) {
   Profile profile = Exact();
   profile.cpu.per_burst = 1ms;
