@@ -231,8 +231,7 @@ TEST(Machine, EmptyFilesFillADisk) {
   });
   bench.RunUntil(600s);
   ASSERT_EQ(bench.deaths.size(), 1U);
-  EXPECT_TRUE(bench.deaths[0].starts_with("its disk is full: 17000 files take"))
-      << bench.deaths[0];
+  EXPECT_TRUE(bench.deaths[0].starts_with("its disk is full: 17000 files take")) << bench.deaths[0];
 }
 
 TEST(Machine, AStepPaysForTheBurstsThatItReads) {
