@@ -218,6 +218,50 @@ def test_a_disk_is_throttled_in_both_versions(
     assert written == files | {"cgroup.procs": "42"}
 
 
+@pytest.fixture
+def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A group of version 2 with a limit of its own, and this process in it."""
+    (tmp_path / "cgroup.controllers").write_text("io")
+    path = tmp_path / "engine.scope"
+    path.mkdir()
+    (path / "io.max").write_text("8:0 rbps=max wbps=9999\n")
+    monkeypatch.setattr(control_group, "MOUNT", tmp_path)
+    monkeypatch.setattr(control_group, "_group_of", lambda *_: (tmp_path, path.name))
+    return path
+
+
+def test_version_2_throttles_the_group_that_has_the_open_files(
+    scope: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        control_group, "_write", lambda file, text: written.append((file.name, text))
+    )
+    group = control_group.make(42, control_group.DISK)
+    assert group.path == scope
+    control_group.limit_disk(group, 42, "8:16", 4096)
+    limits = "8:0 rbps=max wbps=9999\n8:16 rbps=4096 wbps=4096\n"
+    group.limit.write_text(limits)
+    control_group.remove(group)
+    assert written == [
+        ("io.max", "8:16 rbps=4096 wbps=4096"),
+        ("cgroup.procs", "42"),
+        ("io.max", "8:0 rbps=max wbps=max"),
+        ("io.max", "8:16 rbps=max wbps=max"),
+        ("io.max", "8:0 rbps=max wbps=9999"),
+    ]
+    written.clear()
+    control_group.remove_of(42, control_group.DISK)
+    assert written == [("io.max", "8:0 rbps=max wbps=max"), ("io.max", "8:16 rbps=max wbps=max")]
+    assert [each.name for each in scope.parent.iterdir() if each.is_dir()] == [scope.name]
+
+
+def test_a_limit_that_nobody_changed_is_not_written(scope: Path) -> None:
+    before = (scope / "io.max").stat().st_mtime_ns
+    control_group.remove(control_group.make(42, control_group.DISK))
+    assert (scope / "io.max").stat().st_mtime_ns == before
+
+
 def test_a_disk_that_cannot_be_throttled_has_the_file_layer() -> None:
     with pytest.raises(CannotDo, match="/proc is on no disk of its own"):
         control_group.device_of(Path("/proc"))
@@ -242,7 +286,7 @@ def test_the_kernel_takes_the_throttle_of_a_disk(tmp_path: Path) -> None:
             control_group.remove(group)
     assert device in limits
     assert str(1 << 20) in limits
-    assert not group.path.exists()
+    assert not group.path.exists() or group.limit.read_text() == group.before
 
 
 def test_one_project_of_this_checkout_is_meant(

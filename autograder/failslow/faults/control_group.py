@@ -1,6 +1,10 @@
 """A limit of a replica's memory, processor or disk, by a control group of its own (version 1 or 2).
 
 It needs a group that this user may write: root's, or one that the system has delegated.
+
+A limit of the disk in version 2 belongs to the group in which the replica is. There the kernel
+charges what is written to the group that wrote to the file first, so a new group would be charged
+for none of the replica's open files.
 """
 
 import os
@@ -32,17 +36,21 @@ QUOTA_MIN_US, PERIOD_MAX_US = 1000, 1_000_000
 
 @dataclass(frozen=True)
 class Group:
-    """`home`: the group that the process came from."""
+    """`home`: the group that the process came from; `path` itself if no group was made.
+    `before`: then, what the file `limit` said."""
 
     path: Path
     home: Path
     limit: Path
+    before: str = ""
 
 
 def make(pid: int, controller: str) -> Group:
-    """A group for that process, without a limit and without the process. CannotDo when no group may
-    be made here."""
+    """A group for that process, without a limit yet. CannotDo when no group may be made here."""
     homes = list(_homes(pid, controller))
+    own = homes[0] / _LIMITS[DISK][1] if homes else None
+    if controller == DISK and own is not None and os.access(own, os.W_OK):
+        return Group(homes[0], homes[0], own, own.read_text(encoding="ascii"))
     for home in homes:
         path = home / NAME.format(pid=pid)
         try:
@@ -114,15 +122,35 @@ def _cores(group: Group) -> float:
 
 
 def remove(group: Group) -> None:
-    """Its processes go back to where they came from."""
-    _remove(group.path, group.home)
+    """Its processes go back to where they came from. A group that was not made gets its limits
+    back."""
+    if group.path == group.home:
+        _restore(group.limit, group.before)
+    else:
+        _remove(group.path, group.home)
 
 
 def remove_of(pid: int, controller: str) -> None:
     """As `remove`, when only the process is known. Nothing happens if it is in no such group."""
     top, now = _group_of(pid, controller)
-    if top is not None and (top / now).name == NAME.format(pid=pid):
+    if top is None:
+        return
+    if (top / now).name == NAME.format(pid=pid):
         _remove(top / now, (top / now).parent)
+    elif controller == DISK and (limit := top / now / _LIMITS[DISK][1]).exists():
+        _restore(limit, "")
+
+
+def _restore(limit: Path, before: str) -> None:
+    try:
+        now = limit.read_text(encoding="ascii")
+    except OSError:  # the group has ended with its processes
+        return
+    if now != before:
+        for line in now.splitlines():
+            _write(limit, f"{line.split()[0]} rbps=max wbps=max")
+        for line in before.splitlines():
+            _write(limit, line)
 
 
 def _remove(path: Path, home: Path) -> None:
