@@ -62,7 +62,8 @@ def make(pid: int, controller: str) -> Group:
                 return Group(path, _home_of(pid, controller, home), path / name)
         with suppress(OSError):
             path.rmdir()
-    raise CannotDo(f"no control group for {controller} may be made here (it needs root)")
+    why = "it needs root" if os.getuid() != 0 else "the system hands out no such controller"
+    raise CannotDo(f"no control group for {controller} may be made here ({why})")
 
 
 def limit_memory(group: Group, pid: int, limit_bytes: int) -> None:

@@ -34,6 +34,8 @@ TOLERANCE = 0.2
 
 _MS = 10**6
 _MB = 1 << 20
+SPIN_NS = _MS
+"""The processor time of an operation of a cpu probe. On a busy machine it takes longer."""
 APPEND_BYTES = 256 * 1024
 """Of one operation of a disk probe, which is a write and a sync: two system calls."""
 
@@ -50,8 +52,8 @@ class Trial:
 
 
 TRIALS = (
-    Trial("cpu-slow", "cpu", 5, lambda healthy: healthy / 0.05),
-    Trial("cpu-contention", "cpu", 6, lambda healthy: healthy / 0.06),
+    Trial("cpu-slow", "cpu", 5, lambda _: SPIN_NS / 0.05),
+    Trial("cpu-contention", "cpu", 6, lambda _: SPIN_NS / 0.06),
     Trial("disk-slow", "disk", 4 * _MB, lambda healthy: healthy + 1e9 * APPEND_BYTES / (4 * _MB)),
     Trial("disk-contention", "disk", 20, lambda healthy: healthy / 0.2),
     Trial("fs-delay", "disk", 10 * _MS, lambda healthy: healthy + 2 * 10 * _MS),
