@@ -142,7 +142,7 @@ TEST(Recorder, NamesWhatWasWaitedFor) {
   cluster.Crash(2);
   KeepNotes(cluster, 1);
   EXPECT_TRUE(
-      recorded.Has({"\"do\":\"wait\"", "\"name\":\"Remember\"", "\"needed\":2,\"total\":2"}));
+      recorded.Has({"\"do\":\"wait\"", "\"name\":\"Remember\"", "\"needed\":1,\"total\":2"}));
   EXPECT_TRUE(recorded.Has({"\"do\":\"wait\"", "\"peers\":\"1 pending, 2 pending\""}));
   EXPECT_TRUE(recorded.Has({"\"do\":\"woke\"", "\"outcome\":\"timed out\""}));
 }

@@ -220,7 +220,7 @@ TEST(Machine, AFullDiskIsDeath) {
   });
   bench.RunUntil(600s);
   ASSERT_EQ(bench.deaths.size(), 1U);
-  EXPECT_EQ(bench.deaths[0], "its disk is full: 1 files take 68161536 bytes of 67108864");
+  EXPECT_EQ(bench.deaths[0], "its disk is full: 1 files take 67112960 bytes of 67108864");
 }
 
 TEST(Machine, EmptyFilesFillADisk) {
