@@ -50,7 +50,10 @@ open(options["history"], "w").write("1 start\\n2 vote\\n3 end\\n")
 if "record" in options and not wants("UNRECORDED"):
     world = dict(do="world", w=1, t=0, seed=7, replicas=3)
     note = dict(do="note", w=1, t=5000, text="</script> votes")
-    text = json.dumps(world) + "\\n" + json.dumps(note) + "\\n"
+    method = dict(do="method", w=1, t=0, id=1, name="Vote")
+    vote = dict(do="send", w=1, t=1, id=1, kind="reply", method=1, bytes=9, body="[3, true]")
+    vote |= {{"from": 1, "to": 0}}
+    text = "".join(json.dumps(each) + "\\n" for each in (world, method, vote, note))
     open(options["record"], "w").write(text + ('{{"do":"no' if wants("SEGFAULT") else ""))
 if wants("SAYS_WHERE"):
     print("[ RUN      ] Quorum.Late", flush=True)

@@ -194,6 +194,21 @@ def test_replay_draws_what_was_recorded_of_a_failure(
     assert json.loads((out / "replay.trace.json").read_text())["traceEvents"]
 
 
+def test_replay_names_the_fields_of_messages(
+    kit: Kit, expect: Expect, mine: Mine, tmp_path: Path
+) -> None:
+    contract = kit.labs / "lab1-quorum-event" / "contract"
+    contract.mkdir()
+    (contract / "votes.h").write_text(
+        "struct Reply {\n  MSGPACK_DEFINE(term, granted)\n};\n"
+        'struct Vote {\n  using Reply = Reply;\n  static constexpr auto kName = "Vote";\n};\n'
+    )
+    out = tmp_path / "out"
+    expect(0, "replay", "lab1", "Quorum.Votes", mine(), "--out", out)
+    for drawing in ("replay.html", "replay.trace.json"):
+        assert "term: 3, granted: true" in (out / drawing).read_text()
+
+
 def test_replay_draws_nothing_of_a_test_without_a_cluster(
     expect: Expect, mine: Mine, tmp_path: Path
 ) -> None:

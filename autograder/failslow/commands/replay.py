@@ -15,7 +15,7 @@ from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Lanes, Shown, load_labs
-from failslow.replay import page, recording, trace
+from failslow.replay import field_names, page, recording, trace
 
 PAGE = "replay.html"
 TRACE = "replay.trace.json"
@@ -86,6 +86,7 @@ def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, rec
     worlds = recording.read(record) if record.is_file() else []
     if not worlds:
         return
+    field_names.name(worlds, field_names.read(sims.headers))
     view = sims.lab.cluster
     shows: tuple[Shown, ...] = view.shows if view else ()
     subject = page.Subject(

@@ -22,10 +22,12 @@ _PREAMBLE = re.compile(r"^(?:Note: Google Test filter = .*|\[[ A-Z=-]{10}\] .*)\
 
 @dataclass(frozen=True)
 class Sims:
-    """Built suites of one lab: the public ones, or the hidden ones."""
+    """Built suites of one lab: the public ones, or the hidden ones. `headers`: they declare the
+    messages of its replicas."""
 
     lab: Lab
     binaries: dict[str, Path]
+    headers: tuple[Path, ...] = ()
 
     def tests(self) -> list[GradedTest]:
         return gtest.list_all(self.binaries)
@@ -57,7 +59,8 @@ def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool
     targets = [recipe.sim(lab, suite) for suite in suites]
     cmake.build(kit, targets=given(kit, targets))
     programs = build_submission(kit, labs, submission, recipe, targets)
-    return Sims(lab, {suite: programs / f"{suite}_sim" for suite in suites})
+    binaries = {suite: programs / f"{suite}_sim" for suite in suites}
+    return Sims(lab, binaries, headers_of(kit, labs, lab))
 
 
 def exploration_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Sims:
@@ -71,7 +74,17 @@ def exploration_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Si
     targets = [recipe.sim(lab, suite)]
     cmake.build(kit, targets=given(kit, targets))
     programs = build_submission(kit, labs, submission, recipe, targets)
-    return Sims(lab, {suite: programs / f"{suite}_sim"})
+    return Sims(lab, {suite: programs / f"{suite}_sim"}, headers_of(kit, labs, lab))
+
+
+def headers_of(kit: Kit, labs: Labs, lab: Lab) -> tuple[Path, ...]:
+    """The given headers of a lab and of those that it is built on. Own versions of another lab's
+    files exchange that lab's messages."""
+    replaced = [labs.get(each) for each in lab.replaces]
+    directories = [kit.labs / "common" / "contract"]
+    for each in [*replaced, *labs.closure(lab)]:
+        directories += [kit.labs / each.directory / name for name in ("contract", "driver")]
+    return tuple(header for each in directories for header in sorted(each.glob("*.h")))
 
 
 def _crash_reason(crash: Crashed, options: Options) -> str:

@@ -12,9 +12,10 @@ from failslow.console import FAILED, PASSED
 from failslow.errors import CannotDo
 from failslow.gtest import Crashed, Options, Outcome
 from failslow.kit import Kit
-from failslow.replay import page, recording
+from failslow.replay import field_names, page, recording
 
 PROGRAM = "testkit_notes"
+HEADERS = "framework/testkit/tests"
 TESTS = {
     "Notes.ANoteIsOnEveryDiskSoonAfter": "A note is on all three disks after 100 ms.",
     "Notes.ASlowFollowerDelaysNobody": "A follower that is late by 400 ms delays no answer.",
@@ -55,6 +56,7 @@ def _draw(kit: Kit, test: str, out: Path) -> int:
         failures=outcome.failures,
     )
     if worlds:
+        field_names.name(worlds, field_names.read(sorted((kit.root / HEADERS).glob("*.h"))))
         replay.draw(out, subject, worlds)
     return replay.verdict(test, outcome)
 

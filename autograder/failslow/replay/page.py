@@ -130,7 +130,7 @@ def _slowness(world: World) -> str:
 
 def _message(m: Message, type_number: int) -> list[object]:
     way = (m.id, m.sender, m.receiver, m.sent, m.wire, m.end, m.read, m.fate)
-    return [*way, type_number, m.call, m.dependency, m.size, m.body, m.again]
+    return [*way, type_number, m.call, m.dependency, m.size, m.contents, m.again]
 
 
 def _wait(w: Wait, row: int) -> list[object]:

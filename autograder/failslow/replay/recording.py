@@ -33,6 +33,13 @@ class Message:
     end: int | None = None
     read: int | None = None
     fate: str = "sent"
+    fields: dict[str, str] = field(default_factory=dict)  # of the body, if their names are known
+
+    @property
+    def contents(self) -> str:
+        """ "term: 3, granted: true"; the values alone, if their names are not known."""
+        named = ", ".join(f"{name}: {value}" for name, value in self.fields.items())
+        return named or self.body
 
 
 @dataclass

@@ -69,7 +69,7 @@ class _World:
             "for": message.dependency,
             "bytes": message.size,
             "fate": message.fate,
-            "body": message.body,
+            "body": message.contents,
         }
         begins = {"pid": self._process(message.sender), "tid": MESSAGES, "ts": _us(message.sent)}
         slice_ = {"ph": "X", "dur": MESSAGE_US, "cat": "message", "args": told}

@@ -1,0 +1,104 @@
+"""Replays: the names of messages' fields, read from headers."""
+
+from pathlib import Path
+
+import pytest
+
+from failslow.commands.sims import headers_of
+from failslow.kit import Kit
+from failslow.labs import load_labs
+from failslow.replay import field_names, recording
+from failslow.replay.recording import Message, World
+from recordings import Recording
+
+HEADER = """
+struct Value {
+  std::string text;
+  MSGPACK_DEFINE(text)
+};
+
+struct VoteReply {
+  struct Inner {
+    int other = 0;
+    MSGPACK_DEFINE(other)
+  };
+  std::uint64_t term = 0;
+  bool granted = false;
+  MSGPACK_DEFINE(term,
+                 granted)
+};
+
+struct Vote {
+  using Reply = raft::VoteReply;
+  static constexpr const char* kName = "Vote";
+  MSGPACK_DEFINE(term, log)
+};
+
+struct LateVote : Vote {
+  using Reply = Unknown;
+  static constexpr const char* kName = "LateVote";
+};
+"""
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> field_names.FieldNames:
+    header = tmp_path / "messages.h"
+    header.write_text(HEADER)
+    return field_names.read([header])
+
+
+def contents(names: field_names.FieldNames, kind: str, body: str) -> str:
+    message = Message(1, 0, 1, 0, kind, "", "", 1, body)
+    field_names.name([World(seed=1, replicas=2, messages=[message])], names)
+    return message.contents
+
+
+def test_names_are_those_of_the_declaration(names: field_names.FieldNames) -> None:
+    assert names == {
+        "Vote request": ("term", "log"),
+        "Vote reply": ("term", "granted"),
+        "LateVote request": ("term", "log"),
+        "LateVote reply": (),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "said"),
+    [
+        ("Vote reply", "[3, true]", "term: 3, granted: true"),
+        ("Vote request", '[3, [[1, "a, b]"], [2, ""]]]', 'term: 3, log: [[1, "a, b]"], [2, ""]]'),
+        ("Vote request", r'[3, "a \" b, c"]', r'term: 3, log: "a \" b, c"'),
+        ("Vote request", '[3, "cut"... (99 bytes)]', 'term: 3, log: "cut"... (99 bytes)'),
+        ("Vote request", "[3]", "term: 3"),
+        ("Vote reply", "[1, 2, 3]", "[1, 2, 3]"),
+        ("Vote reply", "[]", "[]"),
+        ("Vote error", "[3, true]", "[3, true]"),
+        ("LateVote reply", "[1]", "[1]"),
+        ("malformed", "it ends too early", "it ends too early"),
+    ],
+)
+def test_contents_are_named_if_they_are_as_declared(
+    names: field_names.FieldNames, kind: str, body: str, said: str
+) -> None:
+    assert contents(names, kind, body) == said
+
+
+def test_the_labs_declare_the_messages_of_their_replicas() -> None:
+    kit = Kit(Path(__file__).resolve().parents[2])
+    labs = load_labs(kit)
+    named = {lab.id: field_names.read(headers_of(kit, labs, lab)) for lab in labs.by_id.values()}
+    assert named["lab1"]["Ask reply"] == ("yes",)
+    for lab in ("lab2", "lab3", "lab4"):
+        assert named[lab]["RequestVote reply"] == ("term", "granted"), lab
+    assert named["lab3"]["Kv request"] == ("command", "forward_id")
+    assert named["lab5"]["Commit reply"] == ("known",)
+
+
+def test_a_recorded_message_tells_its_fields(tmp_path: Path, names: field_names.FieldNames) -> None:
+    made = Recording()
+    made.add("method", 0, id=7, name="Vote")
+    made.send(1, 0, 1, method=7, body='[3, ["x"]]')
+    worlds = recording.read(made.write(tmp_path / "record"))
+    field_names.name(worlds, names)
+    assert worlds[0].messages[0].fields == {"term": "3", "log": '["x"]'}
