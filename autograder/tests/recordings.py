@@ -6,12 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from failslow.labs import Lanes, Proposal, Shown
+from failslow.replay import field_names, recording
+from failslow.replay.field_names import FieldNames
+from failslow.replay.recording import World
 
 SHOWS = (
     Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),
     Shown("commit", kind=2, value=0),
 )
 LANES = Lanes(("P", "Q"), Proposal("Propose", lane=0, index=2), decided=7, ran=8)
+NAMES: FieldNames = {
+    "RequestVote request": ("term", "candidate", "pre_vote"),
+    "RequestVote reply": ("term", "granted"),
+}
 US = 1000
 METHODS = {1: "RequestVote", 2: "AppendEntries"}
 
@@ -110,4 +117,69 @@ def large(replicas: int, rounds: int) -> Recording:
     made.add("note", end * 0.7, text=broken, violation=True)
     made.add("failure", end, text="Expected: is sound")
     made.lines.sort(key=lambda line: line["t"])
+    return made
+
+
+def read(made: Recording, path: Path, names: FieldNames | None = None) -> World:
+    """The one world of the recording, with the fields of its messages named."""
+    (world,) = recording.read(made.write(path))
+    field_names.name([world], NAMES if names is None else names)
+    return world
+
+
+def two_votes() -> Recording:
+    """In term 2, replica 1 votes for replica 0, whose timer has fired, and then for replica 2."""
+    made = Recording()
+    made.wait(90, 0, 5, event="TimeoutEvent at 100 us")
+    made.woke(100, 0, 5)
+    _vote(made, 100, 0, pre_vote=True)
+    _vote(made, 130, 0)
+    _vote(made, 160, 2)
+    votes = "replica 1 votes in term 2 for replica 0 and for replica 2"
+    made.add("note", 172, text=f"VIOLATION of one vote per term: {votes}", violation=True)
+    return made
+
+
+def _vote(made: Recording, when: float, candidate: int, pre_vote: bool = False) -> None:
+    """A candidate asks replica 1 and gets its vote."""
+    call, body = f"{when}", f"[2, {candidate}, {str(pre_vote).lower()}]"
+    asked = made.send(when, candidate, 1, method=1, call=call, body=body)
+    for fate in ("arrive", "read"):
+        made.fate(fate, when + 10, asked)
+    granted = made.send(
+        when + 12, 1, candidate, kind="reply", method=1, call=call, body="[2, true]"
+    )
+    for fate in ("arrive", "read"):
+        made.fate(fate, when + 20, granted)
+
+
+def not_linearizable() -> Recording:
+    """Client 1 reads an old value; the test fails at the end."""
+    made = Recording()
+    asked = made.send(10, 1000, 0, body='[["SET", "x", "1"], 0]')
+    made.fate("arrive", 12, asked)
+    made.add("failure", 90, text="the history is not linearizable")
+    for client, begin, end, command, reply, marked in (
+        (0, 10, 20, "SET x 1", "OK", False),
+        (2, 12, None, "SET x 2", "no answer", False),
+        (1, 30, 40, "GET x", "nil", True),
+    ):
+        made.add(
+            "operation", 90, client=client, begin=begin * US, end=end and end * US,
+            command=command, reply=reply, marked=marked,
+        )  # fmt: skip
+    return made
+
+
+def script() -> Recording:
+    """Three votes of a script, the last step of which goes wrong."""
+    made = Recording(replicas=1)
+    for when, vote, text in (
+        (10, "yes", "replies: voter 0 of quorum A says yes"),
+        (20, "no", "replies: voter 1 of quorum A says no"),
+        (30, "lost", "replies: voter 2 of quorum A is lost"),
+        (40, "", "leader: look at quorum A -> 1 yes"),
+    ):
+        made.add("mark", 60, at=when * US, replica=0, text=text, vote=vote, wrong=vote == "")
+    made.add("failure", 60, text="step #4 goes wrong")
     return made

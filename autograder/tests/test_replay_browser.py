@@ -2,31 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
 from failslow.replay import page, recording
 from failslow.site import browser
 from recordings import LANES, SHOWS, Recording, large, two_lanes
+from replay_pages import FAILURE, HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
 
-FAILURE = "Expected: <b>is sound</b>"
-SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
 ROUNDS = 2500
 MESSAGES = ROUNDS * 4 * 2
 
-PAGE_WIDTHS = (1280, 390)
-
-# Acts, then lets the page draw and list the visible items.
-ACT = """
-(async () => {
-  const key = (k) => document.activeElement.dispatchEvent(
-    new KeyboardEvent("keydown", {key: k, bubbles: true, cancelable: true}));
-  %s;
-  while (document.body.dataset.settled !== "yes") await new Promise(requestAnimationFrame);
-  return {...document.body.dataset, focus: document.activeElement.id};
-})()
-"""
+PAGE_WIDTHS = (WIDE, 390, 320)
 
 
 @pytest.fixture(scope="module")
@@ -50,24 +38,12 @@ def tab() -> Iterator[browser.Tab]:
 
 @pytest.fixture
 def opened(tab: browser.Tab, written: Path) -> Iterator[browser.Tab]:
-    """The page as it opens; afterwards nobody has complained."""
-    widen(tab, PAGE_WIDTHS[0])
+    """The page with the whole run in view; afterwards nobody has complained."""
+    widen(tab, WIDE)
     assert tab.open(written) == []
+    act(tab, "key('f')")
     yield tab
     assert tab.complaints() == []
-
-
-def widen(tab: browser.Tab, width: int) -> None:
-    tab.page.set_viewport_size({"width": width, "height": 900})
-
-
-def act(tab: browser.Tab, script: str = "") -> dict[str, Any]:
-    return tab.evaluate(ACT % script)
-
-
-def span(state: dict[str, Any]) -> tuple[int, int]:
-    begin, end = state["view"].split()
-    return int(begin), int(end)
 
 
 def test_every_message_is_drawn(
@@ -125,6 +101,15 @@ def test_the_first_violation_is_marked_and_found(opened: browser.Tab) -> None:
         "document.getElementById('problem').innerText.toLowerCase()"
     )
     assert act(opened, 'key("Escape")')["selected"] == ""
+
+
+def test_arrows_are_labelled_when_they_are_few(opened: browser.Tab) -> None:
+    assert act(opened)["labelsDrawn"] == "0"
+    near = act(opened, "for (let i = 0; i < 12; ++i) key('+')")
+    labels = int(near["labelsDrawn"])
+    assert 0 < labels <= int(near["arrowsDrawn"])
+    hide = "for (const box of document.querySelectorAll('#types input')) box.click()"
+    assert act(opened, hide)["labelsDrawn"] == "0"
 
 
 def test_a_type_can_be_filtered_out(opened: browser.Tab) -> None:
@@ -218,33 +203,14 @@ def test_of_several_clusters_the_telling_one_is_shown_first(
     assert tab.complaints() == []
 
 
-HOVER_EVERYWHERE = """
-(() => {
-  const canvas = document.getElementById("diagram");
-  const box = canvas.getBoundingClientRect();
-  const told = new Set();
-  for (let y = box.top; y < box.bottom; y += 3) {
-    for (let x = box.left + 100; x < box.right; x += 6) {
-      canvas.dispatchEvent(new MouseEvent("mousemove",
-        {clientX: x, clientY: y, view: window, bubbles: true}));
-      if (document.body.dataset.hovered === "entry") {
-        told.add(document.getElementById("tip").innerText.replace(/\\s+/g, " "));
-      }
-    }
-  }
-  return [...told].sort();
-})()
-"""
-
-
 def test_the_entries_of_two_lanes_are_drawn(tab: browser.Tab, tmp_path: Path) -> None:
-    widen(tab, PAGE_WIDTHS[0])
+    widen(tab, WIDE)
     worlds = recording.read(two_lanes().write(tmp_path / "record"))
     path = tmp_path / "replay.html"
     path.write_text(page.document(SUBJECT, worlds, SHOWS, LANES), encoding="utf-8")
     assert tab.open(path) == []
     act(tab)
-    p1, p2, p3, q1, q2 = tab.evaluate(HOVER_EVERYWHERE)
+    p1, p2, p3, q1, q2 = tab.evaluate(HOVER_EVERYWHERE.replace("KIND", "entry"))
     assert "decided replica 0 at 0.000020 s, replica 2 at 0.000030 s" in p1
     assert "ran replica 0 at 0.000033 s, replica 2 at 0.000032 s cycle with Q.1" in p1
     assert "cycle with P.1 depends on P.1" in q1
@@ -265,7 +231,7 @@ def test_the_page_says_what_it_leaves_out(
     path = tmp_path / "replay.html"
     path.write_text(page.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
     assert tab.open(path) == []
-    assert act(tab)["arrowsDrawn"] == "100"
+    assert act(tab, "key('f')")["arrowsDrawn"] == "100"
     said = tab.evaluate("document.getElementById('left-out').innerText")
     assert said.startswith("300 messages are left out")
     assert act(tab, "key('v')")["selected"].startswith("note VIOLATION")

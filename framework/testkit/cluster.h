@@ -70,6 +70,7 @@ class Cluster : private sim::Observer {
   sim::Simulator& simulator() { return simulator_; }
   History& history() { return history_; }
   void Note(const std::string& what) { history_.Add(now(), what); }
+  Recorder* recorder() { return recorder_.get(); }  // null unless this run is recorded
 
  private:
   void OnWorld(Time now, const std::string& what) override { history_.Add(now, what); }

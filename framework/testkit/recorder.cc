@@ -27,6 +27,7 @@ std::string Field(const char* key, std::integral auto value) {
   return Field(key, std::to_string(value));
 }
 std::string Text(const char* key, std::string_view text) { return Field(key, JsonString(text)); }
+std::string Flag(const char* key, bool value) { return Field(key, value ? "true" : "false"); }
 
 template <typename Number>
 std::string List(const Number& numbers) {
@@ -65,7 +66,7 @@ void Recorder::Watch(sim::Simulator& simulator, History& history) {
   simulator_ = &simulator;
   simulator.AddObserver(this);
   history.set_listener([this](Time when, const std::string& what, bool is_violation) {
-    Write("note", when, Text("text", what) + (is_violation ? Field("violation", "true") : ""));
+    Write("note", when, Text("text", what) + (is_violation ? Flag("violation", true) : ""));
   });
   testing::UnitTest::GetInstance()->listeners().Append(this);
   Write("world", simulator.now(),
@@ -84,6 +85,21 @@ void Recorder::Write(const char* what, Time now, const std::string& rest) {
 void Recorder::WriteLine(const char* what, Time when, const std::string& rest) {
   file_ << "{" << Text("do", what).substr(1) << Field("w", world_) << Field("t", when.count())
         << rest << "}\n";
+}
+
+void Recorder::Add(const Operation& operation) {
+  const auto& end = operation.end;
+  Write("operation", simulator_->now(),
+        Field("client", operation.client) + Field("begin", operation.begin.count()) +
+            Field("end", end ? std::to_string(end->count()) : std::string("null")) +
+            Text("command", operation.command) + Text("reply", operation.reply) +
+            Flag("marked", operation.is_marked));
+}
+
+void Recorder::Add(const Mark& mark) {
+  Write("mark", simulator_->now(),
+        Field("at", mark.at.count()) + Field("replica", mark.replica) + Text("text", mark.text) +
+            Text("vote", mark.vote) + Flag("wrong", mark.is_wrong));
 }
 
 // ---- waits ----
@@ -134,7 +150,7 @@ std::uint64_t Recorder::Send(const Way& way, Time now, const Bytes& frame, bool 
   open_[way].push_back({++last_message_, frame, sim::FrameStage::kQueued});
   Write("send", now,
         Field("id", last_message_) + Field("from", way.first) + Field("to", way.second) +
-            Field("bytes", frame->size()) + (again ? Field("again", "true") : "") +
+            Field("bytes", frame->size()) + (again ? Flag("again", true) : "") +
             FrameInWords(frame));
   return last_message_;
 }

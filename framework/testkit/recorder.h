@@ -18,6 +18,10 @@
 // - death, restart: of a replica
 // - note: a line of the history; `violation` if an invariant is violated
 // - failure: an assertion of the test fails
+// - operation: of a client, in a window that is not linearizable: client, begin, end (null without
+//   an answer), command, reply, marked (the reply to look at)
+// - mark: a step of a script that a replica has performed: at, replica, text, vote (yes, no, lost;
+//   empty if the step is none), wrong (its result is not the expected one)
 // - verification: the warnings and the graph of runtime verification, at the end of the world;
 // their
 //   format is that of depfast/verify/verification_json.h
@@ -34,6 +38,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -49,6 +54,23 @@ class Recorder : public RuntimeProbe,
                  private sim::Observer,
                  private testing::EmptyTestEventListener {
  public:
+  // What a test tells of its run, for the picture.
+  struct Operation {
+    int client = 0;
+    Time begin{0};
+    std::optional<Time> end = {};  // nothing: no answer
+    std::string command = {};
+    std::string reply = {};
+    bool is_marked = false;
+  };
+  struct Mark {
+    Time at{0};
+    PeerId replica = 0;
+    std::string text = {};
+    std::string vote = {};
+    bool is_wrong = false;
+  };
+
   // Appends to `file`; null if that is empty. Throws std::invalid_argument if it cannot be written.
   static std::unique_ptr<Recorder> IfWanted(const std::string& file);
 
@@ -59,6 +81,10 @@ class Recorder : public RuntimeProbe,
   // Records from now on. Requires: called once, before the simulator starts; both outlive the
   // recorder's last event, and the recorder outlives the simulator's replicas.
   void Watch(sim::Simulator& simulator, History& history);
+
+  // Require: Watch was called.
+  void Add(const Operation& operation);
+  void Add(const Mark& mark);
 
   // The world ends. Requires: Watch was called.
   void Conclude(const Verification& verification);

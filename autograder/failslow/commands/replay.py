@@ -15,7 +15,7 @@ from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Lanes, Shown, load_labs
-from failslow.replay import field_names, page, recording, trace
+from failslow.replay import crash, explanation, field_names, page, recording, trace
 
 PAGE = "replay.html"
 TRACE = "replay.trace.json"
@@ -87,6 +87,8 @@ def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, rec
     if not worlds:
         return
     field_names.name(worlds, field_names.read(sims.headers))
+    if outcome.ended_process:
+        crash.mark(worlds, outcome.failures)
     view = sims.lab.cluster
     shows: tuple[Shown, ...] = view.shows if view else ()
     subject = page.Subject(
@@ -107,7 +109,8 @@ def draw(
     shows: tuple[Shown, ...] = (),
     lanes: Lanes | None = None,
 ) -> None:
-    """Writes the page and the trace, and says so."""
+    """Prints what led to the failure. Writes the page and the trace, and says so."""
+    print("".join(explanation.in_words(worlds[recording.most_telling(worlds)])), end="")
     atomic.write_text(out / TRACE, trace.document(worlds, shows))
     atomic.write_text(out / PAGE, page.document(subject, worlds, shows, lanes))
     console.note(f"Wrote {out / PAGE}: open it in a browser")

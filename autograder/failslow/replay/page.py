@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from failslow.labs import Lanes, Shown
 from failslow.replay.entries import entries_of
+from failslow.replay.explanation import Step, explain
 from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World, most_telling
 from failslow.replay.rows import rows_of
 from failslow.slowness import page as slowness
@@ -95,6 +96,7 @@ def _world(world: World, shows: tuple[Shown, ...], lanes: Lanes | None) -> dict[
         for wait, row in zip(world.waits, rows_of(world.waits), strict=True)
         if wait.start <= end and (wait.end is None or wait.end >= begin)
     ]
+    waits = waits[-WAITS_MAX:]
     types = sorted({message.type for message in messages}, key=_by_method)
     number = {name: index for index, name in enumerate(types)}
     return {
@@ -103,13 +105,18 @@ def _world(world: World, shows: tuple[Shown, ...], lanes: Lanes | None) -> dict[
         "begin": begin,
         "end": end,
         "left_out": len(world.messages) - len(messages),
+        "explanation": _explanation(explain(world), world, messages, [wait for wait, _ in waits]),
         "problem": None if problem is None else world.notes.index(problem),
         "types": types,
         "messages": [_message(message, number[message.type]) for message in messages],
-        "waits": [_wait(wait, row) for wait, row in waits[-WAITS_MAX:]],
+        "waits": [_wait(wait, row) for wait, row in waits],
         "faults": [[f.start, f.end, f.kind, f.replicas, f.text] for f in world.faults],
         "downs": [[d.start, d.end, d.replica, d.why] for d in world.downs],
         "notes": [[n.when, n.text, n.problem] for n in world.notes],
+        "operations": [
+            [o.client, o.begin, o.end, o.command, o.reply, o.marked] for o in world.operations
+        ],
+        "marks": [[m.when, m.replica, m.text, m.vote, m.wrong] for m in world.marks],
         "held": [[h.when, h.sender, h.receiver, h.size] for h in world.held],
         "shown": [_shown(world, shown) for shown in shows],
         "entries": [
@@ -119,6 +126,25 @@ def _world(world: World, shows: tuple[Shown, ...], lanes: Lanes | None) -> dict[
         ],
         "slowness": _slowness(world),
     }
+
+
+def _explanation(
+    steps: list[Step], world: World, messages: list[Message], waits: list[Wait]
+) -> list[list[object]]:
+    """The list of each step's event in the page, its place there, and the sentence. A step that is
+    not in the shown part of a long run is left out."""
+    lists: dict[str, list[Any]] = {
+        "messages": messages,
+        "waits": waits,
+        "downs": world.downs,
+        "notes": world.notes,
+        "operations": world.operations,
+        "marks": world.marks,
+    }
+    places = {
+        id(event): [name, place] for name, all_ in lists.items() for place, event in enumerate(all_)
+    }
+    return [[*places[id(step.event)], step.why] for step in steps if id(step.event) in places]
 
 
 def _slowness(world: World) -> str:

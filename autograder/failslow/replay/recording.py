@@ -10,6 +10,10 @@ from failslow.errors import CannotDo
 
 FIRST_CLIENT = 1000
 
+# Kinds of faults (framework/faults/catalogue.h).
+BIT_FLIP = "bit-flip"
+CRASH = "crash"
+
 
 @dataclass
 class Message:
@@ -67,7 +71,8 @@ class Wait:
 
 @dataclass
 class Fault:
-    """`end` is None for a fault that never ended."""
+    """`end` is None for a fault that never ended. Flipped bits are there at once, and a crash ends
+    when its last replica is up again, whoever restarts it."""
 
     start: int
     kind: str
@@ -88,11 +93,37 @@ class Down:
 
 @dataclass
 class Note:
-    """A line of the history. `problem` marks a violated invariant or a failure of the test."""
+    """A line of the history. `problem` marks a violated invariant, a crash of the process or a
+    failure of the test."""
 
     when: int
     text: str
-    problem: str = ""  # "", "violation" or "failure"
+    problem: str = ""  # "", "violation", "crash" or "failure"
+
+
+@dataclass
+class Operation:
+    """A client's operation in a window that is not linearizable. `end` is None without an answer.
+    `marked`: the reply to look at."""
+
+    client: int  # from 0 on
+    begin: int
+    end: int | None
+    command: str
+    reply: str
+    marked: bool
+
+
+@dataclass
+class Mark:
+    """A step of a script that a replica performs. `vote`: "yes", "no", "lost", or "" if the step is
+    none. `wrong`: its result is not the expected one."""
+
+    when: int
+    replica: int
+    text: str
+    vote: str
+    wrong: bool
 
 
 @dataclass
@@ -125,18 +156,24 @@ class World:
     faults: list[Fault] = field(default_factory=list)
     downs: list[Down] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
     observed: list[Observed] = field(default_factory=list)
     held: list[Held] = field(default_factory=list)
     warnings: list[dict[str, Any]] = field(default_factory=list)  # of runtime verification
     graph: dict[str, Any] | None = None  # None if the run did not come to its end
 
     def first_problem(self) -> Note | None:
-        """The first violated invariant; without one, the test's first failure."""
-        for kind in ("violation", "failure"):
+        """The first violated invariant; without one, the crash; or the test's first failure."""
+        for kind in ("violation", "crash", "failure"):
             for note in self.notes:
                 if note.problem == kind:
                     return note
         return None
+
+
+def name_of(node: int) -> str:
+    return f"client {node - FIRST_CLIENT}" if node >= FIRST_CLIENT else f"replica {node}"
 
 
 def read(path: Path) -> list[World]:
@@ -254,11 +291,14 @@ class _WorldReader:
 
     def _on_fault(self, record: dict[str, Any]) -> None:
         fault = Fault(record["t"], record["kind"], record["replicas"], record["text"])
+        if fault.kind == BIT_FLIP:
+            fault.end = fault.start
         self._world.faults.append(fault)
 
     def _on_heal(self, record: dict[str, Any]) -> None:
         for fault in self._world.faults:
-            if fault.end is None and fault.text == record["text"]:
+            ends = fault.end is None and fault.kind != CRASH and fault.text == record["text"]
+            if ends:
                 fault.end = record["t"]
                 return
 
@@ -273,9 +313,21 @@ class _WorldReader:
 
     def _on_restart(self, record: dict[str, Any]) -> None:
         self._down.pop(record["replica"]).end = record["t"]
+        for fault in self._world.faults:
+            ends = fault.end is None and fault.kind == CRASH and record["replica"] in fault.replicas
+            if ends and not self._down.keys() & {*fault.replicas}:
+                fault.end = record["t"]
 
     def _on_verification(self, record: dict[str, Any]) -> None:
         self._world.warnings, self._world.graph = record["warnings"], record["graph"]
+
+    def _on_operation(self, record: dict[str, Any]) -> None:
+        names = ("client", "begin", "end", "command", "reply", "marked")
+        self._world.operations.append(Operation(*(record[name] for name in names)))
+
+    def _on_mark(self, record: dict[str, Any]) -> None:
+        names = ("at", "replica", "text", "vote", "wrong")
+        self._world.marks.append(Mark(*(record[name] for name in names)))
 
     def _on_note(self, record: dict[str, Any]) -> None:
         problem = "violation" if record.get("violation") else ""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from failslow.labs import Shown
-from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World
+from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World, name_of
 from failslow.replay.rows import rows_of
 
 Event = dict[str, Any]
@@ -73,11 +73,11 @@ class _World:
         }
         begins = {"pid": self._process(message.sender), "tid": MESSAGES, "ts": _us(message.sent)}
         slice_ = {"ph": "X", "dur": MESSAGE_US, "cat": "message", "args": told}
-        yield begins | slice_ | {"name": f"{message.type} to {_name(message.receiver)}"}
+        yield begins | slice_ | {"name": f"{message.type} to {name_of(message.receiver)}"}
         if message.fate != "arrived" or message.end is None:
             return
         ends = {"pid": self._process(message.receiver), "tid": MESSAGES, "ts": _us(message.end)}
-        yield ends | slice_ | {"name": f"{message.type} from {_name(message.sender)}"}
+        yield ends | slice_ | {"name": f"{message.type} from {name_of(message.sender)}"}
         flow = {"cat": "message", "name": message.type, "id": self._flow + message.id}
         yield begins | flow | {"ph": "s"}
         yield ends | flow | {"ph": "f", "bp": "e"}
@@ -110,7 +110,7 @@ class _World:
                     value = seen.values[shown.value]
                     yield self._counter(seen.replica, shown.name, seen.when, {"value": value})
         for held in self._world.held:
-            name = f"held bytes for {_name(held.receiver)}"
+            name = f"held bytes for {name_of(held.receiver)}"
             yield self._counter(held.sender, name, held.when, {"bytes": held.size})
 
     def _counter(self, node: int, name: str, when: int, values: dict[str, int]) -> Event:
@@ -134,7 +134,3 @@ class _World:
 
 def _us(nanoseconds: int) -> float:
     return nanoseconds / 1000
-
-
-def _name(node: int) -> str:
-    return f"client {node - FIRST_CLIENT}" if node >= FIRST_CLIENT else f"replica {node}"

@@ -170,6 +170,32 @@ TEST(Recorder, KnowsViolationsAndFailures) {
   EXPECT_EQ(cluster.history().size(), 1U);
 }
 
+TEST(Recorder, WritesWhatATestTellsOfItsRun) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  ASSERT_NE(cluster.recorder(), nullptr);
+  cluster.recorder()->Add(Recorder::Operation{.client = 4,
+                                              .begin = 1ms,
+                                              .end = 3ms,
+                                              .command = "GET x",
+                                              .reply = "\"1\"",
+                                              .is_marked = true});
+  cluster.recorder()->Add(Recorder::Operation{.begin = 2ms, .command = "SET x 1"});
+  cluster.recorder()->Add(Recorder::Mark{
+      .at = 2ms, .replica = 1, .text = "voter 2 says no", .vote = "no", .is_wrong = false});
+  EXPECT_TRUE(
+      recorded.Has({"\"do\":\"operation\"", "\"client\":4,\"begin\":1000000,\"end\":3000000",
+                    R"("command":"GET x","reply":"\"1\"","marked":true)"}));
+  EXPECT_TRUE(recorded.Has({"\"begin\":2000000,\"end\":null", "\"marked\":false"}));
+  EXPECT_TRUE(recorded.Has({"\"do\":\"mark\"", "\"at\":2000000,\"replica\":1",
+                            "\"text\":\"voter 2 says no\",\"vote\":\"no\",\"wrong\":false"}));
+}
+
+TEST(Recorder, ARunThatIsNotRecordedHasNoRecorder) {
+  Cluster cluster({.replicas = 3, .seed = 1});
+  EXPECT_EQ(cluster.recorder(), nullptr);
+}
+
 TEST(Recorder, ClustersAliveAtTheSameTimeAreToldApart) {
   const Recorded recorded;
   Cluster one({.replicas = 3, .seed = 1});

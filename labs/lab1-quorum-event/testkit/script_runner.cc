@@ -114,6 +114,19 @@ std::optional<Difference> Compare(const Expectation& want, const LogLine& line, 
   return difference;
 }
 
+// The vote that a step casts; empty if it casts none.
+std::string VoteOf(Op op) {
+  if (op == Op::kVoteYes) return "yes";
+  if (op == Op::kVoteNo) return "no";
+  return op == Op::kVoteLost ? "lost" : "";
+}
+
+// A step that goes wrong, and how.
+struct Complaint {
+  std::size_t step = 0;
+  std::string text;
+};
+
 // A script and its log.
 class Judgement {
  public:
@@ -124,28 +137,42 @@ class Judgement {
     }
   }
 
-  // The first step that does not meet its expectation; empty if all do.
-  std::string Complaint() const {
+  // The first step that does not meet its expectation; nothing if all do.
+  std::optional<Complaint> FirstComplaint() const {
     for (const LogLine& line : log_.lines) {
       if (line.step >= lines_.size()) continue;
       const auto wrong = Compare(script_.expectations()[line.step], line, OpOf(line.step));
-      if (wrong) return Complain(line.step, *wrong);
+      if (wrong) return About(line.step, *wrong);
     }
     for (std::size_t step = 0; step < lines_.size(); ++step) {
       if (lines_[step] != nullptr) continue;
-      return Complain(step, {DescribeExpectation(script_.expectations()[step]),
-                             "it has not ended after " + Milliseconds(kGiveUp.count())});
+      return About(step, {DescribeExpectation(script_.expectations()[step]),
+                          "it has not ended after " + Milliseconds(kGiveUp.count())});
     }
     return ComplaintOfOrder();
+  }
+
+  // The steps for the picture, of a script that began at `begin`. One that has not ended is at
+  // `end`.
+  std::vector<testkit::Recorder::Mark> Marks(Time begin, Time end) const {
+    const auto complaint = FirstComplaint();
+    std::vector<testkit::Recorder::Mark> marks;
+    for (std::size_t step = 0; step < lines_.size(); ++step) {
+      const LogLine* const line = lines_[step];
+      marks.push_back({.at = line == nullptr ? end : begin + Duration(line->time_ns),
+                       .replica = 0,
+                       .text = InWords(step),
+                       .vote = VoteOf(OpOf(step)),
+                       .is_wrong = complaint && complaint->step == step});
+    }
+    return marks;
   }
 
   // The script, numbered, with the result of each step.
   std::string Transcript() const {
     std::string out;
     for (std::size_t step = 0; step < lines_.size(); ++step) {
-      const LogLine* const line = lines_[step];
-      out += "  #" + std::to_string(step + 1) + "  " + script_.Describe(step) + "  ->  " +
-             (line == nullptr ? "has not ended" : DescribeLine(*line, OpOf(step))) + "\n";
+      out += "  " + InWords(step) + "\n";
     }
     return out;
   }
@@ -153,21 +180,29 @@ class Judgement {
  private:
   Op OpOf(std::size_t step) const { return script_.steps()[step].op; }
 
-  std::string Complain(std::size_t step, const Difference& difference) const {
-    return "step #" + std::to_string(step + 1) + " goes wrong\n  " + script_.Describe(step) +
-           "\n  expected: " + difference.expected + "\n  happened: " + difference.got + "\n";
+  // "#3  replies: voter 1 of quorum A says yes  ->  done at 0 ms"
+  std::string InWords(std::size_t step) const {
+    const LogLine* const line = lines_[step];
+    return "#" + std::to_string(step + 1) + "  " + script_.Describe(step) + "  ->  " +
+           (line == nullptr ? "has not ended" : DescribeLine(*line, OpOf(step)));
+  }
+
+  Complaint About(std::size_t step, const Difference& difference) const {
+    return {step, "step #" + std::to_string(step + 1) + " goes wrong\n  " + script_.Describe(step) +
+                      "\n  expected: " + difference.expected + "\n  happened: " + difference.got +
+                      "\n"};
   }
 
   // Requires: every step has ended.
-  std::string ComplaintOfOrder() const {
+  std::optional<Complaint> ComplaintOfOrder() const {
     const auto& order = script_.order();
     for (std::size_t i = 1; i < order.size(); ++i) {
       if (lines_[order[i - 1]] < lines_[order[i]]) continue;
       const std::string earlier = "step #" + std::to_string(order[i - 1] + 1);
-      return Complain(order[i], {"after " + earlier + " (" + script_.Describe(order[i - 1]) + ")",
-                                 "before " + earlier});
+      return About(order[i], {"after " + earlier + " (" + script_.Describe(order[i - 1]) + ")",
+                              "before " + earlier});
     }
-    return "";
+    return std::nullopt;
   }
 
   const Script& script_;
@@ -179,6 +214,7 @@ class Judgement {
 
 ScriptRunner::ScriptRunner(const World& world)
     : cluster_({.replicas = world.replicas, .seed = world.seed}), client_(cluster_.simulator()) {
+  cluster_.simulator().AddObserver(this);
   cluster_.Schedule(world.faults);
   cluster_.Start();
 }
@@ -201,19 +237,35 @@ std::optional<ScriptLog> ScriptRunner::Perform(const Script& script) {
 
 bool ScriptRunner::Passes(const Script& script) {
   const auto log = Perform(script);
-  return log && death().empty() && Judgement(script, *log).Complaint().empty();
+  return log && death().empty() && !Judgement(script, *log).FirstComplaint();
+}
+
+// A script begins in the step that reads it.
+void ScriptRunner::OnStep(PeerId replica, const sim::StepInput& input,
+                          const sim::StepOutput& /*output*/) {
+  if (replica != 0) return;
+  for (const sim::FrameArrival& frame : input.frames) {
+    if (frame.from == client_.id()) begun_ = input.now;
+  }
+}
+
+void ScriptRunner::Record(const std::vector<testkit::Recorder::Mark>& marks) {
+  if (cluster_.recorder() == nullptr) return;
+  for (const auto& mark : marks) cluster_.recorder()->Add(mark);
 }
 
 testing::AssertionResult ScriptRunner::Run(const Script& script) {
   const auto answer = Perform(script);
   const ScriptLog log = answer.value_or(ScriptLog{});
   const Judgement judgement(script, log);
-  std::string complaint = judgement.Complaint();
+  const auto wrong = judgement.FirstComplaint();
+  std::string complaint = wrong ? wrong->text : "";
   if (!death().empty()) {
     complaint = "the replica did not survive the script: " + death() + "\n";
   } else if (!answer) {
     complaint = "the replica did not answer\n";
   }
+  Record(judgement.Marks(begun_, cluster_.now()));
   const std::string transcript = judgement.Transcript();
   if (!complaint.empty()) {
     return testing::AssertionFailure() << complaint << "The whole script:\n" << transcript;

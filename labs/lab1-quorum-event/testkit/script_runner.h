@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "quorum_script.h"
 #include "script.h"
@@ -21,7 +22,7 @@ struct World {
 };
 
 // A cluster whose replica 0 performs scripts, one after another.
-class ScriptRunner {
+class ScriptRunner : private sim::Observer {
  public:
   explicit ScriptRunner(const World& world = {});
 
@@ -39,8 +40,12 @@ class ScriptRunner {
   const std::string& death() const { return cluster_.first_death(); }
 
  private:
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void Record(const std::vector<testkit::Recorder::Mark>& marks);
+
   testkit::Cluster cluster_;
   testkit::Client client_;
+  Time begun_{0};  // the latest script
 };
 
 // Runs one script in a world of its own. Unless it passes, the caller's test fails, at the caller's

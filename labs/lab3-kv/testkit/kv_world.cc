@@ -138,6 +138,21 @@ void KvWorld::Start(KvClient& from, int who, const Command& command,
   });
 }
 
+void KvWorld::RecordWindow(const KvHistory& history, const LinearizabilityResult& result) {
+  if (cluster.recorder() == nullptr) return;
+  for (const std::size_t i : result.window) {
+    const KvOperation& operation = history[i];
+    const auto& answer = operation.answer;
+    cluster.recorder()->Add(
+        testkit::Recorder::Operation{.client = operation.client,
+                                     .begin = operation.begin,
+                                     .end = answer ? std::optional(answer->at) : std::nullopt,
+                                     .command = operation.command.Text(),
+                                     .reply = answer ? kv::ToText(answer->reply) : "no answer",
+                                     .is_marked = i == result.marked});
+  }
+}
+
 testing::AssertionResult KvWorld::IsLinearizable() {
   if (const auto held = AllInvariantsHold(); !held) return held;
   KvHistory history;
@@ -150,6 +165,7 @@ testing::AssertionResult KvWorld::IsLinearizable() {
   AddToResults("operations", history.size());
   if (result.verdict == Verdict::kLinearizable) return testing::AssertionSuccess();
   if (result.verdict == Verdict::kViolation) {
+    RecordWindow(history, result);
     testkit::RecordSafetyViolation(
         testkit::ViolationSentence("linearizability", cluster.now(), "no order explains it",
                                    "the part of that name in lab 3's handout"));

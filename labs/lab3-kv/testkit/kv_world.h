@@ -77,6 +77,9 @@ class KvWorld : public LogWorld {
   // Runs until `outcome` is there.
   Reply Await(const std::function<void(KvClient::Done)>& start);
 
+  // The window that is not linearizable, for the picture.
+  void RecordWindow(const KvHistory& history, const LinearizabilityResult& result);
+
   // `applied`: the replica's last entry when it was asked.
   void OnAudit(PeerId replica, std::uint64_t applied, const std::optional<KvAuditReply>& reply);
   void AddAuditProblem(const std::string& what);

@@ -31,7 +31,8 @@ function factsOf(event) {
   if (event.kind === "message") facts.push(...factsOfMessage(event));
   else if (event.kind === "wait") facts.push(...factsOfWait(event));
   else if (event.kind === "entry") facts.push(...factsOfEntry(event));
-  else if (event.kind !== "note") facts.push(["lasts", spanText(event.end - event.start)]);
+  else if (event.kind === "operation") facts.push(...factsOfOperation(event));
+  else if (!["note", "mark"].includes(event.kind)) facts.push(["lasts", spanText(event.end - event.start)]);
   return facts;
 }
 
@@ -59,6 +60,10 @@ function factsOfWait(wait) {
   facts.push(["lasts", lasts]);
   if (wait.outcome) facts.push(["ends", `${wait.outcome}: ${wait.atEnd}`]);
   return facts;
+}
+
+function factsOfOperation({start, over}) {
+  return [["lasts", over === null ? "it got no answer" : spanText(over - start)]];
 }
 
 function factsOfEntry(entry) {

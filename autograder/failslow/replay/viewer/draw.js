@@ -2,11 +2,15 @@
 
 import {drawCurves} from "replay/curves.js";
 import {drawEntries, drawLaneNames} from "replay/entries.js";
+import {drawLabels} from "replay/labels.js";
 import {drawBands, drawLifelines, drawWaits} from "replay/lanes.js";
 import {replicaColour} from "replay/layout.js";
 import {drawEmphasis, drawNotes} from "replay/marks.js";
 import {drawMessages} from "replay/messages.js";
+import {drawClientNames, drawOperations} from "replay/operations.js";
 import {canvas, recording, state} from "replay/state.js";
+import {drawSteps} from "replay/steps.js";
+import {drawVotes} from "replay/votes.js";
 import {nameOf, timeText} from "replay/words.js";
 
 export function draw() {
@@ -24,11 +28,15 @@ export function draw() {
   drawBands(pen);
   drawWaits(pen);
   drawLifelines(pen);
+  drawVotes(pen);
+  drawOperations(pen);
   drawEntries(pen);
   document.body.dataset.arrowsDrawn = drawMessages(pen);
   drawCurves(pen);
   drawNotes(pen);
   drawEmphasis(pen);
+  drawSteps(pen);
+  document.body.dataset.labelsDrawn = drawLabels(pen);
   pen.restore();
   drawNames(pen);
   const [from, to] = state.x.domain();
@@ -79,6 +87,7 @@ function drawNames(pen) {
   pen.font = "11px system-ui, sans-serif";
   pen.fillText("history", 6, 27);
   drawLaneNames(pen);
+  drawClientNames(pen);
   if (state.curve !== null) pen.fillText(recording.shows[state.curve].name, 6, state.curveTop + 12);
   pen.fillText(state.left < 80 ? "held" : "held bytes", 6, state.heldTop + 12);
 }

@@ -1,7 +1,7 @@
 // The place and the colour of each thing on the canvas.
 
 import {
-  CURVE, ENTRY, ENTRY_ROWS, GAP, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas, recording, state, zoom,
+  CURVE, ENTRY, ENTRY_ROWS, GAP, OPERATION, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas, recording, state, zoom,
 } from "replay/state.js";
 import {ZOOM_MAX, show} from "replay/view.js";
 
@@ -22,6 +22,9 @@ export function layOut() {
     top = lane.bottom + GAP + 8;
     return lane;
   });
+  const clients = d3.sort(new Set(state.world.operations.map((operation) => operation.client)));
+  state.operationTops = new Map(clients.map((client, index) => [client, top + index * OPERATION]));
+  if (clients.length) top += clients.length * OPERATION + GAP;
   state.entryTops = state.world.entries.length ? recording.lanes.map(() => {
     top += ENTRY_ROWS * ENTRY + GAP;
     return top - ENTRY_ROWS * ENTRY;
@@ -75,6 +78,18 @@ export function arrowOf(message) {
   const ends = message.fate === "sent" && message.wire === null ? message.start : message.end;
   const begins = state.x(message.start);
   return [begins, from, begins + (state.x(ends) - begins), from + (to - from) * part];
+}
+
+// The point of an event at which a mark of it stands.
+export function anchorOf(event) {
+  const at = state.x(event.start);
+  if (event.kind === "message") {
+    const [x1, y1, x2, y2] = arrowOf(event);
+    return [x1 + (x2 - x1) * 0.15, y1 + (y2 - y1) * 0.15];
+  }
+  if (event.kind === "wait") return [state.x(event.over ?? event.start), waitTop(event) + 2];
+  if (event.kind === "operation") return [at, state.operationTops.get(event.client) + 14];
+  return event.kind === "note" ? [at, 23] : [at, state.lanes[event.replica].line - 14];
 }
 
 export const shownMessage = (message) => !state.hidden.has(message.type) && inView(message);

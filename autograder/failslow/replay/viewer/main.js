@@ -2,12 +2,13 @@
 
 import {listEvents, select} from "replay/details.js";
 import {draw, redraw} from "replay/draw.js";
+import {goToStep, listSteps, showExplanation} from "replay/explanation.js";
 import {layOut, readColours} from "replay/layout.js";
 import {load} from "replay/model.js";
 import {hover, under} from "replay/pointing.js";
 import {offerTypes, search, step} from "replay/search.js";
 import {byId, canvas, recording, state, tip, zoom} from "replay/state.js";
-import {goTo, pan, scaleBy, show} from "replay/view.js";
+import {pan, scaleBy, show} from "replay/view.js";
 import {timeText} from "replay/words.js";
 
 const LIST_AFTER_MS = 120;
@@ -23,15 +24,10 @@ const ACTIONS = {
   n: () => step(1),
   N: () => step(-1),
   f: () => show([state.world.begin, state.world.end]),
-  v: showProblem,
+  v: () => goToStep(state.step + 1),
+  V: () => goToStep(state.step < 0 ? -1 : state.step - 1),
   Escape: () => select(null),
 };
-
-function showProblem() {
-  if (!state.world.problem) return;
-  goTo(state.world.problem);
-  select(state.world.problem);
-}
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -51,7 +47,7 @@ function connect() {
   byId("search").addEventListener("input", search);
   byId("next").addEventListener("click", () => step(1));
   byId("previous").addEventListener("click", () => step(-1));
-  byId("problem").addEventListener("click", showProblem);
+  byId("problem").addEventListener("click", ACTIONS.v);
   byId("fit").addEventListener("click", ACTIONS.f);
   byId("closer").addEventListener("click", ACTIONS["+"]);
   byId("wider").addEventListener("click", ACTIONS["-"]);
@@ -116,12 +112,15 @@ function open(index) {
   offerTypes();
   search();
   layOut();
+  showExplanation();
   select(null);
-  byId("problem").disabled = !state.world.problem;
-  byId("problem-name").textContent =
-    state.world.problem?.problem === "failure" ? "First failure" : "First violation";
-  for (const words of document.querySelectorAll(".of-entries")) {
-    words.hidden = !state.world.entries.length;
+  listSteps();
+  byId("problem").disabled = !state.world.explanation.length;
+  byId("problem-name").textContent = `First ${state.world.problem?.problem ?? "violation"}`;
+  for (const kind of ["entries", "marks"]) {
+    for (const words of document.querySelectorAll(`.of-${kind}`)) {
+      words.hidden = !state.world[kind].length;
+    }
   }
   byId("slowness").hidden = !state.world.slowness;
   byId("slowness-graph").innerHTML = state.world.slowness;

@@ -1,9 +1,12 @@
 // Draws the history, violations, matches and the selection.
 
 import {entryWidth} from "replay/entries.js";
+import {fitted} from "replay/labels.js";
 import {arrowOf, entryTop, inView, waitTop} from "replay/layout.js";
 import {drawHead} from "replay/messages.js";
+import {boxOf} from "replay/operations.js";
 import {ENTRY, WAIT_ROW, state} from "replay/state.js";
+import {VOTE} from "replay/votes.js";
 
 export function drawNotes(pen) {
   pen.fillStyle = state.colour.quiet;
@@ -42,14 +45,6 @@ function drawProblem(pen, note, first) {
   pen.fillText(fitted(pen, note.text.split("\n")[0], space), at + (room ? -9 : 9), 38);
 }
 
-// The beginning of the text that is at most `width` pixels wide.
-function fitted(pen, text, width) {
-  if (pen.measureText(text).width <= width) return text;
-  let length = text.length - 1;
-  while (length > 0 && pen.measureText(`${text.slice(0, length)}\u2026`).width > width) --length;
-  return `${text.slice(0, length)}\u2026`;
-}
-
 export function drawEmphasis(pen) {
   for (const event of state.matches) {
     if (inView(event) && (event.kind !== "message" || !state.hidden.has(event.type))) {
@@ -77,6 +72,11 @@ function emphasise(pen, event, stroke, thickness) {
     pen.stroke();
   } else if (event.kind === "entry") {
     pen.strokeRect(state.x(event.start), entryTop(event), entryWidth(event), ENTRY - 1);
+  } else if (event.kind === "operation") {
+    pen.strokeRect(...boxOf(event));
+  } else if (event.kind === "mark") {
+    pen.arc(state.x(event.start), state.lanes[event.replica].line, VOTE + 2, 0, 2 * Math.PI);
+    pen.stroke();
   } else if (event.kind === "note") {
     pen.fillRect(state.x(event.start) - 1.5, 17, 3.5, 13);
   }

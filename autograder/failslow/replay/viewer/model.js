@@ -30,15 +30,27 @@ export function load(world) {
   const notes = world.notes.map(([when, text, problem]) => ({
     kind: "note", start: when, end: when, problem, what: problem || "history", where: "", text,
   }));
+  const operations = world.operations.map(([client, start, over, what, text, marked]) => ({
+    kind: "operation", client, start, end: over ?? end, over, what, text, marked,
+    where: `client ${client}`, problem: marked,
+  }));
+  const marks = world.marks.map(([when, replica, text, vote, wrong]) => ({
+    kind: "mark", start: when, end: when, replica, text, vote, wrong, problem: wrong,
+    what: vote ? "vote" : "step", where: nameOf(replica),
+  }));
   const entries = entriesOf(world, end);
   const problem = world.problem === null ? null : notes[world.problem];
-  const events = [...messages, ...waits, ...faults, ...downs, ...notes, ...entries];
+  const events =
+    [...messages, ...waits, ...faults, ...downs, ...notes, ...operations, ...marks, ...entries];
   for (const event of events) {
     event.found = [event.what, event.where, event.text, event.call ?? "", event.dependency ?? "",
       event.atEnd ?? ""].join(" ").toLowerCase();
   }
   events.sort((a, b) => a.start - b.start);
-  return {...world, begin, end, messages, waits, faults, downs, notes, entries, problem, events};
+  const lists = {messages, waits, downs, notes, operations, marks};
+  const explanation = world.explanation.map(
+    ([list, index, why]) => ({event: lists[list][index], why}));
+  return {...world, begin, end, ...lists, faults, entries, problem, explanation, events};
 }
 
 // An entry lasts from its proposal to its first run. `since` is its first decision, `before` its

@@ -5,7 +5,9 @@ import {describe} from "replay/details.js";
 import {entryWidth} from "replay/entries.js";
 import {redraw} from "replay/draw.js";
 import {arrowOf, entryTop, shownMessage, waitTop} from "replay/layout.js";
+import {boxOf} from "replay/operations.js";
 import {ENTRY, WAIT_ROW, canvas, state, tip} from "replay/state.js";
+import {VOTE} from "replay/votes.js";
 import {timeText} from "replay/words.js";
 
 const NEAR = 7;
@@ -18,6 +20,9 @@ export function under(px, py) {
     const away = distance(px, py, arrowOf(message));
     if (away < nearest) [nearest, best] = [away, message];
   }
+  const mark = state.world.marks.findLast((one) => Math.abs(state.x(one.start) - px) <= VOTE &&
+    Math.abs(state.lanes[one.replica].line - py) <= VOTE);
+  if (mark) return mark;
   if (best && nearest < 3) return best;
   for (const note of state.world.notes) {
     if (py > 14 && py < 32 && Math.abs(state.x(note.start) - px) < 5) return note;
@@ -27,6 +32,11 @@ export function under(px, py) {
     py >= top && py <= top + tall && px >= state.x(event.start) - 2 && px <= state.x(event.end) + 2;
   const wait = state.world.waits.findLast((one) => within(one, waitTop(one), WAIT_ROW));
   if (wait) return wait;
+  const operation = state.world.operations.findLast((one) => {
+    const [from, top, wide, tall] = boxOf(one);
+    return px >= from && px <= from + wide && py >= top && py < top + tall;
+  });
+  if (operation) return operation;
   const entry = state.world.entries.findLast((one) => py >= entryTop(one) &&
     py < entryTop(one) + ENTRY && Math.abs(px - state.x(one.start) - entryWidth(one) / 2) <=
     entryWidth(one) / 2 + 2);

@@ -14,6 +14,7 @@ export const CURVE = 84;
 export const GAP = 22;
 export const ENTRY = 8;
 export const ENTRY_ROWS = 4;  // of a lane: neighbours do not cover each other
+export const OPERATION = 22;
 export const WAIT_ROW = 5;
 export const WAIT_ROWS_MAX = 10;
 
@@ -26,12 +27,14 @@ export const state = {
   hidden: new Set(),  // types that are filtered out
   matches: [],
   match: -1,  // index in matches
+  step: -1,  // index in the explanation; -1 before the first
   selected: null,
   hovered: null,
   curve: null,  // index in recording.shows; null without any
 
   lanes: [],  // by replica: {top, line, rows, bottom}
   clientLane: null,  // null when no client sends
+  operationTops: new Map(),  // by client
   entryTops: [],  // by lane of the log; empty without lanes
   curveTop: 0,
   heldTop: 0,

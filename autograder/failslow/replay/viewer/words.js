@@ -9,7 +9,8 @@ export function nameOf(node) {
 
 export const entryName = (lane, index) => `${recording.lanes[lane]}.${index}`;
 
-export const timeText = (ns) => `${(ns / 1e9).toFixed(6)} s`;
+// Cut off after the microsecond, as in the history.
+export const timeText = (ns) => `${(Math.floor(ns / 1e3) / 1e6).toFixed(6)} s`;
 
 export function spanText(ns) {
   if (ns >= 1e9) return `${(ns / 1e9).toFixed(3)} s`;

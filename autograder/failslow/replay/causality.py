@@ -1,0 +1,78 @@
+"""Follows happens-before backwards: what a replica had read, or waited for, when it sent a message.
+
+Source of the relation: Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System",
+CACM 1978. Of all that happened before, these are the latest steps: those that may have caused it.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from typing import TypeVar
+
+from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World
+
+Cause = Message | Wait
+Event = TypeVar("Event")
+
+_Call = tuple[int, int, str, str]  # the caller, the called one, the call, its method
+
+
+class Causality:
+    def __init__(self, world: World) -> None:
+        self._requests: dict[_Call, Message] = {}
+        self._read: dict[int, list[tuple[int, Message]]] = defaultdict(list)  # by replica
+        self._fired: dict[int, list[tuple[int, Wait]]] = defaultdict(list)
+        for message in world.messages:
+            method, _, kind = message.type.partition(" ")
+            if kind == "request":
+                call = (message.sender, message.receiver, message.call, method)
+                self._requests.setdefault(call, message)
+            if message.read is not None:
+                self._read[message.receiver].append((message.read, message))
+        for wait in world.waits:
+            if wait.end is not None and _is_timer(wait):
+                self._fired[wait.replica].append((wait.end, wait))
+        for events in [*self._read.values(), *self._fired.values()]:
+            events.sort(key=lambda event: event[0])
+
+    def chain(self, replica: int, when: int, longest: int) -> list[Cause]:
+        """What led to a step of the replica at that time, the latest cause first."""
+        return self._back(self.before(replica, when), longest)
+
+    def behind(self, message: Message, longest: int) -> list[Cause]:
+        """What led to the sending of the message, the latest cause first."""
+        return self._back(self._cause_of(message), longest)
+
+    def request_of(self, reply: Message) -> Message | None:
+        method = reply.type.partition(" ")[0]
+        return self._requests.get((reply.receiver, reply.sender, reply.call, method))
+
+    def before(self, replica: int, when: int) -> Cause | None:
+        """The latest message that the replica had read by then, or the timer that fired later."""
+        read = _latest(self._read.get(replica, []), when)
+        fired = _latest(self._fired.get(replica, []), when)
+        if read and fired:
+            return fired[1] if fired[0] > read[0] else read[1]
+        latest = read or fired
+        return latest[1] if latest else None
+
+    def _cause_of(self, message: Message) -> Cause | None:
+        if message.sender >= FIRST_CLIENT:
+            return None
+        request = self.request_of(message) if not message.type.endswith(" request") else None
+        return request or self.before(message.sender, message.sent)
+
+    def _back(self, cause: Cause | None, longest: int) -> list[Cause]:
+        found: list[Cause] = []
+        while cause is not None and len(found) < longest:
+            found.append(cause)
+            cause = self._cause_of(cause) if isinstance(cause, Message) else None
+        return found
+
+
+def _is_timer(wait: Wait) -> bool:
+    return wait.outcome == "timed out" or wait.event.startswith("TimeoutEvent")
+
+
+def _latest(events: list[tuple[int, Event]], when: int) -> tuple[int, Event] | None:
+    at = bisect_right(events, when, key=lambda event: event[0])
+    return events[at - 1] if at else None

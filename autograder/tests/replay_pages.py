@@ -1,0 +1,53 @@
+"""Acts on the page of a replay, in a real browser."""
+
+from typing import Any
+
+from failslow.replay import page
+from failslow.site import browser
+
+FAILURE = "Expected: <b>is sound</b>"
+SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
+WIDE = 1280
+
+# Acts, then lets the page draw and list the visible items.
+ACT = """
+(async () => {
+  const key = (k) => document.activeElement.dispatchEvent(
+    new KeyboardEvent("keydown", {key: k, bubbles: true, cancelable: true}));
+  %s;
+  while (document.body.dataset.settled !== "yes") await new Promise(requestAnimationFrame);
+  return {...document.body.dataset, focus: document.activeElement.id};
+})()
+"""
+
+# What the page says of each thing of a KIND that is drawn.
+HOVER_EVERYWHERE = """
+(() => {
+  const canvas = document.getElementById("diagram");
+  const box = canvas.getBoundingClientRect();
+  const told = new Set();
+  for (let y = box.top; y < box.bottom; y += 3) {
+    for (let x = box.left + 100; x < box.right; x += 6) {
+      canvas.dispatchEvent(new MouseEvent("mousemove",
+        {clientX: x, clientY: y, view: window, bubbles: true}));
+      if (document.body.dataset.hovered === "KIND") {
+        told.add(document.getElementById("tip").innerText.replace(/\\s+/g, " "));
+      }
+    }
+  }
+  return [...told].sort();
+})()
+"""
+
+
+def widen(tab: browser.Tab, width: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": 900})
+
+
+def act(tab: browser.Tab, script: str = "") -> dict[str, Any]:
+    return tab.evaluate(ACT % script)
+
+
+def span(state: dict[str, Any]) -> tuple[int, int]:
+    begin, end = state["view"].split()
+    return int(begin), int(end)

@@ -1,0 +1,201 @@
+"""Replays: the guilty step, and what led to it."""
+
+from pathlib import Path
+
+import pytest
+
+from failslow.replay.causality import Causality
+from failslow.replay.explanation import CHAIN_MAX, Step, explain
+from failslow.replay.recording import Message, Note, Wait, World
+from recordings import Recording, not_linearizable, read, script, two_votes
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "record"
+
+
+def of(made: Recording, path: Path) -> list[Step]:
+    return explain(read(made, path))
+
+
+def sent(step: Step) -> tuple[int, int, int]:
+    """Sender, receiver, and the time in microseconds."""
+    assert isinstance(step.event, Message)
+    return step.event.sender, step.event.receiver, step.event.sent // 1000
+
+
+def test_a_run_without_a_problem_needs_no_explanation(path: Path) -> None:
+    made = Recording()
+    made.send(1, 0, 1)
+    assert of(made, path) == []
+
+
+def test_of_two_votes_both_are_shown_with_their_requests(path: Path) -> None:
+    violation, second, first, *requests = of(two_votes(), path)
+    assert isinstance(violation.event, Note)
+    assert sent(second) == (1, 2, 172)
+    assert second.why == "The second vote of replica 1 in term 2."
+    assert sent(first) == (1, 0, 142)  # not the pre-vote
+    assert [sent(step) for step in requests] == [(2, 1, 160), (0, 1, 130)]
+
+
+def test_a_candidates_own_vote_is_its_first_request(path: Path) -> None:
+    made = two_votes()
+    made.send(180, 1, 2, method=1, body="[2, 1, false]")
+    text = "replica 1 votes in term 2 for replica 0 and for replica 1"
+    made.lines[-2]["text"] = f"VIOLATION of one vote per term: {text}"
+    _, second, first, _ = of(made, path)
+    assert sent(second) == (1, 2, 180)
+    assert sent(first) == (1, 0, 142)
+
+
+def test_a_test_may_ask_for_a_vote_on_behalf_of_a_candidate(path: Path) -> None:
+    made = two_votes()
+    for line in made.lines:
+        for end in ("from", "to"):
+            if line.get(end) == 2:
+                line[end] = 1000
+    _, second, *_ = of(made, path)
+    assert sent(second) == (1, 1000, 172)
+
+
+def test_of_two_leaders_the_votes_for_both_are_shown(path: Path) -> None:
+    made = two_votes()
+    text = "replica 0 and replica 2 both lead term 2"
+    made.lines[-1]["text"] = f"VIOLATION of election safety: {text}"
+    _, *votes = of(made, path)
+    assert [sent(vote) for vote in votes] == [(1, 2, 172), (1, 0, 142)]
+
+
+def chained() -> Recording:
+    """A client asks replica 0, which asks 1. Replica 1 sends three messages in one step."""
+    made = Recording()
+    asked = made.send(10, 1000, 0, call="7")
+    made.fate("read", 20, asked)
+    passed_on = made.send(22, 0, 1, call="8")
+    made.fate("read", 30, passed_on)
+    made.send(32, 1, 2, call="9", body="[1]")
+    made.send(32, 1, 0, method=1, kind="reply", call="8", body="[1]")
+    made.send(32, 1, 0, kind="reply", call="8", body="[1]")
+    return made
+
+
+def test_a_violation_is_followed_to_the_client(path: Path) -> None:
+    made = chained()
+    made.add("note", 32, text="VIOLATION: replica 1 acknowledges index 1", violation=True)
+    _, *steps = of(made, path)
+    assert [sent(step) for step in steps] == [(1, 0, 32), (0, 1, 22), (1000, 0, 10)]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("sends an AppendEntries of term 1", "AppendEntries request"),
+        ("sends an AppendEntries reply of term 1", "AppendEntries reply"),
+        ("sends a RequestVote reply of term 1", "RequestVote reply"),
+        ("grants its vote, term 5", "RequestVote reply"),
+    ],
+)
+def test_of_the_messages_of_a_step_the_one_that_is_meant_is_shown(
+    path: Path, words: str, kind: str
+) -> None:
+    made = chained()
+    made.lines[-2]["body"] = "[5, true]"  # of the vote
+    made.add("note", 32, text=f"VIOLATION: replica 1 {words}", violation=True)
+    step = of(made, path)[1]
+    assert isinstance(step.event, Message)
+    assert step.event.type == kind
+
+
+def test_a_step_that_sends_nothing_is_followed_from_what_it_had_read(path: Path) -> None:
+    made = chained()
+    made.add("note", 31, text="VIOLATION: replica 1 applies index 7", violation=True)
+    _, *steps = of(made, path)
+    assert [sent(step) for step in steps] == [(0, 1, 22), (1000, 0, 10)]
+    assert steps[0].why == "Replica 1 did that after it had read this."
+    assert steps[1].why == "Replica 0 did that after it had read this."
+
+
+def test_a_timer_is_a_cause_if_nothing_was_read_since(path: Path) -> None:
+    made = chained()
+    made.wait(12, 0, 3, event="TimeoutEvent at 21 us")
+    made.woke(21, 0, 3)
+    made.wait(12, 0, 4, event="DiskEvent append")
+    made.woke(21.5, 0, 4)
+    made.add("note", 32, text="VIOLATION: replica 1 applies index 7", violation=True)
+    _, _, _, timer = of(made, path)
+    assert isinstance(timer.event, Wait)
+    assert timer.event.coroutine == 3
+    assert timer.why == "Replica 0 did that when its timer fired."
+
+
+def test_a_chain_has_an_end(path: Path) -> None:
+    made = Recording()
+    for number in range(20):
+        ball = made.send(number * 10, number % 2, 1 - number % 2)
+        made.fate("read", number * 10 + 5, ball)
+    assert len(Causality(read(made, path)).chain(0, 1_000_000, CHAIN_MAX)) == CHAIN_MAX
+
+
+def test_a_crash_shows_the_unread_message_and_the_last_deeds(path: Path) -> None:
+    made = chained()
+    made.wait(33, 1, 6, name="apply")
+    made.fate("arrive", 40, made.send(36, 2, 1, call="10"))
+    world = read(made, path)
+    text = "replica 1 crashes at 0.000040 s, in coroutine 'apply'"
+    world.notes.append(Note(40_000, text, "crash"))
+    crash, arrived, last, waited = explain(world)
+    assert crash.why == "The process crashes in this step."
+    assert sent(arrived) == (2, 1, 36)
+    assert sent(last)[0] == 1
+    assert isinstance(waited.event, Wait)
+    assert waited.event.name == "apply"
+
+
+def test_a_replica_that_dies_by_itself_is_the_guilty_step(path: Path) -> None:
+    made = chained()
+    made.add("death", 33, replica=1, why="a handler threw: bad index")
+    made.add("note", 80, text="VIOLATION: replica 0 applies nothing", violation=True)
+    made.add("failure", 90, text="Failed\nreplica 1 died: a handler threw: bad index")
+    died, read_, _ = of(made, path)
+    assert died.event in read(made, path).downs
+    assert sent(read_) == (0, 1, 22)
+
+
+def test_of_a_history_that_is_not_linearizable_the_window_is_shown(path: Path) -> None:
+    marked, *others = of(not_linearizable(), path)
+    assert "nil" in str(marked.event)
+    assert marked.why == "No order of these operations explains this reply."
+    assert [step.why for step in others] == [
+        "An operation of client 0 in the same window.",
+        "An operation of client 2 in the same window.",
+    ]
+
+
+def test_of_a_script_the_wrong_step_and_the_votes_before_it_are_shown(path: Path) -> None:
+    wrong, *votes = of(script(), path)
+    world: World = read(script(), path)
+    assert wrong.event == world.marks[3]
+    assert [vote.event for vote in votes] == [*reversed(world.marks[:3])]
+
+
+def test_a_failure_is_followed_from_the_answer_that_the_test_judges(path: Path) -> None:
+    made = chained()
+    answer = made.send(40, 0, 1000, kind="reply", call="7")
+    made.fate("arrive", 50, answer)
+    made.add("failure", 50, text="Expected: 5")
+    failure, judged, request = of(made, path)
+    assert isinstance(failure.event, Note)
+    assert sent(judged) == (0, 1000, 40)
+    assert sent(request) == (1000, 0, 10)
+
+
+def test_a_failure_without_an_answer_shows_what_is_waited_for(path: Path) -> None:
+    made = chained()
+    made.wait(23, 0, 3)
+    made.wait(31, 1, 3)
+    made.woke(60, 1, 3)
+    made.add("failure", 70, text="no leader")
+    _, waits = of(made, path)
+    assert waits.why == "Replica 0 still waits for this."

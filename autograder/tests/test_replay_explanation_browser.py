@@ -1,0 +1,103 @@
+"""The page steps through what led to a failure, in a real browser."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from failslow.replay import page
+from failslow.site import browser
+from recordings import SHOWS, Recording, not_linearizable, read, script, two_votes
+from replay_pages import HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[browser.Tab]:
+    program = browser.find()
+    if program is None:
+        pytest.skip(browser.NONE)
+    with browser.open_tab(program) as tab:
+        yield tab
+
+
+def show(tab: browser.Tab, made: Recording, tmp_path: Path) -> None:
+    world = read(made, tmp_path / "record")
+    path = tmp_path / "replay.html"
+    path.write_text(page.document(SUBJECT, [world], SHOWS), encoding="utf-8")
+    widen(tab, WIDE)
+    assert tab.open(path) == []
+
+
+def told(tab: browser.Tab) -> str:
+    return tab.evaluate("document.getElementById('step').innerText")
+
+
+def test_it_opens_where_all_steps_of_the_explanation_are_in_view(
+    tab: browser.Tab, tmp_path: Path
+) -> None:
+    made = two_votes()
+    made.add("note", 5000, text="the end")
+    show(tab, made, tmp_path)
+    state = act(tab)
+    begin, end = span(state)
+    assert begin < 130_000
+    assert 172_000 < end < 1_000_000
+    assert state["selected"] == ""
+    assert state["step"] == "-1"
+
+
+def test_keys_step_through_the_votes_and_back(tab: browser.Tab, tmp_path: Path) -> None:
+    show(tab, two_votes(), tmp_path)
+    assert act(tab, "key('v')")["selected"].startswith("note VIOLATION of one vote per term")
+    assert told(tab) == "1 of 5: The invariant breaks here."
+    second = act(tab, "key('v')")
+    assert told(tab) == "2 of 5: The second vote of replica 1 in term 2."
+    assert "term: 2, granted: true" in tab.evaluate("document.getElementById('selected').innerText")
+    assert act(tab, "key('v')")["selected"] != second["selected"]
+    assert told(tab) == "3 of 5: The first vote of replica 1 in term 2."
+    assert act(tab, "key('V')")["selected"] == second["selected"]
+    assert act(tab, "key('v'); key('v'); key('v'); key('v')")["step"] == "0"
+    assert act(tab, "key('V')")["step"] == "4"
+    assert tab.complaints() == []
+
+
+def test_the_list_leads_to_each_step(tab: browser.Tab, tmp_path: Path) -> None:
+    show(tab, two_votes(), tmp_path)
+    assert act(tab, "document.querySelectorAll('#steps button')[2].click()")["step"] == "2"
+    current = "[...document.querySelectorAll('#steps [aria-current=true]')].map(b => b.innerText)"
+    assert tab.evaluate(current) == ["The first vote of replica 1 in term 2."]
+    words = tab.evaluate("document.querySelectorAll('#steps p')[2].innerText")
+    assert "replica 1 \u2192 replica 0" in words
+    assert "term: 2, granted: true" in words
+
+
+def test_the_window_is_drawn_with_a_lane_for_each_client(tab: browser.Tab, tmp_path: Path) -> None:
+    show(tab, not_linearizable(), tmp_path)
+    act(tab, "key('v')")
+    assert told(tab) == "1 of 3: No order of these operations explains this reply."
+    assert act(tab)["selected"] == "operation nil"
+    hovered = tab.evaluate(HOVER_EVERYWHERE.replace("KIND", "operation"))
+    assert [words.split(" time")[0] for words in hovered] == ["GET x", "SET x 1", "SET x 2"]
+    assert "client 2 lasts it got no answer" in hovered[2]
+
+
+def test_votes_of_a_script_are_drawn(tab: browser.Tab, tmp_path: Path) -> None:
+    show(tab, script(), tmp_path)
+    state = act(tab, "key('v')")
+    assert state["selected"] == "mark leader: look at quorum A -> 1 yes"
+    assert told(tab) == "1 of 4: This step of the script goes wrong."
+    hovered = tab.evaluate(HOVER_EVERYWHERE.replace("KIND", "mark"))
+    assert len(hovered) == 4
+    assert "voter 1 of quorum A says no" in "".join(hovered)
+    legend = tab.evaluate("document.getElementById('legend').innerText")
+    assert "a lost vote" in legend
+
+
+def test_a_run_without_a_problem_has_no_explanation(tab: browser.Tab, tmp_path: Path) -> None:
+    made = Recording()
+    made.send(1, 0, 1)
+    show(tab, made, tmp_path)
+    assert act(tab, "key('v'); key('V')")["selected"] == ""
+    assert tab.evaluate("document.getElementById('problem').disabled")
+    assert tab.evaluate("document.getElementById('explanation').hidden")
+    assert "a lost vote" not in tab.evaluate("document.getElementById('legend').innerText")
