@@ -121,23 +121,6 @@ GRADED_TEST(QuorumVotes, BadArguments, "votes", 2,
   ExpectPasses(script);
 }
 
-GRADED_TEST(QuorumVotes, MajorityOfEverySize, "votes", 2,
-            "A majority is more than half of the voters, for odd and even totals") {
-  ScriptRunner runner;
-  for (int total = 1; total <= kVotersMax; ++total) {
-    int needed = 1;
-    while (2 * needed <= total) ++needed;
-    Script script;
-    const Id quorum = script.Majority(total);
-    script.In("leader").WaitsFor(quorum).Until(Result::kReady, 1ms * needed);
-    auto replies = script.In("replies");
-    replies.Sees(quorum, {.ready = false, .needed = needed, .total = total});
-    for (int i = 0; i < needed; ++i) replies.At(1ms * (i + 1)).Yes(quorum, i);
-    replies.Sees(quorum, {.ready = true, .yes = needed});
-    ASSERT_TRUE(runner.Run(script));
-  }
-}
-
 GRADED_TEST(QuorumVotes, RandomVotes, "votes", 1,
             "For any votes in any order, counts and outcomes are those of the model") {
   EXPECT_TRUE(RandomScriptsPass(300, 0));

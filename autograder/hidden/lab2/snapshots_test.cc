@@ -16,23 +16,6 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 // More than any replica keeps: a follower that missed it needs a snapshot.
 constexpr std::size_t kTooMuchToKeep = 8 * kMiB;
 
-// The most bytes that the files of one replica have taken together.
-class DiskWatch : private sim::Observer {
- public:
-  explicit DiskWatch(RaftWorld& world) { world.cluster.simulator().AddObserver(this); }
-
-  std::size_t most_bytes() const { return most_bytes_; }
-
- private:
-  void OnDisk(PeerId, Time, const sim::SimDisk& disk) override {
-    std::size_t bytes = 0;
-    for (const auto& [name, file] : disk.files()) bytes += file.data.size();
-    most_bytes_ = std::max(most_bytes_, bytes);
-  }
-
-  std::size_t most_bytes_ = 0;
-};
-
 // Runs until the replica has a snapshot on its disk that ends after `index`. Nothing if it has none
 // after 3 s.
 std::optional<Snapshot> WaitForSnapshot(RaftWorld& world, PeerId replica, std::uint64_t index = 0) {
@@ -50,54 +33,6 @@ std::optional<Snapshot> WaitForSnapshot(RaftWorld& world, PeerId replica, std::u
       3s);
   if (found && found->last_index <= index) return std::nullopt;
   return found;
-}
-
-GRADED_TEST(RaftSnapshots, TheLogStaysBounded, "2d", 2,
-            "During 20 MB of commands no replica's files exceed 10 MB.") {
-  RaftWorld world({.replicas = 3, .seed = 701});
-  const DiskWatch watch(world);
-  ASSERT_NE(world.WaitForLeader(), kNobody);
-  ASSERT_TRUE(world.CommitBytes(20 * kMiB));
-  ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_LE(watch.most_bytes(), 10 * kMiB) << "a replica keeps entries that a snapshot replaces";
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
-GRADED_TEST(RaftSnapshots, AFollowerThatWasAwayGetsASnapshot, "2d", 1,
-            "Two of five replicas that missed 8 MB are restored from a snapshot within 3 s.") {
-  RaftWorld world({.replicas = 5, .seed = 702});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, kNobody);
-  const auto others = world.Others(leader);
-  world.cluster.Partition({others[0], others[1]});
-  ASSERT_TRUE(world.CommitBytes(kTooMuchToKeep)) << "three of five replicas make no progress";
-  world.cluster.Heal();
-  ASSERT_TRUE(world.WaitForAllApplied(3s)) << "the replicas that were away stay behind";
-  for (PeerId id : {others[0], others[1]}) {
-    EXPECT_GE(world.checker.claims(id).restored, 1u) << "it received all entries and no snapshot";
-  }
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
-GRADED_TEST(RaftSnapshots, CommandsCommitWhileASnapshotTravels, "2d", 2,
-            "Commands do not wait while a follower on a slow network receives a snapshot.") {
-  RaftWorld world({.replicas = 3, .seed = 703});
-  const PeerId leader = world.WaitForLeader();
-  ASSERT_NE(leader, kNobody);
-  const PeerId away = world.Others(leader)[0];
-  world.cluster.Crash(away);
-  ASSERT_TRUE(world.CommitBytes(kTooMuchToKeep));
-  world.cluster.Begin(
-      faults::NetSlow({away}, 250ms));  // a chunk is answered a quarter second later
-  world.cluster.Restart(away);
-  for (int i = 0; i < 60; ++i) {
-    ASSERT_TRUE(world.Commit(5, 100ms)) << "commands wait for a snapshot transfer";
-    world.cluster.RunFor(25ms);
-  }
-  world.cluster.Heal();
-  ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_GE(world.checker.claims(away).restored, 1u);
-  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(RaftSnapshots, LostDoubledAndLateChunksChangeNothing, "2d", 1,
@@ -180,37 +115,6 @@ GRADED_TEST(RaftSnapshots, ACrashWhileCompactingIsSurvived, "2d", 2,
     ASSERT_TRUE(world.Commit(10, 6s));
   }
   EXPECT_GE(crashes, 20) << "of 32 crashes too few came in the middle of a compaction";
-}
-
-GRADED_TEST(
-    RaftSnapshots, ARestartBeginsWithTheSnapshot, "2d", 1,
-    "After compaction and a power loss of all replicas, snapshot and log restore the state.") {
-  RaftWorld world({.replicas = 3, .seed = 740});
-  ASSERT_NE(world.WaitForLeader(), kNobody);
-  for (int round = 0; round < 3; ++round) {
-    ASSERT_TRUE(world.CommitBytes(6 * kMiB)) << "round " << round;
-    ASSERT_TRUE(world.WaitForAllApplied()) << "round " << round;
-    for (PeerId id = 0; id < 3; ++id) world.cluster.Crash(id);
-    world.cluster.RunFor(50ms);
-    for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
-    ASSERT_NE(world.WaitForLeader(), kNobody) << "round " << round << ": no leader";
-    for (PeerId id = 0; id < 3; ++id) {
-      EXPECT_GE(world.checker.claims(id).restored, 1u) << "round " << round;
-    }
-  }
-  ASSERT_TRUE(world.Commit(10));
-  ASSERT_TRUE(world.WaitForAllApplied());
-  // Alone, a replica hears of no committed entry.
-  world.cluster.Crash(0);
-  world.cluster.Partition({0});
-  world.cluster.Restart(0);
-  world.cluster.RunFor(500ms);
-  EXPECT_GE(world.checker.claims(0).commit_index, world.checker.AppliedUpTo(0))
-      << "it has restored a snapshot, and reports a lower commit index";
-  EXPECT_GE(world.checker.AppliedUpTo(0), 1u) << "it has not restored its snapshot";
-  world.cluster.Heal();
-  ASSERT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // The checker compares every snapshot on a disk with the state after the same commands.

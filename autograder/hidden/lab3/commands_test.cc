@@ -114,30 +114,6 @@ GRADED_TEST(KvCommands, AnswerLikeTheContract, "commands", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(KvCommands, CasChangesTheExpectedValue, "commands", 2,
-            "CAS sets a value only if the key holds exactly the expected one.") {
-  KvWorld world({.replicas = 3, .seed = 701});
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  EXPECT_EQ(world.Do({"CAS", "x", "", "1"}), Reply::Integer(0)) << "an absent key is not empty";
-  EXPECT_EQ(world.Do("EXISTS x"), Reply::Integer(0));
-  EXPECT_EQ(world.Do("SET x 1"), Reply::Ok());
-  EXPECT_EQ(world.Do("CAS x 01 2"), Reply::Integer(0));
-  EXPECT_EQ(world.Do("GET x"), Reply::String("1"));
-  EXPECT_EQ(world.Do("CAS x 1 2"), Reply::Integer(1));
-  EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
-GRADED_TEST(KvCommands, GetsetAnswersTheOldValue, "commands", 1,
-            "GETSET answers the old value, or nil for an absent key.") {
-  KvWorld world({.replicas = 3, .seed = 702});
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  EXPECT_EQ(world.Do("GETSET x 1"), Reply::Nil());
-  EXPECT_EQ(world.Do("GETSET x 2"), Reply::String("1"));
-  EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
 GRADED_TEST(KvCommands, IncrCountsIntegersOnly, "commands", 3,
             "INCR takes a 64-bit integer in its printed form, and refuses all other values.") {
   KvWorld world({.replicas = 3, .seed = 703});

@@ -12,24 +12,6 @@
 namespace depfast::kv {
 namespace {
 
-GRADED_TEST(KvDurability, ARestartOfAllLosesNothing, "snapshots", 3,
-            "Acknowledged values survive when all replicas lose power at once.") {
-  KvWorld world({.replicas = 3, .seed = 760}, Snapshots::kAudited);
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  for (int i = 1; i <= 50; ++i) {
-    ASSERT_EQ(world.Do("SET k" + std::to_string(i) + " " + std::to_string(i)), Reply::Ok());
-    ASSERT_EQ(world.Do("INCR n"), Reply::Integer(i));
-  }
-  for (PeerId id = 0; id < 3; ++id) world.cluster.Crash(id);
-  for (PeerId id = 0; id < 3; ++id) world.cluster.Restart(id);
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  for (int i = 1; i <= 50; ++i) {
-    ASSERT_EQ(world.Do("GET k" + std::to_string(i)), Reply::String(std::to_string(i)));
-  }
-  EXPECT_EQ(world.Do("INCR n"), Reply::Integer(51));
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
 GRADED_TEST(
     KvDurability, ASnapshotBringsAReplicaUpToDate, "snapshots", 3,
     "A replica that missed compacted entries receives a snapshot, and can lead afterwards.") {

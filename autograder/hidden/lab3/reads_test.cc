@@ -10,26 +10,6 @@
 namespace depfast::kv {
 namespace {
 
-GRADED_TEST(KvReads, WriteNothing, "reads", 2, "Commands that only read do not change the log.") {
-  KvWorld world({.replicas = 3, .seed = 740});
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
-  ASSERT_TRUE(world.WaitForAllApplied());
-  std::vector<std::size_t> before;
-  for (PeerId id = 0; id < 3; ++id) before.push_back(world.log().LogBytes(id));
-  for (int i = 0; i < 25; ++i) {
-    ASSERT_EQ(world.Do("GET x"), Reply::String("1"));
-    ASSERT_EQ(world.Do("MGET x y"), Reply::Array({"1", std::nullopt}));
-    ASSERT_EQ(world.Do("EXISTS x y"), Reply::Integer(1));
-    ASSERT_EQ(world.Do("STRLEN x"), Reply::Integer(1));
-  }
-  for (PeerId id = 0; id < 3; ++id) {
-    EXPECT_EQ(world.log().LogBytes(id), before[static_cast<std::size_t>(id)])
-        << "the log of replica " << id << " has grown";
-  }
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
 // Runs until another replica than `old` proposes. Returns it, or kNobody.
 PeerId WaitForSuccessor(KvWorld& world, PeerId old, Duration at_most = 4s) {
   PeerId found = kNobody;
@@ -193,18 +173,6 @@ GRADED_TEST(KvReads, AreRefusedWithoutAMajority, "reads", 2,
     EXPECT_GE(reads.refused, 3u) << "no other leader can be there yet";
     ASSERT_TRUE(world.AllInvariantsHold());
   }
-}
-
-GRADED_TEST(KvReads, EveryReplicaAnswers, "reads", 1,
-            "A replica that does not lead forwards commands to the leader.") {
-  KvWorld world({.replicas = 3, .seed = 743});
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  ASSERT_TRUE(world.WaitForAllApplied());
-  for (PeerId id = 0; id < 3; ++id) {
-    EXPECT_EQ(world.DoAt(id, Words("INCR x")), Reply::Integer(id + 1));
-    EXPECT_EQ(world.DoAt(id, Words("GET x")), Reply::String(std::to_string(id + 1)));
-  }
-  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 }  // namespace

@@ -13,27 +13,6 @@
 namespace depfast::kv {
 namespace {
 
-GRADED_TEST(KvSessions, ARetryGetsTheFirstReply, "sessions", 4,
-            "A retry gets the reply of the first execution, even after other clients' writes.") {
-  KvWorld world({.replicas = 3, .seed = 720});
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  const std::int64_t session = world.OpenSession();
-  ASSERT_GT(session, 0);
-  EXPECT_EQ(world.DoInSession(session, 1, "GETSET x mine"), Reply::Nil());
-  EXPECT_EQ(world.Do("SET x other"), Reply::Ok());
-  EXPECT_EQ(world.DoInSession(session, 1, "GETSET x mine"), Reply::Nil());
-  EXPECT_EQ(world.Do("GET x"), Reply::String("other")) << "the retry was executed";
-  EXPECT_EQ(world.DoInSession(session, 2, "GET x"), Reply::String("other"));
-  EXPECT_EQ(world.Do("SET x later"), Reply::Ok());
-  EXPECT_EQ(world.DoInSession(session, 2, "GET x"), Reply::String("other"))
-      << "the retry of a read must get the first reply, too";
-  EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), NotAnInteger());
-  EXPECT_EQ(world.Do("SET x 5"), Reply::Ok());
-  EXPECT_EQ(world.DoInSession(session, 3, "INCR x"), NotAnInteger()) << "an error is a reply";
-  EXPECT_EQ(world.Do("GET x"), Reply::String("5"));
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
 GRADED_TEST(KvSessions, SequenceNumbersOnlyGrow, "sessions", 3,
             "A session executes a sequence number above its last, repeats the reply to its last, "
             "and refuses lower numbers.") {
@@ -66,25 +45,6 @@ GRADED_TEST(KvSessions, SequenceNumbersOnlyGrow, "sessions", 3,
   EXPECT_EQ(world.DoInSession(session, kLast, "INCR x"), Reply::Integer(3));
   EXPECT_EQ(world.DoInSession(session, kLast, "INCR x"), Reply::Integer(3));
   EXPECT_TRUE(HasCode(world.DoInSession(session, 11, "INCR x"), "STALESEQ"));
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
-GRADED_TEST(
-    KvSessions, DoNotKnowEachOther, "sessions", 2,
-    "Each session has its own sequence numbers and replies; an unknown session is refused.") {
-  KvWorld world({.replicas = 3, .seed = 722});
-  ASSERT_NE(world.WaitForProposer(), kNobody);
-  const std::int64_t first = world.OpenSession();
-  const std::int64_t second = world.OpenSession();
-  ASSERT_GT(first, 0);
-  ASSERT_GT(second, 0);
-  ASSERT_NE(first, second);
-  EXPECT_EQ(world.DoInSession(first, 1, "INCR x"), Reply::Integer(1));
-  EXPECT_EQ(world.DoInSession(second, 1, "INCR x"), Reply::Integer(2));
-  EXPECT_EQ(world.DoInSession(first, 1, "INCR x"), Reply::Integer(1));
-  EXPECT_EQ(world.DoInSession(second, 1, "INCR x"), Reply::Integer(2));
-  EXPECT_TRUE(HasCode(world.DoInSession(second + 1000, 1, "INCR x"), "NOSESSION"));
-  EXPECT_EQ(world.Do("GET x"), Reply::String("2"));
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 

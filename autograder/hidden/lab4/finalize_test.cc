@@ -130,24 +130,6 @@ GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 2,
   EXPECT_TRUE(IsAt(reports[2].ended_ns, 200ms));
 }
 
-GRADED_TEST(FinalizeGrace, MayBeZero, "4a", 1,
-            "Without a grace the rest is released as soon as the quorum is decided, and Finalize "
-            "does not wait either.") {
-  FanOutRunner runner({.replicas = 4, .seed = 415});
-  for (const bool first : {true, false}) {
-    const auto report = runner.Run({{.needed = 1,
-                                     .plan = {After(20ms), After(40ms), kSilent},
-                                     .finalize_first = first,
-                                     .wait_ns = Ns(1s),
-                                     .grace_ns = 0}},
-                                   200ms)[0];
-    EXPECT_EQ(report.returned_ns, report.called_ns);
-    EXPECT_TRUE(Ended(report.calls[1], End::kReleased, 20ms));
-    EXPECT_TRUE(Ended(report.calls[2], End::kReleased, 20ms));
-    EXPECT_TRUE(IsAt(report.ended_ns, 20ms));
-  }
-}
-
 // What the rules make of a fan-out. Moments of different kinds are at least 5 ms apart: answers
 // come at multiples of 20 ms, a Wait ends 10 ms after one, and a grace adds 5 ms.
 struct Expected {

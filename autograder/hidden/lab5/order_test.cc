@@ -36,45 +36,6 @@ GRADED_TEST(CopilotOrder, TheOrderIsTheSameWhateverAReplicaKnows, "5c", 1,
       << "pairs of logs that two replicas run in two orders, or do not run at all";
 }
 
-// One answer of each replica to the same command.
-std::vector<SubmitReply> AskBothPilots(testkit::Cluster& cluster, testkit::Client& client,
-                                       const std::string& command, std::uint64_t name) {
-  const auto replies = std::make_shared<std::vector<SubmitReply>>();
-  for (const PeerId pilot : {0, 1}) {
-    client.Call(
-        pilot, Submit{command}, 2s,
-        [replies](const std::optional<SubmitReply>& reply) {
-          if (reply) replies->push_back(*reply);
-        },
-        Dependency::Client(name));
-  }
-  cluster.RunUntil([&] { return replies->size() == 2; }, 2s);
-  return *replies;
-}
-
-GRADED_TEST(CopilotOrder, BothPilotsAnswer, "5c", 3,
-            "A command that both pilots get is answered by both, with the same number and result, "
-            "and runs once. It is answered so again when it comes again.") {
-  CopilotWorld world({.replicas = 3, .seed = 541});
-  ASSERT_TRUE(world.WaitForPilots());
-  testkit::Client client(world.cluster.simulator());
-  for (std::uint64_t name = 1; name <= 10; ++name) {
-    // Once, and again when it has run.
-    for (int time = 0; time < 2; ++time) {
-      const auto replies = AskBothPilots(world.cluster, client, "command " + std::to_string(name),
-                                         std::uint64_t{77} << kRequestBits | name);
-      ASSERT_EQ(replies.size(), 2U) << "a pilot does not answer";
-      for (const SubmitReply& reply : replies) {
-        EXPECT_EQ(reply.status, SubmitStatus::kCommitted);
-        EXPECT_EQ(reply.index, name);
-        EXPECT_EQ(reply.result, std::to_string(name)) << "the tally counts commands that have run";
-      }
-      world.cluster.RunFor(50ms);
-    }
-  }
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
 void RunWhatHasNotRun(std::uint64_t number);
 
 GRADED_TEST(CopilotOrder, ACommandRunsOnceUnderLoad, "5c", 2,
@@ -191,18 +152,6 @@ void RunWhatHasNotRun(std::uint64_t number) {
   EXPECT_EQ(applied.count(), std::ssize(names)) << "of so many commands, each once";
 }
 
-GRADED_TEST(CopilotOrder, AReadIsNotApplied, "5c", 1,
-            "A read waits for its turn, and is not applied to the state machine.") {
-  Stage stage(545);
-  ApplyCounter applied(stage.cluster);
-  FastAccept proposal = ProposalOfP(1, 0);
-  proposal.commands = {{1, ""}, {2, "command 2"}};
-  EXPECT_TRUE(stage.Ask(proposal).recorded);
-  EXPECT_TRUE(stage.Ask(Commit{Lane::kPilot, 1, false, 0, kPilots}).known);
-  stage.cluster.RunFor(10ms);
-  EXPECT_EQ(applied.count(), 1) << "of a read and a command";
-}
-
 GRADED_TEST(CopilotOrder, NullEntriesAreNotWaitedFor, "5c", 1,
             "Entries whose commands have all run delay nobody: the other pilot goes on.") {
   CopilotWorld world({.replicas = 3, .seed = 546});
@@ -219,6 +168,18 @@ GRADED_TEST(CopilotOrder, NullEntriesAreNotWaitedFor, "5c", 1,
   EXPECT_LT(world.cluster.now() - begin, 200ms) << "50 commands, one after the other";
   EXPECT_GT(world.checker.coverage().nulls, before) << "no entry was seen to be null";
   EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(CopilotOrder, AReadIsNotApplied, "5c", 1,
+            "A read waits for its turn, and is not applied to the state machine.") {
+  Stage stage(545);
+  ApplyCounter applied(stage.cluster);
+  FastAccept proposal = ProposalOfP(1, 0);
+  proposal.commands = {{1, ""}, {2, "command 2"}};
+  EXPECT_TRUE(stage.Ask(proposal).recorded);
+  EXPECT_TRUE(stage.Ask(Commit{Lane::kPilot, 1, false, 0, kPilots}).known);
+  stage.cluster.RunFor(10ms);
+  EXPECT_EQ(applied.count(), 1) << "of a read and a command";
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "asked_rules.h"
+#include "rule_cases.h"
 #include "testkit/environment.h"
 
 namespace depfast::copilot {
@@ -13,15 +14,6 @@ namespace {
 
 using Kind = Record::Kind;
 using Stage = Rival::Stage;
-
-const Quorums kThree(3);
-const Quorums kFive(5);
-const Quorums kSeven(7);
-constexpr Ballot kCopilots = FirstBallot(1);
-
-Record Of(Kind kind, EntryIndex initial, EntryIndex dependency) {
-  return {kind, false, kCopilots, kCopilots, initial, dependency, 0, initial};
-}
 
 GRADED_TEST(
     CopilotOrdering, ARefusalIsForEver, "5a", 2,
@@ -35,22 +27,6 @@ GRADED_TEST(
     EXPECT_EQ(rules.Suggestion(1, 0, {0, later, 0}), std::nullopt)
         << "kind " << static_cast<int>(kind);
   }
-}
-
-GRADED_TEST(CopilotOrdering, TheLatestConflictIsSuggested, "5a", 1,
-            "Of several conflicting entries the latest is suggested.") {
-  AskedRules rules;
-  const std::vector<Record> recorded = {
-      Of(Kind::kFastAccepted, 0, 0), Of(Kind::kFastAccepted, 1, 1), Of(Kind::kFastAccepted, 2, 2)};
-  EXPECT_EQ(rules.Suggestion(2, 0, {0, recorded, 0}), 2U);
-  EXPECT_EQ(rules.Suggestion(3, 1, {0, recorded, 0}), 3U);
-  EXPECT_EQ(rules.Suggestion(3, 3, {0, recorded, 0}), std::nullopt);
-  EXPECT_EQ(rules.Suggestion(1, 0, {0, recorded, 0}), 1U);
-  Record again = Of(Kind::kFastAccepted, 1, 1);
-  again.least = 0;
-  const std::vector<Record> proposed_again = {again};
-  EXPECT_EQ(rules.Suggestion(1, 0, {0, proposed_again, 0}), 1U)
-      << "Q.1 was proposed to depend on nothing in an earlier view";
 }
 
 GRADED_TEST(
@@ -68,10 +44,10 @@ GRADED_TEST(
     EXPECT_EQ(rules.Suggestion(1, 0, {0, allows, 0}), std::nullopt);
   }
   Record promised;
-  promised.promised = kCopilots + 4;
+  promised.promised = kCopilotBallot + 4;
   const std::vector<Record> taken = {promised};
   EXPECT_EQ(rules.Suggestion(1, 0, {0, taken, 0}), 1U) << "a taker has asked for Q.1";
-  promised.promised = kCopilots;
+  promised.promised = kCopilotBallot;
   const std::vector<Record> unknown = {promised};
   EXPECT_EQ(rules.Suggestion(1, 0, {0, unknown, 0}), std::nullopt) << "the view's first ballot";
 }
@@ -85,76 +61,6 @@ GRADED_TEST(CopilotOrdering, WhatIsThrownAwayComesFirst, "5b", 1,
   const std::vector<Record> kept = {Of(Kind::kFastAccepted, 2, 2)};
   EXPECT_EQ(rules.Suggestion(3, 5, {6, kept, 5}), 7U);
   EXPECT_EQ(rules.Suggestion(2, 5, {6, kept, 5}), 6U) << "entry 7 comes after entry 2";
-}
-
-GRADED_TEST(CopilotOrdering, TheSlowPathOfManyReplicas, "5b", 1,
-            "With five and seven replicas the slow path takes the third and the fourth smallest "
-            "dependency.") {
-  AskedRules rules;
-  EXPECT_EQ(rules.SlowDependency({5, 1, 4}, kFive), 5U);
-  EXPECT_EQ(rules.SlowDependency({2, 1, 5, 4, 3}, kFive), 3U);
-  EXPECT_EQ(rules.SlowDependency({9, 1, 5, 4}, kSeven), 9U);
-  EXPECT_EQ(rules.SlowDependency({7, 6, 5, 4, 3, 2, 1}, kSeven), 4U);
-}
-
-// ---- takeover: entry P.1, whose pilot is replica 0 ----
-
-Prepared Fast(int replica, EntryIndex dependency = 0) {
-  return {replica,
-          {Kind::kFastAccepted, false, 0, 0, dependency, dependency, 1, dependency},
-          {},
-          false};
-}
-
-Prepared Suggests(int replica, EntryIndex dependency) {
-  return {replica, {Kind::kSuggested, false, 0, 0, 0, dependency, 1, 0}, {}, false};
-}
-
-Prepared Knows(int replica) { return {replica, Record(), {}, false}; }
-
-const Choice kNoOp = Value{.no_op = true};
-const Choice kKept = Value{.dependency = 0};
-
-Choice Choose(AskedRules& rules, const std::vector<Prepared>& answers, const Quorums& quorums,
-              const std::vector<Record>& other = {}) {
-  return rules.ChooseAfterPrepare(1, answers, {0, other, 0}, quorums);
-}
-
-GRADED_TEST(
-    CopilotChoice, ALaterBallotWins, "5d", 1,
-    "Of the values that are accepted, the one at the highest ballot is kept, a no-op, too.") {
-  AskedRules rules;
-  const auto accepted = [](int replica, Ballot ballot, bool no_op, EntryIndex dependency) {
-    return Prepared{
-        replica, {Kind::kAccepted, no_op, ballot, ballot, 0, dependency, 1, 0}, {}, false};
-  };
-  EXPECT_EQ(Choose(rules, {accepted(1, 9, false, 2), accepted(2, 4, false, 3)}, kThree),
-            Choice(Value{false, 2}));
-  EXPECT_EQ(Choose(rules, {accepted(1, 4, false, 2), accepted(2, 9, true, 0)}, kThree), kNoOp);
-  EXPECT_EQ(Choose(rules, {accepted(1, 4, true, 0), accepted(2, 9, false, 3), Fast(0)}, kThree),
-            Choice(Value{false, 3}));
-  Prepared committed = accepted(2, 2, false, 1);
-  committed.record.kind = Kind::kCommitted;
-  EXPECT_EQ(Choose(rules, {accepted(1, 9, true, 0), committed}, kThree), Choice(Value{false, 1}))
-      << "a commit counts more than any ballot";
-}
-
-GRADED_TEST(CopilotChoice, ASilentPilotHasAcceptedItself, "5d", 1,
-            "If the proposer is silent, its own fast-accept is certain: f others are enough. If it "
-            "has answered, a majority is needed.") {
-  AskedRules rules;
-  EXPECT_EQ(Choose(rules, {Knows(1), Fast(2)}, kThree), kKept);
-  EXPECT_EQ(Choose(rules, {Knows(1), Knows(2)}, kThree), kNoOp);
-  Prepared pilot = Fast(0);
-  pilot.decides = true;
-  EXPECT_EQ(Choose(rules, {pilot, Fast(2)}, kThree), kKept);
-  EXPECT_EQ(Choose(rules, {pilot, Knows(2)}, kThree), kNoOp)
-      << "the pilot knows that it has not committed the entry, and never will";
-  EXPECT_EQ(Choose(rules, {Fast(1), Fast(2), Knows(3)}, kFive), kKept);
-  EXPECT_EQ(Choose(rules, {pilot, Fast(2), Knows(3)}, kFive), kNoOp);
-  EXPECT_EQ(Choose(rules, {pilot, Fast(2), Fast(3)}, kFive), kKept);
-  EXPECT_EQ(Choose(rules, {pilot, Suggests(1, 1), Suggests(2, 1)}, kFive), kNoOp)
-      << "a suggestion is no fast-accept";
 }
 
 GRADED_TEST(
@@ -222,7 +128,7 @@ GRADED_TEST(CopilotChoice, RivalsAreWhatMayComeFirst, "5d", 1,
             "dependency, that are or may yet be decided to depend on something before it.") {
   AskedRules rules;
   Record promised;
-  promised.promised = kCopilots + 4;
+  promised.promised = kCopilotBallot + 4;
   const std::vector<Record> other = {Of(Kind::kFastAccepted, 0, 0), Of(Kind::kSuggested, 1, 3),
                                      Of(Kind::kAccepted, 0, 0),     Of(Kind::kCommitted, 0, 2),
                                      Of(Kind::kCommitted, 0, 1),    promised};

@@ -35,17 +35,6 @@ GRADED_TEST(CopilotTakeover, WhoeverIsSlowDelaysNobody, "5d", 1,
   }
 }
 
-GRADED_TEST(CopilotTakeover, ADecidedEntryIsNotTakenOver, "5d", 1,
-            "Without a fault hardly any entry is taken over.") {
-  CopilotWorld world({.replicas = 3, .seed = 552});
-  FrameCounter counter(world.cluster);
-  ASSERT_TRUE(world.WaitForPilots());
-  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
-  world.SubmitEvery(5ms, 200);
-  EXPECT_LT(counter.requests<Prepare>(), 40U) << "of about 400 entries";
-  EXPECT_TRUE(world.AllInvariantsHold());
-}
-
 // Another replica asks the taker for a promise while it waits for the follower's.
 void ATakerThatHasPromisedMoreGivesUp() {
   Stage stage(560);
@@ -170,23 +159,6 @@ GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
   ASSERT_TRUE(first.contains(1)) << "P.1 is not taken over";
   EXPECT_TRUE(first.contains(4) && first[4] < first[1] + 100ms)
       << "Q.1 waits for P.1. P.4 is not taken over with it.";
-}
-
-GRADED_TEST(CopilotTakeover, BothPilotsAreReplaced, "5d", 1,
-            "When both pilots of five die, others become pilots, and nothing is lost.") {
-  CopilotWorld world({.replicas = 5, .seed = 554});
-  ASSERT_TRUE(world.WaitForPilots());
-  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
-  for (int i = 0; i < 10; ++i) world.SubmitOne();
-  world.cluster.RunFor(1ms);  // some are under way
-  world.cluster.Crash(0);
-  world.cluster.Crash(1);
-  ASSERT_TRUE(world.Commit(20, 10s));
-  world.cluster.RunFor(3s);
-  EXPECT_EQ(world.log().Proposers().size(), 2U);
-  world.cluster.Heal();
-  EXPECT_TRUE(world.WaitForAllApplied());
-  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 GRADED_TEST(CopilotTakeover, ASlowPilotsOwnCommandsDelayNobody, "5d", 1,

@@ -17,7 +17,6 @@ GRADED_TEST(QuorumEvent, ChildrenVote, "children", 5,
     script.In("setup").Adds(quorum, script.Call(++peer, plan), Accept::kReply);
   }
   auto leader = script.In("leader");
-  leader.WaitsFor(quorum, 1s).Until(Result::kReady, 0ms, 10ms);
   leader.At(50ms).Sees(quorum, {.ready = true, .fail = false, .yes = 2, .no = 1, .lost = 1});
   ExpectPasses(script, {.replicas = 5});
 }
@@ -91,6 +90,53 @@ GRADED_TEST(QuorumEvent, OneCallInTwoQuorums, "children", 5,
   later.At(60ms).Sees(fast, {.ready = false, .fail = true, .yes = 3, .no = 1, .lost = 1});
   later.Sees(slow, {.ready = true, .fail = false, .yes = 4, .no = 0, .lost = 1});
   ExpectPasses(script, {.replicas = 5});
+}
+
+GRADED_TEST(QuorumChildren, DecidedChildrenVoteAtOnce, "children", 1,
+            "A child that is decided before Add votes at once") {
+  Script script;
+  const Id kept = script.Promise();
+  const Id broken = script.Promise();
+  const Id value = script.Value();
+  const Id inner = script.Quorum(1, 1);
+  const Id quorum = script.Quorum(3, 4);
+  auto adder = script.In("adder");
+  adder.At(1ms).Keeps(kept);
+  adder.Breaks(broken);
+  adder.Sets(value, 7);
+  adder.Yes(inner, 0);
+  adder.Adds(quorum, kept);
+  adder.Sees(quorum, {.ready = false, .yes = 1, .no = 0});
+  adder.Adds(quorum, broken);
+  adder.Sees(quorum, {.ready = false, .yes = 1, .no = 0, .lost = 1});
+  adder.Adds(quorum, value, Accept::kTrue);
+  adder.Sees(quorum, {.ready = false, .yes = 2, .no = 0, .lost = 1});
+  adder.Adds(quorum, inner);
+  adder.Sees(quorum, {.ready = true, .yes = 3, .no = 0, .lost = 1});
+  adder.SeesAccepts(quorum, value, 1);
+  ExpectPasses(script);
+}
+
+GRADED_TEST(QuorumChildren, ChildrenTakeVotersInOrder, "children", 1,
+            "Children are voters 0, 1, ... in the order of Add; a child and VoteYes or VoteNo of "
+            "its voter share one vote") {
+  Script script;
+  const Id quorum = script.Quorum(2, 4);
+  const Id children[] = {script.Promise(), script.Promise(), script.Promise()};
+  auto voter = script.In("voter");
+  voter.At(1ms).No(quorum, 0);
+  for (const Id child : children) voter.Adds(quorum, child);
+  voter.Keeps(children[0]);
+  voter.Sees(quorum, {.ready = false, .yes = 0, .no = 1});
+  voter.Keeps(children[1]);
+  voter.Yes(quorum, 1);
+  voter.Sees(quorum, {.ready = false, .yes = 1, .no = 1});
+  voter.No(quorum, 2);
+  voter.Keeps(children[2]);
+  voter.Sees(quorum, {.ready = false, .yes = 1, .no = 2});
+  voter.Yes(quorum, 3);
+  voter.Sees(quorum, {.ready = true, .yes = 2, .no = 2});
+  ExpectPasses(script);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The public tests of the Raft lab: students see, run and replay them.
+// The first public tests of each part of the Raft lab: students see, run and replay them.
 #include <gtest/gtest.h>
 
 #include "raft_world.h"

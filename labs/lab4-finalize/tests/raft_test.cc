@@ -66,5 +66,43 @@ GRADED_TEST(RaftFinalize, AVerySlowFollowerLeavesNothing, "4a-raft", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// Of a leader that nobody hears.
+void ReadInVain(FinalizeWorld& world) {
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  world.cluster.Begin(faults::CutFault({leader}, world.Others(leader)));
+  kv::KvClient client(world.cluster.simulator());
+  for (int i = 0; i < 50; ++i) {
+    client.Execute({"GET", "x"}, [](const kv::KvOutcome&) {});
+    world.cluster.RunFor(10ms);
+  }
+  world.cluster.RunFor(2s);
+  for (const PeerId peer : world.Others(leader)) {
+    EXPECT_LE(world.CallsTo(leader, peer), kCallsAtRest) << "of a leader that was cut off";
+  }
+}
+
+GRADED_TEST(RaftGrace, ReadsLeaveNothing, "4a-raft", 1,
+            "The calls that confirm reads are finalized, too: a very slow follower delays no read, "
+            "and no call is left when the reads are over.") {
+  FinalizeWorld world({.replicas = 3, .seed = 445});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  world.cluster.RunFor(1s);
+  const auto coroutines = world.Coroutines(leader);
+  const PeerId slow = world.Others(leader)[0];
+  world.cluster.Begin(faults::NetSlow({slow}, 5s));
+  const Time begin = world.cluster.now();
+  for (int i = 0; i < 300; ++i) ASSERT_EQ(world.Do("GET x"), Reply::Nil());
+  EXPECT_LT(world.cluster.now() - begin, 3s) << "300 reads, one after the other";
+  world.cluster.RunFor(1s);
+  EXPECT_LE(world.CallsTo(leader, slow), kCallsAtRest);
+  EXPECT_LE(world.Coroutines(leader), coroutines + kCoroutinesAtRest);
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  ReadInVain(world);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
 }  // namespace
 }  // namespace depfast::lab4

@@ -52,5 +52,24 @@ GRADED_TEST(WaitSpikes, AreUnknownDuringTheWarmUp, "4b", 1,
   EXPECT_TRUE(runner.FindsTheSpikes(planter));
 }
 
+GRADED_TEST(WaitSpikeRules, LookAtTheMean, "4b", 1,
+            "One wait of 100 ms among sixty of 2 ms is no spike; it does not hide one, either. Nor "
+            "do a few open waits, or a few that are usually open.") {
+  WatchRunner runner(442);
+  Planter planter(runner.seed(1), {{1, 2ms}, {2, 2ms}, {3, 2ms}, {4, 2ms}});
+  planter.Add({.windows = 10});
+  for (int i = 0; i < 6; ++i) {
+    planter.Add({.outliers = {{1 + i % 3, 100ms}}});
+    planter.Add({.windows = 4});
+    planter.Add({.slow = {{1 + i % 3, 500}}, .outliers = {{1 + (i + 1) % 3, 100ms}}});
+    planter.Add({.windows = 4});
+    planter.Add({.lingering = {{1 + i % 3, 900}}});  // the mean is 1.8 times the usual one
+    planter.Add({.windows = 4});
+  }
+  planter.Add({.windows = 25, .lingering = {{2, 900}}});
+  planter.Add({.windows = 2, .slow = {{2, 900}}});
+  EXPECT_TRUE(runner.FindsTheSpikes(planter));
+}
+
 }  // namespace
 }  // namespace depfast::lab4

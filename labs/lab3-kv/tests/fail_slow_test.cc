@@ -1,4 +1,4 @@
-// Hidden tests: a slow follower delays no command of any kind.
+// Public tests: a slow follower delays no command of any kind.
 #include <gtest/gtest.h>
 
 #include <algorithm>

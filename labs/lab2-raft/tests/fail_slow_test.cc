@@ -1,4 +1,4 @@
-// Hidden tests: a slow follower delays nobody, mildly or very slow, for a short or a long time.
+// Public tests: a slow follower delays nobody, mildly or very slow, for a short or a long time.
 #include <gtest/gtest.h>
 
 #include <vector>
