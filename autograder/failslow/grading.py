@@ -114,6 +114,13 @@ class Grade:
         return [row for lab in self.labs for row in lab.rows]
 
     @property
+    def losses(self) -> str:
+        """'3 of 41 lines lost points: 12 points in all.'"""
+        lost = sum(1 for row in self.rows if not row.earned)
+        points = round(self.max_score - self.score, 2)
+        return f"{lost} of {len(self.rows)} lines lost points: {points:g} points in all."
+
+    @property
     def without_verdict(self) -> list[TestRow]:
         return [row for row in self.rows if row.no_verdict]
 
@@ -323,7 +330,7 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
         return ""
     if outcome.no_verdict:
         return _without_verdict(outcome.no_verdict)
-    costs = f"{voids.COSTS.format(outcome.violated)}\n" if outcome.violated else ""
+    costs = f"{voids.costs(lab, test.part, outcome.violated)}\n" if outcome.violated else ""
     part = next(part.title for part in lab.parts if part.id == test.part)
     see = f"See {lab.handout}, '{part}'"
     if test.hidden:

@@ -27,16 +27,18 @@ VOID = "[yellow]void[/yellow]"
 
 
 def print_grade(console: Console, grade: Grade) -> None:
-    """Prints every lab's rows, the measurement's figures, the lost points with reasons, the sum."""
-    for lab in grade.labs:
-        console.print(_lab_table(lab))
-        if lab.measurement:
-            _print_measurement(console, lab.measurement, lab.rows[-1].title)
+    """Prints the lost points with their reasons, then the rows that lost none, the measurement's
+    figures, the sums of the parts, and the score."""
     for row in grade.rows:
         if not row.earned:
             _print_loss(console, row)
     for lab in grade.labs:
-        console.print(f"{lab.lab.id} {escape(lab.lab.title)}: {_of(lab.score, lab.max_score)}")
+        console.print(_lab_table(lab))
+        if lab.measurement:
+            _print_measurement(console, lab.measurement, lab.rows[-1].title)
+    for lab in grade.labs:
+        console.print(_parts_table(lab))
+    console.print(grade.losses)
     console.print(f"[bold]Score: {_of(grade.score, grade.max_score)}[/bold]")
     if grade.key.mark:
         console.print(f"[yellow]{grade.key.mark}[/yellow]")
@@ -46,22 +48,43 @@ def _of(score: float, max_score: float) -> str:
     return f"{score:g} of {max_score:g}"
 
 
+def _parts_table(lab: LabGrade) -> Table:
+    """The sums: one line for each part, then the lab's."""
+    name = escape(f"{lab.lab.id} {lab.lab.title}")
+    table = Table("part", title_justify="left", box=box.SIMPLE_HEAD, show_footer=True)
+    table.columns[0].footer = f"[bold]{name}[/bold]"
+    table.add_column("points", f"{lab.score:g}/{lab.max_score:g}", justify="right", no_wrap=True)
+    table.add_column("lines that lost points", justify="right")
+    for part in lab.lab.parts:
+        rows = [row for row in lab.rows if row.part == part.id]
+        if not rows:
+            continue
+        score, most = sum(row.score for row in rows), sum(row.max_score for row in rows)
+        lost = sum(1 for row in rows if not row.earned)
+        shown = f"[red]{lost}[/red] of {len(rows)}" if lost else f"0 of {len(rows)}"
+        table.add_row(escape(part.title), f"{score:g}/{most:g}", shown)
+    return table
+
+
 def _lab_table(lab: LabGrade) -> Table:
-    table = Table(title=f"{lab.lab.id}: {escape(lab.lab.title)}", title_justify="left")
+    """Of the rows that lost nothing."""
+    title = f"{lab.lab.id}: {escape(lab.lab.title)}, without a loss"
+    table = Table(title=title, title_justify="left")
     table.add_column("test", overflow="fold", ratio=1)
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    for row in lab.rows:
+    for row in filter(lambda row: row.earned, lab.rows):
         points = f"{row.score:g}/{row.max_score:g}" if row.max_score else ""
         hidden = "[dim]hidden[/dim] " if row.hidden else ""
-        verdict = VOID if row.void else PASSED if row.passed else FAILED
-        table.add_row(f"{hidden}{escape(row.title)}", points, verdict)
+        table.add_row(f"{hidden}{escape(row.title)}", points, PASSED)
     return table
 
 
 def _print_loss(console: Console, row: TestRow) -> None:
     name = f"{row.title} ({row.test_id})" if row.hidden else row.title
-    console.print(f"\n[red]{row.lab}[/red] [bold]{escape(name)}[/bold]")
+    verdict = VOID if row.void else FAILED
+    points = f" {row.score:g}/{row.max_score:g}" if row.max_score else ""
+    console.print(f"\n{verdict}{points} [red]{row.lab}[/red] [bold]{escape(name)}[/bold]")
     shown = f"{row.output}\n{row.detail}".rstrip() if row.hidden else row.output
     console.print(shown, markup=False, soft_wrap=True)
 

@@ -152,6 +152,8 @@ def _summary(grade: Grade) -> str:
         for lab in grade.labs
         if lab.lab.visibility.shows_all
     ]
+    if all(lab.lab.visibility.shows_all for lab in grade.labs):
+        lines.append(grade.losses)
     if missing := without_verdict(grade):
         lines.append(missing)
     return _marked(grade.key, "\n".join(lines))

@@ -16,8 +16,6 @@ NOT_DETERMINISTIC = (
     "Scored 0: the submission is not deterministic, so no result of it can be trusted"
     " (see the test 'Determinism')."
 )
-COSTS = "This violates safety ('{}'), which costs all points of this part and of the measured part."
-"""Of a test that shows a violation, with the invariant's name."""
 
 
 def of_lab(
@@ -40,6 +38,18 @@ def of_lab(
             if lab.measurement:
                 void.setdefault(lab.measurement.part, because)
     return void
+
+
+def costs(lab: Lab, part_id: str, violated: str) -> str:
+    """What a test of the part costs that shows the violation of this invariant."""
+    part, sentence = lab.part(part_id), f"This violates safety ('{violated}'), which costs all"
+    if lab.measurement is None:
+        return f"{sentence} {part.points} points of this part."
+    measured = lab.part(lab.measurement.part)
+    return (
+        f"{sentence} {part.points} points of this part and the {measured.points} of"
+        f" '{measured.title}'."
+    )
 
 
 def _because(test: GradedTest, violated: str) -> str:

@@ -428,7 +428,11 @@ def test_a_violated_invariant_voids_its_part_and_the_measurement(grader: Grader)
         "Scored 0: safety ('log matching') is violated, see the test 'Raft.Elects'"
     )
     (root,) = [test for test in rows(content) if test["extra_data"]["id"] == "Raft.Elects"]
-    assert "violates safety ('log matching'), which costs all points of this part" in root["output"]
+    assert (
+        "This violates safety ('log matching'), which costs all 10 points of this part and"
+        " the 100 of"
+    ) in root["output"]
+    assert "2 of 7 lines lost points: 110 points in all." in content["output"]
 
 
 def test_a_void_test_scores_zero_and_names_the_cause(grader: Grader) -> None:

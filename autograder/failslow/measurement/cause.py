@@ -296,7 +296,8 @@ def _whom(wait: Wait) -> str:
     peers = " and ".join(map(str, wait.peers))
     if wait.event not in GATHERING and wait.total == 1:
         return f"{wait.event} to replica {peers} alone"
-    event = CLASSES.get(wait.event, f"a {wait.event}")
+    article = "an" if wait.event[:1].lower() in "aeiou" else "a"
+    event = CLASSES.get(wait.event, f"{article} {wait.event}")
     plural = "s" if len(wait.peers) > 1 else ""
     answers = "every answer" if wait.needed == wait.total else f"{wait.needed} answers"
     return f"{answers} of {event} with replica{plural} {peers}"
