@@ -1,24 +1,28 @@
 """Compiles and links a submission from a clean copy, outside CMake.
 
 A submission is untrusted and changes for every student, so it never enters the kit's own build
-tree: its files are copied to build/submissions/<key>/, and the key is a hash of everything
-the result depends on. The same key is never built twice. Objects are kept by such a key, too
+tree. Its programs are in build/submissions/<key>/, and the key is a hash of everything the result
+depends on. The same key is never built twice. Objects are kept by such a key, too
 (build/submission-objects/): submissions and mutants that share files compile them once.
+
+Behind walls the compiler works elsewhere: see workshop.py.
 """
 
 import hashlib
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from failslow import atomic, cache, console, deadline, parallel, process
+from failslow import atomic, cache, console, deadline, parallel, process, workshop
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.recipe import Recipe, Target
 from failslow.submission import Submission, place
-from failslow.walls import CANNOT, CompilerWalls
+from failslow.walls import CompilerWalls
+from failslow.workshop import Workshop
 
 COMPILE_TIMEOUT_S = 300.0
 NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
@@ -61,9 +65,15 @@ def build_submission(
     while not cache.hold(final):
         cache.keep_latest(kit.submissions, CACHED_BUILDS_MAX)
         cache.keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
-        with atomic.directory(final) as scratch:
-            _write_sources(submission, scratch)
-            builder = _Builder(kit, labs, recipe, scratch, final, walls, end)
+        with ExitStack() as stack:
+            scratch = stack.enter_context(atomic.directory(final))
+            for name, content in submission.files.items():
+                workshop.write_source(scratch / "src" / name, content)
+            room = None
+            if walls:
+                opened = workshop.opened(kit.root, walls, submission.files)
+                room = stack.enter_context(opened)
+            builder = _Builder(kit, labs, recipe, scratch, final, room, end)
             if alone:
                 with console.progress("Compiling the submission") as advance:
                     builder.compile_side_by_side(targets, advance)
@@ -86,11 +96,12 @@ class _Builder:
         recipe: Recipe,
         scratch: Path,
         final: Path,
-        walls: CompilerWalls | None,
+        room: Workshop | None,
         end: float,
     ) -> None:
+        """`room`: where the compiler works behind walls; None: in `scratch`, without."""
         self._end = end
-        self._walls = walls
+        self._room = room
         self._objects = kit.submissions.with_name(OBJECTS)
         self._headers = headers_digest(kit, recipe)
         self._labs = labs
@@ -127,12 +138,13 @@ class _Builder:
         for target in targets:
             objects = [self._object(lab, source) for lab, source in self._sources(target)]
             output = self._scratch / "bin" / target.name
-            argv = [self._recipe.compiler, *NO_LTO, *map(str, objects), "-o", str(output)]
-            argv += target.link
-            if self._walls:
-                given = [Path(word) for word in target.link if Path(word).is_absolute()]
-                argv = self._walls.command(argv, self._scratch, given)
-            self._run(argv, f"{target.lab.id} does not link")
+            words = [self._recipe.compiler, *NO_LTO]
+            if self._room:
+                words += [self._room.copy(path, f"obj/{path.name}") for path in objects]
+                words += self._room.words(target.link)
+            else:
+                words += [*map(str, objects), *target.link]
+            self._run(words, output, f"{target.lab.id} does not link")
             output.chmod(PROGRAM_MODE)
 
     def _sources(self, target: Target) -> Iterator[tuple[Lab, str]]:
@@ -154,19 +166,19 @@ class _Builder:
         return [f"-I{place(graded, each)}" for each in found]
 
     def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
-        kind = WALLED if self._walls else LINES
+        kind = WALLED if self._room else LINES
         cached = self._objects / f"{self._object_key(source, includes)}{kind}.o"
         if cache.copy(cached, output):
             return
         # The contents of an object must not depend on the directory of its compilation.
-        prefix = f"-ffile-prefix-map={self._scratch / 'src'}=."
-        argv = [self._recipe.compiler, *self._recipe.flags, prefix, *includes]
-        if not self._walls:
-            argv.append(LINES)
-        argv += ["-c", source, "-o", str(output)]
-        if self._walls:
-            argv = self._walls.command(argv, self._scratch)
-        if said := self._run(argv, "the submission does not compile"):
+        if self._room:
+            words = [f"-ffile-prefix-map={self._room.given}=given"]
+            words += self._room.words([*self._recipe.flags, "-c", source])
+        else:
+            prefix = f"-ffile-prefix-map={self._scratch / 'src'}=."
+            words = [*self._recipe.flags, prefix, LINES, "-c", source]
+        words = [self._recipe.compiler, *words, *includes]
+        if said := self._run(words, output, "the submission does not compile"):
             self.warnings.append(said)
         atomic.copy(output, cached)
 
@@ -186,33 +198,28 @@ class _Builder:
                 _add(digest, name, content)
         return digest.hexdigest()[:32]
 
-    def _run(self, argv: list[str], complaint: str) -> str:
-        """Returns what the program said."""
+    def _run(self, words: Sequence[str], output: Path, complaint: str) -> str:
+        """Returns what the program said, which writes `output`."""
         timeout_s = deadline.left_s(self._end, COMPILE_TIMEOUT_S)
-        done = process.run(
-            argv,
-            cwd=self._scratch / "src",
-            env={"TMPDIR": str(self._scratch)},
-            timeout_s=timeout_s,
-            merge_errors=True,
-        )
-        if self._walls and done.exit_code == CANNOT:
-            raise CannotDo("cannot build the walls around the compiler", done.output)
+        if self._room:
+            done = self._room.run(words, output, timeout_s)
+            text = self._room.in_words(done.output)
+        else:
+            done = process.run(
+                [*words, "-o", str(output)],
+                cwd=self._scratch / "src",
+                env={"TMPDIR": str(self._scratch), **workshop.SAME_TIME},
+                timeout_s=timeout_s,
+                merge_errors=True,
+            )
+            text = done.output.replace(str(self._scratch), str(self._final))
         if done.timed_out:
             raise BadSubmission(f"{complaint}: the compiler took over {timeout_s:.0f} s")
-        text = done.output.replace(str(self._scratch), str(self._final))
         if done.exit_code != 0:
             first = FIRST_ERROR.search(text)
             reason = first[1].strip() if first else done.how_it_ended()
             raise BadSubmission(f"{complaint}: {reason}", text)
         return text
-
-
-def _write_sources(submission: Submission, scratch: Path) -> None:
-    for name, content in submission.files.items():
-        path = scratch / "src" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
 
 
 def key_of(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:

@@ -22,7 +22,20 @@ LANDLOCK = "Landlock"
 CANNOT = 125
 """The exit code of compiler_walls when it is not the compiler's."""
 
-SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/alternatives", "/etc/ld.so.cache")
+SYSTEM = (
+    "/usr/include",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/libexec",
+    "/usr/bin",
+    "/usr/local/include",
+    "/usr/local/lib",
+    "/lib",
+    "/lib64",
+    "/bin",
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+)
 """Where compilers, their libraries and headers are."""
 
 FIND_S = 20.0
@@ -53,22 +66,22 @@ def remark(walls: dict[str, bool]) -> str:
 
 @dataclass(frozen=True)
 class CompilerWalls:
-    """The compiler reads the system's files, `readable` and its own directory, and writes there."""
+    """The compiler reads the system's files and what it is given, and writes its own directory.
+    `program`: builds them."""
 
     program: Path
-    readable: tuple[Path, ...]
 
-    def command(self, argv: Sequence[str], directory: Path, also: Sequence[Path] = ()) -> list[str]:
-        """The command that runs a compiler with its files in `directory`. `also`: readable."""
-        own = Path(shutil.which(argv[0]) or argv[0]).resolve().parent
-        read = [*SYSTEM, own, *self.readable, *also]
-        words = [self.program, "--read", *read, "--write", directory, "/dev/null", "--", *argv]
+    def command(self, argv: Sequence[str], readable: Sequence[Path], own: Path) -> list[str]:
+        """The command that runs a compiler. `own`: its directory, which becomes its user's."""
+        compiler = Path(shutil.which(argv[0]) or argv[0]).resolve().parent
+        read = [*SYSTEM, compiler, *readable]
+        words = [self.program, "--read", *read, "--write", own, "/dev/null", "--", *argv]
         return [str(word) for word in words]
 
 
 def of_compiler(kit: Kit) -> CompilerWalls:
-    """Everything that students get is readable. CannotDo if the kit is not built."""
-    return CompilerWalls(_program(kit, COMPILER_WALLS), (kit.root / "framework", kit.labs))
+    """CannotDo if the kit is not built."""
+    return CompilerWalls(_program(kit, COMPILER_WALLS))
 
 
 def _program(kit: Kit, name: str) -> Path:

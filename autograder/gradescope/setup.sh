@@ -4,3 +4,4 @@
 set -euo pipefail
 cd "${AUTOGRADER:-/autograder}/source"
 ./kit build grading
+chmod go-rwx . # hidden tests and the key are in here, and submissions run as other users

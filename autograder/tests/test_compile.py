@@ -182,3 +182,5 @@ def test_the_linker_compiles_nothing_and_has_walls(
     assert links
     assert all({"-fno-lto", "-fno-use-linker-plugin"} <= {*words} for words in links)
     assert all(words[0].endswith(walls.COMPILER_WALLS) for words in commands)
+    compilers = [words[words.index("--") + 1 :] for words in commands]
+    assert not [word for words in compilers for word in words[1:] if str(kit.root) in word]

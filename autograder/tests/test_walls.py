@@ -79,11 +79,13 @@ def test_the_doctor_counts_the_walls(kit: Kit, capsys: pytest.CaptureFixture[str
         walls.of_this_machine(kit)
 
 
-def test_the_compiler_reads_what_students_get(kit: Kit, tmp_path: Path) -> None:
-    words = walls.of_compiler(kit).command(["/opt/gcc/bin/g++", "-c", "mine.cc"], tmp_path)
+def test_the_compiler_reads_the_system_and_what_it_is_given(kit: Kit, tmp_path: Path) -> None:
+    given, own = tmp_path / "given", tmp_path / "own"
+    argv = ["/opt/gcc/bin/g++", "-c", "mine.cc"]
+    words = walls.of_compiler(kit).command(argv, [given], own)
     end = words.index("--")
     read = words[words.index("--read") + 1 : words.index("--write")]
-    assert {"/usr", "/opt/gcc/bin", str(kit.root / "framework"), str(kit.labs)} <= {*read}
-    assert str(kit.root) not in read
-    assert words[words.index("--write") + 1 : end] == [str(tmp_path), "/dev/null"]
-    assert words[end + 1 :] == ["/opt/gcc/bin/g++", "-c", "mine.cc"]
+    assert {"/usr/include", "/opt/gcc/bin", str(given)} <= {*read}
+    assert not [each for each in read if each in ("/", "/usr") or each.startswith(str(kit.root))]
+    assert words[words.index("--write") + 1 : end] == [str(own), "/dev/null"]
+    assert words[end + 1 :] == argv

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "sealed/protocol.h"
+#include "sealed/sandbox/credentials.h"
 
 namespace depfast::sealed {
 namespace {
@@ -67,14 +68,6 @@ void StayOnThisCore() {
     return sched_setaffinity(0, sizeof set, &set) == 0;
   }();
   (void)done;
-}
-
-// A machine without memory ends this process, and not the grader.
-void EndFirstWithoutMemory() {
-  constexpr std::string_view kMost = "1000";
-  const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  [[maybe_unused]] const auto written = write(score, kMost.data(), kMost.size());
-  close(score);
 }
 
 // What a child needs between its start and exec. `machine`: takes the words of a failure that is
@@ -334,8 +327,10 @@ void ReplicaProcess::FailIfNeverExecuted() const {
   std::array<char, 100> words{};
   const ssize_t got = read(machine_, words.data(), words.size());
   if (got <= 0) return;
+  const std::string failed(words.data(), static_cast<std::size_t>(got));
+  if (failed == Sandbox::kNoProgram) throw Ended(failed);
   throw std::runtime_error("cannot start " + options_.program + ": its process could not " +
-                           std::string(words.data(), static_cast<std::size_t>(got)));
+                           failed);
 }
 
 std::string ReplicaProcess::LastWords() const {

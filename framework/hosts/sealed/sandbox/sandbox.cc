@@ -1,11 +1,9 @@
 #include "sealed/sandbox/sandbox.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,6 +17,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "sealed/sandbox/credentials.h"
 #include "sealed/sandbox/limit.h"
 #include "sealed/sandbox/path_rules.h"
 #include "sealed/sandbox/system_call_filter.h"
@@ -78,30 +77,6 @@ void SetLimits() {
 
 bool EmptyTheRoot(int directory) { return fchdir(directory) == 0 && chroot(".") == 0; }
 
-bool DropCapabilities() {
-  for (unsigned long each = 0; each <= CAP_LAST_CAP; ++each) {
-    if (prctl(PR_CAPBSET_READ, each, 0, 0, 0) == 1 && prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// The ids are within those that a container's engine maps, and above those that people have.
-bool BecomeItsOwnUser() {
-  constexpr unsigned kFirst = 20'000;
-  constexpr unsigned kCount = 40'000;
-  unsigned draw = 0;
-  if (getrandom(&draw, sizeof draw, 0) != sizeof draw) return false;
-  const unsigned id = kFirst + draw % kCount;
-  if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_setresgid, id, id, id) != 0 ||
-      syscall(SYS_setresuid, id, id, id) != 0) {
-    return false;
-  }
-  Limit(RLIMIT_NPROC, 1);
-  return true;
-}
-
 bool ForbidPaths(int program) {
   PathRules rules;
   if (program >= 0) rules.Allow(program, PathRight::kReadAndExecute);
@@ -126,7 +101,7 @@ Walls Build(int empty_root, int program, Clock clock) {
   if (kBuildsWalls) {
     add(Wall::kEmptyRoot, EmptyTheRoot(empty_root));
     add(Wall::kNoCapabilities, DropCapabilities());
-    add(Wall::kOwnUser, BecomeItsOwnUser());
+    add(Wall::kOwnUser, BecomeOwnUser(DrawOwnUser(), 1));
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // now: a change of the user forgets it
   add(Wall::kNoNewPrivilege, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
@@ -216,7 +191,9 @@ const char* Sandbox::Run(char* const* environment, Clock clock) const {
   char name[] = "replica";
   char* const arguments[] = {name, nullptr};
   syscall(SYS_execveat, program_, kEmptyPath, arguments, environment, AT_EMPTY_PATH);
-  return "execute the program";
+  // ENOENT: it names an interpreter, of which there is none.
+  const bool malformed = errno == ENOENT || errno == ENOEXEC || errno == EINVAL || errno == ELIBBAD;
+  return malformed ? kNoProgram : "execute the program";
 }
 
 }  // namespace depfast::sealed

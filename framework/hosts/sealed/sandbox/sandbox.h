@@ -62,9 +62,14 @@ class Sandbox {
   Sandbox& operator=(const Sandbox&) = delete;
 
   // In a child that has just been forked: builds the walls and becomes the program, which gets the
-  // descriptors 0 to 4 and no other. Returns only if it cannot: what failed, and errno says why.
-  // Makes only system calls: the child of a process with threads may do nothing else.
+  // descriptors 0 to 4 and no other. Returns only if it cannot: what failed, for a sentence with
+  // "could not", or kNoProgram. Makes only system calls: the child of a process with threads may do
+  // nothing else.
   const char* Run(char* const* environment, Clock clock) const;
+
+  // The kernel takes the file for no program that can be executed here. That is the fault of its
+  // author, who can ask the linker for a strange file.
+  static constexpr char kNoProgram[] = "its program cannot be executed";
 
  private:
   int program_ = -1;

@@ -24,6 +24,7 @@ class CompilerWallsTest : public testing::Test {
   CompilerWallsTest() {
     std::string path = testing::TempDir() + "walls-XXXXXX";
     home_ = mkdtemp(path.data());
+    fs::permissions(home_, fs::perms{0755});  // the compiler may be another user
     for (const char* each : {"given", "mine", "secret"}) {
       fs::create_directory(home_ / each);
       std::ofstream(home_ / each / "file") << "the words of " << each << "\n";
@@ -95,7 +96,30 @@ TEST_F(CompilerWallsTest, NothingElseIsReadOrWritten) {
 }
 
 TEST_F(CompilerWallsTest, ABombMeetsLimits) {
-  EXPECT_EQ(Run("ulimit -t; ulimit -c; ulimit -v").said, "280\n0\n4194304\n");
+  EXPECT_EQ(Run("ulimit -t; ulimit -c; ulimit -v; ulimit -f").said, "280\n0\n2097152\n524288\n");
+}
+
+TEST_F(CompilerWallsTest, RootGivesItAUserOfItsOwn) {
+  if (geteuid() != 0) return;  // only root has other users to give
+  const std::string first = Run("id -u; id -g; id -G; umask 077; echo mine > " + Path("mine/file") +
+                                " || rm " + Path("mine/file"))
+                                .said;
+  const std::string second = Run("id -u").said;
+  const std::string user = first.substr(0, first.find('\n') + 1);
+  EXPECT_GE(std::stoi(user), 20'000);
+  EXPECT_EQ(first.substr(0, 3 * user.size()), user + user + user) << "no other group";
+  EXPECT_NE(user, second) << "equal in one run of 40,000";
+  EXPECT_FALSE(fs::exists(home_ / "mine/file")) << "the directory is its own, root's file is not";
+  EXPECT_EQ(Run("ulimit -p").said, "64\n");
+}
+
+TEST_F(CompilerWallsTest, ItsUserReadsNoFileOfRootAlone) {
+  if (geteuid() != 0) return;  // only root has other users to give
+  std::ofstream(home_ / "given/key") << "the words of root";
+  fs::permissions(home_ / "given/key", fs::perms{0600});
+  const Ended ended = Run("cat " + Path("given/key"));
+  EXPECT_NE(ended.code, 0);
+  EXPECT_EQ(ended.said.find("the words"), std::string::npos) << "a wall without Landlock";
 }
 
 TEST_F(CompilerWallsTest, ItsOwnFailuresHaveACode) {
