@@ -66,18 +66,19 @@ def test_refuses_what_is_missing(kit: Kit, tmp_path: Path) -> None:
         collect(kit, labs, tree)
 
 
-def test_refuses_links_out_pipes_and_giants(kit: Kit, tmp_path: Path) -> None:
+def test_refuses_links_pipes_and_giants(kit: Kit, tmp_path: Path) -> None:
     labs = load_labs(kit)
     tree = write_submission(tmp_path / "mine")
     header = tree / "lab1-quorum-event" / "quorum_event.h"
     (tmp_path / "secret").write_text("hidden test")
     header.unlink()
-    header.symlink_to(tmp_path / "secret")
-    with pytest.raises(BadSubmission, match="leads out of the submission"):
-        collect(kit, labs, tree)
-    header.unlink()
-    header.symlink_to(header)
-    with pytest.raises(BadSubmission, match=r"is missing|in a loop"):
+    for target in (tmp_path / "secret", Path("quorum_event.cc"), header):
+        header.symlink_to(target)
+        with pytest.raises(BadSubmission, match=r"quorum_event\.h is a symbolic link|is missing"):
+            collect(kit, labs, tree)
+        header.unlink()
+    os.link(tmp_path / "secret", header)
+    with pytest.raises(BadSubmission, match=r"quorum_event\.h is a hard link"):
         collect(kit, labs, tree)
     header.unlink()
     os.mkfifo(header)
@@ -87,3 +88,24 @@ def test_refuses_links_out_pipes_and_giants(kit: Kit, tmp_path: Path) -> None:
     header.write_bytes(b" " * (FILE_BYTES_MAX + 1))
     with pytest.raises(BadSubmission, match="larger than 1 MiB"):
         collect(kit, labs, tree)
+
+
+def test_refuses_a_directory_that_is_a_link(kit: Kit, tmp_path: Path) -> None:
+    labs = load_labs(kit)
+    tree = write_submission(tmp_path / "mine")
+    directory = tree / "lab1-quorum-event"
+    directory.rename(tmp_path / "elsewhere")
+    directory.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(BadSubmission, match=r"^lab1-quorum-event is a symbolic link"):
+        collect(kit, labs, tree)
+    assert collect(kit, labs, _link_to(tree, directory, tmp_path)).files, (
+        "the tree itself may be one"
+    )
+
+
+def _link_to(tree: Path, directory: Path, tmp_path: Path) -> Path:
+    directory.unlink()
+    (tmp_path / "elsewhere").rename(directory)
+    link = tmp_path / "link"
+    link.symlink_to(tree)
+    return link
