@@ -1,10 +1,12 @@
 """`kit grade --batch`: a folder of submissions, the ledger, the summary, and a cluster."""
 
+import contextlib
 import csv
 import json
 import os
 import shutil
 import signal
+import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -20,7 +22,7 @@ from failslow.batch.job import Done, Job
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from fakes import write_submission
+from fakes import eventually, write_submission
 from running import Expect, Said
 
 
@@ -222,6 +224,34 @@ def test_gradings_side_by_side_have_cores_of_their_own(
     assert {*shares} <= {(0, 2, 4), (1, 3)}
     said = course._expect(2, "grade", "--batch", course.folder, "--jobs", 6)
     assert "6 gradings need as many cores, and there are 5" in said.reason
+
+
+STARTS_A_GRADING = """
+import sys
+from pathlib import Path
+from failslow.batch import job
+root, path = sys.argv[1:]
+job.run(job.Job(root=root, name="ada", path=path, lab=None, seeds=None, minutes=5, secret="00"))
+"""
+
+
+def test_a_grading_ends_with_its_batch(kit: Kit, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "ada", "STAYS:Quorum.Late")
+    argv = [sys.executable, "-I", "-c", STARTS_A_GRADING, str(kit.root), str(tree)]
+
+    def of_the_kit() -> list[str]:
+        """The commands that run now for this checkout."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_text().split("\0")
+                if str(kit.root) in "".join(words) or (entry / "cwd").readlink() == kit.root:
+                    found.append(" ".join(words))
+        return found
+
+    with process.background(argv):
+        eventually(lambda: any("--gtest_filter=Quorum.Late" in each for each in of_the_kit()))
+    eventually(lambda: of_the_kit() == [])
 
 
 # ---- wrong input ----

@@ -4,13 +4,15 @@ As a program: reads a job from a file in the directory that it is given, and wri
 there.
 """
 
+import ctypes
 import json
 import os
+import signal
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NoReturn
 
 from failslow import course_key, deadline, gradescope, process, results, walls
 from failslow.batch import folder
@@ -28,6 +30,9 @@ FILE_NAME = "job.json"
 
 GRACE_S = 120.0
 """For the end of a grading, after its minutes."""
+
+PR_SET_PDEATHSIG = 1
+INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
@@ -94,12 +99,26 @@ def main(scratch: Path) -> int:
     job = Job(**{**words, "cores": tuple(words["cores"])})
     if job.cores:
         os.sched_setaffinity(0, job.cores)
+    _end_with_the_batch()
     try:
         results.write(scratch, grade_one(Kit(Path(job.root)), job))
     except CannotDo as error:
         print(f"{error} {error.detail}".replace("\n", " "), file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        process.stop_all()
+        return INTERRUPTED
     return 0
+
+
+def _end_with_the_batch() -> None:
+    """A batch that is killed leaves no grading that takes the cores of the one that goes on."""
+
+    def interrupt(number: int, frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
 
 
 if __name__ == "__main__":
