@@ -141,7 +141,7 @@ def load_variants(kit: Kit, lab: str) -> list[Variant]:
 
 def load_mutant(path: Path) -> Mutant:
     """CannotDo with one line that names the file, and the line at fault."""
-    header = _header(path, HEADER)
+    header = read_header(path, HEADER)
     if CAUGHT_BY not in header:
         raise CannotDo(f"{path}: no line '{CAUGHT_BY}: TEST'")
     return Mutant(
@@ -166,13 +166,13 @@ def _keeps(path: Path, value: str) -> Keeps:
 
 def load_alternative(path: Path) -> Alternative:
     """CannotDo as of `load_mutant`."""
-    header = _header(path, (DESCRIPTION,))
+    header = read_header(path, (DESCRIPTION,))
     return Alternative(path, path.resolve().parent.name, header[DESCRIPTION][0])
 
 
 def load_variant(path: Path) -> Variant:
     """CannotDo as of `load_mutant`."""
-    header = _header(path, (DESCRIPTION, *TRUTH))
+    header = read_header(path, (DESCRIPTION, *TRUTH))
     for key in TRUTH:
         if key not in header:
             raise CannotDo(f"{path}: no line '{key}: ...'")
@@ -200,8 +200,9 @@ def split(path: Path) -> tuple[str, str]:
     return text[: begins.start()], text[begins.start() :]
 
 
-def _header(path: Path, keys: tuple[str, ...]) -> dict[str, list[str]]:
-    """The values of each key that is there, in the order of their lines."""
+def read_header(path: Path, keys: tuple[str, ...]) -> dict[str, list[str]]:
+    """The values of each key that is there, in the order of their lines. CannotDo for another key,
+    and for a header without a description."""
     header: dict[str, list[str]] = {}
     for number, line in enumerate(split(path)[0].splitlines(), start=1):
         if not line:

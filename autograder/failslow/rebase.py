@@ -1,4 +1,5 @@
-"""`kit mutants rebase`: carries mutants, alternatives and variants over a change of the reference.
+"""`kit mutants rebase`: carries mutants, alternatives, variants and attacks over a change of the
+reference.
 
 Each is a three-way merge of: the old reference patched, the old reference, the new reference. A
 conflict is left in `build/rebase/mutants/LAB/NAME/`: `a/` is the new reference, `b/` the merge with
@@ -16,6 +17,7 @@ from enum import Enum
 from pathlib import Path
 
 from failslow import atomic, console, parallel, process
+from failslow.check import attacks
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Labs, load_labs
@@ -59,6 +61,7 @@ def run(kit: Kit, revision: str) -> int:
     rebase = Rebase(kit, labs, revision)
     found: list[Patched] = [*load_mutants(kit), *load_alternatives(kit)]
     found += [variant for lab in labs.by_id for variant in load_variants(kit, lab)]
+    found += attacks.load_patches(kit)
     with console.progress("Rebasing") as advance:
         results = parallel.run_all(found, rebase.one, advance)
     for result in results:
@@ -83,7 +86,7 @@ class Rebase:
 
     def one(self, patched: Patched) -> Result:
         """Rewrites the patch, or leaves a conflict and says where."""
-        begun = self._kit.rebase / patched.path.relative_to(self._kit.reference).with_suffix("")
+        begun = self._kit.rebase / patched.path.relative_to(patched.path.parents[2]).with_suffix("")
         new = self._of_lab(self._new, patched)
         if begun.is_dir():
             base, changed = _read(begun / "a", new), _read(begun / "b", new)

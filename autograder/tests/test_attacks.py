@@ -8,7 +8,7 @@ from failslow.check import attacks
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 from failslow.labs import load_labs
-from fakes import write_submission
+from fakes import write_patch, write_submission
 from running import Expect
 
 HEADER = "// Wants it all.\n// Stopped-by: {}\n"
@@ -59,7 +59,7 @@ def test_a_grader_that_fails_is_a_gain(kit: Kit) -> None:
 
 
 def test_words_of_a_hidden_test_are_a_gain() -> None:
-    attack = attacks.Attack("lab1", "curious", "", "not there", "")
+    attack = attacks.Attack("lab1", "curious", "", "not there", Path())
     ended = attacks.Ended(0.0, "line 3: GRADED_TEST(Secret); not there", 200.0)
     assert [*attacks._gains(attack, ended, 0.0)] == [
         "its author reads a hidden test",
@@ -75,6 +75,27 @@ def test_files_and_processes_that_stay_are_a_gain(kit: Kit, tmp_path: Path) -> N
     assert [*attacks._left_behind(kit, out)] == ["it left daemon behind"]
 
 
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [("FAIL:Quorum.Votes", ""), ("FAIL:Quorum.Late", "90 points, its base has 60")],
+)
+def test_a_patch_is_graded_beside_the_mutant_that_it_names(
+    kit: Kit, behaviour: str, said: str
+) -> None:
+    mutant = "Description: A mistake.\nCaught-by: Quorum.Votes"
+    write_patch(kit.mutants / "lab1" / "honest.patch", mutant, "FAIL:Quorum.Votes")
+    sly = "Description: Wants it all.\nStopped-by: 1 vote\nBase: honest"
+    write_patch(kit.attacks / "lab1" / "sly.patch", sly, behaviour)
+    assert problems(kit) == said
+
+
+def test_a_patch_names_its_base(kit: Kit) -> None:
+    path = kit.attacks / "lab1" / "sly.patch"
+    write_patch(path, "Description: Wants it all.\nStopped-by: 1 vote", "")
+    with pytest.raises(CannotDo, match=r"sly\.patch: no line 'Base: \.\.\.'"):
+        attacks.load(kit)
+
+
 def test_an_attack_says_what_it_tries(kit: Kit) -> None:
     write_attack(kit, "silent", "1 vote")
     (kit.attacks / "lab1" / "silent.cc").write_text("int x;\n")
@@ -87,6 +108,8 @@ def test_every_attack_of_the_kit_is_on_a_lab() -> None:
     found = attacks.load(this_kit())
     assert found
     assert all(labs.get(each.lab) and each.what.endswith(".") for each in found)
+    for each in found:
+        assert not each.base or (this_kit().mutants / each.lab / f"{each.base}.patch").is_file()
 
 
 @pytest.mark.parametrize("other", ["--full", "--mutants", "--json"])

@@ -1,16 +1,17 @@
 """Submissions that want more than they have earned. None scores more than its honest base, reads
 what students must not read, lives on, or takes long.
 
-An attack is a file below `autograder/attacks/<lab>/` that is appended to the starter's first source
-file. Its first comment lines say what it tries, and `Stopped-by:` what it dies of. `@KIT@` is the
-checkout, `@OUT@` a directory that everybody may write.
+An attack is a file below `autograder/attacks/<lab>/`. A source is appended to the starter's first
+source file. Its first comment lines say what it tries, and `Stopped-by:` what it dies of. `@KIT@`
+is the checkout, `@OUT@` a directory that everybody may write. A patch changes the reference, and
+names the mutant that is its honest base.
 """
 
 import re
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from failslow.errors import BadSubmission, CannotDo, CouldNotGrade
 from failslow.grading import Scope, grade
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs, load_labs
+from failslow.mutants import DESCRIPTION, Patched, load_mutant, materialised, read_header
 from failslow.submission import Submission, collect
 
 SCOPE = Scope(measurement=False, gates=False, shrink=False, diagnosis=False)
@@ -37,15 +39,21 @@ SECRET = "GRADED_TEST"
 HEADER = re.compile(r"// (?P<what>.*)\n// Stopped-by: (?P<by>.*)\n")
 
 
+STOPPED_BY = "Stopped-by"
+BASE = "Base"
+
+
 @dataclass(frozen=True)
 class Attack:
-    """`source`: with its placeholders. `stopped_by`: a part of the reason that the report gives."""
+    """`stopped_by`: a part of the reason that the report gives. `path`: of the source, with
+    placeholders, or of the patch. `base`: the mutant of the same lab, for a patch."""
 
     lab: str
     name: str
     what: str
     stopped_by: str
-    source: str
+    path: Path
+    base: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,15 +67,39 @@ class Ended:
 
 def load(kit: Kit) -> list[Attack]:
     """In the order of their names. CannotDo for one without a header."""
-    return [_read(path) for path in sorted(kit.attacks.glob("*/*.cc"))]
+    patches = [_read_patch(each.path) for each in load_patches(kit)]
+    return sorted(
+        [*map(_read, kit.attacks.glob("*/*.cc")), *patches], key=lambda each: (each.lab, each.name)
+    )
+
+
+def load_patches(kit: Kit) -> list[Patched]:
+    """The attacks that change the reference. CannotDo for one without a header."""
+    return [
+        Patched(path, path.parent.name, _patch_header(path)[DESCRIPTION][0])
+        for path in sorted(kit.attacks.glob("*/*.patch"))
+    ]
 
 
 def _read(path: Path) -> Attack:
-    source = path.read_text(encoding="utf-8")
-    header = HEADER.match(source)
-    if not header:
+    found = HEADER.match(path.read_text(encoding="utf-8"))
+    if not found:
         raise CannotDo(f"{path} does not begin with what it tries and 'Stopped-by:'")
-    return Attack(path.parent.name, path.stem, header["what"], header["by"], source)
+    return Attack(path.parent.name, path.stem, found["what"], found["by"], path)
+
+
+def _read_patch(path: Path) -> Attack:
+    found = _patch_header(path)
+    values = (found[key][0] for key in (DESCRIPTION, STOPPED_BY))
+    return Attack(path.parent.name, path.stem, *values, path, found[BASE][0])
+
+
+def _patch_header(path: Path) -> dict[str, list[str]]:
+    found = read_header(path, (DESCRIPTION, STOPPED_BY, BASE))
+    for key in (STOPPED_BY, BASE):
+        if key not in found:
+            raise CannotDo(f"{path}: no line '{key}: ...'")
+    return found
 
 
 @dataclass(frozen=True)
@@ -91,7 +123,7 @@ def run(context: Context) -> Counts:
     found = load(kit)
     walls = sample.digest_of(kit, kit.root / "framework" / "hosts" / "sealed")
     chosen = [
-        each for each in found if context.full or sample.is_drawn(walls + each.source.encode())
+        each for each in found if context.full or sample.is_drawn(walls + each.path.read_bytes())
     ]
     for each in judge_all(kit, chosen):
         counts.expect(not each.problems, f"{each.name}: {'; '.join(each.problems)}")
@@ -127,12 +159,15 @@ def table(judged: Sequence[Judged]) -> Table:
 def judge_all(kit: Kit, found: Sequence[Attack]) -> list[Judged]:
     """Requires: the kit is built for grading."""
     labs = load_labs(kit)
-    bases = {lab: _base(kit, labs, labs.get(lab)) for lab in {each.lab for each in found}}
+    bases: dict[tuple[str, str], float] = {}
     judged = []
     with console.progress("Attacking") as advance:
         for number, each in enumerate(found, start=1):
             advance(number, len(found), each.name)
-            judged.append(_judge(kit, labs, each, bases[each.lab]))
+            key = (each.lab, each.base)
+            if key not in bases:
+                bases[key] = _base(kit, labs, *key)
+            judged.append(_judge(kit, labs, each, bases[key]))
     return judged
 
 
@@ -140,8 +175,12 @@ def _starter(kit: Kit, labs: Labs, lab: Lab) -> Submission:
     return collect(kit, labs, kit.labs, lab.id)
 
 
-def _base(kit: Kit, labs: Labs, lab: Lab) -> float:
-    return grade(kit, labs, _starter(kit, labs, lab), SCOPE).score
+def _base(kit: Kit, labs: Labs, lab: str, mutant: str) -> float:
+    """The score of the starter, or of a mutant."""
+    if not mutant:
+        return grade(kit, labs, _starter(kit, labs, labs.get(lab)), SCOPE).score
+    with materialised(kit, labs, load_mutant(kit.mutants / lab / f"{mutant}.patch")) as tree:
+        return grade(kit, labs, collect(kit, labs, tree, lab), SCOPE).score
 
 
 def _judge(kit: Kit, labs: Labs, attack: Attack, base: float) -> Judged:
@@ -176,16 +215,30 @@ def _left_behind(kit: Kit, out: Path) -> Iterator[str]:
 
 def _grade(kit: Kit, labs: Labs, attack: Attack, out: Path) -> Ended:
     started = time.monotonic()
-    honest = _starter(kit, labs, labs.get(attack.lab))
-    source = attack.source.replace("@KIT@", str(kit.root)).replace("@OUT@", str(out))
-    name = next(name for name in sorted(honest.files) if name.endswith(".cc"))
-    files = {**honest.files, name: honest.files[name] + source.encode()}
     try:
-        graded = grade(kit, labs, replace(honest, files=files), SCOPE)
+        with _submission(kit, labs, attack, out) as submission:
+            graded = grade(kit, labs, submission, SCOPE)
     except BadSubmission as error:
         return Ended(0.0, f"{error}\n{error.detail}", time.monotonic() - started)
     said = "\n".join(row.output + row.detail for row in graded.rows if not row.earned)
     return Ended(graded.score, said, time.monotonic() - started)
+
+
+@contextmanager
+def _submission(kit: Kit, labs: Labs, attack: Attack, out: Path) -> Iterator[Submission]:
+    if attack.base:
+        with materialised(kit, labs, Patched(attack.path, attack.lab, attack.what)) as tree:
+            yield collect(kit, labs, tree, attack.lab)
+        return
+    honest = _starter(kit, labs, labs.get(attack.lab))
+    source = attack.path.read_text(encoding="utf-8")
+    source = source.replace("@KIT@", str(kit.root)).replace("@OUT@", str(out))
+    # The lab's own: its directory is the last of those that it needs.
+    directory = labs.get(attack.lab).directory
+    name = next(
+        name for name in sorted(honest.files) if name.startswith(directory) and name.endswith(".cc")
+    )
+    yield replace(honest, files={**honest.files, name: honest.files[name] + source.encode()})
 
 
 def _processes(kit: Kit) -> Iterator[int]:
