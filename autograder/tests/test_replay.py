@@ -89,6 +89,39 @@ def test_faults_end_or_last(path: Path) -> None:
     assert [(f.kind, f.end) for f in world.faults] == [("drop", 3_000), ("cpu-slow", None)]
 
 
+def faults(made: Recording, path: Path) -> list[tuple[str, int, int | None]]:
+    (world,) = recording.read(made.write(path))
+    return [(fault.kind, fault.start, fault.end) for fault in world.faults]
+
+
+def test_a_crash_ends_when_all_its_replicas_are_up(path: Path) -> None:
+    made = Recording()
+    made.add("fault", 1, kind="crash", replicas=[1, 2], text="crash")
+    for replica in (1, 2):
+        made.add("death", 1, replica=replica, why="crash")
+    made.add("restart", 5, replica=1)
+    assert faults(made, path) == [("crash", 1_000, None)]
+    made.add("restart", 7, replica=2)
+    made.add("heal", 9, kind="crash", replicas=[1, 2], text="crash")  # as it was scheduled
+    assert faults(made, path) == [("crash", 1_000, 7_000)]
+
+
+def test_a_second_crash_does_not_end_with_the_first(path: Path) -> None:
+    made = Recording()
+    for begin, end in ((1, 3), (5, 8)):
+        made.add("fault", begin, kind="crash", replicas=[1], text=f"crash from {begin}")
+        made.add("death", begin, replica=1, why="crash")
+        made.add("restart", end, replica=1)
+    assert faults(made, path) == [("crash", 1_000, 3_000), ("crash", 5_000, 8_000)]
+
+
+def test_bits_are_flipped_at_an_instant(path: Path) -> None:
+    made = Recording()
+    made.add("fault", 4, kind="bit-flip", replicas=[1], text="bit-flip 10 %")
+    made.add("heal", 9, kind="bit-flip", replicas=[1], text="bit-flip 10 %")
+    assert faults(made, path) == [("bit-flip", 4_000, 4_000)]
+
+
 def test_a_violation_comes_before_a_failure(path: Path) -> None:
     made = Recording()
     made.add("note", 1, text="harmless")

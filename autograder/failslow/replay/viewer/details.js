@@ -2,6 +2,7 @@
 
 import {redraw} from "replay/draw.js";
 import {inView} from "replay/layout.js";
+import {remember} from "replay/link.js";
 import {byId, state} from "replay/state.js";
 import {goTo} from "replay/view.js";
 import {bytesText, nameOf, spanText, timeText} from "replay/words.js";
@@ -14,6 +15,7 @@ export function select(event) {
   panel.hidden = !event;
   panel.replaceChildren();
   if (event) describe(event, panel);
+  if (event) remember(event);
   document.body.dataset.selected = event ? `${event.kind} ${event.id ?? event.text}` : "";
   listEvents();
   redraw();
@@ -32,7 +34,10 @@ function factsOf(event) {
   else if (event.kind === "wait") facts.push(...factsOfWait(event));
   else if (event.kind === "entry") facts.push(...factsOfEntry(event));
   else if (event.kind === "operation") facts.push(...factsOfOperation(event));
-  else if (!["note", "mark"].includes(event.kind)) facts.push(["lasts", spanText(event.end - event.start)]);
+  else if (event.kind === "fault") facts.push(["ends", endOf(event)]);
+  else if (!["note", "mark"].includes(event.kind)) {
+    facts.push(["lasts", spanText(event.end - event.start)]);
+  }
   return facts;
 }
 
@@ -60,6 +65,10 @@ function factsOfWait(wait) {
   facts.push(["lasts", lasts]);
   if (wait.outcome) facts.push(["ends", `${wait.outcome}: ${wait.atEnd}`]);
   return facts;
+}
+
+function endOf({start, over}) {
+  return over === null ? "never in this run" : `${timeText(over)}, after ${spanText(over - start)}`;
 }
 
 function factsOfOperation({start, over}) {

@@ -5,9 +5,10 @@ import {drawEntries, drawLaneNames} from "replay/entries.js";
 import {drawLabels} from "replay/labels.js";
 import {drawBands, drawLifelines, drawWaits} from "replay/lanes.js";
 import {replicaColour} from "replay/layout.js";
-import {drawEmphasis, drawNotes} from "replay/marks.js";
+import {drawEmphasis, drawInstant, drawNotes} from "replay/marks.js";
 import {drawMessages} from "replay/messages.js";
 import {drawClientNames, drawOperations} from "replay/operations.js";
+import {tickTexts} from "replay/order.js";
 import {canvas, recording, state} from "replay/state.js";
 import {drawSteps} from "replay/steps.js";
 import {drawVotes} from "replay/votes.js";
@@ -34,9 +35,10 @@ export function draw() {
   document.body.dataset.arrowsDrawn = drawMessages(pen);
   drawCurves(pen);
   drawNotes(pen);
+  drawInstant(pen);
   drawEmphasis(pen);
-  drawSteps(pen);
   document.body.dataset.labelsDrawn = drawLabels(pen);
+  drawSteps(pen);
   pen.restore();
   drawNames(pen);
   const [from, to] = state.x.domain();
@@ -58,15 +60,14 @@ function drawTicks(pen) {
   pen.fillStyle = state.colour.quiet;
   pen.font = "11px system-ui, sans-serif";
   pen.textAlign = "center";
-  const digits = Math.max(0, Math.min(9,
-    Math.ceil(-Math.log10((ticks[1] - ticks[0]) / 1e9 || 1))));
+  const texts = tickTexts(ticks);
   pen.beginPath();
-  for (const tick of ticks) {
+  ticks.forEach((tick, index) => {
     const at = Math.round(state.x(tick)) + 0.5;
     pen.moveTo(at, 16);
     pen.lineTo(at, state.height);
-    if (at > state.left + 20) pen.fillText(`${(tick / 1e9).toFixed(digits)} s`, at, 12);
-  }
+    if (at > state.left + 20) pen.fillText(texts[index], at, 12);
+  });
   pen.stroke();
 }
 

@@ -2,7 +2,7 @@
 
 import {select} from "replay/details.js";
 import {byId, state} from "replay/state.js";
-import {show} from "replay/view.js";
+import {show, showAround} from "replay/view.js";
 import {timeText} from "replay/words.js";
 
 const SPAN_MIN = 2e5;  // nanoseconds
@@ -17,13 +17,7 @@ function spanOf(event) {
 export function showExplanation() {
   const spans = state.world.explanation.map(({event}) => spanOf(event));
   if (!spans.length) return show([state.world.begin, state.world.end]);
-  showAround(d3.min(spans, (span) => span[0]), d3.max(spans, (span) => span[1]), 0.2);
-}
-
-// `margin`: on each side, as a part of the span.
-function showAround(from, to, margin) {
-  const aside = Math.max(margin * (to - from), (SPAN_MIN - (to - from)) / 2);
-  show([from - aside, to + aside]);
+  showAround(d3.min(spans, (span) => span[0]), d3.max(spans, (span) => span[1]), 0.2, SPAN_MIN);
 }
 
 export function goToStep(index) {
@@ -32,7 +26,7 @@ export function goToStep(index) {
   state.step = (index + steps.length) % steps.length;
   const {event} = steps[state.step];
   if (state.step === 0) showExplanation();
-  else showAround(...spanOf(event), 2);
+  else showAround(...spanOf(event), 2, SPAN_MIN);
   select(event);
   tellStep();
 }
@@ -44,6 +38,8 @@ function tellStep() {
   for (const [index, item] of [...byId("steps").children].entries()) {
     item.firstChild.setAttribute("aria-current", index === state.step);
   }
+  byId("problem-name").textContent = state.step < 0
+    ? `First ${state.world.problem?.problem ?? "violation"}` : "Next step";
   document.body.dataset.step = state.step;
 }
 

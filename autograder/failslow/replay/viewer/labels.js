@@ -17,7 +17,7 @@ export function drawLabels(pen) {
   pen.textAlign = "left";
   const taken = [];
   for (const message of visible) {
-    const text = fitted(pen, labelOf(message), WIDTH_MAX);
+    const text = fitted(pen, labelOf(message), Math.min(WIDTH_MAX, state.width / 2));
     const box = placeOf(arrowOf(message), pen.measureText(text).width + 6, taken);
     if (!box) continue;
     taken.push(box);

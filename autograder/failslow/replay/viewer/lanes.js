@@ -20,6 +20,11 @@ export function drawBands(pen) {
       if (!lane) continue;
       pen.fillStyle = state.colour.fault;
       bar(pen, fault, lane.top - 6, lane.bottom - lane.top + 12);
+      pen.fillStyle = state.colour["fault-edge"];
+      const edges = fault.over === null ? [fault.start] : [fault.start, fault.end];
+      for (const edge of edges) {
+        pen.fillRect(state.x(edge) - 0.75, lane.top - 6, 1.5, lane.bottom - lane.top + 12);
+      }
       pen.fillStyle = state.colour.ink;
       if (state.x(fault.end) - state.x(fault.start) > 70) {
         pen.fillText(fault.fault, Math.max(state.left, state.x(fault.start)) + 4, lane.bottom + 4);

@@ -1,7 +1,9 @@
 // The place and the colour of each thing on the canvas.
 
+import {instantsOf, positionOf} from "replay/order.js";
 import {
-  CURVE, ENTRY, ENTRY_ROWS, GAP, OPERATION, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas, recording, state, zoom,
+  CURVE, ENTRY, ENTRY_ROWS, GAP, OPERATION, ROUNDING, TOP, WAIT_ROW, WAIT_ROWS_MAX, byId, canvas,
+  recording, state, zoom,
 } from "replay/state.js";
 import {ZOOM_MAX, show} from "replay/view.js";
 
@@ -36,17 +38,19 @@ export function layOut() {
   canvas.width = Math.round(state.width * ratio);
   canvas.height = Math.round(state.height * ratio);
   canvas.style.height = `${state.height}px`;
-  const view = state.x.domain();
-  state.base = d3.scaleLinear([state.world.begin, state.world.end], [state.left, state.width - 12]);
+  const view = state.x?.domain() ?? [state.world.begin, state.world.end];
+  state.instants = state.ordered ? instantsOf(state.world) : null;
+  state.base = d3.scaleLinear([state.world.begin, state.world.end].map(positionOf),
+    [state.left, state.width - 12]);
   const extent = [[state.left, 0], [state.width - 12, state.height]];
   zoom.extent(extent).translateExtent(extent).scaleExtent([1, ZOOM_MAX]);
-  show(view[1] > 1 ? view : [state.world.begin, state.world.end]);
+  show(view);
 }
 
 export function readColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = ["back", "ink", "quiet", "rule", "panel", "lane", "down", "fault", "wait", "quorum",
-    "quorum-mark", "problem", "match", "focus", "leader"];
+  const names = ["back", "ink", "quiet", "rule", "panel", "lane", "down", "fault",
+    "fault-edge", "wait", "quorum", "quorum-mark", "problem", "match", "focus", "leader"];
   state.colour = Object.fromEntries(
     names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
   const methods = [...new Set(state.world.types.map((type) => type.split(" ")[0]))];

@@ -4,7 +4,9 @@ import {listEvents, select} from "replay/details.js";
 import {draw, redraw} from "replay/draw.js";
 import {goToStep, listSteps, showExplanation} from "replay/explanation.js";
 import {layOut, readColours} from "replay/layout.js";
+import {goToInstant, linked} from "replay/link.js";
 import {load} from "replay/model.js";
+import {scaleOf} from "replay/order.js";
 import {hover, under} from "replay/pointing.js";
 import {offerTypes, search, step} from "replay/search.js";
 import {byId, canvas, recording, state, tip, zoom} from "replay/state.js";
@@ -23,11 +25,20 @@ const ACTIONS = {
   "/": () => byId("search").focus(),
   n: () => step(1),
   N: () => step(-1),
+  o: placeOtherwise,
   f: () => show([state.world.begin, state.world.end]),
   v: () => goToStep(state.step + 1),
   V: () => goToStep(state.step < 0 ? -1 : state.step - 1),
   Escape: () => select(null),
 };
+
+// By order instead of by time, or the other way round.
+function placeOtherwise() {
+  state.ordered = !state.ordered;
+  byId("order").setAttribute("aria-pressed", state.ordered);
+  document.body.dataset.ordered = state.ordered;
+  layOut();
+}
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -48,6 +59,8 @@ function connect() {
   byId("next").addEventListener("click", () => step(1));
   byId("previous").addEventListener("click", () => step(-1));
   byId("problem").addEventListener("click", ACTIONS.v);
+  byId("order").addEventListener("click", placeOtherwise);
+  window.addEventListener("hashchange", followAddress);
   byId("fit").addEventListener("click", ACTIONS.f);
   byId("closer").addEventListener("click", ACTIONS["+"]);
   byId("wider").addEventListener("click", ACTIONS["-"]);
@@ -64,7 +77,7 @@ function connect() {
   });
   pointed.on("click.tip", (event) => select(under(...d3.pointer(event, canvas))));
   zoom.on("zoom", ({transform}) => {
-    state.x = transform.rescaleX(state.base);
+    state.x = scaleOf(transform.rescaleX(state.base));
     redraw();
     clearTimeout(state.listing);
     state.listing = setTimeout(listEvents, LIST_AFTER_MS);
@@ -105,9 +118,12 @@ function leftOutWords(world) {
 }
 
 function open(index) {
-  state.world = load(recording.worlds[index]);
+  state.recorded = recording.worlds[index];
+  state.world = load(state.recorded);
+  byId("world").value = index;
   state.hidden = new Set();
-  state.x = d3.scaleLinear();
+  state.x = null;
+  state.instant = null;
   readColours();
   offerTypes();
   search();
@@ -116,7 +132,6 @@ function open(index) {
   select(null);
   listSteps();
   byId("problem").disabled = !state.world.explanation.length;
-  byId("problem-name").textContent = `First ${state.world.problem?.problem ?? "violation"}`;
   for (const kind of ["entries", "marks"]) {
     for (const words of document.querySelectorAll(`.of-${kind}`)) {
       words.hidden = !state.world[kind].length;
@@ -128,8 +143,20 @@ function open(index) {
   byId("left-out").textContent = leftOutWords(state.world);
 }
 
+// At the instant that the address names, if it names one.
+function followAddress() {
+  const instant = linked();
+  if (instant instanceof Error) {
+    byId("step").textContent = `The address is wrong: ${instant.message}.`;
+  } else if (instant) {
+    if (recording.worlds[instant.cluster] !== state.recorded) open(instant.cluster);
+    goToInstant(instant.time);
+  }
+}
+
 offerChoices();
 connect();
 open(recording.begin);
+followAddress();
 draw();
 document.body.dataset.firstDrawMs = Math.round(performance.now() - started);

@@ -45,6 +45,13 @@ function drawProblem(pen, note, first) {
   pen.fillText(fitted(pen, note.text.split("\n")[0], space), at + (room ? -9 : 9), 38);
 }
 
+// The instant that the address names.
+export function drawInstant(pen) {
+  if (state.instant === null) return;
+  pen.fillStyle = state.colour.focus;
+  pen.fillRect(state.x(state.instant) - 1, 16, 2, state.height - 16);
+}
+
 export function drawEmphasis(pen) {
   for (const event of state.matches) {
     if (inView(event) && (event.kind !== "message" || !state.hidden.has(event.type))) {

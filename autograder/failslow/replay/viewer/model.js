@@ -21,7 +21,7 @@ export function load(world) {
     text: over === null ? `${event}, for ever` : `${event}: ${outcome}`,
   }));
   const faults = world.faults.map(([start, over, kind, replicas, text]) => ({
-    kind: "fault", start, end: over ?? end, fault: kind, replicas, what: "fault",
+    kind: "fault", start, end: over ?? end, over, fault: kind, replicas, what: "fault",
     where: replicas.map(nameOf).join(", "), text,
   }));
   const downs = world.downs.map(([start, over, replica, why]) => ({

@@ -2,6 +2,7 @@
 
 import {listEvents, select} from "replay/details.js";
 import {redraw} from "replay/draw.js";
+import {layOut} from "replay/layout.js";
 import {byId, state} from "replay/state.js";
 import {goTo} from "replay/view.js";
 
@@ -41,6 +42,7 @@ export function offerTypes() {
     box.dataset.type = name;
     box.addEventListener("change", () => {
       state.hidden[box.checked ? "delete" : "add"](type);
+      layOut();  // by order, hidden messages take no room
       listEvents();
       redraw();
     });

@@ -24,6 +24,7 @@ export const ROUNDING = 1;
 // Modules cannot assign what they import, so everything that changes is a property of this.
 export const state = {
   world: null,
+  recorded: null,  // the same as the recording has it
   hidden: new Set(),  // types that are filtered out
   matches: [],
   match: -1,  // index in matches
@@ -41,8 +42,11 @@ export const state = {
   width: 0,
   height: 0,
   left: 0,
-  base: d3.scaleLinear(),  // the whole recording
-  x: d3.scaleLinear(),  // what is in view
+  ordered: false,  // events are placed by their order, not by time
+  instants: null,  // of events, in order; null if time is the order
+  instant: null,  // the time that the address names
+  base: d3.scaleLinear(),  // positions of the whole recording
+  x: null,  // from times to pixels: what is in view
   colour: {},
   typeColours: [],
 

@@ -1,0 +1,150 @@
+"""The page places events by their order, and follows an instant in its address."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from failslow.replay import page, recording
+from failslow.site import browser
+from recordings import SHOWS, Recording
+from replay_pages import SUBJECT, WIDE, act, span, widen
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[browser.Tab]:
+    program = browser.find()
+    if program is None:
+        pytest.skip(browser.NONE)
+    with browser.open_tab(program) as tab:
+        widen(tab, WIDE)
+        yield tab
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """Two clusters. In the second, a message is followed by a pause of 3.5 s and by three more."""
+    one, other = Recording(world=1), Recording(world=2)
+    one.add("note", 500, text="the first cluster")
+    first = other.send(10, 0, 1)
+    other.fate("arrive", 20, first)
+    for number in range(3):
+        late = other.send(3_500_000 + 10 * number, 1, 2, method=1)
+        other.fate("arrive", 3_500_050 + 10 * number, late)
+    other.add("note", 4_000_000, text="the end")
+    one.lines += other.lines
+    path = tmp_path / "replay.html"
+    worlds = recording.read(one.write(tmp_path / "record"))
+    path.write_text(page.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
+    return path
+
+
+def open_at(tab: browser.Tab, written: Path, address: str) -> None:
+    tab.page.goto("about:blank")  # another fragment alone would not load the page anew
+    tab.page.goto(f"{written.as_uri()}{address}")
+
+
+CHOOSE_SECOND = (
+    "const box = document.getElementById('world'); box.value = '1';"
+    "box.dispatchEvent(new Event('change'))"
+)
+# Of the drawn arrows: the x of their ends, in pixels.
+ENDS = """
+(async () => {
+  const {arrowOf} = await import("replay/layout.js");
+  const {state} = await import("replay/state.js");
+  return state.world.messages.map((message) => arrowOf(message)).map(([x1, , x2]) => [x1, x2]);
+})()
+"""
+
+
+def test_in_order_a_pause_takes_no_room(tab: browser.Tab, written: Path) -> None:
+    assert tab.open(written) == []
+    act(tab, CHOOSE_SECOND)
+    act(tab, "key('f')")
+    first, *late = tab.evaluate(ENDS)
+    assert first[1] - first[0] < 1
+    assert late[0][0] - first[1] > 500
+    state = act(tab, "key('o')")
+    assert state["ordered"] == "true"
+    first, *late = tab.evaluate(ENDS)
+    ends = sorted({end for arrow in (first, *late) for end in arrow})
+    steps = [after - before for before, after in pairwise(ends)]
+    assert len(steps) == 7
+    assert max(steps) - min(steps) < 0.01, "each instant is one step"
+    assert min(steps) > 50
+    assert act(tab, "document.getElementById('order').click()")["ordered"] == "false"
+    assert tab.evaluate(ENDS)[0][1] - tab.evaluate(ENDS)[0][0] < 1
+    assert tab.complaints() == []
+
+
+def test_in_order_the_view_stays_and_moves(tab: browser.Tab, written: Path) -> None:
+    tab.open(written)
+    act(tab, CHOOSE_SECOND)
+    act(tab, "key('o')")
+    whole = span(act(tab, "key('f')"))
+    assert whole[0] == 0
+    near = span(act(tab, "key('+'); key('+')"))
+    assert 0 < near[0] < near[1] < whole[1]
+    moved = span(act(tab, "key('ArrowRight')"))
+    assert moved[0] > near[0]
+    by_time = span(act(tab, "key('o')"))
+    assert abs(by_time[0] - moved[0]) < 1000
+    assert abs(by_time[1] - moved[1]) < 1000
+
+
+def test_in_order_hidden_messages_take_no_room(tab: browser.Tab, written: Path) -> None:
+    tab.open(written)
+    act(tab, CHOOSE_SECOND)
+    before = tab.evaluate(ENDS)[0] if act(tab, "key('o'); key('f')") else []
+    hide = "document.querySelector('#types input[data-type^=RequestVote]').click()"
+    act(tab, f"{hide}; key('f')")
+    after = tab.evaluate(ENDS)[0]
+    assert after[1] - after[0] > 2 * (before[1] - before[0])
+
+
+def test_an_address_leads_to_an_instant(tab: browser.Tab, written: Path) -> None:
+    open_at(tab, written, "#t=3.5&cluster=2")
+    begin, end = span(act(tab))
+    assert begin < 3_500_000_000 < end
+    assert end - begin < 500_000_000
+    assert tab.evaluate("document.getElementById('world').value") == "1"
+    tab.evaluate(
+        "new Promise((done) => { addEventListener('hashchange', () => done(), {once: true});"
+        "location.hash = '#t=0.0003&cluster=1'; })"
+    )
+    act(tab)
+    assert tab.evaluate("document.getElementById('world').value") == "0"
+    assert tab.complaints() == []
+
+
+def test_the_address_remembers_the_selected_event(tab: browser.Tab, written: Path) -> None:
+    tab.open(written)
+    act(tab, CHOOSE_SECOND)
+    act(tab, "key('f')")
+    act(tab, "document.querySelectorAll('#events tbody button')[1].click()")
+    assert tab.evaluate("location.hash") == "#t=3.5&cluster=2"
+    open_at(tab, written, tab.evaluate("location.hash"))
+    begin, end = span(act(tab))
+    assert begin < 3_500_000_000 < end
+    assert tab.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("#t=soon", "The address is wrong: t=soon is no time in seconds."),
+        ("#t=-1", "The address is wrong: t=-1 is no time in seconds."),
+        ("#t=9&cluster=2", "The address is wrong: t=9 is outside of 0 to 4 s."),
+        ("#t=1&cluster=3", "The address is wrong: there is no cluster 3."),
+        ("#elsewhere", ""),
+    ],
+)
+def test_a_wrong_address_is_one_sentence(
+    tab: browser.Tab, written: Path, address: str, said: str
+) -> None:
+    open_at(tab, written, address)
+    act(tab)
+    assert tab.evaluate("document.getElementById('step').textContent") == said
+    assert tab.complaints() == []
