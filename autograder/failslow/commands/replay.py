@@ -15,7 +15,7 @@ from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, Lanes, Shown, load_labs
-from failslow.replay import crash, explanation, field_names, page, recording, trace
+from failslow.replay import explanation, field_names, page, recording, trace, unrecorded
 
 PAGE = "replay.html"
 TRACE = "replay.trace.json"
@@ -41,7 +41,7 @@ def run(
     """
     check_out(out)
     schedule = Path(test).resolve() if Path(test).is_file() else None
-    sims, found = _find(kit, lab, None if schedule else test, directory or kit.labs)
+    sims, found = find(kit, lab, None if schedule else test, directory or kit.labs)
     with tempfile.TemporaryDirectory(prefix="failslow-replay-") as scratch:
         record = Path(scratch) / "record"
         options = Options(seed=seed, record=record, schedule=schedule)
@@ -55,7 +55,7 @@ def run(
     return verdict(test, outcome)
 
 
-def _find(kit: Kit, lab_id: str, name: str | None, directory: Path) -> tuple[Sims, GradedTest]:
+def find(kit: Kit, lab_id: str, name: str | None, directory: Path) -> tuple[Sims, GradedTest]:
     """The test, and the built suites that contain it. Public suites are searched first. Without a
     name: the test that explores."""
     labs = load_labs(kit)
@@ -83,15 +83,24 @@ def _check_name(kit: Kit, lab: Lab, name: str) -> None:
 
 def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:
     """The page and the trace; nothing if the test made no cluster to record."""
-    worlds = recording.read(record) if record.is_file() else []
+    worlds = worlds_of(sims, outcome, record)
     if not worlds:
         return
-    field_names.name(worlds, field_names.read(sims.headers))
-    if outcome.ended_process:
-        crash.mark(worlds, outcome.failures)
     view = sims.lab.cluster
     shows: tuple[Shown, ...] = view.shows if view else ()
-    subject = page.Subject(
+    draw(out, subject_of(sims, test, outcome), worlds, shows, view and view.lanes)
+
+
+def worlds_of(sims: Sims, outcome: Outcome, record: Path) -> list[recording.World]:
+    """The recorded clusters of a test, with the names of fields and all problems."""
+    worlds = recording.read(record) if record.is_file() else []
+    field_names.name(worlds, field_names.read(sims.headers))
+    unrecorded.add(worlds, outcome.failures, outcome.ended_process)
+    return worlds
+
+
+def subject_of(sims: Sims, test: GradedTest, outcome: Outcome) -> page.Subject:
+    return page.Subject(
         lab=f"{sims.lab.id}: {sims.lab.title}",
         test=test.name,
         property=test.description,
@@ -99,7 +108,6 @@ def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, rec
         passed=outcome.passed,
         failures=outcome.failures,
     )
-    draw(out, subject, worlds, shows, view and view.lanes)
 
 
 def draw(

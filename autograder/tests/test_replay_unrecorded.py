@@ -1,11 +1,11 @@
-"""Replays: the crash of a test's process, found in its report."""
+"""Replays: the problems that a record lacks."""
 
 from pathlib import Path
 
-from failslow.replay import crash
+from failslow.replay import unrecorded
 from failslow.replay.explanation import explain, in_words
-from failslow.replay.recording import World
-from recordings import Recording, read
+from failslow.replay.recording import Note, World
+from recordings import Recording, read, script
 
 REPORT = """The test process ended without a verdict: killed by signal 11.
 crashed: a null pointer was followed
@@ -22,7 +22,7 @@ def test_a_crash_is_the_problem_of_its_world(tmp_path: Path) -> None:
     made.wait(40.25, 1, 6, name="apply")
     world = read(made, tmp_path / "record")
     other = World(seed=1, replicas=3)
-    crash.mark([other, world], ("another failure", REPORT))
+    unrecorded.add([other, world], ("another failure", REPORT), True)
     assert other.first_problem() is None
     problem = world.first_problem()
     assert problem is not None
@@ -35,23 +35,48 @@ def test_a_crash_is_the_problem_of_its_world(tmp_path: Path) -> None:
 
 def test_a_crash_after_the_last_record_is_at_its_own_time() -> None:
     world = World(seed=1, replicas=3, end=17)
-    crash.mark([world], (REPORT,))
+    unrecorded.add([world], (REPORT,), True)
     assert world.end == world.notes[0].when == 40_000
 
 
 def test_a_crash_outside_of_a_step_marks_nothing() -> None:
     world = World(seed=1, replicas=3)
-    crash.mark([world], ("The test process ended without a verdict: exit code 3.\naborted",))
-    crash.mark([], (REPORT,))
+    said = "The test process ended without a verdict: exit code 3.\naborted"
+    unrecorded.add([world], (said,), True)
+    unrecorded.add([], (REPORT,), True)
     assert world.first_problem() is None
 
 
 def test_the_explanation_is_told_in_words(tmp_path: Path) -> None:
     world = read(Recording(), tmp_path / "record")
     assert in_words(world) == []
-    crash.mark([world], (REPORT,))
+    unrecorded.add([world], (REPORT,), True)
     assert in_words(world) == [
         "What led to it, backwards:\n",
         "  1. The process crashes in this step.\n"
         "       0.000040 s  crashed: a null pointer was followed\n",
     ]
+
+
+def test_a_failure_after_the_last_cluster_is_at_its_end() -> None:
+    worlds = [World(seed=1, replicas=3, end=5), World(seed=1, replicas=3, end=7)]
+    unrecorded.add(worlds, ("labs/x_test.cc:51\nFailed\nstep #2 goes wrong", "b"), False)
+    assert worlds[0].notes == []
+    assert worlds[1].notes == [Note(7, "step #2 goes wrong", "failure")]
+    unrecorded.add(worlds, ("another",), False)
+    assert len(worlds[1].notes) == 1
+
+
+def test_a_passed_test_has_no_problem() -> None:
+    world = World(seed=1, replicas=3)
+    unrecorded.add([world], (), False)
+    assert world.notes == []
+
+
+def test_a_script_that_goes_wrong_fails_at_the_wrong_step(tmp_path: Path) -> None:
+    made = script()
+    made.lines.pop()  # the failure came after the cluster
+    world = read(made, tmp_path / "record")
+    unrecorded.add([world, World(seed=1, replicas=1)], ("step #4 goes wrong",), False)
+    assert world.notes == [Note(40_000, "step #4 goes wrong", "failure")]
+    assert explain(world)[0].event == world.marks[3]
