@@ -25,7 +25,7 @@ inline constexpr std::size_t kLengthBytes = 4;
 // A replica's message with more is malformed. The reference comes to 13 MB and 2,042 outputs in a
 // step, in all graded tests and measurements. A value of a decoded message needs 24 times the
 // memory of its byte.
-inline constexpr std::size_t kMessageBytesMax = std::size_t{64} << 20;
+inline constexpr std::size_t kMessageBytesMax = std::size_t{32} << 20;
 inline constexpr std::size_t kValuesMax = 1'000'000;
 inline constexpr std::size_t kOutputsMax = 100'000;  // of a step
 inline constexpr std::size_t kNameBytesMax = 255;    // of a file, as on Linux

@@ -44,6 +44,12 @@ std::string InWords(double seconds) {
   return text.str();
 }
 
+double SecondsOf(clockid_t clock) {
+  timespec time{};
+  if (clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 struct Pipe {
   int read_end = -1;
   int write_end = -1;
@@ -261,6 +267,14 @@ void ReplicaProcess::CheckCpuSeconds() {
   }
 }
 
+void ReplicaProcess::CheckRunCpuSeconds() {
+  const double limit = Patience(options_.run_cpu_seconds_max);
+  if (CpuSeconds() + OwnCpuSeconds() - born_cpu_ >= limit) {
+    DieOf("it never rests: the run took more than " + InWords(limit) +
+          " s of processor time (does it wake up, or send, again and again?)");
+  }
+}
+
 int ReplicaProcess::SliceMs() const {
   return options_.findings->one_ran_away ? kSliceMs / kImpatience : kSliceMs;
 }
@@ -287,10 +301,10 @@ bool ReplicaProcess::IsAsleep() const {
 // Of the replica's process, so far.
 double ReplicaProcess::CpuSeconds() const {
   clockid_t clock{};
-  timespec time{};
-  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  return clock_getcpuclockid(pid_, &clock) == 0 ? SecondsOf(clock) : 0;
 }
+
+double ReplicaProcess::OwnCpuSeconds() { return SecondsOf(CLOCK_PROCESS_CPUTIME_ID); }
 
 // Whether the process has ended by itself; its status stays to be collected.
 bool ReplicaProcess::HasEnded() const {

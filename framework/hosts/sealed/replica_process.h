@@ -53,6 +53,9 @@ class ReplicaProcess {
   // For an answer that is late, or comes in pieces.
   void CheckCpuSeconds();
 
+  // Of the run so far: see SealedOptions.
+  void CheckRunCpuSeconds();
+
   // Memory of the process that is resident; zero if it has ended.
   std::size_t ResidentBytes() const;
   void CheckResidentBytes() const;
@@ -73,6 +76,7 @@ class ReplicaProcess {
   double Patience(int seconds) const;
   [[noreturn]] void DieOf(const std::string& what);
   double CpuSeconds() const;
+  static double OwnCpuSeconds();
   bool IsAsleep() const;
   bool HasEnded() const;
   std::string Obituary();
@@ -89,7 +93,8 @@ class ReplicaProcess {
   double started_cpu_ = 0;  // when that was seen
   int asleep_ms_ = 0;       // the last ones that were waited for it
   bool was_killed_ = false;
-  std::string buffer_;  // for Receive
+  const double born_cpu_ = OwnCpuSeconds();  // of this process, at the replica's start
+  std::string buffer_;                       // for Receive
 };
 
 }  // namespace depfast::sealed

@@ -16,7 +16,9 @@ namespace depfast::sealed {
 // A sanitizer keeps freed memory resident for a while.
 #ifdef DEPFAST_SANITIZED
 inline constexpr std::size_t kResidentBytesMax = std::size_t{8} << 30;
+inline constexpr int kRunCpuSecondsMax = 300;
 #else
+inline constexpr int kRunCpuSecondsMax = 40;
 inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;
 #endif
 
@@ -39,6 +41,9 @@ struct SealedOptions {
   // The limits stop runaway processes only. They are far above the needs of any replica in a step.
   // Of processor time, after the first second.
   int step_cpu_seconds_max = 2;
+  // Of processor time in a whole run, the simulator's included: a replica that wakes up or sends
+  // without end. Five times what the reference needs in its longest graded test.
+  int run_cpu_seconds_max = kRunCpuSecondsMax;
   // Of a process that neither computes nor answers. A loaded machine does not count: a process that
   // waits for a processor is not asleep.
   int step_asleep_seconds_max = 10;

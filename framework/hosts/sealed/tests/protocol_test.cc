@@ -182,8 +182,8 @@ TEST(Protocol, TextsAndNamesArrive) {
 TEST(Protocol, ALengthIsLittleEndianAndUnsigned) {
   EXPECT_EQ(DecodeLength("\x01\x02\x03\x04"), 0x04030201U);
   EXPECT_EQ(DecodeLength("\xff\xff\xff\xff"), 0xffffffffU);
-  EXPECT_EQ(DecodeAnswerLength("\0\0\0\x04"), kMessageBytesMax);
-  EXPECT_THROW(DecodeAnswerLength("\x01\0\0\x04"), ProtocolError);
+  EXPECT_EQ(DecodeAnswerLength("\0\0\0\x02"), kMessageBytesMax);
+  EXPECT_THROW(DecodeAnswerLength("\x01\0\0\x02"), ProtocolError);
 }
 
 void Refused(const sim::StepOutput& output) {

@@ -186,6 +186,16 @@ TEST_F(SealedTest, AReplicaThatAnswersByteByByte) {
   ExpectStart(death, "replica 0 died: it never waits: one step used more than 1 s of processor");
 }
 
+TEST_F(SealedTest, AReplicaThatNeverRests) {
+  SealedOptions options = Program("trouble");
+  options.run_cpu_seconds_max = 1;
+  Trouble trouble("never rests", options);
+  trouble.Make();
+  for (int i = 0; i < 1000 && trouble.world.sim.IsUp(0); ++i) trouble.world.sim.RunFor(10ms);
+  ExpectStart(trouble.world.sim.first_death(),
+              "replica 0 died: it never rests: the run took more than 1 s of processor time");
+}
+
 TEST_F(SealedTest, AReplicaThatBlocks) {
   SealedOptions options = Program("trouble");
   options.step_asleep_seconds_max = 2;

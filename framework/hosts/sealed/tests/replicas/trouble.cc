@@ -239,6 +239,10 @@ const std::map<std::string, void (*)(Runtime&)> kTroubles = {
        close(sealed::kToSimulator);
        Spin();
      }},
+    {"never rests",
+     [](Runtime& runtime) {
+       for (;;) runtime.Sleep(1ns);
+     }},
     {"overflows", [](Runtime&) { Dig(0); }},
     {"segfaults", [](Runtime&) { Crash(); }},
     {"shows address", ShowAddress},
