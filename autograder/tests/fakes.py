@@ -185,9 +185,20 @@ def wants(word):
     return f"{word}:{number}" in behaviour
 def say(text):
     print(text, file=sys.stderr, flush=True)
+if "--format" in sys.argv:
+    os.makedirs(options["--data"])
+    open(options["--data"] + "/replica.ledger", "w").write(options["--cluster"])
+    sys.exit(0)
 if wants("DIES"):
-    say("cannot stand it")
+    say("/build/lab2_real: cannot stand it")
     sys.exit(2)
+if "--cluster" in options and not os.path.exists(options["--data"] + "/replica.ledger"):
+    say("/build/lab2_real: the data directory has no identity")
+    sys.exit(3)
+if wants("FAILS_LATER"):
+    open(options["--metrics"], "w").write(json.dumps(dict(uptime_ms=1, disk_failure="")) + "\\n")
+    say("/build/lab2_real: an exception escaped: the write-ahead log makes no sense")
+    sys.exit(1)
 if wants("STUBBORN"):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 signal.signal(signal.SIGUSR1, lambda *_: say(f"replica {number}: 0 suspended coroutines"))
@@ -207,6 +218,18 @@ say(f"replica {number} is up")
 while True:
     signal.pause()
 """.replace("KINDS", str(len(FAULT_KINDS)))
+
+REJOIN = """
+import json, os, sys
+words = sys.argv[1:]
+data = words[words.index("--data") + 1]
+sources = words[words.index("--from") + 1:]
+if any(os.path.exists(each + "/damaged") for each in sources):
+    sys.exit(f"rejoin_raft: {sources[0]}: the snapshot is damaged")
+os.makedirs(data)
+open(data + "/replica.ledger", "w").write(words[words.index("--cluster") + 1])
+print(json.dumps({"from": sources[-1], "index": 812, "log_term": 3, "term": 4}))
+"""
 
 LAB1_YAML = """
 id: lab1
@@ -241,6 +264,7 @@ parts:
   - {id: slow-follower, title: Slow followers, points: 100}
 cluster:
   load: raft
+  rejoin: rejoin_raft
   shows:
     - {name: role, kind: 1, value: 1, words: [follower, leader]}
     - {name: term, kind: 1, value: 0}

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <stdexcept>
 #include <utility>
 
 namespace depfast::real {
@@ -21,14 +22,36 @@ ReplicaCluster::ReplicaCluster(std::string program, const Options& options)
     if (options.redis) replica.redis.emplace();
     peers_ += (peers_.empty() ? "" : ",") + ToString(replica.port.endpoint);
   }
+  for (int id = 0; id < options.replicas; ++id) Format(id);
   for (int id = 0; id < options.replicas; ++id) Start(id);
+}
+
+std::vector<std::string> ReplicaCluster::Flags(int id) const {
+  return {"--id",   std::to_string(id), "--peers",   peers_,
+          "--data", DataPath(id),       "--cluster", kName};
+}
+
+void ReplicaCluster::Format(int id) {
+  auto flags = Flags(id);
+  flags.push_back("--format");
+  if (Process(program_, flags, LogPath(id)).Wait() != 0) throw std::runtime_error(LogOf(id));
+}
+
+void ReplicaCluster::Rejoin(int id, const std::string& tool) {
+  std::vector<std::string> flags = {
+      "--id",   std::to_string(id), "--replicas", std::to_string(size()), "--cluster", kName,
+      "--data", DataPath(id),       "--from"};
+  for (int other = 0; other < size(); ++other) {
+    if (other != id) flags.push_back(DataPath(other));
+  }
+  if (Process(tool, flags, LogPath(id)).Wait() != 0) throw std::runtime_error(LogOf(id));
 }
 
 void ReplicaCluster::Start(int id) {
   Replica& replica = At(id);
   const auto fd = [](const Port& port) { return std::to_string(port.listener.get()); };
-  std::vector<std::string> flags = {"--id",   std::to_string(id), "--peers",     peers_,
-                                    "--data", DataPath(id),       "--listen-fd", fd(replica.port)};
+  auto flags = Flags(id);
+  flags.insert(flags.end(), {"--listen-fd", fd(replica.port)});
   if (replica.redis) flags.insert(flags.end(), {"--redis-listen-fd", fd(*replica.redis)});
   if (with_faults_) flags.insert(flags.end(), {"--faults", FaultsPath(id)});
   replica.process.emplace(program_, flags, LogPath(id));

@@ -23,6 +23,9 @@ class ReplicaCluster {
     bool faults = false;  // each replica reads its faults from FaultsPath
   };
 
+  // In the replicas' data directories.
+  static constexpr const char* kName = "test";
+
   // Starts all replicas, without data. They end with the object.
   ReplicaCluster(std::string program, const Options& options);
 
@@ -30,6 +33,9 @@ class ReplicaCluster {
 
   // Requires: the replica was killed. Its data are those at its death.
   void Start(int id);
+  // Makes the replica's data directory by `kit cluster start N --rejoin`'s tool, from those of the
+  // others. Requires: it was killed, and has no directory; the others were started again since.
+  void Rejoin(int id, const std::string& tool);
   // SIGKILL to all of them, then waits for their ends.
   void Kill(const std::vector<int>& ids);
   // SIGSTOP or SIGCONT. Requires: the replica runs.
@@ -63,6 +69,10 @@ class ReplicaCluster {
     std::atomic<bool> runs{false};
   };
 
+  // The flags of each start.
+  std::vector<std::string> Flags(int id) const;
+  // Makes the data directory of the replica's first life.
+  void Format(int id);
   Replica& At(int id) { return replicas_[static_cast<std::size_t>(id)]; }
   const Replica& At(int id) const { return replicas_[static_cast<std::size_t>(id)]; }
   std::string LogPath(int id) const { return temp_ / ("log" + std::to_string(id)); }

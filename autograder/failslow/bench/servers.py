@@ -21,6 +21,7 @@ from failslow.kit import Kit
 from failslow.labs import load_labs
 
 REPLICAS = 3
+CLUSTER = "benchmark"
 REPLICA_CORE, CLIENT_CORE = "0", "1"
 IN_MEMORY = ("tmpfs", "ramfs")
 MEMORY = Path("/dev/shm")
@@ -114,6 +115,7 @@ def _replicas(
         )
         children = []
         for number, (listener, other) in enumerate(zip_longest(listeners, redis)):
+            start.format_data(kit.binary(program), layout, number, where.clients, CLUSTER)
             child = start.launch(
                 kit.binary(program),
                 layout,
@@ -124,6 +126,7 @@ def _replicas(
                 _on(REPLICA_CORE),
                 verify,
                 environment=environment,
+                cluster=CLUSTER,
             )
             stack.callback(start.kill, child)
             children.append(child.pid)

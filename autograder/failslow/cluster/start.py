@@ -1,6 +1,7 @@
 """Starts replicas: each a process of its own, which outlives `kit` unless its caller ends it."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -15,8 +16,11 @@ from failslow.cluster.state import State
 from failslow.errors import CannotDo
 
 READY_S = 30.0
+FIRST_S = 1.0
 LOG_LINES = 15
 LOG_BYTES = 16 * 1024
+LOST_PROMISE = 3
+"""The exit code of a replica whose disk has lost what it had promised: hosts/real/main.h."""
 
 Child = subprocess.Popen[bytes]
 
@@ -32,18 +36,19 @@ def launch(
     verify: bool = False,
     faults: bool = False,
     environment: Mapping[str, str] | None = None,
+    cluster: str = "",
 ) -> Child:
     """Starts one replica; every command that runs replicas does it here.
 
     `endpoints`: HOST:PORT of all replicas, by number. `before`: words before the program's name, as
     `taskset` wants them. `verify`: with runtime verification. `faults`: they can be injected.
-    `environment`: beyond that of this process.
+    `environment`: beyond that of this process. `cluster`: as `format_data`; without it the replica
+    takes any directory.
 
     CannotDo when the program cannot be run.
     """
-    argv = [*before, str(program), "--id", str(number), "--peers", ",".join(endpoints)]
-    argv += ["--data", str(layout.replica(number)), "--metrics", str(layout.metrics(number))]
-    argv += ["--listen-fd", str(listener.fileno())]
+    argv = [*before, *_words(program, layout, number, endpoints, cluster)]
+    argv += ["--metrics", str(layout.metrics(number)), "--listen-fd", str(listener.fileno())]
     inherited = [listener.fileno()]
     if redis is not None:
         argv += ["--redis-listen-fd", str(redis.fileno())]
@@ -67,6 +72,27 @@ def launch(
             )
         except OSError as error:
             raise CannotDo(f"cannot run {argv[0]}: {error.strerror}") from error
+
+
+def format_data(
+    program: Path, layout: Layout, number: int, endpoints: Sequence[str], cluster: str
+) -> None:
+    """Makes the replica's data directory that of this replica of the cluster. It is not made by
+    the replica's start: a directory that was wiped must not pass for a new one.
+
+    CannotDo when it cannot be made, or holds anything.
+    """
+    done = process.run([*_words(program, layout, number, endpoints, cluster), "--format"])
+    if done.exit_code != 0:
+        raise CannotDo(f"replica {number}: {_reason(done.errors) or done.how_it_ended()}")
+
+
+def _words(
+    program: Path, layout: Layout, number: int, endpoints: Sequence[str], cluster: str
+) -> list[str]:
+    argv = [str(program), "--id", str(number), "--peers", ",".join(endpoints)]
+    argv += ["--data", str(layout.replica(number))]
+    return [*argv, "--cluster", cluster] if cluster else argv
 
 
 def start(
@@ -94,6 +120,7 @@ def start(
                 verify=current.verify,
                 faults=True,
                 environment=current.in_memory,
+                cluster=current.cluster,
             )
             replica = current.replicas[number]
             replica.pid, replica.ended = children[number].pid, None
@@ -113,7 +140,7 @@ def await_true(
 ) -> bool:
     """Waits until the condition holds; False if it does not within READY_S.
 
-    CannotDo, with the end of its log, when one of the children ends meanwhile.
+    CannotDo, with the reason and the end of its log, when one of the children ends meanwhile.
     """
 
     def holds() -> bool:
@@ -121,13 +148,41 @@ def await_true(
             return True
         for number, child in children.items():
             if (code := child.poll()) is not None:
-                how = process.Completed(code, "", "", timed_out=False).how_it_ended()
-                raise CannotDo(
-                    f"replica {number} ended at once: {how}", last_lines(layout.log(number))
-                )
+                raise _ended_at_once(layout, number, code)
         return False
 
     return waiting.until(holds, READY_S)
+
+
+def check_stays(layout: Layout, number: int, pid: int) -> None:
+    """CannotDo, with the reason, when the replica ends within its first second: as many do that
+    cannot use their files."""
+
+    def ended() -> bool:
+        return all(each.pid != pid for each in replica_processes.find(layout.data))
+
+    if waiting.until(ended, FIRST_S):
+        raise _ended_at_once(layout, number, None)
+
+
+def _ended_at_once(layout: Layout, number: int, code: int | None) -> CannotDo:
+    """`code`: as of subprocess; None if it is unknown."""
+    log = last_lines(layout.log(number))
+    reason = "" if code is not None and code < 0 else _reason(log)
+    if not reason and code is not None:
+        reason = process.Completed(code, "", "", timed_out=False).how_it_ended()
+    if code != LOST_PROMISE:
+        return CannotDo(f"replica {number} ended at once: {reason or 'its log is empty'}", log)
+    return CannotDo(
+        f"replica {number} does not start: {reason}",
+        f"  to let it rejoin, while a majority runs: ./kit cluster start {number} --rejoin",
+    )
+
+
+def _reason(log: str) -> str:
+    """The last line, without the program's name."""
+    lines = log.splitlines()
+    return re.sub(r"^/\S*: ", "", lines[-1]) if lines else ""
 
 
 def has_metrics(layout: Layout, number: int) -> bool:

@@ -35,7 +35,8 @@ class State:
     """`up`: it should run. `boot`: the kernel's id of the boot in which it was started. `verify`:
     its replicas run with runtime verification. `containers`: of the replicas, by number; empty for
     plain processes. `in_memory`: the environment by which the replicas keep their logs in memory;
-    empty: the logs are on disk."""
+    empty: the logs are on disk. `cluster`: its name in its replicas' data directories, which no
+    other cluster has; empty for containers, which know it themselves."""
 
     lab: str
     solution: str
@@ -45,6 +46,7 @@ class State:
     verify: bool = False
     containers: list[str] = field(default_factory=list)
     in_memory: dict[str, str] = field(default_factory=dict)
+    cluster: str = ""
 
     def check_comes_back(self) -> None:
         """CannotDo when a replica that ends has lost its log."""

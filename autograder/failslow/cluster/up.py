@@ -1,5 +1,6 @@
 """`kit cluster up`: builds a solution, starts its replicas, waits until they serve."""
 
+import secrets
 import shutil
 import socket
 from collections.abc import Iterator, Sequence
@@ -58,10 +59,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             first = None if request.port is None else request.port + count
             redis = _listeners(stack, count, first, before.redis_ports if before else [])
         program = build(kit, labs, tree, lab)
-        with _writing(layout):
-            if before and before.in_memory:
-                _forget(layout, len(before.replicas))
-            _prepare(layout, lab, program, len(listeners))
+        is_new = before is None or bool(before.in_memory)
         current = State(
             lab=lab.id,
             solution=str(tree.resolve()),
@@ -70,7 +68,15 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             replicas=[Replica(each.getsockname()[1]) for each in listeners],
             verify=request.verify,
             in_memory=_in_memory(lab, request),
+            cluster=secrets.token_hex(8) if before is None or is_new else before.cluster,
         )
+        with _writing(layout):
+            if before and is_new:
+                _forget(layout, len(before.replicas))
+            _prepare(layout, lab, program, len(listeners))
+            for number in range(len(listeners)) if is_new else ():
+                installed = layout.program(lab.id)
+                start.format_data(installed, layout, number, current.endpoints, current.cluster)
         for replica, listener in zip(current.replicas, redis, strict=False):
             replica.redis_port = listener.getsockname()[1]
         state.save(layout, current)
@@ -176,6 +182,11 @@ def _examined(layout: Layout, lab: Lab, request: Request) -> State | None:
     if request.replicas not in (None, had):
         raise CannotDo(
             f"{layout.data} holds data of {had} replicas, not of {request.replicas}:"
+            " name another --data, or remove it"
+        )
+    if not before.cluster and not before.in_memory:
+        raise CannotDo(
+            f"{layout.data} holds data of an earlier version of the kit, without an identity:"
             " name another --data, or remove it"
         )
     if _in_memory(lab, request) and not before.in_memory:

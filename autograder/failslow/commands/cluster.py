@@ -19,6 +19,7 @@ from failslow.cluster import (
     client,
     packed,
     place,
+    rejoining,
     replica_processes,
     restart,
     start,
@@ -75,10 +76,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     for name, text, action in (
         ("stop", "end a replica with SIGTERM", _stop),
         ("kill", "end a replica with SIGKILL, as a crash would", _kill),
-        ("start", "start a replica again with its data", _start),
         ("dump", "print the event that each coroutine of a replica waits for", _dump),
     ):
         _add(actions, name, text, action).add_argument("replica", type=int, metavar="N")
+    again = _add(actions, "start", "start a replica again with its data", _start)
+    again.add_argument("replica", type=int, metavar="N")
+    text = "give a replica that has lost its data those of a majority, which is started again"
+    again.add_argument("--rejoin", action="store_true", help=text)
 
 
 def _add(
@@ -319,12 +323,15 @@ def _note_end(layout: Layout, current: State, process: Process, how: str) -> Non
     state.save(layout, current)
 
 
-def _start(kit: Kit, data: Path | None, replica: int) -> int:
+def _start(kit: Kit, data: Path | None, replica: int, rejoin: bool) -> int:
     layout = place.of_command(kit, data)
     current = place.loaded(layout)
     number = _known(current, replica)
     with place.locked(layout):
+        if rejoin:
+            print(rejoining.prepare(kit, layout, current, number))
         pid = restart.restart(layout, current, number)
+        start.check_stays(layout, number, pid)
     print(f"replica {number}: runs, pid {pid}")
     return 0
 

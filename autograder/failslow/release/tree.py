@@ -42,6 +42,7 @@ GIVEN = (
     "tools/load/*",
     "tools/probe/*",
     "tools/program.h",
+    "tools/rejoin/*",
 )
 """Patterns of paths; a star stands for any characters."""
 

@@ -49,6 +49,10 @@ class DirectoryOps final : public FileOps {
     return OrError(unlinkat(directory_.get(), file.c_str(), 0));
   }
   int SyncDirectory() override { return OrError(fsync(directory_.get())); }
+  int Reserve(int fd, std::uint64_t bytes) override {
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return 0;
+    return errno == EOPNOTSUPP ? 0 : -errno;
+  }
 
  private:
   Descriptor directory_;  // holds the lock

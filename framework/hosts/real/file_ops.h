@@ -30,6 +30,8 @@ class FileOps {
   [[nodiscard]] virtual int Rename(const std::string& from, const std::string& to) = 0;
   [[nodiscard]] virtual int Remove(const std::string& file) = 0;
   [[nodiscard]] virtual int SyncDirectory() = 0;
+  // Sets room for the first `bytes` of a file aside, if the file system can; its size stays.
+  [[nodiscard]] virtual int Reserve(int /*fd*/, std::uint64_t /*bytes*/) { return 0; }
 };
 
 // FileOps on a real directory. Creates the directory if it is missing, and locks it against other

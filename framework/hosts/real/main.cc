@@ -5,14 +5,17 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "core/stack_overflow.h"
 #include "depfast/verify/fact_collector.h"
 #include "depfast/verify/verification_json.h"
+#include "real/promised_files.h"
 #include "real/real_host.h"
 
 namespace depfast::real {
@@ -37,6 +40,7 @@ void AddFlags(CLI::App& app, RealHostOptions& options) {
          "HOST:PORT of all replicas, with commas")
       ->required();
   app.add_option("--data", options.data_dir, "its data directory")->required();
+  app.add_option("--cluster", options.cluster, "the cluster whose data the directory must hold");
   app.add_option("--seed", options.seed, "of its random numbers");
   app.add_option("--listen-fd", options.listen_fd, "an inherited listening socket");
   app.add_option_function<std::string>(
@@ -44,6 +48,16 @@ void AddFlags(CLI::App& app, RealHostOptions& options) {
       "a file for a line of JSON each second");
   app.add_option("--faults", options.faults_file,
                  "a file through which faults of disk and network are injected");
+}
+
+// The first life of a replica begins with this. A directory that was wiped must not pass for a new
+// one, so no replica does it by itself.
+void Format(const RealHostOptions& options) {
+  const auto files = OpenDataDirectory(options.data_dir);
+  if (!std::filesystem::is_empty(options.data_dir)) {
+    throw std::invalid_argument("data directory '" + options.data_dir + "' is not empty");
+  }
+  PromisedFiles::Format(*files, IdentityOf(options));
 }
 
 // Runtime verification writes a line for each window.
@@ -87,20 +101,32 @@ int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
   options.handle_signals = true;
   CLI::App app("A replica as a process with sockets and a disk.");
   AddFlags(app, options);
+  bool format = false;
+  app.add_flag("--format", format, "make the data directory, and end")->needs("--cluster");
   AddVerification(app, options, verification);
   if (foreign != nullptr) AddForeignFlags(app, options, *foreign);
   std::optional<RealHost> host;
   try {
     app.parse(argc, argv);
+    if (format) {
+      Format(options);
+      return 0;
+    }
     host.emplace(options, MakeService);
   } catch (const CLI::CallForHelp& call) {
     return app.exit(call);
+  } catch (const LostPromise& lost) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], lost.what());
+    return kLostPromise;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return 2;
   }
   try {
     host->Run();
+  } catch (const LostPromise& lost) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], lost.what());
+    return kLostPromise;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: an exception escaped: %s\n", argv[0], error.what());
     return 1;

@@ -7,12 +7,20 @@
 
 namespace depfast::real {
 
+// The exit status of a replica that must not run, because its disk has lost what it had promised.
+inline constexpr int kLostPromise = 3;
+
 // Runs one replica until SIGTERM or SIGINT. Returns the exit status: 0 after an orderly stop, 1 if
-// the replica's code failed, 2 if it could not start. A failure prints a one-line reason on stderr.
+// the replica's code failed, 2 if it could not start, or kLostPromise. A failure prints a one-line
+// reason on stderr.
 //
 //   --id N                    this replica's id
 //   --peers HOST:PORT,...     the addresses of all replicas, by id, this one included
 //   --data DIR                its data directory, created if missing
+//   --cluster NAME            the cluster whose data the directory must hold: see promised_files.h.
+//                             Without it any directory will do
+//   --format                  makes the empty data directory that of this replica of the cluster,
+//                             and ends
 //   --seed N                  of its random stream (default: drawn from the kernel)
 //   --listen-fd N             a socket that listens already, inherited from the parent
 //   --metrics FILE            a line of JSON is appended to it every second: see metrics.h

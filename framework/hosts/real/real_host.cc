@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "real/faulty_file_ops.h"
+#include "real/promised_files.h"
 #include "real/room.h"
 
 namespace depfast::real {
@@ -89,6 +90,10 @@ void Drain(int fd) {
 
 }  // namespace
 
+Identity IdentityOf(const RealHostOptions& options) {
+  return {options.cluster, options.self, static_cast<int>(options.replicas.size())};
+}
+
 RealHost::RealHost(RealHostOptions options, ServiceFactory make_service)
     : options_(Validated(std::move(options))),
       make_service_(std::move(make_service)),
@@ -130,6 +135,9 @@ void RealHost::PrepareLinks() {
 std::unique_ptr<FileOps> RealHost::OpenFiles() {
   auto files = options_.open_files ? options_.open_files(options_.data_dir)
                                    : OpenDataDirectory(options_.data_dir);
+  if (!options_.cluster.empty()) {
+    files = std::make_unique<PromisedFiles>(std::move(files), IdentityOf(options_));
+  }
   if (faults_) {
     files = std::make_unique<FaultyFileOps>(std::move(files), options_.data_dir, faults_,
                                             RandomStream(SeedFromKernel()));

@@ -37,6 +37,7 @@
 #include "real/faulty_links.h"
 #include "real/foreign_port.h"
 #include "real/foreign_protocol.h"
+#include "real/ledger.h"
 #include "real/metrics.h"
 #include "real/network.h"
 
@@ -46,6 +47,10 @@ struct RealHostOptions {
   PeerId self = 0;
   std::vector<Endpoint> replicas;  // the address of each replica, by id, this one included
   std::string data_dir;            // created if missing, locked while the host lives
+
+  // The cluster whose data the directory must hold (promised_files.h). Empty: any directory will
+  // do, and a loss of what it has promised is not noticed.
+  std::string cluster;
 
   // The seed of this replica's random stream; drawn from the kernel if not given.
   std::optional<std::uint64_t> seed;
@@ -88,13 +93,16 @@ struct RealHostOptions {
   std::function<std::unique_ptr<FileOps>(const std::string& path)> open_files;  // empty: the disk's
 };
 
+// The replica's identity. Requires: the list of replicas is complete.
+Identity IdentityOf(const RealHostOptions& options);
+
 class RealHost final : private Host {
  public:
   using ServiceFactory = std::function<std::unique_ptr<Service>(Runtime&)>;
 
   // Listens and opens the data directory; makes the service, but does not start it. `make_service`
-  // is called again when the replica starts again. Throws
-  // std::invalid_argument for a bad option and std::system_error for a failed system call, each
+  // is called again when the replica starts again. Throws std::invalid_argument for a bad option,
+  // std::system_error for a failed system call, and LostPromise if the replica must not start, each
   // with a one-line message.
   RealHost(RealHostOptions options, ServiceFactory make_service);
   // Requires: not running.
@@ -104,8 +112,8 @@ class RealHost final : private Host {
 
   // Starts the service and runs the replica on this thread until Stop or, if signals are handled,
   // SIGTERM. Then coroutines end, submitted disk operations finish, and connections close. An
-  // exception that escapes from the replica's code is rethrown after this clean-up. Call at most
-  // once.
+  // exception that escapes from the replica's code is rethrown after this clean-up. So is
+  // LostPromise, if the replica shall return to service and must not. Call at most once.
   void Run();
 
   // Both may be called from any thread, any time during the object's life.

@@ -87,6 +87,7 @@ TEST_F(ReplicaProgram, BadUsageIsOneLineAndStatusTwo) {
       {"--verbose", "yes"},
       {"--id", "0", "--peers", "no.such.host.invalid:1", "--data", temp / "d"},
       {"--id", "0", "--peers", "127.0.0.1:1", "--data", temp / "d", "--metrics", temp / "no/such"},
+      {"--id", "0", "--peers", "127.0.0.1:1", "--data", temp / "d", "--format"},
   };
   for (const auto& flags : bad) {
     const auto [status, text] = RunToEnd(flags);
@@ -106,6 +107,34 @@ TEST_F(ReplicaProgram, ASecondProcessOnTheSameDataIsRefused) {
   EXPECT_NE(text.find("is in use by another replica"), std::string::npos) << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
   EXPECT_EQ(CallText(client, Echo{"undisturbed"}), "undisturbed");
+}
+
+TEST_F(ReplicaProgram, StartsOnlyInADirectoryThatWasMadeForIt) {
+  auto flags = Flags();
+  flags.insert(flags.end(), {"--cluster", "abc"});
+  auto format = flags;
+  format.emplace_back("--format");
+  EXPECT_EQ(RunToEnd(flags).first, kLostPromise);
+  EXPECT_EQ(RunToEnd(format).first, 0);
+  {
+    Process process(ECHO_REPLICA, flags, temp / "log");
+    Client client(endpoint);
+    EXPECT_EQ(CallText(client, Write{"kept"}), "ok");
+    process.Signal(SIGKILL);
+    EXPECT_EQ(process.Wait(), -SIGKILL);
+  }
+  const auto [status, text] = RunToEnd(format);
+  EXPECT_EQ(status, 2);
+  EXPECT_NE(text.find("is not empty"), std::string::npos) << text;
+  flags.back() = "another";
+  EXPECT_EQ(RunToEnd(flags).first, kLostPromise);
+  flags.back() = "abc";
+  std::ofstream(temp / "data/log") << "kep";
+  const auto [lost, why] = RunToEnd(flags);
+  EXPECT_EQ(lost, kLostPromise);
+  EXPECT_NE(why.find(": replica 0 has lost what it had promised: log has only 3 of the 4 bytes"),
+            std::string::npos)
+      << why;
 }
 
 TEST_F(ReplicaProgram, AnEscapedExceptionIsStatusOne) {

@@ -1,5 +1,5 @@
-// MemoryFiles: FileOps in memory that know what a power cut would leave, and of which one operation
-// can be made to fail.
+// MemoryFiles: FileOps in memory that know what a power cut would leave. One operation can be made
+// to fail, and the process that uses them can die at any operation.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "depfast/host/random.h"
 #include "real/file_ops.h"
 
 namespace depfast::real {
@@ -42,6 +44,51 @@ class MemoryFiles {
     return !failing_;
   }
 
+  // The process dies after so many further operations: later ones have no effect, and fail. The
+  // last write may be done in part.
+  void StopAfter(std::uint64_t operations) {
+    const std::lock_guard lock(mutex_);
+    operations_left_ = operations;
+  }
+  bool HasStopped() const {
+    const std::lock_guard lock(mutex_);
+    return operations_left_ == 0;
+  }
+
+  // The next process finds what a death, or a power cut, has left. A power cut may take back the
+  // latest changes of each file since its latest sync, and of the names since theirs.
+  void Restart(bool power_cut, RandomStream& random) {
+    const std::lock_guard lock(mutex_);
+    operations_left_.reset();
+    failing_.reset();
+    for (auto& [name, file] : names_) file->has_lost = false;  // a dead process's sync is no sync
+    if (power_cut) names_ = name_versions_[random.Below(name_versions_.size())];
+    if (!power_cut) return;
+    for (auto& [name, file] : names_) {
+      file->data = file->AnyVersion(random);
+      file->versions = {file->data};
+    }
+    name_versions_ = {names_};
+  }
+
+  // For a test that damages a file. Requires: the file is there.
+  std::string Contents(const std::string& file) const {
+    const std::lock_guard lock(mutex_);
+    return names_.at(file)->data;
+  }
+  void Change(const std::string& file, const std::string& contents) {
+    const std::lock_guard lock(mutex_);
+    names_.at(file)->data = contents;
+  }
+  void Lose(const std::string& file) {
+    const std::lock_guard lock(mutex_);
+    names_.erase(file);
+  }
+  void LoseAll() {
+    const std::lock_guard lock(mutex_);
+    names_.clear();
+  }
+
   // The contents of the file after a power cut; empty if it is missing then.
   std::string AfterPowerCut(const std::string& file) const {
     const std::lock_guard lock(mutex_);
@@ -57,18 +104,35 @@ class MemoryFiles {
     std::string data;
     std::string durable;    // as of the latest sync
     bool has_lost = false;  // a sync has failed: its pages are dropped, and later syncs lie
+    // The contents at the latest sync, and before and after each truncation since then, in order.
+    std::vector<std::string> versions = {""};
+
+    // What a power cut may leave. Of appended bytes, the first ones.
+    std::string AnyVersion(RandomStream& random) const {
+      auto all = versions;
+      all.push_back(data);
+      const std::size_t last = random.Below(all.size());
+      if (last == 0 || !all[last].starts_with(all[last - 1])) return all[last];
+      const std::size_t before = all[last - 1].size();
+      return all[last].substr(0, before + random.Below(all[last].size() - before + 1));
+    }
   };
 
   // The negated errno if this operation is the one that fails, else 0. Requires: locked.
   int Fails(Kind kind) {
+    if (operations_left_ == std::uint64_t{0}) return -EIO;
+    if (operations_left_) --*operations_left_;
     if (!failing_ || failing_->first != kind) return 0;
     return -std::exchange(failing_, std::nullopt)->second;
   }
 
   mutable std::mutex mutex_;
   std::optional<std::pair<Kind, int>> failing_;
+  std::optional<std::uint64_t> operations_left_;  // until the process dies
   std::map<std::string, std::shared_ptr<File>> names_;
   std::map<std::string, std::shared_ptr<File>> durable_names_;
+  // The names since their latest sync, in order.
+  std::vector<std::map<std::string, std::shared_ptr<File>>> name_versions_ = {{}};
 };
 
 class MemoryFiles::Ops final : public FileOps {
@@ -80,7 +144,10 @@ class MemoryFiles::Ops final : public FileOps {
     const bool exists = files_.names_.contains(file);
     if (exists == create) return create ? -EEXIST : -ENOENT;
     if (const int error = files_.Fails(create ? Kind::kCreate : Kind::kOpen)) return error;
-    if (create) files_.names_[file] = std::make_shared<File>();
+    if (create) {
+      files_.names_[file] = std::make_shared<File>();
+      files_.name_versions_.push_back(files_.names_);
+    }
     opened_[++last_fd_] = files_.names_[file];
     return last_fd_;
   }
@@ -112,7 +179,10 @@ class MemoryFiles::Ops final : public FileOps {
   int Truncate(int fd, std::uint64_t length) override {
     const std::lock_guard lock(files_.mutex_);
     if (const int error = files_.Fails(Kind::kTruncate)) return error;
-    opened_.at(fd)->data.resize(length);
+    File& file = *opened_.at(fd);
+    file.versions.push_back(file.data);
+    file.data.resize(length);
+    file.versions.push_back(file.data);
     return 0;
   }
   int Sync(int fd) override {
@@ -121,6 +191,7 @@ class MemoryFiles::Ops final : public FileOps {
     const int error = files_.Fails(Kind::kSync);
     file.has_lost |= error != 0;
     if (!file.has_lost) file.durable = file.data;
+    if (!file.has_lost && error == 0) file.versions = {file.data};
     return error;
   }
   int Rename(const std::string& from, const std::string& to) override {
@@ -128,7 +199,8 @@ class MemoryFiles::Ops final : public FileOps {
     if (!files_.names_.contains(from)) return -ENOENT;
     if (const int error = files_.Fails(Kind::kRename)) return error;
     files_.names_[to] = files_.names_[from];
-    files_.names_.erase(from);
+    if (from != to) files_.names_.erase(from);
+    files_.name_versions_.push_back(files_.names_);
     return 0;
   }
   int Remove(const std::string& file) override {
@@ -136,12 +208,14 @@ class MemoryFiles::Ops final : public FileOps {
     if (!files_.names_.contains(file)) return -ENOENT;
     if (const int error = files_.Fails(Kind::kRemove)) return error;
     files_.names_.erase(file);
+    files_.name_versions_.push_back(files_.names_);
     return 0;
   }
   int SyncDirectory() override {
     const std::lock_guard lock(files_.mutex_);
     if (const int error = files_.Fails(Kind::kSyncDirectory)) return error;
     files_.durable_names_ = files_.names_;
+    files_.name_versions_ = {files_.names_};
     return 0;
   }
 

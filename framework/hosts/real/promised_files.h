@@ -1,0 +1,95 @@
+// PromisedFiles: FileOps that write down what they have promised, and notice at the start that a
+// promise is lost: a file that is missing, cut off, or changed.
+//
+// A promise is the answer to a successful sync: the replica may act on it, and then others count on
+// the bytes. So the ledger (ledger.h) says what each file holds before that answer is given. At the
+// start each file must begin with the bytes that were promised. What is behind them was never
+// acknowledged: a crash may have torn it, and the replica's own recovery looks at it.
+//
+// The rules:
+// - A promise is written after the sync of the file, and after that of its name. So the ledger
+// never
+//   says more than the disk holds, whatever a crash or a power cut leaves of both.
+// - That a file is about to be truncated, replaced or removed is in the ledger, durably, before it
+//   happens. So the ledger never insists on bytes that the replica itself has given up.
+// - A promise alone is written without a sync of its own, which would double the cost of each
+// write.
+//   The death of a process loses nothing of it. A power cut may lose the latest ones. Then a loss
+//   of the latest bytes looks like a torn write; all older bytes are still checked.
+//
+// A directory without a ledger belongs to no replica: somebody has wiped it, or never made it.
+// Who restores a whole older directory, ledger included, is not found out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "real/file_ops.h"
+#include "real/ledger.h"
+
+namespace depfast::real {
+
+class PromisedFiles final : public FileOps {
+ public:
+  // A ledger that has grown so large is written anew.
+  static constexpr std::size_t kLedgerBytesMax = std::size_t{256} << 10;
+
+  // Writes the first ledger into an empty directory. Throws std::system_error if it cannot, for
+  // example because the directory has one.
+  static void Format(FileOps& ops, const Identity& identity);
+
+  // Opens the directory of `ops`, and makes all that is in the promised files durable. Throws
+  // LostPromise if the directory is not that of `expected`, or a promise is lost, and
+  // std::system_error if a file cannot be read.
+  PromisedFiles(std::unique_ptr<FileOps> ops, const Identity& expected);
+  ~PromisedFiles() override;
+
+  int Open(const std::string& file, bool create) override;
+  void Close(int fd) override;
+  std::int64_t Size(int fd) override { return ops_->Size(fd); }
+  ssize_t Append(int fd, std::span<const iovec> pieces) override;
+  ssize_t Read(int fd, char* to, std::size_t bytes, std::uint64_t offset) override {
+    return ops_->Read(fd, to, bytes, offset);
+  }
+  int Truncate(int fd, std::uint64_t length) override;
+  int Sync(int fd) override;
+  int Rename(const std::string& from, const std::string& to) override;
+  int Remove(const std::string& file) override;
+  int SyncDirectory() override;
+
+ private:
+  struct File;
+
+  void ReadLedger(const Identity& expected);
+  // Compares the file with the ledger. Null: it may be missing, and is.
+  std::shared_ptr<File> Checked(const std::string& name, const Ledger::MayBe& may_be);
+
+  // These return an errno, negated, or 0. A ledger that could not be written is not written again.
+  [[nodiscard]] int Say(const std::string& records);
+  [[nodiscard]] int SayDurably(const std::string& records);
+  // Nothing is said of the name any more, durably, if it has gone.
+  [[nodiscard]] int ForgetIfGone(const std::string& name);
+  [[nodiscard]] int SayPromises();
+  [[nodiscard]] int RewriteLedger();
+  bool IsLedgerExact() const;
+
+  std::unique_ptr<FileOps> ops_;
+  Identity identity_;
+  std::map<std::string, std::shared_ptr<File>>
+      names_;                                    // that were opened or are promised, and exist
+  std::map<int, std::shared_ptr<File>> opened_;  // by descriptor
+  std::set<std::string> promised_;               // the names of which the ledger says anything
+  std::set<std::string> gone_;   // those of which a power cut may bring back what it said
+  bool names_unsynced_ = false;  // a name has changed since SyncDirectory
+  int ledger_fd_ = -1;
+  std::size_t ledger_bytes_ = 0;
+  int broken_ = 0;  // the negated errno of a ledger that could not be written
+};
+
+}  // namespace depfast::real

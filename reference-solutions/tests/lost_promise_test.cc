@@ -1,0 +1,216 @@
+// A replica that has lost what it had promised does not start, whatever is left of its disk. It may
+// rejoin with the data of the others, and then counts again.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "raft_wal.h"
+#include "real/ledger.h"
+#include "real/main.h"
+#include "real_raft.h"
+
+namespace depfast::raft {
+namespace {
+
+namespace fs = std::filesystem;
+
+void Write(const std::string& path, const std::string& contents) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << contents;
+}
+
+class LostPromises : public RealRaft {
+ protected:
+  // All three have acknowledged some commands; then `victim_` dies.
+  void KillAfterSomeCommands() {
+    for (int i = 0; i < 10; ++i) Commit();
+    ASSERT_TRUE(Eventually([&] { return HasAll(victim_); }));
+    cluster_.Kill({victim_});
+  }
+
+  // Two replicas acknowledge commands while the third stands still; then one of the two dies.
+  void LetOneLag() {
+    lagging_ = (Commit() + 1) % cluster_.size();
+    victim_ = (lagging_ + 1) % cluster_.size();
+    other_ = (lagging_ + 2) % cluster_.size();
+    cluster_.Signal(lagging_, SIGSTOP);
+    for (int i = 0; i < 10; ++i) Commit();
+    cluster_.Kill({victim_});
+  }
+
+  bool HasAll(int id) const { return AcknowledgedOnDiskOf(id) == acknowledged_.size(); }
+
+  static bool Eventually(const std::function<bool()>& condition) {
+    return real::Eventually(condition);
+  }
+
+  // The victim ends at once, and says why; the others go on.
+  void ExpectRefusal(const std::string& why) {
+    cluster_.Start(victim_);
+    EXPECT_EQ(cluster_.AwaitEnd(victim_), real::kLostPromise);
+    const std::string said = cluster_.LogOf(victim_);
+    EXPECT_NE(said.find(": " + why), std::string::npos) << said;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+    EXPECT_NE(Commit(), victim_);
+  }
+
+  std::string Wal() const { return cluster_.WalPath(victim_); }
+  std::string Ledger() const { return cluster_.DataPath(victim_) + "/" + real::kLedgerFile; }
+
+  // As `kit cluster start N --rejoin` does it.
+  void Rejoin() {
+    for (int id = 0; id < cluster_.size(); ++id) {
+      if (id == victim_) continue;
+      cluster_.Kill({id});
+      cluster_.Start(id);
+    }
+    fs::remove_all(cluster_.DataPath(victim_));
+    cluster_.Rejoin(victim_, REJOIN_RAFT);
+    cluster_.Start(victim_);
+  }
+
+  int victim_ = 1;
+  // Set by LetOneLag.
+  int lagging_ = 2;
+  int other_ = 0;
+};
+
+constexpr const char* kLost = "replica 1 has lost what it had promised: raft.wal ";
+
+TEST_F(LostPromises, ATruncatedLogIsRefused) {
+  KillAfterSomeCommands();
+  const std::string log = real::Contents(Wal());
+  fs::resize_file(Wal(), log.size() - 1);
+  ExpectRefusal(kLost + ("has only " + std::to_string(log.size() - 1)) + " of the " +
+                std::to_string(log.size()) + " bytes that were synced");
+}
+
+TEST_F(LostPromises, AWipedLogIsRefused) {
+  KillAfterSomeCommands();
+  fs::resize_file(Wal(), 0);
+  ExpectRefusal(std::string(kLost) + "has only 0 of the ");
+}
+
+// The last record then looks like one that a crash has torn.
+TEST_F(LostPromises, AFlippedBitInTheLastRecordIsRefused) {
+  KillAfterSomeCommands();
+  std::string log = real::Contents(Wal());
+  log.back() = static_cast<char>(log.back() ^ 1);
+  Write(Wal(), log);
+  ExpectRefusal(std::string(kLost) + "is damaged: some of its first ");
+  EXPECT_EQ(real::Contents(Wal()), log) << "what may have been acknowledged was changed";
+}
+
+TEST_F(LostPromises, AMissingLogIsRefused) {
+  KillAfterSomeCommands();
+  fs::remove(Wal());
+  ExpectRefusal(std::string(kLost) + "is missing");
+}
+
+TEST_F(LostPromises, AnEmptyOrMissingDirectoryIsRefused) {
+  KillAfterSomeCommands();
+  fs::remove_all(cluster_.DataPath(victim_));
+  const std::string why = "the data directory has no identity: replica.ledger is missing";
+  ExpectRefusal(why);
+  fs::create_directory(cluster_.DataPath(victim_));
+  ExpectRefusal(why);
+}
+
+TEST_F(LostPromises, AnEarlierLogIsRefused) {
+  KillAfterSomeCommands();
+  const std::string earlier = real::Contents(Wal());
+  cluster_.Start(victim_);
+  for (int i = 0; i < 10; ++i) Commit();
+  ASSERT_TRUE(Eventually([&] { return HasAll(victim_); }));
+  cluster_.Kill({victim_});
+  Write(Wal(), earlier);
+  ExpectRefusal(std::string(kLost) + "has only " + std::to_string(earlier.size()) + " of the ");
+}
+
+// Without the log, the snapshot alone would make a replica that has forgotten terms and votes.
+TEST_F(LostPromises, ALogBesideANewerSnapshotIsRefused) {
+  KillAfterSomeCommands();
+  const std::string earlier = real::Contents(Wal());
+  cluster_.Start(victim_);
+  const std::string snapshot = cluster_.DataPath(victim_) + "/" + kSnapshotFile;
+  const std::string padding(64 * 1024, '.');
+  ASSERT_TRUE(Eventually([&] {
+    Commit(padding);
+    return fs::exists(snapshot);
+  }));
+  // What the victim writes after its snapshot it has answered after it, too.
+  const std::string last = "the last command";
+  ASSERT_TRUE(Eventually([&] { return TryOn(Commit(), last); }));
+  ASSERT_TRUE(Eventually([&] { return real::Contents(Wal()).find(last) != std::string::npos; }));
+  const std::size_t told = real::Contents(Ledger()).size();
+  ASSERT_TRUE(TryOn(Commit(), last));
+  ASSERT_TRUE(Eventually([&] { return real::Contents(Ledger()).size() > told; }));
+  cluster_.Kill({victim_});
+  const std::string log = real::Contents(Wal());
+  Write(Wal(), earlier);
+  ExpectRefusal(kLost);
+  fs::remove(Wal());
+  ExpectRefusal(std::string(kLost) + "is missing");
+  Write(Wal(), log);
+  Write(snapshot, real::Contents(snapshot).substr(1));
+  ExpectRefusal("replica 1 has lost what it had promised: raft.snapshot has only ");
+}
+
+TEST_F(LostPromises, ATornWriteThatNobodyWasPromisedIsACrash) {
+  KillAfterSomeCommands();
+  RaftLog log;
+  log.Append({1, "never acknowledged"});
+  const std::string record = EncodeEntries(log, 1);
+  Write(Wal(), real::Contents(Wal()) + record.substr(0, record.size() / 2));
+  cluster_.Start(victim_);
+  Commit();
+  EXPECT_TRUE(Eventually([&] { return HasAll(victim_); }));
+}
+
+// One replica lags, and the two others acknowledge commands. One of the two is wiped, and the other
+// dies. If the wiped one voted, the lagging one could lead, and the commands would be gone.
+TEST_F(LostPromises, AWipedReplicaDoesNotHelpALaggingOneToLead) {
+  LetOneLag();
+  fs::remove_all(cluster_.DataPath(victim_));
+  cluster_.Start(victim_);
+  EXPECT_EQ(cluster_.AwaitEnd(victim_), real::kLostPromise);
+  cluster_.Kill({other_});
+  cluster_.Signal(lagging_, SIGCONT);
+  EXPECT_FALSE(HasAll(lagging_)) << "it does not lag";
+  cluster_.Start(other_);
+  Commit();
+  EXPECT_TRUE(Eventually([&] { return HasAll(lagging_) && HasAll(other_); }));
+}
+
+TEST_F(LostPromises, AReplicaThatRejoinsHoldsAllAndCountsAgain) {
+  LetOneLag();
+  Rejoin();
+  EXPECT_TRUE(HasAll(victim_)) << "it was started without all that was committed";
+  cluster_.Kill({other_});
+  for (int i = 0; i < 10; ++i) EXPECT_NE(Commit(), other_);
+  cluster_.Start(other_);
+  for (int id = 0; id < cluster_.size(); ++id) {
+    EXPECT_TRUE(Eventually([&] { return HasAll(id); })) << "replica " << id;
+  }
+}
+
+TEST_F(LostPromises, AReplicaRejoinsWithASnapshot) {
+  const std::string padding(64 * 1024, '.');
+  const std::string snapshot = cluster_.DataPath(0) + "/" + kSnapshotFile;
+  ASSERT_TRUE(Eventually([&] {
+    Commit(padding);
+    return fs::exists(snapshot);
+  }));
+  cluster_.Kill({victim_});
+  Rejoin();
+  const int other = Commit() == 0 ? 2 : 0;
+  cluster_.Kill({other});
+  Commit();  // it takes the victim's vote on its log
+}
+
+}  // namespace
+}  // namespace depfast::raft
