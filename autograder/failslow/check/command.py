@@ -60,6 +60,7 @@ STEPS = (
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
     Step("an experiment with a slow follower", real_processes.experiment, needs=RELEASE),
+    Step("the store under faults: linearizable", real_processes.store_rounds, needs=RELEASE),
     Step("the Redis port beside Redis", redis_clients.beside_redis, needs=RELEASE),
     Step("Redis clients: redis-py, redis-cli", redis_clients.common, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),

@@ -1,0 +1,236 @@
+// Store rounds: in each round a fault hits replicas of the key-value store under load. Then the
+// whole history of all clients must be linearizable, and no acknowledged write lost.
+//
+// STORE_ROUNDS in the environment is the number of rounds, 3 if not given. Rounds follow
+// STORE_ROUNDS_SEED: the faults, the victims, and the number of commands before and under each
+// fault. A failure names the rounds that its operations were in, with their faults.
+//
+// The faults: SIGKILL of one replica, SIGKILL of all, SIGSTOP, a full disk that has room again
+// later, and a disk whose operations fail until the replica is started again.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "depfast/host/random.h"
+#include "injection.h"
+#include "kv_errors.h"
+#include "replica_cluster.h"
+#include "store_load.h"
+#include "support.h"
+
+namespace depfast::kv {
+namespace {
+
+using faults::FaultKind;
+
+constexpr int kClients = 6;
+constexpr std::uint64_t kMoreMax = 150;  // commands until a fault, or under it
+constexpr std::uint64_t kStepsMax = 50'000'000;
+constexpr std::int64_t kAlways = 1000;  // per mille
+
+std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
+  const char* text = getenv(name);
+  return text != nullptr ? std::stoull(text) : otherwise;
+}
+
+// The store of the reference, or the program of a mutant.
+std::string Program() {
+  const char* other = getenv("STORE_PROGRAM");
+  return other != nullptr ? other : LAB3_REAL;
+}
+
+struct Round {
+  std::string fault;  // "SIGKILL of replica 1, the leader"
+  Time began{0};
+  Time ended{0};
+};
+
+class StoreRounds : public testing::Test {
+ protected:
+  enum class Fault : std::uint8_t { kKill, kKillAll, kStop, kFullDisk, kFailedDisk };
+
+  void RunRound(std::uint64_t number) {
+    load_.SetRound(number);
+    const Fault fault = kFaults[random_.Below(kFaults.size())];
+    int leader = -1;
+    ASSERT_TRUE(real::Eventually([&] { return (leader = Leader()) >= 0; })) << "nobody leads";
+    const bool hits_leader = random_.Below(2) == 0;
+    const int drawn = static_cast<int>(random_.Below(static_cast<std::uint64_t>(cluster_.size())));
+    const int victim = hits_leader ? leader : drawn;
+    rounds_.push_back({Name(fault, victim, leader), StoreClock(), Time{0}});
+    SCOPED_TRACE(Title(rounds_.size() - 1));
+    std::printf("%s\n", Title(rounds_.size() - 1).c_str());
+    std::fflush(stdout);
+    ASSERT_TRUE(AwaitMore()) << "the store does not serve before the fault";
+    Inject(fault, victim);
+    if (fault != Fault::kKillAll) {
+      ASSERT_TRUE(AwaitMore()) << "the store does not serve under the fault";
+    }
+    Heal(fault, victim);
+    for (int id = 0; id < cluster_.size(); ++id) {
+      ASSERT_TRUE(real::Eventually([&] { return Serves(id); }))
+          << "replica " << id << " does not serve after the fault; it said: " << cluster_.LogOf(id);
+    }
+    rounds_.back().ended = StoreClock();
+  }
+
+  void ExpectLinearizable() {
+    load_.Stop();
+    KvHistory history = load_.history();
+    ReadAll(history);
+    const auto result = CheckLinearizability(history, kStepsMax);
+    std::printf("%zu commands executed, %zu with an unknown outcome\n", load_.executed(),
+                load_.history().size() - load_.executed());
+    EXPECT_EQ(result.verdict, Verdict::kLinearizable)
+        << RoundsOf(history, result.window) << result.explanation;
+  }
+
+ private:
+  static constexpr std::array kFaults = {Fault::kKill,      Fault::kKill, Fault::kKillAll,
+                                         Fault::kStop,      Fault::kStop, Fault::kFullDisk,
+                                         Fault::kFailedDisk};
+
+  static std::string Name(Fault fault, int victim, int leader) {
+    static constexpr std::array kNames = {"SIGKILL of", "SIGKILL of all,", "SIGSTOP of",
+                                          "a full disk of", "failed disk operations of"};
+    const std::string who = fault == Fault::kKillAll ? " led by " : " ";
+    const int replica = fault == Fault::kKillAll ? leader : victim;
+    return kNames[static_cast<std::size_t>(fault)] + who + "replica " + std::to_string(replica) +
+           (fault != Fault::kKillAll && victim == leader ? ", the leader" : "");
+  }
+
+  std::string Title(std::size_t at) const {
+    return "round " + std::to_string(at + 1) + ": " + rounds_[at].fault + " (seed " +
+           std::to_string(seed_) + ")";
+  }
+
+  bool AwaitMore() { return load_.AwaitMore(1 + random_.Below(kMoreMax)); }
+
+  // A command for the proposer alone is refused by the others. -1: nobody answers it.
+  int Leader() {
+    for (int id = 0; id < cluster_.size(); ++id) {
+      if (Answers(id, ++forwards_)) return id;
+    }
+    return -1;
+  }
+
+  bool Serves(int id) const { return Answers(id, /*forward_id=*/0); }
+
+  bool Answers(int id, std::uint64_t forward_id) const {
+    if (!cluster_.Runs(id)) return false;
+    try {
+      const auto reply = AskStore(cluster_.endpoint(id), {"GET", "k0"}, forward_id);
+      return reply && OutcomeIn(*reply) == CommandOutcome::kKnown;
+    } catch (const std::system_error&) {  // it is starting, or out of service
+      return false;
+    }
+  }
+
+  std::vector<int> Victims(Fault fault, int victim) const {
+    if (fault != Fault::kKillAll) return {victim};
+    std::vector<int> all(static_cast<std::size_t>(cluster_.size()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  void Inject(Fault fault, int victim) {
+    switch (fault) {
+      case Fault::kKill:
+      case Fault::kKillAll:
+        cluster_.Kill(Victims(fault, victim));
+        return;
+      case Fault::kStop:
+        cluster_.Signal(victim, SIGSTOP);
+        return;
+      case Fault::kFullDisk:
+        real::Inject(cluster_.FaultsPath(victim), FaultKind::kDiskFull, 1);
+        return;
+      case Fault::kFailedDisk:
+        real::Inject(cluster_.FaultsPath(victim), FaultKind::kDiskError, kAlways);
+        return;
+    }
+  }
+
+  void Heal(Fault fault, int victim) {
+    switch (fault) {
+      case Fault::kStop:
+        cluster_.Signal(victim, SIGCONT);
+        return;
+      case Fault::kFullDisk:
+        real::Heal(cluster_.FaultsPath(victim), FaultKind::kDiskFull);
+        return;
+      case Fault::kFailedDisk:  // out of service for good: an operator ends it
+        cluster_.Kill({victim});
+        break;
+      case Fault::kKill:
+      case Fault::kKillAll:
+        break;
+    }
+    for (const int id : Victims(fault, victim)) cluster_.Start(id);
+  }
+
+  // Whoever was acknowledged last on a key is seen here at the latest.
+  void ReadAll(KvHistory& history) {
+    std::vector<std::string> keys;
+    for (const KvOperation& each : history) keys.push_back(each.command.arguments().front());
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    for (const std::string& key : keys) {
+      std::optional<Reply> reply;
+      const Time began = StoreClock();
+      ASSERT_TRUE(real::Eventually([&] {
+        try {
+          reply = AskStore(cluster_.endpoint(0), {"GET", key});
+        } catch (const std::system_error&) {
+          return false;
+        }
+        return reply && OutcomeIn(*reply) == CommandOutcome::kKnown;
+      })) << "nobody reads "
+          << key;
+      history.push_back({0, ParsedCommand({"GET", key}), began, KvAnswer{StoreClock(), *reply}});
+    }
+  }
+
+  // The rounds in which operations of a violation were under way.
+  std::string RoundsOf(const KvHistory& history, const std::vector<std::size_t>& window) const {
+    std::string text;
+    for (std::size_t at = 0; at < rounds_.size(); ++at) {
+      const auto overlaps = [&](std::size_t index) {
+        const KvOperation& each = history[index];
+        const Time end = each.answer ? each.answer->at : each.begin;
+        return each.begin <= rounds_[at].ended && end >= rounds_[at].began;
+      };
+      if (std::any_of(window.begin(), window.end(), overlaps)) text += Title(at) + "\n";
+    }
+    return text;
+  }
+
+  const std::uint64_t seed_ = FromEnvironment("STORE_ROUNDS_SEED", 1);
+  RandomStream random_{seed_};
+  real::ReplicaCluster cluster_{Program(), {.faults = true}};
+  std::uint64_t forwards_ = 0;
+  std::vector<Round> rounds_;
+  StoreLoad load_{cluster_, kClients, seed_};  // last: its clients end first
+};
+
+TEST_F(StoreRounds, LoseNothingAndAnswerAsOneStore) {
+  const std::uint64_t rounds = FromEnvironment("STORE_ROUNDS", 3);
+  for (std::uint64_t number = 1; number <= rounds; ++number) {
+    RunRound(number);
+    if (HasFatalFailure()) return;
+  }
+  ExpectLinearizable();
+}
+
+}  // namespace
+}  // namespace depfast::kv
