@@ -79,7 +79,7 @@ class LostPromises : public RealRaft {
   int other_ = 0;
 };
 
-constexpr const char* kLost = "replica 1 has lost what it had promised: raft.wal ";
+constexpr const char* kLost = "the disk has lost what this replica had promised: raft.wal ";
 
 TEST_F(LostPromises, ATruncatedLogIsRefused) {
   KillAfterSomeCommands();
@@ -157,7 +157,7 @@ TEST_F(LostPromises, ALogBesideANewerSnapshotIsRefused) {
   ExpectRefusal(std::string(kLost) + "is missing");
   Write(Wal(), log);
   Write(snapshot, real::Contents(snapshot).substr(1));
-  ExpectRefusal("replica 1 has lost what it had promised: raft.snapshot has only ");
+  ExpectRefusal("the disk has lost what this replica had promised: raft.snapshot has only ");
 }
 
 TEST_F(LostPromises, ATornWriteThatNobodyWasPromisedIsACrash) {

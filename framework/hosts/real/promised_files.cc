@@ -79,7 +79,7 @@ int WriteLedger(FileOps& ops, const std::string& records) {
   if (const int error = ops.Remove(kNewLedgerFile); error != 0 && error != -ENOENT) return error;
   const int fd = ops.Open(kNewLedgerFile, /*create=*/true);
   if (fd < 0) return fd;
-  int error = ops.Reserve(fd, 2 * PromisedFiles::kLedgerBytesMax);
+  int error = ops.Reserve(fd, PromisedFiles::kLedgerBytesMax);
   if (error == 0) error = AppendWhole(ops, fd, records);
   if (error == 0) error = ops.Sync(fd);
   if (error == 0) error = ops.Rename(kNewLedgerFile, kLedgerFile);
@@ -98,9 +98,8 @@ std::string WhyLost(const std::string& name, std::uint64_t size,
   return name + " is damaged: some of its first " + synced + " have changed";
 }
 
-[[noreturn]] void Lose(const Identity& identity, const std::string& why) {
-  throw LostPromise("replica " + std::to_string(identity.replica) +
-                    " has lost what it had promised: " + why);
+[[noreturn]] void Lose(const std::string& why) {
+  throw LostPromise("the disk has lost what this replica had promised: " + why);
 }
 
 }  // namespace
@@ -169,7 +168,7 @@ std::shared_ptr<PromisedFiles::File> PromisedFiles::Checked(const std::string& n
   const int fd = ops_->Open(name, /*create=*/false);
   if (fd == -ENOENT) {
     if (may_be.gone) return nullptr;
-    Lose(identity_, name + " is missing");
+    Lose(name + " is missing");
   }
   if (fd < 0) Throw(fd, "cannot open " + name);
   auto promises = may_be.holds;
@@ -186,7 +185,7 @@ std::shared_ptr<PromisedFiles::File> PromisedFiles::Checked(const std::string& n
   if (error == 0) error = HashUpTo(*ops_, fd, kToTheEnd, file->written);
   ops_->Close(fd);
   if (error != 0) Throw(error, "cannot read " + name);
-  if (!kept) Lose(identity_, WhyLost(name, file->written.length(), promises));
+  if (!kept) Lose(WhyLost(name, file->written.length(), promises));
   return file;
 }
 

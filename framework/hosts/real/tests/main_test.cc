@@ -132,8 +132,9 @@ TEST_F(ReplicaProgram, StartsOnlyInADirectoryThatWasMadeForIt) {
   std::ofstream(temp / "data/log") << "kep";
   const auto [lost, why] = RunToEnd(flags);
   EXPECT_EQ(lost, kLostPromise);
-  EXPECT_NE(why.find(": replica 0 has lost what it had promised: log has only 3 of the 4 bytes"),
-            std::string::npos)
+  EXPECT_NE(
+      why.find(": the disk has lost what this replica had promised: log has only 3 of the 4 bytes"),
+      std::string::npos)
       << why;
 }
 

@@ -72,7 +72,7 @@ class PromisedDisk : public testing::Test {
   DiskCounters counters_;
 };
 
-constexpr const char* kLost = "replica 1 has lost what it had promised: ";
+constexpr const char* kLost = "the disk has lost what this replica had promised: ";
 
 TEST_F(PromisedDisk, StartsOnWhatItHasLeft) {
   Run({Request(Kind::kAppend, "log", "one"), Request(Kind::kAppend, "snapshot", "state")});
