@@ -211,7 +211,7 @@ void CopilotBase::ProposeLoop(Lane lane) {
     if (batch.empty()) continue;
     our_turn_->Set(false);
     StartRound(lane, batch);
-    const int rounds_max = yielding_.is_on_trial() ? 1 : kRoundsMax;
+    const int rounds_max = yielding_.is_alone_on_trial() ? 1 : kRoundsMax;
     if (rounds_ >= rounds_max) round_ended_->Set(false);
     round_ended_->Wait();
   }
@@ -269,6 +269,7 @@ std::vector<CopilotBase::Pending> CopilotBase::TakeBatch() {
   auto next = pending_.begin();
   for (; next != pending_.end() && bytes < kBatchBytesMax; ++next) {
     if (!waiting_.contains(next->command.name)) continue;  // it came by the other lane, and has run
+    if (yielding_.yields() && runtime_.Now() < yielding_.DueAt(next->since)) break;
     bytes += next->command.text.size() + sizeof(Command);
     batch.push_back(std::move(*next));
   }
@@ -544,8 +545,8 @@ void CopilotBase::JudgeOwnEntry() {
   const auto commands = std::ranges::count_if(
       body.commands, [](const Command& command) { return !command.text.empty(); });
   if (body.origin != pilots_.view(running_) || commands == 0) return;
-  yielding_.OnOwnEntry(index, static_cast<int>(commands), run_first_, latest_proposed_,
-                       BatchPatienceFor(round_time_), runtime_.Now());
+  yielding_.OnOwnEntry(index, static_cast<int>(commands), run_first_,
+                       {latest_proposed_, BatchPatienceFor(round_time_), runtime_.Now()});
 }
 
 void CopilotBase::Apply(const Command& command) {

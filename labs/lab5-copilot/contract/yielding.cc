@@ -1,6 +1,7 @@
 #include "yielding.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace depfast::copilot {
 namespace {
@@ -9,14 +10,18 @@ namespace {
 constexpr int kAll = 1024;
 constexpr int kHalf = kAll / 2;
 constexpr int kUnfair = kAll * 7 / 16;
-// The share is of about so many commands, and one entry is at most half of them.
-constexpr int kWindow = 128;
+// A share is of about the latest so many commands, and one entry is at most half of them.
+constexpr int kShareWindow = 128;
 
-// It is seen in a window of so many commands whether yielding is of use.
-constexpr int kAloneWindow = 64;
-constexpr int kFirstMax = kAloneWindow / 8;
+// The mean latency is that of so many commands. One that is longer by a quarter is worse.
+constexpr int kMeanWindow = 64;
+constexpr bool IsWorse(Duration mean, Duration than) { return mean > than + than / 4; }
+// A pilot that is first with so many commands of a window, although it yields, is the quicker one.
+constexpr int kFirstMax = kMeanWindow / 8;
 
-// A pilot that is still late after a while waits twice as long.
+constexpr Duration kHoldMax = 50ms;
+
+// A pilot that is still late waits twice as long until it tries again.
 constexpr Duration kRetryMin = 1s;
 constexpr Duration kRetryMax = 8s;
 
@@ -26,55 +31,63 @@ constexpr Duration kFirstTime = 2ms;
 
 Yielding::Yielding() : share_(kHalf), by_other_(kFirstTime), retry_after_(kRetryMin) {}
 
-void Yielding::OnOwnEntry(EntryIndex index, int commands, int first, EntryIndex latest,
-                          Duration turn, Time now) {
-  if (index > behind_) is_on_trial_ = false;
+void Yielding::OnOwnEntry(EntryIndex index, int commands, int first, const Turn& turn) {
+  is_alone_on_trial_ = false;
   if (yields_) {
     if (index > behind_) first_ += first;
-    if (first_ >= kFirstMax) End(kHalf);  // the other pilot is later
+    if (first_ >= kFirstMax) End(kHalf);
     return;
   }
-  share_ += (kAll * first / commands - share_) * std::min(commands, kWindow / 2) / kWindow;
-  if (share_ < kUnfair) {
-    Begin(latest, turn, now);
-  } else if (share_ >= (kUnfair + kHalf) / 2) {
-    retry_after_ = kRetryMin;
-  }
+  share_ +=
+      (kAll * first / commands - share_) * std::min(commands, kShareWindow / 2) / kShareWindow;
+  if (share_ < kUnfair || std::exchange(trial_has_failed_, false)) Begin(turn);
 }
 
 void Yielding::OnRun(Time since, bool is_ours, Time now) {
   if (!is_ours) by_other_.Add(now - since);
-  if (!yields_ || since < settled_) return;
+  hold_ = std::min(hold_, 2 * by_other_.Usual());
+  if (since < settled_) return;
   waited_ += now - since;
-  if (++commands_ < kAloneWindow) return;
-  const bool is_worse = waited_ / commands_ > mean_before_ * 5 / 4;
-  commands_ = first_ = 0;
-  waited_ = {};
-  if (is_worse) End(kHalf);
+  if (++commands_ == kMeanWindow) OnMean(waited_ / kMeanWindow);
 }
 
-Time Yielding::DueAt(Time since) const { return std::max(since, settled_) + by_other_.Usual(); }
+void Yielding::OnMean(Duration mean) {
+  NewWindow();
+  if (yields_) {
+    mean_alone_ = mean;
+    if (IsWorse(mean, mean_before_)) End(kHalf);  // the other pilot is late, too
+  } else if (std::exchange(is_on_trial_, false)) {
+    trial_has_failed_ = IsWorse(mean, mean_alone_);
+    if (!trial_has_failed_) retry_after_ = kRetryMin;
+  }
+}
 
 void Yielding::TryAgainIfDue(Time now) {
   if (!yields_ || now < began_ + retry_after_) return;
   retry_after_ = std::min(2 * retry_after_, kRetryMax);
   End(kUnfair);
-  is_on_trial_ = true;
+  is_on_trial_ = is_alone_on_trial_ = true;
 }
 
-void Yielding::Begin(EntryIndex latest, Duration turn, Time now) {
+void Yielding::Begin(const Turn& turn) {
   yields_ = true;
-  began_ = now;
-  settled_ = now + turn;
-  behind_ = latest;
+  began_ = turn.now;
+  settled_ = turn.now + turn.patience;
+  behind_ = turn.latest;
   mean_before_ = by_other_.Mean();
-  commands_ = first_ = 0;
-  waited_ = {};
+  hold_ = std::min(2 * by_other_.Usual(), kHoldMax);
+  NewWindow();
 }
 
 void Yielding::End(int share) {
   yields_ = false;
   share_ = share;
+  NewWindow();
+}
+
+void Yielding::NewWindow() {
+  commands_ = first_ = 0;
+  waited_ = {};
 }
 
 }  // namespace depfast::copilot

@@ -3,10 +3,12 @@
 // Both pilots propose each command, and it runs by the entry that comes first. In a healthy cluster
 // each pilot is first with half of the commands. A late pilot is first with fewer. Then clients
 // gain little by its entries, and wait for its turns and its decisions. So it yields: it proposes
-// only those commands that the other pilot has not run after the usual time. If the other pilot
-// stops, a command waits for that time, until this pilot is first with some and takes its turns
-// again.
+// only those commands that the other pilot has not run after twice the usual time. If the other
+// pilot stops, commands wait for that time, until this pilot is first with some, and takes its
+// turns.
 #pragma once
+
+#include <algorithm>
 
 #include "copilot_types.h"
 #include "depfast/time.h"
@@ -16,44 +18,58 @@ namespace depfast::copilot {
 
 class Yielding {
  public:
+  // This pilot's turns now. `latest`: the latest entry that it has proposed. `patience`: the
+  // longest time that the other pilot waits for the next.
+  struct Turn {
+    EntryIndex latest = 0;
+    Duration patience{0};
+    Time now{0};
+  };
+
   Yielding();
 
   bool yields() const { return yields_; }
 
   // An entry of this pilot has run: with so many commands, 1 at least, of which `first` had not run
-  // by the other lane. `latest`: the latest entry that it has proposed. `turn`: the longest time
-  // that the other pilot waits for our turn.
-  void OnOwnEntry(EntryIndex index, int commands, int first, EntryIndex latest, Duration turn,
-                  Time now);
-  // A command that came at `since` has run by an entry of the other lane, or of ours.
+  // by the other lane.
+  void OnOwnEntry(EntryIndex index, int commands, int first, const Turn& turn);
+  // A command that came at `since` has run, by an entry of this pilot or of the other.
   void OnRun(Time since, bool is_ours, Time now);
 
   // When this pilot proposes a command that came at `since`, although it yields.
-  Time DueAt(Time since) const;
-  // After a while it takes its turns again. Its next entries say whether it is still late.
+  Time DueAt(Time since) const { return std::max(since, settled_) + hold_; }
+  // After a while it takes its turns again. It goes on if commands take no longer than before.
   void TryAgainIfDue(Time now);
-  // The first of these is under way: it goes alone, because it may be late, too.
-  bool is_on_trial() const { return is_on_trial_; }
+  // The first entry of these is under way. It goes alone, because it may be late.
+  bool is_alone_on_trial() const { return is_alone_on_trial_; }
 
  private:
-  void Begin(EntryIndex latest, Duration turn, Time now);
+  void Begin(const Turn& turn);
   void End(int share);
+  void OnMean(Duration mean);
+  void NewWindow();
 
   bool yields_ = false;
-  bool is_on_trial_ = false;
-  int share_;                 // of our commands with which we were first, of 1024
+  int share_;                 // of our commands, those with which we were first, of 1024
   LatencyEstimate by_other_;  // how long a command takes until an entry of the other lane runs it
-  Duration retry_after_;
+  Duration mean_before_{0};   // before this pilot yielded
+  Duration mean_alone_{0};    // while it yields
 
-  // Since this pilot yields.
+  // Since it yields.
   Time began_{0};
-  Time settled_{0};        // the other pilot has waited for our turn, and waits no more
-  EntryIndex behind_ = 0;  // entries behind it are proposed since then
-  Duration mean_before_{0};
-  // Of the commands in the present window.
+  Time settled_{0};        // the other pilot waits for our turn no more
+  EntryIndex behind_ = 0;  // later entries are proposed since then
+  Duration hold_{0};
+
+  Duration retry_after_;
+  bool is_on_trial_ = false;
+  bool is_alone_on_trial_ = false;
+  bool trial_has_failed_ = false;
+
+  // Of the latest commands, up to kMeanWindow.
   int commands_ = 0;
   Duration waited_{0};
-  int first_ = 0;
+  int first_ = 0;  // of entries behind `behind_`
 };
 
 }  // namespace depfast::copilot
