@@ -130,6 +130,17 @@ def test_a_timer_is_a_cause_if_nothing_was_read_since(path: Path) -> None:
     assert timer.why == "Replica 0 did that when its timer fired."
 
 
+def test_a_message_for_a_client_is_followed_to_the_one_that_asked_for_it(path: Path) -> None:
+    made = Recording()
+    for when, client in ((10, 1000), (12, 1001)):
+        asked = made.send(when, client, 0, call="7", dep=f"client call {client}")
+        made.fate("read", when + 5, asked)
+    passed_on = made.send(20, 0, 1, call="8", dep="client call 1000")
+    made.fate("read", 30, passed_on)
+    made.add("note", 32, text="VIOLATION: replica 1 applies index 7", violation=True)
+    assert [sent(step) for step in of(made, path)[1:]] == [(0, 1, 20), (1000, 0, 10)]
+
+
 def test_a_chain_has_an_end(path: Path) -> None:
     made = Recording()
     for number in range(20):

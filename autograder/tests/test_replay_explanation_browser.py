@@ -101,3 +101,43 @@ def test_a_run_without_a_problem_has_no_explanation(tab: browser.Tab, tmp_path: 
     assert tab.evaluate("document.getElementById('problem').disabled")
     assert tab.evaluate("document.getElementById('explanation').hidden")
     assert "a lost vote" not in tab.evaluate("document.getElementById('legend').innerText")
+
+
+# The colour at a place beside an event's anchor, and the colour of that name.
+COLOURS = """
+(async () => {
+  const {anchorOf} = await import("replay/layout.js");
+  const {state, canvas} = await import("replay/state.js");
+  const ratio = canvas.width / state.width;
+  const pen = canvas.getContext("2d");
+  const pixel = (x, y) => pen.getImageData(Math.round(x * ratio), Math.round(y * ratio), 1, 1);
+  const drawn = (x, y) => [...pixel(x, y).data];
+  const named = (name) => {
+    const swatch = new OffscreenCanvas(1, 1).getContext("2d");
+    swatch.fillStyle = state.colour[name];
+    swatch.fillRect(0, 0, 1, 1);
+    return [...swatch.getImageData(0, 0, 1, 1).data];
+  };
+  return (%s)(state, anchorOf, drawn, named);
+})()
+"""
+
+
+def test_each_step_has_a_badge(tab: browser.Tab, tmp_path: Path) -> None:
+    show(tab, two_votes(), tmp_path)
+    act(tab)
+    badges = """(state, anchorOf, drawn, named) => state.world.explanation.map(({event}) => {
+      const [x, y] = anchorOf(event);
+      return `${drawn(x - 6, y)}` === `${named("problem")}`;
+    })"""
+    assert tab.evaluate(COLOURS % badges) == [True] * 5
+
+
+def test_a_yes_is_green_and_a_no_is_not(tab: browser.Tab, tmp_path: Path) -> None:
+    show(tab, script(), tmp_path)
+    act(tab)
+    votes = """(state, anchorOf, drawn, named) => state.world.marks.slice(0, 2).map((mark) => {
+      const at = drawn(state.x(mark.start), state.lanes[mark.replica].line);
+      return ["quorum-mark", "ink"].find((name) => `${named(name)}` === `${at}`);
+    })"""
+    assert tab.evaluate(COLOURS % votes) == ["quorum-mark", "ink"]

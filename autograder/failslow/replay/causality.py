@@ -10,6 +10,9 @@ from typing import TypeVar
 
 from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World
 
+DEPENDENCY_READS_MAX = 500
+"""Messages that a replica has read since the one that it answers."""
+
 Cause = Message | Wait
 Event = TypeVar("Event")
 
@@ -59,7 +62,18 @@ class Causality:
         if message.sender >= FIRST_CLIENT:
             return None
         request = self.request_of(message) if not message.type.endswith(" request") else None
-        return request or self.before(message.sender, message.sent)
+        return request or self._read_for(message) or self.before(message.sender, message.sent)
+
+    def _read_for(self, message: Message) -> Message | None:
+        """The latest message that its sender had read for the same client call or heartbeat."""
+        if message.dependency in ("", "nobody"):
+            return None
+        read = self._read.get(message.sender, [])
+        end = bisect_right(read, message.sent, key=lambda event: event[0])
+        for _, earlier in reversed(read[max(0, end - DEPENDENCY_READS_MAX) : end]):
+            if earlier.dependency == message.dependency:
+                return earlier
+        return None
 
     def _back(self, cause: Cause | None, longest: int) -> list[Cause]:
         found: list[Cause] = []
