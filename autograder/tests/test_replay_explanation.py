@@ -152,6 +152,8 @@ def test_a_chain_has_an_end(path: Path) -> None:
 def test_a_crash_shows_the_unread_message_and_the_last_deeds(path: Path) -> None:
     made = chained()
     made.wait(33, 1, 6, name="apply")
+    made.woke(40, 1, 6)
+    made.wait(34, 1, 7, name="apply")  # still waits
     made.fate("arrive", 40, made.send(36, 2, 1, call="10"))
     world = read(made, path)
     text = "replica 1 crashes at 0.000040 s, in coroutine 'apply'"
@@ -161,7 +163,7 @@ def test_a_crash_shows_the_unread_message_and_the_last_deeds(path: Path) -> None
     assert sent(arrived) == (2, 1, 36)
     assert sent(last)[0] == 1
     assert isinstance(waited.event, Wait)
-    assert waited.event.name == "apply"
+    assert waited.event.coroutine == 6
 
 
 def test_a_replica_that_dies_by_itself_is_the_guilty_step(path: Path) -> None:

@@ -19,7 +19,8 @@ The last steps before:
 
 def test_a_crash_is_the_problem_of_its_world(tmp_path: Path) -> None:
     made = Recording()
-    made.wait(40.25, 1, 6, name="apply")
+    made.wait(20, 1, 6, name="apply")
+    made.woke(40.25, 1, 6)
     world = read(made, tmp_path / "record")
     other = World(seed=1, replicas=3)
     unrecorded.add([other, world], ("another failure", REPORT), True)

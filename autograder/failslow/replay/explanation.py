@@ -229,14 +229,17 @@ class _Explanation:
         if mine:
             steps.append(Step(mine[-1], f"The last message that replica {replica} sent."))
         named = re.search(r"in coroutine '([^']*)'", self._problem.text)
+        # The coroutine that runs has just been woken.
         waits = [
-            w
-            for w in self._world.waits
-            if w.replica == replica and w.start <= when and named and w.name == named[1]
-        ]
+            (wait.end, wait)
+            for wait in self._world.waits
+            if wait.replica == replica and wait.end is not None and wait.end <= when
+            and named and wait.name == named[1]
+        ]  # fmt: skip
         if waits:
-            last = max(waits, key=lambda wait: wait.end if wait.end is not None else when)
-            steps.append(Step(last, "What the coroutine waited for last."))
+            _, last = max(waits, key=lambda ended: ended[0])
+            if all(step.event is not last for step in steps):
+                steps.append(Step(last, "What the coroutine waited for last."))
         return steps
 
     # ---- failures of tests ----
