@@ -30,10 +30,11 @@ CAUGHT_BY = "Caught-by"
 PASSES = "Passes"
 MAY_FAIL = "May-fail"
 TRIPS = "Trips"
+SHOWS = "Shows"
 SAYS = "Says"
 KEEPS = "Keeps-at-most"
 ALL = "all"
-HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS, SAYS, KEEPS)
+HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS, SHOWS, SAYS, KEEPS)
 # One test id for each line.
 TESTS = (CAUGHT_BY, PASSES, MAY_FAIL)
 REPLICA = "Replica"
@@ -84,6 +85,7 @@ class Mutant(Patched):
     neither `caught_by` nor `may_fail` names. ALL in `passes`: every hidden test likewise; in
     `may_fail`: no test that `passes` does not name.
     `trips`: the invariant, as the checker prints it, that a failure of `caught_by` must name.
+    `shows`: a text in the guilty step, as the replay of the first test of `caught_by` has it.
     `says`: texts, each of which a report of `caught_by` must contain. `keeps`: bounds on points.
     """
 
@@ -91,6 +93,7 @@ class Mutant(Patched):
     passes: tuple[str, ...] = ()
     may_fail: tuple[str, ...] = ()
     trips: str | None = None
+    shows: str | None = None
     says: tuple[str, ...] = ()
     keeps: tuple[Keeps, ...] = ()
 
@@ -152,6 +155,7 @@ def load_mutant(path: Path) -> Mutant:
         passes=tuple(header.get(PASSES, ())),
         may_fail=tuple(header.get(MAY_FAIL, ())),
         trips=header.get(TRIPS, [None])[0],
+        shows=header.get(SHOWS, [None])[0],
         says=tuple(header.get(SAYS, ())),
         keeps=tuple(_keeps(path, value) for value in header.get(KEEPS, ())),
     )

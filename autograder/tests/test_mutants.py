@@ -19,7 +19,8 @@ LINES = [f"line {number}\n" for number in range(1, 21)]
 def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
     header = (
         "Description: Counts: wrong.\nCaught-by: A.B\nCaught-by: measurement/3/cpu-slow\n"
-        "Passes: all\nMay-fail: A.C\nTrips: one vote per term\nSays: fell by\nSays: slept while\n"
+        "Passes: all\nMay-fail: A.C\nTrips: one vote per term\n"
+        "Shows: votes twice\nSays: fell by\nSays: slept while\n"
         "Keeps-at-most: 25 % of slow-follower\nKeeps-at-most: 40 % of lab1\n"
     )
     mutant = load_mutant(write_patch(kit.mutants / "lab1" / "counts.patch", header, ""))
@@ -30,13 +31,14 @@ def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
     assert mutant.passes == ("all",)
     assert mutant.may_fail == ("A.C",)
     assert mutant.trips == "one vote per term"
+    assert mutant.shows == "votes twice"
     assert mutant.says == ("fell by", "slept while")
     assert mutant.keeps == (Keeps(25, "slow-follower"), Keeps(40, "lab1"))
 
 
 def test_most_of_a_header_may_be_left_out(kit: Kit) -> None:
     mutant = load_mutant(write_patch(kit.mutants / "lab1" / "m.patch", HEADER, ""))
-    assert (mutant.passes, mutant.may_fail, mutant.trips) == ((), (), None)
+    assert (mutant.passes, mutant.may_fail, mutant.trips, mutant.shows) == ((), (), None, None)
     assert (mutant.says, mutant.keeps) == ((), ())
 
 

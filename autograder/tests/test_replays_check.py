@@ -1,0 +1,85 @@
+"""The check that replays show the guilty steps of mutants."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from failslow.check import replays
+from failslow.kit import this_kit
+from failslow.mutants import Mutant, load_mutants
+from failslow.replay import page
+from failslow.site import browser
+from recordings import SHOWS, read, two_votes
+from replay_pages import SUBJECT
+
+
+def mutant(lab: str = "lab2", caught_by: str = "A.B", **rest: str) -> Mutant:
+    return Mutant(Path(f"mutants/{lab}/m.patch"), lab, "d", (caught_by,), **rest)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (mutant(trips="log matching"), "VIOLATION of log matching"),
+        (mutant(trips="log matching", shows="a lost entry"), "a lost entry"),
+        (mutant(), None),
+        (mutant(caught_by="measurement/3/cpu-slow", shows="x"), None),
+        (mutant(caught_by="determinism", trips="x"), None),
+        (mutant(lab="lab5", trips="x"), None),
+    ],
+)
+def test_a_guilty_step_is_named_by_what_it_shows_or_trips(given: Mutant, words: str | None) -> None:
+    assert replays.guilty_step(given) == words
+
+
+def test_enough_mutants_name_theirs() -> None:
+    named = [each for each in load_mutants(this_kit()) if replays.guilty_step(each) is not None]
+    assert len(named) >= replays.MANY
+    assert {each.lab for each in named} == {*replays.LABS}
+    few = replays.spread(named, replays.FEW)
+    assert len(few) == replays.FEW
+    assert len({each.name for each in few}) == replays.FEW
+    assert replays.spread(few, replays.MANY) == few
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[browser.Tab]:
+    program = browser.find()
+    if program is None:
+        pytest.skip(browser.NONE)
+    with browser.open_tab(program) as tab:
+        yield tab
+
+
+@pytest.fixture
+def drawing(tmp_path: Path) -> Path:
+    path = tmp_path / "replay.html"
+    world = read(two_votes(), tmp_path / "record")
+    path.write_text(page.document(SUBJECT, [world], SHOWS), encoding="utf-8")
+    return path
+
+
+def test_a_replay_that_shows_the_step_passes(tab: browser.Tab, drawing: Path) -> None:
+    counts = replays._shown(tab, mutant(trips="one vote per term"), drawing)
+    assert (counts.passed, counts.problems) == (3, [])
+
+
+def test_a_replay_that_shows_another_step_fails(tab: browser.Tab, drawing: Path) -> None:
+    (problem,) = replays._shown(tab, mutant(trips="log matching"), drawing).problems
+    assert problem.startswith("mutant lab2/m: the replay shows 'violation")
+    assert problem.endswith("not 'VIOLATION of log matching'")
+
+
+def test_a_replay_that_shows_nothing_fails(tab: browser.Tab, tmp_path: Path, drawing: Path) -> None:
+    made = two_votes()
+    del made.lines[-1]
+    world = read(made, tmp_path / "record")
+    drawing.write_text(page.document(SUBJECT, [world], SHOWS), encoding="utf-8")
+    (problem,) = replays._shown(tab, mutant(trips="log matching"), drawing).problems
+    assert "shows 'nothing'" in problem
+
+
+def test_a_mutant_that_cannot_be_drawn_fails(tab: browser.Tab) -> None:
+    (problem,) = replays._shown(tab, mutant(trips="x"), "A.B passes").problems
+    assert problem == "mutant lab2/m: the replay cannot be drawn: A.B passes"
