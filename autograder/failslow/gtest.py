@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from failslow import deadline, process
+from failslow import assertions, deadline, process
 from failslow.errors import CouldNotGrade
 
 TEST_TIMEOUT_S = 120.0
@@ -252,7 +252,9 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
     case = ran[0][1]
     if case.get("result", "COMPLETED") != "COMPLETED":
         raise CouldNotGrade(f"{test}: was not run to its end ({case['result']})")
-    failures = tuple(str(failure["failure"]) for failure in case.get("failures", []))
+    failures = tuple(
+        assertions.in_a_sentence(str(failure["failure"])) for failure in case.get("failures", [])
+    )
     return Outcome(
         failures,
         str(case.get("trace_hash", "")),
