@@ -4,10 +4,11 @@
 #   <lab>_replica      a solution as a sealed replica, for grading
 #   <lab>_real         the same as a process with sockets and a disk, for `kit cluster`
 #   <suite>_sim        a suite of tests with a solution linked in, for sanitizers and gdb
+#   <lab>_own_sim      a student's own tests, which `kit` adds, with the student's solution
 #   <lab>_explore_sim  the exploration of a small scope, with a solution linked in
 #   <suite>_sealed     a suite without code under test, for grading
 #
-# The first four exist twice (failslow_program): with the reference solution, and as
+# All but the own tests and the sealed suites exist twice (failslow_program): with the reference solution, and as
 # <name>_submission. A suite is named <lab>_public or <lab>_hidden.
 #
 # A student's kit has no reference solution (`kit release students`). There the programs exist as
@@ -36,6 +37,12 @@ function(failslow_program NAME)
     add_executable(${NAME})
     target_link_libraries(${NAME} PRIVATE ${ARG_LIBRARIES} ${ARG_SOLUTION}_reference)
   endif()
+  failslow_submission_program(${NAME} SOLUTION ${ARG_SOLUTION} LIBRARIES ${ARG_LIBRARIES})
+endfunction()
+
+# The second of them.
+function(failslow_submission_program NAME)
+  cmake_parse_arguments(ARG "" "SOLUTION" "LIBRARIES" ${ARGN})
   get_property(driver GLOBAL PROPERTY FAILSLOW_DRIVER_${ARG_SOLUTION})
   get_property(contract GLOBAL PROPERTY FAILSLOW_CONTRACT_${ARG_SOLUTION})
   add_executable(${NAME}_submission EXCLUDE_FROM_ALL ${driver})
@@ -111,6 +118,10 @@ function(failslow_suite SUITE)
     target_compile_definitions(${SUITE}_tests PRIVATE FAILSLOW_HIDDEN=true)
   endif()
   failslow_program(${SUITE}_sim SOLUTION ${ARG_LAB} LIBRARIES ${SUITE}_tests failslow_main_sim)
+  if(SUITE MATCHES "_public$")
+    failslow_submission_program(${ARG_LAB}_own_sim SOLUTION ${ARG_LAB}
+      LIBRARIES ${ARG_LIBRARIES} failslow_main_sim)
+  endif()
   if(NOT FAILSLOW_REFERENCE)
     return()
   endif()

@@ -29,7 +29,8 @@ NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
 """An object may hold the compiler's intermediate code: the linker must not compile it."""
 
 LINES = "-g1"
-"""Lines of the sources in a program, for the student whose code crashes. No grade needs them."""
+"""Lines of the sources in a program, for the student whose code crashes. No grade needs them, and
+the flags for a debugger have more."""
 WALLED = "walled"
 """Marks what was built behind walls, without them."""
 
@@ -130,7 +131,9 @@ class _Builder:
         for target in targets:
             for lab, source in self._sources(target):
                 output = self._object(lab, source)
-                jobs.setdefault(output, (output, source, self._includes(target.lab, lab)))
+                given = target.includes if source in target.sources else ()
+                includes = [*self._includes(target.lab, lab), *given]
+                jobs.setdefault(output, (output, source, includes))
         return list(jobs.values())
 
     def link(self, targets: list[Target]) -> None:
@@ -176,21 +179,31 @@ class _Builder:
             words += self._room.words([*self._recipe.flags, "-c", source])
         else:
             prefix = f"-ffile-prefix-map={self._scratch / 'src'}=."
-            words = [*self._recipe.flags, prefix, LINES, "-c", source]
+            words = [*self._recipe.flags, prefix, *self._lines(), "-c", source]
         words = [self._recipe.compiler, *words, *includes]
         if said := self._run(words, output, "the submission does not compile"):
             self.warnings.append(said)
         atomic.copy(output, cached)
+
+    def _lines(self) -> list[str]:
+        """Not where the flags are for a debugger."""
+        return [] if any(flag.startswith("-g") for flag in self._recipe.flags) else [LINES]
 
     def _object_key(self, source: str, includes: list[str]) -> str:
         """A hash of the source, every file it may include, and how it is compiled."""
         here = self._scratch / "src"
         digest = hashlib.sha256(self._headers)
         _add(digest, source, (here / source).read_bytes())
-        contents = {
-            f"{include} {path.name}": path.read_bytes()
+        directories = {
+            include: here / include.removeprefix("-I")
             for include in includes
-            for path in sorted((here / include.removeprefix("-I")).rglob("*.*"))
+            if not include.startswith("-isystem")
+        }
+        contents = {
+            f"{include} {path.relative_to(directory)}": path.read_bytes()
+            for include, directory in directories.items()
+            for path in sorted(directory.rglob("*.*"))
+            if path.is_file()
         }
         all_count = any(map(_may_read_any_file, (*contents.values(), (here / source).read_bytes())))
         for name, content in contents.items():
@@ -231,21 +244,27 @@ def key_of(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Targe
         _add(digest, name, content)
     for path in sorted(_kit_files(targets)):
         _add(digest, str(path), _read(path))
+    for target in targets:
+        _add_headers(digest, kit, target.includes)
     return digest.hexdigest()[:20]
 
 
 def headers_digest(kit: Kit, recipe: Recipe) -> bytes:
     """A hash of the inputs of every compilation: compiler, flags, and the kit's own headers."""
     digest = hashlib.sha256("\0".join([recipe.compiler, *recipe.flags]).encode())
-    for include in include_directories(recipe.flags):
-        if kit.root in include.parents:
-            for path in sorted(include.rglob("*.h")):
-                _add(digest, str(path), _read(path))
+    _add_headers(digest, kit, recipe.flags)
     compiler = Path(shutil.which(recipe.compiler) or recipe.compiler).resolve()
     if compiler.exists():
         status = compiler.stat()
         _add(digest, str(compiler), f"{status.st_size} {status.st_mtime_ns}".encode())
     return digest.digest()
+
+
+def _add_headers(digest: "hashlib._Hash", kit: Kit, flags: tuple[str, ...]) -> None:
+    for include in include_directories(flags):
+        if kit.root in include.parents:
+            for path in sorted(include.rglob("*.h")):
+                _add(digest, str(path), _read(path))
 
 
 def _may_read_any_file(content: bytes) -> bool:

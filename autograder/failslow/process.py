@@ -75,6 +75,17 @@ def run(
         return Completed(child.returncode, _tail(output), _tail(errors), timed_out)
 
 
+def attached(argv: Sequence[str | Path], env: Mapping[str, str] | None = None) -> int:
+    """Runs a program that has this command's terminal, and Ctrl-C, to itself. Returns its exit
+    code, negative for a signal. Raises OSError when it cannot be started."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # the program starts with the default
+    try:
+        words = [str(word) for word in argv]
+        return subprocess.run(words, env={**os.environ, **(env or {})}, check=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @contextmanager
 def background(argv: Sequence[str | Path]) -> Iterator[int]:
     """Runs a program while the body runs, then kills it. Yields its process id."""

@@ -31,32 +31,46 @@ HIDDEN = "_hidden"
 EXPLORE = "_explore"
 """How the name of a lab's exploration ends."""
 
+OWN = "_own"
+"""How the name of the suite ends that consists of a student's own tests."""
+
+PUBLIC_TESTS = "_public_tests"
+"""How the name of the library of a lab's public tests ends."""
+
 
 @dataclass(frozen=True)
 class Target:
-    """One program to link: a replica, sealed or real, or a suite in simulation."""
+    """One program to link: a replica, sealed or real, or a suite in simulation.
+
+    `includes`: flags for the sources, besides those of the submission.
+    """
 
     name: str
     lab: Lab
     sources: tuple[str, ...]
     link: tuple[str, ...]
+    includes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Program:
-    """Given sources to compile with the submission, and the words of the linker's command."""
+    """Given sources to compile with the submission, the words of the linker's command, and the
+    flags that name the directories of the libraries' headers."""
 
     sources: tuple[str, ...]
     link: tuple[str, ...]
+    includes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to compile against this kit. `programs`: by name, as in `Target`."""
+    """How to compile against this kit. `programs`: by name, as in `Target`. `public_tests`: the
+    sources of all labs' public tests."""
 
     compiler: str
     flags: tuple[str, ...]
     programs: dict[str, Program]
+    public_tests: frozenset[Path] = frozenset()
 
     def replica(self, lab: Lab) -> Target:
         return self._target(f"{lab.id}_replica", lab)
@@ -67,9 +81,32 @@ class Recipe:
     def sim(self, lab: Lab, suite: str) -> Target:
         return self._target(f"{suite}_sim", lab)
 
+    def own(self, kit: Kit, lab: Lab) -> Target | None:
+        """The program of the tests that a student has added beside the public ones; None without
+        any. Students' kits of before have no such program, either."""
+        name, tests = f"{lab.id}{OWN}_sim", kit.labs / lab.directory / "tests"
+        sources = sorted({*tests.glob("*_test.cc")} - self.public_tests)
+        if not sources or name not in self.programs:
+            return None
+        program = self.programs[name]
+        return Target(
+            name,
+            lab,
+            (*program.sources, *map(str, sources)),
+            program.link,
+            (*program.includes, f"-I{tests}"),
+        )
+
     def has_sim(self, suite: str, hidden: bool) -> bool:
         """Whether there is such a suite, and it is hidden, or public."""
         return f"{suite}_sim" in self.programs and suite.endswith(HIDDEN) == hidden
+
+    def sims(self, kit: Kit, lab: Lab, hidden: bool) -> dict[str, Target]:
+        """By suite: the hidden ones of the lab, or the public ones and a student's own."""
+        suites = [suite for suite in lab.suites if self.has_sim(suite, hidden)]
+        targets = {suite: self.sim(lab, suite) for suite in suites}
+        own = None if hidden else self.own(kit, lab)
+        return targets | ({f"{lab.id}{OWN}": own} if own else {})
 
     def _target(self, name: str, lab: Lab) -> Target:
         if name not in self.programs:
@@ -78,9 +115,12 @@ class Recipe:
         return Target(name, lab, program.sources, program.link)
 
 
-def given(kit: Kit, targets: Sequence[Target]) -> list[str]:
-    """The objects and libraries of the kit that these programs link, in the words of its build."""
-    build = kit.preset("release")
+def given(kit: Kit, targets: Sequence[Target], preset: str = "release") -> list[str]:
+    """The objects and libraries of the kit that these programs link, in the words of its build.
+
+    `preset`: the one that the targets' recipe is of.
+    """
+    build = kit.preset(preset)
     files = {Path(word) for target in targets for word in target.link}
     return sorted(str(file.relative_to(build)) for file in files if file.is_relative_to(build))
 
@@ -97,9 +137,9 @@ def is_answered(build: Path) -> bool:
     return any((build / API / "reply").glob("index-*.json"))
 
 
-def load_recipe(kit: Kit) -> Recipe:
+def load_recipe(kit: Kit, preset: str = "release") -> Recipe:
     """CannotDo when CMake has left no reply, or one that lacks something."""
-    build = kit.preset("release")
+    build = kit.preset(preset)
     try:
         return _Reply(build).recipe()
     except (OSError, ValueError, KeyError, IndexError, StopIteration) as error:
@@ -128,7 +168,9 @@ class _Reply:
             for name, file in sorted(files.items())
             if name.endswith(PROGRAM)
         }
-        return Recipe(self._compiler(), _flags(self._load(files[FLAGS])), programs)
+        tests = [self._load(file) for name, file in files.items() if name.endswith(PUBLIC_TESTS)]
+        public = frozenset(Path(source) for each in tests for source in self._sources(each))
+        return Recipe(self._compiler(), _flags(self._load(files[FLAGS])), programs, public)
 
     def _load(self, name: str) -> dict[str, Any]:
         return json.loads((self._directory / name).read_text(encoding="utf-8"))
@@ -140,14 +182,19 @@ class _Reply:
     def _program(self, target: dict[str, Any]) -> Program:
         """Objects are listed among the sources; they are linked before the libraries."""
         paths = self._model["paths"]
-        files = [str(Path(paths["source"]) / source["path"]) for source in target["sources"]]
+        files = self._sources(target)
         sources = [file for file in files if file.endswith((".cc", ".cpp"))]
         link = [file for file in files if file.endswith(".o")]
         for fragment in target["link"]["commandFragments"]:
             for word in shlex.split(fragment["fragment"]):
                 is_file = fragment["role"] == "libraries" and not word.startswith("-")
                 link.append(str(Path(paths["build"]) / word) if is_file else word)
-        return Program(tuple(sources), tuple(link))
+        groups = target.get("compileGroups", [])
+        return Program(tuple(sources), tuple(link), _includes(groups[0]) if groups else ())
+
+    def _sources(self, target: dict[str, Any]) -> list[str]:
+        root = Path(self._model["paths"]["source"])
+        return [str(root / source["path"]) for source in target["sources"]]
 
 
 def _flags(target: dict[str, Any]) -> tuple[str, ...]:
@@ -158,7 +205,11 @@ def _flags(target: dict[str, Any]) -> tuple[str, ...]:
         for word in shlex.split(fragment["fragment"])
     ]
     flags += [f"-D{each['define']}" for each in group.get("defines", [])]
-    for include in group["includes"]:
-        option = "-isystem" if include.get("isSystem") else "-I"
-        flags.append(f"{option}{include['path']}")
-    return tuple(flags)
+    return (*flags, *_includes(group))
+
+
+def _includes(group: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(
+        f"{'-isystem' if include.get('isSystem') else '-I'}{include['path']}"
+        for include in group.get("includes", [])
+    )

@@ -10,14 +10,14 @@ from failslow.errors import CannotDo
 
 __test__ = False  # not for pytest, despite its name
 
-DECLARATION = re.compile(r"^GRADED_TEST\(\s*(\w+)\s*,\s*(\w+)", re.MULTILINE)
+DECLARATION = re.compile(r"^(?:GRADED|OWN)_TEST\(\s*(\w+)\s*,\s*(\w+)", re.MULTILINE)
 
 LIKENESS = 0.6
 """Of a suggestion, as difflib measures it."""
 
 
 def declared(directory: Path) -> list[str]:
-    """SUITE.NAME of each graded test in the directory's sources."""
+    """SUITE.NAME of each test in the directory's sources, graded or a student's own."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(directory.glob("*.cc"))]
     return [f"{suite}.{name}" for text in texts for suite, name in DECLARATION.findall(text)]
 

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from failslow.commands import replay
 from failslow.kit import Kit
 from failslow.labs import load_labs
-from fakes import SUITES, TEST_BINARY, build_fakes, write_program, write_submission
+from failslow.recipe import load_recipe
+from fakes import SUITES, TEST_BINARY, build_fakes, write_program, write_reply, write_submission
 from running import Expect
 
 Mine = Callable[..., Path]
@@ -152,6 +154,49 @@ def test_every_test_runs_with_every_seed(expect: Expect, mine: Mine, sources: No
     assert "./kit replay lab1 Quorum.Late --seed 2" in out.replace("\n", " ")
     assert "1 of 2 public tests passed, each with 3 seeds" in out
     expect(2, "test", "lab1", tree, "--seeds", 0)
+
+
+@pytest.fixture
+def own(kit: Kit) -> Path:
+    """A test of the student's own, beside the public ones of lab 1."""
+    names = ["lab1_public_sim", "lab1_hidden_sim", "lab1_own_sim"]
+    write_reply(kit, load_recipe(kit).compiler, "-O2", {name: {} for name in names})
+    tests = kit.labs / load_labs(kit).get("lab1").directory / "tests"
+    tests.mkdir()
+    file = tests / "mine_test.cc"
+    file.write_text('OWN_TEST(Mine, Holds, "It holds.") {}\n')
+    return file
+
+
+def test_own_tests_run_beside_the_public_ones(expect: Expect, mine: Mine, own: Path) -> None:
+    tree = mine()
+    out = expect(0, "test", "lab1", tree).out
+    assert "2 of 2 public tests passed" in out
+    assert "1 of 1 own tests passed" in out
+    out = expect(0, "test", "lab1", "Mine.Holds", tree).out
+    assert "public" not in out
+    assert "1 of 1 own tests passed" in out
+
+
+def test_an_own_test_fails_like_any_other(expect: Expect, mine: Mine, own: Path) -> None:
+    own.write_text(own.read_text() + "// FAIL:Mine.Holds\n")
+    tree = mine()
+    out = expect(1, "test", "lab1", tree).out.replace("\n", " ")
+    assert "./kit replay lab1 Mine.Holds --seed 7" in out
+    assert "0 of 1 own tests passed" in out
+    expect(1, "replay", "lab1", "Mine.Holds", tree, "--out", own.parent / "out")
+
+
+def test_an_own_test_that_does_not_compile_is_named(expect: Expect, mine: Mine, own: Path) -> None:
+    own.write_text(own.read_text() + "SYNTAX\n")
+    assert "mine_test.cc:3:1: error" in expect(2, "test", "lab1", mine()).reason
+
+
+def test_the_public_sources_are_no_own_tests(kit: Kit, own: Path) -> None:
+    lab, recipe = load_labs(kit).get("lab1"), load_recipe(kit)
+    assert recipe.own(kit, lab) is not None
+    assert replace(recipe, public_tests=frozenset([own])).own(kit, lab) is None
+    assert replace(recipe, programs={}).own(kit, lab) is None
 
 
 def test_a_crash_in_simulation_is_a_failed_test(expect: Expect, mine: Mine) -> None:

@@ -23,6 +23,7 @@ COMMANDS = {
     "tour",
     "test",
     "replay",
+    "debug",
     "explore",
     "submit",
     "diagnose",
@@ -79,7 +80,7 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
         "reference-solutions/alternatives/lab2",
         "reference-solutions/variants/lab4",
         "autograder/hidden/lab1",
-        "autograder/measure",
+        "autograder/diagnosis",
         "labs/lab3-kv/answers",
     }
     assert kinds <= {str(parent) for name in secrets.values() for parent in Path(name).parents}
@@ -94,7 +95,6 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
         HIDDEN,
         "reference-solutions/mutants/lab1/quorum-off-by-one.patch",
         "reference-solutions/lab1-quorum-event/quorum_event.h",
-        "autograder/measure/measurement.cc",
         "autograder/diagnosis/diagnosis_run.cc",
         "labs/lab3-kv/answers/store_model.cc",
     ],
@@ -158,13 +158,15 @@ def test_what_a_lab_gives_is_there_and_what_it_asks_is_not(released: Kit) -> Non
         "labs/lab2-raft/testkit/raft_world.cc",
         "handouts/lab2-raft.md",
         "framework/include/depfast/event.h",
+        "autograder/measure/main.cc",
+        "autograder/failslow/measurement/measure.py",
+        "labs/lab2-raft/slow_follower.yaml",
         str(LIBRARY),
     ):
         assert (released.root / name).is_file(), name
     for name in (
         "reference-solutions",
         "autograder/hidden",
-        "autograder/measure",
         "autograder/diagnosis",
         "autograder/tests",
         "autograder/packages.sh",

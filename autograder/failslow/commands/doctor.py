@@ -95,7 +95,7 @@ def _python(kit: Kit) -> list[Row]:
 
 def _builds(kit: Kit) -> list[Row]:
     rows = [("labs", ", ".join(load_labs(kit).by_id), "")]
-    for preset in ("release", "debug", "asan", "clang"):
+    for preset in ("release", "debug", "asan", "asan-gcc", "clang"):
         programs = _count(kit.preset(preset) / "bin")
         rows.append((f"build/{preset}", f"{programs} programs" if programs else "not built", ""))
     return rows

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from failslow.commands import (
     cluster,
+    debug,
     diagnose,
     doctor,
     explore,
@@ -23,6 +24,7 @@ def add_to(commands: Commands) -> None:
     _add_tour(commands)
     _add_test(commands)
     _add_replay(commands)
+    _add_debug(commands)
     _add_explore(commands)
     _add_submit(commands)
     _add_diagnose(commands)
@@ -49,6 +51,8 @@ def _add_test(commands: Commands) -> None:
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
     text = "run each test with the seeds from 1 to N"
     parser.add_argument("--seeds", type=parsers.positive, metavar="N", help=text)
+    text = "measure what slow replicas cost instead: one seed, 3 replicas, your own code"
+    parser.add_argument("--slow", dest="measured", action="store_true", help=text)
 
 
 def _add_replay(commands: Commands) -> None:
@@ -60,6 +64,20 @@ def _add_replay(commands: Commands) -> None:
     text = "look for the shortest schedule of faults that fails so"
     parser.add_argument("--shrink", action="store_true", help=text)
     parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
+
+
+def _add_debug(commands: Commands) -> None:
+    parser = add(commands, "debug", "run one test in gdb, or under the sanitizers", debug.run)
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("test", metavar="TEST", help="SUITE.NAME")
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    text = "look for misuse of memory and undefined behaviour, without gdb"
+    parser.add_argument("--asan", action="store_true", help=text)
+    text = "stop here, a function or FILE:LINE; may be repeated (where the test begins)"
+    parser.add_argument(
+        "--break", dest="breaks", action="append", default=[], metavar="PLACE", help=text
+    )
+    parser.add_argument("--seed", type=parsers.seed, help="the seed a failure named")
 
 
 def _add_explore(commands: Commands) -> None:

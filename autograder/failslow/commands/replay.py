@@ -8,13 +8,13 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from failslow import atomic, console, test_names
-from failslow.commands.sims import Sims, exploration_of, sims_of
+from failslow import atomic, console
+from failslow.commands import sims as simulations
+from failslow.commands.sims import Sims
 from failslow.commands.solution import check_out, submission_in
-from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
-from failslow.labs import Lab, Lanes, Shown, load_labs
+from failslow.labs import Lanes, Shown, load_labs
 from failslow.replay import explanation, field_names, page, recording, trace, unrecorded
 
 PAGE = "replay.html"
@@ -56,29 +56,16 @@ def run(
 
 
 def find(kit: Kit, lab_id: str, name: str | None, directory: Path) -> tuple[Sims, GradedTest]:
-    """The test, and the built suites that contain it. Public suites are searched first. Without a
-    name: the test that explores."""
+    """The test, and the built suites that contain it. Without a name: the test that explores."""
     labs = load_labs(kit)
     lab = labs.get(lab_id)
     if name:
-        _check_name(kit, lab, name)
+        simulations.check_name(kit, lab, name)
     with submission_in(kit, labs, directory, lab.id) as submission:
         if name is None:
-            sims = exploration_of(kit, labs, lab, submission)
+            sims = simulations.exploration_of(kit, labs, lab, submission)
             return sims, sims.tests()[0]
-        for hidden in (False, True):
-            sims = sims_of(kit, labs, lab, submission, hidden)
-            for test in sims.tests():
-                if test.name == name:
-                    return sims, test
-    raise CannotDo(f"{lab.id} has no public test '{name}' (./kit test {lab.id} lists them)")
-
-
-def _check_name(kit: Kit, lab: Lab, name: str) -> None:
-    """CannotDo for a misspelt one, before anything is compiled. A student has no hidden sources."""
-    public = test_names.declared(kit.labs / lab.directory / "tests")
-    if public and name not in [*public, *test_names.declared(kit.hidden / lab.id)]:
-        test_names.chosen(public, name, lab.id)
+        return simulations.find(kit, labs, lab, submission, name)
 
 
 def write_drawing(out: Path, sims: Sims, test: GradedTest, outcome: Outcome, record: Path) -> None:

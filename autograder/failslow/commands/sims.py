@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from failslow import cmake, crash_stack, gtest
+from failslow import cmake, compile_database, crash_stack, gtest, test_names
 from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.gtest import Crashed, GradedTest, Options, Outcome
@@ -22,8 +22,9 @@ _PREAMBLE = re.compile(r"^(?:Note: Google Test filter = .*|\[[ A-Z=-]{10}\] .*)\
 
 @dataclass(frozen=True)
 class Sims:
-    """Built suites of one lab: the public ones, or the hidden ones. `headers`: they declare the
-    messages of its replicas."""
+    """Built suites of one lab: the public ones and the student's own, or the hidden ones.
+
+    `headers`: they declare the messages of its replicas."""
 
     lab: Lab
     binaries: dict[str, Path]
@@ -46,21 +47,50 @@ class Sims:
             return Outcome((message,), seed=seed, history=crash.history, ended_process=True)
 
 
-def sims_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission, hidden: bool = False) -> Sims:
-    """Builds the public suites, or the hidden ones. A student's kit has no hidden suites.
+def sims_of(
+    kit: Kit,
+    labs: Labs,
+    lab: Lab,
+    submission: Submission,
+    hidden: bool = False,
+    preset: str = "release",
+) -> Sims:
+    """Builds the public suites and the student's own, or the hidden ones. A student's kit has no
+    hidden suites.
 
-    BadSubmission when the submission does not compile.
+    BadSubmission when the submission, or an own test, does not compile.
     """
-    cmake.configure(kit)
-    recipe = load_recipe(kit)
-    suites = [suite for suite in lab.suites if recipe.has_sim(suite, hidden)]
-    if not suites:
+    cmake.configure(kit, preset)
+    recipe = load_recipe(kit, preset)
+    compile_database.write(kit, labs, recipe, preset)
+    targets = recipe.sims(kit, lab, hidden)
+    if not targets:
         return Sims(lab, {})
-    targets = [recipe.sim(lab, suite) for suite in suites]
-    cmake.build(kit, targets=given(kit, targets))
-    programs = build_submission(kit, labs, submission, recipe, targets)
-    binaries = {suite: programs / f"{suite}_sim" for suite in suites}
+    cmake.build(kit, preset, given(kit, [*targets.values()], preset))
+    programs = build_submission(kit, labs, submission, recipe, [*targets.values()])
+    binaries = {suite: programs / target.name for suite, target in targets.items()}
     return Sims(lab, binaries, headers_of(kit, labs, lab))
+
+
+def find(
+    kit: Kit, labs: Labs, lab: Lab, submission: Submission, name: str, preset: str = "release"
+) -> tuple[Sims, GradedTest]:
+    """The test of that name, and the built suites that contain it. Public suites are searched
+    first. CannotDo for an unknown test."""
+    for hidden in (False, True):
+        sims = sims_of(kit, labs, lab, submission, hidden, preset)
+        for test in sims.tests():
+            if test.name == name:
+                return sims, test
+    raise CannotDo(f"{lab.id} has no public test '{name}' (./kit test {lab.id} lists them)")
+
+
+def check_name(kit: Kit, lab: Lab, name: str) -> None:
+    """CannotDo for a misspelt test, before anything is compiled. A student has no hidden
+    sources."""
+    public = test_names.declared(kit.labs / lab.directory / "tests")
+    if public and name not in [*public, *test_names.declared(kit.hidden / lab.id)]:
+        test_names.chosen(public, name, lab.id)
 
 
 def exploration_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Sims:

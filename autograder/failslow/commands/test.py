@@ -6,12 +6,14 @@ from pathlib import Path
 from rich.markup import escape
 
 from failslow import console, gates, parallel, test_names
+from failslow.commands import slow
 from failslow.commands.sims import Sims, sims_of
 from failslow.console import FAILED, PASSED, SKIPPED
 from failslow.errors import CannotDo
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lab, load_labs
+from failslow.recipe import OWN
 from failslow.submission import collect
 
 HISTORY_LINES = 20
@@ -23,14 +25,20 @@ def run(
     pattern: str | None = None,
     directory: Path | None = None,
     seeds: int | None = None,
+    measured: bool = False,
 ) -> int:
     """0 when all pass, 1 when one fails; CannotDo for a pattern that names no test.
 
     `pattern`: a test, a suite, or a name with `*`; or the directory alone.
     `seeds`: runs each test with the seeds from 1 to this; None for the seed that it has.
+    `measured`: the measured part instead of the tests.
     """
     if pattern and not directory and _is_directory(pattern):
         pattern, directory = None, Path(pattern)
+    if measured:
+        if pattern or seeds:
+            raise CannotDo("--slow measures the whole lab with one seed: it takes no FILTER")
+        return slow.run(kit, lab, directory)
     labs = load_labs(kit)
     wanted = _wanted(kit, labs.get(lab), pattern) if pattern else None
     submission = collect(kit, labs, directory or kit.labs, lab)
@@ -43,14 +51,18 @@ def run(
         def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
             return _run_seeds(sims, runnable, seeds, advance)
 
-        outcomes = gates.run(sims.lab, tests, run_all)
+        public = [test for test in tests if not is_own(test)]
+        own = [test for test in tests if is_own(test)]
+        outcomes = [*gates.run(sims.lab, public, run_all), *run_all(own)]
     suffix = f" {directory}" if directory else ""
-    for test, outcome in zip(tests, outcomes, strict=True):
+    for test, outcome in zip([*public, *own], outcomes, strict=True):
         _print_outcome(sims, test, outcome, suffix)
-    passed = sum(outcome.passed for outcome in outcomes)
     each = f", each with {seeds} seeds" if seeds else ""
-    console.stdout().print(f"{passed} of {len(tests)} public tests passed{each}")
-    return 0 if passed == len(tests) else 1
+    for some, words in ((outcomes[: len(public)], "public"), (outcomes[len(public) :], "own")):
+        if some:
+            passed = sum(outcome.passed for outcome in some)
+            console.stdout().print(f"{passed} of {len(some)} {words} tests passed{each}")
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
 
 
 def _is_directory(word: str) -> bool:
@@ -63,6 +75,11 @@ def _wanted(kit: Kit, lab: Lab, pattern: str) -> list[str]:
     return test_names.chosen(
         test_names.declared(kit.labs / lab.directory / "tests"), pattern, lab.id
     )
+
+
+def is_own(test: GradedTest) -> bool:
+    """Whether the student wrote it: it has no part, and no points."""
+    return test.suite.endswith(OWN)
 
 
 def _run_seeds(
@@ -98,7 +115,8 @@ def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) 
         out.print(_indented("\n".join(tail)), markup=False, soft_wrap=True)
     seed = f" --seed {outcome.seed}" if outcome.seed else ""
     replay = f"./kit replay {sims.lab.id} {test.name}{seed}{suffix}"
-    out.print(f"  Seed {outcome.seed or 'default'}; see every step: {replay}\n", markup=False)
+    shown = f"Seed {outcome.seed}; see" if outcome.seed else "See"
+    out.print(f"  {shown} every step: {replay}\n", markup=False)
 
 
 def _indented(text: str) -> str:

@@ -58,10 +58,12 @@ def measure(
     with_ungraded: bool = True,
     isolate: bool = False,
     end: float = deadline.NONE,
+    built_by: str | None = "./kit grade of this submission",
 ) -> Measurement:
     """`seeds`: the number of seeds of most runs, or None for that of the settings. A strength of
     each fault is drawn unless the settings have one alone. In one run of each row the replicas
-    have twins.
+    have twins. `built_by`: the command after which a run can be repeated, for the reports; None
+    for reports that do not say how.
 
     CouldNotGrade when a run gives no result, unless `isolate`: it is made once more then, and costs
     its rows alone. Misbehaviour of the submission scores 0. `end`: nothing runs after it.
@@ -81,7 +83,9 @@ def measure(
     return Measurement(
         rows=tuple(rows),
         reports=tuple(
-            f"{report(settings, row, meter.explain(row))}\n{meter.again(mine, row)}".strip()
+            "\n".join(
+                [report(settings, row, meter.explain(row)), meter.again(mine, row, built_by)]
+            ).strip()
             for row in rows
         ),
         capacities=meter.capacities,
@@ -195,13 +199,13 @@ class Meter:
         )
         return None if found.slow.no_verdict or found.base.no_verdict else found
 
-    def again(self, program: Program, row: Row) -> str:
+    def again(self, program: Program, row: Row, built_by: str | None) -> str:
         """How to repeat the run that cost points, without the course key; "" if there is none."""
         run = row.worst_run and self._unusable.get(_load(row.worst_run), row.worst_run)
-        if run is None:
+        if run is None or built_by is None:
             return ""
         words = " ".join(map(str, command(program, run, self._rate(run))))
-        return f"The run that shows it, after ./kit grade of this submission: {words}"
+        return f"The run that shows it, after {built_by}: {words}"
 
     def _run(self, runs: Sequence[Run], advance: console.Advance) -> dict[Run, Sample]:
         samples = parallel.run_all(

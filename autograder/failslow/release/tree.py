@@ -20,6 +20,7 @@ GIVEN = (
     "CMakeLists.txt",
     "CMakePresets.json",
     "LICENSE",
+    "autograder/measure/*",
     "autograder/requirements.txt",
     "cmake/*",
     "docker-compose.yml",
@@ -49,6 +50,7 @@ GIVEN = (
 PACKAGE_DATA = (
     "autograder/failslow/data/cluster.schema.json",
     "autograder/failslow/data/lab.schema.json",
+    "autograder/failslow/data/slow_follower.schema.json",
     "autograder/failslow/live/page.*",
     "autograder/failslow/replay/vendor*",
     "autograder/failslow/replay/viewer/*",
@@ -58,7 +60,6 @@ PACKAGE_DATA = (
 SECRET = (
     "autograder/diagnosis/*",
     "autograder/hidden/*",
-    "autograder/measure/*",
     "labs/*/answers/*.cc",
     "reference-solutions/*",
 )
@@ -87,7 +88,7 @@ def given(kit: Kit) -> list[str]:
 
 
 def is_secret(name: str) -> bool:
-    """Whether the file holds answers, hidden tests or measurements."""
+    """Whether the file holds answers or hidden tests."""
     return matches(name, SECRET)
 
 

@@ -1,0 +1,47 @@
+"""`kit test LAB --slow`: the measured part on the student's own code."""
+
+from pathlib import Path
+
+import pytest
+
+from failslow.kit import Kit
+from fakes import write_submission
+from running import Expect
+
+
+def test_rows_that_hold_tell_their_margins(expect: Expect, tmp_path: Path) -> None:
+    out = expect(0, "test", "lab2", write_submission(tmp_path / "mine", "", ""), "--slow").out
+    assert "6 of 6 measured rows hold, with one seed and 3 replicas." in out
+    assert "Within all limits: throughput 0 % (limit 5 %), latency 0 % (limit 5 %)" in out
+
+
+def test_a_row_that_fails_names_the_wait(expect: Expect, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "mine", "", "WAITS_FOR_ALL")
+    out = expect(1, "test", "lab2", tree, "--slow").out.replace("\n", " ")
+    assert "0 of 6 measured rows hold" in out
+    assert "The wait that cost the points: coroutine `replicate` of replica 0" in out
+    assert "./kit grade" not in out
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "says"),
+    [
+        ("MISBEHAVES", "Nothing can be measured: replica 1 died"),
+        ("COMPLETES_NOTHING", "Nothing can be measured: lab2 completes no command"),
+    ],
+)
+def test_what_does_not_work_is_not_measured(
+    expect: Expect, tmp_path: Path, behaviour: str, says: str
+) -> None:
+    out = expect(
+        1, "test", "lab2", write_submission(tmp_path / "mine", "", behaviour), "--slow"
+    ).out
+    assert says in out
+    assert "First let the public tests pass: ./kit test lab2" in out
+
+
+def test_bad_input_is_refused(expect: Expect, kit: Kit, tmp_path: Path) -> None:
+    tree = write_submission(tmp_path / "mine", "", "")
+    assert "lab1 has no measured part" in expect(2, "test", "lab1", tree, "--slow").reason
+    assert "takes no FILTER" in expect(2, "test", "lab2", "Raft", tree, "--slow").reason
+    assert "takes no FILTER" in expect(2, "test", "lab2", tree, "--slow", "--seeds", 2).reason
