@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "src/core/in_seconds.h"
+
 namespace depfast::testkit {
 
-std::string FormatTime(Time when) {
-  constexpr std::int64_t kMicrosPerSecond = 1'000'000;
-  const std::int64_t micros = when.count() / 1000;
-  std::string fraction = std::to_string(micros % kMicrosPerSecond);
-  fraction.insert(0, 6 - fraction.size(), '0');
-  return std::to_string(micros / kMicrosPerSecond) + "." + fraction + " s";
-}
+std::string FormatTime(Time when) { return InSeconds(when); }
 
 void History::Add(Time when, const std::string& what) { Append(when, what, false); }
 

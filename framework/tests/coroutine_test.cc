@@ -105,8 +105,9 @@ TEST(Dump, ListsEverySuspendedCoroutineWithItsEventAgeAndStack) {
   replica.host.now = 5ms;
   const std::string dump = replica.runtime.DumpCoroutines();
   EXPECT_EQ(dump.rfind("2 suspended coroutines\n", 0), 0U) << dump;
-  const auto votes_at = dump.find("'counts votes' waits on IntEvent votes (1 of 3) for 5000 us\n");
-  const auto sleep_at = dump.find("'sleeps' waits on TimeoutEvent at 1002000 us for 3000 us\n");
+  const auto votes_at =
+      dump.find("'counts votes' waits on IntEvent votes (1 of 3) for 0.005000 s\n");
+  const auto sleep_at = dump.find("'sleeps' waits on TimeoutEvent at 1.002000 s for 0.003000 s\n");
   const auto stack_at = dump.find("    at depfast::WaitDeepInside(");
   ASSERT_NE(votes_at, std::string::npos) << dump;
   ASSERT_NE(sleep_at, std::string::npos) << dump;

@@ -1,5 +1,6 @@
 #include <cassert>
 
+#include "core/in_seconds.h"
 #include "core/scheduler.h"
 #include "depfast/disk_event.h"
 #include "depfast/runtime.h"
@@ -28,9 +29,7 @@ std::shared_ptr<TimeoutEvent> TimeoutEvent::After(Duration delay) {
   return event;
 }
 
-std::string TimeoutEvent::Describe() const {
-  return "TimeoutEvent at " + std::to_string(deadline_.count() / 1000) + " us";
-}
+std::string TimeoutEvent::Describe() const { return "TimeoutEvent at " + InSeconds(deadline_); }
 
 DiskEvent::DiskEvent(IoRequest::Kind kind, std::string file)
     : kind_(kind), file_(std::move(file)) {}

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/in_seconds.h"
 #include "core/stack_overflow.h"
 #include "core/stack_trace.h"
 
@@ -237,11 +238,9 @@ std::string Scheduler::Dump(Time now) {
     std::string stack;
     coroutine->stack_wanted_ = &stack;
     Resume(coroutine);  // it writes its own stack, then yields again
-    const auto age =
-        std::chrono::duration_cast<std::chrono::microseconds>(now - coroutine->waiting_since_);
     out += "coroutine " + std::to_string(coroutine->id_) + " '" + coroutine->name() +
            "' waits on " + coroutine->waiting_on_->Describe() + " for " +
-           std::to_string(age.count()) + " us\n" + stack;
+           InSeconds(now - coroutine->waiting_since_) + "\n" + stack;
   }
   return out;
 }
