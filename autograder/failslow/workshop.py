@@ -109,14 +109,24 @@ class Workshop:
 @contextmanager
 def opened(kit_root: Path, walls: CompilerWalls, files: Mapping[str, bytes]) -> Iterator[Workshop]:
     """A workshop with these submitted files, by their paths; it is removed at the end."""
-    # Not in the checkout, which the compiler's user may not be able to reach.
-    with tempfile.TemporaryDirectory(prefix="failslow-compile-") as name:
+    with tempfile.TemporaryDirectory(prefix="failslow-compile-", dir=_within_reach()) as name:
         root = Path(name)
         root.chmod(SEARCHABLE)
         workshop = Workshop(root, kit_root, walls)
         for path, content in files.items():
             write_source(workshop.sources / path, content)
         yield workshop
+
+
+def _within_reach() -> str:
+    """A directory of temporary files that the compiler's user can search down to. It often cannot
+    reach the checkout."""
+    usual = tempfile.gettempdir()
+    for name in (usual, "/tmp", "/var/tmp"):
+        path = Path(name).resolve()
+        if all(each.is_dir() and each.stat().st_mode & 0o001 for each in (path, *path.parents)):
+            return name
+    return usual
 
 
 def write_source(path: Path, content: bytes) -> None:

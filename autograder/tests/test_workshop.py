@@ -108,6 +108,17 @@ def test_everybody_reads_it_whatever_the_mask(kit: Kit, tmp_path: Path) -> None:
     assert stat.S_IMODE((kit.root / "lib" / "names.txt").stat().st_mode) == 0o600
 
 
+def test_the_compilers_user_can_reach_it(
+    kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    monkeypatch.setattr("tempfile.tempdir", str(closed))
+    with workshop.opened(kit.root, walls.of_compiler(kit), {}) as room:
+        assert closed not in room.sources.parents
+        assert all(each.stat().st_mode & 0o001 for each in room.sources.parents)
+
+
 def test_a_complaint_names_no_place_of_this_machine(room: Workshop) -> None:
     text = f"{room.given}/framework/event.h:3: error\nlab1/x.cc:1: in {room.sources}/lab1/x.h"
     assert room.in_words(text) == "framework/event.h:3: error\nlab1/x.cc:1: in lab1/x.h"
