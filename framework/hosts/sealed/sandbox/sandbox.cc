@@ -175,7 +175,8 @@ Sandbox::Sandbox(const std::string& program) : program_(open(program.c_str(), O_
   program_ = OutOfTheWay(program_);
   EmptyDirectory();  // made in the parent
   const mode_t needed = WallsOfThisMachine().Has(Wall::kOwnUser) ? S_IXOTH : S_IXUSR;
-  if (S_ISREG(status.st_mode) && (status.st_mode & needed) != 0) return;
+  const bool executes = access(program.c_str(), X_OK) == 0;  // a file system may forbid it
+  if (executes && S_ISREG(status.st_mode) && (status.st_mode & needed) != 0) return;
   close(program_);
   errno = EACCES;
   Unable("run " + program);
@@ -191,8 +192,10 @@ const char* Sandbox::Run(char* const* environment, Clock clock) const {
   char name[] = "replica";
   char* const arguments[] = {name, nullptr};
   syscall(SYS_execveat, program_, kEmptyPath, arguments, environment, AT_EMPTY_PATH);
-  // ENOENT: it names an interpreter, of which there is none.
-  const bool malformed = errno == ENOENT || errno == ENOEXEC || errno == EINVAL || errno == ELIBBAD;
+  // EACCES, ENOENT: it names an interpreter, of which there is none. The constructor has seen that
+  // the program itself may be executed.
+  const bool malformed =
+      errno == EACCES || errno == ENOENT || errno == ENOEXEC || errno == EINVAL || errno == ELIBBAD;
   return malformed ? kNoProgram : "execute the program";
 }
 
