@@ -4,6 +4,8 @@ import pytest
 
 from failslow.bench import failover
 from failslow.bench.failover import Answer, Waits
+from failslow.cluster.metrics import Metrics
+from failslow.labs import ClusterView, Shown
 
 KILLED = 10.0
 
@@ -41,11 +43,33 @@ def test_a_gap_lies_between_executed_commands() -> None:
     assert failover.waits(KILLED, [], [], [client]).gaps == pytest.approx([700])
 
 
+VIEW = ClusterView(
+    (Shown("role", 1, 1, ("follower", "candidate", "leader")), Shown("term", 1, 0)),
+    ready_name="role",
+    ready_is="leader",
+    load="kv",
+)
+
+
+def told(term: int, role: int) -> Metrics:
+    return Metrics({"observed": {"1": [term, role, 0, 0]}}, None)
+
+
+def test_terms_without_a_leader_are_split_votes() -> None:
+    assert failover.split_votes(4, [told(4, 0), None], VIEW) is None
+    assert failover.split_votes(4, [told(5, 0), told(5, 2)], VIEW) == 0
+    assert failover.split_votes(4, [told(7, 2), told(7, 0)], VIEW) == 2
+
+
 def test_the_figures_are_of_all_rounds() -> None:
-    rounds = [Waits([400.0], [300.0], [410.0]), Waits([900.0], [310.0], [950.0], unknown=1)]
+    rounds = [
+        Waits([400.0], [300.0], [410.0], split=1),
+        Waits([900.0], [310.0], [950.0], unknown=1, split=2),
+    ]
     found = {figure.name: figure for figure in failover.figures(rounds)}
     assert found["waiting commands: longest"].value == 900
     assert found["waiting commands: median"].value == 650
     assert not found["waiting commands: median"].passed
     assert found["new commands: median"].passed
     assert found["waiting commands without a reply of the store"].value == 1
+    assert found["split votes"].value == 3

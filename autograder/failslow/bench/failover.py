@@ -13,16 +13,18 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from failslow import cmake, console, waiting
 from failslow.bench import redis_load, servers
 from failslow.bench.figures import Figure, Section
-from failslow.bench.kv import await_leader
+from failslow.bench.kv import await_leader, leader_of
 from failslow.bench.servers import Servers
+from failslow.cluster import metrics
+from failslow.cluster.metrics import Metrics
 from failslow.errors import CannotDo
 from failslow.kit import Kit
-from failslow.labs import load_labs
+from failslow.labs import ClusterView, load_labs
 
 ROUNDS = 20
 CLIENTS = 4
@@ -42,6 +44,7 @@ TEXT = (
     " the reply. A new command is a SET on a connection made after the kill: its time counts from"
     " its sending. A client without sessions sends SET after SET: the time counts between the"
     " last SET that was executed before the kill and the first one after it."
+    " A split vote is a term between those of the two leaders."
 )
 
 
@@ -60,12 +63,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Waits:
-    """In milliseconds. `unknown`: waiting commands in sessions without a proper reply."""
+    """In milliseconds. `unknown`: waiting commands in sessions without a proper reply. `split`: the
+    terms between the two leaders' terms, in which no candidate got a majority."""
 
     waiting: list[float] = field(default_factory=list)
     new: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
     unknown: int = 0
+    split: int = 0
 
 
 def run(kit: Kit) -> Section:
@@ -79,14 +84,15 @@ def run(kit: Kit) -> Section:
             advance(number, ROUNDS, "")
             with servers.kv(kit) as cluster:
                 leader = await_leader(cluster, view)
-                rounds.append(_round(cluster, leader))
+                rounds.append(_round(cluster, leader, view))
     return Section("failover", "The death of a leader", TEXT, figures(rounds))
 
 
 def figures(rounds: Sequence[Waits]) -> list[Figure]:
     """Of all rounds together."""
     result = [
-        Figure("waiting commands without a reply of the store", sum(r.unknown for r in rounds), "")
+        Figure("waiting commands without a reply of the store", sum(r.unknown for r in rounds), ""),
+        Figure("split votes", sum(r.split for r in rounds), ""),
     ]
     kinds = {
         "waiting commands": [each for one in rounds for each in one.waiting],
@@ -125,7 +131,21 @@ def gap_at(killed: float, answers: Sequence[Answer]) -> float:
     return min(t for t in executed if t > killed) - max(t for t in executed if t <= killed)
 
 
-def _round(cluster: Servers, leader: int) -> Waits:
+def split_votes(before: int, told: Sequence[Metrics | None], view: ClusterView) -> int | None:
+    """`before`: the term of the dead leader. `told`: what the others say now. None when none of
+    them leads yet."""
+    leader = leader_of(told, view)
+    return None if leader is None else _term(told[leader], view) - before - 1
+
+
+def _term(told: Metrics | None, view: ClusterView) -> int:
+    (shown,) = (each for each in view.shows if each.name == "term")
+    return (told.observed(shown.kind, shown.value) or 0) if told else 0
+
+
+def _round(cluster: Servers, leader: int, view: ClusterView) -> Waits:
+    before = _term(metrics.read(cluster.metrics[leader]), view)
+    others = [path for number, path in enumerate(cluster.metrics) if number != leader]
     followers = [address for number, address in enumerate(cluster.redis) if number != leader]
     for address in followers:
         redis_load.await_answer(address)
@@ -143,7 +163,14 @@ def _round(cluster: Servers, leader: int) -> Waits:
 
         if not waiting.until(all_served, PATIENCE_S):
             raise CannotDo(f"a client is not served {PATIENCE_S:.0f} s after the leader's death")
-    return waits(killed, sessions, new, plain)
+
+    def split() -> int | None:
+        return split_votes(before, [metrics.read(path) for path in others], view)
+
+    votes = waiting.first(split, PATIENCE_S)
+    if votes is None:
+        raise CannotDo(f"no replica leads {PATIENCE_S:.0f} s after the leader's death")
+    return replace(waits(killed, sessions, new, plain), split=votes)
 
 
 def _is_served(killed: float, client: Sequence[Answer]) -> bool:
