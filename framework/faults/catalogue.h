@@ -45,7 +45,7 @@ enum class AmountUnit : std::uint8_t {
   kPercent,         // "5%"
   kBytesPerSecond,  // "128 KB/s" (of 1,024 bytes), "1000 B/s"
   kNanoseconds,     // "40 ms", "1500 ns"
-  kPerMille,        // "200 per mille"
+  kPerMille,        // "20%", "0.5%": the amount is in tenths of a per cent
   kBytes,           // "50 MB" (of 1,048,576), "1000 B"
 };
 

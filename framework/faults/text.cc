@@ -40,6 +40,13 @@ std::string WithUnit(std::int64_t amount, std::int64_t large, const char* in_lar
                              : std::to_string(amount) + in_small;
 }
 
+// "25%", "0.5%"
+std::string PercentOf(std::int64_t per_mille) {
+  const std::int64_t tenths = per_mille % 10;
+  const std::string fraction = tenths == 0 ? "" : "." + std::to_string(tenths);
+  return std::to_string(per_mille / 10) + fraction + "%";
+}
+
 std::string AmountOf(const Fault& fault) {
   switch (RowOf(fault.kind).unit) {
     case AmountUnit::kNone:
@@ -51,7 +58,7 @@ std::string AmountOf(const Fault& fault) {
     case AmountUnit::kNanoseconds:
       return " " + WithUnit(fault.amount, 1'000'000, " ms", " ns");
     case AmountUnit::kPerMille:
-      return " " + std::to_string(fault.amount) + " per mille";
+      return " " + PercentOf(fault.amount);
     case AmountUnit::kBytes:
       return " " + WithUnit(fault.amount, 1 << 20, " MB", " B");
   }
@@ -150,12 +157,8 @@ class Parser {
         return ParseScaled("KB/s", 1024, "B/s");
       case AmountUnit::kNanoseconds:
         return ParseScaled("ms", 1'000'000, "ns");
-      case AmountUnit::kPerMille: {
-        const std::int64_t amount = ParseInteger();
-        Expect("per");
-        Expect("mille");
-        return amount;
-      }
+      case AmountUnit::kPerMille:
+        return ParseTenthsOfPercent();
       case AmountUnit::kBytes:
         return ParseScaled("MB", 1 << 20, "B");
     }
@@ -173,6 +176,22 @@ class Parser {
     if (word_.empty() || word_.back() != '%') RefuseWord("a percentage such as 5%");
     word_.remove_suffix(1);
     return ParseInteger();
+  }
+
+  // "25%" and "0.5%" are 250 and 5.
+  std::int64_t ParseTenthsOfPercent() {
+    if (word_.empty() || word_.back() != '%') RefuseWord("a percentage such as 0.5%");
+    word_.remove_suffix(1);
+    std::int64_t tenths = 0;
+    if (const auto point = word_.find('.'); point != word_.npos) {
+      const auto digit = NumberOf<std::int64_t>(word_.substr(point + 1));
+      if (!digit || *digit > 9) RefuseWord("a percentage with at most one digit after the point");
+      tenths = *digit;
+      word_ = word_.substr(0, point);
+    }
+    const std::int64_t whole = ParseInteger();
+    if (whole > kAmountMax / 10) Refuse("the amount is too large");
+    return whole * 10 + tenths;
   }
 
   std::int64_t ParseScaled(std::string_view large, std::int64_t factor, std::string_view small) {

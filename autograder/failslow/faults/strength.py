@@ -10,7 +10,7 @@ _UNITS = {
     "percent": {"%": 1},
     "bytes-per-second": {"MB/s": _KIB**2, "KB/s": _KIB, "B/s": 1},
     "nanoseconds": {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1},
-    "per-mille": {"per mille": 1, "%": 10},
+    "per-mille": {"%": 10, "per mille": 1},
     "bytes": {"GB": _KIB**3, "MB": _KIB**2, "KB": _KIB, "B": 1},
     "none": {},
 }

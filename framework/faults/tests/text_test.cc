@@ -23,9 +23,9 @@ TEST(Describe, SaysKindAmountReplicasAndTimes) {
   EXPECT_EQ(NetSlow({0}, 1500us).Describe(), "net-slow 1500000 ns on replica 0 from 0.000 s");
   EXPECT_EQ(CrashFault({4}).For(20ms).Describe(), "crash on replica 4 from 0.000 s for 0.020 s");
   EXPECT_EQ(PartitionFault({0, 2}).Describe(), "partition on replicas 0 2 from 0.000 s");
-  EXPECT_EQ(DropFault({1}, 250).Describe(), "drop 250 per mille on replica 1 from 0.000 s");
-  EXPECT_EQ(DuplicateFault({1}, 5).Describe(), "duplicate 5 per mille on replica 1 from 0.000 s");
-  EXPECT_EQ(ReorderFault({1}, 7).Describe(), "reorder 7 per mille on replica 1 from 0.000 s");
+  EXPECT_EQ(DropFault({1}, 250).Describe(), "drop 25% on replica 1 from 0.000 s");
+  EXPECT_EQ(DuplicateFault({1}, 5).Describe(), "duplicate 0.5% on replica 1 from 0.000 s");
+  EXPECT_EQ(ReorderFault({1}, 7).Describe(), "reorder 0.7% on replica 1 from 0.000 s");
   EXPECT_EQ(CutFault({0}, {1, 2}).Describe(), "cut on replica 0 to 1 2 from 0.000 s");
   EXPECT_EQ(CpuContention({2}, 6).Describe(), "cpu-contention 6% on replica 2 from 0.000 s");
   EXPECT_EQ(DiskContention({2}, 10).Describe(), "disk-contention 10% on replica 2 from 0.000 s");
@@ -38,10 +38,10 @@ TEST(Describe, SaysKindAmountReplicasAndTimes) {
   EXPECT_EQ(LinkSlow({2}, {0, 1}, 40ms).Describe(),
             "link-slow 40 ms on replica 2 to 0 1 from 0.000 s");
   EXPECT_EQ(LateFault({2}, {0}, 5ms).Describe(), "late 5 ms on replica 2 to 0 from 0.000 s");
-  EXPECT_EQ(DiskError({2}, 50).Describe(), "disk-error 50 per mille on replica 2 from 0.000 s");
+  EXPECT_EQ(DiskError({2}, 50).Describe(), "disk-error 5% on replica 2 from 0.000 s");
   EXPECT_EQ(DiskFull({2}, 1 << 20).Describe(), "disk-full 1 MB on replica 2 from 0.000 s");
-  EXPECT_EQ(BitFlip({2}, 500).Describe(), "bit-flip 500 per mille on replica 2 from 0.000 s");
-  EXPECT_EQ(PacketLoss({2}, 10).Describe(), "packet-loss 10 per mille on replica 2 from 0.000 s");
+  EXPECT_EQ(BitFlip({2}, 500).Describe(), "bit-flip 50% on replica 2 from 0.000 s");
+  EXPECT_EQ(PacketLoss({2}, 10).Describe(), "packet-loss 1% on replica 2 from 0.000 s");
 }
 
 TEST(Print, IsExactWhereADescriptionIsCutOff) {
@@ -122,7 +122,10 @@ TEST(Parse, NamesTheErrorInOneLine) {
       {"disk-contention 101% on replica 1", "disk-contention takes 1 to 100"},
       {"fs-delay 3600001 ms on replica 1", "fs-delay takes 0 to 3600000000000"},
       {"net-jitter 3600001 ms on replica 1", "net-jitter takes 0 to 3600000000000"},
-      {"packet-loss 1001 per mille on replica 1", "packet-loss takes 0 to 1000"},
+      {"packet-loss 100.1% on replica 1", "packet-loss takes 0 to 1000"},
+      {"packet-loss 1.05% on replica 1",
+       "a percentage with at most one digit after the point should stand where '1.05' is"},
+      {"packet-loss 7 on replica 1", "a percentage such as 0.5% should stand where '7' is"},
       {"memory-contention 0 B on replica 1", "memory-contention takes 1 to 1125899906842624"},
       {"memory-contention 9 KB on replica 1", "'MB' should stand where 'KB' is"},
       {"disk-slow 128 MB/s on replica 1", "'KB/s' should stand where 'MB/s' is"},
