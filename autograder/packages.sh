@@ -2,7 +2,7 @@
 # Packages that only some commands need: grading must not wait for them.
 # shellcheck shell=bash
 
-check_packages=(clang clang-runtime)
+check_packages=(clang clang-runtime gdb)
 # The load generator speaks to etcd by gRPC. The server itself is fetched when it is needed.
 etcd_packages=(libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc pkg-config)
 # redis-benchmark and redis-cli, and the packages that a Redis server needs: the

@@ -11,6 +11,7 @@ from failslow import cmake
 from failslow.check import (
     attacks,
     containers,
+    debugger,
     diagnosis,
     grades,
     killed_batch,
@@ -79,6 +80,7 @@ FULL_STEPS = (
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
     Step(ALL_ASAN, suites.build("asan", cmake.CHECKS)),
     Step("C++ tests, sanitized", suites.ctest("asan"), needs=ALL_ASAN),
+    Step("a test in gdb, and sanitized", debugger.run),
     Step("alternatives: other seeds", seeds.alternatives, needs=RELEASE),
     Step("50 courses: full measured marks", grades.with_other_keys, needs=RELEASE),
     Step("the same whole grade again, also when busy", repeated.whole, needs=RELEASE),
