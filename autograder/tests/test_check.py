@@ -227,20 +227,22 @@ def test_a_hidden_test_that_no_mutant_names_is_named() -> None:
     assert counts.problems == ["no mutant names A.Idle"]
 
 
-def test_a_mutant_passes_the_public_tests_that_it_does_not_name() -> None:
+def test_a_mutant_passes_the_tests_of_public_suites_that_it_does_not_name() -> None:
+    """B has hidden tests, too."""
     tests = {
         "lab1": [
-            GradedTest("s", f"A.{name}", "p", 1, "", hidden=name.startswith("Hidden"))
-            for name in ("One", "Two", "Three", "HiddenOne", "HiddenTwo")
+            GradedTest("s", name, "p", 1, "", hidden="Hidden" in name)
+            for name in ("A.One", "A.Two", "A.Three", "B.Public", "B.HiddenOne", "B.HiddenTwo")
         ]
     }
-    caught = replace(mutant(["A.One", "A.HiddenOne"], []), may_fail=("A.Three",))
+    caught = replace(mutant(["A.One", "B.HiddenOne"], []), may_fail=("A.Three",))
     assert mutants.in_full(caught, tests).passes == ("A.Two",)
-    more = replace(caught, passes=("A.HiddenTwo", "A.Two"))
-    assert mutants.in_full(more, tests).passes == ("A.Two", "A.HiddenTwo")
+    more = replace(caught, passes=("B.HiddenTwo", "B.Public", "A.Two"))
+    assert mutants.in_full(more, tests).passes == ("A.Two", "B.HiddenTwo", "B.Public")
     assert mutants.in_full(replace(caught, passes=("all",)), tests).passes == (
         "A.Two",
-        "A.HiddenTwo",
+        "B.Public",
+        "B.HiddenTwo",
     )
     assert mutants.in_full(replace(more, may_fail=("all",)), tests).passes == more.passes
     assert mutants.in_full(replace(caught, lab="lab2"), tests).passes == ()
