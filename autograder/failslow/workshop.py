@@ -109,7 +109,9 @@ class Workshop:
 @contextmanager
 def opened(kit_root: Path, walls: CompilerWalls, files: Mapping[str, bytes]) -> Iterator[Workshop]:
     """A workshop with these submitted files, by their paths; it is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="failslow-compile-", dir=_within_reach()) as name:
+    with tempfile.TemporaryDirectory(
+        prefix="failslow-compile-", dir=_within_reach(), ignore_cleanup_errors=True
+    ) as name:
         root = Path(name)
         root.chmod(SEARCHABLE)
         workshop = Workshop(root, kit_root, walls)

@@ -54,10 +54,13 @@ bool IsDirectory(const char* path) {
 void BecomeOwnUser(const std::vector<const char*>& directories) {
   constexpr unsigned kProcessesMax = 64;
   const uid_t user = depfast::sealed::DrawOwnUser();
-  const auto give = [user](const char* path) { return lchown(path, user, user) == 0; };
-  if (geteuid() != 0 || user == 0 || !std::ranges::all_of(directories, give)) return;
+  const auto give_to = [&directories](uid_t to) {
+    return std::ranges::all_of(directories,
+                               [to](const char* path) { return lchown(path, to, to) == 0; });
+  };
+  if (geteuid() != 0 || user == 0 || !give_to(user)) return;
   depfast::sealed::DropCapabilities();
-  depfast::sealed::BecomeOwnUser(user, kProcessesMax);
+  if (!depfast::sealed::BecomeOwnUser(user, kProcessesMax)) give_to(0);
 }
 
 }  // namespace
