@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import dataclasses
 import json
 import os
 import shutil
@@ -252,6 +253,15 @@ def test_a_grading_ends_with_its_batch(kit: Kit, tmp_path: Path) -> None:
     with process.background(argv):
         eventually(lambda: any("--gtest_filter=Quorum.Late" in each for each in of_the_kit()))
     eventually(lambda: of_the_kit() == [])
+
+
+def test_a_grading_whose_batch_is_gone_already_does_not_begin(kit: Kit, tmp_path: Path) -> None:
+    each = Job(str(kit.root), "ada", str(tmp_path), None, None, 5, "00")
+    (tmp_path / job.FILE_NAME).write_text(json.dumps(dataclasses.asdict(each)))
+    argv = [sys.executable, "-I", "-m", job.__name__, tmp_path, "1"]
+    done = process.run(argv, cwd=kit.root)
+    assert done.exit_code == job.INTERRUPTED
+    assert not (tmp_path / "results.json").exists()
 
 
 # ---- wrong input ----

@@ -1,7 +1,7 @@
 """One grading of a batch, in a process of its own: a crash costs one submission.
 
 As a program: reads a job from a file in the directory that it is given, and writes results.json
-there.
+there. It ends with the process whose id it is given.
 """
 
 import ctypes
@@ -65,7 +65,7 @@ def run(job: Job) -> Done:
     """
 
     with TemporaryDirectory(prefix="failslow-batch-") as scratch:
-        argv = [sys.executable, "-I", "-m", "failslow.batch.job", scratch]
+        argv = [sys.executable, "-I", "-m", "failslow.batch.job", scratch, str(os.getpid())]
         try:
             (Path(scratch) / FILE_NAME).write_text(json.dumps(asdict(job)), encoding="utf-8")
             done = process.run(argv, cwd=Path(job.root), timeout_s=job.minutes * 60 + GRACE_S)
@@ -92,15 +92,16 @@ def grade_one(kit: Kit, job: Job) -> dict[str, Any]:
     return results.document(graded, 0.0, walls.of_this_machine(kit))
 
 
-def main(scratch: Path) -> int:
+def main(scratch: Path, batch: int) -> int:
+    """`batch`: the process that this grading is for."""
     file = scratch / FILE_NAME
     words = json.loads(file.read_text(encoding="utf-8"))
     file.unlink()  # it has the secret of the course
     job = Job(**{**words, "cores": tuple(words["cores"])})
     if job.cores:
         os.sched_setaffinity(0, job.cores)
-    _end_with_the_batch()
     try:
+        _end_with(batch)
         results.write(scratch, grade_one(Kit(Path(job.root)), job))
     except CannotDo as error:
         print(f"{error} {error.detail}".replace("\n", " "), file=sys.stderr)
@@ -111,7 +112,7 @@ def main(scratch: Path) -> int:
     return 0
 
 
-def _end_with_the_batch() -> None:
+def _end_with(batch: int) -> None:
     """A batch that is killed leaves no grading that takes the cores of the one that goes on."""
 
     def interrupt(number: int, frame: object) -> NoReturn:
@@ -119,7 +120,9 @@ def _end_with_the_batch() -> None:
 
     signal.signal(signal.SIGTERM, interrupt)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if os.getppid() != batch:  # it was killed before it could be heard
+        raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))
