@@ -364,6 +364,68 @@ TEST_F(RedisPort, CommandsInSessionsTakeEffectOnceWhileReplicasDie) {
   EXPECT_EQ(Ask(0, "GET n"), "$" + std::to_string(sum.size()) + "\r\n" + sum + "\r\n");
 }
 
+class RedisPortOfLargeValues : public RedisPort {
+ protected:
+  static constexpr std::size_t kLarge = std::size_t{1} << 20;
+  // Each connection may make a replica hold 8 MiB of answers, and one more answer. Copies on the
+  // way and the replica itself need the rest.
+  static constexpr std::size_t kPeakMax = std::size_t{160} << 20;
+
+  static std::string BulkOf(const std::string& value) {
+    return "$" + std::to_string(value.size()) + "\r\n" + value + "\r\n";
+  }
+  static std::string Repeated(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  }
+
+  const std::string value_ = std::string(kLarge, 'v');
+};
+
+TEST_F(RedisPortOfLargeValues, MemoryIsBoundedAndAClientThatReadsGetsEveryAnswer) {
+  ASSERT_EQ(Ask(0, "SET x 1"), "+OK\r\n");
+  const Socket writer(cluster_.redis_endpoint(0));
+  writer.Write("*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n" + BulkOf(value_));
+  ASSERT_EQ(writer.ReadLine(), "+OK");
+  std::deque<Socket> never_read;
+  for (int i = 0; i < 6; ++i) {
+    never_read.emplace_back(cluster_.redis_endpoint(i % cluster_.size()))
+        .Write(Repeated("GET big\r\n", 1000));
+  }
+  const std::string bulk = BulkOf(value_);
+  for (int id = 0; id < cluster_.size(); ++id) {
+    const Socket reader(cluster_.redis_endpoint(id));
+    reader.Write("GET x\r\n" + Repeated("GET big\r\n", 200) + "PING\r\n");
+    EXPECT_EQ(reader.Read(7), "$1\r\n1\r\n");
+    for (int i = 0; i < 200; ++i) {
+      ASSERT_TRUE(reader.Read(bulk.size()) == bulk) << "answer " << i << " of replica " << id;
+    }
+    EXPECT_EQ(reader.ReadLine(), "+PONG");
+    EXPECT_EQ(Ask(id, "GET x"), "$1\r\n1\r\n") << "beside clients that do not read";
+  }
+  for (int id = 0; id < cluster_.size(); ++id) {
+    EXPECT_LE(cluster_.PeakBytes(id), kPeakMax) << "replica " << id;
+  }
+}
+
+TEST_F(RedisPortOfLargeValues, MemoryIsBoundedWhileOneClientWritesManyAtOnce) {
+  ASSERT_EQ(Ask(0, "SET x 1"), "+OK\r\n");
+  for (int id = 0; id < cluster_.size(); ++id) {
+    const Socket socket(cluster_.redis_endpoint(id));
+    const std::string set = "*3\r\n$3\r\nSET\r\n$3\r\nbig\r\n" + BulkOf(value_);
+    std::thread writer([&] {
+      for (int i = 0; i < 200; ++i) socket.Write(set);
+    });
+    const std::string answers = Repeated("+OK\r\n", 200);
+    EXPECT_EQ(socket.Read(answers.size()), answers);
+    writer.join();
+  }
+  for (int id = 0; id < cluster_.size(); ++id) {
+    EXPECT_LE(cluster_.PeakBytes(id), kPeakMax) << "replica " << id;
+  }
+}
+
 TEST_F(RedisPort, AcknowledgedWritesSurviveTheDeathOfEveryReplica) {
   ASSERT_EQ(Ask(0, "MSET a 1 b 2"), "+OK\r\n");
   cluster_.Kill({0, 1, 2});

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace depfast::real {
@@ -64,6 +65,14 @@ void ReplicaCluster::Kill(const std::vector<int>& ids) {
     At(id).runs = false;
   }
   for (const int id : ids) At(id).process.reset();
+}
+
+std::size_t ReplicaCluster::PeakBytes(int id) const {
+  static constexpr std::string_view kPeak = "VmHWM:";
+  const std::string status = Contents("/proc/" + std::to_string(At(id).process->pid()) + "/status");
+  const std::size_t line = status.find(kPeak);
+  if (line == std::string::npos) throw std::runtime_error("no VmHWM in /proc/PID/status");
+  return std::stoul(status.substr(line + kPeak.size())) * 1024;
 }
 
 int ReplicaCluster::AwaitEnd(int id) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <string>
@@ -42,6 +43,9 @@ class ReplicaCluster {
   void Signal(int id, int number) const { At(id).process->Signal(number); }
   // Waits until the replica ends by itself, and returns its exit status.
   int AwaitEnd(int id);
+
+  // The most memory that the replica has used since its start. Requires: the replica runs.
+  std::size_t PeakBytes(int id) const;
 
   // Any thread may call this.
   bool Runs(int id) const { return At(id).runs; }

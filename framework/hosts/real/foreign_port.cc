@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -16,10 +17,8 @@ namespace {
 constexpr EventLoop::Token kListenerToken = ForeignPort::kFirstToken;
 constexpr std::uint32_t kStreamEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 constexpr std::size_t kReadBytesPerTurn = 64 * 1024;
-// Above this many unread answer bytes the port stops reading from the client.
-constexpr std::size_t kUnreadAnswersMax = std::size_t{1} << 20;
-// Above this many unread answer bytes the port closes the connection.
-constexpr std::size_t kUnreadAnswersLimit = std::size_t{64} << 20;
+// How often the port looks for clients that do not read, while there may be some.
+constexpr Duration kLookEvery = 1s;
 // The bytes that the port discards after the end of a conversation. A client may be in the middle
 // of a long request, which caused the end.
 constexpr std::size_t kDiscardedBytesMax = std::size_t{1} << 30;
@@ -30,9 +29,11 @@ Descriptor SpareDescriptor() { return Descriptor(open("/dev/null", O_RDONLY | O_
 
 ForeignPort::ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener,
                          EventLoop& loop, NetworkCounters& counters,
-                         const std::string& disk_failure)
+                         const std::string& disk_failure, const ForeignPortLimits& limits)
     : protocol_(std::move(protocol)),
-      context_{replica, PortOf(listener.get()), 0, &disk_failure},
+      limits_(limits),
+      budget_(limits.held_bytes_max),
+      context_{replica, PortOf(listener.get()), 0, &disk_failure, &budget_},
       loop_(loop),
       counters_(counters),
       listener_(std::move(listener)),
@@ -70,6 +71,19 @@ void ForeignPort::Send(PeerId client, std::string_view frame) {
   MarkDirty(client, found->second);
 }
 
+void ForeignPort::OnTime(Time now) {
+  now_ = now;
+  if (now < look_at_) return;
+  look_at_ = kNever;
+  for (auto& [id, client] : clients_) {
+    if (client.unread() <= limits_.unread_bytes_max) continue;
+    look_at_ = now + kLookEvery;
+    if (now - client.taken_at < limits_.unread_time_max) continue;
+    client.broken = true;
+    MarkDirty(id, client);  // Flush closes the connection
+  }
+}
+
 void ForeignPort::OnEvent(EventLoop::Token token, std::uint32_t events) {
   if (token == kListenerToken) {
     Accept();
@@ -100,6 +114,7 @@ void ForeignPort::Accept() {
       const PeerId id = ++last_client_;
       Client& client = clients_[id];
       client.socket = std::move(socket);
+      client.taken_at = now_;
       client.conversation = protocol_.make_conversation(ContextOf(id));
       loop_.Watch(fd, kStreamEvents, TokenOf(id));
     } else if (errno == EMFILE || errno == ENFILE) {
@@ -138,11 +153,11 @@ std::size_t ForeignPort::Receive(const Network::Deliver& deliver) {
   return delivered;
 }
 
-bool ForeignPort::MayRead(const Client& client) {
+bool ForeignPort::MayRead(const Client& client) const {
   if (!client.readable || client.ended) return false;
   if (client.finished) return true;
   return !client.conversation->IsOver() && client.conversation->WantsBytes() &&
-         client.output.size() - client.written <= kUnreadAnswersMax;
+         client.unread() <= limits_.unread_bytes_max;
 }
 
 void ForeignPort::Read(Client& client) {
@@ -181,17 +196,48 @@ void ForeignPort::Flush() {
     if (found == clients_.end()) continue;
     Client& client = found->second;
     client.in_dirty = false;
-    client.output += client.conversation->TakeOutput();
+    TakeOutput(client);
     Write(client);
-    if (client.output.size() - client.written > kUnreadAnswersLimit) client.broken = true;
+    TakeOutput(client);  // the room may have let the conversation go on
     if (IsAllSaid(client)) Finish(client);
     if (IsDone(client)) {
       clients_.erase(found);  // closing the socket ends its watch
       continue;
     }
-    // Answers may have made room for more commands, from the socket or held back by the
-    // conversation.
-    if (MayRead(client) || client.conversation->HasFrames()) MarkReady(id, client);
+    GoOn(id, client);
+  }
+  if (!waiting_.empty()) LetOthersGoOn();
+}
+
+void ForeignPort::TakeOutput(Client& client) {
+  if (client.output.empty()) {
+    client.output = client.conversation->TakeOutput();
+  } else {
+    client.output += client.conversation->TakeOutput();
+  }
+}
+
+// Answers that have come or left may have made room for more commands, from the socket or held back
+// by the conversation.
+void ForeignPort::GoOn(PeerId id, Client& client) {
+  if (client.unread() > limits_.unread_bytes_max) look_at_ = std::min(look_at_, now_ + kLookEvery);
+  const bool may_write = client.writable && client.unread() > 0;
+  if (may_write || MayRead(client) || client.conversation->HasFrames()) MarkReady(id, client);
+  if (client.conversation->WaitsForOthers() && !std::exchange(client.in_waiting, true)) {
+    waiting_.push_back(id);
+  }
+}
+
+// In the order in which they began to wait. Those that find no room wait again.
+void ForeignPort::LetOthersGoOn() {
+  if (!budget_.HasRoomFor(1)) return;
+  for (const PeerId id : std::exchange(waiting_, {})) {
+    const auto found = clients_.find(id);
+    if (found == clients_.end()) continue;
+    found->second.in_waiting = false;
+    found->second.conversation->OnRoom(0);
+    TakeOutput(found->second);
+    GoOn(id, found->second);
   }
 }
 
@@ -199,15 +245,18 @@ void ForeignPort::CloseAll() {
   clients_.clear();
   ready_.clear();
   dirty_.clear();
+  waiting_.clear();
 }
 
 void ForeignPort::Write(Client& client) {
-  while (client.writable && !client.broken && client.written < client.output.size()) {
+  std::size_t taken = 0;
+  while (client.writable && !client.broken && client.unread() > 0) {
     const ssize_t sent = send(client.socket.get(), client.output.data() + client.written,
-                              client.output.size() - client.written, MSG_NOSIGNAL);
+                              client.unread(), MSG_NOSIGNAL);
     counters_.writes.Add();
     if (sent >= 0) {
       client.written += static_cast<std::size_t>(sent);
+      taken += static_cast<std::size_t>(sent);
       counters_.bytes_out.Add(static_cast<std::uint64_t>(sent));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       client.writable = false;
@@ -215,16 +264,20 @@ void ForeignPort::Write(Client& client) {
       client.broken = true;
     }
   }
-  if (client.written == client.output.size()) {
-    client.output.clear();
+  if (taken > 0) client.conversation->OnRoom(taken);
+  if (taken > 0 || client.unread() == 0) client.taken_at = now_;
+  // Bytes that have left must not stay in memory until the last of a long output has.
+  if (client.written > client.unread()) {
+    client.output.erase(0, client.written);
     client.written = 0;
   }
+  if (client.output.empty()) client.output.shrink_to_fit();
 }
 
 bool ForeignPort::IsAllSaid(const Client& client) {
   const bool over =
       client.conversation->IsOver() || (client.ended && client.conversation->IsIdle());
-  return over && client.written == client.output.size();
+  return over && client.unread() == 0;
 }
 
 // The client sees the end of the stream behind its last answer. The port does not close the socket

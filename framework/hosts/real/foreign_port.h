@@ -1,9 +1,14 @@
 // ForeignPort: the connections of clients that speak another protocol (foreign_protocol.h).
 //
 // Reading is bounded and round-robin, as on the replica's own connections (network.h). The port
-// stops reading from a client that does not read its answers. It closes the connection when the
-// unread answers exceed a limit. After the end of a conversation it reads and discards what the
-// client still sends, up to a limit, until the client closes its side.
+// stops reading from a client that does not read its answers, and goes on as the answers leave. All
+// connections share a budget of bytes, which their conversations keep to. So the port holds a
+// bounded number of bytes, however many answers are asked for and not read. A client that reads is
+// never cut off. One that takes nothing for a long time, while many bytes wait, is
+// (ForeignPortLimits).
+//
+// After the end of a conversation the port reads and discards what the client still sends, up to a
+// limit, until the client closes its side.
 //
 // Only the thread that runs the event loop uses a ForeignPort.
 #pragma once
@@ -16,6 +21,8 @@
 #include <vector>
 
 #include "depfast/host/host.h"
+#include "depfast/time.h"
+#include "real/byte_budget.h"
 #include "real/counters.h"
 #include "real/descriptor.h"
 #include "real/event_loop.h"
@@ -23,6 +30,16 @@
 #include "real/network.h"
 
 namespace depfast::real {
+
+struct ForeignPortLimits {
+  // Of what all conversations hold (ForeignContext::budget).
+  std::size_t held_bytes_max = std::size_t{256} << 20;
+  // Above this many unread answer bytes the port stops reading from the client.
+  std::size_t unread_bytes_max = std::size_t{1} << 20;
+  // The port closes the connection of a client that takes no byte for so long while it has more
+  // than unread_bytes_max to take.
+  Duration unread_time_max = 30s;
+};
 
 class ForeignPort {
  public:
@@ -34,7 +51,8 @@ class ForeignPort {
   // Takes over `listener`, a listening non-blocking socket. `loop`, `counters` and `disk_failure`
   // (see ForeignContext) must outlive the port.
   ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener, EventLoop& loop,
-              NetworkCounters& counters, const std::string& disk_failure);
+              NetworkCounters& counters, const std::string& disk_failure,
+              const ForeignPortLimits& limits = {});
   ForeignPort(const ForeignPort&) = delete;
   ForeignPort& operator=(const ForeignPort&) = delete;
 
@@ -44,7 +62,13 @@ class ForeignPort {
   // Passes a frame to a client's conversation. Drops the frame if the client has gone.
   void Send(PeerId client, std::string_view frame);
 
-  // Handles an event of the loop with one of the port's tokens.
+  // Begins a turn: closes the connections of clients that do not read.
+  void OnTime(Time now);
+  // The next time at which OnTime has work; kNever if there is none.
+  Time NextDeadline() const { return look_at_; }
+
+  // Handles an event of the loop with one of the port's tokens. Requires: OnTime was called in this
+  // turn.
   void OnEvent(EventLoop::Token token, std::uint32_t events);
 
   // Reads a bounded amount from every readable client and delivers the frames. Returns the number
@@ -61,6 +85,7 @@ class ForeignPort {
 
   std::uint16_t port() const { return context_.port; }
   std::size_t connections() const { return clients_.size(); }
+  std::size_t held_bytes() const { return budget_.held(); }
 
  private:
   struct Client {
@@ -68,6 +93,7 @@ class ForeignPort {
     std::unique_ptr<Conversation> conversation;
     std::string output;       // bytes that the kernel has not taken
     std::size_t written = 0;  // bytes of `output` that the kernel has taken
+    Time taken_at{0};         // when the kernel took the latest, or had taken all
     bool readable = true;
     bool writable = true;
     bool hung_up = false;       // the client has closed its side; unread bytes may be left
@@ -77,6 +103,9 @@ class ForeignPort {
     std::size_t discarded = 0;  // bytes that came after that
     bool in_ready = false;      // listed in ready_
     bool in_dirty = false;      // listed in dirty_
+    bool in_waiting = false;    // listed in waiting_
+
+    std::size_t unread() const { return output.size() - written; }
   };
 
   static EventLoop::Token TokenOf(PeerId client);
@@ -85,9 +114,13 @@ class ForeignPort {
   void RefuseOne();
   void MarkReady(PeerId id, Client& client);
   void MarkDirty(PeerId id, Client& client);
-  static bool MayRead(const Client& client);
+  bool MayRead(const Client& client) const;
   void Read(Client& client);
   void Write(Client& client);
+  void TakeOutput(Client& client);
+  // Lets the conversation and, if it has given room, those of other clients go on.
+  void GoOn(PeerId id, Client& client);
+  void LetOthersGoOn();
   static void Discard(Client& client, std::size_t bytes);
   static bool IsAllSaid(const Client& client);
   static void Finish(Client& client);
@@ -95,6 +128,8 @@ class ForeignPort {
   static bool IsDone(const Client& client);
 
   const ForeignProtocol protocol_;
+  const ForeignPortLimits limits_;
+  ByteBudget budget_;             // outlives the conversations
   const ForeignContext context_;  // without a connection
   EventLoop& loop_;
   NetworkCounters& counters_;
@@ -102,8 +137,11 @@ class ForeignPort {
   Descriptor spare_;  // closed for a moment when the process is out of descriptors
   PeerId last_client_ = kFirstClientId - 1;
   std::unordered_map<PeerId, Client> clients_;
-  std::vector<PeerId> ready_;  // clients that may have bytes to read
-  std::vector<PeerId> dirty_;  // clients that may have bytes to write
+  std::vector<PeerId> ready_;    // clients that may have bytes to read
+  std::vector<PeerId> dirty_;    // clients that may have bytes to write
+  std::vector<PeerId> waiting_;  // clients that wait for room in budget_
+  Time now_{0};                  // of the latest OnTime
+  Time look_at_ = kNever;        // when to look for clients that do not read
 };
 
 }  // namespace depfast::real

@@ -5,6 +5,7 @@
 // bytes. So the replica serves such a client like any other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "depfast/host/host.h"
+#include "real/byte_budget.h"
 
 namespace depfast::real {
 
@@ -34,8 +36,16 @@ class Conversation {
   // Bytes for the client that have become ready since the last call.
   virtual std::string TakeOutput() = 0;
 
-  // False while the client has its maximum of commands under way: its bytes stay in the kernel.
+  // The kernel has taken `bytes` more of the output. Or the bytes that all connections hold have
+  // become fewer: then 0.
+  virtual void OnRoom(std::size_t bytes) = 0;
+
+  // False while the client has its maximum of commands or bytes under way: what it sends stays in
+  // the kernel.
   virtual bool WantsBytes() const = 0;
+
+  // The conversation would go on if the other connections held less (ForeignContext::budget).
+  virtual bool WaitsForOthers() const = 0;
 
   // Every answer that the client expects is in the output.
   virtual bool IsIdle() const = 0;
@@ -53,6 +63,10 @@ struct ForeignContext {
   // The disk operation that failed, in words: then the replica is out of service, and no frame for
   // it arrives. Empty while it serves. Null: it always does. Outlives the conversation.
   const std::string* disk_failure = nullptr;
+  // Of the port's connections. A conversation counts in it what it holds: requests without an
+  // answer, and answers that the kernel has not taken. Null: there is no limit. Outlives the
+  // conversation.
+  ByteBudget* budget = nullptr;
 };
 
 // A protocol. Programs use its name, such as "redis", in their flags.

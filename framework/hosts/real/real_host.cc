@@ -206,6 +206,7 @@ void RealHost::Turn() {
   const auto events = WaitForEvents();
   now_ = ReadClock();
   network_->OnTime(now_);
+  if (foreign_) foreign_->OnTime(now_);
   for (const epoll_event& event : events) OnEvent(event.data.u64, event.events);
   counters_.turns.Add();
   Step();
@@ -217,6 +218,7 @@ void RealHost::Turn() {
 
 std::span<const epoll_event> RealHost::WaitForEvents() {
   Time when = std::min({wake_, network_->NextDeadline(), metrics_at_, try_again_at_});
+  if (foreign_) when = std::min(when, foreign_->NextDeadline());
   if (links_) when = std::min(when, links_->NextDeadline());
   const bool backlog = network_->HasBacklog() || (foreign_ && foreign_->HasBacklog());
   const bool block = to_self_.empty() && !backlog && when > now_;

@@ -28,6 +28,7 @@
 #include "kv_messages.h"
 #include "kv_service.h"
 #include "kv_store.h"
+#include "paced_reads.h"
 #include "replicated_log.h"
 
 namespace depfast::kv {
@@ -65,6 +66,13 @@ bool IsRepeatable(const Command& command) {
   return form->verb == Verb::kSession && command.size() > 1 && !IsWord(command[1], "NEW");
 }
 
+// About the size of a reply: the bytes of its values.
+std::size_t BytesIn(const Reply& reply) {
+  std::size_t bytes = reply.text.size();
+  for (const auto& item : reply.items) bytes += item ? item->size() : 0;
+  return bytes;
+}
+
 // A client's command that has no answer yet.
 struct Pending {
   Command command;
@@ -96,7 +104,8 @@ class KvDriver final : public Service {
       : runtime_(runtime),
         audited_(store_),
         log_(MakeReplicatedLog(runtime, audited_)),
-        service_(*log_, store_) {}
+        reads_(runtime, *log_),
+        service_(reads_, store_) {}
 
   void Start() override {
     runtime_.rpc().HandleInline<KvRequest>(
@@ -115,8 +124,8 @@ class KvDriver final : public Service {
   void Serve(const KvRequest& request, const Responder<Reply>& responder) {
     if (request.forward_id != 0) {
       if (!forwarded_.Add(request.forward_id)) return;
-      service_.Execute(request.command, responder.dependency(),
-                       [responder](const Reply& reply) { responder.Send(reply); });
+      Execute(request.command, responder.dependency(), responder.peer(),
+              [responder](const Reply& reply) { responder.Send(reply); });
       return;
     }
     const auto pending = std::make_shared<Pending>(
@@ -143,7 +152,7 @@ class KvDriver final : public Service {
     // their requests from 1, so two clients may use one number: draw another.
     const Dependency client =
         proposers.size() == 1 ? pending->client.dependency() : Dependency::Client(RandomNumber());
-    for (const PeerId proposer : in_reach) Ask(proposer, pending->command, client, relay);
+    for (const PeerId proposer : in_reach) Ask(proposer, *pending, client, relay);
   }
 
   // The end of an attempt, of which `reply` is the outcome.
@@ -178,10 +187,22 @@ class KvDriver final : public Service {
     looks_for_proposer_ = false;
   }
 
-  void Ask(PeerId proposer, const Command& command, const Dependency& client,
+  // `done`: see KvService. `peer`: the client, or the replica that has passed the command on.
+  void Execute(const Command& command, const Dependency& client, PeerId peer,
+               KvService::Done done) {
+    reads_.set_peer(peer);
+    service_.Execute(command, client, [this, done = std::move(done)](const Reply& reply) {
+      reads_.Sent(BytesIn(reply));
+      done(reply);
+    });
+  }
+
+  void Ask(PeerId proposer, const Pending& pending, const Dependency& client,
            const std::shared_ptr<Relay>& relay) {
+    const Command& command = pending.command;
     if (proposer == runtime_.self()) {
-      service_.Execute(command, client, [relay](const Reply& reply) { relay->Take(reply); });
+      Execute(command, client, pending.client.peer(),
+              [relay](const Reply& reply) { relay->Take(reply); });
       return;
     }
     runtime_.Spawn("forward", [this, proposer, command, client, relay] {
@@ -219,6 +240,7 @@ class KvDriver final : public Service {
   KvStore store_;
   AuditedStore audited_;
   const std::unique_ptr<ReplicatedLog> log_;
+  PacedReads reads_;
   KvService service_;
   SeenLately forwarded_;
   std::list<std::shared_ptr<RpcEvent<Reply>>> forwards_;  // under way

@@ -1,5 +1,7 @@
 #include "redis_conversation.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -12,6 +14,36 @@ namespace {
 
 // Commands under way for one client.
 constexpr std::size_t kUnderWayMax = 1024;
+
+// The smallest answer that a read is expected to have.
+constexpr std::size_t kExpectedReplyMin = 64;
+
+// A call has the number of its slot in so many low bits.
+constexpr int kSlotBits = 40;
+constexpr std::uint64_t kSlotMask = (std::uint64_t{1} << kSlotBits) - 1;
+
+std::size_t BytesOf(const Command& command) {
+  std::size_t bytes = 0;
+  for (const std::string& word : command) bytes += word.size();
+  return bytes;
+}
+
+// The most bytes of values that the reply to a command can have, if the command takes effect.
+// Requires: FindError finds no error.
+std::size_t WriteReplyMax(std::span<const std::string> command) {
+  constexpr std::size_t kSessionWords = 3;  // SESSION id seq
+  switch (FindCommand(command[0])->verb) {
+    case Verb::kSession:
+      return command.size() > kSessionWords ? WriteReplyMax(command.subspan(kSessionWords)) : 0;
+    case Verb::kGet:
+    case Verb::kGetset:
+      return kArgumentBytesMax;
+    case Verb::kMget:
+      return kReplyBytesMax;
+    default:
+      return 0;
+  }
+}
 
 std::string Encoded(const Reply& reply, Protocol protocol) {
   return RespWriter(protocol).Append(reply).Take();
@@ -59,31 +91,99 @@ void RedisConversation::OnBytes(std::string_view bytes) {
 void RedisConversation::OnFrame(std::string_view bytes) {
   std::string error;
   const auto frame = DecodeFrame(bytes, error);
-  if (!frame || frame->header.call < first_call_) return;
-  const auto slot = static_cast<std::size_t>(frame->header.call - first_call_);
-  if (slot >= slots_.size() || slots_[slot].bytes) return;  // of no call, or a second copy
-  --asked_;
-  TakeReply(slots_[slot], ReplyIn(*frame));
+  if (!frame) return;
+  const auto slot = static_cast<std::size_t>((frame->header.call & kSlotMask) - first_slot_);
+  if (slot >= slots_.size() || slots_[slot].call != frame->header.call) return;  // of no call
+  TakeReply(slot, ReplyIn(*frame));
   MoveToOutput();
   TakeCommands();
 }
 
-void RedisConversation::TakeReply(Slot& slot, const Reply& reply) {
-  if (!increment_) {
-    slot.bytes = Encoded(reply, slot.protocol);
+void RedisConversation::TakeReply(std::size_t number, const Reply& reply) {
+  Slot& slot = slots_[number];
+  if (increment_) {
+    auto next = increment_->Next(reply);
+    if (const Reply* const last = std::get_if<Reply>(&next)) {
+      Fill(slot, Encoded(*last, slot.protocol));
+      increment_.reset();
+      return;
+    }
+    // The next command is a call of its own, so that a second copy of this reply is not taken for
+    // its reply. Nothing has changed the protocol meanwhile.
+    --asked_;
+    held_.Remove(slot.reserved);
+    slots_.pop_front();
+    ++first_slot_;
+    Ask(std::get<Command>(std::move(next)));
     return;
   }
-  auto next = increment_->Next(reply);
-  if (const Reply* const last = std::get_if<Reply>(&next)) {
-    slot.bytes = Encoded(*last, slot.protocol);
-    increment_.reset();
-    return;
+  std::string bytes = Encoded(reply, slot.protocol);
+  if (!slot.read.empty()) {
+    expected_reply_ = std::max({bytes.size(), expected_reply_ / 2, kExpectedReplyMin});
+    if (!CanKeep(bytes.size())) {
+      Forget(number);
+      return;
+    }
   }
-  // The next command is a call of its own, so that a second copy of this reply is not taken for its
-  // reply. Nothing has changed the protocol meanwhile.
-  slots_.pop_front();
-  ++first_call_;
-  Ask(std::get<Command>(std::move(next)));
+  Fill(slot, std::move(bytes));
+}
+
+void RedisConversation::Fill(Slot& slot, std::string bytes) {
+  --asked_;
+  slot.call = 0;
+  held_.Add(bytes.size());
+  answers_ += bytes.size();
+  slot.bytes = std::move(bytes);
+}
+
+bool RedisConversation::CanKeep(std::size_t bytes) const {
+  return answers_ == 0 || (answers_ + bytes <= kHeldBytesMax && held_.HasRoomFor(bytes));
+}
+
+// While a read is under way, all calls after it are reads.
+void RedisConversation::Forget(std::size_t from) {
+  ++forgotten_;
+  for (std::size_t i = from; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (slot.read.empty()) continue;
+    if (slot.call != 0) {
+      --asked_;
+      slot.call = 0;
+    } else if (slot.bytes) {
+      held_.Remove(slot.bytes->size());
+      answers_ -= slot.bytes->size();
+      slot.bytes.reset();
+    } else {
+      continue;  // forgotten before
+    }
+    ++to_ask_again_;
+  }
+}
+
+bool RedisConversation::AskAgain() {
+  for (std::size_t i = 0; to_ask_again_ > 0 && i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (slot.bytes || slot.call != 0) continue;
+    const bool is_next = asked_ == 0 && answers_ == 0;
+    if (!is_next && !HasRoomFor(expected_reply_)) return false;
+    --to_ask_again_;
+    asked_to_read_ = true;
+    Send(i, slot.read);
+  }
+  return true;
+}
+
+void RedisConversation::OnRoom(std::size_t bytes) {
+  held_.Remove(bytes);
+  answers_ -= bytes;
+  TakeCommands();
+}
+
+bool RedisConversation::HasRoomFor(std::size_t bytes) {
+  if (slots_.empty() && held_.bytes() == 0) return true;
+  if (held_.bytes() + expected() + bytes > kHeldBytesMax) return false;
+  waits_for_others_ = !held_.HasRoomFor(bytes);
+  return !waits_for_others_;
 }
 
 std::vector<std::string> RedisConversation::TakeFrames() { return std::exchange(frames_, {}); }
@@ -91,11 +191,14 @@ std::vector<std::string> RedisConversation::TakeFrames() { return std::exchange(
 std::string RedisConversation::TakeOutput() { return std::exchange(output_, {}); }
 
 bool RedisConversation::WantsBytes() const {
-  return !closing_ && !increment_ && !held_back_ && slots_.size() < kUnderWayMax;
+  return !closing_ && !increment_ && !held_back_ && to_ask_again_ == 0 &&
+         slots_.size() < kUnderWayMax && answers_ < kHeldBytesMax;
 }
 
 void RedisConversation::TakeCommands() {
-  while (!closing_ && !increment_ && slots_.size() < kUnderWayMax) {
+  waits_for_others_ = false;
+  if (!AskAgain()) return;
+  while (!closing_ && !increment_ && slots_.size() < kUnderWayMax && answers_ < kHeldBytesMax) {
     if (!held_back_) held_back_ = NextCommand();
     if (!held_back_) break;
     if (IsIncrementByOne(*held_back_)) held_back_ = Command{"INCR", (*held_back_)[1]};
@@ -158,6 +261,8 @@ bool RedisConversation::TryStore(Command& command) {
   }
   const bool reads = FindCommand(command[0])->reads;
   if (asked_ > 0 && reads != asked_to_read_) return false;
+  const std::size_t reply = reads ? expected_reply_ : WriteReplyMax(command);
+  if (!HasRoomFor(BytesOf(command) + reply)) return false;
   asked_to_read_ = reads;
   Ask(std::move(command));
   return true;
@@ -169,32 +274,49 @@ bool RedisConversation::TryIncrement(const Command& command) {
     Answer(*wrong);
     return true;
   }
-  if (asked_ > 0) return false;
+  if (asked_ > 0 || !HasRoomFor(BytesOf(command))) return false;
   increment_ = std::get<Increment>(std::move(parsed));
+  asked_to_read_ = false;
   Ask(increment_->First());
   return true;
 }
 
 void RedisConversation::Ask(Command command) {
-  const CallId call = first_call_ + slots_.size();
+  const bool may_repeat = asked_to_read_ && !increment_;
+  Slot& slot = slots_.emplace_back(Slot{.protocol = client_.protocol});
+  slot.reserved = BytesOf(command) + (may_repeat || increment_ ? 0 : WriteReplyMax(command));
+  held_.Add(slot.reserved);
+  if (may_repeat) slot.read = command;
+  Send(slots_.size() - 1, std::move(command));
+}
+
+void RedisConversation::Send(std::size_t slot, Command command) {
+  const CallId call = (forgotten_ << kSlotBits) | (first_slot_ + slot);
+  slots_[slot].call = call;
   const FrameHeader header{FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)};
   frames_.push_back(EncodeFrame(header, KvRequest{std::move(command), 0}));
-  slots_.push_back({client_.protocol, std::nullopt});
   ++asked_;
 }
 
 void RedisConversation::Answer(const Reply& reply) { Answer(Encoded(reply, client_.protocol)); }
 
 void RedisConversation::Answer(std::string bytes) {
-  slots_.push_back({client_.protocol, std::move(bytes)});
+  held_.Add(bytes.size());
+  answers_ += bytes.size();
+  slots_.push_back(Slot{.protocol = client_.protocol, .bytes = std::move(bytes)});
   MoveToOutput();
 }
 
 void RedisConversation::MoveToOutput() {
   while (!slots_.empty() && slots_.front().bytes) {
-    output_ += *slots_.front().bytes;
+    if (output_.empty()) {
+      output_ = *std::move(slots_.front().bytes);
+    } else {
+      output_ += *slots_.front().bytes;
+    }
+    held_.Remove(slots_.front().reserved);
     slots_.pop_front();
-    ++first_call_;
+    ++first_slot_;
   }
 }
 

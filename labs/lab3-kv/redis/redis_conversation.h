@@ -13,6 +13,14 @@
 // an error to MULTI alone would not keep the commands behind it from being executed. They are
 // refused, too, up to EXEC or DISCARD.
 //
+// What a client can make the replica hold is bounded: requests without an answer, and answers that
+// the client has not taken. Bytes count, not commands. Nobody knows how long the answer to a read
+// will be. So the conversation expects an answer like the largest of the latest, and has as many
+// reads under way as their answers would have room. An answer that comes and has no room is
+// forgotten, with those to all reads behind it, and the reads are asked again once earlier answers
+// have left. Asking again does no harm, and it keeps the order. The answer to a write cannot be
+// asked for again, so the longest possible answer has room before the write is sent.
+//
 // While the replica is out of service (ForeignContext::disk_failure), the port's own commands are
 // answered, INFO with the reason, and those of the store with an error.
 //
@@ -39,26 +47,40 @@ namespace depfast::kv {
 
 class RedisConversation final : public real::Conversation {
  public:
-  explicit RedisConversation(const real::ForeignContext& context) : context_(context) {}
+  // The limit of the bytes held for one client. A single command or answer may be larger, and is
+  // then alone.
+  static constexpr std::size_t kHeldBytesMax = std::size_t{8} << 20;
+  // The reads that a new connection may have under way: nothing is known of their answers.
+  static constexpr std::size_t kFirstReadsMax = 16;
+
+  explicit RedisConversation(const real::ForeignContext& context)
+      : context_(context), held_(context.budget) {}
 
   void OnBytes(std::string_view bytes) override;
   void OnFrame(std::string_view frame) override;
   std::vector<std::string> TakeFrames() override;
   bool HasFrames() const override { return !frames_.empty(); }
   std::string TakeOutput() override;
+  void OnRoom(std::size_t bytes) override;
   bool WantsBytes() const override;
+  bool WaitsForOthers() const override { return waits_for_others_; }
   bool IsIdle() const override { return slots_.empty() && !held_back_; }
   bool IsOver() const override { return closing_ && slots_.empty(); }
 
  private:
   // A reply that the client waits for.
   struct Slot {
-    Protocol protocol;                 // the client's when it sent the command
-    std::optional<std::string> bytes;  // nothing: the reply has not come
+    Protocol protocol = Protocol::kResp2;   // the client's when it sent the command
+    std::optional<std::string> bytes = {};  // nothing: the reply has not come
+    CallId call = 0;                        // 0: no call is under way
+    Command read = {};                      // a read, to be asked again; else empty
+    std::size_t reserved = 0;  // of held_: the request, and room for the reply to a write
   };
 
   // Serves what the parser holds, up to a command that has to wait, or to an error in the bytes.
   void TakeCommands();
+  // Asks again for the reads whose answers were forgotten. False if some have to wait.
+  bool AskAgain();
   // The next command that is not too large, if a whole one has come. Answers those that are.
   std::optional<Command> NextCommand();
   // True if the command was sent (and taken) or answered; false if it has to wait.
@@ -69,28 +91,45 @@ class RedisConversation final : public real::Conversation {
   bool TryStore(Command& command);
   bool TryIncrement(const Command& command);
   void Ask(Command command);
+  void Send(std::size_t slot, Command command);
   void Answer(const Reply& reply);
   void Answer(std::string bytes);
   // Fills the slot, or takes the next step of the increment. Requires: the slot waits.
-  void TakeReply(Slot& slot, const Reply& reply);
+  void TakeReply(std::size_t slot, const Reply& reply);
+  void Fill(Slot& slot, std::string bytes);
   void MoveToOutput();
+
+  // Whether `bytes` more may be held or expected. Always if there is nothing of the client's yet.
+  bool HasRoomFor(std::size_t bytes);
+  // The bytes that answers under way may need, beyond those in held_.
+  std::size_t expected() const { return asked_to_read_ ? asked_ * expected_reply_ : 0; }
+  // Whether the answer of so many bytes can be kept.
+  bool CanKeep(std::size_t bytes) const;
+  void Forget(std::size_t from);
 
   const real::ForeignContext context_;
   ClientState client_;
   RespParser parser_;
   std::optional<Command> held_back_;  // the next command, which has to wait
   std::vector<std::string> frames_;
-  // In the order of the commands. The first is that of call `first_call_`. The calls of commands
-  // that need no replica are not used.
+  // In the order of the commands. The low bits of a call are the number of its slot; those of
+  // commands that need no replica are not used. The high bits count how often the conversation has
+  // forgotten answers, so that a late one is no answer to the same command asked again.
   std::deque<Slot> slots_;
-  std::uint64_t first_call_ = 1;
-  std::size_t asked_ = 0;       // of slots_, those that wait for the replica
-  bool asked_to_read_ = false;  // all of them read; meaningless if there are none
+  std::uint64_t first_slot_ = 1;
+  std::uint64_t forgotten_ = 0;
+  std::size_t to_ask_again_ = 0;  // of slots_
+  std::size_t asked_ = 0;         // of slots_, those that wait for the replica
+  bool asked_to_read_ = false;    // all of them read; meaningless if there are none
   // The increment under way: then slots_ is its slot alone, and nothing after it is looked at.
   std::optional<Increment> increment_;
   std::string output_;
-  bool in_transaction_ = false;  // MULTI was refused, and neither EXEC nor DISCARD has come
-  bool closing_ = false;         // nothing more is served
+  real::HeldBytes held_;     // what slots_ reserve, and the answers that the kernel has not taken
+  std::size_t answers_ = 0;  // of held_, the answers
+  std::size_t expected_reply_ = kHeldBytesMax / kFirstReadsMax;  // to a read
+  bool waits_for_others_ = false;  // a command waits, and the budget has no room for it
+  bool in_transaction_ = false;    // MULTI was refused, and neither EXEC nor DISCARD has come
+  bool closing_ = false;           // nothing more is served
 };
 
 }  // namespace depfast::kv

@@ -18,6 +18,9 @@ namespace {
 // Each line is a request, each frame is answered as a line; "bye" ends the conversation.
 class Lines final : public Conversation {
  public:
+  // Adds the bytes of answers that have left to `left`.
+  explicit Lines(std::size_t& left) : left_(left) {}
+
   void OnBytes(std::string_view bytes) override {
     text_ += bytes;
     for (auto end = text_.find('\n'); end != std::string::npos; end = text_.find('\n')) {
@@ -38,11 +41,14 @@ class Lines final : public Conversation {
   std::vector<std::string> TakeFrames() override { return std::exchange(frames_, {}); }
   bool HasFrames() const override { return !frames_.empty(); }
   std::string TakeOutput() override { return std::exchange(output_, {}); }
+  void OnRoom(std::size_t bytes) override { left_ += bytes; }
   bool WantsBytes() const override { return under_way_ < 100; }
+  bool WaitsForOthers() const override { return false; }
   bool IsIdle() const override { return under_way_ == 0; }
   bool IsOver() const override { return over_; }
 
  private:
+  std::size_t& left_;
   std::string text_;
   std::string output_;
   std::vector<std::string> frames_;
@@ -52,16 +58,16 @@ class Lines final : public Conversation {
 
 class ForeignPortTest : public testing::Test {
  protected:
-  ForeignPortTest() {
+  explicit ForeignPortTest(const ForeignPortLimits& limits = {}) {
     auto [listener, where] = ListenAnywhere();
     endpoint_ = where;
     port_ = std::make_unique<ForeignPort>(
         ForeignProtocol{"lines",
                         [this](const ForeignContext& context) {
                           connections_.push_back(context.connection);
-                          return std::make_unique<Lines>();
+                          return std::make_unique<Lines>(left_);
                         }},
-        /*replica=*/0, std::move(listener), loop_, counters_, disk_failure_);
+        /*replica=*/0, std::move(listener), loop_, counters_, disk_failure_, limits);
   }
 
   Descriptor Connect() const {
@@ -111,6 +117,7 @@ class ForeignPortTest : public testing::Test {
   Endpoint endpoint_;
   std::unique_ptr<ForeignPort> port_;
   bool answers_ = true;
+  std::size_t left_ = 0;                   // bytes of answers
   std::vector<std::int64_t> connections_;  // the numbers of all so far
   std::vector<std::pair<PeerId, std::string>> unanswered_;
 };
@@ -238,6 +245,66 @@ TEST_F(ForeignPortTest, AClientThatDoesNotReadIsReadFromNoMore) {
   }
   EXPECT_TRUE(blocked) << "the port read 120 MB from a client that reads no answers";
   EXPECT_EQ(port_->connections(), 1u);
+}
+
+TEST_F(ForeignPortTest, TellsTheConversationWhatHasLeft) {
+  const Descriptor client = Connect();
+  Say(client, "a\nb\n");
+  EXPECT_TRUE(TurnUntil([&] { return left_ > 0; }));
+  EXPECT_EQ(left_, std::string("re: a\nre: b\n").size());
+}
+
+class ForeignPortOfPatience : public ForeignPortTest {
+ protected:
+  static constexpr ForeignPortLimits kLimits = {.unread_bytes_max = 10'000};
+
+  ForeignPortOfPatience() : ForeignPortTest(kLimits) {}
+
+  // A client with more answers than the kernel and unread_bytes_max hold.
+  Descriptor NotReading() {
+    Descriptor client = Connect();
+    answers_ = false;
+    Say(client, "x\n");
+    TurnUntil([&] { return unanswered_.size() == 1; });
+    for (int i = 0; i < 100; ++i) port_->Send(unanswered_[0].first, std::string(1 << 20, 'x'));
+    TurnUntil([] { return true; });
+    return client;
+  }
+};
+
+TEST_F(ForeignPortOfPatience, AClientThatTakesNothingForLongIsCutOff) {
+  port_->OnTime(1h);
+  const Descriptor client = NotReading();
+  Time now = 1h;
+  while (now < 1h + kLimits.unread_time_max) {
+    ASSERT_LE(port_->NextDeadline(), now + 1s);
+    port_->OnTime(now);
+    port_->Flush();
+    ASSERT_EQ(port_->connections(), 1u) << "after " << (now - 1h).count() << " ns";
+    now += 1s;
+  }
+  port_->OnTime(now);
+  port_->Flush();
+  EXPECT_EQ(port_->connections(), 0u);
+  port_->OnTime(now + 1s);
+  EXPECT_EQ(port_->NextDeadline(), kNever);
+}
+
+TEST_F(ForeignPortOfPatience, AClientThatReadsIsNotHoweverSlowly) {
+  port_->OnTime(1h);
+  const Descriptor client = NotReading();
+  std::size_t heard = 0;
+  std::size_t left = left_;
+  for (Time now = 1h; heard < 100 * ((std::size_t{1} << 20) + 1); now += 25s) {
+    port_->OnTime(now);
+    ASSERT_TRUE(TurnUntil([&] {
+      const std::string more = Heard(client);
+      EXPECT_NE(more, "(end)");
+      heard += more.size();
+      return left_ > std::exchange(left, left_) || more.empty();
+    }));
+    ASSERT_EQ(port_->connections(), 1u);
+  }
 }
 
 TEST_F(ForeignPortTest, AClientThatVanishesIsForgotten) {

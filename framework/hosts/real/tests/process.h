@@ -37,6 +37,8 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   void Signal(int number) const { kill(pid_, number); }
+  // Requires: it runs.
+  pid_t pid() const { return pid_; }
 
   // The exit status, or minus the signal that ended it.
   int Wait() {

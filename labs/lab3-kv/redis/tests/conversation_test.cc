@@ -2,7 +2,11 @@
 // answers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kv_errors.h"
@@ -230,6 +234,164 @@ TEST_F(RedisConversationTest, ASecondCopyOfAReplyIsNoReplyToTheNextStep) {
                                    static_cast<std::uint32_t>(RpcError::kRejected)));
   EXPECT_EQ(conversation.TakeOutput(), "-" + UnknownOutcome().text + "\r\n");
   EXPECT_TRUE(conversation.IsIdle());
+}
+
+// A client that asks for many answers, and a replica that gives them one at a time.
+class RedisMemoryTest : public testing::Test {
+ protected:
+  static constexpr std::size_t kLarge = kArgumentBytesMax;
+  // Of one large answer in the protocol.
+  static constexpr std::size_t kAnswer = kLarge + 16;
+
+  void Take(RedisConversation& one) {
+    for (std::string& frame : one.TakeFrames()) requests_.push_back(std::move(frame));
+  }
+
+  // The reply to the GET of a number has that number and `bytes` bytes. False if nothing is asked.
+  bool AnswerNext(RedisConversation& one, std::size_t bytes) {
+    Take(one);
+    if (requests_.empty()) return false;
+    std::string error;
+    const auto frame = DecodeFrame(requests_.front(), error);
+    const Command command = DecodeBody<KvRequest>(frame->body, error)->command;
+    std::string value = command.at(1);
+    value.resize(bytes, '.');
+    const std::string reply = EncodeFrame(
+        {FrameKind::kReply, KvRequest::kMethod, frame->header.call, {}}, Reply::String(value));
+    requests_.pop_front();
+    one.OnFrame(reply);
+    held_max_ = std::max(held_max_, budget_.held());
+    asked_max_ = std::max(asked_max_, requests_.size());
+    return true;
+  }
+
+  void AnswerAll(RedisConversation& one, std::size_t bytes) {
+    while (AnswerNext(one, bytes)) {
+    }
+  }
+
+  // The client reads what is there. Returns the number of bytes.
+  std::size_t Read(RedisConversation& one, std::string& heard) {
+    const std::string output = one.TakeOutput();
+    heard += output;
+    one.OnRoom(output.size());
+    return output.size();
+  }
+
+  static std::string Gets(int from, int to) {
+    std::string text;
+    for (int i = from; i < to; ++i) text += "GET " + std::to_string(1000 + i) + "\r\n";
+    return text;
+  }
+
+  // The numbers in the answers.
+  static std::vector<int> Numbers(const std::string& heard) {
+    std::vector<int> numbers;
+    for (std::size_t at = 0; at < heard.size();) {
+      const std::size_t line = heard.find("\r\n", at);
+      const std::size_t bytes = std::stoul(heard.substr(at + 1, line - at - 1));
+      numbers.push_back(std::stoi(heard.substr(line + 2, 4)) - 1000);
+      at = line + 2 + bytes + 2;
+    }
+    return numbers;
+  }
+
+  static std::vector<int> UpTo(int count) {
+    std::vector<int> numbers(static_cast<std::size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+  }
+
+  static constexpr std::size_t kBudget = std::size_t{64} << 20;
+  real::ByteBudget budget_{kBudget};
+  std::deque<std::string> requests_;
+  std::size_t held_max_ = 0;
+  std::size_t asked_max_ = 0;
+};
+
+TEST_F(RedisMemoryTest, LargeAnswersAreAskedForAsEarlierOnesLeave) {
+  RedisConversation one({.budget = &budget_});
+  one.OnBytes(Gets(0, 200));
+  AnswerAll(one, kLarge);
+  EXPECT_FALSE(one.WantsBytes());
+  EXPECT_GT(budget_.held(), RedisConversation::kHeldBytesMax / 2);
+  std::string heard;
+  while (Read(one, heard) > 0) AnswerAll(one, kLarge);
+  EXPECT_EQ(Numbers(heard), UpTo(200));
+  EXPECT_LE(held_max_, RedisConversation::kHeldBytesMax + kAnswer);
+  EXPECT_LE(asked_max_, RedisConversation::kFirstReadsMax);
+  EXPECT_TRUE(one.IsIdle());
+  EXPECT_EQ(budget_.held(), 0u);
+}
+
+TEST_F(RedisMemoryTest, AnswersLargerThanExpectedAreAskedForAgainInOrder) {
+  RedisConversation one({.budget = &budget_});
+  std::string heard;
+  one.OnBytes(Gets(0, 300));
+  AnswerAll(one, 10);
+  Read(one, heard);
+  one.OnBytes(Gets(300, 600));
+  Take(one);
+  EXPECT_EQ(requests_.size(), 300u) << "the latest answers were short";
+  do {
+    AnswerAll(one, kLarge);
+  } while (Read(one, heard) > 0);
+  EXPECT_EQ(Numbers(heard), UpTo(600));
+  EXPECT_LE(held_max_, RedisConversation::kHeldBytesMax + kAnswer);
+  EXPECT_EQ(budget_.held(), 0u);
+}
+
+TEST_F(RedisMemoryTest, ShortAnswersLeaveManyCommandsUnderWay) {
+  RedisConversation one({.budget = &budget_});
+  one.OnBytes(Gets(0, 1000));
+  std::string heard;
+  for (int i = 0; i < 20; ++i) AnswerNext(one, 10);
+  Take(one);
+  EXPECT_GT(requests_.size(), 500u);
+}
+
+TEST_F(RedisMemoryTest, LargeRequestsWaitForTheRepliesToEarlierOnes) {
+  RedisConversation one({.budget = &budget_});
+  const std::string set = "*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$" + std::to_string(kLarge) + "\r\n" +
+                          std::string(kLarge, 'v') + "\r\n";
+  for (int i = 0; i < 50 && one.WantsBytes(); ++i) one.OnBytes(set);
+  Take(one);
+  EXPECT_LE(requests_.size(), RedisConversation::kHeldBytesMax / kLarge);
+  EXPECT_FALSE(one.WantsBytes());
+  EXPECT_LE(budget_.held(), RedisConversation::kHeldBytesMax);
+  AnswerAll(one, 2);
+  EXPECT_TRUE(one.WantsBytes());
+}
+
+TEST_F(RedisMemoryTest, TheReplyToAWriteHasRoomBeforeTheWriteIsSent) {
+  RedisConversation one({.budget = &budget_});
+  for (int i = 0; i < 50; ++i) one.OnBytes("GETSET 1234 v\r\n");
+  Take(one);
+  EXPECT_LE(requests_.size(), RedisConversation::kHeldBytesMax / kLarge);
+  std::string heard;
+  do {
+    AnswerAll(one, kLarge);
+  } while (Read(one, heard) > 0);
+  EXPECT_EQ(Numbers(heard).size(), 50u);
+  EXPECT_LE(held_max_, RedisConversation::kHeldBytesMax + kAnswer);
+  EXPECT_EQ(budget_.held(), 0u);
+}
+
+TEST_F(RedisMemoryTest, AFullBudgetLeavesEachClientOneCommand) {
+  RedisConversation greedy({.budget = &budget_});
+  budget_.Add(kBudget);  // of others
+  greedy.OnBytes(Gets(0, 10));
+  AnswerAll(greedy, kLarge);
+  EXPECT_LE(budget_.held(), kBudget + 2 * kAnswer);
+  EXPECT_TRUE(greedy.WaitsForOthers());
+  std::string heard;
+  while (Read(greedy, heard) > 0) AnswerAll(greedy, kLarge);
+  EXPECT_EQ(Numbers(heard), UpTo(10)) << "slowly, but all";
+  greedy.OnBytes(Gets(10, 20));
+  EXPECT_TRUE(greedy.WaitsForOthers());
+  budget_.Remove(kBudget);
+  greedy.OnRoom(0);
+  EXPECT_FALSE(greedy.WaitsForOthers());
 }
 
 TEST_F(RedisConversationTest, TakesNoMoreThanItCanHaveUnderWay) {
