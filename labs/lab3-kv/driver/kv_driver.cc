@@ -124,8 +124,12 @@ class KvDriver final : public Service {
   void Serve(const KvRequest& request, const Responder<Reply>& responder) {
     if (request.forward_id != 0) {
       if (!forwarded_.Add(request.forward_id)) return;
-      Execute(request.command, responder.dependency(), responder.peer(),
-              [responder](const Reply& reply) { responder.Send(reply); });
+      reads_.set_peer(responder.peer());
+      service_.Execute(request.command, responder.dependency(),
+                       [this, responder](const Reply& reply) {
+                         reads_.Sent(BytesIn(reply));
+                         responder.Send(reply);
+                       });
       return;
     }
     const auto pending = std::make_shared<Pending>(
@@ -187,22 +191,15 @@ class KvDriver final : public Service {
     looks_for_proposer_ = false;
   }
 
-  // `done`: see KvService. `peer`: the client, or the replica that has passed the command on.
-  void Execute(const Command& command, const Dependency& client, PeerId peer,
-               KvService::Done done) {
-    reads_.set_peer(peer);
-    service_.Execute(command, client, [this, done = std::move(done)](const Reply& reply) {
-      reads_.Sent(BytesIn(reply));
-      done(reply);
-    });
-  }
-
   void Ask(PeerId proposer, const Pending& pending, const Dependency& client,
            const std::shared_ptr<Relay>& relay) {
     const Command& command = pending.command;
     if (proposer == runtime_.self()) {
-      Execute(command, client, pending.client.peer(),
-              [relay](const Reply& reply) { relay->Take(reply); });
+      reads_.set_peer(pending.client.peer());
+      service_.Execute(command, client, [this, relay](const Reply& reply) {
+        reads_.Sent(BytesIn(reply));
+        relay->Take(reply);
+      });
       return;
     }
     runtime_.Spawn("forward", [this, proposer, command, client, relay] {

@@ -6,9 +6,13 @@
 // rest wait for later steps, and the replica sends what it has and serves others between two steps.
 // The clients take turns: a read never waits for all reads of another client.
 //
+// Reads that another replica has passed on also wait while much is held for that replica. Its other
+// messages share the connection, and must not come late behind the answers.
+//
 // That a read waits longer does no harm: the state that it then sees is newer.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -24,6 +28,8 @@ class PacedReads final : public ReplicatedLog {
  public:
   // Of the answers to reads in a step. A single answer may be larger.
   static constexpr std::size_t kBytesPerStepMax = std::size_t{1} << 20;
+  // Of what is held for another replica when an answer for it is added.
+  static constexpr std::size_t kHeldBytesMax = std::size_t{1} << 20;
 
   // Both must outlive this.
   PacedReads(Runtime& runtime, ReplicatedLog& log) : runtime_(runtime), log_(log) {}
@@ -35,13 +41,8 @@ class PacedReads final : public ReplicatedLog {
   std::vector<PeerId> proposers() const override { return log_.proposers(); }
 
   void ReadIndex(const Dependency& client, ReadDone done) override {
-    log_.ReadIndex(client, [this, peer = peer_, done = std::move(done)](bool may_read) mutable {
-      if (!may_read || (turns_.empty() && HasRoom())) {
-        done(may_read);
-      } else {
-        Keep(peer, std::move(done));
-      }
-    });
+    const std::size_t slot = Store({peer_, std::move(done)});
+    log_.ReadIndex(client, [this, slot](bool may_read) { OnConfirmed(slot, may_read); });
   }
 
   // The peer, client or replica, that the reads from now on are for.
@@ -54,6 +55,34 @@ class PacedReads final : public ReplicatedLog {
   }
 
  private:
+  struct Read {
+    PeerId peer = kNobody;
+    ReadDone done;
+  };
+
+  // Keeps a read until the log decides it. A callback of two words costs no allocation.
+  std::size_t Store(Read read) {
+    if (free_slots_.empty()) {
+      free_slots_.push_back(asked_.size());
+      asked_.emplace_back();
+    }
+    const std::size_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    asked_[slot] = std::move(read);
+    return slot;
+  }
+
+  void OnConfirmed(std::size_t slot, bool may_read) {
+    Read read = std::exchange(asked_[slot], {});
+    if (!read.done) return;  // the log has decided before
+    free_slots_.push_back(slot);
+    if (!may_read || (turns_.empty() && HasRoom() && MayAnswer(read.peer))) {
+      read.done(may_read);
+    } else {
+      Keep(read.peer, std::move(read.done));
+    }
+  }
+
   bool HasRoom() {
     if (std::exchange(step_, runtime_.Now()) != runtime_.Now()) sent_ = 0;
     return sent_ < kBytesPerStepMax;
@@ -67,18 +96,30 @@ class PacedReads final : public ReplicatedLog {
     runtime_.Spawn("reads", [this] { AnswerInTurns(); });
   }
 
+  bool MayAnswer(PeerId peer) {
+    const bool is_replica = peer >= 0 && peer < runtime_.replicas() && peer != runtime_.self();
+    return !is_replica || runtime_.HeldBytes(peer) < kHeldBytesMax;
+  }
+
   void AnswerInTurns() {
     runtime_.set_dependency({});  // for many clients
+    Duration pause = kPause;
     while (!turns_.empty()) {
-      runtime_.Sleep(kPause);
-      while (!turns_.empty() && HasRoom()) AnswerNext();
+      runtime_.Sleep(pause);
+      bool is_answered = false;
+      while (HasRoom() && AnswerNext()) is_answered = true;
+      pause = is_answered ? kPause : kPauseForReplicas;
     }
     answering_ = false;
   }
 
-  void AnswerNext() {
-    const PeerId peer = turns_.front();
-    turns_.pop_front();
+  // False if no peer may be answered.
+  bool AnswerNext() {
+    const auto next =
+        std::find_if(turns_.begin(), turns_.end(), [this](PeerId peer) { return MayAnswer(peer); });
+    if (next == turns_.end()) return false;
+    const PeerId peer = *next;
+    turns_.erase(next);
     const auto reads = reads_.find(peer);
     const ReadDone done = std::move(reads->second.front());
     reads->second.pop_front();
@@ -88,14 +129,19 @@ class PacedReads final : public ReplicatedLog {
       turns_.push_back(peer);
     }
     done(true);
+    return true;
   }
 
   // Ends the step.
   static constexpr Duration kPause = 20us;
+  // All reads are for replicas for which much is held.
+  static constexpr Duration kPauseForReplicas = 1ms;
 
   Runtime& runtime_;
   ReplicatedLog& log_;
   PeerId peer_ = kNobody;
+  std::vector<Read> asked_;              // of which the log has not decided, by slot
+  std::vector<std::size_t> free_slots_;  // of asked_
   Time step_{-1};
   std::size_t sent_ = 0;  // in that step
   // Reads that the log allows, by peer; none of the lists is empty. Each peer is once in turns_.

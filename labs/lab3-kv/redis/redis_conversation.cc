@@ -119,13 +119,23 @@ void RedisConversation::TakeReply(std::size_t number, const Reply& reply) {
   }
   std::string bytes = Encoded(reply, slot.protocol);
   if (!slot.read.empty()) {
-    expected_reply_ = std::max({bytes.size(), expected_reply_ / 2, kExpectedReplyMin});
+    Expect(reply.kind, bytes.size());
     if (!CanKeep(bytes.size())) {
       Forget(number);
       return;
     }
   }
   Fill(slot, std::move(bytes));
+}
+
+// An error says nothing of the values. It may say that the answers were too much for the way to the
+// leader: then fewer are asked for.
+void RedisConversation::Expect(Reply::Kind kind, std::size_t bytes) {
+  if (kind == Reply::Kind::kError) {
+    expected_reply_ = std::max(expected_reply_, std::min(2 * expected_reply_, kArgumentBytesMax));
+  } else {
+    expected_reply_ = std::max({bytes, expected_reply_ / 2, kExpectedReplyMin});
+  }
 }
 
 void RedisConversation::Fill(Slot& slot, std::string bytes) {
@@ -168,7 +178,7 @@ bool RedisConversation::AskAgain() {
     if (!is_next && !HasRoomFor(expected_reply_)) return false;
     --to_ask_again_;
     asked_to_read_ = true;
-    Send(i, slot.read);
+    Send(i, {slot.read, 0});
   }
   return true;
 }
@@ -286,15 +296,16 @@ void RedisConversation::Ask(Command command) {
   Slot& slot = slots_.emplace_back(Slot{.protocol = client_.protocol});
   slot.reserved = BytesOf(command) + (may_repeat || increment_ ? 0 : WriteReplyMax(command));
   held_.Add(slot.reserved);
-  if (may_repeat) slot.read = command;
-  Send(slots_.size() - 1, std::move(command));
+  KvRequest request{std::move(command), 0};
+  Send(slots_.size() - 1, request);
+  if (may_repeat) slot.read = std::move(request.command);
 }
 
-void RedisConversation::Send(std::size_t slot, Command command) {
+void RedisConversation::Send(std::size_t slot, const KvRequest& request) {
   const CallId call = (forgotten_ << kSlotBits) | (first_slot_ + slot);
   slots_[slot].call = call;
   const FrameHeader header{FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)};
-  frames_.push_back(EncodeFrame(header, KvRequest{std::move(command), 0}));
+  frames_.push_back(EncodeFrame(header, request));
   ++asked_;
 }
 

@@ -91,11 +91,13 @@ class RedisConversation final : public real::Conversation {
   bool TryStore(Command& command);
   bool TryIncrement(const Command& command);
   void Ask(Command command);
-  void Send(std::size_t slot, Command command);
+  void Send(std::size_t slot, const KvRequest& request);
   void Answer(const Reply& reply);
   void Answer(std::string bytes);
   // Fills the slot, or takes the next step of the increment. Requires: the slot waits.
   void TakeReply(std::size_t slot, const Reply& reply);
+  // Learns from the answer to a read.
+  void Expect(Reply::Kind kind, std::size_t bytes);
   void Fill(Slot& slot, std::string bytes);
   void MoveToOutput();
 
