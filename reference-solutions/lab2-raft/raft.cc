@@ -696,8 +696,8 @@ void Raft::CompactIfLarge() {
 // If all replicas compacted at the same moment, all disks would be busy. A quorum hides one busy
 // disk of three, not two.
 void Raft::ChooseWhenToCompact() {
-  constexpr auto kMost = static_cast<std::int64_t>(kCompactAboveBytes);
-  compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(kMost / 2, kMost));
+  const auto most = static_cast<std::int64_t>(CompactAboveBytes(snapshot_.state.size()));
+  compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(most / 2, most));
 }
 
 // A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
