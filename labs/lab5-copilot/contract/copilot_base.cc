@@ -211,8 +211,7 @@ void CopilotBase::ProposeLoop(Lane lane) {
     if (batch.empty()) continue;
     our_turn_->Set(false);
     StartRound(lane, batch);
-    const int rounds_max = yielding_.is_alone_on_trial() ? 1 : kRoundsMax;
-    if (rounds_ >= rounds_max) round_ended_->Set(false);
+    if (rounds_ >= kRoundsMax) round_ended_->Set(false);
     round_ended_->Wait();
   }
 }

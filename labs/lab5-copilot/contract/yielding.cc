@@ -13,17 +13,17 @@ constexpr int kUnfair = kAll * 7 / 16;
 // A share is of about the latest so many commands, and one entry is at most half of them.
 constexpr int kShareWindow = 128;
 
-// The mean latency is that of so many commands. One that is longer by a quarter is worse.
+// The mean latency is that of so many commands.
 constexpr int kMeanWindow = 64;
-constexpr bool IsWorse(Duration mean, Duration than) { return mean > than + than / 4; }
 // A pilot that is first with so many commands of a window, although it yields, is the quicker one.
 constexpr int kFirstMax = kMeanWindow / 8;
 
 constexpr Duration kHoldMax = 50ms;
 
-// A pilot that is still late waits twice as long until it tries again.
-constexpr Duration kRetryMin = 1s;
-constexpr Duration kRetryMax = 8s;
+// A trial of a pilot that is still late delays about kMeanWindow commands. Each time it waits twice
+// as long until the next.
+constexpr Duration kRetryMin = 5s;
+constexpr Duration kRetryMax = 80s;
 
 constexpr Duration kFirstTime = 2ms;
 
@@ -32,7 +32,6 @@ constexpr Duration kFirstTime = 2ms;
 Yielding::Yielding() : share_(kHalf), by_other_(kFirstTime), retry_after_(kRetryMin) {}
 
 void Yielding::OnOwnEntry(EntryIndex index, int commands, int first, const Turn& turn) {
-  is_alone_on_trial_ = false;
   if (yields_) {
     if (index > behind_) first_ += first;
     if (first_ >= kFirstMax) End(kHalf);
@@ -55,9 +54,9 @@ void Yielding::OnMean(Duration mean) {
   NewWindow();
   if (yields_) {
     mean_alone_ = mean;
-    if (IsWorse(mean, mean_before_)) End(kHalf);  // the other pilot is late, too
+    if (mean > mean_before_ * 5 / 4) End(kHalf);  // the other pilot is late, too
   } else if (std::exchange(is_on_trial_, false)) {
-    trial_has_failed_ = IsWorse(mean, mean_alone_);
+    trial_has_failed_ = mean > mean_alone_ * 3 / 2;
     if (!trial_has_failed_) retry_after_ = kRetryMin;
   }
 }
@@ -65,8 +64,8 @@ void Yielding::OnMean(Duration mean) {
 void Yielding::TryAgainIfDue(Time now) {
   if (!yields_ || now < began_ + retry_after_) return;
   retry_after_ = std::min(2 * retry_after_, kRetryMax);
-  End(kUnfair);
-  is_on_trial_ = is_alone_on_trial_ = true;
+  End(kHalf);
+  is_on_trial_ = true;
 }
 
 void Yielding::Begin(const Turn& turn) {

@@ -38,10 +38,8 @@ class Yielding {
 
   // When this pilot proposes a command that came at `since`, although it yields.
   Time DueAt(Time since) const { return std::max(since, settled_) + hold_; }
-  // After a while it takes its turns again. It goes on if commands take no longer than before.
+  // After a while it takes its turns again. It goes on if commands then take little longer.
   void TryAgainIfDue(Time now);
-  // The first entry of these is under way. It goes alone, because it may be late.
-  bool is_alone_on_trial() const { return is_alone_on_trial_; }
 
  private:
   void Begin(const Turn& turn);
@@ -63,7 +61,6 @@ class Yielding {
 
   Duration retry_after_;
   bool is_on_trial_ = false;
-  bool is_alone_on_trial_ = false;
   bool trial_has_failed_ = false;
 
   // Of the latest commands, up to kMeanWindow.
