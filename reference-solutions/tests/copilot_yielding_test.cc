@@ -21,6 +21,11 @@ struct Pilot {
       yielding.OnOwnEntry(latest, kCommands, first, {latest, kTurn, now});
     }
   }
+  // Its entries come too late.
+  void RunUntilItYields(Duration took = kUsual) {
+    for (int i = 0; i < 100 && !yielding.yields(); ++i) Run(1, 1, took);
+    ASSERT_TRUE(yielding.yields());
+  }
   // The other lane alone runs commands.
   void RunByOther(int commands, Duration took = kUsual) {
     for (int i = 0; i < commands; ++i) {
@@ -43,14 +48,14 @@ TEST(CopilotYielding, APilotThatIsFirstWithHalfTakesItsTurns) {
 TEST(CopilotYielding, ALatePilotYields) {
   Pilot pilot;
   pilot.Run(100, 2);
-  pilot.Run(100, 1);
-  EXPECT_TRUE(pilot.yielding.yields());
+  EXPECT_FALSE(pilot.yielding.yields());
+  pilot.RunUntilItYields();
 }
 
 TEST(CopilotYielding, ACommandIsProposedAfterTwiceTheUsualTime) {
   Pilot pilot;
   pilot.Run(100, 2);
-  pilot.Run(100, 1);
+  pilot.RunUntilItYields();
   const Time later = pilot.now + 100ms;
   EXPECT_GE(pilot.yielding.DueAt(later), later + 2 * kUsual);
   EXPECT_LE(pilot.yielding.DueAt(later), later + 3 * kUsual);
@@ -61,16 +66,14 @@ TEST(CopilotYielding, ACommandIsProposedAfterTwiceTheUsualTime) {
 TEST(CopilotYielding, TheHoldIsBounded) {
   Pilot pilot;
   pilot.RunByOther(200, 400ms);
-  pilot.Run(100, 1, 400ms);
-  ASSERT_TRUE(pilot.yielding.yields());
+  pilot.RunUntilItYields(400ms);
   const Time later = pilot.now + 100ms;
   EXPECT_LE(pilot.yielding.DueAt(later), later + 50ms);
 }
 
 TEST(CopilotYielding, APilotThatIsFirstAgainTakesItsTurns) {
   Pilot pilot;
-  pilot.Run(100, 1);
-  ASSERT_TRUE(pilot.yielding.yields());
+  pilot.RunUntilItYields();
   pilot.Run(2, kCommands);
   EXPECT_FALSE(pilot.yielding.yields());
 }
@@ -91,8 +94,7 @@ TEST(CopilotYielding, EntriesUnderWayDoNotCount) {
 
 TEST(CopilotYielding, APilotWhosePartnerIsLateTakesItsTurns) {
   Pilot pilot;
-  pilot.Run(100, 1);
-  ASSERT_TRUE(pilot.yielding.yields());
+  pilot.RunUntilItYields();
   pilot.RunByOther(100);
   EXPECT_TRUE(pilot.yielding.yields());
   pilot.RunByOther(200, 2 * kUsual);
@@ -101,8 +103,7 @@ TEST(CopilotYielding, APilotWhosePartnerIsLateTakesItsTurns) {
 
 TEST(CopilotYielding, ItTriesAgainAndLaterAgain) {
   Pilot pilot;
-  pilot.Run(100, 1);
-  ASSERT_TRUE(pilot.yielding.yields());
+  pilot.RunUntilItYields();
   for (const Duration after : {5s, 10s, 20s}) {
     pilot.now += after - 400ms;
     pilot.yielding.TryAgainIfDue(pilot.now);
@@ -118,8 +119,7 @@ TEST(CopilotYielding, ItTriesAgainAndLaterAgain) {
 TEST(CopilotYielding, ATrialThatDelaysCommandsHasFailed) {
   for (const bool delays : {false, true}) {
     Pilot pilot;
-    pilot.Run(100, 1);
-    ASSERT_TRUE(pilot.yielding.yields());
+    pilot.RunUntilItYields();
     pilot.RunByOther(6000);
     pilot.yielding.TryAgainIfDue(pilot.now);
     ASSERT_FALSE(pilot.yielding.yields());

@@ -11,7 +11,7 @@ constexpr int kAll = 1024;
 constexpr int kHalf = kAll / 2;
 constexpr int kUnfair = kAll * 7 / 16;
 // A share is of about the latest so many commands, and one entry is at most half of them.
-constexpr int kShareWindow = 128;
+constexpr int kShareWindow = 192;
 
 // The mean latency is that of so many commands.
 constexpr int kMeanWindow = 64;
