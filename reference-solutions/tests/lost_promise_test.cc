@@ -183,8 +183,8 @@ TEST_F(LostPromises, AWipedReplicaDoesNotHelpALaggingOneToLead) {
   cluster_.Start(victim_);
   EXPECT_EQ(cluster_.AwaitEnd(victim_), real::kLostPromise);
   cluster_.Kill({other_});
-  cluster_.Signal(lagging_, SIGCONT);
   EXPECT_FALSE(HasAll(lagging_)) << "it does not lag";
+  cluster_.Signal(lagging_, SIGCONT);
   cluster_.Start(other_);
   Commit();
   EXPECT_TRUE(Eventually([&] { return HasAll(lagging_) && HasAll(other_); }));
