@@ -185,7 +185,9 @@ class Parser {
     std::int64_t tenths = 0;
     if (const auto point = word_.find('.'); point != word_.npos) {
       const auto digit = NumberOf<std::int64_t>(word_.substr(point + 1));
-      if (!digit || *digit > 9) RefuseWord("a percentage with at most one digit after the point");
+      if (!digit || word_.size() - point != 2) {
+        RefuseWord("a percentage with at most one digit after the point");
+      }
       tenths = *digit;
       word_ = word_.substr(0, point);
     }

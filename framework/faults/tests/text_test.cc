@@ -133,7 +133,7 @@ TEST(Parse, NamesTheErrorInOneLine) {
        "an amount should stand where "
        "'9000000000000000' is"},
       {"net-slow 900000000000000 ms on replica 1", "the amount is too large"},
-      {"drop 5 on replica 1", "'per' should stand where 'on' is"},
+      {"drop 5 on replica 1", "a percentage such as 0.5% should stand where '5' is"},
       {"crash 5 on replica 1", "'on' should stand where '5' is"},
       {"crash on replica", "a replica's number should stand where the end is"},
       {"crash on replica -1", "a replica's number should stand where '-1' is"},
