@@ -243,7 +243,10 @@ def test_a_mutant_passes_the_tests_that_it_names() -> None:
         "B.Public",
         "B.HiddenTwo",
     )
-    assert mutants.in_full(replace(more, may_fail=("all",)), tests).passes == ("B.HiddenTwo", "A.Two")
+    assert mutants.in_full(replace(more, may_fail=("all",)), tests).passes == (
+        "B.HiddenTwo",
+        "A.Two",
+    )
     assert mutants.in_full(replace(caught, lab="lab2"), tests).passes == ()
 
 
