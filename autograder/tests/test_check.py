@@ -296,6 +296,8 @@ def test_mutants_as_a_table(kit: Kit, expect: Expect) -> None:
 
     write_mutant(kit, "lives", "Quorum.Late", "")
     write_mutant(kit, "ruins", "Quorum.Late", "FAIL:Quorum.Late FAIL:Quorum.Votes")
+    ruins = kit.mutants / "lab1" / "ruins.patch"
+    ruins.write_text(ruins.read_text().replace("--- a/", "Passes: Quorum.Votes\n--- a/", 1))
     write_mutant(kit, "stale", "Quorum.Late", "")
     stale = kit.mutants / "lab1" / "stale.patch"
     stale.write_text(stale.read_text().replace("-// ", "-// other"))
