@@ -108,13 +108,20 @@ def all_tests(kit: Kit) -> dict[str, list[GradedTest]]:
 
 
 def in_full(mutant: Mutant, tests: Mapping[str, Sequence[GradedTest]]) -> Mutant:
-    """`passes`: all tests that the mutant must pass, each by its name."""
-    implied = [test.name for test in tests.get(mutant.lab, ()) if ALL in mutant.passes]
+    """`passes`: all tests that the mutant must pass, with those that its header need not name: the
+    public ones of the suites that have no hidden test."""
+    lab = tests.get(mutant.lab, ())
+    with_hidden = {_suite(test) for test in lab if test.hidden}
+    implied = [test.name for test in lab if _suite(test) not in with_hidden or ALL in mutant.passes]
     if ALL in mutant.may_fail:
         implied = []
     left_out = {ALL, *mutant.caught_by, *mutant.may_fail}
     passes = dict.fromkeys([*implied, *mutant.passes])
     return replace(mutant, passes=tuple(name for name in passes if name not in left_out))
+
+
+def _suite(test: GradedTest) -> str:
+    return test.name.partition(".")[0]
 
 
 def every_hidden_test_catches(
