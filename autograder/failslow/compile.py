@@ -39,6 +39,9 @@ PROGRAM_MODE = 0o711
 CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
+READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
+"""A word by which a source reads another file; "included" in a comment is none."""
+READS_A_HEADER = re.compile(rb'\s*#\s*include\s*(?:<[\w/]+(?:\.h|\.hpp)?>|"[^"]+\.h")\s*(?://.*)?')
 FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition).*)$", re.M)
 
 
@@ -205,7 +208,7 @@ class _Builder:
             for path in sorted(directory.rglob("*.*"))
             if path.is_file()
         }
-        all_count = any(map(_may_read_any_file, (*contents.values(), (here / source).read_bytes())))
+        all_count = any(map(may_read_any_file, (*contents.values(), (here / source).read_bytes())))
         for name, content in contents.items():
             if all_count or name.endswith(".h"):
                 _add(digest, name, content)
@@ -267,11 +270,10 @@ def _add_headers(digest: "hashlib._Hash", kit: Kit, flags: tuple[str, ...]) -> N
                 _add(digest, str(path), _read(path))
 
 
-def _may_read_any_file(content: bytes) -> bool:
+def may_read_any_file(content: bytes) -> bool:
     """Whether the source may read a submitted file that is no header: rare, and allowed."""
     lines = content.replace(b"\\\n", b"").splitlines()
-    reads = [line for line in lines if b"include" in line or b"incbin" in line]
-    return not all(b'.h"' in line or b">" in line for line in reads)
+    return any(READS.search(line) and not READS_A_HEADER.fullmatch(line) for line in lines)
 
 
 def _add(digest: "hashlib._Hash", name: str, content: bytes) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from failslow import process, walls
-from failslow.compile import build_submission
+from failslow.compile import build_submission, may_read_any_file
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import load_labs
@@ -87,7 +87,11 @@ def test_a_changed_input_of_any_kind_is_built_again(kit: Kit, tmp_path: Path) ->
     [
         ('#include "quorum_event.h"', 1),
         ("#include <vector>", 1),
+        ('  # include "quorum_event.h"  // its includes, too', 1),
+        ("// Votes are included.", 1),
         ('#include "quorum_event.cc"', 3),
+        ("#include <quorum_event.cc>", 3),
+        ('#include "quorum_event.cc"  // not "quorum_event.h"', 3),
         ("# include NAME", 3),
         ('#inc\\\nlude "quorum_event.cc"', 3),
         ('asm(".incbin \\"quorum_event.cc\\"");', 3),
@@ -110,6 +114,15 @@ def test_an_object_depends_on_every_file_that_its_source_may_read(
     votes.write_text(f"{votes.read_text()}// changed\n")
     build(kit, tree)
     assert len(set(objects.iterdir()) - before) == compiled
+
+
+def test_the_labs_own_sources_read_headers_only() -> None:
+    """One that seems to read more is compiled again for every mutant of its neighbours."""
+    checkout = Kit(Path(__file__).parents[2])
+    sources = [*checkout.labs.rglob("*"), *checkout.reference.glob("lab*/*")]
+    texts = {path: path.read_bytes() for path in sources if path.suffix in (".h", ".cc")}
+    assert len(texts) > 100
+    assert [path for path, text in texts.items() if may_read_any_file(text)] == []
 
 
 @pytest.mark.parametrize(
