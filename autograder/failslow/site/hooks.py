@@ -13,7 +13,7 @@ from mkdocs.structure.pages import Page
 
 from failslow.kit import Kit
 from failslow.mutation import page as mutation
-from failslow.site import kept, lanes, layout, measured, reference, reproduced
+from failslow.site import benchmarked, kept, lanes, layout, measured, reference, reproduced
 from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS
 
 REFERENCE = "Reference"
@@ -57,6 +57,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
     if "{{ kept }}" in markdown:
         return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
+    if "{{ bench." in markdown:
+        return benchmarked.fill(_kit(config).site, markdown)
     if "{{ lanes" in markdown:
         return lanes.fill(_kit(config).site, markdown)
     if "{{ measured" in markdown:
