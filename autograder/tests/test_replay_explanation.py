@@ -6,7 +6,7 @@ import pytest
 
 from failslow.replay.causality import Causality
 from failslow.replay.explanation import CHAIN_MAX, Step, explain
-from failslow.replay.recording import Message, Note, Wait, World
+from failslow.replay.recording import Mark, Message, Note, Wait, World
 from recordings import Recording, not_linearizable, read, script, two_votes
 
 
@@ -130,6 +130,43 @@ def test_a_timer_is_a_cause_if_nothing_was_read_since(path: Path) -> None:
     assert timer.why == "Replica 0 did that when its timer fired."
 
 
+def test_a_replica_that_has_restarted_forgot_what_it_had_read(path: Path) -> None:
+    made = chained()
+    made.add("death", 32, replica=1, why="crash")
+    made.add("restart", 40, replica=1)
+    made.send(42, 1, 0)
+    made.add("note", 42, text="VIOLATION: replica 1 votes", violation=True)
+    _, sent_, restarted = of(made, path)
+    assert sent(sent_) == (1, 0, 42)
+    assert restarted.event in read(made, path).downs
+    assert restarted.why == "Replica 1 did that after its restart."
+
+
+def test_a_message_that_was_read_after_a_restart_is_the_cause(path: Path) -> None:
+    made = chained()
+    made.add("death", 12, replica=1, why="crash")
+    made.add("restart", 25, replica=1)
+    made.add("note", 31, text="VIOLATION: replica 1 votes", violation=True)
+    _, *steps = of(made, path)
+    assert [sent(step) for step in steps] == [(0, 1, 22), (1000, 0, 10)]
+
+
+@pytest.mark.parametrize(("restart", "cause"), [(14, "a message"), (17, "the restart")])
+def test_a_restart_ends_the_search_for_a_message_of_the_same_call(
+    path: Path, restart: int, cause: str
+) -> None:
+    made = Recording()
+    asked = made.send(10, 1000, 0, call="7", dep="client call 1000")
+    made.add("death", 11, replica=0, why="crash")
+    made.add("restart", restart, replica=0)
+    made.fate("read", 15, asked)
+    made.send(20, 0, 1, call="8", dep="client call 1000")
+    made.add("note", 20, text="VIOLATION: replica 0 sends", violation=True)
+    made.lines.sort(key=lambda line: line["t"])
+    last = of(made, path)[-1].event
+    assert ("a message" if isinstance(last, Message) else "the restart") == cause
+
+
 def test_a_message_for_a_client_is_followed_to_the_one_that_asked_for_it(path: Path) -> None:
     made = Recording()
     for when, client in ((10, 1000), (12, 1001)):
@@ -166,6 +203,27 @@ def test_a_crash_shows_the_unread_message_and_the_last_deeds(path: Path) -> None
     assert waited.event.coroutine == 6
 
 
+@pytest.mark.parametrize(
+    ("report", "kind"),
+    [
+        ("in coroutine 'RequestVote'", "RequestVote request"),
+        ("in Raft::Submit", "AppendEntries request"),
+    ],
+)
+def test_of_several_unread_messages_a_crash_shows_the_one_that_it_names_or_the_first(
+    path: Path, report: str, kind: str
+) -> None:
+    made = chained()
+    late = made.send(35, 2, 1, method=1, call="11")
+    made.fate("arrive", 38, made.send(36, 2, 1, call="10"))
+    made.fate("arrive", 39, late)
+    world = read(made, path)
+    world.notes.append(Note(40_000, f"replica 1 crashes at 0.000040 s, {report}", "crash"))
+    arrived = explain(world)[1].event
+    assert isinstance(arrived, Message)
+    assert arrived.type == kind
+
+
 def test_a_replica_that_dies_by_itself_is_the_guilty_step(path: Path) -> None:
     made = chained()
     made.add("death", 33, replica=1, why="a handler threw: bad index")
@@ -193,12 +251,25 @@ def test_of_a_script_the_wrong_step_and_the_votes_before_it_are_shown(path: Path
     assert [vote.event for vote in votes] == [*reversed(world.marks[:3])]
 
 
+def test_of_a_script_the_step_before_the_wrong_one_is_shown(path: Path) -> None:
+    made = Recording(replicas=1)
+    for at, text in ((10, "add promise A"), (50, "wait"), (40, "look at quorum B")):
+        made.add(
+            "mark", 60, at=at * 1000, replica=0, text=text, vote="", wrong=text.startswith("look")
+        )
+    made.add("failure", 60, text="step #3 goes wrong")
+    _, before = of(made, path)
+    assert isinstance(before.event, Mark)
+    assert before.event.text == "add promise A"  # the wait ended later
+    assert before.why == "The step before it."
+
+
 def test_a_failure_is_followed_from_the_answer_that_the_test_judges(path: Path) -> None:
     made = chained()
     answer = made.send(40, 0, 1000, kind="reply", call="7")
     made.fate("arrive", 50, answer)
     made.add("failure", 50, text="Expected: 5")
-    failure, judged, request = of(made, path)
+    judged, failure, request = of(made, path)
     assert isinstance(failure.event, Note)
     assert sent(judged) == (0, 1000, 40)
     assert sent(request) == (1000, 0, 10)
@@ -209,6 +280,8 @@ def test_a_failure_without_an_answer_shows_what_is_waited_for(path: Path) -> Non
     made.wait(23, 0, 3)
     made.wait(31, 1, 3)
     made.woke(60, 1, 3)
+    made.wait(33, 1, 4, event="TimeoutEvent at 900 us")
     made.add("failure", 70, text="no leader")
-    _, waits = of(made, path)
+    failure, waits = of(made, path)
+    assert isinstance(failure.event, Note)
     assert waits.why == "Replica 0 still waits for this."

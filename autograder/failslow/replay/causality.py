@@ -1,5 +1,7 @@
 """Follows happens-before backwards: what a replica had read, or waited for, when it sent a message.
 
+A replica that restarts has forgotten what it had read: its restart is then the cause.
+
 Source of the relation: Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System",
 CACM 1978. Of all that happened before, these are the latest steps: those that may have caused it.
 """
@@ -8,12 +10,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from typing import TypeVar
 
-from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World
+from failslow.replay.recording import FIRST_CLIENT, Down, Message, Wait, World
 
 DEPENDENCY_READS_MAX = 500
 """Messages that a replica has read since the one that it answers."""
 
-Cause = Message | Wait
+Cause = Message | Wait | Down  # one that was down, and restarts
 Event = TypeVar("Event")
 
 _Call = tuple[int, int, str, str]  # the caller, the called one, the call, its method
@@ -34,7 +36,11 @@ class Causality:
         for wait in world.waits:
             if wait.end is not None and _is_timer(wait):
                 self._fired[wait.replica].append((wait.end, wait))
-        for events in [*self._read.values(), *self._fired.values()]:
+        self._restarted: dict[int, list[tuple[int, Down]]] = defaultdict(list)
+        for down in world.downs:
+            if down.end is not None:
+                self._restarted[down.replica].append((down.end, down))
+        for events in [*self._read.values(), *self._fired.values(), *self._restarted.values()]:
             events.sort(key=lambda event: event[0])
 
     def chain(self, replica: int, when: int, longest: int) -> list[Cause]:
@@ -50,13 +56,13 @@ class Causality:
         return self._requests.get((reply.receiver, reply.sender, reply.call, method))
 
     def before(self, replica: int, when: int) -> Cause | None:
-        """The latest message that the replica had read by then, or the timer that fired later."""
-        read = _latest(self._read.get(replica, []), when)
-        fired = _latest(self._fired.get(replica, []), when)
-        if read and fired:
-            return fired[1] if fired[0] > read[0] else read[1]
-        latest = read or fired
-        return latest[1] if latest else None
+        """The latest message that the replica had read by then, or the timer that fired later, or
+        the restart after both."""
+        causes = (self._read, self._fired, self._restarted)
+        latest = [_latest(cause.get(replica, []), when) for cause in causes]
+        known = [each for each in latest if each is not None]
+        # Of equally late ones the first.
+        return max(known, key=lambda each: each[0])[1] if known else None
 
     def _cause_of(self, message: Message) -> Cause | None:
         if message.sender >= FIRST_CLIENT:
@@ -70,7 +76,10 @@ class Causality:
             return None
         read = self._read.get(message.sender, [])
         end = bisect_right(read, message.sent, key=lambda event: event[0])
-        for _, earlier in reversed(read[max(0, end - DEPENDENCY_READS_MAX) : end]):
+        restarted = _latest(self._restarted.get(message.sender, []), message.sent)
+        for when, earlier in reversed(read[max(0, end - DEPENDENCY_READS_MAX) : end]):
+            if restarted and when < restarted[0]:
+                break
             if earlier.dependency == message.dependency:
                 return earlier
         return None

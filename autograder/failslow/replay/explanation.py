@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from failslow.replay.causality import Causality
+from failslow.replay.causality import Causality, Cause
 from failslow.replay.recording import (
     FIRST_CLIENT,
     Down,
@@ -179,12 +179,15 @@ class _Explanation:
         sent = [m for m in self._world.messages if m.sender == replica and m.sent == when]
         return max(sent, key=agreement, default=None)
 
-    def _chain(self, causes: list[Message | Wait], replica: int) -> list[Step]:
+    def _chain(self, causes: list[Cause], replica: int) -> list[Step]:
         """`replica`: the one whose step the first of the causes led to."""
         steps = []
         for cause in causes:
             if isinstance(cause, Wait):
                 steps.append(Step(cause, f"Replica {cause.replica} did that when its timer fired."))
+                break
+            if isinstance(cause, Down):
+                steps.append(Step(cause, f"Replica {cause.replica} did that after its restart."))
                 break
             steps.append(Step(cause, f"Replica {replica} did that after it had read this."))
             replica = cause.sender
@@ -223,7 +226,8 @@ class _Explanation:
         ]  # fmt: skip
         chain = self._causality.chain(replica, when, CHAIN_MAX)
         if unread:
-            steps.append(Step(unread[-1], "This message had arrived, and the step reads it."))
+            read = min(unread, key=lambda m: (not self._is_named(m), m.end))
+            steps.append(Step(read, "This message had arrived, and the step reads it."))
         else:
             steps += self._chain(chain, replica)[:1]
         if mine:
@@ -242,6 +246,10 @@ class _Explanation:
                 steps.append(Step(last, "What the coroutine waited for last."))
         return steps
 
+    def _is_named(self, message: Message) -> bool:
+        """Whether the report of the crash names the message's method."""
+        return message.type.partition(" ")[0] in self._problem.text
+
     # ---- failures of tests ----
 
     def _of_operations(self) -> list[Step]:
@@ -254,17 +262,22 @@ class _Explanation:
         ]  # fmt: skip
 
     def _of_script(self) -> list[Step]:
-        wrong = next((mark for mark in self._world.marks if mark.wrong), None)
+        """The wrong step, the one before it in the script, and the votes before it."""
+        marks = self._world.marks
+        wrong = next((mark for mark in marks if mark.wrong), None)
         if wrong is None:
             return []
-        before = [m for m in self._world.marks if m.when <= wrong.when and m.vote]
+        before = [m for m in marks[: marks.index(wrong)] if m.when <= wrong.when]
         steps = [Step(wrong, "This step of the script goes wrong.")]
-        return steps + [Step(m, "A vote before it.") for m in before[: -CHAIN_MAX - 1 : -1]]
+        if before and not before[-1].vote:
+            steps.append(Step(before[-1], "The step before it."))
+        votes = [mark for mark in marks if mark.when <= wrong.when and mark.vote]
+        return steps + [Step(vote, "A vote before it.") for vote in votes[: -CHAIN_MAX - 1 : -1]]
 
     def _of_failure(self) -> list[Step]:
         """The answer that the test judged, and what led to it; without an answer at this instant,
         the waits that had not ended."""
-        first = Step(self._problem, "The test fails here.")
+        failure = Step(self._problem, "The test fails here.")
         when = self._problem.when
         answers = [
             m
@@ -274,16 +287,20 @@ class _Explanation:
         answer = max(answers, key=lambda m: m.end or 0, default=None)
         if answer is not None and answer.end == when:
             step = Step(answer, f"The answer of replica {answer.sender} that the test judges.")
-            return [
-                first,
-                step,
-                *self._chain(self._causality.behind(answer, CHAIN_MAX), answer.sender),
-            ]
-        open_ = [
-            w for w in self._world.waits if w.start <= when and (w.end is None or w.end > when)
-        ]
-        longest = sorted(open_, key=lambda wait: wait.start)[:CHAIN_MAX]
-        waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in longest]
+            led = self._chain(self._causality.behind(answer, CHAIN_MAX), answer.sender)
+            return [step, failure, *led]
+        waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
         if answer is not None:
             waits.append(Step(answer, "The last answer that a client got."))
-        return [first, *waits]
+        return [failure, *waits]
+
+    def _open_waits(self) -> list[Wait]:
+        """The longest first. A timer's wait hinders nobody."""
+        when = self._problem.when
+        open_ = [
+            wait
+            for wait in self._world.waits
+            if wait.start <= when and (wait.end is None or wait.end > when)
+            and not wait.event.startswith("TimeoutEvent")
+        ]  # fmt: skip
+        return sorted(open_, key=lambda wait: wait.start)[:CHAIN_MAX]

@@ -124,7 +124,7 @@ std::string VoteOf(Op op) {
 // A step that goes wrong, and how.
 struct Complaint {
   std::size_t step = 0;
-  std::string text;
+  Difference difference;
 };
 
 // A script and its log.
@@ -142,12 +142,13 @@ class Judgement {
     for (const LogLine& line : log_.lines) {
       if (line.step >= lines_.size()) continue;
       const auto wrong = Compare(script_.expectations()[line.step], line, OpOf(line.step));
-      if (wrong) return About(line.step, *wrong);
+      if (wrong) return Complaint{line.step, *wrong};
     }
     for (std::size_t step = 0; step < lines_.size(); ++step) {
       if (lines_[step] != nullptr) continue;
-      return About(step, {DescribeExpectation(script_.expectations()[step]),
-                          "it has not ended after " + Milliseconds(kGiveUp.count())});
+      return Complaint{step,
+                       {DescribeExpectation(script_.expectations()[step]),
+                        "it has not ended after " + Milliseconds(kGiveUp.count())}};
     }
     return ComplaintOfOrder();
   }
@@ -165,7 +166,19 @@ class Judgement {
                        .vote = VoteOf(OpOf(step)),
                        .is_wrong = complaint && complaint->step == step});
     }
+    if (complaint) {
+      const auto& [expected, got] = complaint->difference;
+      marks[complaint->step].text += ". Expected: " + expected + ". Happened: " + got;
+    }
     return marks;
+  }
+
+  // The complaint in lines.
+  std::string Text(const Complaint& complaint) const {
+    const auto& [expected, got] = complaint.difference;
+    return "step #" + std::to_string(complaint.step + 1) + " goes wrong\n  " +
+           script_.Describe(complaint.step) + "\n  expected: " + expected + "\n  happened: " + got +
+           "\n";
   }
 
   // The script, numbered, with the result of each step.
@@ -187,20 +200,15 @@ class Judgement {
            (line == nullptr ? "has not ended" : DescribeLine(*line, OpOf(step)));
   }
 
-  Complaint About(std::size_t step, const Difference& difference) const {
-    return {step, "step #" + std::to_string(step + 1) + " goes wrong\n  " + script_.Describe(step) +
-                      "\n  expected: " + difference.expected + "\n  happened: " + difference.got +
-                      "\n"};
-  }
-
   // Requires: every step has ended.
   std::optional<Complaint> ComplaintOfOrder() const {
     const auto& order = script_.order();
     for (std::size_t i = 1; i < order.size(); ++i) {
       if (lines_[order[i - 1]] < lines_[order[i]]) continue;
       const std::string earlier = "step #" + std::to_string(order[i - 1] + 1);
-      return About(order[i], {"after " + earlier + " (" + script_.Describe(order[i - 1]) + ")",
-                              "before " + earlier});
+      return Complaint{
+          order[i],
+          {"after " + earlier + " (" + script_.Describe(order[i - 1]) + ")", "before " + earlier}};
     }
     return std::nullopt;
   }
@@ -259,7 +267,7 @@ testing::AssertionResult ScriptRunner::Run(const Script& script) {
   const ScriptLog log = answer.value_or(ScriptLog{});
   const Judgement judgement(script, log);
   const auto wrong = judgement.FirstComplaint();
-  std::string complaint = wrong ? wrong->text : "";
+  std::string complaint = wrong ? judgement.Text(*wrong) : "";
   if (!death().empty()) {
     complaint = "the replica did not survive the script: " + death() + "\n";
   } else if (!answer) {
