@@ -264,6 +264,23 @@ def test_of_a_script_the_step_before_the_wrong_one_is_shown(path: Path) -> None:
     assert before.why == "The step before it."
 
 
+def test_of_scripts_that_are_made_shorter_the_last_wrong_one_is_shown(path: Path) -> None:
+    made = Recording(replicas=1)
+    for at, text, vote in (
+        (10, "#1  voter: voter 0 says yes", "yes"),
+        (11, "#2  voter: look", ""),
+        (20, "#1  voter: voter 1 says no", "no"),
+        (21, "#2  voter: look", ""),
+        (30, "#1  voter: voter 2 says yes", "yes"),
+    ):
+        made.add(
+            "mark", 60, at=at * 1000, replica=0, text=text, vote=vote, wrong=text.endswith("look")
+        )
+    made.add("failure", 60, text="step #2 goes wrong")
+    world = read(made, path)
+    assert [step.event for step in explain(world)] == [world.marks[3], world.marks[2]]
+
+
 def test_a_failure_is_followed_from_the_answer_that_the_test_judges(path: Path) -> None:
     made = chained()
     answer = made.send(40, 0, 1000, kind="reply", call="7")
@@ -280,8 +297,61 @@ def test_a_failure_without_an_answer_shows_what_is_waited_for(path: Path) -> Non
     made.wait(23, 0, 3)
     made.wait(31, 1, 3)
     made.woke(60, 1, 3)
-    made.wait(33, 1, 4, event="TimeoutEvent at 900 us")
+    made.wait(22, 1, 4, event="TimeoutEvent at 900 us")
     made.add("failure", 70, text="no leader")
-    failure, waits = of(made, path)
+    failure, waits, timer = of(made, path)
     assert isinstance(failure.event, Note)
+    assert isinstance(timer.event, Wait)
+    assert timer.event.coroutine == 4
     assert waits.why == "Replica 0 still waits for this."
+
+
+def lost_leader(now: int) -> Recording:
+    """The test expects that replica 1 leads."""
+    made = Recording()
+    for when, text in (
+        (10, "replica 1 is leader in term 1"),
+        (20, "replica 1 is follower in term 2"),
+        (30, "replica 1 is candidate in term 3"),
+        (40, "replica 2 is candidate in term 4"),
+    ):
+        made.add("note", when, text=text)
+    text = f"Expected equality of these values:\n  world.checker.Leader()\n    Which is: {now}"
+    made.add("failure", 50, text=f"{text}\n  leader\n    Which is: 1\na healthy leader gave up")
+    return made
+
+
+def test_the_end_of_a_leadership_that_should_last_is_the_guilty_step(path: Path) -> None:
+    lost, failure = of(lost_leader(-1), path)
+    assert isinstance(lost.event, Note)
+    assert lost.event.text == "replica 1 is follower in term 2"
+    assert lost.why == "Replica 1 gives up its leadership."
+    assert isinstance(failure.event, Note)
+
+
+def test_a_leader_that_still_leads_has_not_given_up(path: Path) -> None:
+    assert len(of(lost_leader(1), path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("replies", "pause_us", "shown"), [(10, 10, True), (9, 10, False), (10, 20_000, False)]
+)
+def test_a_reply_that_is_repeated_is_the_guilty_step(
+    path: Path, replies: int, pause_us: int, shown: bool
+) -> None:
+    made = Recording()
+    made.send(1, 2, 0, kind="reply", call="1", body="[1]")
+    for number in range(replies):
+        when = 10 + number * pause_us
+        asked = made.send(when, 0, 1, call=f"{number}", body=f"[{number}]")
+        made.fate("read", when + 2, asked)
+        made.send(when + 4, 1, 0, kind="reply", call=f"{number}", body="[false]")
+    made.add("failure", 20 + replies * pause_us, text="the follower stays behind")
+    first, *rest = of(made, path)
+    assert isinstance(first.event, Message) == shown
+    if shown:
+        assert sent(first) == (1, 0, 104)
+        assert first.why == "Replica 1 repeats this: 10 times in the last 100 ms."
+        failure, request = rest
+        assert isinstance(failure.event, Note)
+        assert sent(request) == (0, 1, 100)

@@ -74,8 +74,9 @@ def test_a_passed_test_has_no_problem() -> None:
     assert world.notes == []
 
 
-def test_a_script_that_goes_wrong_fails_at_the_wrong_step(tmp_path: Path) -> None:
+def test_a_script_that_goes_wrong_fails_at_the_wrong_step_of_the_last_one(tmp_path: Path) -> None:
     made = script()
+    made.lines[2]["wrong"] = True
     made.lines.pop()  # the failure came after the cluster
     world = read(made, tmp_path / "record")
     unrecorded.add([world, World(seed=1, replicas=1)], ("step #4 goes wrong",), False)

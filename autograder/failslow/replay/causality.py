@@ -15,6 +15,9 @@ from failslow.replay.recording import FIRST_CLIENT, Down, Message, Wait, World
 DEPENDENCY_READS_MAX = 500
 """Messages that a replica has read since the one that it answers."""
 
+TIMER = "TimeoutEvent"
+"""How the description of a timer begins."""
+
 Cause = Message | Wait | Down  # one that was down, and restarts
 Event = TypeVar("Event")
 
@@ -93,7 +96,7 @@ class Causality:
 
 
 def _is_timer(wait: Wait) -> bool:
-    return wait.outcome == "timed out" or wait.event.startswith("TimeoutEvent")
+    return wait.outcome == "timed out" or wait.event.startswith(TIMER)
 
 
 def _latest(events: list[tuple[int, Event]], when: int) -> tuple[int, Event] | None:

@@ -1,9 +1,10 @@
 """Explains the problem of a run: the guilty step, and the steps that led to it, backwards."""
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 
-from failslow.replay.causality import Causality, Cause
+from failslow.replay.causality import TIMER, Causality, Cause
 from failslow.replay.recording import (
     FIRST_CLIENT,
     Down,
@@ -22,12 +23,17 @@ WINDOW_MAX = 40
 
 Event = Note | Message | Wait | Down | Operation | Mark
 
+REPEATED_MIN = 10
+REPEATED_WITHIN_NS = 100_000_000
+"""A heartbeat is answered less often."""
+
 _ANSWERS = re.compile(r"\b(reply|answers|acknowledges|grants|votes|takes entries)\b")
 _REPLICA = re.compile(r"\breplica (\d+)\b")
 _TWO_VOTES = re.compile(
     r"replica (\d+) votes in term (\d+) for replica (\d+) and for replica (\d+)"
 )
 _TWO_LEADERS = re.compile(r"replica (\d+) and replica (\d+) both lead term (\d+)")
+_LEADER = re.compile(r"Leader\(\)\s+Which is: (-?\d+)\n.*\s+Which is: (\d+)")
 _DIED = re.compile(r"^replica (\d+) died: (.*)", re.M)
 
 
@@ -163,7 +169,7 @@ class _Explanation:
         if sent is None:
             return self._chain(self._causality.chain(replica, when, CHAIN_MAX), replica)
         step = Step(sent, f"Replica {replica} sends this in the guilty step.")
-        return [step, *self._chain(self._causality.behind(sent, CHAIN_MAX), replica)]
+        return [step, *self._behind(sent)]
 
     def _sent_by(self, replica: int) -> Message | None:
         """Of the messages that the guilty step sends, the one with most of the words and numbers
@@ -263,20 +269,28 @@ class _Explanation:
 
     def _of_script(self) -> list[Step]:
         """The wrong step, the one before it in the script, and the votes before it."""
-        marks = self._world.marks
-        wrong = next((mark for mark in marks if mark.wrong), None)
-        if wrong is None:
+        marks = self._script()
+        if not marks:
             return []
-        before = [m for m in marks[: marks.index(wrong)] if m.when <= wrong.when]
+        wrong = marks[-1]
+        before = [mark for mark in marks[:-1] if mark.when <= wrong.when]
         steps = [Step(wrong, "This step of the script goes wrong.")]
         if before and not before[-1].vote:
             steps.append(Step(before[-1], "The step before it."))
-        votes = [mark for mark in marks if mark.when <= wrong.when and mark.vote]
+        votes = [mark for mark in before if mark.vote]
         return steps + [Step(vote, "A vote before it.") for vote in votes[: -CHAIN_MAX - 1 : -1]]
 
+    def _script(self) -> list[Mark]:
+        """The steps up to the wrong one, of the last script that goes wrong: a test that makes
+        scripts shorter reports that one. Empty without one."""
+        marks = self._world.marks
+        wrong = max((index for index, mark in enumerate(marks) if mark.wrong), default=-1)
+        firsts = [index for index in range(wrong + 1) if marks[index].text.startswith("#1 ")]
+        return marks[firsts[-1] if firsts else 0 : wrong + 1]
+
     def _of_failure(self) -> list[Step]:
-        """The answer that the test judged, and what led to it; without an answer at this instant,
-        the waits that had not ended."""
+        """What the test judged, and what led to it: an answer at this instant, a leader that gave
+        up, or a reply that comes again and again. Without it, the waits that had not ended."""
         failure = Step(self._problem, "The test fails here.")
         when = self._problem.when
         answers = [
@@ -286,21 +300,55 @@ class _Explanation:
         ]
         answer = max(answers, key=lambda m: m.end or 0, default=None)
         if answer is not None and answer.end == when:
-            step = Step(answer, f"The answer of replica {answer.sender} that the test judges.")
-            led = self._chain(self._causality.behind(answer, CHAIN_MAX), answer.sender)
-            return [step, failure, *led]
+            why = f"The answer of replica {answer.sender} that the test judges."
+            return [Step(answer, why), failure, *self._behind(answer)]
+        if lost := self._lost_leadership():
+            return [lost, failure]
+        if repeated := self._repeated():
+            return [repeated[0], failure, *repeated[1:]]
         waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
         if answer is not None:
             waits.append(Step(answer, "The last answer that a client got."))
         return [failure, *waits]
 
+    def _behind(self, message: Message) -> list[Step]:
+        return self._chain(self._causality.behind(message, CHAIN_MAX), message.sender)
+
+    def _lost_leadership(self) -> Step | None:
+        """The end of the leadership that the test expects to last."""
+        found = _LEADER.search(self._problem.text)
+        if found is None or found[1] == found[2]:
+            return None
+        role = f"replica {found[2]} is "
+        notes = [n for n in self._world.notes if n.when <= self._problem.when]
+        roles = [n for n in notes if n.text.startswith(role)]
+        led = [n.text.startswith(f"{role}leader") for n in roles]
+        for before, after, note in reversed([*zip(led, led[1:], roles[1:], strict=False)]):
+            if before and not after:
+                return Step(note, f"Replica {found[2]} gives up its leadership.")
+        return None
+
+    def _repeated(self) -> list[Step]:
+        """The reply that one replica gave another most often just before, and what led to it."""
+        when = self._problem.when
+        replies: dict[tuple[int, int, str, str], list[Message]] = defaultdict(list)
+        for m in self._world.messages:
+            is_recent = when - REPEATED_WITHIN_NS <= m.sent <= when
+            if is_recent and m.receiver < FIRST_CLIENT and m.type.endswith(" reply"):
+                replies[m.sender, m.receiver, m.type, m.contents].append(m)
+        most = max(replies.values(), key=len, default=[])
+        if len(most) < REPEATED_MIN:
+            return []
+        why = f"Replica {most[-1].sender} repeats this: {len(most)} times in the last 100 ms."
+        return [Step(most[-1], why), *self._behind(most[-1])]
+
     def _open_waits(self) -> list[Wait]:
-        """The longest first. A timer's wait hinders nobody."""
+        """The longest first. A timer's wait hinders nobody, so timers are the last."""
         when = self._problem.when
         open_ = [
             wait
             for wait in self._world.waits
             if wait.start <= when and (wait.end is None or wait.end > when)
-            and not wait.event.startswith("TimeoutEvent")
-        ]  # fmt: skip
-        return sorted(open_, key=lambda wait: wait.start)[:CHAIN_MAX]
+        ]
+        longest = sorted(open_, key=lambda wait: (wait.event.startswith(TIMER), wait.start))
+        return longest[:CHAIN_MAX]

@@ -43,7 +43,7 @@ def _add_failure(worlds: list[World], failure: str) -> None:
     """To the world with a step that went wrong, at that step; or to the end of the last world."""
     text = _PLACE.sub("", failure)
     for world in worlds:
-        for mark in world.marks:
+        for mark in reversed(world.marks):  # as explanation.py: the last script
             if mark.wrong:
                 world.notes.append(Note(mark.when, text, "failure"))
                 return
