@@ -134,11 +134,13 @@ def test_a_replica_that_has_restarted_forgot_what_it_had_read(path: Path) -> Non
     made = chained()
     made.add("death", 32, replica=1, why="crash")
     made.add("restart", 40, replica=1)
+    made.add("note", 40, text="replica 1 restarts")
     made.send(42, 1, 0)
     made.add("note", 42, text="VIOLATION: replica 1 votes", violation=True)
     _, sent_, restarted = of(made, path)
     assert sent(sent_) == (1, 0, 42)
-    assert restarted.event in read(made, path).downs
+    assert isinstance(restarted.event, Note)
+    assert restarted.event.text == "replica 1 restarts"
     assert restarted.why == "Replica 1 did that after its restart."
 
 
@@ -159,6 +161,7 @@ def test_a_restart_ends_the_search_for_a_message_of_the_same_call(
     asked = made.send(10, 1000, 0, call="7", dep="client call 1000")
     made.add("death", 11, replica=0, why="crash")
     made.add("restart", restart, replica=0)
+    made.add("note", restart, text="replica 0 restarts")
     made.fate("read", 15, asked)
     made.send(20, 0, 1, call="8", dep="client call 1000")
     made.add("note", 20, text="VIOLATION: replica 0 sends", violation=True)
@@ -331,6 +334,22 @@ def test_the_end_of_a_leadership_that_should_last_is_the_guilty_step(path: Path)
 
 def test_a_leader_that_still_leads_has_not_given_up(path: Path) -> None:
     assert len(of(lost_leader(1), path)) == 1
+
+
+@pytest.mark.parametrize(("actual", "guilty"), [("true", "replica 1 restarts"), ("false", None)])
+def test_a_replica_that_should_have_refused_to_start_is_shown_as_it_restarts(
+    path: Path, actual: str, guilty: str | None
+) -> None:
+    made = Recording()
+    for when, replica in ((10, 2), (20, 1)):
+        made.add("death", when, replica=replica, why="crash")
+        made.add("restart", when + 5, replica=replica)
+        made.add("note", when + 5, text=f"replica {replica} restarts")
+    text = f"Value of: simulator.IsUp(victim)\n  Actual: {actual}\nit starts from a damaged file"
+    made.add("failure", 90, text=text)
+    first = of(made, path)[0].event
+    assert isinstance(first, Note)
+    assert first.text == (guilty or text)
 
 
 @pytest.mark.parametrize(

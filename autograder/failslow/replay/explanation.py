@@ -34,6 +34,7 @@ _TWO_VOTES = re.compile(
 )
 _TWO_LEADERS = re.compile(r"replica (\d+) and replica (\d+) both lead term (\d+)")
 _LEADER = re.compile(r"Leader\(\)\s+Which is: (-?\d+)\n.*\s+Which is: (\d+)")
+_IS_UP = re.compile(r"\bIsUp\(.*\n\s*Actual: true")
 _DIED = re.compile(r"^replica (\d+) died: (.*)", re.M)
 
 
@@ -193,11 +194,18 @@ class _Explanation:
                 steps.append(Step(cause, f"Replica {cause.replica} did that when its timer fired."))
                 break
             if isinstance(cause, Down):
-                steps.append(Step(cause, f"Replica {cause.replica} did that after its restart."))
+                why = f"Replica {cause.replica} did that after its restart."
+                steps += [Step(note, why) for note in self._restarts(cause)]
                 break
             steps.append(Step(cause, f"Replica {replica} did that after it had read this."))
             replica = cause.sender
         return steps
+
+    def _restarts(self, down: Down) -> list[Note]:
+        """The line of the history that says so: the mark of a replica that is down begins with its
+        death."""
+        line = f"replica {down.replica} restarts"
+        return [n for n in self._world.notes if n.when == down.end and n.text == line]
 
     # ---- crashes ----
 
@@ -304,6 +312,8 @@ class _Explanation:
             return [Step(answer, why), failure, *self._behind(answer)]
         if lost := self._lost_leadership():
             return [lost, failure]
+        if restarts := self._latest_restart():
+            return [*restarts, failure]
         if repeated := self._repeated():
             return [repeated[0], failure, *repeated[1:]]
         waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
@@ -327,6 +337,16 @@ class _Explanation:
             if before and not after:
                 return Step(note, f"Replica {found[2]} gives up its leadership.")
         return None
+
+    def _latest_restart(self) -> list[Step]:
+        """Of a replica that should have refused to start."""
+        if not _IS_UP.search(self._problem.text):
+            return []
+        when = self._problem.when
+        ended = [d for d in self._world.downs if d.end is not None and d.end <= when]
+        latest = max(ended, key=lambda down: down.end or 0, default=None)
+        why = "The latest restart before the test looks."
+        return [Step(note, why) for note in self._restarts(latest)] if latest else []
 
     def _repeated(self) -> list[Step]:
         """The reply that one replica gave another most often just before, and what led to it."""

@@ -10,7 +10,7 @@ const SPAN_MIN = 2e5;  // nanoseconds
 // The part of an event's time that a reader wants to see.
 function spanOf(event) {
   if (event.kind === "wait") return [event.over ?? event.start, event.over ?? event.start];
-  return event.kind === "down" ? [event.start, event.over ?? event.start] : [event.start, event.end];
+  return event.kind === "down" ? [event.start, event.start] : [event.start, event.end];
 }
 
 // All steps of the explanation, or the whole run if there is none.
