@@ -332,6 +332,18 @@ def test_the_end_of_a_leadership_that_should_last_is_the_guilty_step(path: Path)
     assert isinstance(failure.event, Note)
 
 
+def test_the_leadership_of_a_term_that_should_last_is_followed_to_its_leader(path: Path) -> None:
+    made = lost_leader(-1)
+    made.lines.pop()
+    text = (
+        "Expected equality of these values:\n  world.checker.claims(leader).term\n    Which is: 3"
+    )
+    made.add("failure", 50, text=f"{text}\n  term\n    Which is: 1\none lost heartbeat")
+    lost = of(made, path)[0].event
+    assert isinstance(lost, Note)
+    assert lost.text == "replica 1 is follower in term 2"
+
+
 def test_a_leader_that_still_leads_has_not_given_up(path: Path) -> None:
     assert len(of(lost_leader(1), path)) == 1
 
@@ -374,3 +386,65 @@ def test_a_reply_that_is_repeated_is_the_guilty_step(
         failure, request = rest
         assert isinstance(failure.event, Note)
         assert sent(request) == (0, 1, 100)
+
+
+@pytest.mark.parametrize(("words", "is_guilty"), [("took 3 ns", False), ("5ns vs 2ns", True)])
+def test_of_a_slow_answer_the_wait_that_delayed_it_is_the_guilty_step(
+    path: Path, words: str, is_guilty: bool
+) -> None:
+    made = Recording()
+    asked = made.send(10, 1000, 0, call="7")
+    for coroutine, replica, begin, end in (
+        (1, 0, 12, 20),
+        (1, 0, 20, 30),
+        (2, 0, 12, 27),  # the longest, of a coroutine that waited less
+        (3, 0, 5, 31),  # before the request
+        (4, 0, 12, 60),  # after the answer
+        (5, 1, 12, 40),
+    ):
+        made.wait(begin, replica, coroutine)
+        made.woke(end, replica, coroutine)
+    made.fate("arrive", 50, made.send(40, 0, 1000, kind="reply", call="7"))
+    made.fate("read", 11, asked)
+    made.lines.sort(key=lambda line: line["t"])
+    made.add("failure", 50, text=f"Expected: (Time()) <= (2 * usual), actual: {words}")
+    first, *rest = of(made, path)
+    assert isinstance(first.event, Wait) == is_guilty
+    if is_guilty:
+        assert isinstance(first.event, Wait)
+        assert (first.event.coroutine, first.event.start) == (1, 20_000)
+        assert sent(rest[0]) == (0, 1000, 40)
+
+
+def test_a_failure_that_names_a_method_shows_its_latest_request(path: Path) -> None:
+    made = chained()
+    made.send(33, 0, 2, method=1)
+    made.send(34, 2, 0, method=1, kind="reply")
+    made.add("failure", 40, text="it was sent a RequestVote")
+    made.send(45, 0, 2, method=1)
+    guilty, failure, *_ = of(made, path)
+    assert sent(guilty) == (0, 2, 33)
+    assert guilty.why == "The latest RequestVote before the test looks."
+    assert isinstance(failure.event, Note)
+
+
+@pytest.mark.parametrize(
+    ("waits", "event", "is_guilty"),
+    [
+        (3, "DiskEvent append", True),
+        (2, "DiskEvent append", False),
+        (3, "TimeoutEvent at 9 s", False),
+    ],
+)
+def test_coroutines_that_get_stuck_at_one_place_are_the_guilty_step(
+    path: Path, waits: int, event: str, is_guilty: bool
+) -> None:
+    made = Recording()
+    made.wait(5, 0, 9, name="catch-up", event="RpcEvent")
+    for number in range(waits):
+        made.wait(10 + number, 0, number, event=event)
+    made.add("failure", 90, text="nothing commits")
+    first = of(made, path)[0].event
+    assert isinstance(first, Wait) == is_guilty
+    if isinstance(first, Wait):
+        assert first.coroutine == 0

@@ -23,6 +23,7 @@ WINDOW_MAX = 40
 
 Event = Note | Message | Wait | Down | Operation | Mark
 
+PILED_UP_MIN = 3
 REPEATED_MIN = 10
 REPEATED_WITHIN_NS = 100_000_000
 """A heartbeat is answered less often."""
@@ -33,7 +34,9 @@ _TWO_VOTES = re.compile(
     r"replica (\d+) votes in term (\d+) for replica (\d+) and for replica (\d+)"
 )
 _TWO_LEADERS = re.compile(r"replica (\d+) and replica (\d+) both lead term (\d+)")
-_LEADER = re.compile(r"Leader\(\)\s+Which is: (-?\d+)\n.*\s+Which is: (\d+)")
+_OTHER_LEADER = re.compile(r"Leader\(\)\s+Which is: (-?\d+)\n.*\s+Which is: (\d+)")
+_OTHER_TERM = re.compile(r"claims\(leader\)\.term\s+Which is: \d+\n.*\s+Which is: (\d+)")
+_TOO_LONG = re.compile(r"\) <= \(.*, actual: \d+ns vs \d+ns")
 _IS_UP = re.compile(r"\bIsUp\(.*\n\s*Actual: true")
 _DIED = re.compile(r"^replica (\d+) died: (.*)", re.M)
 
@@ -78,6 +81,10 @@ def _words_of(event: Event) -> str:
         return f"{_seconds(event.begin)}  client {event.client}: {event.command} -> {said}"
     first_line = event.text.partition("\n")[0]
     return f"{_seconds(event.when)}  {first_line}"
+
+
+def _place(wait: Wait) -> tuple[int, str, str]:
+    return wait.replica, wait.name, wait.event
 
 
 def _seconds(when: int) -> str:
@@ -297,46 +304,78 @@ class _Explanation:
         return marks[firsts[-1] if firsts else 0 : wrong + 1]
 
     def _of_failure(self) -> list[Step]:
-        """What the test judged, and what led to it: an answer at this instant, a leader that gave
-        up, or a reply that comes again and again. Without it, the waits that had not ended."""
+        """What the test judged, and what led to it. If that is not known, the failure, and the
+        waits that had not ended."""
         failure = Step(self._problem, "The test fails here.")
+        answer = self._latest_answer()
+        if answer is not None and answer.end == self._problem.when:
+            why = f"The answer of replica {answer.sender} that the test judges."
+            judged = [Step(answer, why), failure, *self._behind(answer)]
+            return [*self._delay_of(answer), *judged]
+        guilty = (
+            self._lost_leadership()
+            or self._latest_restart()
+            or self._named_request()
+            or self._repeated()
+            or self._piled_up()
+        )
+        if guilty:
+            return [guilty[0], failure, *guilty[1:]]
+        waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
+        if answer is not None:
+            waits.append(Step(answer, "The last answer that a client got."))
+        return [failure, *waits]
+
+    def _latest_answer(self) -> Message | None:
         when = self._problem.when
         answers = [
             m
             for m in self._world.messages
             if m.receiver >= FIRST_CLIENT and m.end is not None and m.end <= when
         ]
-        answer = max(answers, key=lambda m: m.end or 0, default=None)
-        if answer is not None and answer.end == when:
-            why = f"The answer of replica {answer.sender} that the test judges."
-            return [Step(answer, why), failure, *self._behind(answer)]
-        if lost := self._lost_leadership():
-            return [lost, failure]
-        if restarts := self._latest_restart():
-            return [*restarts, failure]
-        if repeated := self._repeated():
-            return [repeated[0], failure, *repeated[1:]]
-        waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
-        if answer is not None:
-            waits.append(Step(answer, "The last answer that a client got."))
-        return [failure, *waits]
+        return max(answers, key=lambda m: m.end or 0, default=None)
+
+    def _delay_of(self, answer: Message) -> list[Step]:
+        """If the test finds a time too long: the longest wait of the coroutine that waited most
+        between the request and its answer."""
+        request = self._causality.request_of(answer)
+        if request is None or not _TOO_LONG.search(self._problem.text):
+            return []
+        lengths: dict[int, list[tuple[int, Wait]]] = defaultdict(list)
+        for wait in self._world.waits:
+            is_its_own = wait.replica == answer.sender and wait.start >= request.sent
+            if is_its_own and wait.end is not None and wait.end <= answer.sent:
+                lengths[wait.coroutine].append((wait.end - wait.start, wait))
+        most = max(lengths.values(), key=lambda each: sum(length for length, _ in each), default=[])
+        if not most:
+            return []
+        _, longest = max(most, key=lambda each: each[0])
+        why = f"Replica {answer.sender} waited for this while the client waited for its answer."
+        return [Step(longest, why)]
 
     def _behind(self, message: Message) -> list[Step]:
         return self._chain(self._causality.behind(message, CHAIN_MAX), message.sender)
 
-    def _lost_leadership(self) -> Step | None:
-        """The end of the leadership that the test expects to last."""
-        found = _LEADER.search(self._problem.text)
-        if found is None or found[1] == found[2]:
-            return None
-        role = f"replica {found[2]} is "
+    def _lost_leadership(self) -> list[Step]:
+        """The end of the leadership that the test expects to last: of a replica, or of a term."""
         notes = [n for n in self._world.notes if n.when <= self._problem.when]
+        leader = self._expected_leader(notes)
+        role = f"replica {leader} is "
         roles = [n for n in notes if n.text.startswith(role)]
         led = [n.text.startswith(f"{role}leader") for n in roles]
         for before, after, note in reversed([*zip(led, led[1:], roles[1:], strict=False)]):
             if before and not after:
-                return Step(note, f"Replica {found[2]} gives up its leadership.")
-        return None
+                return [Step(note, f"Replica {leader} gives up its leadership.")]
+        return []
+
+    def _expected_leader(self, notes: list[Note]) -> str:
+        if found := _OTHER_LEADER.search(self._problem.text):
+            return found[2] if found[1] != found[2] else ""
+        if found := _OTHER_TERM.search(self._problem.text):
+            for note in notes:
+                if led := re.fullmatch(rf"replica (\d+) is leader in term {found[1]}", note.text):
+                    return led[1]
+        return ""
 
     def _latest_restart(self) -> list[Step]:
         """Of a replica that should have refused to start."""
@@ -347,6 +386,25 @@ class _Explanation:
         latest = max(ended, key=lambda down: down.end or 0, default=None)
         why = "The latest restart before the test looks."
         return [Step(note, why) for note in self._restarts(latest)] if latest else []
+
+    def _named_request(self) -> list[Step]:
+        """The latest request whose method the failure names."""
+        named = {*re.findall(r"\w+", self._problem.text)}
+        for message in reversed(self._world.messages):
+            method, _, kind = message.type.partition(" ")
+            if kind == "request" and message.sent <= self._problem.when and method in named:
+                why = f"The latest {method} before the test looks."
+                return [Step(message, why), *self._behind(message)]
+        return []
+
+    def _piled_up(self) -> list[Step]:
+        """The longest of several waits of one kind: each new coroutine gets stuck at one place."""
+        open_ = [wait for wait in self._open_waits() if not wait.event.startswith(TIMER)]
+        alike = [[w for w in open_ if _place(w) == _place(wait)] for wait in open_]
+        most = max(alike, key=len, default=[])
+        if len(most) < PILED_UP_MIN:
+            return []
+        return [Step(w, f"Replica {w.replica} still waits for this.") for w in most]
 
     def _repeated(self) -> list[Step]:
         """The reply that one replica gave another most often just before, and what led to it."""

@@ -42,7 +42,7 @@ void LoseManyTerms() {
     EXPECT_NE(world.checker.claims(leader).role, Role::kLeader);
     EXPECT_EQ(answers, 10) << "it gave up, and some clients have no answer";
     world.cluster.End(cut);
-    ASSERT_TRUE(world.WaitForAllApplied());
+    ASSERT_TRUE(world.WaitForAllApplied()) << "a replica stays behind, after " << i << " others";
   }
   EXPECT_TRUE(world.AllInvariantsHold());
 }
@@ -60,7 +60,7 @@ GRADED_TEST(RaftReplication, ACutOffLeadersEntriesGiveWay, "2b", 2,
   world.cluster.RunFor(100ms);
   ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != old_leader; }, 4s))
       << "the other two elect no leader";
-  ASSERT_TRUE(world.Commit(50, 8s));
+  ASSERT_TRUE(world.Commit(50, 8s)) << "the other two commit nothing";
   world.cluster.RunFor(300ms);  // the new leader has noticed that the old one does not answer
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(world.Commit(5)) << "the others wait for it";
   world.cluster.Heal();
@@ -200,7 +200,8 @@ GRADED_TEST(RaftReplication, ASilentFollowerIsAskedSparingly, "2d", 1,
     world.cluster.RunFor(45ms);
   }
   EXPECT_LE(conversation.messages_to_it(), 200) << "too many retries to a dead replica";
-  EXPECT_LE(conversation.bytes_to_it(), std::size_t{1} << 20);
+  EXPECT_LE(conversation.bytes_to_it(), std::size_t{1} << 20)
+      << "too many bytes for a dead replica";
   // It comes back, needs a snapshot, and takes less in a second than one chunk.
   world.cluster.Begin(faults::LinkSlow({leader}, {silent}, 20s));
   world.cluster.Restart(silent);

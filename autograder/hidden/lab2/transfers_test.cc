@@ -141,7 +141,8 @@ GRADED_TEST(
     world.cluster.Heal();
     ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.AppliedUpTo(away) >= end; }, 3s))
         << "round " << round << ": it stays behind";
-    ASSERT_EQ(watch.chunks(), 0) << "round " << round << ": it was sent a snapshot";
+    ASSERT_EQ(watch.chunks(), 0) << "round " << round
+                                 << ": it was sent a snapshot by InstallSnapshot";
   }
   EXPECT_TRUE(world.checker.HasSnapshot(leader)) << "18 MB were committed";
   EXPECT_TRUE(world.AllInvariantsHold());
