@@ -388,16 +388,16 @@ def test_a_reply_that_is_repeated_is_the_guilty_step(
         assert sent(request) == (0, 1, 100)
 
 
-@pytest.mark.parametrize(("words", "is_guilty"), [("took 3 ns", False), ("5ns vs 2ns", True)])
-def test_of_a_slow_answer_the_wait_that_delayed_it_is_the_guilty_step(
-    path: Path, words: str, is_guilty: bool
+@pytest.mark.parametrize(("took_us", "is_guilty"), [(45, True), (5, False)])
+def test_of_slow_answers_the_wait_that_delayed_the_slowest_one_is_the_guilty_step(
+    path: Path, took_us: int, is_guilty: bool
 ) -> None:
     made = Recording()
     asked = made.send(10, 1000, 0, call="7")
     for coroutine, replica, begin, end in (
         (1, 0, 12, 20),
         (1, 0, 20, 30),
-        (2, 0, 12, 27),  # the longest, of a coroutine that waited less
+        (2, 0, 12, 27),  # the longest, of a coroutine that woke earlier
         (3, 0, 5, 31),  # before the request
         (4, 0, 12, 60),  # after the answer
         (5, 1, 12, 40),
@@ -406,14 +406,41 @@ def test_of_a_slow_answer_the_wait_that_delayed_it_is_the_guilty_step(
         made.woke(end, replica, coroutine)
     made.fate("arrive", 50, made.send(40, 0, 1000, kind="reply", call="7"))
     made.fate("read", 11, asked)
+    made.send(51, 1000, 0, call="8")
+    made.fate("arrive", 54, made.send(53, 0, 1000, kind="reply", call="8"))
     made.lines.sort(key=lambda line: line["t"])
-    made.add("failure", 50, text=f"Expected: (Time()) <= (2 * usual), actual: {words}")
-    first, *rest = of(made, path)
+    words = f"actual: {took_us * 1000}ns vs 2ns"
+    made.add("failure", 58, text=f"Expected: (TimeOf(world, 9)) <= (2 * usual), {words}")
+    first, failure, *rest = of(made, path)
+    assert isinstance(failure.event, Note)
     assert isinstance(first.event, Wait) == is_guilty
-    if is_guilty:
-        assert isinstance(first.event, Wait)
+    if isinstance(first.event, Wait):
         assert (first.event.coroutine, first.event.start) == (1, 20_000)
         assert sent(rest[0]) == (0, 1000, 40)
+
+
+@pytest.mark.parametrize(("replica", "is_guilty"), [(0, True), (1, False)])
+def test_the_answer_that_broke_an_invariant_at_the_told_time_is_the_guilty_step(
+    path: Path, replica: int, is_guilty: bool
+) -> None:
+    made = Recording()
+    for when in (15, 25, 90):
+        made.fate("arrive", when + 0.5, made.send(when - 5, 0, 1000, kind="reply", call=f"{when}"))
+    made.add("failure", 90.5, text="Value of: world.AllInvariantsHold()")
+    text = f"Failed\nsnapshots hold everything violated at 0.000025 s: replica {replica}: another"
+    made.add("failure", 90.5, text=text)
+    first, failure, *_ = of(made, path)
+    assert sent(first) == (0, 1000, 20 if is_guilty else 85)
+    assert isinstance(failure.event, Note)
+
+
+def test_an_amount_is_not_judged_by_the_answer_of_the_instant(path: Path) -> None:
+    made = Recording()
+    made.fate("arrive", 20, made.send(10, 0, 1000, kind="reply", call="7"))
+    made.add("failure", 20, text="Expected: (held) <= (std::size_t{2} << 20), actual: 3139911 vs 2")
+    first, answer = of(made, path)
+    assert isinstance(first.event, Note)
+    assert answer.why == "The last answer that a client got."
 
 
 def test_a_failure_that_names_a_method_shows_its_latest_request(path: Path) -> None:

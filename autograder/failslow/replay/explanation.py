@@ -36,8 +36,10 @@ _TWO_VOTES = re.compile(
 _TWO_LEADERS = re.compile(r"replica (\d+) and replica (\d+) both lead term (\d+)")
 _OTHER_LEADER = re.compile(r"Leader\(\)\s+Which is: (-?\d+)\n.*\s+Which is: (\d+)")
 _OTHER_TERM = re.compile(r"claims\(leader\)\.term\s+Which is: \d+\n.*\s+Which is: (\d+)")
-_TOO_LONG = re.compile(r"\) <= \(.*, actual: \d+ns vs \d+ns")
+_TOO_LONG = re.compile(r"\) <= \(.*, actual: (\d+)ns vs \d+ns")
+_AMOUNT = re.compile(r"\) [<>]=? \(.*, actual: \d+ vs \d+")
 _IS_UP = re.compile(r"\bIsUp\(.*\n\s*Actual: true")
+_TOLD = re.compile(r" violated at (?P<seconds>\d+)\.(?P<micros>\d{6}) s: replica (?P<replica>\d+)")
 _DIED = re.compile(r"^replica (\d+) died: (.*)", re.M)
 
 
@@ -304,52 +306,87 @@ class _Explanation:
         return marks[firsts[-1] if firsts else 0 : wrong + 1]
 
     def _of_failure(self) -> list[Step]:
-        """What the test judged, and what led to it. If that is not known, the failure, and the
-        waits that had not ended."""
+        """What the test judged, and what led to it. If that is not known, or is an amount of
+        something, the failure, and the waits that had not ended."""
         failure = Step(self._problem, "The test fails here.")
-        answer = self._latest_answer()
-        if answer is not None and answer.end == self._problem.when:
-            why = f"The answer of replica {answer.sender} that the test judges."
-            judged = [Step(answer, why), failure, *self._behind(answer)]
-            return [*self._delay_of(answer), *judged]
         guilty = (
-            self._lost_leadership()
+            self._told()
+            or self._slowest()
+            or self._judged()
+            or self._lost_leadership()
             or self._latest_restart()
             or self._named_request()
             or self._repeated()
             or self._piled_up()
         )
-        if guilty:
+        if guilty and not _AMOUNT.search(self._problem.text):
             return [guilty[0], failure, *guilty[1:]]
         waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
-        if answer is not None:
-            waits.append(Step(answer, "The last answer that a client got."))
+        answers = self._answers(since=0)
+        if answers:
+            waits.append(Step(answers[-1], "The last answer that a client got."))
         return [failure, *waits]
 
-    def _latest_answer(self) -> Message | None:
-        when = self._problem.when
-        answers = [
-            m
+    def _answers(self, since: int) -> list[Message]:
+        """Those that clients got from then on, in the order in which they got them."""
+        got = [
+            (m.end, m)
             for m in self._world.messages
-            if m.receiver >= FIRST_CLIENT and m.end is not None and m.end <= when
+            if m.receiver >= FIRST_CLIENT
+            and m.end is not None
+            and since <= m.end <= self._problem.when
         ]
-        return max(answers, key=lambda m: m.end or 0, default=None)
+        return [m for _, m in sorted(got, key=lambda each: each[0])]
 
-    def _delay_of(self, answer: Message) -> list[Step]:
-        """If the test finds a time too long: the longest wait of the coroutine that waited most
-        between the request and its answer."""
-        request = self._causality.request_of(answer)
-        if request is None or not _TOO_LONG.search(self._problem.text):
+    def _told(self) -> list[Step]:
+        """The answer that broke an invariant, at the time that the test's report has."""
+        found = next((f for n in self._world.notes if (f := _TOLD.search(n.text))), None)
+        if found is None or self._problem.problem != "failure":
             return []
-        lengths: dict[int, list[tuple[int, Wait]]] = defaultdict(list)
+        micros = int(found["seconds"]) * 1_000_000 + int(found["micros"])
+        for answer in self._answers(since=micros * 1000):
+            is_then = answer.end is not None and answer.end // 1000 == micros
+            if is_then and answer.sender == int(found["replica"]):
+                why = f"The answer of replica {answer.sender} that breaks the invariant."
+                return [Step(answer, why), *self._behind(answer)]
+        return []
+
+    def _judged(self) -> list[Step]:
+        """The answer at this instant."""
+        answers = self._answers(since=self._problem.when)
+        if not answers:
+            return []
+        why = f"The answer of replica {answers[0].sender} that the test judges."
+        return [Step(answers[0], why), *self._behind(answers[0])]
+
+    def _slowest(self) -> list[Step]:
+        """If the test finds a time too long: the slowest answer in that time, and before it the
+        wait that delayed it."""
+        found = _TOO_LONG.search(self._problem.text)
+        if found is None:
+            return []
+        timed = [
+            (answer.end - request.sent, answer, request)
+            for answer in self._answers(since=self._problem.when - int(found[1]))
+            if answer.end is not None and (request := self._causality.request_of(answer))
+        ]
+        if not timed:
+            return []
+        _, answer, request = max(timed, key=lambda each: each[0])
+        step = Step(answer, "The slowest answer in the time that the test measures.")
+        return [*self._delay(request, answer), step, *self._behind(answer)]
+
+    def _delay(self, request: Message, answer: Message) -> list[Step]:
+        """The longest wait in between of the coroutine that woke last before the answer."""
+        woken: dict[int, list[tuple[int, int, Wait]]] = defaultdict(list)
         for wait in self._world.waits:
             is_its_own = wait.replica == answer.sender and wait.start >= request.sent
             if is_its_own and wait.end is not None and wait.end <= answer.sent:
-                lengths[wait.coroutine].append((wait.end - wait.start, wait))
-        most = max(lengths.values(), key=lambda each: sum(length for length, _ in each), default=[])
-        if not most:
+                woken[wait.coroutine].append((wait.end, wait.end - wait.start, wait))
+        if not woken:
             return []
-        _, longest = max(most, key=lambda each: each[0])
+        last = max(woken.values(), key=lambda each: max(end for end, _, _ in each))
+        *_, longest = max(last, key=lambda each: each[1])
         why = f"Replica {answer.sender} waited for this while the client waited for its answer."
         return [Step(longest, why)]
 
