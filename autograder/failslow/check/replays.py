@@ -1,6 +1,7 @@
-"""Does a replay show the guilty step? Mutants that name theirs are replayed in a browser.
+"""Does a replay show the guilty step? A few mutants are replayed in a browser.
 
-A mutant names it by `Shows`, or by the invariant that it `Trips`.
+A mutant names its step by `Shows`, or by the invariant that it `Trips`. Each mutant of the first
+labs names one, unless no test must catch it first: a measurement has no replay.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from failslow.site import browser
 FEW = 4
 MANY = 20
 LABS = ("lab1", "lab2", "lab3")
+NAMELESS = "no line 'Shows: TEXT' names the step that the replay of its first test shows by v"
 
 # The key for the guilty step, then the step and whether its instant is in view.
 PRESS_V = """
@@ -40,9 +42,14 @@ def run(context: Context) -> Counts:
     program = browser.find()
     if program is None:
         return Counts(skipped=browser.NONE)
-    named = [mutant for mutant in load_mutants(context.kit) if guilty_step(mutant) is not None]
+    mutants = [mutant for mutant in load_mutants(context.kit) if mutant.lab in LABS]
+    named = [mutant for mutant in mutants if guilty_step(mutant) is not None]
     chosen = spread(named, MANY if context.full else FEW)
-    counts = Counts(remarks=[f"{len(chosen)} of {len(named)} mutants that name their guilty step"])
+    counts = Counts(problems=[f"mutant {each.name}: {NAMELESS}" for each in nameless(mutants)])
+    counts.remarks.append(
+        f"{len(chosen)} of {len(named)} mutants that name their guilty step"
+        f" ({sum(not is_replayable(each) for each in mutants)} more have no replay)"
+    )
     with console.progress("Replaying mutants") as advance:
         drawings = parallel.run_all(chosen, lambda mutant: _drawn(context, mutant), advance)
     with browser.open_tab(program) as tab:
@@ -53,10 +60,17 @@ def run(context: Context) -> Counts:
 
 def guilty_step(mutant: Mutant) -> str | None:
     """A part of its words; None if no replay could show it."""
-    replayable = mutant.lab in LABS and _is_a_test(mutant.caught_by[0])
-    if not replayable:
+    if not is_replayable(mutant):
         return None
     return mutant.shows or (f"VIOLATION of {mutant.trips}" if mutant.trips else None)
+
+
+def nameless(mutants: Sequence[Mutant]) -> list[Mutant]:
+    return [each for each in mutants if is_replayable(each) and guilty_step(each) is None]
+
+
+def is_replayable(mutant: Mutant) -> bool:
+    return mutant.lab in LABS and _is_a_test(mutant.caught_by[0])
 
 
 def spread(mutants: Sequence[Mutant], count: int) -> list[Mutant]:
