@@ -434,6 +434,21 @@ def test_the_answer_that_broke_an_invariant_at_the_told_time_is_the_guilty_step(
     assert isinstance(failure.event, Note)
 
 
+@pytest.mark.parametrize(
+    ("text", "headline"),
+    [
+        ("Value of: f()\n  Actual: false\nExpected: true\nit stays behind", "it stays behind"),
+        ("Expected equality of these values:\n  a\n    Which is: 1\n  2\none", "one"),
+        ("Expected: (a) <= (b), actual: 2 vs 1\nslow\nGoogle Test trace:\nx.cc:3: here", "slow"),
+        ("Value of: f()\n  Actual: false\nGoogle Test trace:\nx.cc:3: here", "Value of: f()"),
+        ("Failed\nstep #4 goes wrong\n  a look\nThe whole script:", "step #4 goes wrong"),
+        ("replica 0 restarts", "replica 0 restarts"),
+    ],
+)
+def test_a_failure_is_named_by_the_sentence_of_its_test(text: str, headline: str) -> None:
+    assert Note(0, text, "failure").headline == headline
+
+
 def test_an_amount_is_not_judged_by_the_answer_of_the_instant(path: Path) -> None:
     made = Recording()
     made.fate("arrive", 20, made.send(10, 0, 1000, kind="reply", call="7"))

@@ -28,7 +28,7 @@ PRESS_V = """
   while (document.body.dataset.settled !== "yes") await new Promise(requestAnimationFrame);
   const {state} = await import("replay/state.js");
   const event = state.selected;
-  const [from, to] = state.x.domain();
+  const [from, to] = state.x.domain().map(Math.round);  // computed from pixels
   return event === null ? null : {
     words: `${event.what} ${event.where} ${event.text}`,
     inView: event.start >= from && event.start <= to,

@@ -81,8 +81,8 @@ def _words_of(event: Event) -> str:
     if isinstance(event, Operation):
         said = event.reply if event.end is None else f"{event.reply} at {_seconds(event.end)}"
         return f"{_seconds(event.begin)}  client {event.client}: {event.command} -> {said}"
-    first_line = event.text.partition("\n")[0]
-    return f"{_seconds(event.when)}  {first_line}"
+    said = event.headline if isinstance(event, Note) else event.text
+    return f"{_seconds(event.when)}  {said}"
 
 
 def _place(wait: Wait) -> tuple[int, str, str]:

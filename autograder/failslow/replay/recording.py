@@ -1,6 +1,7 @@
 """Reads a test program's recording (framework/testkit/recorder.h): one World per cluster."""
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,11 @@ FIRST_CLIENT = 1000
 # Kinds of faults (framework/faults/catalogue.h).
 BIT_FLIP = "bit-flip"
 CRASH = "crash"
+
+
+_OF_GOOGLETEST = re.compile(
+    r"\s|Value of: |Expected\b[^:]*:(?: |$)|Failed$|Google Test trace:|\S+:\d+: "
+)
 
 
 @dataclass
@@ -99,6 +105,13 @@ class Note:
     when: int
     text: str
     problem: str = ""  # "", "violation", "crash" or "failure"
+
+    @property
+    def headline(self) -> str:
+        """One line: the sentence of the test, if there is one, instead of GoogleTest's words."""
+        lines = self.text.split("\n")
+        said = [line for line in lines if line and not _OF_GOOGLETEST.match(line)]
+        return said[0] if said else lines[0]
 
 
 @dataclass

@@ -42,7 +42,7 @@ function drawProblem(pen, note, first) {
   const room = at > state.width / 2;
   pen.textAlign = room ? "right" : "left";
   const space = (room ? at - state.left : state.width - at) - 12;
-  pen.fillText(fitted(pen, note.text.split("\n")[0], space), at + (room ? -9 : 9), 38);
+  pen.fillText(fitted(pen, note.headline, space), at + (room ? -9 : 9), 38);
 }
 
 // The instant that the address names.

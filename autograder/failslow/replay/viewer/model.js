@@ -27,8 +27,9 @@ export function load(world) {
   const downs = world.downs.map(([start, over, replica, why]) => ({
     kind: "down", start, end: over ?? end, replica, what: "down", where: nameOf(replica), text: why,
   }));
-  const notes = world.notes.map(([when, text, problem]) => ({
+  const notes = world.notes.map(([when, text, problem, headline]) => ({
     kind: "note", start: when, end: when, problem, what: problem || "history", where: "", text,
+    headline,
   }));
   const operations = world.operations.map(([client, start, over, what, text, marked]) => ({
     kind: "operation", client, start, end: over ?? end, over, what, text, marked,
