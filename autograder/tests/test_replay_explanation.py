@@ -470,6 +470,12 @@ def test_a_failure_that_names_a_method_shows_its_latest_request(path: Path) -> N
     assert isinstance(failure.event, Note)
 
 
+def test_a_function_that_is_called_like_a_method_names_no_request(path: Path) -> None:
+    made = chained()
+    made.add("failure", 40, text="Value of: world.AppendEntries(10)\n  Actual: false")
+    assert isinstance(of(made, path)[0].event, Note)
+
+
 @pytest.mark.parametrize(
     ("waits", "event", "is_guilty"),
     [

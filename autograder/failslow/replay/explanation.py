@@ -426,7 +426,7 @@ class _Explanation:
 
     def _named_request(self) -> list[Step]:
         """The latest request whose method the failure names."""
-        named = {*re.findall(r"\w+", self._problem.text)}
+        named = {*re.findall(r"\b\w+\b(?!\()", self._problem.headline)}  # no call of the test
         for message in reversed(self._world.messages):
             method, _, kind = message.type.partition(" ")
             if kind == "request" and message.sent <= self._problem.when and method in named:
