@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 from failslow.labs import Lanes, Shown
 from failslow.replay.entries import entries_of
-from failslow.replay.explanation import Step, explain
+from failslow.replay.explanation import explain
 from failslow.replay.recording import FIRST_CLIENT, Message, Wait, World, most_telling
 from failslow.replay.rows import rows_of
+from failslow.replay.steps import Step
 from failslow.slowness import page as slowness
 from failslow.slowness.graph import graph_of
 from failslow.slowness.warnings import joined
