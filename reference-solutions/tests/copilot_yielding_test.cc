@@ -76,6 +76,14 @@ TEST(CopilotYielding, NobodyYieldsWhileManyCommandsWait) {
   pilot.RunUntilItYields();
 }
 
+// The other pilot is a little nearer to a client that waits for each answer.
+TEST(CopilotYielding, NobodyYieldsWhileHardlyACommandWaits) {
+  Pilot pilot;
+  pilot.waiting = 1;
+  pilot.Run(1000, 0);
+  EXPECT_FALSE(pilot.yielding.yields());
+}
+
 TEST(CopilotYielding, ACommandIsProposedAfterTwiceTheUsualTime) {
   Pilot pilot;
   pilot.Run(100, 2);

@@ -17,6 +17,9 @@ constexpr int kEntryMax = 12;
 // With more waiting commands the cluster is saturated, or a link has stalled. Then entries are
 // large, and the shares of healthy pilots are a matter of chance.
 constexpr std::size_t kWaitingMax = 48;
+// With fewer, the pilot that is nearer to the client is first with all of them, and the other one
+// delays nobody.
+constexpr std::size_t kWaitingMin = 4;
 
 // The mean latency is that of so many commands.
 constexpr int kMeanWindow = 64;
@@ -42,7 +45,7 @@ void Yielding::OnOwnEntry(EntryIndex index, int commands, int first, const Turn&
     if (first_ >= kFirstMax) End(kHalf);
     return;
   }
-  if (turn.waiting > kWaitingMax) return;
+  if (turn.waiting < kWaitingMin || turn.waiting > kWaitingMax) return;
   share_ += (kAll * first / commands - share_) * std::min(commands, kEntryMax) / kShareWindow;
   if (share_ < kUnfair || std::exchange(trial_has_failed_, false)) Begin(turn);
 }
