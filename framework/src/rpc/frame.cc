@@ -1,6 +1,7 @@
 #include "depfast/host/frame.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "depfast/host/host.h"
@@ -29,16 +30,41 @@ namespace frame_internal {
 
 constexpr std::size_t kHeaderFields = 6;
 
+// Writes small values of MessagePack into a buffer of its own.
+class HeaderWriter {
+ public:
+  void WriteByte(std::uint64_t byte) { bytes_[size_++] = static_cast<char>(byte); }
+
+  // As short as MessagePack can.
+  void WriteUnsigned(std::uint64_t value) {
+    if (value <= 0x7f) {
+      WriteByte(value);
+      return;
+    }
+    const int width = value <= 0xff ? 0 : value <= 0xffff ? 1 : value <= 0xffffffff ? 2 : 3;
+    WriteByte(static_cast<std::uint64_t>(0xcc + width));  // uint 8, 16, 32, 64: big endian
+    for (int shift = 8 * ((1 << width) - 1); shift >= 0; shift -= 8) WriteByte(value >> shift);
+  }
+
+  std::string_view written() const { return {bytes_.data(), size_}; }
+
+ private:
+  static constexpr std::size_t kFieldBytesMax = 9;
+
+  std::array<char, 1 + kHeaderFields * kFieldBytesMax> bytes_;
+  std::size_t size_ = 0;
+};
+
 void EncodeHeader(const FrameHeader& header, std::string& out) {
-  StringSink sink(out);
-  msgpack::packer<StringSink> packer(sink);
-  packer.pack_array(kHeaderFields);
-  packer.pack(kFrameVersion);
-  packer.pack(static_cast<std::uint8_t>(header.kind));
-  packer.pack(header.method);
-  packer.pack(header.call);
-  packer.pack(static_cast<std::uint8_t>(header.dependency.kind));
-  packer.pack(header.dependency.id);
+  HeaderWriter writer;
+  writer.WriteByte(0x90 | kHeaderFields);
+  writer.WriteUnsigned(kFrameVersion);
+  writer.WriteUnsigned(static_cast<std::uint64_t>(header.kind));
+  writer.WriteUnsigned(header.method);
+  writer.WriteUnsigned(header.call);
+  writer.WriteUnsigned(static_cast<std::uint64_t>(header.dependency.kind));
+  writer.WriteUnsigned(header.dependency.id);
+  out += writer.written();
 }
 
 // Reads the unsigned integers of the header, without allocating.

@@ -80,14 +80,20 @@ concept HasFields =
 
 }  // namespace frame_internal
 
-// Returns the encoded frame. Body: anything with MSGPACK_DEFINE.
+// Appends the encoded frame. Body: anything with MSGPACK_DEFINE.
+template <typename Body>
+void AppendFrame(const FrameHeader& header, const Body& body, std::string& out) {
+  frame_internal::EncodeHeader(header, out);
+  frame_internal::StringSink sink(out);
+  msgpack::pack(sink, body);
+}
+
+// Returns the encoded frame.
 template <typename Body>
 std::string EncodeFrame(const FrameHeader& header, const Body& body) {
   std::string bytes;
   bytes.reserve(frame_internal::kUsualFrameBytes);
-  frame_internal::EncodeHeader(header, bytes);
-  frame_internal::StringSink sink(bytes);
-  msgpack::pack(sink, body);
+  AppendFrame(header, body, bytes);
   return bytes;
 }
 
