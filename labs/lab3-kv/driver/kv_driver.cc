@@ -164,18 +164,25 @@ class KvDriver final : public Service {
   // The end of an attempt, of which `reply` is the outcome.
   void End(const std::shared_ptr<Pending>& pending, const Reply& reply, bool was_asked) {
     const CommandOutcome outcome = OutcomeIn(reply);
-    // Later commands of its client may have been executed. So what was asked is not asked again
-    // unless a session keeps the order.
-    const bool may_repeat = !was_asked || IsRepeatable(pending->command);
-    const bool elects = runtime_.rpc().HasLostAny() && runtime_.Now() < pending->give_up;
     pending->may_be_done |= outcome == CommandOutcome::kUnknown;
-    if (outcome != CommandOutcome::kKnown && may_repeat && elects) {
+    if (outcome != CommandOutcome::kKnown && MayTryAgain(*pending, was_asked)) {
       Keep(pending);
-      return;
+    } else if (pending->may_be_done && SaysNothingIsChanged(reply)) {  // by the last attempt alone
+      pending->client.Send(UnknownOutcome());
+    } else {
+      pending->client.Send(reply);
     }
-    // These say that nothing is changed. That is true of the last attempt alone.
-    const bool denies = outcome == CommandOutcome::kRefused || HasCode(reply, "NOSESSION");
-    pending->client.Send(pending->may_be_done && denies ? UnknownOutcome() : reply);
+  }
+
+  // Later commands of its client may have been executed. So what was asked is not asked again
+  // unless a session keeps the order.
+  bool MayTryAgain(const Pending& pending, bool was_asked) {
+    const bool elects = runtime_.rpc().HasLostAny() && runtime_.Now() < pending.give_up;
+    return elects && (!was_asked || IsRepeatable(pending.command));
+  }
+
+  static bool SaysNothingIsChanged(const Reply& reply) {
+    return OutcomeIn(reply) == CommandOutcome::kRefused || HasCode(reply, "NOSESSION");
   }
 
   void Keep(const std::shared_ptr<Pending>& pending) {
