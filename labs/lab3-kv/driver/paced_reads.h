@@ -21,7 +21,6 @@
 
 #include "depfast/runtime.h"
 #include "replicated_log.h"
-#include "slots.h"
 
 namespace depfast::kv {
 
@@ -42,8 +41,8 @@ class PacedReads final : public ReplicatedLog {
   std::vector<PeerId> proposers() const override { return log_.proposers(); }
 
   void ReadIndex(const Dependency& client, ReadDone done) override {
-    const auto number = asked_.Add({peer_, std::move(done)});
-    log_.ReadIndex(client, [this, number](bool may_read) { OnConfirmed(number, may_read); });
+    const std::size_t slot = Store({peer_, std::move(done)});
+    log_.ReadIndex(client, [this, slot](bool may_read) { OnConfirmed(slot, may_read); });
   }
 
   // The peer, client or replica, that the reads from now on are for.
@@ -61,9 +60,22 @@ class PacedReads final : public ReplicatedLog {
     ReadDone done;
   };
 
-  void OnConfirmed(Slots<Read>::Number number, bool may_read) {
-    if (asked_.Find(number) == nullptr) return;  // the log has decided before
-    Read read = asked_.Take(number);
+  // Keeps a read until the log decides it. A callback of two words costs no allocation.
+  std::size_t Store(Read read) {
+    if (free_slots_.empty()) {
+      free_slots_.push_back(asked_.size());
+      asked_.emplace_back();
+    }
+    const std::size_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    asked_[slot] = std::move(read);
+    return slot;
+  }
+
+  void OnConfirmed(std::size_t slot, bool may_read) {
+    Read read = std::exchange(asked_[slot], {});
+    if (!read.done) return;  // the log has decided before
+    free_slots_.push_back(slot);
     if (!may_read || (turns_.empty() && HasRoom() && MayAnswer(read.peer))) {
       read.done(may_read);
     } else {
@@ -128,7 +140,8 @@ class PacedReads final : public ReplicatedLog {
   Runtime& runtime_;
   ReplicatedLog& log_;
   PeerId peer_ = kNobody;
-  Slots<Read> asked_;  // of which the log has not decided
+  std::vector<Read> asked_;              // of which the log has not decided, by slot
+  std::vector<std::size_t> free_slots_;  // of asked_
   Time step_{-1};
   std::size_t sent_ = 0;  // in that step
   // Reads that the log allows, by peer; none of the lists is empty. Each peer is once in turns_.

@@ -196,6 +196,8 @@ bool RedisConversation::HasRoomFor(std::size_t bytes) {
   return !waits_for_others_;
 }
 
+std::vector<std::string> RedisConversation::TakeFrames() { return std::exchange(frames_, {}); }
+
 std::string RedisConversation::TakeOutput() { return std::exchange(output_, {}); }
 
 bool RedisConversation::WantsBytes() const {
@@ -303,7 +305,7 @@ void RedisConversation::Send(std::size_t slot, const KvRequest& request) {
   const CallId call = (forgotten_ << kSlotBits) | (first_slot_ + slot);
   slots_[slot].call = call;
   const FrameHeader header{FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)};
-  frames_.Add([&](std::string& bytes) { AppendFrame(header, request, bytes); });
+  frames_.push_back(EncodeFrame(header, request));
   ++asked_;
 }
 

@@ -21,7 +21,6 @@ class LatencyEstimate {
     smoothed_ += (took - smoothed_) / 8;
   }
 
-  Duration Mean() const { return smoothed_; }
   // Few take longer.
   Duration Usual() const { return smoothed_ + 4 * deviation_; }
 

@@ -13,7 +13,6 @@
 #include <type_traits>
 
 #include "depfast/dependency.h"
-#include "depfast/host/unpacked.h"
 #include "depfast/rpc_error.h"
 
 namespace depfast {
@@ -78,22 +77,19 @@ template <typename Body>
 concept HasFields =
     requires(const Body& body, msgpack::packer<StringSink>& packer) { body.msgpack_pack(packer); };
 
+// Unpacks exactly one value spanning all of `body`. Returns nothing, and sets `error`, otherwise.
+std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::string& error);
+
 }  // namespace frame_internal
 
-// Appends the encoded frame. Body: anything with MSGPACK_DEFINE.
-template <typename Body>
-void AppendFrame(const FrameHeader& header, const Body& body, std::string& out) {
-  frame_internal::EncodeHeader(header, out);
-  frame_internal::StringSink sink(out);
-  msgpack::pack(sink, body);
-}
-
-// Returns the encoded frame.
+// Returns the encoded frame. Body: anything with MSGPACK_DEFINE.
 template <typename Body>
 std::string EncodeFrame(const FrameHeader& header, const Body& body) {
   std::string bytes;
   bytes.reserve(frame_internal::kUsualFrameBytes);
-  AppendFrame(header, body, bytes);
+  frame_internal::EncodeHeader(header, bytes);
+  frame_internal::StringSink sink(bytes);
+  msgpack::pack(sink, body);
   return bytes;
 }
 
@@ -104,10 +100,10 @@ std::optional<DecodedFrame> DecodeFrame(std::string_view bytes, std::string& err
 // Decodes a body of a known type. Same errors as DecodeFrame.
 template <typename Body>
 std::optional<Body> DecodeBody(std::string_view bytes, std::string& error) {
-  const frame_internal::Unpacked unpacked(bytes, error);
-  if (!unpacked) return std::nullopt;
+  auto handle = frame_internal::UnpackBody(bytes, error);
+  if (!handle) return std::nullopt;
   if constexpr (frame_internal::HasFields<Body>) {
-    const msgpack::object& object = unpacked.get();
+    const msgpack::object& object = handle->get();
     if (object.type != msgpack::type::ARRAY ||
         object.via.array.size != frame_internal::FieldsOf<Body>()) {
       error = "the body has the wrong number of fields";
@@ -115,7 +111,7 @@ std::optional<Body> DecodeBody(std::string_view bytes, std::string& error) {
     }
   }
   try {
-    return unpacked.get().as<Body>();
+    return handle->get().as<Body>();
   } catch (const msgpack::type_error&) {
     error = "a field of the body has the wrong type";
     return std::nullopt;

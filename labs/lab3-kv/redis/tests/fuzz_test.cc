@@ -11,7 +11,6 @@
 
 #include "depfast/host/random.h"
 #include "redis_conversation.h"
-#include "taken_frames.h"
 
 namespace depfast::kv {
 namespace {
@@ -96,7 +95,7 @@ class Fuzzer {
 
   static void Serve(RedisConversation& conversation, Heard& heard) {
     while (conversation.HasFrames()) {
-      for (const std::string& bytes : TakenFrames(conversation)) {
+      for (const std::string& bytes : conversation.TakeFrames()) {
         std::string error;
         const auto frame = DecodeFrame(bytes, error);
         ASSERT_TRUE(frame) << error;
