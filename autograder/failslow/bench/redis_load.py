@@ -37,7 +37,7 @@ class Commands:
     value_bytes: int = 3
 
     def describe(self) -> str:
-        data = "" if self.keys == 1 else f", {self.keys:,} keys, {self.value_bytes} bytes"
+        data = "" if self.keys == 1 else f", {self.keys:,} keys"
         return self.name + ("" if self.pipeline == 1 else f", {self.pipeline} at once") + data
 
     def flags(self) -> list[str]:
