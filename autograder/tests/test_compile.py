@@ -8,7 +8,7 @@ import pytest
 from failslow import process, walls
 from failslow.compile import build_submission, may_read_any_file
 from failslow.errors import BadSubmission, CannotDo
-from failslow.kit import Kit
+from failslow.kit import Kit, this_kit
 from failslow.labs import load_labs
 from failslow.recipe import given, load_recipe
 from failslow.submission import collect
@@ -94,6 +94,7 @@ def test_a_changed_input_of_any_kind_is_built_again(kit: Kit, tmp_path: Path) ->
         ('#include "quorum_event.cc"  // not "quorum_event.h"', 3),
         ("# include NAME", 3),
         ('#inc\\\nlude "quorum_event.cc"', 3),
+        ('#inc\\ \t\nlude "quorum_event.cc"', 3),
         ('asm(".incbin \\"quorum_event.cc\\"");', 3),
     ],
 )
@@ -118,7 +119,7 @@ def test_an_object_depends_on_every_file_that_its_source_may_read(
 
 def test_the_labs_own_sources_read_headers_only() -> None:
     """One that seems to read more is compiled again for every mutant of its neighbours."""
-    checkout = Kit(Path(__file__).parents[2])
+    checkout = this_kit()
     sources = [*checkout.labs.rglob("*"), *checkout.reference.glob("lab*/*")]
     texts = {path: path.read_bytes() for path in sources if path.suffix in (".h", ".cc")}
     assert len(texts) > 100
