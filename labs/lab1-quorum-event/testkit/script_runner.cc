@@ -29,7 +29,7 @@ struct Difference {
 template <typename T>
 std::string Text(const T& value) {
   if constexpr (std::is_same_v<T, std::string>)
-    return value;
+    return value.empty() ? "(empty)" : value;
   else if constexpr (std::is_same_v<T, bool>)
     return value ? "true" : "false";
   else
