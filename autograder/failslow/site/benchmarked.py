@@ -85,5 +85,5 @@ def _scale(plot: Plot) -> Scale:
     values = [value for series in plot.series.values() for value in series if value > 0]
     first, last = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     ticks = [10.0**power for power in range(first, max(last, first + 1) + 1)]
-    words = {tick: f"{tick:,.12g}" for tick in ticks[:-1]} | {ticks[-1]: ""}  # no room beside it
+    words = {tick: f"{tick:,.12g}" for tick in ticks}
     return Scale(ticks[0], ticks[-1], words, None, f"{plot.title} ({plot.unit})")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 LABELS, RIGHT, TOP, BOTTOM = 200, 20, 8, 40
 WIDTH = 700
+NAME_CHARS_MAX = 28
+"""What LABELS has room for."""
 ROW = 22
 LANES = 3
 """The vertical distance of the marks in a row: equal values stay visible."""
@@ -43,8 +45,12 @@ class Scale:
 
 
 def draw(rows: Sequence[str], series: Mapping[str, Sequence[float]], scale: Scale) -> str:
-    """`series`: a value for each row, by name. Infinite values stand at the right end."""
+    """`series`: a value for each row, by name. Infinite values stand at the right end.
+
+    Requires: no name is longer than NAME_CHARS_MAX, or it would be cut.
+    """
     assert len(series) <= len(SHAPES)
+    assert all(len(name) <= NAME_CHARS_MAX for name in rows), rows
     bottom = TOP + ROW * len(rows)
     label = html.escape(f"{scale.title}. The table below has the numbers.", quote=True)
     size = f'viewBox="0 0 {WIDTH} {bottom + BOTTOM}"'
@@ -76,8 +82,10 @@ def legend(series: Sequence[str]) -> str:
 
 
 def _tick(scale: Scale, value: float, text: str, bottom: int) -> str:
+    """The last one's words end at its line: there is no room beside it."""
     x = scale.x(value)
-    return _line("tick", x, bottom) + _text(x, bottom + 16, text, "middle")
+    anchor = "end" if value >= scale.most else "middle"
+    return _line("tick", x, bottom) + _text(x, bottom + 16, text, anchor)
 
 
 def _line(kind: str, x: float, bottom: int) -> str:
