@@ -162,17 +162,19 @@ def test_the_leader_is_who_shows_it(view: ClusterView) -> None:
     assert kv.leader_of([role(0), role(1), Metrics({"observed": {}}, None)], view) is None
 
 
-def test_each_load_has_its_own_bar_beside_redis() -> None:
-    figures = kv.ratios(results(100.0, theirs=100.0), puts(kv=400.0, etcd=100.0))
-    assert len(verdicts(figures)) == 9 and all(verdicts(figures).values())
-    figures = kv.ratios(results(55.0, theirs=100.0), puts(kv=399.0, etcd=100.0))
-    assert [name for name, passed in verdicts(figures).items() if passed] == [
-        f"{commands.describe()}, ours to Redis's"
-        for commands in kv.LARGER
-        if (commands.name, commands.pipeline) != ("GET", 1)
-    ]
-    figures = kv.ratios(results(44.0, theirs=100.0), puts(kv=399.0, etcd=100.0))
-    assert not any(verdicts(figures).values())
+@pytest.mark.parametrize("commands", kv.COMMANDS)
+def test_each_load_has_its_own_bar_beside_redis(commands: Commands) -> None:
+    bar = 100 * kv.TIMES_REDIS_AT_LEAST[commands]
+    for ours, passed in ((bar, True), (bar - 1, False)):
+        of_all = verdicts(kv.ratios(results(ours, theirs=100.0), {}))
+        assert len(of_all) == len(kv.COMMANDS)
+        assert of_all[f"{commands.describe()}, ours to Redis's"] is passed
+
+
+def test_four_times_etcd_is_enough() -> None:
+    for ours, passed in ((400.0, True), (399.0, False)):
+        figures = kv.ratios(results(50.0), puts(kv=ours, etcd=100.0))
+        assert list(verdicts(figures).values()) == [passed]
 
 
 def test_alone_there_is_no_bar() -> None:
