@@ -90,7 +90,9 @@ def _figures(content: Mapping[str, Any]) -> list[Figure]:
 
 
 def _machine() -> str:
-    return f"{platform.system()} {platform.release()}, {os.cpu_count()} cores"
+    """Without what a distributor or an owner has added to the kernel's version."""
+    version = platform.release().partition("-")[0]
+    return f"{platform.system()} {version}, {os.cpu_count()} cores"
 
 
 def _now() -> str:
