@@ -33,7 +33,8 @@ void KvService::Execute(const Command& command, const Dependency& client, Done d
 }
 
 void KvService::Read(const Command& command, const Dependency& client, Done done) {
-  log_.ReadIndex(client, [this, command, done = std::move(done)](bool may_read) {
+  // The copy is not const: else each move of the callback would be another copy.
+  log_.ReadIndex(client, [this, command = command, done = std::move(done)](bool may_read) {
     done(may_read ? store_.Read(command) : TryAgain());
   });
 }

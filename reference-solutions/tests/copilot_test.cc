@@ -1,10 +1,12 @@
 // The reference of lab 5 in the simulator, with a log on disks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <string>
 
@@ -47,6 +49,35 @@ TEST(Copilot, WhoeverIsSlowDelaysNobody) {
         EXPECT_TRUE(world.AllInvariantsHold());
       }
     }
+  }
+}
+
+// Its entries come too late to be of use, and each would delay what the other pilot proposes. When
+// it is in time again, it takes its turns again.
+TEST(Copilot, ALatePilotYields) {
+  for (const PeerId late : {0, 1}) {
+    SCOPED_TRACE("late: " + std::to_string(late));
+    CopilotWorld world({.replicas = 3, .seed = 2, .profile = sim::Profile::TeachingLowJitter()});
+    SentRequests<FastAccept> sent(world.cluster);
+    ASSERT_TRUE(world.Commit(20));
+    // The proposals that reach the other replicas: of the late pilot, in percent of all.
+    const auto percent_of_late = [&](std::size_t from) {
+      const auto all = std::span(sent.all()).subspan(from);
+      return 100 * std::ranges::count(all, late, &SentRequests<FastAccept>::Sent::from) /
+             std::ssize(all);
+    };
+    world.cluster.Begin(faults::NetSlow({late}, 3ms));
+    world.SubmitEvery(700us, 1000);
+    const std::size_t begin = sent.all().size();
+    world.SubmitEvery(700us, 400);
+    EXPECT_LT(percent_of_late(begin), 10);
+    world.cluster.Heal();
+    world.SubmitEvery(700us, 8000);
+    const std::size_t healed = sent.all().size();
+    world.SubmitEvery(700us, 1000);
+    EXPECT_GT(percent_of_late(healed), 40);
+    EXPECT_TRUE(world.WaitForAllApplied());
+    EXPECT_TRUE(world.AllInvariantsHold());
   }
 }
 

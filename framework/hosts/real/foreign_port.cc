@@ -142,12 +142,12 @@ std::size_t ForeignPort::Receive(const Network::Deliver& deliver) {
     Client& client = found->second;
     client.in_ready = false;
     Read(client);
-    for (const std::string& frame : client.conversation->TakeFrames()) {
-      counters_.frames_in.Add();
-      counters_.client_frames_in.Add();
-      ++delivered;
-      deliver(id, frame);
-    }
+    frames_.Clear();
+    client.conversation->TakeFrames(frames_);
+    counters_.frames_in.Add(frames_.size());
+    counters_.client_frames_in.Add(frames_.size());
+    delivered += frames_.size();
+    for (std::size_t i = 0; i < frames_.size(); ++i) deliver(id, frames_[i]);
     MarkDirty(id, client);
   }
   return delivered;

@@ -137,6 +137,7 @@ class ForeignPort {
   Descriptor spare_;  // closed for a moment when the process is out of descriptors
   PeerId last_client_ = kFirstClientId - 1;
   std::unordered_map<PeerId, Client> clients_;
+  FrameBatch frames_;            // of the client whose turn it is in Receive
   std::vector<PeerId> ready_;    // clients that may have bytes to read
   std::vector<PeerId> dirty_;    // clients that may have bytes to write
   std::vector<PeerId> waiting_;  // clients that wait for room in budget_

@@ -11,10 +11,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "depfast/host/host.h"
 #include "real/byte_budget.h"
+#include "real/frame_batch.h"
 
 namespace depfast::real {
 
@@ -28,9 +28,10 @@ class Conversation {
   // The replica has sent a frame to the client.
   virtual void OnFrame(std::string_view frame) = 0;
 
-  // Frames for the replica, in order, that OnBytes and OnFrame have made ready since the last call.
-  virtual std::vector<std::string> TakeFrames() = 0;
-  // TakeFrames would return at least one frame.
+  // Gives `into`, which is empty, the frames for the replica that OnBytes and OnFrame have made
+  // ready since the last call, in order. The conversation may keep the memory of `into`.
+  virtual void TakeFrames(FrameBatch& into) = 0;
+  // TakeFrames would give at least one frame.
   virtual bool HasFrames() const = 0;
 
   // Bytes for the client that have become ready since the last call.

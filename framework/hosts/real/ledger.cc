@@ -98,10 +98,10 @@ std::string EncodeGone(const std::string& file) { return Encode(Record::kGone, f
 std::size_t Ledger::Read(std::string_view bytes) {
   const std::size_t good = ReadRecords(bytes, [this](std::string_view payload) {
     std::string error;
-    const auto handle = frame_internal::UnpackBody(payload, error);
-    if (!handle || handle->get().type != msgpack::type::ARRAY) Damaged();
+    const frame_internal::Unpacked value(payload, error);
+    if (!value || value.get().type != msgpack::type::ARRAY) Damaged();
     try {
-      Take(handle->get().via.array, *this);
+      Take(value.get().via.array, *this);
     } catch (const msgpack::type_error&) {
       Damaged();
     }

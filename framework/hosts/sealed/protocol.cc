@@ -129,13 +129,23 @@ bool HasTooManyValues(std::string_view message) {
   return counter.too_many();
 }
 
-msgpack::object_handle Unpack(std::string_view message) {
-  if (HasTooManyValues(message)) throw ProtocolError("a message of absurdly many values");
-  std::string error;
-  auto handle = frame_internal::UnpackBody(message, error);
-  if (!handle) throw ProtocolError(error);
-  return std::move(*handle);
-}
+class Message {
+ public:
+  explicit Message(std::string_view bytes) : value_(Checked(bytes), error_) {
+    if (!value_) throw ProtocolError(error_);
+  }
+
+  const msgpack::object& get() const { return value_.get(); }
+
+ private:
+  static std::string_view Checked(std::string_view bytes) {
+    if (HasTooManyValues(bytes)) throw ProtocolError("a message of absurdly many values");
+    return bytes;
+  }
+
+  std::string error_;
+  frame_internal::Unpacked value_;
+};
 
 enum class OutputTag : std::uint8_t { kSend = 0, kRelease, kSubmit, kWake, kObserve };
 
@@ -272,15 +282,15 @@ std::string EncodeReportRequest(const std::string& probe) {
 }
 
 Request DecodeRequest(std::string_view message) {
-  const auto handle = Unpack(message);
-  const auto request = Reader(handle.get()).Next<std::uint8_t>();
+  const Message unpacked(message);
+  const auto request = Reader(unpacked.get()).Next<std::uint8_t>();
   if (request > static_cast<std::uint8_t>(Request::kReport)) throw ProtocolError("unknown request");
   return static_cast<Request>(request);
 }
 
 sim::ReplicaConfig DecodeBoot(std::string_view message) {
-  const auto handle = Unpack(message);
-  Reader in(handle.get());
+  const Message unpacked(message);
+  Reader in(unpacked.get());
   in.Next<std::uint8_t>();
   sim::ReplicaConfig config;
   in.Read(config.self, config.replicas, config.random_seed, config.probes);
@@ -288,8 +298,8 @@ sim::ReplicaConfig DecodeBoot(std::string_view message) {
 }
 
 sim::StepInput DecodeStep(std::string_view message) {
-  const auto handle = Unpack(message);
-  Reader in(handle.get());
+  const Message unpacked(message);
+  Reader in(unpacked.get());
   in.Next<std::uint8_t>();
   sim::StepInput input;
   in.Read(input.now, input.last_cost, input.last_took);
@@ -306,8 +316,8 @@ sim::StepInput DecodeStep(std::string_view message) {
 }
 
 sim::StepOutput DecodeOutput(std::string_view message) {
-  const auto handle = Unpack(message);
-  Reader in(handle.get());
+  const Message unpacked(message);
+  Reader in(unpacked.get());
   sim::StepOutput output;
   in.Read(output.random_draws, output.heap_bytes, output.death);
   if (output.heap_bytes > sim::kHeapBytesMax) throw ProtocolError("a heap of absurd size");
@@ -320,13 +330,13 @@ sim::StepOutput DecodeOutput(std::string_view message) {
 }
 
 std::string DecodeText(std::string_view message) {
-  const auto handle = Unpack(message);
-  return Reader(handle.get()).Next<std::string>();
+  const Message unpacked(message);
+  return Reader(unpacked.get()).Next<std::string>();
 }
 
 std::string DecodeReportRequest(std::string_view message) {
-  const auto handle = Unpack(message);
-  Reader in(handle.get());
+  const Message unpacked(message);
+  Reader in(unpacked.get());
   in.Next<std::uint8_t>();
   return in.Next<std::string>();
 }

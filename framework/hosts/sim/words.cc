@@ -73,10 +73,10 @@ std::string NameOf(const Dependency& dependency) {
 
 std::string DescribeBody(std::string_view body) {
   std::string error;
-  const auto value = frame_internal::UnpackBody(body, error);
+  const frame_internal::Unpacked value(body, error);
   if (!value) return "malformed body: " + error;
   std::string out;
-  AppendValue(out, value->get());
+  AppendValue(out, value.get());
   return out;
 }
 

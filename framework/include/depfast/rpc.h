@@ -68,11 +68,10 @@ class Rpc : public RpcTable {
   template <typename Request>
   void Handle(std::function<typename Request::Reply(PeerId, const Request&)> handler);
 
-  // Serves a method without a coroutine: `handler(request, responder)` must not wait. A
-  // std::exception answers kRejected.
+  // Serves a method without a coroutine: `handler(request, responder)` must not wait. It may move
+  // the request away. A std::exception answers kRejected.
   template <typename Request>
-  void HandleInline(
-      std::function<void(const Request&, Responder<typename Request::Reply>)> handler);
+  void HandleInline(std::function<void(Request&&, Responder<typename Request::Reply>)> handler);
 
   // Gives a call up: its frame is dropped if it is not on the wire yet, its reply ignored, and the
   // event fails with kReleased. Does nothing to a call that is decided.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <memory>
 
 #include "depfast/host/host.h"
 
@@ -30,86 +29,42 @@ const char* ToString(RpcError error) {
 namespace frame_internal {
 
 constexpr std::size_t kHeaderFields = 6;
-constexpr std::size_t kNestingMax = 16;
-// Memory for unpacking a small body. MessagePack's own choice is 8 KiB, and malloc caches no blocks
-// of that size: its allocation would take longer than the unpacking.
-constexpr std::size_t kZoneBytesMin = 512;
 
-void EncodeHeader(const FrameHeader& header, std::string& out) {
-  StringSink sink(out);
-  msgpack::packer<StringSink> packer(sink);
-  packer.pack_array(kHeaderFields);
-  packer.pack(kFrameVersion);
-  packer.pack(static_cast<std::uint8_t>(header.kind));
-  packer.pack(header.method);
-  packer.pack(header.call);
-  packer.pack(static_cast<std::uint8_t>(header.dependency.kind));
-  packer.pack(header.dependency.id);
-}
-
-// Adds up the claimed numbers of elements of arrays and maps, over all levels of nesting. Stops
-// when the sum exceeds the number of bytes.
-class ElementCounter : public msgpack::null_visitor {
+// Writes small values of MessagePack into a buffer of its own.
+class HeaderWriter {
  public:
-  explicit ElementCounter(std::size_t max) : left_(max) {}
+  void WriteByte(std::uint64_t byte) { bytes_[size_++] = static_cast<char>(byte); }
 
-  bool start_array(std::uint32_t elements) { return Claim(elements) && Enter(); }
-  bool start_map(std::uint32_t pairs) { return Claim(2 * std::size_t{pairs}) && Enter(); }
-  bool end_array() { return Leave(); }
-  bool end_map() { return Leave(); }
+  // As short as MessagePack can.
+  void WriteUnsigned(std::uint64_t value) {
+    if (value <= 0x7f) {
+      WriteByte(value);
+      return;
+    }
+    const int width = value <= 0xff ? 0 : value <= 0xffff ? 1 : value <= 0xffffffff ? 2 : 3;
+    WriteByte(static_cast<std::uint64_t>(0xcc + width));  // uint 8, 16, 32, 64: big endian
+    for (int shift = 8 * ((1 << width) - 1); shift >= 0; shift -= 8) WriteByte(value >> shift);
+  }
 
-  bool too_many() const { return too_many_; }
+  std::string_view written() const { return {bytes_.data(), size_}; }
 
  private:
-  bool Claim(std::size_t elements) {
-    too_many_ = elements > left_;
-    if (!too_many_) left_ -= elements;
-    return !too_many_;
-  }
-  bool Enter() { return ++depth_ <= kNestingMax; }
-  bool Leave() {
-    --depth_;
-    return true;
-  }
+  static constexpr std::size_t kFieldBytesMax = 9;
 
-  std::size_t left_;
-  std::size_t depth_ = 0;
-  bool too_many_ = false;
+  std::array<char, 1 + kHeaderFields * kFieldBytesMax> bytes_;
+  std::size_t size_ = 0;
 };
 
-bool ClaimsTooMuch(std::string_view body) {
-  // The limits below hold for each array on its own; nested, they multiply by the depth. For a
-  // small body that is little memory, and not worth a pass of its own.
-  constexpr std::size_t kSmallBytes = 4096;
-  if (body.size() <= kSmallBytes) return false;
-  ElementCounter counter(body.size());
-  std::size_t used = 0;
-  msgpack::parse(body.data(), body.size(), used, counter);
-  return counter.too_many();
-}
-
-std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::string& error) {
-  if (ClaimsTooMuch(body)) {
-    error = "the body is not MessagePack: more elements claimed than there are bytes";
-    return std::nullopt;
-  }
-  // An element takes at least a byte, so no honest body claims more elements than it has bytes:
-  // a forged length cannot make us allocate.
-  const msgpack::unpack_limit limit(body.size(), body.size(), body.size(), body.size(), body.size(),
-                                    kNestingMax);
-  const auto reference = [](msgpack::type::object_type, std::size_t, void*) { return true; };
-  try {
-    std::size_t used = 0;
-    auto zone = std::make_unique<msgpack::zone>(
-        std::clamp<std::size_t>(body.size(), kZoneBytesMin, MSGPACK_ZONE_CHUNK_SIZE));
-    const msgpack::object object =
-        msgpack::unpack(*zone, body.data(), body.size(), used, reference, nullptr, limit);
-    if (used == body.size()) return msgpack::object_handle(object, std::move(zone));
-    error = "bytes after the body";
-  } catch (const msgpack::unpack_error& problem) {
-    error = std::string("the body is not MessagePack: ") + problem.what();
-  }
-  return std::nullopt;
+void EncodeHeader(const FrameHeader& header, std::string& out) {
+  HeaderWriter writer;
+  writer.WriteByte(0x90 | kHeaderFields);
+  writer.WriteUnsigned(kFrameVersion);
+  writer.WriteUnsigned(static_cast<std::uint64_t>(header.kind));
+  writer.WriteUnsigned(header.method);
+  writer.WriteUnsigned(header.call);
+  writer.WriteUnsigned(static_cast<std::uint64_t>(header.dependency.kind));
+  writer.WriteUnsigned(header.dependency.id);
+  out += writer.written();
 }
 
 // Reads the unsigned integers of the header, without allocating.

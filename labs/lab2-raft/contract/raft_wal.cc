@@ -89,9 +89,9 @@ std::optional<Snapshot> DecodeSnapshot(std::string_view bytes) {
   std::optional<Snapshot> snapshot;
   const std::size_t good = ReadRecords(bytes, [&](std::string_view payload) {
     std::string error;
-    const auto handle = frame_internal::UnpackBody(payload, error);
-    if (!handle || handle->get().type != msgpack::type::ARRAY) return;
-    const msgpack::object_array& record = handle->get().via.array;
+    const frame_internal::Unpacked value(payload, error);
+    if (!value || value.get().type != msgpack::type::ARRAY) return;
+    const msgpack::object_array& record = value.get().via.array;
     if (record.size != 3) return;
     try {
       snapshot = Snapshot{record.ptr[0].as<std::uint64_t>(), record.ptr[1].as<std::uint64_t>(),
@@ -115,9 +115,9 @@ std::size_t WalState::Read(std::string_view bytes,
                            const std::function<void(std::uint64_t)>& on_entries) {
   return ReadRecords(bytes, [&](std::string_view payload) {
     std::string error;
-    const auto handle = frame_internal::UnpackBody(payload, error);
-    if (!handle) Refuse(error.c_str());
-    const msgpack::object& object = handle->get();
+    const frame_internal::Unpacked value(payload, error);
+    if (!value) Refuse(error.c_str());
+    const msgpack::object& object = value.get();
     if (object.type != msgpack::type::ARRAY || object.via.array.size != 3) Refuse("odd record");
     const msgpack::object_array& record = object.via.array;
     try {

@@ -8,13 +8,14 @@
 #include "kv_driver.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <limits>
 #include <list>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@
 #include "kv_store.h"
 #include "paced_reads.h"
 #include "replicated_log.h"
+#include "slots.h"
 
 namespace depfast::kv {
 namespace {
@@ -81,21 +83,11 @@ struct Pending {
   bool may_be_done = false;  // an attempt ended without an answer
 };
 
-// Passes on the first answer that decides the outcome of a command.
-class Relay {
- public:
-  Relay(int asked, std::function<void(const Reply&)> done)
-      : answers_(asked), done_(std::move(done)) {}
-
-  void Take(const Reply& reply) {
-    const CommandOutcome here = OutcomeIn(reply);
-    const auto outcome = answers_.Add(here);
-    if (outcome) done_(*outcome == here ? reply : UnknownOutcome());
-  }
-
- private:
-  FirstAnswer answers_;
-  const std::function<void(const Reply&)> done_;
+// Proposers were asked to execute a command.
+struct Attempt {
+  std::shared_ptr<Pending> pending;
+  int missing = 0;  // answers
+  std::optional<FirstAnswer> answers;
 };
 
 class KvDriver final : public Service {
@@ -109,8 +101,8 @@ class KvDriver final : public Service {
 
   void Start() override {
     runtime_.rpc().HandleInline<KvRequest>(
-        [this](const KvRequest& request, const Responder<Reply>& responder) {
-          Serve(request, responder);
+        [this](KvRequest&& request, const Responder<Reply>& responder) {
+          Serve(std::move(request), responder);
         });
     runtime_.rpc().HandleInline<KvAudit>(
         [this](const KvAudit&, const Responder<KvAuditReply>& responder) {
@@ -121,7 +113,7 @@ class KvDriver final : public Service {
   }
 
  private:
-  void Serve(const KvRequest& request, const Responder<Reply>& responder) {
+  void Serve(KvRequest&& request, const Responder<Reply>& responder) {
     if (request.forward_id != 0) {
       if (!forwarded_.Add(request.forward_id)) return;
       reads_.set_peer(responder.peer());
@@ -133,47 +125,64 @@ class KvDriver final : public Service {
       return;
     }
     const auto pending = std::make_shared<Pending>(
-        Pending{request.command, responder, runtime_.Now() + kFailoverTimeout});
+        Pending{std::move(request.command), responder, runtime_.Now() + kFailoverTimeout});
     if (waiting_.empty()) {
-      Attempt(pending);
+      TryNow(pending);
     } else {
       waiting_.push_back(pending);  // behind the commands that came before it
     }
   }
 
-  void Attempt(const std::shared_ptr<Pending>& pending) {
-    const std::vector<PeerId> proposers = log_->proposers();
-    std::vector<PeerId> in_reach = proposers;
+  void TryNow(const std::shared_ptr<Pending>& pending) {
+    std::vector<PeerId> in_reach = log_->proposers();
+    const bool is_only_proposer = in_reach.size() == 1;
     std::erase_if(in_reach, [this](PeerId id) { return runtime_.rpc().HasLost(id); });
     if (in_reach.empty()) {
       End(pending, TryAgain(), /*was_asked=*/false);
       return;
     }
-    const auto relay = std::make_shared<Relay>(
-        static_cast<int>(in_reach.size()),
-        [this, pending](const Reply& reply) { End(pending, reply, /*was_asked=*/true); });
+    const auto asked = static_cast<int>(in_reach.size());
+    const auto attempt = attempts_.Add({pending, asked, FirstAnswer(asked)});
     // Several proposers know a command by its dependency (ReplicatedLog::Submit). Clients number
     // their requests from 1, so two clients may use one number: draw another.
     const Dependency client =
-        proposers.size() == 1 ? pending->client.dependency() : Dependency::Client(RandomNumber());
-    for (const PeerId proposer : in_reach) Ask(proposer, *pending, client, relay);
+        is_only_proposer ? pending->client.dependency() : Dependency::Client(RandomNumber());
+    for (const PeerId proposer : in_reach) Ask(proposer, client, pending, attempt);
+  }
+
+  // The first answer that decides the outcome is the client's.
+  void Take(Slots<Attempt>::Number number, const Reply& reply) {
+    Attempt* const attempt = attempts_.Find(number);
+    assert(attempt != nullptr && "a proposer answers once");
+    const CommandOutcome here = OutcomeIn(reply);
+    const auto outcome = attempt->answers->Add(here);
+    const auto pending = attempt->pending;
+    if (--attempt->missing == 0) attempts_.Take(number);
+    if (outcome) End(pending, *outcome == here ? reply : UnknownOutcome(), /*was_asked=*/true);
   }
 
   // The end of an attempt, of which `reply` is the outcome.
   void End(const std::shared_ptr<Pending>& pending, const Reply& reply, bool was_asked) {
     const CommandOutcome outcome = OutcomeIn(reply);
-    // Later commands of its client may have been executed. So what was asked is not asked again
-    // unless a session keeps the order.
-    const bool may_repeat = !was_asked || IsRepeatable(pending->command);
-    const bool elects = runtime_.rpc().HasLostAny() && runtime_.Now() < pending->give_up;
     pending->may_be_done |= outcome == CommandOutcome::kUnknown;
-    if (outcome != CommandOutcome::kKnown && may_repeat && elects) {
+    if (outcome != CommandOutcome::kKnown && MayTryAgain(*pending, was_asked)) {
       Keep(pending);
-      return;
+    } else if (pending->may_be_done && SaysNothingIsChanged(reply)) {  // by the last attempt alone
+      pending->client.Send(UnknownOutcome());
+    } else {
+      pending->client.Send(reply);
     }
-    // These say that nothing is changed. That is true of the last attempt alone.
-    const bool denies = outcome == CommandOutcome::kRefused || HasCode(reply, "NOSESSION");
-    pending->client.Send(pending->may_be_done && denies ? UnknownOutcome() : reply);
+  }
+
+  // Later commands of its client may have been executed. So what was asked is not asked again
+  // unless a session keeps the order.
+  bool MayTryAgain(const Pending& pending, bool was_asked) {
+    const bool elects = runtime_.rpc().HasLostAny() && runtime_.Now() < pending.give_up;
+    return elects && (!was_asked || IsRepeatable(pending.command));
+  }
+
+  static bool SaysNothingIsChanged(const Reply& reply) {
+    return OutcomeIn(reply) == CommandOutcome::kRefused || HasCode(reply, "NOSESSION");
   }
 
   void Keep(const std::shared_ptr<Pending>& pending) {
@@ -186,25 +195,24 @@ class KvDriver final : public Service {
     runtime_.set_dependency({});  // for many clients
     while (!waiting_.empty()) {
       runtime_.Sleep(kLookForProposerEvery);
-      for (const auto& pending : std::exchange(waiting_, {})) Attempt(pending);
+      for (const auto& pending : std::exchange(waiting_, {})) TryNow(pending);
     }
     looks_for_proposer_ = false;
   }
 
-  void Ask(PeerId proposer, const Pending& pending, const Dependency& client,
-           const std::shared_ptr<Relay>& relay) {
-    const Command& command = pending.command;
+  void Ask(PeerId proposer, const Dependency& client, const std::shared_ptr<Pending>& pending,
+           Slots<Attempt>::Number attempt) {
     if (proposer == runtime_.self()) {
-      reads_.set_peer(pending.client.peer());
-      service_.Execute(command, client, [this, relay](const Reply& reply) {
+      reads_.set_peer(pending->client.peer());
+      service_.Execute(pending->command, client, [this, attempt](const Reply& reply) {
         reads_.Sent(BytesIn(reply));
-        relay->Take(reply);
+        Take(attempt, reply);
       });
       return;
     }
-    runtime_.Spawn("forward", [this, proposer, command, client, relay] {
+    runtime_.Spawn("forward", [this, proposer, client, pending, attempt] {
       runtime_.set_dependency(client);
-      relay->Take(Forward(proposer, command));
+      Take(attempt, Forward(proposer, pending->command));
     });
   }
 
@@ -240,6 +248,7 @@ class KvDriver final : public Service {
   PacedReads reads_;
   KvService service_;
   SeenLately forwarded_;
+  Slots<Attempt> attempts_;                               // that miss answers
   std::list<std::shared_ptr<RpcEvent<Reply>>> forwards_;  // under way
   // Commands that wait for a proposer, in the order in which they came. Empty while no peer is
   // lost.

@@ -21,6 +21,7 @@
 
 #include "depfast/runtime.h"
 #include "replicated_log.h"
+#include "slots.h"
 
 namespace depfast::kv {
 
@@ -41,8 +42,8 @@ class PacedReads final : public ReplicatedLog {
   std::vector<PeerId> proposers() const override { return log_.proposers(); }
 
   void ReadIndex(const Dependency& client, ReadDone done) override {
-    const std::size_t slot = Store({peer_, std::move(done)});
-    log_.ReadIndex(client, [this, slot](bool may_read) { OnConfirmed(slot, may_read); });
+    const auto number = asked_.Add({peer_, std::move(done)});
+    log_.ReadIndex(client, [this, number](bool may_read) { OnConfirmed(number, may_read); });
   }
 
   // The peer, client or replica, that the reads from now on are for.
@@ -60,22 +61,9 @@ class PacedReads final : public ReplicatedLog {
     ReadDone done;
   };
 
-  // Keeps a read until the log decides it. A callback of two words costs no allocation.
-  std::size_t Store(Read read) {
-    if (free_slots_.empty()) {
-      free_slots_.push_back(asked_.size());
-      asked_.emplace_back();
-    }
-    const std::size_t slot = free_slots_.back();
-    free_slots_.pop_back();
-    asked_[slot] = std::move(read);
-    return slot;
-  }
-
-  void OnConfirmed(std::size_t slot, bool may_read) {
-    Read read = std::exchange(asked_[slot], {});
-    if (!read.done) return;  // the log has decided before
-    free_slots_.push_back(slot);
+  void OnConfirmed(Slots<Read>::Number number, bool may_read) {
+    if (asked_.Find(number) == nullptr) return;  // the log has decided before
+    Read read = asked_.Take(number);
     if (!may_read || (turns_.empty() && HasRoom() && MayAnswer(read.peer))) {
       read.done(may_read);
     } else {
@@ -140,8 +128,7 @@ class PacedReads final : public ReplicatedLog {
   Runtime& runtime_;
   ReplicatedLog& log_;
   PeerId peer_ = kNobody;
-  std::vector<Read> asked_;              // of which the log has not decided, by slot
-  std::vector<std::size_t> free_slots_;  // of asked_
+  Slots<Read> asked_;  // of which the log has not decided
   Time step_{-1};
   std::size_t sent_ = 0;  // in that step
   // Reads that the log allows, by peer; none of the lists is empty. Each peer is once in turns_.

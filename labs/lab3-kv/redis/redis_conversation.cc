@@ -196,8 +196,6 @@ bool RedisConversation::HasRoomFor(std::size_t bytes) {
   return !waits_for_others_;
 }
 
-std::vector<std::string> RedisConversation::TakeFrames() { return std::exchange(frames_, {}); }
-
 std::string RedisConversation::TakeOutput() { return std::exchange(output_, {}); }
 
 bool RedisConversation::WantsBytes() const {
@@ -305,7 +303,7 @@ void RedisConversation::Send(std::size_t slot, const KvRequest& request) {
   const CallId call = (forgotten_ << kSlotBits) | (first_slot_ + slot);
   slots_[slot].call = call;
   const FrameHeader header{FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)};
-  frames_.push_back(EncodeFrame(header, request));
+  frames_.Add([&](std::string& bytes) { AppendFrame(header, request, bytes); });
   ++asked_;
 }
 

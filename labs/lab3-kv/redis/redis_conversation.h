@@ -34,7 +34,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "increment.h"
 #include "kv_messages.h"
@@ -58,7 +58,7 @@ class RedisConversation final : public real::Conversation {
 
   void OnBytes(std::string_view bytes) override;
   void OnFrame(std::string_view frame) override;
-  std::vector<std::string> TakeFrames() override;
+  void TakeFrames(real::FrameBatch& into) override { std::swap(into, frames_); }
   bool HasFrames() const override { return !frames_.empty(); }
   std::string TakeOutput() override;
   void OnRoom(std::size_t bytes) override;
@@ -113,7 +113,7 @@ class RedisConversation final : public real::Conversation {
   ClientState client_;
   RespParser parser_;
   std::optional<Command> held_back_;  // the next command, which has to wait
-  std::vector<std::string> frames_;
+  real::FrameBatch frames_;
   // In the order of the commands. The low bits of a call are the number of its slot; those of
   // commands that need no replica are not used. The high bits count how often the conversation has
   // forgotten answers, so that a late one is no answer to the same command asked again.

@@ -19,6 +19,8 @@ RespWriter& RespWriter::Line(char kind, std::string_view text) {
 }
 
 RespWriter& RespWriter::Bulk(std::string_view bytes) {
+  constexpr std::size_t kAroundMax = 16;  // the kind, the size and two ends of lines
+  if (bytes_.empty()) bytes_.reserve(bytes.size() + kAroundMax);
   Line('$', std::to_string(bytes.size()));
   bytes_ += bytes;
   bytes_ += kLineEnd;

@@ -166,9 +166,10 @@ void CopilotBase::Enqueue(Pending pending, Done done) {
     done(result->number > 0 ? SubmitStatus::kCommitted : SubmitStatus::kUnknown, *result);
     return;
   }
-  std::vector<Done>& waiting = waiting_[name];
-  waiting.push_back(std::move(done));
-  if (waiting.size() > 1) return;  // it is proposed already
+  Waiting& waiting = waiting_[name];
+  waiting.done.push_back(std::move(done));
+  if (waiting.done.size() > 1) return;  // it is proposed already
+  waiting.since = pending.since = runtime_.Now();
   pending_.push_back(std::move(pending));
   has_pending_->Set(true);
 }
@@ -177,7 +178,10 @@ void CopilotBase::Answer(std::uint64_t name, SubmitStatus status,
                          const CommandMemory::Result& result) {
   const auto waiting = waiting_.extract(name);
   if (waiting.empty()) return;
-  for (const Done& done : waiting.mapped()) done(status, result);
+  if (status == SubmitStatus::kCommitted) {
+    yielding_.OnRun(waiting.mapped().since, pilots_.Has(running_), runtime_.Now());
+  }
+  for (const Done& done : waiting.mapped().done) done(status, result);
 }
 
 // ---- batches ----
@@ -186,6 +190,7 @@ void CopilotBase::StartProposing(Lane lane, EntryIndex latest) {
   latest_proposed_ = latest;
   reserved_ = 0;
   turns_missed_ = 0;
+  yielding_ = {};
   our_turn_->Set(lane == Lane::kPilot);  // the pilot starts
   runtime_.Spawn("batches", [this, lane] { ProposeLoop(lane); });
 }
@@ -197,8 +202,8 @@ void CopilotBase::ProposeLoop(Lane lane) {
   const auto leads = [&] { return pilots_.Has(lane) && pilots_.view(lane) == view; };
   while (leads()) {
     has_pending_->Wait();
-    const bool timed_out = our_turn_->Wait(BatchPatience()) == Outcome::kTimedOut;
-    turns_missed_ = timed_out ? turns_missed_ + 1 : turns_missed_;
+    if (!yielding_.yields()) AwaitTurn();
+    if (leads() && HoldsBack()) continue;
     if (!leads()) break;
     Reserve(lane);
     if (!leads()) break;
@@ -209,6 +214,30 @@ void CopilotBase::ProposeLoop(Lane lane) {
     if (rounds_ >= kRoundsMax) round_ended_->Set(false);
     round_ended_->Wait();
   }
+}
+
+void CopilotBase::AwaitTurn() {
+  const bool timed_out = our_turn_->Wait(BatchPatience()) == Outcome::kTimedOut;
+  turns_missed_ = timed_out ? turns_missed_ + 1 : turns_missed_;
+}
+
+// True if this pilot yields, and proposes nothing yet.
+bool CopilotBase::HoldsBack() {
+  yielding_.TryAgainIfDue(runtime_.Now());
+  if (!yielding_.yields()) return false;
+  DropRun();
+  if (pending_.empty()) return true;
+  const Time due = yielding_.DueAt(pending_.front().since);
+  if (runtime_.Now() >= due) return false;
+  runtime_.Sleep(due - runtime_.Now());
+  return true;
+}
+
+// Commands that came by the other lane, and have run.
+void CopilotBase::DropRun() {
+  std::erase_if(pending_,
+                [this](const Pending& each) { return !waiting_.contains(each.command.name); });
+  has_pending_->Set(!pending_.empty());
 }
 
 // Waits until the next index is reserved: rarely, because it reserves more while some are left.
@@ -239,6 +268,7 @@ std::vector<CopilotBase::Pending> CopilotBase::TakeBatch() {
   auto next = pending_.begin();
   for (; next != pending_.end() && bytes < kBatchBytesMax; ++next) {
     if (!waiting_.contains(next->command.name)) continue;  // it came by the other lane, and has run
+    if (yielding_.yields() && runtime_.Now() < yielding_.DueAt(next->since)) break;
     bytes += next->command.text.size() + sizeof(Command);
     batch.push_back(std::move(*next));
   }
@@ -274,12 +304,16 @@ void CopilotBase::StartRound(Lane lane, const std::vector<Pending>& batch) {
   });
 }
 
-// The other pilot has proposed after our entry `seen`.
+// The other pilot has proposed after our entry `seen`. It takes its turns again if it does so
+// twice: one that yields proposes now and then.
 void CopilotBase::OnOtherPilotsTurn(Lane ours, EntryIndex seen) {
   our_turn_->Set(true);
   if (seen <= Log(ours).base()) return;
-  const Duration took = runtime_.Now() - Log(ours).BodyOf(seen).proposed_at;
-  if (took <= BatchPatienceFor(round_time_)) turns_missed_ = 0;
+  const Time now = runtime_.Now();
+  const Duration took = now - Log(ours).BodyOf(seen).proposed_at;
+  const Duration since_last = now - std::exchange(other_proposed_, now);
+  const Duration patience = BatchPatienceFor(round_time_);
+  if (took <= patience && since_last <= 2 * patience) turns_missed_ = 0;
 }
 
 // ---- votes ----
@@ -487,10 +521,13 @@ const Commands& CopilotBase::BeginEntry(Lane lane) {
   static const Commands kNoCommands;
   const EntryIndex index = ++At(ran_, lane);
   ObserveRun(runtime_, lane, index);
+  running_ = lane;
+  run_first_ = 0;
   return Log(lane).RecordOf(index).no_op ? kNoCommands : Log(lane).BodyOf(index).commands;
 }
 
 void CopilotBase::EndEntry() {
+  JudgeOwnEntry();
   CompactIfLarge();
   // Messages of others must not wait for a long backlog.
   ++entries_in_step_;
@@ -499,9 +536,24 @@ void CopilotBase::EndEntry() {
   commands_in_step_ = entries_in_step_ = 0;
 }
 
+// Whether this pilot's entry was of use: see Yielding. Reads are not given to both pilots.
+void CopilotBase::JudgeOwnEntry() {
+  const EntryIndex index = At(ran_, running_);
+  if (!pilots_.Has(running_) || index <= Log(running_).base()) return;
+  if (Log(running_).RecordOf(index).no_op) return;
+  const LaneLog::Body& body = Log(running_).BodyOf(index);
+  const auto commands = std::ranges::count_if(
+      body.commands, [](const Command& command) { return !command.text.empty(); });
+  if (body.origin != pilots_.view(running_) || commands == 0) return;
+  yielding_.OnOwnEntry(
+      index, static_cast<int>(commands), run_first_,
+      {latest_proposed_, BatchPatienceFor(round_time_), waiting_.size(), runtime_.Now()});
+}
+
 void CopilotBase::Apply(const Command& command) {
   const std::uint64_t number = ++commands_run_;
   ++commands_in_step_;
+  ++run_first_;
   ObserveApply(runtime_, number, command);
   const CommandMemory::Result result{number, machine_.Apply(number, command.text)};
   memory_.Remember(command.name, number, result.text);

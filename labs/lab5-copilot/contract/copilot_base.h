@@ -27,6 +27,7 @@
 #include "latency_estimate.h"
 #include "pilots.h"
 #include "replicated_log.h"
+#include "yielding.h"
 
 namespace depfast::copilot {
 
@@ -164,6 +165,13 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   struct Pending {
     Command command;
     Dependency client;
+    Time since{0};
+  };
+
+  // Those who wait for a command.
+  struct Waiting {
+    Time since{0};
+    std::vector<Done> done;
   };
 
   // The entries of the other lane that a peer has seen, as its latest FastAcceptReply says.
@@ -183,6 +191,9 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void StartProposing(Lane lane, EntryIndex latest);
   void ProposeLoop(Lane lane);
   Duration BatchPatience() const;
+  void AwaitTurn();
+  bool HoldsBack();
+  void DropRun();
   std::vector<Pending> TakeBatch();
   EntryIndex NextIndex(Lane lane) const {
     return std::max(latest_proposed_, Log(lane).latest_known()) + 1;
@@ -198,6 +209,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void LearnCommands(Lane lane, EntryIndex index, View origin, const Commands& commands);
   void Decide(Lane lane, EntryIndex index, const Value& value);
   void LetRunLater();
+  void JudgeOwnEntry();
   void Reveal(Lane lane, EntryIndex index);
   void Tell(Lane lane, EntryIndex index, const Decided& decided);
   void ObserveDecision(Lane lane, EntryIndex index);
@@ -241,19 +253,23 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   std::uint64_t commands_run_ = 0;
   int commands_in_step_ = 0;  // since the last pause
   int entries_in_step_ = 0;
+  Lane running_ = Lane::kPilot;  // of the present entry
+  int run_first_ = 0;            // its commands that had not run
   CommandMemory memory_;
   std::shared_ptr<ValueEvent<bool>> news_;
   std::vector<Seen> seen_;  // by replica
 
   // A pilot's.
-  std::vector<Pending> pending_;                        // not proposed yet
-  std::map<std::uint64_t, std::vector<Done>> waiting_;  // by the command's name
+  std::vector<Pending> pending_;              // not proposed yet
+  std::map<std::uint64_t, Waiting> waiting_;  // by the command's name
   std::shared_ptr<ValueEvent<bool>> has_pending_;
   std::shared_ptr<ValueEvent<bool>> our_turn_;     // the other pilot has proposed after us
   std::shared_ptr<ValueEvent<bool>> round_ended_;  // not the most rounds are under way
   int rounds_ = 0;
-  int turns_missed_ = 0;  // by the other pilot, since its latest proposal
+  int turns_missed_ = 0;    // by the other pilot, since its latest proposal
+  Time other_proposed_{0};  // the other pilot, the last time
   EntryIndex latest_proposed_ = 0;
+  Yielding yielding_;
   // Indexes that a crash does not let this pilot forget: see journal.h.
   std::shared_ptr<ValueEvent<bool>> may_propose_;
   EntryIndex reserved_ = 0;

@@ -155,8 +155,15 @@ void CopilotBase::Restore(const StoredSnapshot& snapshot) {
 void CopilotBase::CompactIfLarge() {
   const std::size_t bytes = logs_[0].bytes() + logs_[1].bytes() + journal_.bytes();
   if (bytes <= std::max(kCompactAboveBytes, compact_above_)) return;
-  PerLane up_to;
-  for (const Lane lane : kLanes) At(up_to, lane) = BeforeRetained(lane);
+  const PerLane retained{BeforeRetained(Lane::kPilot), BeforeRetained(Lane::kCopilot)};
+  PerLane up_to = retained;
+  for (const Lane lane : kLanes) {
+    // A pilot that yields has few entries, and the other lane's entries depend on them: that lane
+    // could not be cut if they stayed.
+    const EntryIndex index = At(retained, Other(lane));
+    if (index <= Log(Other(lane)).base()) continue;
+    At(up_to, lane) = std::max(At(up_to, lane), Log(Other(lane)).RecordOf(index).dependency);
+  }
   Truncate(up_to);
   // What stays is written again: only if it is less than what goes.
   const std::size_t stays = logs_[0].bytes() + logs_[1].bytes();

@@ -74,10 +74,10 @@ std::optional<std::string> ReadFile(Runtime& runtime, const char* file) {
 std::size_t ReadJournal(std::string_view bytes, const std::function<void(JournalRecord)>& visit) {
   return ReadRecords(bytes, [&](std::string_view payload) {
     std::string error;
-    const auto handle = frame_internal::UnpackBody(payload, error);
-    if (!handle || handle->get().type != msgpack::type::ARRAY) Refuse();
+    const frame_internal::Unpacked value(payload, error);
+    if (!value || value.get().type != msgpack::type::ARRAY) Refuse();
     try {
-      visit(Decode(handle->get().via.array));
+      visit(Decode(value.get().via.array));
     } catch (const msgpack::type_error&) {
       Refuse();
     }
@@ -116,9 +116,9 @@ std::optional<StoredSnapshot> DecodeSnapshot(std::string_view bytes) {
   std::optional<StoredSnapshot> snapshot;
   const std::size_t good = ReadRecords(bytes, [&](std::string_view payload) {
     std::string error;
-    const auto handle = frame_internal::UnpackBody(payload, error);
-    if (!handle || handle->get().type != msgpack::type::ARRAY) return;
-    const msgpack::object_array& fields = handle->get().via.array;
+    const frame_internal::Unpacked value(payload, error);
+    if (!value || value.get().type != msgpack::type::ARRAY) return;
+    const msgpack::object_array& fields = value.get().via.array;
     if (fields.size != 4) return;
     try {
       snapshot = {fields.ptr[0].as<SnapshotId>(), fields.ptr[1].as<PerLane>(),

@@ -21,6 +21,7 @@ class LatencyEstimate {
     smoothed_ += (took - smoothed_) / 8;
   }
 
+  Duration Mean() const { return smoothed_; }
   // Few take longer.
   Duration Usual() const { return smoothed_ + 4 * deviation_; }
 

@@ -30,7 +30,7 @@ class Lines final : public Conversation {
         over_ = true;
         return;
       }
-      frames_.push_back(line);
+      frames_.Add([&](std::string& frame) { frame += line; });
       ++under_way_;
     }
   }
@@ -38,7 +38,7 @@ class Lines final : public Conversation {
     --under_way_;
     output_ += std::string(frame) + "\n";
   }
-  std::vector<std::string> TakeFrames() override { return std::exchange(frames_, {}); }
+  void TakeFrames(FrameBatch& into) override { std::swap(into, frames_); }
   bool HasFrames() const override { return !frames_.empty(); }
   std::string TakeOutput() override { return std::exchange(output_, {}); }
   void OnRoom(std::size_t bytes) override { left_ += bytes; }
@@ -51,7 +51,7 @@ class Lines final : public Conversation {
   std::size_t& left_;
   std::string text_;
   std::string output_;
-  std::vector<std::string> frames_;
+  FrameBatch frames_;
   int under_way_ = 0;
   bool over_ = false;
 };

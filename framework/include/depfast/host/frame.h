@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "depfast/dependency.h"
+#include "depfast/host/unpacked.h"
 #include "depfast/rpc_error.h"
 
 namespace depfast {
@@ -77,19 +78,22 @@ template <typename Body>
 concept HasFields =
     requires(const Body& body, msgpack::packer<StringSink>& packer) { body.msgpack_pack(packer); };
 
-// Unpacks exactly one value spanning all of `body`. Returns nothing, and sets `error`, otherwise.
-std::optional<msgpack::object_handle> UnpackBody(std::string_view body, std::string& error);
-
 }  // namespace frame_internal
 
-// Returns the encoded frame. Body: anything with MSGPACK_DEFINE.
+// Appends the encoded frame. Body: anything with MSGPACK_DEFINE.
+template <typename Body>
+void AppendFrame(const FrameHeader& header, const Body& body, std::string& out) {
+  frame_internal::EncodeHeader(header, out);
+  frame_internal::StringSink sink(out);
+  msgpack::pack(sink, body);
+}
+
+// Returns the encoded frame.
 template <typename Body>
 std::string EncodeFrame(const FrameHeader& header, const Body& body) {
   std::string bytes;
   bytes.reserve(frame_internal::kUsualFrameBytes);
-  frame_internal::EncodeHeader(header, bytes);
-  frame_internal::StringSink sink(bytes);
-  msgpack::pack(sink, body);
+  AppendFrame(header, body, bytes);
   return bytes;
 }
 
@@ -100,10 +104,10 @@ std::optional<DecodedFrame> DecodeFrame(std::string_view bytes, std::string& err
 // Decodes a body of a known type. Same errors as DecodeFrame.
 template <typename Body>
 std::optional<Body> DecodeBody(std::string_view bytes, std::string& error) {
-  auto handle = frame_internal::UnpackBody(bytes, error);
-  if (!handle) return std::nullopt;
+  const frame_internal::Unpacked unpacked(bytes, error);
+  if (!unpacked) return std::nullopt;
   if constexpr (frame_internal::HasFields<Body>) {
-    const msgpack::object& object = handle->get();
+    const msgpack::object& object = unpacked.get();
     if (object.type != msgpack::type::ARRAY ||
         object.via.array.size != frame_internal::FieldsOf<Body>()) {
       error = "the body has the wrong number of fields";
@@ -111,7 +115,7 @@ std::optional<Body> DecodeBody(std::string_view bytes, std::string& error) {
     }
   }
   try {
-    return handle->get().as<Body>();
+    return unpacked.get().as<Body>();
   } catch (const msgpack::type_error&) {
     error = "a field of the body has the wrong type";
     return std::nullopt;

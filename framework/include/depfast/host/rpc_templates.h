@@ -88,15 +88,14 @@ void Rpc::Handle(std::function<typename Request::Reply(PeerId, const Request&)> 
 }
 
 template <typename Request>
-void Rpc::HandleInline(
-    std::function<void(const Request&, Responder<typename Request::Reply>)> handler) {
+void Rpc::HandleInline(std::function<void(Request&&, Responder<typename Request::Reply>)> handler) {
   Serve(Request::kMethod, Request::kName,
         [this, handler = std::move(handler)](PeerId from, const FrameHeader& header,
                                              std::string_view body, std::string& error) {
           auto request = DecodeBody<Request>(body, error);
           if (!request) return false;
           try {
-            handler(*request, Responder<typename Request::Reply>(this, from, header));
+            handler(*std::move(request), Responder<typename Request::Reply>(this, from, header));
           } catch (const std::exception& thrown) {
             Reject(from, header, Request::kName, thrown);
           }

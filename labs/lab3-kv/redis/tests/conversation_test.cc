@@ -11,6 +11,7 @@
 
 #include "kv_errors.h"
 #include "redis_conversation.h"
+#include "taken_frames.h"
 
 namespace depfast::kv {
 namespace {
@@ -20,7 +21,7 @@ class RedisConversationTest : public testing::Test {
   // The commands that have become requests since the last call; their calls go to `calls`.
   std::vector<Command> Requests() {
     std::vector<Command> commands;
-    for (const std::string& bytes : conversation.TakeFrames()) {
+    for (const std::string& bytes : TakenFrames(conversation)) {
       std::string error;
       const auto frame = DecodeFrame(bytes, error);
       EXPECT_TRUE(frame && frame->header.method == KvRequest::kMethod) << error;
@@ -244,7 +245,7 @@ class RedisMemoryTest : public testing::Test {
   static constexpr std::size_t kAnswer = kLarge + 16;
 
   void Take(RedisConversation& one) {
-    for (std::string& frame : one.TakeFrames()) requests_.push_back(std::move(frame));
+    for (std::string& frame : TakenFrames(one)) requests_.push_back(std::move(frame));
   }
 
   // The reply to the GET of a number has that number and `bytes` bytes. False if nothing is asked.

@@ -10,6 +10,7 @@
 
 #include "depfast/host/frame.h"
 #include "redis_conversation.h"
+#include "taken_frames.h"
 
 namespace {
 
@@ -31,7 +32,7 @@ void Require(bool condition) {
 // A store that answers at once: a number for every key.
 void Serve(RedisConversation& conversation, Heard& heard) {
   while (conversation.HasFrames()) {
-    for (const std::string& bytes : conversation.TakeFrames()) {
+    for (const std::string& bytes : depfast::kv::TakenFrames(conversation)) {
       std::string error;
       const auto frame = depfast::DecodeFrame(bytes, error);
       Require(frame.has_value());

@@ -11,6 +11,7 @@
 
 #include "depfast/host/random.h"
 #include "redis_conversation.h"
+#include "taken_frames.h"
 
 namespace depfast::kv {
 namespace {
@@ -95,7 +96,7 @@ class Fuzzer {
 
   static void Serve(RedisConversation& conversation, Heard& heard) {
     while (conversation.HasFrames()) {
-      for (const std::string& bytes : conversation.TakeFrames()) {
+      for (const std::string& bytes : TakenFrames(conversation)) {
         std::string error;
         const auto frame = DecodeFrame(bytes, error);
         ASSERT_TRUE(frame) << error;

@@ -1,0 +1,74 @@
+// Yielding: whether a pilot leaves the commands to the other pilot. Given, not submitted.
+//
+// Both pilots propose each command, and it runs by the entry that comes first. In a healthy cluster
+// each pilot is first with half of the commands. A late pilot is first with fewer. Then clients
+// gain little by its entries, and wait for its turns and its decisions. So it yields: it proposes
+// only those commands that the other pilot has not run after twice the usual time. If the other
+// pilot stops, commands wait for that time, until this pilot is first with some, and takes its
+// turns.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "copilot_types.h"
+#include "depfast/time.h"
+#include "latency_estimate.h"
+
+namespace depfast::copilot {
+
+class Yielding {
+ public:
+  // This pilot's turns now. `latest`: the latest entry that it has proposed. `patience`: the
+  // longest time that the other pilot waits for the next. `waiting`: commands without an answer.
+  struct Turn {
+    EntryIndex latest = 0;
+    Duration patience{0};
+    std::size_t waiting = 0;
+    Time now{0};
+  };
+
+  Yielding();
+
+  bool yields() const { return yields_; }
+
+  // An entry of this pilot has run: with so many commands, 1 at least, of which `first` had not run
+  // by the other lane.
+  void OnOwnEntry(EntryIndex index, int commands, int first, const Turn& turn);
+  // A command that came at `since` has run, by an entry of this pilot or of the other.
+  void OnRun(Time since, bool is_ours, Time now);
+
+  // When this pilot proposes a command that came at `since`, although it yields.
+  Time DueAt(Time since) const { return std::max(since, settled_) + hold_; }
+  // After a while it takes its turns again. It goes on if commands then take little longer.
+  void TryAgainIfDue(Time now);
+
+ private:
+  void Begin(const Turn& turn);
+  void End(int share);
+  void OnMean(Duration mean);
+  void NewWindow();
+
+  bool yields_ = false;
+  int share_;                 // of our commands, those with which we were first, of 1024
+  LatencyEstimate by_other_;  // how long a command takes until an entry of the other lane runs it
+  Duration mean_before_{0};   // before this pilot yielded
+  Duration mean_alone_{0};    // while it yields
+
+  // Since it yields.
+  Time began_{0};
+  Time settled_{0};        // the other pilot waits for our turn no more
+  EntryIndex behind_ = 0;  // later entries are proposed since then
+  Duration hold_{0};
+
+  Duration retry_after_;
+  bool is_on_trial_ = false;
+  bool trial_has_failed_ = false;
+
+  // Of the latest commands, up to kMeanWindow.
+  int commands_ = 0;
+  Duration waited_{0};
+  int first_ = 0;  // of entries behind `behind_`
+};
+
+}  // namespace depfast::copilot

@@ -1,0 +1,164 @@
+// When a pilot of lab 5 leaves the commands to the other one.
+#include <gtest/gtest.h>
+
+#include "yielding.h"
+
+namespace depfast::copilot {
+namespace {
+
+constexpr Duration kUsual = 8ms;
+constexpr Duration kTurn = 15ms;
+constexpr int kCommands = 4;  // of each entry
+constexpr std::size_t kWaiting = 10;
+
+// A pilot whose entries run one after the other, each with commands that took `took`.
+struct Pilot {
+  // `first`: so many commands of each entry had not run by the other lane.
+  void Run(int entries, int first, Duration took = kUsual) {
+    for (int i = 0; i < entries; ++i) {
+      now += 3ms;
+      for (int k = 0; k < kCommands; ++k) yielding.OnRun(now - took, k < first, now);
+      ++latest;
+      yielding.OnOwnEntry(latest, kCommands, first, {latest, kTurn, waiting, now});
+    }
+  }
+  // Its entries come too late.
+  void RunUntilItYields(Duration took = kUsual) {
+    for (int i = 0; i < 100 && !yielding.yields(); ++i) Run(1, 1, took);
+    ASSERT_TRUE(yielding.yields());
+  }
+  // The other lane alone runs commands.
+  void RunByOther(int commands, Duration took = kUsual) {
+    for (int i = 0; i < commands; ++i) {
+      now += 1ms;
+      yielding.OnRun(now - took, /*is_ours=*/false, now);
+    }
+  }
+
+  Yielding yielding;
+  std::size_t waiting = kWaiting;
+  Time now{0};
+  EntryIndex latest = 0;
+};
+
+TEST(CopilotYielding, APilotThatIsFirstWithHalfTakesItsTurns) {
+  Pilot pilot;
+  pilot.Run(1000, 2);
+  EXPECT_FALSE(pilot.yielding.yields());
+}
+
+TEST(CopilotYielding, ALatePilotYields) {
+  Pilot pilot;
+  pilot.Run(100, 2);
+  EXPECT_FALSE(pilot.yielding.yields());
+  pilot.RunUntilItYields();
+}
+
+// A healthy pilot is first with all commands of an entry or with none, and may lose two by chance.
+TEST(CopilotYielding, AFewLargeEntriesDoNotDecide) {
+  Yielding yielding;
+  for (EntryIndex index = 1; index <= 2; ++index) {
+    yielding.OnOwnEntry(index, 100, 0, {index, kTurn, kWaiting, Time(0)});
+  }
+  EXPECT_FALSE(yielding.yields());
+}
+
+// The cluster is saturated: shares are a matter of chance then.
+TEST(CopilotYielding, NobodyYieldsWhileManyCommandsWait) {
+  Pilot pilot;
+  pilot.waiting = 100;
+  pilot.Run(1000, 0);
+  EXPECT_FALSE(pilot.yielding.yields());
+  // Nothing is kept of that time.
+  pilot.waiting = kWaiting;
+  pilot.Run(1, 0);
+  EXPECT_FALSE(pilot.yielding.yields());
+  pilot.RunUntilItYields();
+}
+
+// The other pilot is a little nearer to a client that waits for each answer.
+TEST(CopilotYielding, NobodyYieldsWhileHardlyACommandWaits) {
+  Pilot pilot;
+  pilot.waiting = 1;
+  pilot.Run(1000, 0);
+  EXPECT_FALSE(pilot.yielding.yields());
+}
+
+TEST(CopilotYielding, ACommandIsProposedAfterTwiceTheUsualTime) {
+  Pilot pilot;
+  pilot.Run(100, 2);
+  pilot.RunUntilItYields();
+  const Time later = pilot.now + 100ms;
+  EXPECT_GE(pilot.yielding.DueAt(later), later + 2 * kUsual);
+  EXPECT_LE(pilot.yielding.DueAt(later), later + 3 * kUsual);
+  // The other pilot still waits for the next turn.
+  EXPECT_GE(pilot.yielding.DueAt(Time(0)), 2 * kUsual + kTurn);
+}
+
+TEST(CopilotYielding, TheHoldIsBounded) {
+  Pilot pilot;
+  pilot.RunByOther(200, 400ms);
+  pilot.RunUntilItYields(400ms);
+  const Time later = pilot.now + 100ms;
+  EXPECT_LE(pilot.yielding.DueAt(later), later + 50ms);
+}
+
+TEST(CopilotYielding, APilotThatIsFirstAgainTakesItsTurns) {
+  Pilot pilot;
+  pilot.RunUntilItYields();
+  pilot.Run(2, kCommands);
+  EXPECT_FALSE(pilot.yielding.yields());
+}
+
+// They were proposed before it yielded.
+TEST(CopilotYielding, EntriesUnderWayDoNotCount) {
+  Yielding yielding;
+  constexpr EntryIndex kLatest = 100;
+  for (EntryIndex index = 1; !yielding.yields(); ++index) {
+    ASSERT_LT(index, kLatest);
+    yielding.OnOwnEntry(index, kCommands, 0, {kLatest, kTurn, kWaiting, Time(0)});
+  }
+  for (EntryIndex index = kLatest - 4; index <= kLatest; ++index) {
+    yielding.OnOwnEntry(index, kCommands, kCommands, {kLatest, kTurn, kWaiting, Time(0)});
+  }
+  EXPECT_TRUE(yielding.yields());
+}
+
+TEST(CopilotYielding, APilotWhosePartnerIsLateTakesItsTurns) {
+  Pilot pilot;
+  pilot.RunUntilItYields();
+  pilot.RunByOther(100);
+  EXPECT_TRUE(pilot.yielding.yields());
+  pilot.RunByOther(200, 2 * kUsual);
+  EXPECT_FALSE(pilot.yielding.yields());
+}
+
+TEST(CopilotYielding, ItTriesAgainAndLaterAgain) {
+  Pilot pilot;
+  pilot.RunUntilItYields();
+  for (const Duration after : {5s, 10s, 20s}) {
+    pilot.now += after - 400ms;
+    pilot.yielding.TryAgainIfDue(pilot.now);
+    EXPECT_TRUE(pilot.yielding.yields());
+    pilot.now += 400ms;
+    pilot.yielding.TryAgainIfDue(pilot.now);
+    EXPECT_FALSE(pilot.yielding.yields());
+    while (!pilot.yielding.yields()) pilot.Run(1, 0);
+  }
+}
+
+// It is first with its share, but everybody waits longer than without it.
+TEST(CopilotYielding, ATrialThatDelaysCommandsHasFailed) {
+  for (const bool delays : {false, true}) {
+    Pilot pilot;
+    pilot.RunUntilItYields();
+    pilot.RunByOther(6000);
+    pilot.yielding.TryAgainIfDue(pilot.now);
+    ASSERT_FALSE(pilot.yielding.yields());
+    pilot.Run(18, 2, delays ? 2 * kUsual : kUsual);
+    EXPECT_EQ(pilot.yielding.yields(), delays);
+  }
+}
+
+}  // namespace
+}  // namespace depfast::copilot
