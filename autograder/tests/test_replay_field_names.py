@@ -8,14 +8,18 @@ from failslow.commands.sims import headers_of
 from failslow.kit import Kit
 from failslow.labs import load_labs
 from failslow.replay import field_names, recording
+from failslow.replay.field_names import Field
 from failslow.replay.recording import Message, World
 from recordings import Recording
 
 HEADER = """
 struct Value {
-  std::string text;
-  MSGPACK_DEFINE(text)
+  std::uint64_t term = 0;
+  std::string text;  // of a client
+  MSGPACK_DEFINE(term, text)
 };
+
+using Values = std::vector<Value>;
 
 struct VoteReply {
   struct Inner {
@@ -31,7 +35,18 @@ struct VoteReply {
 struct Vote {
   using Reply = raft::VoteReply;
   static constexpr const char* kName = "Vote";
+  std::uint64_t term = 0;
+  Values log;
   MSGPACK_DEFINE(term, log)
+};
+
+struct Twice {
+  using Reply = VoteReply;
+  static constexpr const char* kName = "Twice";
+  Value value = {};
+  std::array<raft::Value, 2> others{};
+  std::vector<std::uint64_t> numbers;
+  MSGPACK_DEFINE(value, others, numbers)
 };
 
 struct LateVote : Vote {
@@ -55,9 +70,12 @@ def contents(names: field_names.FieldNames, kind: str, body: str) -> str:
 
 
 def test_names_are_those_of_the_declaration(names: field_names.FieldNames) -> None:
-    assert names == {
+    told = {kind: tuple(field.name for field in fields) for kind, fields in names.items()}
+    assert told == {
         "Vote request": ("term", "log"),
         "Vote reply": ("term", "granted"),
+        "Twice request": ("value", "others", "numbers"),
+        "Twice reply": ("term", "granted"),
         "LateVote request": ("term", "log"),
         "LateVote reply": (),
     }
@@ -67,7 +85,24 @@ def test_names_are_those_of_the_declaration(names: field_names.FieldNames) -> No
     ("kind", "body", "said"),
     [
         ("Vote reply", "[3, true]", "term: 3, granted: true"),
-        ("Vote request", '[3, [[1, "a, b]"], [2, ""]]]', 'term: 3, log: [[1, "a, b]"], [2, ""]]'),
+        (
+            "Vote request",
+            '[3, [[1, "a, b]"], [2, ""]]]',
+            'term: 3, log: [{term: 1, text: "a, b]"}, {term: 2, text: ""}]',
+        ),
+        ("Vote request", "[3, []]", "term: 3, log: []"),
+        (
+            "Vote request",
+            '[3, [[1, "a"], ... (9 in all)]]',
+            'term: 3, log: [{term: 1, text: "a"}, ... (9 in all)]',
+        ),
+        ("Vote request", "[3, [[1, 2, 3], 4]]", "term: 3, log: [[1, 2, 3], 4]"),
+        (
+            "Twice request",
+            '[[1, "a"], [[2, "b"], [3]], [4, 5]]',
+            'value: {term: 1, text: "a"}, others: [{term: 2, text: "b"}, {term: 3}],'
+            " numbers: [4, 5]",
+        ),
         ("Vote request", r'[3, "a \" b, c"]', r'term: 3, log: "a \" b, c"'),
         ("Vote request", '[3, "cut"... (99 bytes)]', 'term: 3, log: "cut"... (99 bytes)'),
         ("Vote request", "[3]", "term: 3"),
@@ -88,11 +123,17 @@ def test_the_labs_declare_the_messages_of_their_replicas() -> None:
     kit = Kit(Path(__file__).resolve().parents[2])
     labs = load_labs(kit)
     named = {lab.id: field_names.read(headers_of(kit, labs, lab)) for lab in labs.by_id.values()}
-    assert named["lab1"]["Ask reply"] == ("yes",)
+    entry = (Field("term"), Field("command"))
+    assert named["lab1"]["Ask reply"] == (Field("yes"),)
     for lab in ("lab2", "lab3", "lab4"):
-        assert named[lab]["RequestVote reply"] == ("term", "granted"), lab
-    assert named["lab3"]["Kv request"] == ("command", "forward_id")
-    assert named["lab5"]["Commit reply"] == ("known",)
+        assert named[lab]["RequestVote reply"] == (Field("term"), Field("granted")), lab
+        assert Field("entries", entry, is_list=True) in named[lab]["AppendEntries request"], lab
+    assert [field.name for field in named["lab3"]["Kv request"]] == ["command", "forward_id"]
+    assert named["lab5"]["Commit reply"] == (Field("known"),)
+    (commands,) = (each for each in named["lab5"]["Accept request"] if each.name == "commands")
+    assert commands == Field("commands", (Field("name"), Field("text")), is_list=True)
+    (record,) = (each for each in named["lab5"]["Prepare reply"] if each.name == "record")
+    assert "dependency" in [field.name for field in record.parts]
 
 
 def test_a_recorded_message_tells_its_fields(tmp_path: Path, names: field_names.FieldNames) -> None:
