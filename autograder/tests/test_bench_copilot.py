@@ -1,9 +1,12 @@
 """`kit bench copilot`: what its figures say of a replica that stops."""
 
+from pathlib import Path
+
 import pytest
 
-from failslow.bench import copilot, load
+from failslow.bench import copilot, load, servers
 from failslow.bench.copilot import FOLLOWER, PILOT, Window
+from failslow.kit import Kit
 from test_bench import verdicts
 
 HEALTHY = Window([[100, 200, 300, 400]] * 10)
@@ -22,6 +25,17 @@ def stops(pilot: Window = HEALTHY, follower: Window = HEALTHY) -> dict[str, bool
 def test_a_window_counts_what_ended_in_it() -> None:
     uneven = Window([[10, 30], [20]])
     assert (uneven.puts, uneven.mean, uneven.p99, uneven.worst_second) == (3, 20, 30, 1)
+
+
+def test_replicas_are_told_to_keep_their_log_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, str]] = []
+
+    def replicas(*_: object, environment: dict[str, str]) -> None:
+        told.append({**environment})
+
+    monkeypatch.setattr(servers, "_replicas", replicas)
+    servers.copilot_in_memory(Kit(Path(__file__).resolve().parents[2]))
+    assert told == [{"COPILOT_LOG": "in-memory"}]
 
 
 def test_equal_windows_pass() -> None:

@@ -80,7 +80,7 @@ def copilot_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same as published: a log is in its replica's memory alone."""
     view = load_labs(kit).get("lab5").cluster
     assert view is not None, "it runs as a cluster"
-    return _replicas(kit, "copilot", "lab5_tally_real", environment=view.in_memory)
+    return _replicas(kit, "copilot", "lab5_tally_real", environment=dict(view.in_memory))
 
 
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
