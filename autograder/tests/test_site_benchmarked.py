@@ -57,7 +57,7 @@ def test_a_missed_bar_is_told(site: Path) -> None:
 
 def test_figures_without_a_bar_are_folded(site: Path) -> None:
     page = benchmarked.fill(site, "{{ bench.kv.others }}")
-    assert page.startswith('??? note "All other figures"\n\n    | figure | value |\n')
+    assert page.startswith('??? note "The store: all other figures"\n\n    | figure | value |\n')
     assert "    | puts | 117,493 /s |" in page
     assert "SET" not in page
 

@@ -53,7 +53,8 @@ def others(section: Mapping[str, Any]) -> str:
         for figure in _figures(section)
         if figure.bar is None
     ]
-    return "\n".join(['??? note "All other figures"', "", *(f"    {line}" for line in lines)])
+    title = f'??? note "{section["title"]}: all other figures"'
+    return "\n".join([title, "", *(f"    {line}" for line in lines)])
 
 
 PARTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
