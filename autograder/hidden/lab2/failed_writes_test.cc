@@ -1,7 +1,9 @@
 // Hidden tests: a write of one replica fails, and all of its later writes, until it restarts.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,31 @@ namespace depfast::raft {
 namespace {
 
 using Kind = IoRequest::Kind;
+
+constexpr int kErrors[] = {EIO, ENOSPC, EROFS};
+
+// The changes, with each error.
+std::vector<sim::FileChange> WithEachError(const std::vector<sim::FileChange>& changes) {
+  std::vector<sim::FileChange> all;
+  for (const sim::FileChange& change : changes) {
+    for (const int error : kErrors) {
+      all.push_back(change);
+      all.back().error = error;
+    }
+  }
+  return all;
+}
+
+std::vector<sim::FileChange> Appends() {
+  return WithEachError({{Kind::kAppend, kWalFile, true}, {Kind::kAppend, kWalFile, false}});
+}
+
+std::string NameOf(const sim::FileChange& change) {
+  const char* const what = change.kind == Kind::kRename ? ", the rename to "
+                           : change.is_short            ? ", a short write of "
+                                                        : ", a sync of ";
+  return what + change.file + ": " + std::strerror(change.error);
+}
 
 // Whether a write has failed since the last start. A replica may stop because of it.
 bool HasFailed(RaftWorld& world, PeerId replica) {
@@ -31,12 +58,12 @@ void Repair(RaftWorld& world, PeerId victim) {
 }
 
 // Two replicas with disks that work go on. One alone, with the failed one, acknowledges nothing.
-void FailAnAppend(RaftWorld& world, bool is_leaders, bool is_short) {
+void FailAnAppend(RaftWorld& world, bool is_leaders, const sim::FileChange& append) {
   const PeerId leader = world.WaitForLeader();
   ASSERT_NE(leader, kNobody);
   ASSERT_TRUE(world.Commit(20));
   const PeerId victim = is_leaders ? leader : world.Others(leader)[0];
-  world.cluster.simulator().FailNext(victim, {Kind::kAppend, kWalFile, is_short});
+  world.cluster.simulator().FailNext(victim, append);
   ASSERT_TRUE(world.Commit(20, 6s)) << "two of three replicas make no progress";
   EXPECT_TRUE(world.cluster.RunUntil([&] { return HasFailed(world, victim); }, 1s))
       << "it has written none of 20 commands";
@@ -54,11 +81,10 @@ GRADED_TEST(RaftDurability, AFailedWriteIsNoVoteForACommand, "2c", 1,
             "A replica whose write has failed counts for no majority, as leader or follower.") {
   std::uint64_t seed = 480;
   for (const bool is_leaders : {true, false}) {
-    for (const bool is_short : {true, false}) {
-      SCOPED_TRACE(std::string("of the ") + (is_leaders ? "leader" : "follower") +
-                   (is_short ? ", a short write" : ", a sync"));
+    for (const sim::FileChange& append : Appends()) {
+      SCOPED_TRACE(std::string(is_leaders ? "of the leader" : "of the follower") + NameOf(append));
       RaftWorld world({.replicas = 3, .seed = ++seed});
-      FailAnAppend(world, is_leaders, is_short);
+      FailAnAppend(world, is_leaders, append);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -102,14 +128,13 @@ GRADED_TEST(RaftMessages, AFailedWriteGrantsNothing, "2c", 1,
   const AppendEntries entry{5, 1, 0, 0, {{5, "command"}}, 0};
   const AppendEntries heartbeat{5, 1, 1, 5, {}, 0};
   for (const bool is_vote : {true, false}) {
-    for (const bool is_short : {true, false}) {
-      SCOPED_TRACE(std::string(is_vote ? "a vote" : "an entry") +
-                   (is_short ? ", a short write" : ", a sync"));
+    for (const sim::FileChange& append : Appends()) {
+      SCOPED_TRACE(std::string(is_vote ? "a vote" : "an entry") + NameOf(append));
       Asker asker(490);
       if (!is_vote) {
         ASSERT_TRUE(asker.Grants(vote)) << "the first candidate of a term";
       }
-      asker.world.cluster.simulator().FailNext(0, {Kind::kAppend, kWalFile, is_short});
+      asker.world.cluster.simulator().FailNext(0, append);
       if (is_vote) {
         EXPECT_FALSE(asker.Grants(vote));
         EXPECT_FALSE(asker.Grants(vote)) << "the candidate asks again";
@@ -127,9 +152,12 @@ GRADED_TEST(RaftMessages, AFailedWriteGrantsNothing, "2c", 1,
 
 // The changes of a compaction, in their order.
 std::vector<sim::FileChange> Replacements() {
-  return {{Kind::kAppend, kNewSnapshotFile, true}, {Kind::kAppend, kNewSnapshotFile, false},
-          {Kind::kRename, kSnapshotFile},          {Kind::kAppend, kNewWalFile, true},
-          {Kind::kAppend, kNewWalFile, false},     {Kind::kRename, kWalFile}};
+  return WithEachError({{Kind::kAppend, kNewSnapshotFile, true},
+                        {Kind::kAppend, kNewSnapshotFile, false},
+                        {Kind::kRename, kSnapshotFile},
+                        {Kind::kAppend, kNewWalFile, true},
+                        {Kind::kAppend, kNewWalFile, false},
+                        {Kind::kRename, kWalFile}});
 }
 
 // A solution may give the new files other names. The files are replaced by a rename in any case.
@@ -144,7 +172,7 @@ GRADED_TEST(RaftSnapshots, AFailedCompactionLosesNothing, "2d", 1,
   RaftWorld world({.replicas = 3, .seed = 850});
   for (const sim::FileChange& change : Replacements()) {
     for (const bool is_leaders : {true, false}) {
-      SCOPED_TRACE((is_leaders ? "leader, " : "follower, ") + change.file);
+      SCOPED_TRACE((is_leaders ? "leader" : "follower") + NameOf(change));
       const PeerId leader = world.WaitForLeader(4s);
       ASSERT_NE(leader, kNobody);
       const PeerId victim = is_leaders ? leader : world.Others(leader)[0];
@@ -165,7 +193,7 @@ GRADED_TEST(RaftSnapshots, AFailedCompactionLosesNothing, "2d", 1,
 // A replica needs a snapshot, and cannot write it. `differs`: it led, and its log has many entries
 // that nobody else has.
 void FailAnInstallation(RaftWorld& world, const sim::FileChange& change, bool differs) {
-  SCOPED_TRACE(change.file + (differs ? ", of a replica whose log differs" : ""));
+  SCOPED_TRACE((differs ? "a replica whose log differs" : "a laggard") + NameOf(change));
   const PeerId leader = world.WaitForLeader(4s);
   ASSERT_NE(leader, kNobody);
   const PeerId victim = differs ? leader : world.Others(leader)[0];

@@ -123,7 +123,7 @@ std::optional<std::size_t> SimDisk::FailsAfter(const IoRequest& request,
                                                const DiskTrouble& trouble) {
   const std::size_t size = SizeOf(request);
   if (IsToFail(request)) {
-    error_ = EIO;
+    error_ = fails_next_->error;
     const bool is_short = std::exchange(fails_next_, std::nullopt)->is_short;
     return is_short && size > 0 ? torn_.Below(size) : size;
   }

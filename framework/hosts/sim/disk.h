@@ -1,6 +1,7 @@
 // SimDisk: one replica's files, the part of them that a crash would leave, and the time of batches.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,6 +40,7 @@ struct FileChange {
   IoRequest::Kind kind = IoRequest::Kind::kAppend;
   std::string file;  // of a rename, the new name
   bool is_short = false;
+  int error = EIO;  // as errno has it: EIO, ENOSPC, EROFS
 };
 
 class SimDisk {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <set>
 #include <stdexcept>
@@ -120,8 +121,9 @@ TEST_F(BrokenDisk, TheNextChangeOfItsKindFails) {
 TEST_F(BrokenDisk, AShortAppendLeavesNotAllAndOneWithoutItsSyncLeavesAll) {
   for (int i = 0; i < 50; ++i) {
     const bool is_short = i % 2 == 0;
-    disk_.FailNext({.file = "log", .is_short = is_short});
-    EXPECT_EQ(Errors({}, {Request(Kind::kAppend, "log", "abc")}), std::vector<int>{EIO});
+    const int error = std::array{EIO, ENOSPC, EROFS}[static_cast<std::size_t>(i % 3)];
+    disk_.FailNext({.file = "log", .is_short = is_short, .error = error});
+    EXPECT_EQ(Errors({}, {Request(Kind::kAppend, "log", "abc")}), std::vector<int>{error});
     disk_.Crash();
     EXPECT_EQ(Files() != "log=abc", is_short);
     Errors({}, {Request(Kind::kRemove, "log")});
