@@ -5,6 +5,7 @@ that waited for a replica in vain got kNobody, which GoogleTest prints as "-1 vs
 """
 
 import re
+from collections.abc import Sequence
 
 _PLACE = r"(?P<place>[^\n]*:\d+\n)"
 _TRUTH = re.compile(
@@ -19,6 +20,13 @@ _NOBODY = re.compile(
     rf"{_PLACE}Expected: \((?P<what>[^\n]*)\) != \(kNobody\), actual: -1 vs -1(?P<said>.*)",
     re.DOTALL,
 )
+_INNER = "doesn't generate new fatal failures in the current thread.\n  Actual: it does."
+
+
+def in_sentences(failures: Sequence[str]) -> tuple[str, ...]:
+    """Without those that only say that others came before them."""
+    telling = [failure for failure in failures if _INNER not in failure] or failures
+    return tuple(in_a_sentence(failure) for failure in telling)
 
 
 def in_a_sentence(failure: str) -> str:

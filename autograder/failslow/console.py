@@ -88,6 +88,7 @@ def _bar(title: str) -> Iterator[Advance]:
         TextColumn("{task.fields[now]}", markup=False),
         console=console,
         transient=True,
+        redirect_stdout=sys.stdout.isatty(),  # what is printed stands above the bar
         disable=not console.is_terminal,
     )
     task = bar.add_task(title, total=None, now="")

@@ -47,7 +47,7 @@ class Outcome:
     `ended_process`: there is no more than the failure, and the history up to it. `no_verdict`: why
     the grader has none, or ""; the failure is the grader's then. `twins`: "same", "differ", or why
     they could not be compared; "" without twins. `differs`: how they differ, or "". `said`: the end
-    of what the process wrote to its stream of errors.
+    of what the process wrote to standard output and standard error.
     """
 
     failures: tuple[str, ...]
@@ -157,7 +157,7 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
             raise Crashed(message, detail, how, history, done.timed_out)
         outcome = _read_verdict(scratch / "result.json", test, done.exit_code)
         trace = tuple(_read(scratch / "trace").splitlines()) if options.trace else ()
-        said = done.errors[-SAID_MAX:]
+        said = (done.output + done.errors)[-SAID_MAX:]
         return replace(outcome, history=history, trace=trace, said=said)
 
 
@@ -252,8 +252,8 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
     case = ran[0][1]
     if case.get("result", "COMPLETED") != "COMPLETED":
         raise CouldNotGrade(f"{test}: was not run to its end ({case['result']})")
-    failures = tuple(
-        assertions.in_a_sentence(str(failure["failure"])) for failure in case.get("failures", [])
+    failures = assertions.in_sentences(
+        [str(failure["failure"]) for failure in case.get("failures", [])]
     )
     return Outcome(
         failures,

@@ -17,8 +17,10 @@ def run_all(
     work: Callable[[Job], Result],
     advance: Advance,
     name_of: Callable[[Job], str] = attrgetter("name"),
+    ended: Callable[[Job, Result], None] = lambda job, result: None,
 ) -> list[Result]:
     """Results in the order of `jobs`, not in the order of their ends. `name_of` a job is shown.
+    `ended` is called with each result as it comes, in the caller's thread.
 
     The first exception of a job is raised after the running jobs have ended; jobs that have not
     begun are dropped. On an interrupt all children are killed.
@@ -27,7 +29,7 @@ def run_all(
         futures = {pool.submit(work, job): job for job in jobs}
         try:
             for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
+                ended(futures[future], future.result())
                 advance(done, len(jobs), name_of(futures[future]))
         except KeyboardInterrupt:
             process.stop_all()

@@ -34,11 +34,14 @@ def chosen(names: Sequence[str], pattern: str, lab: str) -> list[str]:
 
 
 def _suggestion(names: Sequence[str], pattern: str) -> str:
-    """By the case-blind whole name, or by its last part, which people remember."""
-    parts = {part.lower(): name for name in names for part in (_suite(name), name.split(".")[1])}
+    """By the case-blind whole name; of a word alone by a suite, or by the last part, which people
+    remember."""
     wholes = {name.lower(): name for name in names}
-    for known in (wholes, parts):
-        close = get_close_matches(pattern.lower(), known, n=1, cutoff=LIKENESS)
+    suites = {_suite(name).lower(): _suite(name) for name in names}
+    lasts = {name.split(".")[1].lower(): name for name in names}
+    word = pattern.lower().removesuffix(".*")
+    for known in (wholes, lasts) if "." in word else (suites, lasts, wholes):
+        close = get_close_matches(word, known, n=1, cutoff=LIKENESS)
         if close:
             return f": did you mean '{known[close[0]]}'?"
     return f"; it has {', '.join(names)}"

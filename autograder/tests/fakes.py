@@ -56,9 +56,13 @@ if "record" in options and not wants("UNRECORDED"):
     text = "".join(json.dumps(each) + "\\n" for each in (world, method, vote, note))
     open(options["record"], "w").write(text + ('{{"do":"no' if wants("SEGFAULT") else ""))
 if wants("SAYS_WHERE"):
-    print("[ RUN      ] Quorum.Late", flush=True)
+    print("a line by printf", flush=True)
     print("crashed: a null pointer was followed\\nstack: 1a 2b\\nthe end", file=sys.stderr)
     sys.stderr.flush()
+if wants("LOOPS"):
+    print("replica 1 never waits: one step used more than 5 s of processor", file=sys.stderr)
+    sys.stderr.flush()
+    os.abort()
 if wants("SEGFAULT"):
     os.kill(os.getpid(), signal.SIGSEGV)
 if wants("EXIT3"):

@@ -43,3 +43,13 @@ def test_a_sentence_stands_for_values_that_say_nothing(failure: str, sentence: s
 )
 def test_values_that_tell_something_stay(failure: str) -> None:
     assert assertions.in_a_sentence(f"{PLACE}{failure}") == f"{PLACE}{failure}"
+
+
+def test_a_failure_that_only_says_that_others_came_is_left_out() -> None:
+    outer = (
+        f"{PLACE}Expected: Fail(world) doesn't generate new fatal failures in the current"
+        " thread.\n  Actual: it does."
+    )
+    inner = f"{PLACE}Failed\nstep #2 goes wrong"
+    assert assertions.in_sentences([inner, outer]) == (inner,)
+    assert assertions.in_sentences([outer]) == (outer,)

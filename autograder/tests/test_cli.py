@@ -125,6 +125,8 @@ def test_a_filter_chooses_tests(
         ("Quorum.Lat", "did you mean 'Quorum.Late'?"),
         ("quorum.late", "did you mean 'Quorum.Late'?"),
         ("Votes", "did you mean 'Quorum.Votes'?"),
+        ("Quorom", "did you mean 'Quorum'?"),
+        ("quorum.*", "did you mean 'Quorum'?"),
         ("Xyz", "it has Quorum.Votes, Quorum.Late"),
         ("Secret.Nestin", "it has Quorum.Votes, Quorum.Late"),
     ],
@@ -154,6 +156,13 @@ def test_every_test_runs_with_every_seed(expect: Expect, mine: Mine, sources: No
     assert "./kit replay lab1 Quorum.Late --seed 2" in out.replace("\n", " ")
     assert "1 of 2 public tests passed, each with 3 seeds" in out
     expect(2, "test", "lab1", tree, "--seeds", 0)
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_an_option_may_stand_anywhere(expect: Expect, mine: Mine, sources: None, at: int) -> None:
+    words = ["lab1", "Quorum.Votes", mine()]
+    out = expect(0, "test", *words[:at], "--seeds", 3, *words[at:]).out
+    assert "1 of 1 public tests passed, each with 3 seeds" in out
 
 
 @pytest.fixture
@@ -213,7 +222,19 @@ def test_a_failed_test_shows_what_its_replicas_said(
     out = expect(1, "test", "lab1", mine(f"{ends}:Quorum.Late SAYS_WHERE:Quorum.Late")).out
     said = "crashed: a null pointer was followed\n    at lab1-quorum-event/quorum_event.cc:7 in"
     assert f"{said} Quorum::Take\n  the end\n" in out
-    assert "[ RUN" not in out
+    assert "  a line by printf\n" in out
+
+
+def test_after_an_endless_loop_no_other_test_begins(
+    expect: Expect, mine: Mine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("failslow.machine.jobs", lambda: 1)
+    out = expect(1, "test", "lab1", mine("LOOPS:Quorum.Votes")).out
+    assert "FAILED Quorum.Votes" in out
+    assert "replica 1 never waits" in out
+    assert "skipped Quorum.Late" in out
+    assert "Skipped because of the endless loop in Quorum.Votes" in out
+    assert "0 of 2 public tests passed" in out
 
 
 def test_replay_prints_the_history_with_the_seed(

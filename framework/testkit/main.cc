@@ -100,6 +100,14 @@ void AddFlags(CLI::App& app, Environment& environment, bool& list) {
       "perform this schedule, instead of an exploration");
 }
 
+// GoogleTest's words are in the file of results. So standard output has the words of the replicas
+// alone. A crash loses none of their lines.
+void LeaveStandardOutputToReplicas() {
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+}
+
 }  // namespace
 }  // namespace depfast::testkit
 
@@ -123,6 +131,7 @@ int main(int argc, char** argv) {
     ListGraded();
     return 0;
   }
+  if (!testing::GTEST_FLAG(output).empty()) LeaveStandardOutputToReplicas();
   testing::UnitTest::GetInstance()->listeners().Append(new TwinsReport);
   return RUN_ALL_TESTS();
 }

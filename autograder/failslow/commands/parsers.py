@@ -1,7 +1,8 @@
 """Parts of the command line that the commands share."""
 
 import argparse
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeAlias
 
 from failslow.errors import CannotDo
@@ -11,6 +12,20 @@ Command = Callable[..., int]
 
 
 class Parser(argparse.ArgumentParser):
+    _is_mixing = False
+
+    def parse_known_args(
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> tuple[Namespace, list[str]]:
+        """Options may stand anywhere, also before a word that may be left out."""
+        if self._is_mixing or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._is_mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._is_mixing = False
+
     def error(self, message: str) -> NoReturn:
         """One line like every other error message, instead of argparse's usage text."""
         raise CannotDo(f"{message} (see ./{self.prog} --help)")

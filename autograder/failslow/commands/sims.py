@@ -3,7 +3,6 @@
 Not for grades. A crash or a hang comes from the student's code, so it is a failed test.
 """
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,9 +14,6 @@ from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.recipe import EXPLORE, given, load_recipe
 from failslow.submission import Submission
-
-_PREAMBLE = re.compile(r"^(?:Note: Google Test filter = .*|\[[ A-Z=-]{10}\] .*)\n", re.M)
-"""What GoogleTest prints around a test."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Sims:
             outcome = gtest.run_test(binary, test.name, options)
             return replace(outcome, said=crash_stack.in_lines(outcome.said, binary))
         except Crashed as crash:
-            detail = crash_stack.in_lines(_PREAMBLE.sub("", crash.detail), binary)
+            detail = crash_stack.in_lines(crash.detail, binary)
             message = f"{_crash_reason(crash, options)}\n{detail}".rstrip()
             seed = str(options.seed or "")
             return Outcome((message,), seed=seed, history=crash.history, ended_process=True)

@@ -17,6 +17,8 @@ from failslow.recipe import OWN
 from failslow.submission import collect
 
 HISTORY_LINES = 20
+ENDLESS = " never waits: one step used more than "
+"""In the last words of a process with an endless loop: framework/testkit/endless_step.cc."""
 
 
 def run(
@@ -46,17 +48,15 @@ def run(
     tests = [test for test in sims.tests() if wanted is None or test.name in wanted]
     if not tests:
         raise CannotDo(f"{lab} has no public tests")
-    with console.progress(f"Testing {lab}") as advance:
-
-        def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
-            return _run_seeds(sims, runnable, seeds, advance)
-
-        public = [test for test in tests if not is_own(test)]
-        own = [test for test in tests if is_own(test)]
-        outcomes = [*gates.run(sims.lab, public, run_all), *run_all(own)]
     suffix = f" {directory}" if directory else ""
+    public = [test for test in tests if not is_own(test)]
+    own = [test for test in tests if is_own(test)]
+    with console.progress(f"Testing {lab}") as advance:
+        testing = _Testing(sims, seeds, suffix, advance)
+        outcomes = [*gates.run(sims.lab, public, testing.run_all), *testing.run_all(own)]
     for test, outcome in zip([*public, *own], outcomes, strict=True):
-        _print_outcome(sims, test, outcome, suffix)
+        if outcome.skipped_because:
+            _print_outcome(sims, test, outcome, suffix)
     each = f", each with {seeds} seeds" if seeds else ""
     for some, words in ((outcomes[: len(public)], "public"), (outcomes[len(public) :], "own")):
         if some:
@@ -82,17 +82,52 @@ def is_own(test: GradedTest) -> bool:
     return test.suite.endswith(OWN)
 
 
-def _run_seeds(
-    sims: Sims, tests: Sequence[GradedTest], seeds: int | None, advance: console.Advance
-) -> list[Outcome]:
-    """Of each test the outcome with the first seed that fails, or with the first."""
-    numbers = range(1, seeds + 1) if seeds else [None]
-    jobs = [(test, number) for test in tests for number in numbers]
-    found = parallel.run_all(
-        jobs, lambda job: sims.run(job[0], Options(seed=job[1])), advance, lambda job: job[0].name
-    )
-    of_test = [found[at : at + len(numbers)] for at in range(0, len(found), len(numbers))]
-    return [next((each for each in some if not each.passed), some[0]) for some in of_test]
+class _Testing:
+    """Runs tests side by side, each with every seed, and prints each outcome as it comes. After
+    an endless loop no other test begins: each would take as long, and say the same."""
+
+    def __init__(
+        self, sims: Sims, seeds: int | None, suffix: str, advance: console.Advance
+    ) -> None:
+        self._sims = sims
+        self._seeds = range(1, seeds + 1) if seeds else [None]
+        self._suffix = suffix
+        self._advance = advance
+        self._endless: list[str] = []  # tests
+
+    def run_all(self, tests: Sequence[GradedTest]) -> list[Outcome]:
+        """Of each test the outcome with the first seed that fails, or with the first."""
+        found: dict[str, list[Outcome]] = {test.name: [] for test in tests}
+
+        def ended(job: tuple[GradedTest, int | None], outcome: Outcome) -> None:
+            test, _ = job
+            found[test.name].append(outcome)
+            shown = self._of_seeds(found[test.name])
+            if len(found[test.name]) == len(self._seeds) and not shown.skipped_because:
+                _print_outcome(self._sims, test, shown, self._suffix)
+
+        jobs = [(test, seed) for test in tests for seed in self._seeds]
+        parallel.run_all(jobs, self._run, self._advance, lambda job: job[0].name, ended)
+        return [self._of_seeds(found[test.name]) for test in tests]
+
+    def _run(self, job: tuple[GradedTest, int | None]) -> Outcome:
+        test, seed = job
+        if self._endless:
+            because = f"Skipped because of the endless loop in {self._endless[0]}"
+            return Outcome((because,), seed=str(seed or ""), skipped_because=because)
+        outcome = self._sims.run(test, Options(seed=seed))
+        if any(ENDLESS in failure for failure in outcome.failures):
+            self._endless.append(test.name)
+        return outcome
+
+    @staticmethod
+    def _of_seeds(outcomes: Sequence[Outcome]) -> Outcome:
+        by_seed = sorted(outcomes, key=lambda each: (bool(each.skipped_because), _number(each)))
+        return next((each for each in by_seed if not each.passed), by_seed[0])
+
+
+def _number(outcome: Outcome) -> int:
+    return int(outcome.seed or 0)
 
 
 def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) -> None:
@@ -107,7 +142,7 @@ def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) 
     for failure in outcome.failures:
         out.print(_indented(failure), markup=False, soft_wrap=True)
     if outcome.said:
-        out.print("  Your replicas wrote to std::cerr:", style="dim")
+        out.print("  Your replicas wrote:", style="dim")
         out.print(_indented(outcome.said), markup=False, soft_wrap=True)
     if outcome.history:
         out.print("  The last steps:", style="dim")

@@ -58,7 +58,7 @@ def document(
             "test": html.escape(subject.test),
             "lab": html.escape(subject.lab),
             "property": html.escape(subject.property),
-            "seed": html.escape(subject.seed or "default"),
+            "seed": html.escape(f", seed {subject.seed}" if subject.seed else ""),
             "verdict": verdict,
             "open": "" if subject.passed else "open",
             "failures": "".join(f"<pre>{html.escape(text)}</pre>" for text in subject.failures),

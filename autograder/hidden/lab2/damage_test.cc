@@ -31,7 +31,7 @@ void RestartWithDamage(RaftWorld& world, PeerId victim, const std::string& file,
 GRADED_TEST(RaftDurability, ADamagedLogIsRefused, "2c", 1,
             "A replica whose log is damaged before its last record does not start.") {
   for (const std::size_t permille : {0U, 300U, 600U}) {
-    SCOPED_TRACE("damage at " + std::to_string(permille) + " per mille of the file");
+    SCOPED_TRACE("damage at " + std::to_string(permille / 10) + " % of the file");
     RaftWorld world({.replicas = 3, .seed = 470 + permille});
     ASSERT_NE(world.WaitForLeader(), kNobody);
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(world.Commit(2));
@@ -43,7 +43,7 @@ GRADED_TEST(RaftDurability, ADamagedLogIsRefused, "2c", 1,
 GRADED_TEST(RaftSnapshots, ADamagedSnapshotIsRefused, "2d", 1,
             "A replica whose snapshot is damaged does not start: its log begins later.") {
   for (const std::size_t permille : {0U, 500U}) {
-    SCOPED_TRACE("damage at " + std::to_string(permille) + " per mille of the file");
+    SCOPED_TRACE("damage at " + std::to_string(permille / 10) + " % of the file");
     RaftWorld world({.replicas = 3, .seed = 830 + permille});
     const PeerId leader = world.WaitForLeader();
     ASSERT_NE(leader, kNobody);

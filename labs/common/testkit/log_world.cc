@@ -13,7 +13,7 @@ LogWorld::LogWorld(const testkit::ClusterOptions& options, const MakeChecker& ma
 
 LogWorld::~LogWorld() {
   if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();
-  for (const std::string& violation : {answers_.FirstViolation(), log_->FirstViolation()}) {
+  for (const std::string& violation : {log_->FirstViolation(), answers_.FirstViolation()}) {
     if (!violation.empty()) ADD_FAILURE() << violation;
   }
   if (!log_->FirstViolation().empty()) testkit::RecordOtherViolation(log_->FirstViolation());

@@ -39,25 +39,30 @@ void RaftWorld::Submit(std::size_t bytes, std::function<void(bool)> then) {
   });
 }
 
-bool RaftWorld::Commit(int count, Duration at_most) {
+testing::AssertionResult RaftWorld::Commit(int count, Duration at_most) {
   return Commit(count, kCommandBytes, at_most);
 }
 
-bool RaftWorld::CommitBytes(std::size_t bytes, Duration at_most) {
+testing::AssertionResult RaftWorld::CommitBytes(std::size_t bytes, Duration at_most) {
   constexpr std::size_t kAtOnce = 16;
   const Time limit = cluster.now() + at_most;
   for (std::size_t left = bytes / kLargeCommandBytes; left > 0;) {
     const std::size_t some = std::min(left, kAtOnce);
-    if (!Commit(static_cast<int>(some), kLargeCommandBytes, limit - cluster.now())) return false;
+    const auto committed =
+        Commit(static_cast<int>(some), kLargeCommandBytes, limit - cluster.now());
+    if (!committed) return committed;
     left -= some;
   }
-  return true;
+  return testing::AssertionSuccess();
 }
 
-bool RaftWorld::Commit(int count, std::size_t bytes, Duration at_most) {
+testing::AssertionResult RaftWorld::Commit(int count, std::size_t bytes, Duration at_most) {
   const auto left = std::make_shared<int>(count);
   for (int i = 0; i < count; ++i) SubmitUntilCommitted(bytes, left, cluster.now() + at_most);
-  return cluster.RunUntil([&] { return *left == 0; }, at_most);
+  if (cluster.RunUntil([&] { return *left == 0; }, at_most)) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << count - *left << " of " << count << " commands were committed within " << at_most / 1ms
+         << " ms";
 }
 
 void RaftWorld::SubmitUntilCommitted(std::size_t bytes, const std::shared_ptr<int>& left,

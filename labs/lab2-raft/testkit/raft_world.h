@@ -36,10 +36,10 @@ class RaftWorld : public LogWorld {
 
   // Submits `count` new commands at once, and runs until `count` are committed. A new command
   // replaces each command whose outcome is unknown. Returns whether `count` were committed.
-  bool Commit(int count, Duration at_most = 3s);
+  testing::AssertionResult Commit(int count, Duration at_most = 3s);
 
   // The same with `bytes` of commands in all, each of kLargeCommandBytes.
-  bool CommitBytes(std::size_t bytes, Duration at_most = 20s);
+  testing::AssertionResult CommitBytes(std::size_t bytes, Duration at_most = 20s);
 
   // Submits a command and does not wait. Its outcome is counted in acknowledged().
   void SubmitOne();
@@ -59,7 +59,7 @@ class RaftWorld : public LogWorld {
 
  private:
   void Submit(std::size_t bytes, std::function<void(bool committed)> then);
-  bool Commit(int count, std::size_t bytes, Duration at_most);
+  testing::AssertionResult Commit(int count, std::size_t bytes, Duration at_most);
   void SubmitUntilCommitted(std::size_t bytes, const std::shared_ptr<int>& left, Time limit);
 
   std::uint64_t submitted_ = 0;
