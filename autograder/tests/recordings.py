@@ -7,7 +7,7 @@ from typing import Any
 
 from failslow.labs import Lanes, Proposal, Shown
 from failslow.replay import field_names, recording
-from failslow.replay.field_names import FieldNames
+from failslow.replay.field_names import Field, FieldNames
 from failslow.replay.recording import World
 
 SHOWS = (
@@ -16,8 +16,8 @@ SHOWS = (
 )
 LANES = Lanes(("P", "Q"), Proposal("Propose", lane=0, index=2), decided=7, ran=8)
 NAMES: FieldNames = {
-    "RequestVote request": ("term", "candidate", "pre_vote"),
-    "RequestVote reply": ("term", "granted"),
+    "RequestVote request": (Field("term"), Field("candidate"), Field("pre_vote")),
+    "RequestVote reply": (Field("term"), Field("granted")),
 }
 US = 1000
 METHODS = {1: "RequestVote", 2: "AppendEntries"}

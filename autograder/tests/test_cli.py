@@ -219,10 +219,17 @@ def test_a_failed_test_shows_what_its_replicas_said(
     tool = "print('Quorum::Take(int)\\n./lab1-quorum-event/quorum_event.cc:7')"
     write_program(tmp_path / "bin" / "addr2line", tool)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    out = expect(1, "test", "lab1", mine(f"{ends}:Quorum.Late SAYS_WHERE:Quorum.Late")).out
+    tree = mine(f"{ends}:Quorum.Late SAYS_WHERE:Quorum.Late")
+    out = expect(1, "test", "lab1", tree).out
     said = "crashed: a null pointer was followed\n    at lab1-quorum-event/quorum_event.cc:7 in"
     assert f"{said} Quorum::Take\n  the end\n" in out
     assert "  a line by printf\n" in out
+    assert ("  Your replicas wrote:\n" in out) == (ends == "FAIL")  # else: the end of the process
+    err = expect(1, "replay", "lab1", "Quorum.Late", tree, "--out", tmp_path).err
+    assert "a line by printf" in err
+    assert "quorum_event.cc:7 in Quorum::Take" in err
+    page = (tmp_path / "replay.html").read_text(encoding="utf-8")
+    assert "a line by printf" in page
 
 
 def test_after_an_endless_loop_no_other_test_begins(

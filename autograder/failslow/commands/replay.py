@@ -5,6 +5,7 @@ name a schedule that `kit explore` has written.
 """
 
 import tempfile
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from failslow.kit import Kit
 from failslow.labs import Lanes, Shown, load_labs
 from failslow.replay import explanation, field_names, page, recording, trace, unrecorded
 
+WROTE = "Your replicas wrote:"
 PAGE = "replay.html"
 TRACE = "replay.trace.json"
 
@@ -93,8 +95,13 @@ def subject_of(sims: Sims, test: GradedTest, outcome: Outcome) -> page.Subject:
         property=test.description,
         seed=outcome.seed,
         passed=outcome.passed,
-        failures=outcome.failures,
+        failures=(*outcome.failures, *_said(outcome)) if outcome.failures else (),
     )
+
+
+def _said(outcome: Outcome) -> list[str]:
+    said = outcome.said.rstrip()
+    return [f"{WROTE}\n{textwrap.indent(said, '  ')}"] if said else []
 
 
 def draw(
@@ -114,11 +121,11 @@ def draw(
 
 def verdict(name: str, outcome: Outcome) -> int:
     """The exit code; says what failed."""
+    for text in (*outcome.failures, *_said(outcome)):
+        console.note(text)
     seed_text = f" with seed {outcome.seed}" if outcome.seed else ""
     if outcome.passed:
         console.note(f"{name} passed{seed_text}")
         return 0
-    for failure in outcome.failures:
-        console.note(failure)
     console.note(f"{name} failed{seed_text}")
     return 1

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.markup import escape
 
 from failslow import console, gates, parallel, test_names
-from failslow.commands import slow
+from failslow.commands import replay, slow
 from failslow.commands.sims import Sims, sims_of
 from failslow.console import FAILED, PASSED, SKIPPED
 from failslow.errors import CannotDo
@@ -142,16 +142,16 @@ def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) 
     for failure in outcome.failures:
         out.print(_indented(failure), markup=False, soft_wrap=True)
     if outcome.said:
-        out.print("  Your replicas wrote:", style="dim")
+        out.print(f"  {replay.WROTE}", style="dim")
         out.print(_indented(outcome.said), markup=False, soft_wrap=True)
     if outcome.history:
         out.print("  The last steps:", style="dim")
         tail = outcome.history.splitlines()[-HISTORY_LINES:]
         out.print(_indented("\n".join(tail)), markup=False, soft_wrap=True)
     seed = f" --seed {outcome.seed}" if outcome.seed else ""
-    replay = f"./kit replay {sims.lab.id} {test.name}{seed}{suffix}"
+    command = f"./kit replay {sims.lab.id} {test.name}{seed}{suffix}"
     shown = f"Seed {outcome.seed}; see" if outcome.seed else "See"
-    out.print(f"  {shown} every step: {replay}\n", markup=False)
+    out.print(f"  {shown} every step: {command}\n", markup=False)
 
 
 def _indented(text: str) -> str:
