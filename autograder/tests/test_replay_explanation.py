@@ -109,6 +109,19 @@ def test_of_the_messages_of_a_step_the_one_that_is_meant_is_shown(
     assert step.event.type == kind
 
 
+def test_of_two_replies_the_wrong_one_is_shown(path: Path) -> None:
+    made = chained()
+    vote = next(line for line in made.lines if line.get("kind") == "reply" and line["t"] == 32_000)
+    right, wrong = "[461, true]", "[462, true]"
+    vote["body"] = right
+    made.lines.append(vote | {"id": 99, "body": wrong})
+    text = "VIOLATION: replica 1 answers 462, but the reply of its entry is 461"
+    made.add("note", 32, text=text, violation=True)
+    step = of(made, path)[1]
+    assert isinstance(step.event, Message)
+    assert step.event.body == wrong
+
+
 def test_a_step_that_sends_nothing_is_followed_from_what_it_had_read(path: Path) -> None:
     made = chained()
     made.add("note", 31, text="VIOLATION: replica 1 applies index 7", violation=True)

@@ -147,7 +147,8 @@ class _Explanation(Explainer):
         """Of the messages that the guilty step sends, the one with most of the words and numbers
         that the violation names."""
         when, text = self._problem.when, self._problem.text
-        numbers = {*re.findall(r"\d+", text)}
+        done, _, _ = text.partition(" but ")  # what is right stands behind it
+        numbers = {*re.findall(r"\d+", done)}
 
         def agreement(message: Message) -> int:
             method, _, kind = message.type.partition(" ")
