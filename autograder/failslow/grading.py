@@ -338,7 +338,7 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
         rule = f"Violated: {outcome.rule}.\n" if outcome.rule else ""
         return f"Does not hold: {test.description}\n{rule}{costs}{see}"
     failure = "\n\n".join(outcome.failures)
-    return f"{failure}\n{costs}{see}; run it yourself: ./kit test {lab.id}"
+    return f"{failure}\n{costs}{see}; run it yourself: ./kit test {lab.id} {test.name}"
 
 
 def _without_verdict(reason: str) -> str:

@@ -93,7 +93,7 @@ def _print_measurement(console: Console, measurement: Measurement, ungraded: str
     """`ungraded`: the title of what has no points, the lab's last row if there is any."""
     console.print(_measurement_table(measurement))
     capacities = ", ".join(
-        f"{value:.0f} operations/s with {load_name(*load)}"
+        f"{value:,.0f} commands/s with {load_name(*load)}"
         for load, value in measurement.capacities.items()
     )
     console.print(f"Capacity without a fault: {capacities}.")
@@ -105,8 +105,8 @@ def _print_measurement(console: Console, measurement: Measurement, ungraded: str
     }
     for load, each in unslowed.items():
         console.print(
-            f"The worst runs with {load_name(*load)} without a fault: {each.throughput:.0f}"
-            f" commands/s (floor {each.throughput_floor:.0f}), {seconds(each.latency_ns)} on"
+            f"The worst runs with {load_name(*load)} without a fault: {each.throughput:,.0f}"
+            f" commands/s (floor {each.throughput_floor:,.0f}), {seconds(each.latency_ns)} on"
             f" average (ceiling {seconds(each.latency_ceiling_ns)})."
         )
     console.print(
