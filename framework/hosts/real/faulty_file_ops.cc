@@ -2,23 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "faults/transfer_time.h"
-
 namespace depfast::real {
 
 using faults::FaultKind;
-
-DiskClock RealDiskClock() {
-  return {[] { return Time(std::chrono::steady_clock::now().time_since_epoch()); },
-          [](Duration time) { std::this_thread::sleep_for(time); }};
-}
 
 FaultyFileOps::FaultyFileOps(std::unique_ptr<FileOps> ops, std::string directory,
                              std::shared_ptr<const FaultFile> faults, RandomStream random,
@@ -27,37 +18,16 @@ FaultyFileOps::FaultyFileOps(std::unique_ptr<FileOps> ops, std::string directory
       directory_(std::move(directory)),
       faults_(std::move(faults)),
       random_(random),
-      clock_(std::move(clock)) {}
+      disk_(faults_, std::move(clock)) {}
 
 // ---- slow ----
 
 template <typename Operation>
 auto FaultyFileOps::Slowly(const Operation& operation, bool moves) {
-  const Time began = clock_.now();
+  const Time began = disk_.Now();
   const auto result = operation();
-  const Time ended = clock_.now();
-  const InjectedFaults faults = faults_->At(ended);
-  if (faults.empty()) return result;
-
-  const std::int64_t rate = faults.AmountOr(FaultKind::kDiskSlow, 0);
-  const bool is_slow = moves && result > 0 && rate > 0;
-  const Duration transfer = is_slow ? faults::TransferTime(result, rate) : Duration::zero();
-  const Duration work = std::max(ended - began, transfer);
-  const auto percent = static_cast<int>(faults.AmountOr(FaultKind::kDiskContention, 100));
-  const Duration lasts = quota_.Spend(began, work, percent);
-  const Duration delay(faults.AmountOr(FaultKind::kFsDelay, 0));
-
-  WaitUntil(began + transfer, FaultKind::kDiskSlow);
-  WaitUntil(began + lasts, FaultKind::kDiskContention);
-  WaitUntil(began + lasts + delay, FaultKind::kFsDelay);
+  disk_.Finish(began, moves ? result : 0);
   return result;
-}
-
-// Returns early when the fault is over.
-void FaultyFileOps::WaitUntil(Time end, FaultKind kind) const {
-  for (Time now = clock_.now(); now < end && faults_->At(now).Has(kind); now = clock_.now()) {
-    clock_.sleep(std::min(end - now, kPatience));
-  }
 }
 
 int FaultyFileOps::Open(const std::string& file, bool create) {
@@ -79,7 +49,7 @@ int FaultyFileOps::SyncDirectory() {
 // ---- slow, and may fail ----
 
 ssize_t FaultyFileOps::Append(int fd, std::span<const iovec> pieces) {
-  return Slowly([&] { return AppendInTrouble(fd, pieces, faults_->At(clock_.now())); }, true);
+  return Slowly([&] { return AppendInTrouble(fd, pieces, faults_->At(disk_.Now())); }, true);
 }
 
 int FaultyFileOps::Truncate(int fd, std::uint64_t length) {
@@ -101,7 +71,7 @@ int FaultyFileOps::Sync(int fd) {
 
 template <typename Operation>
 int FaultyFileOps::Change(const Operation& operation) {
-  if (DrawsError(faults_->At(clock_.now()))) return -EIO;
+  if (DrawsError(faults_->At(disk_.Now()))) return -EIO;
   return Slowly(operation);
 }
 

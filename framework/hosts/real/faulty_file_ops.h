@@ -1,35 +1,22 @@
 // FaultyFileOps: FileOps that are slow or fail, while another process injects a fault of the disk.
 //
 // The disk thread waits after each operation, so group commit sees a slow disk as it would see a
-// real one. The amounts mean what they mean in the simulator.
+// real one.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "depfast/host/random.h"
 #include "depfast/time.h"
-#include "faults/quota.h"
 #include "real/fault_file.h"
 #include "real/file_ops.h"
+#include "real/slow_disk.h"
 
 namespace depfast::real {
 
-// The time that the thread sees and spends; tests have their own.
-struct DiskClock {
-  std::function<Time()> now;
-  std::function<void(Duration)> sleep;
-};
-
-// CLOCK_MONOTONIC.
-DiskClock RealDiskClock();
-
 class FaultyFileOps final : public FileOps {
  public:
-  // A wait looks so often whether the fault is over.
-  static constexpr Duration kPatience = 10ms;
-
   // `ops` work in `directory`. `random` decides which operations fail.
   FaultyFileOps(std::unique_ptr<FileOps> ops, std::string directory,
                 std::shared_ptr<const FaultFile> faults, RandomStream random,
@@ -54,7 +41,6 @@ class FaultyFileOps final : public FileOps {
   // As Slowly; a disk-error may fail the operation instead.
   template <typename Operation>
   int Change(const Operation& operation);
-  void WaitUntil(Time end, faults::FaultKind kind) const;
 
   bool DrawsError(const InjectedFaults& faults);
   std::int64_t UsedBytes() const;
@@ -66,8 +52,7 @@ class FaultyFileOps final : public FileOps {
   const std::string directory_;
   std::shared_ptr<const FaultFile> faults_;
   RandomStream random_;
-  DiskClock clock_;
-  faults::Quota quota_;
+  SlowDisk disk_;
   bool next_sync_fails_ = false;
 };
 

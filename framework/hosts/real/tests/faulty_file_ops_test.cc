@@ -113,7 +113,7 @@ TEST_F(FaultyFileOpsTest, AFaultIsOverAtItsEnd) {
 TEST_F(FaultyFileOpsTest, AWaitThatIsHealedEnds) {
   Inject(faults_, FaultKind::kFsDelay, 1000 * kMs);
   heal_at_sleep_ = 3;
-  EXPECT_EQ(Sync(), 3 * FaultyFileOps::kPatience);
+  EXPECT_EQ(Sync(), 3 * SlowDisk::kPatience);
   EXPECT_EQ(Sync(), 0ms);
 }
 

@@ -33,8 +33,8 @@ inline bool Eventually(const std::function<bool()>& condition) {
 
 class TempDir {
  public:
-  TempDir() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "real-test-XXXXXX").string();
+  explicit TempDir(const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
+    std::string pattern = (in / "real-test-XXXXXX").string();
     if (mkdtemp(pattern.data()) == nullptr) ThrowErrno("mkdtemp");
     path_ = pattern;
   }
