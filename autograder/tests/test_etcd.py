@@ -1,5 +1,6 @@
 """etcd as the subject of experiments, with a program that answers as a member does."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -9,10 +10,12 @@ from failslow.bench import servers
 from failslow.cluster import replica_processes
 from failslow.commands import sweeps
 from failslow.errors import CannotDo
-from failslow.faults import etcd, link_proxy
+from failslow.faults import etcd, link_proxy, probe, slow_syncs
 from failslow.faults.catalogue import Catalogue, FaultKind
+from failslow.faults.injectors import SYNC_KINDS
 from failslow.kit import Kit
-from fakes import eventually
+from fakes import eventually, write_program
+from running import Expect
 
 MEMBER = f"""#!{sys.executable}
 import http.server, sys
@@ -46,13 +49,25 @@ def member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+SLOW_SYNCS = """
+import subprocess, sys
+sys.exit(subprocess.call(sys.argv[sys.argv.index("--") + 1:]))
+"""
+
+
+@pytest.fixture
+def syncs(kit: Kit) -> Path:
+    """A program that starts another, as slow_syncs does."""
+    return write_program(kit.binary(slow_syncs.PROGRAM), SLOW_SYNCS)
+
+
 @pytest.fixture
 def known() -> Catalogue:
     kinds = [FaultKind(0, name, "", 0, 1, "", True, False) for name in link_proxy.KINDS]
     return Catalogue({kind.name: kind for kind in kinds}, {})
 
 
-@pytest.mark.usefixtures("member")
+@pytest.mark.usefixtures("member", "syncs")
 def test_members_are_found_as_replicas_are(kit: Kit, known: Catalogue, tmp_path: Path) -> None:
     with etcd.running(kit, known, 3, tmp_path / "out") as bench:
         assert bench.proposers() == [bench.target("leader")] == [1]
@@ -72,6 +87,36 @@ def test_members_are_found_as_replicas_are(kit: Kit, known: Catalogue, tmp_path:
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.usefixtures("member", "syncs")
+def test_a_member_that_has_ended_is_started_again(
+    kit: Kit, known: Catalogue, tmp_path: Path
+) -> None:
+    with etcd.running(kit, known, 3, tmp_path) as bench:
+        killed = bench.place.process(2)
+        replica_processes.kill([killed])
+        assert bench.place.start is not None
+        bench.place.start(2)
+        eventually(lambda: bench.applied(2) == 12)
+        assert bench.place.process(2).pid != killed.pid
+        data = bench.layout.data
+    assert replica_processes.find(data) == []
+
+
+@pytest.mark.usefixtures("member")
+def test_without_the_kernels_help_members_get_no_fault_of_the_disk(
+    kit: Kit, known: Catalogue, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    reason = "slow_syncs: not here"
+    write_program(kit.binary(slow_syncs.PROGRAM), f"import sys; sys.exit({reason!r})")
+    with etcd.running(kit, known, 3, tmp_path) as bench:
+        assert bench.applied(0) == 12
+        assert bench.kinds.isdisjoint(SYNC_KINDS)
+        assert bench.kinds.issuperset(link_proxy.KINDS)
+    said = capfd.readouterr().err
+    assert all(f"{name}: not on etcd ({reason})" in said for name in SYNC_KINDS)
+
+
+@pytest.mark.usefixtures("syncs")
 def test_members_without_a_leader_are_ended(
     kit: Kit, known: Catalogue, tmp_path: Path, member: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,13 +127,39 @@ def test_members_without_a_leader_are_ended(
     assert [each for each in replica_processes.find() if tmp_path in each.data.parents] == []
 
 
-def test_etcd_gets_the_faults_of_processor_and_links() -> None:
-    def has(name: str) -> bool:
-        kind = FaultKind(0, name, "", 0, 1, "", True, False)
-        return etcd.EtcdBench.can_have(None, kind)
+@pytest.mark.usefixtures("member", "syncs")
+def test_etcd_gets_the_faults_that_slow_a_replica(
+    kit: Kit, known: Catalogue, tmp_path: Path
+) -> None:
+    with etcd.running(kit, known, 3, tmp_path) as bench:
 
-    names = ("cpu-slow", "net-slow", "packet-loss", "disk-slow", "fs-delay", "memory-share")
-    assert [has(name) for name in names] == [True, True, True, False, False, False]
+        def has(name: str) -> bool:
+            return bench.can_have(FaultKind(0, name, "", 0, 1, "", True, False))
+
+        assert all(map(has, ("cpu-slow", "net-slow", "packet-loss", *SYNC_KINDS)))
+        assert not any(map(has, ("crash", "disk-error", "disk-full", "bit-flip")))
+
+
+@pytest.mark.usefixtures("syncs")
+def test_the_check_tries_the_faults_of_etcds_disk(
+    kit: Kit, expect: Expect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = next(each for each in probe.SYNC_TRIALS if each.kind == "fs-delay")
+    effect = probe.Effect(trial, healthy=1e6, slow=11e6, recovered=1e6)
+    monkeypatch.setattr(probe, "measure_syncs", lambda *_: iter([effect]))
+    rows = {each["fault"]: each for each in json.loads(check(expect))}
+    assert rows["fs-delay"]["faithful"]
+    assert "slow_syncs" in rows["fs-delay"]["mechanism"]
+    assert rows["net-slow"]["faithful"] is None
+    assert "crash" not in rows
+    write_program(kit.binary(slow_syncs.PROGRAM), "import sys; sys.exit('not here')")
+    rows = {each["fault"]: each for each in json.loads(check(expect))}
+    assert rows["fs-delay"]["works"] is False
+    assert rows["fs-delay"]["measured"] == "not here"
+
+
+def check(expect: Expect) -> str:
+    return expect(0, "faults", "check", "--versus", "etcd", "--json").out
 
 
 def test_etcd_has_two_roles() -> None:

@@ -24,6 +24,8 @@ GRACE_S = 5.0
 PROGRAM = re.compile(r"(?P<data>/.*)/[a-z0-9]+_real")
 DATA_OPTIONS = ("--data", "--data-dir")
 """The second is etcd's (faults/etcd.py)."""
+LAUNCHER = "slow_syncs"
+"""It has the words of the replica that it starts, and is none (faults/slow_syncs.py)."""
 DATA = re.compile(r"(?P<data>/.*)/replica-(?P<number>\d+)")
 
 # Of /proc/PID/stat: fields, counted from the third, and letters of the process state.
@@ -161,6 +163,8 @@ def _replica(pid: int, data: Path | None) -> Process | None:
 
 def _is_ours(pid: int, words: Sequence[str], there: Path) -> bool:
     """Whether a process of this user runs our program in that directory."""
+    if any(Path(word).name == LAUNCHER for word in words):
+        return False
     programs = [Path(match["data"]) for word in words if (match := PROGRAM.fullmatch(word))]
     with suppress(OSError):
         return there in programs and Path(f"/proc/{pid}").stat().st_uid == os.getuid()

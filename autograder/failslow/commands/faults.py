@@ -4,7 +4,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from failslow.cluster import place as cluster_place
 from failslow.cluster.layout import Layout
 from failslow.commands import experiments, sweeps, which
 from failslow.errors import CannotDo
-from failslow.faults import catalogue, claim, injection, probe
+from failslow.faults import catalogue, claim, etcd, injection, probe, slow_syncs
 from failslow.faults import place as fault_place
 from failslow.faults.catalogue import Catalogue
 from failslow.faults.injectors import INJECTORS, Injection, Injector, in_containers, injector_of
@@ -45,8 +45,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     text = "try each fault on this machine"
     checked = actions.add_parser("check", help=text, description=text)
     checked.set_defaults(command=_check)
+    whose = checked.add_mutually_exclusive_group()
     text = "with the mechanisms that containers get"
-    checked.add_argument("--docker", action="store_true", help=text)
+    whose.add_argument("--docker", action="store_true", help=text)
+    text = "with those by which etcd gets its faults"
+    whose.add_argument("--versus", choices=(etcd.NAME,), help=text)
     checked.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
     shown = _add(actions, "list", "list the faults that there are, and those that are on", _list)
     shown.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
@@ -143,23 +146,43 @@ def _list(kit: Kit, data: Path | None, as_json: bool) -> int:
     return 0
 
 
-def _check(kit: Kit, docker: bool, as_json: bool) -> int:
+def _check(kit: Kit, docker: bool, versus: str | None, as_json: bool) -> int:
     """0 when all that was measured is faithful, else 1."""
     known = _catalogue(kit)
-    cmake.build(kit, targets=[probe.PROGRAM])
+    cmake.build(kit, targets=[probe.PROGRAM, slow_syncs.PROGRAM])
     effects = {}
-    for resource in dict.fromkeys(trial.resource for trial in probe.TRIALS):
-        for effect in probe.measure(kit, known, resource, docker):
-            effects[effect.trial.kind] = effect
-            if not as_json:
-                console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
-    injectors = in_containers(Path(tempfile.gettempdir())) if docker else INJECTORS
-    rows = [_supported(known, name, injectors[name], effects.get(name)) for name in known.kinds]
+    for effect in _of_etcd(kit, known) if versus else _of_replicas(kit, known, docker):
+        effects[effect.trial.kind] = effect
+        if not as_json:
+            console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
+    injectors = _injectors(kit, docker, versus)
+    rows = [
+        _supported(known, name, injectors[name], effects.get(name))
+        for name in known.kinds
+        if name in injectors
+    ]
     if as_json:
         print(json.dumps(rows))
     else:
         _print_check(rows)
     return 0 if all(effect.is_faithful for effect in effects.values()) else 1
+
+
+def _injectors(kit: Kit, docker: bool, versus: str | None) -> dict[str, Injector]:
+    if versus:
+        return etcd.injectors_of(kit)
+    return in_containers(Path(tempfile.gettempdir())) if docker else INJECTORS
+
+
+def _of_replicas(kit: Kit, known: Catalogue, docker: bool) -> Iterator[probe.Effect]:
+    for resource in dict.fromkeys(trial.resource for trial in probe.TRIALS):
+        yield from probe.measure(kit, known, resource, docker)
+
+
+def _of_etcd(kit: Kit, known: Catalogue) -> Iterator[probe.Effect]:
+    """Of the disk alone: those of the processor are as on replicas."""
+    if slow_syncs.missing(kit) is None:
+        yield from probe.measure_syncs(kit, known)
 
 
 def _supported(

@@ -15,7 +15,16 @@ from failslow import atomic, cmake, console
 from failslow.commands import experiments
 from failslow.commands.solution import check_out
 from failslow.errors import CannotDo
-from failslow.faults import catalogue, etcd, experiment, findings, injection, sweep, sweep_page
+from failslow.faults import (
+    catalogue,
+    etcd,
+    experiment,
+    findings,
+    injection,
+    slow_syncs,
+    sweep,
+    sweep_page,
+)
 from failslow.faults.bench import Bench
 from failslow.faults.catalogue import Catalogue, FaultKind
 from failslow.faults.experiment import HEALTHY, SLOW
@@ -55,7 +64,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replicas", type=int, choices=(3, 5), default=3, help="(3)")
     text = f"{' and '.join(QUICK_KINDS)} alone, small values alone, and each holds for 2 s, not 3 s"
     parser.add_argument("--quick", action="store_true", help=text)
-    text = "the same on etcd, with the faults of processor and links"
+    text = "the same on etcd, with the faults that it can get"
     parser.add_argument("--versus", choices=(etcd.NAME,), help=text)
     parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
 
@@ -79,7 +88,8 @@ def run(
     check_out(out)
     roles = _targets(kit, lab, targets)
     definitions = ["FAILSLOW_ETCD=ON"] if versus else []
-    cmake.build(kit, targets=["put_load", catalogue.PROGRAM], definitions=definitions)
+    programs = ["put_load", catalogue.PROGRAM] + ([slow_syncs.PROGRAM] if versus else [])
+    cmake.build(kit, targets=programs, definitions=definitions)
     known = catalogue.load(kit)
     loads = workloads or (("small",) if quick else tuple(WORKLOADS))
     faults = _faults(known, fault, quick)

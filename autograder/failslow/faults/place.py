@@ -1,5 +1,6 @@
 """The cluster whose replicas get faults, and the replica that a word means."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from failslow import waiting
@@ -19,9 +20,12 @@ ROLE_S = 5.0
 
 @dataclass(frozen=True)
 class Place:
+    """`start`: starts a replica that has ended; None: as `kit cluster start` does."""
+
     layout: Layout
     current: State
     catalogue: Catalogue
+    start: Callable[[int], None] | None = None
 
     @property
     def replicas(self) -> range:

@@ -18,7 +18,7 @@ from failslow.cluster import ports, start, state
 from failslow.cluster.layout import layout_of
 from failslow.cluster.state import Replica, State
 from failslow.errors import CannotDo
-from failslow.faults import injection
+from failslow.faults import injection, slow_syncs
 from failslow.faults.catalogue import Catalogue
 from failslow.faults.injectors import Injection, injector_of
 from failslow.faults.place import Place
@@ -62,6 +62,12 @@ TRIALS = (
     Trial("link-slow", "net", 40 * _MS, lambda healthy: healthy + 40 * _MS),
 )
 
+SYNC_TRIALS = (
+    *(each for each in TRIALS if each.kind in ("disk-slow", "disk-contention")),
+    Trial("fs-delay", "disk", 10 * _MS, lambda healthy: healthy + 10 * _MS),
+)
+"""Of etcd's faults of the disk. A sync alone is late."""
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -92,16 +98,31 @@ def measure(
 
     CannotDo when the probe does not run. Requires: it is built, and this process has one thread.
     """
-    with _probes(kit, catalogue, resource, in_containers) as place:
+    with _probes(kit, catalogue, resource, in_containers=in_containers) as place:
         for trial in TRIALS:
             injector = injector_of(place, place.catalogue.kinds[trial.kind])
             if trial.resource == resource and injector.missing() is None:
                 yield _effect(place, trial)
 
 
+def measure_syncs(kit: Kit, catalogue: Catalogue) -> Iterator[Effect]:
+    """As `measure`, of the faults of the disk that etcd gets. Requires: slow_syncs is built and
+    works here."""
+    with _probes(kit, catalogue, "disk", by_syncs=True) as place:
+        for trial in SYNC_TRIALS:
+            yield _effect(place, trial)
+
+
 @contextmanager
-def _probes(kit: Kit, catalogue: Catalogue, resource: str, in_containers: bool) -> Iterator[Place]:
-    with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
+def _probes(
+    kit: Kit,
+    catalogue: Catalogue,
+    resource: str,
+    in_containers: bool = False,
+    by_syncs: bool = False,
+) -> Iterator[Place]:
+    """In the build directory: what is written to memory costs no bandwidth."""
+    with tempfile.TemporaryDirectory(dir=kit.build) as directory, ExitStack() as stack:
         layout = layout_of(Path(directory))
         program = layout.program("probe")
         atomic.copy(kit.binary(PROGRAM), program)
@@ -111,7 +132,15 @@ def _probes(kit: Kit, catalogue: Catalogue, resource: str, in_containers: bool) 
         os.environ["FAULT_PROBE"] = resource
         children = {}
         for number, listener in enumerate(listeners):
-            child = start.launch(program, layout, number, endpoints, listener, faults=True)
+            child = start.launch(
+                program,
+                layout,
+                number,
+                endpoints,
+                listener,
+                before=slow_syncs.before(kit, layout.faults(number)) if by_syncs else (),
+                faults=not by_syncs,
+            )
             stack.callback(start.kill, child)
             children[number] = child
         current = State("probe", resource, True, state.boot_id(), [Replica(0), Replica(0)])
