@@ -10,7 +10,7 @@ from failslow.bench import servers
 from failslow.cluster import replica_processes
 from failslow.commands import sweeps
 from failslow.errors import CannotDo
-from failslow.faults import etcd, link_proxy, probe, slow_syncs
+from failslow.faults import etcd, injectors, link_proxy, probe, slow_syncs
 from failslow.faults.catalogue import Catalogue, FaultKind
 from failslow.faults.injectors import SYNC_KINDS
 from failslow.kit import Kit
@@ -77,7 +77,7 @@ def test_members_are_found_as_replicas_are(kit: Kit, known: Catalogue, tmp_path:
         assert bench.watch_held(1, 0)() == 0
         assert bench.place.current.solution == "etcd Version: 3.4"
         found = [bench.place.process(number) for number in bench.place.replicas]
-        assert [each.number for each in found] == [0, 1, 2]
+        assert replica_processes.find(bench.layout.data) == found, "and not what starts them"
         with pytest.raises(CannotDo, match="etcd has no pilot, but follower, leader"):
             bench.target("pilot")
         replica_processes.kill(found[2:])
@@ -94,10 +94,12 @@ def test_a_member_that_has_ended_is_started_again(
     with etcd.running(kit, known, 3, tmp_path) as bench:
         killed = bench.place.process(2)
         replica_processes.kill([killed])
-        assert bench.place.start is not None
-        bench.place.start(2)
+        injectors._start(bench.place, 2)
         eventually(lambda: bench.applied(2) == 12)
-        assert bench.place.process(2).pid != killed.pid
+        started = bench.place.process(2)
+        assert started.pid != killed.pid
+        injectors._start(bench.place, 2)
+        assert bench.place.process(2) == started, "it runs already"
         data = bench.layout.data
     assert replica_processes.find(data) == []
 

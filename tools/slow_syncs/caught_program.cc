@@ -115,11 +115,10 @@ std::int64_t CaughtProgram::WrittenBytes() const {
 }
 
 int CaughtProgram::Wait() const {
-  int status = 0;
-  while (waitpid(pid_, &status, 0) < 0) {
-    if (errno != EINTR) ThrowErrno("waitpid");
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  siginfo_t end = {};
+  // It stays a zombie: a call that it had made before may still need its id.
+  if (waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOWAIT) != 0) ThrowErrno("waitid");
+  return end.si_code == CLD_EXITED ? end.si_status : 128 + end.si_status;
 }
 
 Descriptor CaughtProgram::CopyOf(int fd) const {

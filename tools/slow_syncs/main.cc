@@ -28,7 +28,7 @@ constexpr int kSyncsAtATime = 16;
 class SlowSyncs {
  public:
   SlowSyncs(const CaughtProgram& program, std::shared_ptr<const FaultFile> faults)
-      : program_(program), disk_(std::move(faults)) {}
+      : program_(program), disk_(std::move(faults)), paid_(program.WrittenBytes()) {}
 
   int Sync(int number, int fd) {
     const std::int64_t bytes = TakeWrittenBytes();
@@ -49,7 +49,7 @@ class SlowSyncs {
   const CaughtProgram& program_;
   SlowDisk disk_;
   std::mutex mutex_;  // of paid_
-  std::int64_t paid_ = 0;
+  std::int64_t paid_;
 };
 
 // Returns the program's exit status.

@@ -19,8 +19,6 @@ namespace {
 
 using faults::FaultKind;
 
-constexpr std::int64_t kHour = 3'600'000'000'000;
-
 class SlowSyncsTest : public ::testing::Test {
  protected:
   static Descriptor Pipe(const std::string& path) {
@@ -32,8 +30,8 @@ class SlowSyncsTest : public ::testing::Test {
     words.insert(words.end(), program.begin(), program.end());
     return words;
   }
-  std::vector<std::string> Syncing() const {
-    return Running({SYNCING_CHILD, temp_ / "file", temp_ / "go", temp_ / "healed"});
+  std::vector<std::string> Syncing(const std::string& call = "fdatasync") const {
+    return Running({SYNCING_CHILD, temp_ / "file", temp_ / "go", temp_ / "healed", call});
   }
   bool HasPrinted(const std::string& text) const {
     return Eventually([&] { return Contents(log_) == text; });
@@ -45,9 +43,17 @@ class SlowSyncsTest : public ::testing::Test {
     return Checked(static_cast<int>(syscall(SYS_pidfd_open, std::stoi(children), 0)), "pidfd_open");
   }
   void Go() const { ASSERT_EQ(write(go_.get(), "x", 1), 1); }
-  void HealAndTell(FaultKind kind) const {
+  // One thread's syncs end, and that of the other thread when the fault is healed.
+  void OneThreadIsSlow(const std::string& call) const {
+    Process process(SLOW_SYNCS, Syncing(call), log_);
+    ASSERT_TRUE(HasPrinted("ready\n")) << Contents(log_);
+    Inject(faults_, FaultKind::kDiskSlow, 1);
+    Go();
+    EXPECT_TRUE(HasPrinted("ready\nearly\n")) << Contents(log_);
     std::ofstream(temp_ / "healed").put('x');
-    Heal(faults_, kind);
+    Heal(faults_, FaultKind::kDiskSlow);
+    EXPECT_EQ(process.Wait(), 7);
+    EXPECT_EQ(Contents(log_), "ready\nearly\nlate\n");
   }
 
   const TempDir temp_{std::filesystem::current_path()};  // what is in memory is never written
@@ -63,26 +69,11 @@ TEST_F(SlowSyncsTest, WithoutAFaultTheProgramRunsAsEver) {
   EXPECT_EQ(Contents(log_), "ready\nearly\nearly\n");
 }
 
-TEST_F(SlowSyncsTest, ADelayedSyncEndsWhenItsFaultDoes) {
-  Process process(SLOW_SYNCS, Syncing(), log_);
-  ASSERT_TRUE(HasPrinted("ready\n")) << Contents(log_);
-  Inject(faults_, FaultKind::kFsDelay, kHour);
-  Go();
-  HealAndTell(FaultKind::kFsDelay);
-  EXPECT_EQ(process.Wait(), 7);
-  EXPECT_EQ(Contents(log_), "ready\nlate\nlate\n");
+TEST_F(SlowSyncsTest, AnFdatasyncPaysForTheBytesAndDelaysNoOtherThread) {
+  OneThreadIsSlow("fdatasync");
 }
 
-TEST_F(SlowSyncsTest, OneSyncPaysForTheBytesAndDelaysNoOtherThread) {
-  Process process(SLOW_SYNCS, Syncing(), log_);
-  ASSERT_TRUE(HasPrinted("ready\n")) << Contents(log_);
-  Inject(faults_, FaultKind::kDiskSlow, 1);
-  Go();
-  EXPECT_TRUE(HasPrinted("ready\nearly\n")) << Contents(log_);
-  HealAndTell(FaultKind::kDiskSlow);
-  EXPECT_EQ(process.Wait(), 7);
-  EXPECT_EQ(Contents(log_), "ready\nearly\nlate\n");
-}
+TEST_F(SlowSyncsTest, AnFsyncPaysForTheBytesAndDelaysNoOtherThread) { OneThreadIsSlow("fsync"); }
 
 TEST_F(SlowSyncsTest, TheProgramEndsWithIt) {
   Process process(SLOW_SYNCS, Syncing(), log_);
