@@ -47,6 +47,9 @@ behaviour = open(options["replica"] if "replica" in options else __file__).read(
 def wants(word):
     return f"{{word}}:{{name}}" in behaviour
 open(options["history"], "w").write("1 start\\n2 vote\\n3 end\\n")
+if wants("STALLS"):
+    open(options["history"], "w").write("".join(
+        f"#{{n}}  1.0 s  replica 0 stalls:\\ncoroutine 1 waits\\n\\n" for n in range(1, 26)))
 if "record" in options and not wants("UNRECORDED"):
     world = dict(do="world", w=1, t=0, seed=7, replicas=3)
     note = dict(do="note", w=1, t=5000, text="</script> votes")

@@ -97,6 +97,15 @@ def test_a_failure_tells_what_happened_and_how_to_replay(expect: Expect, mine: M
     assert "1 of 2 public tests passed" in out
 
 
+def test_a_failure_shows_the_last_steps_with_what_stands_below_each(
+    expect: Expect, mine: Mine
+) -> None:
+    out = expect(1, "test", "lab1", mine("FAIL:Quorum.Late STALLS:Quorum.Late")).out
+    assert out.count("coroutine 1 waits") == 20
+    assert "#6  1.0 s  replica 0 stalls:\n  coroutine 1 waits" in out
+    assert "#5 " not in out
+
+
 @pytest.fixture
 def sources(kit: Kit) -> None:
     """The sources of lab 1's public tests: the kit reads their names."""

@@ -1,5 +1,6 @@
 """`kit test`: runs a lab's public tests in simulation, and explains failures to the student."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from failslow.labs import Lab, load_labs
 from failslow.recipe import OWN
 from failslow.submission import collect
 
-HISTORY_LINES = 20
+LAST_STEPS = 20
+STEP = re.compile(r"^(?=#\d)", re.MULTILINE)
+"""The begin of a step in a history. Lines below it without a number belong to it."""
 ENDLESS = " never waits: one step used more than "
 """In the last words of a process with an endless loop: framework/testkit/endless_step.cc."""
 
@@ -146,8 +149,8 @@ def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) 
         out.print(_indented(outcome.said), markup=False, soft_wrap=True)
     if outcome.history:
         out.print("  The last steps:", style="dim")
-        tail = outcome.history.splitlines()[-HISTORY_LINES:]
-        out.print(_indented("\n".join(tail)), markup=False, soft_wrap=True)
+        steps = "".join(STEP.split(outcome.history)[-LAST_STEPS:])
+        out.print(_indented(steps), markup=False, soft_wrap=True)
     seed = f" --seed {outcome.seed}" if outcome.seed else ""
     command = f"./kit replay {sims.lab.id} {test.name}{seed}{suffix}"
     shown = f"Seed {outcome.seed}; see" if outcome.seed else "See"
