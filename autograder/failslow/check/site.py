@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from failslow import console, process
 from failslow.check import reading, sample
@@ -16,8 +17,20 @@ from failslow.site.headers import INTERNAL, read_header
 TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)\b[^;]*?\{", re.M)
 # A web server's answer for a page that does not exist: its links begin at the root.
 NOT_FOUND = "404.html"
-SEARCHED = ("quorum", "install", "permission denied", "segmentation fault", "not deterministic")
-"""Words that a reader looks for; each has a result."""
+DEBUGGING, INSTALL = "debugging.html", "install.html"
+SEARCHED = {
+    "install": INSTALL,
+    "apt-get": INSTALL,
+    "permission denied": INSTALL,
+    "no space left": INSTALL,
+    "not deterministic": DEBUGGING,
+    "segmentation fault": DEBUGGING,
+    "never waits": DEBUGGING,
+    "bad_weak_ptr": DEBUGGING,
+    "undefined reference": DEBUGGING,
+}
+"""Words that a reader looks for, and the page that is among the first of those found."""
+FIRST_PAGES = 3
 BAD_PAGE = """<!doctype html><title>bad</title><p style="width: 2000px">wide</p>
 <script src="https://elsewhere.invalid/script.js"></script>
 <script>throw new Error("on purpose")</script>"""
@@ -113,10 +126,15 @@ def _open_all(tab: browser.Tab, handbook: Path) -> Counts:
             problems = tab.open(page)
             counts.expect(not problems, f"{name}: {'; '.join(problems)}")
             advance(number, len(built), name)
-    for words in SEARCHED:
+    for words, page in SEARCHED.items():
         tab.open(handbook / "index.html")
-        counts.expect(tab.search(words) > 0, f"search does not find '{words}'")
+        found = [*dict.fromkeys(map(_name, tab.search(words)))][:FIRST_PAGES]
+        counts.expect(page in found, f"search finds {found} for '{words}', and not {page}")
     return counts
+
+
+def _name(address: str) -> str:
+    return Path(urlsplit(address).path).name
 
 
 def _without_barriers(tab: browser.Tab, handbook: Path, full: bool) -> Counts:

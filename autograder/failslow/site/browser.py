@@ -79,9 +79,9 @@ class Tab:
         self.evaluate("0")  # events that came before are handled when this answers
         return list(self._complaints)
 
-    def search(self, words: str) -> int:
-        """The number of results of the open page's search."""
-        return int(self.evaluate(SEARCH.replace("WORDS", json.dumps(words))))
+    def search(self, words: str) -> list[str]:
+        """The addresses of the results of the open page's search, the best first."""
+        return list(self.evaluate(SEARCH.replace("WORDS", json.dumps(words))))
 
     def evaluate(self, script: str) -> Any:  # noqa: ANN401 - any type of the script
         return self.page.evaluate(script)
