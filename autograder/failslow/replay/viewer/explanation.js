@@ -53,8 +53,9 @@ export function listSteps() {
     button.textContent = why;
     button.addEventListener("click", () => goToStep(index));
     const words = document.createElement("p");
-    words.textContent = [timeText(event.start), event.where, event.what, event.text]
-      .filter(Boolean).join("  ");
+    const told = event.kind === "note" ? event.text
+      : [event.what, event.text].filter(Boolean).join(": ");
+    words.textContent = [timeText(event.start), event.where, told].filter(Boolean).join("  ");
     item.append(button, words);
     return item;
   }));
