@@ -122,6 +122,22 @@ def test_of_two_replies_the_wrong_one_is_shown(path: Path) -> None:
     assert step.event.body == wrong
 
 
+def test_of_a_read_that_is_too_old_the_command_that_it_misses_is_shown(path: Path) -> None:
+    made = Recording()
+    made.send(1, 1001, 0, body='["SET", "x", "new"]')
+    made.send(2, 1001, 0, body='["SET", "x", "old"]')
+    made.send(3, 0, 1, body='["SET", "x", "new"]')
+    made.send(10, 1000, 1, call="7", body='["GET", "x"]')
+    made.send(32, 1, 1000, kind="reply", call="7", body='["old"]')
+    made.send(40, 1001, 0, body='["SET", "x", "new"]')
+    text = 'answers "old" to "GET x", but the reply at any moment since it came is "new"'
+    made.add("note", 32, text=f"VIOLATION: replica 1 {text}", violation=True)
+    _, reply, write, *_ = of(made, path)
+    assert sent(reply) == (1, 1000, 32)
+    assert sent(write) == (1001, 0, 1)
+    assert write.why == 'The read misses this command, which wrote "new".'
+
+
 def test_a_step_that_sends_nothing_is_followed_from_what_it_had_read(path: Path) -> None:
     made = chained()
     made.add("note", 31, text="VIOLATION: replica 1 applies index 7", violation=True)

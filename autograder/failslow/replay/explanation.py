@@ -3,7 +3,17 @@
 import re
 
 from failslow.replay.failures import Failure
-from failslow.replay.recording import Down, Mark, Message, Note, Operation, Wait, World, name_of
+from failslow.replay.recording import (
+    FIRST_CLIENT,
+    Down,
+    Mark,
+    Message,
+    Note,
+    Operation,
+    Wait,
+    World,
+    name_of,
+)
 from failslow.replay.steps import CHAIN_MAX, Event, Explainer, Step
 
 WINDOW_MAX = 40
@@ -15,6 +25,7 @@ _TWO_VOTES = re.compile(
     r"replica (\d+) votes in term (\d+) for replica (\d+) and for replica (\d+)"
 )
 _TWO_LEADERS = re.compile(r"replica (\d+) and replica (\d+) both lead term (\d+)")
+_TOO_OLD = re.compile(r'the reply at any moment since it came is ("[^"]+")')
 _DIED = re.compile(r"^replica (\d+) died: (.*)", re.M)
 
 
@@ -141,7 +152,19 @@ class _Explanation(Explainer):
         if sent is None:
             return self._chain(self._causality.chain(replica, when, CHAIN_MAX), replica)
         step = Step(sent, f"Replica {replica} sends this in the guilty step.")
-        return [step, *self._behind(sent)]
+        return [step, *self._missed_write(), *self._behind(sent)]
+
+    def _missed_write(self) -> list[Step]:
+        """If a read is too old: the latest command with the value that it should have read."""
+        found = _TOO_OLD.search(self._problem.text)
+        if found is None:
+            return []
+        when, value = self._problem.when, found[1]
+        for message in reversed(self._world.messages):
+            is_command = message.sender >= FIRST_CLIENT and message.type.endswith(" request")
+            if is_command and message.sent < when and value in message.contents:
+                return [Step(message, f"The read misses this command, which wrote {value}.")]
+        return []
 
     def _sent_by(self, replica: int) -> Message | None:
         """Of the messages that the guilty step sends, the one with most of the words and numbers
