@@ -1,6 +1,5 @@
 #include "caught_program.h"
 
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -11,18 +10,15 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <fstream>
 
+#include "sealed/sandbox/audit_architecture.h"
+
 namespace depfast::real {
 namespace {
-
-#if defined(__x86_64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#endif
 
 // SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, since Linux 5.19. Without it a signal interrupts a call
 // that waits, and the call begins anew. Go's runtime sends signals to its own threads.
@@ -31,11 +27,15 @@ constexpr int kCannotStart = 127;
 
 // From now on this process's calls are caught. Returns the descriptor that tells of them, or -1.
 int CatchCalls() {
+  if (sealed::kAuditArchitecture == 0) {
+    errno = ENOSYS;
+    return -1;
+  }
   constexpr std::uint32_t kTell = SECCOMP_RET_USER_NOTIF;
   constexpr std::uint32_t kAllow = SECCOMP_RET_ALLOW;
   std::array filter = {
       sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
-      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 0, 3),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, sealed::kAuditArchitecture, 0, 3),
       sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fsync, 2, 0),
       sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fdatasync, 1, 0),

@@ -30,20 +30,12 @@ namespace frame_internal {
 
 constexpr std::size_t kHeaderFields = 6;
 
-// Writes small values of MessagePack into a buffer of its own.
-class HeaderWriter {
+// A header's bytes on the stack: they go into the frame at once.
+class HeaderSink {
  public:
-  void WriteByte(std::uint64_t byte) { bytes_[size_++] = static_cast<char>(byte); }
-
-  // As short as MessagePack can.
-  void WriteUnsigned(std::uint64_t value) {
-    if (value <= 0x7f) {
-      WriteByte(value);
-      return;
-    }
-    const int width = value <= 0xff ? 0 : value <= 0xffff ? 1 : value <= 0xffffffff ? 2 : 3;
-    WriteByte(static_cast<std::uint64_t>(0xcc + width));  // uint 8, 16, 32, 64: big endian
-    for (int shift = 8 * ((1 << width) - 1); shift >= 0; shift -= 8) WriteByte(value >> shift);
+  void write(const char* data, std::size_t size) {
+    std::copy_n(data, size, bytes_.data() + size_);
+    size_ += size;
   }
 
   std::string_view written() const { return {bytes_.data(), size_}; }
@@ -56,15 +48,16 @@ class HeaderWriter {
 };
 
 void EncodeHeader(const FrameHeader& header, std::string& out) {
-  HeaderWriter writer;
-  writer.WriteByte(0x90 | kHeaderFields);
-  writer.WriteUnsigned(kFrameVersion);
-  writer.WriteUnsigned(static_cast<std::uint64_t>(header.kind));
-  writer.WriteUnsigned(header.method);
-  writer.WriteUnsigned(header.call);
-  writer.WriteUnsigned(static_cast<std::uint64_t>(header.dependency.kind));
-  writer.WriteUnsigned(header.dependency.id);
-  out += writer.written();
+  HeaderSink sink;
+  msgpack::packer<HeaderSink> packer(sink);
+  packer.pack_array(kHeaderFields);
+  packer.pack(kFrameVersion);
+  packer.pack(static_cast<std::uint8_t>(header.kind));
+  packer.pack(header.method);
+  packer.pack(header.call);
+  packer.pack(static_cast<std::uint8_t>(header.dependency.kind));
+  packer.pack(header.dependency.id);
+  out += sink.written();
 }
 
 // Reads the unsigned integers of the header, without allocating.

@@ -42,7 +42,7 @@ Yielding::Yielding() : share_(kHalf), by_other_(kFirstTime), retry_after_(kRetry
 void Yielding::OnOwnEntry(EntryIndex index, int commands, int first, const Turn& turn) {
   if (yields_) {
     if (index > behind_) first_ += first;
-    if (first_ >= kFirstMax) End(kHalf);
+    if (first_ >= kFirstMax) End();
     return;
   }
   if (turn.waiting < kWaitingMin || turn.waiting > kWaitingMax) return;
@@ -62,7 +62,7 @@ void Yielding::OnMean(Duration mean) {
   NewWindow();
   if (yields_) {
     mean_alone_ = mean;
-    if (mean > mean_before_ * 5 / 4) End(kHalf);  // the other pilot is late, too
+    if (mean > mean_before_ * 5 / 4) End();  // the other pilot is late, too
   } else if (std::exchange(is_on_trial_, false)) {
     trial_has_failed_ = mean > mean_alone_ * 3 / 2;
     if (!trial_has_failed_) retry_after_ = kRetryMin;
@@ -72,7 +72,7 @@ void Yielding::OnMean(Duration mean) {
 void Yielding::TryAgainIfDue(Time now) {
   if (!yields_ || now < began_ + retry_after_) return;
   retry_after_ = std::min(2 * retry_after_, kRetryMax);
-  End(kHalf);
+  End();
   is_on_trial_ = true;
 }
 
@@ -86,9 +86,9 @@ void Yielding::Begin(const Turn& turn) {
   NewWindow();
 }
 
-void Yielding::End(int share) {
+void Yielding::End() {
   yields_ = false;
-  share_ = share;
+  share_ = kHalf;
   NewWindow();
 }
 

@@ -45,7 +45,7 @@ class Yielding {
 
  private:
   void Begin(const Turn& turn);
-  void End(int share);
+  void End();
   void OnMean(Duration mean);
   void NewWindow();
 

@@ -2,7 +2,6 @@
 
 #include <asm/ioctls.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/random.h>
@@ -19,16 +18,10 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "sealed/sandbox/audit_architecture.h"
+
 namespace depfast::sealed {
 namespace {
-
-#if defined(__x86_64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr std::uint32_t kArchitecture = 0;
-#endif
 
 // A number of a system call that is allowed whatever its arguments are.
 constexpr std::array kAllowed = {
@@ -144,10 +137,10 @@ class Program {
 }  // namespace
 
 bool FilterSystemCalls(pid_t self, int program_fd, const char* empty_path) {
-  if (kArchitecture == 0) return false;
+  if (kAuditArchitecture == 0) return false;
   Program program;
   program.LoadArchitecture();
-  program.UnlessKill(kArchitecture);
+  program.UnlessKill(kAuditArchitecture);
   program.LoadNumber();
   for (const long number : kAllowed) {
     program.If(static_cast<std::uint32_t>(number), SECCOMP_RET_ALLOW);
