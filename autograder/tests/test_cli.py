@@ -233,7 +233,7 @@ def test_a_failed_test_shows_what_its_replicas_said(
     said = "crashed: a null pointer was followed\n    at lab1-quorum-event/quorum_event.cc:7 in"
     assert f"{said} Quorum::Take\n  the end\n" in out
     assert "  a line by printf\n" in out
-    assert ("  Your replicas wrote:\n" in out) == (ends == "FAIL")  # else: the end of the process
+    assert ("  The run printed:\n" in out) == (ends == "FAIL")  # else: the end of the process
     err = expect(1, "replay", "lab1", "Quorum.Late", tree, "--out", tmp_path).err
     assert "a line by printf" in err
     assert "quorum_event.cc:7 in Quorum::Take" in err

@@ -18,7 +18,7 @@ from failslow.kit import Kit
 from failslow.labs import Lanes, Shown, load_labs
 from failslow.replay import explanation, field_names, page, recording, trace, unrecorded
 
-WROTE = "Your replicas wrote:"
+WROTE = "The run printed:"
 PAGE = "replay.html"
 TRACE = "replay.trace.json"
 

@@ -110,6 +110,15 @@ class Flags(unittest.TestCase):
             "The end of the history (seed 77):\n#1  0.000000 s  asked\n", printed
         )
 
+    def test_a_history_in_a_file_is_not_printed_again(self) -> None:
+        _, _, printed = self.results(
+            SIM,
+            "--gtest_filter=Graded.Fails",
+            f"--history={self.scratch / 'history'}",
+            fails=True,
+        )
+        self.assertNotIn("The end of the history", printed)
+
     def test_the_history_is_written_when_asked_for(self) -> None:
         file = self.scratch / "history"
         status, result, printed = self.results(
