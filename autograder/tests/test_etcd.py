@@ -92,6 +92,7 @@ def test_a_member_that_has_ended_is_started_again(
     kit: Kit, known: Catalogue, tmp_path: Path
 ) -> None:
     with etcd.running(kit, known, 3, tmp_path) as bench:
+        eventually(lambda: bench.applied(2) == 12)
         killed = bench.place.process(2)
         replica_processes.kill([killed])
         injectors._start(bench.place, 2)
@@ -111,7 +112,7 @@ def test_without_the_kernels_help_members_get_no_fault_of_the_disk(
     reason = "slow_syncs: not here"
     write_program(kit.binary(slow_syncs.PROGRAM), f"import sys; sys.exit({reason!r})")
     with etcd.running(kit, known, 3, tmp_path) as bench:
-        assert bench.applied(0) == 12
+        eventually(lambda: bench.applied(0) == 12)
         assert bench.kinds.isdisjoint(SYNC_KINDS)
         assert bench.kinds.issuperset(link_proxy.KINDS)
     said = capfd.readouterr().err

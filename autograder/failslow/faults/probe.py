@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from failslow import atomic, waiting
@@ -38,17 +39,21 @@ SPIN_NS = _MS
 """The processor time of an operation of a cpu probe. On a busy machine it takes longer."""
 APPEND_BYTES = 256 * 1024
 """Of one operation of a disk probe, which is a write and a sync: two system calls."""
+SYNC_BYTES = 1 << 20
+"""What each sync of a sync probe flushes: so much that the time to catch it does not count."""
 
 
 @dataclass(frozen=True)
 class Trial:
     """A fault whose effect can be computed. `expected`: the mean time of an operation, from the
-    healthy one, both in ns."""
+    healthy one, both in ns. `rests`: the fault stops the resource for the rest of each period, and
+    pauses between operations fall into that rest."""
 
     kind: str
     resource: str
     amount: int
     expected: Callable[[float], float]
+    rests: bool = False
 
 
 TRIALS = (
@@ -63,24 +68,28 @@ TRIALS = (
 )
 
 SYNC_TRIALS = (
-    *(each for each in TRIALS if each.kind in ("disk-slow", "disk-contention")),
-    Trial("fs-delay", "disk", 10 * _MS, lambda healthy: healthy + 10 * _MS),
+    Trial(
+        "disk-slow", "sync", 16 * _MB, lambda healthy: max(healthy, 1e9 * SYNC_BYTES / (16 * _MB))
+    ),
+    Trial("disk-contention", "sync", 20, lambda healthy: healthy / 0.2, rests=True),
+    Trial("fs-delay", "sync", 10 * _MS, lambda healthy: healthy + 10 * _MS),
 )
-"""Of etcd's faults of the disk. A sync alone is late."""
+"""Of etcd's faults of the disk. The write before a sync has no part in its time."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Mean times of an operation, in ns."""
+    """Mean times of an operation, in ns. `pause`: between two operations without a fault."""
 
     trial: Trial
     healthy: float
     slow: float
     recovered: float
+    pause: float = 0.0
 
     @property
     def expected(self) -> float:
-        return self.trial.expected(self.healthy)
+        return self.trial.expected(self.healthy) - (self.pause if self.trial.rests else 0.0)
 
     @property
     def is_faithful(self) -> bool:
@@ -108,7 +117,7 @@ def measure(
 def measure_syncs(kit: Kit, catalogue: Catalogue) -> Iterator[Effect]:
     """As `measure`, of the faults of the disk that etcd gets. Requires: slow_syncs is built and
     works here."""
-    with _probes(kit, catalogue, "disk", by_syncs=True) as place:
+    with _probes(kit, catalogue, "sync", by_syncs=True) as place:
         for trial in SYNC_TRIALS:
             yield _effect(place, trial)
 
@@ -152,7 +161,9 @@ def _probes(
 
 
 def _effect(place: Place, trial: Trial) -> Effect:
+    before_ns = time.monotonic_ns()
     healthy = _mean(place, HEALTHY_S)
+    pause = _pause(place, before_ns)
     kind = place.catalogue.kinds[trial.kind]
     receivers = (OTHER,) if kind.to_receivers else ()
     wanted = Injection(kind, trial.amount, PROBER, receivers, FAULT_S)
@@ -163,7 +174,7 @@ def _effect(place: Place, trial: Trial) -> Effect:
     slow = _between(place, from_ns, to_ns)
     if not slow:
         raise CannotDo(f"the probe did nothing under {trial.kind}")
-    return Effect(trial, healthy, statistics.mean(slow), _mean(place, HEALTHY_S))
+    return Effect(trial, healthy, statistics.mean(slow), _mean(place, HEALTHY_S), pause)
 
 
 def _mean(place: Place, seconds: float) -> float:
@@ -178,6 +189,14 @@ def _mean(place: Place, seconds: float) -> float:
     if not waiting.until(is_over, start.READY_S):
         raise CannotDo("the probe stands still")
     return statistics.mean(_between(place, from_ns, to_ns))
+
+
+def _pause(place: Place, from_ns: int) -> float:
+    """Between the operations that ended since then. Requires: there are two."""
+    return statistics.mean(
+        ended - took - before
+        for (before, _), (ended, took) in pairwise(_operations(place, from_ns))
+    )
 
 
 def _between(place: Place, from_ns: int, to_ns: int) -> list[float]:
