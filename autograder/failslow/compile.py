@@ -29,10 +29,10 @@ NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
 """An object may hold the compiler's intermediate code: the linker must not compile it."""
 
 LINES = "-g1"
-"""Lines of the sources in a program, for the student whose code crashes. No grade needs them, and
-the flags for a debugger have more."""
+"""Lines of the sources in a program, for the student whose code crashes. The flags for a debugger
+have more."""
 WALLED = "walled"
-"""Marks what was built behind walls, without them."""
+"""Marks what was built behind walls."""
 
 PROGRAM_MODE = 0o711
 """Behind the walls a program is executed by others than its owner, and they need not read it."""
@@ -66,8 +66,7 @@ def build_submission(
     BadSubmission with the compiler's first error as its line when it does not compile or
     link; nothing is left behind then.
     """
-    kind = WALLED if walls else LINES
-    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{kind}"
+    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{_kind(bool(walls))}"
     while not cache.hold(final):
         cache.keep_latest(kit.submissions, CACHED_BUILDS_MAX)
         cache.keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
@@ -174,18 +173,18 @@ class _Builder:
         return [f"-I{place(graded, each)}" for each in found]
 
     def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
-        kind = WALLED if self._room else LINES
+        kind = _kind(self._room is not None)
         cached = self._objects / f"{self._object_key(source, includes)}{kind}.o"
         if cache.copy(cached, output):
             return
         # The contents of an object must not depend on the directory of its compilation.
         if self._room:
-            words = [f"-ffile-prefix-map={self._room.given}=given"]
+            words = [_named(self._room.given, "given"), _named(self._room.sources, ".")]
             words += self._room.words([*self._recipe.flags, "-c", source])
         else:
-            prefix = f"-ffile-prefix-map={self._scratch / 'src'}=."
-            words = [*self._recipe.flags, prefix, *self._lines(), "-c", source]
-        words = [self._recipe.compiler, *words, *includes]
+            prefix = _named(self._scratch / "src", ".")
+            words = [*self._recipe.flags, prefix, "-c", source]
+        words = [self._recipe.compiler, *self._lines(), *words, *includes]
         if said := self._run(words, output, "the submission does not compile"):
             self.warnings.append(said)
         atomic.copy(output, cached)
@@ -238,6 +237,16 @@ class _Builder:
             reason = first[1].strip() if first else done.how_it_ended()
             raise BadSubmission(f"{complaint}: {reason}", text)
         return text
+
+
+def _kind(walled: bool) -> str:
+    """Marks programs and objects by what their keys do not have."""
+    return f"{WALLED if walled else ''}{LINES}"
+
+
+def _named(directory: Path, name: str) -> str:
+    """The name of a directory in what is compiled."""
+    return f"-ffile-prefix-map={directory}={name}"
 
 
 def key_of(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:

@@ -1,47 +1,111 @@
-"""Turns the offsets in a crash report (framework/testkit/crash_report.h) into lines of the files of
+"""Turns the offsets in a crash report (framework/src/core/crash_stack.h) into lines of the files of
 a student.
 
-For `kit test` and `kit replay`, where the student's own process prints them. Only numbers are taken
-from it.
+The student's own process prints them. Only numbers are taken from it. The program itself, with the
+names in it, is the student's, too: the grader reads it behind the compiler's walls.
 """
 
 import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 
-from failslow import process
+from failslow import process, workshop
+from failslow.errors import CannotDo
+from failslow.kit import Kit
+from failslow.walls import CompilerWalls
 
-STACK = re.compile(r"^stack:((?: [0-9a-f]{1,16}){0,64})(?:\n|\Z)", re.M)
+STACK = re.compile(r"^(stack|loop):((?: [0-9a-f]{1,16}){0,64})(?:\n|\Z)", re.M)
 FRAMES_MAX = 8
+NAME_CHARACTERS_MAX = 300
 SYMBOLISE_S = 30.0
+WALLED_S = 5.0
+"""A program that takes longer is an attack."""
+STACKS_MAX = 64
+"""Of one program behind walls. The rest has no lines."""
 SUBMITTED = "./"
 """The beginning of a submitted file's name in a program: see compile.py."""
 TOOL = "addr2line"
 _LAMBDA = re.compile(r"([\w:~]+)\([^(){}]*\)(?: const)?::\{lambda")
+_UNPRINTABLE = re.compile(r"[^ -~]")
+
+Symbolise = Callable[[Sequence[str]], str]
+"""The words of a program like addr2line for offsets: two lines for each function, its name and its
+place. OSError if there is no such program."""
 
 
 def in_lines(text: str, program: Path) -> str:
     """The text, with a line for each frame in the student's files in place of the offsets. Without
     binutils the offsets go, and a line says so."""
-    return STACK.sub(lambda found: _frames(found[1].split(), program), text)
+    return _in_lines(text, lambda offsets: _run(program, offsets).output)
 
 
-def _frames(offsets: list[str], program: Path) -> str:
-    if not offsets:
-        return ""
-    try:
-        argv = [TOOL, "--exe", program, "--functions", "--demangle", "--inlines"]
-        done = process.run([*argv, *(f"0x{each}" for each in offsets)], timeout_s=SYMBOLISE_S)
-    except OSError:
-        return f"  ({TOOL} would tell the lines: install binutils)\n"
-    words = done.output.splitlines()
-    places = [
-        f"  at {place.split(' ')[0].removeprefix(SUBMITTED)} in {short(function)}"
+def behind_walls(kit: Kit, walls: CompilerWalls, program: Path) -> Callable[[str], str]:
+    """As `in_lines` of that program, for a grader that trusts no byte of it."""
+    asked = 0
+
+    @lru_cache
+    def symbolise(offsets: tuple[str, ...]) -> str:
+        nonlocal asked
+        asked += 1
+        if asked > STACKS_MAX:
+            return ""
+        with workshop.opened(kit.root, walls, {}) as room:
+            place = Path(room.copy(program, "program"))
+            done = room.look(_argv(place, offsets), WALLED_S)
+        if done.timed_out:
+            asked = STACKS_MAX
+        return done.output
+
+    return lambda text: _in_lines(text, lambda offsets: symbolise(tuple(offsets)))
+
+
+def _in_lines(text: str, symbolise: Symbolise) -> str:
+    def lines(found: re.Match[str]) -> str:
+        offsets = found[2].split()
+        if not offsets:
+            return ""
+        try:
+            places = _places(symbolise(offsets))
+        except (OSError, CannotDo):
+            return f"  ({TOOL} would tell the lines: install binutils)\n"
+        return _loop(places) if found[1] == "loop" else _frames(places)
+
+    return STACK.sub(lines, text)
+
+
+def _argv(program: Path, offsets: Sequence[str]) -> list[str]:
+    words = [TOOL, "--exe", str(program), "--functions", "--demangle", "--inlines"]
+    return [*words, *(f"0x{each}" for each in offsets)]
+
+
+def _run(program: Path, offsets: Sequence[str]) -> process.Completed:
+    return process.run(_argv(program, offsets), timeout_s=SYMBOLISE_S)
+
+
+def _places(output: str) -> list[tuple[str, str]]:
+    """Function, and "FILE:LINE", of each frame in the student's files."""
+    words = [_UNPRINTABLE.sub("?", line[:NAME_CHARACTERS_MAX]) for line in output.splitlines()]
+    return [
+        (short(function), place.split(" ")[0].removeprefix(SUBMITTED))
         for function, place in zip(words[::2], words[1::2], strict=False)
         if place.startswith(SUBMITTED)
     ]
-    lines = [_repeated(line, len([*same])) for line, same in groupby(places)]
+
+
+def _frames(places: Sequence[tuple[str, str]]) -> str:
+    said = (f"  at {place} in {function}" for function, place in places)
+    lines = [_repeated(line, len([*same])) for line, same in groupby(said)]
     return "".join(f"{line}\n" for line in lines[:FRAMES_MAX])
+
+
+def _loop(places: Sequence[tuple[str, str]]) -> str:
+    """The outermost function alone: the moment decides about the line and about the others."""
+    if not places:
+        return ""
+    function, place = places[-1]
+    return f"  in {function} ({place.rpartition(':')[0]})\n"
 
 
 def short(function: str) -> str:

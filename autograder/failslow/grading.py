@@ -4,18 +4,20 @@ The order is fixed (labs by id, tests in the order of their binary). So two grad
 are identical.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from failslow import (
     console,
     course_key,
+    crash_stack,
     deadline,
     determinism,
     gates,
     gtest,
+    last_steps,
     parallel,
     voids,
     walls,
@@ -171,7 +173,9 @@ def grade(
     programs = build_submission(kit, labs, submission, recipe, targets, walls=around, end=scope.end)
     graded = []
     for lab in submission.labs:
-        grader = _LabGrader(kit, lab, programs / f"{lab.id}_replica", scope, key)
+        replica = programs / f"{lab.id}_replica"
+        in_lines = crash_stack.behind_walls(kit, around, replica)
+        grader = _LabGrader(kit, lab, replica, scope, key, in_lines)
         given = submission.answers.get(lab.id) if scope.diagnosis else None
         diagnosis = [] if given is None else [*diagnosis_rows(kit, lab, given, key)]
         graded.append(grader.grade(diagnosis))
@@ -179,7 +183,17 @@ def grade(
 
 
 class _LabGrader:
-    def __init__(self, kit: Kit, lab: Lab, replica: Path, scope: Scope, key: CourseKey) -> None:
+    def __init__(
+        self,
+        kit: Kit,
+        lab: Lab,
+        replica: Path,
+        scope: Scope,
+        key: CourseKey,
+        in_lines: Callable[[str], str],
+    ) -> None:
+        """`in_lines`: see crash_stack.behind_walls."""
+        self._in_lines = in_lines
         self._kit = kit
         self._lab = lab
         self._replica = replica
@@ -238,7 +252,8 @@ class _LabGrader:
             run = partial(determinism.run_with_twins, run, seed=memory)
         if self._scope.isolate:
             run = partial(gtest.run_again_without_verdict, run)
-        return run(self._binary(test.suite), test.name, self._options(test))
+        outcome = run(self._binary(test.suite), test.name, self._options(test))
+        return replace(outcome, failures=tuple(map(self._in_lines, outcome.failures)))
 
     def _options(self, test: GradedTest) -> gtest.Options:
         """Only hidden tests have seeds of the course: students run public tests themselves."""
@@ -338,7 +353,8 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
         rule = f"Violated: {outcome.rule}.\n" if outcome.rule else ""
         return f"Does not hold: {test.description}\n{rule}{costs}{see}"
     failure = "\n\n".join(outcome.failures)
-    return f"{failure}\n{costs}{see}; run it yourself: ./kit test {lab.id} {test.name}"
+    steps = last_steps.before_death(failure, outcome.history)
+    return f"{failure}\n{steps}{costs}{see}; run it yourself: ./kit test {lab.id} {test.name}"
 
 
 def _without_verdict(reason: str) -> str:

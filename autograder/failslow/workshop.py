@@ -63,26 +63,37 @@ class Workshop:
         Raises CannotDo if there are no walls. Requires: the paths in `argv` are of the system or
         from `words`.
         """
-        own = self._root / "out" / str(next(self._numbers))
-        _make(own)
-        try:
-            command = self._walls.command(
-                [*argv, "-o", str(own / RESULT)], [self.sources, self.given], own
-            )
-            done = process.run(
-                command,
-                cwd=self.sources,
-                env={"TMPDIR": str(own), **SAME_TIME},
-                timeout_s=timeout_s,
-                merge_errors=True,
-            )
-            if done.exit_code == CANNOT:
-                raise CannotDo("cannot build the walls around the compiler", done.output)
+        with self._own() as own:
+            done = self._run([*argv, "-o", str(own / RESULT)], own, timeout_s)
             if done.exit_code == 0:
                 _take(own / RESULT, output)
             return done
+
+    def look(self, argv: Sequence[str], timeout_s: float) -> process.Completed:
+        """As `run`, of a program that writes only to its output."""
+        with self._own() as own:
+            return self._run(argv, own, timeout_s)
+
+    @contextmanager
+    def _own(self) -> Iterator[Path]:
+        own = self._root / "out" / str(next(self._numbers))
+        _make(own)
+        try:
+            yield own
         finally:
             shutil.rmtree(own, ignore_errors=True)
+
+    def _run(self, argv: Sequence[str], own: Path, timeout_s: float) -> process.Completed:
+        done = process.run(
+            self._walls.command(argv, [self.sources, self.given], own),
+            cwd=self.sources,
+            env={"TMPDIR": str(own), **SAME_TIME},
+            timeout_s=timeout_s,
+            merge_errors=True,
+        )
+        if done.exit_code == CANNOT:
+            raise CannotDo("cannot build the walls around the compiler", done.output)
+        return done
 
     def in_words(self, text: str) -> str:
         """A program's complaint, without the places of this directory."""

@@ -1,12 +1,11 @@
 """`kit test`: runs a lab's public tests in simulation, and explains failures to the student."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
 
-from failslow import console, gates, parallel, test_names
+from failslow import console, gates, last_steps, parallel, test_names
 from failslow.commands import replay, slow
 from failslow.commands.sims import Sims, sims_of
 from failslow.console import FAILED, PASSED, SKIPPED
@@ -18,8 +17,6 @@ from failslow.recipe import OWN
 from failslow.submission import collect
 
 LAST_STEPS = 20
-STEP = re.compile(r"^(?=#\d)", re.MULTILINE)
-"""The begin of a step in a history. Lines below it without a number belong to it."""
 ENDLESS = " never waits: one step used more than "
 """In the last words of a process with an endless loop: framework/testkit/endless_step.cc."""
 
@@ -148,9 +145,11 @@ def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) 
         out.print(f"  {replay.WROTE}", style="dim")
         out.print(_indented(outcome.said), markup=False, soft_wrap=True)
     if outcome.history:
-        out.print("  The last steps:", style="dim")
-        steps = "".join(STEP.split(outcome.history)[-LAST_STEPS:])
-        out.print(_indented(steps), markup=False, soft_wrap=True)
+        failure = "\n".join(outcome.failures)
+        last = f"The last steps:\n{last_steps.of(outcome.history, LAST_STEPS)}"
+        title, *steps = (last_steps.before_death(failure, outcome.history) or last).splitlines()
+        out.print(f"  {title}", style="dim")
+        out.print(_indented("\n".join(steps)), markup=False, soft_wrap=True)
     seed = f" --seed {outcome.seed}" if outcome.seed else ""
     command = f"./kit replay {sims.lab.id} {test.name}{seed}{suffix}"
     shown = f"Seed {outcome.seed}; see" if outcome.seed else "See"

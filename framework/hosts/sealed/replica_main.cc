@@ -15,8 +15,8 @@
 #include <string>
 #include <utility>
 
-#include "core/stack_overflow.h"
 #include "depfast/host/service.h"
+#include "sealed/crash_words.h"
 #include "sealed/freed_memory.h"
 #include "sealed/heap.h"
 #include "sealed/protocol.h"
@@ -110,6 +110,7 @@ std::unique_ptr<sim::StepHost> Boot(const std::string& message) {
 std::string Step(sim::StepHost& host, const std::string& message, std::int64_t heap_bytes) {
   sim::StepOutput output = host.Step(DecodeStep(message));
   output.heap_bytes = static_cast<std::uint64_t>(heap_bytes);
+  if (!output.death.empty()) output.death += PlaceOfLatestThrow();
   return EncodeOutput(output);
 }
 
@@ -145,7 +146,7 @@ std::string Answer(sim::StepHost& host, const std::string& message, std::int64_t
 
 int main() {
   depfast::sealed::KeepFreedMemory();
-  depfast::InstallStackOverflowHandler();
+  depfast::sealed::InstallCrashWords();
   try {
     depfast::sealed::Serve();
   } catch (const std::exception& error) {

@@ -263,7 +263,7 @@ void ReplicaProcess::CheckCpuSeconds() {
   const double limit = Patience(options_.step_cpu_seconds_max);
   if (CpuSeconds() - started_cpu_ >= limit) {
     DieOf("it never waits: one step used more than " + InWords(limit) +
-          " s of processor time (a loop without a Wait?)");
+          " s of processor time (a loop without a Wait?)" + PlaceOfLoop());
   }
 }
 
@@ -314,13 +314,28 @@ bool ReplicaProcess::HasEnded() const {
          info.si_pid == pid_;
 }
 
+bool ReplicaProcess::EndsSoon() const {
+  constexpr int kPatienceMs = 1'000;
+  for (int waited = 0; waited < kPatienceMs && !HasEnded(); ++waited) poll(nullptr, 0, 1);
+  return HasEnded();
+}
+
+// What it printed before depends on the moment.
+std::string ReplicaProcess::PlaceOfLoop() const {
+  if (pid_ <= 0) return "";  // a signal to -1 is one to everybody
+  kill(pid_, SIGXCPU);
+  if (!EndsSoon()) return "";
+  const std::string words = "\n" + LastWords();
+  const std::size_t loop = words.rfind("\nloop:");
+  if (loop == std::string::npos) return "";
+  return words.substr(std::min(loop, words.rfind("\nin coroutine '", loop)));
+}
+
 // Its pipes are closed: how the process ended, with the last words it wrote.
 std::string ReplicaProcess::Obituary() {
   if (pid_ <= 0) return "its process is gone";
   // The pipes of a process that ends are closed a moment before the end can be seen.
-  constexpr int kPatienceMs = 1'000;
-  for (int waited = 0; waited < kPatienceMs && !HasEnded(); ++waited) poll(nullptr, 0, 1);
-  if (!HasEnded())
+  if (!EndsSoon())
     return "it closed its connection to the simulator (a close of file descriptors?)";
   const int status = Kill();
   FailIfNeverExecuted();

@@ -79,6 +79,9 @@ class ReplicaProcess {
   static double OwnCpuSeconds();
   bool IsAsleep() const;
   bool HasEnded() const;
+  bool EndsSoon() const;
+  // Asks the process, which ends: see crash_words.h. "" if it does not answer.
+  std::string PlaceOfLoop() const;
   std::string Obituary();
   void FailIfNeverExecuted() const;
   std::string LastWords() const;

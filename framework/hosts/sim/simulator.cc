@@ -120,7 +120,7 @@ void Simulator::Die(std::size_t index, const std::string& why) {
   const bool excused = disk.has_failed() || disk.is_damaged();
   if (first_death_.empty() && !excused)
     first_death_ = "replica " + std::to_string(index) + " died: " + why;
-  Kill(index, why);
+  Kill(index, why.substr(0, why.find('\n')));  // places in a program are no part of a history
 }
 
 void Simulator::Restart(PeerId replica) {

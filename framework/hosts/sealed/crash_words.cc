@@ -1,0 +1,91 @@
+#include "sealed/crash_words.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+
+#include "core/crash_stack.h"
+#include "core/stack_overflow.h"
+
+namespace depfast::sealed {
+namespace {
+
+ThrowPlace latest_throw;
+
+// Only async-signal-safe calls.
+void Write(std::string_view text) {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+void WriteCoroutine() {
+  if (const char* const coroutine = RunningCoroutine::Name()) {
+    Write("in coroutine '");
+    Write(coroutine);
+    Write("'\n");
+  }
+}
+
+void WriteFrames(const char* kind, const void* context) {
+  std::array<char, CallStack::kOffsetsBytes> text;
+  Write(kind);
+  Write(CallStack::Here().Offsets(text, InterruptedBy(context)));
+  Write("\n");
+}
+
+// Neither is used with sanitizers. `info` is null if the reason has been told.
+[[maybe_unused]] void OnCrash(int signal_number, siginfo_t* info, void* context) {
+  if (IsFromOutside(signal_number, info)) return;
+  const char* const reason = info == nullptr ? nullptr : CrashInWords(signal_number, *info);
+  if (reason != nullptr) {
+    Write(reason);
+    Write("\n");
+  }
+  if (info != nullptr) WriteCoroutine();
+  WriteFrames("stack:", context);
+}
+
+// The simulator asks a replica that never waits.
+[[maybe_unused]] void OnNeverWaiting(int signal_number, siginfo_t*, void* context) {
+  WriteCoroutine();
+  WriteFrames("loop:", context);
+  raise(signal_number);
+}
+
+}  // namespace
+
+void InstallCrashWords() {
+#ifdef DEPFAST_SANITIZED
+  InstallStackOverflowHandler();
+#else
+  InstallCrashHandlers(OnCrash);
+  struct sigaction action = {};
+  action.sa_sigaction = OnNeverWaiting;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGXCPU, &action, nullptr);
+#endif
+}
+
+std::string PlaceOfLatestThrow() {
+  if (latest_throw.empty()) return "";
+  std::string place;
+  if (*latest_throw.coroutine() != '\0') {
+    place += "\nin coroutine '" + std::string(latest_throw.coroutine()) + "'";
+  }
+  std::array<char, CallStack::kOffsetsBytes> text;
+  return place + "\nstack:" + std::string(latest_throw.stack().Offsets(text, nullptr));
+}
+
+}  // namespace depfast::sealed
+
+#ifndef DEPFAST_SANITIZED
+// The linker puts the second one in the place of each call of the C++ runtime's function, which is
+// the first one.
+extern "C" [[noreturn]] void __real___cxa_throw(void* thrown, void* type, void (*destroy)(void*));
+extern "C" [[noreturn]] void __wrap___cxa_throw(void* thrown, void* type, void (*destroy)(void*)) {
+  depfast::sealed::latest_throw.Remember();
+  __real___cxa_throw(thrown, type, destroy);
+}
+#endif

@@ -1,0 +1,103 @@
+#include "core/crash_stack.h"
+
+#include <ucontext.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+// The program's own code, as the linker places it.
+extern "C" const char __executable_start;
+extern "C" const char etext;
+
+namespace depfast {
+namespace {
+
+SignalReport report_crash = nullptr;
+
+// SA_RESETHAND has restored the default action.
+void OnSignal(int signal_number, siginfo_t* info, void* context) {
+  report_crash(signal_number, info, context);
+  raise(signal_number);
+}
+
+}  // namespace
+
+// Not the C library's backtrace, which opens a shared library: a sealed replica has none.
+CallStack CallStack::Here() {
+  CallStack stack;
+  const auto add = [](_Unwind_Context* frame, void* to) {
+    auto& found = *static_cast<CallStack*>(to);
+    if (found.depth_ == kFramesMax) return _URC_END_OF_STACK;
+    found.frames_[found.depth_++] = reinterpret_cast<const char*>(_Unwind_GetIP(frame));
+    return _URC_NO_REASON;
+  };
+  _Unwind_Backtrace(add, &stack);
+  return stack;
+}
+
+std::string_view CallStack::Offsets(std::array<char, kOffsetsBytes>& text,
+                                    const void* interrupted) const {
+  char* end = text.data();
+  for (std::size_t i = 0; i < depth_; ++i) {
+    const char* const frame = frames_[i];
+    if (frame < &__executable_start || frame >= &etext) continue;
+    const auto offset = static_cast<std::uint64_t>(frame - &__executable_start);
+    *end++ = ' ';
+    const bool is_return = frame != interrupted;
+    end = std::to_chars(end, text.data() + text.size(), offset - (is_return ? 1 : 0), 16).ptr;
+  }
+  return {text.data(), end};
+}
+
+void ThrowPlace::Remember() {
+  stack_ = CallStack::Here();
+  const char* const name = RunningCoroutine::Name();
+  const std::string_view copied = name == nullptr ? "" : name;
+  const std::size_t size = std::min(copied.size(), coroutine_.size() - 1);
+  *std::copy_n(copied.begin(), size, coroutine_.begin()) = '\0';
+}
+
+const void* InterruptedBy(const void* context) {
+#if defined(__x86_64__)
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+  return reinterpret_cast<const void*>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<const void*>(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
+#else
+  return context == nullptr ? context : nullptr;
+#endif
+}
+
+bool IsFromOutside(int signal_number, const siginfo_t* info) {
+  return info != nullptr && info->si_code <= 0 && signal_number != SIGABRT;
+}
+
+const char* CrashInWords(int signal_number, const siginfo_t& info) {
+  switch (signal_number) {
+    case SIGSEGV:
+      if (info.si_code == SI_KERNEL) return nullptr;  // told: see InstallStackOverflowHandler
+      return reinterpret_cast<std::uintptr_t>(info.si_addr) < 4096 && info.si_code > 0
+                 ? "a null pointer was followed"
+                 : "an address was used that is no memory of the program";
+    case SIGFPE:
+      return "a division by zero, or an integer overflow";
+    case SIGILL:
+      return "an end of a function that returns nothing, or a trap";
+    default:
+      return nullptr;
+  }
+}
+
+void InstallCrashHandlers(SignalReport report) {
+  report_crash = report;
+  InstallStackOverflowHandler(report);
+  struct sigaction action = {};
+  action.sa_sigaction = OnSignal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+}
+
+}  // namespace depfast
