@@ -210,7 +210,8 @@ if wants("FAILS_LATER"):
     sys.exit(1)
 if wants("STUBBORN"):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-signal.signal(signal.SIGUSR1, lambda *_: say(f"replica {number}: 0 suspended coroutines"))
+suspended = "1 suspended coroutine" if number == 1 else f"{number} suspended coroutines"
+signal.signal(signal.SIGUSR1, lambda *_: say(f"replica {number}: {suspended}"))
 os.makedirs(options["--data"], exist_ok=True)
 if not wants("OLD"):
     with open(options["--faults"], "wb") as file:

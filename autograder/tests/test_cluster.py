@@ -252,7 +252,8 @@ def test_logs_and_dump(cluster: Cluster) -> None:
     assert cluster.expect(0, "logs", 1).out == "replica 1 is up\n"
     out = cluster.expect(0, "logs").out
     assert all(f"replica {number} is up" in out for number in range(3))
-    assert cluster.expect(0, "dump", 2).out == "replica 2: 0 suspended coroutines\n"
+    assert cluster.expect(0, "dump", 1).out == "replica 1: 1 suspended coroutine\n"
+    assert cluster.expect(0, "dump", 2).out == "replica 2: 2 suspended coroutines\n"
 
 
 def test_a_followed_log_grows_until_interrupted(cluster: Cluster) -> None:

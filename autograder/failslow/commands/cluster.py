@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -48,7 +49,7 @@ LOG_LINES = 20
 TOP_S = 1.0
 DUMP_S = 10.0
 NO_TABLES = "print JSON, no tables"
-DUMP_HEADER = b" suspended coroutines\n"
+DUMP_HEADER = re.compile(rb" suspended coroutines?\n")
 
 Action = Callable[..., int]
 
@@ -356,7 +357,7 @@ def _dump(kit: Kit, data: Path | None, replica: int) -> int:
 
 def _is_whole_dump(text: bytes, log: Path, before: int) -> bool:
     """Whether `text` holds a dump, and the log has not grown since `text` was read."""
-    return DUMP_HEADER in text and text.endswith(b"\n") and _from(log, before) == text
+    return bool(DUMP_HEADER.search(text)) and text.endswith(b"\n") and _from(log, before) == text
 
 
 def _from(log: Path, offset: int) -> bytes:

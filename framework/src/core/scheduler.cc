@@ -233,7 +233,8 @@ std::string Scheduler::Dump(Time now) {
   }
   std::sort(suspended.begin(), suspended.end(),
             [](const Coroutine* a, const Coroutine* b) { return a->id_ < b->id_; });
-  std::string out = std::to_string(suspended.size()) + " suspended coroutines\n";
+  std::string out = std::to_string(suspended.size()) + " suspended coroutine" +
+                    (suspended.size() == 1 ? "" : "s") + "\n";
   for (Coroutine* coroutine : suspended) {
     std::string stack;
     coroutine->stack_wanted_ = &stack;

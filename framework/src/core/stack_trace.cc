@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/short_name.h"
 #include "core/static_symbols.h"
 
 namespace depfast {
@@ -25,14 +26,14 @@ std::string NameOf(void* address) {
   return status == 0 ? demangled.get() : name;
 }
 
-// The frames that all suspended coroutines have in common, above and below the distinctive part.
+// The frames that all suspended coroutines have in common, above and below the distinctive part,
+// and those of the standard library.
 bool IsMachinery(std::string_view name) {
-  for (const std::string_view part :
-       {"depfast::CurrentStackTrace", "depfast::Scheduler::", "depfast::Fiber::", "boost::co",
-        "make_fcontext", "std::_Function_handler", "std::function<"}) {
-    if (name.substr(0, part.size()) == part) return true;
+  for (const std::string_view part : {"depfast::CurrentStackTrace", "depfast::Scheduler::",
+                                      "depfast::Fiber::", "boost::", "make_fcontext", "std::"}) {
+    if (name.starts_with(part)) return true;
   }
-  return name.find("boost::context") != std::string_view::npos;
+  return false;
 }
 
 }  // namespace
@@ -42,9 +43,10 @@ std::string CurrentStackTrace() {
   const int depth = backtrace(frames.data(), static_cast<int>(frames.size()));
   std::string out;
   for (int i = 0; i < depth; ++i) {
-    const std::string name = NameOf(frames[static_cast<std::size_t>(i)]);
-    if (name.empty() || IsMachinery(name)) continue;
-    out += "    at " + name + "\n";
+    const std::string function = NameOf(frames[static_cast<std::size_t>(i)]);
+    const QualifiedName name = QualifiedNameOf(function);
+    if (name.text.empty() || IsMachinery(name.text)) continue;
+    out += "    at " + ShortName(name) + "\n";
   }
   return out;
 }

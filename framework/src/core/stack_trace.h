@@ -4,7 +4,7 @@
 
 namespace depfast {
 
-// The calling stack, one indented line per frame with demangled names, innermost first. Frames of
+// The calling stack, one indented line per frame with short names, innermost first. Frames of
 // the switching machinery are left out.
 std::string CurrentStackTrace();
 
