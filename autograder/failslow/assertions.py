@@ -1,26 +1,49 @@
 """Failures of GoogleTest's assertions as sentences.
 
-A test that says what went wrong needs no "Value of: ..., Actual: false, Expected: true". And a test
-that waited for a replica in vain got kNobody, which GoogleTest prints as "-1 vs -1".
+GoogleTest writes "Value of: ..., Actual: false, Expected: true", which asks for a second reading. A
+test that says what went wrong needs no more than that, or that and the two values that differ. And
+a test that waited for a replica in vain got kNobody, which GoogleTest prints as "-1 vs -1".
 """
 
 import re
 from collections.abc import Sequence
 
-_PLACE = r"(?P<place>[^\n]*:\d+\n)"
+_PLACE = re.compile(r"[^\n]*:\d+\n")
 _TRUTH = re.compile(
-    rf"{_PLACE}Value of: [^\n]*\n  Actual: (?:true|false)\nExpected: (?:true|false)\n(?P<said>.+)",
+    r"Value of: (?P<what>[^\n]*)\n  Actual: (?P<got>true|false)\nExpected: (?P<wanted>true|false)"
+    r"(?P<said>.*)",
     re.DOTALL,
 )
 _RESULT = re.compile(
-    rf"{_PLACE}Value of: [^\n]*\n  Actual: false \((?P<why>.+)\)\nExpected: true(?P<said>.*)",
-    re.DOTALL,
+    r"Value of: [^\n]*\n  Actual: false \((?P<why>.+)\)\nExpected: true(?P<said>.*)", re.DOTALL
 )
 _NOBODY = re.compile(
-    rf"{_PLACE}Expected: \((?P<what>[^\n]*)\) != \(kNobody\), actual: -1 vs -1(?P<said>.*)",
+    r"Expected: \((?P<what>[^\n]*)\) != \(kNobody\), actual: -1 vs -1(?P<said>.*)", re.DOTALL
+)
+_EQUALITY = re.compile(
+    r"Expected equality of these values:\n  (?P<what>\S[^\n]*)(?:\n    Which is: (?P<got>[^\n]*))?"
+    r"\n  (?P<limit>\S[^\n]*)(?:\n    Which is: (?P<wanted>[^\n]*))?(?P<said>.*)",
     re.DOTALL,
 )
+_COMPARISON = re.compile(
+    r"Expected: \((?P<what>[^\n]*)\) (?P<relation>[<>!]=?) \((?P<limit>[^\n]*)\), "
+    r"actual: (?P<got>[^\n]*?) vs (?P<wanted>[^\n]*)(?P<said>.*)",
+    re.DOTALL,
+)
+_FAILED = "Failed\n"
+_TRACE = "\nGoogle Test trace:\n"
 _INNER = "doesn't generate new fatal failures in the current thread.\n  Actual: it does."
+
+_RELATIONS = {
+    "!=": "other than ",
+    "<": "less than ",
+    "<=": "at most ",
+    ">": "more than ",
+    ">=": "at least ",
+}
+_BYTES = re.compile(r"\d+-byte object <[^>]*>")
+_NANOSECONDS = re.compile(r"\b(\d+)ns\b")
+_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
 
 
 def in_sentences(failures: Sequence[str]) -> tuple[str, ...]:
@@ -30,16 +53,54 @@ def in_sentences(failures: Sequence[str]) -> tuple[str, ...]:
 
 
 def in_a_sentence(failure: str) -> str:
-    """The failure as it is, if its values tell something."""
-    if found := _TRUTH.fullmatch(failure):
-        return f"{found['place']}{found['said']}"
-    if found := _RESULT.fullmatch(failure):
-        return f"{found['place']}{found['why']}{found['said']}"
-    if found := _NOBODY.fullmatch(failure):
-        said = found["said"].strip()
-        return f"{found['place']}{said or _in_vain(found['what'])}"
+    """The failure as it is, if no assertion of GoogleTest's wrote it. It may begin with a place."""
+    place = found[0] if (found := _PLACE.match(failure)) else ""
+    text = failure[len(place) :]
+    if text.startswith(_FAILED):
+        return place + text.removeprefix(_FAILED)
+    if found := _RESULT.fullmatch(text):
+        return f"{place}{found['why']}{found['said']}"
+    if found := _TRUTH.fullmatch(text):
+        return place + _first_said(found["said"], f"{found['what']} is {found['got']}.")
+    if found := _NOBODY.fullmatch(text):
+        why = f"There is no such replica: {found['what']} gave nobody in time."
+        return place + _first_said(found["said"], why)
+    if found := _EQUALITY.fullmatch(text):
+        return place + _with_values(found, relation="")
+    if found := _COMPARISON.fullmatch(text):
+        return place + _with_values(found, _RELATIONS[found["relation"]])
     return failure
 
 
-def _in_vain(what: str) -> str:
-    return f"There is no such replica: {what} gave nobody in time."
+def _first_said(said: str, otherwise: str) -> str:
+    """What the test says, and its trace. `otherwise` stands for the words of one without words."""
+    words, trace, places = said.partition(_TRACE)
+    return (words.strip("\n") or otherwise) + trace + places
+
+
+def _with_values(found: "re.Match[str]", relation: str) -> str:
+    """The words of the test, and below them the values that it compares."""
+    words, trace, places = found["said"].partition(_TRACE)
+    told, values = words.strip("\n"), _values(found, relation)
+    return (f"{told}\n  {values}" if told else values) + trace + places
+
+
+def _values(found: "re.Match[str]", relation: str) -> str:
+    what, limit = found["what"], found["limit"]
+    got, wanted = _in_units(found["got"] or what), _in_units(found["wanted"] or limit)
+    if _BYTES.search(got + wanted):  # GoogleTest has no words for them
+        return f"{what} must be {relation}{limit}."
+    must = f"must be {relation}{wanted}" + ("" if wanted in limit else f" ({limit})")
+    return f"{what} {must}." if got == what else f"{what} is {got}, and {must}."
+
+
+def _in_units(value: str) -> str:
+    """Durations in the largest unit that leaves a whole part."""
+    return _NANOSECONDS.sub(lambda found: _duration(int(found[1])), value)
+
+
+def _duration(nanoseconds: int) -> str:
+    for size, unit in _UNITS:
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.10g} {unit}"
+    return f"{nanoseconds} ns"

@@ -76,8 +76,13 @@ def _lab_table(lab: LabGrade) -> Table:
     for row in filter(lambda row: row.earned, lab.rows):
         points = f"{row.score:g}/{row.max_score:g}" if row.max_score else ""
         hidden = "[dim]hidden[/dim] " if row.hidden else ""
-        table.add_row(f"{hidden}{escape(row.title)}", points, PASSED)
+        table.add_row(f"{hidden}{escape(row.title)}{_margins(row)}", points, PASSED)
     return table
+
+
+def _margins(row: TestRow) -> str:
+    """How far a measured row is from its limits. A test has none."""
+    return f"\n[dim]{escape(row.output)}[/dim]" if row.max_score and row.output else ""
 
 
 def _print_loss(console: Console, row: TestRow) -> None:

@@ -88,6 +88,7 @@ def test_the_parts_stand_first_and_have_no_points_of_their_own(grader: Grader) -
 def test_a_passed_row_says_how_far_it_is_from_its_limits(grader: Grader) -> None:
     for row in slow(grader.grade(0, "", "")):
         assert row["output"].startswith("Within all limits: throughput 0 % (limit 5 %), latency 0")
+    assert "Within all limits: throughput 0 %" in grader.said.out
 
 
 def test_the_leaderboard_has_the_measured_figures(grader: Grader) -> None:

@@ -470,7 +470,10 @@ def test_the_answer_that_broke_an_invariant_at_the_told_time_is_the_guilty_step(
         ("Value of: f()\n  Actual: false\nExpected: true\nit stays behind", "it stays behind"),
         ("Expected equality of these values:\n  a\n    Which is: 1\n  2\none", "one"),
         ("Expected: (a) <= (b), actual: 2 vs 1\nslow\nGoogle Test trace:\nx.cc:3: here", "slow"),
-        ("Value of: f()\n  Actual: false\nGoogle Test trace:\nx.cc:3: here", "Value of: f()"),
+        (
+            "Value of: f()\n  Actual: false\nExpected: true\nGoogle Test trace:\nx.cc:3: here",
+            "f() is false.",
+        ),
         ("Failed\nstep #4 goes wrong\n  a look\nThe whole script:", "step #4 goes wrong"),
         ("replica 0 restarts", "replica 0 restarts"),
     ],

@@ -113,7 +113,7 @@ def _world(world: World, shows: tuple[Shown, ...], lanes: Lanes | None) -> dict[
         "waits": [_wait(wait, row) for wait, row in waits],
         "faults": [[f.start, f.end, f.kind, f.replicas, f.text] for f in world.faults],
         "downs": [[d.start, d.end, d.replica, d.why] for d in world.downs],
-        "notes": [[n.when, n.text, n.problem, n.headline] for n in world.notes],
+        "notes": [[n.when, n.told, n.problem, n.headline] for n in world.notes],
         "operations": [
             [o.client, o.begin, o.end, o.command, o.reply, o.marked] for o in world.operations
         ],

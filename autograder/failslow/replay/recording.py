@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from failslow import assertions
 from failslow.errors import CannotDo
 
 FIRST_CLIENT = 1000
@@ -16,9 +17,7 @@ BIT_FLIP = "bit-flip"
 CRASH = "crash"
 
 
-_OF_GOOGLETEST = re.compile(
-    r"\s|Value of: |Expected\b[^:]*:(?: |$)|Failed$|Google Test trace:|\S+:\d+: "
-)
+_OF_GOOGLETEST = re.compile(r"\s|Google Test trace:|\S+:\d+: ")
 
 
 @dataclass
@@ -107,9 +106,14 @@ class Note:
     problem: str = ""  # "", "violation", "crash" or "failure"
 
     @property
+    def told(self) -> str:
+        """What people read: an explanation needs GoogleTest's words."""
+        return assertions.in_a_sentence(self.text) if self.problem == "failure" else self.text
+
+    @property
     def headline(self) -> str:
         """One line: the sentence of the test, if there is one, instead of GoogleTest's words."""
-        lines = self.text.split("\n")
+        lines = self.told.split("\n")
         said = [line for line in lines if line and not _OF_GOOGLETEST.match(line)]
         return said[0] if said else lines[0]
 

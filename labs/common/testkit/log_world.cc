@@ -38,16 +38,25 @@ PeerId LogWorld::WaitForProposer(Duration at_most) {
   return found ? FirstProposer() : kNobody;
 }
 
-bool LogWorld::HaveAllApplied() {
+PeerId LogWorld::FirstLaggard() {
   for (PeerId id = 0; id < cluster.replicas(); ++id) {
     if (!cluster.simulator().IsUp(id)) continue;
-    if (log_->AppliedUpTo(id) < log_->CommittedUpTo()) return false;
+    if (log_->AppliedUpTo(id) < log_->CommittedUpTo()) return id;
   }
-  return true;
+  return kNobody;
 }
 
-bool LogWorld::WaitForAllApplied(Duration at_most) {
-  return cluster.RunUntil([this] { return HaveAllApplied(); }, at_most);
+testing::AssertionResult LogWorld::WaitForAllApplied(Duration at_most) {
+  const bool have = cluster.RunUntil([this] { return HaveAllApplied(); }, at_most);
+  return have ? testing::AssertionSuccess() : NotAllApplied(at_most);
+}
+
+testing::AssertionResult LogWorld::NotAllApplied(Duration waited) {
+  const PeerId laggard = FirstLaggard();
+  return testing::AssertionFailure()
+         << "replica " << laggard << " has applied the log up to " << log_->AppliedUpTo(laggard)
+         << " and no further within " << waited / 1ms << " ms, though it is committed up to "
+         << log_->CommittedUpTo();
 }
 
 testing::AssertionResult LogWorld::AllInvariantsHold() const {

@@ -31,7 +31,7 @@ class LogWorld {
   PeerId WaitForProposer(Duration at_most = 3s);
 
   // Runs until every replica that is up has applied all that is committed.
-  bool WaitForAllApplied(Duration at_most = 4s);
+  testing::AssertionResult WaitForAllApplied(Duration at_most = 4s);
 
   // No replica died by itself, and no invariant was violated. The end of every test.
   testing::AssertionResult AllInvariantsHold() const;
@@ -44,10 +44,15 @@ class LogWorld {
   testkit::Cluster cluster;
 
  protected:
-  bool HaveAllApplied();
+  bool HaveAllApplied() { return FirstLaggard() == kNobody; }
+  // The failure after a wait in vain for HaveAllApplied.
+  testing::AssertionResult NotAllApplied(Duration waited);
 
  private:
   PeerId FirstProposer() const;  // kNobody if there is none
+  // Of the replicas that are up, the first that has not applied all that is committed. kNobody if
+  // all have.
+  PeerId FirstLaggard();
 
   const std::unique_ptr<LogChecker> log_;
   AnswerChecker answers_;

@@ -76,9 +76,15 @@ void RaftWorld::SubmitUntilCommitted(std::size_t bytes, const std::shared_ptr<in
   });
 }
 
-bool RaftWorld::WaitForAllApplied(Duration at_most) {
-  return cluster.RunUntil(
-      [this] { return HaveAllApplied() && checker.commands_applied() >= acknowledged(); }, at_most);
+testing::AssertionResult RaftWorld::WaitForAllApplied(Duration at_most) {
+  const auto have_all = [this] {
+    return HaveAllApplied() && checker.commands_applied() >= acknowledged();
+  };
+  if (cluster.RunUntil(have_all, at_most)) return testing::AssertionSuccess();
+  if (!HaveAllApplied()) return NotAllApplied(at_most);
+  return testing::AssertionFailure()
+         << acknowledged() << " commands were acknowledged, and only " << checker.commands_applied()
+         << " were applied within " << at_most / 1ms << " ms";
 }
 
 testing::AssertionResult RaftWorld::AllInvariantsHold() const {

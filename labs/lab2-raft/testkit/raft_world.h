@@ -46,7 +46,7 @@ class RaftWorld : public LogWorld {
   void SubmitOneLarge();
 
   // Runs until every replica that is up has applied all acknowledged commands.
-  bool WaitForAllApplied(Duration at_most = 3s);
+  testing::AssertionResult WaitForAllApplied(Duration at_most = 3s);
 
   std::uint64_t acknowledged() const { return acknowledged_.size(); }
   std::uint64_t submitted() const { return submitted_; }

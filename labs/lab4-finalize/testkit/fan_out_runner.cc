@@ -34,14 +34,15 @@ testing::AssertionResult IsAt(std::int64_t moment, Duration expected) {
   if (moment >= expected.count() && moment <= (expected + kSoon).count()) {
     return testing::AssertionSuccess();
   }
-  return testing::AssertionFailure() << Moment(moment) << ", expected " << Moment(expected.count());
+  return testing::AssertionFailure()
+         << "it happens " << Moment(moment) << ", and must happen " << Moment(expected.count());
 }
 
 testing::AssertionResult Ended(const CallReport& call, CallReport::End end, Duration expected) {
   if (call.end != end) {
     return testing::AssertionFailure()
-           << "the call " << NameOf(call.end) << " (" << Moment(call.at_ns)
-           << "), expected: " << NameOf(end) << " " << Moment(expected.count());
+           << "the call " << NameOf(call.end) << " (" << Moment(call.at_ns) << "), where \""
+           << NameOf(end) << " " << Moment(expected.count()) << "\" is right";
   }
   return IsAt(call.at_ns, expected) << ": the call " << NameOf(end);
 }

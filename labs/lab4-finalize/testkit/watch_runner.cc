@@ -29,8 +29,9 @@ testing::AssertionResult AreTheSpikes(WatchRunner::Findings found, const Planter
     std::sort(found[i].begin(), found[i].end());
     if (found[i] == windows[i].spikes) continue;
     return testing::AssertionFailure()
-           << "window " << i + 1 << " of " << windows.size() << ": found " << Peers(found[i])
-           << ", planted a spike of " << Peers(windows[i].spikes);
+           << "in window " << i + 1 << " of " << windows.size()
+           << ", the detector finds a spike of " << Peers(found[i]) << ", and one of "
+           << Peers(windows[i].spikes) << " was planted";
   }
   return testing::AssertionSuccess();
 }

@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::size_t kCommandBytes = 100;
 
+testing::AssertionResult NotCommitted(int committed, int of, Duration within) {
+  return testing::AssertionFailure() << committed << " of " << of
+                                     << " commands were committed within " << within / 1ms << " ms";
+}
+
 }  // namespace
 
 CopilotWorld::CopilotWorld(const testkit::ClusterOptions& options)
@@ -21,11 +26,14 @@ CopilotWorld::CopilotWorld(const testkit::ClusterOptions& options)
   cluster.Start();
 }
 
-bool CopilotWorld::WaitForPilots(Duration at_most) {
+testing::AssertionResult CopilotWorld::WaitForPilots(Duration at_most) {
   constexpr Duration kUntilAllHear = 100ms;
   const bool serve = cluster.RunUntil([this] { return checker.Proposers().size() == 2; }, at_most);
+  const std::size_t serving = checker.Proposers().size();
   cluster.RunFor(kUntilAllHear);
-  return serve;
+  if (serve) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << serving << " of 2 pilots served clients within " << at_most / 1ms << " ms";
 }
 
 void CopilotWorld::SubmitOne(std::size_t bytes) { Submit(nullptr, bytes); }
@@ -62,17 +70,19 @@ Duration CopilotWorld::SlowestOf(int count, Duration at_most) {
   return slowest;
 }
 
-bool CopilotWorld::CommitLarge(int count, std::size_t bytes) {
+testing::AssertionResult CopilotWorld::CommitLarge(int count, std::size_t bytes) {
+  constexpr Duration kAtMost = 5s;
   for (int i = 0; i < count; ++i) {
-    if (!SubmitAndWait(5s, bytes)) return false;
+    if (!SubmitAndWait(kAtMost, bytes)) return NotCommitted(i, count, kAtMost);
   }
-  return true;
+  return testing::AssertionSuccess();
 }
 
-bool CopilotWorld::Commit(int count, Duration at_most) {
+testing::AssertionResult CopilotWorld::Commit(int count, Duration at_most) {
   const auto left = std::make_shared<int>(count);
   for (int i = 0; i < count; ++i) SubmitUntilCommitted(left, cluster.now() + at_most);
-  return cluster.RunUntil([&] { return *left == 0; }, at_most);
+  if (cluster.RunUntil([&] { return *left == 0; }, at_most)) return testing::AssertionSuccess();
+  return NotCommitted(count - *left, count, at_most);
 }
 
 void CopilotWorld::SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit) {

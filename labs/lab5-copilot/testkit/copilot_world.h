@@ -20,7 +20,7 @@ class CopilotWorld : public LogWorld {
 
   // Runs until both pilots serve clients, and a little longer: all replicas hear them then. Returns
   // whether both serve within `at_most`.
-  bool WaitForPilots(Duration at_most = 3s);
+  testing::AssertionResult WaitForPilots(Duration at_most = 3s);
 
   // Submits a command and does not wait.
   void SubmitOne(std::size_t bytes = 100);
@@ -31,9 +31,9 @@ class CopilotWorld : public LogWorld {
   Duration SlowestOf(int count, Duration at_most = 5s);
   // Submits `count` commands at once, and runs until they are committed. Another takes the place of
   // one whose outcome is unknown. Returns whether all were.
-  bool Commit(int count, Duration at_most = 5s);
+  testing::AssertionResult Commit(int count, Duration at_most = 5s);
   // The same, one after the other, with commands of `bytes`.
-  bool CommitLarge(int count, std::size_t bytes);
+  testing::AssertionResult CommitLarge(int count, std::size_t bytes);
 
   // As in LogWorld, and every acknowledged command has been applied.
   testing::AssertionResult AllInvariantsHold() const;
