@@ -32,6 +32,8 @@ _COMPARISON = re.compile(
 )
 _FAILED = "Failed\n"
 _TRACE = "\nGoogle Test trace:\n"
+ELSEWHERE = "the end of this report says why"
+"""What a test says of a violated invariant that it asked for: a later failure has the sentence."""
 _INNER = "doesn't generate new fatal failures in the current thread.\n  Actual: it does."
 
 _RELATIONS = {
@@ -47,15 +49,24 @@ _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
 
 
 def in_sentences(failures: Sequence[str]) -> tuple[str, ...]:
-    """Without those that only say that others came before them."""
-    telling = [failure for failure in failures if _INNER not in failure] or failures
-    return tuple(in_a_sentence(failure) for failure in telling)
+    """Without those that only say that there are others."""
+    told = [in_a_sentence(failure) for failure in failures]
+    return tuple([each for each in told if not _is_hint(each)] or told)
+
+
+def _is_hint(failure: str) -> bool:
+    return _INNER in failure or without_place(failure) == ELSEWHERE
+
+
+def without_place(failure: str) -> str:
+    found = _PLACE.match(failure)
+    return failure[found.end() :] if found else failure
 
 
 def in_a_sentence(failure: str) -> str:
     """The failure as it is, if no assertion of GoogleTest's wrote it. It may begin with a place."""
-    place = found[0] if (found := _PLACE.match(failure)) else ""
-    text = failure[len(place) :]
+    text = without_place(failure)
+    place = failure.removesuffix(text)
     if text.startswith(_FAILED):
         return place + text.removeprefix(_FAILED)
     if found := _RESULT.fullmatch(text):

@@ -19,6 +19,7 @@ from failslow import (
     gtest,
     last_steps,
     parallel,
+    violations,
     voids,
     walls,
 )
@@ -214,8 +215,9 @@ class _LabGrader:
             differs = measurement.differs
             void = voids.of_lab(self._lab, wanted, outcomes, differs)
         rows = [_determinism_row(self._lab, differs)] if self._scope.determinism else []
+        told = violations.Told()
         rows += [
-            _test_row(self._lab, test, outcome, void.get(test.part, ""))
+            _test_row(self._lab, test, outcome, void.get(test.part, ""), told)
             for test, outcome in zip(wanted, outcomes, strict=True)
         ]
         rows += diagnosis
@@ -316,7 +318,9 @@ def check_points(lab: Lab, tests: Sequence[GradedTest], settings: Settings | Non
         raise CannotDo(f"{lab.id}: two graded tests have the same name")
 
 
-def _test_row(lab: Lab, test: GradedTest, outcome: Outcome, void: str) -> TestRow:
+def _test_row(
+    lab: Lab, test: GradedTest, outcome: Outcome, void: str, told: violations.Told
+) -> TestRow:
     """`void`: the reason if the test's part is void. A test that fails keeps its own reason."""
     void = void if outcome.passed else ""
     failure = "\n\n".join(outcome.failures)
@@ -331,7 +335,7 @@ def _test_row(lab: Lab, test: GradedTest, outcome: Outcome, void: str) -> TestRo
         max_score=float(test.points),
         passed=outcome.passed,
         hidden=test.hidden,
-        output=void or outcome.skipped_because or _student_output(lab, test, outcome),
+        output=void or outcome.skipped_because or _student_output(lab, test, outcome, told),
         detail="" if void else seeded,
         no_verdict=outcome.no_verdict,
         trace_hash=outcome.trace_hash,
@@ -340,21 +344,26 @@ def _test_row(lab: Lab, test: GradedTest, outcome: Outcome, void: str) -> TestRo
     )
 
 
-def _student_output(lab: Lab, test: GradedTest, outcome: Outcome) -> str:
+def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violations.Told) -> str:
     if outcome.passed:
         return ""
     if outcome.no_verdict:
         return _without_verdict(outcome.no_verdict)
     costs = f"{voids.costs(lab, test.part, outcome.violated)}\n" if outcome.violated else ""
+    failure, costs = told.once(test, outcome, costs)
     part = next(part.title for part in lab.parts if part.id == test.part)
     see = f"See {lab.handout}, '{part}'"
     if test.hidden:
         # The rest of a violation's sentence would reveal the scenario.
+        if outcome.rule and violations.invariants_alone(outcome.failures):
+            return f"Violated while this was tested: {outcome.rule}.\n{costs}{see}"
         rule = f"Violated: {outcome.rule}.\n" if outcome.rule else ""
         return f"Does not hold: {test.description}\n{rule}{costs}{see}"
-    failure = "\n\n".join(outcome.failures)
-    steps = last_steps.before_death(failure, outcome.history)
-    return f"{failure}\n{steps}{costs}{see}; run it yourself: ./kit test {lab.id} {test.name}"
+    steps = last_steps.before_death("
+
+".join(outcome.failures), outcome.history)
+    return f"{failure}
+{steps}{costs}{see}; run it yourself: ./kit test {lab.id} {test.name}"
 
 
 def _without_verdict(reason: str) -> str:

@@ -103,6 +103,9 @@ if failed and "shrink" in options:
     entry["failures"] = [dict(failure="the shortest of " + options["shrink"] + " runs", type="")]
 elif failed and wants("LONG_FAIL"):
     entry["failures"] = [dict(failure="a long word " * 20000, type="")]
+elif failed and wants("ALONE"):
+    said = "log matching violated at 0.1 s: odd (rule 1 of the handout)"
+    entry["failures"] = [dict(failure="x.cc:3\\nFailed\\n" + said, type="")]
 elif failed:
     entry["failures"] = [dict(failure="expected: 2 votes\\nhappened: 1 vote", type="")]
 document = dict(testsuites=[dict(name=suite, testsuite=[entry])])

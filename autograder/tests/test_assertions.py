@@ -103,3 +103,12 @@ def test_a_failure_that_only_says_that_others_came_is_left_out() -> None:
     inner = f"{PLACE}Failed\nstep #2 goes wrong"
     assert assertions.in_sentences([inner, outer]) == (f"{PLACE}step #2 goes wrong",)
     assert assertions.in_sentences([outer]) == (outer,)
+
+
+def test_a_pointer_to_a_later_failure_is_left_out() -> None:
+    asked = f"{PLACE}Value of: Holds()\n  Actual: false ({assertions.ELSEWHERE})\nExpected: true"
+    assert assertions.in_sentences([asked, "why"]) == ("why",)
+    assert assertions.in_sentences([f"{asked}\nround 3", "why"]) == (
+        f"{PLACE}{assertions.ELSEWHERE}\nround 3",
+        "why",
+    )

@@ -436,6 +436,21 @@ def test_a_violated_invariant_voids_its_part_and_the_measurement(grader: Grader)
     assert "2 of 7 lines lost points: 110 points in all." in content["output"]
 
 
+def test_a_violation_is_told_once(grader: Grader) -> None:
+    behaviour = "\n".join(
+        f"VIOLATES:{name}\nALONE:{name}"
+        for name in ("Quorum.Votes", "Quorum.Late", "Secret.Nesting")
+    )
+    content = grader.grade(1, behaviour)
+    by_id = {test["extra_data"]["id"]: test.get("output", "") for test in rows(content)}
+    assert by_id["Quorum.Votes"].startswith("x.cc:3\nlog matching violated at 0.1 s: odd")
+    assert "\nThis violates safety" in by_id["Quorum.Votes"]
+    assert by_id["Quorum.Late"].startswith("Violated as in Quorum.Votes: log matching.\nSee ")
+    assert by_id["Secret.Nesting"].startswith(
+        "Violated while this was tested: 'log matching', rule 1 of the handout.\nSee "
+    )
+
+
 def test_a_void_test_scores_zero_and_names_the_cause(grader: Grader) -> None:
     content = grader.grade(1, "VIOLATES:Secret.Nesting")
     assert content["score"] == 0
