@@ -14,7 +14,7 @@ _NAME = re.compile(r"(?P<name>[^\n]+?) violated at \d+\.\d+ s: ")
 
 
 def invariants_alone(failures: Sequence[str]) -> tuple[str, ...]:
-    """The names of the violated invariants, each once, if the test complains of nothing else; or ()."""
+    """Each violated invariant's name, once, if the test complains of nothing else; or ()."""
     texts = [without_place(failure) for failure in failures]
     found = [_NAME.match(text) for text in texts if not text.startswith(ELSEWHERE)]
     names = [each["name"] for each in found if each]

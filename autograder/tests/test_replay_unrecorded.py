@@ -61,7 +61,7 @@ def test_the_explanation_is_told_in_words(tmp_path: Path) -> None:
 
 def test_a_failure_after_the_last_cluster_is_at_its_end() -> None:
     worlds = [World(seed=1, replicas=3, end=5), World(seed=1, replicas=3, end=7)]
-    unrecorded.add(worlds, ("labs/x_test.cc:51\nFailed\nstep #2 goes wrong", "b"), False)
+    unrecorded.add(worlds, ("labs/x_test.cc:51\nstep #2 goes wrong", "b"), False)
     assert worlds[0].notes == []
     assert worlds[1].notes == [Note(7, "step #2 goes wrong", "failure")]
     unrecorded.add(worlds, ("another",), False)

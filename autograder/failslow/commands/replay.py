@@ -16,7 +16,7 @@ from failslow.commands.solution import check_out, submission_in
 from failslow.gtest import GradedTest, Options, Outcome
 from failslow.kit import Kit
 from failslow.labs import Lanes, Shown, load_labs
-from failslow.replay import explanation, field_names, page, recording, trace, unrecorded
+from failslow.replay import explanation, field_names, page, recording, scripts, trace, unrecorded
 
 WROTE = "The run printed:"
 PAGE = "replay.html"
@@ -84,6 +84,7 @@ def worlds_of(sims: Sims, outcome: Outcome, record: Path) -> list[recording.Worl
     """The recorded clusters of a test, with the names of fields and all problems."""
     worlds = recording.read(record) if record.is_file() else []
     field_names.name(worlds, field_names.read(sims.headers))
+    scripts.put_in_words(worlds)
     unrecorded.add(worlds, outcome.failures, outcome.ended_process)
     return worlds
 

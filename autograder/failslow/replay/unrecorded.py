@@ -3,6 +3,7 @@ failure after the last cluster has ended."""
 
 import re
 
+from failslow import assertions
 from failslow.replay.recording import Note, World
 
 # The report of framework/testkit/crash_report.h, with the lines that crash_stack.py makes of it.
@@ -11,8 +12,6 @@ _REPORT = re.compile(
     r"(?:\n  [^\n]+)*",
     re.M,
 )
-_PLACE = re.compile(r"^\S+:\d+\n(?:Failed\n)?")
-"""GoogleTest's first lines: where the assertion stands."""
 
 
 def add(worlds: list[World], failures: tuple[str, ...], ended_process: bool) -> None:
@@ -41,7 +40,7 @@ def _add_crash(world: World, failures: tuple[str, ...]) -> None:
 
 def _add_failure(worlds: list[World], failure: str) -> None:
     """To the world with a step that went wrong, at that step; or to the end of the last world."""
-    text = _PLACE.sub("", failure)
+    text = assertions.without_place(failure)
     for world in worlds:
         for mark in reversed(world.marks):  # as explanation.py: the last script
             if mark.wrong:

@@ -14,6 +14,8 @@ import {drawSteps} from "replay/steps.js";
 import {drawVotes} from "replay/votes.js";
 import {nameOf, timeText} from "replay/words.js";
 
+const TICK_GAP = 6;  // pixels between the texts of two ticks
+
 export function draw() {
   state.scheduled = false;
   const pen = canvas.getContext("2d");
@@ -61,12 +63,18 @@ function drawTicks(pen) {
   pen.font = "11px system-ui, sans-serif";
   pen.textAlign = "center";
   const texts = tickTexts(ticks);
+  let free = state.left + TICK_GAP;
   pen.beginPath();
   ticks.forEach((tick, index) => {
     const at = Math.round(state.x(tick)) + 0.5;
     pen.moveTo(at, 16);
     pen.lineTo(at, state.height);
-    if (at > state.left + 20) pen.fillText(texts[index], at, 12);
+    // Whole, or not at all: one at the edge stands further left.
+    const half = pen.measureText(texts[index]).width / 2;
+    const middle = Math.min(at, state.width - half - 2);
+    if (middle - half < free) return;
+    pen.fillText(texts[index], middle, 12);
+    free = middle + half + TICK_GAP;
   });
   pen.stroke();
 }

@@ -2,6 +2,7 @@
 
 import {arrowOf, shownMessage} from "replay/layout.js";
 import {state} from "replay/state.js";
+import {badges} from "replay/steps.js";
 
 const MESSAGES_MAX = 120;  // in view; of more, no label could be read
 const WIDTH_MAX = 250;
@@ -15,7 +16,8 @@ export function drawLabels(pen) {
   visible.sort((a, b) => (b === state.selected) - (a === state.selected));
   pen.font = "10px system-ui, sans-serif";
   pen.textAlign = "left";
-  const taken = [];
+  const taken = badges();
+  let drawn = 0;
   for (const message of visible) {
     const text = fitted(pen, labelOf(message), Math.min(WIDTH_MAX, state.width / 2));
     const box = placeOf(arrowOf(message), pen.measureText(text).width + 6, taken);
@@ -27,19 +29,21 @@ export function drawLabels(pen) {
     pen.globalAlpha = 1;
     pen.fillStyle = state.colour.ink;
     pen.fillText(text, box.x + 3, box.y + TALL - 3);
+    ++drawn;
   }
-  return taken.length;
+  return drawn;
 }
 
 const labelOf = (message) => `${message.what.replace(" request", "")} ${message.text}`;
 
-// The first place on the arrow whose box covers no other; undefined if there is none.
+// The first place on the arrow whose box covers no other and no badge; undefined if there is none.
 function placeOf([x1, y1, x2, y2], wide, taken) {
   const free = (box) => box.x >= state.left && box.x + wide <= state.width && !taken.some((other) =>
-    Math.abs(other.y - box.y) < TALL && box.x < other.x + other.wide && other.x < box.x + wide);
+    box.y < other.y + other.tall && other.y < box.y + TALL &&
+    box.x < other.x + other.wide && other.x < box.x + wide);
   return PLACES
     .map((part) => ({
-      x: x1 + (x2 - x1) * part - wide / 2, y: y1 + (y2 - y1) * part - TALL / 2, wide,
+      x: x1 + (x2 - x1) * part - wide / 2, y: y1 + (y2 - y1) * part - TALL / 2, wide, tall: TALL,
     }))
     .find(free);
 }

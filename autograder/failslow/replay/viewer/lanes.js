@@ -10,9 +10,24 @@ function bar(pen, event, top, tall) {
   pen.fillRect(from, top, Math.max(MINIMAL_BAR, state.x(event.end) - from), tall);
 }
 
+// Names bands below their lanes: each where its band begins, or behind the names before it. One
+// that does not fit its band is left out.
+function bandNames(pen) {
+  const free = state.lanes.map(() => state.left);
+  return (text, {start, end}, replica) => {
+    const at = Math.max(free[replica], state.x(start)) + 4;
+    const over = at + pen.measureText(text).width;
+    if (over > Math.min(state.width, state.x(end))) return;
+    pen.fillStyle = state.colour.ink;
+    pen.fillText(text, at, state.lanes[replica].bottom + 4);
+    free[replica] = over + 4;
+  };
+}
+
 export function drawBands(pen) {
   pen.textAlign = "left";
   pen.font = "10px system-ui, sans-serif";
+  const name = bandNames(pen);
   for (const fault of state.world.faults.filter(inView)) {
     if (fault.fault === "crash") continue;  // shown as what it does
     for (const replica of fault.replicas) {
@@ -25,20 +40,14 @@ export function drawBands(pen) {
       for (const edge of edges) {
         pen.fillRect(state.x(edge) - 0.75, lane.top - 6, 1.5, lane.bottom - lane.top + 12);
       }
-      pen.fillStyle = state.colour.ink;
-      if (state.x(fault.end) - state.x(fault.start) > 70) {
-        pen.fillText(fault.fault, Math.max(state.left, state.x(fault.start)) + 4, lane.bottom + 4);
-      }
+      name(fault.fault, fault, replica);
     }
   }
   for (const down of state.world.downs.filter(inView)) {
     const lane = state.lanes[down.replica];
     pen.fillStyle = state.colour.down;
     bar(pen, down, lane.top - 6, lane.bottom - lane.top + 12);
-    pen.fillStyle = state.colour.ink;
-    if (state.x(down.end) - state.x(down.start) > 40) {
-      pen.fillText("down", Math.max(state.left, state.x(down.start)) + 4, lane.bottom + 4);
-    }
+    name("down", down, down.replica);
   }
 }
 

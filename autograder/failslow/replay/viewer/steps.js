@@ -5,8 +5,21 @@ import {state} from "replay/state.js";
 
 const RADIUS = 8;
 
+// A badge of something in view is whole.
+function anchorsOf() {
+  const whole = (x) => Math.max(state.left + RADIUS, Math.min(x, state.width - RADIUS));
+  return state.world.explanation.map(({event}) => {
+    const [x, y] = anchorOf(event);
+    return [x < state.left || x > state.width ? x : whole(x), y];
+  });
+}
+
+// What the badges cover.
+export const badges = () => anchorsOf().map(([x, y]) => (
+  {x: x - RADIUS, y: y - RADIUS, wide: 2 * RADIUS, tall: 2 * RADIUS}));
+
 export function drawSteps(pen) {
-  const anchors = state.world.explanation.map(({event}) => anchorOf(event));
+  const anchors = anchorsOf();
   pen.strokeStyle = state.colour.problem;
   pen.setLineDash([1, 4]);
   pen.beginPath();
