@@ -30,6 +30,7 @@ _COMPARISON = re.compile(
     r"actual: (?P<got>[^\n]*?) vs (?P<wanted>[^\n]*)(?P<said>.*)",
     re.DOTALL,
 )
+_FUNCTION = "[&]"
 _FAILED = "Failed\n"
 _TRACE = "\nGoogle Test trace:\n"
 ELSEWHERE = "the end of this report says why"
@@ -72,27 +73,25 @@ def in_a_sentence(failure: str) -> str:
     if found := _RESULT.fullmatch(text):
         return f"{place}{found['why']}{found['said']}"
     if found := _TRUTH.fullmatch(text):
-        return place + _first_said(found["said"], f"{found['what']} is {found['got']}.")
+        return place + _with_values(found["said"], f"{found['what']} is {found['got']}.")
     if found := _NOBODY.fullmatch(text):
         why = f"There is no such replica: {found['what']} gave nobody in time."
-        return place + _first_said(found["said"], why)
+        words, trace, places = found["said"].partition(_TRACE)
+        return place + (words.strip("\n") or why) + trace + places
     if found := _EQUALITY.fullmatch(text):
-        return place + _with_values(found, relation="")
+        return place + _with_values(found["said"], _values(found, relation=""))
     if found := _COMPARISON.fullmatch(text):
-        return place + _with_values(found, _RELATIONS[found["relation"]])
+        return place + _with_values(found["said"], _values(found, _RELATIONS[found["relation"]]))
     return failure
 
 
-def _first_said(said: str, otherwise: str) -> str:
-    """What the test says, and its trace. `otherwise` stands for the words of one without words."""
+def _with_values(said: str, values: str) -> str:
+    """The words of the test, below them the values, and last the trace. A long function that the
+    test waits for says nothing beside words."""
     words, trace, places = said.partition(_TRACE)
-    return (words.strip("\n") or otherwise) + trace + places
-
-
-def _with_values(found: "re.Match[str]", relation: str) -> str:
-    """The words of the test, and below them the values that it compares."""
-    words, trace, places = found["said"].partition(_TRACE)
-    told, values = words.strip("\n"), _values(found, relation)
+    told = words.strip("\n")
+    if told and _FUNCTION in values:
+        return told + trace + places
     return (f"{told}\n  {values}" if told else values) + trace + places
 
 
@@ -101,7 +100,10 @@ def _values(found: "re.Match[str]", relation: str) -> str:
     got, wanted = _in_units(found["got"] or what), _in_units(found["wanted"] or limit)
     if _BYTES.search(got + wanted):  # GoogleTest has no words for them
         return f"{what} must be {relation}{limit}."
-    must = f"must be {relation}{wanted}" + ("" if wanted in limit else f" ({limit})")
+    if limit == "kNobody":
+        wanted = "nobody"
+    is_plain = wanted in limit or wanted == "nobody" or limit.endswith(")")
+    must = f"must be {relation}{wanted}" + ("" if is_plain else f" ({limit})")
     return f"{what} {must}." if got == what else f"{what} is {got}, and {must}."
 
 

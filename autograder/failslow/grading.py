@@ -324,7 +324,7 @@ def _test_row(
     """`void`: the reason if the test's part is void. A test that fails keeps its own reason."""
     void = void if outcome.passed else ""
     failure = "\n\n".join(outcome.failures)
-    seeded = f"Seed {outcome.seed}.\n{failure}" if failure and test.hidden else failure
+    seeded = f"Seed {outcome.seed}.\n{failure}" if outcome.seed and test.hidden else failure
     return TestRow(
         lab=lab.id,
         test_id=test.name,
@@ -336,7 +336,7 @@ def _test_row(
         passed=outcome.passed,
         hidden=test.hidden,
         output=void or outcome.skipped_because or _student_output(lab, test, outcome, told),
-        detail="" if void else seeded,
+        detail="" if void or outcome.passed or outcome.skipped_because else seeded,
         no_verdict=outcome.no_verdict,
         trace_hash=outcome.trace_hash,
         seed=outcome.seed,

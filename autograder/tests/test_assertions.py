@@ -12,7 +12,7 @@ PLACE = "labs/lab2-raft/tests/raft_test.cc:18\n"
     [
         (
             "Value of: world.Commit(10)\n  Actual: false\nExpected: true\nit\ncommits nothing",
-            "it\ncommits nothing",
+            "it\ncommits nothing\n  world.Commit(10) is false.",
         ),
         (
             "Value of: Holds()\n  Actual: false (a rule (4) is\nviolated)\nExpected: true\nround 3",
@@ -27,8 +27,18 @@ PLACE = "labs/lab2-raft/tests/raft_test.cc:18\n"
             "There is no such replica: world.WaitForElection(2s) gave nobody in time.",
         ),
         (
+            "Expected: (leader) != (kNobody), actual: -1 vs -1\nGoogle Test trace:\nx.cc:3: round 2",
+            "There is no such replica: leader gave nobody in time.\n"
+            "Google Test trace:\nx.cc:3: round 2",
+        ),
+        (
             "Value of: world.Holds()\n  Actual: true\nExpected: false\n",
             "world.Holds() is true.",
+        ),
+        (
+            "Value of: RunUntil([&] { return ended; }, 2s)\n  Actual: false\nExpected: true\nit"
+            " does not end\nGoogle Test trace:\nx.cc:3: round 2",
+            "it does not end\nGoogle Test trace:\nx.cc:3: round 2",
         ),
         ("Failed\nstep #2 goes wrong\nhere", "step #2 goes wrong\nhere"),
     ],
@@ -71,6 +81,16 @@ def test_a_sentence_stands_for_values_that_say_nothing(failure: str, sentence: s
             "Expected: (role) != (Role::kLeader), actual: 4-byte object <02-00 00-00> vs 4-byte"
             " object <02-00 00-00>\n",
             "role must be other than Role::kLeader.",
+        ),
+        (
+            "Expected equality of these values:\n  Leader()\n    Which is: 2\n  kNobody\n"
+            "    Which is: -1\n",
+            "Leader() is 2, and must be nobody.",
+        ),
+        (
+            "Expected equality of these values:\n  yes\n    Which is: 2\n  Count(yes)\n"
+            "    Which is: 3\n",
+            "yes is 2, and must be 3.",
         ),
         ("Expected: (3) >= (voters), actual: 3 vs 5\n", "3 must be at least 5 (voters)."),
     ],

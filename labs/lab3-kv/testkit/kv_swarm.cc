@@ -88,7 +88,8 @@ void ServeMany(testkit::Chaos& chaos, std::uint64_t seed) {
     }
     return true;
   };
-  ASSERT_TRUE(world.cluster.RunUntil(all_idle, kChaos + 6s));
+  ASSERT_TRUE(world.cluster.RunUntil(all_idle, kChaos + 6s))
+      << "6 s after the last fault, some client still waits for an answer";
   world.cluster.Heal();
   ASSERT_NE(world.WaitForProposer(6s), kNobody);
   KvClient last(world.cluster.simulator());
