@@ -12,6 +12,8 @@ from pathlib import Path
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 """A container sees its own limits here."""
 
+PROCESSORS = Path("/proc/cpuinfo")
+
 JOB_BYTES = 500 << 20
 """The most that a job needs: a compiler. The kit's sources need up to 475 MB with GCC 12."""
 
@@ -31,6 +33,16 @@ def memory_bytes(groups: Path = CONTROL_GROUPS) -> int:
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limits = [_number(groups / name) for name in ("memory.max", "memory/memory.limit_in_bytes")]
     return min([physical, *(limit for limit in limits if limit > 0)])
+
+
+def processor(info: Path = PROCESSORS) -> str:
+    """Its model; "" where the kernel tells none."""
+    with suppress(OSError):
+        for line in info.read_text().splitlines():
+            name, _, model = line.partition(":")
+            if name.strip() == "model name":
+                return model.strip()
+    return ""
 
 
 def _quotas(groups: Path) -> list[float]:

@@ -27,7 +27,8 @@ PLACE = "labs/lab2-raft/tests/raft_test.cc:18\n"
             "There is no such replica: world.WaitForElection(2s) gave nobody in time.",
         ),
         (
-            "Expected: (leader) != (kNobody), actual: -1 vs -1\nGoogle Test trace:\nx.cc:3: round 2",
+            "Expected: (leader) != (kNobody), actual: -1 vs -1\n"
+            "Google Test trace:\nx.cc:3: round 2",
             "There is no such replica: leader gave nobody in time.\n"
             "Google Test trace:\nx.cc:3: round 2",
         ),

@@ -66,3 +66,12 @@ def test_no_machine_is_too_small_for_one_job(tmp_path: Path) -> None:
 
 def test_a_file_that_makes_no_sense_is_no_limit(tmp_path: Path) -> None:
     assert machine.jobs(write(tmp_path, cpu_MAX="much\n", memory_MAX="more\n")) == 8
+
+
+def test_the_processors_model_if_the_kernel_tells_it(tmp_path: Path) -> None:
+    info = tmp_path / "cpuinfo"
+    assert machine.processor(info) == ""
+    info.write_text("processor\t: 0\nmodel\t\t: 17\nmodel name\t: A 7: fast\n\nmodel name\t: B\n")
+    assert machine.processor(info) == "A 7: fast"
+    info.write_text("processor\t: 0\nBogoMIPS\t: 50.00\n")
+    assert machine.processor(info) == ""

@@ -148,3 +148,39 @@ def test_a_wrong_address_is_one_sentence(
     act(tab)
     assert tab.evaluate("document.getElementById('step').textContent") == said
     assert tab.complaints() == []
+
+
+# The texts of the axis, each with its left and right edge, in pixels. The canvas is drawn anew.
+AXIS = """
+(async () => {
+  const {draw} = await import("replay/draw.js");
+  const {state} = await import("replay/state.js");
+  const kind = CanvasRenderingContext2D.prototype;
+  const fillText = kind.fillText;
+  const texts = [];
+  kind.fillText = function (text, x, y) {
+    const half = this.measureText(text).width / 2;
+    if (y === 12) texts.push([text, x - half, x + half]);
+    fillText.call(this, text, x, y);
+  };
+  draw();
+  kind.fillText = fillText;
+  return {texts, left: state.left, right: state.width};
+})()
+"""
+
+
+@pytest.mark.parametrize("width", [320, 390, WIDE])
+@pytest.mark.parametrize("key", ["f", "o"])
+def test_no_text_of_the_axis_is_cut_or_covered(
+    tab: browser.Tab, written: Path, width: int, key: str
+) -> None:
+    widen(tab, width)
+    assert tab.open(written) == []
+    act(tab, CHOOSE_SECOND)
+    act(tab, f"key('{key}')")
+    axis = tab.evaluate(AXIS)
+    edges = [edge for _, *both in axis["texts"] for edge in both]
+    assert len(axis["texts"]) >= 2
+    assert [axis["left"], *edges, axis["right"]] == sorted([axis["left"], *edges, axis["right"]])
+    widen(tab, WIDE)

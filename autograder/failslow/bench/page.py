@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import LogLocator, NullLocator
 
-from failslow import atomic
+from failslow import atomic, machine
 from failslow.bench import figures
 from failslow.bench.figures import Figure, Plot, Section
 from failslow.errors import CannotDo
@@ -92,7 +92,10 @@ def _figures(content: Mapping[str, Any]) -> list[Figure]:
 def _machine() -> str:
     """Without what a distributor or an owner has added to the kernel's version."""
     version = platform.release().partition("-")[0]
-    return f"{platform.system()} {version}, {os.cpu_count()} cores"
+    model = machine.processor()
+    return f"{platform.system()} {version}, {os.cpu_count()} cores" + (
+        f" ({model})" if model else ""
+    )
 
 
 def _now() -> str:

@@ -31,10 +31,10 @@ GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumIsReady, "4a", 2,
                                      .grace_ns = Ns(100ms)}},
                                    300ms)[0];
     EXPECT_EQ(report.returned_ns, report.called_ns);
-    EXPECT_TRUE(IsAt(report.waited_ns, 60ms));
+    EXPECT_TRUE(IsAt(report.waited_ns, 60ms)) << "(the wait for the quorum ends)";
     EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 120ms));
     EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 160ms));
-    EXPECT_TRUE(IsAt(report.ended_ns, 160ms));
+    EXPECT_TRUE(IsAt(report.ended_ns, 160ms)) << "(the event of Finalize is ready)";
     EXPECT_EQ(report.yes, 3);
   }
 }
@@ -51,10 +51,10 @@ GRADED_TEST(FinalizeGrace, BeginsWhenTheQuorumFails, "4a", 2,
           .wait_ns = Ns(1s),
           .grace_ns = Ns(100ms)}},
         300ms)[0];
-    EXPECT_TRUE(IsAt(report.waited_ns, 30ms));
+    EXPECT_TRUE(IsAt(report.waited_ns, 30ms)) << "(the wait for the quorum ends)";
     EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 110ms));
     EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 130ms));
-    EXPECT_TRUE(IsAt(report.ended_ns, 130ms));
+    EXPECT_TRUE(IsAt(report.ended_ns, 130ms)) << "(the event of Finalize is ready)";
     EXPECT_EQ(report.yes, 1);
     EXPECT_EQ(report.no, 1);
   }
@@ -72,11 +72,11 @@ GRADED_TEST(FinalizeGrace, BeginsAtOnceAfterATimeout, "4a", 2,
   late.plan[2] = After(120ms);
   const auto reports = runner.Run({undecided, late}, 400ms);
   for (const FanOutReport& report : reports) {
-    EXPECT_TRUE(IsAt(report.waited_ns, 50ms));
+    EXPECT_TRUE(IsAt(report.waited_ns, 50ms)) << "(the wait for the quorum ends)";
     EXPECT_EQ(report.returned_ns, report.called_ns);
     EXPECT_TRUE(Ended(report.calls[1], End::kAnswered, 80ms));
     EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 150ms));
-    EXPECT_TRUE(IsAt(report.ended_ns, 150ms));
+    EXPECT_TRUE(IsAt(report.ended_ns, 150ms)) << "(the event of Finalize is ready)";
   }
   EXPECT_EQ(reports[0].yes, 2);
   EXPECT_EQ(reports[1].yes, 3) << "the quorum became ready at 120 ms";
@@ -96,7 +96,7 @@ GRADED_TEST(FinalizeGrace, IsWholeForEachCall, "4a", 2,
   EXPECT_TRUE(Ended(report.calls[3], End::kAnswered, 50ms));
   EXPECT_TRUE(Ended(report.calls[4], End::kAnswered, 90ms));
   EXPECT_TRUE(Ended(report.calls[5], End::kReleased, 100ms));
-  EXPECT_TRUE(IsAt(report.ended_ns, 100ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 100ms)) << "(the event of Finalize is ready)";
   EXPECT_FALSE(report.failed) << "the event of Finalize does not fail";
   EXPECT_EQ(report.yes, 4);
   EXPECT_EQ(report.lost, 2);
@@ -121,13 +121,13 @@ GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 2,
         .grace_ns = Ns(10ms)}},
       400ms);
   EXPECT_TRUE(Ended(reports[0].calls[2], End::kReleased, 100ms));
-  EXPECT_TRUE(IsAt(reports[0].ended_ns, 100ms));
+  EXPECT_TRUE(IsAt(reports[0].ended_ns, 100ms)) << "(the event of Finalize is ready)";
   EXPECT_TRUE(Ended(reports[1].calls[1], End::kAnswered, 130ms));
   EXPECT_TRUE(Ended(reports[1].calls[2], End::kReleased, 240ms));
-  EXPECT_TRUE(IsAt(reports[1].ended_ns, 240ms));
+  EXPECT_TRUE(IsAt(reports[1].ended_ns, 240ms)) << "(the event of Finalize is ready)";
   EXPECT_TRUE(Ended(reports[2].calls[2], End::kAnswered, 200ms));
-  EXPECT_TRUE(IsAt(reports[2].waited_ns, 200ms));
-  EXPECT_TRUE(IsAt(reports[2].ended_ns, 200ms));
+  EXPECT_TRUE(IsAt(reports[2].waited_ns, 200ms)) << "(the wait for the quorum ends)";
+  EXPECT_TRUE(IsAt(reports[2].ended_ns, 200ms)) << "(the event of Finalize is ready)";
 }
 
 // What the rules make of a fan-out. Moments of different kinds are at least 5 ms apart: answers
@@ -152,7 +152,8 @@ struct Expected {
   }
 
   void Check(const FanOut& fan_out, const FanOutReport& report) const {
-    EXPECT_TRUE(IsAt(report.waited_ns, Duration(fan_out.at_ns + waited_ns)));
+    EXPECT_TRUE(IsAt(report.waited_ns, Duration(fan_out.at_ns + waited_ns)))
+        << "(the wait for the quorum ends)";
     EXPECT_EQ(report.returned_ns, report.called_ns);
     int yes = 0;
     std::int64_t ended_ns = 0;
@@ -179,7 +180,8 @@ struct Expected {
       EXPECT_EQ(report.ended_ns, kNeverNs);
     } else {
       const std::int64_t called_ns = fan_out.finalize_first ? 0 : waited_ns;
-      EXPECT_TRUE(IsAt(report.ended_ns, Duration(fan_out.at_ns + std::max(ended_ns, called_ns))));
+      EXPECT_TRUE(IsAt(report.ended_ns, Duration(fan_out.at_ns + std::max(ended_ns, called_ns))))
+          << "(the event of Finalize is ready)";
     }
   }
 
@@ -234,9 +236,9 @@ GRADED_TEST(FinalizeEnd, ComesWithTheLastCall, "4a", 1,
   EXPECT_EQ(reports[0].ended_ns, reports[0].returned_ns) << "every call was answered before";
   EXPECT_FALSE(reports[0].is_kept) << "nothing is left, and the quorum lives";
   EXPECT_NE(reports[0].ended_ns, kNeverNs);
-  EXPECT_TRUE(IsAt(reports[1].ended_ns, 30ms));
+  EXPECT_TRUE(IsAt(reports[1].ended_ns, 30ms)) << "(the event of Finalize is ready)";
   EXPECT_FALSE(reports[1].failed) << "a call failed, and the event with it";
-  EXPECT_TRUE(IsAt(reports[2].ended_ns, 110ms));
+  EXPECT_TRUE(IsAt(reports[2].ended_ns, 110ms)) << "(the event of Finalize is ready)";
   EXPECT_FALSE(reports[2].failed) << "no call was answered, and the event failed";
 }
 
@@ -249,7 +251,7 @@ GRADED_TEST(FinalizeEnd, IsFinal, "4a", 1, "An answer after the grace changes no
                                  400ms)[0];
   EXPECT_TRUE(Ended(report.calls[1], End::kReleased, 100ms));
   EXPECT_TRUE(Ended(report.calls[2], End::kReleased, 100ms));
-  EXPECT_TRUE(IsAt(report.ended_ns, 100ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 100ms)) << "(the event of Finalize is ready)";
   EXPECT_EQ(report.yes, 1);
   EXPECT_EQ(report.no, 0);
   EXPECT_EQ(report.lost, 2);

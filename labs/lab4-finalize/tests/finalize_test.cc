@@ -20,10 +20,10 @@ GRADED_TEST(Finalize, LateAnswersCountWithinTheGrace, "4a", 3,
                                    .wait_ns = Ns(1s),
                                    .grace_ns = Ns(100ms)}},
                                  300ms)[0];
-  EXPECT_TRUE(IsAt(report.waited_ns, 0ms));
+  EXPECT_TRUE(IsAt(report.waited_ns, 0ms)) << "(the wait for the quorum ends)";
   EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 40ms));
   EXPECT_TRUE(Ended(report.calls[3], End::kAnswered, 60ms));
-  EXPECT_TRUE(IsAt(report.ended_ns, 60ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 60ms)) << "(the event of Finalize is ready)";
   EXPECT_EQ(report.yes, 3);
   EXPECT_EQ(report.no, 1);
   EXPECT_EQ(report.lost, 0);
@@ -40,7 +40,7 @@ GRADED_TEST(Finalize, WhatIsLeftIsReleased, "4a", 3,
                                  300ms)[0];
   EXPECT_TRUE(Ended(report.calls[2], End::kAnswered, 40ms));
   EXPECT_TRUE(Ended(report.calls[3], End::kReleased, 100ms));
-  EXPECT_TRUE(IsAt(report.ended_ns, 100ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 100ms)) << "(the event of Finalize is ready)";
   EXPECT_EQ(report.yes, 3);
   EXPECT_EQ(report.lost, 1) << "a released call votes lost";
   EXPECT_FALSE(report.is_kept) << "the quorum is alive after its end";
@@ -53,9 +53,9 @@ GRADED_TEST(Finalize, ReturnsAtOnce, "4a", 2,
   const auto report = runner.Run(
       {{.needed = 1, .plan = {{}, After(60ms)}, .wait_ns = Ns(1s), .grace_ns = Ns(100ms)}},
       300ms)[0];
-  EXPECT_TRUE(IsAt(report.called_ns, 0ms));
+  EXPECT_TRUE(IsAt(report.called_ns, 0ms)) << "(Finalize is called)";
   EXPECT_EQ(report.returned_ns, report.called_ns);
-  EXPECT_TRUE(IsAt(report.ended_ns, 60ms));
+  EXPECT_TRUE(IsAt(report.ended_ns, 60ms)) << "(the event of Finalize is ready)";
 }
 
 GRADED_TEST(FinalizeGrace, MayBeZero, "4a", 1,
@@ -72,7 +72,7 @@ GRADED_TEST(FinalizeGrace, MayBeZero, "4a", 1,
     EXPECT_EQ(report.returned_ns, report.called_ns);
     EXPECT_TRUE(Ended(report.calls[1], End::kReleased, 20ms));
     EXPECT_TRUE(Ended(report.calls[2], End::kReleased, 20ms));
-    EXPECT_TRUE(IsAt(report.ended_ns, 20ms));
+    EXPECT_TRUE(IsAt(report.ended_ns, 20ms)) << "(the event of Finalize is ready)";
   }
 }
 

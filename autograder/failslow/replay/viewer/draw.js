@@ -63,15 +63,15 @@ function drawTicks(pen) {
   pen.font = "11px system-ui, sans-serif";
   pen.textAlign = "center";
   const texts = tickTexts(ticks);
-  let free = state.left + TICK_GAP;
+  let free = state.left;
   pen.beginPath();
   ticks.forEach((tick, index) => {
     const at = Math.round(state.x(tick)) + 0.5;
     pen.moveTo(at, 16);
     pen.lineTo(at, state.height);
-    // Whole, or not at all: one at the edge stands further left.
+    // Whole, or not at all: one at an edge stands further inside.
     const half = pen.measureText(texts[index]).width / 2;
-    const middle = Math.min(at, state.width - half - 2);
+    const middle = Math.max(state.left + half + 2, Math.min(at, state.width - half - 2));
     if (middle - half < free) return;
     pen.fillText(texts[index], middle, 12);
     free = middle + half + TICK_GAP;
