@@ -18,6 +18,7 @@ const TICK_GAP = 6;  // pixels between the texts of two ticks
 
 export function draw() {
   state.scheduled = false;
+  state.written = [];
   const pen = canvas.getContext("2d");
   const ratio = canvas.width / state.width;
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -16,7 +16,7 @@ export function drawLabels(pen) {
   visible.sort((a, b) => (b === state.selected) - (a === state.selected));
   pen.font = "10px system-ui, sans-serif";
   pen.textAlign = "left";
-  const taken = badges();
+  const taken = [...badges(), ...state.written];
   let drawn = 0;
   for (const message of visible) {
     const text = fitted(pen, labelOf(message), Math.min(WIDTH_MAX, state.width / 2));
@@ -36,7 +36,7 @@ export function drawLabels(pen) {
 
 const labelOf = (message) => `${message.what.replace(" request", "")} ${message.text}`;
 
-// The first place on the arrow whose box covers no other and no badge; undefined if there is none.
+// The first place on the arrow whose box covers no other, no badge and no word; undefined if there is none.
 function placeOf([x1, y1, x2, y2], wide, taken) {
   const free = (box) => box.x >= state.left && box.x + wide <= state.width && !taken.some((other) =>
     box.y < other.y + other.tall && other.y < box.y + TALL &&

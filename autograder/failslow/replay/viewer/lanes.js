@@ -3,6 +3,7 @@
 import {inView, waitTop} from "replay/layout.js";
 import {WAIT_ROW, recording, state} from "replay/state.js";
 
+const WORD = 10;  // pixels that a word is high
 const MINIMAL_BAR = 0.6;  // pixels, so that the shortest event is visible
 
 function bar(pen, event, top, tall) {
@@ -10,24 +11,30 @@ function bar(pen, event, top, tall) {
   pen.fillRect(from, top, Math.max(MINIMAL_BAR, state.x(event.end) - from), tall);
 }
 
+// Writes words of a lane. No label of a message may cover them.
+function write(pen, text, x, y) {
+  pen.fillStyle = state.colour.ink;
+  pen.fillText(text, x, y);
+  state.written.push({x, y: y - WORD, wide: pen.measureText(text).width, tall: WORD});
+}
+
 // Names bands below their lanes: each where its band begins, or behind the names before it. One
 // that does not fit its band is left out.
-function bandNames(pen) {
+function nameBands(pen, bands) {
   const free = state.lanes.map(() => state.left);
-  return (text, {start, end}, replica) => {
+  for (const [text, {start, end}, replica] of d3.sort(bands, ([, band]) => band.start)) {
     const at = Math.max(free[replica], state.x(start)) + 4;
     const over = at + pen.measureText(text).width;
-    if (over > Math.min(state.width, state.x(end))) return;
-    pen.fillStyle = state.colour.ink;
-    pen.fillText(text, at, state.lanes[replica].bottom + 4);
+    if (over > Math.min(state.width, state.x(end))) continue;
+    write(pen, text, at, state.lanes[replica].bottom + 4);
     free[replica] = over + 4;
-  };
+  }
 }
 
 export function drawBands(pen) {
   pen.textAlign = "left";
   pen.font = "10px system-ui, sans-serif";
-  const name = bandNames(pen);
+  const named = [];
   for (const fault of state.world.faults.filter(inView)) {
     if (fault.fault === "crash") continue;  // shown as what it does
     for (const replica of fault.replicas) {
@@ -40,15 +47,16 @@ export function drawBands(pen) {
       for (const edge of edges) {
         pen.fillRect(state.x(edge) - 0.75, lane.top - 6, 1.5, lane.bottom - lane.top + 12);
       }
-      name(fault.fault, fault, replica);
+      named.push([fault.fault, fault, replica]);
     }
   }
   for (const down of state.world.downs.filter(inView)) {
     const lane = state.lanes[down.replica];
     pen.fillStyle = state.colour.down;
     bar(pen, down, lane.top - 6, lane.bottom - lane.top + 12);
-    name("down", down, down.replica);
+    named.push(["down", down, down.replica]);
   }
+  nameBands(pen, named);
 }
 
 export function drawWaits(pen) {
@@ -89,8 +97,7 @@ export function drawLifelines(pen) {
       if (!inView({start: when, end})) return;
       if (value > 0) line(pen, lane.line, [when, end], 1.5 + 2 * value, state.colour.leader);
       if (value > 0 && state.x(end) - state.x(when) > 50) {
-        pen.fillStyle = state.colour.ink;
-        pen.fillText(words[value] ?? value, Math.max(state.left, state.x(when)) + 4, lane.line - 6);
+        write(pen, words[value] ?? value, Math.max(state.left, state.x(when)) + 4, lane.line - 6);
       }
     });
   });

@@ -92,7 +92,7 @@ export function anchorOf(event) {
     return [x1 + (x2 - x1) * 0.15, y1 + (y2 - y1) * 0.15];
   }
   if (event.kind === "wait") return [state.x(event.over ?? event.start), waitTop(event) + 2];
-  if (event.kind === "operation") return [at, state.operationTops.get(event.client) + 14];
+  if (event.kind === "operation") return [at - 10, state.operationTops.get(event.client) + 14];
   return event.kind === "note" ? [at, 23] : [at, state.lanes[event.replica].line - 14];
 }
 

@@ -50,6 +50,7 @@ export const state = {
   colour: {},
   typeColours: [],
 
+  written: [],  // boxes of the words that lanes have in this frame
   scheduled: false,  // a frame is asked for
   listing: 0,  // the timer of the table, while it waits for the view to rest
 };
