@@ -359,11 +359,8 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violatio
             return f"Violated while this was tested: {outcome.rule}.\n{costs}{see}"
         rule = f"Violated: {outcome.rule}.\n" if outcome.rule else ""
         return f"Does not hold: {test.description}\n{rule}{costs}{see}"
-    steps = last_steps.before_death("
-
-".join(outcome.failures), outcome.history)
-    return f"{failure}
-{steps}{costs}{see}; run it yourself: ./kit test {lab.id} {test.name}"
+    steps = last_steps.before_death("\n\n".join(outcome.failures), outcome.history)
+    return f"{failure}\n{steps}{costs}{see}; run it yourself: ./kit test {lab.id} {test.name}"
 
 
 def _without_verdict(reason: str) -> str:

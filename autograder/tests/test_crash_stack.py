@@ -1,11 +1,15 @@
 """Offsets of a crash become lines of the student's files, and nothing else."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from failslow import crash_stack
+from failslow.kit import Kit
+from failslow.walls import CompilerWalls
 from fakes import write_program
 
 PROGRAM = Path("/somewhere/lab2_public_sim")
@@ -93,3 +97,48 @@ def test_a_stack_without_frames_is_no_line(tool: Path) -> None:
 def test_without_binutils_a_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "install binutils" in crash_stack.in_lines("stack: 12\n", PROGRAM)
+
+
+def test_a_loop_is_its_outermost_function_without_a_line(tool: Path) -> None:
+    (tool / "answer").write_text(
+        "Advance()\n./lab2-raft/log.cc:9\nRaft::Start()::{lambda()#1}::operator()() const\n"
+        "./lab2-raft/raft.cc:125\ndepfast::Fiber::Run()\n??:0\n"
+    )
+    text = "never waits\nin coroutine 'ticker'\nloop: 1a 2b\n"
+    expected = (
+        "never waits\nin coroutine 'ticker'\n  in a lambda in Raft::Start (lab2-raft/raft.cc)\n"
+    )
+    assert crash_stack.in_lines(text, PROGRAM) == expected
+
+
+def test_names_in_a_program_are_short_and_printable(tool: Path) -> None:
+    (tool / "answer").write_text(f"{'F' * 5000}\x1b[2J()\n./a.cc:1\x07\n")
+    lines = crash_stack.in_lines("stack: 1\n", PROGRAM)
+    assert len(lines) < 400
+    assert lines.strip().isprintable()
+
+
+class Opaque:
+    """Walls that run a program as it is, and count."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def command(self, argv: Sequence[str], readable: Sequence[Path], own: Path) -> list[str]:
+        assert Path(argv[2]).parent.is_relative_to(readable[1]), "the program is a copy"
+        self.runs += 1
+        return [*argv]
+
+
+def test_a_grader_asks_once_for_each_stack(tool: Path, tmp_path: Path) -> None:
+    program = tmp_path / "replica"
+    program.write_text("a program")
+    (tool / "answer").write_text("F()\n./a.cc:1\n")
+    walls = Opaque()
+    in_lines = crash_stack.behind_walls(Kit(tmp_path), cast(CompilerWalls, walls), program)
+    for _ in range(3):
+        assert in_lines("stack: 1\n") == "  at a.cc:1 in F\n"
+    assert walls.runs == 1
+    for offset in range(2 * crash_stack.STACKS_MAX):
+        in_lines(f"stack: {offset}\n")
+    assert walls.runs == crash_stack.STACKS_MAX
