@@ -135,7 +135,7 @@ Reply KvStore::Append(const std::string& key, const std::string& value) {
 Reply KvStore::CompareAndSet(const Command& command) {
   const auto found = values_.find(command[1]);
   if (found == values_.end() || found->second != command[2]) return Reply::Integer(0);
-  found->second = command[3];
+  values_[command[1]] = command[3];
   return Reply::Integer(1);
 }
 
@@ -152,7 +152,7 @@ Reply KvStore::OpenSession(std::uint64_t index, const Command& command) {
   }
   if (sessions_.size() >= kSessionsMax) return TooManySessions();
   expiry_.emplace(session.last_entry(), index);
-  sessions_.emplace(index, std::move(session));
+  sessions_.try_emplace(index, std::move(session));
   return Reply::Integer(static_cast<std::int64_t>(index));
 }
 
@@ -160,9 +160,8 @@ Reply KvStore::ExecuteOnce(std::uint64_t index, const Command& command) {
   const auto id = NumberOf<SessionId>(command[1]);
   const auto sequence = NumberOf<std::uint64_t>(command[2]);
   if (!id || !sequence || *sequence == 0) return NotAnInteger();
-  const auto found = sessions_.find(*id);
-  if (found == sessions_.end()) return NoSession();
-  Session& session = found->second;
+  if (sessions_.count(*id) == 0) return NoSession();
+  Session& session = sessions_[*id];
   expiry_.erase({session.last_entry(), *id});
   session.last_used = index;
   expiry_.emplace(session.last_entry(), *id);
@@ -193,8 +192,8 @@ std::string KvStore::Snapshot() const {
   frame_internal::StringSink sink(bytes);
   msgpack::packer packer(sink);
   packer.pack_array(2);
-  packer.pack(values_);
-  packer.pack(sessions_);
+  packer.pack(values_.map());
+  packer.pack(sessions_.map());
   return bytes;
 }
 
@@ -205,9 +204,45 @@ void KvStore::Restore(std::string_view snapshot) {
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string("the snapshot is no key-value store: ") + error.what());
   }
-  values_ = std::move(state.first);
-  sessions_ = std::move(state.second);
+  values_.Replace(std::move(state.first));
+  sessions_.Replace(std::move(state.second));
   IndexSessions();
 }
+
+// The bytes of Snapshot, in pieces.
+class KvStore::Pieces final : public SnapshotPieces {
+ public:
+  explicit Pieces(KvStore& store)
+      : values_(store.values_.StartWalk()), sessions_(store.sessions_.StartWalk()) {}
+
+  std::string Next(std::size_t bytes) override {
+    std::string piece;
+    frame_internal::StringSink sink(piece);
+    msgpack::packer packer(sink);
+    const auto pack = [&](const auto& key, const auto& value) {
+      packer.pack(key);
+      packer.pack(value);
+      return piece.size() < bytes;
+    };
+    if (!std::exchange(begun_, true)) {
+      packer.pack_array(2);
+      packer.pack_map(static_cast<std::uint32_t>(values_->size()));
+    }
+    if (values_->Continue(pack)) return piece;
+    if (!std::exchange(in_sessions_, true)) {
+      packer.pack_map(static_cast<std::uint32_t>(sessions_->size()));
+    }
+    sessions_->Continue(pack);
+    return piece;
+  }
+
+ private:
+  std::shared_ptr<SnapshotMap<std::string, std::string>::Walk> values_;
+  std::shared_ptr<SnapshotMap<SessionId, Session>::Walk> sessions_;
+  bool begun_ = false;
+  bool in_sessions_ = false;
+};
+
+std::unique_ptr<SnapshotPieces> KvStore::StartSnapshot() { return std::make_unique<Pieces>(*this); }
 
 }  // namespace depfast::kv
