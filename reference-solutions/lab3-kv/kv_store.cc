@@ -135,7 +135,7 @@ Reply KvStore::Append(const std::string& key, const std::string& value) {
 Reply KvStore::CompareAndSet(const Command& command) {
   const auto found = values_.find(command[1]);
   if (found == values_.end() || found->second != command[2]) return Reply::Integer(0);
-  values_[command[1]] = command[3];
+  found->second = command[3];
   return Reply::Integer(1);
 }
 
@@ -152,7 +152,7 @@ Reply KvStore::OpenSession(std::uint64_t index, const Command& command) {
   }
   if (sessions_.size() >= kSessionsMax) return TooManySessions();
   expiry_.emplace(session.last_entry(), index);
-  sessions_.try_emplace(index, std::move(session));
+  sessions_.emplace(index, std::move(session));
   return Reply::Integer(static_cast<std::int64_t>(index));
 }
 
@@ -160,8 +160,9 @@ Reply KvStore::ExecuteOnce(std::uint64_t index, const Command& command) {
   const auto id = NumberOf<SessionId>(command[1]);
   const auto sequence = NumberOf<std::uint64_t>(command[2]);
   if (!id || !sequence || *sequence == 0) return NotAnInteger();
-  if (sessions_.count(*id) == 0) return NoSession();
-  Session& session = sessions_[*id];
+  const auto found = sessions_.find(*id);
+  if (found == sessions_.end()) return NoSession();
+  Session& session = found->second;
   expiry_.erase({session.last_entry(), *id});
   session.last_used = index;
   expiry_.emplace(session.last_entry(), *id);
@@ -192,8 +193,8 @@ std::string KvStore::Snapshot() const {
   frame_internal::StringSink sink(bytes);
   msgpack::packer packer(sink);
   packer.pack_array(2);
-  packer.pack(values_.map());
-  packer.pack(sessions_.map());
+  packer.pack(values_);
+  packer.pack(sessions_);
   return bytes;
 }
 
@@ -204,8 +205,8 @@ void KvStore::Restore(std::string_view snapshot) {
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string("the snapshot is no key-value store: ") + error.what());
   }
-  values_.Replace(std::move(state.first));
-  sessions_.Replace(std::move(state.second));
+  values_ = std::move(state.first);
+  sessions_ = std::move(state.second);
   IndexSessions();
 }
 

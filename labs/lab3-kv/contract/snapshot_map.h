@@ -18,6 +18,7 @@ template <typename Key, typename Value>
 class SnapshotMap {
  public:
   using Map = std::map<Key, Value>;
+  using iterator = typename Map::iterator;
   using const_iterator = typename Map::const_iterator;
 
   class Walk {
@@ -77,29 +78,39 @@ class SnapshotMap {
     return walk;
   }
 
-  const Map& map() const { return map_; }
+  // ---- as std::map ----
+
   std::size_t size() const { return map_.size(); }
+  bool empty() const { return map_.empty(); }
   std::size_t count(const Key& key) const { return map_.count(key); }
   const_iterator begin() const { return map_.begin(); }
   const_iterator end() const { return map_.end(); }
+  iterator end() { return map_.end(); }
   const_iterator find(const Key& key) const { return map_.find(key); }
 
-  // A reference to change the value by, at once.
-  Value& operator[](const Key& key) {
-    BeforeChange(key);
-    return map_[key];
-  }
+  // These may change the value of `key`. A reference or an iterator changes it in the same Apply.
+  iterator find(const Key& key) { return BeforeChange(key), map_.find(key); }
+  Value& operator[](const Key& key) { return BeforeChange(key), map_[key]; }
   template <typename... Arguments>
-  std::pair<const_iterator, bool> try_emplace(const Key& key, Arguments&&... arguments) {
+  std::pair<iterator, bool> try_emplace(const Key& key, Arguments&&... arguments) {
     BeforeChange(key);
     return map_.try_emplace(key, std::forward<Arguments>(arguments)...);
   }
-  std::size_t erase(const Key& key) {
-    BeforeChange(key);
-    return map_.erase(key);
+  template <typename... Arguments>
+  std::pair<iterator, bool> emplace(const Key& key, Arguments&&... arguments) {
+    return try_emplace(key, std::forward<Arguments>(arguments)...);
   }
-  // Requires: no walk is going on.
-  void Replace(Map map) { map_ = std::move(map); }
+  std::size_t erase(const Key& key) { return BeforeChange(key), map_.erase(key); }
+  // Replaces all pairs. Requires: no walk is going on.
+  SnapshotMap& operator=(Map map) {
+    map_ = std::move(map);
+    return *this;
+  }
+
+  template <typename Packer>
+  void msgpack_pack(Packer& packer) const {
+    packer.pack(map_);
+  }
 
  private:
   void BeforeChange(const Key& key) {
