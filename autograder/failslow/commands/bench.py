@@ -8,19 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from failslow import console
-from failslow.bench import (
-    copilot,
-    core,
-    failover,
-    figures,
-    kv,
-    raft,
-    rpc,
-    sim,
-    slow,
-    snapshot,
-    verified,
-)
+from failslow.bench import copilot, core, failover, figures, kv, raft, rpc, sim, slow, verified
 from failslow.bench.figures import Section
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -37,7 +25,7 @@ PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 
 SEEDS_MAX = 1000
 
-IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run, "snapshot": snapshot.run}
+IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run}
 ALONE = (*IF_NAMED, "calibrate", "slow")
 """They take minutes: run only if they are named."""
 
