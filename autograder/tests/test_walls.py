@@ -65,7 +65,7 @@ def test_what_was_compiled_without_walls_is_not_graded(
     (walled,) = kit.submissions.iterdir()
     expect(None, "test", "lab1", tree)
     assert len(list(kit.submissions.iterdir())) == 2
-    assert walled.name.endswith("walled")
+    assert "walled" in walled.name
 
 
 def test_the_doctor_counts_the_walls(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
