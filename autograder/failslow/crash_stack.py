@@ -20,8 +20,7 @@ STACK = re.compile(r"^(stack|loop):((?: [0-9a-f]{1,16}){0,64})(?:\n|\Z)", re.M)
 FRAMES_MAX = 8
 NAME_CHARACTERS_MAX = 300
 SYMBOLISE_S = 30.0
-WALLED_S = 5.0
-"""A program that takes longer is an attack."""
+"""A program that takes longer is an attack: its other stacks have no lines."""
 STACKS_MAX = 64
 """Of one program behind walls. The rest has no lines."""
 SUBMITTED = "./"
@@ -53,7 +52,7 @@ def behind_walls(kit: Kit, walls: CompilerWalls, program: Path) -> Callable[[str
             return ""
         with workshop.opened(kit.root, walls, {}) as room:
             place = Path(room.copy(program, "program"))
-            done = room.look(_argv(place, offsets), WALLED_S)
+            done = room.look(_argv(place, offsets), SYMBOLISE_S)
         if done.timed_out:
             asked = STACKS_MAX
         return done.output

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "core/crash_stack.h"
+#include "core/last_words.h"
 #include "core/stack_overflow.h"
 #include "testkit/history.h"
 
@@ -23,15 +23,11 @@ volatile sig_atomic_t replica_in_step = -1;
 volatile std::int64_t step_began_ns = 0;
 ThrowPlace latest_throw;  // of the step under way
 
-void Write(std::string_view text) {
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
-}
-
 void WriteStack(const CallStack& stack, const void* interrupted) {
   std::array<char, CallStack::kOffsetsBytes> text;
-  Write("stack:");
-  Write(stack.Offsets(text, interrupted));
-  Write("\n");
+  WriteLastWords("stack:");
+  WriteLastWords(stack.Offsets(text, interrupted));
+  WriteLastWords("\n");
 }
 
 // As FormatTime has it.
@@ -43,24 +39,24 @@ void WriteTime(std::int64_t ns) {
     *digit = static_cast<char>('0' + micros % 10);
   }
   WriteNumber(ns / kSecond);
-  Write(".");
-  Write({fraction.data(), fraction.size()});
-  Write(" s");
+  WriteLastWords(".");
+  WriteLastWords({fraction.data(), fraction.size()});
+  WriteLastWords(" s");
 }
 
 // `coroutine`: null or "" if none runs.
 void WriteWhere(const char* coroutine) {
   if (replica_in_step < 0) return;
-  Write("in a step of replica ");
+  WriteLastWords("in a step of replica ");
   WriteNumber(replica_in_step);
-  Write(" at ");
+  WriteLastWords(" at ");
   WriteTime(step_began_ns);
   if (coroutine != nullptr && *coroutine != '\0') {
-    Write(", in coroutine '");
-    Write(coroutine);
-    Write("'");
+    WriteLastWords(", in coroutine '");
+    WriteLastWords(coroutine);
+    WriteLastWords("'");
   }
-  Write("\n");
+  WriteLastWords("\n");
 }
 
 // Lines that the history already has: nothing is allocated here.
@@ -68,11 +64,11 @@ void WriteLastSteps() {
   const History* history = History::Latest();
   if (history == nullptr || history->lines().empty()) return;
   constexpr std::size_t kLines = 20;
-  Write("The last steps before:\n");
+  WriteLastWords("The last steps before:\n");
   const auto& lines = history->lines();
   for (std::size_t i = lines.size() - std::min(kLines, lines.size()); i < lines.size(); ++i) {
-    Write(lines[i]);
-    Write("\n");
+    WriteLastWords(lines[i]);
+    WriteLastWords("\n");
   }
 }
 
@@ -81,10 +77,10 @@ void WriteLastSteps() {
   if (IsFromOutside(signal_number, info)) return;
   if (info != nullptr) {
     const char* const reason = CrashInWords(signal_number, *info);
-    Write(signal_number == SIGABRT ? "aborted" : "crashed");
-    if (reason != nullptr) Write(": ");
-    if (reason != nullptr) Write(reason);
-    Write("\n");
+    WriteLastWords(signal_number == SIGABRT ? "aborted" : "crashed");
+    if (reason != nullptr) WriteLastWords(": ");
+    if (reason != nullptr) WriteLastWords(reason);
+    WriteLastWords("\n");
   }
   WriteWhere(RunningCoroutine::Name());
   WriteStack(CallStack::Here(), InterruptedBy(context));
@@ -93,12 +89,10 @@ void WriteLastSteps() {
 
 }  // namespace
 
-void WriteWord(const char* word) { Write(word); }
-
 void WriteNumber(std::int64_t number) {
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  Write({digits.data(), end});
+  WriteLastWords({digits.data(), end});
 }
 
 void InstallCrashReport() {
@@ -121,7 +115,7 @@ PeerId StepUnderWay::replica() { return static_cast<PeerId>(replica_in_step); }
 
 void StepUnderWay::ReportThrow() {
   if (latest_throw.empty()) return;
-  Write("the latest exception was thrown\n");
+  WriteLastWords("the latest exception was thrown\n");
   WriteWhere(latest_throw.coroutine());
   WriteStack(latest_throw.stack(), nullptr);
 }

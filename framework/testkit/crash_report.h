@@ -31,7 +31,6 @@ class StepUnderWay {
 };
 
 // To stderr. Async-signal-safe.
-void WriteWord(const char* word);
 void WriteNumber(std::int64_t number);
 
 }  // namespace depfast::testkit

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/last_words.h"
 #include "core/stack_overflow.h"
 #include "testkit/crash_report.h"
 
@@ -23,17 +24,17 @@ void OnCpuSecond(int) {
   if (StepUnderWay::replica() < 0) return;
   seconds_in_step = seconds_in_step + 1;
   if (seconds_in_step <= seconds_max) return;
-  WriteWord("replica ");
+  WriteLastWords("replica ");
   WriteNumber(StepUnderWay::replica());
-  WriteWord(" never waits: one step used more than ");
+  WriteLastWords(" never waits: one step used more than ");
   WriteNumber(seconds_max);
-  WriteWord(" s of processor time");
+  WriteLastWords(" s of processor time");
   if (const char* coroutine = RunningCoroutine::Name()) {
-    WriteWord(" in coroutine '");
-    WriteWord(coroutine);
-    WriteWord("'");
+    WriteLastWords(" in coroutine '");
+    WriteLastWords(coroutine);
+    WriteLastWords("'");
   }
-  WriteWord(" (a loop without a Wait?)\n");
+  WriteLastWords(" (a loop without a Wait?)\n");
   std::abort();
 }
 

@@ -1,12 +1,11 @@
 #include "sealed/crash_words.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <array>
-#include <string_view>
 
 #include "core/crash_stack.h"
+#include "core/last_words.h"
 #include "core/stack_overflow.h"
 
 namespace depfast::sealed {
@@ -14,24 +13,20 @@ namespace {
 
 ThrowPlace latest_throw;
 
-// Only async-signal-safe calls.
-void Write(std::string_view text) {
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
-}
-
+// Only async-signal-safe calls up to the end of the handlers.
 void WriteCoroutine() {
   if (const char* const coroutine = RunningCoroutine::Name()) {
-    Write("in coroutine '");
-    Write(coroutine);
-    Write("'\n");
+    WriteLastWords("in coroutine '");
+    WriteLastWords(coroutine);
+    WriteLastWords("'\n");
   }
 }
 
 void WriteFrames(const char* kind, const void* context) {
   std::array<char, CallStack::kOffsetsBytes> text;
-  Write(kind);
-  Write(CallStack::Here().Offsets(text, InterruptedBy(context)));
-  Write("\n");
+  WriteLastWords(kind);
+  WriteLastWords(CallStack::Here().Offsets(text, InterruptedBy(context)));
+  WriteLastWords("\n");
 }
 
 // Neither is used with sanitizers. `info` is null if the reason has been told.
@@ -39,8 +34,8 @@ void WriteFrames(const char* kind, const void* context) {
   if (IsFromOutside(signal_number, info)) return;
   const char* const reason = info == nullptr ? nullptr : CrashInWords(signal_number, *info);
   if (reason != nullptr) {
-    Write(reason);
-    Write("\n");
+    WriteLastWords(reason);
+    WriteLastWords("\n");
   }
   if (info != nullptr) WriteCoroutine();
   WriteFrames("stack:", context);
@@ -60,11 +55,7 @@ void InstallCrashWords() {
   InstallStackOverflowHandler();
 #else
   InstallCrashHandlers(OnCrash);
-  struct sigaction action = {};
-  action.sa_sigaction = OnNeverWaiting;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGXCPU, &action, nullptr);
+  HandleOnce(SIGXCPU, OnNeverWaiting);
 #endif
 }
 

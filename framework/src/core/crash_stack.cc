@@ -1,11 +1,13 @@
 #include "core/crash_stack.h"
 
+#include <execinfo.h>
 #include <ucontext.h>
-#include <unwind.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+
+#include "core/stack_overflow.h"
 
 // The program's own code, as the linker places it.
 extern "C" const char __executable_start;
@@ -14,9 +16,9 @@ extern "C" const char etext;
 namespace depfast {
 namespace {
 
-SignalReport report_crash = nullptr;
+SignalHandler report_crash = nullptr;
 
-// SA_RESETHAND has restored the default action.
+// The default action is restored.
 void OnSignal(int signal_number, siginfo_t* info, void* context) {
   report_crash(signal_number, info, context);
   raise(signal_number);
@@ -24,16 +26,10 @@ void OnSignal(int signal_number, siginfo_t* info, void* context) {
 
 }  // namespace
 
-// Not the C library's backtrace, which opens a shared library: a sealed replica has none.
 CallStack CallStack::Here() {
   CallStack stack;
-  const auto add = [](_Unwind_Context* frame, void* to) {
-    auto& found = *static_cast<CallStack*>(to);
-    if (found.depth_ == kFramesMax) return _URC_END_OF_STACK;
-    found.frames_[found.depth_++] = reinterpret_cast<const char*>(_Unwind_GetIP(frame));
-    return _URC_NO_REASON;
-  };
-  _Unwind_Backtrace(add, &stack);
+  const int depth = backtrace(stack.frames_.data(), static_cast<int>(kFramesMax));
+  stack.depth_ = static_cast<std::size_t>(depth);
   return stack;
 }
 
@@ -41,7 +37,7 @@ std::string_view CallStack::Offsets(std::array<char, kOffsetsBytes>& text,
                                     const void* interrupted) const {
   char* end = text.data();
   for (std::size_t i = 0; i < depth_; ++i) {
-    const char* const frame = frames_[i];
+    const auto* frame = static_cast<const char*>(frames_[i]);
     if (frame < &__executable_start || frame >= &etext) continue;
     const auto offset = static_cast<std::uint64_t>(frame - &__executable_start);
     *end++ = ' ';
@@ -90,14 +86,11 @@ const char* CrashInWords(int signal_number, const siginfo_t& info) {
   }
 }
 
-void InstallCrashHandlers(SignalReport report) {
+void InstallCrashHandlers(SignalHandler report) {
+  static_cast<void>(CallStack::Here());  // loads what it needs
   report_crash = report;
   InstallStackOverflowHandler(report);
-  struct sigaction action = {};
-  action.sa_sigaction = OnSignal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
-  sigemptyset(&action.sa_mask);
-  for (const int number : {SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGFPE, SIGILL, SIGABRT}) HandleOnce(number, OnSignal);
 }
 
 }  // namespace depfast

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "core/stack_overflow.h"
+#include "core/last_words.h"
 
 namespace depfast {
 
@@ -20,7 +20,7 @@ class CallStack {
   static constexpr std::size_t kFramesMax = 64;
   static constexpr std::size_t kOffsetsBytes = 17 * kFramesMax;
 
-  // Of the caller. Async-signal-safe.
+  // Of the caller. Async-signal-safe, but for the first call of a process.
   static CallStack Here();
 
   bool empty() const { return depth_ == 0; }
@@ -32,7 +32,7 @@ class CallStack {
   std::string_view Offsets(std::array<char, kOffsetsBytes>& text, const void* interrupted) const;
 
  private:
-  std::array<const char*, kFramesMax> frames_{};
+  std::array<void*, kFramesMax> frames_{};
   std::size_t depth_ = 0;
 };
 
@@ -66,6 +66,6 @@ const char* CrashInWords(int signal_number, const siginfo_t& info);
 
 // Handlers for the signals of a crash (see InstallStackOverflowHandler). They call `report` and let
 // the signal kill the process as usual. Call once, from the thread that runs coroutines.
-void InstallCrashHandlers(SignalReport report);
+void InstallCrashHandlers(SignalHandler report);
 
 }  // namespace depfast

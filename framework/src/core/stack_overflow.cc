@@ -1,41 +1,35 @@
 #include "core/stack_overflow.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstring>
-#include <string_view>
+#include <cstddef>
 #include <utility>
 
 namespace depfast {
 namespace {
 
 thread_local RunningCoroutine::Mark running;
-SignalReport report_more = nullptr;
+SignalHandler report_more = nullptr;
 
-// Only async-signal-safe calls from here on.
-void Write(std::string_view text) {
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
-}
-
+// Only async-signal-safe calls.
 void OnSegmentationFault(int signal_number, siginfo_t* info, void* context) {
   const auto* address = static_cast<const std::byte*>(info->si_addr);
   const RunningCoroutine::Mark mark = running;
   const bool overflows =
       mark.stack != nullptr && address >= mark.stack->guard && address < mark.stack->bottom;
   if (overflows) {
-    Write("stack overflow in coroutine '");
-    Write(mark.name);
-    Write("': deep recursion, or a large array that belongs on the heap\n");
+    WriteLastWords("stack overflow in coroutine '");
+    WriteLastWords(mark.name);
+    WriteLastWords("': deep recursion, or a large array that belongs on the heap\n");
   } else if (info->si_code == SI_KERNEL && address == nullptr) {
     // The kernel has no address for it. A sealed replica has no clock.
-    Write("a clock was read, or a pointer is no address at all\n");
+    WriteLastWords("a clock was read, or a pointer is no address at all\n");
   }
   if (report_more != nullptr) report_more(signal_number, overflows ? nullptr : info, context);
-  // SA_RESETHAND has restored the default action: returning repeats the fault and ends the process
-  // with the signal, core dump and exit status that everybody expects. A signal that another
-  // process sent does not repeat by itself.
+  // The default action is restored: returning repeats the fault and ends the process with the
+  // signal, core dump and exit status that everybody expects. A signal that another process sent
+  // does not repeat by itself.
   if (info->si_code <= 0) raise(signal_number);
 }
 
@@ -48,19 +42,15 @@ RunningCoroutine::~RunningCoroutine() { running = previous_; }
 
 const char* RunningCoroutine::Name() { return running.name; }
 
-void InstallStackOverflowHandler(SignalReport then) {
+void InstallStackOverflowHandler(SignalHandler then) {
   report_more = then;
   static std::array<std::byte, 64 * 1024> handler_stack;
   stack_t alternate = {};
   alternate.ss_sp = handler_stack.data();
   alternate.ss_size = handler_stack.size();
   sigaltstack(&alternate, nullptr);
-  struct sigaction action = {};
-  action.sa_sigaction = OnSegmentationFault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGSEGV, &action, nullptr);
-  sigaction(SIGBUS, &action, nullptr);
+  HandleOnce(SIGSEGV, OnSegmentationFault);
+  HandleOnce(SIGBUS, OnSegmentationFault);
 }
 
 }  // namespace depfast

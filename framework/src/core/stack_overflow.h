@@ -1,9 +1,8 @@
 // Stack overflow: a message that names the coroutine, instead of a bare segmentation fault.
 #pragma once
 
-#include <signal.h>
-
 #include "core/fiber.h"
+#include "core/last_words.h"
 
 namespace depfast {
 
@@ -28,13 +27,10 @@ class RunningCoroutine {
   Mark previous_;
 };
 
-// Of a signal's handler, with its arguments. `info` is null if the reason has been told.
-// Async-signal-safe.
-using SignalReport = void (*)(int signal_number, siginfo_t* info, void* context);
-
 // Installs a SIGSEGV handler on a stack of its own. The handler recognises a touched guard page,
 // names the coroutine that overflowed, calls `then` unless it is null, and lets the signal kill the
-// process as usual. Call once per process, from the thread that runs coroutines.
-void InstallStackOverflowHandler(SignalReport then = nullptr);
+// process as usual. `then` gets no `info` if the reason has been told. Call once per process, from
+// the thread that runs coroutines.
+void InstallStackOverflowHandler(SignalHandler then = nullptr);
 
 }  // namespace depfast

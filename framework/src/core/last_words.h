@@ -1,0 +1,19 @@
+// What handlers of fatal signals are made of.
+#pragma once
+
+#include <signal.h>
+
+#include <string_view>
+
+namespace depfast {
+
+// To stderr. Async-signal-safe.
+void WriteLastWords(std::string_view text);
+
+using SignalHandler = void (*)(int signal_number, siginfo_t* info, void* context);
+
+// Calls `handler` at the first signal of that number, on the alternate stack if there is one. The
+// next one has the default action.
+void HandleOnce(int signal_number, SignalHandler handler);
+
+}  // namespace depfast
