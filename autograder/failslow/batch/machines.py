@@ -5,13 +5,13 @@ A cluster's machines have the same checkout, built, at the same path.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from failslow import process
+from failslow import parallel
 from failslow.batch import job
 from failslow.batch.job import Done, Job
 from failslow.errors import CannotDo
@@ -50,14 +50,11 @@ def here(count: int) -> Machines:
             shares.put(share)
 
     def run_all(jobs: Sequence[Job]) -> Iterator[tuple[Job, Done]]:
-        with ThreadPoolExecutor(max_workers=count) as pool:
+        with parallel.threads(count) as pool:
             futures = {pool.submit(run_on_share, each): each for each in jobs}
             try:
                 for done in as_completed(futures):
                     yield futures[done], done.result()
-            except KeyboardInterrupt:
-                process.stop_all()
-                raise
             finally:
                 for future in futures:  # what has not begun, if the caller wants no more
                     future.cancel()
