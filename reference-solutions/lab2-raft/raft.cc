@@ -35,6 +35,11 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
+// A snapshot is encoded and written in pieces of this size, so that neither the replica nor the
+// entries on their way to the disk wait long. Between two pieces others have their turn.
+constexpr std::size_t kPieceBytes = 128 * 1024;
+constexpr Duration kPause = 20us;
+
 // The heartbeats whose answers count. A leader steps down when a majority answers none of them.
 constexpr std::size_t kHeartbeatsMax = kElectionTimeoutMax / kHeartbeatInterval;
 
@@ -175,15 +180,16 @@ void Raft::RecoverLog() {
   }
 }
 
-void Raft::PersistHardState() {
-  last_write_ = runtime_.storage().Append(kWalFile, EncodeHardState({term_, voted_for_}),
-                                          Storage::Sync::kYes);
-}
+void Raft::PersistHardState() { last_write_ = AppendToLog(EncodeHardState({term_, voted_for_})); }
 
 std::shared_ptr<DiskEvent> Raft::PersistEntries(std::uint64_t first_index) {
-  last_write_ =
-      runtime_.storage().Append(kWalFile, EncodeEntries(log_, first_index), Storage::Sync::kYes);
+  last_write_ = AppendToLog(EncodeEntries(log_, first_index));
   return last_write_;
+}
+
+std::shared_ptr<DiskEvent> Raft::AppendToLog(std::string record) {
+  if (compaction_ != nullptr) compaction_->records += record;
+  return runtime_.storage().Append(kWalFile, std::move(record), Storage::Sync::kYes);
 }
 
 void Raft::PersistLog() {
@@ -674,23 +680,90 @@ void Raft::FailWaiting(SubmitStatus status) {
 // ---- snapshots ----
 
 void Raft::CompactIfLarge() {
-  if (log_.bytes() <= compact_above_) return;
+  if (compacts_ || log_.bytes() <= compact_above_) return;
   std::uint64_t index = commit_index_;
   for (std::size_t kept = 0; index > log_.base_index() && kept < kRetainedBytes; --index) {
     kept += RaftLog::SizeOf(log_.At(index));
   }
-  std::size_t goes = 0;
-  for (std::uint64_t i = log_.base_index() + 1; i <= index; ++i) {
-    goes += RaftLog::SizeOf(log_.At(i));
+  std::size_t goes = log_.bytes();
+  for (std::uint64_t i = index + 1; i <= last_index(); ++i) {
+    goes -= RaftLog::SizeOf(log_.At(i));
   }
   // The entries that stay are written again. Behind a long tail of uncommitted entries that would
   // cost much and free little, time after time.
   if (goes < log_.bytes() / 3) return;
-  snapshot_ = {commit_index_, TermAt(commit_index_), machine_.Snapshot()};
-  PersistSnapshot();
-  log_.CompactUpTo(index);
-  PersistLog();
+  StartCompaction(index);
+}
+
+// From now on, every record of the log goes to its new file, too.
+void Raft::StartCompaction(std::uint64_t new_base) {
+  compacts_ = true;
+  compaction_ = std::make_shared<Compaction>();
+  compaction_->new_base = new_base;
+  compaction_->snapshot = {commit_index_, TermAt(commit_index_), ""};
+  compaction_->pieces = machine_.StartSnapshot();
+  compaction_->records = EncodeWal({term_, voted_for_}, log_, new_base);
+  runtime_.Spawn("compact", [this, compaction = compaction_] { Compact(compaction); });
+}
+
+void Raft::Compact(const std::shared_ptr<Compaction>& compaction) {
+  runtime_.set_dependency({});  // a background task: no client asked for it
+  if (!WritePieces(compaction)) return;
+  ReplaceFiles(*compaction);
+  CutLog(compaction->new_base);
+  compacts_ = false;
+}
+
+bool Raft::WritePieces(const std::shared_ptr<Compaction>& compaction) {
+  Snapshot& snapshot = compaction->snapshot;
+  // A string that grows step by step would be copied as often. Memory that is not used costs none.
+  snapshot.state.reserve(2 * snapshot_.state.size());
+  for (bool is_last = false; !is_last;) {
+    const std::string piece = compaction->pieces->Next(kPieceBytes);
+    is_last = piece.empty();
+    snapshot.state += piece;
+    const Time from = runtime_.Now();
+    std::ignore = runtime_.storage().Append(kNewWalFile, std::exchange(compaction->records, ""),
+                                            Storage::Sync::kNo);
+    const auto write = runtime_.storage().Append(
+        kNewSnapshotFile, EncodeSnapshotPiece(snapshot, piece, is_last), Storage::Sync::kYes);
+    if (write->Wait() != Outcome::kReady || compaction_ != compaction) return false;
+    runtime_.Sleep(runtime_.Now() - from);  // half of the disk's time is left to others
+    if (compaction_ != compaction) return false;
+  }
+  return true;
+}
+
+// A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
+// not replace the old one.
+void Raft::ReplaceFiles(Compaction& compaction) {
+  snapshot_ = std::move(compaction.snapshot);
+  compaction.pieces = nullptr;
+  std::ignore = runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
+  std::ignore =
+      runtime_.storage().Append(kNewWalFile, std::move(compaction.records), Storage::Sync::kNo);
+  last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
+  compaction_ = nullptr;
   ChooseWhenToCompact();
+}
+
+// To free a long log takes long, so that is done in pieces, too.
+void Raft::CutLog(std::uint64_t new_base) {
+  while (log_.base_index() < new_base) {
+    const std::uint64_t end = EndOfRequest(log_.base_index() + 1, kPieceBytes);
+    log_.CompactUpTo(std::min(new_base, end - 1));
+    runtime_.Sleep(kPause);
+  }
+}
+
+void Raft::GiveUpCompaction() {
+  if (compaction_ == nullptr) return;
+  compaction_->pieces = nullptr;
+  compaction_ = nullptr;
+  compacts_ = false;
+  // What is left of its files must not be the beginning of others.
+  std::ignore = runtime_.storage().Remove(kNewSnapshotFile);
+  std::ignore = runtime_.storage().Remove(kNewWalFile);
 }
 
 // If all replicas compacted at the same moment, all disks would be busy. A quorum hides one busy
@@ -700,8 +773,7 @@ void Raft::ChooseWhenToCompact() {
   compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(most / 2, most));
 }
 
-// A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
-// not replace the old one.
+// As ReplaceFiles, for a leader's snapshot.
 void Raft::PersistSnapshot() {
   std::ignore =
       runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);
@@ -742,6 +814,7 @@ bool Raft::TakeChunk(const InstallSnapshot& request) {
 }
 
 void Raft::InstallIncoming() {
+  GiveUpCompaction();
   snapshot_ = std::exchange(incoming_, {}).snapshot;
   const std::uint64_t index = snapshot_.last_index;
   // The entries behind the snapshot stay only if our log agrees with the snapshot.

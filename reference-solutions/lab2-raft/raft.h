@@ -24,6 +24,7 @@
 #include "raft_observations.h"
 #include "raft_wal.h"
 #include "replicated_log.h"
+#include "state_machine.h"
 
 namespace depfast {
 class QuorumEvent;
@@ -138,12 +139,22 @@ class Raft final : public ReplicatedLog {
     Snapshot snapshot;
   };
 
+  // A snapshot that is being written, and the log that will continue it. Both files are complete,
+  // and replace the old ones, when the state machine has no more pieces.
+  struct Compaction {
+    std::uint64_t new_base = 0;  // of the log
+    Snapshot snapshot;           // the state as far as it was written
+    std::unique_ptr<SnapshotPieces> pieces;
+    std::string records;  // of the log, that are not in its new file yet
+  };
+
   // --- start and durability ---
   void Recover();
   void RecoverSnapshot();
   void RecoverLog();
   void PersistHardState();
   std::shared_ptr<DiskEvent> PersistEntries(std::uint64_t first_index);
+  std::shared_ptr<DiskEvent> AppendToLog(std::string record);
   void PersistLog();  // replaces the file
   // Waits until everything written so far is durable: before that, no answer may leave that depends
   // on it. Throws std::runtime_error if a write failed: then no such answer may ever leave. The
@@ -208,6 +219,14 @@ class Raft final : public ReplicatedLog {
 
   // --- snapshots (extended paper, section 7) ---
   void CompactIfLarge();
+  void StartCompaction(std::uint64_t new_base);
+  // Writes the snapshot, in the background.
+  void Compact(const std::shared_ptr<Compaction>& compaction);
+  // False if it was given up, or a write has failed: then no other can succeed.
+  bool WritePieces(const std::shared_ptr<Compaction>& compaction);
+  void ReplaceFiles(Compaction& compaction);
+  void CutLog(std::uint64_t new_base);
+  void GiveUpCompaction();
   void ChooseWhenToCompact();
   void PersistSnapshot();
   void RestoreSnapshot();
@@ -234,6 +253,8 @@ class Raft final : public ReplicatedLog {
   Time last_heard_{0};
   std::uint64_t commit_index_ = 0;
   std::size_t compact_above_ = kCompactAboveBytes;  // bytes of log_
+  bool compacts_ = false;                           // a coroutine compacts the log
+  std::shared_ptr<Compaction> compaction_;          // until its files are complete, or given up
   Incoming incoming_;
 
   // Valid while this replica leads.

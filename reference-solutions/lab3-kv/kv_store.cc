@@ -210,4 +210,40 @@ void KvStore::Restore(std::string_view snapshot) {
   IndexSessions();
 }
 
+// The bytes of Snapshot, in pieces.
+class KvStore::Pieces final : public SnapshotPieces {
+ public:
+  explicit Pieces(KvStore& store)
+      : values_(store.values_.StartWalk()), sessions_(store.sessions_.StartWalk()) {}
+
+  std::string Next(std::size_t bytes) override {
+    std::string piece;
+    frame_internal::StringSink sink(piece);
+    msgpack::packer packer(sink);
+    const auto pack = [&](const auto& key, const auto& value) {
+      packer.pack(key);
+      packer.pack(value);
+      return piece.size() < bytes;
+    };
+    if (!std::exchange(begun_, true)) {
+      packer.pack_array(2);
+      packer.pack_map(static_cast<std::uint32_t>(values_->size()));
+    }
+    if (values_->Continue(pack)) return piece;
+    if (!std::exchange(in_sessions_, true)) {
+      packer.pack_map(static_cast<std::uint32_t>(sessions_->size()));
+    }
+    sessions_->Continue(pack);
+    return piece;
+  }
+
+ private:
+  std::shared_ptr<SnapshotMap<std::string, std::string>::Walk> values_;
+  std::shared_ptr<SnapshotMap<SessionId, Session>::Walk> sessions_;
+  bool begun_ = false;
+  bool in_sessions_ = false;
+};
+
+std::unique_ptr<SnapshotPieces> KvStore::StartSnapshot() { return std::make_unique<Pieces>(*this); }
+
 }  // namespace depfast::kv

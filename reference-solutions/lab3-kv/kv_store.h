@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "kv_commands.h"
 #include "kv_messages.h"
+#include "snapshot_map.h"
 #include "state_machine.h"
 
 namespace depfast::kv {
@@ -27,12 +29,15 @@ class KvStore final : public StateMachine {
   // Keys, values and sessions. The same bytes for the same state.
   std::string Snapshot() const override;
   void Restore(std::string_view snapshot) override;
+  std::unique_ptr<SnapshotPieces> StartSnapshot() override;
 
   // Executes a command that only reads (CommandForm::reads) on the current state.
   // Requires: FindError(command) finds no error.
   Reply Read(const Command& command) const;
 
  private:
+  class Pieces;
+
   using SessionId = std::uint64_t;  // the index of the entry that made the session
 
   // The session of a client whose commands are executed exactly once (Ongaro's thesis,
@@ -61,8 +66,8 @@ class KvStore final : public StateMachine {
   // The value of `key`, or nothing if the key is absent.
   std::optional<std::string> ValueOf(const std::string& key) const;
 
-  std::map<std::string, std::string> values_;
-  std::map<SessionId, Session> sessions_;
+  SnapshotMap<std::string, std::string> values_;
+  SnapshotMap<SessionId, Session> sessions_;
   // Invariant: holds (last_entry(), id) for each of sessions_, sorted by the last live index.
   std::set<std::pair<std::uint64_t, SessionId>> expiry_;
 };

@@ -30,7 +30,8 @@ MEMORY = Path("/dev/shm")
 
 @dataclass(frozen=True)
 class Servers:
-    """A cluster that runs. Of our replicas, and none for etcd: metrics files and process ids.
+    """A cluster that runs. Of our replicas, and none for etcd: metrics files, process ids and data
+    directories.
 
     `clients` are addresses for put_load, `redis` those for Redis clients.
     """
@@ -40,6 +41,7 @@ class Servers:
     metrics: Sequence[Path] = ()
     processes: Sequence[int] = ()
     redis: Sequence[str] = ()
+    data: Sequence[Path] = ()
 
 
 def check_cores() -> None:
@@ -112,6 +114,7 @@ def _replicas(
             clients=[ports.endpoint(each) for each in listeners],
             metrics=[layout.metrics(number) for number in range(REPLICAS)],
             redis=[ports.endpoint(each) for each in redis],
+            data=[layout.replica(number) for number in range(REPLICAS)],
         )
         children = []
         for number, (listener, other) in enumerate(zip_longest(listeners, redis)):

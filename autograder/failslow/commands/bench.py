@@ -8,7 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from failslow import console
-from failslow.bench import copilot, core, failover, figures, kv, raft, rpc, sim, slow, verified
+from failslow.bench import (
+    copilot,
+    core,
+    failover,
+    figures,
+    kv,
+    raft,
+    rpc,
+    sim,
+    slow,
+    snapshot,
+    verified,
+)
 from failslow.bench.figures import Section
 from failslow.errors import CannotDo
 from failslow.kit import Kit
@@ -25,7 +37,7 @@ PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 
 SEEDS_MAX = 1000
 
-IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run}
+IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run, "snapshot": snapshot.run}
 ALONE = (*IF_NAMED, "calibrate", "slow")
 """They take minutes: run only if they are named."""
 

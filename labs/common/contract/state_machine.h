@@ -2,11 +2,39 @@
 // driver has a Tally, lab 3's is your key-value store.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace depfast {
+
+// A snapshot that is handed out in pieces. Together they are the bytes that Restore understands.
+class SnapshotPieces {
+ public:
+  virtual ~SnapshotPieces() = default;
+
+  // The next piece: about `bytes`, and never empty. Empty after the last. Must not wait.
+  virtual std::string Next(std::size_t bytes) = 0;
+};
+
+// The pieces of a snapshot that is encoded already.
+class EncodedPieces final : public SnapshotPieces {
+ public:
+  explicit EncodedPieces(std::string snapshot) : snapshot_(std::move(snapshot)) {}
+
+  std::string Next(std::size_t bytes) override {
+    std::string piece = snapshot_.substr(given_, bytes);
+    given_ += piece.size();
+    return piece;
+  }
+
+ private:
+  std::string snapshot_;
+  std::size_t given_ = 0;
+};
 
 class StateMachine {
  public:
@@ -23,6 +51,16 @@ class StateMachine {
   // Replaces the state by that of a snapshot. Throws std::runtime_error, in one line, if the bytes
   // are not a snapshot; the state is unchanged then.
   virtual void Restore(std::string_view snapshot) = 0;
+
+  // A snapshot of the state after the latest Apply, in pieces. Later commands do not change it.
+  // Optional: this one encodes all of the state at once. A state machine that encodes a piece when
+  // it is asked for one never keeps its replica for long.
+  //
+  // There is one such snapshot at a time, and none during a Restore. The state machine must outlive
+  // it.
+  virtual std::unique_ptr<SnapshotPieces> StartSnapshot() {
+    return std::make_unique<EncodedPieces>(Snapshot());
+  }
 };
 
 }  // namespace depfast

@@ -31,29 +31,59 @@ void TakeEntries(const msgpack::object_array& record, RaftLog& log) {
   for (LogEntry& entry : record.ptr[2].as<std::vector<LogEntry>>()) log.Append(std::move(entry));
 }
 
-// A record that is an array of three, made by `pack` on its packer.
+// A record that is an array of so many fields, made by `pack` on its packer.
 template <typename Pack>
-std::string ThreeFields(const Pack& pack) {
+std::string Fields(std::uint32_t count, const Pack& pack) {
   std::string payload;
   frame_internal::StringSink sink(payload);
   Packer packer(sink);
-  packer.pack_array(3);
+  packer.pack_array(count);
   pack(packer);
   return Framed(payload);
 }
 
 std::string EncodeBase(std::uint64_t index, std::uint64_t term) {
-  return ThreeFields([&](Packer& packer) {
+  return Fields(3, [&](Packer& packer) {
     packer.pack(static_cast<std::uint8_t>(Record::kBase));
     packer.pack(index);
     packer.pack(term);
   });
 }
 
+// Puts a snapshot together from the records of its file.
+class SnapshotReader {
+ public:
+  // False if the record does not continue the snapshot.
+  bool Take(std::string_view payload) {
+    std::string error;
+    const frame_internal::Unpacked value(payload, error);
+    if (!value || value.get().type != msgpack::type::ARRAY) return false;
+    const msgpack::object_array& record = value.get().via.array;
+    if (record.size != 3 && record.size != 4) return false;
+    try {
+      const auto index = record.ptr[0].as<std::uint64_t>();
+      const auto term = record.ptr[1].as<std::uint64_t>();
+      if (!snapshot_) snapshot_ = Snapshot{index, term, ""};
+      if (is_whole_ || index != snapshot_->last_index || term != snapshot_->last_term) return false;
+      snapshot_->state += record.ptr[2].as<std::string_view>();
+      is_whole_ = record.size == 3 || record.ptr[3].as<bool>();
+    } catch (const msgpack::type_error&) {  // another record than ours
+      return false;
+    }
+    return true;
+  }
+
+  std::optional<Snapshot> Whole() { return is_whole_ ? std::move(snapshot_) : std::nullopt; }
+
+ private:
+  std::optional<Snapshot> snapshot_;
+  bool is_whole_ = false;
+};
+
 }  // namespace
 
 std::string EncodeHardState(const HardState& state) {
-  return ThreeFields([&](Packer& packer) {
+  return Fields(3, [&](Packer& packer) {
     packer.pack(static_cast<std::uint8_t>(Record::kHardState));
     packer.pack(state.term);
     packer.pack(state.voted_for);
@@ -61,7 +91,7 @@ std::string EncodeHardState(const HardState& state) {
 }
 
 std::string EncodeEntries(const RaftLog& log, std::uint64_t first_index) {
-  return ThreeFields([&](Packer& packer) {
+  return Fields(3, [&](Packer& packer) {
     packer.pack(static_cast<std::uint8_t>(Record::kEntries));
     packer.pack(first_index);
     packer.pack_array(static_cast<std::uint32_t>(log.last_index() + 1 - first_index));
@@ -72,34 +102,38 @@ std::string EncodeEntries(const RaftLog& log, std::uint64_t first_index) {
 }
 
 std::string EncodeWal(const HardState& state, const RaftLog& log) {
-  std::string bytes = EncodeBase(log.base_index(), log.base_term()) + EncodeHardState(state);
-  if (log.last_index() > log.base_index()) bytes += EncodeEntries(log, log.base_index() + 1);
+  return EncodeWal(state, log, log.base_index());
+}
+
+std::string EncodeWal(const HardState& state, const RaftLog& log, std::uint64_t base_index) {
+  std::string bytes = EncodeBase(base_index, log.TermAt(base_index)) + EncodeHardState(state);
+  if (log.last_index() > base_index) bytes += EncodeEntries(log, base_index + 1);
   return bytes;
 }
 
 std::string EncodeSnapshot(const Snapshot& snapshot) {
-  return ThreeFields([&](Packer& packer) {
+  return Fields(3, [&](Packer& packer) {
     packer.pack(snapshot.last_index);
     packer.pack(snapshot.last_term);
     packer.pack(snapshot.state);
   });
 }
 
-std::optional<Snapshot> DecodeSnapshot(std::string_view bytes) {
-  std::optional<Snapshot> snapshot;
-  const std::size_t good = ReadRecords(bytes, [&](std::string_view payload) {
-    std::string error;
-    const frame_internal::Unpacked value(payload, error);
-    if (!value || value.get().type != msgpack::type::ARRAY) return;
-    const msgpack::object_array& record = value.get().via.array;
-    if (record.size != 3) return;
-    try {
-      snapshot = Snapshot{record.ptr[0].as<std::uint64_t>(), record.ptr[1].as<std::uint64_t>(),
-                          record.ptr[2].as<std::string>()};
-    } catch (const msgpack::type_error&) {  // another record than ours: no snapshot
-    }
+std::string EncodeSnapshotPiece(const Snapshot& snapshot, std::string_view piece, bool is_last) {
+  return Fields(4, [&](Packer& packer) {
+    packer.pack(snapshot.last_index);
+    packer.pack(snapshot.last_term);
+    packer.pack(piece);
+    packer.pack(is_last);
   });
-  return good == bytes.size() ? snapshot : std::nullopt;
+}
+
+std::optional<Snapshot> DecodeSnapshot(std::string_view bytes) {
+  SnapshotReader reader;
+  bool is_ours = true;
+  const std::size_t good = ReadRecords(
+      bytes, [&](std::string_view payload) { is_ours = is_ours && reader.Take(payload); });
+  return is_ours && good == bytes.size() ? reader.Whole() : std::nullopt;
 }
 
 std::size_t WalState::Recover(std::string_view bytes) {

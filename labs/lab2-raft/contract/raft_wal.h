@@ -8,7 +8,8 @@
 //   [2, index, term]                      the log is empty now, and begins after that entry: a
 //                                         snapshot holds the earlier ones
 //
-// The snapshot, kSnapshotFile: one record, [last index, last term, state].
+// The snapshot, kSnapshotFile: one record, [last index, last term, state]. Or several, for a state
+// that is written in pieces: [last index, last term, piece, whether it is the last].
 //
 // A file is replaced whole: write the new one under another name, sync, rename. Replace the
 // snapshot first, then the log that needs it. After a crash between the two the log begins before
@@ -44,6 +45,8 @@ std::string EncodeHardState(const HardState& state);
 std::string EncodeEntries(const RaftLog& log, std::uint64_t first_index);
 // A whole new log file.
 std::string EncodeWal(const HardState& state, const RaftLog& log);
+// The same without the entries up to `base_index`. Requires: log.Knows(base_index).
+std::string EncodeWal(const HardState& state, const RaftLog& log, std::uint64_t base_index);
 
 // The state that the records of a log file describe.
 struct WalState {
@@ -71,6 +74,8 @@ struct Snapshot {
 };
 
 std::string EncodeSnapshot(const Snapshot& snapshot);
+// One record of a snapshot file in pieces. Of `snapshot`, the state is not looked at.
+std::string EncodeSnapshotPiece(const Snapshot& snapshot, std::string_view piece, bool is_last);
 // Nothing if the bytes are not a whole snapshot. A replica with such a file must not start: its log
 // begins after entries that it no longer has.
 [[nodiscard]] std::optional<Snapshot> DecodeSnapshot(std::string_view bytes);

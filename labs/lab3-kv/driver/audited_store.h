@@ -33,6 +33,8 @@ class AuditedStore final : public StateMachine {
 
   std::string Snapshot() const override { return store_.Snapshot(); }
 
+  std::unique_ptr<SnapshotPieces> StartSnapshot() override { return store_.StartSnapshot(); }
+
   void Restore(std::string_view snapshot) override {
     store_.Restore(snapshot);
     if (twin_ != nullptr) twin_->Restore(snapshot);

@@ -1,0 +1,270 @@
+// The reference Raft writes a snapshot in pieces, while commands are applied. The checker of
+// Raft's invariants compares every snapshot on a disk with the state after the same commands.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "depfast/host/service.h"
+#include "raft.h"
+#include "raft_world.h"
+#include "tally.h"
+#include "testkit/environment.h"
+
+namespace depfast {
+namespace {
+
+// At least so many pieces for the 160 KiB of a tally.
+constexpr std::size_t kPieceBytes = std::size_t{8} << 10;
+constexpr int kPieces = 20;
+
+class SmallPieces final : public SnapshotPieces {
+ public:
+  explicit SmallPieces(std::string snapshot) : all_(std::move(snapshot)) {}
+
+  std::string Next(std::size_t bytes) override { return all_.Next(std::min(bytes, kPieceBytes)); }
+
+ private:
+  EncodedPieces all_;
+};
+
+class TallyInPieces final : public StateMachine {
+ public:
+  std::string Apply(std::uint64_t index, std::string_view command) override {
+    return tally_.Apply(index, command);
+  }
+  std::string Snapshot() const override { return tally_.Snapshot(); }
+  void Restore(std::string_view snapshot) override { tally_.Restore(snapshot); }
+  std::unique_ptr<SnapshotPieces> StartSnapshot() override {
+    return std::make_unique<SmallPieces>(tally_.Snapshot());
+  }
+
+ private:
+  Tally tally_;
+};
+
+class PiecesService final : public Service {
+ public:
+  explicit PiecesService(Runtime& runtime) : runtime_(runtime), raft_(runtime, machine_) {}
+
+  void Start() override {
+    runtime_.rpc().HandleInline<Submit>(
+        [this](const Submit& request, const Responder<SubmitReply>& responder) {
+          raft_.Submit(request.command, responder.dependency(),
+                       [responder](const SubmitReply& reply) { responder.Send(reply); });
+        });
+    raft_.Start();
+  }
+
+ private:
+  Runtime& runtime_;
+  TallyInPieces machine_;
+  raft::Raft raft_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> MakeService(Runtime& runtime) {
+  return std::make_unique<PiecesService>(runtime);
+}
+
+namespace raft {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+// What the writes of one replica's snapshots look like from its disk.
+class PieceWatch : private sim::Observer {
+ public:
+  PieceWatch(RaftWorld& world, PeerId replica) : world_(world), replica_(replica) {
+    world.cluster.simulator().AddObserver(this);
+  }
+
+  bool under_way() const { return bytes_ > 0; }
+  std::size_t bytes() const { return bytes_; }  // of the new file
+  int pieces() const { return pieces_; }        // of the new file
+  int most_pieces() const { return most_pieces_; }
+  std::size_t largest_piece() const { return largest_piece_; }
+  // Commands applied while a snapshot was written, at most.
+  std::uint64_t most_applied() const { return most_applied_; }
+  int completed() const { return completed_; }
+  // Of the latest complete snapshot.
+  Duration took() const { return took_; }
+
+ private:
+  void OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) override {
+    if (replica != replica_) return;
+    const auto file = disk.files().find(kNewSnapshotFile);
+    const std::size_t bytes = file == disk.files().end() ? 0 : file->second.data.size();
+    const std::uint64_t applied = world_.checker.AppliedUpTo(replica);
+    if (bytes > bytes_) {
+      if (bytes_ == 0) {
+        pieces_ = 0;
+        began_ = now;
+        applied_before_ = applied;
+      }
+      most_pieces_ = std::max(most_pieces_, ++pieces_);
+      largest_piece_ = std::max(largest_piece_, bytes - bytes_);
+    } else if (bytes == 0 && bytes_ > 0) {
+      ++completed_;
+      took_ = now - began_;
+      most_applied_ = std::max(most_applied_, applied - applied_before_);
+    }
+    bytes_ = bytes;
+  }
+
+  RaftWorld& world_;
+  PeerId replica_;
+  std::size_t bytes_ = 0;
+  int pieces_ = 0;
+  int most_pieces_ = 0;
+  int completed_ = 0;
+  std::size_t largest_piece_ = 0;
+  std::uint64_t applied_before_ = 0;
+  std::uint64_t most_applied_ = 0;
+  Time began_{0};
+  Duration took_{0};
+};
+
+// Submits commands until the replica has begun a snapshot, and has written `pieces` of it.
+bool WriteUntil(RaftWorld& world, const PieceWatch& watch, int pieces) {
+  const auto is_there = [&] { return watch.under_way() && watch.pieces() >= pieces; };
+  for (int i = 0; i < 400 && !is_there(); ++i) {
+    world.SubmitOneLarge();
+    world.cluster.RunUntil(is_there, 10ms);
+  }
+  return is_there();
+}
+
+std::optional<Snapshot> SnapshotOf(RaftWorld& world, PeerId replica) {
+  const auto& files = world.cluster.simulator().disk(replica).files();
+  const auto file = files.find(kSnapshotFile);
+  if (file == files.end()) return std::nullopt;
+  return DecodeSnapshot({file->second.data.data(), file->second.durable_bytes});
+}
+
+TEST(RaftPieces, CommandsAreAppliedWhileASnapshotIsWritten) {
+  RaftWorld world({.replicas = 3, .seed = 901});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PieceWatch watch(world, leader);
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_TRUE(world.CommitBytes(kMiB / 2));
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
+  EXPECT_GE(watch.completed(), 2);
+  EXPECT_GE(watch.most_pieces(), kPieces);
+  EXPECT_LE(watch.largest_piece(), kPieceBytes + 100) << "a piece, and what frames it";
+  EXPECT_GE(watch.most_applied(), 5u) << "the replica stands still while it writes a snapshot";
+}
+
+TEST(RaftPieces, ASnapshotTakesHalfOfTheDisksTimeAtMost) {
+  RaftWorld world({.replicas = 3, .seed = 902});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId slow = world.Others(leader)[0];
+  const PieceWatch watch(world, slow);
+  ASSERT_TRUE(WriteUntil(world, watch, 1));
+  constexpr std::int64_t kBytesPerSecond = 200'000;
+  world.cluster.Begin(faults::DiskSlow({slow}, kBytesPerSecond));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return watch.completed() > 0; }, 10s));
+  const double written_for = static_cast<double>((kPieces - 2) * kPieceBytes) / kBytesPerSecond;
+  EXPECT_GE(std::chrono::duration<double>(watch.took()).count(), 2 * written_for);
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+TEST(RaftPieces, ACrashBetweenPiecesLeavesTheOldSnapshot) {
+  RaftWorld world({.replicas = 3, .seed = 903});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId victim = world.Others(leader)[0];
+  const PieceWatch watch(world, victim);
+  for (int pieces = 1; pieces < kPieces; pieces += 3) {
+    SCOPED_TRACE("a crash after " + std::to_string(pieces) + " pieces");
+    ASSERT_TRUE(WriteUntil(world, watch, pieces));
+    const auto old = SnapshotOf(world, victim);
+    world.cluster.Crash(victim);
+    world.cluster.RunFor(10ms);
+    world.cluster.Restart(victim);
+    const auto now = SnapshotOf(world, victim);
+    EXPECT_EQ(now ? now->last_index : 0, old ? old->last_index : 0);
+    ASSERT_TRUE(world.WaitForAllApplied()) << "the replica stays behind";
+    ASSERT_TRUE(world.AllInvariantsHold());
+    // The next compaction begins its files anew.
+    const int completed = watch.completed();
+    for (int i = 0; i < 20 && watch.completed() == completed; ++i) {
+      ASSERT_TRUE(world.CommitBytes(kMiB / 2));
+    }
+    EXPECT_GT(watch.completed(), completed);
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+TEST(RaftPieces, AFailedWriteBetweenPiecesLosesNothing) {
+  RaftWorld world({.replicas = 3, .seed = 904});
+  for (const bool is_short : {true, false}) {
+    for (const char* const file : {kNewSnapshotFile, kNewWalFile}) {
+      SCOPED_TRACE(std::string(is_short ? "a short write of " : "a sync of ") + file);
+      const PeerId leader = world.WaitForLeader(4s);
+      ASSERT_NE(leader, kNobody);
+      const PeerId victim = world.Others(leader)[0];
+      const PieceWatch watch(world, victim);
+      ASSERT_TRUE(WriteUntil(world, watch, kPieces / 2));
+      auto& simulator = world.cluster.simulator();
+      simulator.FailNext(victim, {IoRequest::Kind::kAppend, file, is_short, EIO});
+      ASSERT_TRUE(world.Commit(20, 6s)) << "two of three replicas make no progress";
+      ASSERT_TRUE(world.cluster.RunUntil(
+          [&] { return simulator.disk(victim).has_failed() || !simulator.IsUp(victim); }, 3s));
+      simulator.Repair(victim);
+      world.cluster.Heal();
+      ASSERT_TRUE(world.Commit(10, 6s));
+      ASSERT_TRUE(world.WaitForAllApplied(4s));
+      ASSERT_TRUE(world.AllInvariantsHold());
+    }
+  }
+}
+
+// The follower's own snapshot is overtaken by its leader's.
+TEST(RaftPieces, ALeadersSnapshotEndsTheFollowersOwn) {
+  RaftWorld world({.replicas = 3, .seed = 905});
+  const PeerId leader = world.WaitForLeader();
+  ASSERT_NE(leader, kNobody);
+  const PeerId victim = world.Others(leader)[0];
+  const PieceWatch watch(world, victim);
+  ASSERT_TRUE(WriteUntil(world, watch, 2));
+  world.cluster.Begin(faults::DiskSlow({victim}, 5'000));
+  const faults::Fault partition = faults::PartitionFault({victim});
+  world.cluster.Begin(partition);
+  ASSERT_TRUE(world.CommitBytes(8 * kMiB));
+  ASSERT_TRUE(watch.under_way());
+  ASSERT_EQ(watch.completed(), 0);
+  world.cluster.End(partition);
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.claims(victim).restored > 0; }, 9s))
+      << "it is not restored";
+  world.cluster.Heal();
+  ASSERT_TRUE(world.WaitForAllApplied(4s));
+  ASSERT_TRUE(world.CommitBytes(10 * kMiB));
+  ASSERT_TRUE(world.WaitForAllApplied(4s));
+  EXPECT_GE(watch.completed(), 2) << "it takes no snapshot any more";
+  // What is on its disk is enough for a start.
+  world.cluster.Crash(victim);
+  world.cluster.RunFor(10ms);
+  world.cluster.Restart(victim);
+  ASSERT_TRUE(world.Commit(10));
+  ASSERT_TRUE(world.WaitForAllApplied());
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace raft
+}  // namespace depfast
