@@ -263,7 +263,8 @@ GRADED_TEST(RaftElections, ACampaignEndsWhenTheLeaderIsHeard, "2a", 1,
     world.cluster.Begin(deaf);
     const auto& campaigns = world.checker.elections().campaigns();
     const std::size_t before = campaigns.size();
-    ASSERT_TRUE(world.cluster.RunUntil([&] { return campaigns.size() > before; }, 2s));
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return campaigns.size() > before; }, 2s))
+        << "no replica campaigns, though none hears the leader";
     world.cluster.RunFor(65ms);  // the others are asked, and their answers are on their way
     world.cluster.End(deaf);
     world.cluster.RunFor(1s);  // the checker judges what follows

@@ -201,7 +201,8 @@ void FailAnInstallation(RaftWorld& world, const sim::FileChange& change, bool di
   if (differs) {
     for (int i = 0; i < 1000; ++i) world.SubmitOne();
     world.cluster.RunFor(100ms);
-    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != victim; }, 4s));
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != victim; }, 4s))
+        << "two of three replicas elect nobody without replica " << victim;
     ASSERT_NE(world.WaitForLeader(4s), kNobody);
   }
   ASSERT_TRUE(world.CommitBytes(std::size_t{6} << 20));

@@ -167,7 +167,8 @@ GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 2,
   world.cluster.Begin(cut);
   for (int i = 0; i < 400; ++i) world.SubmitOne();  // none of these can commit there
   world.cluster.RunFor(100ms);
-  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != stray; }, 4s));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != stray; }, 4s))
+      << "two of three replicas elect nobody without replica " << stray;
   ASSERT_TRUE(world.Commit(600, 8s)) << "two of three replicas commit nothing";
   ASSERT_TRUE(world.cluster.RunUntil(
       [&] {
@@ -175,7 +176,8 @@ GRADED_TEST(RaftReplication, ALongDivergenceIsFoundInAFewRoundTrips, "2b", 2,
         return world.checker.claims(others[0]).applied_index ==
                world.checker.claims(others[1]).applied_index;
       },
-      2s));
+      2s))
+      << "the two replicas have not applied the same entries";
   const Conversation conversation(world, stray);
   world.cluster.Crash(world.checker.Leader());  // the next leader knows nothing about the stray
   world.cluster.End(cut);

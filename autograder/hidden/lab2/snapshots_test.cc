@@ -231,7 +231,8 @@ void ACompactedLogGivesWay() {
   world.cluster.Crash(leader);
   world.cluster.RunFor(1s);
   world.cluster.Restart(leader);
-  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != stray; }, 4s));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.Leader() != stray; }, 4s))
+      << "two of three replicas elect nobody without replica " << stray;
   ASSERT_NE(world.WaitForLeader(4s), kNobody);
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied()) << "the old leader does not adopt the others' log";

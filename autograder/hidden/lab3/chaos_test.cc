@@ -62,7 +62,8 @@ void CountUp(testkit::Chaos& chaos, std::uint64_t seed, RandomStream random) {
         });
   };
   for (std::size_t who = 0; who < clients.size(); ++who) next(who, 1);
-  ASSERT_TRUE(world.cluster.RunUntil([&] { return running == 0; }, kChaos + 20s));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return running == 0; }, kChaos + 20s))
+      << "a command has no answer";
   world.cluster.Heal();
   ASSERT_EQ(world.Do("GET n"), Reply::String(std::to_string(counted)))
       << counted << " commands were acknowledged, each must be executed once";

@@ -218,7 +218,8 @@ GRADED_TEST(KvCommands, ABurstLeavesNothingBehind, "commands", 1,
       const Command command = i % 2 == 0 ? Words("SET x 1") : Words("GET x");
       client.Ask(leader, command, [&](const KvOutcome&) { ++ended; });
     }
-    ASSERT_TRUE(world.cluster.RunUntil([&] { return ended == kBurst; }, 6s));
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return ended == kBurst; }, 6s))
+        << kBurst - ended << " commands have no answer";
     world.cluster.Heal();
     const std::string after = "after " + std::to_string(burst);
     EXPECT_EQ(world.Do({"SET", "x", after}), Reply::Ok());
@@ -246,7 +247,8 @@ GRADED_TEST(KvCommands, AFollowerRefusesWhatItIsGiven, "commands", 2,
                     answer = reply;
                     ended = true;
                   });
-      ASSERT_TRUE(world.cluster.RunUntil([&] { return ended; }, 2s));
+      ASSERT_TRUE(world.cluster.RunUntil([&] { return ended; }, 2s))
+          << "replica " << follower << " does not answer " << line;
       EXPECT_TRUE(answer && HasCode(*answer, "TRYAGAIN")) << "to " << line;
     }
   }
@@ -282,7 +284,8 @@ GRADED_TEST(KvCommands, MsetAndMgetHappenAtOneInstant, "commands", 3,
     clients.push_back(std::make_unique<KvClient>(world.cluster.simulator()));
     next(who, 0);
   }
-  ASSERT_TRUE(world.cluster.RunUntil([&] { return left == 0; }, 20s));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return left == 0; }, 20s))
+      << left << " commands have no answer";
   EXPECT_TRUE(world.IsLinearizable());
 }
 

@@ -58,7 +58,8 @@ GRADED_TEST(KvDurability, ARefusedCommandIsNeverExecuted, "commands", 2,
   KvClient patient(world.cluster.simulator(), {.answer_timeout = 5s});
   std::optional<KvOutcome> outcome;
   patient.Ask(leader, Words("SET x new"), [&](const KvOutcome& ended) { outcome = ended; });
-  ASSERT_TRUE(world.cluster.RunUntil([&] { return outcome.has_value(); }, 6s));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return outcome.has_value(); }, 6s))
+      << "a leader that hears nobody does not answer";
   world.cluster.Heal();
   ASSERT_NE(world.WaitForProposer(), kNobody);
   if (outcome->is_known() && HasCode(*outcome->reply, "TRYAGAIN")) {

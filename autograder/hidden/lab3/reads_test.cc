@@ -147,7 +147,8 @@ GRADED_TEST(KvReads, AreConfirmedByLaterMessages, "reads", 3,
           when, [&] { writer.Ask(leader, Words("INCR n"), [](const KvOutcome&) {}); });
     }
     ReadsUnderWay reads(world, leader, Every(7ms, world.cluster.now(), 700ms));
-    ASSERT_TRUE(world.cluster.RunUntil([&] { return reads.left == 0; }, 3s));
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return reads.left == 0; }, 3s))
+        << reads.left << " reads have no answer";
     EXPECT_EQ(reads.answered, 100u);
     ASSERT_TRUE(world.AllInvariantsHold());
   }
@@ -168,7 +169,8 @@ GRADED_TEST(KvReads, AreRefusedWithoutAMajority, "reads", 2,
     world.cluster.RunFor(1ms);
     const std::vector<Time> times = Every(45ms, world.cluster.now(), 900ms);
     ReadsUnderWay reads(world, leader, times);
-    ASSERT_TRUE(world.cluster.RunUntil([&] { return reads.left == 0; }, 4s));
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return reads.left == 0; }, 4s))
+        << reads.left << " reads have no answer";
     EXPECT_EQ(reads.answered + reads.refused, times.size()) << "a read has no answer, or another";
     EXPECT_GE(reads.refused, 3u) << "no other leader can be there yet";
     ASSERT_TRUE(world.AllInvariantsHold());

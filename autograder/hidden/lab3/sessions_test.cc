@@ -323,7 +323,8 @@ GRADED_TEST(KvSessions, HaveALimit, "sessions", 2,
     clients.push_back(std::make_unique<KvClient>(world.cluster.simulator()));
     next(*clients.back());
   }
-  ASSERT_TRUE(world.cluster.RunUntil([&] { return opened == kSessionsMax - 1; }, 20s));
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return opened == kSessionsMax - 1; }, 20s))
+      << "only " << opened << " sessions were opened";
   EXPECT_GT(world.OpenSession(2), 0) << "the last of kSessionsMax";
   EXPECT_EQ(world.Do("SESSION NEW 0"), NotAnInteger()) << "this is wrong whatever lives";
   EXPECT_TRUE(HasCode(world.Do("SESSION NEW"), "ERR")) << "one more than kSessionsMax";

@@ -153,7 +153,8 @@ GRADED_TEST(
     world.cluster.RunFor(20ms);
     world.cluster.Begin(faults::FsDelay({0}, 20ms));
     SubmitTo(client, 0, 1);
-    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.coverage().fast > 0; }, 1s));
+    ASSERT_TRUE(world.cluster.RunUntil([&] { return world.checker.coverage().fast > 0; }, 1s))
+        << "no entry commits on the fast path";
     world.cluster.Crash(0);
     world.cluster.Heal();
     for (PeerId id = 0; id < replicas; ++id) world.cluster.Partition({id});

@@ -46,7 +46,8 @@ void ATakerThatHasPromisedMoreGivesUp() {
   stage.ConnectWithoutThePilot();
   stage.cluster.Begin(faults::LinkSlow({kFollower}, {1}, 20ms));
   SubmitTo(stage.client(), 1, 1);
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 1s));
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 1s))
+      << "replica 1 does not begin to take P.1 over";
   const Ballot ballot = prepares.all().front().request.ballot;
   EXPECT_TRUE(stage.Ask(Prepare{Lane::kPilot, ballot + 1000, 1, false, 0}, 1).promised);
   stage.cluster.RunFor(500ms);
@@ -87,7 +88,8 @@ class Patience {
     }
     stage_.ConnectWithoutThePilot();
     SubmitTo(stage_.client(), 1, 1);
-    ASSERT_TRUE(stage_.cluster.RunUntil([&] { return !proposals_.all().empty(); }, 1s));
+    ASSERT_TRUE(stage_.cluster.RunUntil([&] { return !proposals_.all().empty(); }, 1s))
+        << "replica 1 does not propose the command";
     began_ = stage_.cluster.now();
   }
 
@@ -149,7 +151,8 @@ GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
   EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0), 1).recorded);
   stage.ConnectWithoutThePilot();
   SubmitTo(stage.client(), 1, 1);
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s))
+      << "replica 1 does not propose the command";
   for (const EntryIndex index : {EntryIndex{2}, EntryIndex{3}, EntryIndex{4}}) {
     stage.client().Call(1, ProposalOfP(index, 1), 1s, [](const auto&) {});
   }
