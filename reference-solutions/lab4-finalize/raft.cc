@@ -212,9 +212,14 @@ void Raft::AwaitDurable() {
 void Raft::ElectionLoop() {
   for (;;) {
     const Duration patience = runtime_.RandomBetween(kElectionTimeoutMin, kElectionTimeoutMax);
-    while (role_ == Role::kLeader || runtime_.Now() < last_heard_ + patience) {
+    const auto is_over = [&] {
+      return role_ != Role::kLeader && runtime_.Now() >= last_heard_ + patience;
+    };
+    while (!is_over()) {
       const Time from = role_ == Role::kLeader ? runtime_.Now() : last_heard_;
       runtime_.Sleep(from + patience - runtime_.Now());
+      // If our disk still writes a vote, its candidate waits for us.
+      if (is_over()) AwaitDurable();
     }
     last_heard_ = runtime_.Now();  // the next campaign comes a full timeout later
     Campaign();
@@ -226,18 +231,21 @@ void Raft::Campaign() {
   // refuse each other's pre-votes for ever.
   leader_ = kNobody;
   // Without the pre-vote a replica that was merely slow would depose a healthy leader.
-  if (!AskForVotes(term_ + 1, /*pre_vote=*/true)) return;
+  if (!AskForVotes(term_ + 1, /*pre_vote=*/true, kElectionTimeoutMin)) return;
   const std::uint64_t term = ++term_;
   role_ = Role::kCandidate;
   voted_for_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
+  const Time from = runtime_.Now();
   PersistHardState();
   AwaitDurable();
   if (term_ != term) return;  // a newer term has come meanwhile
-  if (AskForVotes(term, /*pre_vote=*/false) && role_ == Role::kCandidate) BecomeLeader();
+  // The voters' disks may be as slow as ours, and a vote may wait for the write before it.
+  const Duration patience = kElectionTimeoutMin + 2 * (runtime_.Now() - from);
+  if (AskForVotes(term, /*pre_vote=*/false, patience) && role_ == Role::kCandidate) BecomeLeader();
 }
 
-bool Raft::AskForVotes(std::uint64_t term, bool pre_vote) {
+bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
   const std::uint64_t current = term_;
   const RequestVote request{term, runtime_.self(), last_index(), TermAt(last_index()), pre_vote};
   Broadcast<RequestVote> broadcast(runtime_.rpc(), runtime_.peers(), request);
@@ -249,7 +257,7 @@ bool Raft::AskForVotes(std::uint64_t term, bool pre_vote) {
     });
   }
   quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
-  quorum->Wait(kElectionTimeoutMin);
+  quorum->Wait(patience);
   Finalize(quorum, broadcast, kRoundGrace);
   // A leader may have been heard of meanwhile: then there is nothing to campaign for.
   return quorum->Ready() && term_ == current && leader_ == kNobody;
@@ -274,7 +282,9 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
   }
   const std::uint64_t term = term_;
   AwaitDurable();
-  return {term_, granted && term_ == term};
+  const bool is_vote = granted && term_ == term;
+  if (is_vote) last_heard_ = runtime_.Now();  // the candidate has not had it before
+  return {term_, is_vote};
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {

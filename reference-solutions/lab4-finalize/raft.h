@@ -155,7 +155,8 @@ class Raft final : public ReplicatedLog {
   // --- elections (Raft, section 5.2; thesis, section 9.6 for the pre-vote) ---
   void ElectionLoop();
   void Campaign();
-  bool AskForVotes(std::uint64_t term, bool pre_vote);
+  // Waits for a majority's answers, at most `patience`.
+  bool AskForVotes(std::uint64_t term, bool pre_vote, Duration patience);
   RequestVoteReply OnRequestVote(const RequestVote& request);
   bool WouldVoteFor(const RequestVote& request) const;
   void BecomeFollower(std::uint64_t term);
