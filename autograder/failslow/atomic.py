@@ -18,7 +18,7 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes, mode: int = 0o644) -> None:
     """As `write_text`."""
     try:
         with _replacing(path) as temporary:
@@ -26,7 +26,7 @@ def write_bytes(path: Path, content: bytes) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.chmod(0o644)
+            temporary.chmod(mode)
     except OSError as error:
         raise CannotDo(f"cannot write {path}: {error.strerror}") from error
 

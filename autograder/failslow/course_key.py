@@ -106,12 +106,14 @@ def read(path: Path) -> CourseKey:
 def make(path: Path) -> CourseKey:
     """Writes a random key that its owner alone can read. CannotDo if there is a file already."""
     key = CourseKey(secrets.token_bytes(SECRET_BYTES))
+    if path.is_dir():
+        raise CannotDo(f"{path} is a directory")
+    if os.path.lexists(path):
+        raise CannotDo(f"{path} exists; a course keeps its key")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600, exist_ok=False)
         path.write_text(key.file_text)
-    except FileExistsError as error:
-        raise CannotDo(f"{path} exists; a course keeps its key") from error
     except OSError as error:
         raise CannotDo(f"cannot write {path}: {error.strerror}") from error
     return key

@@ -70,7 +70,7 @@ def rejection(message: str, detail: str, key: CourseKey) -> dict[str, Any]:
         "execution_time": 0,
         "output": _marked(key, "The submission was not graded: it cannot be built."),
         "output_format": "text",
-        "extra_data": {"course_key": _name(key)},
+        "extra_data": {"course_key": _name(key), "rejected": message},
     }
     return validated(fitting(content))
 

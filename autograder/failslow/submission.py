@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 
 FILE_BYTES_MAX = 1 << 20
+
+MACOS = "__MACOSX"
+"""What macOS adds to the top of an archive."""
 
 BASE = "base/"
 """Begins the places of the reference's files."""
@@ -51,8 +55,8 @@ def _is_submitted(graded: Lab, part_of: Lab) -> bool:
 def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submission:
     """Reads a submission.
 
-    `tree` holds `<lab directory>/<file>`, or `<lab directory>/src/<file>` as in `labs/`.
-    Labs absent from the tree are not graded. `only` grades one lab, and reads the labs it needs.
+    The root of `tree` (see `root_of`) holds `<lab directory>/<file>`, or
+    `<lab directory>/src/<file>` as in `labs/`. Labs absent from the tree are not graded. `only` grades one lab, and reads the labs it needs.
 
     Raises CannotDo for a missing directory or unknown lab. Raises BadSubmission for a tree without
     any lab, for a missing listed file, and for a missing needed lab.
@@ -60,10 +64,14 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
     wanted = [labs.get(only)] if only else list(labs.by_id.values())
     if not tree.is_dir():
         raise CannotDo(f"no such directory: {tree}")
+    tree = root_of(tree, labs)
     graded = [lab for lab in wanted if source_directory(tree, lab) is not None]
     if not graded:
         names = ", ".join(f"{lab.directory}/" for lab in wanted)
-        raise BadSubmission(f"{tree} holds no submission of {names}")
+        # No path: an archive's own tree has another one each time.
+        raise BadSubmission(
+            f"the tree holds no submission of {names}, neither at its top nor in labs/"
+        )
     files: dict[str, bytes] = {}
     for lab in graded:
         for part_of in labs.closure(lab):
@@ -72,6 +80,25 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
                 files[f"{place(lab, part_of)}/{name}"] = content
     answers = {lab.id: _answers(tree, lab) for lab in graded if lab.diagnosis}
     return Submission(tuple(graded), files, answers)
+
+
+def root_of(tree: Path, labs: Labs) -> Path:
+    """Where the labs' directories are: at the top; in `labs/`, as in a clone; or in either of these
+    below a single directory. `tree` if they are nowhere. Follows no links."""
+    for root in (tree / prefix for prefix in prefixes(each.name for each in tree.iterdir())):
+        below = [root, *root.parents][: len(root.relative_to(tree).parts)]
+        if any(each.is_symlink() for each in below):
+            continue
+        if any(source_directory(root, lab) for lab in labs.by_id.values()):
+            return root
+    return tree
+
+
+def prefixes(names: Iterable[str]) -> list[str]:
+    """Where the labs' directories may be, given the names at the top of a tree or an archive."""
+    tops = {name for name in names if not name.startswith(".") and name != MACOS}
+    below = tops if len(tops) == 1 else ()
+    return ["", "labs/", *(f"{top}/{more}" for top in below for more in ("", "labs/"))]
 
 
 def _answers(tree: Path, lab: Lab) -> AnswerFile:

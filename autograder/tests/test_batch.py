@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from distributed import Client, LocalCluster
 
-from failslow import course_key, process
-from failslow.batch import command, folder, job, machines, summary
+from failslow import cmake, course_key, process
+from failslow.batch import command, folder, job, ledger, machines, summary
 from failslow.batch.folder import Handed
 from failslow.batch.job import Done, Job
 from failslow.errors import BadSubmission, CannotDo
@@ -84,7 +84,11 @@ def test_each_submission_has_a_row(course: Course) -> None:
     assert [*rows] == ["ada", "bob", "cy"]
     assert (rows["ada"]["score"], rows["ada"]["max_score"]) == ("100", "100")
     assert (rows["bob"]["score"], rows["bob"]["remark"]) == ("90", "")
-    assert (rows["cy"]["score"], rows["cy"]["remark"]) == ("0", "cannot be built")
+    reason = "quorum_event.cc:3:1: error: expected unqualified-id"
+    assert rows["cy"]["score"] == "0"
+    assert rows["cy"]["remark"] == (
+        f"cannot be built: the submission does not compile: lab1-quorum-event/{reason}"
+    )
     assert "3 submissions: 3 graded, 1 with a remark" in course.said.out
     page = (course.out / "summary.html").read_text()
     result = json.loads((course.out / "ledger" / f"{rows['bob']['key']}.json").read_text())
@@ -287,6 +291,11 @@ def test_wrong_words_grade_nothing(
 ) -> None:
     monkeypatch.setattr(machines, "REACH_S", 0.2)
     course.hand_in("ada")
+
+    def build(*arguments: object, **more: object) -> None:
+        pytest.fail("it builds before it refuses")
+
+    monkeypatch.setattr(cmake, "build", build)
     said = course._expect(2, "grade", "--batch", course.folder, "--out", course.out, *words)
     assert reason in said.reason
     assert not course.out.exists()
@@ -365,7 +374,58 @@ def test_a_bad_zip_file_is_a_row(course: Course) -> None:
     (course.folder / "bob.zip").write_text("PK")
     rows = course.grade(1)
     assert rows["ada"]["score"] == "100"
-    assert (rows["bob"]["score"], rows["bob"]["remark"]) == ("0", "cannot be built")
+    assert rows["bob"]["score"] == "0"
+    assert rows["bob"]["remark"].startswith("cannot be built: bob.zip is no zip file that can be")
+
+
+NAME = "lab1-quorum-event/quorum_event.cc"
+HOSTILE = b"/../../../ESCAPED/\x1b[31m\nx".ljust(len(NAME), b"y")
+"""As long as NAME, whose bytes it replaces where a reader of the archive compares them."""
+
+
+def test_words_in_an_archive_are_no_file_name_and_no_command(course: Course) -> None:
+    path = course.folder / f"{'long' * 30}.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(NAME, "//")
+    path.write_bytes(path.read_bytes().replace(NAME.encode(), HOSTILE, 1))
+    before = {each.name for each in course.folder.parent.iterdir()}
+    (row,) = course.grade(1).values()
+    assert row["score"] == "0"
+    assert "\x1b" not in row["remark"] + course.said.out
+    assert "\n" not in row["remark"]
+    assert {each.name for each in course.folder.parent.iterdir()} - before == {"graded"}
+    assert [each.stem.isalnum() for each in course.ledger()] == [True]
+
+
+def test_an_archive_without_the_lab_is_judged_once(course: Course, graded: list[str]) -> None:
+    with zipfile.ZipFile(course.folder / "ada.zip", "w") as archive:
+        archive.writestr("essay.txt", "")
+    first = course.grade(1)
+    assert "holds no submission of lab1-quorum-event/" in first["ada"]["remark"]
+    assert course.grade(1) == first
+    assert graded == ["ada"]
+
+
+@pytest.mark.parametrize("above", ["labs/", "ada-final/", "ada-final/labs/"])
+def test_the_labs_may_be_below_a_directory(course: Course, above: str) -> None:
+    with zipfile.ZipFile(course.folder / "ada.zip", "w") as archive:
+        archive.writestr("__MACOSX/._ada", "")
+        for end in ("h", "cc"):
+            archive.writestr(f"{above}lab1-quorum-event/src/quorum_event.{end}", "//\n")
+    assert course.grade(0)["ada"]["score"] == "100"
+
+
+def test_another_kit_grades_again(
+    course: Course, graded: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    monkeypatch.setattr(ledger, "PACKAGE", package)
+    course.hand_in("ada")
+    course.grade(0)
+    (package / "scoring.py").write_text("LIMIT = 0.05\n")
+    course.grade(0)
+    assert graded == ["ada", "ada"]
 
 
 def test_names_are_neither_formulas_nor_markup(tmp_path: Path) -> None:

@@ -38,6 +38,24 @@ def test_reads_the_starter_layout(kit: Kit) -> None:
     assert taken.files["lab1-quorum-event/quorum_event.cc"] == b"starter"
 
 
+@pytest.mark.parametrize("above", ["labs", "mine", "mine/labs"])
+def test_finds_the_labs_below_a_directory(kit: Kit, tmp_path: Path, above: str) -> None:
+    write_submission(tmp_path / "handed-in" / above, "MINE")
+    (tmp_path / "handed-in" / ".git").mkdir()
+    taken = collect(kit, load_labs(kit), tmp_path / "handed-in")
+    assert b"MINE" in taken.files["lab1-quorum-event/quorum_event.cc"]
+
+
+def test_follows_no_link_to_the_labs(kit: Kit, tmp_path: Path) -> None:
+    write_submission(tmp_path / "another" / "labs")
+    for name, target in (("labs", "another/labs"), ("mine", "another")):
+        tree = tmp_path / f"handed-in-{name}"
+        tree.mkdir()
+        (tree / name).symlink_to(tmp_path / target)
+        with pytest.raises(BadSubmission, match="holds no submission"):
+            collect(kit, load_labs(kit), tree)
+
+
 def test_base_reference_substitutes_needed_labs_only(kit: Kit, tmp_path: Path) -> None:
     lab_yaml = kit.labs / "lab2-raft" / "lab.yaml"
     lab_yaml.write_text(lab_yaml.read_text().replace("base: submission", "base: reference"))

@@ -10,7 +10,7 @@ from failslow import atomic, cmake, console, course_key, walls
 from failslow.batch import folder, job, machines, summary
 from failslow.batch.folder import Handed
 from failslow.batch.job import Done, Job
-from failslow.batch.ledger import Ledger, Terms, content_key, digest_of_kit
+from failslow.batch.ledger import Ledger, Terms, content_key, digest_of_kit, key_of_words
 from failslow.batch.machines import Machines
 from failslow.batch.summary import Row
 from failslow.commands.solution import check_out
@@ -45,13 +45,12 @@ def run(kit: Kit, directory: Path, out: Path, key: CourseKey | None, options: Op
         labs.get(options.lab)
     handed = folder.find(directory)
     before = summary.read(out)
-    cmake.build(kit, targets=[cmake.GRADING])
-    if missing := walls.remark(walls.of_this_machine(kit)):
-        console.note(missing)
-    batch = _Batch(kit, labs, key, options, out, before)
     try:
-        with _machines(options) as on:
-            rows = batch.grade(handed, on)
+        with _machines(options) as on:  # before the build, which takes minutes
+            cmake.build(kit, targets=[cmake.GRADING])
+            if missing := walls.remark(walls.of_this_machine(kit)):
+                console.note(missing)
+            rows = _Batch(kit, labs, key, options, out, before).grade(handed, on)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; the same command goes on where it was") from None
     print(summary.counts(rows))
@@ -128,7 +127,8 @@ class _Batch:
             with folder.tree_of(handed, self._labs) as tree:
                 submission = collect(self._kit, self._labs, tree, self._options.lab)
         except BadSubmission as error:
-            return f"unreadable: {handed.name}: {error}"
+            # The reason may have a student's words: they are no file name.
+            return key_of_words("unreadable", handed.name, str(error))
         self._export(handed.name, submission)
         return content_key(self._kit, self._labs, self._recipe, submission, self._terms)
 
@@ -165,7 +165,8 @@ class _Batch:
             if known and known.key:  # its result is in the ledger
                 return replace(known, before=None, remark=f"{remark}; the grade before is kept")
         elif "max_score" not in done.result["extra_data"]:
-            remark = "cannot be built"
+            reason = done.result["extra_data"].get("rejected", "")
+            remark = f"cannot be built: {reason}"
         else:
             remark = ""
         score = float(done.result["score"])

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from failslow.errors import BadSubmission, CannotDo
 from failslow.labs import Labs
-from failslow.submission import FILE_BYTES_MAX, listed
+from failslow.submission import FILE_BYTES_MAX, listed, prefixes
 
 ZIP = ".zip"
 
@@ -62,15 +62,22 @@ def tree_of(handed: Handed, labs: Labs) -> Iterator[Path]:
 def _unpack(handed: Handed, labs: Labs, tree: Path) -> None:
     try:
         with zipfile.ZipFile(handed.path) as archive:
-            for lab in labs.by_id.values():
-                for file in listed(lab):
-                    for place in (f"{lab.directory}/{file}", f"{lab.directory}/src/{file}"):
-                        if place in archive.NameToInfo:
-                            _extract(archive, place, tree / place)
+            for prefix in prefixes(name.partition("/")[0] for name in archive.namelist()):
+                found = [each for each in _places(labs) if prefix + each in archive.NameToInfo]
+                for place in found:
+                    _extract(archive, prefix + place, tree / place)
+                if found:
+                    return
     except DAMAGE as error:
         raise BadSubmission(
             f"{handed.path.name} is no zip file that can be read: {error}"
         ) from error
+
+
+def _places(labs: Labs) -> Iterator[str]:
+    for lab in labs.by_id.values():
+        for file in listed(lab):
+            yield from (f"{lab.directory}/{file}", f"{lab.directory}/src/{file}")
 
 
 def _extract(archive: zipfile.ZipFile, name: str, to: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import failslow
 from failslow import atomic, result_text
 from failslow.compile import key_of
 from failslow.course_key import CourseKey
@@ -14,6 +15,8 @@ from failslow.labs import Labs
 from failslow.measurement.measure import BINARY
 from failslow.recipe import Recipe
 from failslow.submission import Submission
+
+PACKAGE = Path(failslow.__file__).parent
 
 
 @dataclass(frozen=True)
@@ -35,15 +38,20 @@ def content_key(kit: Kit, labs: Labs, recipe: Recipe, submission: Submission, te
         terms.key.fingerprint,
         f"seeds {terms.seeds}",
     ]
+    return key_of_words(*words)
+
+
+def key_of_words(*words: str) -> str:
     return hashlib.sha256("\n".join(words).encode()).hexdigest()[:20]
 
 
 def digest_of_kit(kit: Kit, labs: Labs) -> str:
-    """Of the programs that judge, and of the settings of the labs."""
+    """Of the programs that judge, of this package, and of the settings of the labs."""
     digest = hashlib.sha256()
     suites = [suite for lab in labs.by_id.values() for suite in lab.suites]
     files = [kit.binary(f"{suite}_sealed") for suite in suites]
     files += [kit.binary(BINARY), *sorted(kit.labs.glob("*/*.yaml"))]
+    files += [*sorted(PACKAGE.rglob("*.py")), *sorted(kit.variants.rglob("*.patch"))]
     for file in files:
         if file.is_file():
             digest.update(hashlib.sha256(file.read_bytes()).digest())
@@ -57,6 +65,7 @@ class Ledger:
         self._directory = directory
 
     def path(self, key: str) -> Path:
+        assert key.isalnum(), key
         return self._directory / f"{key}.json"
 
     def find(self, key: str) -> dict[str, Any] | None:

@@ -20,12 +20,13 @@ SCRIPTS_DIRECTORY = "autograder/gradescope"
 
 
 def write(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> int:
-    """Writes the file whole, and returns the number of its entries.
+    """Writes the file whole, for its owner alone: it holds the key. Returns the number of its
+    entries.
 
     CannotDo when `out` cannot be written or a file of the kit is missing.
     """
     entries = program(kit) | settings(kit, assignment, key)
-    atomic.write_bytes(out, zip_file.packed(entries, zipfile.ZIP_DEFLATED))
+    atomic.write_bytes(out, zip_file.packed(entries, zipfile.ZIP_DEFLATED), 0o600)
     return len(entries)
 
 

@@ -1,5 +1,6 @@
 """Writes the students' kit: given files, the answers as a library, the handbook, one commit."""
 
+import os
 import platform
 import shutil
 from collections.abc import Callable
@@ -53,6 +54,9 @@ def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage) -> int:
 
 def check_is_free(out: Path) -> None:
     """CannotDo when a directory cannot become `out`."""
+    above = next(each for each in out.absolute().parents if os.path.lexists(each))
+    if not above.is_dir():
+        raise CannotDo(f"{above} is not a directory")
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         raise CannotDo(f"{out} exists and is not a directory")
     if out.is_dir() and any(out.iterdir()):
