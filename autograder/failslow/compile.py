@@ -20,7 +20,7 @@ from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
 from failslow.recipe import Recipe, Target
-from failslow.submission import Submission, place
+from failslow.submission import BASE, SOURCES, Submission, object_for, place
 from failslow.walls import CompilerWalls
 from failslow.workshop import Workshop
 
@@ -91,6 +91,15 @@ def build_submission(
     return final / "bin"
 
 
+def object_of(programs: Path, graded: Lab, part_of: Lab, name: str) -> Path:
+    """The object of a source, beside the programs that build_submission has returned."""
+    return programs.parent / "obj" / _object_name(part_of, f"{place(graded, part_of)}/{name}")
+
+
+def _object_name(lab: Lab, source: str) -> str:
+    return f"{lab.id}__{source.strip('/').replace('/', '_')}.o"
+
+
 class _Builder:
     """Builds the targets inside `scratch`, which will be renamed to `final`."""
 
@@ -158,13 +167,13 @@ class _Builder:
         """Submitted sources relative to src/, then the kit's own (absolute)."""
         for lab in self._labs.closure(target.lab):
             for name in lab.files:
-                if name.endswith((".cc", ".cpp")):
+                if name.endswith(SOURCES):
                     yield lab, f"{place(target.lab, lab)}/{name}"
         for source in target.sources:
             yield target.lab, source
 
     def _object(self, lab: Lab, source: str) -> Path:
-        return self._scratch / "obj" / f"{lab.id}__{source.strip('/').replace('/', '_')}.o"
+        return self._scratch / "obj" / _object_name(lab, source)
 
     def _includes(self, graded: Lab, lab: Lab) -> list[str]:
         """The lab's own directory first, then those of the labs it needs."""
@@ -173,6 +182,10 @@ class _Builder:
         return [f"-I{place(graded, each)}" for each in found]
 
     def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
+        compiled = self._scratch / "src" / object_for(source)
+        if source.startswith(BASE) and compiled.is_file():
+            atomic.copy(compiled, output)
+            return
         kind = _kind(self._room is not None)
         cached = self._objects / f"{self._object_key(source, includes)}{kind}.o"
         if cache.copy(cached, output):

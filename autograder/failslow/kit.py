@@ -1,5 +1,6 @@
 """The paths of a checkout. No other module of the package builds these paths."""
 
+import platform
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,10 @@ class Kit:
     def assignment(self) -> Path:
         """Of Gradescope: see assignment.py."""
         return self.root / "autograder" / "gradescope" / "assignment.json"
+
+    def catch_up(self, directory: str) -> Path:
+        """In a students' kit: the reference of a lab that later labs are built on, compiled."""
+        return self.labs / directory / "answers" / platform.machine()
 
     @property
     def mutants(self) -> Path:

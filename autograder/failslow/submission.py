@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
@@ -14,6 +14,8 @@ FILE_BYTES_MAX = 1 << 20
 
 MACOS = "__MACOSX"
 """What macOS adds to the top of an archive."""
+
+SOURCES = (".cc", ".cpp")
 
 BASE = "base/"
 """Begins the places of the reference's files."""
@@ -56,7 +58,8 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
     """Reads a submission.
 
     The root of `tree` (see `root_of`) holds `<lab directory>/<file>`, or
-    `<lab directory>/src/<file>` as in `labs/`. Labs absent from the tree are not graded. `only` grades one lab, and reads the labs it needs.
+    `<lab directory>/src/<file>` as in `labs/`. Labs absent from the tree are not graded. `only`
+    grades one lab, and reads the labs it needs.
 
     Raises CannotDo for a missing directory or unknown lab. Raises BadSubmission for a tree without
     any lab, for a missing listed file, and for a missing needed lab.
@@ -75,8 +78,9 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
     files: dict[str, bytes] = {}
     for lab in graded:
         for part_of in labs.closure(lab):
-            base = tree if _is_submitted(lab, part_of) else kit.reference
-            for name, content in _read_lab(base, part_of, lab).items():
+            submitted = _is_submitted(lab, part_of)
+            taken = _read_lab(tree, part_of, lab) if submitted else _read_base(kit, part_of, lab)
+            for name, content in taken.items():
                 files[f"{place(lab, part_of)}/{name}"] = content
     answers = {lab.id: _answers(tree, lab) for lab in graded if lab.diagnosis}
     return Submission(tuple(graded), files, answers)
@@ -126,6 +130,25 @@ def _read_lab(tree: Path, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
             f"{for_lab.id} needs {lab.id}, but {lab.directory}/ is missing from the submission"
         )
     return {name: read_file(tree, directory / name) for name in lab.files}
+
+
+def _read_base(kit: Kit, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
+    """The reference's files. A students' kit has its headers, and objects in place of sources."""
+    if kit.reference.is_dir():
+        return _read_lab(kit.reference, lab, for_lab)
+    directory = kit.catch_up(lab.directory)
+    try:
+        return {name: (directory / name).read_bytes() for name in map(object_for, lab.files)}
+    except OSError as error:
+        raise CannotDo(
+            f"{for_lab.id} is built on the course's {lab.id}, which this kit lacks"
+            f" ({directory.relative_to(kit.root)}): ask your instructor"
+        ) from error
+
+
+def object_for(name: str) -> str:
+    """The name of the object that replaces a source, and of a header its own."""
+    return str(PurePosixPath(name).with_suffix(".o")) if name.endswith(SOURCES) else name
 
 
 def read_file(tree: Path, path: Path) -> bytes:

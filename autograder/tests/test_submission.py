@@ -1,6 +1,7 @@
 """The files that are taken from a submitted tree, and the trees that are refused."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,32 @@ def _link_to(tree: Path, directory: Path, tmp_path: Path) -> Path:
     link = tmp_path / "link"
     link.symlink_to(tree)
     return link
+
+
+def _catch_up(kit: Kit, to: Path) -> Kit:
+    """A students' kit whose lab 2 is built on the course's lab 1."""
+    lab_yaml = kit.labs / "lab2-raft" / "lab.yaml"
+    lab_yaml.write_text(lab_yaml.read_text().replace("base: submission", "base: reference"))
+    shutil.copytree(kit.labs, to / "labs")
+    return Kit(to)
+
+
+def test_a_students_kit_has_the_courses_lab_as_objects(kit: Kit, tmp_path: Path) -> None:
+    students = _catch_up(kit, tmp_path / "students")
+    given = students.catch_up("lab1-quorum-event")
+    given.mkdir(parents=True)
+    for name in ("quorum_event.h", "quorum_event.o"):
+        (given / name).write_text("COURSE")
+    tree = write_submission(tmp_path / "mine", "MINE", "MINE")
+    files = collect(students, load_labs(students), tree, "lab2").files
+    assert files["base/lab1-quorum-event/quorum_event.o"] == b"COURSE"
+    assert files["base/lab1-quorum-event/quorum_event.h"] == b"COURSE"
+    assert "base/lab1-quorum-event/quorum_event.cc" not in files
+
+
+def test_a_students_kit_without_the_courses_lab_says_so(kit: Kit, tmp_path: Path) -> None:
+    students = _catch_up(kit, tmp_path / "students")
+    tree = write_submission(tmp_path / "mine", "MINE", "MINE")
+    reason = "lab2 is built on the course's lab1, which this kit lacks .*: ask your instructor"
+    with pytest.raises(CannotDo, match=reason):
+        collect(students, load_labs(students), tree, "lab2")

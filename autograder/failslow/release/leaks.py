@@ -12,7 +12,7 @@ least SECRET_SHARE of them: otherwise a copy of it has got among the given files
 import html
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,12 +63,13 @@ def find(secrets: Mapping[str, str], released: Path) -> list[Leak]:
     return leaks
 
 
-def secret_lines(kit: Kit) -> dict[str, str]:
-    """The secret lines of a checkout, each with the first file that has it."""
+def secret_lines(kit: Kit, allowed: Collection[str] = ()) -> dict[str, str]:
+    """The secret lines of a checkout, each with the first file that has it. `allowed`: files whose
+    lines are none."""
     secrets: dict[str, str] = {}
     public: set[str] = set()
     for name, lines in _checkout(kit):
-        if tree.is_secret(name):
+        if tree.is_secret(name) and name not in allowed:
             secrets.update((line, name) for line in lines if line not in secrets)
         else:
             public |= lines
