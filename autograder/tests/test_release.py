@@ -13,7 +13,7 @@ from failslow import cmake, recipe
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
 from failslow.labs import load_labs
-from failslow.release import imports, leaks, repository, students, tree
+from failslow.release import catch_up, imports, leaks, repository, students, tree
 from running import Expect
 
 KIT = this_kit()
@@ -263,6 +263,37 @@ def test_cmake_describes_its_programs_without_a_reference(released: Kit) -> None
     assert str(released.root / LIBRARY) in link
 
 
+# --- The labs that others are built on ---
+
+
+def test_only_labs_on_the_reference_give_it(kit: Kit) -> None:
+    assert catch_up.headers(kit) == set()
+    lab_yaml = kit.labs / "lab2-raft" / "lab.yaml"
+    lab_yaml.write_text(lab_yaml.read_text().replace("base: submission", "base: reference"))
+    assert [*catch_up.needed(kit)] == ["lab1-quorum-event"]
+    assert catch_up.headers(kit) == {"reference-solutions/lab1-quorum-event/quorum_event.h"}
+
+
+def test_given_headers_are_no_leak_and_sources_are(
+    checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = "reference-solutions/lab1/quorum.h"
+    write(checkout.root / header, "class TheCountingOfVotes { int of_everybody_; };\n")
+    git(checkout.root, "add", "--all")
+    object_file = "labs/lab1/answers/any/quorum.o"
+    given = {object_file: b"\0object", "labs/lab1/answers/any/quorum.h": b""}
+    given["labs/lab1/answers/any/quorum.h"] = (checkout.root / header).read_bytes()
+    monkeypatch.setattr(catch_up, "files", lambda _: given)
+    with pytest.raises(CannotDo, match="would show 1 secret lines"):
+        release(checkout, tmp_path / "out")
+    monkeypatch.setattr(catch_up, "headers", lambda _: {header})
+    release(checkout, tmp_path / "out")
+    assert (tmp_path / "out" / object_file).read_bytes() == b"\0object"
+    given[object_file] = (checkout.root / "reference-solutions/lab1/quorum.cc").read_bytes()
+    with pytest.raises(CannotDo, match="secret lines"):
+        release(checkout, tmp_path / "again")
+
+
 # --- Refusals ---
 
 
@@ -280,6 +311,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     git(kit.root, "add", "--all")
     git(kit.root, "commit", "-q", "-m", "all")
     monkeypatch.setattr(students, "build_answers", lambda kit: kit.root / "library.a")
+    monkeypatch.setattr(catch_up, "needed", lambda _: {})
     return kit
 
 
