@@ -45,7 +45,7 @@ _RELATIONS = {
     ">=": "at least ",
 }
 _BYTES = re.compile(r"\d+-byte object <[^>]*>")
-_NANOSECONDS = re.compile(r"\b(\d+)ns\b")
+_NANOSECONDS = re.compile(r"\b(\d{1,18})ns\b")
 _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
 
 

@@ -11,11 +11,11 @@ Behind walls the compiler works elsewhere: see workshop.py.
 import hashlib
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from failslow import atomic, cache, console, deadline, parallel, process, workshop
+from failslow import atomic, cache, console, deadline, macros, parallel, process, workshop
 from failslow.errors import BadSubmission, CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, Labs
@@ -25,8 +25,15 @@ from failslow.walls import CompilerWalls
 from failslow.workshop import Workshop
 
 COMPILE_TIMEOUT_S = 300.0
+REPLICA = "_replica"
+"""How the names of replicas end that are graded."""
+
+WHOLE, NOT_WHOLE = ("-Wl,--whole-archive",), ("-Wl,--no-whole-archive",)
 NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
 """An object may hold the compiler's intermediate code: the linker must not compile it."""
+
+GIVEN_FIRST = "given code first"
+"""Marks programs by how they are linked: see `_Builder.link`."""
 
 LINES = "-g1"
 """Lines of the sources in a program, for the student whose code crashes. The flags for a debugger
@@ -78,7 +85,7 @@ def build_submission(
             if walls:
                 opened = workshop.opened(kit.root, walls, submission.files)
                 room = stack.enter_context(opened)
-            builder = _Builder(kit, labs, recipe, scratch, final, room, end)
+            builder = _Builder(kit, labs, recipe, scratch, final, room, end, submission.files)
             if alone:
                 with console.progress("Compiling the submission") as advance:
                     builder.compile_side_by_side(targets, advance)
@@ -112,8 +119,12 @@ class _Builder:
         final: Path,
         room: Workshop | None,
         end: float,
+        files: Mapping[str, bytes],
     ) -> None:
-        """`room`: where the compiler works behind walls; None: in `scratch`, without."""
+        """`room`: where the compiler works behind walls; None: in `scratch`, without. `files`: of
+        the submission."""
+        self._kit = kit
+        self._defines = macros.may_define(files.values())
         self._end = end
         self._room = room
         self._objects = kit.submissions.with_name(OBJECTS)
@@ -150,18 +161,30 @@ class _Builder:
         return list(jobs.values())
 
     def link(self, targets: list[Target]) -> None:
+        """In a replica all given code comes first, whole: of a function that is defined twice, the
+        first one counts, or the linker refuses the second."""
         (self._scratch / "bin").mkdir()
         for target in targets:
+            given = {source: self._object(target.lab, source) for source in target.sources}
             objects = [self._object(lab, source) for lab, source in self._sources(target)]
+            submitted = [path for path in objects if path not in given.values()]
+            libraries = [word for word in target.link if self._is_library(word)]
+            whole = [*WHOLE, *libraries, *NOT_WHOLE] if target.name.endswith(REPLICA) else []
             output = self._scratch / "bin" / target.name
             words = [self._recipe.compiler, *NO_LTO]
             if self._room:
-                words += [self._room.copy(path, f"obj/{path.name}") for path in objects]
+                words += [self._room.copy(path, f"obj/{path.name}") for path in given.values()]
+                words += self._room.words(whole)
+                words += [self._room.copy(path, f"obj/{path.name}") for path in submitted]
                 words += self._room.words(target.link)
             else:
-                words += [*map(str, objects), *target.link]
+                words += [*map(str, given.values()), *whole, *map(str, submitted), *target.link]
             self._run(words, output, f"{target.lab.id} does not link")
             output.chmod(PROGRAM_MODE)
+
+    def _is_library(self, word: str) -> bool:
+        """Whether it is one of the kit's."""
+        return word.endswith(".a") and Path(word).is_relative_to(self._kit.build)
 
     def _sources(self, target: Target) -> Iterator[tuple[Lab, str]]:
         """Submitted sources relative to src/, then the kit's own (absolute)."""
@@ -197,10 +220,32 @@ class _Builder:
         else:
             prefix = _named(self._scratch / "src", ".")
             words = [*self._recipe.flags, prefix, "-c", source]
+        if Path(source).is_absolute() and self._defines:
+            self._check_macros(source, includes)
         words = [self._recipe.compiler, *self._lines(), *words, *includes]
         if said := self._run(words, output, "the submission does not compile"):
             self.warnings.append(said)
         atomic.copy(output, cached)
+
+    def _check_macros(self, source: str, includes: list[str]) -> None:
+        """BadSubmission if a submitted macro changes this given source."""
+        listed = self._scratch / "obj" / f"{source.strip('/').replace('/', '_')}.ii"
+        words = [*self._recipe.flags, source]
+        place = self._room.words(words) if self._room else words
+        argv = [self._recipe.compiler, *macros.WORDS, *place, *includes]
+        self._run(argv, listed, "the submission does not compile")
+        if listed.stat().st_size > macros.BYTES_MAX:
+            raise BadSubmission("the submission does not compile: a header is too long")
+        text = listed.read_text(encoding="utf-8", errors="replace")
+        listed.unlink()
+        kit = str(self._room.given if self._room else self._kit.root)
+        change = macros.first_change(
+            text,
+            is_submitted=lambda file: not file.startswith(("/", "<")),
+            is_given=lambda file: file.startswith(f"{kit}/"),
+        )
+        if change:
+            raise BadSubmission(f"the submission does not compile: {change}")
 
     def _lines(self) -> list[str]:
         """Not where the flags are for a debugger."""
@@ -210,6 +255,7 @@ class _Builder:
         """A hash of the source, every file it may include, and how it is compiled."""
         here = self._scratch / "src"
         digest = hashlib.sha256(self._headers)
+        _add(digest, GIVEN_FIRST, b"")  # no object from before macros were checked
         _add(digest, source, (here / source).read_bytes())
         directories = {
             include: here / include.removeprefix("-I")
@@ -265,6 +311,7 @@ def _named(directory: Path, name: str) -> str:
 def key_of(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:
     """A hash of all inputs: submitted files, flags, compiler, kit headers, drivers, libraries."""
     digest = hashlib.sha256(headers_digest(kit, recipe))
+    _add(digest, GIVEN_FIRST, b"")
     for target in targets:
         _add(digest, target.name, "\0".join((*target.sources, *target.link)).encode())
     for name, content in sorted(submission.files.items()):

@@ -20,6 +20,8 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from failslow import printable
+
 WIDTH_WITHOUT_TERMINAL = 110
 
 PASSED = "[green]passed[/green]"
@@ -50,14 +52,13 @@ def _console(stderr: bool) -> Console:
 
 def error(message: str, detail: str = "") -> None:
     """Prints a one-line reason, then any detail below it."""
-    one_line = " ".join(message.split())
-    print(f"kit: {one_line}", file=sys.stderr)
+    print(f"kit: {printable.line(message)}", file=sys.stderr)
     if detail.strip():
-        print(detail.rstrip(), file=sys.stderr)
+        print(printable.text(detail.rstrip()), file=sys.stderr)
 
 
 def note(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+    print(printable.text(message), file=sys.stderr, flush=True)
 
 
 @contextmanager

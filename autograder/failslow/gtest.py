@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from failslow import assertions, deadline, process
+from failslow import assertions, deadline, printable, process
 from failslow.errors import CouldNotGrade
 
 TEST_TIMEOUT_S = 120.0
@@ -149,7 +149,7 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
         scratch = Path(name)
         timeout_s = deadline.left_s(options.deadline, options.timeout_s)
         done = _run(_argv(binary, test, options, scratch), timeout_s, test)
-        history = _read(scratch / "history")
+        history = printable.text(_read(scratch / "history"))
         if done.timed_out or done.exit_code not in (0, 1):
             detail = (done.output + done.errors)[-SAID_MAX:]
             how = done.how_it_ended()
@@ -157,7 +157,7 @@ def run_test(binary: Path, test: str, options: Options) -> Outcome:
             raise Crashed(message, detail, how, history, done.timed_out)
         outcome = _read_verdict(scratch / "result.json", test, done.exit_code)
         trace = tuple(_read(scratch / "trace").splitlines()) if options.trace else ()
-        said = (done.output + done.errors)[-SAID_MAX:]
+        said = printable.text((done.output + done.errors)[-SAID_MAX:])
         return replace(outcome, history=history, trace=trace, said=said)
 
 
@@ -253,7 +253,7 @@ def parse_result(document: dict[str, Any], test: str) -> Outcome:
     if case.get("result", "COMPLETED") != "COMPLETED":
         raise CouldNotGrade(f"{test}: was not run to its end ({case['result']})")
     failures = assertions.in_sentences(
-        [str(failure["failure"]) for failure in case.get("failures", [])]
+        [printable.text(str(failure["failure"])) for failure in case.get("failures", [])]
     )
     return Outcome(
         failures,

@@ -18,8 +18,10 @@ def before_death(failure: str, history: str) -> str:
     died = _DIED.search(failure)
     if not died:
         return ""
-    dies = re.compile(rf"^#\d+ .* replica {died[1]} dies: {re.escape(died[2])}$", re.M)
-    found = dies.search(history)
-    if not found:
+    # Its words are the student's: no pattern, and of any length.
+    words = f" replica {died[1]} dies: {died[2]}\n"
+    at = f"{history}\n".find(words)
+    if at < 0:
         return ""
-    return f"The last steps up to its death:\n{of(history[: found.end()], BEFORE_DEATH)}\n"
+    steps = of(history[: at + len(words) - 1], BEFORE_DEATH)
+    return f"The last steps up to its death:\n{steps}\n"

@@ -26,6 +26,8 @@ constexpr Duration kCatchUpMax = 10s;
 // and memory that the allocator keeps. A measured replica of the reference uses 5 MB in all. A
 // sanitizer needs more.
 constexpr std::size_t kUnexplainedBytesMax = sealed::kResidentBytesMax / 8;
+// What it reports is a claim, and explains no more than this.
+constexpr std::size_t kExplainedBytesMax = 3 * kUnexplainedBytesMax;
 
 constexpr std::uint64_t kArrivals = 900;  // the stream's number
 
@@ -156,6 +158,7 @@ void Measurement::MeasureUnfinished() {
     const std::uint64_t pending = pending_.CountOf(id);
     result_.pending_requests = std::max(result_.pending_requests, pending);
     const auto rows = UnfinishedWork::Read(simulator_.Report(id, UnfinishedWork::kName));
+    result_.resident_bytes = std::max(result_.resident_bytes, simulator_.ResidentBytes(id));
     if (result_.error.empty()) result_.error = WhyUntrue(id, rows);
     std::uint64_t coroutines = 0;
     for (const UnfinishedRow& row : rows.value_or(std::vector<UnfinishedRow>())) {
@@ -174,6 +177,7 @@ std::string Measurement::WhyUntrue(PeerId replica,
   for (const UnfinishedRow& row : *rows) {
     if (row.peer == UnfinishedRow::kNoPeer) explained += row.most * RuntimeOptions().stack_bytes;
   }
+  explained = std::min(explained, kExplainedBytesMax);
   const std::size_t resident = simulator_.ResidentBytes(replica);
   if (resident <= explained) return "";
   return who + " uses more memory than its heap and its coroutines explain, by over " +

@@ -48,6 +48,7 @@ json ToJson(const RunResult& result) {
       {"completions", result.load.completions},
       {"peak_held_bytes", result.peak_held_bytes},
       {"peak_heap_bytes", result.peak_heap_bytes},
+      {"resident_bytes", result.resident_bytes},
       {"unfinished_coroutines", result.unfinished_coroutines},
       {"pending_requests", result.pending_requests},
       {"slow", result.slow},

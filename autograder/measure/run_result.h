@@ -30,6 +30,8 @@ struct RunResult {
   Duration measured{1};               // how long the load's window was
   std::size_t peak_held_bytes = 0;    // the most that a proposer held for one peer, in the window
   std::uint64_t peak_heap_bytes = 0;  // the largest heap of a replica that is not slow, in it
+  // The most memory of such a process at the end of the window, as the machine says it.
+  std::size_t resident_bytes = 0;
   // The most that a replica that is not slow has at the window's end: coroutines that have not
   // ended (a claim), and requests to other replicas without an answer (counted from frames).
   std::uint64_t unfinished_coroutines = 0;

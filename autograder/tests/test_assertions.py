@@ -41,6 +41,7 @@ PLACE = "labs/lab2-raft/tests/raft_test.cc:18\n"
             " does not end\nGoogle Test trace:\nx.cc:3: round 2",
             "it does not end\nGoogle Test trace:\nx.cc:3: round 2",
         ),
+        (f"Failed\n{'1' * 5000}ns", f"{'1' * 5000}ns"),
         ("Failed\nstep #2 goes wrong\nhere", "step #2 goes wrong\nhere"),
     ],
 )

@@ -353,9 +353,25 @@ def _damaged(path: Path) -> None:
     path.write_bytes(content)
 
 
+def _damaged_lzma(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("lab2-raft/raft.cc", "// " * 999)
+    content = bytearray(path.read_bytes())
+    content[60:64] = bytes(each ^ 0xFF for each in content[60:64])
+    path.write_bytes(content)
+
+
+def _no_utf8(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("lab2-raft/\u00e9\u00e9", "")
+    path.write_bytes(path.read_bytes().replace("\u00e9\u00e9".encode(), b"\xff\xfe\xff\xfe"))
+
+
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
+        (_damaged_lzma, "x.zip is no zip file that can be read"),
+        (_no_utf8, "x.zip is no zip file that can be read"),
         (_bomb, "lab2-raft/raft.cc is larger than 1 MiB"),
         (_damaged, "x.zip is no zip file that can be read"),
         (lambda path: path.write_text("PK"), "x.zip is no zip file that can be read"),
@@ -395,6 +411,12 @@ def test_words_in_an_archive_are_no_file_name_and_no_command(course: Course) -> 
     assert "\n" not in row["remark"]
     assert {each.name for each in course.folder.parent.iterdir()} - before == {"graded"}
     assert [each.stem.isalnum() for each in course.ledger()] == [True]
+
+
+def test_a_name_that_is_no_text_is_a_row(course: Course) -> None:
+    course.hand_in("ada")
+    (course.folder / "ada").rename(course.folder / os.fsdecode(b"\xff\x1bname"))
+    assert [*course.grade(0)] == ["??name"]
 
 
 def test_an_archive_without_the_lab_is_judged_once(course: Course, graded: list[str]) -> None:

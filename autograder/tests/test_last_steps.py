@@ -19,6 +19,12 @@ def test_a_death_is_the_last_step_that_it_shows() -> None:
     assert lines[-1].endswith("replica 2 dies: it crashed (Aborted): why")
 
 
+def test_the_words_of_a_death_are_no_pattern() -> None:
+    dies = "#31  31.000000 s  replica 2 dies: (a+)+$ [\\"
+    shown = last_steps.before_death("replica 2 died: (a+)+$ [\\\n", HISTORY + dies)
+    assert shown.endswith(f"{dies}\n")
+
+
 def test_a_failure_without_a_death_shows_none() -> None:
     assert last_steps.before_death("no leader", HISTORY + DIES) == ""
     assert last_steps.before_death("replica 1 died: it crashed (Aborted): why", HISTORY) == ""

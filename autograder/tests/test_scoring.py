@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from failslow import course_key
-from failslow.measurement import scoring
+from failslow.measurement import figures, scoring
 from failslow.measurement.binary import Sample
 from failslow.measurement.runs import (
     BEFORE,
@@ -45,6 +45,7 @@ BASE = Sample(
     completions=(100,) * 10,
     peak_held_bytes=1000,
     peak_heap_bytes=1000,
+    resident_bytes=5 << 20,
     unfinished_coroutines=10,
     pending_requests=10,
     catch_up_ns=1000,
@@ -196,11 +197,30 @@ def test_the_limit_against_normal_holds_even_if_dead_replicas_cost_as_much(
 
 
 @pytest.mark.parametrize(
+    ("change", "grown"),
+    [
+        ({}, 0),
+        ({"peak_heap_bytes": 900}, 0),
+        ({"peak_heap_bytes": 1700}, 700),
+        ({"resident_bytes": (69 << 20) - 1}, 0),
+        ({"resident_bytes": 69 << 20}, 64 << 20),
+        ({"resident_bytes": 1 << 20}, 0),
+        ({"resident_bytes": 69 << 20, "peak_heap_bytes": 2000}, 1000),
+        ({"resident_bytes": 69 << 20, "unfinished_coroutines": 60}, 0),
+    ],
+)
+def test_memory_that_no_claim_explains_counts_as_heap(change: dict[str, int], grown: int) -> None:
+    """A machine's noise is less than 64 MiB."""
+    assert figures.heap_growth(BASE, replace(BASE, **change)) == grown
+
+
+@pytest.mark.parametrize(
     ("where", "change", "criterion", "score"),
     [
         (PART, {"p99_ns": 4_000_000}, scoring.P99, 36),
         (FULL, {"peak_held_bytes": 9000}, scoring.HELD_BYTES, 34),
         (FULL, {"peak_heap_bytes": 7000}, scoring.HEAP, 34),
+        (FULL, {"resident_bytes": 69 << 20}, scoring.HEAP, 34),
         (SLOW | {"profile": REALISTIC}, {"peak_held_bytes": 9000}, scoring.HELD_BYTES, 34),
         (PART, {"unfinished_coroutines": 61}, scoring.COROUTINES, 34),
         (PART | {"shape": LONG}, {"pending_requests": 81}, scoring.REQUESTS, 34),

@@ -1,3 +1,3 @@
 // Has a main of its own, which answers for the runtime.
-// Stopped-by: exited with status 0
+// Stopped-by: multiple definition
 int main() { return 0; }

@@ -1,26 +1,23 @@
 """A folder of submissions: a directory or a zip file for each student."""
 
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from failslow import printable
 from failslow.errors import BadSubmission, CannotDo
 from failslow.labs import Labs
 from failslow.submission import FILE_BYTES_MAX, listed, prefixes
 
 ZIP = ".zip"
 
-DAMAGE = (OSError, zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError)
-"""What reading a damaged or encrypted file raises: it depends on where the damage is."""
-
 
 @dataclass(frozen=True)
 class Handed:
-    """What one student handed in. `name`: of the entry in the folder, without ".zip"."""
+    """What one student handed in. `name`: of the entry in the folder, without ".zip", printable."""
 
     name: str
     path: Path
@@ -32,7 +29,7 @@ def find(directory: Path) -> list[Handed]:
         raise CannotDo(f"no such directory: {directory}")
     entries = [path for path in directory.iterdir() if not path.name.startswith(".")]
     found = [
-        Handed(path.stem if path.suffix == ZIP else path.name, path)
+        Handed(printable.line(path.stem if path.suffix == ZIP else path.name), path)
         for path in sorted(entries)
         if path.is_dir() or path.suffix == ZIP
     ]
@@ -61,17 +58,27 @@ def tree_of(handed: Handed, labs: Labs) -> Iterator[Path]:
 
 def _unpack(handed: Handed, labs: Labs, tree: Path) -> None:
     try:
-        with zipfile.ZipFile(handed.path) as archive:
-            for prefix in prefixes(name.partition("/")[0] for name in archive.namelist()):
-                found = [each for each in _places(labs) if prefix + each in archive.NameToInfo]
-                for place in found:
-                    _extract(archive, prefix + place, tree / place)
-                if found:
-                    return
-    except DAMAGE as error:
-        raise BadSubmission(
-            f"{handed.path.name} is no zip file that can be read: {error}"
-        ) from error
+        contents = _listed_in(handed.path, labs)
+    except BadSubmission:
+        raise
+    except Exception as error:  # each kind of damage is another one, of several libraries
+        name = handed.path.name
+        raise BadSubmission(f"{name} is no zip file that can be read: {error}") from error
+    for place, content in contents.items():
+        path = tree / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def _listed_in(path: Path, labs: Labs) -> dict[str, bytes]:
+    """The listed files of an archive, by their places below the root of a submission."""
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        for prefix in prefixes(name.partition("/")[0] for name in names):
+            found = [each for each in _places(labs) if prefix + each in archive.NameToInfo]
+            if found:
+                return {each: _read(archive, prefix + each) for each in found}
+    return {}
 
 
 def _places(labs: Labs) -> Iterator[str]:
@@ -80,10 +87,9 @@ def _places(labs: Labs) -> Iterator[str]:
             yield from (f"{lab.directory}/{file}", f"{lab.directory}/src/{file}")
 
 
-def _extract(archive: zipfile.ZipFile, name: str, to: Path) -> None:
+def _read(archive: zipfile.ZipFile, name: str) -> bytes:
     with archive.open(name) as packed:
         content = packed.read(FILE_BYTES_MAX + 1)  # whatever size the archive claims
     if len(content) > FILE_BYTES_MAX:
         raise BadSubmission(f"{name} is larger than {FILE_BYTES_MAX >> 20} MiB")
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_bytes(content)
+    return content

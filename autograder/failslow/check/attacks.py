@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from failslow import cmake, console
+from failslow import cmake, console, printable
 from failslow.check import sample
 from failslow.check.step import Context, Counts
 from failslow.errors import BadSubmission, CannotDo, CouldNotGrade
@@ -202,6 +202,8 @@ def _gains(attack: Attack, ended: Ended, base: float) -> Iterator[str]:
         yield f"'{attack.stopped_by}' is not why it lost: {ended.said[:500]}"
     if SECRET in ended.said:
         yield "its author reads a hidden test"
+    if printable.text(ended.said) != ended.said:
+        yield "its author's control characters reach a terminal"
     if ended.seconds > SECONDS_MAX:
         yield f"it took {ended.seconds:.0f} s"
 

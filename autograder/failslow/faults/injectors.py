@@ -120,7 +120,11 @@ def _receivers(place: Place, injection: Injection, number: int) -> Sequence[int]
 def _lives_on(place: Place, injection: Injection) -> bool:
     """Waits until the fault's time is over, or the replica ends. Returns whether it lives."""
     deadline = time.monotonic() + injection.seconds
-    with replica_processes.opened(place.process(injection.replica)) as handle:
+    try:
+        process = place.process(injection.replica)
+    except CannotDo:  # it ran when the injector began
+        return False
+    with replica_processes.opened(process) as handle:
         if handle is None:
             return False
         poller = _end_of(handle)

@@ -80,6 +80,8 @@ class Sample:
     `twins`: as gtest.Outcome's. `no_verdict` is the grader's own failure, or ""; the error is the
     same sentence then.
 
+    `resident_bytes`: the most memory of a healthy replica's process at the window's end, measured.
+    It is no function of the seed.
     `passed_over` counts the unanswered operations of which a later one was answered.
     `unfinished_coroutines` and `pending_requests` are the most of a replica that is not slow, at
     the window's end. The first is the replica's claim, the second is counted from messages.
@@ -94,6 +96,7 @@ class Sample:
     completions: tuple[int, ...]
     peak_held_bytes: int
     peak_heap_bytes: int
+    resident_bytes: int
     unfinished_coroutines: int
     pending_requests: int
     catch_up_ns: int | None
@@ -157,6 +160,7 @@ def without_verdict(error: CouldNotGrade) -> Sample:
         completions=(),
         peak_held_bytes=0,
         peak_heap_bytes=0,
+        resident_bytes=0,
         unfinished_coroutines=0,
         pending_requests=0,
         catch_up_ns=None,
@@ -207,6 +211,7 @@ def parse_sample(line: dict[str, Any]) -> Sample:
         completions=tuple(int(count) for count in line["completions"]),
         peak_held_bytes=int(line["peak_held_bytes"]),
         peak_heap_bytes=int(line["peak_heap_bytes"]),
+        resident_bytes=int(line["resident_bytes"]),
         unfinished_coroutines=int(line["unfinished_coroutines"]),
         pending_requests=int(line["pending_requests"]),
         catch_up_ns=None if catch_up is None else int(catch_up),

@@ -56,9 +56,20 @@ def held_bytes(sample: Sample) -> float:
     return float(sample.peak_held_bytes)
 
 
+RESIDENT_STEP_BYTES = 64 << 20
+"""Resident memory is the machine's figure, and another one in each run: only so much counts."""
+STACK_BYTES = 256 << 10
+
+
 def heap_growth(base: Sample, slow: Sample) -> float:
-    """The bytes by which the largest heap of a healthy replica grew: a backlog of its own."""
-    return float(max(0, slow.peak_heap_bytes - base.peak_heap_bytes))
+    """The bytes by which the largest heap of a healthy replica grew: a backlog of its own.
+
+    The heap is the replica's claim. If its process grew by much more than the claim explains, that
+    counts: a claim that is too large in both runs hides nothing."""
+    claimed = max(0, slow.peak_heap_bytes - base.peak_heap_bytes)
+    stacks = STACK_BYTES * max(0, slow.unfinished_coroutines - base.unfinished_coroutines)
+    unexplained = slow.resident_bytes - base.resident_bytes - 2 * claimed - stacks
+    return float(max(claimed, unexplained // RESIDENT_STEP_BYTES * RESIDENT_STEP_BYTES))
 
 
 def coroutine_growth(base: Sample, slow: Sample) -> float:

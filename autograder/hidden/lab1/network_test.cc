@@ -80,10 +80,12 @@ class LossyRounds {
   void Check(const ScriptLog& log) {
     ASSERT_EQ(log.lines.size(), script_.steps().size()) << "some step has not ended";
     for (std::size_t round = 0; round < waits_.size(); ++round) {
-      const LogLine& wait = LineOf(log, waits_[round]);
-      const LogLine& look_line = LineOf(log, looks_[round]);
-      ASSERT_FALSE(look_line.look.empty()) << "round " << round << ": the event cannot be read";
-      CheckRound(round, wait, look_line.look.front());
+      const LogLine* const wait = LineOf(log, waits_[round]);
+      const LogLine* const look = LineOf(log, looks_[round]);
+      ASSERT_NE(wait, nullptr) << "round " << round << ": the wait has not ended";
+      ASSERT_NE(look, nullptr) << "round " << round << ": the event is not read";
+      ASSERT_FALSE(look->look.empty()) << "round " << round << ": the event cannot be read";
+      CheckRound(round, *wait, look->look.front());
     }
     EXPECT_GT(ready_, kRounds / 4) << "rounds that were ready";
     EXPECT_GT(failed_, 0) << "rounds that failed";
@@ -95,9 +97,11 @@ class LossyRounds {
   static constexpr int kPeers = 4;
   static constexpr int kNeeded = 3;
 
-  static const LogLine& LineOf(const ScriptLog& log, std::size_t step) {
-    return *std::find_if(log.lines.begin(), log.lines.end(),
-                         [step](const LogLine& line) { return line.step == step; });
+  // Null if the log, which the replica has sent, has no such line.
+  static const LogLine* LineOf(const ScriptLog& log, std::size_t step) {
+    const auto found = std::find_if(log.lines.begin(), log.lines.end(),
+                                    [step](const LogLine& line) { return line.step == step; });
+    return found == log.lines.end() ? nullptr : &*found;
   }
 
   void CheckRound(std::size_t round, const LogLine& wait, const Look& look) {

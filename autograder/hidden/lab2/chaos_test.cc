@@ -44,6 +44,7 @@ std::vector<faults::Strength> MixOf(Commands commands) {
   mix.push_back({faults::FaultKind::kDiskError, 50});
   mix.push_back({faults::FaultKind::kDiskFull, 3 << 20});
   mix.push_back({faults::FaultKind::kLinkSlow, 200'000'000});
+  mix.push_back({faults::FaultKind::kLinkSlow, 200'000'000});
   mix.push_back(faults::PresetStrength("crash"));
   return mix;
 }

@@ -321,6 +321,10 @@ sim::StepOutput DecodeOutput(std::string_view message) {
   sim::StepOutput output;
   in.Read(output.random_draws, output.heap_bytes, output.death);
   if (output.heap_bytes > sim::kHeapBytesMax) throw ProtocolError("a heap of absurd size");
+  if (output.death.size() > kDeathBytesMax) {  // it ends in reports, and may be 32 MiB
+    output.death.resize(kDeathBytesMax);
+    output.death += " ... (cut)";
+  }
   Reader outputs = in.NextArray();
   if (outputs.left() > kOutputsMax) throw ProtocolError("absurdly many outputs in a step");
   while (outputs.left() > 0) {

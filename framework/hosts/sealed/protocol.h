@@ -28,6 +28,7 @@ inline constexpr std::size_t kLengthBytes = 4;
 inline constexpr std::size_t kMessageBytesMax = std::size_t{32} << 20;
 inline constexpr std::size_t kValuesMax = 1'000'000;
 inline constexpr std::size_t kOutputsMax = 100'000;  // of a step
+inline constexpr std::size_t kDeathBytesMax = 4096;  // of a replica's last words: the rest is cut
 inline constexpr std::size_t kNameBytesMax = 255;    // of a file, as on Linux
 
 // A message of the other side does not decode.

@@ -107,7 +107,8 @@ std::optional<Difference> Compare(const Expectation& want, const LogLine& line, 
     }
     return Difference{std::to_string(*want.value) + " calls", got};
   }
-  if (!want.look || line.look.empty()) return std::nullopt;
+  if (!want.look) return std::nullopt;
+  if (line.look.empty()) return Difference{"an event that can be read", got};
   Difference difference = CompareLook(*want.look, line.look.front());
   if (difference.expected.empty()) return std::nullopt;
   difference.got += " at " + Milliseconds(line.time_ns);

@@ -98,6 +98,15 @@ TEST(Protocol, AHeapThatNoMachineHasIsRefused) {
   EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
 }
 
+TEST(Protocol, LongLastWordsAreCut) {
+  sim::StepOutput output;
+  output.death = std::string(kDeathBytesMax, 'x');
+  EXPECT_EQ(DecodeOutput(Strip(EncodeOutput(output))).death, output.death);
+  output.death += 'y';
+  const std::string cut = std::string(kDeathBytesMax, 'x') + " ... (cut)";
+  EXPECT_EQ(DecodeOutput(Strip(EncodeOutput(output))).death, cut);
+}
+
 TEST(Protocol, TooManyOutputsAreRefused) {
   sim::StepOutput output;
   output.outputs.assign(kOutputsMax, sim::SetWake{9us});
