@@ -456,6 +456,7 @@ def test_names_are_neither_formulas_nor_markup(tmp_path: Path) -> None:
     page = (tmp_path / "summary.html").read_text()
     assert "&lt;b&gt;" in page
     assert "<i>" not in page
+    assert [*summary.read(tmp_path)] == ["=1+1", "<b>"]
 
 
 # ---- a cluster ----

@@ -33,6 +33,9 @@ class Row:
         return self.score is not None
 
 
+FORMULA = ("=", "+", "-", "@")
+"""A sheet takes a cell that begins so for a formula, and students name their files."""
+
 COLUMNS = tuple(each.name for each in fields(Row))
 
 PAGE = Template("""<!doctype html>
@@ -65,7 +68,8 @@ def read(directory: Path) -> dict[str, Row]:
         return {}
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return {each["name"]: _row(each) for each in csv.DictReader(file)}
+            rows = [_row(each) for each in csv.DictReader(file)]
+            return {row.name: row for row in rows}
     except (OSError, UnicodeDecodeError, csv.Error, KeyError, TypeError, ValueError) as error:
         raise CannotDo(f"{path} is no summary of a batch; move it away ({error!r})") from error
 
@@ -75,12 +79,12 @@ def _row(read: Mapping[str, str]) -> Row:
         return float(read[name]) if read[name] else None
 
     return Row(
-        read["name"],
+        _uncell(read["name"]),
         number("score"),
         number("max_score"),
         read["key"],
         number("before"),
-        read["remark"],
+        _uncell(read["remark"]),
     )
 
 
@@ -105,8 +109,12 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     text = str(value)
-    # A sheet takes a cell that begins so for a formula, and students name their files.
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _uncell(text: str) -> str:
+    quoted = text.startswith("'") and text[1:].startswith(FORMULA)
+    return text[1:] if quoted else text
 
 
 def _page(rows: Sequence[Row]) -> str:
