@@ -11,7 +11,7 @@ Behind walls the compiler works elsewhere: see workshop.py.
 import hashlib
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -28,11 +28,14 @@ COMPILE_TIMEOUT_S = 300.0
 REPLICA = "_replica"
 """How the names of replicas end that are graded."""
 
+INLINE = "WwVvu"
+"""nm's letters for definitions of which the linker takes any one."""
+
 WHOLE, NOT_WHOLE = ("-Wl,--whole-archive",), ("-Wl,--no-whole-archive",)
 NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
 """An object may hold the compiler's intermediate code: the linker must not compile it."""
 
-GIVEN_FIRST = "given code first"
+GIVEN_FIRST = "given code first, macros and definitions checked"
 """Marks programs by how they are linked: see `_Builder.link`."""
 
 LINES = "-g1"
@@ -46,7 +49,7 @@ PROGRAM_MODE = 0o711
 CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
-SPLICE = re.compile(rb"\\[ \t\r]*\n")
+SPLICE = re.compile(rb"\\[ \t\r\f\v\0]*\n")
 """Joins two lines; compilers take it with blanks, too."""
 READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
 """A word by which a source reads another file; "included" in a comment is none."""
@@ -85,6 +88,8 @@ def build_submission(
             if walls:
                 opened = workshop.opened(kit.root, walls, submission.files)
                 room = stack.enter_context(opened)
+            if forged := macros.forged(submission.files):
+                raise BadSubmission(f"the submission does not compile: {forged}")
             builder = _Builder(kit, labs, recipe, scratch, final, room, end, submission.files)
             if alone:
                 with console.progress("Compiling the submission") as advance:
@@ -167,7 +172,8 @@ class _Builder:
 
     def link(self, targets: list[Target]) -> None:
         """In a replica all given code comes first, whole: of a function that is defined twice, the
-        first one counts, or the linker refuses the second."""
+        first one counts, or the linker refuses the second. One that is inline in given code must
+        not be defined at all."""
         (self._scratch / "bin").mkdir()
         for target in targets:
             given = {source: self._object(target.lab, source) for source in target.sources}
@@ -176,16 +182,48 @@ class _Builder:
             libraries = [word for word in target.link if self._is_library(word)]
             whole = [*WHOLE, *libraries, *NOT_WHOLE] if target.name.endswith(REPLICA) else []
             output = self._scratch / "bin" / target.name
-            words = [self._recipe.compiler, *NO_LTO]
-            if self._room:
-                words += [self._room.copy(path, f"obj/{path.name}") for path in given.values()]
-                words += self._room.words(whole)
-                words += [self._room.copy(path, f"obj/{path.name}") for path in submitted]
-                words += self._room.words(target.link)
-            else:
-                words += [*map(str, given.values()), *whole, *map(str, submitted), *target.link]
+            first, last = self._placed(given.values()), self._placed(submitted)
+            whole, rest = self._placed_words(whole), self._placed_words(target.link)
+            if whole:
+                ours = [*first, *(word for word in whole if word.endswith(".a"))]
+                self._check_definitions(f"{target.lab.id} does not link", ours, last)
+            words = [self._recipe.compiler, *NO_LTO, *first, *whole, *last, *rest]
             self._run(words, output, f"{target.lab.id} does not link")
             output.chmod(PROGRAM_MODE)
+
+    def _placed(self, objects: Iterable[Path]) -> list[str]:
+        """Where a program finds them."""
+        if not self._room:
+            return [*map(str, objects)]
+        return [self._room.copy(path, f"obj/{path.name}") for path in objects]
+
+    def _placed_words(self, words: Sequence[str]) -> list[str]:
+        return self._room.words(words) if self._room else [*words]
+
+    def _check_definitions(self, complaint: str, ours: list[str], theirs: list[str]) -> None:
+        """BadSubmission if a submission defines what given code defines, too, but for copies of
+        the same inline function."""
+        inline = {name for name, kind in self._definitions(ours) if kind in INLINE}
+        for name, kind in self._definitions(theirs):
+            if kind not in INLINE and name in inline:
+                raise BadSubmission(f"{complaint}: {name} is defined by given code")
+
+    def _definitions(self, files: list[str]) -> list[tuple[str, str]]:
+        """The global names that objects and libraries define, with nm's letter for their kind."""
+        found: list[tuple[str, str]] = []
+        for file in files:
+            argv = ["nm", "--defined-only", "--extern-only", "--format=posix", file]
+            timeout_s = deadline.left_s(self._end, COMPILE_TIMEOUT_S)
+            if self._room:
+                done = self._room.look(argv, timeout_s)
+            else:
+                done = process.run(argv, timeout_s=timeout_s, merge_errors=True)
+            is_cut = len(done.output) >= process.OUTPUT_BYTES_MAX
+            if done.exit_code != 0 or done.timed_out or is_cut:
+                raise BadSubmission(f"the submission does not link: nm: {done.how_it_ended()}")
+            rows = [line.split() for line in done.output.splitlines()]
+            found += [(row[0], row[1]) for row in rows if len(row) in (3, 4)]
+        return found
 
     def _is_library(self, word: str) -> bool:
         """Whether it is one of the kit's."""
@@ -226,15 +264,15 @@ class _Builder:
             prefix = _named(self._scratch / "src", ".")
             words = [*self._recipe.flags, prefix, "-c", source]
         if self._defines and _is_given(source):
-            self._check_macros(source, includes)
+            self._check_macros(output, source, includes)
         words = [self._recipe.compiler, *self._lines(), *words, *includes]
         if said := self._run(words, output, "the submission does not compile"):
             self.warnings.append(said)
         atomic.copy(output, cached)
 
-    def _check_macros(self, source: str, includes: list[str]) -> None:
+    def _check_macros(self, output: Path, source: str, includes: list[str]) -> None:
         """BadSubmission if a submitted macro changes this given source."""
-        listed = self._scratch / "obj" / f"{source.strip('/').replace('/', '_')}.ii"
+        listed = output.with_suffix(".ii")
         words = [*self._recipe.flags, source]
         place = self._room.words(words) if self._room else words
         argv = [self._recipe.compiler, *macros.WORDS, *place, *includes]
@@ -243,12 +281,7 @@ class _Builder:
             raise BadSubmission("the submission does not compile: a header is too long")
         text = listed.read_text(encoding="utf-8", errors="replace")
         listed.unlink()
-        kit = str(self._room.given if self._room else self._kit.root)
-        change = macros.first_change(
-            text,
-            is_submitted=lambda file: not file.startswith(("/", "<")),
-            is_given=lambda file: file.startswith(f"{kit}/"),
-        )
+        change = macros.first_change(text, str(self._room.given if self._room else self._kit.root))
         if change:
             raise BadSubmission(f"the submission does not compile: {change}")
 

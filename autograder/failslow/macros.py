@@ -6,59 +6,107 @@ that it includes next. The compiler would see other code than the kit's.
 
 The compiler's own list of directives tells which macro is defined where, and in which order files
 are read (gcc -E -fdirectives-only -dD). A name is refused if given code uses it after a submission
-has defined it, or asks for it in a condition. An #undef changes nothing: the list does not have the
-pragma that takes an old definition back.
+has defined it, or asks for it in a condition. Of what a submission says, too much counts rather
+than too little: a #define in a comment, and one that an #undef ends.
 """
 
+import os.path
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 WORDS = ("-E", "-fdirectives-only", "-dD")
 BYTES_MAX = 64 << 20
 """Of a preprocessed source: ours have 3 MB."""
 
-_SPLICE = re.compile(rb"\\[ \t\r]*\n")
-_MAY = re.compile(rb"define|undef")
+SYSTEM = ("/usr/", "<")
+ALWAYS_ASKED = {"NDEBUG": "assert.h"}
+
+_BLANK = r"(?:\s|/\*.*?\*/)"
+_SPLICE = re.compile(rb"\\[ \t\r\f\v\0]*\n")
+_MAY = re.compile(rb"define|undef|_Pragma|_macro|^\s*(?:/\*.*?\*/\s*)*(?:#|%:)", re.M | re.S)
+_HARMLESS = re.compile(
+    rb"^[ \t]*#[ \t]*(?:include|pragma once|if|ifdef|ifndef|elif|else|endif|error)\b", re.M
+)
+_FORGED = re.compile(
+    rf"^{_BLANK}*(?:#|%:){_BLANK}*(?:\d|line\b)|(?:push|pop)_macro"
+    r"|_Pragma\b(?!\s*\(\s*\"(?:GCC|clang|once)\b)",
+    re.M | re.S,
+)
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
-_DIRECTIVE = re.compile(r"^(?:#|%:)[ \t]*(define|undef)[ \t]+(\w+)", re.M)
+_DIRECTIVE = re.compile(rf"(?:#|%:){_BLANK}*(define|undef){_BLANK}+([^\W\d]\w*)(\(?)", re.S)
 _NO_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^#(?:define|undef) \w+',
+    r'R"(?P<end>[^()\\\s]{0,16})\(.*?\)(?P=end)"|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"'
+    r"|\b\d(?:'?\w)*|'(?:[^'\\\n]|\\.)*'|^#(?:define|undef) \w+",
     re.S | re.M,
 )
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(.*)$", re.M)
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b((?:[^\n]|\\\n)*)$", re.M)
+_NAME = re.compile(r"[^\W\d]\w*")
+_CALL = re.compile(r"\s*\(")
 
 
 def may_define(contents: Iterable[bytes]) -> bool:
     """False if no macro can be defined there: most submissions have none."""
-    return any(_MAY.search(_SPLICE.sub(b"", content)) for content in contents)
+    spliced = (_SPLICE.sub(b"", content) for content in contents)
+    return any(_MAY.search(_HARMLESS.sub(b"", content)) for content in spliced)
 
 
-def first_change(
-    preprocessed: str, is_submitted: Callable[[str], bool], is_given: Callable[[str], bool]
-) -> str:
+def forged(files: Mapping[str, bytes]) -> str:
+    """A sentence on a line that deceives the list of directives; "" if there is none."""
+    for name, content in files.items():
+        if name.endswith(".o"):  # the course's
+            continue
+        for each in (content, _SPLICE.sub(b"", content)):
+            if found := _FORGED.search(each.decode("utf-8", "replace")):
+                what = " ".join(found[0].split())
+                return f"{name}: '{what}': no line numbers, and no macros that are pushed or popped"
+    return ""
+
+
+def first_change(preprocessed: str, given: str) -> str:
     """A sentence on the first macro of a submission that changes given code; "" if none does.
 
-    `is_submitted`, `is_given`: of a file's name, as the preprocessor says it. What is neither is
-    the system's: its code counts, too, but not its conditions."""
-    active: dict[str, str] = {}
-    asked: dict[str, str] = {}
+    `given`: the directory of the kit's files. Files in other directories than this and the
+    system's are submitted."""
+    objects: dict[str, str] = {}  # the file of each macro without arguments, by name
+    functions: dict[str, str] = {}
     ours: dict[str, str] = {}
+    read: dict[str, None] = {}
     for file, text in _pieces(preprocessed):
-        if is_submitted(file):
-            for directive, name in _DIRECTIVE.findall(text):
+        if not _is_ours(file, given):
+            for directive, name, has_arguments in _DIRECTIVE.findall(text):
                 ours[name] = file
                 if directive == "define":
-                    active[name] = file
+                    (functions if has_arguments else objects)[name] = file
             continue
-        if is_given(file) and file not in asked.values():
-            asked.update(dict.fromkeys(_asked_by(file), file))
-        if name := _used(active, text):
-            return _sentence(active[name], name, file)
-    for name in ours.keys() & asked.keys():
-        return _sentence(ours[name], name, asked[name])
-    return ""
+        read[file] = None
+        if name := _used(objects, functions, text):
+            return _sentence(ours[name], name, file)
+    return _asked(ours, read, given)
+
+
+def _is_ours(file: str, given: str) -> bool:
+    """Whether it is the kit's or the system's: what is built of submissions is in build/."""
+    if file.startswith(f"{given}/build/"):
+        return False
+    return file.startswith((f"{given}/", *SYSTEM))
+
+
+def _asked(ours: Mapping[str, str], read: Iterable[str], given: str) -> str:
+    """Of names in the conditions of the files that were read. Of the system's files only names that
+    are reserved for it count: a macro of a submission is often called as one of them by chance."""
+    if not ours:
+        return ""
+    asked = dict(ALWAYS_ASKED)
+    reserved = any(name.startswith("_") for name in ours)
+    for file in read:
+        if file.startswith(f"{given}/"):
+            asked |= dict.fromkeys(_conditions(file), file)
+        elif reserved:
+            asked |= {name: file for name in _conditions(file) if name.startswith("_")}
+    name = next((each for each in ours if each in asked), "")
+    return _sentence(ours[name], name, asked[name]) if name else ""
 
 
 def _sentence(header: str, name: str, file: str) -> str:
@@ -68,9 +116,7 @@ def _sentence(header: str, name: str, file: str) -> str:
 
 def _pieces(preprocessed: str) -> Iterator[tuple[str, str]]:
     """Files and their texts in the order of reading: a piece up to each #include, and behind it.
-
-    A submitted #line changes what the preprocessor calls the file, and no file: only the marks of
-    #include (1) and of its end (2) count."""
+    Only the marks of an #include (1) and of its end (2) change the file."""
     stack: list[str] = []
     begin = 0
     for marker in _MARKER.finditer(preprocessed):
@@ -79,28 +125,34 @@ def _pieces(preprocessed: str) -> Iterator[tuple[str, str]]:
         begin = marker.end()
         flags = marker[2].split()
         if "1" in flags or not stack:
-            stack.append(marker[1])
+            absolute = marker[1].startswith("/")
+            stack.append(os.path.normpath(marker[1]) if absolute else marker[1])
         elif "2" in flags and len(stack) > 1:
             stack.pop()
     if stack:
         yield stack[-1], preprocessed[begin:]
 
 
-def _used(active: dict[str, str], text: str) -> str:
-    """The first active macro that the code of a text names; "" if none."""
-    if not active:
+def _used(objects: Mapping[str, str], functions: Mapping[str, str], text: str) -> str:
+    """The first macro that the code of a text uses; "" if it uses none."""
+    if not objects and not functions:
         return ""
-    wanted = re.compile(rf"\b(?:{'|'.join(map(re.escape, active))})\b")
-    if not wanted.search(text):
+    names = set(_NAME.findall(text))
+    if names.isdisjoint(objects) and names.isdisjoint(functions):
         return ""
-    found = wanted.search(_NO_CODE.sub(" ", text))
-    return found[0] if found else ""
+    code = _NO_CODE.sub(" ", text)
+    for found in _NAME.finditer(code):
+        name = found[0]
+        if name in objects or (name in functions and _CALL.match(code, found.end())):
+            return name
+    return ""
 
 
-def _asked_by(file: str) -> list[str]:
-    """The names in the conditions of a given file."""
+@lru_cache(maxsize=4096)
+def _conditions(file: str) -> frozenset[str]:
+    """The names in the conditions of a file that is not submitted."""
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = Path(file).read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return []
-    return [name for line in _CONDITION.findall(text) for name in _NAME.findall(line)]
+        return frozenset()
+    return frozenset(name for line in _CONDITION.findall(text) for name in _NAME.findall(line))

@@ -177,9 +177,11 @@ std::string Measurement::WhyUntrue(PeerId replica,
   for (const UnfinishedRow& row : *rows) {
     if (row.peer == UnfinishedRow::kNoPeer) explained += row.most * RuntimeOptions().stack_bytes;
   }
-  explained = std::min(explained, kExplainedBytesMax);
   const std::size_t resident = simulator_.ResidentBytes(replica);
-  if (resident <= explained) return "";
+  if (resident <= std::min(explained, kExplainedBytesMax)) return "";
+  if (resident <= explained) {
+    return who + " uses over " + std::to_string(kExplainedBytesMax >> 20) + " MiB of memory";
+  }
   return who + " uses more memory than its heap and its coroutines explain, by over " +
          std::to_string(kUnexplainedBytesMax >> 20) + " MiB";
 }

@@ -284,9 +284,9 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
   }
   const std::uint64_t term = term_;
   AwaitDurable();
-  const bool is_vote = granted && term_ == term;
-  if (is_vote) last_heard_ = runtime_.Now();  // the candidate has not had it before
-  return {term_, is_vote};
+  // The candidate has not had our vote before.
+  if (granted && term_ == term) last_heard_ = runtime_.Now();
+  return {term_, granted && term_ == term};
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {
@@ -718,7 +718,10 @@ void Raft::StartCompaction(std::uint64_t new_base) {
 
 void Raft::Compact(const std::shared_ptr<Compaction>& compaction) {
   runtime_.set_dependency({});  // a background task: no client asked for it
-  if (!WritePieces(compaction)) return;
+  if (!WritePieces(compaction)) {
+    if (compaction_ == compaction) compaction_ = nullptr;  // the disk has failed
+    return;
+  }
   ReplaceFiles(*compaction);
   CutLog(compaction->new_base);
   compacts_ = false;
@@ -738,7 +741,8 @@ bool Raft::WritePieces(const std::shared_ptr<Compaction>& compaction) {
     const auto write = runtime_.storage().Append(
         kNewSnapshotFile, EncodeSnapshotPiece(snapshot, piece, is_last), Storage::Sync::kYes);
     if (write->Wait() != Outcome::kReady || compaction_ != compaction) return false;
-    runtime_.Sleep(runtime_.Now() - from);  // half of the disk's time is left to others
+    // Half of the disk's time is left to others, unless the log has outgrown its bound.
+    if (log_.bytes() <= compact_above_ + kRetainedBytes) runtime_.Sleep(runtime_.Now() - from);
     if (compaction_ != compaction) return false;
   }
   return true;

@@ -282,9 +282,9 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
   }
   const std::uint64_t term = term_;
   AwaitDurable();
-  const bool is_vote = granted && term_ == term;
-  if (is_vote) last_heard_ = runtime_.Now();  // the candidate has not had it before
-  return {term_, is_vote};
+  // The candidate has not had our vote before.
+  if (granted && term_ == term) last_heard_ = runtime_.Now();
+  return {term_, granted && term_ == term};
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {

@@ -1,5 +1,7 @@
 """A folder of submissions: a directory or a zip file for each student."""
 
+import hashlib
+import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +31,7 @@ def find(directory: Path) -> list[Handed]:
         raise CannotDo(f"no such directory: {directory}")
     entries = [path for path in directory.iterdir() if not path.name.startswith(".")]
     found = [
-        Handed(printable.line(path.stem if path.suffix == ZIP else path.name), path)
+        Handed(_name(path.stem if path.suffix == ZIP else path.name), path)
         for path in sorted(entries)
         if path.is_dir() or path.suffix == ZIP
     ]
@@ -40,6 +42,13 @@ def find(directory: Path) -> list[Handed]:
         if names.count(name) > 1:
             raise CannotDo(f"{directory} holds both {name}/ and {name}{ZIP}")
     return found
+
+
+def _name(name: str) -> str:
+    """A name that can be printed, and that no other entry has."""
+    shown = printable.text(name.replace("\n", "?").replace("\t", "?"))
+    mark = hashlib.sha256(os.fsencode(name)).hexdigest()[:6]
+    return name if shown == name else f"{shown}-{mark}"
 
 
 @contextmanager

@@ -4,12 +4,12 @@ in place of sources.
 An instructor decides it in lab.yaml: a lab with `base: reference` is built on our earlier labs.
 """
 
-from failslow import process
+from failslow import cmake, process
 from failslow.compile import build_submission, object_of
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab, load_labs
-from failslow.recipe import load_recipe
+from failslow.recipe import given, load_recipe
 from failslow.submission import SOURCES, collect, object_for
 
 
@@ -42,7 +42,9 @@ def files(kit: Kit) -> dict[str, bytes]:
     for lab, on_top in needed(kit).values():
         labs, recipe = load_labs(kit), load_recipe(kit)
         submission = collect(kit, labs, kit.reference, on_top.id)
-        programs = build_submission(kit, labs, submission, recipe, [recipe.replica(on_top)])
+        targets = [recipe.replica(on_top)]
+        cmake.build(kit, targets=given(kit, targets))
+        programs = build_submission(kit, labs, submission, recipe, targets)
         to = kit.catch_up(lab.directory).relative_to(kit.root)
         for name in lab.files:
             source = kit.reference / lab.directory / name
