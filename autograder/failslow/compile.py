@@ -180,7 +180,8 @@ class _Builder:
             objects = [self._object(lab, source) for lab, source in self._sources(target)]
             submitted = [path for path in objects if path not in given.values()]
             libraries = [word for word in target.link if self._is_library(word)]
-            whole = [*WHOLE, *libraries, *NOT_WHOLE] if target.name.endswith(REPLICA) else []
+            is_graded = target.name.endswith(REPLICA) and bool(libraries)
+            whole = [*WHOLE, *libraries, *NOT_WHOLE] if is_graded else []
             output = self._scratch / "bin" / target.name
             first, last = self._placed(given.values()), self._placed(submitted)
             whole, rest = self._placed_words(whole), self._placed_words(target.link)
