@@ -31,7 +31,7 @@ namespace {
 // Between two looks at a process that is late. The first one is free: a look at the clock before
 // each step would cost every step.
 constexpr int kSliceMs = 1000;
-constexpr int kImpatience = 20;  // see Findings::one_ran_away
+constexpr int kImpatience = 10;  // see Findings::one_ran_away
 
 [[noreturn]] void Unable(const std::string& what) {
   throw std::runtime_error("cannot " + what + ": " + std::strerror(errno));

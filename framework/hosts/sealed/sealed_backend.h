@@ -26,7 +26,7 @@ inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;
 struct Findings {
   bool twins_differ = false;  // a twin did not answer as its replica
   std::string twins_unable;   // why the machine could not run a twin; empty if it could
-  // A step did not end, so the test has failed. From now on a step has a twentieth of the time: a
+  // A step did not end, so the test has failed. From now on a step has a tenth of the time: a
   // submission that spins in each step would take hours.
   bool one_ran_away = false;
 };

@@ -191,7 +191,7 @@ TEST_F(SealedTest, AfterAReplicaThatNeverWaitsOthersHaveLessTime) {
   ExpectStart(Trouble("spins", options).VerdictOn(),
               "replica 0 died: it never waits: one step used more than 2 s of processor");
   ExpectStart(Trouble("spins", options).VerdictOn(),
-              "replica 0 died: it never waits: one step used more than 0.1 s of processor");
+              "replica 0 died: it never waits: one step used more than 0.2 s of processor");
   options.step_asleep_seconds_max = 5;
   ExpectStart(Trouble("blocks", options).VerdictOn(),
               "replica 0 died: it blocks outside the runtime: in a step it slept for 0.5 s");
