@@ -30,7 +30,7 @@ namespace {
 
 // Between two looks at a process that is late. The first one is free: a look at the clock before
 // each step would cost every step.
-constexpr int kSliceMs = 1000;
+constexpr int kSliceMs = 250;
 constexpr int kImpatience = 10;  // see Findings::one_ran_away
 
 [[noreturn]] void Unable(const std::string& what) {
