@@ -49,8 +49,6 @@ PROGRAM_MODE = 0o711
 CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
-SPLICE = re.compile(rb"\\[ \t\r\f\v\0]*\n")
-"""Joins two lines; compilers take it with blanks, too."""
 READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
 """A word by which a source reads another file; "included" in a comment is none."""
 READS_A_HEADER = re.compile(rb'\s*#\s*include\s*(?:<[\w/]+(?:\.h|\.hpp)?>|"[^"]+\.h")\s*(?://.*)?')
@@ -382,7 +380,7 @@ def _add_headers(digest: "hashlib._Hash", kit: Kit, flags: tuple[str, ...]) -> N
 
 def may_read_any_file(content: bytes) -> bool:
     """Whether the source may read a submitted file that is no header: rare, and allowed."""
-    lines = SPLICE.sub(b"", content).splitlines()
+    lines = macros.SPLICE.sub(b"", content).splitlines()
     return any(READS.search(line) and not READS_A_HEADER.fullmatch(line) for line in lines)
 
 
