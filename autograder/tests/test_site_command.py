@@ -73,6 +73,28 @@ def test_students_get_no_pages_of_others(handbook: Kit, tmp_path: Path, section:
     assert build.build(handbook) != [], "there the link is one, and #x is missing"
 
 
+def test_students_read_nothing_that_is_for_others(handbook: Kit, tmp_path: Path) -> None:
+    """Sections, rows of a table, and commands that a student's kit does not have."""
+    part = "<!-- instructors: begin -->\n{}\n<!-- instructors: end -->\n"
+    table = "| who | where |\n| --- | --- |\n| a student | here |\n" + part.format("| staff | x |")
+    commands = '\n--8<-- "README.md:commands"\n'
+    text = f"# Start\n\n{table}\n{part.format('## For staff')}{commands}"
+    (handbook.site / "docs" / "index.md").write_text(text)
+    ours = handbook.root / "README.md"
+    theirs = handbook.root / "autograder" / "failslow" / "release" / "README.md"
+    theirs.parent.mkdir(parents=True, exist_ok=True)
+    for readme, command in ((ours, "kit grade"), (theirs, "kit test")):
+        readme.write_text(f"<!-- --8<-- [start:commands] -->\n{command}\n<!-- --8<-- [end:commands] -->")
+    assert build.build_for_students(handbook, tmp_path / "built") == []
+    page = (tmp_path / "built" / "index.html").read_text()
+    assert "a student" in page and "kit test" in page
+    assert not re.search("staff|kit grade|instructors:", page)
+    assert build.build(handbook) == []
+    page = (handbook.handbook / "index.html").read_text()
+    assert "<td>staff</td>" in page and "For staff" in page and "kit grade" in page
+    assert "instructors:" not in page
+
+
 @pytest.mark.parametrize(
     ("page", "says"),
     [

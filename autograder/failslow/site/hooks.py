@@ -17,6 +17,11 @@ from failslow.site import benchmarked, kept, lanes, layout, measured, reference,
 from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS
 
 REFERENCE = "Reference"
+NOT_HERE = re.compile(r"<!-- instructors: begin -->\n(.*?)<!-- instructors: end -->\n", re.S)
+"""What a page says to others than students alone."""
+COMMANDS = '--8<-- "README.md:commands"'
+COMMANDS_OF_STUDENTS = '--8<-- "autograder/failslow/release/README.md:commands"'
+"""A student's kit has fewer commands than this one."""
 LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
 log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
 
@@ -48,10 +53,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fills in what a page asks for: decision records, results, or the layout. What students get
-    has the words of a link to a page that is not for them, and no link."""
-    if _for_students():
-        markdown = LINK_THERE.sub(r"\1", markdown)
+    """Fills in what a page asks for: decision records, results, or the layout."""
+    markdown = _to_students(markdown) if _for_students() else NOT_HERE.sub(r"\1", markdown)
     if "{{ decisions }}" in markdown:
         records = sorted(Path(page.file.abs_src_path or "").parent.glob("0*.md"))
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
@@ -76,6 +79,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         log.warning(problem)
     markdown = markdown.replace("{{ layout.diagram }}", layout.diagram(found))
     return markdown.replace("{{ layout.table }}", layout.table(found))
+
+
+def _to_students(markdown: str) -> str:
+    """Without what is for others. Of a link to a page that is not for them, the words stay."""
+    markdown = NOT_HERE.sub("", markdown).replace(COMMANDS, COMMANDS_OF_STUDENTS)
+    return LINK_THERE.sub(r"\1", markdown)
 
 
 def _navigation(names: list[str]) -> list[Any]:
