@@ -272,6 +272,30 @@ TEST_F(RedisPort, EachConnectionHasItsProtocol) {
 TEST_F(RedisPort, AmountsAddUp) { ExpectAmountsAddUp(); }
 TEST_F(RedisPortOfCopilot, AmountsAddUp) { ExpectAmountsAddUp(); }
 
+// Connections to running replicas serve command after command while a pilot is paused, and after it
+// has woken.
+TEST_F(RedisPortOfCopilot, ClientsOfOtherReplicasOutliveAPausedPilot) {
+  constexpr int kTimes = 50;
+  int sum = 0;
+  for (const int paused : {0, 1}) {
+    ASSERT_EQ(Ask(paused, "SET n " + std::to_string(sum)), "+OK\r\n");
+    std::deque<Socket> sockets;
+    for (const int other : {1 - paused, 2}) sockets.emplace_back(cluster_.redis_endpoint(other));
+    for (const int signal : {SIGSTOP, SIGCONT}) {
+      cluster_.Signal(paused, signal);
+      for (int time = 0; time < kTimes; ++time) {
+        for (const Socket& socket : sockets) {
+          socket.Write("INCR n\r\n");
+          ASSERT_EQ(socket.ReadLine(), ":" + std::to_string(++sum)) << cluster_.LogOf(2);
+        }
+      }
+    }
+    EXPECT_EQ(Ask(paused, "GET n"),
+              "$" + std::to_string(std::to_string(sum).size()) + "\r\n" + std::to_string(sum) +
+                  "\r\n");
+  }
+}
+
 TEST_F(RedisPortOfFailingDisks, AFullDiskLosesNothingAndItsReplicaReturnsOnceThereIsRoom) {
   for (int victim = 0; victim < cluster_.size(); ++victim) {
     Fail(victim, Fault::kDiskFull, 1);
