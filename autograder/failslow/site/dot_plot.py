@@ -9,9 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-LABELS, RIGHT, TOP, BOTTOM = 200, 20, 8, 40
+LABELS, RIGHT, TOP, BOTTOM = 243, 20, 8, 40
 WIDTH = 700
-NAME_CHARS_MAX = 28
+NAME_CHARS_MAX = 34
 """What LABELS has room for."""
 ROW = 22
 LANES = 3
