@@ -84,7 +84,9 @@ def test_students_read_nothing_that_is_for_others(handbook: Kit, tmp_path: Path)
     theirs = handbook.root / "autograder" / "failslow" / "release" / "README.md"
     theirs.parent.mkdir(parents=True, exist_ok=True)
     for readme, command in ((ours, "kit grade"), (theirs, "kit test")):
-        readme.write_text(f"<!-- --8<-- [start:commands] -->\n{command}\n<!-- --8<-- [end:commands] -->")
+        readme.write_text(
+            f"<!-- --8<-- [start:commands] -->\n{command}\n<!-- --8<-- [end:commands] -->"
+        )
     assert build.build_for_students(handbook, tmp_path / "built") == []
     page = (tmp_path / "built" / "index.html").read_text()
     assert "a student" in page and "kit test" in page

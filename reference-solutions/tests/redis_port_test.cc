@@ -290,9 +290,8 @@ TEST_F(RedisPortOfCopilot, ClientsOfOtherReplicasOutliveAPausedPilot) {
         }
       }
     }
-    EXPECT_EQ(Ask(paused, "GET n"),
-              "$" + std::to_string(std::to_string(sum).size()) + "\r\n" + std::to_string(sum) +
-                  "\r\n");
+    EXPECT_EQ(Ask(paused, "GET n"), "$" + std::to_string(std::to_string(sum).size()) + "\r\n" +
+                                        std::to_string(sum) + "\r\n");
   }
 }
 
