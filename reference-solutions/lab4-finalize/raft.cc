@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -150,7 +151,7 @@ void Raft::RecoverSnapshot() {
     snapshot_ = std::move(*snapshot);
     RestoreSnapshot();
   } else if (read->error() != ENOENT) {
-    throw std::runtime_error("cannot read the snapshot: error " + std::to_string(read->error()));
+    throw std::system_error(read->error(), std::generic_category(), "cannot read the snapshot");
   }
 }
 
@@ -166,8 +167,8 @@ void Raft::RecoverLog() {
     voted_for_ = state.hard_state.voted_for;
     log_ = std::move(state.log);
   } else if (read->error() != ENOENT) {
-    throw std::runtime_error("cannot read the write-ahead log: error " +
-                             std::to_string(read->error()));
+    throw std::system_error(read->error(), std::generic_category(),
+                            "cannot read the write-ahead log");
   }
   if (log_.base_index() > snapshot_.last_index) {
     throw std::runtime_error("the write-ahead log begins after the snapshot ends");
@@ -202,7 +203,7 @@ void Raft::AwaitDurable() {
     term = term_;
     const auto write = last_write_;
     if (write != nullptr && write->Wait() != Outcome::kReady) {
-      throw std::runtime_error("a write failed: error " + std::to_string(write->error()));
+      throw std::system_error(write->error(), std::generic_category(), "a write failed");
     }
   } while (term != term_);
 }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <stdexcept>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -65,8 +66,8 @@ std::optional<std::string> ReadFile(Runtime& runtime, const char* file) {
   const auto read = runtime.storage().Read(file);
   if (read->Wait() == Outcome::kReady) return read->data();
   if (read->error() == ENOENT) return std::nullopt;
-  throw std::runtime_error(std::string("cannot read ") + file + ": error " +
-                           std::to_string(read->error()));
+  throw std::system_error(read->error(), std::generic_category(),
+                          std::string("cannot read ") + file);
 }
 
 }  // namespace
@@ -216,7 +217,7 @@ void Journal::Sync() {
     const auto write =
         runtime_.storage().Append(kJournalFile, std::exchange(unsynced_, {}), Storage::Sync::kYes);
     if (write->Wait() != Outcome::kReady) {
-      throw std::runtime_error("a write failed: error " + std::to_string(write->error()));
+      throw std::system_error(write->error(), std::generic_category(), "a write failed");
     }
     for (const auto& then : due) then();
   }
