@@ -1,4 +1,4 @@
-"""The waits around a leader's death, from the answers that clients got."""
+"""The waits around a leader's end, from the answers that clients got."""
 
 import pytest
 
@@ -7,27 +7,27 @@ from failslow.bench.failover import Answer, Waits
 from failslow.cluster.metrics import Metrics
 from failslow.labs import ClusterView, Shown
 
-KILLED = 10.0
+LOST = 10.0
 
 
-def test_a_waiting_command_counts_from_the_kill() -> None:
+def test_a_waiting_command_counts_from_the_signal() -> None:
     client = [
         Answer(9.8, 9.9, b":1\r\n"),
         Answer(9.9, 10.4, b":2\r\n"),
         Answer(10.4, 10.5, b":3\r\n"),
     ]
-    found = failover.waits(KILLED, [client], [], [])
+    found = failover.waits(LOST, [client], [], [])
     assert found.waiting == pytest.approx([400])
     assert found.unknown == 0
 
 
 def test_a_waiting_command_without_a_reply_of_the_store_is_told() -> None:
     client = [Answer(9.9, 11.0, b"-UNKNOWN the leader was lost\r\n")]
-    assert failover.waits(KILLED, [client], [], []).unknown == 1
+    assert failover.waits(LOST, [client], [], []).unknown == 1
 
 
 def test_a_new_command_counts_from_its_sending() -> None:
-    found = failover.waits(KILLED, [], [Answer(10.1, 10.35, b"+OK\r\n")], [])
+    found = failover.waits(LOST, [], [Answer(10.1, 10.35, b"+OK\r\n")], [])
     assert found.new == pytest.approx([250])
 
 
@@ -39,8 +39,8 @@ def test_a_gap_lies_between_executed_commands() -> None:
         Answer(10.3, 10.6, b"+OK\r\n"),
         Answer(10.6, 10.7, b"+OK\r\n"),
     ]
-    assert failover.gap_at(KILLED, client) == pytest.approx(0.7)
-    assert failover.waits(KILLED, [], [], [client]).gaps == pytest.approx([700])
+    assert failover.gap_at(LOST, client) == pytest.approx(0.7)
+    assert failover.waits(LOST, [], [], [client]).gaps == pytest.approx([700])
 
 
 VIEW = ClusterView(
@@ -66,10 +66,13 @@ def test_the_figures_are_of_all_rounds() -> None:
         Waits([400.0], [300.0], [410.0], split=1),
         Waits([900.0], [310.0], [950.0], unknown=1, split=2),
     ]
-    found = {figure.name: figure for figure in failover.figures(rounds)}
-    assert found["waiting commands: longest"].value == 900
-    assert found["waiting commands: median"].value == 650
-    assert not found["waiting commands: median"].passed
-    assert found["new commands: median"].passed
-    assert found["waiting commands without a reply of the store"].value == 1
-    assert found["split votes"].value == 3
+    ends = {"killed": rounds, "stopped": [rounds[0], rounds[0]]}
+    found = {figure.name: figure for figure in failover.figures(ends)}
+    assert found["killed: waiting commands: longest"].value == 900
+    assert found["killed: waiting commands: median"].value == 650
+    assert not found["killed: waiting commands: median"].passed
+    assert found["killed: new commands: median"].passed
+    assert found["killed: waiting commands without a reply of the store"].value == 1
+    assert found["killed: split votes"].value == 3
+    assert found["stopped: waiting commands: longest"].value == 400
+    assert found["stopped: split votes"].value == 2

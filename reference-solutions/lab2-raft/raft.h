@@ -191,7 +191,7 @@ class Raft final : public ReplicatedLog {
   void FellBehind(PeerId peer, std::uint64_t from);
   // Serves a follower until it keeps up again.
   void CatchUp(PeerId peer);
-  // One catch-up request, or one snapshot. False if the follower did not answer in time.
+  // One catch-up request, or one snapshot. False if the next one must wait: no answer was of use.
   bool SendEntries(PeerId peer);
   bool SendSnapshot(PeerId peer);
   // The end of a request that begins with the entry `first` and takes about `bytes`.

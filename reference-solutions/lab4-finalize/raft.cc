@@ -480,9 +480,11 @@ bool Raft::SendEntries(PeerId peer) {
     progress.RequestLost(first);
     return false;
   }
-  if (OnAppendReply(peer, call->reply())) AdvanceCommit();
+  const bool accepted = OnAppendReply(peer, call->reply());
+  if (accepted) AdvanceCommit();
   if (Leads(term)) progress.RequestAnswered(runtime_.Now() - sent);
-  return true;
+  // A follower that has lost entries which it had acknowledged refuses the same request for ever.
+  return accepted || progress.next_index() < first;
 }
 
 std::uint64_t Raft::EndOfRequest(std::uint64_t first, std::size_t bytes) const {

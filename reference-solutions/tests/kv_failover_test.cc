@@ -141,6 +141,40 @@ TEST_F(KvFailover, AWriteOutsideASessionIsNotAskedAgain) {
   EXPECT_EQ(Ask({"GET", "n"}), "30");
 }
 
+// A stopped proposer keeps its connections, but the others elect another one.
+TEST_F(KvFailover, AForwardedCommandEndsWhenAnotherReplicaProposesInstead) {
+  the_log->proposers_ = {0};
+  const CallId write = Send({"INCR", "n"});
+  the_log->proposers_ = {};  // the election
+  replica_.Advance(500ms);
+  EXPECT_EQ(ReplyTo(write), "(none)") << "the proposer may still answer";
+  the_log->proposers_ = {2};
+  replica_.Advance(50ms);
+  EXPECT_EQ(ReplyTo(write), "UNKNOWN");
+  EXPECT_TRUE(ForwardedTo(2).empty());
+}
+
+TEST_F(KvFailover, AForwardedCommandWaitsWhileItsProposerIsOneOfSeveral) {
+  the_log->proposers_ = {0};
+  const CallId write = Send({"INCR", "n"});
+  the_log->proposers_ = {2, 0};
+  replica_.Advance(500ms);
+  EXPECT_EQ(ReplyTo(write), "(none)");
+}
+
+TEST_F(KvFailover, WhatTakesEffectOnceIsAskedAgainWhenAnotherReplicaProposesInstead) {
+  const std::string session = Ask({"SESSION", "NEW"});
+  the_log->proposers_ = {0};
+  const Command was_done = {"SESSION", session, "1", "INCR", "n"};
+  const CallId write = Send(was_done);
+  const CallId read = Send({"GET", "n"});
+  the_log->Commit(EncodeCommand(was_done));
+  the_log->proposers_ = {kSelf};
+  replica_.Advance(50ms);
+  EXPECT_EQ(ReplyTo(write), "1");
+  EXPECT_EQ(ReplyTo(read), "1");
+}
+
 TEST_F(KvFailover, AWriteInASessionIsAskedAgainAndTakesEffectOnce) {
   const std::string session = Ask({"SESSION", "NEW"});
   the_log->proposers_ = {0};

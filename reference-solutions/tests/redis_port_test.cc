@@ -353,10 +353,29 @@ TEST_F(RedisPortOfFailingDisks, ASnapshotThatCannotBeWrittenTakesNoLogWithIt) {
 }
 
 // Clients repeat a command of their session until it has a reply of the store.
-TEST_F(RedisPort, CommandsInSessionsTakeEffectOnceWhileReplicasDie) {
-  constexpr int kTimes = 40;
-  std::atomic<int> replies{0};
-  const auto increment = [&](int id) {
+class RedisPortOfLostReplicas : public RedisPort {
+ protected:
+  // Each replica in turn is lost under load, and is back when the clients of the others are done.
+  void ExpectSessionsTakeEffectOnce(const std::function<void(int)>& lose,
+                                    const std::function<void(int)>& bring_back) {
+    for (int victim = 0; victim < cluster_.size(); ++victim) {
+      const int before = replies_;
+      std::thread one([&] { Increment((victim + 1) % cluster_.size()); });
+      std::thread other([&] { Increment((victim + 2) % cluster_.size()); });
+      EXPECT_TRUE(Eventually([&] { return replies_ >= before + kTimes / 4; }));
+      lose(victim);
+      one.join();
+      other.join();
+      bring_back(victim);
+    }
+    const std::string sum = std::to_string(2 * kTimes * cluster_.size());
+    EXPECT_EQ(Ask(0, "GET n"), "$" + std::to_string(sum.size()) + "\r\n" + sum + "\r\n");
+  }
+
+ private:
+  static constexpr int kTimes = 40;
+
+  void Increment(int id) {
     const Socket socket(cluster_.redis_endpoint(id));
     const auto ask = [&](const std::string& line) {
       std::string reply;
@@ -371,21 +390,21 @@ TEST_F(RedisPort, CommandsInSessionsTakeEffectOnceWhileReplicasDie) {
       const std::string reply =
           ask("SESSION " + session + " " + std::to_string(number) + " INCR n");
       EXPECT_TRUE(reply.starts_with(":")) << reply;
-      ++replies;
+      ++replies_;
     }
-  };
-  for (int victim = 0; victim < cluster_.size(); ++victim) {
-    const int before = replies;
-    std::thread one([&] { increment((victim + 1) % cluster_.size()); });
-    std::thread other([&] { increment((victim + 2) % cluster_.size()); });
-    EXPECT_TRUE(Eventually([&] { return replies >= before + kTimes / 4; }));
-    cluster_.Kill({victim});
-    one.join();
-    other.join();
-    cluster_.Start(victim);
   }
-  const std::string sum = std::to_string(2 * kTimes * cluster_.size());
-  EXPECT_EQ(Ask(0, "GET n"), "$" + std::to_string(sum.size()) + "\r\n" + sum + "\r\n");
+
+  std::atomic<int> replies_{0};
+};
+
+TEST_F(RedisPortOfLostReplicas, CommandsInSessionsTakeEffectOnceWhileReplicasDie) {
+  ExpectSessionsTakeEffectOnce([this](int victim) { cluster_.Kill({victim}); },
+                               [this](int victim) { cluster_.Start(victim); });
+}
+
+TEST_F(RedisPortOfLostReplicas, CommandsInSessionsTakeEffectOnceWhileReplicasAreStopped) {
+  ExpectSessionsTakeEffectOnce([this](int victim) { cluster_.Signal(victim, SIGSTOP); },
+                               [this](int victim) { cluster_.Signal(victim, SIGCONT); });
 }
 
 // Elections may come at any time on a busy machine. Then answers are errors that say so.

@@ -1,6 +1,6 @@
-"""`kit bench failover`: how long clients wait when the leader of the key-value store is killed.
+"""`kit bench failover`: how long clients wait when the leader of the key-value store stands still.
 
-Each round starts three replicas, loads the followers' Redis ports and kills the leader.
+Each round starts three replicas, loads the followers' Redis ports, and kills or stops the leader.
 """
 
 import itertools
@@ -10,7 +10,7 @@ import socket
 import statistics
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,10 +27,12 @@ from failslow.kit import Kit
 from failslow.labs import ClusterView, load_labs
 
 ROUNDS = 20
+ENDS = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP}
+"""The connections of a killed leader are reset. Those of a stopped one stay."""
 CLIENTS = 4
 """Of each kind, at each follower."""
 STEADY_S = 0.5
-"""Between the start of the load and the kill."""
+"""Between the start of the load and the signal."""
 PATIENCE_S = 10.0
 
 MEDIAN_AT_MOST_MS = 500.0
@@ -38,12 +40,14 @@ P95_AT_MOST_MS = 800.0
 
 TEXT = (
     "Three replicas of the reference key-value store share the first core; clients load the Redis"
-    " ports of the two followers from the second. The leader is killed with SIGKILL."
-    f" {ROUNDS} rounds, each with fresh replicas, and {CLIENTS} clients of each kind at a follower."
-    " A waiting command was sent before the kill, in a session: its time counts from the kill to"
-    " the reply. A new command is a SET on a connection made after the kill: its time counts from"
-    " its sending. A client without sessions sends SET after SET: the time counts between the"
-    " last SET that was executed before the kill and the first one after it."
+    " ports of the two followers from the second. The leader is killed with SIGKILL, or stopped"
+    f" with SIGSTOP: {ROUNDS} rounds each, with fresh replicas, and {CLIENTS} clients of each kind"
+    " at a follower."
+    " A waiting command was sent before the signal, in a session: its time counts from the signal"
+    " to the reply. A new command is a SET on a connection made after the signal: its time counts"
+    " from its sending until such a SET is executed. A client without sessions sends SET after SET:"
+    " the time counts between the last SET that was executed before the signal and the first one"
+    " after it."
     " A split vote is a term between those of the two leaders."
 )
 
@@ -78,21 +82,27 @@ def run(kit: Kit) -> Section:
     cmake.build(kit, targets=["lab3_real"])
     view = load_labs(kit).get("lab3").cluster
     assert view is not None, "lab 3's replicas run as processes"
-    rounds = []
-    with console.progress("Killing leaders") as advance:
-        for number in range(ROUNDS):
-            advance(number, ROUNDS, "")
+    rounds: dict[str, list[Waits]] = {how: [] for how in ENDS}
+    order = list(ENDS) * ROUNDS
+    with console.progress("Killing and stopping leaders") as advance:
+        for done, how in enumerate(order):
+            advance(done, len(order), how)
             with servers.kv(kit) as cluster:
                 leader = await_leader(cluster, view)
-                rounds.append(_round(cluster, leader, view))
-    return Section("failover", "The death of a leader", TEXT, figures(rounds))
+                rounds[how].append(_round(cluster, leader, view, ENDS[how]))
+    return Section("failover", "A leader that is killed or stopped", TEXT, figures(rounds))
 
 
-def figures(rounds: Sequence[Waits]) -> list[Figure]:
-    """Of all rounds together."""
+def figures(rounds: Mapping[str, Sequence[Waits]]) -> list[Figure]:
+    """Of all rounds with the same end together; `rounds` has them by the name of the end."""
+    return [figure for how, alike in rounds.items() for figure in _figures(how, alike)]
+
+
+def _figures(how: str, rounds: Sequence[Waits]) -> list[Figure]:
+    unknown = sum(each.unknown for each in rounds)
     result = [
-        Figure("waiting commands without a reply of the store", sum(r.unknown for r in rounds), ""),
-        Figure("split votes", sum(r.split for r in rounds), ""),
+        Figure(f"{how}: waiting commands without a reply of the store", unknown, ""),
+        Figure(f"{how}: split votes", sum(each.split for each in rounds), ""),
     ]
     kinds = {
         "waiting commands": [each for one in rounds for each in one.waiting],
@@ -102,37 +112,37 @@ def figures(rounds: Sequence[Waits]) -> list[Figure]:
     for name, times in kinds.items():
         p95 = statistics.quantiles(times, n=20)[-1]
         result += [
-            Figure(f"{name}: median", statistics.median(times), "ms", MEDIAN_AT_MOST_MS, True),
-            Figure(f"{name}: p95", p95, "ms", P95_AT_MOST_MS, True),
-            Figure(f"{name}: longest", max(times), "ms"),
+            Figure(f"{how}: {name}: median", statistics.median(times), "ms", MEDIAN_AT_MOST_MS, True),
+            Figure(f"{how}: {name}: p95", p95, "ms", P95_AT_MOST_MS, True),
+            Figure(f"{how}: {name}: longest", max(times), "ms"),
         ]
     return result
 
 
 def waits(
-    killed: float,
+    lost: float,
     sessions: Sequence[Sequence[Answer]],
     new: Sequence[Answer],
     plain: Sequence[Sequence[Answer]],
 ) -> Waits:
     """Of one round. The answers of each client are in order."""
-    under_way = [each for client in sessions for each in client if each.sent < killed < each.came]
+    under_way = [each for client in sessions for each in client if each.sent < lost < each.came]
     return Waits(
-        waiting=[1000 * (each.came - killed) for each in under_way],
+        waiting=[1000 * (each.came - lost) for each in under_way],
         new=[1000 * (each.came - each.sent) for each in new],
-        gaps=[1000 * gap_at(killed, client) for client in plain],
+        gaps=[1000 * gap_at(lost, client) for client in plain],
         unknown=sum(not each.is_executed for each in under_way),
     )
 
 
-def gap_at(killed: float, answers: Sequence[Answer]) -> float:
-    """Seconds between the executed commands around the kill."""
+def gap_at(lost: float, answers: Sequence[Answer]) -> float:
+    """Seconds between the executed commands around the loss of the leader."""
     executed = [each.came for each in answers if each.is_executed]
-    return min(t for t in executed if t > killed) - max(t for t in executed if t <= killed)
+    return min(t for t in executed if t > lost) - max(t for t in executed if t <= lost)
 
 
 def split_votes(before: int, told: Sequence[Metrics | None], view: ClusterView) -> int | None:
-    """`before`: the term of the dead leader. `told`: what the others say now. None when none of
+    """`before`: the term of the lost leader. `told`: what the others say now. None when none of
     them leads yet."""
     leader = leader_of(told, view)
     return None if leader is None else _term(told[leader], view) - before - 1
@@ -143,7 +153,7 @@ def _term(told: Metrics | None, view: ClusterView) -> int:
     return (told.observed(shown.kind, shown.value) or 0) if told else 0
 
 
-def _round(cluster: Servers, leader: int, view: ClusterView) -> Waits:
+def _round(cluster: Servers, leader: int, view: ClusterView, end: signal.Signals) -> Waits:
     before = _term(metrics.read(cluster.metrics[leader]), view)
     others = [path for number, path in enumerate(cluster.metrics) if number != leader]
     followers = [address for number, address in enumerate(cluster.redis) if number != leader]
@@ -153,28 +163,28 @@ def _round(cluster: Servers, leader: int, view: ClusterView) -> Waits:
         sessions = [stack.enter_context(_load(to, in_session=True)) for to in followers * CLIENTS]
         plain = [stack.enter_context(_load(to, in_session=False)) for to in followers * CLIENTS]
         time.sleep(STEADY_S)
-        killed = time.monotonic()
-        os.kill(cluster.processes[leader], signal.SIGKILL)
+        lost = time.monotonic()
+        os.kill(cluster.processes[leader], end)
         with ThreadPoolExecutor(len(followers) * CLIENTS) as pool:
             new = list(pool.map(_ask_anew, followers * CLIENTS))
 
         def all_served() -> bool:
-            return all(_is_served(killed, client) for client in sessions + plain)
+            return all(_is_served(lost, client) for client in sessions + plain)
 
         if not waiting.until(all_served, PATIENCE_S):
-            raise CannotDo(f"a client is not served {PATIENCE_S:.0f} s after the leader's death")
+            raise CannotDo(f"a client is not served {PATIENCE_S:.0f} s after the leader's end")
 
     def split() -> int | None:
         return split_votes(before, [metrics.read(path) for path in others], view)
 
     votes = waiting.first(split, PATIENCE_S)
     if votes is None:
-        raise CannotDo(f"no replica leads {PATIENCE_S:.0f} s after the leader's death")
-    return replace(waits(killed, sessions, new, plain), split=votes)
+        raise CannotDo(f"no replica leads {PATIENCE_S:.0f} s after the leader's end")
+    return replace(waits(lost, sessions, new, plain), split=votes)
 
 
-def _is_served(killed: float, client: Sequence[Answer]) -> bool:
-    return any(each.is_executed and each.sent > killed for each in client[-3:])
+def _is_served(lost: float, client: Sequence[Answer]) -> bool:
+    return any(each.is_executed and each.sent > lost for each in client[-3:])
 
 
 class _Connection:

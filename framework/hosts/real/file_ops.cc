@@ -8,8 +8,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "real/descriptor.h"
+#include "real/reclaimer.h"
 
 namespace depfast::real {
 namespace {
@@ -27,7 +30,12 @@ class DirectoryOps final : public FileOps {
     const int flags = O_RDWR | O_APPEND | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0);
     return OrError(openat(directory_.get(), file.c_str(), flags, 0644));
   }
-  void Close(int fd) override { close(fd); }
+  void Close(int fd) override {
+    Descriptor file(fd);
+    struct stat status = {};
+    const bool is_nameless = fstat(fd, &status) == 0 && status.st_nlink == 0;
+    if (is_nameless && status.st_size > Reclaimer::kStepBytes) nameless_.push_back(std::move(file));
+  }
   std::int64_t Size(int fd) override {
     struct stat status = {};
     return fstat(fd, &status) == 0 ? status.st_size : -errno;
@@ -48,14 +56,21 @@ class DirectoryOps final : public FileOps {
   int Remove(const std::string& file) override {
     return OrError(unlinkat(directory_.get(), file.c_str(), 0));
   }
-  int SyncDirectory() override { return OrError(fsync(directory_.get())); }
+  int SyncDirectory() override {
+    if (fsync(directory_.get()) != 0) return -errno;
+    // A power cut cannot bring their names back any more.
+    for (Descriptor& file : std::exchange(nameless_, {})) reclaimer_.Free(std::move(file));
+    return 0;
+  }
   int Reserve(int fd, std::uint64_t bytes) override {
     if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return 0;
     return errno == EOPNOTSUPP ? 0 : -errno;
   }
 
  private:
-  Descriptor directory_;  // holds the lock
+  Descriptor directory_;              // holds the lock
+  std::vector<Descriptor> nameless_;  // large files that lost their names since SyncDirectory
+  Reclaimer reclaimer_;
 };
 
 Descriptor OpenDirectory(const std::string& path) {

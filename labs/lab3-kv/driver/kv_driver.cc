@@ -3,8 +3,10 @@
 //
 // A host with connections tells of the death of a proposer at once (RpcTable::WhenLost). Then the
 // replica gives up what it has forwarded there, and keeps new commands until there is a proposer
-// that it can reach. It asks again for a command that takes effect once, however often it is sent:
-// one that only reads, or one in a session. The outcome of any other is unknown.
+// that it can reach. A proposer that is stopped, or cut off, keeps its connections: the replica
+// gives up once the log names others instead. It asks again for a command that takes effect once,
+// however often it is sent: one that only reads, or one in a session. The outcome of any other is
+// unknown.
 #include "kv_driver.h"
 
 #include <algorithm>
@@ -40,6 +42,7 @@ constexpr Duration kForwardTimeout = 1s;
 // An election takes 0.3 to 0.6 s, and again as long if the votes are split.
 constexpr Duration kFailoverTimeout = 2s;
 constexpr Duration kLookForProposerEvery = 5ms;
+constexpr Duration kCompareProposersEvery = 10ms;
 
 // The latest numbers: the network delivers the second copy of a message soon after the first.
 class SeenLately {
@@ -81,6 +84,13 @@ struct Pending {
   Responder<Reply> client;
   Time give_up;              // no new attempt after this time
   bool may_be_done = false;  // an attempt ended without an answer
+  bool was_given_up = false;  // an attempt, because its proposer was lost or replaced
+};
+
+// A command on its way to a proposer.
+struct Forwarded {
+  std::shared_ptr<RpcEvent<Reply>> call;
+  std::shared_ptr<Pending> pending;
 };
 
 // Proposers were asked to execute a command.
@@ -108,7 +118,9 @@ class KvDriver final : public Service {
         [this](const KvAudit&, const Responder<KvAuditReply>& responder) {
           responder.Send(audited_.Audit());
         });
-    runtime_.rpc().WhenLost([this](PeerId peer) { GiveUpForwardsTo(peer); });
+    runtime_.rpc().WhenLost([this](PeerId lost) {
+      GiveUpForwards([lost](PeerId asked) { return asked == lost; });
+    });
     log_->Start();
   }
 
@@ -177,8 +189,9 @@ class KvDriver final : public Service {
   // Later commands of its client may have been executed. So what was asked is not asked again
   // unless a session keeps the order.
   bool MayTryAgain(const Pending& pending, bool was_asked) {
-    const bool elects = runtime_.rpc().HasLostAny() && runtime_.Now() < pending.give_up;
-    return elects && (!was_asked || IsRepeatable(pending.command));
+    const bool elects = runtime_.rpc().HasLostAny() || pending.was_given_up;
+    return elects && runtime_.Now() < pending.give_up &&
+           (!was_asked || IsRepeatable(pending.command));
   }
 
   static bool SaysNothingIsChanged(const Reply& reply) {
@@ -212,16 +225,18 @@ class KvDriver final : public Service {
     }
     runtime_.Spawn("forward", [this, proposer, client, pending, attempt] {
       runtime_.set_dependency(client);
-      Take(attempt, Forward(proposer, pending->command));
+      Take(attempt, Forward(proposer, pending));
     });
   }
 
   // A reply that is lost leaves the outcome of a command unknown, unless it only reads.
-  Reply Forward(PeerId proposer, const Command& command) {
+  Reply Forward(PeerId proposer, const std::shared_ptr<Pending>& pending) {
     if (runtime_.rpc().HasLost(proposer)) return TryAgain();  // in this very step
+    const Command& command = pending->command;
     const KvRequest request{command, RandomNumber()};
     const auto call = runtime_.rpc().Call(proposer, request, kForwardTimeout);
-    const auto here = forwards_.insert(forwards_.end(), call);
+    const auto here = forwards_.insert(forwards_.end(), {call, pending});
+    CompareProposers();
     const bool is_answered = call->Wait() == Outcome::kReady;
     forwards_.erase(here);
     if (is_answered) return call->reply();
@@ -229,10 +244,30 @@ class KvDriver final : public Service {
     return form == nullptr || form->reads ? TryAgain() : UnknownOutcome();
   }
 
-  void GiveUpForwardsTo(PeerId proposer) {
-    for (const auto& call : forwards_) {
-      if (call->peer() == proposer) runtime_.rpc().Release(*call);
+  template <typename Predicate>
+  void GiveUpForwards(const Predicate& are_given_up) {
+    for (const Forwarded& each : forwards_) {
+      if (!are_given_up(each.call->peer())) continue;
+      each.pending->was_given_up = true;
+      runtime_.rpc().Release(*each.call);
     }
+  }
+
+  // Gives up what is forwarded to a replica once the log names only others, as long as anything is
+  // forwarded. While it names none, nothing tells whether an answer still comes.
+  void CompareProposers() {
+    if (std::exchange(compares_proposers_, true)) return;
+    runtime_.Spawn("compare proposers", [this] {
+      runtime_.set_dependency({});  // for many clients
+      while (!forwards_.empty()) {
+        runtime_.Sleep(kCompareProposersEvery);
+        const std::vector<PeerId> now = log_->proposers();
+        GiveUpForwards([&now](PeerId asked) {
+          return !now.empty() && std::find(now.begin(), now.end(), asked) == now.end();
+        });
+      }
+      compares_proposers_ = false;
+    });
   }
 
   // Above 0.
@@ -249,7 +284,8 @@ class KvDriver final : public Service {
   KvService service_;
   SeenLately forwarded_;
   Slots<Attempt> attempts_;                               // that miss answers
-  std::list<std::shared_ptr<RpcEvent<Reply>>> forwards_;  // under way
+  std::list<Forwarded> forwards_;  // under way
+  bool compares_proposers_ = false;
   // Commands that wait for a proposer, in the order in which they came. Empty while no peer is
   // lost.
   std::vector<std::shared_ptr<Pending>> waiting_;

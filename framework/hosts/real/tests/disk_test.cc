@@ -1,20 +1,24 @@
 #include "real/disk.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <condition_variable>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "depfast/record_log.h"
+#include "real/reclaimer.h"
 #include "support.h"
 
 namespace depfast::real {
@@ -405,6 +409,67 @@ TEST(DataDirectory, IsCreatedWithItsParentsAndHoldsTheFiles) {
   EXPECT_EQ(*done.back().data, "hello wo");
   EXPECT_EQ(Contents(temp / "a/b/state"), "hello wo");
   EXPECT_FALSE(std::filesystem::exists(temp / "a/b/gone"));
+}
+
+// Descriptors of the test's own show what is left of files that have no name any more.
+class ReplacedFiles : public testing::Test {
+ protected:
+  static constexpr off_t kBytes = 3 * Reclaimer::kStepBytes + 1;
+
+  ReplacedFiles() : disk_(OpenDataDirectory(temp_ / "data"), counters_) {}
+
+  Descriptor MakeLarge(const std::string& name) {
+    disk_.Submit(Append(1, name, std::string(kBytes, 'x')));
+    disk_.Flush();
+    EXPECT_EQ(Errors(Take(disk_, 1)), std::vector<int>{0});
+    return Checked(open((temp_ / ("data/" + name)).c_str(), O_RDONLY | O_CLOEXEC), name);
+  }
+
+  void Replace(const std::string& name, bool sync = true) {
+    IoRequest rename = Operation(3, Kind::kRename, "new", 0, name);
+    rename.sync = sync;
+    disk_.Submit(Append(2, "new", "y", sync));
+    disk_.Submit(std::move(rename));
+    disk_.Submit(Append(4, name, "z", sync));
+    disk_.Flush();
+    EXPECT_EQ(Errors(Take(disk_, 3)), std::vector<int>(3, 0));
+  }
+
+  static off_t Size(const Descriptor& file) {
+    struct stat status = {};
+    return fstat(file.get(), &status) == 0 ? status.st_size : -1;
+  }
+
+  TempDir temp_;
+  DiskCounters counters_;
+  Disk disk_;
+};
+
+TEST_F(ReplacedFiles, AreFreedInTurn) {
+  const Descriptor first = MakeLarge("first");
+  const Descriptor second = MakeLarge("second");
+  Replace("first");
+  Replace("second");
+  while (Size(second) > 0) std::this_thread::yield();
+  EXPECT_EQ(Size(first), 0);
+  EXPECT_EQ(Contents(temp_ / "data/first"), "yz");
+}
+
+TEST_F(ReplacedFiles, AreKeptWhileAPowerCutMayBringThemBack) {
+  const Descriptor file = MakeLarge("file");
+  Replace("file", /*sync=*/false);
+  disk_.Stop();
+  EXPECT_EQ(Size(file), kBytes);
+}
+
+TEST_F(ReplacedFiles, AreKeptWhileTheyHaveAnotherName) {
+  const Descriptor linked = MakeLarge("linked");
+  const Descriptor other = MakeLarge("other");
+  std::filesystem::create_hard_link(temp_ / "data/linked", temp_ / "data/link");
+  Replace("linked");
+  Replace("other");
+  while (Size(other) > 0) std::this_thread::yield();
+  EXPECT_EQ(Size(linked), kBytes);
 }
 
 TEST(DataDirectory, IsLockedWhileInUse) {
