@@ -10,7 +10,7 @@ from failslow.kit import Kit
 HANDOUTS = Kit(Path(__file__).resolve().parents[2]).root / "handouts"
 PLAN = re.compile(r"Plan\s+(\d+)\s+to\s+(\d+)\s+hours")
 READING = re.compile(r"Add (\d+) to (\d+) hours for reading")
-PART = re.compile(r"\| (\d+)(?: to (\d+))? hours? \|$", re.MULTILINE)
+PART = re.compile(r"\| (\d+)(?: to (\d+))? hours?(?:, [^|]+)? \|$", re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -29,14 +29,16 @@ std::string Told(const Explored& explored) {
 }
 
 void Report(const Explored& explored) {
-  const auto& [states, fast, slow, recovered, given_up, undecided, by_other] = explored.coverage;
+  const auto& [states, fast, slow, recovered, given_up, undecided, by_other, again] =
+      explored.coverage;
   std::printf(
       "%llu states%s; commits: %llu fast, %llu slow; takeovers: %llu kept a value, %llu"
-      " made a no-op, %llu had to wait, %llu kept one by the other log\n",
+      " made a no-op, %llu had to wait, %llu kept one by the other log; %llu proposals again\n",
       static_cast<unsigned long long>(states), explored.complete ? ", all" : "",
       static_cast<unsigned long long>(fast), static_cast<unsigned long long>(slow),
       static_cast<unsigned long long>(recovered), static_cast<unsigned long long>(given_up),
-      static_cast<unsigned long long>(undecided), static_cast<unsigned long long>(by_other));
+      static_cast<unsigned long long>(undecided), static_cast<unsigned long long>(by_other),
+      static_cast<unsigned long long>(again));
 }
 
 Coverage ExpectSafe(const Scope& scope, std::size_t states_max) {
@@ -115,6 +117,33 @@ TEST(CopilotExploration, FiveReplicasAndATakeover) {
 
 TEST(CopilotExploration, TakeoversDoNotWaitForEachOther) {
   ExpectSafe(kTwoTakersAfterBothDeaths, StatesOfLargeScopes());
+}
+
+// ---- views ----
+
+TEST(CopilotExploration, AFollowerSucceedsThePilot) {
+  const Coverage coverage = ExpectSafe(kSuccessionOfPilot, kAll);
+  EXPECT_GT(coverage.proposed_again, 0U);
+  EXPECT_GT(coverage.fast_commits, 0U);
+  EXPECT_GT(coverage.slow_commits, 0U);
+}
+
+TEST(CopilotExploration, AFollowerSucceedsTheCopilot) {
+  EXPECT_GT(ExpectSafe(kSuccessionOfCopilot, kAll).proposed_again, 0U);
+}
+
+TEST(CopilotExploration, TheSuccessorTakesOverWhatTheVotersKnew) {
+  const Coverage coverage = ExpectSafe(kSuccessorTakesOver, StatesOfLargeScopes());
+  EXPECT_GT(coverage.recovered, 0U);
+  EXPECT_GT(coverage.given_up, 0U);
+}
+
+TEST(CopilotExploration, ATakerOfTheOldViewBesideTheSuccessor) {
+  ExpectSafe(kTakerAndSuccessor, StatesOfLargeScopes());
+}
+
+TEST(CopilotExploration, AFollowerOfFiveSucceedsADeadPilot) {
+  ExpectSafe(kSuccessionOfFive, StatesOfLargeScopes());
 }
 
 // ---- what if a rule were another ----

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <type_traits>
 #include <unordered_set>
 
@@ -20,19 +21,16 @@ using Kind = Record::Kind;
 
 enum Stage : std::uint8_t { kIdle, kFast, kSlow, kPreparing, kAccepting, kDone };
 
-// The ballots of a cell count from its lane's first one, which is 0.
-Record RecordOf(const Cell& cell, int log) {
-  const Ballot first = FirstBallot(static_cast<View>(log));
-  const auto kind = static_cast<Kind>(cell.kind);
-  return {kind,
-          cell.no_op != 0,
-          first + cell.promised,
-          kind == Kind::kNone ? 0 : first + cell.ballot,
-          cell.initial,
-          cell.dependency,
-          1 - log,
-          cell.initial};
-}
+constexpr std::uint8_t kNewView = ModelState::kNewView;
+
+// Of an entry's two proposals: that of the successor, or of its predecessor.
+struct Attempt {
+  int entry;
+  bool anew;
+
+  std::size_t number() const { return anew ? 1 : 0; }
+  std::uint8_t ballot() const { return anew ? kNewView : 0; }
+};
 
 void SetRecord(Cell& cell, const Record& record) {
   cell.kind = static_cast<std::uint8_t>(record.kind);
@@ -94,12 +92,88 @@ class Exploration {
     has_begun_ = true;
   }
 
+  // ---- views ----
+
+  bool Changes(int log) const { return scope_.succession && scope_.succession->log == log; }
+  bool KnowsNewView(int replica) const {
+    return now_.replicas[static_cast<std::size_t>(replica)].knows_view != 0;
+  }
+  static void LearnNewView(ModelState& state, int replica) {
+    state.replicas[static_cast<std::size_t>(replica)].knows_view = 1;
+  }
+  // Hears a message of a ballot, which may begin a view at the replica. False if the view is old.
+  bool Knows(ModelState& next, int replica, int log, std::uint8_t ballot) const {
+    if (!Changes(log)) return true;
+    if (ballot >= kNewView) LearnNewView(next, replica);
+    return ballot >= kNewView || !KnowsNewView(replica);
+  }
+
+  int PilotOf(int log, bool in_new_view) const {
+    return in_new_view ? scope_.succession->successor : log;
+  }
+  int ProposerOf(const Attempt& attempt) const {
+    return PilotOf(NameOf(attempt.entry).log, attempt.anew);
+  }
+  View ViewNumber(int log, bool is_new) const { return static_cast<View>(PilotOf(log, is_new)); }
+  Ballot BallotIn(int log, std::uint8_t ballot) const {
+    const bool is_new = ballot >= kNewView;
+    return FirstBallot(ViewNumber(log, is_new)) + (is_new ? ballot - kNewView : ballot);
+  }
+  Record RecordOf(const Cell& cell, int log) const {
+    const auto kind = static_cast<Kind>(cell.kind);
+    return {kind,
+            cell.no_op != 0,
+            BallotIn(log, cell.promised),
+            kind == Kind::kNone ? 0 : BallotIn(log, cell.ballot),
+            cell.initial,
+            cell.dependency,
+            PilotOf(1 - log, cell.witness != 0),
+            cell.least};
+  }
+
+  void Succeed() {
+    const auto [log, successor] = *scope_.succession;
+    if (now_.elected != 0) return;
+    const bool has_asked = KnowsNewView(successor);
+    for (int replica = 0; replica < scope_.replicas; ++replica) {
+      if (KnowsNewView(replica) || (replica != successor && !(has_asked && Hears(replica)))) continue;
+      ModelState next = now_;
+      LearnNewView(next, replica);
+      next.replicas[static_cast<std::size_t>(replica)].granted =
+          static_cast<std::uint8_t>(1 + LatestKnown(replica, log));
+      Visit(next, [&] {
+        return Replica(replica) + (replica == successor ? " asks for" : " grants") + " lane " +
+               LaneText(log);
+      });
+    }
+    std::set<std::uint8_t> latest;  // any majority of grants may have come
+    ForEachMajority(successor, [&](unsigned members) {
+      std::uint8_t most = 1;
+      for (int replica = 0; replica < scope_.replicas; ++replica) {
+        if ((members >> replica & 1) == 0) continue;
+        const auto granted = now_.replicas[static_cast<std::size_t>(replica)].granted;
+        if (granted == 0) return;
+        most = std::max(most, granted);
+      }
+      latest.insert(most);
+    });
+    for (const std::uint8_t most : latest) {
+      ModelState next = now_;
+      next.elected = most;
+      Visit(next, [&] {
+        return Replica(successor) + " has lane " + LaneText(log) + " behind " + LaneText(log) + "." +
+               std::to_string(most - 1);
+      });
+    }
+  }
+
   // ---- names ----
 
   int entries() const { return static_cast<int>(scope_.entries.size()); }
   EntryName NameOf(int entry) const { return scope_.entries[static_cast<std::size_t>(entry)]; }
+  static std::string LaneText(int log) { return log == 0 ? "P" : "Q"; }
   std::string Text(int entry) const {
-    return (NameOf(entry).log == 0 ? "P." : "Q.") + std::to_string(NameOf(entry).index);
+    return LaneText(NameOf(entry).log) + "." + std::to_string(NameOf(entry).index);
   }
   int Find(int log, EntryIndex index) const {
     for (int entry = 0; entry < entries(); ++entry) {
@@ -108,10 +182,18 @@ class Exploration {
     return -1;
   }
   static Cell& At(ModelState& state, int replica, int entry) {
-    return state.cells[static_cast<std::size_t>(replica)][static_cast<std::size_t>(entry)];
+    auto& cells = state.replicas[static_cast<std::size_t>(replica)].cells;
+    return cells[static_cast<std::size_t>(entry)];
   }
   const Cell& Now(int replica, int entry) const {
-    return now_.cells[static_cast<std::size_t>(replica)][static_cast<std::size_t>(entry)];
+    const auto& cells = now_.replicas[static_cast<std::size_t>(replica)].cells;
+    return cells[static_cast<std::size_t>(entry)];
+  }
+  static ModelState::Proposal& At(ModelState& state, const Attempt& attempt) {
+    return state.proposals[attempt.number()][static_cast<std::size_t>(attempt.entry)];
+  }
+  const ModelState::Proposal& Now(const Attempt& attempt) const {
+    return now_.proposals[attempt.number()][static_cast<std::size_t>(attempt.entry)];
   }
   // A replica's records of a whole log, in order.
   std::vector<Record> LogOf(int replica, int log) const {
@@ -133,16 +215,11 @@ class Exploration {
 
   void Step() {
     for (int entry = 0; entry < entries(); ++entry) {
-      Propose(entry);
-      for (int replica = 0; replica < scope_.replicas; ++replica) {
-        HandleFastAccept(replica, entry);
-        HandleAccept(replica, entry, 0, now_.proposals[static_cast<std::size_t>(entry)], kSlow);
-        Learn(replica, entry);
-      }
-      CommitFast(entry);
-      GoSlow(entry);
-      CommitSlow(entry);
+      TryInView({entry, /*anew=*/false});
+      if (Changes(NameOf(entry).log)) TryInView({entry, /*anew=*/true});
+      for (int replica = 0; replica < scope_.replicas; ++replica) Learn(replica, entry);
     }
+    if (scope_.succession) Succeed();
     if (scope_.pilot_restarts && now_.restarted == 0) Restart();
     stuck_ = 0;
     for (int number = 0; number < static_cast<int>(scope_.takeovers.size()); ++number) {
@@ -152,6 +229,18 @@ class Exploration {
       result_.violated = "all takeovers wait for each other";
       bad_ = way_.from;
     }
+  }
+
+  // The steps of an entry's proposer, and of the replicas that hear from it.
+  void TryInView(const Attempt& attempt) {
+    Propose(attempt);
+    for (int replica = 0; replica < scope_.replicas; ++replica) {
+      HandleFastAccept(replica, attempt);
+      HandleAccept(replica, attempt.entry, attempt.ballot(), Now(attempt), kSlow);
+    }
+    CommitFast(attempt);
+    GoSlow(attempt);
+    CommitSlow(attempt);
   }
 
   void Restart() {
@@ -169,7 +258,8 @@ class Exploration {
   // Whether the replica has started again, and is no pilot any more.
   bool Forgets(int replica) const { return replica == 0 && now_.restarted != 0; }
 
-  void SetCommitted(Cell& cell, int replica, const Value& value) const {
+  void SetCommitted(Cell& cell, int replica, const Value& value, std::uint8_t origin) const {
+    if (!value.no_op) cell.origin = origin;
     if (!scope_.pilot_restarts) cell.keeps = 0;
     if (scope_.pilot_restarts && replica == 0) {
       cell.was = {cell.kind, cell.no_op, cell.ballot, cell.dependency};
@@ -177,103 +267,143 @@ class Exploration {
     SetRecord(cell, {Kind::kCommitted, value.no_op, 0, cell.ballot, 0, value.dependency});
   }
 
-  void Propose(int entry) {
-    const int log = NameOf(entry).log;
-    if (Forgets(log)) return;
-    const auto& proposal = now_.proposals[static_cast<std::size_t>(entry)];
-    if (proposal.stage != kIdle || Now(log, entry).promised != 0) return;
-    const int before = Find(log, NameOf(entry).index - 1);
-    if (before >= 0 && now_.proposals[static_cast<std::size_t>(before)].stage == kIdle) return;
+  // Whether the proposer may begin with this entry: as a rule, the one behind its last one.
+  bool IsNext(const Attempt& attempt) const {
+    const auto [log, index] = NameOf(attempt.entry);
+    const EntryIndex first = attempt.anew ? now_.elected : 1;
+    if (attempt.anew && (now_.elected == 0 || index < first)) return false;
+    const int before = index > first ? Find(log, index - 1) : -1;
+    return before < 0 || Now(Attempt{before, attempt.anew}).stage != kIdle;
+  }
+
+  void Propose(const Attempt& attempt) {
+    const int proposer = ProposerOf(attempt);
+    const int log = NameOf(attempt.entry).log;
+    if (Forgets(proposer) || !HasLane(attempt) || !IsNext(attempt)) return;
+    if (Now(attempt).stage != kIdle || !MayRecord(proposer, attempt)) return;
     // The pilot may have heard of entries that only others have recorded.
     EntryIndex heard = 0;
     for (int replica = 0; replica < scope_.replicas; ++replica) {
       heard = std::max(heard, LatestKnown(replica, 1 - log));
     }
-    for (EntryIndex seen = LatestKnown(log, 1 - log); seen <= heard; ++seen) {
+    for (EntryIndex seen = LatestKnown(proposer, 1 - log); seen <= heard; ++seen) {
       ModelState next = now_;
-      auto& made = next.proposals[static_cast<std::size_t>(entry)];
-      made.stage = kFast;
-      made.initial = static_cast<std::uint8_t>(seen);
-      FastAccept(next, log, entry, seen);
+      At(next, attempt) = {.stage = kFast,
+                           .initial = static_cast<std::uint8_t>(seen),
+                           .witness = Changes(1 - log) && KnowsNewView(proposer),
+                           .origin = attempt.anew};
+      FastAccept(next, proposer, attempt);
+      if (attempt.anew && Now(Attempt{attempt.entry, false}).stage != kIdle) {
+        ++result_.coverage.proposed_again;
+      }
       Visit(next, [&] {
-        return Replica(log) + " proposes " + Text(entry) + " with dependency " +
+        return Replica(proposer) + " proposes " + Text(attempt.entry) + " with dependency " +
                std::to_string(seen);
       });
     }
   }
 
-  void FastAccept(ModelState& next, int replica, int entry, EntryIndex initial) const {
-    const auto [log, index] = NameOf(entry);
+  // Whether the replica records this proposal, if it has come: that of a view once.
+  bool MayRecord(int replica, const Attempt& attempt) const {
+    const Cell& cell = Now(replica, attempt.entry);
+    if (cell.promised > attempt.ballot()) return false;
+    const auto kind = static_cast<Kind>(cell.kind);
+    if (kind == Kind::kNone) return true;
+    return kind < Kind::kAccepted && cell.ballot < attempt.ballot();
+  }
+
+  // Record::least before another proposal or Accept: see the reference.
+  static EntryIndex LeastBefore(const Cell& cell) {
+    constexpr EntryIndex kNone = 0xFF;
+    if (cell.kind != 0) return cell.least;
+    return cell.promised % kNewView != 0 ? 0 : kNone;
+  }
+
+  void FastAccept(ModelState& next, int replica, const Attempt& attempt) const {
+    const auto [log, index] = NameOf(attempt.entry);
+    const auto& proposal = At(next, attempt);
+    const EntryIndex initial = proposal.initial;
     const auto records = LogOf(replica, 1 - log);
     const auto suggestion = rules_.suggestion(index, initial, {0, records, 0});
-    Cell& cell = At(next, replica, entry);
+    Cell& cell = At(next, replica, attempt.entry);
     const EntryIndex dependency = suggestion.value_or(initial);
-    SetRecord(cell, {suggestion ? Kind::kSuggested : Kind::kFastAccepted, false, 0, 0, initial,
-                     dependency});
-    cell.answer = static_cast<std::uint8_t>(1 + dependency);
-    cell.fast_ok = !suggestion;
+    cell.least = static_cast<std::uint8_t>(rules_.least(LeastBefore(cell), initial));
+    cell.witness = proposal.witness;
+    cell.origin = proposal.origin;
+    cell.promised = attempt.ballot();
+    SetRecord(cell, {suggestion ? Kind::kSuggested : Kind::kFastAccepted, false, 0,
+                     attempt.ballot(), initial, dependency});
+    cell.answer[attempt.number()] = static_cast<std::uint8_t>(1 + dependency);
+    cell.fast_ok[attempt.number()] = !suggestion;
   }
 
   bool Hears(int replica) const { return !has_begun_ || replica >= static_cast<int>(scope_.crash); }
 
-  void HandleFastAccept(int replica, int entry) {
-    const auto& proposal = now_.proposals[static_cast<std::size_t>(entry)];
-    const Cell& cell = Now(replica, entry);
-    if (!Hears(replica) || proposal.stage == kIdle || cell.promised != 0 || cell.kind != 0) return;
+  void HandleFastAccept(int replica, const Attempt& attempt) {
+    if (!Hears(replica) || Now(attempt).stage == kIdle || !MayRecord(replica, attempt)) return;
     ModelState next = now_;
-    FastAccept(next, replica, entry, proposal.initial);
+    if (!Knows(next, replica, NameOf(attempt.entry).log, attempt.ballot())) return;
+    FastAccept(next, replica, attempt);
     Visit(next, [&] {
-      const Cell& after = At(next, replica, entry);
-      return Replica(replica) + (after.fast_ok ? " fast-accepts " : " suggests for ") +
-             Text(entry) + " dependency " + std::to_string(after.dependency);
+      const Cell& after = At(next, replica, attempt.entry);
+      return Replica(replica) +
+             (after.fast_ok[attempt.number()] != 0 ? " fast-accepts " : " suggests for ") +
+             Text(attempt.entry) + " dependency " + std::to_string(after.dependency);
     });
   }
 
-  // The proposer decides by its own record: after a promise it does nothing at ballot 0.
-  bool MayDecide(int entry, Stage stage) const {
-    return now_.proposals[static_cast<std::size_t>(entry)].stage == stage &&
-           !Forgets(NameOf(entry).log) && Now(NameOf(entry).log, entry).promised == 0;
+  bool HasLane(const Attempt& attempt) const {
+    const int log = NameOf(attempt.entry).log;
+    return attempt.anew ? now_.elected != 0 : !(Changes(log) && KnowsNewView(log));
   }
 
-  void CommitFast(int entry) {
-    if (!MayDecide(entry, kFast)) return;
-    const int log = NameOf(entry).log;
+  // The proposer decides by its own record: after a promise it does nothing at its ballot.
+  bool MayDecide(const Attempt& attempt, Stage stage) const {
+    const int proposer = ProposerOf(attempt);
+    return Now(attempt).stage == stage && !Forgets(proposer) && HasLane(attempt) &&
+           Now(proposer, attempt.entry).promised == attempt.ballot();
+  }
+
+  void CommitFast(const Attempt& attempt) {
+    if (!MayDecide(attempt, kFast)) return;
+    const auto is_ok = [&](int replica) {
+      return static_cast<int>(Now(replica, attempt.entry).fast_ok[attempt.number()]);
+    };
     int oks = 0;
-    for (int replica = 0; replica < scope_.replicas; ++replica) {
-      oks += Now(replica, entry).fast_ok;
-    }
+    for (int replica = 0; replica < scope_.replicas; ++replica) oks += is_ok(replica);
     const int quorum = rules_.fast_quorum > 0 ? rules_.fast_quorum : quorums_.fast();
     if (oks < quorum) return;
-    const int witness_oks = Now(1 - log, entry).fast_ok;
+    const int witness_oks = is_ok(1 - NameOf(attempt.entry).log);
     if (witness_oks == 0 || !scope_.pilot_restarts) {
-      CommitFast(entry, /*on_disk=*/true);
+      CommitFast(attempt, /*on_disk=*/true);
     } else {
-      CommitFast(entry, /*on_disk=*/false);
-      if (oks - witness_oks >= quorum) CommitFast(entry, /*on_disk=*/true);
+      CommitFast(attempt, /*on_disk=*/false);
+      if (oks - witness_oks >= quorum) CommitFast(attempt, /*on_disk=*/true);
     }
   }
 
   // `on_disk`: the proposer does not forget the commit.
-  void CommitFast(int entry, bool on_disk) {
+  void CommitFast(const Attempt& attempt, bool on_disk) {
     ModelState next = now_;
-    auto& proposal = next.proposals[static_cast<std::size_t>(entry)];
+    auto& proposal = At(next, attempt);
     proposal.stage = kDone;
+    proposal.dependency = proposal.initial;
     ++result_.coverage.fast_commits;
-    const int proposer = NameOf(entry).log;
-    if (on_disk) At(next, proposer, entry).keeps = 1;
-    Commit(next, proposer, entry, {false, proposal.initial}, "on the fast path");
+    const int proposer = ProposerOf(attempt);
+    if (on_disk) At(next, proposer, attempt.entry).keeps = 1;
+    Commit(next, proposer, attempt.entry, proposal, "on the fast path");
   }
 
   // Any majority of answers may have come so far.
-  void GoSlow(int entry) {
-    if (!MayDecide(entry, kFast)) return;
-    const int proposer = NameOf(entry).log;
+  void GoSlow(const Attempt& attempt) {
+    if (!MayDecide(attempt, kFast)) return;
+    const int proposer = ProposerOf(attempt);
     std::set<EntryIndex> finals;
     ForEachMajority(proposer, [&](unsigned members) {
       std::vector<EntryIndex> suggested;
       for (int replica = 0; replica < scope_.replicas; ++replica) {
         if ((members >> replica & 1) == 0) continue;
-        const auto answer = Now(replica, entry).answer;
+        const auto answer = Now(replica, attempt.entry).answer[attempt.number()];
         if (answer == 0) return;
         suggested.push_back(answer - 1U);
       }
@@ -281,40 +411,45 @@ class Exploration {
     });
     for (const EntryIndex dependency : finals) {
       ModelState next = now_;
-      auto& proposal = next.proposals[static_cast<std::size_t>(entry)];
+      auto& proposal = At(next, attempt);
       proposal.stage = kSlow;
       proposal.dependency = static_cast<std::uint8_t>(dependency);
-      Accept(next, proposer, entry, 0, proposal);
+      Accept(next, proposer, attempt.entry, attempt.ballot(), proposal);
       Visit(next, [&] {
-        return Replica(proposer) + " takes the slow path for " + Text(entry) + " with dependency " +
-               std::to_string(dependency);
+        return Replica(proposer) + " takes the slow path for " + Text(attempt.entry) +
+               " with dependency " + std::to_string(dependency);
       });
     }
   }
 
-  static void Accept(ModelState& next, int replica, int entry, int ballot,
+  static void Accept(ModelState& next, int replica, int entry, std::uint8_t ballot,
                      const ModelState::Proposal& proposal) {
     Cell& cell = At(next, replica, entry);
-    cell.promised = static_cast<std::uint8_t>(ballot);
     cell.accepted |= static_cast<std::uint8_t>(1U << ballot);
+    const EntryIndex least = LeastBefore(cell);
+    cell.promised = ballot;
     if (cell.kind == static_cast<std::uint8_t>(Kind::kCommitted)) return;
-    const auto at = static_cast<Ballot>(ballot);
-    SetRecord(cell, {Kind::kAccepted, proposal.no_op != 0, at, at, 0, proposal.dependency});
+    if (cell.kind == 0) cell.initial = proposal.initial;
+    cell.least = static_cast<std::uint8_t>(std::min<EntryIndex>(cell.initial, least));
+    if (proposal.no_op == 0) cell.origin = proposal.origin;
+    SetRecord(cell,
+              {Kind::kAccepted, proposal.no_op != 0, ballot, ballot, 0, proposal.dependency});
   }
 
-  void HandleAccept(int replica, int entry, int ballot, const ModelState::Proposal& proposal,
-                    Stage stage) {
+  void HandleAccept(int replica, int entry, std::uint8_t ballot,
+                    const ModelState::Proposal& proposal, Stage stage) {
     const Cell& cell = Now(replica, entry);
     if (!Hears(replica) || proposal.stage != stage) return;
     if (cell.promised > ballot || (cell.accepted >> ballot & 1) != 0) return;
     ModelState next = now_;
+    if (!Knows(next, replica, NameOf(entry).log, ballot)) return;
     Accept(next, replica, entry, ballot, proposal);
     Visit(next, [&] {
       return Replica(replica) + " accepts " + Text(entry) + " at ballot " + std::to_string(ballot);
     });
   }
 
-  bool IsAccepted(int entry, int ballot) const {
+  bool IsAccepted(int entry, std::uint8_t ballot) const {
     int oks = 0;
     for (int replica = 0; replica < scope_.replicas; ++replica) {
       oks += Now(replica, entry).accepted >> ballot & 1;
@@ -322,29 +457,32 @@ class Exploration {
     return oks >= quorums_.majority();
   }
 
-  void CommitSlow(int entry) {
-    if (!MayDecide(entry, kSlow) || !IsAccepted(entry, 0)) return;
+  void CommitSlow(const Attempt& attempt) {
+    if (!MayDecide(attempt, kSlow) || !IsAccepted(attempt.entry, attempt.ballot())) return;
     ModelState next = now_;
-    auto& proposal = next.proposals[static_cast<std::size_t>(entry)];
+    auto& proposal = At(next, attempt);
     proposal.stage = kDone;
     ++result_.coverage.slow_commits;
-    Commit(next, NameOf(entry).log, entry, {false, proposal.dependency}, "on the slow path");
+    Commit(next, ProposerOf(attempt), attempt.entry, proposal, "on the slow path");
   }
 
-  void Commit(ModelState next, int replica, int entry, const Value& value, const char* how) {
-    Cell& cell = At(next, replica, entry);
-    SetCommitted(cell, replica, value);
+  // `accepted`: the value, and where its commands come from.
+  void Commit(ModelState next, int replica, int entry, const ModelState::Proposal& accepted,
+              const char* how) {
+    const bool no_op = accepted.no_op != 0;
+    const std::uint8_t dependency = no_op ? 0 : accepted.dependency;
+    const std::uint8_t origin = no_op ? 0 : accepted.origin;
+    SetCommitted(At(next, replica, entry), replica, {no_op, dependency}, origin);
     auto& fact = next.facts[static_cast<std::size_t>(entry)];
-    const auto dependency = static_cast<std::uint8_t>(value.no_op ? 0 : value.dependency);
     if (fact.committed != 0) {
-      fact.differs |= fact.no_op != value.no_op || fact.dependency != dependency;
+      fact.differs |= (fact.no_op != 0) != no_op || fact.dependency != dependency ||
+                      fact.origin != origin;
     } else {
-      fact = {1, value.no_op, dependency, 0};
+      fact = {1, no_op, dependency, origin, 0};
     }
     Visit(next, [&] {
       return Replica(replica) + " commits " + Text(entry) +
-             (value.no_op ? " as a no-op "
-                          : " with dependency " + std::to_string(value.dependency) + " ") +
+             (no_op ? " as a no-op " : " with dependency " + std::to_string(dependency) + " ") +
              how;
     });
   }
@@ -355,20 +493,27 @@ class Exploration {
     if (!Hears(replica) || fact.committed == 0) return;
     if (cell.kind == static_cast<std::uint8_t>(Kind::kCommitted)) return;
     ModelState next = now_;
-    SetCommitted(At(next, replica, entry), replica, {fact.no_op != 0, fact.dependency});
+    SetCommitted(At(next, replica, entry), replica, {fact.no_op != 0, fact.dependency},
+                 fact.origin);
     Visit(next, [&] { return Replica(replica) + " learns the commit of " + Text(entry); });
   }
 
   // ---- takeover ----
 
+  std::uint8_t BallotOf(int number) const {
+    const bool is_new = scope_.takeovers[static_cast<std::size_t>(number)].in_new_view;
+    return static_cast<std::uint8_t>((is_new ? kNewView : 0) + number + 1);
+  }
+
   void TakeOver(int number) {
     const TakeoverPlan& plan = scope_.takeovers[static_cast<std::size_t>(number)];
     const int taker = plan.taker;
     const int entry = Find(plan.entry.log, plan.entry.index);
-    const int ballot = number + 1;
+    const std::uint8_t ballot = BallotOf(number);
     const auto& takeover = now_.takeovers[static_cast<std::size_t>(number)];
     if (takeover.stage == kIdle) {
       if (Now(taker, entry).kind == static_cast<std::uint8_t>(Kind::kCommitted)) return;
+      if (Changes(plan.entry.log) && KnowsNewView(taker) != plan.in_new_view) return;
       ModelState next = now_;
       next.takeovers[static_cast<std::size_t>(number)].stage = kPreparing;
       Visit(next, [&] { return Replica(taker) + " takes " + Text(entry) + " over"; });
@@ -382,68 +527,103 @@ class Exploration {
     if (takeover.stage == kAccepting && IsAccepted(entry, ballot)) {
       ModelState next = now_;
       next.takeovers[static_cast<std::size_t>(number)].stage = kDone;
-      Commit(next, taker, entry, {takeover.no_op != 0, takeover.dependency}, "by its takeover");
+      Commit(next, taker, entry, takeover, "by its takeover");
     }
   }
 
   void Prepare(int replica, int entry, int number) {
     const Cell& cell = Now(replica, entry);
-    if (!Hears(replica) || cell.promised > number) return;  // its ballot or a higher one
+    const std::uint8_t ballot = BallotOf(number);
+    if (!Hears(replica) || cell.promised >= ballot) return;
     ModelState next = now_;
-    Cell& promised = At(next, replica, entry);
-    promised.promised = static_cast<std::uint8_t>(number + 1);
-    auto& said = promised.prepared[static_cast<std::size_t>(number)];
-    said = {1, cell.kind, cell.no_op, cell.promised, cell.ballot, cell.initial, cell.dependency};
     const auto [log, index] = NameOf(entry);
+    if (!Knows(next, replica, log, ballot)) return;
+    Cell& promised = At(next, replica, entry);
+    promised.promised = ballot;
+    auto& said = promised.prepared[static_cast<std::size_t>(number)];
+    said = {1,           cell.kind,    cell.no_op,      cell.promised, cell.ballot,
+            cell.initial, cell.dependency, cell.witness, cell.origin};
     const auto records = LogOf(replica, 1 - log);
     for (const Rival& rival : rules_.rivals(index, 0, {0, records, 0})) {
       if (rival.entry < 1 || rival.entry > kEntriesMax) continue;  // a wrong rule's
-      said[6 + rival.entry] = ByteOf(rival);
+      said[ModelState::kSaid - 1 + rival.entry] = ByteOf(rival, 1 - log);
     }
     Visit(next, [&] {
       return Replica(replica) + " promises " + Text(entry) + " at ballot " +
-             std::to_string(number + 1);
+             std::to_string(ballot);
     });
   }
 
   // 0 stands for none.
-  static std::uint8_t ByteOf(const Rival& rival) {
-    return static_cast<std::uint8_t>(1 + static_cast<int>(rival.stage));
+  std::uint8_t ByteOf(const Rival& rival, int log) const {
+    const bool is_new = Changes(log) && rival.view == ViewNumber(log, true);
+    return static_cast<std::uint8_t>(1 + 2 * static_cast<int>(rival.stage) + (is_new ? 1 : 0));
   }
 
   template <typename Said>
-  static std::vector<Rival> RivalsIn(const Said& said, int other_log) {
+  std::vector<Rival> RivalsIn(const Said& said, int log) const {
     std::vector<Rival> rivals;
     for (EntryIndex entry = 1; entry <= kEntriesMax; ++entry) {
-      const int byte = said[6 + entry];
+      const int byte = said[ModelState::kSaid - 1 + entry];
       if (byte == 0) continue;
-      rivals.push_back({entry, static_cast<View>(other_log), static_cast<Rival::Stage>(byte - 1)});
+      rivals.push_back({entry, ViewNumber(log, (byte - 1) % 2 != 0),
+                        static_cast<Rival::Stage>((byte - 1) / 2)});
     }
     return rivals;
   }
 
+  // The record that was said, with `origin`.
+  template <typename Said>
+  static Cell CellIn(const Said& said) {
+    Cell cell;
+    cell.kind = said[1], cell.no_op = said[2], cell.promised = said[3];
+    cell.ballot = said[4], cell.initial = said[5], cell.dependency = said[6];
+    cell.witness = said[7], cell.origin = said[8];
+    return cell;
+  }
+
+  // Which of two answers the commands and the initial dependency come from: as the reference has it.
+  static bool CountsLess(const Cell& one, const Cell& other) {
+    const auto rank = [](const Cell& cell) {
+      const auto kind = static_cast<Kind>(cell.kind);
+      const bool is_settled = kind >= Kind::kAccepted;
+      return std::tuple(kind == Kind::kCommitted, is_settled, cell.ballot,
+                        is_settled ? cell.kind : std::min<std::uint8_t>(cell.kind, 1));
+    };
+    return rank(one) < rank(other);
+  }
+
+  // Whether the replica has proposed the record that it has told of, and knows what became of it.
+  bool Decides(int replica, const Cell& said, int log) const {
+    const bool is_new = Changes(log) && said.ballot >= kNewView;
+    return said.kind != 0 && replica == PilotOf(log, is_new) && !Forgets(replica);
+  }
+
   void Choose(int number, int taker, int entry) {
-    std::set<std::pair<bool, EntryIndex>> chosen;  // no-op, dependency
+    std::set<ModelState::Proposal> chosen;
     const int log = NameOf(entry).log;
     const auto other = LogOf(taker, 1 - log);
     ForEachMajority(kAnybody, [&](unsigned members) {
       std::vector<Prepared> answers;
+      std::vector<Cell> cells;
       int fast = 0;
       for (int replica = 0; replica < scope_.replicas; ++replica) {
         if ((members >> replica & 1) == 0) continue;
         const auto& said = Now(replica, entry).prepared[static_cast<std::size_t>(number)];
         if (said[0] == 0) return;
-        Cell cell;
-        cell.kind = said[1], cell.no_op = said[2], cell.promised = said[3];
-        cell.ballot = said[4], cell.initial = said[5], cell.dependency = said[6];
-        const Record record = RecordOf(cell, log);
-        fast += record.kind == Kind::kFastAccepted;
-        answers.push_back({replica, record, RivalsIn(said, 1 - log),
-                           replica == log && record.kind != Kind::kNone && !Forgets(replica)});
+        const Cell& cell = cells.emplace_back(CellIn(said));
+        fast += cell.kind == static_cast<std::uint8_t>(Kind::kFastAccepted);
+        answers.push_back({replica, RecordOf(cell, log), RivalsIn(said, 1 - log),
+                           Decides(replica, cell, log)});
       }
       const auto choice = rules_.choose(NameOf(entry).index, answers, {0, other, 0}, quorums_);
       if (const Value* const value = std::get_if<Value>(&choice)) {
-        chosen.insert({value->no_op, value->dependency});
+        const Cell& source = *std::ranges::max_element(cells, CountsLess);
+        chosen.insert({.stage = kAccepting,
+                       .initial = source.initial,
+                       .origin = source.origin,
+                       .no_op = value->no_op,
+                       .dependency = static_cast<std::uint8_t>(value->dependency)});
         if (!value->no_op && fast > 0 && fast < quorums_.f()) ++result_.coverage.by_other_log;
       } else {
         ++result_.coverage.undecided;
@@ -451,15 +631,13 @@ class Exploration {
     });
     if (chosen.empty() && IsStuck(number, taker, entry)) ++stuck_;
     for (const auto& each : chosen) {
-      const bool no_op = each.first;
-      const EntryIndex dependency = each.second;
-      ++(no_op ? result_.coverage.given_up : result_.coverage.recovered);
+      ++(each.no_op != 0 ? result_.coverage.given_up : result_.coverage.recovered);
       ModelState next = now_;
-      auto& takeover = next.takeovers[static_cast<std::size_t>(number)];
-      takeover = {kAccepting, 0, no_op, static_cast<std::uint8_t>(dependency)};
+      next.takeovers[static_cast<std::size_t>(number)] = each;
       Visit(next, [&] {
         return Replica(taker) + " chooses for " + Text(entry) +
-               (no_op ? " a no-op" : " dependency " + std::to_string(dependency));
+               (each.no_op != 0 ? " a no-op"
+                                : " dependency " + std::to_string(each.dependency));
       });
     }
   }
@@ -494,26 +672,40 @@ class Exploration {
   // that take nothing over have no order.
   void Normalize(ModelState& state) const {
     for (int entry = 0; entry < entries(); ++entry) {
-      const auto stage = state.proposals[static_cast<std::size_t>(entry)].stage;
-      const bool decides = At(state, NameOf(entry).log, entry).promised == 0;
-      for (int replica = 0; replica < scope_.replicas; ++replica) {
-        Cell& cell = At(state, replica, entry);
-        if (!decides || stage != kFast) cell.answer = cell.fast_ok = 0;
-        if (!decides || stage != kSlow) cell.accepted &= 0xFE;
-      }
+      for (const bool anew : {false, true}) ForgetVotes(state, {entry, anew});
     }
     for (std::size_t number = 0; number < scope_.takeovers.size(); ++number) {
       const auto& name = scope_.takeovers[number].entry;
       const auto stage = state.takeovers[number].stage;
+      const auto votes = static_cast<std::uint8_t>(1U << BallotOf(static_cast<int>(number)));
       for (int replica = 0; replica < scope_.replicas; ++replica) {
         Cell& cell = At(state, replica, Find(name.log, name.index));
         if (stage != kPreparing) cell.prepared[number] = {};
-        if (stage != kAccepting) cell.accepted &= static_cast<std::uint8_t>(~(2U << number));
+        if (stage != kAccepting) cell.accepted &= static_cast<std::uint8_t>(~votes);
       }
+    }
+    if (state.elected != 0) {
+      for (auto& replica : state.replicas) replica.granted = 0;
     }
     int first = 2;
     for (const auto& each : scope_.takeovers) first = std::max(first, each.taker + 1);
-    std::sort(state.cells.begin() + first, state.cells.begin() + scope_.replicas);
+    if (scope_.succession) first = std::max(first, scope_.succession->successor + 1);
+    std::sort(state.replicas.begin() + first, state.replicas.begin() + scope_.replicas);
+  }
+
+  void ForgetVotes(ModelState& state, const Attempt& attempt) const {
+    if (attempt.anew && !scope_.succession) return;
+    const auto stage = At(state, attempt).stage;
+    const bool decides =
+        At(state, ProposerOf(attempt), attempt.entry).promised == attempt.ballot();
+    const auto votes = static_cast<std::uint8_t>(1U << attempt.ballot());
+    for (int replica = 0; replica < scope_.replicas; ++replica) {
+      Cell& cell = At(state, replica, attempt.entry);
+      if (!decides || stage != kFast) {
+        cell.answer[attempt.number()] = cell.fast_ok[attempt.number()] = 0;
+      }
+      if (!decides || stage != kSlow) cell.accepted &= static_cast<std::uint8_t>(~votes);
+    }
   }
 
   // `said`: the step to the state, in words.

@@ -66,6 +66,33 @@ inline const Scope kTakerBehindANoOp{
      "replica 4 accepts Q.1 at ballot 1", "replica 3 commits Q.1 as a no-op by its takeover",
      "replica 1 learns the commit of Q.1", "replica 4 learns the commit of Q.1"}};
 
+// A follower becomes the pilot, or the copilot, of a later view. It takes over what the voters knew,
+// and proposes the other entries anew.
+inline const Scope kSuccessionOfPilot{
+    3, {kP1, kQ1}, {}, Crash::kNobody, {}, false, Succession{kPilot, kFollower}};
+inline const Scope kSuccessionOfCopilot{
+    3, {kP1, kQ1}, {}, Crash::kNobody, {}, false, Succession{kCopilot, kFollower}};
+inline const Scope kSuccessorTakesOver{
+    3,     {kP1, kQ1},
+    {{kFollower, kP1, /*in_new_view=*/true}},
+    Crash::kNobody,
+    {},    false,
+    Succession{kPilot, kFollower}};
+inline const Scope kTakerAndSuccessor{3,
+                                      {kP1, kQ1},
+                                      {{kCopilot, kP1}, {kFollower, kP1, /*in_new_view=*/true}},
+                                      Crash::kNobody,
+                                      {},
+                                      false,
+                                      Succession{kPilot, kFollower}};
+inline const Scope kSuccessionOfFive{5,
+                                     {kP1, kQ1},
+                                     {{kFollower, kP1, /*in_new_view=*/true}},
+                                     Crash::kPilot,
+                                     {},
+                                     false,
+                                     Succession{kPilot, kFollower}};
+
 struct NamedScope {
   std::string name;
   Scope scope;
@@ -87,7 +114,12 @@ inline std::vector<NamedScope> AllScopes() {
           {"5 replicas, both pilots are dead, one taker", kTakeoverAfterBothDeaths},
           {"5 replicas, both pilots are dead, two takers", kTwoTakersAfterBothDeaths},
           {"5 replicas, a vote is hidden by a death", kTwoTakersAfterAHiddenVote},
-          {"5 replicas, a taker has not heard of a no-op", kTakerBehindANoOp}};
+          {"5 replicas, a taker has not heard of a no-op", kTakerBehindANoOp},
+          {"3 replicas, another pilot", kSuccessionOfPilot},
+          {"3 replicas, another copilot", kSuccessionOfCopilot},
+          {"3 replicas, another pilot takes P.1 over", kSuccessorTakesOver},
+          {"3 replicas, another pilot beside a taker", kTakerAndSuccessor},
+          {"5 replicas, another pilot takes P.1 over", kSuccessionOfFive}};
 }
 
 }  // namespace depfast::copilot
