@@ -24,8 +24,8 @@ from failslow.submission import collect
 # Lab 2's swarms are 17 worlds each time: 204 in all.
 SEEDS = range(2, 14)
 
-# Of the tests of an alternative, under --full.
-ALTERNATIVE_SEEDS = range(2, 32)
+# Under --full, of the reference and of each alternative.
+FULL_SEEDS = range(2, 52)
 
 # The swarms that check linearizability, and their seeds under --full.
 LINEARIZABLE = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
@@ -52,9 +52,11 @@ class _Run:
 
 
 def run(context: Context) -> Counts:
-    """Every graded test, with a few seeds. One check more for each situation of a suite."""
+    """Every graded test, with a few seeds, or FULL_SEEDS under --full. One check more for each
+    situation of a suite."""
     tests = _graded(context.kit)
-    runs = [_Run(test, seed) for test in tests for seed in SEEDS]
+    seeds = FULL_SEEDS if context.full else SEEDS
+    runs = [_Run(test, seed) for test in tests for seed in seeds]
     counts, outcomes = _run_all(context.kit, runs)
     for (suite, situation), worlds in _worlds_by_situation(runs, outcomes).items():
         counts.expect(worlds > 0, f"no world of {suite} has {situation}, with any seed")
@@ -90,7 +92,7 @@ def _runs_of(kit: Kit, labs: Labs, alternative: Alternative) -> list[_Run]:
     replica = programs / f"{lab.id}_replica"
     tests = gtest.list_all({suite: kit.binary(f"{suite}_sealed") for suite in lab.suites})
     subject = f"alternative {alternative.name}"
-    return [_Run(test, seed, subject, replica) for seed in ALTERNATIVE_SEEDS for test in tests]
+    return [_Run(test, seed, subject, replica) for seed in FULL_SEEDS for test in tests]
 
 
 def linearizable(context: Context) -> Counts:
