@@ -65,6 +65,20 @@ TEST(CopilotWhatIf, ACycleWereBrokenByWhatAReplicaKnows) {
   EXPECT_GT(TryAllLogs(&ByWhatIsKnown, kLongest).bad, 0U);
 }
 
+// What if the smaller dependency ran first in a cycle? It would do: all replicas agree.
+TEST(CopilotWhatIf, ACycleWereBrokenByTheSmallerDependency) {
+  const NextRule rule = [](const Log& pilot, EntryIndex pilot_ran, const Log& copilot,
+                           EntryIndex copilot_ran) {
+    const Next next = kNext(pilot, pilot_ran, copilot, copilot_ran);
+    const bool cycle =
+        next == Next::kPilot && kNext(pilot, pilot_ran, {}, copilot_ran) == Next::kNothing;
+    const bool is_smaller =
+        cycle && copilot[copilot_ran].dependency < pilot[pilot_ran].dependency;
+    return is_smaller ? Next::kCopilot : next;
+  };
+  EXPECT_EQ(TryAllLogs(rule, kLongest).bad, 0U);
+}
+
 // What if a no-op kept the dependency that its entry had?
 TEST(CopilotWhatIf, ANoOpWaited) {
   const NextRule rule = [](const Log& pilot, EntryIndex pilot_ran, const Log& copilot,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -146,16 +148,33 @@ TEST(CopilotExploration, AFollowerOfFiveSucceedsADeadPilot) {
   ExpectSafe(kSuccessionOfFive, StatesOfLargeScopes());
 }
 
+TEST(CopilotExploration, ATakerHasNotHeardOfALaterView) {
+  EXPECT_GT(ExpectSafe(kTakerBehindALaterView, StatesOfLargeScopes()).fast_commits, 0U);
+}
+
 // ---- what if a rule were another ----
 
 constexpr const char* kNoOrder = "P.1 and Q.1 are committed in no order";
 constexpr const char* kTwoValues = "P.1 is committed with two values";
 
-void ExpectUnsafe(const Scope& scope, const Rules& rules, const std::string& violated) {
+// Returns the shortest way to the violation.
+Explored ExpectUnsafe(const Scope& scope, const Rules& rules, const std::string& violated) {
   const Explored explored = Explore(scope, rules, kAll);
   EXPECT_EQ(explored.violated, violated);
   EXPECT_GT(explored.steps.size(), 2U);
   std::printf("%s\n", Told(explored).c_str());
+  return explored;
+}
+
+// The handout prints this run.
+void ExpectPrinted(const Explored& explored) {
+  std::string lines = "```\n";
+  for (const auto& step : explored.steps) lines += step + "\n";
+  lines += explored.violated + "\n```\n";
+  const std::ifstream file(HANDOUT);
+  std::ostringstream handout;
+  handout << file.rdbuf();
+  EXPECT_NE(handout.str().find(lines), std::string::npos) << HANDOUT << " lacks this:\n" << lines;
 }
 
 std::vector<Prepared> WithFastAccept(const std::vector<Prepared>& answers) {
@@ -185,7 +204,7 @@ TEST(CopilotWhatIf, TheSlowPathTookTheSmallestDependency) {
   rules.slow_dependency = [](std::vector<EntryIndex> suggested, const Quorums&) {
     return *std::ranges::min_element(suggested);
   };
-  ExpectUnsafe(kThreeReplicas, rules, kNoOrder);
+  ExpectPrinted(ExpectUnsafe(kThreeReplicas, rules, kNoOrder));
 }
 
 // A replica that has promised an entry to a taker does not know what the taker will decide.
@@ -207,7 +226,7 @@ TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
     for (Record& each : recorded) each.least = each.dependency;
     return Suggestion(entry, dependency, {other.base, recorded, 0});
   };
-  ExpectUnsafe(kTakeoverByCopilot, rules, kNoOrder);
+  ExpectPrinted(ExpectUnsafe(kTakeoverByCopilot, rules, kNoOrder));
 }
 
 // A replica that has not heard of the entry may know what comes before it.
@@ -273,6 +292,27 @@ TEST(CopilotWhatIf, ANoOpEndedARefusal) {
   ExpectUnsafe(scope, rules, kTwoValues);
 }
 
+// The proposer of the rival has heard of a later proposal, and the taker has not.
+TEST(CopilotWhatIf, ALaterProposalEndedARefusal) {
+  Rules rules = RightRules();
+  rules.least = [](EntryIndex, EntryIndex now) { return now; };
+  ExpectUnsafe(kTakerBehindALaterView, rules, kTwoValues);
+}
+
+// The proposer of a later view is silent, and the one of the first view has answered.
+TEST(CopilotWhatIf, ALanesFirstPilotWereTakenForTheProposer) {
+  Rules rules = RightRules();
+  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
+                    const Quorums& quorums) {
+    std::vector<Prepared> first = answers;
+    for (Prepared& each : first) {
+      if (each.record.kind < Record::Kind::kAccepted) each.record.ballot = FirstBallot(kPilot);
+    }
+    return ChooseAfterPrepare(entry, first, other, quorums);
+  };
+  ExpectPrinted(ExpectUnsafe(kSuccessorTakesOver, rules, kTwoValues));
+}
+
 // Then a proposer could accept what it has refused, once its own entry is committed in that order.
 TEST(CopilotWhatIf, ACommitEndedARefusal) {
   Rules rules = RightRules();
@@ -294,7 +334,7 @@ TEST(CopilotWhatIf, APilotThatStartsAgainWereTakenAtItsWord) {
     for (Prepared& each : trusted) each.decides = each.replica == kPilot;
     return ChooseAfterPrepare(entry, trusted, other, quorums);
   };
-  ExpectUnsafe(kTakeoverAfterARestart, rules, kTwoValues);
+  ExpectPrinted(ExpectUnsafe(kTakeoverAfterARestart, rules, kTwoValues));
 }
 
 TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {
@@ -320,7 +360,7 @@ TEST(CopilotWhatIf, ATakeoverGaveUpWhatMayBeCommitted) {
         answers, [](const Prepared& each) { return each.record.kind >= Record::Kind::kAccepted; });
     return few && !accepted ? Choice(Value{.no_op = true}) : choice;
   };
-  ExpectUnsafe(kTakeoverByCopilot, rules, kTwoValues);
+  ExpectPrinted(ExpectUnsafe(kTakeoverByCopilot, rules, kTwoValues));
 }
 
 }  // namespace

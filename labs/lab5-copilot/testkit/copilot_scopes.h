@@ -93,6 +93,21 @@ inline const Scope kSuccessionOfFive{5,
                                      false,
                                      Succession{kPilot, kFollower}};
 
+// Q.1 was proposed in two views, with another dependency each. Replica 3 knows the first proposal
+// alone. Its proposer must refuse P.1 yet: a taker counts on that.
+inline const Scope kTakerBehindALaterView{
+    5,
+    {kP1, kQ1},
+    {{kFollower + 1, kP1}},
+    Crash::kNobody,
+    {"replica 1 proposes Q.1 with dependency 0", "replica 3 fast-accepts Q.1 dependency 0",
+     "replica 0 proposes P.1 with dependency 0", "replica 2 asks for lane Q",
+     "replica 0 grants lane Q", "replica 4 grants lane Q", "replica 2 has lane Q behind Q.0",
+     "replica 2 proposes Q.1 with dependency 1", "replica 1 fast-accepts Q.1 dependency 1",
+     "replica 4 fast-accepts P.1 dependency 0"},
+    false,
+    Succession{kCopilot, kFollower}};
+
 struct NamedScope {
   std::string name;
   Scope scope;
@@ -119,7 +134,8 @@ inline std::vector<NamedScope> AllScopes() {
           {"3 replicas, another copilot", kSuccessionOfCopilot},
           {"3 replicas, another pilot takes P.1 over", kSuccessorTakesOver},
           {"3 replicas, another pilot beside a taker", kTakerAndSuccessor},
-          {"5 replicas, another pilot takes P.1 over", kSuccessionOfFive}};
+          {"5 replicas, another pilot takes P.1 over", kSuccessionOfFive},
+          {"5 replicas, a taker has not heard of a later view", kTakerBehindALaterView}};
 }
 
 }  // namespace depfast::copilot
