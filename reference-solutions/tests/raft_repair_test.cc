@@ -80,6 +80,8 @@ TEST_F(RaftRepair, RefusedRepairMakesPauses) {
   RunFor(2s);
   ASSERT_EQ(raft_->proposers(), std::vector<PeerId>{0});
   refuses_ = true;
+  replica_.In([this] { raft_->Submit("command", {}, [](const SubmitReply&) {}); });
+  RunFor(1s);
   refused_ = 0;
   RunFor(1s);
   EXPECT_GE(refused_, 20) << "heartbeats alone";
