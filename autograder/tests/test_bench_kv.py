@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow.bench import clocks, kv, load, redis_load, servers
+from failslow.bench import clocks, kv, load, redis_load, servers, unread
 from failslow.bench.redis_load import Commands
 from failslow.bench.servers import Servers
 from failslow.cluster.metrics import Metrics
@@ -218,3 +218,34 @@ def test_a_peer_that_there_is_not_is_refused(
     said = expect(2, "bench", *arguments, "--out", tmp_path / "out")
     assert complaint in said.reason and said.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_clients_that_never_read_are_compared_with_none() -> None:
+    ratio, beside = unread.figures([(0.4, 0.6), (0.5, 9.0), (0.5, 0.8)])
+    assert (ratio.value, ratio.passed) == (pytest.approx(1.6), True)
+    assert beside.value == pytest.approx(0.8)
+    assert not unread.figures([(0.4, 0.9)])[0].passed
+
+
+def test_a_value_that_is_refused_is_told(expect_refusal: str) -> None:
+    with pytest.raises(CannotDo, match="a large value is not set: b'-TRYAGAIN"):
+        unread.measure(SERVERS, expect_refusal)
+
+
+@pytest.fixture
+def expect_refusal() -> Iterator[str]:
+    """The address of a server that refuses every command."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def refuse() -> None:
+            client, _ = server.accept()
+            with client:
+                client.recv(1 << 16)
+                client.sendall(b"-TRYAGAIN no leader\r\n")
+                while client.recv(1 << 16):
+                    pass
+
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        thread.join()

@@ -112,7 +112,9 @@ def _figures(how: str, rounds: Sequence[Waits]) -> list[Figure]:
     for name, times in kinds.items():
         p95 = statistics.quantiles(times, n=20)[-1]
         result += [
-            Figure(f"{how}: {name}: median", statistics.median(times), "ms", MEDIAN_AT_MOST_MS, True),
+            Figure(
+                f"{how}: {name}: median", statistics.median(times), "ms", MEDIAN_AT_MOST_MS, True
+            ),
             Figure(f"{how}: {name}: p95", p95, "ms", P95_AT_MOST_MS, True),
             Figure(f"{how}: {name}: longest", max(times), "ms"),
         ]

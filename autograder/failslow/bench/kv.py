@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from failslow import cmake, console, waiting
-from failslow.bench import load, redis_load, servers
+from failslow.bench import load, redis_load, servers, unread
 from failslow.bench.figures import Figure, Plot, Section
 from failslow.bench.load import MEDIAN, P99, Load
 from failslow.bench.redis_load import Commands
@@ -71,8 +71,10 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
     definitions = ["FAILSLOW_ETCD=ON"] if "etcd" in peers else []
     cmake.build(kit, targets=["put_load", "lab3_real"], definitions=definitions)
     results, puts = measure(kit, peers)
-    figures = [*ratios(results, puts), *command_figures(results), *put_figures(puts)]
+    figures = [*ratios(results, puts), *unread.figures(measure_unread(kit))]
+    figures += [*command_figures(results), *put_figures(puts)]
     text = TEXT + (REDIS_TEXT if "redis" in peers else "") + (ETCD_TEXT if "etcd" in peers else "")
+    text += unread.TEXT
     return Section(
         "kv", "The reference key-value store, for real", text, figures, plots(results, puts)
     )
@@ -110,6 +112,21 @@ def measure(kit: Kit, peers: Sequence[str]) -> tuple[Results, PutResults]:
         {key: redis_load.median(each) for key, each in rounds.items()},
         {name: load.median(each) for name, each in put_rounds.items()},
     )
+
+
+def measure_unread(kit: Kit) -> list[tuple[float, float]]:
+    """As `unread.measure`, in each round."""
+    view = load_labs(kit).get("lab3").cluster
+    assert view is not None, "lab 3's replicas run as processes"
+    rounds = []
+    with console.progress("Measuring beside clients that never read") as advance:
+        for done in range(ROUNDS):
+            advance(done, ROUNDS, "")
+            with servers.kv(kit) as cluster:
+                address = cluster.redis[await_leader(cluster, view)]
+                redis_load.await_answer(address)
+                rounds.append(unread.measure(cluster, address))
+    return rounds
 
 
 def _measure(cluster: Servers, view: ClusterView, commands: Commands) -> redis_load.Result:

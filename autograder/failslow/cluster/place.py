@@ -50,7 +50,8 @@ def of_command(kit: Kit, data: Path | None) -> Layout:
     if layout is None:
         elsewhere = ", ".join(sorted({str(process.data) for process in replica_processes.find()}))
         hint = f"; elsewhere run: {elsewhere} (say which with --data)" if elsewhere else ""
-        raise CannotDo(f"there is no cluster under {_base(kit)}{hint}")
+        where = "./kit cluster up starts one, and --docker is for containers"
+        raise CannotDo(f"there is no cluster under {_base(kit)} ({where}){hint}")
     return layout
 
 

@@ -221,7 +221,8 @@ def _experiments(
                 console.note(f"{name}: {text}")
 
         each = experiment.run(bench, kind, amount, target, hold_s, advance)
-        console.note(f"{name}: {each.verdict.word} after {each.seconds:.0f} s")
+        because = f": {each.verdict.reason}" if each.verdict.reason else ""
+        console.note(f"{name}: {each.verdict.word} after {each.seconds:.0f} s{because}")
         yield fault, each
 
 
