@@ -34,6 +34,8 @@ SHOWS = "Shows"
 SAYS = "Says"
 KEEPS = "Keeps-at-most"
 ALL = "all"
+REPLAYED_LABS = ("lab1", "lab2", "lab3")
+"""Each mutant of these that a test catches names the guilty step of its replay."""
 HEADER = (DESCRIPTION, CAUGHT_BY, PASSES, MAY_FAIL, TRIPS, SHOWS, SAYS, KEEPS)
 # One test id for each line.
 TESTS = (CAUGHT_BY, PASSES, MAY_FAIL)
@@ -96,6 +98,21 @@ class Mutant(Patched):
     shows: str | None = None
     says: tuple[str, ...] = ()
     keeps: tuple[Keeps, ...] = ()
+
+    @property
+    def has_replay(self) -> bool:
+        """Whether a test of REPLAYED_LABS catches it first: a measurement has no replay."""
+        first = self.caught_by[0]
+        is_test = first != DETERMINISM and not first.startswith(MEASUREMENT)
+        return is_test and self.lab in REPLAYED_LABS
+
+    @property
+    def guilty_step(self) -> str | None:
+        """A part of the step's words in the replay of the first of `caught_by`; None if there is no
+        replay, or the mutant names no step."""
+        if not self.has_replay:
+            return None
+        return self.shows or (f"VIOLATION of {self.trips}" if self.trips else None)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 
 from failslow.check import replays
 from failslow.kit import this_kit
-from failslow.mutants import Mutant, load_mutants
+from failslow.mutants import REPLAYED_LABS, Mutant, load_mutants
 from failslow.replay import page
 from failslow.site import browser
 from recordings import SHOWS, read, two_votes
@@ -30,19 +30,19 @@ def mutant(lab: str = "lab2", caught_by: str = "A.B", **rest: str) -> Mutant:
     ],
 )
 def test_a_guilty_step_is_named_by_what_it_shows_or_trips(given: Mutant, words: str | None) -> None:
-    assert replays.guilty_step(given) == words
+    assert given.guilty_step == words
 
 
 def test_every_mutant_with_a_replay_names_its_guilty_step() -> None:
     """By a line 'Shows: TEXT', the words of the step that its replay shows by v."""
-    replayable = [each for each in load_mutants(this_kit()) if replays.is_replayable(each)]
-    assert [each.name for each in replayable if replays.guilty_step(each) is None] == []
+    replayable = [each for each in load_mutants(this_kit()) if each.has_replay]
+    assert [each.name for each in replayable if each.guilty_step is None] == []
 
 
 def test_enough_mutants_name_theirs() -> None:
-    named = [each for each in load_mutants(this_kit()) if replays.guilty_step(each) is not None]
+    named = [each for each in load_mutants(this_kit()) if each.guilty_step is not None]
     assert len(named) >= replays.MANY
-    assert {each.lab for each in named} == {*replays.LABS}
+    assert {each.lab for each in named} == {*REPLAYED_LABS}
     few = replays.spread(named, replays.FEW)
     assert len(few) == replays.FEW
     assert len({each.name for each in few}) == replays.FEW

@@ -12,13 +12,12 @@ from failslow.check.step import Context, Counts
 from failslow.commands import replay
 from failslow.errors import CannotDo
 from failslow.gtest import Options
-from failslow.mutants import DETERMINISM, MEASUREMENT, Mutant, load_mutants
+from failslow.mutants import REPLAYED_LABS, Mutant, load_mutants
 from failslow.replay import page
 from failslow.site import browser
 
 FEW = 4
 MANY = 20
-LABS = ("lab1", "lab2", "lab3")
 
 # The key for the guilty step, then the step and whether its instant is in view.
 PRESS_V = """
@@ -41,8 +40,8 @@ def run(context: Context) -> Counts:
     program = browser.find()
     if program is None:
         return Counts(skipped=browser.NONE)
-    mutants = [mutant for mutant in load_mutants(context.kit) if mutant.lab in LABS]
-    named = [mutant for mutant in mutants if guilty_step(mutant) is not None]
+    mutants = [mutant for mutant in load_mutants(context.kit) if mutant.lab in REPLAYED_LABS]
+    named = [mutant for mutant in mutants if mutant.guilty_step is not None]
     chosen = spread(named, MANY if context.full else FEW)
     counts = Counts(
         remarks=[
@@ -58,26 +57,11 @@ def run(context: Context) -> Counts:
     return counts
 
 
-def guilty_step(mutant: Mutant) -> str | None:
-    """A part of its words; None if no replay could show it."""
-    if not is_replayable(mutant):
-        return None
-    return mutant.shows or (f"VIOLATION of {mutant.trips}" if mutant.trips else None)
-
-
-def is_replayable(mutant: Mutant) -> bool:
-    return mutant.lab in LABS and _is_a_test(mutant.caught_by[0])
-
-
 def spread(mutants: Sequence[Mutant], count: int) -> list[Mutant]:
     """So many at most, at equal distances."""
     if len(mutants) <= count:
         return list(mutants)
     return [mutants[index * len(mutants) // count] for index in range(count)]
-
-
-def _is_a_test(name: str) -> bool:
-    return name != DETERMINISM and not name.startswith(MEASUREMENT)
 
 
 def _drawn(context: Context, mutant: Mutant) -> Path | str:
@@ -107,7 +91,7 @@ def _shown(tab: browser.Tab, mutant: Mutant, drawing: Path | str) -> Counts:
     complaints = tab.open(drawing)
     step = tab.evaluate(PRESS_V)
     counts.expect(not complaints, f"{where}: {'; '.join(complaints)}")
-    wanted = guilty_step(mutant)
+    wanted = mutant.guilty_step
     said = "nothing" if step is None else step["words"]
     shows = step is not None and str(wanted) in said
     counts.expect(shows, f"{where} shows {said!r}, not {wanted!r}")

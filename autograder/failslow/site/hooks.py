@@ -13,7 +13,8 @@ from mkdocs.structure.pages import Page
 
 from failslow.kit import Kit
 from failslow.mutation import page as mutation
-from failslow.site import benchmarked, kept, lanes, layout, measured, reference, reproduced
+from failslow.mutants import load_mutants
+from failslow.site import benchmarked, guilty, kept, lanes, layout, measured, reference, reproduced
 from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS
 
 REFERENCE = "Reference"
@@ -59,7 +60,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         records = sorted(Path(page.file.abs_src_path or "").parent.glob("0*.md"))
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
     if "{{ kept }}" in markdown:
-        return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
+        markdown = markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
+        return markdown.replace("{{ guilty }}", guilty.table(load_mutants(_kit(config))))
     if "{{ bench." in markdown:
         return benchmarked.fill(_kit(config).site, markdown)
     if "{{ lanes" in markdown:

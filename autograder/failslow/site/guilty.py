@@ -1,0 +1,16 @@
+"""The table of mutants and the step that their replay shows as the guilty one."""
+
+from collections.abc import Sequence
+
+from failslow.mutants import Mutant
+
+
+def table(mutants: Sequence[Mutant]) -> str:
+    """In Markdown, one line for each mutant that names its step, by lab and name."""
+    lines = ["| mutant | replay of | guilty step |", "| --- | --- | --- |"]
+    lines += [
+        f"| {each.name} | {each.caught_by[0]} | {each.guilty_step.replace('|', chr(92) + '|')} |"
+        for each in mutants
+        if each.guilty_step is not None
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,19 @@
+"""The handbook's table of the steps that replays of mutants show."""
+
+from pathlib import Path
+
+from failslow.mutants import Mutant
+from failslow.site import guilty
+
+
+def mutant(name: str, caught_by: str, shows: str | None) -> Mutant:
+    return Mutant(Path(f"mutants/lab2/{name}.patch"), "lab2", "d", (caught_by,), shows=shows)
+
+
+def test_only_mutants_with_a_replay_are_in_the_table() -> None:
+    mutants = [
+        mutant("forgets", "A.Test", "x | y"),
+        mutant("waits", "measurement/3/cpu-slow", "x"),
+        mutant("silent", "A.Test", None),
+    ]
+    assert guilty.table(mutants).splitlines()[2:] == [r"| lab2/forgets | A.Test | x \| y |"]
