@@ -12,8 +12,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from failslow.kit import Kit
-from failslow.mutation import page as mutation
 from failslow.mutants import load_mutants
+from failslow.mutation import page as mutation
 from failslow.site import benchmarked, guilty, kept, lanes, layout, measured, reference, reproduced
 from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS
 
