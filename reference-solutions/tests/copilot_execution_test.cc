@@ -72,8 +72,7 @@ TEST(CopilotWhatIf, ACycleWereBrokenByTheSmallerDependency) {
     const Next next = kNext(pilot, pilot_ran, copilot, copilot_ran);
     const bool cycle =
         next == Next::kPilot && kNext(pilot, pilot_ran, {}, copilot_ran) == Next::kNothing;
-    const bool is_smaller =
-        cycle && copilot[copilot_ran].dependency < pilot[pilot_ran].dependency;
+    const bool is_smaller = cycle && copilot[copilot_ran].dependency < pilot[pilot_ran].dependency;
     return is_smaller ? Next::kCopilot : next;
   };
   EXPECT_EQ(TryAllLogs(rule, kLongest).bad, 0U);

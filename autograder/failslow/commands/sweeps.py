@@ -187,6 +187,8 @@ def _measure(
         except CannotDo as error:
             missing.append(f"{words}: {error}")
             continue
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("interrupted; the same command goes on where it was") from None
         cell = sweep.cell_of(made, workload, kind, amount)
         sweep.append(path, subject, cell)
         console.note(f"{number} of {len(left)}: {words}: {_loss(cell)}")

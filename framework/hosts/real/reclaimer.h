@@ -27,8 +27,9 @@ class Reclaimer {
   Reclaimer(const Reclaimer&) = delete;
   Reclaimer& operator=(const Reclaimer&) = delete;
 
-  // Frees the file after those of earlier calls, and closes it. Requires: the file has no name, and the loss of its last
-  // name is durable. The first call starts the thread. May be called from one thread only.
+  // Frees the file after those of earlier calls, and closes it. Requires: the file has no name, and
+  // the loss of its last name is durable. The first call starts the thread. May be called from one
+  // thread only.
   void Free(Descriptor file);
 
  private:

@@ -82,8 +82,8 @@ std::size_t BytesIn(const Reply& reply) {
 struct Pending {
   Command command;
   Responder<Reply> client;
-  Time give_up;              // no new attempt after this time
-  bool may_be_done = false;  // an attempt ended without an answer
+  Time give_up;               // no new attempt after this time
+  bool may_be_done = false;   // an attempt ended without an answer
   bool was_given_up = false;  // an attempt, because its proposer was lost or replaced
 };
 
@@ -118,9 +118,8 @@ class KvDriver final : public Service {
         [this](const KvAudit&, const Responder<KvAuditReply>& responder) {
           responder.Send(audited_.Audit());
         });
-    runtime_.rpc().WhenLost([this](PeerId lost) {
-      GiveUpForwards([lost](PeerId asked) { return asked == lost; });
-    });
+    runtime_.rpc().WhenLost(
+        [this](PeerId lost) { GiveUpForwards([lost](PeerId asked) { return asked == lost; }); });
     log_->Start();
   }
 
@@ -283,7 +282,7 @@ class KvDriver final : public Service {
   PacedReads reads_;
   KvService service_;
   SeenLately forwarded_;
-  Slots<Attempt> attempts_;                               // that miss answers
+  Slots<Attempt> attempts_;        // that miss answers
   std::list<Forwarded> forwards_;  // under way
   bool compares_proposers_ = false;
   // Commands that wait for a proposer, in the order in which they came. Empty while no peer is

@@ -136,7 +136,8 @@ class Exploration {
     if (now_.elected != 0) return;
     const bool has_asked = KnowsNewView(successor);
     for (int replica = 0; replica < scope_.replicas; ++replica) {
-      if (KnowsNewView(replica) || (replica != successor && !(has_asked && Hears(replica)))) continue;
+      if (KnowsNewView(replica) || (replica != successor && !(has_asked && Hears(replica))))
+        continue;
       ModelState next = now_;
       LearnNewView(next, replica);
       next.replicas[static_cast<std::size_t>(replica)].granted =
@@ -161,8 +162,8 @@ class Exploration {
       ModelState next = now_;
       next.elected = most;
       Visit(next, [&] {
-        return Replica(successor) + " has lane " + LaneText(log) + " behind " + LaneText(log) + "." +
-               std::to_string(most - 1);
+        return Replica(successor) + " has lane " + LaneText(log) + " behind " + LaneText(log) +
+               "." + std::to_string(most - 1);
       });
     }
   }
@@ -432,8 +433,7 @@ class Exploration {
     if (cell.kind == 0) cell.initial = proposal.initial;
     cell.least = static_cast<std::uint8_t>(std::min<EntryIndex>(cell.initial, least));
     if (proposal.no_op == 0) cell.origin = proposal.origin;
-    SetRecord(cell,
-              {Kind::kAccepted, proposal.no_op != 0, ballot, ballot, 0, proposal.dependency});
+    SetRecord(cell, {Kind::kAccepted, proposal.no_op != 0, ballot, ballot, 0, proposal.dependency});
   }
 
   void HandleAccept(int replica, int entry, std::uint8_t ballot,
@@ -475,8 +475,8 @@ class Exploration {
     SetCommitted(At(next, replica, entry), replica, {no_op, dependency}, origin);
     auto& fact = next.facts[static_cast<std::size_t>(entry)];
     if (fact.committed != 0) {
-      fact.differs |= (fact.no_op != 0) != no_op || fact.dependency != dependency ||
-                      fact.origin != origin;
+      fact.differs |=
+          (fact.no_op != 0) != no_op || fact.dependency != dependency || fact.origin != origin;
     } else {
       fact = {1, no_op, dependency, origin, 0};
     }
@@ -541,16 +541,16 @@ class Exploration {
     Cell& promised = At(next, replica, entry);
     promised.promised = ballot;
     auto& said = promised.prepared[static_cast<std::size_t>(number)];
-    said = {1,           cell.kind,    cell.no_op,      cell.promised, cell.ballot,
-            cell.initial, cell.dependency, cell.witness, cell.origin};
+    said = {1,           cell.kind,    cell.no_op,      cell.promised,
+            cell.ballot, cell.initial, cell.dependency, cell.witness,
+            cell.origin};
     const auto records = LogOf(replica, 1 - log);
     for (const Rival& rival : rules_.rivals(index, 0, {0, records, 0})) {
       if (rival.entry < 1 || rival.entry > kEntriesMax) continue;  // a wrong rule's
       said[ModelState::kSaid - 1 + rival.entry] = ByteOf(rival, 1 - log);
     }
     Visit(next, [&] {
-      return Replica(replica) + " promises " + Text(entry) + " at ballot " +
-             std::to_string(ballot);
+      return Replica(replica) + " promises " + Text(entry) + " at ballot " + std::to_string(ballot);
     });
   }
 
@@ -566,8 +566,8 @@ class Exploration {
     for (EntryIndex entry = 1; entry <= kEntriesMax; ++entry) {
       const int byte = said[ModelState::kSaid - 1 + entry];
       if (byte == 0) continue;
-      rivals.push_back({entry, ViewNumber(log, (byte - 1) % 2 != 0),
-                        static_cast<Rival::Stage>((byte - 1) / 2)});
+      rivals.push_back(
+          {entry, ViewNumber(log, (byte - 1) % 2 != 0), static_cast<Rival::Stage>((byte - 1) / 2)});
     }
     return rivals;
   }
@@ -582,7 +582,8 @@ class Exploration {
     return cell;
   }
 
-  // Which of two answers the commands and the initial dependency come from: as the reference has it.
+  // Which of two answers the commands and the initial dependency come from: as the reference has
+  // it.
   static bool CountsLess(const Cell& one, const Cell& other) {
     const auto rank = [](const Cell& cell) {
       const auto kind = static_cast<Kind>(cell.kind);
@@ -613,8 +614,8 @@ class Exploration {
         if (said[0] == 0) return;
         const Cell& cell = cells.emplace_back(CellIn(said));
         fast += cell.kind == static_cast<std::uint8_t>(Kind::kFastAccepted);
-        answers.push_back({replica, RecordOf(cell, log), RivalsIn(said, 1 - log),
-                           Decides(replica, cell, log)});
+        answers.push_back(
+            {replica, RecordOf(cell, log), RivalsIn(said, 1 - log), Decides(replica, cell, log)});
       }
       const auto choice = rules_.choose(NameOf(entry).index, answers, {0, other, 0}, quorums_);
       if (const Value* const value = std::get_if<Value>(&choice)) {
@@ -636,8 +637,7 @@ class Exploration {
       next.takeovers[static_cast<std::size_t>(number)] = each;
       Visit(next, [&] {
         return Replica(taker) + " chooses for " + Text(entry) +
-               (each.no_op != 0 ? " a no-op"
-                                : " dependency " + std::to_string(each.dependency));
+               (each.no_op != 0 ? " a no-op" : " dependency " + std::to_string(each.dependency));
       });
     }
   }
@@ -696,8 +696,7 @@ class Exploration {
   void ForgetVotes(ModelState& state, const Attempt& attempt) const {
     if (attempt.anew && !scope_.succession) return;
     const auto stage = At(state, attempt).stage;
-    const bool decides =
-        At(state, ProposerOf(attempt), attempt.entry).promised == attempt.ballot();
+    const bool decides = At(state, ProposerOf(attempt), attempt.entry).promised == attempt.ballot();
     const auto votes = static_cast<std::uint8_t>(1U << attempt.ballot());
     for (int replica = 0; replica < scope_.replicas; ++replica) {
       Cell& cell = At(state, replica, attempt.entry);

@@ -36,8 +36,8 @@ struct TakeoverPlan {
   bool in_new_view = false;
 };
 
-// A follower asks for a pilot's lane. It has the lane once a majority has granted that, and proposes
-// behind all entries that any of them knew.
+// A follower asks for a pilot's lane. It has the lane once a majority has granted that, and
+// proposes behind all entries that any of them knew.
 struct Succession {
   int log;
   int successor;
@@ -86,11 +86,11 @@ struct ModelState {
   struct Cell {  // a replica's part of an entry
     std::uint8_t promised = 0;
     std::uint8_t kind = 0, no_op = 0, ballot = 0, initial = 0, dependency = 0;  // its Record
-    std::uint8_t witness = 0;            // 1: the successor, 0: the first pilot of the other lane
-    std::uint8_t least = 0;              // of its Record
-    std::uint8_t origin = 0;             // 1: its commands are the successor's
-    std::array<std::uint8_t, 4> was{};   // kind, no_op, ballot, dependency before the commit
-    std::uint8_t keeps = 0;              // the commit is on disk, too
+    std::uint8_t witness = 0;           // 1: the successor, 0: the first pilot of the other lane
+    std::uint8_t least = 0;             // of its Record
+    std::uint8_t origin = 0;            // 1: its commands are the successor's
+    std::array<std::uint8_t, 4> was{};  // kind, no_op, ballot, dependency before the commit
+    std::uint8_t keeps = 0;             // the commit is on disk, too
     // By proposal, the successor's second.
     std::array<std::uint8_t, 2> answer{};   // to FastAccept: 0 none, else 1 + what it suggests
     std::array<std::uint8_t, 2> fast_ok{};  // whether that was a FastAcceptOk
@@ -133,7 +133,8 @@ struct Coverage {
   std::uint64_t given_up = 0;      // takeovers that made a no-op
   std::uint64_t undecided = 0;     // takeovers that had to wait for the other log
   std::uint64_t by_other_log = 0;  // kept with fewer fast-accepts than are sure
-  std::uint64_t proposed_again = 0;  // entries that the successor proposed, and its predecessor, too
+  std::uint64_t proposed_again =
+      0;  // entries that the successor proposed, and its predecessor, too
 };
 
 // `violated`: the first broken invariant in words; empty if all states are good. `steps`: the

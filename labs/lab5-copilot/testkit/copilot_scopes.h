@@ -66,18 +66,19 @@ inline const Scope kTakerBehindANoOp{
      "replica 4 accepts Q.1 at ballot 1", "replica 3 commits Q.1 as a no-op by its takeover",
      "replica 1 learns the commit of Q.1", "replica 4 learns the commit of Q.1"}};
 
-// A follower becomes the pilot, or the copilot, of a later view. It takes over what the voters knew,
-// and proposes the other entries anew.
+// A follower becomes the pilot, or the copilot, of a later view. It takes over what the voters
+// knew, and proposes the other entries anew.
 inline const Scope kSuccessionOfPilot{
     3, {kP1, kQ1}, {}, Crash::kNobody, {}, false, Succession{kPilot, kFollower}};
 inline const Scope kSuccessionOfCopilot{
     3, {kP1, kQ1}, {}, Crash::kNobody, {}, false, Succession{kCopilot, kFollower}};
-inline const Scope kSuccessorTakesOver{
-    3,     {kP1, kQ1},
-    {{kFollower, kP1, /*in_new_view=*/true}},
-    Crash::kNobody,
-    {},    false,
-    Succession{kPilot, kFollower}};
+inline const Scope kSuccessorTakesOver{3,
+                                       {kP1, kQ1},
+                                       {{kFollower, kP1, /*in_new_view=*/true}},
+                                       Crash::kNobody,
+                                       {},
+                                       false,
+                                       Succession{kPilot, kFollower}};
 inline const Scope kTakerAndSuccessor{3,
                                       {kP1, kQ1},
                                       {{kCopilot, kP1}, {kFollower, kP1, /*in_new_view=*/true}},
