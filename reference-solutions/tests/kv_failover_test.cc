@@ -143,6 +143,7 @@ TEST_F(KvFailover, AWriteOutsideASessionIsNotAskedAgain) {
 
 // A stopped proposer keeps its connections, but the others elect another one.
 TEST_F(KvFailover, AForwardedCommandEndsWhenAnotherReplicaProposesInstead) {
+  SetLink(0, true);
   the_log->proposers_ = {0};
   const CallId write = Send({"INCR", "n"});
   the_log->proposers_ = {};  // the election
@@ -155,6 +156,7 @@ TEST_F(KvFailover, AForwardedCommandEndsWhenAnotherReplicaProposesInstead) {
 }
 
 TEST_F(KvFailover, AForwardedCommandWaitsWhileItsProposerIsOneOfSeveral) {
+  SetLink(0, true);
   the_log->proposers_ = {0};
   const CallId write = Send({"INCR", "n"});
   the_log->proposers_ = {2, 0};
@@ -162,7 +164,17 @@ TEST_F(KvFailover, AForwardedCommandWaitsWhileItsProposerIsOneOfSeveral) {
   EXPECT_EQ(ReplyTo(write), "(none)");
 }
 
+// A simulated network has no connections. There a command is in the log as often as clients ask.
+TEST_F(KvFailover, WithoutConnectionsAForwardedCommandWaitsForItsProposer) {
+  the_log->proposers_ = {0};
+  const CallId write = Send({"INCR", "n"});
+  the_log->proposers_ = {2};
+  replica_.Advance(500ms);
+  EXPECT_EQ(ReplyTo(write), "(none)");
+}
+
 TEST_F(KvFailover, WhatTakesEffectOnceIsAskedAgainWhenAnotherReplicaProposesInstead) {
+  SetLink(0, true);
   const std::string session = Ask({"SESSION", "NEW"});
   the_log->proposers_ = {0};
   const Command was_done = {"SESSION", session, "1", "INCR", "n"};

@@ -67,6 +67,7 @@ void RpcTable::Release(RpcCall& call) {
 }
 
 void RpcTable::DeliverLink(PeerId peer, bool is_up) {
+  has_connections_ = true;
   if (is_up) {
     lost_.erase(peer);
   } else if (lost_.insert(peer).second && on_lost_) {

@@ -235,7 +235,7 @@ class KvDriver final : public Service {
     const KvRequest request{command, RandomNumber()};
     const auto call = runtime_.rpc().Call(proposer, request, kForwardTimeout);
     const auto here = forwards_.insert(forwards_.end(), {call, pending});
-    CompareProposers();
+    if (runtime_.rpc().HasConnections()) CompareProposers();
     const bool is_answered = call->Wait() == Outcome::kReady;
     forwards_.erase(here);
     if (is_answered) return call->reply();
@@ -285,8 +285,8 @@ class KvDriver final : public Service {
   Slots<Attempt> attempts_;        // that miss answers
   std::list<Forwarded> forwards_;  // under way
   bool compares_proposers_ = false;
-  // Commands that wait for a proposer, in the order in which they came. Empty while no peer is
-  // lost.
+  // Commands that wait for a proposer, in the order in which they came. Empty unless a peer is
+  // lost, or a proposer was replaced.
   std::vector<std::shared_ptr<Pending>> waiting_;
   bool looks_for_proposer_ = false;  // a coroutine asks again for waiting_
 };

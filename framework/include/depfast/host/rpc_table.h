@@ -57,6 +57,8 @@ class RpcTable {
   // The host has lost its connection to a peer, or has it again. A host without connections never
   // says so: a simulated network loses frames, and tells nobody.
   void DeliverLink(PeerId peer, bool is_up);
+  // Whether the host has said so of any peer yet.
+  bool HasConnections() const { return has_connections_; }
   // Whether the connection to the peer is lost at present. Frames for the peer wait until it is
   // back, and calls of the peer until their timeout.
   bool HasLost(PeerId peer) const { return lost_.contains(peer); }
@@ -114,6 +116,7 @@ class RpcTable {
   std::map<MethodId, Method> methods_;
   // Outstanding calls: a broadcast shares one id among its peers, so the peer is part of the key.
   std::map<PeerId, std::unordered_map<CallId, std::shared_ptr<RpcCall>>> calls_;
+  bool has_connections_ = false;
   std::set<PeerId> lost_;
   std::function<void(PeerId)> on_lost_;  // may be empty
   RpcCounters counters_;
