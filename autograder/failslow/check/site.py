@@ -15,6 +15,9 @@ from failslow.site.headers import INTERNAL, read_header
 # At the margin, in clang-format's layout. Simpler than the reader of headers, so that a type that
 # the reader misses is noticed.
 TYPE = re.compile(r"^(?:class|struct|enum class) (\w+)\b[^;]*?\{", re.M)
+PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.S)
+# On a line behind the first one.
+ITEM = re.compile(r"\n *((?:\d+\.|[-*]) [^\n]{1,60})")
 # A web server's answer for a page that does not exist: its links begin at the root.
 NOT_FOUND = "404.html"
 DEBUGGING, INSTALL = "debugging.html", "install.html"
@@ -50,6 +53,7 @@ def handbook(context: Context) -> Counts:
         return counts
     counts.add(described(context.kit))
     counts.add(listed(context.kit))
+    counts.add(lists_are_lists(context.kit.handbook))
     counts.add(vendored(context.kit))
     counts.add(opened(context))
     return counts
@@ -82,6 +86,18 @@ def listed(kit: Kit) -> Counts:
             "<details>" not in text,
             f"{handout.name}: write <details markdown>, or the handbook shows bare Markdown in it",
         )
+    return counts
+
+
+def lists_are_lists(handbook: Path) -> Counts:
+    """No paragraph of a page swallows the items of a list, as MkDocs does with those that are
+    indented by less than four spaces."""
+    counts = Counts()
+    for page in sorted(handbook.rglob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        lost = [item.strip() for each in PARAGRAPH.findall(text) for item in ITEM.findall(each)]
+        name = page.relative_to(handbook).as_posix()
+        counts.expect(not lost, f"{name}: a paragraph has the item of a list: {lost[:1]}")
     return counts
 
 
