@@ -186,11 +186,11 @@ def test_a_changed_or_unknown_script_of_others_is_noticed(handbook: Kit) -> None
 
 def test_a_list_that_became_a_paragraph_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "good.html").write_text("<p>Two:</p><ol><li><p>One.</p></li></ol><p>3 - 1\n= 2</p>")
-    assert site.lists_are_lists(tmp_path).failed == 0
+    assert check.lists_are_lists(tmp_path).failed == 0
     (tmp_path / "bad.html").write_text("<p>A read.\n5. <b>Errors</b> are honest.</p>")
-    assert site.lists_are_lists(tmp_path).failed == 1
+    assert check.lists_are_lists(tmp_path).failed == 1
     (tmp_path / "worse.html").write_text("<p>Two:\n    - one</p>")
-    assert site.lists_are_lists(tmp_path).failed == 2
+    assert check.lists_are_lists(tmp_path).failed == 2
 
 
 def test_a_handout_without_a_page_is_noticed(handbook: Kit) -> None:
