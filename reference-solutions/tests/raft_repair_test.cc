@@ -16,7 +16,6 @@
 namespace depfast::raft {
 namespace {
 
-constexpr PeerId kVoter = 1;
 constexpr PeerId kRefuser = 2;
 
 class RaftRepair : public ::testing::Test {
@@ -56,7 +55,7 @@ class RaftRepair : public ::testing::Test {
     } else {
       const auto request = DecodeBody<AppendEntries>(decoded->body, error);
       const std::uint64_t last = request->prev_log_index + request->entries.size();
-      const bool accepts = frame.peer == kVoter || !refuses_;
+      const bool accepts = frame.peer != kRefuser || !refuses_;
       refused_ += accepts ? 0 : 1;
       Deliver(frame.peer, header,
               accepts ? AppendEntriesReply{request->term, true, last, 0}

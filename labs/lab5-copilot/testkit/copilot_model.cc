@@ -132,7 +132,8 @@ class Exploration {
   }
 
   void Succeed() {
-    const auto [log, successor] = *scope_.succession;
+    const int log = scope_.succession->log;
+    const int successor = scope_.succession->successor;
     if (now_.elected != 0) return;
     const bool has_asked = KnowsNewView(successor);
     for (int replica = 0; replica < scope_.replicas; ++replica) {
