@@ -42,7 +42,6 @@ constexpr Duration kForwardTimeout = 1s;
 // An election takes 0.3 to 0.6 s, and again as long if the votes are split.
 constexpr Duration kFailoverTimeout = 2s;
 constexpr Duration kLookForProposerEvery = 5ms;
-constexpr Duration kCompareProposersEvery = 10ms;
 
 // The latest numbers: the network delivers the second copy of a message soon after the first.
 class SeenLately {
@@ -259,7 +258,7 @@ class KvDriver final : public Service {
     runtime_.Spawn("compare proposers", [this] {
       runtime_.set_dependency({});  // for many clients
       while (!forwards_.empty()) {
-        runtime_.Sleep(kCompareProposersEvery);
+        runtime_.Sleep(kLookForProposerEvery);
         const std::vector<PeerId> now = log_->proposers();
         GiveUpForwards([&now](PeerId asked) {
           return !now.empty() && std::find(now.begin(), now.end(), asked) == now.end();
