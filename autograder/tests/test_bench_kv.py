@@ -227,13 +227,13 @@ def test_clients_that_never_read_are_compared_with_none() -> None:
     assert not unread.figures([(0.4, 0.9)])[0].passed
 
 
-def test_a_value_that_is_refused_is_told(expect_refusal: str) -> None:
+def test_a_value_that_is_refused_is_told(refusing_server: str) -> None:
     with pytest.raises(CannotDo, match="a large value is not set: b'-TRYAGAIN"):
-        unread.measure(SERVERS, expect_refusal)
+        unread.measure(SERVERS, refusing_server)
 
 
 @pytest.fixture
-def expect_refusal() -> Iterator[str]:
+def refusing_server() -> Iterator[str]:
     """The address of a server that refuses every command."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 

@@ -1,4 +1,4 @@
-"""`kit bench failover`: how long clients wait when the leader of the key-value store stands still.
+"""`kit bench failover`: how long clients of the key-value store wait when its leader is lost.
 
 Each round starts three replicas, loads the followers' Redis ports, and kills or stops the leader.
 """
@@ -18,13 +18,13 @@ from dataclasses import dataclass, field, replace
 from failslow import cmake, console, waiting
 from failslow.bench import redis_load, servers
 from failslow.bench.figures import Figure, Section
-from failslow.bench.kv import await_leader, leader_of
+from failslow.bench.kv import await_leader, leader_of, store_view
 from failslow.bench.servers import Servers
 from failslow.cluster import metrics
 from failslow.cluster.metrics import Metrics
 from failslow.errors import CannotDo
 from failslow.kit import Kit
-from failslow.labs import ClusterView, load_labs
+from failslow.labs import ClusterView
 
 ROUNDS = 20
 ENDS = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP}
@@ -80,8 +80,7 @@ class Waits:
 def run(kit: Kit) -> Section:
     servers.check_cores()
     cmake.build(kit, targets=["lab3_real"])
-    view = load_labs(kit).get("lab3").cluster
-    assert view is not None, "lab 3's replicas run as processes"
+    view = store_view(kit)
     rounds: dict[str, list[Waits]] = {how: [] for how in ENDS}
     order = list(ENDS) * ROUNDS
     with console.progress("Killing and stopping leaders") as advance:
@@ -110,11 +109,9 @@ def _figures(how: str, rounds: Sequence[Waits]) -> list[Figure]:
         "gaps of clients without sessions": [each for one in rounds for each in one.gaps],
     }
     for name, times in kinds.items():
-        p95 = statistics.quantiles(times, n=20)[-1]
+        median, p95 = statistics.median(times), statistics.quantiles(times, n=20)[-1]
         result += [
-            Figure(
-                f"{how}: {name}: median", statistics.median(times), "ms", MEDIAN_AT_MOST_MS, True
-            ),
+            Figure(f"{how}: {name}: median", median, "ms", MEDIAN_AT_MOST_MS, True),
             Figure(f"{how}: {name}: p95", p95, "ms", P95_AT_MOST_MS, True),
             Figure(f"{how}: {name}: longest", max(times), "ms"),
         ]
@@ -174,14 +171,14 @@ def _round(cluster: Servers, leader: int, view: ClusterView, end: signal.Signals
             return all(_is_served(lost, client) for client in sessions + plain)
 
         if not waiting.until(all_served, PATIENCE_S):
-            raise CannotDo(f"a client is not served {PATIENCE_S:.0f} s after the leader's end")
+            raise CannotDo(f"a client is not served {PATIENCE_S:.0f} s after the leader was lost")
 
     def split() -> int | None:
         return split_votes(before, [metrics.read(path) for path in others], view)
 
     votes = waiting.first(split, PATIENCE_S)
     if votes is None:
-        raise CannotDo(f"no replica leads {PATIENCE_S:.0f} s after the leader's end")
+        raise CannotDo(f"no replica leads {PATIENCE_S:.0f} s after the leader was lost")
     return replace(waits(lost, sessions, new, plain), split=votes)
 
 
@@ -193,8 +190,7 @@ class _Connection:
     """Sends one line at a time."""
 
     def __init__(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        self._socket = socket.create_connection((host, int(port)), PATIENCE_S)
+        self._socket = redis_load.connect(address)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._replies = self._socket.makefile("rb")
 

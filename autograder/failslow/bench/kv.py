@@ -82,8 +82,7 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
 
 def measure(kit: Kit, peers: Sequence[str]) -> tuple[Results, PutResults]:
     """The median results of each system."""
-    view = load_labs(kit).get("lab3").cluster
-    assert view is not None, "lab 3's replicas run as processes"
+    view = store_view(kit)
     speak_redis: dict[str, Start] = {"kv": servers.kv}
     take_puts: dict[str, Start] = {"kv": servers.kv}
     if "redis" in peers:
@@ -116,8 +115,7 @@ def measure(kit: Kit, peers: Sequence[str]) -> tuple[Results, PutResults]:
 
 def measure_unread(kit: Kit) -> list[tuple[float, float]]:
     """As `unread.measure`, in each round."""
-    view = load_labs(kit).get("lab3").cluster
-    assert view is not None, "lab 3's replicas run as processes"
+    view = store_view(kit)
     rounds = []
     with console.progress("Measuring beside clients that never read") as advance:
         for done in range(ROUNDS):
@@ -127,6 +125,13 @@ def measure_unread(kit: Kit) -> list[tuple[float, float]]:
                 redis_load.await_answer(address)
                 rounds.append(unread.measure(cluster, address))
     return rounds
+
+
+def store_view(kit: Kit) -> ClusterView:
+    """What the store's replicas show."""
+    view = load_labs(kit).get("lab3").cluster
+    assert view is not None, "lab 3's replicas run as processes"
+    return view
 
 
 def _measure(cluster: Servers, view: ClusterView, commands: Commands) -> redis_load.Result:

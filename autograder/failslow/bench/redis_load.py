@@ -68,12 +68,17 @@ def program() -> str:
     raise CannotDo("redis-benchmark is missing: install the package redis-tools")
 
 
+def connect(address: str) -> socket.socket:
+    """Waits for READY_S at most, here and later."""
+    host, _, port = address.rpartition(":")
+    return socket.create_connection((host, int(port)), READY_S)
+
+
 def await_answer(address: str) -> None:
     """Returns once the server there answers a PING. CannotDo if none does in time."""
-    host, _, port = address.rpartition(":")
 
     def answers() -> bool:
-        with suppress(OSError), socket.create_connection((host, int(port)), READY_S) as client:
+        with suppress(OSError), connect(address) as client:
             client.sendall(b"PING\r\n")
             return client.recv(64) == b"+PONG\r\n"
         return False

@@ -1,6 +1,5 @@
 """What clients that never read their answers cost another client of the key-value store."""
 
-import socket
 import statistics
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -57,7 +56,7 @@ def _p99(cluster: Servers, address: str) -> float:
 
 
 def _set_large(address: str) -> None:
-    with _connected(address) as client:
+    with redis_load.connect(address) as client:
         value = b"v" * VALUE_BYTES
         client.sendall(b"*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n" % (len(KEY), KEY.encode()))
         client.sendall(b"$%d\r\n%s\r\n" % (len(value), value))
@@ -70,10 +69,5 @@ def _never_reading(address: str) -> Iterator[None]:
     commands = f"GET {KEY}\r\n".encode() * COMMANDS_OF_EACH
     with ExitStack() as stack:
         for _ in range(CLIENTS):
-            stack.enter_context(_connected(address)).sendall(commands)
+            stack.enter_context(redis_load.connect(address)).sendall(commands)
         yield
-
-
-def _connected(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    return socket.create_connection((host, int(port)), redis_load.READY_S)

@@ -9,8 +9,8 @@ def table(mutants: Sequence[Mutant]) -> str:
     """In Markdown, one line for each mutant that names its step, by lab and name."""
     lines = ["| mutant | replay of | guilty step |", "| --- | --- | --- |"]
     lines += [
-        f"| {each.name} | {each.caught_by[0]} | {each.guilty_step.replace('|', chr(92) + '|')} |"
+        f"| {each.name} | {each.caught_by[0]} | {step} |"
         for each in mutants
-        if each.guilty_step is not None
+        if (step := (each.guilty_step or "").replace("|", r"\|"))
     ]
     return "\n".join(lines)

@@ -59,9 +59,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "{{ decisions }}" in markdown:
         records = sorted(Path(page.file.abs_src_path or "").parent.glob("0*.md"))
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
+    if "{{ guilty }}" in markdown:
+        markdown = markdown.replace("{{ guilty }}", guilty.table(load_mutants(_kit(config))))
     if "{{ kept }}" in markdown:
-        markdown = markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
-        return markdown.replace("{{ guilty }}", guilty.table(load_mutants(_kit(config))))
+        return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
     if "{{ bench." in markdown:
         return benchmarked.fill(_kit(config).site, markdown)
     if "{{ lanes" in markdown:
