@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -140,6 +141,12 @@ TEST(CopilotExploration, TheSuccessorTakesOverWhatTheVotersKnew) {
   EXPECT_GT(coverage.given_up, 0U);
 }
 
+TEST(CopilotExploration, TheCopilotTakesOverInTheNewView) {
+  const Coverage coverage = ExpectSafe(kTakeoverInNewView, StatesOfLargeScopes());
+  EXPECT_GT(coverage.recovered, 0U);
+  EXPECT_GT(coverage.given_up, 0U);
+}
+
 TEST(CopilotExploration, ATakerOfTheOldViewBesideTheSuccessor) {
   ExpectSafe(kTakerAndSuccessor, StatesOfLargeScopes());
 }
@@ -177,6 +184,24 @@ void ExpectPrinted(const Explored& explored) {
   EXPECT_NE(handout.str().find(lines), std::string::npos) << HANDOUT << " lacks this:\n" << lines;
 }
 
+// The right rule, by answers that say something else.
+decltype(Rules::choose) ChooseIf(const std::function<void(Prepared&)>& change) {
+  return [change](EntryIndex entry, std::vector<Prepared> answers, const Records& other,
+                  const Quorums& quorums) {
+    std::ranges::for_each(answers, change);
+    return ChooseAfterPrepare(entry, answers, other, quorums);
+  };
+}
+
+// The right rule, by records of the other lane that say something else.
+decltype(Rules::suggestion) SuggestIf(const std::function<void(Record&)>& change) {
+  return [change](EntryIndex entry, EntryIndex dependency, const Records& other) {
+    std::vector<Record> records(other.entries.begin(), other.entries.end());
+    std::ranges::for_each(records, change);
+    return Suggestion(entry, dependency, {other.base, records, 0});
+  };
+}
+
 std::vector<Prepared> WithFastAccept(const std::vector<Prepared>& answers) {
   std::vector<Prepared> fast;
   std::ranges::copy_if(answers, std::back_inserter(fast), [](const Prepared& each) {
@@ -210,79 +235,52 @@ TEST(CopilotWhatIf, TheSlowPathTookTheSmallestDependency) {
 // A replica that has promised an entry to a taker does not know what the taker will decide.
 TEST(CopilotWhatIf, APromiseOrderedNothing) {
   Rules rules = RightRules();
-  rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
-    std::vector<Record> without(other.entries.begin(), other.entries.end());
-    for (Record& each : without) each.promised = 0;
-    return Suggestion(entry, dependency, {other.base, without, 0});
-  };
+  rules.suggestion = SuggestIf([](Record& each) { each.promised = 0; });
   ExpectUnsafe(kTakeoverAfterADeath, rules, kNoOrder);
 }
 
 // The notes of the protocol leave this open: the dependency "as recorded by this replica".
 TEST(CopilotWhatIf, AnEntryWereOrderedByWhatIsAcceptedSoFar) {
   Rules rules = RightRules();
-  rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
-    std::vector<Record> recorded(other.entries.begin(), other.entries.end());
-    for (Record& each : recorded) each.least = each.dependency;
-    return Suggestion(entry, dependency, {other.base, recorded, 0});
-  };
+  rules.suggestion = SuggestIf([](Record& each) { each.least = each.dependency; });
   ExpectPrinted(ExpectUnsafe(kTakeoverByCopilot, rules, kNoOrder));
 }
 
 // A replica that has not heard of the entry may know what comes before it.
 TEST(CopilotWhatIf, OnlySuggestionsWereConflicts) {
   Rules rules = RightRules();
-  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
-                    const Quorums& quorums) {
-    std::vector<Prepared> suggested = answers;
-    for (Prepared& each : suggested) {
-      if (each.record.kind != Record::Kind::kSuggested) each.rivals.clear();
-    }
-    return ChooseAfterPrepare(entry, suggested, other, quorums);
-  };
+  rules.choose = ChooseIf([](Prepared& each) {
+    if (each.record.kind != Record::Kind::kSuggested) each.rivals.clear();
+  });
   ExpectUnsafe({5, {kP1, kQ1}, {{kCopilot, kP1}}, Crash::kPilot}, rules, kNoOrder);
 }
 
 // The proposer of a conflicting entry refuses this one. Without that thought both takers wait.
 TEST(CopilotWhatIf, ADeadPilotMightHaveAccepted) {
   Rules rules = RightRules();
-  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
-                    const Quorums& quorums) {
-    std::vector<Prepared> might = answers;
-    for (Prepared& each : might) {
-      for (Rival& rival : each.rivals) {
-        if (rival.stage == Rival::Stage::kProposed) rival.stage = Rival::Stage::kPromised;
-      }
+  rules.choose = ChooseIf([](Prepared& each) {
+    for (Rival& rival : each.rivals) {
+      if (rival.stage == Rival::Stage::kProposed) rival.stage = Rival::Stage::kPromised;
     }
-    return ChooseAfterPrepare(entry, might, other, quorums);
-  };
+  });
   ExpectUnsafe(kTwoTakersAfterBothDeaths, rules, "all takeovers wait for each other");
 }
 
 // A conflict that is known by a promise alone is no refusal.
 TEST(CopilotWhatIf, EveryConflictWereARefusal) {
   Rules rules = RightRules();
-  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
-                    const Quorums& quorums) {
-    std::vector<Prepared> refused = answers;
-    for (Prepared& each : refused) {
-      for (Rival& rival : each.rivals) rival.stage = Rival::Stage::kProposed;
-    }
-    return ChooseAfterPrepare(entry, refused, other, quorums);
-  };
+  rules.choose = ChooseIf([](Prepared& each) {
+    for (Rival& rival : each.rivals) rival.stage = Rival::Stage::kProposed;
+  });
   ExpectUnsafe(kTwoTakersAfterAHiddenVote, rules, kTwoValues);
 }
 
 // Then a proposer could accept what it refuses as long as it does not know of the no-op.
 TEST(CopilotWhatIf, ANoOpEndedARefusal) {
   Rules rules = RightRules();
-  rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
-    std::vector<Record> recorded(other.entries.begin(), other.entries.end());
-    for (Record& each : recorded) {
-      if (each.kind == Record::Kind::kCommitted && each.no_op) each = Record();
-    }
-    return Suggestion(entry, dependency, {other.base, recorded, 0});
-  };
+  rules.suggestion = SuggestIf([](Record& each) {
+    if (each.kind == Record::Kind::kCommitted && each.no_op) each = Record();
+  });
   Scope scope = kTakerBehindANoOp;
   for (const char* const step :
        {"replica 1 fast-accepts P.1 dependency 0", "replica 3 fast-accepts P.1 dependency 0",
@@ -302,51 +300,32 @@ TEST(CopilotWhatIf, ALaterProposalEndedARefusal) {
 // The proposer of a later view is silent, and the one of the first view has answered.
 TEST(CopilotWhatIf, ALanesFirstPilotWereTakenForTheProposer) {
   Rules rules = RightRules();
-  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
-                    const Quorums& quorums) {
-    std::vector<Prepared> first = answers;
-    for (Prepared& each : first) {
-      if (each.record.kind < Record::Kind::kAccepted) each.record.ballot = FirstBallot(kPilot);
-    }
-    return ChooseAfterPrepare(entry, first, other, quorums);
-  };
-  ExpectPrinted(ExpectUnsafe(kSuccessorTakesOver, rules, kTwoValues));
+  rules.choose = ChooseIf([](Prepared& each) {
+    if (each.record.kind < Record::Kind::kAccepted) each.record.ballot = FirstBallot(kPilot);
+  });
+  ExpectPrinted(ExpectUnsafe(kTakeoverInNewView, rules, kTwoValues));
 }
 
 // Then a proposer could accept what it has refused, once its own entry is committed in that order.
 TEST(CopilotWhatIf, ACommitEndedARefusal) {
   Rules rules = RightRules();
-  rules.suggestion = [](EntryIndex entry, EntryIndex dependency, const Records& other) {
-    std::vector<Record> recorded(other.entries.begin(), other.entries.end());
-    for (Record& each : recorded) {
-      if (each.kind == Record::Kind::kCommitted) each.least = each.dependency;
-    }
-    return Suggestion(entry, dependency, {other.base, recorded, 0});
-  };
+  rules.suggestion = SuggestIf([](Record& each) {
+    if (each.kind == Record::Kind::kCommitted) each.least = each.dependency;
+  });
   ExpectUnsafe(kTakeoverAfterARestart, rules, kTwoValues);
 }
 
 TEST(CopilotWhatIf, APilotThatStartsAgainWereTakenAtItsWord) {
   Rules rules = RightRules();
-  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
-                    const Quorums& quorums) {
-    std::vector<Prepared> trusted = answers;
-    for (Prepared& each : trusted) each.decides = each.replica == kPilot;
-    return ChooseAfterPrepare(entry, trusted, other, quorums);
-  };
+  rules.choose = ChooseIf([](Prepared& each) { each.decides = each.replica == kPilot; });
   ExpectPrinted(ExpectUnsafe(kTakeoverAfterARestart, rules, kTwoValues));
 }
 
 TEST(CopilotWhatIf, ATakeoverIgnoredWhatWasAccepted) {
   Rules rules = RightRules();
-  rules.choose = [](EntryIndex entry, const std::vector<Prepared>& answers, const Records& other,
-                    const Quorums& quorums) {
-    std::vector<Prepared> without = answers;
-    for (Prepared& each : without) {
-      if (each.record.kind == Record::Kind::kAccepted) each.record.kind = Record::Kind::kNone;
-    }
-    return ChooseAfterPrepare(entry, without, other, quorums);
-  };
+  rules.choose = ChooseIf([](Prepared& each) {
+    if (each.record.kind == Record::Kind::kAccepted) each.record.kind = Record::Kind::kNone;
+  });
   ExpectUnsafe(kTakeoverByCopilot, rules, kTwoValues);
 }
 

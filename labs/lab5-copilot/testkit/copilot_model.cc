@@ -132,25 +132,32 @@ class Exploration {
   }
 
   void Succeed() {
-    const int log = scope_.succession->log;
-    const int successor = scope_.succession->successor;
     if (now_.elected != 0) return;
-    const bool has_asked = KnowsNewView(successor);
+    const bool has_asked = KnowsNewView(scope_.succession->successor);
     for (int replica = 0; replica < scope_.replicas; ++replica) {
-      if (KnowsNewView(replica) || (replica != successor && !(has_asked && Hears(replica))))
-        continue;
-      ModelState next = now_;
-      LearnNewView(next, replica);
-      next.replicas[static_cast<std::size_t>(replica)].granted =
-          static_cast<std::uint8_t>(1 + LatestKnown(replica, log));
-      Visit(next, [&] {
-        return Replica(replica) + (replica == successor ? " asks for" : " grants") + " lane " +
-               LaneText(log);
-      });
+      const bool is_asked =
+          replica == scope_.succession->successor || (has_asked && Hears(replica));
+      if (is_asked && !KnowsNewView(replica)) Grant(replica);
     }
-    std::set<std::uint8_t> latest;  // any majority of grants may have come
-    ForEachMajority(successor, [&](unsigned members) {
-      std::uint8_t most = 1;
+    Elect();
+  }
+
+  void Grant(int replica) {
+    const auto& [log, successor] = *scope_.succession;
+    ModelState next = now_;
+    LearnNewView(next, replica);
+    next.replicas[static_cast<std::size_t>(replica)].granted =
+        static_cast<std::uint8_t>(1 + LatestKnown(replica, log));
+    const std::string words = replica == successor ? " asks for lane " : " grants lane ";
+    const std::string lane = LaneText(log);
+    Visit(next, [&] { return Replica(replica) + words + lane; });
+  }
+
+  // Any majority of grants may have come.
+  void Elect() {
+    std::set<std::uint8_t> latest;
+    ForEachMajority(scope_.succession->successor, [&](unsigned members) {
+      std::uint8_t most = 0;
       for (int replica = 0; replica < scope_.replicas; ++replica) {
         if ((members >> replica & 1) == 0) continue;
         const auto granted = now_.replicas[static_cast<std::size_t>(replica)].granted;
@@ -163,7 +170,8 @@ class Exploration {
       ModelState next = now_;
       next.elected = most;
       Visit(next, [&] {
-        return Replica(successor) + " has lane " + LaneText(log) + " behind " + LaneText(log) +
+        const std::string lane = LaneText(scope_.succession->log);
+        return Replica(scope_.succession->successor) + " has lane " + lane + " behind " + lane +
                "." + std::to_string(most - 1);
       });
     }

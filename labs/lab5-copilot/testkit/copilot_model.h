@@ -50,7 +50,7 @@ enum class Crash : std::uint8_t { kNobody, kPilot, kBothPilots };
 struct Scope {
   int replicas = 3;
   std::vector<EntryName> entries;
-  std::vector<TakeoverPlan> takeovers;
+  std::vector<TakeoverPlan> takeovers = {};
   Crash crash = Crash::kNobody;
   // The steps that every run begins with, in the words of Explored::steps. Nobody has crashed yet.
   std::vector<std::string> begin = {};

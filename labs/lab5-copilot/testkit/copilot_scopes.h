@@ -68,46 +68,38 @@ inline const Scope kTakerBehindANoOp{
 
 // A follower becomes the pilot, or the copilot, of a later view. It takes over what the voters
 // knew, and proposes the other entries anew.
-inline const Scope kSuccessionOfPilot{
-    3, {kP1, kQ1}, {}, Crash::kNobody, {}, false, Succession{kPilot, kFollower}};
-inline const Scope kSuccessionOfCopilot{
-    3, {kP1, kQ1}, {}, Crash::kNobody, {}, false, Succession{kCopilot, kFollower}};
-inline const Scope kSuccessorTakesOver{3,
-                                       {kP1, kQ1},
-                                       {{kFollower, kP1, /*in_new_view=*/true}},
-                                       Crash::kNobody,
-                                       {},
-                                       false,
-                                       Succession{kPilot, kFollower}};
-inline const Scope kTakerAndSuccessor{3,
-                                      {kP1, kQ1},
-                                      {{kCopilot, kP1}, {kFollower, kP1, /*in_new_view=*/true}},
-                                      Crash::kNobody,
-                                      {},
-                                      false,
-                                      Succession{kPilot, kFollower}};
-inline const Scope kSuccessionOfFive{5,
-                                     {kP1, kQ1},
-                                     {{kFollower, kP1, /*in_new_view=*/true}},
-                                     Crash::kPilot,
-                                     {},
-                                     false,
-                                     Succession{kPilot, kFollower}};
+inline const Scope kSuccessionOfPilot{.entries = {kP1, kQ1},
+                                      .succession = Succession{kPilot, kFollower}};
+inline const Scope kSuccessionOfCopilot{.entries = {kP1, kQ1},
+                                        .succession = Succession{kCopilot, kFollower}};
+inline const Scope kSuccessorTakesOver{.entries = {kP1, kQ1},
+                                       .takeovers = {{kFollower, kP1, /*in_new_view=*/true}},
+                                       .succession = Succession{kPilot, kFollower}};
+inline const Scope kTakeoverInNewView{.entries = {kP1, kQ1},
+                                      .takeovers = {{kCopilot, kP1, /*in_new_view=*/true}},
+                                      .succession = Succession{kPilot, kFollower}};
+inline const Scope kTakerAndSuccessor{
+    .entries = {kP1, kQ1},
+    .takeovers = {{kCopilot, kP1}, {kFollower, kP1, /*in_new_view=*/true}},
+    .succession = Succession{kPilot, kFollower}};
+inline const Scope kSuccessionOfFive{.replicas = 5,
+                                     .entries = {kP1, kQ1},
+                                     .takeovers = {{kFollower, kP1, /*in_new_view=*/true}},
+                                     .crash = Crash::kPilot,
+                                     .succession = Succession{kPilot, kFollower}};
 
 // Q.1 was proposed in two views, with another dependency each. Replica 3 knows the first proposal
 // alone. Its proposer must refuse P.1 yet: a taker counts on that.
 inline const Scope kTakerBehindALaterView{
-    5,
-    {kP1, kQ1},
-    {{kFollower + 1, kP1}},
-    Crash::kNobody,
-    {"replica 1 proposes Q.1 with dependency 0", "replica 3 fast-accepts Q.1 dependency 0",
-     "replica 0 proposes P.1 with dependency 0", "replica 2 asks for lane Q",
-     "replica 0 grants lane Q", "replica 4 grants lane Q", "replica 2 has lane Q behind Q.0",
-     "replica 2 proposes Q.1 with dependency 1", "replica 1 fast-accepts Q.1 dependency 1",
-     "replica 4 fast-accepts P.1 dependency 0"},
-    false,
-    Succession{kCopilot, kFollower}};
+    .replicas = 5,
+    .entries = {kP1, kQ1},
+    .takeovers = {{kFollower + 1, kP1}},
+    .begin = {"replica 1 proposes Q.1 with dependency 0", "replica 3 fast-accepts Q.1 dependency 0",
+              "replica 0 proposes P.1 with dependency 0", "replica 2 asks for lane Q",
+              "replica 0 grants lane Q", "replica 4 grants lane Q",
+              "replica 2 has lane Q behind Q.0", "replica 2 proposes Q.1 with dependency 1",
+              "replica 1 fast-accepts Q.1 dependency 1", "replica 4 fast-accepts P.1 dependency 0"},
+    .succession = Succession{kCopilot, kFollower}};
 
 struct NamedScope {
   std::string name;
@@ -134,6 +126,7 @@ inline std::vector<NamedScope> AllScopes() {
           {"3 replicas, another pilot", kSuccessionOfPilot},
           {"3 replicas, another copilot", kSuccessionOfCopilot},
           {"3 replicas, another pilot takes P.1 over", kSuccessorTakesOver},
+          {"3 replicas, the copilot takes P.1 over in a later view", kTakeoverInNewView},
           {"3 replicas, another pilot beside a taker", kTakerAndSuccessor},
           {"5 replicas, another pilot takes P.1 over", kSuccessionOfFive},
           {"5 replicas, a taker has not heard of a later view", kTakerBehindALaterView}};

@@ -13,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -450,7 +449,7 @@ TEST_F(ReplacedFiles, AreFreedInTurn) {
   const Descriptor second = MakeLarge("second");
   Replace("first");
   Replace("second");
-  while (Size(second) > 0) std::this_thread::yield();
+  EXPECT_TRUE(Eventually([&] { return Size(second) == 0; }));
   EXPECT_EQ(Size(first), 0);
   EXPECT_EQ(Contents(temp_ / "data/first"), "yz");
 }
@@ -468,7 +467,7 @@ TEST_F(ReplacedFiles, AreKeptWhileTheyHaveAnotherName) {
   std::filesystem::create_hard_link(temp_ / "data/linked", temp_ / "data/link");
   Replace("linked");
   Replace("other");
-  while (Size(other) > 0) std::this_thread::yield();
+  EXPECT_TRUE(Eventually([&] { return Size(other) == 0; }));
   EXPECT_EQ(Size(linked), kBytes);
 }
 
