@@ -7,9 +7,9 @@ from failslow.mutants import Mutant
 
 def table(mutants: Sequence[Mutant]) -> str:
     """In Markdown, one line for each mutant that names its step, by lab and name."""
-    lines = ["| mutant | replay of | guilty step |", "| --- | --- | --- |"]
+    lines = ["| mutant, and its replay | guilty step |", "| --- | --- |"]
     lines += [
-        f"| {each.name} | {each.caught_by[0]} | {step} |"
+        f"| {each.name}<br>{each.caught_by[0]} | {step} |"
         for each in mutants
         if (step := (each.guilty_step or "").replace("|", r"\|"))
     ]
