@@ -35,7 +35,7 @@ from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.scoring import Row
 from failslow.measurement.settings import SUBMIT, Graded, Settings, load_settings
 from failslow.measurement.sweep import Cell
-from failslow.recipe import load_recipe
+from failslow.recipe import Recipe, load_recipe
 from failslow.submission import AnswerFile, Submission
 
 NO_VERDICT = "The grader has no verdict on this test, after two runs."
@@ -161,14 +161,15 @@ def grade(
     submission: Submission,
     scope: Scope | None = None,
     key: CourseKey = course_key.DEVELOPMENT,
+    recipe: Recipe | None = None,
 ) -> Grade:
-    """Builds and grades. The kit itself must be built already.
+    """Builds and grades. The kit itself must be built already. `recipe`: other than the kit's.
 
     Raises BadSubmission when it does not compile, CouldNotGrade when a test gave no verdict (see
     Scope.isolate) or a measured run no result.
     """
     scope = scope or Scope()
-    recipe = load_recipe(kit)
+    recipe = recipe or load_recipe(kit)
     targets = [recipe.replica(lab) for lab in submission.labs]
     around = walls.of_compiler(kit)
     programs = build_submission(kit, labs, submission, recipe, targets, walls=around, end=scope.end)

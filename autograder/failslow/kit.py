@@ -38,6 +38,11 @@ class Kit:
         return self.reference / "mutants"
 
     @property
+    def given_mutants(self) -> Path:
+        """Mistakes in given code, by the id of the lab."""
+        return self.reference / "given"
+
+    @property
     def attacks(self) -> Path:
         return self.root / "autograder" / "attacks"
 

@@ -21,6 +21,8 @@ BYTES_MAX = 64 << 20
 """Of a preprocessed source: ours have 3 MB."""
 
 SYSTEM = ("/usr/", "<")
+SUBMITTED = "build/submission"
+"""How the paths begin of what is built of submissions: see Kit.submissions."""
 ALWAYS_ASKED = {"NDEBUG": "assert.h"}
 
 SPLICE = re.compile(rb"\\[ \t\r\f\v\0]*\n")
@@ -87,8 +89,8 @@ def first_change(preprocessed: str, given: str) -> str:
 
 
 def _is_ours(file: str, given: str) -> bool:
-    """Whether it is the kit's or the system's: what is built of submissions is in build/."""
-    if file.startswith(f"{given}/build/"):
+    """Whether it is the kit's or the system's."""
+    if file.startswith(f"{given}/{SUBMITTED}"):
         return False
     return file.startswith((f"{given}/", *SYSTEM))
 

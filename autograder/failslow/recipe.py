@@ -6,14 +6,15 @@ builds these targets; its reply says which given sources and which libraries the
 
 import json
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from failslow.errors import CannotDo
 from failslow.kit import Kit
 from failslow.labs import Lab
+from failslow.submission import SOURCES
 
 API = Path(".cmake/api/v1")
 CLIENT = "client-kit"
@@ -65,12 +66,14 @@ class Program:
 @dataclass(frozen=True)
 class Recipe:
     """How to compile against this kit. `programs`: by name, as in `Target`. `public_tests`: the
-    sources of all labs' public tests."""
+    sources of all labs' public tests. `libraries`: the sources of the kit's own, by the words that
+    link them."""
 
     compiler: str
     flags: tuple[str, ...]
     programs: dict[str, Program]
     public_tests: frozenset[Path] = frozenset()
+    libraries: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def replica(self, lab: Lab) -> Target:
         return self._target(f"{lab.id}_replica", lab)
@@ -170,7 +173,8 @@ class _Reply:
         }
         tests = [self._load(file) for name, file in files.items() if name.endswith(PUBLIC_TESTS)]
         public = frozenset(Path(source) for each in tests for source in self._sources(each))
-        return Recipe(self._compiler(), _flags(self._load(files[FLAGS])), programs, public)
+        flags = _flags(self._load(files[FLAGS]))
+        return Recipe(self._compiler(), flags, programs, public, self._libraries(files.values()))
 
     def _load(self, name: str) -> dict[str, Any]:
         return json.loads((self._directory / name).read_text(encoding="utf-8"))
@@ -183,7 +187,7 @@ class _Reply:
         """Objects are listed among the sources; they are linked before the libraries."""
         paths = self._model["paths"]
         files = self._sources(target)
-        sources = [file for file in files if file.endswith((".cc", ".cpp"))]
+        sources = [file for file in files if file.endswith(SOURCES)]
         link = [file for file in files if file.endswith(".o")]
         for fragment in target["link"]["commandFragments"]:
             for word in shlex.split(fragment["fragment"]):
@@ -191,6 +195,17 @@ class _Reply:
                 link.append(str(Path(paths["build"]) / word) if is_file else word)
         groups = target.get("compileGroups", [])
         return Program(tuple(sources), tuple(link), _includes(groups[0]) if groups else ())
+
+    def _libraries(self, files: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        build = Path(self._model["paths"]["build"])
+        targets = [self._load(file) for file in files]
+        return {
+            str(build / target["artifacts"][0]["path"]): tuple(
+                file for file in self._sources(target) if file.endswith(SOURCES)
+            )
+            for target in targets
+            if target["type"] == "STATIC_LIBRARY"
+        }
 
     def _sources(self, target: dict[str, Any]) -> list[str]:
         root = Path(self._model["paths"]["source"])

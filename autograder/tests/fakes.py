@@ -419,6 +419,7 @@ def write_reply(
     reply.mkdir(parents=True, exist_ok=True)
     targets: dict[str, object] = {
         f"{name}_submission": {
+            "type": "EXECUTABLE",
             "sources": [{"path": "driver.cc"}, *({"path": each} for each in objects)],
             "link": {
                 "commandFragments": [{"fragment": word, "role": words[word]} for word in words]
@@ -431,7 +432,12 @@ def write_reply(
         "defines": [{"define": "DEFINED=1"}],
         "includes": [{"path": "/given"}, {"path": "/system", "isSystem": True}],
     }
-    targets["submission"] = {"compileGroups": [group]}
+    targets["submission"] = {"type": "OBJECT_LIBRARY", "compileGroups": [group]}
+    targets["contract"] = {
+        "type": "STATIC_LIBRARY",
+        "artifacts": [{"path": "lib/libcontract.a"}],
+        "sources": [{"path": "contract.cc"}, {"path": "contract.h"}],
+    }
     model = {
         "paths": {"source": str(kit.root), "build": str(build)},
         "configurations": [{"targets": [{"name": n, "jsonFile": f"{n}.json"} for n in targets]}],

@@ -161,6 +161,8 @@ def test_a_recipe_is_what_cmake_tells(kit: Kit) -> None:
         "-ldl",
     )
     assert given(kit, [target]) == ["lib/libgiven.a", "test.cc.o"]
+    library = str(build_directory / "lib/libcontract.a")
+    assert recipe.libraries == {library: (str(kit.root / "contract.cc"),)}
 
 
 def test_an_unbuilt_kit_is_said_in_one_line(kit: Kit) -> None:

@@ -5,16 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from failslow import console, gtest, parallel
+from failslow import console, given_code, gtest, parallel
 from failslow.check import sample
 from failslow.check.kept import Kept, kept_of
 from failslow.check.step import Context, Counts
 from failslow.errors import CannotDo
+from failslow.given_code import GivenMutant
 from failslow.grading import Grade, Scope, TestRow, grade
 from failslow.gtest import GradedTest
 from failslow.kit import Kit
 from failslow.labs import Labs, load_labs
 from failslow.mutants import ALL, DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
+from failslow.recipe import load_recipe
 from failslow.submission import collect
 
 MUTANT_SEEDS = 1
@@ -48,7 +50,7 @@ def run(context: Context) -> Counts:
 
     Without --full it grades a part of those that every hidden test and every row need."""
     counts = Counts()
-    found = load_mutants(context.kit)
+    found = load_all(context.kit)
     chosen = found if context.full else sample.drawn(context.kit, enough(found))
     judged = judge_all(context, chosen)
     for each in judged:
@@ -60,6 +62,11 @@ def run(context: Context) -> Counts:
         counts.add(every_hidden_test_is_named(tests, found))
         counts.remarks.append(f"{len(chosen)} of {len(found)} mutants; --full grades all")
     return counts
+
+
+def load_all(kit: Kit) -> list[Mutant]:
+    """Mutants of the reference, then those of given code."""
+    return [*load_mutants(kit), *given_code.load_all(kit)]
 
 
 def enough(mutants: Sequence[Mutant]) -> list[Mutant]:
@@ -89,11 +96,15 @@ def judge_all(context: Context, mutants: Sequence[Mutant]) -> list[Judged]:
 
 
 def _graded(context: Context, labs: Labs, mutant: Mutant) -> Judged:
+    kit, scope = context.kit, scope_of(mutant, context.full)
     try:
-        with materialised(context.kit, labs, mutant) as tree:
-            submission = collect(context.kit, labs, tree, mutant.lab)
-            graded = grade(context.kit, labs, submission, scope_of(mutant, context.full))
-        return judge(mutant, graded)
+        if isinstance(mutant, GivenMutant):
+            submission = collect(kit, labs, kit.reference, mutant.lab)
+            recipe = given_code.recipe_with(kit, mutant, load_recipe(kit))
+            return judge(mutant, grade(kit, labs, submission, scope, recipe=recipe))
+        with materialised(kit, labs, mutant) as tree:
+            submission = collect(kit, labs, tree, mutant.lab)
+            return judge(mutant, grade(kit, labs, submission, scope))
     except CannotDo as error:
         problem = f"mutant {mutant.name}: {error}\n{error.detail}".rstrip()
         return Judged(mutant, Verdict.NOT_GRADED, (), Counts(problems=[problem]))

@@ -11,7 +11,6 @@ from failslow import cmake, console
 from failslow.check import mutants
 from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context
-from failslow.mutants import load_mutants
 
 FIRST_NAMES = 3
 
@@ -25,7 +24,7 @@ KEPT_WIDTH = 14
 def run(context: Context, as_json: bool) -> int:
     """0 when every mutant is caught and every hidden test catches one, 1 otherwise."""
     cmake.build(context.kit, targets=[cmake.GRADING])
-    judged = mutants.judge_all(context, load_mutants(context.kit))
+    judged = mutants.judge_all(context, mutants.load_all(context.kit))
     idle = mutants.every_hidden_test_catches(mutants.all_tests(context.kit), judged)
     if as_json:
         print(json.dumps(document(judged, idle.problems), indent=1))

@@ -9,6 +9,7 @@ from failslow import (
     console,
     course_key,
     deadline,
+    given_code,
     platform_twin,
     result_text,
     results,
@@ -20,6 +21,7 @@ from failslow.course_key import CourseKey
 from failslow.grading import Scope, grade
 from failslow.kit import Kit
 from failslow.labs import load_labs
+from failslow.recipe import load_recipe
 from failslow.report import print_grade
 
 
@@ -41,11 +43,16 @@ def run(
     check_out(out)
     key = key or course_key.find(kit)
     labs = load_labs(kit)
-    with submission_in(kit, labs, directory, lab) as submission:
+    given = given_code.load(directory) if given_code.is_given_mutant(directory) else None
+    tree, only = (kit.reference, given.lab) if given else (directory, lab)
+    with submission_in(kit, labs, tree, only) as submission:
         cmake.build(kit, targets=[cmake.GRADING])
+        recipe = given_code.recipe_with(kit, given, load_recipe(kit)) if given else None
         standing = walls.of_this_machine(kit)
         started = time.monotonic()
-        graded = grade(kit, labs, submission, Scope(seeds=seeds, isolate=True, end=end), key)
+        graded = grade(
+            kit, labs, submission, Scope(seeds=seeds, isolate=True, end=end), key, recipe
+        )
     content = results.document(graded, time.monotonic() - started, standing)
     path = results.write(out, content)
     if as_json:

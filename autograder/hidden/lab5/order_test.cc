@@ -152,8 +152,31 @@ void RunWhatHasNotRun(std::uint64_t number) {
   EXPECT_EQ(applied.count(), std::ssize(names)) << "of so many commands, each once";
 }
 
+// The pilot alone has recorded Q.1, whose command has run as P.1. Q.1 may yet get other commands.
+void AnEntryThatNoMajorityHasSeenIsWaitedFor() {
+  Stage stage(547);
+  ApplyCounter applied(stage.cluster);
+  const auto decide = [&](EntryIndex index, EntryIndex dependency) {
+    EXPECT_TRUE(stage.Ask(Commit{Lane::kPilot, index, false, dependency, kPilots}, 0).known);
+    stage.cluster.RunFor(100ms);
+  };
+  SubmitTo(stage.client(), 0, 1);
+  stage.cluster.RunFor(100ms);
+  decide(1, 0);
+  EXPECT_EQ(applied.count(), 1) << "P.1 is decided";
+  FastAccept proposal = ProposalOfQ(1, 1);
+  proposal.commands = {OwnCommand(1)};
+  EXPECT_TRUE(stage.Ask(proposal, 0).recorded);
+  SubmitTo(stage.client(), 0, 2);
+  stage.cluster.RunFor(100ms);
+  decide(2, 1);
+  EXPECT_EQ(applied.count(), 1) << "P.2 depends on Q.1, which the pilot alone has recorded";
+}
+
 GRADED_TEST(CopilotOrder, NullEntriesAreNotWaitedFor, "5c", 1,
-            "Entries whose commands have all run delay nobody: the other pilot goes on.") {
+            "Entries whose commands have all run delay nobody: the other pilot goes on. One that "
+            "no majority has recorded is waited for.") {
+  ASSERT_NO_FATAL_FAILURE(AnEntryThatNoMajorityHasSeenIsWaitedFor());
   CopilotWorld world({.replicas = 3, .seed = 546});
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";

@@ -36,12 +36,18 @@ typename Request::Reply AskOne(testkit::Cluster& cluster, testkit::Client& clien
   return answered->reply.value_or(typename Request::Reply{});
 }
 
-// A command that one pilot gets alone. Its answer does not matter.
-inline void SubmitTo(testkit::Client& client, PeerId pilot, std::uint64_t number) {
+// The `number`-th command of a client that asks one pilot.
+inline Command OwnCommand(std::uint64_t number) {
   constexpr std::uint64_t kClient = 99;
+  return {kClient << kRequestBits | number, "own " + std::to_string(number)};
+}
+
+// Its pilot gets it alone. Its answer does not matter.
+inline void SubmitTo(testkit::Client& client, PeerId pilot, std::uint64_t number) {
+  const Command command = OwnCommand(number);
   client.Call(
-      pilot, Submit{"own " + std::to_string(number)}, 5s, [](const std::optional<SubmitReply>&) {},
-      Dependency::Client(kClient << kRequestBits | number));
+      pilot, Submit{command.text}, 5s, [](const std::optional<SubmitReply>&) {},
+      Dependency::Client(command.name));
 }
 
 class Stage {

@@ -57,9 +57,10 @@ GRADED_TEST(Copilot, ASlowPilotDelaysNobody, "5d", 1,
   }
 }
 
-GRADED_TEST(
-    Copilot, ADeadPilotIsReplaced, "5d", 1,
-    "When a pilot dies, commands are committed at once, and another replica becomes pilot.") {
+GRADED_TEST(Copilot, ADeadPilotIsReplaced, "5d", 1,
+            "When a pilot dies, commands are committed at once, and another replica becomes pilot. "
+            "One that "
+            "was cut off deposes nobody.") {
   CopilotWorld world({.replicas = 3, .seed = 505});
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
@@ -70,6 +71,14 @@ GRADED_TEST(
   EXPECT_LT(world.SlowestOf(20), 50ms);
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied());
+  const std::uint64_t views = world.checker.coverage().views;
+  for (const auto& unheard : {faults::PartitionFault({0}), faults::CutFault({2}, {0})}) {
+    world.cluster.Begin(unheard);
+    world.cluster.RunFor(4s);
+    world.cluster.End(unheard);
+    world.cluster.RunFor(4s);
+    EXPECT_EQ(world.checker.coverage().views, views) << "a pilot that lives has lost its lane";
+  }
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
