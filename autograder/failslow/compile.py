@@ -132,7 +132,7 @@ class _Builder:
         """`room`: where the compiler works behind walls; None: in `scratch`, without. `files`: of
         the submission."""
         self._kit = kit
-        self._defines = macros.may_define(files.values())
+        self._defines = macros.can_list(recipe.compiler) and macros.may_define(files.values())
         self._end = end
         self._room = room
         self._objects = kit.submissions.with_name(OBJECTS)

@@ -54,6 +54,12 @@ def may_define(contents: Iterable[bytes]) -> bool:
     return any(_MAY.search(SPLICE.sub(b"", content)) for content in contents)
 
 
+def can_list(compiler: str) -> bool:
+    """Whether the compiler knows WORDS: GCC does, by which submissions are graded. Clang does not.
+    It compiles for a student's own debugging."""
+    return "clang" not in Path(compiler).resolve().name
+
+
 def forged(files: Mapping[str, bytes]) -> str:
     """A sentence on a line that deceives the list of directives; "" if there is none."""
     for name, content in files.items():

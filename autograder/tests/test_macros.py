@@ -125,3 +125,8 @@ def test_many_macros_take_no_minutes(tmp_path: Path) -> None:
 
 def test_most_submissions_define_nothing() -> None:
     assert not macros.may_define([b"#pragma once\n#include <map>\nint x;\n", b""])
+
+
+def test_clang_compiles_without_the_list() -> None:
+    assert macros.can_list("g++") and macros.can_list("/usr/bin/c++-12")
+    assert not macros.can_list("/usr/bin/clang++-14")
