@@ -5,11 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from failslow import given_code
+from failslow.check import attacks
 from failslow.cli import main
 from failslow.errors import CannotDo
 from failslow.kit import Kit
-from failslow.mutants import Alternative, Keeps, load_mutant, patched_in
-from fakes import write_patch
+from failslow.labs import load_labs
+from failslow.mutants import (
+    Alternative,
+    Keeps,
+    load_alternatives,
+    load_mutant,
+    load_mutants,
+    load_variants,
+    materialised,
+    patched_in,
+)
+from failslow.recipe import Recipe
+from fakes import this_kit, write_patch
 
 HEADER = "Description: d\nCaught-by: A.B\n"
 FILE = "lab1-quorum-event/quorum_event.cc"
@@ -207,3 +220,16 @@ def test_a_mistake_that_the_reference_makes_too_is_named(course: Course) -> None
     code, lines = course.rebase()
     assert code == 1
     assert lines[0].endswith("the new reference has its change, too")
+
+
+def test_every_patch_fits_the_reference() -> None:
+    kit = this_kit()
+    labs = load_labs(kit)
+    found = [*load_mutants(kit), *load_alternatives(kit), *attacks.load_patches(kit)]
+    found += [variant for lab in labs.by_id for variant in load_variants(kit, lab)]
+    assert len(found) > 400
+    for patched in found:
+        with materialised(kit, labs, patched):
+            pass
+    for mutant in given_code.load_all(kit):
+        given_code.recipe_with(kit, mutant, Recipe("c++", (), {}))

@@ -51,10 +51,14 @@ Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAc
               QuorumEvent::Majority(replicas), std::make_shared<std::vector<EntryIndex>>(),
               std::make_shared<bool>(false)};
   for (const auto& call : calls.calls()) {
-    round.fast->Add(call, [&answered = *call, proposed = proposal.dependency,
+    round.fast->Add(call, [this, &answered = *call, lane = proposal.lane, view = proposal.view,
+                           index = proposal.index, proposed = proposal.dependency,
                            witness = proposal.witness, accepted = round.witness_accepted] {
       const bool yes = answered.reply().recorded && answered.reply().dependency == proposed;
-      *accepted |= yes && answered.peer() == witness;
+      if (yes && answered.peer() == witness) {
+        *accepted = true;
+        NoteWitness(lane, view, index);
+      }
       return yes;
     });
     round.ordered->Add(call, [this, &answered = *call, lane = proposal.lane,

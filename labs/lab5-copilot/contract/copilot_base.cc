@@ -422,10 +422,21 @@ void CopilotBase::DecideFast(Lane lane, EntryIndex index, const Decided& decided
   }
   Log(lane).BodyOf(index).is_hidden = true;
   Decide(lane, index, decided.value);
-  journal_.WhenDurable([this, lane, index, decided] {
-    Reveal(lane, index);
-    Tell(lane, index, decided);
-  });
+  journal_.WhenDurable([this, lane, index] { RevealAndTell(lane, index); });
+}
+
+void CopilotBase::NoteWitness(Lane lane, View view, EntryIndex index) {
+  LaneLog& log = Log(lane);
+  if (log.IsHidden(index) && log.BodyOf(index).origin == view) RevealAndTell(lane, index);
+}
+
+// Hidden is only what we have proposed, so its commands are here.
+void CopilotBase::RevealAndTell(Lane lane, EntryIndex index) {
+  LaneLog& log = Log(lane);
+  if (!log.IsHidden(index)) return;
+  Reveal(lane, index);
+  const Record record = log.RecordOf(index);
+  Tell(lane, index, {record.no_op, record.dependency}, *log.BodyOf(index).origin);
 }
 
 // Others may hear of the decision: it is on our disk, or another replica has told us.
@@ -440,13 +451,12 @@ void CopilotBase::DecideAndTell(Lane lane, EntryIndex index, const Decided& deci
   if (Log(lane).IsDecided(index)) return;
   if (!decided.value.no_op) LearnCommands(lane, index, decided.origin, decided.commands);
   Decide(lane, index, decided.value);
-  Tell(lane, index, decided);
+  Tell(lane, index, decided.value, decided.origin);
 }
 
-void CopilotBase::Tell(Lane lane, EntryIndex index, const Decided& decided) {
-  ReleaseLater(Broadcast<Commit>(
-      runtime_.rpc(), PeersInReach(),
-      Commit{lane, index, decided.value.no_op, decided.value.dependency, decided.origin}));
+void CopilotBase::Tell(Lane lane, EntryIndex index, const Value& value, View origin) {
+  ReleaseLater(Broadcast<Commit>(runtime_.rpc(), PeersInReach(),
+                                 Commit{lane, index, value.no_op, value.dependency, origin}));
 }
 
 void CopilotBase::OnCommit(const Commit& request, const Responder<CommitReply>& responder) {

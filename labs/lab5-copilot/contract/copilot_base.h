@@ -114,6 +114,9 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // The same after a fast path. Without the other pilot's vote (the witness), nobody hears of it
   // before it is on our disk. Requires: the entry is not decided.
   void DecideFast(Lane lane, EntryIndex index, const Decided& decided, bool witness_accepted);
+  // The witness has fast-accepted what we have proposed in this view. If that is decided, all may
+  // hear of it now: call this for a late vote, too, and our slow disk delays nobody.
+  void NoteWitness(Lane lane, View view, EntryIndex index);
   // This replica lacks decisions up to there, which `peer` has. Asks for them, in the background.
   void Lacks(Lane lane, EntryIndex up_to, PeerId peer);
 
@@ -211,7 +214,8 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void LetRunLater();
   void JudgeOwnEntry();
   void Reveal(Lane lane, EntryIndex index);
-  void Tell(Lane lane, EntryIndex index, const Decided& decided);
+  void RevealAndTell(Lane lane, EntryIndex index);
+  void Tell(Lane lane, EntryIndex index, const Value& value, View origin);
   void ObserveDecision(Lane lane, EntryIndex index);
   bool AreNull(Lane lane, EntryIndex up_to);
   void SettleLater(Lane lane, EntryIndex last);
