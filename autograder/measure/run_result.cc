@@ -45,6 +45,7 @@ json ToJson(const RunResult& result) {
       {"mean_ns", latencies.Mean().count()},
       {"p50_ns", latencies.Percentile(500).count()},
       {"p99_ns", latencies.Percentile(990).count()},
+      {"longest_ns", latencies.Percentile(1000).count()},
       {"completions", result.load.completions},
       {"peak_held_bytes", result.peak_held_bytes},
       {"peak_heap_bytes", result.peak_heap_bytes},

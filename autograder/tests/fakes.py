@@ -144,7 +144,8 @@ if "TWINS_DIE" in behaviour and options["fault"].startswith("net"):
 if "trace" in options:
     open(options["trace"], "w").write("step\\ndeliver from " + memory + "\\n")
 line = dict(throughput=2000.0 / factor, offered=1000, unanswered=0, mean_ns=1000000 * factor,
-            p50_ns=900000, p99_ns=2000000 * factor, completions=[100] * 15, peak_held_bytes=1000,
+            p50_ns=900000, p99_ns=2000000 * factor, longest_ns=3000000 * factor,
+            completions=[100] * 15, peak_held_bytes=1000,
             peak_heap_bytes=1000, resident_bytes=5000, unfinished_coroutines=3,
             pending_requests=2, passed_over=0, slow=[],
             catch_up_ns=None if late else 1000, lag=9 if "KEEPS_UP" in behaviour else 500,

@@ -13,7 +13,7 @@ from failslow.check.step import Context
 from failslow.kit import Kit
 from failslow.measurement.sweep import Cell, Spread
 from failslow.site import measured
-from fakes import write_catalogue, write_submission
+from fakes import this_kit, write_catalogue, write_submission
 from running import Expect
 
 FAULTS = {"net-slow": "net-slow 400 ms", "cpu-slow": "cpu-slow 5%"}
@@ -116,6 +116,7 @@ CELL = Cell(
     throughput=Spread(0.0, 0.0),
     latency=Spread(0.0, 0.0),
     p99=1.0,
+    longest_ns=0.0,
     stall_ns=0.0,
     unanswered=0.0,
     held_bytes=0.0,
@@ -145,6 +146,26 @@ def test_each_bar_counts_for_the_reference_alone(figure: str, good: Spread, bad:
     (sentence,) = missed("reference", bad)
     assert sentence.startswith("reference, 3 replicas, cpu-slow: ")
     assert missed("lab2/waits-for-all", bad) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "figure", "good", "bad"),
+    [
+        ("cpu-slow", "p99", 1.9, 2.0),
+        ("net-slow-1ms", "longest_ns", 150e6, 151e6),
+    ],
+)
+def test_a_slow_pilot_has_more_bars(fault: str, figure: str, good: float, bad: float) -> None:
+    bars = slow.bars_of(this_kit(), Options(lab="lab5", victim="pilot"))
+    of_followers = slow.bars_of(this_kit(), Options(lab="lab5"))
+
+    def missed(value: float, bars: slow.Bars | None) -> int:
+        cell = replace(CELL, fault=fault, **{figure: value})
+        return len(slow.missed(Measured("reference", {}, [cell]), bars))
+
+    assert (missed(good, bars), missed(bad, bars), missed(bad, of_followers)) == (0, 1, 0)
+    other = replace(CELL, fault="disk-slow", longest_ns=1e9)
+    assert slow.missed(Measured("reference", {}, [other]), bars) == []
 
 
 def test_an_infinite_figure_is_null() -> None:

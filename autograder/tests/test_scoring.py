@@ -42,6 +42,7 @@ BASE = Sample(
     mean_ns=1_000_000,
     p50_ns=1_000_000,
     p99_ns=2_000_000,
+    longest_ns=3_000_000,
     completions=(100,) * 10,
     peak_held_bytes=1000,
     peak_heap_bytes=1000,

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from failslow.measurement.binary import Program
 from failslow.measurement.measure import BINARY, Meter
 from failslow.measurement.settings import FOLLOWER, SUBMIT, Loss, load_settings
 from failslow.measurement.sweep import Cell, Sweep, cells
-from failslow.measurement.words import percent
+from failslow.measurement.words import percent, seconds
 from failslow.mutants import materialised, patched_in
 from failslow.recipe import given, load_recipe
 from failslow.submission import collect
@@ -32,9 +32,26 @@ LAB = "lab2"
 REFERENCE = "reference"
 REPLICAS = (3, 5, 7)
 
-BARS = Loss(0.01, 0.02), Loss(0.05, 0.05)
-"""What slow followers may cost lab 2's reference: the medians, and the worst seed. The bars of
-another lab are its grade's limits."""
+
+@dataclass(frozen=True)
+class Bars:
+    """What a slow replica may cost the reference: the medians, and the worst seed. `p99`: the ratio
+    of the 99th percentiles. `longest_ns`: of an answer, while the network of the replica is slow.
+    """
+
+    medians: Loss
+    worst: Loss
+    p99: float = math.inf
+    longest_ns: float = math.inf
+
+
+BARS = Bars(Loss(0.01, 0.02), Loss(0.05, 0.05))
+"""Of lab 2's slow followers. Those of another lab begin with its grade's limits."""
+PROPOSERS_P99 = 2.0
+"""Of a slow pilot."""
+LONGEST_NS = 150e6
+"""A takeover begins after 100 ms at most (copilot_base.cc), and takes 50 ms at most."""
+NETWORK = "net-slow"
 
 
 @dataclass(frozen=True)
@@ -128,17 +145,16 @@ def _lab(kit: Kit, labs: Labs, options: Options) -> Lab:
     return lab
 
 
-Bars = tuple[Loss, Loss]
-"""For the medians, and for the worst seed."""
-
-
 def bars_of(kit: Kit, options: Options) -> Bars | None:
     """A slow leader has none. CannotDo as of `measure`."""
     lab = _lab(kit, load_labs(kit), options)
     if lab.id == LAB:
         return BARS if options.victim == FOLLOWER else None
     bounds = load_settings(kit, lab).bounds[options.victim]
-    return bounds.degradation, bounds.worst_degradation
+    bars = Bars(bounds.degradation, bounds.worst_degradation)
+    if options.victim == FOLLOWER:
+        return bars
+    return replace(bars, p99=PROPOSERS_P99, longest_ns=LONGEST_NS)
 
 
 def missed(measured: Measured, bars: Bars | None) -> list[str]:
@@ -156,16 +172,19 @@ def _missed_by(cell: Cell, bars: Bars) -> Iterator[str]:
     if cell.misbehaved is not None:
         yield cell.misbehaved
         return
-    of_medians, of_the_worst = bars
     figures = [
-        ("throughput lost", cell.throughput.median, of_medians.throughput),
-        ("latency grown", cell.latency.median, of_medians.latency),
-        ("throughput lost in the worst seed", cell.throughput.worst, of_the_worst.throughput),
-        ("latency grown in the worst seed", cell.latency.worst, of_the_worst.latency),
+        ("throughput lost", cell.throughput.median, bars.medians.throughput),
+        ("latency grown", cell.latency.median, bars.medians.latency),
+        ("throughput lost in the worst seed", cell.throughput.worst, bars.worst.throughput),
+        ("latency grown in the worst seed", cell.latency.worst, bars.worst.latency),
     ]
     for name, value, bar in figures:
         if value >= bar:
             yield f"{name} {percent(value)} (bar: under {percent(bar)})"
+    if cell.p99 >= bars.p99:
+        yield f"99th percentile {cell.p99:.1f} times as long (bar: under {bars.p99:g})"
+    if cell.fault.startswith(NETWORK) and cell.longest_ns > bars.longest_ns:
+        yield f"longest answer {seconds(cell.longest_ns)} (bar: {seconds(bars.longest_ns)})"
 
 
 def as_text(result: Result) -> str:

@@ -4,6 +4,7 @@ tests."""
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 
 from failslow import console, given_code, gtest, parallel
 from failslow.check import sample
@@ -20,6 +21,8 @@ from failslow.recipe import load_recipe
 from failslow.submission import collect
 
 MUTANT_SEEDS = 1
+AT_ONCE = ("reads", "linearizability")
+"""Parts that come with others: a store's commands must not log what they read."""
 FEW_ROWS = f"{MEASUREMENT}/3/cpu-slow"
 """Measured for a mutant that loses all rows."""
 
@@ -56,6 +59,7 @@ def run(context: Context) -> Counts:
     for each in judged:
         counts.add(each.counts)
     tests = all_tests(context.kit)
+    counts.add(every_part_stands_alone(load_labs(context.kit), tests, found))
     if context.full:
         counts.add(every_hidden_test_catches(tests, judged))
     else:
@@ -155,6 +159,24 @@ def every_hidden_test_is_named(
     for lab, of_lab in tests.items():
         for test in [test for test in of_lab if test.hidden]:
             counts.expect((lab, test.name) in named, f"no mutant names {test.name}")
+    return counts
+
+
+def every_part_stands_alone(
+    labs: Labs, tests: Mapping[str, Sequence[GradedTest]], found: Iterable[Mutant]
+) -> Counts:
+    """A student who has done a part sees its first public test pass before the next one does: some
+    mutant passes the one, and is caught by the other. Linearizability is no step of its own."""
+    counts = Counts()
+    full = [in_full(mutant, tests) for mutant in found]
+    for lab in labs.by_id.values():
+        public = [test for test in tests[lab.id] if not test.hidden and test.part not in AT_ONCE]
+        first = {test.part: test.name for test in reversed(public)}
+        parts = [part.id for part in lab.parts if part.id in first]
+        for part, then in pairwise(parts):
+            done, next_one = first[part], first[then]
+            shown = any(done in each.passes and next_one in each.caught_by for each in full)
+            counts.expect(shown, f"no mutant passes {done} of {part} and is caught by {next_one}")
     return counts
 
 

@@ -72,10 +72,11 @@ class Unfinished:
 class Sample:
     """The results of one run. Throughput in operations per second of virtual time.
 
-    Latencies are of all operations `offered` in the window; an unanswered one counts until the
-    end. `completions` counts the answers of each 100 ms of the window. `lag` is the most entries
-    that a slow replica was behind. `catch_up_ns` is None when a follower had not caught up at the
-    end. `error` is a sentence when the submission misbehaved; the numbers mean nothing then.
+    Latencies are of all operations `offered` in the window, `longest_ns` the longest; an unanswered
+    one counts until the end. `completions` counts the answers of each 100 ms of the window. `lag`
+    is the most entries that a slow replica was behind. `catch_up_ns` is None when a follower had
+    not caught up at the end. `error` is a sentence when the submission misbehaved; the numbers mean
+    nothing then.
     `violation` is a sentence about the first violated invariant, or the first untrue answer.
     `twins`: as gtest.Outcome's. `no_verdict` is the grader's own failure, or ""; the error is the
     same sentence then.
@@ -93,6 +94,7 @@ class Sample:
     mean_ns: int
     p50_ns: int
     p99_ns: int
+    longest_ns: int
     completions: tuple[int, ...]
     peak_held_bytes: int
     peak_heap_bytes: int
@@ -157,6 +159,7 @@ def without_verdict(error: CouldNotGrade) -> Sample:
         mean_ns=0,
         p50_ns=0,
         p99_ns=0,
+        longest_ns=0,
         completions=(),
         peak_held_bytes=0,
         peak_heap_bytes=0,
@@ -208,6 +211,7 @@ def parse_sample(line: dict[str, Any]) -> Sample:
         mean_ns=int(line["mean_ns"]),
         p50_ns=int(line["p50_ns"]),
         p99_ns=int(line["p99_ns"]),
+        longest_ns=int(line["longest_ns"]),
         completions=tuple(int(count) for count in line["completions"]),
         peak_held_bytes=int(line["peak_held_bytes"]),
         peak_heap_bytes=int(line["peak_heap_bytes"]),

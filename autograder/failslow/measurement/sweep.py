@@ -80,10 +80,10 @@ class Spread:
 class Cell:
     """What one fault costs. Shares are of 1, and negative for a gain; times in ns.
 
-    The worst run counts for the stall, the unanswered commands, the bytes and the catch-up time,
-    which may be infinite. `lag`: the least that a slow replica fell behind when saturated, in
-    entries. `misbehaved` is the first sentence of a run in which a replica died or lied; then no
-    figure means anything.
+    The worst run counts for the longest latency, the stall, the unanswered commands, the bytes and
+    the catch-up time, which may be infinite. `lag`: the least that a slow replica fell behind when
+    saturated, in entries. `misbehaved` is the first sentence of a run in which a replica died or
+    lied; then no figure means anything.
     """
 
     victim: str
@@ -92,6 +92,7 @@ class Cell:
     throughput: Spread
     latency: Spread
     p99: float
+    longest_ns: float
     stall_ns: float
     unanswered: float
     held_bytes: float
@@ -118,6 +119,7 @@ def _cell(pairs: "_Pairs", victim: str, replicas: int, fault: str) -> Cell:
         throughput=_spread(pairs.values(figures.throughput_degradation, SATURATED)),
         latency=_spread(pairs.values(figures.latency_degradation, LATENCY)),
         p99=median(pairs.values(figures.p99_ratio, LATENCY)),
+        longest_ns=max(pairs.values(lambda _, slow: float(slow.longest_ns), LATENCY)),
         stall_ns=max(pairs.values(figures.stall_ns)),
         unanswered=max(pairs.values(lambda _, slow: figures.unanswered(slow), LATENCY)),
         held_bytes=max(pairs.values(lambda _, slow: figures.held_bytes(slow))),

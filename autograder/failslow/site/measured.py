@@ -11,7 +11,10 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from failslow.bench import slow
 from failslow.bench.slow import Options
+from failslow.kit import this_kit
+from failslow.measurement.sweep import Cell, Spread
 from failslow.measurement.sweep_table import cost
 from failslow.site import dot_plot
 from failslow.site.dot_plot import Scale
@@ -156,6 +159,32 @@ def worst(result: Result) -> str:
     return "\n".join(lines)
 
 
+def missed(result: Result) -> str:
+    """A table of the bars that the reference misses, by fault and number of replicas."""
+    bars = slow.bars_of(this_kit(), result.options)
+    rows: dict[tuple[int, str], list[str]] = {}
+    for (name, size, fault), content in result.cells.items():
+        problems = slow.missed(slow.Measured(name, {}, [_as_cell(content)]), bars)
+        if problems:
+            rows[size, fault] = [each.rpartition(f"{fault}: ")[2] for each in problems]
+    if not rows:
+        return "The reference misses no bar."
+    lines = ["| replicas | fault | missed |", "| --- | --- | --- |"]
+    for (size, fault), problems in sorted(rows.items()):
+        lines.append(f"| {size} | `{fault}` | {'; '.join(problems)} |")
+    return "\n".join(lines)
+
+
+def _as_cell(content: Mapping[str, Any]) -> Cell:
+    spreads = {
+        key: Spread(**{of: _least(share) for of, share in value.items()})
+        for key, value in content.items()
+        if key in ("throughput", "latency")
+    }
+    floats = {key: _least(content[key]) for key in ("p99", "longest_ns", "catch_up_ns")}
+    return Cell(**{**content, **floats, **spreads})
+
+
 def _least(value: float | None) -> float:
     return float("inf") if value is None else value
 
@@ -187,4 +216,5 @@ PARTS: dict[str, Callable[[Result], str]] = {
     "solutions": solutions,
     "sizes": sizes,
     "worst": worst,
+    "missed": missed,
 }
