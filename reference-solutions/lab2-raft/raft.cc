@@ -18,7 +18,7 @@ namespace {
 
 // The maximum of rounds under way. It keeps disk and network busy, and is small enough that many
 // commands share a round.
-constexpr int kRoundsMax = 4;
+constexpr int kRoundsMax = 2;
 constexpr std::size_t kRoundBytesMax = 256 * 1024;
 
 // A follower has fallen behind when it has not answered a round for so long, ...

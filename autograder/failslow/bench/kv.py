@@ -44,7 +44,7 @@ TEXT = (
     f" by itself, and for {LARGER[0].keys:,} keys with {LARGER[0].value_bytes} bytes."
     f" Puts of {PUTS.clients} clients in a closed loop, with 256 bytes, come from the kit's own"
     " load generator, in the store's own messages, on one connection. Every figure is the median of"
-    f" {ROUNDS} rounds, each with fresh data."
+    f" {ROUNDS} rounds, each with fresh data. One more round lets the system choose the cores."
 )
 REDIS_TEXT = (
     " Redis is the distribution's: one process that keeps one copy, and answers a write when it is"
@@ -72,7 +72,7 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
     cmake.build(kit, targets=["put_load", "lab3_real"], definitions=definitions)
     results, puts = measure(kit, peers)
     figures = [*ratios(results, puts), *unread.figures(measure_unread(kit))]
-    figures += [*command_figures(results), *put_figures(puts)]
+    figures += [*command_figures(results), *put_figures(puts), *on_any_core(kit)]
     text = TEXT + (REDIS_TEXT if "redis" in peers else "") + (ETCD_TEXT if "etcd" in peers else "")
     text += unread.TEXT
     return Section(
@@ -125,6 +125,22 @@ def measure_unread(kit: Kit) -> list[tuple[float, float]]:
                 redis_load.await_answer(address)
                 rounds.append(unread.measure(cluster, address))
     return rounds
+
+
+def on_any_core(kit: Kit) -> list[Figure]:
+    """The default commands once, with replicas and clients on the cores that they like."""
+    view = store_view(kit)
+    figures = []
+    with (
+        console.progress("Measuring on any core") as advance,
+        servers.kv_on_any_core(kit) as cluster,
+    ):
+        for done, commands in enumerate(DEFAULT):
+            advance(done, len(DEFAULT), commands.describe())
+            result = _measure(cluster, view, commands)
+            name = f"kv, {commands.describe()}, on any core: commands"
+            figures.append(Figure(name, result.per_second, "/s"))
+    return figures
 
 
 def store_view(kit: Kit) -> ClusterView:

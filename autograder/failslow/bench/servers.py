@@ -33,7 +33,8 @@ class Servers:
     """A cluster that runs. Of our replicas, and none for etcd: metrics files, process ids and data
     directories.
 
-    `clients` are addresses for put_load, `redis` those for Redis clients.
+    `clients` are addresses for put_load, `redis` those for Redis clients. `on_any_core`: neither
+    they nor their clients are pinned.
     """
 
     target: str
@@ -42,6 +43,7 @@ class Servers:
     processes: Sequence[int] = ()
     redis: Sequence[str] = ()
     data: Sequence[Path] = ()
+    on_any_core: bool = False
 
 
 def check_cores() -> None:
@@ -90,6 +92,11 @@ def kv(kit: Kit) -> AbstractContextManager[Servers]:
     return _replicas(kit, "kv", "lab3_real", with_redis=True)
 
 
+def kv_on_any_core(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same, where the system puts them."""
+    return _replicas(kit, "kv", "lab3_real", with_redis=True, on_any_core=True)
+
+
 def copilot_kv(kit: Kit) -> AbstractContextManager[Servers]:
     """The same store on the reference Copilot's log."""
     return _replicas(kit, "kv", "lab5_real", with_redis=True)
@@ -104,6 +111,7 @@ def _replicas(
     verify: bool = False,
     in_memory: bool = False,
     environment: Mapping[str, str] | None = None,
+    on_any_core: bool = False,
 ) -> Iterator[Servers]:
     with _memory() if in_memory else _data(kit) as data, ExitStack() as stack:
         layout = layout_of(data)
@@ -115,6 +123,7 @@ def _replicas(
             metrics=[layout.metrics(number) for number in range(REPLICAS)],
             redis=[ports.endpoint(each) for each in redis],
             data=[layout.replica(number) for number in range(REPLICAS)],
+            on_any_core=on_any_core,
         )
         children = []
         for number, (listener, other) in enumerate(zip_longest(listeners, redis)):
@@ -126,7 +135,7 @@ def _replicas(
                 where.clients,
                 listener,
                 other,
-                _on(REPLICA_CORE),
+                [] if on_any_core else _on(REPLICA_CORE),
                 verify,
                 environment=environment,
                 cluster=CLUSTER,
