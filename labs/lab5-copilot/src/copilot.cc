@@ -12,8 +12,9 @@ namespace depfast::copilot {
 // ---- 5A and 5B: a pilot's rounds. Our lines: 90 ----
 
 // TODO 5A: record the proposal here, broadcast it to PeersInReach, and count fast-accepts in a
-// QuorumEvent. DecideFast with a fast quorum. TODO 5B: a second QuorumEvent over the same calls
-// counts dependencies; without a fast quorum let a majority accept SlowDependency.
+// QuorumEvent. NoteWitness of the witness's, DecideFast with a fast quorum. TODO 5B: a second
+// QuorumEvent over the same calls counts dependencies; without a fast quorum let a majority accept
+// SlowDependency.
 void Copilot::Propose(const FastAccept& proposal) { (void)proposal; }
 
 // ---- 5A and 5B: every replica's votes. Our lines: 50 ----
