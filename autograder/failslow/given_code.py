@@ -68,15 +68,13 @@ def _changed_directories(mutant: GivenMutant) -> list[str]:
 
 
 def _patched_copy(kit: Kit, mutant: GivenMutant, directories: list[str]) -> Path:
-    """Within the checkout, because a key of compiled code counts the headers of the checkout."""
     digest = hashlib.sha256(mutant.path.read_bytes())
     for name in directories:
         for path in sorted((kit.root / name).iterdir()):
             digest.update(f"{name}/{path.name}\0".encode() + path.read_bytes())
-    kept = kit.build / "given-mutants"
-    final = kept / digest.hexdigest()[:20]
+    final = kit.given_copies / digest.hexdigest()[:20]
     while not cache.hold(final):
-        cache.keep_latest(kept, KEPT)
+        cache.keep_latest(kit.given_copies, KEPT)
         with atomic.directory(final) as scratch:
             for name in directories:
                 shutil.copytree(kit.root / name, scratch / name)

@@ -43,6 +43,12 @@ class Kit:
         return self.reference / "given"
 
     @property
+    def given_copies(self) -> Path:
+        """Given code with such mistakes. Within the checkout: a key of compiled code counts the
+        checkout's headers."""
+        return self.build / "given-mutants"
+
+    @property
     def attacks(self) -> Path:
         return self.root / "autograder" / "attacks"
 
