@@ -125,7 +125,7 @@ def opened(context: Context) -> Counts:
             counts.add(notices(tab, context.scratch / "bad.html"))
             counts.add(_open_all(tab, context.kit.handbook))
             counts.add(notices_barriers(tab, context.scratch / "pale.html"))
-            counts.add(_without_barriers(tab, context.kit.handbook, context.full))
+            counts.add(_without_barriers(tab, context))
     except browser.NoBrowser as error:
         sentence = f"{program} cannot be driven: {error}"
         # A browser that has opened a page works, so a later failure is a problem of a page.
@@ -153,26 +153,37 @@ def _name(address: str) -> str:
     return Path(urlsplit(address).path).name
 
 
-def _without_barriers(tab: browser.Tab, handbook: Path, full: bool) -> Counts:
+def _without_barriers(tab: browser.Tab, context: Context) -> Counts:
     """No page has something that a reader cannot read, name or reach by the keyboard. A view of a
-    page takes seconds: without `full` a part of the pages is looked at, each in one view."""
+    page takes seconds: without --full a part of the pages is looked at, each in one view, and that
+    of a missing page in all."""
     counts = Counts()
+    handbook, full = context.kit.handbook, context.full
     built = [page for page in sorted(handbook.rglob("*.html")) if page.name != NOT_FOUND]
     chosen = [page for page in built if full or sample.is_drawn(page.read_bytes())]
+    chosen.append(_not_found_on_disk(handbook, context.scratch))
     with console.progress("Looking for barriers") as advance:
         for number, page in enumerate(chosen, start=1):
-            name = page.relative_to(handbook).as_posix()
-            views = (
-                accessibility.VIEWS
-                if full
-                else [accessibility.VIEWS[number % len(accessibility.VIEWS)]]
-            )
+            is_copy = page.name == NOT_FOUND
+            name = page.name if is_copy else page.relative_to(handbook).as_posix()
+            one = accessibility.VIEWS[number % len(accessibility.VIEWS)]
+            views = accessibility.VIEWS if full or is_copy else [one]
             found = accessibility.barriers(tab, page, views)
             counts.expect(not found, f"{name}: {'; '.join(found)}")
             advance(number, len(chosen), name)
     if not full:
-        counts.remarks.append(f"axe saw {len(chosen)} of {len(built)} pages; --full shows it all")
+        counts.remarks.append(
+            f"axe saw {len(chosen)} of {len(built) + 1} pages; --full shows it all"
+        )
     return counts
+
+
+def _not_found_on_disk(handbook: Path, scratch: Path) -> Path:
+    """A copy of 404.html with links that are right for files."""
+    copy = scratch / NOT_FOUND
+    text = (handbook / NOT_FOUND).read_text(encoding="utf-8")
+    copy.write_text(text.replace('="/', f'="{handbook.as_uri()}/'), encoding="utf-8")
+    return copy
 
 
 def notices_barriers(tab: browser.Tab, page: Path) -> Counts:

@@ -25,7 +25,7 @@ class View:
     width: int
 
 
-VIEWS = tuple(View(scheme, width) for scheme in ("light", "dark") for width in (320, 1280))
+VIEWS = tuple(View(scheme, width) for width in (320, 768, 1280) for scheme in ("light", "dark"))
 
 
 def barriers(tab: Tab, file: Path, views: Sequence[View] = VIEWS) -> list[str]:
