@@ -197,9 +197,27 @@ GRADED_TEST(CopilotRounds, APilotThatHasLostItsLaneDecidesNothing, "5a", 1,
       << "P.1 is decided in a view that is over";
 }
 
-GRADED_TEST(
-    CopilotRounds, APromiseEndsAProposal, "5d", 1,
-    "A proposer that has promised its entry to a taker decides nothing at its own ballot.") {
+// A taker has given P.1 up, and the pilot's client still waits for the command.
+void CommandsOfANoOpAreProposedAgain() {
+  Stage stage(540);
+  SentRequests<FastAccept> proposals(stage.cluster);
+  SubmitTo(stage.client(), 0, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s))
+      << "the pilot does not propose the command";
+  EXPECT_TRUE(stage.Ask(Commit{Lane::kPilot, 1, true, 0, kPilots}, 0).known);
+  stage.cluster.RunFor(200ms);
+  const auto proposes_again = [](const auto& sent) {
+    const FastAccept& proposal = sent.request;
+    return proposal.index > 1 && proposal.commands.front().name == OwnCommand(1).name;
+  };
+  EXPECT_TRUE(std::ranges::any_of(proposals.all(), proposes_again))
+      << "P.1 is a no-op: its command runs nowhere";
+}
+
+GRADED_TEST(CopilotRounds, APromiseEndsAProposal, "5d", 1,
+            "A proposer that has promised its entry to a taker decides nothing at its own ballot. "
+            "If the taker gives the entry up, its commands are proposed again.") {
+  ASSERT_NO_FATAL_FAILURE(CommandsOfANoOpAreProposedAgain());
   CopilotWorld world({.replicas = 3, .seed = 539});
   ASSERT_TRUE(world.WaitForPilots());
   testkit::Client client(world.cluster.simulator());

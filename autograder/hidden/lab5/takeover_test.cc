@@ -212,6 +212,10 @@ GRADED_TEST(
   const auto again = ask(FirstBallot(kPilots + 4) + 600'000);
   EXPECT_TRUE(again.promised);
   EXPECT_FALSE(again.decides) << "it may have forgotten a decision";
+  const Prepare of_the_next{Lane::kPilot, FirstBallot(kPilots + 4) + 600'000, 2, true, 0};
+  const Record forgotten = AskOne(world.cluster, client, 0, of_the_next).record;
+  EXPECT_TRUE(IsTakeover(forgotten.promised))
+      << "it may have proposed P.2 and forgotten it: it says that it never voted for P.2";
 }
 
 }  // namespace
