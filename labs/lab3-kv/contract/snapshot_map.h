@@ -24,7 +24,7 @@ template <typename Key, typename Value>
 class SnapshotMap {
  public:
   SnapshotMap() = default;
-  SnapshotMap(const SnapshotMap&) = delete;  // a copy's index would show into the original
+  SnapshotMap(const SnapshotMap&) = delete;  // a copy's index would point into the original
   SnapshotMap& operator=(const SnapshotMap&) = delete;
 
   using Map = std::map<Key, Value>;
@@ -97,14 +97,13 @@ class SnapshotMap {
   const_iterator end() const { return map_.end(); }
   iterator end() { return map_.end(); }
   const_iterator find(const Key& key) const {
-    const auto found = index_.find(&key);
-    return found == index_.end() ? map_.end() : const_iterator(found->second);
+    const auto now = Lookup(key);
+    return now ? const_iterator(*now) : map_.end();
   }
 
   // These may change the value of `key`. A reference or an iterator changes it in the same Apply.
   iterator find(const Key& key) {
-    const auto found = index_.find(&key);
-    const iterator now = found == index_.end() ? map_.end() : found->second;
+    const iterator now = Lookup(key).value_or(map_.end());
     if (const auto walk = walk_.lock()) walk->BeforeChange(key, now);
     return now;
   }
@@ -142,6 +141,11 @@ class SnapshotMap {
   }
 
  private:
+  std::optional<iterator> Lookup(const Key& key) const {
+    const auto found = index_.find(&key);
+    return found == index_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   struct HashOfKey {
     std::size_t operator()(const Key* key) const { return std::hash<Key>()(*key); }
   };
