@@ -264,6 +264,7 @@ class Raft final : public ReplicatedLog {
   std::deque<Waiting> waiting_;      // in the log, not committed; by index
   std::uint64_t durable_index_ = 0;  // our own disk has the log up to here
   int rounds_ = 0;                   // rounds that wait for their quorum
+  int young_rounds_ = 0;             // those of them that began less than kYoung ago
   bool round_starting_ = false;      // the coroutine of the next round has not run yet
   std::vector<PendingRead> reads_;   // reads that wait for the next confirmation
   bool confirming_ = false;          // a coroutine confirms that this replica leads
