@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -17,7 +18,9 @@
 #include <vector>
 
 #include "injection.h"
+#include "kv_errors.h"
 #include "replica_cluster.h"
+#include "store_load.h"
 #include "support.h"
 
 namespace depfast::real {
@@ -170,6 +173,21 @@ class RedisPortOfFailingDisks : public RedisPort {
 class RedisPortOfCopilot : public RedisPort {
  protected:
   RedisPortOfCopilot() : RedisPort(LAB5_REAL) {}
+
+  // A pilot that is still reading its disk, or that is being replaced, refuses commands.
+  bool BothPilotsServe() {
+    return Eventually([&] {
+      int serving = 0;
+      for (int id = 0; id < cluster_.size(); ++id) {
+        const auto reply = kv::AskStore(cluster_.endpoint(id), {"GET", "n"}, ++forwards_);
+        if (reply && kv::OutcomeIn(*reply) == CommandOutcome::kKnown) ++serving;
+      }
+      return serving == 2;
+    });
+  }
+
+ private:
+  std::uint64_t forwards_ = 0;
 };
 
 TEST_F(RedisPort, EveryReplicaServesTheSameStore) {
@@ -281,6 +299,7 @@ TEST_F(RedisPortOfCopilot, ClientsOfOtherReplicasOutliveAPausedPilot) {
     ASSERT_EQ(Ask(paused, "SET n " + std::to_string(sum)), "+OK\r\n");
     std::deque<Socket> sockets;
     for (const int other : {1 - paused, 2}) sockets.emplace_back(cluster_.redis_endpoint(other));
+    ASSERT_TRUE(BothPilotsServe());
     for (const int signal : {SIGSTOP, SIGCONT}) {
       cluster_.Signal(paused, signal);
       for (int time = 0; time < kTimes; ++time) {
