@@ -9,7 +9,7 @@ from failslow.kit import Kit
 from failslow.labs import Lab, load_labs
 from failslow.mutants import Patched
 
-PARTS = 5
+PARTS = 8
 """One patch of so many is graded."""
 
 Patch = TypeVar("Patch", bound=Patched)
