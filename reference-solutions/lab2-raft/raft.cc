@@ -361,7 +361,8 @@ void Raft::Round() {
   Broadcast<AppendEntries> round = SendRound(first, end);
   const auto quorum = VotesOn(round, own_write, end);
 
-  ++rounds_, ++young_rounds_;
+  ++rounds_;
+  ++young_rounds_;
   quorum->Wait(kYoung);
   --young_rounds_;
   StartRound();
