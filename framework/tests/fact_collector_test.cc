@@ -51,7 +51,10 @@ class SomeOf final : public CompoundEvent {
 class FactCollectorTest : public ::testing::Test {
  protected:
   FactCollectorTest() {
-    replica_.runtime.Start([] {});
+    replica_.runtime.Start([this] {
+      replica_.runtime.rpc().HandleInline<Echo>(
+          [this](const Echo&, const Responder<TextReply>& responder) { answer_ = responder; });
+    });
   }
 
   static RuntimeOptions With(RuntimeProbe& probe) {
@@ -69,10 +72,6 @@ class FactCollectorTest : public ::testing::Test {
 
   // A client's request with this dependency arrives and waits for an answer.
   void Ask(PeerId from, std::uint64_t id) {
-    replica_.In([&] {
-      replica_.runtime.rpc().HandleInline<Echo>(
-          [this](const Echo&, const Responder<TextReply>& responder) { answer_ = responder; });
-    });
     const FrameHeader header{FrameKind::kRequest, Echo::kMethod, id, Dependency::Client(id)};
     replica_.runtime.DeliverFrame(from, EncodeFrame(header, Echo{}));
   }

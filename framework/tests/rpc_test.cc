@@ -304,12 +304,15 @@ TEST_F(RpcTest, HandleInlineMayAnswerLater) {
   EXPECT_EQ(call->reply().text, "first");
 }
 
-TEST_F(RpcTest, ALaterHandlerReplacesTheEarlierOne) {
+// A solution must not take a method of given code over.
+TEST_F(RpcTest, AMethodKeepsItsHandler) {
   ServeEcho(1);
-  node(1).rpc().Handle<Echo>([](PeerId, const Echo&) { return TextReply{"the new one"}; });
+  const auto is_called = [](auto&&...) -> TextReply { throw std::runtime_error("the new one"); };
+  EXPECT_THROW(node(1).rpc().Handle<Echo>(is_called), std::logic_error);
+  EXPECT_THROW(node(1).rpc().HandleInline<Echo>(is_called), std::logic_error);
   const auto call = Call(1, Echo{"x"});
   RoundTrip(1);
-  EXPECT_EQ(call->reply().text, "the new one");
+  EXPECT_EQ(call->reply().text, "x from 0");
 }
 
 // --- dependencies ---

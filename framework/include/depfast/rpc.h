@@ -64,7 +64,8 @@ class Rpc : public RpcTable {
       const std::vector<PeerId>& peers, const Request& request, Duration timeout = kForever);
 
   // Serves a method: `handler(from, request)` runs in a coroutine of its own, may wait, and returns
-  // the reply. A std::exception that leaves it answers kRejected. Replaces an earlier handler.
+  // the reply. A std::exception that leaves it answers kRejected. Throws std::logic_error if the
+  // method has a handler already, as does HandleInline.
   template <typename Request>
   void Handle(std::function<typename Request::Reply(PeerId, const Request&)> handler);
 

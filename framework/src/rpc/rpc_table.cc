@@ -1,5 +1,6 @@
 #include "depfast/host/rpc_table.h"
 
+#include <stdexcept>
 #include <utility>
 
 #include "core/scheduler.h"
@@ -17,6 +18,13 @@ WaitDescription RpcCall::DescribeWait() const {
   WaitDescription wait;
   wait.Include(peer_, IsReady() ? Vote::kYes : IsFailed() ? Vote::kLost : Vote::kPending);
   return wait;
+}
+
+void RpcTable::Serve(MethodId method, const char* name, Server server) {
+  const auto [served, is_new] = methods_.try_emplace(method, Method{name, std::move(server)});
+  if (is_new) return;
+  throw std::logic_error("method " + std::to_string(method) + " (" + name +
+                         ") has a handler already: " + served->second.name);
 }
 
 CallId RpcTable::NextCall() {

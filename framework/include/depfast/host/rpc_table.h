@@ -80,10 +80,9 @@ class RpcTable {
 
   ~RpcTable() = default;
 
-  // Serves a method from now on. `name` is a string literal.
-  void Serve(MethodId method, const char* name, Server server) {
-    methods_[method] = {name, std::move(server)};
-  }
+  // Serves a method from now on. `name` is a string literal. Throws std::logic_error if the method
+  // is served already: a handler of given code must not be replaced.
+  void Serve(MethodId method, const char* name, Server server);
 
   CallId NextCall();
   Dependency CurrentDependency() const;
