@@ -38,6 +38,9 @@ SYSTEM = (
 )
 """Where compilers, their libraries and headers are."""
 
+OWN_USER = "user of its own"
+"""The name of a wall."""
+
 FIND_S = 20.0
 
 
@@ -58,9 +61,10 @@ def remark(walls: dict[str, bool]) -> str:
     missing = [name for name, stands in walls.items() if not stands]
     if not missing:
         return ""
+    runs_as = " It runs as your user." if not walls.get(OWN_USER, True) else ""
     return (
-        f"This machine has no wall '{', '.join(missing)}' around a submission:"
-        " grade a course as root, on Linux 5.13 or later, in a container for example."
+        f"Walls around a submission that this machine lacks: {', '.join(missing)}.{runs_as}"
+        " Grade a course as root, on Linux 5.13 or later, in a container for example."
     )
 
 

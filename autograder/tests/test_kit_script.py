@@ -48,3 +48,12 @@ def test_help_on_an_unknown_command_is_an_error(fresh: Path, command: str) -> No
     done = run(fresh, command, "--help")
     assert done.returncode == 2
     assert done.stderr == f"kit: there is no command '{command}' (see ./kit --help)\n"
+
+
+def test_a_checkout_of_another_user_is_told(fresh: Path) -> None:
+    (fresh / ".venv.lock").mkdir()  # it cannot be written, not even by root
+    done = subprocess.run(
+        [fresh / "kit", "doctor"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr == f"kit: cannot write in {fresh}: copy the kit to a directory of yours\n"

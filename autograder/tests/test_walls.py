@@ -19,7 +19,7 @@ def test_a_grade_says_which_walls_stood(kit: Kit, expect: Expect, tmp_path: Path
     write_program(kit.binary(walls.WALLS), HALF)
     tree = write_submission(tmp_path / "mine")
     said = expect(0, "grade", tree, "--out", tmp_path / "out")
-    assert "no wall 'user of its own, Landlock'" in said.err
+    assert "lacks: user of its own, Landlock. It runs as your user." in said.err
     result = json.loads((tmp_path / "out" / "results.json").read_text())
     assert result["extra_data"]["walls"] == {
         "system calls": True,

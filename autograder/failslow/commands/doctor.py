@@ -28,7 +28,7 @@ def run(kit: Kit) -> int:
         problems += bad
         table.add_row(item, state, f"[red]{remark[1:]}[/red]" if bad else remark)
     console.stdout().print(table)
-    console.stdout().print("nothing is missing" if not problems else f"{problems} problems")
+    console.stdout().print("nothing is left to install" if not problems else f"{problems} problems")
     return 1 if problems else 0
 
 

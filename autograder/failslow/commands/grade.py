@@ -49,6 +49,8 @@ def run(
         cmake.build(kit, targets=[cmake.GRADING])
         recipe = given_code.recipe_with(kit, given, load_recipe(kit)) if given else None
         standing = walls.of_this_machine(kit)
+        if lacking := walls.remark(standing):  # before the compiler, which has walls, too
+            console.note(lacking)
         started = time.monotonic()
         graded = grade(
             kit, labs, submission, Scope(seeds=seeds, isolate=True, end=end), key, recipe
@@ -59,9 +61,8 @@ def run(
         print(result_text.as_text(content), end="")
     else:
         print_grade(console.stdout(), graded)
-    for remark in (walls.remark(standing), results.without_verdict(graded)):
-        if remark:
-            console.note(remark)
+    if unknown := results.without_verdict(graded):
+        console.note(unknown)
     console.note(f"Wrote {path}")
     return 0 if graded.full_marks else 1
 
