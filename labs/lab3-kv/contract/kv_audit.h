@@ -17,7 +17,8 @@ namespace depfast::kv {
 struct KvAuditReply {
   std::uint64_t state = 0;  // a hash of the store's snapshot: the same on replicas of equal state
   std::string problem;      // the first disagreement, as a sentence; empty if there was none
-  MSGPACK_DEFINE(state, problem)
+  std::uint64_t bytes = 0;  // the length of the store's snapshot
+  MSGPACK_DEFINE(state, problem, bytes)
 };
 
 struct KvAudit {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "kv_commands.h"
@@ -82,6 +83,7 @@ KvChecker::KvChecker(sim::Simulator& simulator, const LogChecker& log, testkit::
 }
 
 void KvChecker::OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) {
+  OnReplies(replicas_[static_cast<std::size_t>(replica)], input);
   OnRequests(replica, input, output);
   OnEntries(input.now);
 }
@@ -102,19 +104,20 @@ void KvChecker::OnRestart(PeerId replica, Time) {
 void KvChecker::OnRequests(PeerId replica, const sim::StepInput& input,
                            const sim::StepOutput& output) {
   Replica& here = replicas_[static_cast<std::size_t>(replica)];
-  std::vector<std::pair<std::pair<PeerId, CallId>, KvRequest>> came;
+  std::vector<std::pair<Call, KvRequest>> came;
   for (const sim::FrameArrival& arrival : input.frames) {
     const auto frame = KvFrame(arrival.bytes, FrameKind::kRequest);
     const auto request = frame ? BodyOf<KvRequest>(*frame) : std::nullopt;
     if (request) came.push_back({{arrival.from, frame->header.call}, *request});
   }
   if (came.empty()) return;
-  std::multiset<Command> passed_on;
+  std::multimap<Command, Call> passed_on;
   for (const sim::Output& one : output.outputs) {
     const auto* sent = std::get_if<sim::SendFrame>(&one);
     const auto frame = sent != nullptr ? KvFrame(sent->bytes, FrameKind::kRequest) : std::nullopt;
     const auto request = frame ? BodyOf<KvRequest>(*frame) : std::nullopt;
-    if (request) passed_on.insert(request->command);
+    if (!request || request->forward_id == 0) continue;
+    passed_on.emplace(request->command, Call(sent->to, frame->header.call));
   }
   for (const auto& [from, request] : came) {
     const bool is_forward = request.forward_id != 0;
@@ -123,13 +126,27 @@ void KvChecker::OnRequests(PeerId replica, const sim::StepInput& input,
     if (passed == passed_on.end()) {
       Ask(here, from, request, input.now);
     } else {
+      here.passed.emplace(from, Passed{request.command, {}});
+      here.forwards_of.emplace(passed->second, from);
       passed_on.erase(passed);
     }
   }
 }
 
-void KvChecker::Ask(Replica& replica, std::pair<PeerId, CallId> from, const KvRequest& request,
-                    Time now) {
+void KvChecker::OnReplies(Replica& replica, const sim::StepInput& input) {
+  if (replica.forwards_of.empty()) return;
+  for (const sim::FrameArrival& arrival : input.frames) {
+    const auto frame = KvFrame(arrival.bytes, FrameKind::kReply);
+    const auto reply = frame ? BodyOf<Reply>(*frame) : std::nullopt;
+    if (!reply) continue;
+    const auto forward = replica.forwards_of.extract({arrival.from, frame->header.call});
+    if (!forward) continue;
+    const auto passed = replica.passed.find(forward.mapped());
+    if (passed != replica.passed.end()) passed->second.replies.push_back(*reply);
+  }
+}
+
+void KvChecker::Ask(Replica& replica, Call from, const KvRequest& request, Time now) {
   const Command& command = request.command;
   const auto wrong = FindError(command);
   Asked asked{command, CommandHash(EncodeCommand(command)), !wrong && OnlyReads(command), now, {}};
@@ -197,9 +214,14 @@ void KvChecker::OnEntry(std::uint64_t index, std::uint64_t hash, Time now) {
 void KvChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
   Replica& here = replicas_[static_cast<std::size_t>(replica)];
   const auto frame = KvFrame(sent.bytes, FrameKind::kReply);
-  const auto found = frame ? here.asked.find({sent.to, frame->header.call}) : here.asked.end();
-  if (found == here.asked.end()) return;
+  if (!frame) return;
   const auto reply = BodyOf<Reply>(*frame);
+  if (const auto passed = here.passed.extract({sent.to, frame->header.call})) {
+    OnAnswerToPassed(replica, now, passed.mapped(), reply.value_or(Reply::Error("malformed")));
+    return;
+  }
+  const auto found = here.asked.find({sent.to, frame->header.call});
+  if (found == here.asked.end()) return;
   const Asked asked = std::move(found->second);
   here.asked.erase(found);
   const auto untrue = reply ? WhyNot(replica, asked, *reply)
@@ -211,6 +233,18 @@ void KvChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
                 "\", but " + untrue.why);
   }
   if (reply && HasCode(*reply, "TRYAGAIN")) CountRefusal(asked.hash, now);
+}
+
+// One of several proposers may have executed the command as well.
+void KvChecker::OnAnswerToPassed(PeerId replica, Time now, const Passed& passed,
+                                 const Reply& reply) {
+  if (log_.Proposers().size() > 1 || IsOneOf(reply, passed.replies)) return;
+  if (HasCode(reply, "TRYAGAIN") || HasCode(reply, "UNKNOWN")) return;
+  const bool reads = !FindError(passed.command) && OnlyReads(passed.command);
+  Violate(now, reads ? kReadsWriteNothing : kCommandsFollowTheTable,
+          "replica " + std::to_string(replica) + " answers " + Short(kv::ToText(reply)) + " to \"" +
+              ToText(passed.command) +
+              "\", but it passed the command on, and no other replica has answered so");
 }
 
 KvChecker::Untrue KvChecker::WhyNot(PeerId replica, const Asked& asked, const Reply& reply) {

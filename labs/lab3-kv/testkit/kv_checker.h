@@ -8,6 +8,7 @@
 //                          the log's checker permits the read (LogChecker::WhyMayNotRead)
 //   a command in error     its reply is an error, and no entry holds the command
 //   TRYAGAIN               the command is not executed, neither before nor later
+//   a command passed on    its reply is what the other replica has answered
 //
 // A log that does not number its entries is not checked.
 //
@@ -58,10 +59,16 @@ class KvChecker : private sim::Observer {
     Time since{0};                 // the step in which it came
     std::vector<Reply> permitted;  // so far
   };
-  // By sender and call.
-  using Requests = std::map<std::pair<PeerId, CallId>, Asked>;
+  // A command that a replica passes on, and what other replicas have answered.
+  struct Passed {
+    Command command;
+    std::vector<Reply> replies;
+  };
+  using Call = std::pair<PeerId, CallId>;  // of a caller; or of a replica to the one that it calls
   struct Replica {
-    Requests asked;
+    std::map<Call, Asked> asked;
+    std::map<Call, Passed> passed;
+    std::map<Call, Call> forwards_of;  // whose command a call of this replica passes on
     std::set<std::uint64_t> forwards;  // ids that have come: of copies, one is executed
   };
   // How often a command may be in the log, and how often it is.
@@ -81,12 +88,15 @@ class KvChecker : private sim::Observer {
   void OnRestart(PeerId replica, Time now) override;
 
   void OnRequests(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output);
-  void Ask(Replica& replica, std::pair<PeerId, CallId> from, const KvRequest& request, Time now);
+  // Replies of other replicas to what this one has passed on.
+  void OnReplies(Replica& replica, const sim::StepInput& input);
+  void Ask(Replica& replica, Call from, const KvRequest& request, Time now);
   // Another proposer has had a copy of this request before: what it may have answered since.
   void PermitRepliesToCopies(const KvRequest& request, Asked& asked);
   void OnEntries(Time now);
   void OnEntry(std::uint64_t index, std::uint64_t hash, Time now);
   void OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent);
+  void OnAnswerToPassed(PeerId replica, Time now, const Passed& passed, const Reply& reply);
   // Why a replica may not answer so, as the end of a sentence with "but"; empty if it may.
   Untrue WhyNot(PeerId replica, const Asked& asked, const Reply& reply);
   void CountRefusal(std::uint64_t hash, Time now);

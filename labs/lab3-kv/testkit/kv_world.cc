@@ -1,5 +1,6 @@
 #include "kv_world.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,7 @@ void KvWorld::Audit() {
   if (snapshots_ == Snapshots::kNotAudited) return;
   constexpr Duration kAtMost = 2s;
   int left = 0;
+  snapshot_bytes_ = 0;
   for (PeerId id = 0; id < cluster.replicas(); ++id) {
     if (!cluster.simulator().IsUp(id)) continue;
     ++left;
@@ -67,8 +69,12 @@ void KvWorld::Audit() {
 
 void KvWorld::OnAudit(PeerId replica, std::uint64_t applied,
                       const std::optional<KvAuditReply>& reply) {
-  if (!reply) return;
   const std::string who = "replica " + std::to_string(replica);
+  if (!reply) {
+    if (cluster.simulator().IsUp(replica)) AddAuditProblem(who + " does not answer an audit");
+    return;
+  }
+  snapshot_bytes_ = std::max(snapshot_bytes_, reply->bytes);
   if (!reply->problem.empty()) AddAuditProblem(who + ": " + reply->problem);
   // A replica that has applied more meanwhile answered after an unknown entry.
   if (!log().NumbersEntries() || applied != log().AppliedUpTo(replica)) return;

@@ -53,6 +53,9 @@ class KvWorld : public LogWorld {
   // indexes.
   void Audit();
 
+  // The length of the longest snapshot that the latest audit has found.
+  std::uint64_t snapshot_bytes() const { return snapshot_bytes_; }
+
   const KvChecker& checker() const { return checker_; }
 
   // `prefix`: SESSION id seq.
@@ -89,6 +92,7 @@ class KvWorld : public LogWorld {
   testkit::Client auditor_;
   std::map<std::uint64_t, std::uint64_t> states_;  // by index: the hash that an audit has found
   std::string audit_problem_;                      // the first; empty if there is none
+  std::uint64_t snapshot_bytes_ = 0;
   KvHistory operations_;
 };
 
