@@ -16,6 +16,7 @@
 #include "copilot_world.h"
 #include "execution_order.h"
 #include "frame_counter.h"
+#include "read_count.h"
 #include "stage.h"
 #include "submit.h"
 #include "testkit/client.h"
@@ -212,8 +213,37 @@ GRADED_TEST(CopilotOrder, NullEntriesAreNotWaitedFor, "5c", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// The pilot is alone while a command is acknowledged, so it has not heard of the command.
+void ReadsSeeWhatIsAcknowledged() {
+  CopilotWorld world({.replicas = 3, .seed = 548});
+  ASSERT_TRUE(world.WaitForPilots());
+  testkit::Client client(world.cluster.simulator());
+  const auto read = [&] {
+    const auto answer = std::make_shared<std::optional<ReadCountReply>>();
+    client.Call(0, ReadCount{}, 10s, [answer](const auto& reply) { *answer = reply; });
+    return answer;
+  };
+  const auto before = read();
+  world.cluster.RunFor(500ms);
+  ASSERT_TRUE(before->has_value() && (*before)->may_read) << "a pilot does not answer a read";
+  world.cluster.Partition({0});
+  bool is_acknowledged = false;
+  client.Call(1, Submit{"command"}, 10s, [&](const std::optional<SubmitReply>& reply) {
+    is_acknowledged = reply && reply->status == SubmitStatus::kCommitted;
+  });
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return is_acknowledged; }, 5s));
+  const auto after = read();
+  world.cluster.RunFor(200ms);
+  world.cluster.Heal();
+  world.cluster.RunUntil([&] { return after->has_value(); }, 10s);
+  if (!after->has_value() || !(*after)->may_read) return;  // refused: it has lost its lane
+  EXPECT_EQ((*after)->count, 1U) << "commands that a read sees, when one was acknowledged before";
+}
+
 GRADED_TEST(CopilotOrder, AReadIsNotApplied, "5c", 1,
-            "A read waits for its turn, and is not applied to the state machine.") {
+            "A read waits for its turn. It sees all that was acknowledged before it, and is not "
+            "applied to the state machine.") {
+  ASSERT_NO_FATAL_FAILURE(ReadsSeeWhatIsAcknowledged());
   Stage stage(545);
   ApplyCounter applied(stage.cluster);
   FastAccept proposal = ProposalOfP(1, 0);

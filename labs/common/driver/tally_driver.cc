@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "depfast/host/service.h"
+#include "read_count.h"
 #include "replicated_log.h"
 #include "tally.h"
 
@@ -19,6 +20,12 @@ class TallyService final : public Service {
         [this](const Submit& request, const Responder<SubmitReply>& responder) {
           log_->Submit(request.command, responder.dependency(),
                        [responder](const SubmitReply& reply) { responder.Send(reply); });
+        });
+    runtime_.rpc().HandleInline<ReadCount>(
+        [this](const ReadCount&, const Responder<ReadCountReply>& responder) {
+          log_->ReadIndex(responder.dependency(), [this, responder](bool may_read) {
+            responder.Send({may_read, tally_.count()});
+          });
         });
     log_->Start();
   }

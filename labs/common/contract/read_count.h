@@ -1,0 +1,27 @@
+// ReadCount: a client's question how many commands a replica's state machine has applied, and its
+// reply. Given, not submitted: tests send these frames.
+#pragma once
+
+#include <cstdint>
+#include <msgpack.hpp>
+
+#include "depfast/host/frame.h"
+
+namespace depfast {
+
+struct ReadCountReply {
+  bool may_read = false;    // see ReplicatedLog::ReadIndex
+  std::uint64_t count = 0;  // of the moment of the answer
+  MSGPACK_DEFINE(may_read, count)
+};
+
+struct ReadCount {
+  using Reply = ReadCountReply;
+  static constexpr MethodId kMethod = 5;
+  static constexpr const char* kName = "ReadCount";
+
+  std::uint64_t number = 0;  // any
+  MSGPACK_DEFINE(number)
+};
+
+}  // namespace depfast
