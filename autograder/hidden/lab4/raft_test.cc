@@ -18,14 +18,18 @@ using kv::Reply;
 // Runs a load under faults, in which every follower answers within the grace.
 void ExpectNothingTwice(FinalizeWorld& world, PeerId leader, const std::vector<PeerId>& slow,
                         Duration latency_max) {
+  constexpr std::size_t kValueBytes = 1024;
+  constexpr std::size_t kOtherBytes = 64 * 1024;  // heartbeats, headers
   world.sent.Reset();
-  const auto latencies = world.Write(leader, 2s);
+  const auto latencies = world.Write(leader, 2s, {.bytes = kValueBytes});
   ASSERT_EQ(latencies.size(), 400u) << "commands have no reply";
   EXPECT_LE(*std::max_element(latencies.begin(), latencies.end()), latency_max);
   for (const PeerId follower : slow) {
     const auto sent = world.sent.To(follower);
     EXPECT_GE(sent.entries, 400u) << "replica " << follower << " is not sent every entry";
     EXPECT_EQ(sent.repeated, 0u) << "entries that replica " << follower << " was sent again";
+    EXPECT_LE(sent.bytes, sent.entry_bytes + kOtherBytes)
+        << "bytes of all messages to replica " << follower << ": entries are sent twice";
   }
 }
 

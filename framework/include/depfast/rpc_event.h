@@ -19,9 +19,13 @@ namespace depfast {
 class RpcCall : public Event {
  public:
   // `name` must outlive the event (a string literal).
-  RpcCall(PeerId peer, const char* name) : peer_(peer), name_(name) {}
+  RpcCall(PeerId peer, MethodId method, const char* name)
+      : peer_(peer), method_(method), name_(name) {}
 
   PeerId peer() const { return peer_; }
+
+  // What is called. The label is for people: a solution may give any to its own requests.
+  MethodId method() const { return method_; }
 
   // Why the call failed; kNone while it has not.
   RpcError error() const { return error_; }
@@ -47,6 +51,7 @@ class RpcCall : public Event {
   friend class RpcTable;
 
   PeerId peer_;
+  MethodId method_;
   const char* name_;
   CallId id_ = 0;
   CarriedEntries carried_;

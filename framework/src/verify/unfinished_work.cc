@@ -1,40 +1,29 @@
 #include "depfast/verify/unfinished_work.h"
 
-#include <algorithm>
-
 #include "depfast/host/frame.h"
 
 namespace depfast {
 
-void UnfinishedWork::Begin(const char* name, PeerId peer) {
-  Count& count = CountOf(name, peer);
-  count.most = std::max(count.most, ++count.now);
+UnfinishedWork::Count& UnfinishedWork::Of(const RpcCall& call) {
+  const auto name = names_.try_emplace(call.method(), call.Label()).first;
+  return counts_[{name->second, call.peer(), call.method()}];
 }
 
-void UnfinishedWork::OnSpawn(const Runtime&, const Task& task) {
-  Begin(task.name, UnfinishedRow::kNoPeer);
-}
+void UnfinishedWork::OnSpawn(const Runtime&, const Task& task) { Of(task).Begin(); }
 
-void UnfinishedWork::OnEnd(const Runtime&, const Task& task) {
-  End(task.name, UnfinishedRow::kNoPeer);
-}
+void UnfinishedWork::OnEnd(const Runtime&, const Task& task) { Of(task).End(); }
 
-void UnfinishedWork::OnCall(const Runtime&, const Task&, const RpcCall& call) {
-  Begin(call.Label(), call.peer());
-}
+void UnfinishedWork::OnCall(const Runtime&, const Task&, const RpcCall& call) { Of(call).Begin(); }
 
-void UnfinishedWork::OnReply(const Runtime&, const RpcCall& call) {
-  End(call.Label(), call.peer());
-}
+void UnfinishedWork::OnReply(const Runtime&, const RpcCall& call) { Of(call).End(); }
 
-void UnfinishedWork::OnRelease(const Runtime&, const RpcCall& call) {
-  End(call.Label(), call.peer());
-}
+void UnfinishedWork::OnRelease(const Runtime&, const RpcCall& call) { Of(call).End(); }
 
 std::vector<UnfinishedRow> UnfinishedWork::Rows() const {
   std::vector<UnfinishedRow> rows;
   for (const auto& [key, count] : counts_) {
-    rows.push_back({key.first, key.second, count.now, count.most});
+    const auto& [name, peer, method] = key;
+    rows.push_back({name, peer, count.now, count.most, method});
   }
   return rows;
 }

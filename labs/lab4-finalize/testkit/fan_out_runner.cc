@@ -1,5 +1,6 @@
 #include "fan_out_runner.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,7 @@ FanOutRunner::~FanOutRunner() {
 std::vector<FanOutReport> FanOutRunner::Run(const std::vector<FanOut>& fan_outs, Duration until) {
   constexpr Duration kPatience = 5s;
   coroutines_before_ = UnfinishedCoroutines(cluster.simulator(), 0);
+  answers_ = 0;
   // A call that is not over when this returns ends in a later Run.
   struct Ended {
     bool is_over = false;
@@ -72,6 +74,7 @@ std::vector<FanOutReport> FanOutRunner::Run(const std::vector<FanOut>& fan_outs,
   cluster.RunUntil([&] { return ended->is_over || !cluster.first_death().empty(); },
                    until + 2 * kPatience);
   if (ended->reports && ended->reports->fan_outs.size() == fan_outs.size()) {
+    ExpectAnswersCame(ended->reports->fan_outs);
     return ended->reports->fan_outs;
   }
   ADD_FAILURE() << "replica 0 did not report its fan-outs: " << cluster.first_death();
@@ -90,14 +93,34 @@ std::int64_t FanOutRunner::coroutines() {
 }
 
 std::uint64_t FanOutRunner::outstanding_calls() {
-  return OutstandingCalls(cluster.simulator(), 0, Ask::kName);
+  return OutstandingCallsOf(cluster.simulator(), 0, Ask::kMethod);
 }
 
-void FanOutRunner::OnFrame(sim::FrameStage stage, PeerId from, PeerId, Time, const Bytes& frame) {
-  if (stage != sim::FrameStage::kReleased || from != 0) return;
+void FanOutRunner::OnStep(PeerId replica, const sim::StepInput&, const sim::StepOutput& output) {
+  if (replica == 0) heap_bytes_ = output.heap_bytes;
+}
+
+void FanOutRunner::OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time,
+                           const Bytes& frame) {
+  const bool is_released = stage == sim::FrameStage::kReleased && from == 0;
+  const bool has_come = stage == sim::FrameStage::kArrived && to == 0;
+  if (!is_released && !has_come) return;
   std::string error;
-  const auto released = DecodeFrame(*frame, error);
-  if (released && released->header.method == Ask::kMethod) ++frames_released_;
+  const auto decoded = DecodeFrame(*frame, error);
+  if (!decoded || decoded->header.method != Ask::kMethod) return;
+  if (is_released) ++frames_released_;
+  if (has_come && decoded->header.kind != FrameKind::kRequest) ++answers_;
+}
+
+void FanOutRunner::ExpectAnswersCame(const std::vector<FanOutReport>& reports) const {
+  std::size_t reported = 0;
+  for (const FanOutReport& report : reports) {
+    reported += static_cast<std::size_t>(std::ranges::count_if(report.calls, [](const auto& call) {
+      return call.end == CallReport::End::kAnswered || call.end == CallReport::End::kFailed;
+    }));
+  }
+  if (reported <= answers_) return;
+  ADD_FAILURE() << "replica 0 reports " << reported << " answers, and " << answers_ << " have come";
 }
 
 }  // namespace depfast::lab4

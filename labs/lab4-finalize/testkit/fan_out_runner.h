@@ -45,25 +45,33 @@ class FanOutRunner : private sim::Observer {
   FanOutRunner& operator=(const FanOutRunner&) = delete;
 
   // Replica 0 performs the fan-outs for as long as `until`. One report for each. If replica 0 does
-  // not answer, the test has failed, and the reports say that nothing has ended.
+  // not answer, or reports answers that no message has brought, the test has failed. Without an
+  // answer the reports say that nothing has ended.
   std::vector<FanOutReport> Run(const std::vector<FanOut>& fan_outs, Duration until);
 
   // Frames of fan-outs that replica 0 took back before they were on the wire.
   std::size_t frames_released() const { return frames_released_; }
   // The coroutines of replica 0 that have not ended, beyond those at the start of the latest Run.
   std::int64_t coroutines();
+  // The heap of replica 0 in its latest step, in bytes; 0 if it does not run in its own process.
+  std::uint64_t heap_bytes() const { return heap_bytes_; }
   // The calls of fan-outs that are outstanding.
   std::uint64_t outstanding_calls();
 
   testkit::Cluster cluster;
 
  private:
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,
                const Bytes& frame) override;
+  // The replica that reports is the submission's: what its peers have sent is a fact.
+  void ExpectAnswersCame(const std::vector<FanOutReport>& reports) const;
   std::vector<FanOutReport> NothingEnded(const std::vector<FanOut>& fan_outs) const;
 
   testkit::Client client_;
   std::size_t frames_released_ = 0;
+  std::size_t answers_ = 0;  // to fan-outs, that have come to replica 0 in the latest Run
+  std::uint64_t heap_bytes_ = 0;
   std::uint64_t coroutines_before_ = 0;
 };
 

@@ -56,13 +56,11 @@ std::vector<Duration> FinalizeWorld::Write(PeerId leader, Duration duration, Rat
 }
 
 std::uint64_t FinalizeWorld::CallsTo(PeerId leader, PeerId follower) {
-  sim::Simulator& simulator = cluster.simulator();
-  return OutstandingCalls(simulator, leader, raft::AppendEntries::kName, follower) +
-         OutstandingCalls(simulator, leader, raft::InstallSnapshot::kName, follower);
+  return OutstandingCallsTo(cluster.simulator(), leader, follower);
 }
 
 std::uint64_t FinalizeWorld::CallsForVotes(PeerId candidate) {
-  return OutstandingCalls(cluster.simulator(), candidate, raft::RequestVote::kName);
+  return OutstandingCallsOf(cluster.simulator(), candidate, raft::RequestVote::kMethod);
 }
 
 std::uint64_t FinalizeWorld::Coroutines(PeerId replica) {

@@ -36,7 +36,7 @@ class FinalizeWorld : public kv::KvWorld {
   std::vector<Duration> Write(PeerId leader, Duration duration, Rate rate = {},
                               const std::function<void()>& sample = nullptr);
 
-  // The calls of a leader to one follower that are outstanding: AppendEntries, chunks of snapshots.
+  // The calls of a leader to one follower that are outstanding.
   std::uint64_t CallsTo(PeerId leader, PeerId follower);
   // The calls for votes, and votes before the vote, that are outstanding.
   std::uint64_t CallsForVotes(PeerId candidate);

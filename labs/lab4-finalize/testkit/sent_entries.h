@@ -1,7 +1,9 @@
-// SentEntries: how often leaders have sent each entry to each follower. It reads frames alone.
+// SentEntries: how often leaders have sent each entry to each follower, and how many bytes in all.
+// It reads frames alone.
 //
 // A round sends an entry to a follower once. Every further time is catch-up: the leader gave the
-// follower up. The thesis warns of the same entries sent twice (document 000, section 3.1).
+// follower up. The thesis warns of the same entries sent twice (document 000, section 3.1). Bytes
+// tell of what is sent in other messages.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +26,10 @@ class SentEntries : private sim::Observer {
   SentEntries& operator=(const SentEntries&) = delete;
 
   struct Count {
-    std::size_t entries = 0;   // different ones
-    std::size_t repeated = 0;  // entries that were sent before, and chunks of snapshots
+    std::size_t entries = 0;      // different ones
+    std::size_t repeated = 0;     // entries that were sent before, and chunks of snapshots
+    std::size_t entry_bytes = 0;  // of the different entries
+    std::size_t bytes = 0;        // of all messages of replicas, whatever they hold
   };
   // What was sent to `follower` since the latest Reset.
   Count To(PeerId follower) const;
@@ -35,6 +39,8 @@ class SentEntries : private sim::Observer {
   struct Follower {
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> times;  // by term and index
     std::size_t chunks = 0;
+    std::size_t entry_bytes = 0;
+    std::size_t bytes = 0;
   };
 
   // A frame counts when it is given to its connection, even if it is released later.

@@ -30,12 +30,18 @@ std::uint64_t UnfinishedCoroutines(sim::Simulator& simulator, PeerId replica) {
   return count;
 }
 
-std::uint64_t OutstandingCalls(sim::Simulator& simulator, PeerId replica, const std::string& kind,
-                               PeerId peer) {
+std::uint64_t OutstandingCallsTo(sim::Simulator& simulator, PeerId replica, PeerId peer) {
   std::uint64_t count = 0;
   for (const UnfinishedRow& row : RowsOf(simulator, replica)) {
-    if (row.peer == UnfinishedRow::kNoPeer || row.name != kind) continue;
-    if (peer == kNobody || peer == row.peer) count += row.now;
+    if (row.peer == peer) count += row.now;
+  }
+  return count;
+}
+
+std::uint64_t OutstandingCallsOf(sim::Simulator& simulator, PeerId replica, MethodId method) {
+  std::uint64_t count = 0;
+  for (const UnfinishedRow& row : RowsOf(simulator, replica)) {
+    if (row.peer != UnfinishedRow::kNoPeer && row.method == method) count += row.now;
   }
   return count;
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "depfast/host/frame.h"
 #include "depfast/peer.h"
 #include "depfast/time.h"
 #include "sim/simulator.h"
@@ -15,9 +15,10 @@ namespace depfast::lab4 {
 // replica has made a step, and its cluster has the probe UnfinishedWork::kName.
 std::uint64_t UnfinishedCoroutines(sim::Simulator& simulator, PeerId replica);
 
-// The calls of one kind of request, by its kName, that are outstanding: to one peer, or to all if
-// `peer` is kNobody.
-std::uint64_t OutstandingCalls(sim::Simulator& simulator, PeerId replica, const std::string& kind,
-                               PeerId peer = kNobody);
+// The calls of a replica to one peer that are outstanding, of all methods.
+std::uint64_t OutstandingCallsTo(sim::Simulator& simulator, PeerId replica, PeerId peer);
+
+// Those of one method, to all peers.
+std::uint64_t OutstandingCallsOf(sim::Simulator& simulator, PeerId replica, MethodId method);
 
 }  // namespace depfast::lab4

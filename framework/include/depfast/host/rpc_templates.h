@@ -34,7 +34,8 @@ std::shared_ptr<RpcEvent<typename Request::Reply>> Rpc::Start(PeerId peer, CallI
                                                               const CarriedEntries& carried,
                                                               const Bytes& bytes,
                                                               Duration timeout) {
-  auto event = std::make_shared<RpcEvent<typename Request::Reply>>(peer, Request::kName);
+  auto event =
+      std::make_shared<RpcEvent<typename Request::Reply>>(peer, Request::kMethod, Request::kName);
   Register(event, call, carried, bytes, timeout);
   return event;
 }

@@ -4,29 +4,32 @@
 // command, and lets it wait for a slow peer, has an unbounded backlog (document 000, section 4.4).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <msgpack.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 #include <vector>
 
+#include "depfast/host/frame.h"
 #include "depfast/host/probe.h"
 #include "depfast/peer.h"
 
 namespace depfast {
 
-// The coroutines of one name, or the calls of one name to one peer.
+// The coroutines of one name, or the calls of one method to one peer.
 struct UnfinishedRow {
   static constexpr PeerId kNoPeer = -1;
 
-  std::string name;
+  std::string name;        // of a method: the label of the first call
   PeerId peer = kNoPeer;   // kNoPeer: coroutines
   std::uint64_t now = 0;   // that have not ended, or that are outstanding
   std::uint64_t most = 0;  // at one time
-  MSGPACK_DEFINE(name, peer, now, most)
+  MethodId method = 0;     // 0: coroutines
+  MSGPACK_DEFINE(name, peer, now, most, method)
 };
 
 class UnfinishedWork final : public ReportingProbe {
@@ -50,13 +53,17 @@ class UnfinishedWork final : public ReportingProbe {
   struct Count {
     std::uint64_t now = 0;
     std::uint64_t most = 0;
+
+    void Begin() { most = std::max(most, ++now); }
+    void End() { --now; }
   };
 
-  Count& CountOf(const char* name, PeerId peer) { return counts_[{name, peer}]; }
-  void Begin(const char* name, PeerId peer);
-  void End(const char* name, PeerId peer) { --CountOf(name, peer).now; }
+  Count& Of(const Task& task) { return counts_[{task.name, UnfinishedRow::kNoPeer, 0}]; }
+  // By the method, and not by the label: a solution chooses the label, and may change it.
+  Count& Of(const RpcCall& call);
 
-  std::map<std::pair<std::string, PeerId>, Count> counts_;
+  std::map<MethodId, std::string> names_;
+  std::map<std::tuple<std::string, PeerId, MethodId>, Count> counts_;
 };
 
 }  // namespace depfast
