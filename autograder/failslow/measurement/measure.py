@@ -80,13 +80,12 @@ def measure(
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
     found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if with_ungraded else []
+    explained = meter.explain_all(rows)
     return Measurement(
         rows=tuple(rows),
         reports=tuple(
-            "\n".join(
-                [report(settings, row, meter.explain(row)), meter.again(mine, row, built_by)]
-            ).strip()
-            for row in rows
+            f"{report(settings, row, why)}\n{meter.again(mine, row, built_by)}".strip()
+            for row, why in zip(rows, explained, strict=True)
         ),
         capacities=meter.capacities,
         strengths=tuple(settings.strength(fault).preset for fault in settings.strengths),
@@ -186,6 +185,13 @@ class Meter:
         found = self._sample(min(able, key=lambda run: run.replicas), "--explain")
         frames = sum(flow.wire.frames for flow in found.flows)
         return frames / found.completed if found.completed else None
+
+    def explain_all(self, rows: Sequence[Row]) -> list[Explained | None]:
+        """As `explain`, of each row."""
+        if not any(row.worst_run for row in rows):
+            return [None] * len(rows)
+        with console.progress("Explaining lost points") as advance:
+            return parallel.run_all(rows, self.explain, advance, lambda row: row.graded.id)
 
     def explain(self, row: Row) -> Explained | None:
         """The worst run of a lost row and its counterpart without the fault, once more and with
