@@ -235,8 +235,9 @@ void ReadsSeeWhatIsAcknowledged() {
   const auto after = read();
   world.cluster.RunFor(200ms);
   world.cluster.Heal();
-  world.cluster.RunUntil([&] { return after->has_value(); }, 10s);
-  if (!after->has_value() || !(*after)->may_read) return;  // refused: it has lost its lane
+  ASSERT_TRUE(world.cluster.RunUntil([&] { return after->has_value(); }, 10s))
+      << "a pilot that hears the others again does not answer a read";
+  ASSERT_TRUE((*after)->may_read) << "a pilot that was alone for 200 ms has lost its lane";
   EXPECT_EQ((*after)->count, 1U) << "commands that a read sees, when one was acknowledged before";
 }
 
