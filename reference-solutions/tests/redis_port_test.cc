@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "injection.h"
-#include "kv_errors.h"
 #include "replica_cluster.h"
 #include "store_load.h"
 #include "support.h"
@@ -179,8 +178,7 @@ class RedisPortOfCopilot : public RedisPort {
     return Eventually([&] {
       int serving = 0;
       for (int id = 0; id < cluster_.size(); ++id) {
-        const auto reply = kv::AskStore(cluster_.endpoint(id), {"GET", "n"}, ++forwards_);
-        if (reply && kv::OutcomeIn(*reply) == CommandOutcome::kKnown) ++serving;
+        if (kv::AnswersReads(cluster_, id, ++forwards_)) ++serving;
       }
       return serving == 2;
     });

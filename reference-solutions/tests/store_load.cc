@@ -40,6 +40,16 @@ std::optional<Reply> AskStore(const real::Endpoint& replica, const Command& comm
   return Ask(client, command, 1, forward_id);
 }
 
+bool AnswersReads(const real::ReplicaCluster& cluster, int id, std::uint64_t forward_id) {
+  if (!cluster.Runs(id)) return false;
+  try {
+    const auto reply = AskStore(cluster.endpoint(id), {"GET", "k0"}, forward_id);
+    return reply && OutcomeIn(*reply) == CommandOutcome::kKnown;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
 // One client, and its connection to some replica.
 class StoreLoad::Client {
  public:

@@ -65,4 +65,8 @@ Time StoreClock();
 std::optional<Reply> AskStore(const real::Endpoint& replica, const Command& command,
                               std::uint64_t forward_id = 0);
 
+// Whether the replica answers a read. One that is down, or starts, or is out of service does not.
+// `forward_id`: above 0, and another each time: only a proposer answers.
+bool AnswersReads(const real::ReplicaCluster& cluster, int id, std::uint64_t forward_id = 0);
+
 }  // namespace depfast::kv

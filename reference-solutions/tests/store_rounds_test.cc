@@ -78,7 +78,7 @@ class StoreRounds : public testing::Test {
     }
     Heal(fault, victim);
     for (int id = 0; id < cluster_.size(); ++id) {
-      ASSERT_TRUE(real::Eventually([&] { return Serves(id); }))
+      ASSERT_TRUE(real::Eventually([&] { return AnswersReads(cluster_, id); }))
           << "replica " << id << " does not serve after the fault; it said: " << cluster_.LogOf(id);
     }
     rounds_.back().ended = StoreClock();
@@ -119,21 +119,9 @@ class StoreRounds : public testing::Test {
   // A command for the proposer alone is refused by the others. -1: nobody answers it.
   int Leader() {
     for (int id = 0; id < cluster_.size(); ++id) {
-      if (Answers(id, ++forwards_)) return id;
+      if (AnswersReads(cluster_, id, ++forwards_)) return id;
     }
     return -1;
-  }
-
-  bool Serves(int id) const { return Answers(id, /*forward_id=*/0); }
-
-  bool Answers(int id, std::uint64_t forward_id) const {
-    if (!cluster_.Runs(id)) return false;
-    try {
-      const auto reply = AskStore(cluster_.endpoint(id), {"GET", "k0"}, forward_id);
-      return reply && OutcomeIn(*reply) == CommandOutcome::kKnown;
-    } catch (const std::system_error&) {  // it is starting, or out of service
-      return false;
-    }
   }
 
   std::vector<int> Victims(Fault fault, int victim) const {

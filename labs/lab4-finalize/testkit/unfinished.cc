@@ -41,7 +41,7 @@ std::uint64_t OutstandingCallsTo(sim::Simulator& simulator, PeerId replica, Peer
 std::uint64_t OutstandingCallsOf(sim::Simulator& simulator, PeerId replica, MethodId method) {
   std::uint64_t count = 0;
   for (const UnfinishedRow& row : RowsOf(simulator, replica)) {
-    if (row.peer != UnfinishedRow::kNoPeer && row.method == method) count += row.now;
+    if (row.method == method) count += row.now;
   }
   return count;
 }
