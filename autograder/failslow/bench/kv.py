@@ -1,11 +1,12 @@
 """`kit bench kv`: the reference key-value store, alone or beside Redis and etcd."""
 
+import itertools
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
 from failslow import cmake, console, waiting
-from failslow.bench import load, redis_load, servers, unread
+from failslow.bench import disk, load, redis_load, servers, unread
 from failslow.bench.figures import Figure, Plot, Section
 from failslow.bench.load import MEDIAN, P99, Load
 from failslow.bench.redis_load import Commands
@@ -44,7 +45,8 @@ TEXT = (
     f" by itself, and for {LARGER[0].keys:,} keys with {LARGER[0].value_bytes} bytes."
     f" Puts of {PUTS.clients} clients in a closed loop, with 256 bytes, come from the kit's own"
     " load generator, in the store's own messages, on one connection. Every figure is the median of"
-    f" {ROUNDS} rounds, each with fresh data. One more round lets the system choose the cores."
+    f" {ROUNDS} rounds, each with fresh data; in a round the systems take turns at each load. One"
+    " more round lets the system choose the cores."
 )
 REDIS_TEXT = (
     " Redis is the distribution's: one process that keeps one copy, and answers a write when it is"
@@ -72,7 +74,7 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
     cmake.build(kit, targets=["put_load", "lab3_real"], definitions=definitions)
     results, puts = measure(kit, peers)
     figures = [*ratios(results, puts), *unread.figures(measure_unread(kit))]
-    figures += [*command_figures(results), *put_figures(puts), *on_any_core(kit)]
+    figures += [*command_figures(results), *put_figures(puts), *on_any_core(kit), disk.syncs(kit)]
     text = TEXT + (REDIS_TEXT if "redis" in peers else "") + (ETCD_TEXT if "etcd" in peers else "")
     text += unread.TEXT
     return Section(
@@ -95,13 +97,16 @@ def measure(kit: Kit, peers: Sequence[str]) -> tuple[Results, PutResults]:
     with console.progress("Measuring") as advance:
         done = 0
         for _ in range(ROUNDS):
-            for name, start in speak_redis.items():
-                with start(kit) as cluster:
-                    for commands in COMMANDS:
-                        advance(done, total, f"{name}, {commands.describe()}")
-                        result = _measure(cluster, view, commands)
-                        rounds.setdefault((name, commands), []).append(result)
-                        done += 1
+            with ExitStack() as running:
+                clusters = {
+                    name: running.enter_context(start(kit)) for name, start in speak_redis.items()
+                }
+                # In turn for each load: the speed of a machine changes within a minute.
+                for commands, name in itertools.product(COMMANDS, clusters):
+                    advance(done, total, f"{name}, {commands.describe()}")
+                    result = _measure(clusters[name], view, commands)
+                    rounds.setdefault((name, commands), []).append(result)
+                    done += 1
             for name, start in take_puts.items():
                 advance(done, total, f"{name}, {PUTS.describe()}")
                 with start(kit) as cluster:

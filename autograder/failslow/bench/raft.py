@@ -1,12 +1,10 @@
 """`kit bench raft`: the reference Raft on real sockets and disks, alone or beside etcd."""
 
-import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from failslow import cmake, console
-from failslow.bench import load, servers
+from failslow.bench import disk, load, servers
 from failslow.bench.figures import Figure, Plot, Section
 from failslow.bench.load import MEDIAN, P99, Load, Result
 from failslow.bench.servers import Servers
@@ -26,7 +24,6 @@ ROUNDS = 3
 TIMES_ETCD_AT_LEAST = {64: 10.0, 256: 14.0}
 """By clients."""
 P99_TO_ETCD_AT_MOST = 0.5
-SYNC_SECONDS = 1.0
 
 TEXT = (
     "Three replicas share the first core, the load generator has the second; everything is on the"
@@ -58,7 +55,7 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
         definitions = ["FAILSLOW_ETCD=ON"]
     cmake.build(kit, targets=["put_load", "lab2_real"], definitions=definitions)
     results, notes = measure(kit, systems)
-    figures = [*_own_figures(results), *notes, _syncs(kit)]
+    figures = [*_own_figures(results), *notes, disk.syncs(kit)]
     if "etcd" in peers:
         figures = [*_ratios(results), *figures]
     text = TEXT + (ETCD_TEXT if "etcd" in peers else "")
@@ -132,21 +129,6 @@ def _growth(cluster: Servers, counter: str) -> float:
     if len(rates) != servers.REPLICAS or None in rates:
         raise CannotDo("a replica wrote no metrics")
     return sum(rate for rate in rates if rate is not None)
-
-
-def _syncs(kit: Kit) -> Figure:
-    """The disk's own pace: one process that appends 4 KiB and syncs, alone."""
-    block = bytes(4096)
-    path = kit.build / "bench-sync"
-    count = 0
-    with path.open("wb", buffering=0) as file:
-        end = time.monotonic() + SYNC_SECONDS
-        while time.monotonic() < end:
-            file.write(block)
-            os.fdatasync(file.fileno())
-            count += 1
-    path.unlink()
-    return Figure("fdatasync after 4 KiB, one process alone", count / SYNC_SECONDS, "/s")
 
 
 def _plots(results: Results, systems: dict[str, Start]) -> list[Plot]:
