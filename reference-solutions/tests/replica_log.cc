@@ -15,6 +15,7 @@ void ReplicaLog::Read() {
   if (std::exchange(file_, status.st_ino) != status.st_ino) {
     offset_ = 0;
     wal_ = {};
+    last_in_file_ = 0;
   }
   std::ifstream file(path_, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(offset_));
@@ -26,8 +27,10 @@ void ReplicaLog::Read() {
 }
 
 void ReplicaLog::OnEntries(std::uint64_t first_index) {
-  const bool anew = wal_.log.base_index() > 0 && first_index == wal_.log.base_index() + 1;
-  if (entries_.size() >= first_index && !anew) entries_.resize(first_index - 1);
+  // A new file repeats entries of the old one, in as many records as it has. Within one file a
+  // replica writes an entry again only to replace it.
+  const bool replaces = first_index <= std::exchange(last_in_file_, wal_.log.last_index());
+  if (replaces && entries_.size() >= first_index) entries_.resize(first_index - 1);
   entries_.resize(std::max<std::size_t>(entries_.size(), first_index - 1), {0, kUnseen});
   for (std::uint64_t index = first_index; index <= wal_.log.last_index(); ++index) {
     LogEntry entry = wal_.log.At(index);
@@ -38,7 +41,7 @@ void ReplicaLog::OnEntries(std::uint64_t first_index) {
       entries_[index - 1] = std::move(entry);
     }
   }
-  if (anew || first_index > highest_found_) return;
+  if (!replaces || first_index > highest_found_) return;
   rewritten_ = rewritten_ == 0 ? first_index : std::min(rewritten_, first_index);
   found_ = 0;
   highest_found_ = 0;

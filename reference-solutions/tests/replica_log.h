@@ -50,6 +50,7 @@ class ReplicaLog {
   std::uint64_t file_ = 0;  // its inode number: a new one means that the log was written anew
   std::size_t offset_ = 0;  // in the file: the bytes before it are in wal_
   std::size_t torn_bytes_ = 0;
+  std::uint64_t last_in_file_ = 0;  // the index of the last entry of the file
   WalState wal_;
   std::vector<LogEntry> entries_;
   std::size_t found_ = 0;
