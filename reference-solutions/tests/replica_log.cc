@@ -12,7 +12,8 @@ namespace depfast::raft {
 void ReplicaLog::Read() {
   struct stat status = {};
   if (stat(path_.c_str(), &status) != 0) return;  // it has not written anything yet
-  if (std::exchange(file_, status.st_ino) != status.st_ino) {
+  const bool is_new = std::exchange(file_, status.st_ino) != status.st_ino;
+  if (is_new) {
     offset_ = 0;
     wal_ = {};
     last_in_file_ = 0;
@@ -24,13 +25,24 @@ void ReplicaLog::Read() {
       wal_.Read(bytes, [this](std::uint64_t first_index) { OnEntries(first_index); });
   offset_ += good;
   torn_bytes_ = bytes.size() - good;
+  if (is_new) Forget(wal_.log.last_index() + 1);  // it has no more than its own entries
+}
+
+void ReplicaLog::Forget(std::uint64_t first_index) {
+  if (first_index <= entries_.size()) entries_.resize(first_index - 1);
+  if (first_index > highest_found_) return;
+  found_ = 0;
+  highest_found_ = 0;
 }
 
 void ReplicaLog::OnEntries(std::uint64_t first_index) {
   // A new file repeats entries of the old one, in as many records as it has. Within one file a
   // replica writes an entry again only to replace it.
   const bool replaces = first_index <= std::exchange(last_in_file_, wal_.log.last_index());
-  if (replaces && entries_.size() >= first_index) entries_.resize(first_index - 1);
+  if (replaces && first_index <= highest_found_) {
+    rewritten_ = rewritten_ == 0 ? first_index : std::min(rewritten_, first_index);
+  }
+  if (replaces) Forget(first_index);
   entries_.resize(std::max<std::size_t>(entries_.size(), first_index - 1), {0, kUnseen});
   for (std::uint64_t index = first_index; index <= wal_.log.last_index(); ++index) {
     LogEntry entry = wal_.log.At(index);
@@ -41,10 +53,6 @@ void ReplicaLog::OnEntries(std::uint64_t first_index) {
       entries_[index - 1] = std::move(entry);
     }
   }
-  if (!replaces || first_index > highest_found_) return;
-  rewritten_ = rewritten_ == 0 ? first_index : std::min(rewritten_, first_index);
-  found_ = 0;
-  highest_found_ = 0;
 }
 
 bool ReplicaLog::HasAll(const std::vector<Acknowledged>& all) {

@@ -45,6 +45,8 @@ class ReplicaLog {
 
  private:
   void OnEntries(std::uint64_t first_index);
+  // The entries from `first_index` on are not in the log any more.
+  void Forget(std::uint64_t first_index);
 
   const std::string path_;
   std::uint64_t file_ = 0;  // its inode number: a new one means that the log was written anew

@@ -1,0 +1,89 @@
+// What the rounds of kills notice in a replica's log.
+#include "replica_log.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+
+#include "raft_wal.h"
+
+namespace depfast::raft {
+namespace {
+
+constexpr std::uint64_t kEntries = 6;
+
+class ReplicaLogTest : public testing::Test {
+ protected:
+  ReplicaLogTest() {
+    for (std::uint64_t i = 1; i <= kEntries; ++i) {
+      log_.Append({1, "command " + std::to_string(i)});
+      acknowledged_.push_back({i, Abbreviated(log_.At(i).command)});
+    }
+  }
+
+  void Append(const std::string& bytes) const {
+    std::ofstream(path_, std::ios::binary | std::ios::app) << bytes;
+  }
+
+  // As a replica that compacts: a new file takes the place of the old one.
+  void Replace(const std::string& bytes) const {
+    const std::string next = path_ + ".new";
+    std::ofstream(next, std::ios::binary) << bytes;
+    ASSERT_EQ(std::rename(next.c_str(), path_.c_str()), 0);
+  }
+
+  // The entries up to `last`, as a new file without those up to `base`.
+  std::string Wal(std::uint64_t base, std::uint64_t last) const {
+    RaftLog log = log_;
+    log.TruncateFrom(last + 1);
+    return EncodeWal({1, kNobody}, log, base);
+  }
+
+  bool HasAll() {
+    replica_.Read();
+    return replica_.HasAll(acknowledged_);
+  }
+
+  const std::string path_ = testing::TempDir() + "replica_log_test." +
+                            testing::UnitTest::GetInstance()->current_test_info()->name();
+  RaftLog log_;
+  std::vector<Acknowledged> acknowledged_;
+  ReplicaLog replica_{path_};
+};
+
+TEST_F(ReplicaLogTest, ANewFileMayRepeatEntriesInSeveralRecords) {
+  Replace(Wal(0, kEntries));
+  ASSERT_TRUE(HasAll());
+  Replace(Wal(2, 4) + EncodeEntries(log_, 5));
+  EXPECT_TRUE(HasAll());
+  EXPECT_EQ(replica_.rewritten(), 0U);
+}
+
+TEST_F(ReplicaLogTest, EntriesThatAreCompactedAreStillThere) {
+  Replace(Wal(0, kEntries));
+  ASSERT_TRUE(HasAll());
+  Replace(Wal(kEntries, kEntries));
+  EXPECT_TRUE(HasAll());
+}
+
+TEST_F(ReplicaLogTest, AnAcknowledgedEntryThatIsWrittenAgainIsNoticed) {
+  Replace(Wal(0, kEntries));
+  ASSERT_TRUE(HasAll());
+  Append(EncodeEntries(log_, 5));
+  EXPECT_TRUE(HasAll());
+  EXPECT_EQ(replica_.rewritten(), 5U);
+}
+
+TEST_F(ReplicaLogTest, AnAcknowledgedEntryThatANewFileLacksIsMissed) {
+  Replace(Wal(0, kEntries));
+  ASSERT_TRUE(HasAll());
+  Replace(Wal(2, 4));
+  EXPECT_FALSE(HasAll());
+  Append(EncodeEntries(log_, 5));
+  EXPECT_TRUE(HasAll());
+}
+
+}  // namespace
+}  // namespace depfast::raft
