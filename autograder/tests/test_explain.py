@@ -129,6 +129,16 @@ def test_repairing_the_slow_replica_is_not_blamed() -> None:
     assert costly_wait(explained(REPAIR, before=(_short(ALL),)), 3) is None
 
 
+def test_a_sleep_that_is_new_is_blamed_before_what_ends_it_for_clients() -> None:
+    """The repair and a heartbeat commit while the round sleeps, so that answers hang on them."""
+    repair = replace(REPAIR, path_ns=3 * SLEEP.total_ns)
+    pause = wait("heartbeat", "timeout", count=200, total_ns=10**10)
+    before = (replace(pause, path_ns=0),)
+    short = replace(SLEEP, path_ns=10**9)
+    assert costly_wait(explained(pause, repair, short, before=before), 3) == short
+    assert costly_wait(explained(pause, short, before=before), 3) == short
+
+
 def test_a_wait_of_a_coroutine_that_works_for_nobody_is_blamed_last() -> None:
     lone = replace(ALONE, has_dependency=False, path_ns=0)
     assert costly_wait(explained(lone), 3) == lone

@@ -47,9 +47,11 @@ def costly_wait(explained: Explained, replicas: int) -> Wait | None:
 
     It is a sleep, or it needs more answers than a quorum, and it grew with the fault. First come
     the waits on which answers hang without the fault: with it, something else may end the client's
-    wait, such as a heartbeat. Then those on which answers hang with the fault. Not all coroutines
-    say for whom they work. Among those that do not, it is a wait that the run without the fault
-    has, too: otherwise it may be the repair of the slow replica.
+    wait, such as a heartbeat. Then those on which answers hang with the fault: first the waits that
+    last longer with it and say that they work for clients. The repair of the slow replica commits
+    for them, too, while the guilty coroutine sleeps. Not all coroutines say for whom they work.
+    Among those that do not, it is a wait that the run without the fault has, too: otherwise it may
+    be the repair.
     """
     before = {_key(wait): wait for wait in explained.base.waits}
     slow = explained.slow
@@ -58,6 +60,7 @@ def costly_wait(explained: Explained, replicas: int) -> Wait | None:
         for wait in _suspects(slow, replicas)
         if _key(wait) in before and _serves(before[_key(wait)])
     ]
+    for_clients = [wait for wait in _suspects(slow, replicas) if wait.has_dependency]
     unknown = [
         wait
         for wait in slow.waits
@@ -68,6 +71,7 @@ def costly_wait(explained: Explained, replicas: int) -> Wait | None:
     ]
     return (
         _most_grown(serving, before, lambda wait: wait.total_ns, slow)
+        or _most_grown(_longer(for_clients, before), before, lambda wait: wait.path_ns, slow)
         or _most_grown(_suspects(slow, replicas), before, lambda wait: wait.path_ns, slow)
         or _most_grown(unknown, before, lambda wait: wait.total_ns, slow)
     )
@@ -101,6 +105,15 @@ def _most_grown(
     worst = max(waits, key=grown, default=None)
     window = len(sample.completions) * WINDOW_NS
     return worst if worst and grown(worst) > MATERIAL * window else None
+
+
+def _longer(waits: Iterable[Wait], before: dict[tuple[object, ...], Wait]) -> list[Wait]:
+    """Those that lasted much longer than without the fault, in all."""
+    return [
+        wait
+        for wait in waits
+        if _key(wait) not in before or wait.total_ns > GREW * before[_key(wait)].total_ns
+    ]
 
 
 def _serves(wait: Wait) -> bool:
