@@ -315,6 +315,70 @@ TEST_F(RpcTest, AMethodKeepsItsHandler) {
   EXPECT_EQ(call->reply().text, "x from 0");
 }
 
+// --- clients in the replica's process ---
+
+struct LocalTexts final : LocalClient<TextReply> {
+  void OnReply(CallId call, const TextReply& reply) override {
+    heard.push_back(std::to_string(call) + ": " + reply.text);
+  }
+  void OnError(CallId call, RpcError error) override {
+    heard.push_back(std::to_string(call) + ": " + ToString(error));
+  }
+  std::vector<std::string> heard;
+};
+
+TEST_F(RpcTest, ALocalClientIsServedAtOnceAndWithoutFrames) {
+  node(1).rpc().HandleInline<Echo>([](Echo&& request, const Responder<TextReply>& responder) {
+    EXPECT_EQ(responder.dependency(), Dependency::Client(7));
+    responder.Send({request.text + " of " + std::to_string(responder.peer())});
+  });
+  const auto local = std::make_shared<LocalTexts>();
+  node(1).runtime().Enter(
+      [&] { node(1).rpc().ServeLocally(kFirstClient, 7, Echo{"x"}, std::weak_ptr(local)); });
+  EXPECT_EQ(local->heard, std::vector<std::string>{"7: x of " + std::to_string(kFirstClient)});
+  Step(1);
+  EXPECT_TRUE(node(1).sent.empty());
+}
+
+TEST_F(RpcTest, ALocalClientMayBeGoneBeforeItsReply) {
+  std::vector<Responder<TextReply>> queue;
+  node(1).rpc().HandleInline<Echo>(
+      [&](const Echo&, Responder<TextReply> responder) { queue.push_back(responder); });
+  auto local = std::make_shared<LocalTexts>();
+  node(1).runtime().Enter([&] {
+    node(1).rpc().ServeLocally(kFirstClient, 7, Echo{"x"}, std::weak_ptr(local));
+    ASSERT_EQ(queue.size(), 1U);
+    local.reset();
+    queue[0].Send({"too late"});
+  });
+  Step(1);
+  EXPECT_TRUE(node(1).sent.empty());
+}
+
+TEST_F(RpcTest, ALocalClientHearsOfErrors) {
+  node(1).rpc().HandleInline<Echo>(
+      [](const Echo&, const Responder<TextReply>&) { throw std::out_of_range("no such thing"); });
+  const auto local = std::make_shared<LocalTexts>();
+  node(1).runtime().Enter([&] {
+    node(1).rpc().ServeLocally(kFirstClient, 7, Echo{"x"}, std::weak_ptr(local));
+    node(1).rpc().ServeLocally(kFirstClient, 8, UnservedRequest{}, std::weak_ptr(local));
+  });
+  EXPECT_EQ(local->heard,
+            (std::vector<std::string>{std::string("7: ") + ToString(RpcError::kRejected),
+                                      std::string("8: ") + ToString(RpcError::kUnknownMethod)}));
+  EXPECT_EQ(node(1).rpc().counters().unknown_methods, 1U);
+}
+
+// A handler in coroutines answers with frames only.
+TEST_F(RpcTest, AMethodWithCoroutinesServesNoLocalClient) {
+  ServeEcho(1);
+  const auto local = std::make_shared<LocalTexts>();
+  node(1).runtime().Enter(
+      [&] { node(1).rpc().ServeLocally(kFirstClient, 7, Echo{"x"}, std::weak_ptr(local)); });
+  EXPECT_EQ(local->heard,
+            std::vector<std::string>{std::string("7: ") + ToString(RpcError::kUnknownMethod)});
+}
+
 // --- dependencies ---
 
 TEST_F(RpcTest, DependenciesTravelWithCallsIntoHandlersAndOn) {

@@ -48,6 +48,10 @@ constexpr Duration kPause = 20us;
 // The heartbeats whose answers count. A leader steps down when a majority answers none of them.
 constexpr std::size_t kHeartbeatsMax = kElectionTimeoutMax / kHeartbeatInterval;
 
+// A round waits for most of the clients that were just answered, and not longer than this: they
+// send their next commands now, and share the round.
+constexpr Duration kGather = 500us;
+
 }  // namespace
 
 // ---- a follower's progress ----
@@ -339,6 +343,7 @@ void Raft::Submit(std::string command, const Dependency& client, SubmitDone done
     return;
   }
   pending_.push_back({std::move(command), client, std::move(done)});
+  returned_->Add();
   StartRound();
 }
 
@@ -351,6 +356,8 @@ void Raft::StartRound() {
 }
 
 void Raft::Round() {
+  const auto returned = returned_;
+  returned->Wait(kGather);
   round_starting_ = false;
   if (role_ != Role::kLeader || pending_.empty()) return;
   const std::uint64_t term = term_;
@@ -672,6 +679,7 @@ void Raft::CommitUpTo(std::uint64_t index) {
   const std::uint64_t first = commit_index_ + 1;
   commit_index_ = index;
   ObserveCommit(runtime_, commit_index_);
+  const std::size_t were_waiting = waiting_.size();
   for (std::uint64_t i = first; i <= commit_index_; ++i) {
     const std::string result = Apply(i);
     if (waiting_.empty() || waiting_.front().index != i) continue;
@@ -679,8 +687,15 @@ void Raft::CommitUpTo(std::uint64_t index) {
     waiting_.pop_front();
     done({SubmitStatus::kCommitted, runtime_.self(), i, result});
   }
+  ExpectReturns(were_waiting - waiting_.size());
   CompactIfLarge();
   StartConfirming();
+}
+
+void Raft::ExpectReturns(std::size_t answered) {
+  returned_->Set(returned_->target());  // the round that waits for others has waited enough
+  const auto most = static_cast<std::int64_t>(answered - answered / 4);
+  returned_ = std::make_shared<IntEvent>("returned clients", most);
 }
 
 std::string Raft::Apply(std::uint64_t index) {

@@ -215,6 +215,8 @@ class Raft final : public ReplicatedLog {
   void InstallIncoming();
 
   void CommitUpTo(std::uint64_t index);
+  // So many clients were just answered: the next round waits for most of them.
+  void ExpectReturns(std::size_t answered);
   std::string Apply(std::uint64_t index);
   void FailWaiting(SubmitStatus status);
 
@@ -259,7 +261,9 @@ class Raft final : public ReplicatedLog {
   Incoming incoming_;
 
   // Valid while this replica leads.
-  std::vector<Progress> progress_;   // by replica id; our own is unused
+  std::vector<Progress> progress_;  // by replica id; our own is unused
+  // Most of the clients that the latest commit has answered have sent again.
+  std::shared_ptr<IntEvent> returned_ = std::make_shared<IntEvent>("returned clients", 0);
   std::vector<Pending> pending_;     // accepted, not in the log yet
   std::deque<Waiting> waiting_;      // in the log, not committed; by index
   std::uint64_t durable_index_ = 0;  // our own disk has the log up to here

@@ -33,7 +33,10 @@ ForeignPort::ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor li
     : protocol_(std::move(protocol)),
       limits_(limits),
       budget_(limits.held_bytes_max),
-      context_{replica, PortOf(listener.get()), 0, &disk_failure, &budget_},
+      context_{.replica = replica,
+               .port = PortOf(listener.get()),
+               .disk_failure = &disk_failure,
+               .budget = &budget_},
       loop_(loop),
       counters_(counters),
       listener_(std::move(listener)),
@@ -45,8 +48,10 @@ EventLoop::Token ForeignPort::TokenOf(PeerId client) {
   return kListenerToken + 1 + static_cast<EventLoop::Token>(client - kFirstClientId);
 }
 
-ForeignContext ForeignPort::ContextOf(PeerId client) const {
+ForeignContext ForeignPort::ContextOf(PeerId client) {
   ForeignContext context = context_;
+  context.client = client;
+  context.on_answer = [this, client] { OnAnswer(client); };
   context.connection = std::int64_t{client} - kFirstClientId + 1;
   return context;
 }
@@ -59,15 +64,12 @@ void ForeignPort::MarkDirty(PeerId id, Client& client) {
   if (!std::exchange(client.in_dirty, true)) dirty_.push_back(id);
 }
 
-void ForeignPort::Send(PeerId client, std::string_view frame) {
+// Requests and answers count as the frames that they are for other clients.
+void ForeignPort::OnAnswer(PeerId client) {
   const auto found = clients_.find(client);
-  if (found == clients_.end()) {
-    counters_.dropped_frames.Add();
-    return;
-  }
+  if (found == clients_.end()) return;
   counters_.frames_out.Add();
   counters_.client_frames_out.Add();
-  found->second.conversation->OnFrame(frame);
   MarkDirty(client, found->second);
 }
 
@@ -134,23 +136,21 @@ void ForeignPort::RefuseOne() {
   spare_ = SpareDescriptor();
 }
 
-std::size_t ForeignPort::Receive(const Network::Deliver& deliver) {
-  std::size_t delivered = 0;
+std::size_t ForeignPort::Receive(Rpc* replica) {
+  std::size_t sent = 0;
   for (const PeerId id : std::exchange(ready_, {})) {
     const auto found = clients_.find(id);
     if (found == clients_.end()) continue;
     Client& client = found->second;
     client.in_ready = false;
     Read(client);
-    frames_.Clear();
-    client.conversation->TakeFrames(frames_);
-    counters_.frames_in.Add(frames_.size());
-    counters_.client_frames_in.Add(frames_.size());
-    delivered += frames_.size();
-    for (std::size_t i = 0; i < frames_.size(); ++i) deliver(id, frames_[i]);
+    const std::size_t requests = client.conversation->SendRequests(replica);
+    counters_.frames_in.Add(requests);
+    counters_.client_frames_in.Add(requests);
+    sent += requests;
     MarkDirty(id, client);
   }
-  return delivered;
+  return sent;
 }
 
 bool ForeignPort::MayRead(const Client& client) const {
@@ -222,7 +222,7 @@ void ForeignPort::TakeOutput(Client& client) {
 void ForeignPort::GoOn(PeerId id, Client& client) {
   if (client.unread() > limits_.unread_bytes_max) look_at_ = std::min(look_at_, now_ + kLookEvery);
   const bool may_write = client.writable && client.unread() > 0;
-  if (may_write || MayRead(client) || client.conversation->HasFrames()) MarkReady(id, client);
+  if (may_write || MayRead(client) || client.conversation->HasRequests()) MarkReady(id, client);
   if (client.conversation->WaitsForOthers() && !std::exchange(client.in_waiting, true)) {
     waiting_.push_back(id);
   }

@@ -59,9 +59,6 @@ class ForeignPort {
   static bool Owns(PeerId client) { return client >= kFirstClientId; }
   static bool OwnsToken(EventLoop::Token token) { return token >= kFirstToken; }
 
-  // Passes a frame to a client's conversation. Drops the frame if the client has gone.
-  void Send(PeerId client, std::string_view frame);
-
   // Begins a turn: closes the connections of clients that do not read.
   void OnTime(Time now);
   // The next time at which OnTime has work; kNever if there is none.
@@ -71,9 +68,9 @@ class ForeignPort {
   // turn.
   void OnEvent(EventLoop::Token token, std::uint32_t events);
 
-  // Reads a bounded amount from every readable client and delivers the frames. Returns the number
-  // of frames.
-  std::size_t Receive(const Network::Deliver& deliver);
+  // Reads a bounded amount from every readable client and sends its requests to the replica; null
+  // while that is out of service. Returns the number of requests.
+  std::size_t Receive(Rpc* replica);
   // Receive would find more without waiting for events.
   bool HasBacklog() const { return !ready_.empty(); }
 
@@ -90,7 +87,7 @@ class ForeignPort {
  private:
   struct Client {
     Descriptor socket;
-    std::unique_ptr<Conversation> conversation;
+    std::shared_ptr<Conversation> conversation;
     std::string output;       // bytes that the kernel has not taken
     std::size_t written = 0;  // bytes of `output` that the kernel has taken
     Time taken_at{0};         // when the kernel took the latest, or had taken all
@@ -109,7 +106,8 @@ class ForeignPort {
   };
 
   static EventLoop::Token TokenOf(PeerId client);
-  ForeignContext ContextOf(PeerId client) const;
+  ForeignContext ContextOf(PeerId client);
+  void OnAnswer(PeerId client);
   void Accept();
   void RefuseOne();
   void MarkReady(PeerId id, Client& client);
@@ -137,7 +135,6 @@ class ForeignPort {
   Descriptor spare_;  // closed for a moment when the process is out of descriptors
   PeerId last_client_ = kFirstClientId - 1;
   std::unordered_map<PeerId, Client> clients_;
-  FrameBatch frames_;            // of the client whose turn it is in Receive
   std::vector<PeerId> ready_;    // clients that may have bytes to read
   std::vector<PeerId> dirty_;    // clients that may have bytes to write
   std::vector<PeerId> waiting_;  // clients that wait for room in budget_

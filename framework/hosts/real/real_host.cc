@@ -355,7 +355,7 @@ void RealHost::StepOutOfService() {
   const Network::Deliver nobody = [](PeerId, std::string_view) {};
   network_->Receive(nobody);
   if (foreign_) {
-    foreign_->Receive(nobody);
+    foreign_->Receive(/*replica=*/nullptr);
     foreign_->Flush();
   }
   if (try_again_at_ <= now_) ReturnToServiceIfThereIsRoom();
@@ -424,7 +424,9 @@ bool RealHost::DeliverArrivals(std::vector<IoCompletion> completions) {
   };
   link_changed_ = false;
   std::size_t frames = network_->Receive(deliver);
-  if (foreign_) frames += foreign_->Receive(deliver);
+  if (foreign_) {
+    runtime_->Enter([&] { frames += foreign_->Receive(&runtime_->rpc()); });
+  }
   return delivered || frames > 0 || link_changed_;
 }
 
@@ -452,11 +454,7 @@ FrameId RealHost::Send(PeerId peer, Bytes frame) {
 }
 
 void RealHost::SendNow(PeerId peer, FrameId id, Bytes frame) {
-  if (foreign_ && ForeignPort::Owns(peer)) {
-    foreign_->Send(peer, *frame);
-  } else {
-    network_->Send(peer, id, std::move(frame));
-  }
+  network_->Send(peer, id, std::move(frame));
 }
 
 void RealHost::Release(PeerId peer, FrameId frame) {

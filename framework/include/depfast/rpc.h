@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "depfast/dependency.h"
@@ -26,6 +27,18 @@
 
 namespace depfast {
 
+// A client in the replica's own process, such as a port for another protocol. It gets replies as
+// they are, not as frames.
+template <typename ReplyType>
+class LocalClient {
+ public:
+  virtual void OnReply(CallId call, const ReplyType& reply) = 0;
+  virtual void OnError(CallId call, RpcError error) = 0;
+
+ protected:
+  ~LocalClient() = default;
+};
+
 // Answers one request later, for handlers that queue requests and serve many in one coroutine.
 // Copyable; only the first Send counts. Without a Send the caller waits until its timeout.
 template <typename ReplyType>
@@ -33,6 +46,14 @@ class Responder {
  public:
   Responder(RpcTable* table, PeerId peer, const FrameHeader& request)
       : table_(table), peer_(peer), request_(request) {}
+  // To a client in this process.
+  Responder(RpcTable* table, PeerId peer, const FrameHeader& request,
+            std::weak_ptr<LocalClient<ReplyType>> client)
+      : table_(table),
+        peer_(peer),
+        request_(request),
+        is_local_(true),
+        client_(std::move(client)) {}
 
   void Send(const ReplyType& reply) const;
 
@@ -43,6 +64,8 @@ class Responder {
   RpcTable* table_;
   PeerId peer_;
   FrameHeader request_;
+  bool is_local_ = false;
+  std::weak_ptr<LocalClient<ReplyType>> client_;  // it may be gone when the reply comes
 };
 
 // One replica's calls to others, and its handlers for theirs.
@@ -74,11 +97,20 @@ class Rpc : public RpcTable {
   template <typename Request>
   void HandleInline(std::function<void(Request&&, Responder<typename Request::Reply>)> handler);
 
+  // Serves a request of a client in this process, at once: the handler of HandleInline gets it as
+  // it is. `client` gets the reply, or an error, unless it is gone then.
+  template <typename Request>
+  void ServeLocally(PeerId from, CallId call, Request request,
+                    const std::weak_ptr<LocalClient<typename Request::Reply>>& client);
+
   // Gives a call up: its frame is dropped if it is not on the wire yet, its reply ignored, and the
   // event fails with kReleased. Does nothing to a call that is decided.
   void Release(RpcCall& call) { RpcTable::Release(call); }
 
  private:
+  template <typename Request>
+  using InlineHandler = std::function<void(Request&&, Responder<typename Request::Reply>)>;
+
   template <typename Request>
   Bytes EncodeRequest(const Request& request, CallId call) const;
   template <typename Request>

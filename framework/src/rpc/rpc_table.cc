@@ -20,8 +20,9 @@ WaitDescription RpcCall::DescribeWait() const {
   return wait;
 }
 
-void RpcTable::Serve(MethodId method, const char* name, Server server) {
-  const auto [served, is_new] = methods_.try_emplace(method, Method{name, std::move(server)});
+void RpcTable::Serve(MethodId method, const char* name, Server server, std::any inline_handler) {
+  const auto [served, is_new] =
+      methods_.try_emplace(method, Method{name, std::move(server), std::move(inline_handler)});
   if (is_new) return;
   throw std::logic_error("method " + std::to_string(method) + " (" + name +
                          ") has a handler already: " + served->second.name);
@@ -114,19 +115,30 @@ void RpcTable::Deliver(PeerId from, std::string_view bytes) {
   }
 }
 
-void RpcTable::DeliverRequest(PeerId from, const DecodedFrame& frame) {
-  if (frame.header.dependency.kind == Dependency::Kind::kNone) ++counters_.background_requests;
+const RpcTable::Method* RpcTable::FindMethod(PeerId from, const FrameHeader& request) {
+  if (request.dependency.kind == Dependency::Kind::kNone) ++counters_.background_requests;
   runtime_.scheduler().ForEachProbe(
-      [&](RuntimeProbe& probe) { probe.OnRequest(runtime_, from, frame.header.dependency); });
-  const auto method = methods_.find(frame.header.method);
-  if (method == methods_.end()) {
-    ++counters_.unknown_methods;
+      [&](RuntimeProbe& probe) { probe.OnRequest(runtime_, from, request.dependency); });
+  const auto method = methods_.find(request.method);
+  if (method != methods_.end()) return &method->second;
+  ++counters_.unknown_methods;
+  return nullptr;
+}
+
+const std::any* RpcTable::FindInlineHandler(PeerId from, const FrameHeader& header) {
+  const Method* const method = FindMethod(from, header);
+  return method == nullptr ? nullptr : &method->inline_handler;
+}
+
+void RpcTable::DeliverRequest(PeerId from, const DecodedFrame& frame) {
+  const Method* const method = FindMethod(from, frame.header);
+  if (method == nullptr) {
     SendError(from, frame.header, RpcError::kUnknownMethod);
     return;
   }
   std::string error;
-  if (!method->second.serve(from, frame.header, frame.body, error)) {
-    CountMalformed(from, std::string(method->second.name) + ": " + error);
+  if (!method->serve(from, frame.header, frame.body, error)) {
+    CountMalformed(from, std::string(method->name) + ": " + error);
     SendError(from, frame.header, RpcError::kMalformed);
   }
 }
@@ -169,14 +181,22 @@ void RpcTable::CountMalformed(PeerId from, const std::string& reason) {
 
 void RpcTable::SendAnswer(PeerId peer, const Dependency& dependency, std::string bytes) {
   host_.Send(peer, MakeBytes(std::move(bytes)));
+  CountAnswer(peer, dependency);
+}
+
+void RpcTable::CountAnswer(PeerId peer, const Dependency& dependency) {
   runtime_.scheduler().ForEachProbe(
       [&](RuntimeProbe& probe) { probe.OnAnswer(runtime_, peer, dependency); });
 }
 
 void RpcTable::Reject(PeerId peer, const FrameHeader& request, const char* method,
                       const std::exception& thrown) {
-  Note("the handler of %s threw: %s", method, thrown.what());
+  NoteThrown(method, thrown);
   SendError(peer, request, RpcError::kRejected);
+}
+
+void RpcTable::NoteThrown(const char* method, const std::exception& thrown) {
+  Note("the handler of %s threw: %s", method, thrown.what());
 }
 
 void RpcTable::SendError(PeerId peer, const FrameHeader& request, RpcError error) {

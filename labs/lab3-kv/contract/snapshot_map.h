@@ -5,16 +5,17 @@
 // A change keeps the old value of its key first, if the walk has not come to that key. So a walk
 // costs memory only for keys that change before it comes to them.
 //
-// A key is found by its hash. The way down a tree of 10,000 keys misses the processor's caches at
-// each step.
+// A key is found by its hash: the way down a tree of 10,000 keys misses the processor's caches at
+// each step. The index keeps the hashes in one array (open addressing), so it misses them once.
 #pragma once
+
+#include <tsl/robin_map.h>
 
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 namespace depfast::kv {
@@ -154,7 +155,10 @@ class SnapshotMap {
   };
 
   Map map_;
-  std::unordered_map<const Key*, iterator, HashOfKey, SameKey> index_;  // of the keys in map_
+  // Of the keys in map_.
+  tsl::robin_map<const Key*, iterator, HashOfKey, SameKey,
+                 std::allocator<std::pair<const Key*, iterator>>, /*StoreHash=*/true>
+      index_;
   std::weak_ptr<Walk> walk_;
 };
 

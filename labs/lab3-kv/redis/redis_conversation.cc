@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "depfast/host/frame.h"
 #include "kv_commands.h"
 #include "kv_errors.h"
 
@@ -49,14 +48,6 @@ std::string Encoded(const Reply& reply, Protocol protocol) {
   return RespWriter(protocol).Append(reply).Take();
 }
 
-Reply ReplyIn(const DecodedFrame& frame) {
-  std::string error;
-  if (frame.header.kind == FrameKind::kReply) {
-    if (auto reply = DecodeBody<Reply>(frame.body, error)) return *std::move(reply);
-  }
-  return UnknownOutcome();
-}
-
 // Client libraries spell INCR so.
 bool IsIncrementByOne(const Command& command) {
   return command.size() == 3 && IsWord(command[0], "INCRBY") && command[2] == "1";
@@ -88,16 +79,27 @@ void RedisConversation::OnBytes(std::string_view bytes) {
   TakeCommands();
 }
 
-void RedisConversation::OnFrame(std::string_view bytes) {
-  std::string error;
-  const auto frame = DecodeFrame(bytes, error);
-  if (!frame) return;
-  const auto slot = static_cast<std::size_t>((frame->header.call & kSlotMask) - first_slot_);
-  if (slot >= slots_.size() || slots_[slot].call != frame->header.call) return;  // of no call
-  TakeReply(slot, ReplyIn(*frame));
+std::size_t RedisConversation::SendRequests(Rpc* replica) {
+  std::vector<Request> requests = TakeRequests();  // an answer may come at once, and add others
+  const std::weak_ptr<LocalClient<Reply>> self = weak_from_this();
+  for (auto& [call, request] : requests) {
+    if (replica != nullptr) {
+      replica->ServeLocally(context_.client, call, std::move(request), self);
+    }
+  }
+  return requests.size();
+}
+
+void RedisConversation::OnReply(CallId call, const Reply& reply) {
+  const auto slot = static_cast<std::size_t>((call & kSlotMask) - first_slot_);
+  if (slot >= slots_.size() || slots_[slot].call != call) return;  // of no call
+  TakeReply(slot, reply);
   MoveToOutput();
   TakeCommands();
+  context_.on_answer();
 }
+
+void RedisConversation::OnError(CallId call, RpcError) { OnReply(call, UnknownOutcome()); }
 
 void RedisConversation::TakeReply(std::size_t number, const Reply& reply) {
   Slot& slot = slots_[number];
@@ -178,7 +180,7 @@ bool RedisConversation::AskAgain() {
     if (!is_next && !HasRoomFor(expected_reply_)) return false;
     --to_ask_again_;
     asked_to_read_ = true;
-    Send(i, {slot.read, 0});
+    Send(i, slot.read);
   }
   return true;
 }
@@ -294,16 +296,14 @@ void RedisConversation::Ask(Command command) {
   Slot& slot = slots_.emplace_back(Slot{.protocol = client_.protocol});
   slot.reserved = BytesOf(command) + (may_repeat || increment_ ? 0 : WriteReplyMax(command));
   held_.Add(slot.reserved);
-  KvRequest request{std::move(command), 0};
-  Send(slots_.size() - 1, request);
-  if (may_repeat) slot.read = std::move(request.command);
+  if (may_repeat) slot.read = command;
+  Send(slots_.size() - 1, std::move(command));
 }
 
-void RedisConversation::Send(std::size_t slot, const KvRequest& request) {
+void RedisConversation::Send(std::size_t slot, Command command) {
   const CallId call = (forgotten_ << kSlotBits) | (first_slot_ + slot);
   slots_[slot].call = call;
-  const FrameHeader header{FrameKind::kRequest, KvRequest::kMethod, call, Dependency::Client(call)};
-  frames_.Add([&](std::string& bytes) { AppendFrame(header, request, bytes); });
+  requests_.push_back({call, {std::move(command), 0}});
   ++asked_;
 }
 

@@ -31,11 +31,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "depfast/rpc.h"
 #include "increment.h"
 #include "kv_messages.h"
 #include "port_commands.h"
@@ -45,8 +48,15 @@
 
 namespace depfast::kv {
 
-class RedisConversation final : public real::Conversation {
+class RedisConversation final : public real::Conversation,
+                                public LocalClient<Reply>,
+                                public std::enable_shared_from_this<RedisConversation> {
  public:
+  struct Request {
+    CallId call = 0;
+    KvRequest request;
+  };
+
   // The limit of the bytes held for one client. A single command or answer may be larger, and is
   // then alone.
   static constexpr std::size_t kHeldBytesMax = std::size_t{8} << 20;
@@ -57,9 +67,14 @@ class RedisConversation final : public real::Conversation {
       : context_(context), held_(context.budget) {}
 
   void OnBytes(std::string_view bytes) override;
-  void OnFrame(std::string_view frame) override;
-  void TakeFrames(real::FrameBatch& into) override { std::swap(into, frames_); }
-  bool HasFrames() const override { return !frames_.empty(); }
+  void OnReply(CallId call, const Reply& reply) override;
+  // The outcome of the command is unknown.
+  void OnError(CallId call, RpcError error) override;
+  std::size_t SendRequests(Rpc* replica) override;
+  bool HasRequests() const override { return !requests_.empty(); }
+  // The requests that have become ready since the last call, in order. They are the caller's to
+  // send.
+  std::vector<Request> TakeRequests() { return std::exchange(requests_, {}); }
   std::string TakeOutput() override;
   void OnRoom(std::size_t bytes) override;
   bool WantsBytes() const override;
@@ -91,7 +106,7 @@ class RedisConversation final : public real::Conversation {
   bool TryStore(Command& command);
   bool TryIncrement(const Command& command);
   void Ask(Command command);
-  void Send(std::size_t slot, const KvRequest& request);
+  void Send(std::size_t slot, Command command);
   void Answer(const Reply& reply);
   void Answer(std::string bytes);
   // Fills the slot, or takes the next step of the increment. Requires: the slot waits.
@@ -113,7 +128,7 @@ class RedisConversation final : public real::Conversation {
   ClientState client_;
   RespParser parser_;
   std::optional<Command> held_back_;  // the next command, which has to wait
-  real::FrameBatch frames_;
+  std::vector<Request> requests_;
   // In the order of the commands. The low bits of a call are the number of its slot; those of
   // commands that need no replica are not used. The high bits count how often the conversation has
   // forgotten answers, so that a late one is no answer to the same command asked again.

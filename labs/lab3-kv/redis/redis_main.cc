@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
   const depfast::real::ForeignProtocol redis{
       "redis", [](const depfast::real::ForeignContext& context) {
-        return std::make_unique<depfast::kv::RedisConversation>(context);
+        return std::make_shared<depfast::kv::RedisConversation>(context);
       }};
   return depfast::real::RealMain(argc, argv, &redis);
 }

@@ -1,10 +1,11 @@
-// Clients of a foreign protocol in which a frame is a line.
+// Clients of a foreign protocol in which a request is a line.
 #include "real/foreign_port.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,11 +16,14 @@
 namespace depfast::real {
 namespace {
 
-// Each line is a request, each frame is answered as a line; "bye" ends the conversation.
+// Each line is a request, and so is each answer; "bye" ends the conversation.
 class Lines final : public Conversation {
  public:
+  using Serve = std::function<void(PeerId client, const std::string& line)>;
+
   // Adds the bytes of answers that have left to `left`.
-  explicit Lines(std::size_t& left) : left_(left) {}
+  Lines(ForeignContext context, std::size_t& left, Serve serve)
+      : context_(std::move(context)), left_(left), serve_(std::move(serve)) {}
 
   void OnBytes(std::string_view bytes) override {
     text_ += bytes;
@@ -30,16 +34,21 @@ class Lines final : public Conversation {
         over_ = true;
         return;
       }
-      frames_.Add([&](std::string& frame) { frame += line; });
+      requests_.push_back(line);
       ++under_way_;
     }
   }
-  void OnFrame(std::string_view frame) override {
+  void Answer(const std::string& line) {
     --under_way_;
-    output_ += std::string(frame) + "\n";
+    output_ += line + "\n";
+    context_.on_answer();
   }
-  void TakeFrames(FrameBatch& into) override { std::swap(into, frames_); }
-  bool HasFrames() const override { return !frames_.empty(); }
+  std::size_t SendRequests(Rpc*) override {
+    const auto requests = std::exchange(requests_, {});
+    for (const std::string& line : requests) serve_(context_.client, line);
+    return requests.size();
+  }
+  bool HasRequests() const override { return !requests_.empty(); }
   std::string TakeOutput() override { return std::exchange(output_, {}); }
   void OnRoom(std::size_t bytes) override { left_ += bytes; }
   bool WantsBytes() const override { return under_way_ < 100; }
@@ -48,10 +57,12 @@ class Lines final : public Conversation {
   bool IsOver() const override { return over_; }
 
  private:
+  const ForeignContext context_;
   std::size_t& left_;
+  const Serve serve_;
   std::string text_;
   std::string output_;
-  FrameBatch frames_;
+  std::vector<std::string> requests_;
   int under_way_ = 0;
   bool over_ = false;
 };
@@ -65,9 +76,31 @@ class ForeignPortTest : public testing::Test {
         ForeignProtocol{"lines",
                         [this](const ForeignContext& context) {
                           connections_.push_back(context.connection);
-                          return std::make_unique<Lines>(left_);
+                          return Converse(context);
                         }},
         /*replica=*/0, std::move(listener), loop_, counters_, disk_failure_, limits);
+  }
+
+  // Requests are answered, or kept in unanswered_.
+  std::shared_ptr<Lines> Converse(const ForeignContext& context) {
+    const auto lines =
+        std::make_shared<Lines>(context, left_, [this](PeerId client, const std::string& line) {
+          EXPECT_TRUE(ForeignPort::Owns(client));
+          if (answers_) {
+            Send(client, "re: " + line);
+          } else {
+            unanswered_.emplace_back(client, line);
+          }
+        });
+    conversations_[context.client] = lines;
+    return lines;
+  }
+
+  // Answers a request, unless the client has gone. Returns whether it is there.
+  bool Send(PeerId client, const std::string& line) {
+    const auto lines = conversations_[client].lock();
+    if (lines != nullptr) lines->Answer(line);
+    return lines != nullptr;
   }
 
   Descriptor Connect() const {
@@ -92,20 +125,13 @@ class ForeignPortTest : public testing::Test {
     return text;
   }
 
-  // Turns the loop until `done`. Frames are answered, or kept in unanswered_.
+  // Turns the loop until `done`.
   bool TurnUntil(const std::function<bool()>& done) {
     return Eventually([&] {
       for (const epoll_event& event : loop_.Wait(/*block=*/false)) {
         port_->OnEvent(event.data.u64, event.events);
       }
-      port_->Receive([&](PeerId from, std::string_view frame) {
-        EXPECT_TRUE(ForeignPort::Owns(from));
-        if (answers_) {
-          port_->Send(from, "re: " + std::string(frame));
-        } else {
-          unanswered_.emplace_back(from, frame);
-        }
-      });
+      port_->Receive(/*replica=*/nullptr);
       port_->Flush();
       return done();
     });
@@ -119,6 +145,7 @@ class ForeignPortTest : public testing::Test {
   bool answers_ = true;
   std::size_t left_ = 0;                   // bytes of answers
   std::vector<std::int64_t> connections_;  // the numbers of all so far
+  std::map<PeerId, std::weak_ptr<Lines>> conversations_;
   std::vector<std::pair<PeerId, std::string>> unanswered_;
 };
 
@@ -130,7 +157,7 @@ TEST_F(ForeignPortTest, ClosesAllConnectionsAndAcceptsNewOnes) {
   port_->CloseAll();
   EXPECT_EQ(port_->connections(), 0u);
   EXPECT_TRUE(TurnUntil([&] { return Heard(waiting) == "(end)"; }));
-  port_->Send(unanswered_[0].first, "too late");
+  EXPECT_FALSE(Send(unanswered_[0].first, "too late"));
   answers_ = true;
   const Descriptor fresh = Connect();
   Say(fresh, "b\n");
@@ -160,15 +187,14 @@ TEST_F(ForeignPortTest, AClientThatHasSaidAllGetsItsAnswersBeforeTheEnd) {
   shutdown(client.get(), SHUT_WR);
   ASSERT_TRUE(TurnUntil([&] { return unanswered_.size() == 1; }));
   EXPECT_EQ(port_->connections(), 1u);
-  port_->Send(unanswered_[0].first, "late");
+  Send(unanswered_[0].first, "late");
   std::string heard;
   EXPECT_TRUE(TurnUntil([&] {
     heard += Heard(client);
     return heard == "late\n(end)";
   })) << heard;
   EXPECT_EQ(port_->connections(), 0u);
-  port_->Send(unanswered_[0].first, "too late");
-  EXPECT_EQ(counters_.dropped_frames.value(), 1u);
+  EXPECT_FALSE(Send(unanswered_[0].first, "too late"));
 }
 
 TEST_F(ForeignPortTest, AConversationThatIsOverIsClosed) {
@@ -225,7 +251,7 @@ TEST_F(ForeignPortTest, NoMoreIsReadThanTheConversationWants) {
   EXPECT_EQ(unanswered_.size(), 100u);
   EXPECT_LE(counters_.reads.value(), reads + 1);
   answers_ = true;
-  for (const auto& [from, frame] : std::exchange(unanswered_, {})) port_->Send(from, frame);
+  for (const auto& [to, line] : std::exchange(unanswered_, {})) Send(to, "re: " + line);
   std::string heard;
   EXPECT_TRUE(TurnUntil([&] {
     heard += Heard(client);
@@ -266,7 +292,7 @@ class ForeignPortOfPatience : public ForeignPortTest {
     answers_ = false;
     Say(client, "x\n");
     TurnUntil([&] { return unanswered_.size() == 1; });
-    for (int i = 0; i < 100; ++i) port_->Send(unanswered_[0].first, std::string(1 << 20, 'x'));
+    for (int i = 0; i < 100; ++i) Send(unanswered_[0].first, std::string(1 << 20, 'x'));
     TurnUntil([] { return true; });
     return client;
   }

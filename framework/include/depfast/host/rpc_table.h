@@ -1,6 +1,7 @@
 // RpcTable: outstanding calls and handlers, as bytes. Rpc (rpc.h) adds the types.
 #pragma once
 
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -51,6 +52,9 @@ class RpcTable {
     SendAnswer(peer, header.dependency, EncodeFrame(header, reply));
   }
 
+  // A reply to a client in this process counts as an answer.
+  void CountAnswer(PeerId peer, const Dependency& dependency);
+
   const RpcCounters& counters() const { return counters_; }
   // The reason of the latest malformed frame; empty if there was none.
   const std::string& last_malformed() const { return last_malformed_; }
@@ -81,8 +85,11 @@ class RpcTable {
   ~RpcTable() = default;
 
   // Serves a method from now on. `name` is a string literal. Throws std::logic_error if the method
-  // is served already: a handler of given code must not be replaced.
-  void Serve(MethodId method, const char* name, Server server);
+  // is served already: a handler of given code must not be replaced. `inline_handler`: as Rpc knows
+  // it, if it serves clients in this process, too.
+  void Serve(MethodId method, const char* name, Server server, std::any inline_handler = {});
+  // A request of a client in this process has come. Null if no handler serves its method.
+  const std::any* FindInlineHandler(PeerId from, const FrameHeader& header);
 
   CallId NextCall();
   Dependency CurrentDependency() const;
@@ -93,13 +100,18 @@ class RpcTable {
   // The handler of `method` has thrown: the caller gets an error, and the author a note.
   void Reject(PeerId peer, const FrameHeader& request, const char* method,
               const std::exception& thrown);
+  void NoteThrown(const char* method, const std::exception& thrown);
   void SpawnHandler(const char* name, const Dependency& dependency, std::function<void()> body);
 
  private:
   struct Method {
     const char* name;
     Server serve;
+    std::any inline_handler;
   };
+
+  // A request has come. Null if no handler serves its method.
+  const Method* FindMethod(PeerId from, const FrameHeader& request);
 
   void Forget(RpcCall& call);  // the reply is no longer expected
   void Decide(RpcCall& call);  // its reply or error is set: tells probes, then waiters

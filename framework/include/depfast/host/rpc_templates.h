@@ -1,6 +1,7 @@
 // The templates of rpc.h: between typed messages and the bytes of RpcTable.
 #pragma once
 
+#include <any>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -62,7 +63,12 @@ std::vector<std::shared_ptr<RpcEvent<typename Request::Reply>>> Rpc::CallAll(
 
 template <typename ReplyType>
 void Responder<ReplyType>::Send(const ReplyType& reply) const {
-  table_->Respond(peer_, request_, reply);
+  if (!is_local_) {
+    table_->Respond(peer_, request_, reply);
+    return;
+  }
+  if (const auto client = client_.lock()) client->OnReply(request_.call, reply);
+  table_->CountAnswer(peer_, request_.dependency);
 }
 
 template <typename Request>
@@ -90,18 +96,42 @@ void Rpc::Handle(std::function<typename Request::Reply(PeerId, const Request&)> 
 
 template <typename Request>
 void Rpc::HandleInline(std::function<void(Request&&, Responder<typename Request::Reply>)> handler) {
-  Serve(Request::kMethod, Request::kName,
-        [this, handler = std::move(handler)](PeerId from, const FrameHeader& header,
-                                             std::string_view body, std::string& error) {
-          auto request = DecodeBody<Request>(body, error);
-          if (!request) return false;
-          try {
-            handler(*std::move(request), Responder<typename Request::Reply>(this, from, header));
-          } catch (const std::exception& thrown) {
-            Reject(from, header, Request::kName, thrown);
-          }
-          return true;
-        });
+  const auto shared = std::make_shared<InlineHandler<Request>>(std::move(handler));
+  Serve(
+      Request::kMethod, Request::kName,
+      [this, shared](PeerId from, const FrameHeader& header, std::string_view body,
+                     std::string& error) {
+        auto request = DecodeBody<Request>(body, error);
+        if (!request) return false;
+        try {
+          (*shared)(*std::move(request), Responder<typename Request::Reply>(this, from, header));
+        } catch (const std::exception& thrown) {
+          Reject(from, header, Request::kName, thrown);
+        }
+        return true;
+      },
+      shared);
+}
+
+template <typename Request>
+void Rpc::ServeLocally(PeerId from, CallId call, Request request,
+                       const std::weak_ptr<LocalClient<typename Request::Reply>>& client) {
+  const FrameHeader header{FrameKind::kRequest, Request::kMethod, call, Dependency::Client(call)};
+  const auto refuse = [&](RpcError error) {
+    if (const auto there = client.lock()) there->OnError(call, error);
+  };
+  const auto* handler =
+      std::any_cast<std::shared_ptr<InlineHandler<Request>>>(FindInlineHandler(from, header));
+  if (handler == nullptr) {
+    refuse(RpcError::kUnknownMethod);
+    return;
+  }
+  try {
+    (**handler)(std::move(request), Responder<typename Request::Reply>(this, from, header, client));
+  } catch (const std::exception& thrown) {
+    NoteThrown(Request::kName, thrown);
+    refuse(RpcError::kRejected);
+  }
 }
 
 }  // namespace depfast

@@ -11,7 +11,6 @@
 
 #include "kv_errors.h"
 #include "redis_conversation.h"
-#include "taken_frames.h"
 
 namespace depfast::kv {
 namespace {
@@ -21,19 +20,14 @@ class RedisConversationTest : public testing::Test {
   // The commands that have become requests since the last call; their calls go to `calls`.
   std::vector<Command> Requests() {
     std::vector<Command> commands;
-    for (const std::string& bytes : TakenFrames(conversation)) {
-      std::string error;
-      const auto frame = DecodeFrame(bytes, error);
-      EXPECT_TRUE(frame && frame->header.method == KvRequest::kMethod) << error;
-      calls.push_back(frame->header.call);
-      commands.push_back(DecodeBody<KvRequest>(frame->body, error)->command);
+    for (auto& [call, request] : conversation.TakeRequests()) {
+      calls.push_back(call);
+      commands.push_back(std::move(request.command));
     }
     return commands;
   }
 
-  void Answer(CallId call, const Reply& reply) {
-    conversation.OnFrame(EncodeFrame({FrameKind::kReply, KvRequest::kMethod, call, {}}, reply));
-  }
+  void Answer(CallId call, const Reply& reply) { conversation.OnReply(call, reply); }
 
   // The only command that has become a request since the last call. Its call is calls.back().
   Command Request() {
@@ -63,7 +57,7 @@ TEST_F(RedisConversationTest, AReadWaitsForTheWritesBeforeItAndTheOtherWayRound)
   EXPECT_EQ(Requests(), (std::vector<Command>{{"SET", "x", "1"}}));
   EXPECT_FALSE(conversation.IsIdle());
   Answer(calls[0], Reply::Ok());
-  EXPECT_TRUE(conversation.HasFrames());
+  EXPECT_TRUE(conversation.HasRequests());
   EXPECT_EQ(Requests(), (std::vector<Command>{{"GET", "x"}}));
   Answer(calls[1], Reply::String("1"));
   EXPECT_EQ(Requests(), (std::vector<Command>{{"SET", "x", "2"}}));
@@ -76,10 +70,10 @@ TEST_F(RedisConversationTest, WithoutADiskThePortAnswersForTheStore) {
   const std::string refused =
       "-TRYAGAIN the disk of this replica has failed (" + failure + "); nothing is changed\r\n";
   EXPECT_EQ(at_broken.TakeOutput(), refused + refused + refused + "+PONG\r\n");
-  EXPECT_FALSE(at_broken.HasFrames());
+  EXPECT_FALSE(at_broken.HasRequests());
   failure.clear();
   at_broken.OnBytes("SET x 1\r\n");
-  EXPECT_TRUE(at_broken.HasFrames()) << "the replica is in service again";
+  EXPECT_TRUE(at_broken.HasRequests()) << "the replica is in service again";
 }
 
 TEST_F(RedisConversationTest, AnswersThatNobodyAskedForAreIgnored) {
@@ -87,7 +81,7 @@ TEST_F(RedisConversationTest, AnswersThatNobodyAskedForAreIgnored) {
   Requests();
   Answer(calls[0] + 1, Reply::Ok());
   Answer(0, Reply::Ok());
-  conversation.OnFrame("no frame");
+  conversation.OnError(0, RpcError::kRejected);
   EXPECT_EQ(conversation.TakeOutput(), "");
   Answer(calls[0], Reply::Nil());
   Answer(calls[0], Reply::Ok());
@@ -97,8 +91,7 @@ TEST_F(RedisConversationTest, AnswersThatNobodyAskedForAreIgnored) {
 TEST_F(RedisConversationTest, AnErrorOfTheReplicaLeavesTheOutcomeUnknown) {
   conversation.OnBytes("INCR x\r\n");
   Requests();
-  conversation.OnFrame(EncodeFrame({FrameKind::kError, KvRequest::kMethod, calls[0], {}},
-                                   static_cast<std::uint32_t>(RpcError::kRejected)));
+  conversation.OnError(calls[0], RpcError::kRejected);
   EXPECT_EQ(conversation.TakeOutput(), "-" + UnknownOutcome().text + "\r\n");
 }
 
@@ -170,7 +163,7 @@ TEST_F(RedisConversationTest, ABrowserIsNotServed) {
     RedisConversation browser{{}};
     browser.OnBytes(first + "\r\nContent-Length: 9\r\n\r\nSET x 1\r\n");
     EXPECT_TRUE(browser.IsOver()) << first;
-    EXPECT_FALSE(browser.HasFrames()) << first;
+    EXPECT_FALSE(browser.HasRequests()) << first;
   }
   conversation.OnBytes("PING\r\nhost: store\r\nPING\r\n");
   EXPECT_EQ(conversation.TakeOutput(), "+PONG\r\n") << "what came before is served";
@@ -231,8 +224,7 @@ TEST_F(RedisConversationTest, ASecondCopyOfAReplyIsNoReplyToTheNextStep) {
   EXPECT_EQ(Request(), (Command{"CAS", "x", "1", "0"}));
   Answer(read, Reply::Integer(1));
   EXPECT_EQ(conversation.TakeOutput(), "");
-  conversation.OnFrame(EncodeFrame({FrameKind::kError, KvRequest::kMethod, calls.back(), {}},
-                                   static_cast<std::uint32_t>(RpcError::kRejected)));
+  conversation.OnError(calls.back(), RpcError::kRejected);
   EXPECT_EQ(conversation.TakeOutput(), "-" + UnknownOutcome().text + "\r\n");
   EXPECT_TRUE(conversation.IsIdle());
 }
@@ -245,22 +237,18 @@ class RedisMemoryTest : public testing::Test {
   static constexpr std::size_t kAnswer = kLarge + 16;
 
   void Take(RedisConversation& one) {
-    for (std::string& frame : TakenFrames(one)) requests_.push_back(std::move(frame));
+    for (auto& request : one.TakeRequests()) requests_.push_back(std::move(request));
   }
 
   // The reply to the GET of a number has that number and `bytes` bytes. False if nothing is asked.
   bool AnswerNext(RedisConversation& one, std::size_t bytes) {
     Take(one);
     if (requests_.empty()) return false;
-    std::string error;
-    const auto frame = DecodeFrame(requests_.front(), error);
-    const Command command = DecodeBody<KvRequest>(frame->body, error)->command;
-    std::string value = command.at(1);
-    value.resize(bytes, '.');
-    const std::string reply = EncodeFrame(
-        {FrameKind::kReply, KvRequest::kMethod, frame->header.call, {}}, Reply::String(value));
+    const auto [call, request] = std::move(requests_.front());
     requests_.pop_front();
-    one.OnFrame(reply);
+    std::string value = request.command.at(1);
+    value.resize(bytes, '.');
+    one.OnReply(call, Reply::String(value));
     held_max_ = std::max(held_max_, budget_.held());
     asked_max_ = std::max(asked_max_, requests_.size());
     return true;
@@ -305,7 +293,7 @@ class RedisMemoryTest : public testing::Test {
 
   static constexpr std::size_t kBudget = std::size_t{64} << 20;
   real::ByteBudget budget_{kBudget};
-  std::deque<std::string> requests_;
+  std::deque<RedisConversation::Request> requests_;
   std::size_t held_max_ = 0;
   std::size_t asked_max_ = 0;
 };

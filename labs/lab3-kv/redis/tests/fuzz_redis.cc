@@ -8,13 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "depfast/host/frame.h"
 #include "redis_conversation.h"
-#include "taken_frames.h"
 
 namespace {
 
-using depfast::kv::KvRequest;
 using depfast::kv::RedisConversation;
 using depfast::kv::Reply;
 
@@ -31,17 +28,12 @@ void Require(bool condition) {
 
 // A store that answers at once: a number for every key.
 void Serve(RedisConversation& conversation, Heard& heard) {
-  while (conversation.HasFrames()) {
-    for (const std::string& bytes : depfast::kv::TakenFrames(conversation)) {
-      std::string error;
-      const auto frame = depfast::DecodeFrame(bytes, error);
-      Require(frame.has_value());
-      const auto request = depfast::DecodeBody<KvRequest>(frame->body, error);
-      Require(request && !request->command.empty());
-      heard.requests.push_back(request->command[0]);
-      const Reply reply = request->command[0] == "GET" ? Reply::String("1") : Reply::Integer(1);
-      conversation.OnFrame(depfast::EncodeFrame(
-          {depfast::FrameKind::kReply, KvRequest::kMethod, frame->header.call, {}}, reply));
+  while (conversation.HasRequests()) {
+    for (const auto& [call, request] : conversation.TakeRequests()) {
+      Require(!request.command.empty());
+      heard.requests.push_back(request.command[0]);
+      const bool reads = request.command[0] == "GET";
+      conversation.OnReply(call, reads ? Reply::String("1") : Reply::Integer(1));
     }
   }
 }

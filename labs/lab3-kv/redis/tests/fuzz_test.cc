@@ -11,7 +11,6 @@
 
 #include "depfast/host/random.h"
 #include "redis_conversation.h"
-#include "taken_frames.h"
 
 namespace depfast::kv {
 namespace {
@@ -95,17 +94,10 @@ class Fuzzer {
   }
 
   static void Serve(RedisConversation& conversation, Heard& heard) {
-    while (conversation.HasFrames()) {
-      for (const std::string& bytes : TakenFrames(conversation)) {
-        std::string error;
-        const auto frame = DecodeFrame(bytes, error);
-        ASSERT_TRUE(frame) << error;
-        const auto request = DecodeBody<KvRequest>(frame->body, error);
-        ASSERT_TRUE(request) << error;
-        heard.requests.push_back(request->command);
-        conversation.OnFrame(
-            EncodeFrame({FrameKind::kReply, KvRequest::kMethod, frame->header.call, {}},
-                        ReplyTo(request->command)));
+    while (conversation.HasRequests()) {
+      for (const auto& [call, request] : conversation.TakeRequests()) {
+        heard.requests.push_back(request.command);
+        conversation.OnReply(call, ReplyTo(request.command));
       }
     }
   }
