@@ -48,11 +48,24 @@ constexpr Duration kPause = 20us;
 // The heartbeats whose answers count. A leader steps down when a majority answers none of them.
 constexpr std::size_t kHeartbeatsMax = kElectionTimeoutMax / kHeartbeatInterval;
 
-// A round waits for most of the clients that were just answered, and not longer than this: they
-// send their next commands now, and share the round.
+// A round, or a confirmation, waits for most of the clients that were just answered, and not longer
+// than this: they send their next commands now, and share it.
 constexpr Duration kGather = 500us;
 
 }  // namespace
+
+// ---- returning clients ----
+
+void ReturningClients::Expect(std::size_t answered) {
+  most_->Set(most_->target());  // what waits for earlier ones has waited enough
+  const auto most = static_cast<std::int64_t>(answered - answered / 4);
+  most_ = std::make_shared<IntEvent>("returning clients", most);
+}
+
+void ReturningClients::Wait() const {
+  const auto most = most_;
+  most->Wait(kGather);
+}
 
 // ---- a follower's progress ----
 
@@ -343,7 +356,7 @@ void Raft::Submit(std::string command, const Dependency& client, SubmitDone done
     return;
   }
   pending_.push_back({std::move(command), client, std::move(done)});
-  returned_->Add();
+  returning_writers_.Add();
   StartRound();
 }
 
@@ -356,8 +369,7 @@ void Raft::StartRound() {
 }
 
 void Raft::Round() {
-  const auto returned = returned_;
-  returned->Wait(kGather);
+  returning_writers_.Wait();
   round_starting_ = false;
   if (role_ != Role::kLeader || pending_.empty()) return;
   const std::uint64_t term = term_;
@@ -601,6 +613,7 @@ void Raft::ReadIndex(const Dependency& client, ReadDone done) {
     return;
   }
   reads_.push_back({client, std::move(done)});
+  returning_readers_.Add();
   StartConfirming();
 }
 
@@ -623,7 +636,9 @@ void Raft::ConfirmLeadership() {
     const auto quorum = AskWhoFollows(calls);
     const bool confirmed = quorum->Wait(kElectionTimeoutMin) == Outcome::kReady;
     calls.Release();
+    returning_readers_.Expect(reads.size());
     for (const PendingRead& read : reads) read.done(confirmed && Leads(term));
+    returning_readers_.Wait();
   }
   confirming_ = false;
   if (role_ == Role::kLeader) StartConfirming();  // of a later term
@@ -687,15 +702,9 @@ void Raft::CommitUpTo(std::uint64_t index) {
     waiting_.pop_front();
     done({SubmitStatus::kCommitted, runtime_.self(), i, result});
   }
-  ExpectReturns(were_waiting - waiting_.size());
+  returning_writers_.Expect(were_waiting - waiting_.size());
   CompactIfLarge();
   StartConfirming();
-}
-
-void Raft::ExpectReturns(std::size_t answered) {
-  returned_->Set(returned_->target());  // the round that waits for others has waited enough
-  const auto most = static_cast<std::int64_t>(answered - answered / 4);
-  returned_ = std::make_shared<IntEvent>("returned clients", most);
 }
 
 std::string Raft::Apply(std::uint64_t index) {

@@ -95,6 +95,18 @@ class Progress {
   Duration fastest_answer_{0};
 };
 
+// The clients that were just answered. Most of them send again at once.
+class ReturningClients {
+ public:
+  void Expect(std::size_t answered);
+  void Add() { most_->Add(); }  // one has sent
+  // Returns when most of the expected ones have sent, or after a short time.
+  void Wait() const;
+
+ private:
+  std::shared_ptr<IntEvent> most_ = std::make_shared<IntEvent>("returning clients", 0);
+};
+
 class Raft final : public ReplicatedLog {
  public:
   // Both must outlive the Raft.
@@ -215,8 +227,6 @@ class Raft final : public ReplicatedLog {
   void InstallIncoming();
 
   void CommitUpTo(std::uint64_t index);
-  // So many clients were just answered: the next round waits for most of them.
-  void ExpectReturns(std::size_t answered);
   std::string Apply(std::uint64_t index);
   void FailWaiting(SubmitStatus status);
 
@@ -262,8 +272,8 @@ class Raft final : public ReplicatedLog {
 
   // Valid while this replica leads.
   std::vector<Progress> progress_;  // by replica id; our own is unused
-  // Most of the clients that the latest commit has answered have sent again.
-  std::shared_ptr<IntEvent> returned_ = std::make_shared<IntEvent>("returned clients", 0);
+  ReturningClients returning_writers_;
+  ReturningClients returning_readers_;
   std::vector<Pending> pending_;     // accepted, not in the log yet
   std::deque<Waiting> waiting_;      // in the log, not committed; by index
   std::uint64_t durable_index_ = 0;  // our own disk has the log up to here
