@@ -87,7 +87,8 @@ class RpcTable {
   // Serves a method from now on. `name` is a string literal. Throws std::logic_error if the method
   // is served already: a handler of given code must not be replaced. `inline_handler`: as Rpc knows
   // it, if it serves clients in this process, too.
-  void Serve(MethodId method, const char* name, Server server, std::any inline_handler = {});
+  void Serve(MethodId method, const char* name, Server server,
+             std::any inline_handler = std::any());
   // A request of a client in this process has come. Null if no handler serves its method.
   const std::any* FindInlineHandler(PeerId from, const FrameHeader& header);
 
