@@ -39,6 +39,10 @@ def results(ours: float, theirs: float | None = None) -> kv.Results:
     return each
 
 
+def rounds(ours: float, theirs: float | None = None) -> kv.Rounds:
+    return {key: [each] for key, each in results(ours, theirs).items()}
+
+
 def puts(**by_system: float) -> kv.PutResults:
     return {
         system: load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0.1, 1.0)
@@ -166,19 +170,28 @@ def test_the_leader_is_who_shows_it(view: ClusterView) -> None:
 def test_each_load_has_its_own_bar_beside_redis(commands: Commands) -> None:
     bar = 100 * kv.TIMES_REDIS_AT_LEAST[commands]
     for ours, passed in ((bar, True), (bar - 1, False)):
-        of_all = verdicts(kv.ratios(results(ours, theirs=100.0), {}))
+        of_all = verdicts(kv.ratios(rounds(ours, theirs=100.0), {}))
         assert len(of_all) == len(kv.COMMANDS)
         assert of_all[f"{commands.describe()}, ours to Redis's"] is passed
 
 
 def test_four_times_etcd_is_enough() -> None:
     for ours, passed in ((400.0, True), (399.0, False)):
-        figures = kv.ratios(results(50.0), puts(kv=ours, etcd=100.0))
+        figures = kv.ratios(rounds(50.0), puts(kv=ours, etcd=100.0))
         assert list(verdicts(figures).values()) == [passed]
 
 
 def test_alone_there_is_no_bar() -> None:
-    assert kv.ratios(results(50.0), puts(kv=400.0)) == []
+    assert kv.ratios(rounds(50.0), puts(kv=400.0)) == []
+
+
+def test_a_ratio_is_that_of_two_turns_of_a_round() -> None:
+    """The machine was three times as fast in one round."""
+    each = kv.COMMANDS[0]
+    ours = [result(50.0), result(180.0), result(70.0)]
+    theirs = [result(100.0), result(300.0), result(100.0)]
+    (figure,) = kv.ratios({("kv", each): ours, ("redis", each): theirs}, {})
+    assert figure.value == 0.6
 
 
 def test_an_old_redis_benchmark_leaves_latencies_out() -> None:
