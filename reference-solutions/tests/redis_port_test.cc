@@ -120,6 +120,22 @@ class RedisPort : public testing::Test {
   ReplicaCluster cluster_;
 };
 
+TEST_F(RedisPort, ASlowNetworkDelaysAllAnswers) {
+  using std::chrono::steady_clock;
+  ASSERT_EQ(Ask(0, "SET x 1"), "+OK\r\n");
+  Inject(cluster_.FaultsPath(0), faults::FaultKind::kNetSlow, Duration(50ms).count());
+  // The replica looks for faults once a millisecond, so the first answers may be fast.
+  EXPECT_TRUE(Eventually([&] {
+    const auto began = steady_clock::now();
+    const Socket socket(cluster_.redis_endpoint(0));
+    socket.Write("PING\r\nECHO 2\r\nQUIT\r\n");
+    EXPECT_EQ(socket.ReadAll(), "+PONG\r\n$1\r\n2\r\n+OK\r\n");
+    return steady_clock::now() - began >= 50ms;
+  }));
+  Heal(cluster_.FaultsPath(0), faults::FaultKind::kNetSlow);
+  EXPECT_EQ(Ask(0, "GET x"), "$1\r\n1\r\n");
+}
+
 // The disk of one replica after the other fails under load. The first of them that leads is the
 // leader that the cluster has begun with.
 class RedisPortOfFailingDisks : public RedisPort {

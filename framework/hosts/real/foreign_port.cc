@@ -157,7 +157,7 @@ bool ForeignPort::MayRead(const Client& client) const {
   if (!client.readable || client.ended) return false;
   if (client.finished) return true;
   return !client.conversation->IsOver() && client.conversation->WantsBytes() &&
-         client.unread() <= limits_.unread_bytes_max;
+         client.unread() + client.delayed <= limits_.unread_bytes_max;
 }
 
 void ForeignPort::Read(Client& client) {
@@ -196,9 +196,9 @@ void ForeignPort::Flush() {
     if (found == clients_.end()) continue;
     Client& client = found->second;
     client.in_dirty = false;
-    TakeOutput(client);
+    TakeOutput(id, client);
     Write(client);
-    TakeOutput(client);  // the room may have let the conversation go on
+    TakeOutput(id, client);  // the room may have let the conversation go on
     if (IsAllSaid(client)) Finish(client);
     if (IsDone(client)) {
       clients_.erase(found);  // closing the socket ends its watch
@@ -209,12 +209,24 @@ void ForeignPort::Flush() {
   if (!waiting_.empty()) LetOthersGoOn();
 }
 
-void ForeignPort::TakeOutput(Client& client) {
-  if (client.output.empty()) {
-    client.output = client.conversation->TakeOutput();
+void ForeignPort::TakeOutput(PeerId id, Client& client) {
+  std::string answers = client.conversation->TakeOutput();
+  const std::size_t bytes = answers.size();
+  if (bytes > 0 && delay_ && delay_(id, answers)) {
+    client.delayed += bytes;
+  } else if (client.output.empty()) {
+    client.output = std::move(answers);
   } else {
-    client.output += client.conversation->TakeOutput();
+    client.output += answers;
   }
+}
+
+void ForeignPort::Arrive(PeerId client, std::string_view answers) {
+  const auto found = clients_.find(client);
+  if (found == clients_.end()) return;
+  found->second.delayed -= answers.size();
+  found->second.output += answers;
+  MarkDirty(client, found->second);
 }
 
 // Answers that have come or left may have made room for more commands, from the socket or held back
@@ -236,7 +248,7 @@ void ForeignPort::LetOthersGoOn() {
     if (found == clients_.end()) continue;
     found->second.in_waiting = false;
     found->second.conversation->OnRoom(0);
-    TakeOutput(found->second);
+    TakeOutput(id, found->second);
     GoOn(id, found->second);
   }
 }
@@ -277,7 +289,7 @@ void ForeignPort::Write(Client& client) {
 bool ForeignPort::IsAllSaid(const Client& client) {
   const bool over =
       client.conversation->IsOver() || (client.ended && client.conversation->IsIdle());
-  return over && client.unread() == 0;
+  return over && client.unread() == 0 && client.delayed == 0;
 }
 
 // The client sees the end of the stream behind its last answer. The port does not close the socket

@@ -15,9 +15,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "depfast/host/host.h"
@@ -77,6 +80,13 @@ class ForeignPort {
   // Writes the pending answers.
   void Flush();
 
+  // From now on, `delay` is asked about the answers of a client before they are written. It returns
+  // true if it has taken them, to give them back with Arrive: a fault delays the network.
+  using Delay = std::function<bool(PeerId client, std::string& answers)>;
+  void set_delay(Delay delay) { delay_ = std::move(delay); }
+  // Answers that were delayed may be written. Drops them if the client has gone.
+  void Arrive(PeerId client, std::string_view answers);
+
   // Closes all connections, whatever their conversations wait for. New ones are accepted.
   void CloseAll();
 
@@ -90,6 +100,7 @@ class ForeignPort {
     std::shared_ptr<Conversation> conversation;
     std::string output;       // bytes that the kernel has not taken
     std::size_t written = 0;  // bytes of `output` that the kernel has taken
+    std::size_t delayed = 0;  // bytes that are to come to `output` (Arrive)
     Time taken_at{0};         // when the kernel took the latest, or had taken all
     bool readable = true;
     bool writable = true;
@@ -115,7 +126,7 @@ class ForeignPort {
   bool MayRead(const Client& client) const;
   void Read(Client& client);
   void Write(Client& client);
-  void TakeOutput(Client& client);
+  void TakeOutput(PeerId id, Client& client);
   // Lets the conversation and, if it has given room, those of other clients go on.
   void GoOn(PeerId id, Client& client);
   void LetOthersGoOn();
@@ -138,6 +149,7 @@ class ForeignPort {
   std::vector<PeerId> ready_;    // clients that may have bytes to read
   std::vector<PeerId> dirty_;    // clients that may have bytes to write
   std::vector<PeerId> waiting_;  // clients that wait for room in budget_
+  Delay delay_;                  // may be empty
   Time now_{0};                  // of the latest OnTime
   Time look_at_ = kNever;        // when to look for clients that do not read
 };

@@ -166,6 +166,11 @@ void RealHost::OpenForeignPort() {
   foreign_.emplace(*options_.foreign, options_.self, std::move(listener), loop_, counters_.network,
                    failure_);
   foreign_port_ = foreign_->port();
+  foreign_->set_delay([this](PeerId client, std::string& answers) {
+    if (!links_ || !links_->Carries(client)) return false;
+    links_->Send(client, ++last_frame_, MakeBytes(std::move(answers)));
+    return true;
+  });
 }
 
 void RealHost::TakeOverSignals() {
@@ -394,11 +399,16 @@ bool RealHost::RunStep(std::vector<IoCompletion> completions) {
     counters_.steps.Add();
     runtime_->Run();
   }
-  if (links_) counters_.network.dropped_frames.Add(links_->Advance(now_));
+  if (links_) AdvanceLinks();
   network_->Flush();
   if (foreign_) foreign_->Flush();
   disk_->Flush();
   return runs;
+}
+
+void RealHost::AdvanceLinks() {
+  if (foreign_) foreign_->Flush();  // its answers take the wires, too
+  counters_.network.dropped_frames.Add(links_->Advance(now_));
 }
 
 void RealHost::ReadFaults() {
@@ -454,7 +464,11 @@ FrameId RealHost::Send(PeerId peer, Bytes frame) {
 }
 
 void RealHost::SendNow(PeerId peer, FrameId id, Bytes frame) {
-  network_->Send(peer, id, std::move(frame));
+  if (foreign_ && ForeignPort::Owns(peer)) {
+    foreign_->Arrive(peer, *frame);
+  } else {
+    network_->Send(peer, id, std::move(frame));
+  }
 }
 
 void RealHost::Release(PeerId peer, FrameId frame) {

@@ -149,6 +149,8 @@ class RealHost final : private Host {
   void PrepareFaults();
   void PrepareLinks();
   void ReadFaults();
+  // Lets what is on the wires of faulty links go on.
+  void AdvanceLinks();
   void SendNow(PeerId peer, FrameId id, Bytes frame);
   void Ask(Wish wish);
   void Log(const std::string& line) const;

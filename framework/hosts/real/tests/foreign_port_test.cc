@@ -280,6 +280,28 @@ TEST_F(ForeignPortTest, TellsTheConversationWhatHasLeft) {
   EXPECT_EQ(left_, std::string("re: a\nre: b\n").size());
 }
 
+TEST_F(ForeignPortTest, DelayedAnswersComeInTheirOrderBeforeTheEnd) {
+  std::vector<std::pair<PeerId, std::string>> delayed;
+  port_->set_delay([&](PeerId client, std::string& answers) {
+    delayed.emplace_back(client, std::exchange(answers, {}));
+    return true;
+  });
+  const Descriptor client = Connect();
+  Say(client, "a\n");
+  ASSERT_TRUE(TurnUntil([&] { return delayed.size() == 1; }));
+  Say(client, "b\nbye\n");
+  ASSERT_TRUE(TurnUntil([&] { return delayed.size() == 2; }));
+  EXPECT_EQ(Heard(client), "");
+  for (const auto& [to, answers] : delayed) port_->Arrive(to, answers);
+  std::string heard;
+  EXPECT_TRUE(TurnUntil([&] {
+    heard += Heard(client);
+    return heard == "re: a\nre: b\n(end)";
+  })) << heard;
+  port_->CloseAll();
+  port_->Arrive(delayed[0].first, "too late");
+}
+
 class ForeignPortOfPatience : public ForeignPortTest {
  protected:
   static constexpr ForeignPortLimits kLimits = {.unread_bytes_max = 10'000};
