@@ -249,6 +249,4 @@ def _memory() -> Iterator[Path]:
 
 def free_addresses(count: int) -> list[str]:
     """HOST:PORT of ports that are free now."""
-    with ExitStack() as stack:
-        sockets = ports.listen_all(stack, [ports.ANY] * count)
-        return [ports.endpoint(socket) for socket in sockets]
+    return [f"{ports.HOST}:{port}" for port in ports.find_free(count)]

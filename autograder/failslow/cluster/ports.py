@@ -5,9 +5,11 @@ moment in which somebody else could take it.
 """
 
 import errno
+import itertools
+import os
 import socket
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from failslow import console
 from failslow.cluster import replica_processes
@@ -15,6 +17,10 @@ from failslow.errors import CannotDo
 
 HOST = "127.0.0.1"
 ANY = 0
+UNHANDED = range(10_000, 32_000)
+"""For programs that take no socket. The kernel gives none of these ports to a connection, nor for
+ANY."""
+_next = itertools.count(os.getpid() * 97)
 
 
 def listen_all(stack: ExitStack, ports: Sequence[int]) -> list[socket.socket]:
@@ -49,6 +55,22 @@ def listen(port: int) -> socket.socket:
         listener.close()
         raise CannotDo(_complaint(port, error)) from error
     return listener
+
+
+def find_free(count: int) -> list[int]:
+    """Ports that are free now, for programs that take no socket. CannotDo if there are too few.
+
+    Two processes of ours look in different places, and one never gives a port twice in a row.
+    """
+    found: list[int] = []
+    for number in itertools.islice(_next, len(UNHANDED)):
+        if len(found) == count:
+            return found
+        port = UNHANDED[number % len(UNHANDED)]
+        with suppress(CannotDo):
+            listen(port).close()
+            found.append(port)
+    raise CannotDo(f"no {count} free ports between {UNHANDED.start} and {UNHANDED.stop}")
 
 
 def endpoint(listener: socket.socket) -> str:
