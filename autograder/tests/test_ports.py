@@ -10,7 +10,7 @@ from failslow.errors import CannotDo
 
 def test_a_port_that_is_taken_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = ports.find_free(2)
-    monkeypatch.setattr(ports, "UNHANDED", [first, second])
+    monkeypatch.setattr(ports, "UNHANDED", range(first, second + 1, second - first))
     monkeypatch.setattr(ports, "_next", itertools.count())
     with ports.listen(first):
         assert ports.find_free(1) == [second]

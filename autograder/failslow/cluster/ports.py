@@ -59,17 +59,18 @@ def listen(port: int) -> socket.socket:
 
 def find_free(count: int) -> list[int]:
     """Ports that are free now, for programs that take no socket. CannotDo if there are too few.
+    Requires: count > 0.
 
     Two processes of ours look in different places, and one never gives a port twice in a row.
     """
     found: list[int] = []
     for number in itertools.islice(_next, len(UNHANDED)):
-        if len(found) == count:
-            return found
         port = UNHANDED[number % len(UNHANDED)]
         with suppress(CannotDo):
             listen(port).close()
             found.append(port)
+        if len(found) == count:
+            return found
     raise CannotDo(f"no {count} free ports between {UNHANDED.start} and {UNHANDED.stop}")
 
 
