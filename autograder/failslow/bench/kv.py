@@ -47,8 +47,7 @@ TEXT = (
     f" Puts of {PUTS.clients} clients in a closed loop, with 256 bytes, come from the kit's own"
     " load generator, in the store's own messages, on one connection. Every figure is the median of"
     f" {ROUNDS} rounds, each with fresh data; in a round the systems take turns at each load, and a"
-    " ratio is that of two turns. One"
-    " more round lets the system choose the cores."
+    " ratio is that of two turns. One more round lets the system choose the cores."
 )
 REDIS_TEXT = (
     " Redis is the distribution's: one process that keeps one copy, and answers a write when it is"

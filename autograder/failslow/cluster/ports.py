@@ -18,8 +18,8 @@ from failslow.errors import CannotDo
 HOST = "127.0.0.1"
 ANY = 0
 UNHANDED = range(10_000, 32_000)
-"""For programs that take no socket. The kernel gives none of these ports to a connection, nor for
-ANY."""
+"""For programs that take no socket. By its defaults, the kernel gives none of these ports to a
+connection, nor for ANY."""
 _next = itertools.count(os.getpid() * 97)
 
 
