@@ -148,7 +148,7 @@ std::vector<std::string> SomeRecords() {
 
 std::string Encode(const std::vector<std::string>& records) {
   std::string bytes;
-  for (const std::string& record : records) AppendRecord(record, bytes);
+  for (const std::string& record : records) AppendRecord(bytes, [&] { bytes += record; });
   return bytes;
 }
 

@@ -42,7 +42,7 @@ constexpr Duration kCatchUpTimeoutMax = 1s;
 
 // A snapshot is encoded and written in pieces of this size, so that neither the replica nor the
 // entries on their way to the disk wait long. Between two pieces others have their turn.
-constexpr std::size_t kPieceBytes = 128 * 1024;
+constexpr std::size_t kPieceBytes = 512 * 1024;
 constexpr Duration kPause = 20us;
 
 // The heartbeats whose answers count. A leader steps down when a majority answers none of them.

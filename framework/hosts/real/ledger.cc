@@ -19,14 +19,14 @@ enum class Record : std::uint8_t {
 
 template <typename... Fields>
 std::string Encode(Record kind, const Fields&... fields) {
-  std::string payload;
-  frame_internal::StringSink sink(payload);
-  msgpack::packer<frame_internal::StringSink> packer(sink);
-  packer.pack_array(1 + sizeof...(fields));
-  packer.pack(static_cast<std::uint8_t>(kind));
-  (packer.pack(fields), ...);
   std::string out;
-  AppendRecord(payload, out);
+  AppendRecord(out, [&] {
+    frame_internal::StringSink sink(out);
+    msgpack::packer<frame_internal::StringSink> packer(sink);
+    packer.pack_array(1 + sizeof...(fields));
+    packer.pack(static_cast<std::uint8_t>(kind));
+    (packer.pack(fields), ...);
+  });
   return out;
 }
 

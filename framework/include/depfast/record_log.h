@@ -14,8 +14,19 @@ namespace depfast {
 
 inline constexpr std::size_t kRecordHeaderBytes = 12;
 
-// Appends one framed record to `out`.
-void AppendRecord(std::string_view payload, std::string& out);
+namespace record_internal {
+// The payload is all that follows the kRecordHeaderBytes from `at` on.
+void FillHeader(std::string& out, std::size_t at);
+}  // namespace record_internal
+
+// Appends one record to `out`. `write` appends its payload there, so that nobody copies it.
+template <typename Write>
+void AppendRecord(std::string& out, const Write& write) {
+  const std::size_t at = out.size();
+  out.append(kRecordHeaderBytes, '\0');
+  write();
+  record_internal::FillHeader(out, at);
+}
 
 // Calls `visit` with each whole record's payload, in order. Returns the number of bytes up to the
 // end of the last good record. The rest is torn, or damaged: see MayBeTorn.

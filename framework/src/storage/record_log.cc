@@ -39,13 +39,13 @@ std::optional<Header> ReadHeader(std::string_view bytes) {
 
 }  // namespace
 
-void AppendRecord(std::string_view payload, std::string& out) {
+void record_internal::FillHeader(std::string& out, std::size_t at) {
+  const auto payload = std::string_view(out).substr(at + kRecordHeaderBytes);
   std::string header;
   PutLittleEndian(payload.size(), 4, header);
   PutLittleEndian(Checksum(payload), 4, header);
   PutLittleEndian(Checksum(header), 4, header);
-  out += header;
-  out += payload;
+  out.replace(at, kRecordHeaderBytes, header);
 }
 
 std::size_t ReadRecords(std::string_view bytes,

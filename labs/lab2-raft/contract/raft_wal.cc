@@ -15,13 +15,6 @@ using Packer = msgpack::packer<frame_internal::StringSink>;
   throw std::runtime_error(std::string("the write-ahead log makes no sense: ") + why);
 }
 
-std::string Framed(const std::string& payload) {
-  std::string out;
-  out.reserve(payload.size() + kRecordHeaderBytes);
-  AppendRecord(payload, out);
-  return out;
-}
-
 void TakeEntries(const msgpack::object_array& record, RaftLog& log) {
   const auto first = record.ptr[1].as<std::uint64_t>();
   if (first <= log.base_index() || first > log.last_index() + 1) {
@@ -31,19 +24,24 @@ void TakeEntries(const msgpack::object_array& record, RaftLog& log) {
   for (LogEntry& entry : record.ptr[2].as<std::vector<LogEntry>>()) log.Append(std::move(entry));
 }
 
-// A record that is an array of so many fields, made by `pack` on its packer.
+// A record that is an array of `count` fields, made by `pack` on its packer. Most of its bytes are
+// `data_bytes` of commands, or of a state.
 template <typename Pack>
-std::string Fields(std::uint32_t count, const Pack& pack) {
-  std::string payload;
-  frame_internal::StringSink sink(payload);
-  Packer packer(sink);
-  packer.pack_array(count);
-  pack(packer);
-  return Framed(payload);
+std::string Fields(std::uint32_t count, std::size_t data_bytes, const Pack& pack) {
+  constexpr std::size_t kOtherBytes = 64;
+  std::string record;
+  record.reserve(kRecordHeaderBytes + data_bytes + kOtherBytes);
+  AppendRecord(record, [&] {
+    frame_internal::StringSink sink(record);
+    Packer packer(sink);
+    packer.pack_array(count);
+    pack(packer);
+  });
+  return record;
 }
 
 std::string EncodeBase(std::uint64_t index, std::uint64_t term) {
-  return Fields(3, [&](Packer& packer) {
+  return Fields(3, 0, [&](Packer& packer) {
     packer.pack(static_cast<std::uint8_t>(Record::kBase));
     packer.pack(index);
     packer.pack(term);
@@ -83,7 +81,7 @@ class SnapshotReader {
 }  // namespace
 
 std::string EncodeHardState(const HardState& state) {
-  return Fields(3, [&](Packer& packer) {
+  return Fields(3, 0, [&](Packer& packer) {
     packer.pack(static_cast<std::uint8_t>(Record::kHardState));
     packer.pack(state.term);
     packer.pack(state.voted_for);
@@ -91,7 +89,11 @@ std::string EncodeHardState(const HardState& state) {
 }
 
 std::string EncodeEntries(const RaftLog& log, std::uint64_t first_index) {
-  return Fields(3, [&](Packer& packer) {
+  std::size_t bytes = 0;
+  for (std::uint64_t index = first_index; index <= log.last_index(); ++index) {
+    bytes += RaftLog::SizeOf(log.At(index));
+  }
+  return Fields(3, bytes, [&](Packer& packer) {
     packer.pack(static_cast<std::uint8_t>(Record::kEntries));
     packer.pack(first_index);
     packer.pack_array(static_cast<std::uint32_t>(log.last_index() + 1 - first_index));
@@ -112,7 +114,7 @@ std::string EncodeWal(const HardState& state, const RaftLog& log, std::uint64_t 
 }
 
 std::string EncodeSnapshot(const Snapshot& snapshot) {
-  return Fields(3, [&](Packer& packer) {
+  return Fields(3, snapshot.state.size(), [&](Packer& packer) {
     packer.pack(snapshot.last_index);
     packer.pack(snapshot.last_term);
     packer.pack(snapshot.state);
@@ -120,7 +122,7 @@ std::string EncodeSnapshot(const Snapshot& snapshot) {
 }
 
 std::string EncodeSnapshotPiece(const Snapshot& snapshot, std::string_view piece, bool is_last) {
-  return Fields(4, [&](Packer& packer) {
+  return Fields(4, piece.size(), [&](Packer& packer) {
     packer.pack(snapshot.last_index);
     packer.pack(snapshot.last_term);
     packer.pack(piece);

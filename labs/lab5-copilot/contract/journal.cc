@@ -18,12 +18,12 @@ using Packer = msgpack::packer<frame_internal::StringSink>;
 // Appends a record that is an array of these fields.
 template <typename... Fields>
 void Append(std::string& out, const Fields&... fields) {
-  std::string payload;
-  frame_internal::StringSink sink(payload);
-  Packer packer(sink);
-  packer.pack_array(sizeof...(fields));
-  (packer.pack(fields), ...);
-  AppendRecord(payload, out);
+  AppendRecord(out, [&] {
+    frame_internal::StringSink sink(out);
+    Packer packer(sink);
+    packer.pack_array(sizeof...(fields));
+    (packer.pack(fields), ...);
+  });
 }
 
 void AppendRecordOf(std::string& out, Lane lane, EntryIndex index, const LaneLog& log) {

@@ -487,10 +487,10 @@ TEST(DataDirectory, IsLockedWhileInUse) {
 TEST(DataDirectory, ATornTailIsReadTruncatedAndAppendedTo) {
   TempDir temp;
   std::string log;
-  AppendRecord("one", log);
-  AppendRecord("two", log);
+  AppendRecord(log, [&] { log += "one"; });
+  AppendRecord(log, [&] { log += "two"; });
   const std::size_t whole = log.size();
-  AppendRecord("three", log);
+  AppendRecord(log, [&] { log += "three"; });
   log.resize(log.size() - 2);
   std::filesystem::create_directory(temp / "data");
   std::ofstream(temp / "data/log", std::ios::binary) << log;
@@ -504,7 +504,7 @@ TEST(DataDirectory, ATornTailIsReadTruncatedAndAppendedTo) {
   const auto visit = [&](std::string_view record) { records.emplace_back(record); };
   ASSERT_EQ(ReadRecords(*read.at(0).data, visit), whole);
   std::string next;
-  AppendRecord("three again", next);
+  AppendRecord(next, [&] { next += "three again"; });
   disk.Submit(Operation(2, Kind::kTruncate, "log", whole));
   disk.Submit(Append(3, "log", next));
   disk.Flush();
