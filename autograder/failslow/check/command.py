@@ -67,7 +67,7 @@ STEPS = (
     Step("the Redis port beside Redis", redis_clients.beside_redis, needs=RELEASE),
     Step("Redis clients: redis-py, redis-cli", redis_clients.common, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
-    # The matrix has run the suites of the labs, sanitized.
+    # The matrix has run the suites of a lab, sanitized.
     Step(ASAN, suites.build("asan", cmake.RUNTIME)),
     Step("C++ tests of the runtime, sanitized", suites.ctest("asan", cmake.RUNTIME), needs=ASAN),
 )

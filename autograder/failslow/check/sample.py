@@ -1,4 +1,4 @@
-"""Which patches a check without --full grades: another part of them after each change."""
+"""Which part of its long work a check without --full does: another part after each change."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from failslow.kit import Kit
-from failslow.labs import Lab, load_labs
+from failslow.labs import Lab, Labs, load_labs
 from failslow.mutants import Patched
 
-PARTS = 8
+PARTS = 12
 """One patch of so many is graded."""
 
 Patch = TypeVar("Patch", bound=Patched)
@@ -21,6 +21,12 @@ def drawn(kit: Kit, patches: Sequence[Patch]) -> list[Patch]:
     labs = load_labs(kit)
     digests = {lab: _of_lab(kit, labs.get(lab)) for lab in {each.lab for each in patches}}
     return [each for each in patches if is_drawn(digests[each.lab] + each.path.read_bytes())]
+
+
+def drawn_lab(kit: Kit, labs: Labs) -> Lab:
+    """One of the labs. A change of any lab, or of the framework, draws it anew."""
+    digest = digest_of(kit, kit.reference, kit.labs, kit.hidden, kit.root / "framework")
+    return list(labs.by_id.values())[int.from_bytes(digest, "big") % len(labs.by_id)]
 
 
 def is_drawn(content: bytes) -> bool:
