@@ -76,6 +76,10 @@ AcceptReply VoteModel::On(const Accept& request) {
       entry.origin = origin;
       entry.commands = commands;
     }
+  } else if (record.kind == Kind::kCommitted) {  // the base answers
+    reply.accepted =
+        no_op ? record.no_op
+              : !record.no_op && dependency == record.dependency && origin == entry.origin;
   }
   reply.promised = std::max(FirstBallot(Of(lane).view), record.promised);
   return reply;

@@ -46,13 +46,25 @@ GRADED_TEST(CopilotVotes, AProposalOfAnOldViewIsRefused, "5a", 1,
 
 GRADED_TEST(
     CopilotVotes, ASettledEntryIsNotProposedAgain, "5b", 1,
-    "A replica refuses a proposal of an entry that it has accepted or knows to be decided.") {
+    "A replica refuses a proposal of an entry that it has accepted or knows to be decided. A taker "
+    "may have the decided value accepted, and no other.") {
   Stage stage(515);
   ASSERT_TRUE(stage.Ask(AcceptOfP(1, 0, FirstBallot(kPilots))).accepted);
   EXPECT_FALSE(stage.Ask(ProposalOfP(1, 0)).recorded) << "P.1 is accepted";
   EXPECT_TRUE(stage.Ask(ProposalOfP(2, 0)).recorded);
   ASSERT_TRUE(stage.Ask(Commit{Lane::kPilot, 2, false, 0, kPilots}).known);
   EXPECT_FALSE(stage.Ask(ProposalOfP(2, 0)).recorded) << "P.2 is decided";
+  const Ballot taker = Taker(3);
+  EXPECT_TRUE(stage.Ask(AcceptOfP(2, 0, taker)).accepted) << "the decided value";
+  EXPECT_FALSE(stage.Ask(AcceptOfP(2, 1, taker)).accepted) << "another dependency";
+  EXPECT_FALSE(stage.Ask(Accept{Lane::kPilot, taker, 2, true, 0, 0, 0, {}}).accepted) << "a no-op";
+  Accept of_another_view = AcceptOfP(2, 0, taker);
+  of_another_view.origin = kPilots + 3;
+  EXPECT_FALSE(stage.Ask(of_another_view).accepted) << "other commands";
+  ASSERT_TRUE(stage.Ask(Commit{Lane::kPilot, 3, true, 0, 0}).known);
+  EXPECT_TRUE(stage.Ask(Accept{Lane::kPilot, taker, 3, true, 0, 0, 0, {}}).accepted)
+      << "the decided no-op";
+  EXPECT_FALSE(stage.Ask(AcceptOfP(3, 0, taker)).accepted) << "commands instead of the no-op";
 }
 
 GRADED_TEST(

@@ -404,8 +404,19 @@ void CopilotBase::OnFastAccept(const FastAccept& request,
   journal_.WhenDurable([responder, reply] { responder.Send(reply); });
 }
 
+// A taker whose links are late asks for what is decided, and may need this vote. A refusal would
+// leave it waiting for others.
+bool CopilotBase::IsDecidedAs(const Accept& request) {
+  LaneLog& log = Log(request.lane);
+  if (request.index <= log.base() || !log.IsDecided(request.index)) return false;
+  const Record record = log.RecordOf(request.index);
+  if (request.no_op || record.no_op) return request.no_op && record.no_op;
+  return request.dependency == record.dependency &&
+         request.origin == log.BodyOf(request.index).origin;
+}
+
 void CopilotBase::OnAccept(const Accept& request, const Responder<AcceptReply>& responder) {
-  const bool accepted = RecordAccept(request);
+  const bool accepted = RecordAccept(request) || IsDecidedAs(request);
   const Ballot promised = PromisedOf(request.lane, request.index);
   journal_.WhenDurable([responder, accepted, promised] { responder.Send({accepted, promised}); });
 }
@@ -550,13 +561,15 @@ void CopilotBase::EndEntry() {
 void CopilotBase::JudgeOwnEntry() {
   const EntryIndex index = At(ran_, running_);
   if (!pilots_.Has(running_) || index <= Log(running_).base()) return;
-  if (Log(running_).RecordOf(index).no_op) return;
+  const Record record = Log(running_).RecordOf(index);
   const LaneLog::Body& body = Log(running_).BodyOf(index);
   const auto commands = std::ranges::count_if(
       body.commands, [](const Command& command) { return !command.text.empty(); });
   if (body.origin != pilots_.view(running_) || commands == 0) return;
+  // The order may put first what the other pilot has had to take over.
+  const bool is_late = record.no_op || IsTakeover(record.promised);
   yielding_.OnOwnEntry(
-      index, static_cast<int>(commands), run_first_,
+      index, static_cast<int>(commands), is_late ? 0 : run_first_,
       {latest_proposed_, BatchPatienceFor(round_time_), waiting_.size(), runtime_.Now()});
 }
 

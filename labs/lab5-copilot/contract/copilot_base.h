@@ -207,6 +207,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
 
   // --- messages and decisions ---
   void OnFastAccept(const FastAccept& request, const Responder<FastAcceptReply>& responder);
+  bool IsDecidedAs(const Accept& request);
   void OnAccept(const Accept& request, const Responder<AcceptReply>& responder);
   void OnCommit(const Commit& request, const Responder<CommitReply>& responder);
   void LearnCommands(Lane lane, EntryIndex index, View origin, const Commands& commands);
