@@ -122,6 +122,7 @@ void AnEarlierEntryIsTakenOver() {
   patience.Decide(2);
   patience.RunUntil(500ms);
   EXPECT_LT(patience.TakenOver(1), kForever) << "P.1 comes before P.2, and Q.1 waits for both";
+  EXPECT_EQ(patience.TakenOver(2), kForever) << "P.2 is decided";
 }
 
 // P.1 is decided shortly before its patience is over. That of P.2 begins then.
