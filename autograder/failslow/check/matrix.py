@@ -35,13 +35,12 @@ class Variant:
     malloc_perturb: int | None = None
     fixed_addresses: bool = False
     busy: bool = False
-    is_costly: bool = False
 
 
 VARIANTS = (
     Variant("release"),
     Variant("sealed, malloc fill 170", sealed=True, malloc_perturb=170),
-    Variant("sanitized, by clang", preset="asan", is_costly=True),
+    Variant("sanitized, by clang", preset="asan"),
     Variant("fixed addresses, malloc fill 85", malloc_perturb=85, fixed_addresses=True),
     Variant("sealed, busy machine", sealed=True, busy=True),
 )
@@ -73,13 +72,13 @@ def run(context: Context) -> Counts:
     suites = [(lab.id, suite) for lab in labs.by_id.values() for suite in lab.suites]
     variants = [*VARIANTS, *(SINGLE_CAUSES if context.full else ())]
     counts = Counts()
-    of_costly = suites
+    compiled_here = suites
     if not context.full:
         lab = sample.drawn_lab(context.kit, labs)
-        of_costly = [(lab.id, suite) for suite in lab.suites]
+        compiled_here = [(lab.id, suite) for suite in lab.suites]
         counts.remarks.append(f"sanitized: {lab.id}; --full has all labs")
     for preset in sorted({each.preset for each in variants} - {"release"}):
-        cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in of_costly])
+        cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in compiled_here])
     if not _can_fix_addresses():
         counts.remarks.append("setarch -R is not permitted here: those variants were not run")
         variants = [each for each in variants if not each.fixed_addresses]
@@ -88,7 +87,7 @@ def run(context: Context) -> Counts:
         jobs = [
             _Job(variant, lab, suite)
             for variant in variants
-            for lab, suite in (of_costly if variant.is_costly else suites)
+            for lab, suite in (suites if variant.preset == "release" else compiled_here)
             if variant.busy == busy
         ]
         for job, found in zip(jobs, _run_all(context.kit, jobs, busy), strict=True):
