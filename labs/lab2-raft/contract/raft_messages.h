@@ -37,12 +37,12 @@ inline constexpr Duration kElectionTimeoutMax = 600ms;
 inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 // The bound may grow with the state, as LogCabin's does (logcabin.github.io, snapshotRatio). A
-// snapshot writes the whole state. With a log of four times that size, and a moment drawn from the
-// second half of it, snapshots take at most half of what a replica writes to its disk.
+// snapshot writes the whole state. With four times that size added, and a moment drawn from the
+// last quarter of the bound, snapshots take less than half of what a replica writes to its disk.
 inline constexpr std::size_t kLogPerSnapshot = 4;
 // `snapshot_bytes`: of the state in the latest snapshot; 0 without one.
 inline constexpr std::size_t CompactAboveBytes(std::size_t snapshot_bytes) {
-  return std::max(kCompactAboveBytes, kLogPerSnapshot * snapshot_bytes);
+  return kCompactAboveBytes + kLogPerSnapshot * snapshot_bytes;
 }
 // A snapshot is sent in chunks of at most this size.
 inline constexpr std::size_t kSnapshotChunkBytes = std::size_t{64} << 10;
