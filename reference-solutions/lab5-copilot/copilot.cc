@@ -218,18 +218,22 @@ Copilot::Promises Copilot::AskForPromises(const Prepare& request) {
   const PrepareReply own = Promise(request);
   if (!own.promised) return {};
   Broadcast<Prepare> calls(runtime().rpc(), PeersInReach(), request);
-  const auto quorum = QuorumEvent::Majority(runtime().replicas());
+  const int replicas = runtime().replicas();
+  const auto quorum = QuorumEvent::Majority(replicas);
+  // After so many refusals all others must promise, a slow one too: better ask at a higher ballot.
+  const auto refused = std::make_shared<QuorumEvent>(replicas - quorums().majority(), replicas);
   for (const auto& call : calls.calls()) {
     quorum->Add(call, [this, &answered = *call, lane = request.lane, index = request.index] {
       NoteRefusal(lane, index, answered.reply().ballot);
       if (answered.reply().is_gone) Lacks(lane, index, answered.peer());
       return answered.reply().promised;
     });
+    refused->Add(call, [&answered = *call] { return !answered.reply().promised; });
   }
   const auto own_is_durable = std::make_shared<bool>(false);
   journal().WhenDurable([own_is_durable] { *own_is_durable = true; });
   CountTheRest(quorum, calls);
-  AwaitMajority(*quorum);
+  AwaitMajority(*OrEvent::Of({SettledEvent::Of(quorum), refused}));
   Promises promises;
   if (quorum->Ready() && *own_is_durable) promises.emplace_back(self, own);
   for (const auto& call : calls.calls()) {

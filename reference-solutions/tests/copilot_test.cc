@@ -13,6 +13,7 @@
 #include "copilot_chaos.h"
 #include "copilot_world.h"
 #include "frame_counter.h"
+#include "stage.h"
 #include "testkit/environment.h"
 
 namespace depfast::copilot {
@@ -96,6 +97,51 @@ TEST(Copilot, APilotWithJitterYields) {
               std::ssize(sent.all()) / 10);
     EXPECT_TRUE(world.AllInvariantsHold());
   }
+}
+
+// Its disk is later by less than its share of the first entries shows. Healthy pilots take turns.
+TEST(Copilot, APilotWithALaterDiskYields) {
+  // The share of entries that the pilot proposes, in tenths.
+  struct Case {
+    PeerId late;
+    int least;
+    int most;
+  };
+  for (const auto& [late, least, most] : {Case{kNobody, 4, 6}, Case{0, 0, 1}, Case{1, 9, 10}}) {
+    SCOPED_TRACE("late: " + std::to_string(late));
+    CopilotWorld world({.replicas = 3, .seed = 2, .profile = sim::Profile::TeachingLowJitter()});
+    ASSERT_TRUE(world.Commit(20));
+    if (late != kNobody) world.cluster.Begin(faults::FsDelay({late}, 1ms));
+    world.SubmitEvery(700us, 4000);
+    SentRequests<FastAccept> sent(world.cluster);
+    world.SubmitEvery(700us, 400);
+    const auto proposed = std::ranges::count(sent.all(), 0, &SentRequests<FastAccept>::Sent::from);
+    EXPECT_GE(10 * proposed, least * std::ssize(sent.all()));
+    EXPECT_LE(10 * proposed, most * std::ssize(sent.all()));
+    EXPECT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+// The follower has promised more to another taker, and the pilot never answers. A majority of
+// promises is possible, but waits for a silent replica.
+TEST(Copilot, ARefusedTakerAsksAgainAtOnce) {
+  constexpr Ballot kPromised = 1000;
+  Stage stage(7);
+  SentRequests<Prepare> prepares(stage.cluster);
+  for (const PeerId id : {PeerId{1}, kFollower}) {
+    ASSERT_TRUE(stage.Ask(ProposalOfP(1, 0), id).recorded);
+  }
+  ASSERT_TRUE(stage.Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}).promised);
+  stage.ConnectWithoutThePilot();
+  SubmitTo(stage.client(), 1, 1);
+  const auto asks_above = [&](Ballot ballot) {
+    return std::ranges::any_of(prepares.all(), [ballot](const auto& sent) {
+      return sent.from == 1 && sent.request.ballot > ballot;
+    });
+  };
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return asks_above(0); }, 1s));
+  EXPECT_FALSE(asks_above(kPromised));
+  EXPECT_TRUE(stage.cluster.RunUntil([&] { return asks_above(kPromised); }, 10ms));
 }
 
 TEST(Copilot, ADeadPilotDelaysNobody) {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr Duration kUsual = 8ms;
 constexpr Duration kTurn = 15ms;
+constexpr Duration kDecided = 4ms;
 constexpr int kCommands = 4;  // of each entry
 constexpr std::size_t kWaiting = 10;
 
@@ -19,12 +20,15 @@ struct Pilot {
       now += 3ms;
       for (int k = 0; k < kCommands; ++k) yielding.OnRun(now - took, k < first, now);
       ++latest;
-      yielding.OnOwnEntry(latest, kCommands, first, {latest, kTurn, waiting, now});
+      yielding.OnDecision(/*is_ours=*/true, decided_after);
+      yielding.OnDecision(/*is_ours=*/false, kDecided);
+      yielding.OnOwnEntry({latest, kCommands, first, is_taken_over}, {latest, kTurn, waiting, now});
+      has_yielded |= yielding.yields();
     }
   }
   // Its entries come too late.
-  void RunUntilItYields(Duration took = kUsual) {
-    for (int i = 0; i < 100 && !yielding.yields(); ++i) Run(1, 1, took);
+  void RunUntilItYields(int first = 1, Duration took = kUsual) {
+    for (int i = 0; i < 100 && !yielding.yields(); ++i) Run(1, first, took);
     ASSERT_TRUE(yielding.yields());
   }
   // The other lane alone runs commands.
@@ -37,6 +41,9 @@ struct Pilot {
 
   Yielding yielding;
   std::size_t waiting = kWaiting;
+  Duration decided_after = kDecided;
+  bool is_taken_over = false;
+  bool has_yielded = false;
   Time now{0};
   EntryIndex latest = 0;
 };
@@ -58,9 +65,62 @@ TEST(CopilotYielding, ALatePilotYields) {
 TEST(CopilotYielding, AFewLargeEntriesDoNotDecide) {
   Yielding yielding;
   for (EntryIndex index = 1; index <= 2; ++index) {
-    yielding.OnOwnEntry(index, 100, 0, {index, kTurn, kWaiting, Time(0)});
+    yielding.OnOwnEntry({index, 100, 0}, {index, kTurn, kWaiting, Time(0)});
   }
   EXPECT_FALSE(yielding.yields());
+}
+
+// The order may put first what a taker has had to decide: it counts as late, and twice.
+TEST(CopilotYielding, APilotWhoseEntriesAreTakenOverYieldsSooner) {
+  Pilot late;
+  late.RunUntilItYields(/*first=*/0);
+  Pilot taken_over;
+  taken_over.is_taken_over = true;
+  taken_over.RunUntilItYields(kCommands);
+  EXPECT_GT(taken_over.latest, late.latest / 3);
+  EXPECT_LT(taken_over.latest, late.latest);
+}
+
+// It is first with its share, but its disk is later, and its votes for itself.
+TEST(CopilotYielding, APilotWhoseEntriesAreDecidedLaterYields) {
+  for (const bool later : {false, true}) {
+    Pilot pilot;
+    pilot.decided_after = later ? kDecided * 6 / 5 : kDecided * 21 / 20;
+    pilot.Run(1000, 2);
+    EXPECT_EQ(pilot.has_yielded, later);
+  }
+}
+
+// A saturated cluster is no measure, nor what is left of that time.
+TEST(CopilotYielding, NobodyYieldsForLateDecisionsWhileManyCommandsWait) {
+  Pilot pilot;
+  pilot.decided_after = 2 * kDecided;
+  pilot.waiting = 100;
+  pilot.Run(1000, 2);
+  pilot.waiting = kWaiting;
+  pilot.Run(100, 2);
+  EXPECT_FALSE(pilot.has_yielded);
+}
+
+// A link stalls now and then. An entry that waits for it tells nothing of its pilot.
+TEST(CopilotYielding, AStalledLinkMakesNobodyYield) {
+  Pilot pilot;
+  for (int i = 0; i < 20; ++i) {
+    pilot.Run(60, 2);
+    pilot.yielding.OnDecision(/*is_ours=*/true, 60ms);
+    pilot.yielding.OnDecision(/*is_ours=*/false, kDecided);
+  }
+  EXPECT_FALSE(pilot.has_yielded);
+}
+
+// The other pilot yields, so this one's later entries have none beside them.
+TEST(CopilotYielding, OnlyEntriesOfTheSameTimeCompare) {
+  Pilot pilot;
+  for (int i = 0; i < 20; ++i) {
+    for (int k = 0; k < 100; ++k) pilot.yielding.OnDecision(/*is_ours=*/true, kDecided * 5 / 4);
+    pilot.Run(10, 2);
+  }
+  EXPECT_FALSE(pilot.has_yielded);
 }
 
 // The cluster is saturated: shares are a matter of chance then.
@@ -98,7 +158,7 @@ TEST(CopilotYielding, ACommandIsProposedAfterTwiceTheUsualTime) {
 TEST(CopilotYielding, TheHoldIsBounded) {
   Pilot pilot;
   pilot.RunByOther(200, 400ms);
-  pilot.RunUntilItYields(400ms);
+  pilot.RunUntilItYields(1, 400ms);
   const Time later = pilot.now + 100ms;
   EXPECT_LE(pilot.yielding.DueAt(later), later + 50ms);
 }
@@ -116,10 +176,10 @@ TEST(CopilotYielding, EntriesUnderWayDoNotCount) {
   constexpr EntryIndex kLatest = 100;
   for (EntryIndex index = 1; !yielding.yields(); ++index) {
     ASSERT_LT(index, kLatest);
-    yielding.OnOwnEntry(index, kCommands, 0, {kLatest, kTurn, kWaiting, Time(0)});
+    yielding.OnOwnEntry({index, kCommands, 0}, {kLatest, kTurn, kWaiting, Time(0)});
   }
   for (EntryIndex index = kLatest - 4; index <= kLatest; ++index) {
-    yielding.OnOwnEntry(index, kCommands, kCommands, {kLatest, kTurn, kWaiting, Time(0)});
+    yielding.OnOwnEntry({index, kCommands, kCommands}, {kLatest, kTurn, kWaiting, Time(0)});
   }
   EXPECT_TRUE(yielding.yields());
 }
@@ -143,8 +203,16 @@ TEST(CopilotYielding, ItTriesAgainAndLaterAgain) {
     pilot.now += 400ms;
     pilot.yielding.TryAgainIfDue(pilot.now);
     EXPECT_FALSE(pilot.yielding.yields());
-    while (!pilot.yielding.yields()) pilot.Run(1, 0);
+    pilot.RunUntilItYields(/*first=*/0);
   }
+  // It was in time for long.
+  pilot.now += 80s;
+  pilot.yielding.TryAgainIfDue(pilot.now);
+  pilot.now += 81s;
+  pilot.RunUntilItYields();
+  pilot.now += 5s;
+  pilot.yielding.TryAgainIfDue(pilot.now);
+  EXPECT_FALSE(pilot.yielding.yields());
 }
 
 // It is first with its share, but everybody waits longer than without it.

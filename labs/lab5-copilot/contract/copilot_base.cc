@@ -291,7 +291,7 @@ void CopilotBase::StartRound(Lane lane, const std::vector<Pending>& batch) {
   runtime_.Spawn("propose", [this, lane, index, proposal = std::move(proposal),
                              client = batch.front().client] {
     runtime_.set_dependency(client);
-    Log(lane).BodyOf(index).proposed_at = runtime_.Now();
+    Log(lane).BodyOf(index).seen_at = runtime_.Now();
     Propose(proposal);
     --rounds_;
     round_ended_->Set(true);
@@ -310,7 +310,7 @@ void CopilotBase::OnOtherPilotsTurn(Lane ours, EntryIndex seen) {
   our_turn_->Set(true);
   if (seen <= Log(ours).base()) return;
   const Time now = runtime_.Now();
-  const Duration took = now - Log(ours).BodyOf(seen).proposed_at;
+  const Duration took = now - Log(ours).BodyOf(seen).seen_at;
   const Duration since_last = now - std::exchange(other_proposed_, now);
   const Duration patience = BatchPatienceFor(round_time_);
   if (took <= patience && since_last <= 2 * patience) turns_missed_ = 0;
@@ -397,7 +397,11 @@ void CopilotBase::OnFastAccept(const FastAccept& request,
                                const Responder<FastAcceptReply>& responder) {
   const auto dependency = RecordProposal(request);
   const Lane other = Other(request.lane);
-  if (dependency && pilots_.Has(other)) OnOtherPilotsTurn(other, request.dependency);
+  if (dependency) {
+    Time& seen_at = Log(request.lane).BodyOf(request.index).seen_at;
+    if (seen_at == Time(0)) seen_at = runtime_.Now();
+    if (pilots_.Has(other)) OnOtherPilotsTurn(other, request.dependency);
+  }
   const FastAcceptReply reply{pilots_.view(request.lane), dependency.has_value(),
                               dependency.value_or(0), pilots_.view(other),
                               Log(other).SeenUpTo(pilots_.view(other))};
@@ -511,8 +515,10 @@ void CopilotBase::Decide(Lane lane, EntryIndex index, const Value& value) {
 
 void CopilotBase::ObserveDecision(Lane lane, EntryIndex index) {
   const Record record = Log(lane).RecordOf(index);
-  ObserveDecide(runtime_, lane, index, {record.no_op, record.dependency},
-                Log(lane).BodyOf(index).commands);
+  const LaneLog::Body& body = Log(lane).BodyOf(index);
+  ObserveDecide(runtime_, lane, index, {record.no_op, record.dependency}, body.commands);
+  if (body.seen_at == Time(0) || body.origin != pilots_.view(lane)) return;
+  yielding_.OnDecision(pilots_.Has(lane), runtime_.Now() - body.seen_at);
 }
 
 // ---- execution ----
@@ -566,10 +572,9 @@ void CopilotBase::JudgeOwnEntry() {
   const auto commands = std::ranges::count_if(
       body.commands, [](const Command& command) { return !command.text.empty(); });
   if (body.origin != pilots_.view(running_) || commands == 0) return;
-  // The order may put first what the other pilot has had to take over.
-  const bool is_late = record.no_op || IsTakeover(record.promised);
+  const bool is_taken_over = record.no_op || IsTakeover(record.promised);
   yielding_.OnOwnEntry(
-      index, static_cast<int>(commands), is_late ? 0 : run_first_,
+      {index, static_cast<int>(commands), run_first_, is_taken_over},
       {latest_proposed_, BatchPatienceFor(round_time_), waiting_.size(), runtime_.Now()});
 }
 
@@ -636,10 +641,12 @@ void CopilotBase::StartTakeover(Lane lane, EntryIndex index) {
 
 void CopilotBase::TakeOver(Lane lane, EntryIndex index) {
   if (Log(lane).IsDecided(index) || std::exchange(Log(lane).BodyOf(index).taken_over, true)) return;
-  while (!Log(lane).IsDecided(index) && pilots_.HasAny() && !TryTakeover(lane, index)) {
-    // Two takers of one entry must not stop each other for ever.
+  const auto is_open = [&] { return !Log(lane).IsDecided(index) && pilots_.HasAny(); };
+  for (bool again = false; is_open() && !TryTakeover(lane, index); again = true) {
+    // Two takers of one entry must not stop each other for ever. But the first refusal tells only
+    // which ballot it takes.
     const Duration pause = std::min(round_time_.Usual(), kRoundPatienceMin);
-    runtime_.Sleep(runtime_.RandomBetween(pause, 4 * pause));
+    if (again) runtime_.Sleep(runtime_.RandomBetween(pause, 4 * pause));
   }
   if (index > Log(lane).base()) Log(lane).BodyOf(index).taken_over = false;
 }

@@ -26,7 +26,7 @@ class LaneLog {
         origin;  // the view in which these commands were proposed; none: no commands
     Commands commands;
     std::shared_ptr<IntEvent> decided;  // null if nobody has asked for it
-    Time proposed_at{0};                // by this replica
+    Time seen_at{0};                    // proposed by this replica, or heard of
     bool taken_over = false;            // a coroutine of this replica takes the entry over
     bool is_hidden = false;  // decided, and must be on our disk before anybody hears of it
     Ballot refused = 0;      // the highest that another replica has promised, as it has said

@@ -11,9 +11,15 @@ constexpr int kAll = 1024;
 constexpr int kHalf = kAll / 2;
 constexpr int kUnfair = kAll * 7 / 16;
 // A share is of about the latest so many commands. An entry is first with all of its commands or
-// with none: a large one must not decide alone.
+// with none: a large one must not decide alone. One that is taken over counts twice.
 constexpr int kShareWindow = 192;
 constexpr int kEntryMax = 12;
+// A pilot yields if so many of its entries took a tenth longer to be decided than as many of the
+// other's.
+constexpr int kDecisionsMin = 128;
+// So many times more or less than usual.
+constexpr int kOutlier = 4;
+
 // With more waiting commands the cluster is saturated, or a link has stalled. Then entries are
 // large, and the shares of healthy pilots are a matter of chance.
 constexpr std::size_t kWaitingMax = 48;
@@ -39,15 +45,40 @@ constexpr Duration kFirstTime = 2ms;
 
 Yielding::Yielding() : share_(kHalf), by_other_(kFirstTime), retry_after_(kRetryMin) {}
 
-void Yielding::OnOwnEntry(EntryIndex index, int commands, int first, const Turn& turn) {
+void Yielding::OnOwnEntry(const Entry& entry, const Turn& turn) {
+  // The order may put first what the other pilot has had to wait for.
+  const int first = entry.is_taken_over ? 0 : entry.first;
   if (yields_) {
-    if (index > behind_) first_ += first;
-    if (first_ >= kFirstMax) End();
+    if (entry.index > behind_) first_ += first;
+    if (first_ >= kFirstMax) End(turn.now);
     return;
   }
-  if (turn.waiting < kWaitingMin || turn.waiting > kWaitingMax) return;
-  share_ += (kAll * first / commands - share_) * std::min(commands, kEntryMax) / kShareWindow;
-  if (share_ < kUnfair || std::exchange(trial_has_failed_, false)) Begin(turn);
+  if (turn.waiting < kWaitingMin || turn.waiting > kWaitingMax) {
+    ours_ = others_ = {};
+    return;
+  }
+  const int counts = std::min((entry.is_taken_over ? 2 : 1) * entry.commands, kEntryMax);
+  share_ += (kAll * first / entry.commands - share_) * counts / kShareWindow;
+  const bool is_late = share_ < kUnfair || DecidesLater();
+  if (std::exchange(trial_has_failed_, false) || is_late) Begin(turn);
+}
+
+void Yielding::OnDecision(bool is_ours, Duration took) {
+  // A link has stalled, or delivers now what it has held back: that tells nothing of a pilot.
+  const Duration usual = ours_.entries > 0 ? ours_.took / ours_.entries : took;
+  if (took > kOutlier * usual || took < usual / kOutlier) ours_ = others_ = {};
+  // Only entries of the same time compare. So each lane has its turn.
+  Decisions& decisions = is_ours ? ours_ : others_;
+  if (decisions.entries > std::min(ours_.entries, others_.entries)) return;
+  ++decisions.entries;
+  decisions.took += took;
+}
+
+bool Yielding::DecidesLater() {
+  if (std::min(ours_.entries, others_.entries) < kDecisionsMin) return false;
+  const Duration ours = std::exchange(ours_, {}).took;
+  const Duration others = std::exchange(others_, {}).took;
+  return ours > others * 11 / 10;
 }
 
 void Yielding::OnRun(Time since, bool is_ours, Time now) {
@@ -55,29 +86,29 @@ void Yielding::OnRun(Time since, bool is_ours, Time now) {
   hold_ = std::min(hold_, 2 * by_other_.Usual());
   if (since < settled_) return;
   waited_ += now - since;
-  if (++commands_ == kMeanWindow) OnMean(waited_ / kMeanWindow);
+  if (++commands_ == kMeanWindow) OnMean(waited_ / kMeanWindow, now);
 }
 
-void Yielding::OnMean(Duration mean) {
+void Yielding::OnMean(Duration mean, Time now) {
   NewWindow();
   if (yields_) {
     mean_alone_ = mean;
-    if (mean > mean_before_ * 5 / 4) End();  // the other pilot is late, too
+    if (mean > mean_before_ * 5 / 4) End(now);  // the other pilot is late, too
   } else if (std::exchange(is_on_trial_, false)) {
     trial_has_failed_ = mean > mean_alone_ * 3 / 2;
-    if (!trial_has_failed_) retry_after_ = kRetryMin;
   }
 }
 
 void Yielding::TryAgainIfDue(Time now) {
   if (!yields_ || now < began_ + retry_after_) return;
   retry_after_ = std::min(2 * retry_after_, kRetryMax);
-  End();
+  End(now);
   is_on_trial_ = true;
 }
 
 void Yielding::Begin(const Turn& turn) {
   yields_ = true;
+  if (turn.now > ended_ + kRetryMax) retry_after_ = kRetryMin;
   began_ = turn.now;
   settled_ = turn.now + turn.patience;
   behind_ = turn.latest;
@@ -86,9 +117,11 @@ void Yielding::Begin(const Turn& turn) {
   NewWindow();
 }
 
-void Yielding::End() {
+void Yielding::End(Time now) {
   yields_ = false;
+  ended_ = now;
   share_ = kHalf;
+  ours_ = others_ = {};
   NewWindow();
 }
 

@@ -2,10 +2,10 @@
 //
 // Both pilots propose each command, and it runs by the entry that comes first. In a healthy cluster
 // each pilot is first with half of the commands. A late pilot is first with fewer. Then clients
-// gain little by its entries, and wait for its turns and its decisions. So it yields: it proposes
-// only those commands that the other pilot has not run after twice the usual time. If the other
-// pilot stops, commands wait for that time, until this pilot is first with some, and takes its
-// turns.
+// gain little by its entries, and wait for its turns and its decisions. The same is so if its
+// entries are decided later than the other's. So it yields: it proposes only those commands that
+// the other pilot has not run after twice the usual time. If the other pilot stops, commands wait
+// for that time, until this pilot is first with some, and takes its turns.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,14 @@ namespace depfast::copilot {
 
 class Yielding {
  public:
+  // An entry of this pilot.
+  struct Entry {
+    EntryIndex index = 0;
+    int commands = 0;            // 1 at least
+    int first = 0;               // those that had not run by the other lane
+    bool is_taken_over = false;  // another replica has had to decide it
+  };
+
   // This pilot's turns now. `latest`: the latest entry that it has proposed. `patience`: the
   // longest time that the other pilot waits for the next. `waiting`: commands without an answer.
   struct Turn {
@@ -32,9 +40,11 @@ class Yielding {
 
   bool yields() const { return yields_; }
 
-  // An entry of this pilot has run: with so many commands, 1 at least, of which `first` had not run
-  // by the other lane.
-  void OnOwnEntry(EntryIndex index, int commands, int first, const Turn& turn);
+  // An entry of this pilot has run.
+  void OnOwnEntry(const Entry& entry, const Turn& turn);
+  // All may know the decision of an entry so long after this pilot has proposed it, or has heard
+  // the other's proposal. Between healthy pilots both take as long.
+  void OnDecision(bool is_ours, Duration took);
   // A command that came at `since` has run, by an entry of this pilot or of the other.
   void OnRun(Time since, bool is_ours, Time now);
 
@@ -44,13 +54,22 @@ class Yielding {
   void TryAgainIfDue(Time now);
 
  private:
+  // The latest decisions of a lane.
+  struct Decisions {
+    int entries = 0;
+    Duration took{0};  // all together
+  };
+
   void Begin(const Turn& turn);
-  void End();
-  void OnMean(Duration mean);
+  void End(Time now);
+  bool DecidesLater();
+  void OnMean(Duration mean, Time now);
   void NewWindow();
 
   bool yields_ = false;
-  int share_;                 // of our commands, those with which we were first, of 1024
+  int share_;  // of our commands, those with which we were first, of 1024
+  Decisions ours_;
+  Decisions others_;
   LatencyEstimate by_other_;  // how long a command takes until an entry of the other lane runs it
   Duration mean_before_{0};   // before this pilot yielded
   Duration mean_alone_{0};    // while it yields
@@ -61,6 +80,7 @@ class Yielding {
   EntryIndex behind_ = 0;  // later entries are proposed since then
   Duration hold_{0};
 
+  Time ended_{0};
   Duration retry_after_;
   bool is_on_trial_ = false;
   bool trial_has_failed_ = false;
