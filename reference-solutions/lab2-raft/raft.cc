@@ -820,7 +820,7 @@ void Raft::GiveUpCompaction() {
 // disk of three, not two.
 void Raft::ChooseWhenToCompact() {
   const auto most = static_cast<std::int64_t>(CompactAboveBytes(snapshot_.state.size()));
-  compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(most - most / 4, most));
+  compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(most / 2, most));
 }
 
 // As ReplaceFiles, for a leader's snapshot.

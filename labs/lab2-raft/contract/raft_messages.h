@@ -38,7 +38,7 @@ inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 // The bound may grow with the state, as LogCabin's does (logcabin.github.io, snapshotRatio). A
 // snapshot writes the whole state. With four times that size added, and a moment drawn from the
-// last quarter of the bound, snapshots take less than half of what a replica writes to its disk.
+// second half of the bound, snapshots take at most half of what a replica writes to its disk.
 inline constexpr std::size_t kLogPerSnapshot = 4;
 // `snapshot_bytes`: of the state in the latest snapshot; 0 without one.
 inline constexpr std::size_t CompactAboveBytes(std::size_t snapshot_bytes) {
