@@ -73,13 +73,14 @@ void CopilotBase::Recover() {
   for (const Lane lane : kLanes) {
     for (EntryIndex index = Log(lane).base() + 1; index <= Log(lane).last(); ++index) {
       const Record record = Log(lane).RecordOf(index);
-      if (record.kind == Record::Kind::kCommitted) ObserveDecision(lane, index);
+      if (record.kind == Record::Kind::kCommitted) NoteDecision(lane, index);
     }
   }
   LetRunLater();
   RegisterHandlers();
   pilots_.Start(recovered);
   RememberReserved(recovered);
+  DrawCompaction();
   if (const auto lane = OwnLane()) StartProposing(*lane, 0);
 }
 
@@ -458,7 +459,7 @@ void CopilotBase::RevealAndTell(Lane lane, EntryIndex index) {
 void CopilotBase::Reveal(Lane lane, EntryIndex index) {
   if (!Log(lane).IsHidden(index)) return;
   Log(lane).BodyOf(index).is_hidden = false;
-  ObserveDecision(lane, index);
+  NoteDecision(lane, index);
   news_->Set(true);
 }
 
@@ -503,7 +504,7 @@ void CopilotBase::Decide(Lane lane, EntryIndex index, const Value& value) {
   record.dependency = value.no_op ? 0 : value.dependency;
   log.Set(index, record);
   journal_.WriteRecord(lane, index, log);
-  if (!log.IsHidden(index)) ObserveDecision(lane, index);
+  if (!log.IsHidden(index)) NoteDecision(lane, index);
   LetRunLater();
   // A taker has given up what this pilot proposed: it proposes the commands again.
   if (!value.no_op || !pilots_.Has(lane)) return;
@@ -513,7 +514,7 @@ void CopilotBase::Decide(Lane lane, EntryIndex index, const Value& value) {
   if (!pending_.empty()) has_pending_->Set(true);
 }
 
-void CopilotBase::ObserveDecision(Lane lane, EntryIndex index) {
+void CopilotBase::NoteDecision(Lane lane, EntryIndex index) {
   const Record record = Log(lane).RecordOf(index);
   const LaneLog::Body& body = Log(lane).BodyOf(index);
   ObserveDecide(runtime_, lane, index, {record.no_op, record.dependency}, body.commands);

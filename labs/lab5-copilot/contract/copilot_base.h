@@ -217,7 +217,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void Reveal(Lane lane, EntryIndex index);
   void RevealAndTell(Lane lane, EntryIndex index);
   void Tell(Lane lane, EntryIndex index, const Value& value, View origin);
-  void ObserveDecision(Lane lane, EntryIndex index);
+  void NoteDecision(Lane lane, EntryIndex index);
   bool AreNull(Lane lane, EntryIndex up_to);
   void SettleLater(Lane lane, EntryIndex last);
   void TakeOver(Lane lane, EntryIndex index);
@@ -231,6 +231,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   StoredSnapshot MakeSnapshot();
   void Restore(const StoredSnapshot& snapshot);
   void CompactIfLarge();
+  void DrawCompaction();
   EntryIndex BeforeRetained(Lane lane);
   void Truncate(const PerLane& up_to);
   PerLane CutBefore(PerLane up_to) const;

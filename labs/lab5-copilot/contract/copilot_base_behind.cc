@@ -12,8 +12,8 @@ namespace {
 constexpr Duration kLearnPatience = 1s;
 constexpr Duration kLearnPause = 50ms;
 
-// With more bytes of commands than this, in memory and on the disk, the log is cut. Each lane keeps
-// about the second figure.
+// With so many bytes of commands, in memory and on the disk, the log is cut at the latest. Each
+// lane keeps about the second figure.
 constexpr std::size_t kCompactAboveBytes = std::size_t{8} << 20;
 constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 
@@ -154,7 +154,7 @@ void CopilotBase::Restore(const StoredSnapshot& snapshot) {
 
 void CopilotBase::CompactIfLarge() {
   const std::size_t bytes = logs_[0].bytes() + logs_[1].bytes() + journal_.bytes();
-  if (bytes <= std::max(kCompactAboveBytes, compact_above_)) return;
+  if (bytes <= compact_above_) return;
   const PerLane retained{BeforeRetained(Lane::kPilot), BeforeRetained(Lane::kCopilot)};
   PerLane up_to = retained;
   for (const Lane lane : kLanes) {
@@ -171,7 +171,14 @@ void CopilotBase::CompactIfLarge() {
     journal_.Replace(MakeSnapshot(), {pilots_.view(Lane::kPilot), pilots_.view(Lane::kCopilot)},
                      logs_);
   }
-  compact_above_ = stays + journal_.bytes() + kRetainedBytes;
+  DrawCompaction();
+  compact_above_ = std::max(compact_above_, stays + journal_.bytes() + kRetainedBytes);
+}
+
+// Each replica at a moment of its own: a disk that writes a snapshot delays votes.
+void CopilotBase::DrawCompaction() {
+  constexpr std::int64_t kMost = kCompactAboveBytes;
+  compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(kMost / 2, kMost));
 }
 
 // The entry before those that stay for replicas that are a little behind.

@@ -31,8 +31,9 @@ void AppendRecordOf(std::string& out, Lane lane, EntryIndex index, const LaneLog
 }
 
 void AppendEntry(std::string& out, Lane lane, EntryIndex index, LaneLog& log) {
-  const LaneLog::Body& body = log.BodyOf(index);
+  LaneLog::Body& body = log.BodyOf(index);
   if (!body.origin) return AppendRecordOf(out, lane, index, log);
+  body.are_written = true;
   Append(out, static_cast<std::uint8_t>(Kind::kEntry), lane, index, log.RecordOf(index),
          *body.origin, body.commands);
 }
@@ -176,6 +177,8 @@ void Journal::WriteView(Lane lane, View view) {
 
 void Journal::WriteEntry(Lane lane, EntryIndex index, LaneLog& log) {
   if (!on_disk()) return;
+  // Commands may be large, and an Accept often comes after a proposal, or again and again.
+  if (log.BodyOf(index).are_written) return WriteRecord(lane, index, log);
   AppendEntry(unsynced_, lane, index, log);
   is_dirty_ = true;
 }

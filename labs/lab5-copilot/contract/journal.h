@@ -84,7 +84,7 @@ class Journal {
   Recovered Recover();
 
   void WriteView(Lane lane, View view);
-  // An entry as it is in the log now, or its record alone.
+  // An entry as it is in the log now, or its record alone. Commands are written once.
   void WriteEntry(Lane lane, EntryIndex index, LaneLog& log);
   void WriteRecord(Lane lane, EntryIndex index, const LaneLog& log);
 

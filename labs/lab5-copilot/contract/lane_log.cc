@@ -46,6 +46,7 @@ void LaneLog::SetCommands(EntryIndex index, View origin, Commands commands) {
   Body& body = BodyOf(index);
   bytes_ -= SizeOf(body.commands);
   bytes_ += SizeOf(commands);
+  body.are_written = body.are_written && body.origin == origin && body.commands == commands;
   body.origin = origin;
   body.commands = std::move(commands);
 }

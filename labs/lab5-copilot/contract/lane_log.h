@@ -25,6 +25,7 @@ class LaneLog {
     std::optional<View>
         origin;  // the view in which these commands were proposed; none: no commands
     Commands commands;
+    bool are_written = false;           // origin and commands are in the journal
     std::shared_ptr<IntEvent> decided;  // null if nobody has asked for it
     Time seen_at{0};                    // proposed by this replica, or heard of
     bool taken_over = false;            // a coroutine of this replica takes the entry over
