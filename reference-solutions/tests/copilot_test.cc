@@ -144,6 +144,24 @@ TEST(Copilot, ARefusedTakerAsksAgainAtOnce) {
   EXPECT_TRUE(stage.cluster.RunUntil([&] { return asks_above(kPromised); }, 10ms));
 }
 
+// The copilot has missed what the follower knows to be decided. It asks for that, and takes over
+// the latest entries alone: a takeover of each would keep its processor busy.
+TEST(Copilot, APilotAsksForDecisionsBeforeItTakesOver) {
+  constexpr EntryIndex kMissed = 12;
+  constexpr int kMayBeUnderWay = 4;
+  Stage stage(7);
+  SentRequests<Prepare> prepares(stage.cluster);
+  for (EntryIndex index = 1; index <= kMissed; ++index) {
+    ASSERT_TRUE(stage.Ask(ProposalOfP(index, 0)).recorded);
+    ASSERT_TRUE(stage.Ask(Commit{Lane::kPilot, index, false, 0, kPilots}).known);
+  }
+  stage.ConnectWithoutThePilot();
+  SubmitTo(stage.client(), 1, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 1s));
+  stage.cluster.RunFor(50ms);
+  EXPECT_LE(std::ssize(prepares.all()), 2 * kMayBeUnderWay);  // to both other replicas
+}
+
 TEST(Copilot, ADeadPilotDelaysNobody) {
   for (const int replicas : {3, 5}) {
     for (const PeerId dead : {0, 1}) {

@@ -365,10 +365,16 @@ void CopilotBase::ReleaseLater(BroadcastCalls calls) {
 bool CopilotBase::NoteReply(PeerId peer, Lane lane, const FastAcceptReply& reply) {
   if (pilots_.Has(lane)) {
     seen_[static_cast<std::size_t>(peer)] = {reply.other_view, reply.other_seen};
-    if (reply.recorded) Log(Other(lane)).Hear(reply.dependency);
+    if (reply.recorded) Hear(Other(lane), reply.dependency, peer);
     news_->Set(true);
   }
   return pilots_.Know(lane, reply.view) && reply.recorded;
+}
+
+// The peer has recorded this entry.
+void CopilotBase::Hear(Lane lane, EntryIndex index, PeerId peer) {
+  if (index > Log(lane).latest_known()) heard_from_ = peer;
+  Log(lane).Hear(index);
 }
 
 void CopilotBase::NoteRefusal(Lane lane, EntryIndex index, Ballot promised) {
@@ -642,6 +648,7 @@ void CopilotBase::StartTakeover(Lane lane, EntryIndex index) {
 
 void CopilotBase::TakeOver(Lane lane, EntryIndex index) {
   if (Log(lane).IsDecided(index) || std::exchange(Log(lane).BodyOf(index).taken_over, true)) return;
+  LearnIfBehind(lane, index);
   const auto is_open = [&] { return !Log(lane).IsDecided(index) && pilots_.HasAny(); };
   for (bool again = false; is_open() && !TryTakeover(lane, index); again = true) {
     // Two takers of one entry must not stop each other for ever. But the first refusal tells only
@@ -650,6 +657,15 @@ void CopilotBase::TakeOver(Lane lane, EntryIndex index) {
     if (again) runtime_.Sleep(runtime_.RandomBetween(pause, 4 * pause));
   }
   if (index > Log(lane).base()) Log(lane).BodyOf(index).taken_over = false;
+}
+
+// A pilot has few rounds under way. An entry far behind its latest one is decided, and this replica
+// has missed that, with others: one peer tells all of them. Takeovers would be many at once.
+void CopilotBase::LearnIfBehind(Lane lane, EntryIndex index) {
+  const EntryIndex latest = Log(lane).latest_known();
+  if (heard_from_ == kNobody || index + kRoundsMax > latest) return;
+  Lacks(lane, latest - kRoundsMax, heard_from_);
+  Log(lane).Decided(index)->Wait(TakeoverPatience());
 }
 
 // ---- pilots ----
