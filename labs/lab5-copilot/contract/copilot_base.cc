@@ -365,16 +365,11 @@ void CopilotBase::ReleaseLater(BroadcastCalls calls) {
 bool CopilotBase::NoteReply(PeerId peer, Lane lane, const FastAcceptReply& reply) {
   if (pilots_.Has(lane)) {
     seen_[static_cast<std::size_t>(peer)] = {reply.other_view, reply.other_seen};
-    if (reply.recorded) Hear(Other(lane), reply.dependency, peer);
+    if (reply.dependency > Log(Other(lane)).latest_known()) heard_from_ = peer;
+    if (reply.recorded) Log(Other(lane)).Hear(reply.dependency);
     news_->Set(true);
   }
   return pilots_.Know(lane, reply.view) && reply.recorded;
-}
-
-// The peer has recorded this entry.
-void CopilotBase::Hear(Lane lane, EntryIndex index, PeerId peer) {
-  if (index > Log(lane).latest_known()) heard_from_ = peer;
-  Log(lane).Hear(index);
 }
 
 void CopilotBase::NoteRefusal(Lane lane, EntryIndex index, Ballot promised) {
@@ -659,13 +654,23 @@ void CopilotBase::TakeOver(Lane lane, EntryIndex index) {
   if (index > Log(lane).base()) Log(lane).BodyOf(index).taken_over = false;
 }
 
-// A pilot has few rounds under way. An entry far behind its latest one is decided, and this replica
-// has missed that, with others: one peer tells all of them. Takeovers would be many at once.
+// A pilot has few rounds under way. Entries far behind its latest one are usually decided, and this
+// replica has missed that: one peer tells all of them. A takeover of each would keep its processor
+// busy. The first one is not that patient: all others run after it.
 void CopilotBase::LearnIfBehind(Lane lane, EntryIndex index) {
-  const EntryIndex latest = Log(lane).latest_known();
-  if (heard_from_ == kNobody || index + kRoundsMax > latest) return;
-  Lacks(lane, latest - kRoundsMax, heard_from_);
-  Log(lane).Decided(index)->Wait(TakeoverPatience());
+  const bool is_first = index == Log(lane).decided() + 1;
+  const bool may_be_under_way = index + kRoundsMax > Log(lane).latest_known();
+  if (is_first || may_be_under_way || heard_from_ == kNobody) return;
+  if (has_learned_ == nullptr) {
+    has_learned_ = std::make_shared<IntEvent>("learned", 1);
+    runtime_.Spawn("learn", [this, lane] {
+      runtime_.set_dependency({});  // no client's
+      LearnSome(heard_from_, lane);
+      std::exchange(has_learned_, nullptr)->Set(1);
+    });
+  }
+  const auto has_learned = has_learned_;
+  has_learned->Wait(TakeoverPatience());
 }
 
 // ---- pilots ----

@@ -222,7 +222,6 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void SettleLater(Lane lane, EntryIndex last);
   void TakeOver(Lane lane, EntryIndex index);
   void LearnIfBehind(Lane lane, EntryIndex index);
-  void Hear(Lane lane, EntryIndex index, PeerId peer);
 
   // --- replicas that have fallen behind: copilot_base_behind.cc ---
   void LearnLoop();
@@ -290,6 +289,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // A replica that lacks decisions.
   PeerId learn_from_ = kNobody;
   PeerId heard_from_ = kNobody;  // the latest peer that knew of a later entry than this replica
+  std::shared_ptr<IntEvent> has_learned_;  // it has been asked before takeovers, and has answered
   PerLane learn_up_to_{};
   bool learning_ = false;
   std::size_t compact_above_ = 0;  // bytes of commands in memory and on the disk
