@@ -150,6 +150,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // ---- given: takeover ----
 
   // Takes the entry over, unless it is decided, or a takeover of it is under way. Returns at once.
+  // If the entry is far behind the latest, the takeover first asks a peer whether it is decided.
   void StartTakeover(Lane lane, EntryIndex index);
   // A ballot that no other replica uses, above all that this one knows of.
   Ballot NextBallot(Lane lane, EntryIndex index);
