@@ -654,23 +654,15 @@ void CopilotBase::TakeOver(Lane lane, EntryIndex index) {
   if (index > Log(lane).base()) Log(lane).BodyOf(index).taken_over = false;
 }
 
-// A pilot has few rounds under way. Entries far behind its latest one are usually decided, and this
-// replica has missed that: one peer tells all of them. A takeover of each would keep its processor
-// busy. The first one is not that patient: all others run after it.
+// A pilot has at most kRoundsMax rounds under way. Earlier entries are usually decided, and this
+// replica has missed the decisions. It asks one peer for them: a takeover of each entry would keep
+// its processor busy. The first one does not wait, because all others run after it.
 void CopilotBase::LearnIfBehind(Lane lane, EntryIndex index) {
+  const EntryIndex latest = Log(lane).latest_known();
   const bool is_first = index == Log(lane).decided() + 1;
-  const bool may_be_under_way = index + kRoundsMax > Log(lane).latest_known();
-  if (is_first || may_be_under_way || heard_from_ == kNobody) return;
-  if (has_learned_ == nullptr) {
-    has_learned_ = std::make_shared<IntEvent>("learned", 1);
-    runtime_.Spawn("learn", [this, lane] {
-      runtime_.set_dependency({});  // no client's
-      LearnSome(heard_from_, lane);
-      std::exchange(has_learned_, nullptr)->Set(1);
-    });
-  }
-  const auto has_learned = has_learned_;
-  has_learned->Wait(TakeoverPatience());
+  if (is_first || index + kRoundsMax > latest || heard_from_ == kNobody) return;
+  Lacks(lane, latest - kRoundsMax, heard_from_);
+  Log(lane).Decided(index)->Wait(TakeoverPatience());
 }
 
 // ---- pilots ----

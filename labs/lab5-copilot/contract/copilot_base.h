@@ -289,8 +289,8 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
 
   // A replica that lacks decisions.
   PeerId learn_from_ = kNobody;
-  PeerId heard_from_ = kNobody;  // the latest peer that knew of a later entry than this replica
-  std::shared_ptr<IntEvent> has_learned_;  // it has been asked before takeovers, and has answered
+  PeerId heard_from_ =
+      kNobody;  // the latest peer that knew of a later entry: asked before takeovers
   PerLane learn_up_to_{};
   bool learning_ = false;
   std::size_t compact_above_ = 0;  // bytes of commands in memory and on the disk

@@ -12,8 +12,8 @@ namespace {
 constexpr Duration kLearnPatience = 1s;
 constexpr Duration kLearnPause = 50ms;
 
-// With so many bytes of commands, in memory and on the disk, the log is cut at the latest. Each
-// lane keeps about the second figure.
+// With so many bytes of commands, in memory and on the disk, the log is cut at the latest, or with
+// so many more than the cut before has left: the second figure. Each lane keeps about as many.
 constexpr std::size_t kCompactAboveBytes = std::size_t{8} << 20;
 constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 

@@ -84,8 +84,9 @@ class Journal {
   Recovered Recover();
 
   void WriteView(Lane lane, View view);
-  // An entry as it is in the log now, or its record alone. Commands are written once.
+  // An entry as it is in the log now: its record, and its commands unless the journal has them.
   void WriteEntry(Lane lane, EntryIndex index, LaneLog& log);
+  // The record alone.
   void WriteRecord(Lane lane, EntryIndex index, const LaneLog& log);
 
   // This replica will propose no entry of the lane behind `up_to` before it has reserved more.

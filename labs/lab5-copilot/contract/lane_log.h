@@ -20,7 +20,8 @@ namespace depfast::copilot {
 
 class LaneLog {
  public:
-  // An entry beside its Record.
+  // An entry beside its Record. SetCommands alone changes origin and commands: the journal relies
+  // on it.
   struct Body {
     std::optional<View>
         origin;  // the view in which these commands were proposed; none: no commands
