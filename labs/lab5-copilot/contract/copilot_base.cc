@@ -658,11 +658,22 @@ void CopilotBase::TakeOver(Lane lane, EntryIndex index) {
 // replica has missed the decisions. It asks one peer for them: a takeover of each entry would keep
 // its processor busy. The first one does not wait, because all others run after it.
 void CopilotBase::LearnIfBehind(Lane lane, EntryIndex index) {
-  const EntryIndex latest = Log(lane).latest_known();
   const bool is_first = index == Log(lane).decided() + 1;
-  if (is_first || index + kRoundsMax > latest || heard_from_ == kNobody) return;
-  Lacks(lane, latest - kRoundsMax, heard_from_);
-  Log(lane).Decided(index)->Wait(TakeoverPatience());
+  const bool may_be_under_way = index + kRoundsMax > Log(lane).latest_known();
+  if (is_first || may_be_under_way || heard_from_ == kNobody) return;
+  if (asked_ == nullptr) {
+    asked_ = std::make_shared<IntEvent>("asked", 1);
+    runtime_.Spawn("ask", [this, lane] { AskForDecisions(lane); });
+  }
+  const auto asked = asked_;
+  asked->Wait(TakeoverPatience());
+}
+
+void CopilotBase::AskForDecisions(Lane lane) {
+  runtime_.set_dependency({});  // no client's
+  const PeerId peer = heard_from_;
+  if (LearnSome(peer, lane) == Learned::kAreGone) Lacks(lane, Log(lane).decided() + 1, peer);
+  std::exchange(asked_, nullptr)->Set(1);
 }
 
 // ---- pilots ----

@@ -178,6 +178,9 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
     std::vector<Done> done;
   };
 
+  // What a peer has told of its decisions. One that has thrown them away has a snapshot.
+  enum class Learned : std::uint8_t { kNothing, kSome, kAreGone };
+
   // The entries of the other lane that a peer has seen, as its latest FastAcceptReply says.
   struct Seen {
     View view = 0;
@@ -223,10 +226,11 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void SettleLater(Lane lane, EntryIndex last);
   void TakeOver(Lane lane, EntryIndex index);
   void LearnIfBehind(Lane lane, EntryIndex index);
+  void AskForDecisions(Lane lane);
 
   // --- replicas that have fallen behind: copilot_base_behind.cc ---
   void LearnLoop();
-  bool LearnSome(PeerId peer, Lane lane);
+  Learned LearnSome(PeerId peer, Lane lane);
   LearnReply DecisionsFrom(Lane lane, EntryIndex first);
   bool FetchWholeSnapshot(PeerId peer);
   FetchSnapshotReply PartOfSnapshot(const FetchSnapshot& request);
@@ -289,10 +293,12 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
 
   // A replica that lacks decisions.
   PeerId learn_from_ = kNobody;
-  PeerId heard_from_ =
-      kNobody;  // the latest peer that knew of a later entry: asked before takeovers
   PerLane learn_up_to_{};
   bool learning_ = false;
+  // The latest peer that knew of a later entry than this pilot, and the question to it before
+  // takeovers. Null: there is none.
+  PeerId heard_from_ = kNobody;
+  std::shared_ptr<IntEvent> asked_;
   std::size_t compact_above_ = 0;  // bytes of commands in memory and on the disk
   // The snapshot that others are fetching.
   SnapshotId served_id_;

@@ -46,7 +46,9 @@ void CopilotBase::LearnLoop() {
         kLanes, [this](Lane lane) { return Log(lane).decided() < At(learn_up_to_, lane); });
     if (lacking == std::end(kLanes)) break;
     const PeerId asked = learn_from_;
-    if (LearnSome(asked, *lacking)) continue;
+    const Learned learned = LearnSome(asked, *lacking);
+    if (learned == Learned::kSome) continue;
+    if (learned == Learned::kAreGone && FetchWholeSnapshot(asked)) continue;
     runtime_.Sleep(kLearnPause);
     // Another peer may have told us meanwhile that it has more.
     while (learn_from_ == asked || learn_from_ == runtime_.self()) {
@@ -56,14 +58,14 @@ void CopilotBase::LearnLoop() {
   learning_ = false;
 }
 
-bool CopilotBase::LearnSome(PeerId peer, Lane lane) {
+CopilotBase::Learned CopilotBase::LearnSome(PeerId peer, Lane lane) {
   const EntryIndex first = Log(lane).decided() + 1;
   const auto call = runtime_.rpc().Call(peer, Learn{lane, first});
   const Outcome outcome = call->Wait(kLearnPatience);
   runtime_.rpc().Release(*call);
-  if (outcome != Outcome::kReady) return false;
+  if (outcome != Outcome::kReady) return Learned::kNothing;
   const LearnReply& reply = call->reply();
-  if (reply.base >= first) return FetchWholeSnapshot(peer);
+  if (reply.base >= first) return Learned::kAreGone;
   EntryIndex index = first;
   for (const Decision& decision : reply.decisions) {
     Reveal(lane, index);
@@ -73,7 +75,7 @@ bool CopilotBase::LearnSome(PeerId peer, Lane lane) {
     }
     ++index;
   }
-  return !reply.decisions.empty();
+  return reply.decisions.empty() ? Learned::kNothing : Learned::kSome;
 }
 
 LearnReply CopilotBase::DecisionsFrom(Lane lane, EntryIndex first) {
@@ -86,7 +88,7 @@ LearnReply CopilotBase::DecisionsFrom(Lane lane, EntryIndex first) {
     const LaneLog::Body& body = log.BodyOf(index);
     Decision decision{record.no_op, record.dependency, body.origin.value_or(0), {}};
     if (!record.no_op) decision.commands = body.commands;
-    for (const Command& command : decision.commands) bytes += sizeof(Command) + command.text.size();
+    bytes += SizeOf(decision.commands);
     reply.decisions.push_back(std::move(decision));
     if (bytes >= kReplyBytesMax) break;
   }
@@ -186,9 +188,7 @@ EntryIndex CopilotBase::BeforeRetained(Lane lane) {
   std::size_t kept = 0;
   EntryIndex index = At(ran_, lane);
   for (; index > Log(lane).base() && kept < kRetainedBytes; --index) {
-    for (const Command& each : Log(lane).BodyOf(index).commands) {
-      kept += sizeof(Command) + each.text.size();
-    }
+    kept += SizeOf(Log(lane).BodyOf(index).commands);
   }
   return index;
 }

@@ -4,15 +4,12 @@
 #include <utility>
 
 namespace depfast::copilot {
-namespace {
 
 std::size_t SizeOf(const Commands& commands) {
   std::size_t size = 0;
   for (const Command& command : commands) size += sizeof(Command) + command.text.size();
   return size;
 }
-
-}  // namespace
 
 LaneLog::Body& LaneLog::BodyOf(EntryIndex index) {
   assert(index > base_);

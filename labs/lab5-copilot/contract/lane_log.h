@@ -18,6 +18,9 @@
 
 namespace depfast::copilot {
 
+// About the bytes that the commands take in memory.
+std::size_t SizeOf(const Commands& commands);
+
 class LaneLog {
  public:
   // An entry beside its Record. SetCommands alone changes origin and commands: the journal relies
