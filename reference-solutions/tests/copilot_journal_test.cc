@@ -1,7 +1,9 @@
 // The journal of lab 5: what it writes, and how much.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
+#include <utility>
 
 #include "journal.h"
 #include "test_support.h"

@@ -12,8 +12,9 @@ namespace {
 constexpr Duration kLearnPatience = 1s;
 constexpr Duration kLearnPause = 50ms;
 
-// With so many bytes of commands, in memory and on the disk, the log is cut at the latest, or with
-// so many more than the cut before has left: the second figure. Each lane keeps about as many.
+// The log is cut when memory and disk hold so many bytes of commands, or a part of that: see
+// DrawCompaction. Each lane keeps about the second figure, and the next cut comes after as many
+// more.
 constexpr std::size_t kCompactAboveBytes = std::size_t{8} << 20;
 constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 
