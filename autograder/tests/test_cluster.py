@@ -104,8 +104,10 @@ def test_a_replica_whose_disk_has_failed_says_so(cluster: Cluster) -> None:
 
 def test_a_suspended_replica_is_shown_and_ended(cluster: Cluster) -> None:
     cluster.up()
-    os.kill(cluster.pids()[2], signal.SIGSTOP)
+    before = cluster.running()
+    os.kill(before[2].pid, signal.SIGSTOP)
     eventually(lambda: cluster.running()[2].status == replica_processes.SUSPENDED)
+    assert cluster.running() == before, "the same processes"
     replica = cluster.status()[2]
     assert replica["state"] == "suspended"
     assert replica["frames_per_s"] is None

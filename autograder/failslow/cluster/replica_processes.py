@@ -14,7 +14,7 @@ import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
@@ -39,13 +39,14 @@ ENDED = "Z"
 @dataclass(frozen=True)
 class Process:
     """A running replica. `start_ticks`, from /proc/PID/stat, tells it from any other process that
-    has or had the same id; `status` is the letter from there: SUSPENDED, or another."""
+    has or had the same id; `status` is the letter from there: SUSPENDED, or another. It changes
+    from look to look, so two looks at one process are equal without it."""
 
     data: Path
     number: int
     pid: int
     start_ticks: int
-    status: str
+    status: str = field(compare=False)
     port: int
 
 
