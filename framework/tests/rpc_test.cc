@@ -65,6 +65,22 @@ TEST_F(RpcTest, AHandlerMayWait) {
   EXPECT_EQ(call->reply().text, "slow");
 }
 
+TEST_F(RpcTest, AHandlerMayKeepWhatItsRequestHolds) {
+  const std::string text(1000, 'x');
+  const char* arrived = nullptr;
+  std::string kept;
+  node(1).rpc().Handle<Echo>([&](PeerId, Echo&& request) {
+    arrived = request.text.data();
+    kept = std::move(request.text);
+    return TextReply{"kept"};
+  });
+  const auto call = Call(1, Echo{text});
+  RoundTrip(1);
+  EXPECT_EQ(call->reply().text, "kept");
+  EXPECT_EQ(kept, text);
+  EXPECT_EQ(kept.data(), arrived) << "not a copy";
+}
+
 TEST_F(RpcTest, ACallTimesOutAndItsLateReplyIsStray) {
   ServeEcho(1);
   const auto call = Call(1, Echo{"late"}, 10ms);

@@ -22,7 +22,7 @@ constexpr int kRoundsMax = 2;
 constexpr std::size_t kRoundBytesMax = 256 * 1024;
 // A round costs each replica a write. So a few commands wait for the round before them, if it began
 // less than kYoung ago. If the followers are far away, they do not wait for its end.
-constexpr std::size_t kFewCommands = 64;
+constexpr std::size_t kFewCommands = 400;
 constexpr Duration kYoung = 2ms;
 
 // A follower has fallen behind when it has not answered a round for so long, ...
@@ -139,9 +139,9 @@ void Raft::Start() {
     recovered_->Wait();
     return OnRequestVote(request);
   });
-  runtime_.rpc().Handle<AppendEntries>([this](PeerId, const AppendEntries& request) {
+  runtime_.rpc().Handle<AppendEntries>([this](PeerId, AppendEntries request) {
     recovered_->Wait();
-    return OnAppendEntries(request);
+    return OnAppendEntries(std::move(request));
   });
   runtime_.rpc().Handle<InstallSnapshot>([this](PeerId, const InstallSnapshot& request) {
     recovered_->Wait();
@@ -646,7 +646,7 @@ void Raft::ConfirmLeadership() {
 
 // ---- replication, the follower's side ----
 
-AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
+AppendEntriesReply Raft::OnAppendEntries(AppendEntries request) {
   if (request.term < term_) {
     AwaitDurable();  // the answer names our term, which must be on disk
     return {term_, false, 0, 0};
@@ -671,7 +671,7 @@ AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   return {term_, true, prev + request.entries.size(), 0};
 }
 
-void Raft::TakeEntries(const AppendEntries& request) {
+void Raft::TakeEntries(AppendEntries& request) {
   std::uint64_t index = request.prev_log_index + 1;
   auto entry = request.entries.begin();
   const auto is_here = [this](std::uint64_t at, std::uint64_t term) {
@@ -683,7 +683,7 @@ void Raft::TakeEntries(const AppendEntries& request) {
   if (entry != request.entries.end()) {
     assert(index > commit_index_ && "a committed entry is never replaced");
     log_.TruncateFrom(index);
-    for (; entry != request.entries.end(); ++entry) log_.Append(*entry);
+    for (; entry != request.entries.end(); ++entry) log_.Append(std::move(*entry));
     PersistEntries(index);
   }
   CommitUpTo(std::min(request.leader_commit, request.prev_log_index + request.entries.size()));

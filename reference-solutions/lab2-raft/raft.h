@@ -220,8 +220,8 @@ class Raft final : public ReplicatedLog {
   void ConfirmLeadership();
 
   // --- replication, the follower's side ---
-  AppendEntriesReply OnAppendEntries(const AppendEntries& request);
-  void TakeEntries(const AppendEntries& request);
+  AppendEntriesReply OnAppendEntries(AppendEntries request);
+  void TakeEntries(AppendEntries& request);
   InstallSnapshotReply OnInstallSnapshot(const InstallSnapshot& request);
   bool TakeChunk(const InstallSnapshot& request);  // true once the snapshot is complete
   void InstallIncoming();

@@ -135,5 +135,22 @@ TEST(RaftWal, AReaderOfAGrowingFileTakesWholeRecordsOnly) {
   ExpectSame(state, written.states[3]);
 }
 
+// A replica compacts between half of the bound and the bound, and keeps kRetainedBytes.
+TEST(RaftLogBound, SnapshotsAreAtMostHalfOfWhatIsWritten) {
+  for (std::size_t state = 1; state < std::size_t{1} << 32; state *= 2) {
+    const std::size_t entries = CompactAboveBytes(state) / 2 - kRetainedBytes;
+    EXPECT_GE(entries, 2 * state) << "beside " << state << " bytes of a snapshot";
+  }
+}
+
+TEST(RaftLogBound, AStateOfOneMebibyteHasALongLog) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  EXPECT_EQ(CompactAboveBytes(0), 4 * kMiB);
+  EXPECT_EQ(CompactAboveBytes(kMiB - 1), 8 * kMiB - 4);
+  EXPECT_EQ(CompactAboveBytes(kMiB), 36 * kMiB);
+  EXPECT_EQ(CompactAboveBytes(8 * kMiB), 36 * kMiB);
+  EXPECT_EQ(CompactAboveBytes(100 * kMiB), 404 * kMiB);
+}
+
 }  // namespace
 }  // namespace depfast::raft

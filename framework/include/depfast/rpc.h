@@ -87,13 +87,13 @@ class Rpc : public RpcTable {
       const std::vector<PeerId>& peers, const Request& request, Duration timeout = kForever);
 
   // Serves a method: `handler(from, request)` runs in a coroutine of its own, may wait, and returns
-  // the reply. A std::exception that leaves it answers kRejected. Throws std::logic_error if the
-  // method has a handler already, as does HandleInline.
+  // the reply. It may move the request away. A std::exception that leaves it answers kRejected.
+  // Throws std::logic_error if the method has a handler already, as does HandleInline.
   template <typename Request>
-  void Handle(std::function<typename Request::Reply(PeerId, const Request&)> handler);
+  void Handle(std::function<typename Request::Reply(PeerId, Request&&)> handler);
 
   // Serves a method without a coroutine: `handler(request, responder)` must not wait. It may move
-  // the request away. A std::exception answers kRejected.
+  // the request away, too. A std::exception answers kRejected.
   template <typename Request>
   void HandleInline(std::function<void(Request&&, Responder<typename Request::Reply>)> handler);
 

@@ -36,13 +36,18 @@ inline constexpr Duration kElectionTimeoutMax = 600ms;
 // little behind: such a follower gets entries, not a snapshot.
 inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
-// The bound may grow with the state, as LogCabin's does (logcabin.github.io, snapshotRatio). A
-// snapshot writes the whole state. With four times that size added, and a moment drawn from the
-// second half of the bound, snapshots take at most half of what a replica writes to its disk.
+// The bound may grow with the state, as LogCabin's does (logcabin.github.io, snapshotRatio and
+// snapshotMinLogSize). A snapshot writes the whole state: the longer the log, the rarer that is. So
+// a state of at least kLargeStateBytes has a log of kLongLogBytes, or of kLogPerSnapshot times its
+// size if that is more. With the moment drawn from the second half of the bound, snapshots take at
+// most half of what a replica writes to its disk.
 inline constexpr std::size_t kLogPerSnapshot = 4;
+inline constexpr std::size_t kLargeStateBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kLongLogBytes = std::size_t{32} << 20;
 // `snapshot_bytes`: of the state in the latest snapshot; 0 without one.
 inline constexpr std::size_t CompactAboveBytes(std::size_t snapshot_bytes) {
-  return kCompactAboveBytes + kLogPerSnapshot * snapshot_bytes;
+  const std::size_t least = snapshot_bytes < kLargeStateBytes ? 0 : kLongLogBytes;
+  return kCompactAboveBytes + std::max(least, kLogPerSnapshot * snapshot_bytes);
 }
 // A snapshot is sent in chunks of at most this size.
 inline constexpr std::size_t kSnapshotChunkBytes = std::size_t{64} << 10;

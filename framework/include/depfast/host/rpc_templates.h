@@ -72,7 +72,7 @@ void Responder<ReplyType>::Send(const ReplyType& reply) const {
 }
 
 template <typename Request>
-void Rpc::Handle(std::function<typename Request::Reply(PeerId, const Request&)> handler) {
+void Rpc::Handle(std::function<typename Request::Reply(PeerId, Request&&)> handler) {
   auto shared = std::make_shared<decltype(handler)>(std::move(handler));
   Serve(Request::kMethod, Request::kName,
         [this, shared](PeerId from, const FrameHeader& header, std::string_view body,
@@ -80,10 +80,10 @@ void Rpc::Handle(std::function<typename Request::Reply(PeerId, const Request&)> 
           auto request = DecodeBody<Request>(body, error);
           if (!request) return false;
           SpawnHandler(Request::kName, header.dependency,
-                       [this, shared, from, header, request = std::move(*request)] {
+                       [this, shared, from, header, request = std::move(*request)]() mutable {
                          std::optional<typename Request::Reply> reply;
                          try {
-                           reply = (*shared)(from, request);
+                           reply = (*shared)(from, std::move(request));
                          } catch (const std::exception& thrown) {  // Cancelled is none
                            Reject(from, header, Request::kName, thrown);
                            return;
