@@ -221,6 +221,7 @@ class Raft final : public ReplicatedLog {
 
   // --- replication, the follower's side ---
   AppendEntriesReply OnAppendEntries(AppendEntries request);
+  // Moves the new entries into the log. Their number in the request stays.
   void TakeEntries(AppendEntries& request);
   InstallSnapshotReply OnInstallSnapshot(const InstallSnapshot& request);
   bool TakeChunk(const InstallSnapshot& request);  // true once the snapshot is complete

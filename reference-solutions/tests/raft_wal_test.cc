@@ -136,7 +136,7 @@ TEST(RaftWal, AReaderOfAGrowingFileTakesWholeRecordsOnly) {
 }
 
 // A replica compacts between half of the bound and the bound, and keeps kRetainedBytes.
-TEST(RaftLogBound, SnapshotsAreAtMostHalfOfWhatIsWritten) {
+TEST(RaftLogBound, TheLogGrowsByTwiceTheStateBetweenSnapshots) {
   for (std::size_t state = 1; state < std::size_t{1} << 32; state *= 2) {
     const std::size_t entries = CompactAboveBytes(state) / 2 - kRetainedBytes;
     EXPECT_GE(entries, 2 * state) << "beside " << state << " bytes of a snapshot";

@@ -39,8 +39,8 @@ ENDED = "Z"
 @dataclass(frozen=True)
 class Process:
     """A running replica. `start_ticks`, from /proc/PID/stat, tells it from any other process that
-    has or had the same id; `status` is the letter from there: SUSPENDED, or another. It changes
-    from look to look, so two looks at one process are equal without it."""
+    has or had the same id; `status` is the letter from there: SUSPENDED, or another. The status
+    may change between two looks, so `==` ignores it."""
 
     data: Path
     number: int

@@ -87,8 +87,9 @@ class Rpc : public RpcTable {
       const std::vector<PeerId>& peers, const Request& request, Duration timeout = kForever);
 
   // Serves a method: `handler(from, request)` runs in a coroutine of its own, may wait, and returns
-  // the reply. It may move the request away. A std::exception that leaves it answers kRejected.
-  // Throws std::logic_error if the method has a handler already, as does HandleInline.
+  // the reply. It may take the request as a const&, or move it away. A std::exception that leaves
+  // it answers kRejected. Throws std::logic_error if the method has a handler already, as does
+  // HandleInline.
   template <typename Request>
   void Handle(std::function<typename Request::Reply(PeerId, Request&&)> handler);
 

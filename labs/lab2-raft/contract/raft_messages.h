@@ -36,11 +36,11 @@ inline constexpr Duration kElectionTimeoutMax = 600ms;
 // little behind: such a follower gets entries, not a snapshot.
 inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
-// The bound may grow with the state, as LogCabin's does (logcabin.github.io, snapshotRatio and
-// snapshotMinLogSize). A snapshot writes the whole state: the longer the log, the rarer that is. So
-// a state of at least kLargeStateBytes has a log of kLongLogBytes, or of kLogPerSnapshot times its
-// size if that is more. With the moment drawn from the second half of the bound, snapshots take at
-// most half of what a replica writes to its disk.
+// kCompactAboveBytes is enough. But the bound may grow with the state, as LogCabin's does
+// (logcabin.github.io, snapshotRatio and snapshotMinLogSize): a longer log makes snapshots rarer.
+// From kLargeStateBytes on, the bound is kLongLogBytes higher. If kLogPerSnapshot times the state
+// is more, it is so much higher. The moment is drawn from the second half of the bound. So
+// snapshots take at most half of what a replica writes to its disk.
 inline constexpr std::size_t kLogPerSnapshot = 4;
 inline constexpr std::size_t kLargeStateBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kLongLogBytes = std::size_t{32} << 20;
