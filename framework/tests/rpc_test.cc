@@ -91,7 +91,7 @@ TEST_F(RpcTest, AHandlerGetsItsRequestAndNoCopyOfIt) {
     return TextReply{"kept"};
   });
   Parcel::copies = 0;
-  const auto call = client().rpc().Call(1, Parcel("a word"));
+  const auto call = Call(1, Parcel("a word"));
   RoundTrip(1);
   EXPECT_EQ(call->reply().text, "kept");
   EXPECT_EQ(kept, "a word");
