@@ -163,6 +163,63 @@ TEST(Copilot, APilotAsksForDecisionsBeforeItTakesOver) {
   EXPECT_LE(std::ssize(prepares.all()), 2 * kTakenOver);  // to both other replicas
 }
 
+// The pilot's own entry, which it has proposed alone. A taker that may be slow has the promises.
+class ContestedEntry : public Stage {
+ public:
+  ContestedEntry() : Stage(7), proposals_(cluster), prepares_(cluster) {}
+
+  testing::AssertionResult Propose() {
+    SubmitTo(client(), 0, 1);
+    if (cluster.RunUntil([&] { return !proposals_.all().empty(); }, 1s)) {
+      return testing::AssertionSuccess();
+    }
+    return testing::AssertionFailure() << "the pilot proposes nothing";
+  }
+  testing::AssertionResult PromisedBy(PeerId replica) {
+    return Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}, replica).promised
+               ? testing::AssertionSuccess()
+               : testing::AssertionFailure() << "replica " << replica << " does not promise";
+  }
+  // Returns whether the pilot asks for more than these promises within `at_most`.
+  bool IsTakenOverWithin(Duration at_most) {
+    return cluster.RunUntil(
+        [&] {
+          return std::ranges::any_of(prepares_.all(), [](const auto& sent) {
+            return sent.from == 0 && sent.request.ballot > kPromised;
+          });
+        },
+        at_most);
+  }
+
+ private:
+  static constexpr Ballot kPromised = 1000;
+
+  SentRequests<FastAccept> proposals_;
+  SentRequests<Prepare> prepares_;
+};
+
+// So the pilot waits for the taker as long as for an entry of the other lane, and not longer.
+TEST(Copilot, APilotThatHasPromisedItsEntryTakesItOver) {
+  ContestedEntry entry;
+  ASSERT_TRUE(entry.Propose());
+  ASSERT_TRUE(entry.PromisedBy(0));
+  entry.cluster.Heal();
+  EXPECT_TRUE(entry.IsTakenOverWithin(100ms));
+}
+
+// The slow path needs both others then, and one of them is silent.
+TEST(Copilot, APilotWhoseEntryIsRefusedTakesItOver) {
+  ContestedEntry entry;
+  ASSERT_TRUE(entry.Ask(ProposalOfQ(1, 0)).recorded);  // it makes the follower's vote another one
+  entry.cluster.Heal();
+  entry.cluster.Partition({1});
+  entry.cluster.RunFor(50ms);
+  ASSERT_TRUE(entry.Propose());
+  entry.cluster.RunFor(1500us);  // the follower records it
+  ASSERT_TRUE(entry.PromisedBy(kFollower));
+  EXPECT_TRUE(entry.IsTakenOverWithin(40ms));
+}
+
 TEST(Copilot, ADeadPilotDelaysNobody) {
   for (const int replicas : {3, 5}) {
     for (const PeerId dead : {0, 1}) {

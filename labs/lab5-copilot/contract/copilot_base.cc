@@ -299,8 +299,8 @@ void CopilotBase::StartRound(Lane lane, const std::vector<Pending>& batch) {
     // Without a majority, or after a taker that has died or is slow itself, the proposer takes its
     // own entry over.
     if (Log(lane).IsDecided(index)) return;
-    const bool is_refused = Log(lane).BodyOf(index).refused > FirstBallot(proposal.view);
-    const Duration patience = is_refused ? TakeoverPatience() : RoundPatience();
+    const bool has_taker = HighestPromise(lane, index) > FirstBallot(proposal.view);
+    const Duration patience = has_taker ? TakeoverPatience() : RoundPatience();
     if (Log(lane).Decided(index)->Wait(patience) != Outcome::kReady) TakeOver(lane, index);
   });
 }
@@ -384,6 +384,10 @@ Ballot CopilotBase::PromisedOf(Lane lane, EntryIndex index) const {
   const Ballot of_view = FirstBallot(pilots_.view(lane));
   if (index <= Log(lane).base()) return of_view;
   return std::max(of_view, Log(lane).RecordOf(index).promised);
+}
+
+Ballot CopilotBase::HighestPromise(Lane lane, EntryIndex index) {
+  return std::max(Log(lane).RecordOf(index).promised, Log(lane).BodyOf(index).refused);
 }
 
 // The next ballot that is ours alone, above all that we know of.

@@ -154,6 +154,8 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void StartTakeover(Lane lane, EntryIndex index);
   // A ballot that no other replica uses, above all that this one knows of.
   Ballot NextBallot(Lane lane, EntryIndex index);
+  // The highest that any replica has promised for the entry, as far as this one knows.
+  Ballot HighestPromise(Lane lane, EntryIndex index);
 
   LaneLog& Log(Lane lane) { return logs_[static_cast<std::size_t>(lane)]; }
   const LaneLog& Log(Lane lane) const { return logs_[static_cast<std::size_t>(lane)]; }
