@@ -52,6 +52,9 @@ constexpr std::size_t kHeartbeatsMax = kElectionTimeoutMax / kHeartbeatInterval;
 // than this: they send their next commands now, and share it.
 constexpr Duration kGather = 500us;
 
+// The state machine is told so many commands before the first of them is applied.
+constexpr std::uint64_t kExpectedAtOnce = 16;
+
 }  // namespace
 
 // ---- returning clients ----
@@ -696,6 +699,7 @@ void Raft::CommitUpTo(std::uint64_t index) {
   ObserveCommit(runtime_, commit_index_);
   const std::size_t were_waiting = waiting_.size();
   for (std::uint64_t i = first; i <= commit_index_; ++i) {
+    if ((i - first) % kExpectedAtOnce == 0) ExpectFrom(i);
     const std::string result = Apply(i);
     if (waiting_.empty() || waiting_.front().index != i) continue;
     const SubmitDone done = std::move(waiting_.front().done);
@@ -705,6 +709,13 @@ void Raft::CommitUpTo(std::uint64_t index) {
   returning_writers_.Expect(were_waiting - waiting_.size());
   CompactIfLarge();
   StartConfirming();
+}
+
+void Raft::ExpectFrom(std::uint64_t first) {
+  std::vector<std::string_view> commands;
+  const std::uint64_t end = std::min(first + kExpectedAtOnce, commit_index_ + 1);
+  for (std::uint64_t i = first; i < end; ++i) commands.emplace_back(log_.At(i).command);
+  machine_.Expect(commands);
 }
 
 std::string Raft::Apply(std::uint64_t index) {

@@ -228,6 +228,8 @@ class Raft final : public ReplicatedLog {
   void InstallIncoming();
 
   void CommitUpTo(std::uint64_t index);
+  // Tells the state machine the next committed commands.
+  void ExpectFrom(std::uint64_t first);
   std::string Apply(std::uint64_t index);
   void FailWaiting(SubmitStatus status);
 

@@ -10,9 +10,11 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "kv_commands.h"
 #include "kv_messages.h"
@@ -25,6 +27,9 @@ class KvStore final : public StateMachine {
  public:
   // Executes the encoded command (EncodeCommand) at `index`, and returns the encoded reply.
   std::string Apply(std::uint64_t index, std::string_view command) override;
+
+  // Looks up the first key of each.
+  void Expect(std::span<const std::string_view> commands) override;
 
   // Keys, values and sessions. The same bytes for the same state.
   std::string Snapshot() const override;
@@ -70,6 +75,7 @@ class KvStore final : public StateMachine {
   SnapshotMap<SessionId, Session> sessions_;
   // Invariant: holds (last_entry(), id) for each of sessions_, sorted by the last live index.
   std::set<std::pair<std::uint64_t, SessionId>> expiry_;
+  std::vector<std::string> expected_keys_;  // no state: their memory serves every Expect
 };
 
 }  // namespace depfast::kv

@@ -1,5 +1,6 @@
 // The reference Raft writes a snapshot in pieces, while commands are applied. The checker of
-// Raft's invariants compares every snapshot on a disk with the state after the same commands.
+// Raft's invariants compares every snapshot on a disk with the state after the same commands. And it
+// tells the state machine the next commands.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +8,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,7 +41,19 @@ class SmallPieces final : public SnapshotPieces {
 
 class TallyInPieces final : public StateMachine {
  public:
+  void Expect(std::span<const std::string_view> commands) override {
+    EXPECT_TRUE(expected_.empty()) << "commands are expected, and were not applied";
+    for (const std::string_view command : commands) {
+      if (!command.empty()) expected_.emplace_back(command);
+    }
+    most_expected_ = std::max(most_expected_, expected_.size());
+  }
   std::string Apply(std::uint64_t index, std::string_view command) override {
+    EXPECT_FALSE(expected_.empty()) << "a command was not expected";
+    if (!expected_.empty()) {
+      EXPECT_EQ(expected_.front(), command) << "another command was expected";
+      expected_.pop_front();
+    }
     return tally_.Apply(index, command);
   }
   std::string Snapshot() const override { return tally_.Snapshot(); }
@@ -47,8 +62,14 @@ class TallyInPieces final : public StateMachine {
     return std::make_unique<SmallPieces>(tally_.Snapshot());
   }
 
+  // At once, by any replica.
+  static std::size_t most_expected() { return most_expected_; }
+
  private:
+  inline static std::size_t most_expected_ = 0;
+
   Tally tally_;
+  std::deque<std::string> expected_;
 };
 
 class PiecesService final : public Service {
@@ -263,6 +284,15 @@ TEST(RaftPieces, ALeadersSnapshotEndsTheFollowersOwn) {
   ASSERT_TRUE(world.Commit(10));
   ASSERT_TRUE(world.WaitForAllApplied());
   EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// Apply compares each command with what was expected.
+TEST(RaftPieces, CommandsAreExpectedBeforeTheyAreApplied) {
+  RaftWorld world({.replicas = 3, .seed = 906});
+  ASSERT_NE(world.WaitForLeader(), kNobody);
+  ASSERT_TRUE(world.Commit(200));
+  EXPECT_TRUE(world.WaitForAllApplied());
+  EXPECT_EQ(TallyInPieces::most_expected(), 16U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,10 @@ class StateMachine {
   // each committed command, in order of the index; never for no-ops. Must not wait. The result must
   // depend on nothing but the commands applied so far: all replicas must get the same.
   virtual std::string Apply(std::uint64_t index, std::string_view command) = 0;
+
+  // A hint: these commands are applied next, in this order. An empty one is a no-op. Changes nothing.
+  // Optional: a state machine that looks up what they need waits for memory once, not for each.
+  virtual void Expect(std::span<const std::string_view> /*commands*/) {}
 
   // The whole state after the latest Apply, as bytes that Restore understands on any replica.
   virtual std::string Snapshot() const = 0;

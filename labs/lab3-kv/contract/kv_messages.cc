@@ -1,5 +1,7 @@
 #include "kv_messages.h"
 
+#include <cstdint>
+
 namespace depfast::kv {
 namespace {
 
@@ -22,6 +24,23 @@ std::optional<Body> Decode(std::string_view bytes) {
   return DecodeBody<Body>(bytes, error);
 }
 
+// Takes a text of up to 255 bytes from the front of some MessagePack. Empty if there is none.
+std::string_view TakeText(std::string_view& bytes) {
+  constexpr std::uint8_t kFixStr = 0xa0;  // and the size, up to 31
+  constexpr std::uint8_t kFixStrLast = 0xbf;
+  constexpr std::uint8_t kStr8 = 0xd9;  // the size follows
+  if (bytes.size() < 2) return {};
+  const auto first = static_cast<std::uint8_t>(bytes[0]);
+  const bool is_fix = first >= kFixStr && first <= kFixStrLast;
+  if (!is_fix && first != kStr8) return {};
+  const std::size_t header = is_fix ? 1 : 2;
+  const std::size_t size = is_fix ? first - kFixStr : static_cast<std::uint8_t>(bytes[1]);
+  if (bytes.size() < header + size) return {};
+  const std::string_view text = bytes.substr(header, size);
+  bytes.remove_prefix(header + size);
+  return text;
+}
+
 }  // namespace
 
 std::string EncodeCommand(const Command& command) {
@@ -31,6 +50,13 @@ std::string EncodeCommand(const Command& command) {
 }
 
 std::optional<Command> DecodeCommand(std::string_view bytes) { return Decode<Command>(bytes); }
+
+std::string_view FirstKeyIn(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  bytes.remove_prefix(1);  // the number of words
+  const std::string_view name = TakeText(bytes);
+  return name.empty() ? name : TakeText(bytes);
+}
 
 std::string EncodeReply(const Reply& reply) { return Encode(reply, reply.text.size()); }
 

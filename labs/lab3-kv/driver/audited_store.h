@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ class AuditedStore final : public StateMachine {
     }
     return reply;
   }
+
+  void Expect(std::span<const std::string_view> commands) override { store_.Expect(commands); }
 
   std::string Snapshot() const override { return store_.Snapshot(); }
 

@@ -168,7 +168,11 @@ class KvDriver final : public Service {
     const auto outcome = attempt->answers->Add(here);
     const auto pending = attempt->pending;
     if (--attempt->missing == 0) attempts_.Take(number);
-    if (outcome) End(pending, *outcome == here ? reply : UnknownOutcome(), /*was_asked=*/true);
+    if (outcome == here) {
+      End(pending, reply, /*was_asked=*/true);
+    } else if (outcome) {
+      End(pending, UnknownOutcome(), /*was_asked=*/true);
+    }
   }
 
   // The end of an attempt, of which `reply` is the outcome.
