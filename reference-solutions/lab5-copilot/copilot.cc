@@ -86,11 +86,6 @@ void Copilot::CountTheRest(const std::shared_ptr<QuorumEvent>& quorum, const Bro
   journal().WhenDurable([quorum, own, yes] { yes ? quorum->VoteYes(own) : quorum->VoteNo(own); });
 }
 
-std::shared_ptr<QuorumEvent> Copilot::TooManyRefusals() {
-  const int replicas = runtime().replicas();
-  return std::make_shared<QuorumEvent>(replicas - quorums().majority(), replicas);
-}
-
 bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const Decided& value) {
   const Accept request{
       lane,         ballot,        index, value.value.no_op, value.initial, value.value.dependency,
@@ -98,16 +93,14 @@ bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const
   if (!RecordAccept(request)) return false;
   Broadcast<Accept> calls(runtime().rpc(), PeersInReach(), request);
   const auto quorum = QuorumEvent::Majority(runtime().replicas());
-  const auto refused = TooManyRefusals();
   for (const auto& call : calls.calls()) {
     quorum->Add(call, [this, lane, index, &answered = *call] {
       NoteRefusal(lane, index, answered.reply().promised);
       return answered.reply().accepted;
     });
-    refused->Add(call, [&answered = *call] { return !answered.reply().accepted; });
   }
   CountTheRest(quorum, calls);
-  AwaitMajority(*OrEvent::Of({SettledEvent::Of(quorum), refused}));
+  AwaitMajority(*quorum);
   ReleaseLater(calls);
   return quorum->Ready();
 }
@@ -225,8 +218,10 @@ Copilot::Promises Copilot::AskForPromises(const Prepare& request) {
   const PrepareReply own = Promise(request);
   if (!own.promised) return {};
   Broadcast<Prepare> calls(runtime().rpc(), PeersInReach(), request);
-  const auto quorum = QuorumEvent::Majority(runtime().replicas());
-  const auto refused = TooManyRefusals();
+  const int replicas = runtime().replicas();
+  const auto quorum = QuorumEvent::Majority(replicas);
+  // After so many refusals all others must promise, a slow one too: better ask at a higher ballot.
+  const auto refused = std::make_shared<QuorumEvent>(replicas - quorums().majority(), replicas);
   for (const auto& call : calls.calls()) {
     quorum->Add(call, [this, &answered = *call, lane = request.lane, index = request.index] {
       NoteRefusal(lane, index, answered.reply().ballot);

@@ -43,8 +43,6 @@ class Copilot final : public CopilotBase {
   // The votes of those that are not asked are lost. Our own counts once it is durable.
   void CountTheRest(const std::shared_ptr<QuorumEvent>& quorum, const BroadcastCalls& calls,
                     bool yes = true);
-  // Ready once all others must agree, a slow one too: then ask again at a higher ballot.
-  std::shared_ptr<QuorumEvent> TooManyRefusals();
   // Lets a majority accept the value at this ballot. Returns whether it did.
   bool AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const Decided& value);
 

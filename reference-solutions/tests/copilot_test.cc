@@ -163,61 +163,23 @@ TEST(Copilot, APilotAsksForDecisionsBeforeItTakesOver) {
   EXPECT_LE(std::ssize(prepares.all()), 2 * kTakenOver);  // to both other replicas
 }
 
-// The pilot's own entry, which it has proposed alone. A taker that may be slow has the promises.
-class ContestedEntry : public Stage {
- public:
-  ContestedEntry() : Stage(7), proposals_(cluster), prepares_(cluster) {}
-
-  testing::AssertionResult Propose() {
-    SubmitTo(client(), 0, 1);
-    if (cluster.RunUntil([&] { return !proposals_.all().empty(); }, 1s)) {
-      return testing::AssertionSuccess();
-    }
-    return testing::AssertionFailure() << "the pilot proposes nothing";
-  }
-  testing::AssertionResult PromisedBy(PeerId replica) {
-    return Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}, replica).promised
-               ? testing::AssertionSuccess()
-               : testing::AssertionFailure() << "replica " << replica << " does not promise";
-  }
-  // Returns whether the pilot asks for more than these promises within `at_most`.
-  bool IsTakenOverWithin(Duration at_most) {
-    return cluster.RunUntil(
-        [&] {
-          return std::ranges::any_of(prepares_.all(), [](const auto& sent) {
-            return sent.from == 0 && sent.request.ballot > kPromised;
-          });
-        },
-        at_most);
-  }
-
- private:
-  static constexpr Ballot kPromised = 1000;
-
-  SentRequests<FastAccept> proposals_;
-  SentRequests<Prepare> prepares_;
-};
-
-// So the pilot waits for the taker as long as for an entry of the other lane, and not longer.
+// The taker may be the slow replica. So the pilot waits for it as long as for an entry of the other
+// lane, and not longer. Then it takes its own entry over.
 TEST(Copilot, APilotThatHasPromisedItsEntryTakesItOver) {
-  ContestedEntry entry;
-  ASSERT_TRUE(entry.Propose());
-  ASSERT_TRUE(entry.PromisedBy(0));
-  entry.cluster.Heal();
-  EXPECT_TRUE(entry.IsTakenOverWithin(100ms));
-}
-
-// The slow path needs both others then, and one of them is silent.
-TEST(Copilot, APilotWhoseEntryIsRefusedTakesItOver) {
-  ContestedEntry entry;
-  ASSERT_TRUE(entry.Ask(ProposalOfQ(1, 0)).recorded);  // it makes the follower's vote another one
-  entry.cluster.Heal();
-  entry.cluster.Partition({1});
-  entry.cluster.RunFor(50ms);
-  ASSERT_TRUE(entry.Propose());
-  entry.cluster.RunFor(1500us);  // the follower records it
-  ASSERT_TRUE(entry.PromisedBy(kFollower));
-  EXPECT_TRUE(entry.IsTakenOverWithin(40ms));
+  constexpr Ballot kPromised = 1000;
+  Stage stage(7);
+  SentRequests<FastAccept> proposals(stage.cluster);
+  SentRequests<Prepare> prepares(stage.cluster);
+  SubmitTo(stage.client(), 0, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
+  ASSERT_TRUE(stage.Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}, 0).promised);
+  stage.cluster.Heal();
+  const auto is_taken_over = [&] {
+    return std::ranges::any_of(prepares.all(), [](const auto& sent) {
+      return sent.from == 0 && sent.request.ballot > kPromised;
+    });
+  };
+  EXPECT_TRUE(stage.cluster.RunUntil(is_taken_over, 100ms));
 }
 
 TEST(Copilot, ADeadPilotDelaysNobody) {
