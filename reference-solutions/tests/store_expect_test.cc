@@ -1,4 +1,5 @@
-// The store looks up the keys of the commands that come next. That changes nothing, whatever they are.
+// The store looks up the keys of the commands that come next. That changes nothing, whatever they
+// are.
 #include <gtest/gtest.h>
 
 #include <cstddef>

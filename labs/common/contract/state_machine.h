@@ -46,8 +46,9 @@ class StateMachine {
   // depend on nothing but the commands applied so far: all replicas must get the same.
   virtual std::string Apply(std::uint64_t index, std::string_view command) = 0;
 
-  // A hint: these commands are applied next, in this order. An empty one is a no-op. Changes nothing.
-  // Optional: a state machine that looks up what they need waits for memory once, not for each.
+  // A hint, which changes nothing: these commands are applied next, in this order. An empty one is
+  // a no-op, and is not applied. Optional: a state machine that looks up what they need has its
+  // cache misses at the same time, not one after the other.
   virtual void Expect(std::span<const std::string_view> /*commands*/) {}
 
   // The whole state after the latest Apply, as bytes that Restore understands on any replica.
