@@ -2,6 +2,7 @@
 #include "raft.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <stdexcept>
@@ -53,7 +54,7 @@ constexpr std::size_t kHeartbeatsMax = kElectionTimeoutMax / kHeartbeatInterval;
 constexpr Duration kGather = 500us;
 
 // The state machine is told so many commands before the first of them is applied.
-constexpr std::uint64_t kExpectedAtOnce = 16;
+constexpr std::size_t kExpectedAtOnce = 16;
 
 }  // namespace
 
@@ -712,10 +713,10 @@ void Raft::CommitUpTo(std::uint64_t index) {
 }
 
 void Raft::ExpectFrom(std::uint64_t first) {
-  std::vector<std::string_view> commands;
-  const std::uint64_t end = std::min(first + kExpectedAtOnce, commit_index_ + 1);
-  for (std::uint64_t i = first; i < end; ++i) commands.emplace_back(log_.At(i).command);
-  machine_.Expect(commands);
+  std::array<std::string_view, kExpectedAtOnce> commands;
+  const std::size_t count = std::min(commands.size(), commit_index_ + 1 - first);
+  for (std::size_t i = 0; i < count; ++i) commands[i] = log_.At(first + i).command;
+  machine_.Expect({commands.data(), count});
 }
 
 std::string Raft::Apply(std::uint64_t index) {

@@ -22,7 +22,7 @@ std::optional<Number> NumberOf(const std::string& text) {
   return number;
 }
 
-// A store with fewer keys is in the processor's caches anyway.
+// A store with fewer keys is usually in the processor's caches.
 constexpr std::size_t kKeysInCaches = 1000;
 
 // A command may write to the value. The processor fetches the rest of a longer one by itself.
@@ -53,7 +53,7 @@ void KvStore::Expect(std::span<const std::string_view> commands) {
   for (const std::string& key : expected_keys_) {
     const auto found = std::as_const(values_).find(key);
     if (found == values_.end()) continue;
-    // Not in a function of its own: it would have no effect in C++, and its calls would be dropped.
+    // This loop is no function of its own: the compiler drops calls of one without effects.
     for (std::size_t i = 0; i < std::min(found->second.size(), kFetchedBytesMax); i += kCacheLine) {
       __builtin_prefetch(found->second.data() + i, /*rw=*/1);
     }

@@ -46,9 +46,10 @@ class StateMachine {
   // depend on nothing but the commands applied so far: all replicas must get the same.
   virtual std::string Apply(std::uint64_t index, std::string_view command) = 0;
 
-  // A hint, which changes nothing: these commands are applied next, in this order. An empty one is
-  // a no-op, and is not applied. Optional: a state machine that looks up what they need has its
-  // cache misses at the same time, not one after the other.
+  // A hint: these commands are applied next, in this order. An empty one is a no-op, and is not
+  // applied. Optional on both sides: a log need not give hints, and a state machine may use them to
+  // fetch data into the processor's caches. Must not wait, and must not change the state. The views
+  // are valid during the call.
   virtual void Expect(std::span<const std::string_view> /*commands*/) {}
 
   // The whole state after the latest Apply, as bytes that Restore understands on any replica.

@@ -53,7 +53,7 @@ std::optional<Command> DecodeCommand(std::string_view bytes) { return Decode<Com
 
 std::string_view FirstKeyIn(std::string_view bytes) {
   if (bytes.empty()) return {};
-  bytes.remove_prefix(1);  // the number of words
+  bytes.remove_prefix(1);  // the number of words, up to 15
   const std::string_view name = TakeText(bytes);
   return name.empty() ? name : TakeText(bytes);
 }

@@ -82,8 +82,9 @@ struct KvRequest {
 std::string EncodeCommand(const Command& command);
 std::optional<Command> DecodeCommand(std::string_view bytes);
 
-// The first key of an encoded command, without decoding it: see StateMachine::Expect. Empty if
-// there is none, or if it is longer than 255 bytes. Of a SESSION command it is no key.
+// The second word of an encoded command, usually its first key, without decoding it: see
+// StateMachine::Expect. Empty if there is none, if it is longer than 255 bytes, or if the command
+// has more than 15 words.
 std::string_view FirstKeyIn(std::string_view bytes);
 
 // A reply as the result of an entry (StateMachine::Apply), and back.

@@ -25,14 +25,16 @@ class AuditedStore final : public StateMachine {
   std::string Apply(std::uint64_t index, std::string_view command) override {
     std::string reply = store_.Apply(index, command);
     if (twin_ != nullptr) {
-      Expect(twin_->Apply(index, command) == reply,
-             "a store restored from a snapshot gives another reply to the entry at index " +
-                 std::to_string(index));
+      Check(twin_->Apply(index, command) == reply,
+            "a store restored from a snapshot gives another reply to the entry at index " +
+                std::to_string(index));
     }
     return reply;
   }
 
-  void Expect(std::span<const std::string_view> commands) override { store_.Expect(commands); }
+  void Expect(std::span<const std::string_view> commands) override {
+    static_cast<StateMachine&>(store_).Expect(commands);  // a store may use this name for its own
+  }
 
   std::string Snapshot() const override { return store_.Snapshot(); }
 
@@ -50,7 +52,7 @@ class AuditedStore final : public StateMachine {
       latest_ = state;
       return {CommandHash(state), problem_, state.size()};
     } catch (const std::exception& error) {  // else the test would hear of no problem
-      Expect(false, std::string("a snapshot cannot be taken: ") + error.what());
+      Check(false, std::string("a snapshot cannot be taken: ") + error.what());
       return {0, problem_, 0};
     }
   }
@@ -60,15 +62,15 @@ class AuditedStore final : public StateMachine {
     if (twin_ == nullptr) {
       twin_ = std::make_unique<KvStore>();
     } else {
-      Expect(twin_->Snapshot() == state,
-             "a store restored from a snapshot has another state after the same entries");
+      Check(twin_->Snapshot() == state,
+            "a store restored from a snapshot has another state after the same entries");
       RestoreTwin(latest_);
     }
     RestoreTwin(state);
     RefuseDamage(state);
   }
 
-  void Expect(bool holds, const std::string& otherwise) {
+  void Check(bool holds, const std::string& otherwise) {
     if (!holds && problem_.empty()) problem_ = otherwise;
   }
 
@@ -76,10 +78,10 @@ class AuditedStore final : public StateMachine {
   void RestoreTwin(const std::string& snapshot) {
     try {
       twin_->Restore(snapshot);
-      Expect(twin_->Snapshot() == snapshot,
-             "a snapshot restored over another state does not give the same snapshot again");
+      Check(twin_->Snapshot() == snapshot,
+            "a snapshot restored over another state does not give the same snapshot again");
     } catch (const std::exception& error) {
-      Expect(false, std::string("Restore refuses a snapshot: ") + error.what());
+      Check(false, std::string("Restore refuses a snapshot: ") + error.what());
     }
   }
 
@@ -94,11 +96,11 @@ class AuditedStore final : public StateMachine {
   void RefuseDamaged(const std::string& damaged, const std::string& state) {
     try {
       twin_->Restore(damaged);
-      Expect(false, "Restore accepts bytes that are no snapshot");
+      Check(false, "Restore accepts bytes that are no snapshot");
     } catch (const std::runtime_error&) {
-      Expect(twin_->Snapshot() == state, "Restore refuses bytes, and has changed the state");
+      Check(twin_->Snapshot() == state, "Restore refuses bytes, and has changed the state");
     } catch (const std::exception& error) {
-      Expect(false, std::string("Restore throws no std::runtime_error: ") + error.what());
+      Check(false, std::string("Restore throws no std::runtime_error: ") + error.what());
     }
   }
 

@@ -394,8 +394,8 @@ Ballot CopilotBase::HighestPromise(Lane lane, EntryIndex index) {
 Ballot CopilotBase::NextBallot(Lane lane, EntryIndex index) {
   const auto replicas = static_cast<Ballot>(runtime_.replicas());
   const Ballot first = FirstBallot(pilots_.view(lane));
-  const Ballot above = std::max(PromisedOf(lane, index), Log(lane).BodyOf(index).refused);
-  const Ballot turn = (std::max(above, first) - first) / replicas + 1;
+  const Ballot above = std::max(first, HighestPromise(lane, index));
+  const Ballot turn = (above - first) / replicas + 1;
   return first + turn * replicas + static_cast<Ballot>(runtime_.self());
 }
 

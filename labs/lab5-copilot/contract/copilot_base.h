@@ -154,7 +154,8 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   void StartTakeover(Lane lane, EntryIndex index);
   // A ballot that no other replica uses, above all that this one knows of.
   Ballot NextBallot(Lane lane, EntryIndex index);
-  // The highest that any replica has promised for the entry, as far as this one knows.
+  // The highest ballot that a replica has promised for the entry alone, as far as this one knows.
+  // Requires: the entry is not thrown away.
   Ballot HighestPromise(Lane lane, EntryIndex index);
 
   LaneLog& Log(Lane lane) { return logs_[static_cast<std::size_t>(lane)]; }
