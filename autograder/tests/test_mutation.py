@@ -231,6 +231,20 @@ def test_an_equivalent_is_left_out_wherever_it_is(kit: Kit) -> None:
     assert equivalents.load(kit, "lab2") == []
 
 
+def test_an_equivalent_without_lines_stands_for_its_function(kit: Kit) -> None:
+    whole = {"file": "a.cc", "function": "F", "reason": "It cannot be seen from outside."}
+    record(kit, whole)
+    given = [a_change(1), a_change(2), a_change(3, function="G")]
+    assert equivalents.without(kit, "lab1", given, equivalents.load(kit, "lab1")) == [given[2]]
+    record(kit, {**whole, "function": "H"})
+    with pytest.raises(CannotDo, match=r"lab1: a.cc: H: there is no such change"):
+        equivalents.without(kit, "lab1", given, equivalents.load(kit, "lab1"))
+    for half in ("before", "after"):
+        record(kit, {**whole, half: "x"})
+        with pytest.raises(CannotDo, match=r"equivalents\.yaml"):
+            equivalents.load(kit, "lab1")
+
+
 def test_an_equivalent_of_a_line_that_changed_is_an_error(kit: Kit) -> None:
     for stale in (entry(1, after="other"), entry(1, function="G"), entry(1, file="b.cc")):
         record(kit, stale)
