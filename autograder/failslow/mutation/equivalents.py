@@ -49,7 +49,7 @@ def without(
         if each.identity not in known:
             path = kit.mutation / "equivalents.yaml"
             raise CannotDo(
-                f"{_at(path, lab, each)}: there is no such change; the line may have changed"
+                f"{_at(path, lab, each)}: there is no such change; the code may have changed"
             )
     recorded = {each.identity for each in equivalents}
     return [each for each in changes if not recorded & _names(each)]
