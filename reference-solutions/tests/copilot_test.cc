@@ -184,6 +184,33 @@ TEST(Copilot, APilotThatHasPromisedItsEntryTakesItOver) {
   EXPECT_TRUE(stage.cluster.RunUntil(is_taken_over, 40ms));
 }
 
+// The taker is heard of by refusals alone: it has asked the others between the pilot's proposal and
+// its Accept.
+TEST(Copilot, APilotThatIsRefusedItsEntryTakesItOver) {
+  constexpr Ballot kPromised = 1000;
+  Stage stage(7);
+  for (const PeerId id : {PeerId{1}, kFollower}) {  // so the slow path decides
+    ASSERT_TRUE(stage.Ask(ProposalOfQ(1, 0), id).recorded);
+  }
+  stage.cluster.Heal();
+  stage.cluster.Begin(faults::FsDelay({0, 1, 2}, 5ms));
+  SentRequests<FastAccept> proposals(stage.cluster);
+  SentRequests<Accept> accepts(stage.cluster);
+  SentRequests<Prepare> prepares(stage.cluster);
+  SubmitTo(stage.client(), 0, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
+  stage.cluster.RunFor(3ms);
+  for (const PeerId id : {PeerId{1}, kFollower}) {
+    stage.client().Call(id, Prepare{Lane::kPilot, kPromised, 1, false, 0}, 1s,
+                        [](const auto& reply) { EXPECT_TRUE(reply && reply->promised); });
+  }
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 1s));
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 40ms));
+  EXPECT_EQ(prepares.all().front().from, 0);
+  EXPECT_EQ(prepares.all().front().request.lane, Lane::kPilot);
+  EXPECT_GT(prepares.all().front().request.ballot, kPromised);
+}
+
 TEST(Copilot, ADeadPilotDelaysNobody) {
   for (const int replicas : {3, 5}) {
     for (const PeerId dead : {0, 1}) {
