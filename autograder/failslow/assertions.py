@@ -45,7 +45,11 @@ _RELATIONS = {
     ">=": "at least ",
 }
 _BYTES = re.compile(r"\d+-byte object <[^>]*>")
-_NANOSECONDS = re.compile(r"\b(\d{1,18})ns\b")
+_DURATION_AS_BYTES = re.compile(r"8-byte object <((?:[0-9A-F]{2}[- ]?){8})>")
+"""GCC 12 has no words for durations. Those of the kit count nanoseconds."""
+_LITERAL = re.compile(r"\b\d+(?:ns|us|ms|s)\b")
+_FOR_EVER = 2**63 - 1
+_NANOSECONDS = re.compile(r"\b(\d{1,19})ns\b")
 _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
 
 
@@ -97,7 +101,10 @@ def _with_values(said: str, values: str) -> str:
 
 def _values(found: "re.Match[str]", relation: str) -> str:
     what, limit = found["what"], found["limit"]
-    got, wanted = _in_units(found["got"] or what), _in_units(found["wanted"] or limit)
+    got, wanted = found["got"] or what, found["wanted"] or limit
+    if _LITERAL.search(limit):
+        got, wanted = _from_bytes(got), limit if _LITERAL.fullmatch(limit) else _from_bytes(wanted)
+    got, wanted = _in_units(got), _in_units(wanted)
     if _BYTES.search(got + wanted):  # GoogleTest has no words for them
         return f"{what} must be {relation}{limit}."
     if limit == "kNobody":
@@ -112,7 +119,16 @@ def _in_units(value: str) -> str:
     return _NANOSECONDS.sub(lambda found: _duration(int(found[1])), value)
 
 
+def _from_bytes(value: str) -> str:
+    found = _DURATION_AS_BYTES.fullmatch(value)
+    if not found:
+        return value
+    return f"{int.from_bytes(bytes.fromhex(found[1].replace('-', ' ')), 'little', signed=True)}ns"
+
+
 def _duration(nanoseconds: int) -> str:
+    if nanoseconds == _FOR_EVER:
+        return "for ever"
     for size, unit in _UNITS:
         if nanoseconds >= size:
             return f"{nanoseconds / size:.10g} {unit}"

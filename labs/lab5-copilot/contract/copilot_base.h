@@ -150,12 +150,13 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   // ---- given: takeover ----
 
   // Takes the entry over, unless it is decided, or a takeover of it is under way. Returns at once.
-  // If the entry is far behind the latest, the takeover first asks a peer whether it is decided.
+  // If the entry is far before the latest, the takeover first asks a peer whether it is decided.
   void StartTakeover(Lane lane, EntryIndex index);
   // A ballot that no other replica uses, above all that this one knows of.
+  // Requires: index > Log(lane).base().
   Ballot NextBallot(Lane lane, EntryIndex index);
   // The highest ballot that a replica has promised for the entry alone, as far as this one knows.
-  // Requires: the entry is not thrown away.
+  // Requires: index > Log(lane).base().
   Ballot HighestPromise(Lane lane, EntryIndex index);
 
   LaneLog& Log(Lane lane) { return logs_[static_cast<std::size_t>(lane)]; }

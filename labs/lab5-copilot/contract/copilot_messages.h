@@ -39,10 +39,10 @@ constexpr EntryIndex At(const PerLane& numbers, Lane lane) {
   return numbers[static_cast<std::size_t>(lane)];
 }
 
-// What identifies the commands of an entry: a view's proposer proposes one batch for each entry.
+// A replica's vote for a proposal.
 struct FastAcceptReply {
   View view = 0;              // the replier's, of this lane
-  bool recorded = false;      // refused otherwise: the view is old, or the entry is taken over
+  bool recorded = false;      // refused otherwise: by the view, a promise, an Accept or a decision
   EntryIndex dependency = 0;  // as recorded; a fast-accept if it is the proposed one
   // The replier has recorded all entries of the other lane up to `other_seen`, in `other_view` or
   // committed. For null dependency elimination.
@@ -86,7 +86,7 @@ struct Accept {
   bool no_op = false;
   EntryIndex initial = 0;  // 0 if unknown
   EntryIndex dependency = 0;
-  View origin = 0;    // the view in which the commands were proposed
+  View origin = 0;    // the view in which the commands were proposed: it identifies them
   Commands commands;  // none for a no-op
   MSGPACK_DEFINE(lane, ballot, index, no_op, initial, dependency, origin, commands)
 };

@@ -24,7 +24,8 @@ namespace depfast::copilot {
 // something before `entry`. The dependency counts with which it was proposed, for ever: also if it
 // is committed with a later one, or as a no-op. So a taker may count on a refusal. An entry that is
 // promised to a taker, and unknown otherwise, may yet be decided to depend on nothing. Returns the
-// latest such entry; if none is kept, the latest that is thrown away: it comes before `entry`.
+// latest such entry. If none is kept, that is `other.base`: what is thrown away comes before
+// `entry`.
 std::optional<EntryIndex> Suggestion(EntryIndex entry, EntryIndex dependency, const Records& other);
 
 // The final dependency on the slow path: the majority-th smallest of those that the replicas have
@@ -37,7 +38,7 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 // The rivals of `entry` behind its initial dependency, in order.
 std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records& other);
 
-// A replica's answer to Prepare.
+// A replica's promise to a taker. A refusal is no answer: leave it out.
 struct Prepared {
   int replica = 0;
   Record record;              // before this promise
@@ -59,8 +60,8 @@ using Choice = std::variant<Value, Undecided>;
 // `other`: its own records of the other lane, as of now.
 //
 // An entry that may have been committed on the fast path keeps its value, any other becomes a
-// no-op. If both pilots are dead, nothing has to be decided first: three, five or seven replicas
-// never wait for each other's takeovers.
+// no-op. Takers of three, five or seven replicas never wait for each other, not even if both pilots
+// are dead.
 Choice ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers,
                           const Records& other, const Quorums& quorums);
 

@@ -62,6 +62,7 @@ class LaneLog {
     return index > base_ && index <= last() && bodies_[At(index)].is_hidden;
   }
   // Ready once the entry is committed. One event per entry (document 002, figure 4).
+  // Requires: index > base().
   std::shared_ptr<IntEvent> Decided(EntryIndex index);
 
   // Somebody else has recorded this entry.

@@ -17,7 +17,7 @@ namespace depfast::copilot {
 // SlowDependency.
 void Copilot::Propose(const FastAccept& proposal) { (void)proposal; }
 
-// ---- 5A and 5B: every replica's votes. Our lines: 50 ----
+// ---- 5A and 5B: every replica's votes. Our lines: 60 ----
 
 // TODO 5A: refuse old views, decided and accepted entries, and those promised to a taker.
 // Record the proposal (SetCommands, Set), write it to the journal, and suggest a later dependency

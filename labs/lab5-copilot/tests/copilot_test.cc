@@ -31,7 +31,7 @@ GRADED_TEST(Copilot, AMajorityDecidesOnTheSlowPath, "5b", 2,
   world.SubmitEvery(20ms, 20);
   const auto& coverage = world.checker.coverage();
   EXPECT_EQ(coverage.fast, 0U) << "four of seven replicas are no fast quorum";
-  EXPECT_GE(coverage.accepted, 20U) << "commands are not decided";
+  EXPECT_GE(coverage.accepted, 20U) << "too few entries are decided on the slow path";
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
@@ -77,10 +77,10 @@ GRADED_TEST(Copilot, ADeadPilotIsReplaced, "5d", 1,
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
   world.cluster.Crash(0);
-  EXPECT_LT(world.SlowestOf(20), 100ms);
+  EXPECT_LT(world.SlowestOf(20), 100ms) << "after the death of a pilot";
   world.cluster.RunFor(4s);
   EXPECT_EQ(world.log().Proposers().size(), 2U) << "no other replica has become pilot";
-  EXPECT_LT(world.SlowestOf(20), 50ms);
+  EXPECT_LT(world.SlowestOf(20), 50ms) << "with a new pilot";
   world.cluster.Heal();
   EXPECT_TRUE(world.WaitForAllApplied());
   const std::uint64_t views = world.checker.coverage().views;

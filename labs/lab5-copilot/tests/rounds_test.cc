@@ -33,13 +33,14 @@ GRADED_TEST(CopilotRounds, AFastQuorumDecides, "5a", 1,
 GRADED_TEST(CopilotRounds, ConflictingEntriesAreOrdered, "5b", 1,
             "Where the pilots' proposals conflict, the slow path puts them in order.") {
   for (const int replicas : {3, 5}) {
+    SCOPED_TRACE(std::to_string(replicas) + " replicas");
     CopilotWorld world({.replicas = replicas, .seed = 533});
     ASSERT_TRUE(world.WaitForPilots());
     world.cluster.Begin(faults::CutFault({0}, {1}));
     world.cluster.Begin(faults::CutFault({1}, {0}));
     world.SubmitEvery(20ms, 20);
     const auto& coverage = world.checker.coverage();
-    EXPECT_GE(coverage.accepted, 10U) << "no entry took the slow path";
+    EXPECT_GE(coverage.accepted, 10U) << "too few entries took the slow path";
     EXPECT_TRUE(world.AllInvariantsHold());
   }
 }
