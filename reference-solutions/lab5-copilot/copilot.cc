@@ -92,15 +92,21 @@ bool Copilot::AcceptByMajority(Lane lane, EntryIndex index, Ballot ballot, const
       value.origin, value.commands};
   if (!RecordAccept(request)) return false;
   Broadcast<Accept> calls(runtime().rpc(), PeersInReach(), request);
-  const auto quorum = QuorumEvent::Majority(runtime().replicas());
+  const int replicas = runtime().replicas();
+  const auto quorum = QuorumEvent::Majority(replicas);
+  // After so many refusals all others must accept, a slow one too: they get no more than a taker.
+  const auto refused = std::make_shared<QuorumEvent>(replicas - quorums().majority(), replicas);
   for (const auto& call : calls.calls()) {
     quorum->Add(call, [this, lane, index, &answered = *call] {
       NoteRefusal(lane, index, answered.reply().promised);
       return answered.reply().accepted;
     });
+    refused->Add(call, [&answered = *call] { return !answered.reply().accepted; });
   }
   CountTheRest(quorum, calls);
-  AwaitMajority(*quorum);
+  const auto is_over = SettledEvent::Of(quorum);
+  AwaitMajority(*OrEvent::Of({is_over, refused}));
+  if (refused->Ready()) is_over->Wait(TakeoverPatience());
   ReleaseLater(calls);
   return quorum->Ready();
 }
@@ -300,7 +306,8 @@ bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
                   own.initial};
   auto promises = AskForPromises(request);
   // Rivals count from the initial dependency on. Another one may come up: ask again for its rivals.
-  while (!promises.empty() && !KnowsRivals(request, Latest(promises).record)) {
+  while (!Log(lane).IsDecided(index) && !promises.empty() &&
+         !KnowsRivals(request, Latest(promises).record)) {
     request = {lane, NextBallot(lane, index), index, true, Latest(promises).record.initial};
     promises = AskForPromises(request);
   }

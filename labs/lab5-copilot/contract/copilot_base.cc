@@ -294,14 +294,18 @@ void CopilotBase::StartRound(Lane lane, const std::vector<Pending>& batch) {
     runtime_.set_dependency(client);
     Log(lane).BodyOf(index).seen_at = runtime_.Now();
     Propose(proposal);
+    // A taker that has died, or is slow itself, is not waited for long. No other round begins
+    // meanwhile: the entries of a pilot that is slow itself would hold up those of the other.
+    const auto take_over_after = [&](Duration patience) {
+      if (Log(lane).IsDecided(index)) return;
+      if (Log(lane).Decided(index)->Wait(patience) != Outcome::kReady) TakeOver(lane, index);
+    };
+    const bool has_taker =
+        !Log(lane).IsDecided(index) && HighestPromise(lane, index) > FirstBallot(proposal.view);
+    if (has_taker) take_over_after(TakeoverPatience());
     --rounds_;
     round_ended_->Set(true);
-    // Without a majority, or after a taker that has died or is slow itself, the proposer takes its
-    // own entry over.
-    if (Log(lane).IsDecided(index)) return;
-    const bool has_taker = HighestPromise(lane, index) > FirstBallot(proposal.view);
-    const Duration patience = has_taker ? TakeoverPatience() : RoundPatience();
-    if (Log(lane).Decided(index)->Wait(patience) != Outcome::kReady) TakeOver(lane, index);
+    take_over_after(RoundPatience());  // a majority was missing
   });
 }
 
