@@ -54,7 +54,8 @@ CopilotBase::CopilotBase(Runtime& runtime, StateMachine& machine, Durability dur
       our_turn_(std::make_shared<ValueEvent<bool>>("turn", true, std::identity())),
       round_ended_(std::make_shared<ValueEvent<bool>>("round", true, std::identity())),
       may_propose_(std::make_shared<ValueEvent<bool>>("reserve", false, std::identity())),
-      round_time_(kFirstRoundTime) {}
+      round_time_(kFirstRoundTime),
+      their_time_(kFirstRoundTime) {}
 
 // ---- start ----
 
@@ -327,8 +328,12 @@ Duration CopilotBase::FastPatience() const {
   return std::max(kFastPatienceMin, round_time_.Usual());
 }
 
+// An entry on the slow path takes two rounds. If it were taken over earlier, its pilot would be
+// refused, and pilots that are both in time could hinder each other for as long as clients send.
 Duration CopilotBase::TakeoverPatience() const {
-  return std::clamp(round_time_.Usual(), kTakeoverPatienceMin, kTakeoverPatienceMax);
+  const Duration round = round_time_.Usual();
+  const Duration patience = std::clamp(their_time_.Mean() * 3 / 2, round, 2 * round);
+  return std::clamp(patience, kTakeoverPatienceMin, kTakeoverPatienceMax);
 }
 
 Duration CopilotBase::RoundPatience() const {
@@ -528,7 +533,10 @@ void CopilotBase::NoteDecision(Lane lane, EntryIndex index) {
   const LaneLog::Body& body = Log(lane).BodyOf(index);
   ObserveDecide(runtime_, lane, index, {record.no_op, record.dependency}, body.commands);
   if (body.seen_at == Time(0) || body.origin != pilots_.view(lane)) return;
-  yielding_.OnDecision(pilots_.Has(lane), runtime_.Now() - body.seen_at);
+  const bool is_ours = pilots_.Has(lane);
+  const Duration took = runtime_.Now() - body.seen_at;
+  yielding_.OnDecision(is_ours, took);
+  if (!is_ours && !IsTakeover(record.promised)) their_time_.Add(took);
 }
 
 // ---- execution ----

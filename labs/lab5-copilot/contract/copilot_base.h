@@ -293,6 +293,7 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   std::uint64_t refusals_ = 0;  // of commands, by a replica that is no pilot
   std::uint64_t unnamed_ = 0;   // part of the name of the latest command that came without one
   LatencyEstimate round_time_;  // until a majority has answered a proposal
+  LatencyEstimate their_time_;  // until the other pilot has decided what it has proposed
   Duration backoff_{0};         // the next wait for a majority is at least so long
 
   // A replica that lacks decisions.
