@@ -211,6 +211,66 @@ TEST(Copilot, APilotThatIsRefusedItsEntryTakesItOver) {
   EXPECT_GT(prepares.all().front().request.ballot, kPromised);
 }
 
+// The follower refuses, and the copilot's answer would be needed. It may be the slow replica.
+TEST(Copilot, ARefusedPilotWaitsForTheRestNoLongerThanForATaker) {
+  constexpr Ballot kPromised = 1000;
+  Stage stage(7);
+  ASSERT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);  // so the slow path decides
+  stage.cluster.Heal();
+  stage.cluster.Partition({1});
+  stage.cluster.Begin(faults::FsDelay({0, 1, 2}, 5ms));
+  SentRequests<FastAccept> proposals(stage.cluster);
+  SentRequests<Accept> accepts(stage.cluster);
+  SentRequests<Prepare> prepares(stage.cluster);
+  SubmitTo(stage.client(), 0, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
+  stage.cluster.RunFor(3ms);
+  ASSERT_TRUE(stage.Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}).promised);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 1s));
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 45ms));
+  EXPECT_GT(prepares.all().front().request.ballot, kPromised);
+}
+
+// What a slow pilot proposes holds up the others. So its rounds do not end before its takeovers.
+TEST(Copilot, ARoundThatIsTakenOverKeepsItsPlace) {
+  constexpr Ballot kPromised = 1000;
+  constexpr EntryIndex kRoundsMax = 4;
+  Stage stage(7);
+  SentRequests<FastAccept> proposals(stage.cluster);
+  const auto is_proposed = [&](EntryIndex index) {
+    return std::ranges::any_of(proposals.all(), [index](const auto& sent) {
+      return sent.from == 0 && sent.request.index == index;
+    });
+  };
+  for (EntryIndex index = 1; index <= kRoundsMax; ++index) {
+    SubmitTo(stage.client(), 0, index);
+    ASSERT_TRUE(stage.cluster.RunUntil([&] { return is_proposed(index); }, 1s));
+    ASSERT_TRUE(stage.Ask(Prepare{Lane::kPilot, kPromised, index, false, 0}, 0).promised);
+  }
+  SubmitTo(stage.client(), 0, kRoundsMax + 1);
+  stage.cluster.RunFor(500ms);
+  EXPECT_FALSE(is_proposed(kRoundsMax + 1)) << "no takeover can have ended";
+  stage.cluster.Heal();
+  EXPECT_TRUE(stage.cluster.RunUntil([&] { return is_proposed(kRoundsMax + 1); }, 1s));
+}
+
+// The syncs of one pilot take 2 ms longer. That is less than the time of two rounds: most of its
+// entries are decided while the other pilot waits.
+TEST(Copilot, APilotThatIsALittleLateIsRarelyTakenOver) {
+  std::size_t prepares = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    CopilotWorld world({.replicas = 5, .seed = seed, .profile = sim::Profile::TeachingLowJitter()});
+    ASSERT_TRUE(world.WaitForPilots());
+    world.SubmitEvery(700us, 200);
+    world.cluster.Begin(faults::FsDelay({1}, 2ms));
+    SentRequests<Prepare> sent(world.cluster);
+    world.SubmitEvery(700us, 600);
+    prepares += sent.all().size();
+    EXPECT_TRUE(world.AllInvariantsHold());
+  }
+  EXPECT_LT(prepares, 130U);
+}
+
 TEST(Copilot, ADeadPilotDelaysNobody) {
   for (const int replicas : {3, 5}) {
     for (const PeerId dead : {0, 1}) {
