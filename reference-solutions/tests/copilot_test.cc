@@ -184,6 +184,22 @@ TEST(Copilot, APilotThatHasPromisedItsEntryTakesItOver) {
   EXPECT_TRUE(stage.cluster.RunUntil(is_taken_over, 40ms));
 }
 
+// The pilot's first round: the others have its proposal, and its Accept has not left.
+struct FirstRound {
+  explicit FirstRound(Stage& stage)
+      : proposals(stage.cluster), accepts(stage.cluster), prepares(stage.cluster) {
+    stage.cluster.Begin(faults::FsDelay({0, 1, 2}, 5ms));
+    SubmitTo(stage.client(), 0, 1);
+    EXPECT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
+    stage.cluster.RunFor(3ms);
+    EXPECT_TRUE(accepts.all().empty());
+  }
+
+  SentRequests<FastAccept> proposals;
+  SentRequests<Accept> accepts;
+  SentRequests<Prepare> prepares;
+};
+
 // The taker is heard of by refusals alone: it has asked the others between the pilot's proposal and
 // its Accept.
 TEST(Copilot, APilotThatIsRefusedItsEntryTakesItOver) {
@@ -193,22 +209,16 @@ TEST(Copilot, APilotThatIsRefusedItsEntryTakesItOver) {
     ASSERT_TRUE(stage.Ask(ProposalOfQ(1, 0), id).recorded);
   }
   stage.cluster.Heal();
-  stage.cluster.Begin(faults::FsDelay({0, 1, 2}, 5ms));
-  SentRequests<FastAccept> proposals(stage.cluster);
-  SentRequests<Accept> accepts(stage.cluster);
-  SentRequests<Prepare> prepares(stage.cluster);
-  SubmitTo(stage.client(), 0, 1);
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
-  stage.cluster.RunFor(3ms);
+  const FirstRound round(stage);
   for (const PeerId id : {PeerId{1}, kFollower}) {
     stage.client().Call(id, Prepare{Lane::kPilot, kPromised, 1, false, 0}, 1s,
                         [](const auto& reply) { EXPECT_TRUE(reply && reply->promised); });
   }
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 1s));
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 40ms));
-  EXPECT_EQ(prepares.all().front().from, 0);
-  EXPECT_EQ(prepares.all().front().request.lane, Lane::kPilot);
-  EXPECT_GT(prepares.all().front().request.ballot, kPromised);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !round.accepts.all().empty(); }, 1s));
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !round.prepares.all().empty(); }, 40ms));
+  EXPECT_EQ(round.prepares.all().front().from, 0);
+  EXPECT_EQ(round.prepares.all().front().request.lane, Lane::kPilot);
+  EXPECT_GT(round.prepares.all().front().request.ballot, kPromised);
 }
 
 // The follower refuses, and the copilot's answer would be needed. It may be the slow replica.
@@ -218,17 +228,11 @@ TEST(Copilot, ARefusedPilotWaitsForTheRestNoLongerThanForATaker) {
   ASSERT_TRUE(stage.Ask(ProposalOfQ(1, 0)).recorded);  // so the slow path decides
   stage.cluster.Heal();
   stage.cluster.Partition({1});
-  stage.cluster.Begin(faults::FsDelay({0, 1, 2}, 5ms));
-  SentRequests<FastAccept> proposals(stage.cluster);
-  SentRequests<Accept> accepts(stage.cluster);
-  SentRequests<Prepare> prepares(stage.cluster);
-  SubmitTo(stage.client(), 0, 1);
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s));
-  stage.cluster.RunFor(3ms);
+  const FirstRound round(stage);
   ASSERT_TRUE(stage.Ask(Prepare{Lane::kPilot, kPromised, 1, false, 0}).promised);
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !accepts.all().empty(); }, 1s));
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 45ms));
-  EXPECT_GT(prepares.all().front().request.ballot, kPromised);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !round.accepts.all().empty(); }, 1s));
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !round.prepares.all().empty(); }, 45ms));
+  EXPECT_GT(round.prepares.all().front().request.ballot, kPromised);
 }
 
 // What a slow pilot proposes holds up the others. So its rounds do not end before its takeovers.
