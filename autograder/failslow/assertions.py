@@ -45,9 +45,6 @@ _RELATIONS = {
     ">=": "at least ",
 }
 _BYTES = re.compile(r"\d+-byte object <[^>]*>")
-_DURATION_AS_BYTES = re.compile(r"8-byte object <((?:[0-9A-F]{2}[- ]?){8})>")
-"""GCC 12 has no words for durations. Those of the kit count nanoseconds."""
-_LITERAL = re.compile(r"\b\d+(?:ns|us|ms|s)\b")
 _FOR_EVER = 2**63 - 1
 _NANOSECONDS = re.compile(r"\b(\d{1,19})ns\b")
 _UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
@@ -101,10 +98,7 @@ def _with_values(said: str, values: str) -> str:
 
 def _values(found: "re.Match[str]", relation: str) -> str:
     what, limit = found["what"], found["limit"]
-    got, wanted = found["got"] or what, found["wanted"] or limit
-    if _LITERAL.search(limit):
-        got, wanted = _from_bytes(got), limit if _LITERAL.fullmatch(limit) else _from_bytes(wanted)
-    got, wanted = _in_units(got), _in_units(wanted)
+    got, wanted = _in_units(found["got"] or what), _in_units(found["wanted"] or limit)
     if _BYTES.search(got + wanted):  # GoogleTest has no words for them
         return f"{what} must be {relation}{limit}."
     if limit == "kNobody":
@@ -117,13 +111,6 @@ def _values(found: "re.Match[str]", relation: str) -> str:
 def _in_units(value: str) -> str:
     """Durations in the largest unit that leaves a whole part."""
     return _NANOSECONDS.sub(lambda found: _duration(int(found[1])), value)
-
-
-def _from_bytes(value: str) -> str:
-    found = _DURATION_AS_BYTES.fullmatch(value)
-    if not found:
-        return value
-    return f"{int.from_bytes(bytes.fromhex(found[1].replace('-', ' ')), 'little', signed=True)}ns"
 
 
 def _duration(nanoseconds: int) -> str:

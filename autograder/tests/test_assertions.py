@@ -80,21 +80,6 @@ def test_a_sentence_stands_for_values_that_say_nothing(failure: str, sentence: s
             "waited is 1.5 us, and must be less than 999 ns (kMax).",
         ),
         (
-            "Expected: (slowest) < (50ms), actual: 8-byte object <80-D1 F0-08 00-00 00-00> vs"
-            " 8-byte object <32-00 00-00 00-00 00-00>\n",
-            "slowest is 150 ms, and must be less than 50ms.",
-        ),
-        (
-            "Expected: (waited) <= (kMax + 5ms), actual: 8-byte object <80-D1 F0-08 00-00 00-00>"
-            " vs 8-byte object <C0-E1 E4-00 00-00 00-00>\n",
-            "waited is 150 ms, and must be at most 15 ms (kMax + 5ms).",
-        ),
-        (
-            "Expected: (Slowest()) < (50ms), actual: 8-byte object <FF-FF FF-FF FF-FF FF-7F> vs"
-            " 8-byte object <32-00 00-00 00-00 00-00>\n",
-            "Slowest() is for ever, and must be less than 50ms.",
-        ),
-        (
             "Expected: (slowest) < (50ms), actual: 9223372036854775807ns vs 50ms\n",
             "slowest is for ever, and must be less than 50ms.",
         ),
