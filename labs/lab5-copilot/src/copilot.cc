@@ -9,7 +9,7 @@ namespace depfast::copilot {
 // Every function below is a stub: it compiles, and does nothing. The headers are its contract, the
 // handout names the order to write them in. `Our lines`: code, without comments and blank lines.
 
-// ---- 5A and 5B: a pilot's rounds. Our lines: 90 ----
+// ---- 5A and 5B: a pilot's rounds. Our lines: 95 ----
 
 // TODO 5A: record the proposal here, broadcast it to PeersInReach, and count fast-accepts in a
 // QuorumEvent. NoteWitness of the witness's, DecideFast with a fast quorum. TODO 5B: a second
