@@ -60,7 +60,8 @@ using Choice = std::variant<Value, Undecided>;
 // `other`: its own records of the other lane, as of now.
 //
 // An entry that may have been committed on the fast path keeps its value, any other becomes a
-// no-op. If both pilots are dead, takers of three, five or seven replicas never wait for each other.
+// no-op. If both pilots are dead, takers of three, five or seven replicas never wait for each
+// other.
 Choice ChooseAfterPrepare(EntryIndex entry, const std::vector<Prepared>& answers,
                           const Records& other, const Quorums& quorums);
 
