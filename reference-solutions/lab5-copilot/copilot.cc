@@ -199,7 +199,9 @@ void Copilot::AwaitNext() {
   if (std::exchange(waits_for_, {lane, next}) != std::pair{lane, next}) {
     waits_since_ = runtime().Now();
   }
-  const Time limit = waits_since_ + TakeoverPatience();
+  // An entry that was heard of long ago is late before we wait for it.
+  const Time limit =
+      std::min(waits_since_ + TakeoverPatience(), HeardAt(lane, next) + 2 * TakeoverPatience());
   const bool is_late = runtime().Now() >= limit;
   if (is_late) {
     // What is behind it is late, too, and all of it is taken over at once.
@@ -250,6 +252,20 @@ Copilot::Promises Copilot::AskForPromises(const Prepare& request) {
   return promises;
 }
 
+namespace {
+
+bool IsProposal(const Record& record) {
+  return record.kind == Record::Kind::kFastAccepted || record.kind == Record::Kind::kSuggested;
+}
+
+// Behind which dependency the answer with this record names rivals; nothing if it names none.
+std::optional<EntryIndex> RivalsBehind(const Prepare& request, const Record& record) {
+  if (request.knows_initial) return request.initial;
+  return IsProposal(record) ? std::optional(record.initial) : std::nullopt;
+}
+
+}  // namespace
+
 PrepareReply Copilot::Promise(const Prepare& request) {
   const auto& [lane, ballot, index, knows_initial, initial] = request;
   LaneLog& log = Log(lane);
@@ -267,7 +283,9 @@ PrepareReply Copilot::Promise(const Prepare& request) {
       record.kind != Record::Kind::kNone && pilots().HasHad(lane, ViewOf(record.ballot));
   reply.origin = body.origin.value_or(0);
   reply.commands = body.commands;
-  if (knows_initial) reply.rivals = RivalsOf(index, initial, Log(Other(lane)).records());
+  if (const auto behind = RivalsBehind(request, record)) {
+    reply.rivals = RivalsOf(index, *behind, Log(Other(lane)).records());
+  }
   if (record.kind == Record::Kind::kCommitted) return reply;
   record.promised = ballot;
   log.Set(index, record);
@@ -291,39 +309,46 @@ const PrepareReply& Latest(const std::vector<std::pair<PeerId, PrepareReply>>& p
   return std::ranges::max_element(promises, {}, rank)->second;
 }
 
-// Whether the answers to `request` name all rivals, if this is the record that counts.
-bool KnowsRivals(const Prepare& request, const Record& latest) {
-  const bool is_proposal =
-      latest.kind == Record::Kind::kFastAccepted || latest.kind == Record::Kind::kSuggested;
-  return !is_proposal || (request.knows_initial && request.initial == latest.initial);
+// Whether the others' answers name all rivals, if a proposal is what counts.
+bool KnowRivals(const std::vector<std::pair<PeerId, PrepareReply>>& promises,
+                const Prepare& request, PeerId self) {
+  const Record& latest = Latest(promises).record;
+  return !IsProposal(latest) || std::ranges::all_of(promises, [&](const auto& each) {
+    const auto& [replica, reply] = each;
+    return replica == self || RivalsBehind(request, reply.record) == latest.initial;
+  });
 }
 
 }  // namespace
 
 bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
+  const PeerId self = runtime().self();
   const Record own = Log(lane).RecordOf(index);
   Prepare request{lane, NextBallot(lane, index), index, own.kind != Record::Kind::kNone,
                   own.initial};
   auto promises = AskForPromises(request);
   // Rivals count from the initial dependency on. Another one may come up: ask again for its rivals.
-  while (!Log(lane).IsDecided(index) && !promises.empty() &&
-         !KnowsRivals(request, Latest(promises).record)) {
+  while (!Log(lane).IsDecided(index) && !promises.empty() && !KnowRivals(promises, request, self)) {
     request = {lane, NextBallot(lane, index), index, true, Latest(promises).record.initial};
     promises = AskForPromises(request);
   }
   if (Log(lane).IsDecided(index)) return true;
   if (promises.empty()) return false;
+  const PrepareReply& source = Latest(promises);
+  const Records others = Log(Other(lane)).records();
   std::vector<Prepared> answers;
   for (const auto& [replica, reply] : promises) {
-    answers.push_back({replica, reply.record, reply.rivals, reply.decides});
+    // Our own rivals: those that we know of now.
+    const auto rivals =
+        replica == self ? RivalsOf(index, source.record.initial, others) : reply.rivals;
+    answers.push_back({replica, reply.record, rivals, reply.decides});
   }
-  const Choice choice = ChooseAfterPrepare(index, answers, Log(Other(lane)).records(), quorums());
+  const Choice choice = ChooseAfterPrepare(index, answers, others, quorums());
   if (const auto* const first = std::get_if<Undecided>(&choice)) {
     StartTakeover(Other(lane), first->entry);
     Log(Other(lane)).Decided(first->entry)->Wait(RoundPatience());
     return false;
   }
-  const PrepareReply& source = Latest(promises);
   const Value value = std::get<Value>(choice);
   const Decided decided{value, source.record.initial, source.origin,
                         value.no_op ? Commands() : source.commands};

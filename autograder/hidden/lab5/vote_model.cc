@@ -99,7 +99,11 @@ PrepareReply VoteModel::On(const Prepare& request) {
   reply.origin = entry.origin.value_or(0);
   reply.commands = entry.commands;
   const auto others = RecordsOf(Other(lane));
-  if (knows_initial) reply.rivals = model::RivalsOf(index, initial, {0, others, 0});
+  const bool is_proposal = record.kind == Kind::kFastAccepted || record.kind == Kind::kSuggested;
+  if (knows_initial || is_proposal) {
+    const EntryIndex behind = knows_initial ? initial : record.initial;
+    reply.rivals = model::RivalsOf(index, behind, {0, others, 0});
+  }
   if (record.kind != Kind::kCommitted) record.promised = ballot;
   return reply;
 }

@@ -375,7 +375,7 @@ bool CopilotBase::NoteReply(PeerId peer, Lane lane, const FastAcceptReply& reply
   if (pilots_.Has(lane)) {
     seen_[static_cast<std::size_t>(peer)] = {reply.other_view, reply.other_seen};
     if (reply.dependency > Log(Other(lane)).latest_known()) heard_from_ = peer;
-    if (reply.recorded) Log(Other(lane)).Hear(reply.dependency);
+    if (reply.recorded) Log(Other(lane)).Hear(reply.dependency, runtime_.Now());
     news_->Set(true);
   }
   return pilots_.Know(lane, reply.view) && reply.recorded;
@@ -413,6 +413,7 @@ void CopilotBase::OnFastAccept(const FastAccept& request,
   const auto dependency = RecordProposal(request);
   const Lane other = Other(request.lane);
   if (dependency) {
+    Log(request.lane).Hear(request.index, runtime_.Now());
     Time& seen_at = Log(request.lane).BodyOf(request.index).seen_at;
     if (seen_at == Time(0)) seen_at = runtime_.Now();
     if (pilots_.Has(other)) OnOtherPilotsTurn(other, request.dependency);

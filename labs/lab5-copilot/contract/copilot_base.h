@@ -104,6 +104,11 @@ class CopilotBase : public ReplicatedLog, private LaneUser {
   Duration FastPatience() const;
   // The longest wait for an entry of the other lane, before it is taken over.
   Duration TakeoverPatience() const;
+  // When this replica first heard of the entry, from its pilot or from a reply to a proposal of its
+  // own; now, if it did not. A replica that hears of a later entry hears of this one, too.
+  Time HeardAt(Lane lane, EntryIndex index) const {
+    return Log(lane).HeardAt(index, runtime_.Now());
+  }
   // How long a majority's answer may take.
   Duration RoundPatience() const;
 

@@ -117,7 +117,7 @@ struct PrepareReply {
   Record record = {};    // before the promise
   View origin = 0;
   Commands commands = {};          // of the record
-  std::vector<Rival> rivals = {};  // only if the request knows the initial dependency
+  std::vector<Rival> rivals = {};  // behind the initial dependency of the request, or of `record`
   bool decides = false;            // the replier proposed it, and has not started again since
   MSGPACK_DEFINE(promised, is_gone, ballot, record, origin, commands, rivals, decides)
 };

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "copilot_messages.h"
@@ -65,8 +66,10 @@ class LaneLog {
   // Requires: index > base().
   std::shared_ptr<IntEvent> Decided(EntryIndex index);
 
-  // Somebody else has recorded this entry.
-  void Hear(EntryIndex index) { latest_known_ = std::max(latest_known_, index); }
+  // Somebody has recorded this entry, as this replica hears now.
+  void Hear(EntryIndex index, Time now);
+  // When this replica first heard of the entry, or of a later one; `otherwise` if it never did.
+  Time HeardAt(EntryIndex index, Time otherwise) const;
   // Replaces a record. Requires: it is not committed yet.
   void Set(EntryIndex index, const Record& record);
   // Replaces the commands.
@@ -82,6 +85,7 @@ class LaneLog {
   void Reset(EntryIndex index, EntryIndex latest_gone);
 
  private:
+  void ForgetHeard();
   std::size_t At(EntryIndex index) const { return static_cast<std::size_t>(index - base_ - 1); }
 
   EntryIndex base_ = 0;
@@ -90,6 +94,7 @@ class LaneLog {
   EntryIndex decided_ = 0;
   EntryIndex seen_ = 0;  // SeenUpTo(seen_view_), as far as it has been counted
   View seen_view_ = 0;
+  std::deque<std::pair<EntryIndex, Time>> heard_;  // each later than the one before; none at base_
   std::vector<Record> records_;  // records_[i] and bodies_[i] are of entry base_ + 1 + i
   std::deque<Body> bodies_;
   std::size_t bytes_ = 0;
