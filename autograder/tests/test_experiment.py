@@ -8,17 +8,30 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from failslow.commands import demo, experiments
 from failslow.errors import CannotDo
-from failslow.faults import catalogue, experiment, experiment_page, prediction, verdict, waits
+from failslow.faults import (
+    catalogue,
+    experiment,
+    experiment_page,
+    place,
+    prediction,
+    verdict,
+    waits,
+)
+from failslow.faults.bench import LabBench
 from failslow.faults.experiment import CONDITIONS, DEAD, HEALTHY, ORDER, SLOW, Experiment, Run
 from failslow.faults.experiment_page import Shown
+from failslow.faults.place import Place
 from failslow.faults.prediction import Predicted
-from failslow.faults.verdict import FAIL, INCONCLUSIVE, PASS, Cost, Costs, Verdict
+from failslow.faults.verdict import FAIL, INCONCLUSIVE, PASS, TOLERANT, Cost, Costs, Verdict
 from failslow.kit import Kit, this_kit
+from failslow.labs import load_labs
+from failslow.measurement.settings import Loss
 from failslow.slowness.graph import Edge, merged
 from running import Expect
 
@@ -49,6 +62,58 @@ def test_healthy_runs_that_are_slower_were_disturbed() -> None:
 @pytest.mark.parametrize(("slow_us", "word"), [(5150, PASS), (5400, FAIL), (23000, FAIL)])
 def test_five_percent_of_latency_is_the_limit(slow_us: float, word: str) -> None:
     assert judged(slices(slow_us)).word == word
+
+
+@pytest.mark.parametrize(
+    ("limits", "latency_word", "throughput_word"),
+    [
+        (TOLERANT, FAIL, FAIL),
+        (Loss(throughput=0.05, latency=0.1), PASS, FAIL),
+        (Loss(throughput=0.1, latency=0.05), FAIL, PASS),
+    ],
+)
+def test_latency_and_throughput_have_limits_of_their_own(
+    limits: Loss, latency_word: str, throughput_word: str
+) -> None:
+    def word(slow: list) -> str:
+        return verdict.judge(verdict.costs(slices(5000), slow), [], limits=limits).word
+
+    assert word(slices(5400)) == latency_word
+    assert word(slices(5000, commands=184)) == throughput_word
+
+
+def test_noise_is_compared_with_the_limit_in_force() -> None:
+    limits = Loss(throughput=0.1, latency=0.15)
+    found = verdict.judge(verdict.costs(slices(5000), slices(5700, noise=0.2)), [], limits=limits)
+    assert found.word == INCONCLUSIVE
+    assert "of mean latency is on both sides of 15 %" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("lab", "target", "role", "limits"),
+    [
+        ("lab2", "follower", "follower", TOLERANT),
+        ("lab2", "leader", "leader", TOLERANT),
+        ("lab5", "follower", "follower", Loss(throughput=0.05, latency=0.1)),
+        ("lab5", "copilot", "copilot", Loss(throughput=0.1, latency=0.15)),
+        ("lab5", "0", "pilot", Loss(throughput=0.1, latency=0.15)),
+        ("lab5", "2", "dead", TOLERANT),
+    ],
+)
+def test_a_replica_may_cost_what_the_measurement_of_its_role_allows(
+    monkeypatch: pytest.MonkeyPatch, lab: str, target: str, role: str, limits: Loss
+) -> None:
+    asked = []
+
+    def known(_place: object, _lab: object, word: str) -> tuple[int, str]:
+        asked.append(word)
+        return 0, role
+
+    monkeypatch.setattr(place, "target", known)
+    kit = this_kit()
+    bench = LabBench(kit=kit, place=cast(Place, None), lab=load_labs(kit).get(lab))
+    assert bench.limits(target) == limits
+    assert asked == [target]
 
 
 def test_a_cost_is_named_with_its_interval() -> None:
@@ -125,7 +190,9 @@ def test_others_are_compared_between_healthy_and_slow_runs() -> None:
     used = {HEALTHY: [0.1, 0.3], SLOW: [0.5, 0.7], DEAD: [9.0, 9.0]}
     runs = [run(each, others_cores=used[each].pop()) for each in experiment.ORDER]
     measured = verdict.costs(slices(5000), slices(5000))
-    done = Experiment("cpu-slow 5%", "follower", 2000, runs, measured, Verdict(PASS), 30.0)
+    done = Experiment(
+        "cpu-slow 5%", "follower", 2000, runs, measured, TOLERANT, Verdict(PASS), 30.0
+    )
     found = [done.others_cores(each) for each in (HEALTHY, SLOW)]
     assert found == pytest.approx([0.2, 0.6])
 
@@ -260,7 +327,9 @@ def test_a_window_with_little_of_the_fault_is_not_its_own() -> None:
 def shown(word: str = PASS, predicted: Predicted | None = None) -> Shown:
     costs = Costs(Cost(0.012, -0.003, 0.02), Cost(-0.001, -0.002, 0.0))
     runs = [run(condition) for condition in ORDER]
-    done = Experiment("net-slow <40> ms", "follower", 2000, runs, costs, Verdict(word, "why"), 33.0)
+    done = Experiment(
+        "net-slow <40> ms", "follower", 2000, runs, costs, TOLERANT, Verdict(word, "why"), 33.0
+    )
     windows = [window(0, [edge(10)]), window(100, [edge(30)])]
     graph = waits.slow_graph(windows, [(100, 200)])
     return Shown(done, predicted, graph, waits.grown(windows, [(100, 200)], []))
@@ -269,6 +338,7 @@ def shown(word: str = PASS, predicted: Predicted | None = None) -> Shown:
 def test_the_page_says_verdict_costs_and_prediction() -> None:
     page = experiment_page.render("mine", [shown(predicted=Predicted(0.004, 0.0)), shown(FAIL)])
     assert "+1.2 % (-0.3 to +2.0)" in page
+    assert page.count("may cost 5 % of mean latency and 5 % of throughput") == 2
     assert "+0.4 %" in page
     assert page.count("PASS</b>") == 1
     assert page.count("FAIL</b>") == 1
@@ -290,7 +360,7 @@ def test_the_page_of_a_cluster_that_stood_still() -> None:
     empty = Run(SLOW, [[] for _ in range(40)], 2.0, 1.0, True, 0.0, 0, 0, None, 10**9)
     done = shown(FAIL).experiment
     runs = [empty if each.condition == SLOW else each for each in done.runs]
-    still = Experiment(done.fault, "follower", 2000, runs, done.costs, done.verdict, 33.0)
+    still = Experiment(done.fault, "follower", 2000, runs, done.costs, TOLERANT, done.verdict, 33.0)
     page = experiment_page.render("mine", [Shown(still, None, merged([]), [])])
     assert "caught up never" in page
     assert "<p>None.</p>" in page

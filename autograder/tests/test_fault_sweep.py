@@ -11,7 +11,7 @@ from failslow.faults.catalogue import Catalogue, load
 from failslow.faults.experiment import HEALTHY, SLOW, Experiment, Run
 from failslow.faults.findings import DOES_NOT, HOLDS, UNKNOWN
 from failslow.faults.sweep import Cell, Row
-from failslow.faults.verdict import Cost, Costs, Verdict
+from failslow.faults.verdict import TOLERANT, Cost, Costs, Verdict
 from failslow.kit import Kit, this_kit
 
 MS = 10**6
@@ -133,13 +133,17 @@ def test_finding_11() -> None:
 def test_a_cell_says_what_a_client_that_waits_would_lose(known: Catalogue) -> None:
     costs = Costs(Cost(1.0, 0.6, 3.0), Cost(0.1, 0.0, 0.2))
     runs = [Run(each, [[1]], 1.0, 0.0, each == SLOW, 0.0, 0, 0, 0.0, 0) for each in (HEALTHY, SLOW)]
-    done = Experiment("net-slow 1 ms", "leader", 9, runs, costs, Verdict("FAIL", "slow"), 1.0)
+    done = Experiment(
+        "net-slow 1 ms", "leader", 9, runs, costs, TOLERANT, Verdict("FAIL", "slow"), 1.0
+    )
     made = sweep.cell_of(done, "small", known.kinds["net-slow"], MS)
     assert made.loss == Cost(0.5, 1 - 1 / 1.6, 0.75)
     assert made.leader_changed
     assert (made.verdict, made.reason, made.target) == ("FAIL", "slow", "leader")
     nothing = Costs(Cost(-1.0, -1.0, -0.5), Cost(1.0, 0.9, 1.0))
-    done = Experiment("net-slow 1 ms", "leader", 9, runs, nothing, Verdict("FAIL", "slow"), 1.0)
+    done = Experiment(
+        "net-slow 1 ms", "leader", 9, runs, nothing, TOLERANT, Verdict("FAIL", "slow"), 1.0
+    )
     assert sweep.cell_of(done, "small", known.kinds["net-slow"], MS).loss == nothing.throughput
 
 

@@ -244,6 +244,7 @@ def _as_json(shown: Shown) -> dict[str, object]:
         "target": done.target,
         "verdict": asdict(done.verdict),
         "costs": asdict(done.costs),
+        "limits": asdict(done.limits),
         "predicted": asdict(shown.predicted) if shown.predicted else None,
         "rate": done.rate,
         "seconds": round(done.seconds, 1),

@@ -9,10 +9,12 @@ from failslow.cluster import metrics
 from failslow.cluster.layout import Layout
 from failslow.errors import CannotDo
 from failslow.faults import place as fault_place
+from failslow.faults import verdict
 from failslow.faults.catalogue import FaultKind
 from failslow.faults.place import Place
 from failslow.kit import Kit
 from failslow.labs import ClusterView, Lab
+from failslow.measurement.settings import Loss, load_settings
 
 HeldBytes = Callable[[], int]
 
@@ -59,6 +61,10 @@ class Bench(ABC):
     def watch_held(self, holder: int, number: int) -> HeldBytes:
         """From now on. The result says the most bytes that `holder` has held for the replica."""
 
+    def limits(self, word: str) -> Loss:
+        """What the replica that a word means may cost while it is slow."""
+        return verdict.TOLERANT
+
     def proposer(self, but: int) -> int:
         """A replica that proposes; not `but`, if there is another."""
         found = self.proposers()
@@ -103,6 +109,13 @@ class LabBench(Bench):
     def target(self, word: str) -> int:
         number, _ = fault_place.target(self.place, self.lab, word)
         return number
+
+    def limits(self, word: str) -> Loss:
+        """As in the lab's measurement, if that slows such a role."""
+        _, role = fault_place.target(self.place, self.lab, word)
+        if self.lab.measurement is None or role not in self.lab.measurement.victims:
+            return verdict.TOLERANT
+        return load_settings(self.kit, self.lab).bounds[role].degradation
 
     def applied(self, number: int) -> int | None:
         known = metrics.read(self.layout.metrics(number))

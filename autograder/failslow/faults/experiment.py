@@ -26,6 +26,7 @@ from failslow.faults.catalogue import FaultKind
 from failslow.faults.injectors import Injection
 from failslow.faults.neighbours import Neighbours
 from failslow.faults.verdict import Costs, Slices, Verdict
+from failslow.measurement.settings import Loss
 
 HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
 ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
@@ -82,13 +83,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Experiment:
-    """`target`: a role, or a number. `rate`: puts a second. `seconds`: how long it took."""
+    """`target`: a role, or a number. `limits`: what it may cost while it is slow. `rate`: puts a
+    second. `seconds`: how long it took."""
 
     fault: str
     target: str
     rate: int
     runs: list[Run]
     costs: Costs
+    limits: Loss
     verdict: Verdict
     seconds: float
 
@@ -117,6 +120,7 @@ def run(
     began = time.monotonic()
     _delay_links(bench)
     _await_caught_up(bench)
+    limits = bench.limits(target)
     rate = _rate(bench)
     runs = []
     for number, condition in enumerate(order, start=1):
@@ -129,10 +133,12 @@ def run(
         rate,
         runs,
         measured,
+        limits,
         verdict.judge(
             measured,
             _troubles(runs),
             (_others_cores(runs, HEALTHY), _others_cores(runs, SLOW)),
+            limits,
         ),
         time.monotonic() - began,
     )

@@ -93,7 +93,9 @@ def _experiment(number: int, shown: Shown) -> str:
         f'<h2 id="fault-{number}">{html.escape(done.fault)} on a {html.escape(done.target)}:'
         f' <span class="{done.verdict.word}">{done.verdict.word}</span></h2>',
         f"<p>{html.escape(done.verdict.reason)}</p>" if done.verdict.reason else "",
-        f"<p>{done.rate:,} puts/s offered. The proposer held {max(r.held_bytes for r in slow):,}"
+        f"<p>The slow replica may cost {100 * done.limits.latency:.0f} % of mean latency and"
+        f" {100 * done.limits.throughput:.0f} % of throughput."
+        f" {done.rate:,} puts/s offered. The proposer held {max(r.held_bytes for r in slow):,}"
         f" bytes for the slow replica at most, by its metrics of each second. The replica had"
         f" caught up {words}. In the plots the fault begins after {BEFORE_S:g} s and holds for"
         f" {slow[0].hold_s:g} s.</p>",

@@ -10,10 +10,12 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from failslow.measurement.settings import Loss
+
 Slices = Sequence[Sequence[int]]
 
-LIMIT = 0.05
-"""The share of throughput, and of mean latency, that a slow replica may cost."""
+TOLERANT = Loss(throughput=0.05, latency=0.05)
+"""What a slow replica may cost a system that the papers call fail-slow tolerant."""
 DISTURBED = 0.1
 """A slow replica gains nobody so much: a healthy run that is slower was disturbed."""
 OTHERS_CORES = 0.15
@@ -65,29 +67,36 @@ def costs(healthy: Slices, slow: Slices) -> Costs:
 
 
 def judge(
-    measured: Costs, troubles: Sequence[str], others_cores: tuple[float, float] = (0.0, 0.0)
+    measured: Costs,
+    troubles: Sequence[str],
+    others_cores: tuple[float, float] = (0.0, 0.0),
+    limits: Loss = TOLERANT,
 ) -> Verdict:
     """`troubles`: what else a good system avoids, a sentence for each. `others_cores`: how many
-    processors other programs used beside the healthy runs, and beside the slow ones."""
+    processors other programs used beside the healthy runs, and beside the slow ones. `limits`: what
+    the slow replica may cost."""
     if troubles:
         return Verdict(FAIL, "; ".join(troubles))
-    named = (("mean latency", measured.latency), ("throughput", measured.throughput))
+    named = (
+        ("mean latency", measured.latency, limits.latency),
+        ("throughput", measured.throughput, limits.throughput),
+    )
     healthy, slow = others_cores
-    may_be_theirs = all(cost.low <= OTHERS_COST_MAX for _, cost in named)
+    may_be_theirs = all(cost.low <= OTHERS_COST_MAX for _, cost, _ in named)
     if abs(slow - healthy) > OTHERS_CORES and may_be_theirs:
         return Verdict(
             INCONCLUSIVE,
             f"other programs used {100 * slow:.0f} % of a processor beside the slow runs, and"
             f" {100 * healthy:.0f} % beside the healthy ones",
         )
-    for name, cost in named:
-        if cost.low > LIMIT:
+    for name, cost, limit in named:
+        if cost.low > limit:
             return Verdict(FAIL, f"the slow replica costs {_percent(cost)} of {name}")
-    for name, cost in named:
-        if cost.high > LIMIT:
+    for name, cost, limit in named:
+        if cost.high > limit:
             return Verdict(
                 INCONCLUSIVE,
-                f"{_percent(cost)} of {name} is on both sides of {100 * LIMIT:.0f} %: this machine"
+                f"{_percent(cost)} of {name} is on both sides of {100 * limit:.0f} %: this machine"
                 " is too noisy",
             )
     if measured.latency.value < -DISTURBED:
