@@ -80,13 +80,18 @@ GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
 class Patience {
  public:
   explicit Patience(std::uint64_t seed)
-      : stage_(seed), proposals_(stage_.cluster), prepares_(stage_.cluster) {}
+      : stage_(seed),
+        proposals_(stage_.cluster),
+        prepares_(stage_.cluster),
+        decided_(stage_.cluster) {}
 
-  void Begin() {
-    for (const EntryIndex index : {EntryIndex{1}, EntryIndex{2}}) {
-      EXPECT_TRUE(stage_.Ask(ProposalOfP(index, 0), 1).recorded);
-    }
+  // The copilot has a command so long after it has heard of P.1 and P.2.
+  void Begin(Duration after_hearing = Duration(0)) {
     stage_.ConnectWithoutThePilot();
+    for (const EntryIndex index : {EntryIndex{1}, EntryIndex{2}}) {
+      stage_.client().Call(1, ProposalOfP(index, 0), 1s, [](const auto&) {});
+    }
+    stage_.cluster.RunFor(after_hearing);
     SubmitTo(stage_.client(), 1, 1);
     ASSERT_TRUE(stage_.cluster.RunUntil([&] { return !proposals_.all().empty(); }, 1s))
         << "replica 1 does not propose the command";
@@ -108,10 +113,19 @@ class Patience {
     return kForever;
   }
 
+  // How long after the beginning Q.1 is decided.
+  Duration OwnDecided() const {
+    for (const auto& [from, when, request] : decided_.all()) {
+      if (request.lane == Lane::kCopilot && request.index == 1) return when - began_;
+    }
+    return kForever;
+  }
+
  private:
   Stage stage_;
   SentRequests<FastAccept> proposals_;
   SentRequests<Prepare> prepares_;
+  SentRequests<Commit> decided_;
   Time began_{0};
 };
 
@@ -137,15 +151,27 @@ void EachEntryHasItsPatience() {
   again.RunUntil(patience * 3 / 4);
   again.Decide(1);
   again.RunUntil(500ms);
-  EXPECT_GE(again.TakenOver(2), patience * 3 / 2) << "the wait for P.1 counts for P.2";
+  EXPECT_GE(again.TakenOver(2), patience * 5 / 4) << "the wait for P.1 counts for P.2";
   EXPECT_LT(again.TakenOver(2), kForever);
+}
+
+// Q.1 itself takes a while. P.1 has had twice the patience by then, and gets no more.
+void AnEntryHeardOfLongAgoIsLate() {
+  Patience patience(561);
+  ASSERT_NO_FATAL_FAILURE(patience.Begin(100ms));
+  patience.RunUntil(500ms);
+  ASSERT_LT(patience.OwnDecided(), kForever) << "Q.1 is not decided";
+  EXPECT_LT(patience.TakenOver(1), patience.OwnDecided() + 1ms)
+      << "the copilot heard of P.1 100 ms before";
 }
 
 GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
             "The entries behind the one that a pilot waits for are late, too: they are taken over "
-            "with it, and those before it. Each has the whole patience.") {
+            "with it, and those before it. Each has the whole patience, unless the pilot has heard "
+            "of it twice as long ago.") {
   ASSERT_NO_FATAL_FAILURE(AnEarlierEntryIsTakenOver());
   ASSERT_NO_FATAL_FAILURE(EachEntryHasItsPatience());
+  ASSERT_NO_FATAL_FAILURE(AnEntryHeardOfLongAgoIsLate());
   Stage stage(557);
   SentRequests<FastAccept> proposals(stage.cluster);
   SentRequests<Prepare> prepares(stage.cluster);

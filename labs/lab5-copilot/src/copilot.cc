@@ -47,7 +47,7 @@ PrepareReply Copilot::Promise(const Prepare& request) {
 // over.
 void Copilot::RunEntries() {}
 
-// ---- 5D: takeover. Our lines: 75 ----
+// ---- 5D: takeover. Our lines: 95 ----
 
 // TODO 5D: ask a majority for promises, choose a value by the answers, let a majority accept it.
 bool Copilot::TryTakeover(Lane lane, EntryIndex index) {

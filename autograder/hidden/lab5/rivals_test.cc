@@ -1,0 +1,131 @@
+// Hidden tests: a taker counts all rivals of an entry, and asks no more often than that needs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "copilot_messages.h"
+#include "frame_counter.h"
+#include "stage.h"
+#include "testkit/client.h"
+#include "testkit/cluster.h"
+#include "testkit/environment.h"
+
+namespace depfast::copilot {
+namespace {
+
+constexpr PeerId kTaker = 1;
+
+// P.1 of five replicas, of which the pilot and the last are dead. The copilot takes it over. A test
+// says what the three have recorded: so one fast-accept may have been one of a fast quorum.
+class TakeoverOfFive {
+ public:
+  explicit TakeoverOfFive(std::uint64_t seed)
+      : cluster_({.replicas = 5, .seed = seed}),
+        client_(cluster_.simulator()),
+        prepares_(cluster_),
+        commits_(cluster_) {
+    cluster_.Start();
+    for (PeerId id = 0; id < 5; ++id) cluster_.Partition({id});
+    cluster_.RunFor(30ms);
+  }
+  ~TakeoverOfFive() {
+    if (!cluster_.first_death().empty()) ADD_FAILURE() << cluster_.first_death();
+  }
+  TakeoverOfFive(const TakeoverOfFive&) = delete;
+  TakeoverOfFive& operator=(const TakeoverOfFive&) = delete;
+
+  template <typename Request>
+  void Tell(PeerId to, const Request& request) {
+    AskOne(cluster_, client_, to, request);
+  }
+
+  // Another taker has decided Q.index, and `to` has heard of it.
+  void TellOfDecision(PeerId to, EntryIndex index, EntryIndex dependency) {
+    const Commands commands = ProposalOfQ(index, 0).commands;
+    Tell(to, Accept{Lane::kCopilot, FirstBallot(kCopilots) + 3, index, false, 0, dependency,
+                    kCopilots, commands});
+    Tell(to, Commit{Lane::kCopilot, index, false, dependency, kCopilots});
+  }
+
+  // The three hear each other, and the copilot has a command. Returns what it decides for P.1.
+  Commit Decision() {
+    cluster_.Heal();
+    for (const PeerId dead : {0, 4}) cluster_.Partition({dead});
+    asked_before_ = prepares_.all().size();
+    SubmitTo(client_, kTaker, 1);
+    const auto of_p = [](const auto& sent) {
+      return sent.from == kTaker && sent.request.lane == Lane::kPilot && sent.request.index == 1;
+    };
+    cluster_.RunUntil([&] { return std::ranges::any_of(commits_.all(), of_p); }, 2s);
+    const auto found = std::ranges::find_if(commits_.all(), of_p);
+    EXPECT_NE(found, commits_.all().end()) << "P.1 is not decided";
+    return found == commits_.all().end() ? Commit() : found->request;
+  }
+
+  // How many ballots the taker has asked for P.1 at since then.
+  std::size_t Rounds() const {
+    std::vector<Ballot> ballots;
+    for (std::size_t i = asked_before_; i < prepares_.all().size(); ++i) {
+      const auto& [from, when, request] = prepares_.all()[i];
+      if (from == kTaker && request.lane == Lane::kPilot) ballots.push_back(request.ballot);
+    }
+    std::ranges::sort(ballots);
+    return static_cast<std::size_t>(std::ranges::unique(ballots).begin() - ballots.begin());
+  }
+
+ private:
+  testkit::Cluster cluster_;
+  testkit::Client client_;
+  SentRequests<Prepare> prepares_;
+  SentRequests<Commit> commits_;
+  std::size_t asked_before_ = 0;
+};
+
+GRADED_TEST(CopilotRivals, ATakerWithoutTheEntryAsksOnce, "5d", 1,
+            "A taker that lacks the entry asks once, if the others have recorded it: their answers "
+            "name the rivals.") {
+  TakeoverOfFive takeover(571);
+  for (const PeerId id : {2, 3}) takeover.Tell(id, ProposalOfP(1, 0));
+  const Commit decided = takeover.Decision();
+  EXPECT_FALSE(decided.no_op) << "two fast-accepts may have been three with the proposer's";
+  EXPECT_EQ(decided.dependency, 0U);
+  EXPECT_EQ(takeover.Rounds(), 1U);
+}
+
+GRADED_TEST(CopilotRivals, TheTakersOwnCount, "5d", 1,
+            "A rival that the taker alone has recorded counts, although it lacked the entry.") {
+  TakeoverOfFive takeover(572);
+  takeover.TellOfDecision(kTaker, 1, 0);  // before P.1: so P.1 was not decided to come first
+  takeover.TellOfDecision(kTaker, 2, 1);
+  takeover.Tell(2, ProposalOfP(1, 0));
+  takeover.Tell(3, ProposalOfQ(2, 0));
+  takeover.Tell(3, ProposalOfP(1, 0));  // not a fast-accept
+  EXPECT_TRUE(takeover.Decision().no_op) << "Q.1 is decided to run before P.1, which must not";
+}
+
+GRADED_TEST(
+    CopilotRivals, ThoseOfAReplicaWithoutTheEntryCount, "5d", 1,
+    "A replica that lacks the entry is asked again, with its initial dependency: its rivals "
+    "count.") {
+  TakeoverOfFive takeover(573);
+  takeover.Tell(2, ProposalOfP(1, 0));
+  takeover.TellOfDecision(3, 2, 0);
+  EXPECT_TRUE(takeover.Decision().no_op) << "Q.2 is decided to run before P.1, which must not";
+}
+
+GRADED_TEST(CopilotRivals, TheyAreBehindTheRightDependency, "5d", 1,
+            "A taker that has recorded an older proposal asks again for the rivals of the latest "
+            "one.") {
+  constexpr View kLater = 5;  // the pilot's, too
+  TakeoverOfFive takeover(574);
+  takeover.Tell(kTaker, ProposalOfP(1, 2));
+  takeover.Tell(2, ProposalOfP(1, 0, kLater));
+  takeover.TellOfDecision(3, 2, 0);
+  EXPECT_TRUE(takeover.Decision().no_op) << "Q.2 is decided to run before P.1, which must not";
+}
+
+}  // namespace
+}  // namespace depfast::copilot
