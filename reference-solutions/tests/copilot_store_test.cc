@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "command_memory.h"
 #include "copilot_checker.h"
 #include "faults/random_plan.h"
 #include "kv_world.h"
@@ -121,6 +123,27 @@ TEST(CopilotStore, StaysLinearizableUnderFaults) {
     }
   }
   EXPECT_GT(known, static_cast<int>(seeds) * 3 * 150) << "most commands meet no answer";
+}
+
+// The copy that comes second finds the command run by the first, whose pilot has died since.
+TEST(CopilotStore, ACopyIsAnsweredAfterTheDeathOfTheOtherPilot) {
+  KvWorld world({.replicas = 3, .seed = 7});
+  testkit::Client client(world.cluster.simulator());
+  world.cluster.RunFor(100ms);
+  const std::uint64_t id = std::uint64_t{99} << copilot::kRequestBits | 1;
+  const auto ask = [&](PeerId pilot) {
+    std::optional<Reply> answer;
+    client.Call(
+        pilot, KvRequest{Words("INCR n"), id}, 1s,
+        [&answer](const std::optional<Reply>& reply) { answer = reply; }, Dependency::Client(id));
+    EXPECT_TRUE(world.cluster.RunUntil([&] { return answer.has_value(); }, 1s));
+    return answer;
+  };
+  EXPECT_EQ(ask(1), Reply::Integer(1));
+  world.cluster.RunFor(50ms);
+  world.cluster.Crash(1);
+  EXPECT_EQ(ask(0), Reply::Integer(1));
+  EXPECT_TRUE(world.AllInvariantsHold());
 }
 
 // The worst case of a system with one leader: here another pilot answers, reads as well.

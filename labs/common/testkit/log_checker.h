@@ -21,6 +21,10 @@ class LogChecker {
   // a pilot comes before a copilot.
   virtual std::vector<PeerId> Proposers() const = 0;
 
+  // Whether several replicas propose, and clients send each of them a copy of a command. It stays
+  // so while all but one are down.
+  virtual bool HasSeveralProposers() const { return false; }
+
   // Whether a proposer serves clients. In Raft a leader first opens its term with an entry.
   virtual bool Serves(PeerId proposer) const {
     (void)proposer;

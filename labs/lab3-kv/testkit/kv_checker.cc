@@ -166,7 +166,7 @@ void KvChecker::Ask(Replica& replica, Call from, const KvRequest& request, Time 
 }
 
 void KvChecker::PermitRepliesToCopies(const KvRequest& request, Asked& asked) {
-  if (log_.Proposers().size() < 2 || request.forward_id == 0) return;
+  if (!log_.HasSeveralProposers() || request.forward_id == 0) return;
   const std::uint64_t first = first_copies_.emplace(request.forward_id, last_index_).first->second;
   for (const auto& [index, reply] : replies_[asked.hash]) {
     if (index > first) asked.permitted.push_back(reply);
@@ -198,7 +198,7 @@ void KvChecker::OnEntry(std::uint64_t index, std::uint64_t hash, Time now) {
                 std::to_string(known.refused) + " of them were answered TRYAGAIN");
   }
   const Reply reply = model_.Apply(index, known.command);
-  if (log_.Proposers().size() > 1) replies_[hash].emplace_back(index, reply);
+  if (log_.HasSeveralProposers()) replies_[hash].emplace_back(index, reply);
   for (Replica& replica : replicas_) {
     for (auto& [from, asked] : replica.asked) {
       if (asked.hash == hash) asked.permitted.push_back(reply);
@@ -238,7 +238,7 @@ void KvChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
 // One of several proposers may have executed the command as well.
 void KvChecker::OnAnswerToPassed(PeerId replica, Time now, const Passed& passed,
                                  const Reply& reply) {
-  if (log_.Proposers().size() > 1 || IsOneOf(reply, passed.replies)) return;
+  if (log_.HasSeveralProposers() || IsOneOf(reply, passed.replies)) return;
   if (HasCode(reply, "TRYAGAIN") || HasCode(reply, "UNKNOWN")) return;
   const bool reads = !FindError(passed.command) && OnlyReads(passed.command);
   Violate(now, reads ? kReadsWriteNothing : kCommandsFollowTheTable,

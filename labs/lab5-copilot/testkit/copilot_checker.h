@@ -70,6 +70,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
 
   // See LogChecker. "Index" is the number of a command, in the order in which all run.
   std::vector<PeerId> Proposers() const override;
+  bool HasSeveralProposers() const override { return true; }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return Of(replica).commands; }
   std::uint64_t CommittedUpTo() const override { return applied_.size(); }
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
