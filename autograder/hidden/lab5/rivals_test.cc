@@ -84,9 +84,9 @@ class TakeoverOfFive {
   std::size_t asked_before_ = 0;
 };
 
-GRADED_TEST(CopilotRivals, ATakerWithoutTheEntryAsksOnce, "5d", 1,
-            "A taker that lacks the entry asks once, if the others have recorded it: their answers "
-            "name the rivals.") {
+// A taker that lacks the entry asks once, if the others have recorded it: their answers name the
+// rivals.
+void ATakerWithoutTheEntryAsksOnce() {
   TakeoverOfFive takeover(571);
   for (const PeerId id : {2, 3}) takeover.Tell(id, ProposalOfP(1, 0));
   const Commit decided = takeover.Decision();
@@ -95,8 +95,8 @@ GRADED_TEST(CopilotRivals, ATakerWithoutTheEntryAsksOnce, "5d", 1,
   EXPECT_EQ(takeover.Rounds(), 1U);
 }
 
-GRADED_TEST(CopilotRivals, TheTakersOwnCount, "5d", 1,
-            "A rival that the taker alone has recorded counts, although it lacked the entry.") {
+// A rival that the taker alone has recorded counts, although it lacked the entry.
+void TheTakersOwnCount() {
   TakeoverOfFive takeover(572);
   takeover.TellOfDecision(kTaker, 1, 0);  // before P.1: so P.1 was not decided to come first
   takeover.TellOfDecision(kTaker, 2, 1);
@@ -106,25 +106,32 @@ GRADED_TEST(CopilotRivals, TheTakersOwnCount, "5d", 1,
   EXPECT_TRUE(takeover.Decision().no_op) << "Q.1 is decided to run before P.1, which must not";
 }
 
-GRADED_TEST(
-    CopilotRivals, ThoseOfAReplicaWithoutTheEntryCount, "5d", 1,
-    "A replica that lacks the entry is asked again, with its initial dependency: its rivals "
-    "count.") {
+// A replica that lacks the entry is asked again, with its initial dependency: its rivals count.
+void ThoseOfAReplicaWithoutTheEntryCount() {
   TakeoverOfFive takeover(573);
   takeover.Tell(2, ProposalOfP(1, 0));
   takeover.TellOfDecision(3, 2, 0);
   EXPECT_TRUE(takeover.Decision().no_op) << "Q.2 is decided to run before P.1, which must not";
 }
 
-GRADED_TEST(CopilotRivals, TheyAreBehindTheRightDependency, "5d", 1,
-            "A taker that has recorded an older proposal asks again for the rivals of the latest "
-            "one.") {
+// A taker that has recorded an older proposal asks again for the rivals of the latest one.
+void TheyAreBehindTheRightDependency() {
   constexpr View kLater = 5;  // the pilot's, too
   TakeoverOfFive takeover(574);
   takeover.Tell(kTaker, ProposalOfP(1, 2));
   takeover.Tell(2, ProposalOfP(1, 0, kLater));
   takeover.TellOfDecision(3, 2, 0);
   EXPECT_TRUE(takeover.Decision().no_op) << "Q.2 is decided to run before P.1, which must not";
+}
+
+GRADED_TEST(
+    CopilotTakeover, AllRivalsCount, "5d", 1,
+    "A taker knows the rivals behind the initial dependency of the latest proposal: its own, "
+    "and those of replicas without the entry. It asks again only if an answer lacks them.") {
+  ATakerWithoutTheEntryAsksOnce();
+  TheTakersOwnCount();
+  ThoseOfAReplicaWithoutTheEntryCount();
+  TheyAreBehindTheRightDependency();
 }
 
 }  // namespace

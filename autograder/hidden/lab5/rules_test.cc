@@ -145,10 +145,7 @@ Prepared With(Prepared answer, std::vector<Rival> rivals) {
   return answer;
 }
 
-GRADED_TEST(
-    CopilotChoice, GoneRivalsTell, "5d", 1,
-    "A rival that is thrown away was decided to come first, or was a no-op: latest_gone tells.") {
-  AskedRules rules;
+void GoneRivalsTell(AskedRules& rules) {
   const std::vector<Record> none;
   const Records gone{3, none, 2};  // entry 3 was a no-op, entry 2 was not
   EXPECT_EQ(rules.RivalsOf(2, 1, gone), (std::vector<Rival>{{2, 0, Stage::kCommitted}}));
@@ -161,8 +158,10 @@ GRADED_TEST(
 }
 
 GRADED_TEST(CopilotChoice, EachRivalTells, "5d", 1,
-            "All rivals count, in order; one that is committed elsewhere comes first.") {
+            "All rivals count, in order; one that is committed elsewhere comes first. One that is "
+            "thrown away was decided to come first, or was a no-op: latest_gone tells.") {
   AskedRules rules;
+  GoneRivalsTell(rules);
   const std::vector<Prepared> two = {
       Knows(1), With(Knows(2), {{1, 1, Stage::kProposed}, {2, 1, Stage::kProposed}}), Fast(3)};
   EXPECT_EQ(Choose(rules, two, kFive, {Of(Kind::kCommitted, 0, 1)}), Choice(Undecided{2}))
