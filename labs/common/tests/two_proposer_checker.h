@@ -20,6 +20,7 @@ class TwoProposerChecker final : public LogChecker, public sim::Observer {
 
   // See LogChecker.
   std::vector<PeerId> Proposers() const override;
+  bool HasSeveralProposers() const override { return true; }
   std::uint64_t AppliedUpTo(PeerId replica) const override;
   std::uint64_t CommittedUpTo() const override { return hashes_.size(); }
   // Nothing is on disks: what the sequencer has applied is committed.
