@@ -288,6 +288,7 @@ PrepareReply Copilot::Promise(const Prepare& request) {
   }
   if (record.kind == Record::Kind::kCommitted) return reply;
   record.promised = ballot;
+  record.least = 0;
   log.Set(index, record);
   journal().WriteRecord(lane, index, log);
   return reply;

@@ -51,13 +51,14 @@ EntryIndex SlowDependency(std::vector<EntryIndex> suggested, const Quorums& quor
 
 namespace {
 
-Rival::Stage StageOf(const Record& record) {
+Rival::Stage StageOf(const Record& record, EntryIndex entry) {
   switch (record.kind) {
     case Kind::kNone:
       return Rival::Stage::kPromised;
     case Kind::kFastAccepted:
     case Kind::kSuggested:
-      return Rival::Stage::kProposed;
+      // Proposed anew to come after `entry`, it is a rival by an older proposal, or by a promise.
+      return record.initial < entry ? Rival::Stage::kProposed : Rival::Stage::kPromised;
     case Kind::kAccepted:
       return Rival::Stage::kAccepted;
     case Kind::kCommitted:
@@ -75,7 +76,7 @@ std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records&
   }
   for (EntryIndex k = std::max(initial, other.base) + 1; k <= other.last(); ++k) {
     if (!MayDependOnLess(other.At(k), entry)) continue;
-    rivals.push_back({k, ViewOf(other.At(k).ballot), StageOf(other.At(k))});
+    rivals.push_back({k, ViewOf(other.At(k).ballot), StageOf(other.At(k), entry)});
   }
   return rivals;
 }

@@ -159,6 +159,14 @@ TEST(CopilotExploration, ATakerHasNotHeardOfALaterView) {
   EXPECT_GT(ExpectSafe(kTakerBehindALaterView, StatesOfLargeScopes()).fast_commits, 0U);
 }
 
+TEST(CopilotExploration, ATakerHasNotHeardOfALaterProposer) {
+  EXPECT_GT(ExpectSafe(kTakerBehindALaterProposer, StatesOfLargeScopes()).by_other_log, 0U);
+}
+
+TEST(CopilotExploration, PromisesOfAnOlderProposal) {
+  EXPECT_GT(ExpectSafe(kPromisesOfAnOlderProposal, StatesOfLargeScopes()).recovered, 0U);
+}
+
 // ---- what if a rule were another ----
 
 constexpr const char* kNoOrder = "P.1 and Q.1 are committed in no order";

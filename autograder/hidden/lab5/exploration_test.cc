@@ -33,9 +33,12 @@ GRADED_TEST(CopilotExploration, TwoEntriesAreOrdered, "5b", 1,
 
 GRADED_TEST(CopilotExploration, ATakeoverAgreesWithThePilot, "5d", 1,
             "Whoever takes an entry of three replicas over, at any moment, decides what its pilot "
-            "may have decided.") {
+            "may have decided. So does a taker of five, beside entries that were proposed in two "
+            "views.") {
   ExpectSafe(kTakeoverByCopilot);
   ExpectSafe(kTakeoverByFollower);
+  ExpectSafe(kTakerBehindALaterProposer);
+  ExpectSafe(kPromisesOfAnOlderProposal);
 }
 
 GRADED_TEST(

@@ -55,7 +55,10 @@ std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records&
     if (k <= other.base) {
       if (k == other.latest_gone) rivals.push_back({k, 0, Stage::kCommitted});
     } else if (IsRival(other.At(k), entry)) {
-      rivals.push_back({k, ViewOf(other.At(k).ballot), kStages.at(other.At(k).kind)});
+      const Record& record = other.At(k);
+      const Stage stage = kStages.at(record.kind);
+      const bool is_anew = stage == Stage::kProposed && record.initial >= entry;
+      rivals.push_back({k, ViewOf(record.ballot), is_anew ? Stage::kPromised : stage});
     }
   }
   return rivals;

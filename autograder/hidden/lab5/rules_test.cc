@@ -138,6 +138,11 @@ GRADED_TEST(CopilotChoice, RivalsAreWhatMayComeFirst, "5d", 1,
                                        {6, 0, Stage::kPromised}};
   EXPECT_EQ(rules.RivalsOf(2, 1, {0, other, 0}), expected);
   EXPECT_EQ(rules.RivalsOf(2, 5, {0, other, 0}), (std::vector<Rival>{{6, 0, Stage::kPromised}}));
+  Record anew = Of(Kind::kFastAccepted, 2, 2);
+  anew.least = 0;
+  EXPECT_EQ(rules.RivalsOf(2, 0, {0, {&anew, 1}, 0}),
+            (std::vector<Rival>{{1, 1, Stage::kPromised}}))
+      << "its latest proposer has refused nothing";
 }
 
 Prepared With(Prepared answer, std::vector<Rival> rivals) {

@@ -104,7 +104,10 @@ PrepareReply VoteModel::On(const Prepare& request) {
     const EntryIndex behind = knows_initial ? initial : record.initial;
     reply.rivals = model::RivalsOf(index, behind, {0, others, 0});
   }
-  if (record.kind != Kind::kCommitted) record.promised = ballot;
+  if (record.kind != Kind::kCommitted) {
+    record.promised = ballot;
+    record.least = 0;
+  }
   return reply;
 }
 

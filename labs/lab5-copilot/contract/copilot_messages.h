@@ -116,9 +116,10 @@ struct PrepareReply {
   Ballot ballot = 0;     // the replier's promise; the higher one if refused
   Record record = {};    // before the promise
   View origin = 0;
-  Commands commands = {};          // of the record
-  std::vector<Rival> rivals = {};  // behind the initial dependency of the request, or of `record`
-  bool decides = false;            // the replier proposed it, and has not started again since
+  Commands commands = {};  // of the record
+  // Behind the initial dependency of the request, or else of `record`, if that is a proposal.
+  std::vector<Rival> rivals = {};
+  bool decides = false;  // the replier proposed it, and has not started again since
   MSGPACK_DEFINE(promised, is_gone, ballot, record, origin, commands, rivals, decides)
 };
 

@@ -70,7 +70,8 @@ struct Record {
   // on the proposer's disk before anybody hears of it.
   std::int32_t witness = 0;
   // The smallest dependency with which the entry was ever proposed, as far as this replica knows:
-  // entries of the other lane behind it are refused if they do not depend on this one.
+  // entries of the other lane behind it are refused if they do not depend on this one. A promise to
+  // a taker makes it 0: the taker may know of a proposal that this replica has missed.
   EntryIndex least = 0;
 
   // Whether the replica knows that there is this entry.
@@ -105,7 +106,7 @@ struct Value {
 // decided to depend on something before that one.
 struct Rival {
   enum class Stage : std::uint8_t {
-    kPromised,  // only that somebody takes it over
+    kPromised,  // it may, and its view's proposer is not known to have refused the other one
     kProposed,
     kAccepted,
     kCommitted,

@@ -549,6 +549,7 @@ class Exploration {
     if (!Knows(next, replica, log, ballot)) return;
     Cell& promised = At(next, replica, entry);
     promised.promised = ballot;
+    if (cell.kind != static_cast<std::uint8_t>(Kind::kCommitted)) promised.least = 0;
     auto& said = promised.prepared[static_cast<std::size_t>(number)];
     said = {1,           cell.kind,    cell.no_op,      cell.promised,
             cell.ballot, cell.initial, cell.dependency, cell.witness,

@@ -101,6 +101,35 @@ inline const Scope kTakerBehindALaterView{
               "replica 1 fast-accepts Q.1 dependency 1", "replica 4 fast-accepts P.1 dependency 0"},
     .succession = Succession{kCopilot, kFollower}};
 
+// P.1 is decided by the vote of Q.1's second proposer, which has refused nothing.
+inline const Scope kTakerBehindALaterProposer{
+    .replicas = 5,
+    .entries = {kP1, kQ1},
+    .takeovers = {{kFollower + 1, kP1}},
+    .begin = {"replica 1 proposes Q.1 with dependency 0",
+              "replica 0 proposes P.1 with dependency 0", "replica 2 asks for lane Q",
+              "replica 0 grants lane Q", "replica 4 grants lane Q",
+              "replica 2 has lane Q behind Q.0", "replica 2 proposes Q.1 with dependency 1",
+              "replica 1 fast-accepts Q.1 dependency 1", "replica 4 fast-accepts P.1 dependency 0",
+              "replica 2 fast-accepts P.1 dependency 0",
+              "replica 0 commits P.1 with dependency 0 on the fast path"},
+    .succession = Succession{kCopilot, kFollower}};
+
+// P.1 was proposed in two views, with another dependency each. Replicas 0 and 4 know the first
+// proposal alone, and have promised P.1 to a taker that knows the second.
+inline const Scope kPromisesOfAnOlderProposal{
+    .replicas = 5,
+    .entries = {kP1, kQ1},
+    .takeovers = {{kFollower + 1, kP1, /*in_new_view=*/true}},
+    .begin = {"replica 1 proposes Q.1 with dependency 0",
+              "replica 0 proposes P.1 with dependency 1", "replica 4 fast-accepts P.1 dependency 1",
+              "replica 2 asks for lane P", "replica 1 grants lane P", "replica 3 grants lane P",
+              "replica 2 has lane P behind P.0", "replica 2 proposes P.1 with dependency 0",
+              "replica 3 fast-accepts P.1 dependency 0", "replica 3 takes P.1 over",
+              "replica 0 promises P.1 at ballot 5", "replica 3 promises P.1 at ballot 5",
+              "replica 4 promises P.1 at ballot 5"},
+    .succession = Succession{kPilot, kFollower}};
+
 struct NamedScope {
   std::string name;
   Scope scope;
@@ -129,7 +158,9 @@ inline std::vector<NamedScope> AllScopes() {
           {"3 replicas, the copilot takes P.1 over in a later view", kTakeoverInNewView},
           {"3 replicas, another pilot beside a taker", kTakerAndSuccessor},
           {"5 replicas, another pilot takes P.1 over", kSuccessionOfFive},
-          {"5 replicas, a taker has not heard of a later view", kTakerBehindALaterView}};
+          {"5 replicas, a taker has not heard of a later view", kTakerBehindALaterView},
+          {"5 replicas, a taker has not heard of a later proposer", kTakerBehindALaterProposer},
+          {"5 replicas, promises of an older proposal", kPromisesOfAnOlderProposal}};
 }
 
 }  // namespace depfast::copilot
