@@ -112,7 +112,9 @@ inline const Scope kTakerBehindALaterProposer{
               "replica 2 has lane Q behind Q.0", "replica 2 proposes Q.1 with dependency 1",
               "replica 1 fast-accepts Q.1 dependency 1", "replica 4 fast-accepts P.1 dependency 0",
               "replica 2 fast-accepts P.1 dependency 0",
-              "replica 0 commits P.1 with dependency 0 on the fast path"},
+              "replica 0 commits P.1 with dependency 0 on the fast path",
+              "replica 3 takes P.1 over", "replica 1 promises P.1 at ballot 1",
+              "replica 4 promises P.1 at ballot 1"},
     .succession = Succession{kCopilot, kFollower}};
 
 // P.1 was proposed in two views, with another dependency each. Replicas 0 and 4 know the first
