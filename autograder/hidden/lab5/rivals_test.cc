@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "copilot_messages.h"
 #include "frame_counter.h"
@@ -67,13 +67,12 @@ class TakeoverOfFive {
 
   // How many ballots the taker has asked for P.1 at since then.
   std::size_t Rounds() const {
-    std::vector<Ballot> ballots;
+    std::set<Ballot> ballots;
     for (std::size_t i = asked_before_; i < prepares_.all().size(); ++i) {
       const auto& [from, when, request] = prepares_.all()[i];
-      if (from == kTaker && request.lane == Lane::kPilot) ballots.push_back(request.ballot);
+      if (from == kTaker && request.lane == Lane::kPilot) ballots.insert(request.ballot);
     }
-    std::ranges::sort(ballots);
-    return static_cast<std::size_t>(std::ranges::unique(ballots).begin() - ballots.begin());
+    return ballots.size();
   }
 
  private:
