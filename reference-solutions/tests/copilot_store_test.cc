@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "copilot_checker.h"
 #include "faults/random_plan.h"
 #include "kv_world.h"
+#include "stage.h"
 #include "testkit/environment.h"
 
 namespace depfast {
@@ -132,12 +132,8 @@ TEST(CopilotStore, ACopyIsAnsweredAfterTheDeathOfTheOtherPilot) {
   world.cluster.RunFor(100ms);
   const std::uint64_t id = std::uint64_t{99} << copilot::kRequestBits | 1;
   const auto ask = [&](PeerId pilot) {
-    std::optional<Reply> answer;
-    client.Call(
-        pilot, KvRequest{Words("INCR n"), id}, 1s,
-        [&answer](const std::optional<Reply>& reply) { answer = reply; }, Dependency::Client(id));
-    EXPECT_TRUE(world.cluster.RunUntil([&] { return answer.has_value(); }, 1s));
-    return answer;
+    return copilot::AskOne(world.cluster, client, pilot, KvRequest{Words("INCR n"), id},
+                           Dependency::Client(id));
   };
   EXPECT_EQ(ask(1), Reply::Integer(1));
   world.cluster.RunFor(50ms);

@@ -9,8 +9,6 @@
 #include "copilot_messages.h"
 #include "frame_counter.h"
 #include "stage.h"
-#include "testkit/client.h"
-#include "testkit/cluster.h"
 #include "testkit/environment.h"
 
 namespace depfast::copilot {
@@ -23,23 +21,11 @@ constexpr PeerId kTaker = 1;
 class TakeoverOfFive {
  public:
   explicit TakeoverOfFive(std::uint64_t seed)
-      : cluster_({.replicas = 5, .seed = seed}),
-        client_(cluster_.simulator()),
-        prepares_(cluster_),
-        commits_(cluster_) {
-    cluster_.Start();
-    for (PeerId id = 0; id < 5; ++id) cluster_.Partition({id});
-    cluster_.RunFor(30ms);
-  }
-  ~TakeoverOfFive() {
-    if (!cluster_.first_death().empty()) ADD_FAILURE() << cluster_.first_death();
-  }
-  TakeoverOfFive(const TakeoverOfFive&) = delete;
-  TakeoverOfFive& operator=(const TakeoverOfFive&) = delete;
+      : stage_(seed, 5), prepares_(stage_.cluster), commits_(stage_.cluster) {}
 
   template <typename Request>
   void Tell(PeerId to, const Request& request) {
-    AskOne(cluster_, client_, to, request);
+    stage_.Ask(request, to);
   }
 
   // Another taker has decided Q.index, and `to` has heard of it.
@@ -52,14 +38,14 @@ class TakeoverOfFive {
 
   // The three hear each other, and the copilot has a command. Returns what it decides for P.1.
   Commit Decision() {
-    cluster_.Heal();
-    for (const PeerId dead : {0, 4}) cluster_.Partition({dead});
+    stage_.ConnectWithoutThePilot();
+    stage_.cluster.Partition({4});
     asked_before_ = prepares_.all().size();
-    SubmitTo(client_, kTaker, 1);
+    SubmitTo(stage_.client(), kTaker, 1);
     const auto of_p = [](const auto& sent) {
       return sent.from == kTaker && sent.request.lane == Lane::kPilot && sent.request.index == 1;
     };
-    cluster_.RunUntil([&] { return std::ranges::any_of(commits_.all(), of_p); }, 2s);
+    stage_.cluster.RunUntil([&] { return std::ranges::any_of(commits_.all(), of_p); }, 2s);
     const auto found = std::ranges::find_if(commits_.all(), of_p);
     EXPECT_NE(found, commits_.all().end()) << "P.1 is not decided";
     return found == commits_.all().end() ? Commit() : found->request;
@@ -76,8 +62,7 @@ class TakeoverOfFive {
   }
 
  private:
-  testkit::Cluster cluster_;
-  testkit::Client client_;
+  Stage stage_;
   SentRequests<Prepare> prepares_;
   SentRequests<Commit> commits_;
   std::size_t asked_before_ = 0;

@@ -1,4 +1,4 @@
-// Stage: three replicas that do not hear each other, and a test that speaks for the others.
+// Stage: replicas that do not hear each other, and a test that speaks for the others.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "command_memory.h"
 #include "copilot_messages.h"
@@ -21,16 +22,20 @@ inline constexpr View kPilots = 0;
 inline constexpr View kCopilots = 1;
 inline constexpr PeerId kFollower = 2;
 
-// The reply of `replica`; a default one, and a failure, if there is none within 1 s.
+// The reply of `replica`; a default one, and a failure, if there is none within 1 s. `dependency`:
+// see Client::Call.
 template <typename Request>
 typename Request::Reply AskOne(testkit::Cluster& cluster, testkit::Client& client, PeerId replica,
-                               const Request& request) {
+                               const Request& request,
+                               std::optional<Dependency> dependency = std::nullopt) {
   struct Answered {
     std::optional<typename Request::Reply> reply;
     bool is_over = false;
   };
   const auto answered = std::make_shared<Answered>();
-  client.Call(replica, request, 1s, [answered](const auto& reply) { *answered = {reply, true}; });
+  client.Call(
+      replica, request, 1s, [answered](const auto& reply) { *answered = {reply, true}; },
+      dependency);
   cluster.RunUntil([&] { return answered->is_over; }, 2s);
   EXPECT_TRUE(answered->reply) << "replica " << replica << " does not answer a " << Request::kName;
   return answered->reply.value_or(typename Request::Reply{});
@@ -52,12 +57,16 @@ inline void SubmitTo(testkit::Client& client, PeerId pilot, std::uint64_t number
 
 class Stage {
  public:
-  explicit Stage(std::uint64_t seed)
-      : cluster({.replicas = 3, .seed = seed}), client_(cluster.simulator()) {
+  explicit Stage(std::uint64_t seed, int replicas = 3)
+      : cluster({.replicas = replicas, .seed = seed}), client_(cluster.simulator()) {
     cluster.Start();
-    for (PeerId id = 0; id < 3; ++id) cluster.Partition({id});
+    std::vector<PeerId> all;
+    for (PeerId id = 0; id < replicas; ++id) {
+      cluster.Partition({id});
+      all.push_back(id);
+    }
     // A slow file system: an answer that does not wait for it is early.
-    cluster.Begin(faults::FsDelay({0, 1, 2}, 5ms));
+    cluster.Begin(faults::FsDelay(all, 5ms));
     cluster.RunFor(30ms);
   }
   ~Stage() {
