@@ -117,7 +117,8 @@ struct PrepareReply {
   Record record = {};    // before the promise
   View origin = 0;
   Commands commands = {};  // of the record
-  // Behind the initial dependency of the request, or else of `record`, if that is a proposal.
+  // Behind the initial dependency of the request, or else of a record that is kFastAccepted or
+  // kSuggested.
   std::vector<Rival> rivals = {};
   bool decides = false;  // the replier proposed it, and has not started again since
   MSGPACK_DEFINE(promised, is_gone, ballot, record, origin, commands, rivals, decides)

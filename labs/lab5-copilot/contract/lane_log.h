@@ -32,7 +32,7 @@ class LaneLog {
     Commands commands;
     bool are_written = false;           // origin and commands are in the journal
     std::shared_ptr<IntEvent> decided;  // null if nobody has asked for it
-    Time seen_at{0};                    // proposed by this replica, or heard of
+    Time seen_at{0};                    // when this replica has proposed or recorded it
     bool taken_over = false;            // a coroutine of this replica takes the entry over
     bool is_hidden = false;  // decided, and must be on our disk before anybody hears of it
     Ballot refused = 0;      // the highest that another replica has promised, as it has said

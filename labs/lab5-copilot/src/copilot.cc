@@ -43,8 +43,7 @@ PrepareReply Copilot::Promise(const Prepare& request) {
 // ---- 5C: execution. Our lines: 55 ----
 
 // TODO 5C: NextToRun says which lane's next entry runs. Without one, wait for one event per entry.
-// TODO 5D: a pilot that waits for the other lane's entry longer than TakeoverPatience takes it
-// over.
+// TODO 5D: a pilot that waits too long for the other lane's entry takes it over (rule 20).
 void Copilot::RunEntries() {}
 
 // ---- 5D: takeover. Our lines: 95 ----
