@@ -76,7 +76,7 @@ void ATakerWithoutTheEntryAsksOnce() {
   const Commit decided = takeover.Decision();
   EXPECT_FALSE(decided.no_op) << "two fast-accepts may have been three with the proposer's";
   EXPECT_EQ(decided.dependency, 0U);
-  EXPECT_EQ(takeover.Rounds(), 1U);
+  EXPECT_EQ(takeover.Rounds(), 1U) << "replicas 2 and 3 have recorded P.1, and name its rivals";
 }
 
 // A rival that the taker alone has recorded counts, although it lacked the entry.
@@ -87,7 +87,8 @@ void TheTakersOwnCount() {
   takeover.Tell(2, ProposalOfP(1, 0));
   takeover.Tell(3, ProposalOfQ(2, 0));
   takeover.Tell(3, ProposalOfP(1, 0));  // not a fast-accept
-  EXPECT_TRUE(takeover.Decision().no_op) << "Q.1 is decided to run before P.1, which must not";
+  EXPECT_TRUE(takeover.Decision().no_op)
+      << "the taker alone knows Q.1, which is decided to run before P.1";
 }
 
 // A replica that lacks the entry is asked again, with its initial dependency: its rivals count.
@@ -95,7 +96,8 @@ void ThoseOfAReplicaWithoutTheEntryCount() {
   TakeoverOfFive takeover(573);
   takeover.Tell(2, ProposalOfP(1, 0));
   takeover.TellOfDecision(3, 2, 0);
-  EXPECT_TRUE(takeover.Decision().no_op) << "Q.2 is decided to run before P.1, which must not";
+  EXPECT_TRUE(takeover.Decision().no_op)
+      << "replica 3 lacks P.1, and knows Q.2, which is decided to run before P.1";
 }
 
 // A taker that has recorded an older proposal asks again for the rivals of the latest one.
@@ -105,7 +107,9 @@ void TheyAreBehindTheRightDependency() {
   takeover.Tell(kTaker, ProposalOfP(1, 2));
   takeover.Tell(2, ProposalOfP(1, 0, kLater));
   takeover.TellOfDecision(3, 2, 0);
-  EXPECT_TRUE(takeover.Decision().no_op) << "Q.2 is decided to run before P.1, which must not";
+  EXPECT_TRUE(takeover.Decision().no_op) << "by the latest proposal P.1 depends on nothing, and "
+                                            "replica 3 knows Q.2, which is decided to "
+                                            "run before P.1";
 }
 
 GRADED_TEST(
