@@ -107,9 +107,8 @@ void TheyAreBehindTheRightDependency() {
   takeover.Tell(kTaker, ProposalOfP(1, 2));
   takeover.Tell(2, ProposalOfP(1, 0, kLater));
   takeover.TellOfDecision(3, 2, 0);
-  EXPECT_TRUE(takeover.Decision().no_op) << "by the latest proposal P.1 depends on nothing, and "
-                                            "replica 3 knows Q.2, which is decided to "
-                                            "run before P.1";
+  EXPECT_TRUE(takeover.Decision().no_op)
+      << "P.1 depends on nothing by its latest proposal, and replica 3 knows Q.2, which runs first";
 }
 
 GRADED_TEST(
