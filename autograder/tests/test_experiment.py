@@ -59,6 +59,30 @@ def test_healthy_runs_that_are_slower_were_disturbed() -> None:
     assert "the healthy runs were slower by 20 %" in found.reason
 
 
+def test_a_slow_replica_may_gain_what_a_dead_one_gains() -> None:
+    def word(slow_us: float, gain: float) -> str:
+        measured = verdict.costs(slices(5000), slices(slow_us))
+        return verdict.judge(measured, [], gain=gain).word
+
+    assert [word(4300, gain) for gain in (0.0, 0.1)] == [INCONCLUSIVE, PASS]
+    assert word(3900, 0.1) == INCONCLUSIVE
+    assert word(5400, 0.1) == FAIL, "what it costs is compared with the healthy runs"
+
+
+def means(condition: str, mean_us: float) -> Run:
+    return replace(run(condition), slices=slices(mean_us))
+
+
+def test_the_gain_is_that_of_the_dead_runs() -> None:
+    healthy = [means(HEALTHY, 5000), means(HEALTHY, 5300)]
+    dead = [means(DEAD, 4600), means(DEAD, 4700)]
+    assert experiment._gain([*healthy, *dead]) == pytest.approx(0.1, abs=0.01)
+    assert experiment._gain([*healthy, means(SLOW, 4000)]) == 0.0
+    assert experiment._gain([*healthy, means(DEAD, 6000)]) == 0.0, "its death costs"
+    disturbed = [means(HEALTHY, 5000), means(HEALTHY, 5600)]
+    assert experiment._gain([*disturbed, *dead]) == 0.0
+
+
 @pytest.mark.parametrize(("slow_us", "word"), [(5150, PASS), (5400, FAIL), (23000, FAIL)])
 def test_five_percent_of_latency_is_the_limit(slow_us: float, word: str) -> None:
     assert judged(slices(slow_us)).word == word

@@ -136,6 +136,86 @@ TEST(CopilotYielding, NobodyYieldsWhileManyCommandsWait) {
   pilot.RunUntilItYields();
 }
 
+// A replica that stands still for a part of each tenth of a second, while commands come.
+void PauseAgain(Pilot& pilot, int pauses, Duration apart) {
+  pilot.waiting = 200;
+  pilot.is_taken_over = true;
+  for (int i = 0; i < pauses; ++i) {
+    pilot.now += apart;
+    pilot.Run(3, 0);
+  }
+}
+
+TEST(CopilotYielding, APilotThatPausesAgainAndAgainYields) {
+  Pilot pilot;
+  PauseAgain(pilot, 3, 100ms);
+  EXPECT_FALSE(pilot.yielding.yields());
+  PauseAgain(pilot, 1, 100ms);
+  EXPECT_TRUE(pilot.yielding.yields());
+}
+
+TEST(CopilotYielding, PausesThatAreFarApartDoNotCount) {
+  Pilot pilot;
+  PauseAgain(pilot, 100, 500ms);
+  EXPECT_FALSE(pilot.has_yielded);
+}
+
+// Such a link stalls once, and entry after entry is taken over.
+TEST(CopilotYielding, ALinkThatStallsFor200MsIsNoPause) {
+  Pilot pilot;
+  PauseAgain(pilot, 20, 1ms);
+  EXPECT_LT(pilot.now, Time(250ms));
+  EXPECT_FALSE(pilot.has_yielded);
+}
+
+// Others decided nothing for it: it is only that many commands come.
+TEST(CopilotYielding, ASaturatedPilotThatDecidesItsEntriesTakesItsTurns) {
+  Pilot pilot;
+  pilot.waiting = 200;
+  for (int i = 0; i < 100; ++i) {
+    pilot.now += 100ms;
+    pilot.Run(1, 0);
+  }
+  EXPECT_FALSE(pilot.has_yielded);
+}
+
+// Its commands take long because it pauses itself.
+TEST(CopilotYielding, APilotThatPausesDoesNotBlameTheOther) {
+  Pilot pilot;
+  pilot.Run(100, 2);
+  PauseAgain(pilot, 4, 100ms);
+  ASSERT_TRUE(pilot.yielding.yields());
+  pilot.RunByOther(200, 4 * kUsual);
+  EXPECT_TRUE(pilot.yielding.yields());
+}
+
+// It hears of a command and of its decision at once, and the time between them tells nothing.
+TEST(CopilotYielding, AfterAPauseCommandsSeemToTakeNoTime) {
+  Pilot pilot;
+  pilot.Run(100, 2);
+  PauseAgain(pilot, 4, 100ms);
+  pilot.RunByOther(200, 0ms);
+  const Time later = pilot.now + 100ms;
+  EXPECT_GE(pilot.yielding.DueAt(later), later + kTurn);
+}
+
+TEST(CopilotYielding, APilotThatWakesLateHearsFirst) {
+  Pilot pilot;
+  pilot.Run(100, 2);
+  pilot.RunUntilItYields();
+  const Time since = pilot.now + 100ms;
+  const Time due = pilot.yielding.DueAt(since);
+  pilot.yielding.OnWake(since, due + 1ms);
+  EXPECT_EQ(pilot.yielding.DueAt(since), due);
+  const Time woke = due + 90ms;
+  pilot.yielding.OnWake(since, woke);
+  const Time then = pilot.yielding.DueAt(since);
+  EXPECT_GE(then, woke + kTurn);
+  // It is always late, and the other pilot is dead.
+  pilot.yielding.OnWake(since, then + 90ms);
+  EXPECT_EQ(pilot.yielding.DueAt(since), then);
+}
+
 // The other pilot is a little nearer to a client that waits for each answer.
 TEST(CopilotYielding, NobodyYieldsWhileHardlyACommandWaits) {
   Pilot pilot;

@@ -229,9 +229,11 @@ bool CopilotBase::HoldsBack() {
   if (!yielding_.yields()) return false;
   DropRun();
   if (pending_.empty()) return true;
-  const Time due = yielding_.DueAt(pending_.front().since);
+  const Time since = pending_.front().since;
+  const Time due = yielding_.DueAt(since);
   if (runtime_.Now() >= due) return false;
   runtime_.Sleep(due - runtime_.Now());
+  yielding_.OnWake(since, runtime_.Now());
   return true;
 }
 

@@ -23,6 +23,12 @@ constexpr int kOutlier = 4;
 // With more waiting commands the cluster is saturated, or a link has stalled. Then entries are
 // large, and the shares of healthy pilots are a matter of chance.
 constexpr std::size_t kWaitingMax = 48;
+// A pilot that pauses again and again piles commands up, too. It yields after so many pauses that
+// made others decide its entries. Two are kPauseMin apart at least: a link that stalls once, for
+// the 200 ms of TCP's shortest retransmission timeout, makes fewer.
+constexpr int kPauses = 4;
+constexpr Duration kPauseMin = 80ms;
+constexpr Duration kPauseMax = 400ms;  // a later one is the first again
 // With fewer, the pilot that is nearer to the client is first with all of them, and the other one
 // delays nobody.
 constexpr std::size_t kWaitingMin = 4;
@@ -55,12 +61,20 @@ void Yielding::OnOwnEntry(const Entry& entry, const Turn& turn) {
   }
   if (turn.waiting < kWaitingMin || turn.waiting > kWaitingMax) {
     ours_ = others_ = {};
+    if (turn.waiting > kWaitingMax && PausesAgain(entry, turn.now)) Begin(turn);
     return;
   }
   const int counts = std::min((entry.is_taken_over ? 2 : 1) * entry.commands, kEntryMax);
   share_ += (kAll * first / entry.commands - share_) * counts / kShareWindow;
   const bool is_late = share_ < kUnfair || DecidesLater();
   if (std::exchange(trial_has_failed_, false) || is_late) Begin(turn);
+}
+
+bool Yielding::PausesAgain(const Entry& entry, Time now) {
+  if (!entry.is_taken_over || now < paused_ + kPauseMin) return false;
+  pauses_ = now < paused_ + kPauseMax ? pauses_ + 1 : 1;
+  paused_ = now;
+  return pauses_ >= kPauses;
 }
 
 void Yielding::OnDecision(bool is_ours, Duration took) {
@@ -83,7 +97,8 @@ bool Yielding::DecidesLater() {
 
 void Yielding::OnRun(Time since, bool is_ours, Time now) {
   if (!is_ours) by_other_.Add(now - since);
-  hold_ = std::min(hold_, 2 * by_other_.Usual());
+  // After a pause this pilot hears of a command and of its decision at once: that took no time.
+  hold_ = std::min(hold_, std::max(2 * by_other_.Usual(), turn_));
   if (since < settled_) return;
   waited_ += now - since;
   if (++commands_ == kMeanWindow) OnMean(waited_ / kMeanWindow, now);
@@ -93,10 +108,15 @@ void Yielding::OnMean(Duration mean, Time now) {
   NewWindow();
   if (yields_) {
     mean_alone_ = mean;
-    if (mean > mean_before_ * 5 / 4) End(now);  // the other pilot is late, too
+    // The other pilot is late, too. One that pauses cannot tell: each mean has its own pauses.
+    if (mean > mean_before_ * 5 / 4 && pauses_ < kPauses) End(now);
   } else if (std::exchange(is_on_trial_, false)) {
     trial_has_failed_ = mean > mean_alone_ * 3 / 2;
   }
+}
+
+void Yielding::OnWake(Time since, Time now) {
+  if (since > settled_ && now > DueAt(since) + hold_ / 2) settled_ = now;
 }
 
 void Yielding::TryAgainIfDue(Time now) {
@@ -113,7 +133,8 @@ void Yielding::Begin(const Turn& turn) {
   settled_ = turn.now + turn.patience;
   behind_ = turn.latest;
   mean_before_ = by_other_.Mean();
-  hold_ = std::min(2 * by_other_.Usual(), kHoldMax);
+  turn_ = turn.patience;
+  hold_ = std::clamp(2 * by_other_.Usual(), std::min(turn_, kHoldMax), kHoldMax);
   NewWindow();
 }
 
@@ -122,6 +143,7 @@ void Yielding::End(Time now) {
   ended_ = now;
   share_ = kHalf;
   ours_ = others_ = {};
+  pauses_ = 0;
   NewWindow();
 }
 

@@ -50,6 +50,9 @@ class Yielding {
 
   // When this pilot proposes a command that came at `since`, although it yields.
   Time DueAt(Time since) const { return std::max(since, settled_) + hold_; }
+  // This pilot has slept until that time. If it wakes much later, it has paused: then it hears
+  // first what has run meanwhile. Once for a command: a pilot that is always late proposes, too.
+  void OnWake(Time since, Time now);
   // After a while it takes its turns again. It goes on if commands then take little longer.
   void TryAgainIfDue(Time now);
 
@@ -63,6 +66,7 @@ class Yielding {
   void Begin(const Turn& turn);
   void End(Time now);
   bool DecidesLater();
+  bool PausesAgain(const Entry& entry, Time now);
   void OnMean(Duration mean, Time now);
   void NewWindow();
 
@@ -70,14 +74,17 @@ class Yielding {
   int share_;  // of our commands, those with which we were first, of 1024
   Decisions ours_;
   Decisions others_;
+  int pauses_ = 0;            // one after the other
+  Time paused_{0};            // the latest
   LatencyEstimate by_other_;  // how long a command takes until an entry of the other lane runs it
   Duration mean_before_{0};   // before this pilot yielded
   Duration mean_alone_{0};    // while it yields
 
   // Since it yields.
   Time began_{0};
-  Time settled_{0};        // the other pilot waits for our turn no more
+  Time settled_{0};        // the other pilot waits for our turn no more, or we have paused
   EntryIndex behind_ = 0;  // later entries are proposed since then
+  Duration turn_{0};       // the patience then: a command takes about as long
   Duration hold_{0};
 
   Time ended_{0};
