@@ -136,13 +136,13 @@ TEST(CopilotYielding, NobodyYieldsWhileManyCommandsWait) {
   pilot.RunUntilItYields();
 }
 
-// A replica that stands still for a part of each tenth of a second, while commands come.
-void PauseAgain(Pilot& pilot, int pauses, Duration apart) {
-  pilot.waiting = 200;
+// A replica that stands still for a part of each tenth of a second, while `waiting` commands come.
+void PauseAgain(Pilot& pilot, int pauses, Duration apart, std::size_t waiting = 200) {
+  pilot.waiting = waiting;
   pilot.is_taken_over = true;
   for (int i = 0; i < pauses; ++i) {
     pilot.now += apart;
-    pilot.Run(3, 0);
+    pilot.Run(3, 0, /*took=*/0ms);
   }
 }
 
@@ -187,16 +187,27 @@ TEST(CopilotYielding, APilotThatPausesDoesNotBlameTheOther) {
   ASSERT_TRUE(pilot.yielding.yields());
   pilot.RunByOther(200, 4 * kUsual);
   EXPECT_TRUE(pilot.yielding.yields());
+  // It has recovered, and is a little late again.
+  pilot.waiting = kWaiting;
+  pilot.is_taken_over = false;
+  pilot.Run(2, kCommands);
+  ASSERT_FALSE(pilot.yielding.yields());
+  pilot.RunUntilItYields();
+  pilot.RunByOther(300, 4 * kUsual);
+  EXPECT_FALSE(pilot.yielding.yields());
 }
 
 // It hears of a command and of its decision at once, and the time between them tells nothing.
 TEST(CopilotYielding, AfterAPauseCommandsSeemToTakeNoTime) {
-  Pilot pilot;
-  pilot.Run(100, 2);
-  PauseAgain(pilot, 4, 100ms);
-  pilot.RunByOther(200, 0ms);
-  const Time later = pilot.now + 100ms;
-  EXPECT_GE(pilot.yielding.DueAt(later), later + kTurn);
+  for (const Duration seemed : {kUsual, Duration(0)}) {
+    Pilot pilot;
+    pilot.Run(100, 2);
+    pilot.RunByOther(200, seemed);
+    PauseAgain(pilot, 4, 100ms);
+    pilot.RunByOther(200, 0ms);
+    const Time later = pilot.now + 100ms;
+    EXPECT_GE(pilot.yielding.DueAt(later), later + kTurn);
+  }
 }
 
 TEST(CopilotYielding, APilotThatWakesLateHearsFirst) {
@@ -221,7 +232,8 @@ TEST(CopilotYielding, NobodyYieldsWhileHardlyACommandWaits) {
   Pilot pilot;
   pilot.waiting = 1;
   pilot.Run(1000, 0);
-  EXPECT_FALSE(pilot.yielding.yields());
+  PauseAgain(pilot, 100, 100ms, /*waiting=*/1);
+  EXPECT_FALSE(pilot.has_yielded);
 }
 
 TEST(CopilotYielding, ACommandIsProposedAfterTwiceTheUsualTime) {

@@ -23,15 +23,15 @@ constexpr int kOutlier = 4;
 // With more waiting commands the cluster is saturated, or a link has stalled. Then entries are
 // large, and the shares of healthy pilots are a matter of chance.
 constexpr std::size_t kWaitingMax = 48;
+// With fewer, the pilot that is nearer to the client is first with all of them, and the other one
+// delays nobody.
+constexpr std::size_t kWaitingMin = 4;
 // A pilot that pauses again and again piles commands up, too. It yields after so many pauses that
 // made others decide its entries. Two are kPauseMin apart at least: a link that stalls once, for
 // the 200 ms of TCP's shortest retransmission timeout, makes fewer.
 constexpr int kPauses = 4;
 constexpr Duration kPauseMin = 80ms;
 constexpr Duration kPauseMax = 400ms;  // a later one is the first again
-// With fewer, the pilot that is nearer to the client is first with all of them, and the other one
-// delays nobody.
-constexpr std::size_t kWaitingMin = 4;
 
 // The mean latency is that of so many commands.
 constexpr int kMeanWindow = 64;
