@@ -59,28 +59,13 @@ def test_healthy_runs_that_are_slower_were_disturbed() -> None:
     assert "the healthy runs were slower by 20 %" in found.reason
 
 
-def test_a_slow_replica_may_gain_what_a_dead_one_gains() -> None:
-    def word(slow_us: float, gain: float) -> str:
+def test_one_of_two_proposers_may_gain_more() -> None:
+    def word(slow_us: float, disturbed: float) -> str:
         measured = verdict.costs(slices(5000), slices(slow_us))
-        return verdict.judge(measured, [], gain=gain).word
+        return verdict.judge(measured, [], disturbed=disturbed).word
 
-    assert [word(4300, gain) for gain in (0.0, 0.1)] == [INCONCLUSIVE, PASS]
-    assert word(3900, 0.1) == INCONCLUSIVE
-    assert word(5400, 0.1) == FAIL, "what it costs is compared with the healthy runs"
-
-
-def means(condition: str, mean_us: float) -> Run:
-    return replace(run(condition), slices=slices(mean_us))
-
-
-def test_the_gain_is_that_of_the_dead_runs() -> None:
-    healthy = [means(HEALTHY, 5000), means(HEALTHY, 5300)]
-    dead = [means(DEAD, 4600), means(DEAD, 4700)]
-    assert experiment._gain([*healthy, *dead]) == pytest.approx(0.1, abs=0.01)
-    assert experiment._gain([*healthy, means(SLOW, 4000)]) == 0.0
-    assert experiment._gain([*healthy, means(DEAD, 6000)]) == 0.0, "its death costs"
-    disturbed = [means(HEALTHY, 5000), means(HEALTHY, 5600)]
-    assert experiment._gain([*disturbed, *dead]) == 0.0
+    assert [word(4300, each) for each in (0.1, 0.2)] == [INCONCLUSIVE, PASS]
+    assert word(3900, 0.2) == INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("slow_us", "word"), [(5150, PASS), (5400, FAIL), (23000, FAIL)])
@@ -114,18 +99,23 @@ def test_noise_is_compared_with_the_limit_in_force() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lab", "target", "role", "limits"),
+    ("lab", "target", "role", "limits", "disturbed"),
     [
-        ("lab2", "follower", "follower", TOLERANT),
-        ("lab2", "leader", "leader", TOLERANT),
-        ("lab5", "follower", "follower", Loss(throughput=0.05, latency=0.1)),
-        ("lab5", "copilot", "copilot", Loss(throughput=0.1, latency=0.15)),
-        ("lab5", "0", "pilot", Loss(throughput=0.1, latency=0.15)),
-        ("lab5", "2", "dead", TOLERANT),
+        ("lab2", "follower", "follower", TOLERANT, 0.1),
+        ("lab2", "leader", "leader", TOLERANT, 0.1),
+        ("lab5", "follower", "follower", Loss(throughput=0.05, latency=0.1), 0.1),
+        ("lab5", "copilot", "copilot", Loss(throughput=0.1, latency=0.15), 0.2),
+        ("lab5", "0", "pilot", Loss(throughput=0.1, latency=0.15), 0.2),
+        ("lab5", "2", "dead", TOLERANT, 0.1),
     ],
 )
-def test_a_replica_may_cost_what_the_measurement_of_its_role_allows(
-    monkeypatch: pytest.MonkeyPatch, lab: str, target: str, role: str, limits: Loss
+def test_a_replica_may_cost_and_gain_what_its_role_allows(
+    monkeypatch: pytest.MonkeyPatch,
+    lab: str,
+    target: str,
+    role: str,
+    limits: Loss,
+    disturbed: float,
 ) -> None:
     asked = []
 
@@ -137,7 +127,8 @@ def test_a_replica_may_cost_what_the_measurement_of_its_role_allows(
     kit = this_kit()
     bench = LabBench(kit=kit, place=cast(Place, None), lab=load_labs(kit).get(lab))
     assert bench.limits(target) == limits
-    assert asked == [target]
+    assert bench.disturbed(target) == disturbed
+    assert asked == [target, target]
 
 
 def test_a_cost_is_named_with_its_interval() -> None:

@@ -65,6 +65,10 @@ class Bench(ABC):
         """What the replica that a word means may cost while it is slow."""
         return verdict.TOLERANT
 
+    def disturbed(self, word: str) -> float:
+        """A gain of mean latency that the slowness of that replica does not explain."""
+        return verdict.DISTURBED
+
     def proposer(self, but: int) -> int:
         """A replica that proposes; not `but`, if there is another."""
         found = self.proposers()
@@ -116,6 +120,12 @@ class LabBench(Bench):
         if self.lab.measurement is None or role not in self.lab.measurement.victims:
             return verdict.TOLERANT
         return load_settings(self.kit, self.lab).bounds[role].degradation
+
+    def disturbed(self, word: str) -> float:
+        """Twice as much for one of two proposers: they take turns, and one alone is quicker."""
+        _, role = fault_place.target(self.place, self.lab, word)
+        takes_turns = len(self.view.proposers) > 1 and role in self.view.proposers
+        return (2 if takes_turns else 1) * verdict.DISTURBED
 
     def applied(self, number: int) -> int | None:
         known = metrics.read(self.layout.metrics(number))

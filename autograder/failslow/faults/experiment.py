@@ -139,7 +139,7 @@ def run(
             _troubles(runs),
             (_others_cores(runs, HEALTHY), _others_cores(runs, SLOW)),
             limits,
-            _gain(runs),
+            bench.disturbed(target),
         ),
         time.monotonic() - began,
     )
@@ -152,16 +152,6 @@ def _held(runs: Sequence[Run], condition: str) -> Slices:
 def _others_cores(runs: Sequence[Run], condition: str) -> float:
     """On average."""
     return statistics.fmean(run.others_cores for run in runs if run.condition == condition)
-
-
-def _gain(runs: Sequence[Run]) -> float:
-    """The share of mean latency that the cluster gains without the replica: in lab 5 the two pilots
-    take turns, and one alone is quicker. 0 if the healthy runs disagree: then nobody knows."""
-    dead = _held(runs, DEAD)
-    means = [verdict.mean_latency(run.held) for run in runs if run.condition == HEALTHY]
-    if not dead or max(means) > (1 + verdict.DISTURBED) * min(means):
-        return 0.0
-    return max(0.0, -verdict.costs(_held(runs, HEALTHY), dead).latency.value)
 
 
 def _own(bench: Bench) -> list[int]:

@@ -17,8 +17,7 @@ Slices = Sequence[Sequence[int]]
 TOLERANT = Loss(throughput=0.05, latency=0.05)
 """What a slow replica may cost a system that the papers call fail-slow tolerant."""
 DISTURBED = 0.1
-"""A slow replica gains nobody so much more than a dead one: a healthy run that is slower was
-disturbed."""
+"""A slow replica gains nobody so much: a healthy run that is slower was disturbed."""
 OTHERS_CORES = 0.15
 """A difference of so many processors that other programs used makes costs of their own ..."""
 OTHERS_COST_MAX = 0.5
@@ -72,12 +71,11 @@ def judge(
     troubles: Sequence[str],
     others_cores: tuple[float, float] = (0.0, 0.0),
     limits: Loss = TOLERANT,
-    gain: float = 0.0,
+    disturbed: float = DISTURBED,
 ) -> Verdict:
     """`troubles`: what else a good system avoids, a sentence for each. `others_cores`: how many
     processors other programs used beside the healthy runs, and beside the slow ones. `limits`: what
-    the slow replica may cost. `gain`: the share of mean latency that the cluster gains without that
-    replica."""
+    the slow replica may cost. `disturbed`: a gain of mean latency that no slow replica explains."""
     if troubles:
         return Verdict(FAIL, "; ".join(troubles))
     named = (
@@ -102,7 +100,7 @@ def judge(
                 f"{_percent(cost)} of {name} is on both sides of {100 * limit:.0f} %: this machine"
                 " is too noisy",
             )
-    if measured.latency.value < -DISTURBED - gain:
+    if measured.latency.value < -disturbed:
         return Verdict(
             INCONCLUSIVE,
             f"the healthy runs were slower by {-100 * measured.latency.value:.0f} %: something else"

@@ -230,10 +230,10 @@ bool CopilotBase::HoldsBack() {
   DropRun();
   if (pending_.empty()) return true;
   const Time since = pending_.front().since;
+  yielding_.NoticePause(since, runtime_.Now());
   const Time due = yielding_.DueAt(since);
   if (runtime_.Now() >= due) return false;
   runtime_.Sleep(due - runtime_.Now());
-  yielding_.OnWake(since, runtime_.Now());
   return true;
 }
 

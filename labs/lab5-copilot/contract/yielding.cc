@@ -26,12 +26,12 @@ constexpr std::size_t kWaitingMax = 48;
 // With fewer, the pilot that is nearer to the client is first with all of them, and the other one
 // delays nobody.
 constexpr std::size_t kWaitingMin = 4;
-// A pilot that pauses again and again piles commands up, too. It yields after so many pauses that
-// made others decide its entries. Two are kPauseMin apart at least: a link that stalls once, for
-// the 200 ms of TCP's shortest retransmission timeout, makes fewer.
+// A pilot that pauses again and again piles commands up, too. It yields after so many pauses in a
+// row, each with an entry of its own that was taken over. Two are kPauseMin apart at least: a link
+// that stalls for 200 ms, TCP's shortest retransmission timeout, makes fewer.
 constexpr int kPauses = 4;
 constexpr Duration kPauseMin = 80ms;
-constexpr Duration kPauseMax = 400ms;  // a later one is the first again
+constexpr Duration kPauseMax = 400ms;
 
 // The mean latency is that of so many commands.
 constexpr int kMeanWindow = 64;
@@ -71,10 +71,10 @@ void Yielding::OnOwnEntry(const Entry& entry, const Turn& turn) {
 }
 
 bool Yielding::PausesAgain(const Entry& entry, Time now) {
-  if (!entry.is_taken_over || now < paused_ + kPauseMin) return false;
-  pauses_ = now < paused_ + kPauseMax ? pauses_ + 1 : 1;
-  paused_ = now;
-  return pauses_ >= kPauses;
+  if (!entry.is_taken_over || now < last_pause_ + kPauseMin) return false;
+  pauses_in_a_row_ = now < last_pause_ + kPauseMax ? pauses_in_a_row_ + 1 : 1;
+  last_pause_ = now;
+  return pauses_in_a_row_ >= kPauses;
 }
 
 void Yielding::OnDecision(bool is_ours, Duration took) {
@@ -98,7 +98,7 @@ bool Yielding::DecidesLater() {
 void Yielding::OnRun(Time since, bool is_ours, Time now) {
   if (!is_ours) by_other_.Add(now - since);
   // After a pause this pilot hears of a command and of its decision at once: that took no time.
-  hold_ = std::min(hold_, std::max(2 * by_other_.Usual(), turn_));
+  hold_ = std::min(hold_, std::max(2 * by_other_.Usual(), least_hold_));
   if (since < settled_) return;
   waited_ += now - since;
   if (++commands_ == kMeanWindow) OnMean(waited_ / kMeanWindow, now);
@@ -108,15 +108,17 @@ void Yielding::OnMean(Duration mean, Time now) {
   NewWindow();
   if (yields_) {
     mean_alone_ = mean;
-    // The other pilot is late, too. One that pauses cannot tell: each mean has its own pauses.
-    if (mean > mean_before_ * 5 / 4 && pauses_ < kPauses) End(now);
+    // The other pilot is late, too. A pilot that pauses cannot tell: its times have its own pauses.
+    if (mean > mean_before_ * 5 / 4 && now > last_pause_ + kPauseMax) End(now);
   } else if (std::exchange(is_on_trial_, false)) {
     trial_has_failed_ = mean > mean_alone_ * 3 / 2;
   }
 }
 
-void Yielding::OnWake(Time since, Time now) {
-  if (since > settled_ && now > DueAt(since) + hold_ / 2) settled_ = now;
+void Yielding::NoticePause(Time since, Time now) {
+  if (now <= DueAt(since) + hold_ / 2) return;
+  last_pause_ = now;
+  if (since > settled_) settled_ = now;
 }
 
 void Yielding::TryAgainIfDue(Time now) {
@@ -133,8 +135,9 @@ void Yielding::Begin(const Turn& turn) {
   settled_ = turn.now + turn.patience;
   behind_ = turn.latest;
   mean_before_ = by_other_.Mean();
-  turn_ = turn.patience;
-  hold_ = std::clamp(2 * by_other_.Usual(), std::min(turn_, kHoldMax), kHoldMax);
+  least_hold_ = std::min(turn.patience, kHoldMax);
+  hold_ = std::clamp(2 * by_other_.Usual(), least_hold_, kHoldMax);
+  is_on_trial_ = trial_has_failed_ = false;
   NewWindow();
 }
 
@@ -143,7 +146,6 @@ void Yielding::End(Time now) {
   ended_ = now;
   share_ = kHalf;
   ours_ = others_ = {};
-  pauses_ = 0;
   NewWindow();
 }
 

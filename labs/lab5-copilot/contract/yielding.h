@@ -3,9 +3,10 @@
 // Both pilots propose each command, and it runs by the entry that comes first. In a healthy cluster
 // each pilot is first with half of the commands. A late pilot is first with fewer. Then clients
 // gain little by its entries, and wait for its turns and its decisions. The same is so if its
-// entries are decided later than the other's. So it yields: it proposes only those commands that
-// the other pilot has not run after twice the usual time. If the other pilot stops, commands wait
-// for that time, until this pilot is first with some, and takes its turns.
+// entries are decided later than the other's, or if it pauses again and again. So it yields: it
+// proposes only those commands that the other pilot has not run after twice the usual time. If the
+// other pilot stops, commands wait for that time, until this pilot is first with some, and takes
+// its turns.
 #pragma once
 
 #include <algorithm>
@@ -50,9 +51,10 @@ class Yielding {
 
   // When this pilot proposes a command that came at `since`, although it yields.
   Time DueAt(Time since) const { return std::max(since, settled_) + hold_; }
-  // This pilot has slept until that time. If it wakes much later, it has paused: then it hears
-  // first what has run meanwhile. Once for a command: a pilot that is always late proposes, too.
-  void OnWake(Time since, Time now);
+  // This pilot comes to propose that command. If it comes much later than DueAt, it has paused.
+  // Then it hears first what has run meanwhile. Once for a command: a pilot that is always late
+  // proposes, too. Requires: it yields.
+  void NoticePause(Time since, Time now);
   // After a while it takes its turns again. It goes on if commands then take little longer.
   void TryAgainIfDue(Time now);
 
@@ -74,17 +76,17 @@ class Yielding {
   int share_;  // of our commands, those with which we were first, of 1024
   Decisions ours_;
   Decisions others_;
-  int pauses_ = 0;            // one after the other
-  Time paused_{0};            // the latest
+  int pauses_in_a_row_ = 0;   // each less than kPauseMax after the one before
+  Time last_pause_{-1s};      // none yet
   LatencyEstimate by_other_;  // how long a command takes until an entry of the other lane runs it
   Duration mean_before_{0};   // before this pilot yielded
   Duration mean_alone_{0};    // while it yields
 
   // Since it yields.
   Time began_{0};
-  Time settled_{0};        // the other pilot waits for our turn no more, or we have paused
-  EntryIndex behind_ = 0;  // later entries are proposed since then
-  Duration turn_{0};       // the patience then: a command takes about as long
+  Time settled_{0};         // the other pilot waits for our turn no more, or we have paused
+  EntryIndex behind_ = 0;   // later entries are proposed since then
+  Duration least_hold_{0};  // the patience of a turn, when it began
   Duration hold_{0};
 
   Time ended_{0};
