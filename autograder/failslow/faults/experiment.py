@@ -120,7 +120,7 @@ def run(
     began = time.monotonic()
     _delay_links(bench)
     _await_caught_up(bench)
-    limits = bench.limits(target)
+    limits, disturbed = bench.limits(target), bench.disturbed(target)
     rate = _rate(bench)
     runs = []
     for number, condition in enumerate(order, start=1):
@@ -139,7 +139,7 @@ def run(
             _troubles(runs),
             (_others_cores(runs, HEALTHY), _others_cores(runs, SLOW)),
             limits,
-            bench.disturbed(target),
+            disturbed,
         ),
         time.monotonic() - began,
     )
