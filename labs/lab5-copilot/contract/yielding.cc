@@ -135,8 +135,8 @@ void Yielding::Begin(const Turn& turn) {
   settled_ = turn.now + turn.patience;
   behind_ = turn.latest;
   mean_before_ = by_other_.Mean();
-  least_hold_ = std::min(turn.patience, kHoldMax);
-  hold_ = std::clamp(2 * by_other_.Usual(), least_hold_, kHoldMax);
+  least_hold_ = turn.patience;
+  hold_ = std::min(std::max(2 * by_other_.Usual(), least_hold_), kHoldMax);
   is_on_trial_ = trial_has_failed_ = false;
   NewWindow();
 }
