@@ -183,14 +183,22 @@ GRADED_TEST(
   }
 }
 
+// The pilot has the first command of `client`, and proposes it when its turn comes.
+void LetThePilotPropose(testkit::Cluster& cluster, testkit::Client& client,
+                        const SentRequests<FastAccept>& proposals) {
+  SubmitTo(client, 0, 1);
+  ASSERT_TRUE(cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s))
+      << "the pilot does not propose the command";
+}
+
 GRADED_TEST(CopilotRounds, APilotThatHasLostItsLaneDecidesNothing, "5a", 1,
             "A proposer decides nothing once a later view of its lane has begun.") {
   CopilotWorld world({.replicas = 3, .seed = 541});
   ASSERT_TRUE(world.WaitForPilots());
   testkit::Client client(world.cluster.simulator());
   world.cluster.Begin(faults::NetSlow({0}, 15ms));
-  SubmitTo(client, 0, 1);
-  world.cluster.RunFor(5ms);
+  const SentRequests<FastAccept> proposals(world.cluster);
+  ASSERT_NO_FATAL_FAILURE(LetThePilotPropose(world.cluster, client, proposals));
   EXPECT_EQ(AskOne(world.cluster, client, 0, Heartbeat{Lane::kPilot, 4, {}, {}}).view, 4U);
   world.cluster.RunFor(200ms);
   EXPECT_EQ(world.checker.coverage().fast + world.checker.coverage().accepted, 0U)
@@ -200,10 +208,8 @@ GRADED_TEST(CopilotRounds, APilotThatHasLostItsLaneDecidesNothing, "5a", 1,
 // A taker has given P.1 up, and the pilot's client still waits for the command.
 void CommandsOfANoOpAreProposedAgain() {
   Stage stage(540);
-  SentRequests<FastAccept> proposals(stage.cluster);
-  SubmitTo(stage.client(), 0, 1);
-  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s))
-      << "the pilot does not propose the command";
+  const SentRequests<FastAccept> proposals(stage.cluster);
+  ASSERT_NO_FATAL_FAILURE(LetThePilotPropose(stage.cluster, stage.client(), proposals));
   EXPECT_TRUE(stage.Ask(Commit{Lane::kPilot, 1, true, 0, kPilots}, 0).known);
   stage.cluster.RunFor(200ms);
   const auto proposes_again = [](const auto& sent) {
@@ -222,8 +228,8 @@ GRADED_TEST(CopilotRounds, APromiseEndsAProposal, "5d", 1,
   ASSERT_TRUE(world.WaitForPilots());
   testkit::Client client(world.cluster.simulator());
   world.cluster.Begin(faults::NetSlow({0}, 15ms));
-  SubmitTo(client, 0, 1);
-  world.cluster.RunFor(5ms);
+  const SentRequests<FastAccept> proposals(world.cluster);
+  ASSERT_NO_FATAL_FAILURE(LetThePilotPropose(world.cluster, client, proposals));
   const auto told =
       AskOne(world.cluster, client, 0, Prepare{Lane::kPilot, FirstBallot(kPilots) + 4, 1, true, 0});
   EXPECT_TRUE(told.promised);
