@@ -102,10 +102,10 @@ bool Measurement::Elect() {
 }
 
 void Measurement::ScheduleFault(const std::vector<PeerId>& proposers) {
-  const auto victims =
-      options_.victim.empty()
-          ? FollowersAt(options_.slow, proposers, options_.replicas)
-          : std::vector<PeerId>{ProposerOf(options_.roles, options_.victim, proposers)};
+  const RunOptions& of = options_;
+  const auto victims = of.victim.empty() ? FollowersAt(of.slow, proposers, of.replicas)
+                                         : ProposerAndFollowers(of.roles, of.victim, of.slow,
+                                                                proposers, of.replicas);
   const auto fault = FaultOf(options_.fault, victims);
   if (!fault) return;
   slow_ = victims;

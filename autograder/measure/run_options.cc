@@ -33,13 +33,12 @@ void AddRun(CLI::App& app, RunOptions& options) {
 
 void AddFault(CLI::App& app, RunOptions& options) {
   app.add_option("--fault", options.fault)->check(CLI::IsMember(FaultNames()));
-  auto* slow =
-      app.add_option("--slow", options.slow,
-                     "places that the fault strikes, among the replicas that do not propose")
-          ->delimiter(',')
-          ->check(CLI::PositiveNumber);
-  app.add_option("--victim", options.victim, "the proposer's role that the fault strikes instead")
-      ->excludes(slow);
+  app.add_option("--slow", options.slow,
+                 "places that the fault strikes, among the replicas that do not propose")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  app.add_option("--victim", options.victim,
+                 "the proposer's role that the fault strikes, too; alone without --slow");
 }
 
 }  // namespace

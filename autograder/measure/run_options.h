@@ -18,7 +18,7 @@ struct RunOptions {
   std::vector<std::string> roles;
   std::string fault = "none";
   std::string shape = "before";  // see run_shape.h
-  std::vector<int> slow;         // the places that the fault strikes, see FollowersAt; or ...
+  std::vector<int> slow;         // the places that the fault strikes, see FollowersAt; and ...
   std::string victim;            // ... if it is not empty, the proposer's role that it strikes
   double rate = 0;               // offered operations per second
   int perturb = 0;               // see sealed::SealedOptions

@@ -22,17 +22,7 @@ std::vector<PeerId> Followers(const std::vector<PeerId>& proposers, int replicas
   return followers;
 }
 
-}  // namespace
-
-std::vector<PeerId> FollowersAt(const std::vector<int>& places,
-                                const std::vector<PeerId>& proposers, int replicas) {
-  const std::vector<PeerId> followers = Followers(proposers, replicas);
-  const auto minority = static_cast<std::size_t>((replicas - 1) / 2);
-  if (places.empty()) {
-    const auto count = static_cast<std::ptrdiff_t>(std::min(minority, followers.size()));
-    return {followers.begin(), followers.begin() + count};
-  }
-  if (places.size() > minority) throw std::invalid_argument("more slow replicas than a minority");
+std::vector<PeerId> AtPlaces(const std::vector<int>& places, const std::vector<PeerId>& followers) {
   std::vector<PeerId> slow;
   for (const int place : places) {
     if (place < 1 || place > static_cast<int>(followers.size())) {
@@ -47,6 +37,27 @@ std::vector<PeerId> FollowersAt(const std::vector<int>& places,
   return slow;
 }
 
+std::size_t MinorityOf(int replicas) { return static_cast<std::size_t>((replicas - 1) / 2); }
+
+void RefuseMoreThanAMinority(std::size_t slow, int replicas) {
+  if (slow > MinorityOf(replicas)) {
+    throw std::invalid_argument("more slow replicas than a minority");
+  }
+}
+
+}  // namespace
+
+std::vector<PeerId> FollowersAt(const std::vector<int>& places,
+                                const std::vector<PeerId>& proposers, int replicas) {
+  const std::vector<PeerId> followers = Followers(proposers, replicas);
+  if (places.empty()) {
+    const std::size_t count = std::min(MinorityOf(replicas), followers.size());
+    return {followers.begin(), followers.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+  RefuseMoreThanAMinority(places.size(), replicas);
+  return AtPlaces(places, followers);
+}
+
 PeerId ProposerOf(const std::vector<std::string>& roles, const std::string& victim,
                   const std::vector<PeerId>& proposers) {
   const auto role = std::find(roles.begin(), roles.end(), victim);
@@ -55,6 +66,15 @@ PeerId ProposerOf(const std::vector<std::string>& roles, const std::string& vict
     throw std::invalid_argument("no proposer has the role '" + victim + "'");
   }
   return proposers[place];
+}
+
+std::vector<PeerId> ProposerAndFollowers(const std::vector<std::string>& roles,
+                                         const std::string& victim, const std::vector<int>& places,
+                                         const std::vector<PeerId>& proposers, int replicas) {
+  RefuseMoreThanAMinority(1 + places.size(), replicas);
+  std::vector<PeerId> slow = AtPlaces(places, Followers(proposers, replicas));
+  slow.insert(slow.begin(), ProposerOf(roles, victim, proposers));
+  return slow;
 }
 
 }  // namespace depfast::measure

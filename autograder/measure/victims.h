@@ -22,4 +22,10 @@ std::vector<PeerId> FollowersAt(const std::vector<int>& places,
 PeerId ProposerOf(const std::vector<std::string>& roles, const std::string& victim,
                   const std::vector<PeerId>& proposers);
 
+// The proposer that has the role `victim`, then the followers at `places`, if any. Throws as
+// ProposerOf and FollowersAt; the proposer is one of the minority.
+std::vector<PeerId> ProposerAndFollowers(const std::vector<std::string>& roles,
+                                         const std::string& victim, const std::vector<int>& places,
+                                         const std::vector<PeerId>& proposers, int replicas);
+
 }  // namespace depfast::measure

@@ -88,7 +88,7 @@ def test_solutions_are_measured_beside_each_other(expect: Expect, kit: Kit, tmp_
     [
         ("slow --lab lab1", "lab1 has no log that is measured (lab2, lab5)"),
         ("slow --lab lab9", "lab9"),
-        ("slow --victim pilot", "lab2 has no pilot, but leader, follower"),
+        ("slow --victim pilot", "lab2 has no pilot, but leader, follower, leader+follower"),
         ("slow --faults net-fast", "no 'net-fast' among net-slow, cpu-slow"),
         ("slow --solution lab2/unknown", "'lab2/unknown' is no directory"),
         ("slow --replicas 3,4", "other sizes than 3, 5, 7 and 9"),
@@ -158,6 +158,7 @@ def test_each_bar_counts_for_the_reference_alone(figure: str, good: Spread, bad:
 def test_a_slow_pilot_has_more_bars(fault: str, figure: str, good: float, bad: float) -> None:
     bars = slow.bars_of(this_kit(), Options(lab="lab5", victim="pilot"))
     of_followers = slow.bars_of(this_kit(), Options(lab="lab5"))
+    assert slow.bars_of(this_kit(), Options(lab="lab5", victim="pilot+follower")) == bars
 
     def missed(value: float, bars: slow.Bars | None) -> int:
         cell = replace(CELL, fault=fault, **{figure: value})

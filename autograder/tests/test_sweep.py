@@ -36,6 +36,17 @@ def test_a_slow_leader_has_no_places() -> None:
         assert (run.victim, run.places) == ("leader", ())
 
 
+def test_a_leader_and_followers_are_one_minority() -> None:
+    sweep = replace(SWEEP, victim="leader+follower", proposers=1)
+    slow = {run.seed: run.places for run in sweep.cell(5, "cpu-slow")}
+    assert slow == {11: (1,), 12: (2,), 13: (3,)}
+    assert {run.victim for run in sweep.cell(5, "cpu-slow")} == {"leader"}
+    assert {run.places for run in sweep.cell(3, "cpu-slow")} == {()}
+    assert sweep.cell(7, "cpu-slow")[1].places == (1, 3)
+    with_a_copilot = replace(sweep, proposers=2, seeds=(1, 2, 3, 4)).cell(5, "cpu-slow")
+    assert {run.places for run in with_a_copilot} == {(1,), (2,), (3,)}
+
+
 def test_the_capacity_is_that_of_three_seeds() -> None:
     runs = replace(SWEEP, seeds=(1, 2, 3, 4)).capacity(SUBMIT, 5)
     assert [(run.replicas, run.load, run.seed) for run in runs] == [

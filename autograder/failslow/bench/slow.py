@@ -22,7 +22,7 @@ from failslow.measurement import sweep_table
 from failslow.measurement.binary import Program
 from failslow.measurement.measure import BINARY, Meter
 from failslow.measurement.settings import FOLLOWER, SUBMIT, Loss, load_settings
-from failslow.measurement.sweep import Cell, Sweep, cells
+from failslow.measurement.sweep import AND_FOLLOWERS, Cell, Sweep, cells, role_of
 from failslow.measurement.words import percent, seconds
 from failslow.mutants import materialised, patched_in
 from failslow.recipe import given, load_recipe
@@ -57,8 +57,8 @@ NETWORK = "net-slow"
 @dataclass(frozen=True)
 class Options:
     """`solution`: REFERENCE, LAB/NAME of an alternative or mutant, or directories. `faults`: names
-    of presets, or None for all that slow a replica. The seeds are 1 to `seeds`. `victim`: a role
-    of the lab."""
+    of presets, or None for all that slow a replica. The seeds are 1 to `seeds`. `victim`: see
+    Sweep."""
 
     lab: str = LAB
     solution: tuple[str, ...] = (REFERENCE,)
@@ -139,9 +139,10 @@ def _lab(kit: Kit, labs: Labs, options: Options) -> Lab:
     lab = labs.get(options.lab)
     if lab.measurement is None or not has_log(kit, lab):
         raise CannotDo(f"--lab: {lab.id} has no log that is measured (lab2, lab5)")
-    if options.victim not in lab.measurement.roles:
-        roles = ", ".join(lab.measurement.roles)
-        raise CannotDo(f"--victim: {lab.id} has no {options.victim}, but {roles}")
+    roles = lab.measurement.roles
+    victims = [*roles, *(f"{proposer}{AND_FOLLOWERS}" for proposer in roles[:-1])]
+    if options.victim not in victims:
+        raise CannotDo(f"--victim: {lab.id} has no {options.victim}, but {', '.join(victims)}")
     return lab
 
 
@@ -150,7 +151,7 @@ def bars_of(kit: Kit, options: Options) -> Bars | None:
     lab = _lab(kit, load_labs(kit), options)
     if lab.id == LAB:
         return BARS if options.victim == FOLLOWER else None
-    bounds = load_settings(kit, lab).bounds[options.victim]
+    bounds = load_settings(kit, lab).bounds[role_of(options.victim)]
     bars = Bars(bounds.degradation, bounds.worst_degradation)
     if options.victim == FOLLOWER:
         return bars

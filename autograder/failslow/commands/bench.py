@@ -80,7 +80,8 @@ def _add_slow(group: "argparse._ArgumentGroup") -> None:
         "--victim",
         metavar="ROLE",
         help="whom the fault strikes: the largest minority of followers, or a proposer: leader,"
-        " in lab 5 pilot or copilot (follower)",
+        " in lab 5 pilot or copilot; pilot+follower and the like: the largest minority with that"
+        " proposer (follower)",
     )
 
 

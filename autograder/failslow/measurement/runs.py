@@ -44,8 +44,8 @@ class Run:
     """One run of the measuring binary.
 
     Runs that differ only in the fault, and in the replicas that it strikes, form a pair: they see
-    the same arrivals of commands. `places` is empty without a fault, and for other victims than
-    followers.
+    the same arrivals of commands. `places` is empty without a fault, and for a proposer that is
+    slow alone.
     """
 
     replicas: int
@@ -134,9 +134,10 @@ class Plan:
         return [found[index] for index in sorted(drawn[: self._settings.slow_sets])]
 
 
-def minorities(replicas: int, proposers: int) -> list[Places]:
-    """The largest minorities that consist of followers."""
-    return list(combinations(range(1, replicas - proposers + 1), (replicas - 1) // 2))
+def minorities(replicas: int, proposers: int, slow_proposers: int = 0) -> list[Places]:
+    """The followers of the largest minorities that have `slow_proposers` proposers."""
+    followers = (replicas - 1) // 2 - slow_proposers
+    return list(combinations(range(1, replicas - proposers + 1), followers))
 
 
 def is_compared_with_dead(run: Run) -> bool:

@@ -25,14 +25,20 @@ from failslow.measurement.runs import (
 )
 from failslow.measurement.settings import FOLLOWER
 
+AND_FOLLOWERS = f"+{FOLLOWER}"
+"""After a proposer's role: so many followers are slow, too, that they are the largest minority."""
+
 CAPACITY_SEEDS = 3
 """The capacity is the median of so many runs."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The runs of a sweep. With each seed another minority of followers is slow, in turn.
-    `proposers`: the number of replicas that are no followers."""
+    """The runs of a sweep. With each seed other followers are slow, in turn.
+
+    `victim`: FOLLOWER for the largest minority of followers, or a proposer's role, alone or with
+    AND_FOLLOWERS. `proposers`: the number of replicas that are no followers.
+    """
 
     replicas: tuple[int, ...]
     faults: tuple[str, ...]
@@ -49,8 +55,9 @@ class Sweep:
 
     def cell(self, replicas: int, fault: str) -> list[Run]:
         """The runs with this fault: every seed with both loads."""
+        role = role_of(self.victim)
         return [
-            Run(replicas, LOW_JITTER, load, BEFORE, fault, seed, places, self.victim)
+            Run(replicas, LOW_JITTER, load, BEFORE, fault, seed, places, role)
             for load in (LATENCY, SATURATED)
             for seed, places in zip(self.seeds, self._places(replicas), strict=False)
         ]
@@ -63,9 +70,16 @@ class Sweep:
         return list(dict.fromkeys(each for run in slow for each in (run.with_fault(NORMAL), run)))
 
     def _places(self, replicas: int) -> Iterable[Places]:
-        if self.victim != FOLLOWER:
-            return repeat(())
-        return cycle(minorities(replicas, self.proposers))
+        if self.victim == FOLLOWER:
+            return cycle(minorities(replicas, self.proposers))
+        if self.victim.endswith(AND_FOLLOWERS):
+            return cycle(minorities(replicas, self.proposers, slow_proposers=1))
+        return repeat(())
+
+
+def role_of(victim: str) -> str:
+    """The role that a sweep's victim names first."""
+    return victim.removesuffix(AND_FOLLOWERS)
 
 
 @dataclass(frozen=True)

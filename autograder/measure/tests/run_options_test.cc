@@ -43,7 +43,9 @@ TEST(RunOptions, AreRead) {
   EXPECT_EQ(options.seed, std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ(options.slow, (std::vector<int>{1, 3}));
   EXPECT_EQ(options.shape, "flapping");
-  EXPECT_EQ(Parse({"--rate=1", "--victim=leader"}).victim, "leader");
+  const RunOptions both = Parse({"--rate=1", "--victim=leader", "--slow=2"});
+  EXPECT_EQ(both.victim, "leader");
+  EXPECT_EQ(both.slow, std::vector<int>{2});
   EXPECT_EQ(Parse({"--rate=1", "--perturb=7", "--perturb=8"}).perturb, 8) << "the last counts";
 }
 
@@ -62,7 +64,6 @@ TEST(RunOptions, ThatMakeNoRunAreRefusedInOneLine) {
       {"--rate=1", "--perturb=256"},
       {"--rate=1", "--twin=256"},
       {"--rate=1", "--slow=1,x"},
-      {"--rate=1", "--slow=1", "--victim=leader"},
       {"--rate=1", "--shape=round"},
       {"--rate=1", "--fault=tired"},
       {"--rate=1", "--load=latency"},

@@ -48,6 +48,17 @@ TEST(TwoProposers, ASlowProposerCostsNothing) {
   }
 }
 
+// Document 002, figure 10: a leader and a follower of five.
+TEST(TwoProposers, OneMayBeSlowWithAFollower) {
+  RunOptions options = Options("net-slow");
+  options.victim = "copilot";
+  options.slow = {2};
+  const RunResult slow = Measure(options);
+  ASSERT_EQ(slow.error, "");
+  EXPECT_EQ(slow.slow, (std::vector<PeerId>{1, 3}));
+  EXPECT_EQ(slow.load.unanswered, 0u);
+}
+
 TEST(TwoProposers, AreBothInTheResult) {
   RunOptions options = Options("dead");
   options.slow = {1, 2};

@@ -60,5 +60,22 @@ TEST(Proposer, OfNoProposersRoleIsRefused) {
       << "it is not there";
 }
 
+TEST(Proposer, AndFollowersAreOneMinority) {
+  const std::vector<std::string> roles = {"pilot", "copilot", "follower"};
+  EXPECT_EQ(ProposerAndFollowers(roles, "copilot", {}, {0, 2}, 3), Peers({2}));
+  EXPECT_EQ(ProposerAndFollowers(roles, "pilot", {3}, {0, 2}, 5), Peers({0, 4}));
+  EXPECT_EQ(ProposerAndFollowers(roles, "copilot", {1, 5}, {0, 2}, 7), Peers({2, 1, 6}));
+}
+
+TEST(Proposer, AndWrongFollowersAreRefused) {
+  const auto refusal = [](const std::string& victim, const std::vector<int>& places) {
+    return Refusal(
+        [&] { ProposerAndFollowers({"pilot", "copilot", "follower"}, victim, places, {0, 2}, 5); });
+  };
+  EXPECT_EQ(refusal("pilot", {1, 2}), "more slow replicas than a minority");
+  EXPECT_EQ(refusal("pilot", {4}), "no replica has the place 4");
+  EXPECT_EQ(refusal("leader", {1}), "no proposer has the role 'leader'");
+}
+
 }  // namespace
 }  // namespace depfast::measure
