@@ -88,7 +88,10 @@ def test_solutions_are_measured_beside_each_other(expect: Expect, kit: Kit, tmp_
     [
         ("slow --lab lab1", "lab1 has no log that is measured (lab2, lab5)"),
         ("slow --lab lab9", "lab9"),
-        ("slow --victim pilot", "lab2 has no pilot, but leader, follower, leader+follower"),
+        (
+            "slow --victim pilot",
+            "lab2 has no pilot, but leader, follower, one-follower, leader+follower",
+        ),
         ("slow --faults net-fast", "no 'net-fast' among net-slow, cpu-slow"),
         ("slow --solution lab2/unknown", "'lab2/unknown' is no directory"),
         ("slow --replicas 3,4", "other sizes than 3, 5, 7 and 9"),
@@ -159,6 +162,8 @@ def test_a_slow_pilot_has_more_bars(fault: str, figure: str, good: float, bad: f
     bars = slow.bars_of(this_kit(), Options(lab="lab5", victim="pilot"))
     of_followers = slow.bars_of(this_kit(), Options(lab="lab5"))
     assert slow.bars_of(this_kit(), Options(lab="lab5", victim="pilot+follower")) == bars
+    assert slow.bars_of(this_kit(), Options(lab="lab5", victim="one-follower")) == of_followers
+    assert slow.bars_of(this_kit(), Options(victim="one-follower")) == slow.BARS
 
     def missed(value: float, bars: slow.Bars | None) -> int:
         cell = replace(CELL, fault=fault, **{figure: value})

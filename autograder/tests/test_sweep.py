@@ -36,6 +36,12 @@ def test_a_slow_leader_has_no_places() -> None:
         assert (run.victim, run.places) == ("leader", ())
 
 
+def test_one_follower_is_another_with_each_seed() -> None:
+    runs = replace(SWEEP, victim="one-follower", proposers=2).cell(5, "cpu-slow")
+    assert [run.places for run in runs] == [(1,), (2,), (3,)] * 2
+    assert {run.victim for run in runs} == {"follower"}
+
+
 def test_a_leader_and_followers_are_one_minority() -> None:
     sweep = replace(SWEEP, victim="leader+follower", proposers=1)
     slow = {run.seed: run.places for run in sweep.cell(5, "cpu-slow")}

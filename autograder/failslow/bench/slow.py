@@ -22,7 +22,7 @@ from failslow.measurement import sweep_table
 from failslow.measurement.binary import Program
 from failslow.measurement.measure import BINARY, Meter
 from failslow.measurement.settings import FOLLOWER, SUBMIT, Loss, load_settings
-from failslow.measurement.sweep import AND_FOLLOWERS, Cell, Sweep, cells, role_of
+from failslow.measurement.sweep import AND_FOLLOWERS, ONE_FOLLOWER, Cell, Sweep, cells, role_of
 from failslow.measurement.words import percent, seconds
 from failslow.mutants import materialised, patched_in
 from failslow.recipe import given, load_recipe
@@ -140,7 +140,7 @@ def _lab(kit: Kit, labs: Labs, options: Options) -> Lab:
     if lab.measurement is None or not has_log(kit, lab):
         raise CannotDo(f"--lab: {lab.id} has no log that is measured (lab2, lab5)")
     roles = lab.measurement.roles
-    victims = [*roles, *(f"{proposer}{AND_FOLLOWERS}" for proposer in roles[:-1])]
+    victims = [*roles, ONE_FOLLOWER, *(f"{role}{AND_FOLLOWERS}" for role in roles[:-1])]
     if options.victim not in victims:
         raise CannotDo(f"--victim: {lab.id} has no {options.victim}, but {', '.join(victims)}")
     return lab
@@ -149,11 +149,12 @@ def _lab(kit: Kit, labs: Labs, options: Options) -> Lab:
 def bars_of(kit: Kit, options: Options) -> Bars | None:
     """A slow leader has none. CannotDo as of `measure`."""
     lab = _lab(kit, load_labs(kit), options)
+    role = role_of(options.victim)
     if lab.id == LAB:
-        return BARS if options.victim == FOLLOWER else None
-    bounds = load_settings(kit, lab).bounds[role_of(options.victim)]
+        return BARS if role == FOLLOWER else None
+    bounds = load_settings(kit, lab).bounds[role]
     bars = Bars(bounds.degradation, bounds.worst_degradation)
-    if options.victim == FOLLOWER:
+    if role == FOLLOWER:
         return bars
     return replace(bars, p99=PROPOSERS_P99, longest_ns=LONGEST_NS)
 

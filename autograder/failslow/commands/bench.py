@@ -79,9 +79,9 @@ def _add_slow(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--victim",
         metavar="ROLE",
-        help="whom the fault strikes: the largest minority of followers, or a proposer: leader,"
-        " in lab 5 pilot or copilot; pilot+follower and the like: the largest minority with that"
-        " proposer (follower)",
+        help="whom the fault strikes: the largest minority of followers, one-follower, or a"
+        " proposer: leader, in lab 5 pilot or copilot; pilot+follower and the like: the largest"
+        " minority with that proposer (follower)",
     )
 
 

@@ -28,6 +28,9 @@ from failslow.measurement.settings import FOLLOWER
 AND_FOLLOWERS = f"+{FOLLOWER}"
 """After a proposer's role: so many followers are slow, too, that they are the largest minority."""
 
+ONE_FOLLOWER = f"one-{FOLLOWER}"
+"""One follower alone, however many the largest minority has."""
+
 CAPACITY_SEEDS = 3
 """The capacity is the median of so many runs."""
 
@@ -36,8 +39,8 @@ CAPACITY_SEEDS = 3
 class Sweep:
     """The runs of a sweep. With each seed other followers are slow, in turn.
 
-    `victim`: FOLLOWER for the largest minority of followers, or a proposer's role, alone or with
-    AND_FOLLOWERS. `proposers`: the number of replicas that are no followers.
+    `victim`: FOLLOWER for the largest minority of followers, ONE_FOLLOWER, or a proposer's role,
+    alone or with AND_FOLLOWERS. `proposers`: the number of replicas that are no followers.
     """
 
     replicas: tuple[int, ...]
@@ -72,6 +75,8 @@ class Sweep:
     def _places(self, replicas: int) -> Iterable[Places]:
         if self.victim == FOLLOWER:
             return cycle(minorities(replicas, self.proposers))
+        if self.victim == ONE_FOLLOWER:
+            return cycle((place,) for place in range(1, replicas - self.proposers + 1))
         if self.victim.endswith(AND_FOLLOWERS):
             return cycle(minorities(replicas, self.proposers, slow_proposers=1))
         return repeat(())
@@ -79,7 +84,7 @@ class Sweep:
 
 def role_of(victim: str) -> str:
     """The role that a sweep's victim names first."""
-    return victim.removesuffix(AND_FOLLOWERS)
+    return FOLLOWER if victim == ONE_FOLLOWER else victim.removesuffix(AND_FOLLOWERS)
 
 
 @dataclass(frozen=True)
