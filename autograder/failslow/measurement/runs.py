@@ -128,16 +128,21 @@ class Plan:
         """The minorities of followers that are slow: all, or as many as the settings say, drawn."""
         if row.victim != FOLLOWER:
             return [()]
-        found = minorities(row.replicas, self._settings.proposers)
+        size = minority(row.replicas)
+        found = follower_sets(row.replicas, self._settings.proposers, size)
         purpose = f"measurement slow set of {row.replicas}"
         drawn = sorted(range(len(found)), key=lambda index: (self._seed_of(purpose, index), index))
         return [found[index] for index in sorted(drawn[: self._settings.slow_sets])]
 
 
-def minorities(replicas: int, proposers: int, slow_proposers: int = 0) -> list[Places]:
-    """The followers of the largest minorities that have `slow_proposers` proposers."""
-    followers = (replicas - 1) // 2 - slow_proposers
-    return list(combinations(range(1, replicas - proposers + 1), followers))
+def minority(replicas: int) -> int:
+    """The size of the largest one."""
+    return (replicas - 1) // 2
+
+
+def follower_sets(replicas: int, proposers: int, size: int) -> list[Places]:
+    """All sets of so many followers; the empty one for 0."""
+    return list(combinations(range(1, replicas - proposers + 1), size))
 
 
 def is_compared_with_dead(run: Run) -> bool:

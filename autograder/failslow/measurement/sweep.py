@@ -6,7 +6,7 @@ graded row, of the shape `before` and with little jitter.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, repeat
+from itertools import cycle
 from statistics import median
 
 from failslow.measurement import figures
@@ -21,7 +21,8 @@ from failslow.measurement.runs import (
     SATURATED,
     Places,
     Run,
-    minorities,
+    follower_sets,
+    minority,
 )
 from failslow.measurement.settings import FOLLOWER
 
@@ -73,13 +74,14 @@ class Sweep:
         return list(dict.fromkeys(each for run in slow for each in (run.with_fault(NORMAL), run)))
 
     def _places(self, replicas: int) -> Iterable[Places]:
+        return cycle(follower_sets(replicas, self.proposers, self._slow_followers(replicas)))
+
+    def _slow_followers(self, replicas: int) -> int:
         if self.victim == FOLLOWER:
-            return cycle(minorities(replicas, self.proposers))
+            return minority(replicas)
         if self.victim == ONE_FOLLOWER:
-            return cycle((place,) for place in range(1, replicas - self.proposers + 1))
-        if self.victim.endswith(AND_FOLLOWERS):
-            return cycle(minorities(replicas, self.proposers, slow_proposers=1))
-        return repeat(())
+            return 1
+        return minority(replicas) - 1 if self.victim.endswith(AND_FOLLOWERS) else 0
 
 
 def role_of(victim: str) -> str:
