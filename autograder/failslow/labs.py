@@ -1,5 +1,6 @@
 """The labs: the validated contents of `labs/*/lab.yaml`."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from failslow.errors import CannotDo
 from failslow.kit import Kit
 
 VISIBLE = "visible"
+DIGITS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True)
@@ -176,12 +178,17 @@ class Labs:
         return [*(each for each in order if each.id not in lab.replaces), lab]
 
 
+def id_order(lab_id: str) -> list[tuple[int, str]]:
+    """Sorts ids of labs with their numbers as numbers: lab10 comes after lab2."""
+    return [(int(word), "") if word.isdigit() else (-1, word) for word in DIGITS.split(lab_id)]
+
+
 def load_labs(kit: Kit) -> Labs:
     """Reads every lab.yaml; CannotDo names the first file at fault."""
     paths = sorted(kit.labs.glob("*/lab.yaml"))
     if not paths:
         raise CannotDo(f"no lab.yaml under {kit.labs}")
-    labs = sorted((_load_lab(path) for path in paths), key=lambda lab: lab.id)
+    labs = sorted((_load_lab(path) for path in paths), key=lambda lab: id_order(lab.id))
     by_id = {lab.id: lab for lab in labs}
     if len(by_id) < len(labs):
         raise CannotDo(f"two labs under {kit.labs} have the same id")
@@ -278,7 +285,7 @@ def _check_needs(lab: Lab, by_id: dict[str, Lab]) -> None:
     for needed in lab.needs:
         if needed not in by_id:
             raise CannotDo(f"{lab.directory}/lab.yaml: needs: unknown lab '{needed}'")
-        if needed >= lab.id:
+        if id_order(needed) >= id_order(lab.id):
             # Earlier labs only: this also rules out cycles.
             raise CannotDo(f"{lab.directory}/lab.yaml: needs: '{needed}' is not an earlier lab")
     needed_by_them = {each for needed in lab.needs for each in by_id[needed].needs}
