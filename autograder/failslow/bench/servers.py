@@ -97,11 +97,6 @@ def kv_on_any_core(kit: Kit) -> AbstractContextManager[Servers]:
     return _replicas(kit, "kv", "lab3_real", with_redis=True, on_any_core=True)
 
 
-def copilot_kv(kit: Kit) -> AbstractContextManager[Servers]:
-    """The same store on the reference Copilot's log."""
-    return _replicas(kit, "kv", "lab5_real", with_redis=True)
-
-
 @contextmanager
 def _replicas(
     kit: Kit,
