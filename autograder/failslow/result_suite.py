@@ -1,7 +1,7 @@
 """Lines of a result as a unittest suite that gradescope-utils runs: the document it makes.
 
 Each line is a test that prints its output and sets its score. The verdicts are known before: no
-student's code runs here (record 0068).
+student's code runs here.
 """
 
 import io

@@ -21,7 +21,7 @@ extra: {{polyfills: [iframe-worker.js]}}
 extra_css: []
 extra_javascript: []
 watch: []
-not_in_nav: 0*.md
+not_in_nav: a.md
 nav: [index.md, Reference: reference/index.md]
 """
 HEADER = "// Thing: a thing.\n#pragma once\nnamespace depfast {\nstruct Thing {\n};\n}\n"
@@ -35,7 +35,7 @@ def handbook(kit: Kit) -> Kit:
     (docs / "index.md").write_text(
         "# Start\n\n[A thing](reference/thing.md#Thing)\n{{ decisions }}\n"
     )
-    (docs / "0001-a.md").write_text("# 0001 We decide\n\n*Superseded by* x.\n")
+    (docs / "a.md").write_text("# Disks\n\nStatus: in force since 2026-11-28.\n")
     (docs / "iframe-worker.js").write_text("")
     (kit.site / "mkdocs.yml").write_text(CONFIG)
     (kit.root / "autograder").mkdir(exist_ok=True)
@@ -51,7 +51,7 @@ def test_builds_and_says_where(handbook: Kit, expect: Expect) -> None:
     start = handbook.handbook / "index.html"
     assert said.out == f"The handbook's start page: {start}\n"
     assert 'href="reference/thing.html#Thing"' in start.read_text()
-    assert '<a href="0001-a.html">0001</a> We decide (superseded)' in start.read_text()
+    assert '<a href="a.html">Disks</a>: in force since 2026-11-28.' in start.read_text()
     assert (handbook.handbook / "reference" / "thing.html").is_file()
     assert not list(handbook.build.glob(".site-*")), "rests are left"
 

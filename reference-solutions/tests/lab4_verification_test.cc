@@ -1,8 +1,8 @@
 // Runtime verification of a Raft with Finalize: a healthy cluster raises no warning, a slow
 // follower raises the transient one and no other.
 //
-// `--seed=N` chooses the worlds. The seeds 1 to 6 chose the thresholds (decision record
-// 0047), so a sweep for false alarms takes others.
+// `--seed=N` chooses the worlds. The seeds 1 to 6 chose the thresholds, so a sweep for false alarms
+// takes others.
 #include <gtest/gtest.h>
 
 #include <algorithm>

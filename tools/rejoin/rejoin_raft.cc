@@ -3,7 +3,7 @@
 //
 // The new directory is that of a replica which had promised all that the lost one can have
 // promised. Why that is safe, and why each source must have been started again since the loss, is
-// in record 0078 of the maintainers' pages:
+// in the handbook's decisions on the real host:
 // - its log is the most advanced one among the sources, so it holds every committed entry,
 // - its term is the highest one among them, and it has voted in that term, for itself. So it votes
 //   in no term in which the lost replica can have voted for a leader.

@@ -17,7 +17,7 @@ def prepare(kit: Kit, layout: Layout, current: State, number: int) -> str:
     """Makes the replica's data directory anew. The lost one stays beside it.
 
     Each other replica that runs is ended and started again first: so none remembers, outside of its
-    files, what the lost replica has answered. Record 0078 of the maintainers' pages says why this
+    files, what the lost replica has answered. The handbook's decisions on the real host say why this
     is safe.
 
     Returns what was done, for people. CannotDo when the lab's replicas cannot rejoin, this one

@@ -14,8 +14,7 @@ from failslow.kit import Kit
 LOGGED = re.compile(r"^(DEBUG|INFO|WARNING|ERROR) +- +", re.M)
 AFTER_COMPLAINTS = re.compile(r"^(?:Aborted with|Traceback)", re.M)
 
-# Material prints a page about the future of MkDocs at each start otherwise: see decision record
-# 0010.
+# Material prints a page about the future of MkDocs at each start otherwise.
 ENVIRONMENT = {"NO_MKDOCS_2_WARNING": "true"}
 
 

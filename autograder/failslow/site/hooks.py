@@ -18,6 +18,7 @@ from failslow.site import benchmarked, guilty, kept, lanes, layout, measured, re
 from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS
 
 REFERENCE = "Reference"
+INDEX = "index.md"
 NOT_HERE = re.compile(r"<!-- instructors: begin -->\n(.*?)<!-- instructors: end -->\n", re.S)
 """What a page says to others than students alone."""
 COMMANDS = '--8<-- "README.md:commands"'
@@ -54,11 +55,12 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Fills in what a page asks for: decision records, results, or the layout."""
+    """Fills in what a page asks for: decisions, results, or the layout."""
     markdown = _to_students(markdown) if _for_students() else NOT_HERE.sub(r"\1", markdown)
     if "{{ decisions }}" in markdown:
-        records = sorted(Path(page.file.abs_src_path or "").parent.glob("0*.md"))
-        return markdown.replace("{{ decisions }}", "\n".join(map(_listed, records)))
+        topics = sorted(Path(page.file.abs_src_path or "").parent.glob("*.md"))
+        others = [topic for topic in topics if topic.name != INDEX]
+        return markdown.replace("{{ decisions }}", "\n".join(map(_listed, others)))
     if "{{ guilty }}" in markdown:
         markdown = markdown.replace("{{ guilty }}", guilty.table(load_mutants(_kit(config))))
     if "{{ kept }}" in markdown:
@@ -106,11 +108,10 @@ def _navigation(names: list[str]) -> list[Any]:
     return entries
 
 
-def _listed(record: Path) -> str:
-    text = record.read_text(encoding="utf-8")
-    number, _, title = text.partition("\n")[0].removeprefix("# ").partition(" ")
-    superseded = " (superseded)" if "\n*Superseded by" in text else ""
-    return f"- [{number}]({record.name}) {title}{superseded}"
+def _listed(topic: Path) -> str:
+    """A decision page's title and status, which its first lines are."""
+    title, _, status = topic.read_text(encoding="utf-8").split("\n")[:3]
+    return f"- [{title.removeprefix('# ')}]({topic.name}): {status.removeprefix('Status: ')}"
 
 
 def _for_students() -> bool:

@@ -103,7 +103,7 @@ struct Profile {
   // About 2,000 operations a second from a good Raft, so that a graded run is short. Low jitter:
   // syncs and messages vary by 2 %, and a sync is short beside the network's delay. So dead
   // followers cost a correct submission under 1 % of latency and of throughput, and a degradation
-  // of 5 % is its own. Decision record 0028 has the measurement.
+  // of 5 % is its own. The handbook's decisions on costs have the measurement.
   static Profile TeachingLowJitter();
 
   // The same with realistic variation of disks and network: the mean wait for 2 of 3 grows when the
