@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import LogLocator, NullLocator
 
-from failslow import atomic, machine
+from failslow import atomic, machine, records
 from failslow.bench import figures
 from failslow.bench.figures import Figure, Plot, Section
 from failslow.errors import CannotDo
@@ -57,7 +57,7 @@ def write(directory: Path, section: Section) -> Path:
     """
     results = _read(directory / RESULTS)
     results[section.key] = asdict(section) | {"machine": _machine(), "when": _now()}
-    atomic.write_text(directory / RESULTS, json.dumps(results, indent=1) + "\n")
+    atomic.write_text(directory / RESULTS, records.text(results))
     atomic.write_text(directory / PAGE, render(results))
     return directory / PAGE
 

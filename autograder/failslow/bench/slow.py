@@ -3,7 +3,6 @@
 It measures in virtual time, so the figures are the same on every machine. They carry no points.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from failslow import cmake, console
+from failslow import cmake, console, records
 from failslow.compile import build_submission
 from failslow.errors import CannotDo
 from failslow.faults import catalogue
@@ -97,7 +96,6 @@ class Result:
     """What the command measured: the solutions in the order of the options."""
 
     options: Options
-    faults: list[Preset]
     measured: list[Measured]
 
 
@@ -125,9 +123,7 @@ def measure(kit: Kit, options: Options) -> Result:
     replica = load_recipe(kit).replica(lab)
     cmake.build(kit, targets=[BINARY, catalogue.PROGRAM, *given(kit, [replica])])
     faults = _chosen(catalogue.slow_faults(kit), options.faults)
-    return Result(
-        options, faults, [_measure(kit, each, faults, options) for each in options.solution]
-    )
+    return Result(options, [_measure(kit, each, faults, options) for each in options.solution])
 
 
 def has_log(kit: Kit, lab: Lab) -> bool:
@@ -190,31 +186,25 @@ def _missed_by(cell: Cell, bars: Bars) -> Iterator[str]:
 
 
 def as_text(result: Result) -> str:
-    """JSON. An infinite figure is null: nothing completed, or a replica never caught up."""
-    document = {
-        "options": asdict(result.options),
-        "faults": [
-            {"name": fault.name, "kind": fault.kind, "text": fault.text} for fault in result.faults
-        ],
-        "solutions": [
-            {
-                "name": each.solution,
-                "capacity": {str(size): value for size, value in each.capacity.items()},
-                "cells": [_finite(asdict(cell)) for cell in each.cells],
-            }
-            for each in result.measured
-        ],
+    """JSON, with a record for each solution, number of replicas and fault: its medians.
+
+    `lag` is the least of the runs. An infinite figure is null: nothing completed.
+    """
+    cells = [_record(each.solution, cell) for each in result.measured for cell in each.cells]
+    return records.text({"options": asdict(result.options), "cells": cells})
+
+
+def _record(solution: str, cell: Cell) -> dict[str, Any]:
+    return {
+        "solution": solution,
+        "replicas": cell.replicas,
+        "fault": cell.fault,
+        "throughput": cell.throughput.median,
+        "latency": cell.latency.median,
+        "p99": cell.p99,
+        "lag": cell.lag,
+        "misbehaved": cell.misbehaved,
     }
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:  # noqa: ANN401
-    """Floats with the five digits that a figure is good for."""
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, float):
-        return None if math.isinf(value) else float(f"{value:.5g}")
-    return value
 
 
 def _chosen(faults: list[Preset], names: Sequence[str] | None) -> list[Preset]:

@@ -1,13 +1,12 @@
 """`kit check --mutants`: which tests notice which mistake, as a table or as JSON."""
 
-import json
 import textwrap
 from collections.abc import Sequence
 
 from rich.markup import escape
 from rich.table import Table
 
-from failslow import cmake, console
+from failslow import cmake, console, records
 from failslow.check import mutants
 from failslow.check.mutants import Judged, Verdict
 from failslow.check.step import Context
@@ -27,7 +26,7 @@ def run(context: Context, as_json: bool) -> int:
     judged = mutants.judge_all(context, mutants.load_all(context.kit))
     idle = mutants.every_hidden_test_catches(mutants.all_tests(context.kit), judged)
     if as_json:
-        print(json.dumps(document(judged, idle.problems), indent=1))
+        print(records.text(document(judged, idle.problems)), end="")
     else:
         _print(judged, idle.problems)
     caught = all(each.verdict is Verdict.CAUGHT for each in judged)

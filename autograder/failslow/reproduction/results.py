@@ -1,14 +1,12 @@
 """The results of `kit reproduce`, a JSON document: it is printed, and the handbook draws it."""
 
-import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median, median_low
 from typing import Any
 
-from failslow import cmake
+from failslow import cmake, records
 from failslow.kit import Kit
 from failslow.reproduction import followers, variants
 from failslow.reproduction.followers import Cost
@@ -72,7 +70,7 @@ def document(scale: Scale, observed: Mapping[Run, Json], costs: Sequence[Cost]) 
 
 
 def as_text(results: Json) -> str:
-    return json.dumps(_short(results), indent=1, allow_nan=False) + "\n"
+    return records.text(results)
 
 
 def _of(observed: Mapping[Run, Json], variant: str, slow: bool) -> list[Json]:
@@ -113,14 +111,3 @@ def _backlog(runs: Sequence[Json]) -> Json:
     series = [run["backlog"] for run in runs]
     most = median_low(max(each["calls"]) for each in series)
     return next(each for each in series if max(each["calls"]) == most)
-
-
-def _short(value: Any) -> Any:  # noqa: ANN401
-    """Floats with the five digits that a figure is good for. An infinite one is null."""
-    if isinstance(value, dict):
-        return {key: _short(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_short(each) for each in value]
-    if isinstance(value, float):
-        return None if math.isinf(value) else float(f"{value:.5g}")
-    return value

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from failslow import records
+
 PARTS = Path("docs/assets/lanes")
 """Below the handbook's directory."""
 
@@ -149,7 +151,7 @@ def _entry(
 def main(arguments: list[str]) -> None:
     replay, begin, end = arguments
     text = Path(replay).read_text(encoding="utf-8")
-    print(json.dumps(part_of(text, float(begin), float(end)), indent=1))
+    print(records.text(part_of(text, float(begin), float(end))), end="")
 
 
 if __name__ == "__main__":

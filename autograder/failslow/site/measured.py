@@ -11,10 +11,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from failslow.bench import slow
 from failslow.bench.slow import Options
-from failslow.kit import this_kit
-from failslow.measurement.sweep import Cell, Spread
 from failslow.measurement.sweep_table import cost
 from failslow.site import dot_plot
 from failslow.site.dot_plot import Scale
@@ -56,10 +53,10 @@ LATENCY = Scale(
 
 @dataclass(frozen=True)
 class Result:
-    """One file of results: figures by solution, number of replicas and fault."""
+    """One file of results: medians by solution, number of replicas and fault."""
 
     options: Options
-    faults: dict[str, str]
+    faults: list[str]
     cells: dict[tuple[str, int, str], dict[str, Any]]
 
     def cell(self, solution: str, replicas: int, fault: str) -> dict[str, Any]:
@@ -77,14 +74,11 @@ def fill(site: Path, markdown: str) -> str:
 
 def read(site: Path, name: str) -> Result:
     content = json.loads((site / RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    cells = content["cells"]
     return Result(
         options=Options.from_json(content["options"]),
-        faults={fault["name"]: fault["text"] for fault in content["faults"]},
-        cells={
-            (each["name"], cell["replicas"], cell["fault"]): cell
-            for each in content["solutions"]
-            for cell in each["cells"]
-        },
+        faults=list(dict.fromkeys(cell["fault"] for cell in cells)),
+        cells={(cell["solution"], cell["replicas"], cell["fault"]): cell for cell in cells},
     )
 
 
@@ -103,110 +97,64 @@ def latency(result: Result) -> str:
 def _plot(result: Result, figure: str, scale: Scale) -> str:
     """Of the smallest number of replicas. Cells without figures stand at the right end."""
     size = result.options.replicas[0]
-    faults = list(result.faults)
     series = {
-        solution: [_number(result.cell(solution, size, fault), figure) for fault in faults]
-        for solution in result.options.solution
+        name.rpartition("/")[2]: [
+            _number(result.cell(name, size, fault), figure) for fault in result.faults
+        ]
+        for name in result.options.solution
     }
-    names = [name.rpartition("/")[2] for name in series]
-    legend = dot_plot.legend(names) if len(series) > 1 else ""
-    drawn = dot_plot.draw(faults, dict(zip(names, series.values(), strict=True)), scale)
-    return f'{legend}<div class="scroll">{drawn}</div>'
+    legend = dot_plot.legend(list(series)) if len(series) > 1 else ""
+    return f'{legend}<div class="scroll">{dot_plot.draw(result.faults, series, scale)}</div>'
 
 
 def _number(cell: Mapping[str, Any], figure: str) -> float:
-    value = None if cell["misbehaved"] else cell[figure]["median"]
-    return float("inf") if value is None else float(value)
+    return float("inf") if cell["misbehaved"] else _least(cell[figure])
 
 
 def solutions(result: Result) -> str:
     """A table: throughput lost / latency grown, of each solution at the smallest size."""
     size = result.options.replicas[0]
-    names = result.options.solution
-    heads = " | ".join(name.rpartition("/")[2] for name in names)
-    lines = [f"| fault | {heads} |", "| --- |" + " --- |" * len(names)]
-    for fault in result.faults:
-        found = [result.cell(name, size, fault) for name in names]
-        unbound = UNBOUND if min(cell["lag"] for cell in found) < LAG_NEEDED else ""
-        lines.append(f"| `{fault}`{unbound} | {' | '.join(map(_medians, found))} |")
-    return "\n".join(lines)
+    return _table(
+        result, {name.rpartition("/")[2]: (name, size) for name in result.options.solution}
+    )
 
 
 def sizes(result: Result) -> str:
-    """A table of one solution: medians, with the worst seed in brackets, by number of replicas."""
-    (solution,) = result.options.solution
-    heads = " | ".join(f"{size} replicas" for size in result.options.replicas)
-    lines = [f"| fault | {heads} |", "| --- |" + " --- |" * len(result.options.replicas)]
+    """A table of one solution: throughput lost / latency grown, by number of replicas."""
+    (name,) = result.options.solution
+    return _table(result, {f"{size} replicas": (name, size) for size in result.options.replicas})
+
+
+def _table(result: Result, columns: Mapping[str, tuple[str, int]]) -> str:
+    """`columns`: a solution and a number of replicas, by their title."""
+    lines = [f"| fault | {' | '.join(columns)} |", "| --- |" + " --- |" * len(columns)]
     for fault in result.faults:
-        found = [result.cell(solution, size, fault) for size in result.options.replicas]
+        found = [result.cell(*column, fault) for column in columns.values()]
         unbound = UNBOUND if min(cell["lag"] for cell in found) < LAG_NEEDED else ""
-        lines.append(f"| `{fault}`{unbound} | {' | '.join(map(_spreads, found))} |")
+        lines.append(f"| `{fault}`{unbound} | {' | '.join(map(_costs, found))} |")
     return "\n".join(lines)
 
 
 def worst(result: Result) -> str:
-    """A list: the worst figures of one solution over all faults and numbers of replicas."""
+    """A list: the worst median of one solution over all faults and numbers of replicas."""
     (solution,) = result.options.solution
     cells = [cell for (name, _, _), cell in result.cells.items() if name == solution]
     lines = []
     for figure, words in (("throughput", "throughput lost"), ("latency", "mean latency grown")):
-        for of, seeds in (("median", "the worst median"), ("worst", "the worst seed")):
-            cell = max(cells, key=lambda each: _least(each[figure][of]))
-            lines.append(
-                f"- {words}, {seeds}: {_cost(cell[figure][of])}"
-                f" (`{cell['fault']}`, {cell['replicas']} replicas)"
-            )
+        cell = max(cells, key=lambda each: _number(each, figure))
+        where = f"`{cell['fault']}`, {cell['replicas']} replicas"
+        lines.append(f"- {words}, the worst median: {cost(_number(cell, figure))} ({where})")
     return "\n".join(lines)
 
 
-def missed(result: Result) -> str:
-    """A table of the bars that the reference misses, by fault and number of replicas."""
-    bars = slow.bars_of(this_kit(), result.options)
-    rows: dict[tuple[int, str], list[str]] = {}
-    for (name, size, fault), content in result.cells.items():
-        problems = slow.missed(slow.Measured(name, {}, [_as_cell(content)]), bars)
-        if problems:
-            rows[size, fault] = [each.rpartition(f"{fault}: ")[2] for each in problems]
-    if not rows:
-        return "The reference misses no bar."
-    lines = ["| replicas | fault | missed |", "| --- | --- | --- |"]
-    for (size, fault), problems in sorted(rows.items()):
-        lines.append(f"| {size} | `{fault}` | {'; '.join(problems)} |")
-    return "\n".join(lines)
-
-
-def _as_cell(content: Mapping[str, Any]) -> Cell:
-    spreads = {
-        key: Spread(**{of: _least(share) for of, share in value.items()})
-        for key, value in content.items()
-        if key in ("throughput", "latency")
-    }
-    floats = {key: _least(content[key]) for key in ("p99", "longest_ns", "catch_up_ns")}
-    return Cell(**{**content, **floats, **spreads})
+def _costs(cell: Mapping[str, Any]) -> str:
+    if cell["misbehaved"]:
+        return "failed"
+    return f"{cost(_least(cell['throughput']))} / {cost(_least(cell['latency']))}"
 
 
 def _least(value: float | None) -> float:
     return float("inf") if value is None else value
-
-
-def _medians(cell: Mapping[str, Any]) -> str:
-    if cell["misbehaved"]:
-        return "failed"
-    return f"{_cost(cell['throughput']['median'])} / {_cost(cell['latency']['median'])}"
-
-
-def _spreads(cell: Mapping[str, Any]) -> str:
-    if cell["misbehaved"]:
-        return "failed"
-    found = [
-        f"{_cost(cell[figure]['median'])} ({_cost(cell[figure]['worst'])})"
-        for figure in ("throughput", "latency")
-    ]
-    return " / ".join(found)
-
-
-def _cost(share: float | None) -> str:
-    return cost(_least(share))
 
 
 PARTS: dict[str, Callable[[Result], str]] = {
@@ -216,5 +164,4 @@ PARTS: dict[str, Callable[[Result], str]] = {
     "solutions": solutions,
     "sizes": sizes,
     "worst": worst,
-    "missed": missed,
 }
