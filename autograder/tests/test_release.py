@@ -245,10 +245,14 @@ def test_its_commands_work_without_the_rest_of_the_package(released: Kit, tmp_pa
         assert said_by(released, command, "--help").returncode == 0
 
 
-def test_its_readme_names_its_commands_and_no_other(released: Kit) -> None:
-    words = (released.root / "README.md").read_text().split("`./kit ")[1:]
-    named = {part.split("`")[0].split()[0] for part in words} - {"COMMAND"}
-    assert named == COMMANDS
+def test_its_pages_name_its_commands_and_no_other(released: Kit) -> None:
+    assert named_in(released.root / students.COMMANDS) == COMMANDS
+    assert named_in(released.root / "README.md") < COMMANDS
+
+
+def named_in(page: Path) -> set[str]:
+    words = page.read_text().split("`./kit ")[1:]
+    return {part.split("`")[0].split()[0] for part in words} - {"COMMAND", "--help"}
 
 
 def test_cmake_describes_its_programs_without_a_reference(released: Kit) -> None:
@@ -306,6 +310,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     write(kit.root / "labs/lab1/src/quorum.cc", "// Write me.\n")
     write(kit.root / "docker-compose.yml", "")
     write(kit.root / "autograder/failslow/__main__.py", "")
+    write(kit.root / students.COMMANDS, "# Commands\n")
     write(kit.root / "library.a", "")
     git(tmp_path, "init", "-q", str(kit.root))
     git(kit.root, "add", "--all")

@@ -10,6 +10,7 @@ from failslow.check import site as check
 from failslow.cli import main
 from failslow.errors import CannotDo
 from failslow.kit import Kit, this_kit
+from failslow.release.students import COMMANDS
 from failslow.site import build, hooks
 from running import Expect
 
@@ -74,26 +75,18 @@ def test_students_get_no_pages_of_others(handbook: Kit, tmp_path: Path, section:
 
 
 def test_students_read_nothing_that_is_for_others(handbook: Kit, tmp_path: Path) -> None:
-    """Sections, rows of a table, and commands that a student's kit does not have."""
+    """Sections, and rows of a table."""
     part = "<!-- instructors: begin -->\n{}\n<!-- instructors: end -->\n"
     table = "| who | where |\n| --- | --- |\n| a student | here |\n" + part.format("| staff | x |")
-    commands = '\n--8<-- "README.md:commands"\n'
-    text = f"# Start\n\n{table}\n{part.format('## For staff')}{commands}"
+    text = f"# Start\n\n{table}\nkit test\n\n{part.format('## For staff')}"
     (handbook.site / "docs" / "index.md").write_text(text)
-    ours = handbook.root / "README.md"
-    theirs = handbook.root / "autograder" / "failslow" / "release" / "README.md"
-    theirs.parent.mkdir(parents=True, exist_ok=True)
-    for readme, command in ((ours, "kit grade"), (theirs, "kit test")):
-        readme.write_text(
-            f"<!-- --8<-- [start:commands] -->\n{command}\n<!-- --8<-- [end:commands] -->"
-        )
     assert build.build_for_students(handbook, tmp_path / "built") == []
     page = (tmp_path / "built" / "index.html").read_text()
     assert "a student" in page and "kit test" in page
-    assert not re.search("staff|kit grade|instructors:", page)
+    assert not re.search("staff|instructors:", page)
     assert build.build(handbook) == []
     page = (handbook.handbook / "index.html").read_text()
-    assert "<td>staff</td>" in page and "For staff" in page and "kit grade" in page
+    assert "<td>staff</td>" in page and "For staff" in page
     assert "instructors:" not in page
 
 
@@ -203,12 +196,10 @@ def test_a_handout_without_a_page_is_noticed(handbook: Kit) -> None:
 
 
 def test_the_table_of_commands_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """README's, which the start page shows, too."""
     with pytest.raises(SystemExit):
         main(["--help"])
     names = re.findall(r"^    (\w+)  ", capsys.readouterr().out, re.M)
-    readme = (this_kit().root / "README.md").read_text()
-    table = readme.partition("[start:commands]")[2].partition("[end:commands]")[0]
+    table = (this_kit().root / COMMANDS).read_text()
     assert len(names) > 5
     assert [name for name in names if f"./kit {name}" not in table] == []
     assert "\\|" not in table, "MkDocs shows the backslash"

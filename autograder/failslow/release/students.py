@@ -17,6 +17,8 @@ ANSWERS = "kv_answers"
 
 ANSWERS_DIRECTORY = "labs/lab3-kv/answers"
 README = Path(__file__).resolve().parent / "README.md"
+COMMANDS = "site/docs/commands.md"
+"""A page of the handbook whose rows `kit --help` prints."""
 HANDBOOK = "handbook"
 REFERENCE = "reference-solutions"
 LEAKS_SHOWN = 20
@@ -80,7 +82,13 @@ def _fill(kit: Kit, to: Path, library: Path) -> None:
         _copy(source, to / name, 0o755 if tree.executable(source) else 0o644)
     _use_students_labs(to / "docker-compose.yml")
     _copy(README, to / "README.md", 0o644)
+    _write_commands(kit.root / COMMANDS, to / COMMANDS)
     _copy(library, to / ANSWERS_DIRECTORY / platform.machine() / library.name, 0o644)
+
+
+def _write_commands(page: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True)
+    to.write_text(site.to_students(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def _copy(source: Path, to: Path, mode: int) -> None:

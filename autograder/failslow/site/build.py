@@ -24,9 +24,18 @@ FOR_STUDENTS = "FAILSLOW_HANDBOOK_FOR_STUDENTS"
 NOT_FOR_STUDENTS = ("Instructors", "Maintainers")
 """Sections; their pages are in directories of the same names."""
 
+NOT_HERE = re.compile(r"<!-- instructors: begin -->\n(.*?)<!-- instructors: end -->\n", re.S)
+"""What a page says to others than students alone."""
+LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
+
 
 ADDRESS = "FAILSLOW_HANDBOOK_URL"
 """Set for mkdocs.yml when the pages are for a server."""
+
+
+def to_students(markdown: str) -> str:
+    """Without what is for others. Of a link to a page that is not for them, the words stay."""
+    return LINK_THERE.sub(r"\1", NOT_HERE.sub("", markdown))
 
 
 def build(kit: Kit, url: str = "") -> list[str]:

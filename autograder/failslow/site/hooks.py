@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,10 @@ from failslow.kit import Kit
 from failslow.mutants import load_mutants
 from failslow.mutation import page as mutation
 from failslow.site import benchmarked, guilty, kept, lanes, layout, measured, reference, reproduced
-from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS
+from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS, NOT_HERE, to_students
 
 REFERENCE = "Reference"
 INDEX = "index.md"
-NOT_HERE = re.compile(r"<!-- instructors: begin -->\n(.*?)<!-- instructors: end -->\n", re.S)
-"""What a page says to others than students alone."""
-COMMANDS = '--8<-- "README.md:commands"'
-COMMANDS_OF_STUDENTS = '--8<-- "autograder/failslow/release/README.md:commands"'
-"""A student's kit has fewer commands than this one."""
-LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
 log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
 
 
@@ -56,7 +49,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Fills in what a page asks for: decisions, results, or the layout."""
-    markdown = _to_students(markdown) if _for_students() else NOT_HERE.sub(r"\1", markdown)
+    markdown = to_students(markdown) if _for_students() else NOT_HERE.sub(r"\1", markdown)
     if "{{ decisions }}" in markdown:
         topics = sorted(Path(page.file.abs_src_path or "").parent.glob("*.md"))
         others = [topic for topic in topics if topic.name != INDEX]
@@ -84,12 +77,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         log.warning(problem)
     markdown = markdown.replace("{{ layout.diagram }}", layout.diagram(found))
     return markdown.replace("{{ layout.table }}", layout.table(found))
-
-
-def _to_students(markdown: str) -> str:
-    """Without what is for others. Of a link to a page that is not for them, the words stay."""
-    markdown = NOT_HERE.sub("", markdown).replace(COMMANDS, COMMANDS_OF_STUDENTS)
-    return LINK_THERE.sub(r"\1", markdown)
 
 
 def _navigation(names: list[str]) -> list[Any]:
