@@ -218,6 +218,11 @@ def test_a_check_grades_another_part_of_the_mutants_after_a_change(kit: Kit) -> 
     assert sample.drawn(kit, found) != first
 
 
+def test_the_handbook_says_which_part_is_graded() -> None:
+    page = this_kit().site / "docs" / "maintainers" / "checking.md"
+    assert f"one in {sample.PARTS} of the mutants" in page.read_text()
+
+
 def test_each_change_draws_a_lab_and_each_lab_has_its_turn(kit: Kit) -> None:
     labs = load_labs(kit)
     changed = kit.root / "framework" / "scheduler.cc"
