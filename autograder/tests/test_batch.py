@@ -274,9 +274,11 @@ def test_a_grading_whose_batch_is_gone_already_does_not_begin(kit: Kit, tmp_path
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--on", "slurm"), "'slurm' needs a number of workers, such as slurm:8"),
-        (("--on", "slurm:0"), "needs a number of workers"),
-        (("--on", "moon"), "'moon' is neither here, slurm:N, pbs:N, sge:N nor an address"),
+        (("--on", "moon"), "'moon' is neither here, nor a class and a number of workers"),
+        (("--on", "distributed.LocalCluster"), "nor a class and a number of workers"),
+        (("--on", "distributed.LocalCluster:0"), "nor a class and a number of workers"),
+        (("--on", "distributed.Moon:2"), "--on distributed.Moon:2: "),
+        (("--on", "moon.Cluster:2"), "--on moon.Cluster:2: No module named 'moon'"),
         (("--on", "tcp://127.0.0.1:1"), "--on tcp://127.0.0.1:1: "),
         (("--jobs", "0"), "'0' is not a positive number"),
         (("--json",), "--json is of one submission"),
@@ -505,6 +507,5 @@ def test_a_batch_on_a_cluster_has_the_same_summary(course: Course) -> None:
         course.hand_in(f"student-{number}", f"number {number}")
     here = course.grade(0)
     shutil.rmtree(course.out)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers:
-        assert course.grade(0, "--on", workers.scheduler_address) == here
+    assert course.grade(0, "--on", "distributed.LocalCluster:2") == here
     assert command.LEDGER in {path.name for path in course.out.iterdir()}

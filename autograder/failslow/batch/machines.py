@@ -4,6 +4,7 @@ A cluster's machines have the same checkout, built, at the same path.
 """
 
 import os
+import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager
@@ -23,8 +24,6 @@ Machines = Callable[[Sequence[Job]], Iterator[tuple[Job, Done]]]
 """Grades all jobs, and yields each when it is done."""
 
 HERE = "here"
-CLUSTERS = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster"}
-"""Words of `--on`, and the class of dask-jobqueue. Its own configuration says which queue."""
 
 REACH_S = 20.0
 """A scheduler that does not answer for so long is not there."""
@@ -64,30 +63,29 @@ def here(count: int) -> Machines:
 
 @contextmanager
 def cluster(where: str) -> Iterator[Machines]:
-    """`where`: KIND:COUNT for workers of dask-jobqueue, or the address of a scheduler.
+    """`where`: MODULE.CLASS:COUNT for the workers of one of Dask's cluster classes, or the address
+    of a scheduler.
 
     CannotDo if it is neither, or nothing can be reached there.
     """
     from distributed import Client  # installed when asked for: see autograder/packages.sh
 
-    kind, _, count = where.partition(":")
     try:
-        if kind in CLUSTERS:
-            if not count.isdigit() or int(count) == 0:
-                raise CannotDo(f"--on: '{where}' needs a number of workers, such as {kind}:8")
-            import dask_jobqueue
-
-            made = getattr(dask_jobqueue, CLUSTERS[kind])()
-            made.scale(int(count))
-            with made, Client(made) as client:
-                yield _of_client(client)
-        elif "://" in where:
+        if "://" in where:
             with Client(where, timeout=REACH_S) as client:
                 yield _of_client(client)
-        else:
-            known = ", ".join(f"{each}:N" for each in CLUSTERS)
-            raise CannotDo(f"--on: '{where}' is neither {HERE}, {known} nor an address (tcp://...)")
-    except (OSError, ValueError, RuntimeError) as error:
+            return
+        name, _, count = where.partition(":")
+        if "." not in name or not count.isdecimal() or int(count) == 0:
+            raise CannotDo(
+                f"--on: '{where}' is neither {HERE}, nor a class and a number of workers"
+                " (distributed.LocalCluster:8), nor an address (tcp://...)"
+            )
+        made = pkgutil.resolve_name(name)()
+        with made, Client(made) as client:
+            made.scale(int(count))
+            yield _of_client(client)
+    except (ImportError, AttributeError, OSError, ValueError, RuntimeError) as error:
         raise CannotDo(f"--on {where}: {error}") from error
 
 
