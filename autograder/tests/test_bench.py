@@ -13,7 +13,7 @@ from failslow.errors import CannotDo
 
 
 def result(puts_per_second: float, p99: float) -> Result:
-    return Result(puts_per_second, 1.0, {500: 1.0, 990: p99}, 0.1, 1.0)
+    return Result(puts_per_second, 1.0, {500: 1.0, 990: p99}, 0.1)
 
 
 def rpc_times(alone_ns: float, kernel_ns: float) -> dict[str, float]:
@@ -104,10 +104,9 @@ def test_a_lost_measurement_is_no_result() -> None:
         "puts_per_second": 5.0,
         "mean_us": 1.0,
         "client_cpu_share": 0.1,
-        "client_turns_per_second": 3.0,
         "percentiles_us": [[500, 1.0], [990, 2.0]],
     }
-    assert load.parse(json.dumps(told)) == Result(5.0, 1.0, {500: 1.0, 990: 2.0}, 0.1, 3.0)
+    assert load.parse(json.dumps(told)) == Result(5.0, 1.0, {500: 1.0, 990: 2.0}, 0.1)
     lacking = [{key: value for key, value in told.items() if key != name} for name in told]
     for broken in (*lacking, told | {"percentiles_us": [[500, 1.0]]}):
         with pytest.raises(CannotDo, match="malformed"):

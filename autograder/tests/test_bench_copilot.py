@@ -67,7 +67,7 @@ def test_a_stopped_follower_has_three_bars() -> None:
 
 def test_the_ratio_to_raft_and_the_rate_have_bars() -> None:
     def result(rate: float) -> load.Result:
-        return load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0.1, 1.0)
+        return load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0.1)
 
     rates = {"raft in memory": 200_000, "copilot in memory": 79_000, "raft": 9, "copilot": 3}
     figures = copilot._speed({name: result(rate) for name, rate in rates.items()})

@@ -42,20 +42,20 @@ def shares(first: Instant, last: Instant) -> dict[int, tuple[float, float]]:
     }
 
 
-def busy_share(first: Instant, last: Instant, core: str) -> float:
-    ticks = last.ticks[core] - first.ticks[core]
-    return (last.busy[core] - first.busy[core]) / ticks if ticks else 0.0
-
-
 def busy(first: Instant, last: Instant) -> float:
     """The shares of all cores."""
-    return sum(busy_share(first, last, core) for core in CORES)
+    return sum(_busy_share(first, last, core) for core in CORES)
 
 
 def of_children() -> float:
     """Processor time, in seconds, of all children that have ended."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+def _busy_share(first: Instant, last: Instant, core: str) -> float:
+    ticks = last.ticks[core] - first.ticks[core]
+    return (last.busy[core] - first.busy[core]) / ticks if ticks else 0.0
 
 
 def _threads(process: int) -> tuple[int, int]:

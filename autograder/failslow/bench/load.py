@@ -29,7 +29,6 @@ class Load:
         return f"{self.clients} client{'s' if self.clients > 1 else ''}"
 
     def flags(self) -> list[str]:
-        """put_load's and predict_raft's."""
         load = ["--clients", self.clients] if self.rate is None else ["--rate", self.rate]
         return [str(word) for word in (*load, "--value-bytes", self.value_bytes)]
 
@@ -42,7 +41,6 @@ class Result:
     mean: float
     percentiles: dict[int, float]
     client_cpu_share: float
-    client_turns: float
 
 
 def command(
@@ -76,7 +74,6 @@ def parse(text: str) -> Result:
             float(content["mean_us"]),
             percentiles,
             float(content["client_cpu_share"]),
-            float(content["client_turns_per_second"]),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise CannotDo(f"put_load's output is malformed ({error!r})") from error
@@ -93,5 +90,4 @@ def median(results: Sequence[Result]) -> Result:
             for permille in results[0].percentiles
         },
         of(result.client_cpu_share for result in results),
-        of(result.client_turns for result in results),
     )

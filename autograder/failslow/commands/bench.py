@@ -38,7 +38,7 @@ PEERS = {"raft": raft.PEERS, "kv": kv.PEERS}
 SEEDS_MAX = 1000
 
 IF_NAMED: dict[str, Callable[[Kit], Section]] = {"failover": failover.run, "snapshot": snapshot.run}
-ALONE = (*IF_NAMED, "calibrate", "slow")
+ALONE = (*IF_NAMED, "slow")
 """They take minutes: run only if they are named."""
 
 
@@ -117,12 +117,8 @@ def run(
         raise CannotDo(f"--{min(given)} goes with slow: ./kit bench slow --{min(given)} ...")
     if which == "slow":
         return slow.run(kit, slow.Options(**given), as_json)
-    # These need libraries that no other command needs: `kit` installs them for this command.
-    from failslow import calibration
+    # It needs a library that no other command needs: `kit` installs it for this command.
     from failslow.bench import page
-
-    if which == "calibrate":
-        return calibration.run(kit, out, as_json)
 
     if verify and (which != "raft" or peers):
         raise CannotDo("--verify goes with raft alone: ./kit bench raft --verify")
