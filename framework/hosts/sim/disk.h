@@ -22,8 +22,6 @@ namespace depfast::sim {
 struct BatchTime {
   Duration total;   // until its operations take effect
   Duration device;  // of that, the time in which the device is busy: as on a disk without fault
-  bool allocates = false;          // an append begins a new block of its file
-  bool changes_directory = false;  // a file is created, renamed or removed
 };
 
 // The faults that make changes of files fail.
@@ -103,8 +101,6 @@ class SimDisk {
   void Crash();
 
  private:
-  bool AllocatesBlocks() const;
-  bool ChangesDirectory() const;
   IoCompletion Apply(const IoRequest& request);
   IoCompletion ApplyInTrouble(const IoRequest& request, const DiskTrouble& trouble);
   // The number of bytes of a failed append that are on disk; none if the change does not fail.
