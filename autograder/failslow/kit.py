@@ -53,11 +53,6 @@ class Kit:
         return self.root / "autograder" / "attacks"
 
     @property
-    def mutation(self) -> Path:
-        """Of `kit check --mutate`: the equivalents, and each lab's score."""
-        return self.reference / "mutation"
-
-    @property
     def alternatives(self) -> Path:
         return self.reference / "alternatives"
 

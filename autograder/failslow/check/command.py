@@ -58,7 +58,6 @@ STEPS = (
     Step("mutants: each caught", mutants.run, needs=RELEASE),
     Step("replays: each shows the guilty step", replays.run, needs=RELEASE),
     Step("diagnosis: each variant shows its own fault", diagnosis.run, needs=RELEASE),
-    Step("mutation: equivalents exist", mutation.recorded_equivalents, needs=RELEASE),
     Step("attacks: none gains", attacks.run, needs=RELEASE),
     Step("wrong input", wrong_input.run, needs=RELEASE),
     Step("a cluster of processes", real_processes.cluster, needs=RELEASE),
@@ -110,9 +109,9 @@ def run(
     if only_attacks and (full or mutants or mutate is not None or as_json):
         raise CannotDo("--attacks goes with no other option")
     if mutate is not None:
-        if full or mutants:
-            raise CannotDo("--mutate goes with neither --full nor --mutants")
-        return mutation.run(kit, mutate, sample, FIRST_SEED if seed is None else seed, as_json)
+        if full or mutants or as_json:
+            raise CannotDo("--mutate goes with none of --full, --mutants and --json")
+        return mutation.run(kit, mutate, sample, FIRST_SEED if seed is None else seed)
     if sample is not None or seed is not None:
         raise CannotDo(
             "--sample and --seed go with --mutate: ./kit check --mutate lab2 --sample 50"

@@ -140,10 +140,10 @@ def _add_check(commands: Commands) -> None:
     text = "change the reference of this lab by machine, nothing else"
     parser.add_argument("--mutate", metavar="LAB", help=text)
     parser.add_argument(
-        "--sample", type=parsers.positive, help="with --mutate: so many changes (all)"
+        "--sample", type=parsers.positive, help="with --mutate: the number of changes (all)"
     )
     parser.add_argument("--seed", type=int, help="with --mutate: which ones (1)")
-    text = "with --mutants or --mutate: print JSON"
+    text = "with --mutants: print JSON"
     parser.add_argument("--json", action="store_true", dest="as_json", help=text)
 
 

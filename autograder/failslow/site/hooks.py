@@ -12,7 +12,6 @@ from mkdocs.structure.pages import Page
 
 from failslow.kit import Kit
 from failslow.mutants import load_mutants
-from failslow.mutation import page as mutation
 from failslow.site import benchmarked, guilty, kept, lanes, layout, measured, reference, reproduced
 from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS, NOT_HERE, to_students
 
@@ -66,10 +65,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return measured.fill(_kit(config).site, markdown)
     if "{{ reproduced" in markdown:
         return reproduced.fill(_kit(config).site, markdown)
-    if "{{ mutation" in markdown:
-        scores = _kit(config).mutation
-        markdown = markdown.replace("{{ mutation.scores }}", mutation.table(scores))
-        return markdown.replace("{{ mutation.operators }}", mutation.operators(scores))
     if "{{ layout" not in markdown:
         return markdown
     found = layout.read(_kit(config).root)
