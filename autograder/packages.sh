@@ -21,9 +21,9 @@ more_packages() { # kit command, its arguments...; prints packages, one a line
 
 extras_of() { # kit command, its arguments...; prints the names of requirements-NAME.txt
   case "$*" in
-    site* | 'release students'*) echo parser site ;;
+    site* | 'release students'*) echo site ;;
     bench*) echo bench ;;
-    check*) echo parser site bench browser batch redis mutation ;;
+    check*) echo site bench browser batch redis mutation ;;
     grade*--on*) echo batch ;;
   esac
 }

@@ -1,6 +1,5 @@
 """MkDocs calls these at each build: they add the pages that are made from the sources."""
 
-import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ from mkdocs.structure.pages import Page
 
 from failslow.kit import Kit
 from failslow.mutants import load_mutants
-from failslow.site import benchmarked, guilty, kept, lanes, layout, measured, reference, reproduced
+from failslow.site import benchmarked, guilty, kept, measured, reference, reproduced
 from failslow.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS, NOT_HERE, to_students
 
 REFERENCE = "Reference"
 INDEX = "index.md"
-log = logging.getLogger("mkdocs.hooks.failslow")  # its warnings fail a strict build
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -59,19 +57,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
     if "{{ bench." in markdown:
         return benchmarked.fill(_kit(config).site, markdown)
-    if "{{ lanes" in markdown:
-        return lanes.fill(_kit(config).site, markdown)
     if "{{ measured" in markdown:
         return measured.fill(_kit(config).site, markdown)
     if "{{ reproduced" in markdown:
         return reproduced.fill(_kit(config).site, markdown)
-    if "{{ layout" not in markdown:
-        return markdown
-    found = layout.read(_kit(config).root)
-    for problem in found.problems:
-        log.warning(problem)
-    markdown = markdown.replace("{{ layout.diagram }}", layout.diagram(found))
-    return markdown.replace("{{ layout.table }}", layout.table(found))
+    return markdown
 
 
 def _navigation(names: list[str]) -> list[Any]:
