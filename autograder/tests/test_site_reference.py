@@ -39,7 +39,10 @@ def test_one_page_for_each_header_and_an_index(headers: Path) -> None:
 
 def test_a_page_shows_the_header_without_private_members(headers: Path) -> None:
     begin = BOX.partition("\n private:")[0]
-    assert reference.pages(headers)["box.md"] == f"# box.h\n\n```cpp\n{begin}}};\n```\n"
+    assert (
+        reference.pages(headers)["box.md"]
+        == f"{reference.WIDE}# box.h\n\n```cpp\n{begin}}};\n```\n"
+    )
 
 
 def test_a_header_without_a_purpose_is_refused(headers: Path) -> None:

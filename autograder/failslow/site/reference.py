@@ -16,6 +16,8 @@ PRIVATE = re.compile(r"\n? private:\n.*?(?=^};)", re.M | re.S)
 """To the end of a class that is not inside another."""
 FIRST_SENTENCE = re.compile(r"(?:\w+: )?(.+?[.?!])(?:\s|$)")
 MARKDOWN_CHARACTER = re.compile(r"([\\*_`\[\]{}#|])")
+WIDE = "---\nhide:\n  - toc\n---\n"
+"""A line of a header has up to 100 characters."""
 INDEX = """# Reference
 
 The headers that a replica's code may use, in `framework/include/depfast/`, one page each. Their
@@ -39,7 +41,7 @@ def pages(directory: Path) -> dict[str, str]:
 
 
 def _text(path: Path, text: str) -> str:
-    return f"# {path.name}\n\n```cpp\n{PRIVATE.sub('', text)}```\n"
+    return f"{WIDE}# {path.name}\n\n```cpp\n{PRIVATE.sub('', text)}```\n"
 
 
 def _page(path: Path) -> str:
