@@ -17,7 +17,7 @@
 
 namespace depfast::measure {
 
-// What an explanation of a failure needs.
+// The facts that an explanation of a failure needs.
 struct Evidence {
   std::vector<std::pair<PeerId, WaitRow>> waits;  // of the proposers
   Flows::ByLink flows;                            // in the window

@@ -1,4 +1,4 @@
-// What a test's process says when a replica's code crashes it: which replica, when, and where.
+// The words of a test's process when a replica's code crashes it: the replica, the time, the place.
 //
 // Replicas in simulation run in the test's own process. A fault of theirs ends it, and so does a
 // failed assertion. The report has a line "stack:" with offsets into the program, which `kit` turns

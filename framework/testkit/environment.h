@@ -41,7 +41,7 @@ struct Environment {
 // Of this process. Set once, by main.
 Environment& TheEnvironment();
 
-// How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:
+// Starts replicas of this binary; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:
 // null, or it outlives the replicas. It and `notes` hear nothing of sealed ones.
 sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr, NoteSink notes = {});
 

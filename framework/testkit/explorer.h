@@ -47,7 +47,7 @@ struct ExploredRun {
 // that time.
 using RunPlan = std::function<ExploredRun(const faults::FaultPlan&)>;
 
-// What an exploration has seen so far, or in all.
+// The states that an exploration has seen so far, or in all.
 struct Exploration {
   std::vector<std::int64_t> runs;            // by number of deviations
   std::set<std::uint64_t> states;            // in which a deviation was possible

@@ -97,7 +97,7 @@ void LiveThrough(VerifiedWorld& world, RandomStream random) {
   }
 }
 
-// How close a healthy run comes to the thresholds: properties of the test, for its report.
+// The distance of a healthy run from the thresholds: properties of the test, for its report.
 void RecordMargins(const std::vector<WindowFacts>& facts) {
   std::uint64_t background = 0;
   std::uint64_t sends = 0;

@@ -102,7 +102,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-// What the writes of one replica's snapshots look like from its disk.
+// The writes of one replica's snapshots, as its disk sees them.
 class PieceWatch : private sim::Observer {
  public:
   PieceWatch(RaftWorld& world, PeerId replica) : world_(world), replica_(replica) {

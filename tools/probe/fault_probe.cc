@@ -99,7 +99,7 @@ class ProbeService : public Service {
     runtime_.storage().Append("probe", std::string(kAppendBytes, 'x'), Storage::Sync::kYes)->Wait();
   }
 
-  // What the next sync flushes.
+  // The bytes that the next sync flushes.
   void Overwrite() {
     static const std::string bytes(kSyncBytes, 'x');
     if (pwrite(file_, bytes.data(), bytes.size(), 0) != ssize_t{kSyncBytes}) std::abort();

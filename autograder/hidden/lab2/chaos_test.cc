@@ -73,7 +73,7 @@ PeerId RandomReplica(RandomStream& random, int replicas) {
   return static_cast<PeerId>(random.Below(static_cast<std::uint64_t>(replicas)));
 }
 
-// What the worlds of a test have had.
+// The situations that the worlds of a test have had.
 struct Reached {
   int snapshots = 0;  // on disks
   testkit::SituationCounts situations;

@@ -130,7 +130,7 @@ GRADED_TEST(FinalizeGrace, BelongsToOneFanOut, "4a", 2,
   EXPECT_TRUE(IsAt(reports[2].ended_ns, 200ms)) << "(the event of Finalize is ready)";
 }
 
-// What the rules make of a fan-out. Moments of different kinds are at least 5 ms apart: answers
+// A fan-out's end by the rules. Moments of different kinds are at least 5 ms apart: answers
 // come at multiples of 20 ms, a Wait ends 10 ms after one, and a grace adds 5 ms.
 struct Expected {
   explicit Expected(const FanOut& fan_out) {

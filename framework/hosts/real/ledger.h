@@ -30,7 +30,7 @@ namespace depfast::real {
 inline constexpr const char* kLedgerFile = "replica.ledger";
 inline constexpr const char* kNewLedgerFile = "replica.ledger.new";
 
-// Whose data a directory holds.
+// The replica whose data a directory holds.
 struct Identity {
   std::string cluster;  // a name that no other cluster has
   PeerId replica = 0;
@@ -63,7 +63,7 @@ std::string EncodeMayHold(const std::string& file, const Promise& promise);
 std::string EncodeMayBeGone(const std::string& file);
 std::string EncodeGone(const std::string& file);
 
-// What the records say.
+// The contents of the records.
 struct Ledger {
   // The states of a file that break no promise. Never without any.
   struct MayBe {

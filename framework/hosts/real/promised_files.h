@@ -18,7 +18,7 @@
 //   of the latest bytes looks like a torn write; all older bytes are still checked.
 //
 // A directory without a ledger belongs to no replica: somebody has wiped it, or never made it.
-// Who restores a whole older directory, ledger included, is not found out.
+// A whole older directory that is restored, ledger included, is not found out.
 #pragma once
 
 #include <cstddef>

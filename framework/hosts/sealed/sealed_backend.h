@@ -22,7 +22,7 @@ inline constexpr int kRunCpuSecondsMax = 40;
 inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;
 #endif
 
-// What is known of all replicas of a test. For twins see twin.h.
+// Facts about all replicas of a test. For twins see twin.h.
 struct Findings {
   bool twins_differ = false;  // a twin did not answer as its replica
   std::string twins_unable;   // why the machine could not run a twin; empty if it could

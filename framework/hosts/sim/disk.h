@@ -18,7 +18,7 @@
 
 namespace depfast::sim {
 
-// How long a batch takes once the device has turned to it.
+// The time of a batch once the device has turned to it.
 struct BatchTime {
   Duration total;   // until its operations take effect
   Duration device;  // of that, the time in which the device is busy: as on a disk without fault

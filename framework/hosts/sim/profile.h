@@ -9,7 +9,7 @@
 
 namespace depfast::sim {
 
-// How a duration varies: uniform within +-spread, and now and then a multiple of the base.
+// The variation of a duration: uniform within +-spread, and now and then a multiple of the base.
 struct Jitter {
   int spread_permille = 0;
   int tail_permille = 0;  // how often a draw is a straggler

@@ -87,7 +87,7 @@ class ElectionChecker {
 
   Replica& At(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
   void Tell(Replica& replica, std::uint64_t term);
-  // How many replicas have granted its votes of `term`, itself included.
+  // The number of replicas that have granted its votes of `term`, itself included.
   int Grants(const Replica& replica, std::uint64_t term, bool pre_vote) const;
   bool IsMajority(int votes) const { return votes > static_cast<int>(replicas_.size()) / 2; }
   void OnCampaign(PeerId replica);

@@ -49,7 +49,7 @@ class PacedReads final : public ReplicatedLog {
   // The peer, client or replica, that the reads from now on are for.
   void set_peer(PeerId peer) { peer_ = peer; }
 
-  // A reply of so many bytes was sent.
+  // A reply of these bytes was sent.
   void Sent(std::size_t bytes) {
     HasRoom();  // begins the count of a new step
     sent_ += bytes;

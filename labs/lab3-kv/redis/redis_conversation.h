@@ -120,7 +120,7 @@ class RedisConversation final : public real::Conversation,
   bool HasRoomFor(std::size_t bytes);
   // The bytes that answers under way may need, beyond those in held_.
   std::size_t expected() const { return asked_to_read_ ? asked_ * expected_reply_ : 0; }
-  // Whether the answer of so many bytes can be kept.
+  // Whether an answer of these bytes can be kept.
   bool CanKeep(std::size_t bytes) const;
   void Forget(std::size_t from);
 

@@ -71,7 +71,7 @@ class KvChecker : private sim::Observer {
     std::map<Call, Call> forwards_of;  // whose command a call of this replica passes on
     std::set<std::uint64_t> forwards;  // ids that have come: of copies, one is executed
   };
-  // How often a command may be in the log, and how often it is.
+  // The number of times that a command may be in the log, and is.
   struct Promise {
     Command command;
     std::size_t asked = 0;

@@ -15,7 +15,7 @@
 
 namespace depfast::lab4 {
 
-// How a peer treats a request.
+// A peer's treatment of a request.
 struct PeerPlan {
   enum class Answer : std::uint8_t {
     kYes = 0,

@@ -40,7 +40,7 @@ class FaultyFileOpsTest : public ::testing::Test {
     return Of([&] { EXPECT_EQ(ops_.Sync(fd_), 0); });
   }
 
-  // How many of `count` operations fail with this errno.
+  // The number of `count` operations that fail with this errno.
   template <typename Operation>
   static int FailuresOf(int count, int error, const Operation& operation) {
     int failures = 0;

@@ -392,7 +392,7 @@ std::vector<std::string> Children() {
   return children;
 }
 
-// What the kernel says of two replicas while they run.
+// The kernel's view of two replicas while they run.
 TEST_F(SealedTest, EveryWallIsBuilt) {
   World world(SealedReplicas(Program("well")), 2, sim::Exact(), 1);
   world.Start();

@@ -2,7 +2,7 @@
 //
 // A send counts as long as it may still be useful: it is under way, or it was answered. A send that
 // the caller gave up (released, or timed out) does not count: who has waited in vain may try again.
-// What counts more than twice is sent without need. The repeated background tasks of TiDB (document
+// An entry that counts thrice is sent without need. The repeated background tasks of TiDB (document
 // 000, sections 3.1 and 5.2.3) are such sends.
 #pragma once
 

@@ -28,14 +28,14 @@ inline constexpr std::uint64_t kQuorums = 100;
 inline constexpr std::uint64_t kInactivePermille = 10;
 // A peer that answers in fewer parts of the window (kPresenceSlots) is away, not slow.
 inline constexpr std::uint32_t kPresence = 5;
-// A peer lags if its median latency is so much longer than that of the peers that count.
+// A peer lags if its median latency is this multiple of that of the peers that count.
 inline constexpr std::int64_t kLagFactor = 2;
 // The default timeout of every wait for a peer or on a client's path (document 002, section 4).
 inline constexpr Duration kStalledAfter = 5s;
 
 }  // namespace thresholds
 
-// What is wrong, or may become so.
+// A fault, or a sign of one.
 enum class WarningKind : std::uint8_t {
   kBackgroundTasks,       // too many calls without a dependency id to a peer
   kRepeatedEntries,       // the same entries were sent to a peer again and again

@@ -105,7 +105,7 @@ struct ClientFacts {
   MSGPACK_DEFINE(client, answered)
 };
 
-// How often in a window a peer's answers are looked for: a sustained presence, as opposed to a peer
+// Parts of a window, each searched for a peer's answer: a sustained presence, as opposed to a peer
 // that returns in the window's last moment.
 inline constexpr int kPresenceSlots = 10;
 
