@@ -1,5 +1,5 @@
 # The programs of a lab. CMake holds the one table of them. `kit` reads it by the file API
-# (autograder/failslow/recipe.py) and builds the same programs for a submission.
+# (autograder/failslow/build/recipe.py) and builds the same programs for a submission.
 #
 #   <lab>_replica      a solution as a sealed replica, for grading
 #   <lab>_real         the same as a process with sockets and a disk, for `kit cluster`

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cli, cmake, course_key
-from failslow.cluster import replica_processes
-from failslow.kit import Kit
+from failslow import cli
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.extras.cluster import replica_processes
+from failslow.lab import course_key
 from fakes import REPLICA, build_fakes, write_kit
 from running import Cluster, Expect, Said
 
@@ -40,7 +42,7 @@ def expect(kit: Kit, capfd: pytest.CaptureFixture[str]) -> Expect:
 @pytest.fixture
 def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cluster's data directory that does not exist yet. All replicas end with the test."""
-    build_fakes(monkeypatch, "failslow.cluster.up", lambda _: REPLICA)
+    build_fakes(monkeypatch, "failslow.extras.cluster.up", lambda _: REPLICA)
     yield tmp_path / "cluster"
     mine = [each for each in replica_processes.find() if tmp_path in each.data.parents]
     replica_processes.end(mine, grace_s=0)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.compile import build_submission
-from failslow.kit import Kit, this_kit
+from failslow.base.kit import Kit, this_kit
+from failslow.build.compile import build_submission
 
 COMPILER = """
 import sys

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from failslow.replay import page
-from failslow.site import browser
+from failslow.extras.replay import page
+from failslow.extras.site import browser
 
 FAILURE = "Expected: <b>is sound</b>"
 SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from failslow.cluster import replica_processes
-from failslow.cluster.replica_processes import Process
+from failslow.extras.cluster import replica_processes
+from failslow.extras.cluster.replica_processes import Process
 from fakes import write_submission
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import attacks
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.check import attacks
+from failslow.lab.labs import load_labs
 from fakes import write_patch, write_submission
 from running import Expect
 

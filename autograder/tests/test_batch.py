@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 from distributed import Client, LocalCluster
 
-from failslow import cmake, course_key, process
-from failslow.batch import command, folder, job, ledger, machines, summary
-from failslow.batch.folder import Handed
-from failslow.batch.job import Done, Job
-from failslow.errors import BadSubmission, CannotDo
-from failslow.kit import Kit
-from failslow.labs import load_labs
+from failslow.base import process
+from failslow.base.errors import BadSubmission, CannotDo
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.extras.batch import command, folder, job, ledger, machines, summary
+from failslow.extras.batch.folder import Handed
+from failslow.extras.batch.job import Done, Job
+from failslow.lab import course_key
+from failslow.lab.labs import load_labs
 from fakes import eventually, write_submission
 from running import Expect, Said
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow.bench import core, load, page, programs, raft, rpc, sim
-from failslow.bench.figures import Figure, Plot, Section
-from failslow.bench.load import Load, Result
-from failslow.errors import CannotDo
+from failslow.base.errors import CannotDo
+from failslow.extras.bench import core, load, page, programs, raft, rpc, sim
+from failslow.extras.bench.figures import Figure, Plot, Section
+from failslow.extras.bench.load import Load, Result
 
 
 def result(puts_per_second: float, p99: float) -> Result:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow.bench import copilot, load, servers
-from failslow.bench.copilot import FOLLOWER, PILOT, Window
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.extras.bench import copilot, load, servers
+from failslow.extras.bench.copilot import FOLLOWER, PILOT, Window
 from test_bench import verdicts
 
 HEALTHY = Window([[100, 200, 300, 400]] * 10)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from failslow.bench import clocks, kv, load, redis_load, servers, unread
-from failslow.bench.redis_load import Commands
-from failslow.bench.servers import Servers
-from failslow.cluster.metrics import Metrics
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import ClusterView, load_labs
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.bench import clocks, kv, load, redis_load, servers, unread
+from failslow.extras.bench.redis_load import Commands
+from failslow.extras.bench.servers import Servers
+from failslow.extras.cluster.metrics import Metrics
+from failslow.lab.labs import ClusterView, load_labs
 from fakes import write_program
 from running import Expect
 from test_bench import verdicts

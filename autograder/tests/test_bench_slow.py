@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from failslow.bench import slow
-from failslow.bench.slow import Measured, Options, Result
-from failslow.check import sweep
-from failslow.check.step import Context
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.extras.bench import slow
+from failslow.extras.bench.slow import Measured, Options, Result
+from failslow.extras.check import sweep
+from failslow.extras.check.step import Context
+from failslow.extras.site import measured
 from failslow.measurement.sweep import Cell, Spread
-from failslow.site import measured
 from fakes import this_kit, write_catalogue, write_submission
 from running import Expect
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cache
+from failslow.base import cache
 
 
 def entries(directory: Path, *names: str) -> list[Path]:

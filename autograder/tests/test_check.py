@@ -7,18 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import command, grades, junit, matrix, mutants, mutants_report, sample, seeds
-from failslow.check.kept import Kept, kept_of
-from failslow.check.mutants import Judged, Verdict
-from failslow.check.step import Context, Counts, Step
-from failslow.course_key import CourseKey
-from failslow.errors import CannotDo
-from failslow.grading import Grade, LabGrade, Scope, TestRow
-from failslow.gtest import GradedTest
-from failslow.kit import Kit, this_kit
-from failslow.labs import Labs, load_labs
-from failslow.mutants import Keeps, Mutant, load_alternatives, load_mutant
-from failslow.submission import Submission
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.build.gtest import GradedTest
+from failslow.extras.check import (
+    command,
+    grades,
+    junit,
+    matrix,
+    mutants,
+    mutants_report,
+    sample,
+    seeds,
+)
+from failslow.extras.check.kept import Kept, kept_of
+from failslow.extras.check.mutants import Judged, Verdict
+from failslow.extras.check.step import Context, Counts, Step
+from failslow.grade.grading import Grade, LabGrade, Scope, TestRow
+from failslow.lab.course_key import CourseKey
+from failslow.lab.labs import Labs, load_labs
+from failslow.lab.mutants import Keeps, Mutant, load_alternatives, load_mutant
+from failslow.lab.submission import Submission
 from fakes import SUITES, graded, write_patch, write_test_binary
 from running import Expect
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import place, replica_processes
-from failslow.cluster.layout import Layout
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.extras.cluster import place, replica_processes
+from failslow.extras.cluster.layout import Layout
 from running import Cluster, Expect
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow import compile_database
-from failslow.commands import debug
-from failslow.kit import Kit
-from failslow.labs import load_labs
-from failslow.recipe import load_recipe
+from failslow.base.kit import Kit
+from failslow.build.recipe import load_recipe
+from failslow.extras import compile_database
+from failslow.extras.commands import debug
+from failslow.lab.labs import load_labs
 from fakes import (
     COMPILER,
     SUITES,
@@ -54,7 +54,7 @@ def mine(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mine:
         write_reply(kit, compiler, f"-O0 -g -D{preset}", {name: {} for name in names}, (), preset)
     build_fakes(
         monkeypatch,
-        "failslow.commands.sims",
+        "failslow.extras.commands.sims",
         lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
     )
     tests = kit.labs / load_labs(kit).get("lab1").directory / "tests"

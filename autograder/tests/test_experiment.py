@@ -12,9 +12,10 @@ from typing import cast
 
 import pytest
 
-from failslow.commands import demo, experiments
-from failslow.errors import CannotDo
-from failslow.faults import (
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.commands import demo, experiments
+from failslow.extras.faults import (
     catalogue,
     experiment,
     experiment_page,
@@ -23,16 +24,23 @@ from failslow.faults import (
     verdict,
     waits,
 )
-from failslow.faults.bench import LabBench
-from failslow.faults.experiment import CONDITIONS, DEAD, HEALTHY, ORDER, SLOW, Experiment, Run
-from failslow.faults.experiment_page import Shown
-from failslow.faults.place import Place
-from failslow.faults.prediction import Predicted
-from failslow.faults.verdict import FAIL, INCONCLUSIVE, PASS, TOLERANT, Cost, Costs, Verdict
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
+from failslow.extras.faults.bench import LabBench
+from failslow.extras.faults.experiment import (
+    CONDITIONS,
+    DEAD,
+    HEALTHY,
+    ORDER,
+    SLOW,
+    Experiment,
+    Run,
+)
+from failslow.extras.faults.experiment_page import Shown
+from failslow.extras.faults.place import Place
+from failslow.extras.faults.prediction import Predicted
+from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, TOLERANT, Cost, Costs, Verdict
+from failslow.extras.slowness.graph import Edge, merged
+from failslow.lab.labs import load_labs
 from failslow.measurement.settings import Loss
-from failslow.slowness.graph import Edge, merged
 from running import Expect
 
 COMMANDS = 200

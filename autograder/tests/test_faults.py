@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import replica_processes
-from failslow.faults import claim, fault_file, place
-from failslow.faults.catalogue import Catalogue, load
-from failslow.faults.claim import Claim
-from failslow.faults.injectors import INJECTORS
-from failslow.kit import Kit, this_kit
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.cluster import replica_processes
+from failslow.extras.faults import claim, fault_file, place
+from failslow.extras.faults.catalogue import Catalogue, load
+from failslow.extras.faults.claim import Claim
+from failslow.extras.faults.injectors import INJECTORS
 from fakes import FAULT_KINDS, eventually
 from running import Cluster, Expect, Said
 

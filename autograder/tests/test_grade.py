@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from failslow import course_key, gtest, process, result_text, results
-from failslow.course_key import DEVELOPMENT
-from failslow.errors import CannotDo, CouldNotGrade
-from failslow.kit import Kit
+from failslow.base import process
+from failslow.base.errors import CannotDo, CouldNotGrade
+from failslow.base.kit import Kit
+from failslow.build import gtest
+from failslow.grade import result_text, results
+from failslow.lab import course_key
+from failslow.lab.course_key import DEVELOPMENT
 from fakes import write_patch, write_program, write_submission
 from running import Expect, Said
 

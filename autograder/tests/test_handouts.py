@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow.kit import Kit
+from failslow.base.kit import Kit
 
 HANDOUTS = Kit(Path(__file__).resolve().parents[2]).root / "handouts"
 PLAN = re.compile(r"Plan\s+(\d+)\s+to\s+(\d+)\s+hours")

@@ -5,7 +5,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from failslow.kit import this_kit
+from failslow.base.kit import this_kit
 
 LEVELS = ("framework", "labs", "reference-solutions", "tools", "autograder")
 """From the bottom up. A file includes from its own level and from those before it."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.kit import this_kit
-from failslow.release.students import COMMANDS
+from failslow.base.kit import this_kit
+from failslow.extras.release.students import COMMANDS
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.lab.labs import load_labs
 from fakes import LAB1_YAML, write_lab
 
 

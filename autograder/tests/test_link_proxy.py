@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import ports
-from failslow.cluster.layout import Layout
-from failslow.faults import fault_file, link_proxy
-from failslow.faults.catalogue import Catalogue, FaultKind
-from failslow.faults.link_proxy import Delays, Door, retransmission_s
+from failslow.extras.cluster import ports
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.faults import fault_file, link_proxy
+from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.link_proxy import Delays, Door, retransmission_s
 
 MS = 10**6
 PATIENCE_S = 30

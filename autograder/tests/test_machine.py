@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow import machine
+from failslow.base import machine
 
 GIB = 1 << 30
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow import macros
+from failslow.build import macros
 
 GIVEN = """#include "mine.h"
 #include "given.h"

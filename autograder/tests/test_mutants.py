@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from failslow import given_code
-from failslow.check import attacks
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import given_code
+from failslow.build.recipe import Recipe
 from failslow.cli import main
-from failslow.errors import CannotDo
-from failslow.kit import Kit
-from failslow.labs import load_labs
-from failslow.mutants import (
+from failslow.extras.check import attacks
+from failslow.lab.labs import load_labs
+from failslow.lab.mutants import (
     Alternative,
     Keeps,
     load_alternatives,
@@ -21,7 +22,6 @@ from failslow.mutants import (
     materialised,
     patched_in,
 )
-from failslow.recipe import Recipe
 from fakes import this_kit, write_patch
 
 HEADER = "Description: d\nCaught-by: A.B\n"

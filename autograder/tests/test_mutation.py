@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow import gtest
-from failslow.gtest import Crashed, Outcome
-from failslow.kit import Kit
-from failslow.mutation import changes
-from failslow.mutation.changes import Change, applied, shuffled
+from failslow.base.kit import Kit
+from failslow.build import gtest
+from failslow.build.gtest import Crashed, Outcome
+from failslow.extras.mutation import changes
+from failslow.extras.mutation.changes import Change, applied, shuffled
 from running import Expect
 
 CODE = """namespace depfast {
@@ -54,7 +54,7 @@ def reference(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> Kit:
         return changed_by_tool(file, text) if text else []
 
     monkeypatch.setattr(gtest, "run_test", run)
-    monkeypatch.setattr("failslow.mutation.trial.changes_of", found)
+    monkeypatch.setattr("failslow.extras.mutation.trial.changes_of", found)
     return kit
 
 
@@ -64,7 +64,7 @@ def plant(monkeypatch: pytest.MonkeyPatch, after: str) -> None:
     def found(file: str, text: str) -> list[Change]:
         return [Change(file, 5, "  Log(votes);\n", after)] if text else []
 
-    monkeypatch.setattr("failslow.mutation.trial.changes_of", found)
+    monkeypatch.setattr("failslow.extras.mutation.trial.changes_of", found)
 
 
 def test_the_tool_changes_code_but_no_comment_assertion_or_namespace() -> None:

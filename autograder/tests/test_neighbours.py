@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import replica_processes
-from failslow.faults import neighbours
-from failslow.faults.neighbours import Neighbours
+from failslow.extras.cluster import replica_processes
+from failslow.extras.faults import neighbours
+from failslow.extras.faults.neighbours import Neighbours
 from fakes import eventually
 
 BUSY = "while True: pass"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import reading
-from failslow.kit import Kit, this_kit
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.check import reading
 
 
 def words(markdown: str) -> list[int]:

@@ -2,7 +2,7 @@
 
 import json
 
-from failslow import records
+from failslow.base import records
 
 
 def test_each_record_has_one_line() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cmake, recipe
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
-from failslow.release import catch_up, imports, leaks, repository, students, tree
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.build import cmake, recipe
+from failslow.extras.release import catch_up, imports, leaks, repository, students, tree
+from failslow.lab.labs import load_labs
 from running import Expect
 
 KIT = this_kit()
@@ -170,9 +170,9 @@ def test_what_a_lab_gives_is_there_and_what_it_asks_is_not(released: Kit) -> Non
         "autograder/diagnosis",
         "autograder/tests",
         "autograder/packages.sh",
-        "autograder/failslow/grading.py",
-        "autograder/failslow/course_key.py",
-        "autograder/failslow/release",
+        "autograder/failslow/grade/grading.py",
+        "autograder/failslow/lab/course_key.py",
+        "autograder/failslow/extras/release",
         "labs/lab3-kv/answers/kv_model.cc",
     ):
         assert not (released.root / name).exists(), name

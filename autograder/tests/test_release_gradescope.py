@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow import course_key, gradescope
-from failslow.assignment import Assignment
-from failslow.commands import grade
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.extras import gradescope
+from failslow.extras.assignment import Assignment
+from failslow.extras.commands import grade
+from failslow.lab import course_key
 from fakes import write_submission
 from running import Expect
 

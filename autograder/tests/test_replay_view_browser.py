@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.replay import page, recording
-from failslow.site import browser
+from failslow.extras.replay import page, recording
+from failslow.extras.site import browser
 from recordings import SHOWS, Recording
 from replay_pages import SUBJECT, WIDE, act, span, widen
 

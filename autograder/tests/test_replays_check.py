@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import replays
-from failslow.kit import this_kit
-from failslow.mutants import REPLAYED_LABS, Mutant, load_mutants
-from failslow.replay import page
-from failslow.site import browser
+from failslow.base.kit import this_kit
+from failslow.extras.check import replays
+from failslow.extras.replay import page
+from failslow.extras.site import browser
+from failslow.lab.mutants import REPLAYED_LABS, Mutant, load_mutants
 from recordings import SHOWS, read, two_votes
 from replay_pages import SUBJECT
 

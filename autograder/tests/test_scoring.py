@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from failslow import course_key
+from failslow.lab import course_key
 from failslow.measurement import figures, scoring
 from failslow.measurement.binary import Sample
 from failslow.measurement.runs import (

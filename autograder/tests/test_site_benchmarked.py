@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow.site import benchmarked
+from failslow.extras.site import benchmarked
 
 SECTION = {
     "key": "kv",

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from failslow import process
-from failslow.check import site as check
+from failslow.base import process
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
 from failslow.cli import main
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.release.students import COMMANDS
-from failslow.site import build, hooks
+from failslow.extras.check import site as check
+from failslow.extras.release.students import COMMANDS
+from failslow.extras.site import build, hooks
 from running import Expect
 
 # The handbook's own plugins and hooks, without those that a small site does not need.

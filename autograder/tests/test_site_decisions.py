@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check.reading import WORDS_WISHED, sentences
-from failslow.kit import this_kit
+from failslow.base.kit import this_kit
+from failslow.extras.check.reading import WORDS_WISHED, sentences
 
 DECISIONS = this_kit().site / "docs" / "maintainers" / "decisions"
 TOPICS = sorted(page for page in DECISIONS.glob("*.md") if page.name != "index.md")

@@ -2,7 +2,7 @@
 
 import re
 
-from failslow.kit import this_kit
+from failslow.base.kit import this_kit
 
 LINES_MAX = 2_500
 ROW = re.compile(r"^\| `([^`]+)` \|", re.M)

@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from failslow.kit import this_kit
-from failslow.mutants import MEASUREMENT, load_mutants
-from failslow.site import kept
+from failslow.base.kit import this_kit
+from failslow.extras.site import kept
+from failslow.lab.mutants import MEASUREMENT, load_mutants
 
 
 def test_only_measured_mutants_are_in_the_table(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from failslow.bench.slow import BARS, REFERENCE, Options
-from failslow.kit import this_kit
-from failslow.site import dot_plot, measured
-from failslow.site.dot_plot import Scale
+from failslow.base.kit import this_kit
+from failslow.extras.bench.slow import BARS, REFERENCE, Options
+from failslow.extras.site import dot_plot, measured
+from failslow.extras.site.dot_plot import Scale
 
 SCALE = Scale(0.001, 1.0, {0.001: "least", 1.0: "most"}, 0.05, "Title <1>")
 

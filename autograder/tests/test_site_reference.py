@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.errors import CannotDo
-from failslow.site import reference
+from failslow.base.errors import CannotDo
+from failslow.extras.site import reference
 
 BOX = """// Box: holds *one* thing.
 // More words.

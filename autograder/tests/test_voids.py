@@ -1,8 +1,8 @@
 """The parts that a root cause makes void, and the sentences that name it."""
 
-from failslow import voids
-from failslow.gtest import GradedTest, Outcome
-from failslow.labs import Lab, Measured, Part
+from failslow.build.gtest import GradedTest, Outcome
+from failslow.grade import voids
+from failslow.lab.labs import Lab, Measured, Part
 
 PARTS = (Part("a", "", 1), Part("b", "", 2), Part("slow", "", 1))
 MEASURED = Measured("slow", "slow.yaml", ("leader", "follower"), ("follower",))

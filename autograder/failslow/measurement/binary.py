@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from failslow import deadline, determinism, process
-from failslow.errors import CouldNotGrade
+from failslow.base import deadline, process
+from failslow.base.errors import CouldNotGrade
+from failslow.build import determinism
 from failslow.measurement.runs import Run
 from failslow.measurement.settings import FOLLOWER, SUBMIT
 

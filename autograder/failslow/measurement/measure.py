@@ -8,10 +8,11 @@ from pathlib import Path
 from statistics import median
 from typing import Protocol
 
-from failslow import console, deadline, determinism, parallel
-from failslow.errors import CouldNotGrade
-from failslow.kit import Kit
-from failslow.labs import Lab
+from failslow.base import console, deadline, parallel
+from failslow.base.errors import CouldNotGrade
+from failslow.base.kit import Kit
+from failslow.build import determinism
+from failslow.lab.labs import Lab
 from failslow.measurement.binary import Program, Sample, command, measure_once, without_verdict
 from failslow.measurement.cause import Explained
 from failslow.measurement.explain import report

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from failslow import yaml_file
-from failslow.errors import CannotDo
-from failslow.kit import Kit
-from failslow.labs import Lab
+from failslow.base import yaml_file
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.lab.labs import Lab
 
 FOLLOWER = "follower"
 """The victims of most rows: the largest minority. A row or run that names no victim has these."""

@@ -1,0 +1,1 @@
+"""What a lab and a submission are."""
