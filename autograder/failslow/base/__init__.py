@@ -1,1 +1,1 @@
-"""What every other room stands on: paths, processes, console, files."""
+"""The base of all other packages: paths, processes, console, files."""

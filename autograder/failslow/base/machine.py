@@ -1,4 +1,4 @@
-"""What the kit may use of this machine: cores and memory. A container may use less than there is.
+"""Cores and memory of this machine for the kit. A container may use less than there is.
 
 The limits of control groups are described in the kernel's admin guide: version 2 in
 cgroup-v2.rst, version 1 in the scheduler's sched-bwc.rst and in cgroup-v1/memory.rst.
@@ -19,7 +19,7 @@ JOB_BYTES = 500 << 20
 
 
 def jobs(groups: Path = CONTROL_GROUPS) -> int:
-    """How many jobs to do side by side: each is one busy child process. At least 1."""
+    """The number of jobs to do side by side: each is one busy child process. At least 1."""
     return max(1, min(cores(groups), memory_bytes(groups) // JOB_BYTES))
 
 

@@ -26,7 +26,7 @@ _stopping = threading.Event()
 
 @dataclass(frozen=True)
 class Completed:
-    """How a child ended. `exit_code` is negative for a signal, as in `subprocess`."""
+    """The end of a child. `exit_code` is negative for a signal, as in `subprocess`."""
 
     exit_code: int
     output: str

@@ -34,7 +34,7 @@ _FUNCTION = "[&]"
 _FAILED = "Failed\n"
 _TRACE = "\nGoogle Test trace:\n"
 ELSEWHERE = "the end of this report says why"
-"""What a test says of a violated invariant that it asked for: a later failure has the sentence."""
+"""A test's words about a violated invariant that it asked for: a later failure has the sentence."""
 _INNER = "doesn't generate new fatal failures in the current thread.\n  Actual: it does."
 
 _RELATIONS = {

@@ -27,7 +27,7 @@ from failslow.lab.submission import BASE, SOURCES, Submission, object_for, place
 
 COMPILE_TIMEOUT_S = 300.0
 REPLICA = "_replica"
-"""How the names of replicas end that are graded."""
+"""Suffix of the names of graded replicas."""
 
 INLINE = "WwVvu"
 """nm's letters for definitions of which the linker takes any one."""
@@ -143,7 +143,7 @@ class _Builder:
         self._scratch = scratch
         self._final = final
         self.warnings: list[str] = []
-        """What the compiler said of sources that it compiled all the same, by source."""
+        """The compiler's warnings about sources that it compiled, by source."""
 
     def compile_side_by_side(self, targets: list[Target], advance: console.Advance) -> None:
         parallel.run_all(

@@ -47,7 +47,7 @@ def load_all(kit: Kit) -> list[GivenMutant]:
 
 
 def recipe_with(kit: Kit, mutant: GivenMutant, recipe: Recipe) -> Recipe:
-    """How to build with the mistake. CannotDo for a patch that does not fit.
+    """The recipe of a build with the mistake. CannotDo for a patch that does not fit.
 
     Requires: no library of the kit includes a changed header, but those made of the changed
     directories."""

@@ -76,7 +76,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Options:
-    """How to run one test; `replica` is None for tests in simulation.
+    """The command of one test; `replica` is None for tests in simulation.
 
     `perturb`: what is done to the memory of the replicas. `twin`: to that of their twins; None:
     they have none. `shrink`: runs that may look for the shortest schedule that fails; 0 to show it

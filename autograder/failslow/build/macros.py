@@ -22,7 +22,7 @@ BYTES_MAX = 64 << 20
 
 SYSTEM = ("/usr/", "<")
 SUBMITTED = "build/submission"
-"""How the paths begin of what is built of submissions: see Kit.submissions."""
+"""Prefix of the paths of built submissions: see Kit.submissions."""
 ALWAYS_ASKED = {"NDEBUG": "assert.h"}
 
 SPLICE = re.compile(rb"\\[ \t\r\f\v\0]*\n")

@@ -1,4 +1,4 @@
-"""How to compile and link a submission: CMake's own table of targets, read by its file API.
+"""The recipe to compile and link a submission: CMake's own table of targets, read by its file API.
 
 cmake/labs.cmake defines a target for each program that a submission is linked into. CMake never
 builds these targets; its reply says which given sources and which libraries they have.
@@ -24,19 +24,19 @@ FLAGS = "submission"
 """The target whose compile options are a submission's."""
 
 PROGRAM = "_submission"
-"""How the names of the programs' targets end."""
+"""Suffix of the names of the programs' targets."""
 
 HIDDEN = "_hidden"
-"""How the name of a suite of hidden tests ends."""
+"""Suffix of a suite of hidden tests."""
 
 EXPLORE = "_explore"
-"""How the name of a lab's exploration ends."""
+"""Suffix of a lab's exploration."""
 
 OWN = "_own"
-"""How the name of the suite ends that consists of a student's own tests."""
+"""Suffix of the suite that holds a student's own tests."""
 
 PUBLIC_TESTS = "_public_tests"
-"""How the name of the library of a lab's public tests ends."""
+"""Suffix of the library of a lab's public tests."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to compile against this kit. `programs`: by name, as in `Target`. `public_tests`: the
+    """Recipe to compile against this kit. `programs`: by name, as in `Target`. `public_tests`: the
     sources of all labs' public tests. `libraries`: the sources of the kit's own, by the words that
     link them."""
 

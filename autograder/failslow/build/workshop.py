@@ -178,7 +178,7 @@ def _copy(path: Path, to: Path) -> None:
 
 
 def _take(result: Path, to: Path) -> None:
-    """What a stranger's program has left: a file, and no link to one."""
+    """The result of a stranger's program: a file, and no link to one."""
     try:
         handle = os.open(result, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:

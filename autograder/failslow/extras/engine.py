@@ -5,7 +5,7 @@ from failslow.base.errors import CannotDo
 
 
 def docker(*words: str) -> str:
-    """What the command prints. CannotDo with the engine's first line when it fails."""
+    """The command's output. CannotDo with the engine's first line when it fails."""
     try:
         done = process.run(["docker", *words])
     except OSError as error:

@@ -42,7 +42,7 @@ LINES_SHOWN = 50
 def grade(
     kit: Kit, labs: Labs, tree: Path, assignment: Assignment, key: CourseKey
 ) -> dict[str, Any]:
-    """What the platform gets in results.json. CannotDo when the grader leaves none.
+    """The platform's view of results.json. CannotDo when the grader leaves none.
 
     `tree`: as for `collect`. Requires: this process has one thread.
     """

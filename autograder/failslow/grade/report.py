@@ -81,7 +81,7 @@ def _lab_table(lab: LabGrade) -> Table:
 
 
 def _margins(row: TestRow) -> str:
-    """How far a measured row is from its limits. A test has none."""
+    """The distance of a measured row from its limits. A test has none."""
     return f"\n[dim]{escape(row.output)}[/dim]" if row.max_score and row.output else ""
 
 

@@ -22,7 +22,7 @@ def invariants_alone(failures: Sequence[str]) -> tuple[str, ...]:
 
 
 class Told:
-    """What the rows of one lab have told so far."""
+    """The violations that the rows of one lab have named so far."""
 
     def __init__(self) -> None:
         self._shown_by: dict[tuple[str, ...], str] = {}

@@ -41,7 +41,7 @@ def of_lab(
 
 
 def costs(lab: Lab, part_id: str, violated: str) -> str:
-    """What a test of the part costs that shows the violation of this invariant."""
+    """The cost of a test of the part that shows the violation of this invariant."""
     part, sentence = lab.part(part_id), f"This violates safety ('{violated}'), which costs all"
     if lab.measurement is None:
         return f"{sentence} {part.points} points of this part."

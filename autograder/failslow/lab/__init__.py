@@ -1,1 +1,1 @@
-"""What a lab and a submission are."""
+"""Labs and submissions as values."""

@@ -73,7 +73,7 @@ class Alternative(Patched):
 
 @dataclass(frozen=True)
 class Keeps:
-    """At most so many per cent of the points of a part, or of a lab. `of`: its id."""
+    """At most this percentage of the points of a part, or of a lab. `of`: its id."""
 
     per_cent: int
     of: str

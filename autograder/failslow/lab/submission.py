@@ -13,7 +13,7 @@ from failslow.lab.labs import Lab, Labs
 FILE_BYTES_MAX = 1 << 20
 
 MACOS = "__MACOSX"
-"""What macOS adds to the top of an archive."""
+"""Entries that macOS adds to the top of an archive."""
 
 SOURCES = (".cc", ".cpp")
 

@@ -57,7 +57,7 @@ def held_bytes(sample: Sample) -> float:
 
 
 RESIDENT_STEP_BYTES = 64 << 20
-"""Resident memory is the machine's figure, and another one in each run: only so much counts."""
+"""Resident memory is the machine's figure, and another one in each run: less does not count."""
 STACK_BYTES = 256 << 10
 
 

@@ -168,7 +168,7 @@ class Meter:
         return [cell for each in able for cell in cells(each, samples)]
 
     def first_difference(self, samples: Samples) -> str:
-        """How the first run differs that does with other memory; or ""."""
+        """The difference of the first run that differs with other memory; or ""."""
         for run, sample in samples.items():
             if sample.twins == determinism.DIFFER:
                 return f"In {run}:\n{self._describe(run)}"
@@ -207,7 +207,7 @@ class Meter:
         return None if found.slow.no_verdict or found.base.no_verdict else found
 
     def again(self, program: Program, row: Row, built_by: str | None) -> str:
-        """How to repeat the run that cost points, without the course key; "" if there is none."""
+        """The command that repeats the costly run, without the course key; "" if there is none."""
         run = row.worst_run and self._unusable.get(_load(row.worst_run), row.worst_run)
         if run is None or built_by is None:
             return ""

@@ -141,7 +141,7 @@ def minority(replicas: int) -> int:
 
 
 def follower_sets(replicas: int, proposers: int, size: int) -> list[Places]:
-    """All sets of so many followers; the empty one for 0."""
+    """All sets of that number of followers; the empty one for 0."""
     return list(combinations(range(1, replicas - proposers + 1), size))
 
 

@@ -257,7 +257,7 @@ def _speed(bounds: Bounds, runs: "_RowRuns") -> list[Criterion]:
 def _background(
     settings: Settings, bounds: Bounds, runs: "_RowRuns", fault: str
 ) -> list[Criterion]:
-    """What a quorum hides from the speed: the backlog, the repair and the slowest answers."""
+    """The costs that a quorum hides from the speed: backlog, repair and the slowest answers."""
     # Caught up at 65 % load: saturated, there is no spare capacity to catch up with.
     steady = [run for run in _loaded(runs.slow, LATENCY) if run.profile == LOW_JITTER]
     short = [run for run in steady if run.shape != LONG]

@@ -40,7 +40,7 @@ class Graded:
 @dataclass(frozen=True)
 class Strength:
     """One strength of a fault. `preset`: its name in the catalogue of faults. `words`: its text in
-    a report. `lag_entries`: a slow replica is behind by so many in some run, or the fault has shown
+    a report. `lag_entries`: a slow replica is behind by this in some run, or the fault has shown
     nothing. `lag_between`: the most entries behind when the fault comes and goes, if bounded."""
 
     preset: str

@@ -27,13 +27,13 @@ from failslow.measurement.runs import (
 from failslow.measurement.settings import FOLLOWER
 
 AND_FOLLOWERS = f"+{FOLLOWER}"
-"""After a proposer's role: so many followers are slow, too, that they are the largest minority."""
+"""After a proposer's role: followers are slow, too, up to the largest minority."""
 
 ONE_FOLLOWER = f"one-{FOLLOWER}"
 """One follower alone, however many the largest minority has."""
 
 CAPACITY_SEEDS = 3
-"""The capacity is the median of so many runs."""
+"""Runs whose median is the capacity."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one fault costs. Shares are of 1, and negative for a gain; times in ns.
+    """The costs of one fault. Shares are of 1, and negative for a gain; times in ns.
 
     The worst run counts for the longest latency, the stall, the unanswered commands, the bytes and
     the catch-up time, which may be infinite. `lag`: the least that a slow replica fell behind when

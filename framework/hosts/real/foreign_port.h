@@ -39,7 +39,7 @@ struct ForeignPortLimits {
   std::size_t held_bytes_max = std::size_t{256} << 20;
   // Above this many unread answer bytes the port stops reading from the client.
   std::size_t unread_bytes_max = std::size_t{1} << 20;
-  // The port closes the connection of a client that takes no byte for so long while it has more
+  // The port closes the connection of a client that takes no byte for this time while it has more
   // than unread_bytes_max to take.
   Duration unread_time_max = 30s;
 };

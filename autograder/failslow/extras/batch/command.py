@@ -135,7 +135,7 @@ class _Batch:
         return content_key(self._kit, self._labs, self._recipe, submission, self._terms)
 
     def _export(self, name: str, submission: Submission) -> None:
-        """What the student wrote, for a tool that compares submissions."""
+        """The student's own files, for a tool that compares submissions."""
         for place, content in submission.files.items():
             if not place.startswith(BASE):
                 atomic.write_bytes(self._out / SOURCES / name / place, content)

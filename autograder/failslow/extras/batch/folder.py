@@ -19,7 +19,7 @@ ZIP = ".zip"
 
 @dataclass(frozen=True)
 class Handed:
-    """What one student handed in. `name`: of the entry in the folder, without ".zip", printable."""
+    """One student's submission. `name`: of the entry in the folder, without ".zip", printable."""
 
     name: str
     path: Path

@@ -22,7 +22,7 @@ PACKAGE = Path(failslow.__file__).parent
 
 @dataclass(frozen=True)
 class Terms:
-    """What a grade depends on besides the submission. `kit_digest`: see `digest_of_kit`."""
+    """All that a grade depends on besides the submission. `kit_digest`: see `digest_of_kit`."""
 
     kit_digest: str
     key: CourseKey

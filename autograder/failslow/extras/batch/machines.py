@@ -26,7 +26,7 @@ Machines = Callable[[Sequence[Job]], Iterator[tuple[Job, Done]]]
 HERE = "here"
 
 REACH_S = 20.0
-"""A scheduler that does not answer for so long is not there."""
+"""A scheduler that does not answer for this time is not there."""
 
 
 def here(count: int) -> Machines:

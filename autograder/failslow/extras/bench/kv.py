@@ -153,7 +153,7 @@ def on_any_core(kit: Kit) -> list[Figure]:
 
 
 def store_view(kit: Kit) -> ClusterView:
-    """What the store's replicas show."""
+    """The status of the store's replicas."""
     view = load_labs(kit).get("lab3").cluster
     assert view is not None, "lab 3's replicas run as processes"
     return view

@@ -35,7 +35,7 @@ REPLICAS = (3, 5, 7)
 
 @dataclass(frozen=True)
 class Bars:
-    """What a slow replica may cost the reference: the medians, and the worst seed. `p99`: the ratio
+    """The reference's bars for a slow replica: the medians, and the worst seed. `p99`: the ratio
     of the 99th percentiles. `longest_ns`: of an answer, while the network of the replica is slow.
     """
 
@@ -94,7 +94,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Result:
-    """What the command measured: the solutions in the order of the options."""
+    """The measured solutions, in the order of the options."""
 
     options: Options
     measured: list[Measured]

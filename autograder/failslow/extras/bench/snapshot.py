@@ -43,7 +43,7 @@ TEXT = (
 
 @dataclass(frozen=True)
 class State:
-    """What is loaded: `rate` puts a second. The window has about four snapshots of each replica."""
+    """The load: `rate` puts a second. The window has about four snapshots of each replica."""
 
     keys: int
     rate: int

@@ -1,4 +1,4 @@
-"""What clients that never read their answers cost another client of the key-value store."""
+"""The cost of clients that never read their answers to another client of the key-value store."""
 
 import statistics
 from collections.abc import Iterator

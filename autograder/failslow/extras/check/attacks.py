@@ -59,7 +59,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class Ended:
-    """What an attack came to. `said`: everything that the student reads."""
+    """An attack's outcome. `said`: everything that the student reads."""
 
     score: float
     said: str

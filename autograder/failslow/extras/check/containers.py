@@ -88,7 +88,7 @@ def _compose() -> list[str] | None:
 
 
 def _docker(*words: str) -> str:
-    """What it prints; empty when it fails."""
+    """Its output; empty when it fails."""
     try:
         done = process.run(["docker", *words])
     except OSError:

@@ -79,7 +79,7 @@ def table(judged: Sequence[Judged]) -> Table:
 
 
 def _failed(judged: Judged) -> str:
-    """How many, and the first of them unless they are those that must."""
+    """Their number, and the first of them unless they are those that must."""
     names = judged.failed
     if not names:
         return "none"

@@ -1,4 +1,4 @@
-"""How long the sentences of students' pages are, and how long a handout is.
+"""The length of the sentences in students' pages, and of a handout.
 
 A sentence above 20 words is a remark, above 30 a problem. A handout has under 2,000 words. Words
 are counted as a reader meets them: a piece of code in a sentence is one word, a link is its text.
@@ -18,10 +18,10 @@ WORDS_WISHED = 20
 WORDS_MAX = 30
 HANDOUT_WORDS_MAX = 1_999
 SHOWN_WORDS = 8
-"""So many words of a long sentence are shown: enough to search for it."""
+"""Words of a long sentence that are shown: enough to search for it."""
 
 NAME_WORDS_MAX = 6
-"""A cell that is a list of names, each at most so long, holds no sentence."""
+"""Words of the longest name in a cell that lists names, and so holds no sentence."""
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 SNIPPET = re.compile(r"^\s*--8<--")

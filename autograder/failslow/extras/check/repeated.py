@@ -104,7 +104,7 @@ def _result(kit: Kit, labs: Labs, subject: Subject) -> dict[str, Any]:
 
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> str:
-    """What differs first between two results: a line, or a key of the whole."""
+    """The first difference of two results: a line, or a key of the whole."""
     for ours, theirs in zip(before["tests"], after["tests"], strict=False):
         for key in ours:
             if ours[key] != theirs.get(key):

@@ -10,7 +10,7 @@ from failslow.lab.labs import Lab, Labs, load_labs
 from failslow.lab.mutants import Patched
 
 PARTS = 12
-"""One patch of so many is graded."""
+"""One patch in PARTS is graded."""
 
 Patch = TypeVar("Patch", bound=Patched)
 

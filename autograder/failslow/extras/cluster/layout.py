@@ -37,7 +37,7 @@ class Layout:
         return self.data / f"replica-{number}.faults"
 
     def injection(self, number: int, kind: str) -> Path:
-        """Who injects this kind of fault into the replica, while it lasts."""
+        """The injector of this kind of fault into the replica, while it lasts."""
         return self.data / f"replica-{number}.{kind}.injection"
 
     def injections(self) -> list[Path]:

@@ -18,8 +18,8 @@ def prepare(kit: Kit, layout: Layout, current: State, number: int) -> str:
     """Makes the replica's data directory anew. The lost one stays beside it.
 
     Each other replica that runs is ended and started again first: so none remembers, outside of its
-    files, what the lost replica has answered. The handbook's decisions on the real host say why this
-    is safe.
+    files, what the lost replica has answered. The handbook's decisions on the real host say why
+    this is safe.
 
     Returns what was done, for people. CannotDo when the lab's replicas cannot rejoin, this one
     runs, or no majority of the others does. Requires: the directory is locked (place.locked).
@@ -59,7 +59,7 @@ def _new(layout: Layout, number: int) -> Path:
 def _made(
     program: Path, layout: Layout, current: State, number: int, others: list[int]
 ) -> dict[str, object]:
-    """What the tool says of the directory that it has made."""
+    """The tool's words about the directory that it has made."""
     new = _new(layout, number)
     shutil.rmtree(new, ignore_errors=True)  # of an attempt that was interrupted
     argv: list[str | Path] = [program, "--id", str(number), "--cluster", current.cluster]

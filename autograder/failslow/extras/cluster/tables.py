@@ -14,7 +14,7 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 
 
 def print_replicas(out: Console, view: ClusterView, replicas: list[ReplicaStatus]) -> None:
-    """Who runs where, and what it says of itself."""
+    """Each replica's place, and its own words about itself."""
     out.print(replicas_table(view, replicas))
     for replica in replicas:
         if replica.remark:
@@ -33,7 +33,7 @@ def replicas_table(view: ClusterView, replicas: list[ReplicaStatus]) -> Table:
 
 
 def load_table(replicas: list[ReplicaStatus]) -> Table:
-    """What each does, and what waits in its memory for the others."""
+    """Each replica's work, and the data that waits in its memory for the others."""
     table = Table(
         "replica", "requests/s", "frames/s", "syncs/s", "CPU", "memory", "held for each", "dropped"
     )

@@ -26,7 +26,7 @@ PROGRESS = re.compile(r"explored (\d+) of (\d+) scopes")
 
 @dataclass(frozen=True)
 class Scope:
-    """What was explored. `complete`: all states. `fast` to `waits`: how often that step was found.
+    """Explored states. `complete`: all states. `fast` to `waits`: how often that step was found.
     `violated`: an invariant in words, and `steps` to it; both empty if all states are good."""
 
     scope: str

@@ -39,6 +39,6 @@ def run(
 
 
 def ending(exit_code: int, output: Sequence[str]) -> tuple[str, str]:
-    """How a program without a result ended, and its last words."""
+    """The end of a program without a result, and its last words."""
     how = process.Completed(exit_code, "", "", timed_out=False).how_it_ended()
     return how, "\n".join(output[-OUTPUT_LINES:])

@@ -163,7 +163,7 @@ def _strengths(known: Catalogue, name: str) -> list[tuple[FaultKind, int]]:
 
 
 def _subject(bench: Bench, hold_s: float) -> str:
-    """What else the figures depend on: the program, the cluster, and the length of a fault."""
+    """All else that the figures depend on: the program, the cluster, and the length of a fault."""
     program = bench.layout.program(bench.program).read_bytes()
     digest = hashlib.sha256(program).hexdigest()[:16]
     return f"{bench.program} {digest}, {len(bench.place.replicas)} replicas, {hold_s:g} s"

@@ -33,7 +33,7 @@ Row = tuple[str, Sequence[Cell]]
 
 
 def run_page(label: str, run: Run) -> str:
-    """What runtime verification saw in one run."""
+    """The findings of runtime verification in one run."""
     title = f"{label}, {_title(run)}"
     return _document(
         title,

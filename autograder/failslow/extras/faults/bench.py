@@ -39,7 +39,7 @@ class Bench(ABC):
     @property
     @abstractmethod
     def load(self) -> str:
-        """What put_load calls such a store."""
+        """The name of this store in put_load."""
 
     @abstractmethod
     def can_have(self, kind: FaultKind) -> bool:
@@ -62,7 +62,7 @@ class Bench(ABC):
         """From now on. The result says the most bytes that `holder` has held for the replica."""
 
     def limits(self, word: str) -> Loss:
-        """What the replica that a word means may cost while it is slow."""
+        """The cost that a replica, named by a word, may have while it is slow."""
         return verdict.TOLERANT
 
     def disturbed(self, word: str) -> float:

@@ -111,7 +111,7 @@ def device_of(path: Path) -> str:
 
 
 def _cores(group: Group) -> float:
-    """What a process may use in its home: an engine's limit, or one core, as a replica uses."""
+    """The cores that a process may use in its home: a limit, or one core, as a replica uses."""
     with suppress(OSError, ValueError):
         text = (group.home / group.limit.name).read_text(encoding="ascii")
         if group.limit.name == _LIMITS[CPU][0]:

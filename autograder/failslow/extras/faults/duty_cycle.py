@@ -41,7 +41,7 @@ def keep(
 
 
 def _runs(send: Callable[[signal.Signals], None], seconds: float) -> float:
-    """Lets the replica run for about so long. Returns how long it did."""
+    """Lets the replica run for about this time. Returns the time that it ran."""
     began = time.monotonic()
     send(signal.SIGCONT)
     time.sleep(seconds)

@@ -298,7 +298,7 @@ def _stall_s(run: Run, half: float) -> float:
 
 
 def _await_caught_up(bench: Bench) -> float | None:
-    """How long it takes until all replicas have applied the same; None if longer than allowed."""
+    """The time until all replicas have applied the same; None if longer than allowed."""
     began = time.monotonic()
 
     def is_done() -> bool:

@@ -1,4 +1,4 @@
-"""How each fault of the catalogue is injected into replicas.
+"""The injector of each fault of the catalogue.
 
 On plain processes nothing needs a privilege, except a limit of memory. In containers the processor
 and the disk's bandwidth are limited as an engine does it, by a control group, and only root may do
@@ -24,7 +24,7 @@ from failslow.extras.faults.guard import guarded
 from failslow.extras.faults.place import Place
 
 LOCK_S = 20.0
-"""An injector waits so long for another command at work in the cluster's directory."""
+"""The wait of an injector for another command at work in the cluster's directory."""
 
 
 @dataclass(frozen=True)

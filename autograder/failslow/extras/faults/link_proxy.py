@@ -50,7 +50,7 @@ class Door:
 
 
 class Delays:
-    """How late the parts are that a replica sends."""
+    """The delay of the parts that a replica sends."""
 
     def __init__(self, layout: Layout, catalogue: Catalogue) -> None:
         self._layout = layout
@@ -74,7 +74,7 @@ class Delays:
 
 
 def retransmission_s(size: int, loss: float, draws: random.Random) -> float:
-    """How late a part is when TCP loses that share of its packets, and sends them again."""
+    """The delay of a part when TCP loses that share of its packets, and sends them again."""
     late_s, timeout_s = 0.0, TIMEOUT_MIN_S
     missing = max(1, -(-size // PACKET_BYTES))
     for _ in range(RETRANSMISSIONS_MAX):
@@ -151,7 +151,7 @@ async def _connect(
 
 
 async def _head(near: asyncio.StreamReader) -> bytes:
-    """What comes first, up to the end of a head of HTTP if it is one."""
+    """The first bytes, up to the end of a head of HTTP if they are one."""
     head = b""
     while HEAD_END not in head and len(head) < HEAD_BYTES_MAX:
         part = await near.read(PART_BYTES)
@@ -162,7 +162,7 @@ async def _head(near: asyncio.StreamReader) -> bytes:
 
 
 class Link:
-    """One direction of a connection. `late_s`: of a part with so many bytes."""
+    """One direction of a connection. `late_s`: the delay of a part, by its bytes."""
 
     def __init__(self, late_s: Callable[[int], float], to: asyncio.StreamWriter) -> None:
         self._late_s = late_s

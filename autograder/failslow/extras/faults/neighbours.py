@@ -29,7 +29,7 @@ class Neighbours:
         self._began = self._now()
 
     def cores(self) -> float:
-        """How many processors the others have used on average until now."""
+        """The processors that the others have used on average until now."""
         began, now = self._began, self._now()
         own_s = sum(max(0.0, now.own_s[pid] - began.own_s[pid]) for pid in self._own)
         others_s = now.machine_s - began.machine_s - own_s - (now.kit_s - began.kit_s)

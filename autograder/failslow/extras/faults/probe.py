@@ -41,7 +41,7 @@ SPIN_NS = _MS
 APPEND_BYTES = 256 * 1024
 """Of one operation of a disk probe, which is a write and a sync: two system calls."""
 SYNC_BYTES = 1 << 20
-"""What each sync of a sync probe flushes: so much that the time to catch it does not count."""
+"""The bytes that each sync of a sync probe flushes: enough to make the time to catch it small."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _effect(place: Place, trial: Trial) -> Effect:
 
 
 def _mean(place: Place, seconds: float) -> float:
-    """Of the operations that begin from now on, for so long."""
+    """Of the operations that begin from now on, for this time."""
     from_ns = time.monotonic_ns()
     to_ns = from_ns + round(seconds * 1e9)
 

@@ -16,7 +16,7 @@ def before(kit: Kit, faults: Path) -> list[str]:
 
 
 def missing(kit: Kit) -> str | None:
-    """What this machine lacks for it. Requires: it is built."""
+    """The sentence about what this machine lacks for it. Requires: it is built."""
     with tempfile.TemporaryDirectory() as directory:
         done = process.run([*before(kit, Path(directory) / "faults"), "true"])
     if done.exit_code == 0:

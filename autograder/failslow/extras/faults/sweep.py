@@ -1,4 +1,4 @@
-"""What many experiments show together: strengths of faults, on each role, under two workloads.
+"""The results of many experiments together: strengths of faults, on each role, under two workloads.
 
 Document 004 calls the strengths between which a system loses 10 % and 50 % its danger zone, and
 finds that a weaker fault may cost more than a stronger one.
@@ -16,7 +16,7 @@ from failslow.extras.faults.experiment import Experiment
 from failslow.extras.faults.verdict import Cost
 
 WORKLOADS = {"small": 256, "large": 16 * 1024}
-"""Puts with values of so many bytes."""
+"""Bytes of the values of puts."""
 LITTLE, MUCH = 0.1, 0.5
 """The bounds of a danger zone (document 004, section 3.4)."""
 STRONGER_IS_MORE = ("nanoseconds", "per-mille")

@@ -1,4 +1,4 @@
-"""What a slow replica costs on real processes, and whether that is known well enough to say so.
+"""The cost of a slow replica on real processes, and whether it is known well enough to say so.
 
 Pure functions of slices: a slice is the latencies, in us, of the commands that ended in a tenth of
 a second. The comparison is with the healthy cluster. That of a dead replica would flatter a system
@@ -15,11 +15,11 @@ from failslow.measurement.settings import Loss
 Slices = Sequence[Sequence[int]]
 
 TOLERANT = Loss(throughput=0.05, latency=0.05)
-"""What a slow replica may cost a system that the papers call fail-slow tolerant."""
+"""The cost of a slow replica to a system that the papers call fail-slow tolerant."""
 DISTURBED = 0.1
-"""A slow replica gains nobody so much: a healthy run that is slower was disturbed."""
+"""No slow replica gains this share: a healthy run that is slower was disturbed."""
 OTHERS_CORES = 0.15
-"""A difference of so many processors that other programs used makes costs of their own ..."""
+"""A difference, in processors that other programs used, that makes costs of their own ..."""
 OTHERS_COST_MAX = 0.5
 """... up to this share: what costs more than that is the fault's."""
 TRIMMED = 0.1

@@ -1,4 +1,4 @@
-"""What the page says of a cluster at one moment."""
+"""A cluster at one moment, as the page shows it."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import merged
 
 SILENT_S = 3.0
-"""A replica writes a line of metrics each second. One that has not for so long does not run, or is
+"""A replica writes a line of metrics each second. One without a line for this time does not run, or is
 very slow: from its files alone nobody can tell."""
 
 _METRICS = re.compile(r"replica-(\d+)\.metrics")

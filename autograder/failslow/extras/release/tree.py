@@ -56,7 +56,7 @@ PACKAGE_DATA = (
     "autograder/failslow/extras/replay/vendor*",
     "autograder/failslow/extras/replay/viewer/*",
 )
-"""What the students' part of the Python package reads."""
+"""Data that the students' part of the Python package reads."""
 
 SECRET = (
     "autograder/diagnosis/*",

@@ -16,7 +16,7 @@ DEPENDENCY_READS_MAX = 500
 """Messages that a replica has read since the one that it answers."""
 
 TIMER = "TimeoutEvent"
-"""How the description of a timer begins."""
+"""Prefix of the description of a timer."""
 
 Cause = Message | Wait | Down  # one that was down, and restarts
 Event = TypeVar("Event")
@@ -47,11 +47,11 @@ class Causality:
             events.sort(key=lambda event: event[0])
 
     def chain(self, replica: int, when: int, longest: int) -> list[Cause]:
-        """What led to a step of the replica at that time, the latest cause first."""
+        """The causes of a step of the replica at that time, the latest first."""
         return self._back(self.before(replica, when), longest)
 
     def behind(self, message: Message, longest: int) -> list[Cause]:
-        """What led to the sending of the message, the latest cause first."""
+        """The causes of the sending of the message, the latest first."""
         return self._back(self._cause_of(message), longest)
 
     def request_of(self, reply: Message) -> Message | None:

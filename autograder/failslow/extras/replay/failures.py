@@ -22,7 +22,7 @@ _TOLD = re.compile(r" violated at (?P<seconds>\d+)\.(?P<micros>\d{6}) s: replica
 
 class Failure(Explainer):
     def steps(self) -> list[Step]:
-        """What the test judged, and what led to it. If that is not known, or is an amount of
+        """The step that the test judged, and its causes. If that is not known, or is an amount of
         something, the failure, and the waits that had not ended."""
         failure = Step(self._problem, "The test fails here.")
         guilty = (

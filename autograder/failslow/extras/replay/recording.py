@@ -107,7 +107,7 @@ class Note:
 
     @property
     def told(self) -> str:
-        """What people read: an explanation needs GoogleTest's words."""
+        """The words for people: an explanation needs GoogleTest's."""
         return assertions.in_a_sentence(self.text) if self.problem == "failure" else self.text
 
     @property

@@ -1,4 +1,4 @@
-"""What slow followers cost the reference of lab 2: the figures of documents 000, 001 and 002.
+"""The costs of slow followers to the reference of lab 2: the figures of documents 000, 001 and 002.
 
 Its load is of writes alone, as theirs. Each figure is measured in two profiles of the simulator:
 with little jitter, as for grades, and with the jitter of real disks and networks.

@@ -186,7 +186,7 @@ def costs(results: Results) -> Table:
 
 
 def claims(results: Results) -> Table:
-    """What documents 000, 001 and 002 say of these costs in one sentence each."""
+    """The words of documents 000, 001 and 002 about these costs, one sentence each."""
     total = len(FAULTS) * len(REPLICAS) * len(METRICS_000)
     rows: list[tuple[str, ...]] = [
         (

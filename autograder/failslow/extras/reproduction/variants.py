@@ -52,7 +52,7 @@ def plan(seeds: int) -> list[Run]:
 
 
 def perform(kit: Kit, runs: Sequence[Run], seconds: int) -> list[dict[str, Any]]:
-    """What each run observed in `seconds` of virtual time. CannotDo if a run fails."""
+    """The observations of each run, in `seconds` of virtual time. CannotDo if a run fails."""
     with console.progress("Running the variants") as advance:
         return parallel.run_all(runs, lambda run: _perform(kit, run, seconds), advance)
 

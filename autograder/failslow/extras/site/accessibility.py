@@ -19,7 +19,7 @@ RUN = """async (rules) => {
 
 @dataclass(frozen=True)
 class View:
-    """How a reader sees a page; `width` in pixels."""
+    """A reader's view of a page; `width` in pixels."""
 
     scheme: Literal["light", "dark"]
     width: int
@@ -29,7 +29,7 @@ VIEWS = tuple(View(scheme, width) for width in (320, 768, 1280) for scheme in ("
 
 
 def barriers(tab: Tab, file: Path, views: Sequence[View] = VIEWS) -> list[str]:
-    """What axe finds on a page from the disk, each finding once, with the view that showed it."""
+    """The findings of axe on a page from the disk, each once, with the view that showed it."""
     script = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     found: dict[str, str] = {}
     for view in views:

@@ -25,7 +25,7 @@ NOT_FOR_STUDENTS = ("Instructors", "Maintainers")
 """Sections; their pages are in directories of the same names."""
 
 NOT_HERE = re.compile(r"<!-- instructors: begin -->\n(.*?)<!-- instructors: end -->\n", re.S)
-"""What a page says to others than students alone."""
+"""A part of a page that is not for students."""
 LINK_THERE = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:instructors|maintainers)/[^)]*\)")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 LABELS, RIGHT, TOP, BOTTOM = 243, 20, 8, 40
 WIDTH = 700
 NAME_CHARS_MAX = 34
-"""What LABELS has room for."""
+"""Characters that LABELS has room for."""
 ROW = 22
 LANES = 3
 """The vertical distance of the marks in a row: equal values stay visible."""

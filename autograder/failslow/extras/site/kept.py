@@ -24,5 +24,5 @@ def table(mutants: Path) -> str:
 
 
 def measured(mutant: dict[str, Any]) -> list[dict[str, float]]:
-    """What it keeps of measured parts; empty for a mutant that was not measured."""
+    """Its share of measured parts; empty for a mutant that was not measured."""
     return [kept for of, kept in mutant["kept"].items() if of != mutant["name"].partition("/")[0]]

@@ -77,7 +77,7 @@ def _graph(variant: str) -> Callable[[Results], str]:
 
 
 def scale(results: Results) -> str:
-    """How the results were made."""
+    """The command and options of the results."""
     used = Scale(**results["scale"])
     return (
         f"Runs of each variant, with and without a slow follower: {used.runs}. Seeds of each slow"

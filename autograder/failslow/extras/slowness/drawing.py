@@ -134,7 +134,7 @@ def _lines(graph: Graph) -> list[_Line]:
 
 
 def _bends(lines: list[_Line]) -> list[float]:
-    """How far each line's middle is off the straight one between its nodes: lines that join the
+    """Distance of each line's middle from the straight one between its nodes: lines that join the
     same nodes lie side by side, whatever their direction."""
     between: dict[tuple[int, ...], list[int]] = {}
     for index, line in enumerate(lines):

@@ -25,7 +25,7 @@ def perform(
     seconds: int,
     record: Path | None = None,
 ) -> dict[str, Any]:
-    """What the run observed in `seconds` of virtual time. `slow`: a follower, or None.
+    """The observations of a run of `seconds` of virtual time. `slow`: a follower, or None.
 
     CouldNotGrade if it fails. `what`: the run's name in that sentence, which may be a secret
     variant's label.

@@ -18,7 +18,7 @@ SECONDS = {HEALTHY: 10, SLOW: 20}
 """Of virtual time: two windows of verification, and four."""
 
 WARNING, EDGE, WAIT = "w", "e", "o"
-"""How the numbers of warnings, edges of the graph, and waits for nothing of a peer begin."""
+"""Prefixes of the numbers of warnings, edges of the graph, and waits for nothing of a peer."""
 
 OWN_WAIT = "own-wait"
 PATH_WAIT = "path-wait"
@@ -45,7 +45,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a subject has shown. `name`: HEALTHY or SLOW."""
+    """The observations of one run of a subject. `name`: HEALTHY or SLOW."""
 
     name: str
     observed: Item

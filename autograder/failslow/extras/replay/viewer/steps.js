@@ -14,7 +14,7 @@ function anchorsOf() {
   });
 }
 
-// What the badges cover.
+// Events below the badges.
 export const badges = () => anchorsOf().map(([x, y]) => (
   {x: x - RADIUS, y: y - RADIUS, wide: 2 * RADIUS, tall: 2 * RADIUS}));
 
