@@ -67,7 +67,7 @@ def _add_grade(commands: Commands) -> None:
     parser.add_argument("--as", choices=["gradescope"], dest="platform", help=text)
     text = "of a batch: gradings side by side, each on its share of the cores (1)"
     parser.add_argument("--jobs", type=parsers.positive, default=1, metavar="N", help=text)
-    text = "of a batch: CLASS:N, workers of a class of Dask's clusters, or a scheduler's address (here)"
+    text = "of a batch: CLASS:N, workers of a class of Dask's, or a scheduler's address (here)"
     parser.add_argument("--on", default=machines.HERE, metavar="WHERE", help=text)
 
 

@@ -17,8 +17,8 @@ from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import merged
 
 SILENT_S = 3.0
-"""A replica writes a line of metrics each second. One without a line for this time does not run, or is
-very slow: from its files alone nobody can tell."""
+"""A replica writes a line of metrics each second. One without a line for this time does not run,
+or is very slow: from its files alone nobody can tell."""
 
 _METRICS = re.compile(r"replica-(\d+)\.metrics")
 
