@@ -23,7 +23,7 @@ extras_of() { # kit command, its arguments...; prints the names of requirements-
   case "$*" in
     site* | 'release students'*) echo site ;;
     bench*) echo bench ;;
-    check*) echo site bench browser batch redis mutation ;;
+    check*) echo lint site bench browser batch redis mutation ;;
     grade*--on*) echo batch ;;
   esac
 }

@@ -24,7 +24,7 @@ def test_ids_compare_as_numbers(kit: Kit) -> None:
 def test_a_lab_does_not_need_one_with_a_higher_number(kit: Kit) -> None:
     write_lab(kit, "lab9", "raft.cc", "needs: [lab10]")
     write_lab(kit, "lab10", "kv.cc", "needs: [lab1]")
-    with pytest.raises(CannotDo, match="lab9.*: 'lab10' is not an earlier lab"):
+    with pytest.raises(CannotDo, match=r"lab9.*: 'lab10' is not an earlier lab"):
         load_labs(kit)
 
 

@@ -13,13 +13,15 @@ DATA = Path(__file__).resolve().parent / "data"
 
 
 def schema(name: str) -> dict[str, Any]:
-    return json.loads((DATA / f"{name}.schema.json").read_text(encoding="utf-8"))
+    text = (DATA / f"{name}.schema.json").read_text(encoding="utf-8")
+    content: dict[str, Any] = json.loads(text)
+    return content
 
 
 def load(path: Path, schema_name: str) -> dict[str, Any]:
     """The validated content. CannotDo, with a line that names file and field, if it is invalid."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise CannotDo(f"cannot read {path}: {error}") from error
     except yaml.YAMLError as error:

@@ -177,11 +177,14 @@ class _Reply:
         return Recipe(self._compiler(), flags, programs, public, self._libraries(files.values()))
 
     def _load(self, name: str) -> dict[str, Any]:
-        return json.loads((self._directory / name).read_text(encoding="utf-8"))
+        text = (self._directory / name).read_text(encoding="utf-8")
+        content: dict[str, Any] = json.loads(text)
+        return content
 
     def _compiler(self) -> str:
         toolchains = self._objects["toolchains-v1"]["toolchains"]
-        return next(each["compiler"]["path"] for each in toolchains if each["language"] == "CXX")
+        paths = (each["compiler"]["path"] for each in toolchains if each["language"] == "CXX")
+        return str(next(paths))
 
     def _program(self, target: dict[str, Any]) -> Program:
         """Objects are listed among the sources; they are linked before the libraries."""

@@ -132,7 +132,7 @@ class Settings:
 
     def at(self, choose: Callable[[str, int], int]) -> "Settings":
         """With the strength of each fault that `choose` names by its index below a number."""
-        one = {
+        one: dict[str, tuple[Strength, ...]] = {
             fault: (strengths[choose(fault, len(strengths))],)
             for fault, strengths in self.strengths.items()
         }

@@ -45,6 +45,8 @@ CLANG = "clang build"
 STEPS = (
     Step("Python format", style.python_format),
     Step("Python lint", style.python_lint),
+    Step("Python types of the core", style.python_types),
+    Step("Python imports: rooms", style.python_imports),
     Step("C++ format", style.cpp_format),
     Step("Python tests", suites.python_tests),
     Step("handbook", site.handbook),

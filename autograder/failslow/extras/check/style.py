@@ -1,6 +1,7 @@
-"""Formatting and lint, with the formatters pinned in requirements.txt."""
+"""Formatting, lint, types and imports, with the tools pinned in requirements*.txt."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from failslow.base import process
@@ -27,17 +28,20 @@ def python_lint(context: Context) -> Counts:
     return _ruff(context, "check", "--quiet", "--no-cache")
 
 
+def python_types(context: Context) -> Counts:
+    """Of the core, strictly: see pyproject.toml."""
+    cache = f"--cache-dir={context.kit.build / 'mypy'}"
+    return _whole(context, "mypy", "--config-file", "pyproject.toml", cache)
+
+
+def python_imports(context: Context) -> Counts:
+    """The contracts of pyproject.toml: the core imports no extras, and rooms are layers."""
+    return _whole(context, "lint-imports", "--no-cache", "pyproject.toml")
+
+
 def cpp_format(context: Context) -> Counts:
     files = sources(context.kit, CPP_DIRECTORIES, CPP_SUFFIXES)
-    counts = Counts()
-    for file in files:
-        shown = file.relative_to(context.kit.root)
-        done = process.run(
-            [_tool("clang-format"), "--dry-run", "--Werror", file], merge_errors=True
-        )
-        first = next(iter(done.output.splitlines()), "").removeprefix(f"{context.kit.root}/")
-        counts.expect(done.exit_code == 0, f"{shown} is not formatted: {first}")
-    return counts
+    return _each(context, files, "clang-format", "--dry-run", "--Werror")
 
 
 def sources(kit: Kit, directories: tuple[str, ...], suffixes: tuple[str, ...]) -> list[Path]:
@@ -51,13 +55,33 @@ def sources(kit: Kit, directories: tuple[str, ...], suffixes: tuple[str, ...]) -
 
 
 def _ruff(context: Context, *arguments: str) -> Counts:
-    """Counts a file as failed when ruff reports a problem in it."""
-    counts = Counts()
     config = context.kit.root / "autograder" / "pyproject.toml"
-    for file in sources(context.kit, PYTHON_DIRECTORIES, (".py",)):
-        done = process.run([_tool("ruff"), *arguments, "--config", config, file], merge_errors=True)
+    files = sources(context.kit, PYTHON_DIRECTORIES, (".py",))
+    return _each(context, files, "ruff", *arguments, "--config", str(config))
+
+
+def _each(context: Context, files: Sequence[Path], tool: str, *arguments: str) -> Counts:
+    """Counts a file as failed when the tool reports a problem in it.
+
+    The first run is of all files, because it takes much less time than one for each.
+    """
+    counts = Counts()
+    if process.run([_tool(tool), *arguments, *files], merge_errors=True).exit_code == 0:
+        counts.passed = len(files)
+        return counts
+    for file in files:
+        done = process.run([_tool(tool), *arguments, file], merge_errors=True)
         shown = file.relative_to(context.kit.root)
-        counts.expect(done.exit_code == 0, f"{shown}: ruff {arguments[0]}\n{done.output}".rstrip())
+        counts.expect(done.exit_code == 0, f"{shown}: {tool}\n{done.output}".rstrip())
+    return counts
+
+
+def _whole(context: Context, tool: str, *arguments: str) -> Counts:
+    """Counts one check of the whole package."""
+    here = context.kit.root / "autograder"
+    done = process.run([_tool(tool), *arguments], cwd=here, merge_errors=True)
+    counts = Counts()
+    counts.expect(done.exit_code == 0, f"{tool}\n{done.output}".rstrip())
     return counts
 
 

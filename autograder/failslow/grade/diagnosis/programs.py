@@ -30,7 +30,7 @@ def perform(
     CouldNotGrade if it fails. `what`: the run's name in that sentence, which may be a secret
     variant's label.
     """
-    argv = [
+    argv: list[str | Path] = [
         kit.binary(program(variant)),
         f"--seed={seed}",
         f"--leader={leader}",
@@ -41,7 +41,8 @@ def perform(
     try:
         done = process.run(argv, timeout_s=300 + 5 * seconds)
         if done.exit_code == 0:
-            return json.loads(done.output)
+            observed: dict[str, Any] = json.loads(done.output)
+            return observed
         reason = done.errors.strip() or done.how_it_ended()
     except (OSError, ValueError) as error:
         reason = str(error)
