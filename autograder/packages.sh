@@ -22,8 +22,7 @@ more_packages() { # kit command, its arguments...; prints packages, one a line
 extras_of() { # kit command, its arguments...; prints the names of requirements-NAME.txt
   case "$*" in
     site* | 'release students'*) echo site ;;
-    bench*) echo bench ;;
-    check*) echo lint site bench browser batch redis mutation ;;
+    check*) echo lint site browser batch redis mutation ;;
     grade*--on*) echo batch ;;
   esac
 }

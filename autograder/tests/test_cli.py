@@ -342,4 +342,4 @@ def test_bench_reads_the_programs(expect: Expect, kit: Kit, tmp_path: Path) -> N
     expect(2, "bench", "sim", "--versus", "etcd", *out)
     figures = json.loads(expect(1, "bench", "core", "--json", *out).out)
     assert [figure["passed"] for figure in figures] == [True, True, False]
-    assert (tmp_path / "out" / "index.html").is_file()
+    assert (tmp_path / "out" / "results.json").is_file()

@@ -16,7 +16,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.bench import load, servers
-from failslow.extras.bench.figures import Figure, Plot, Section
+from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.load import MEDIAN, P99, Load, Result
 from failslow.extras.bench.servers import Servers
 
@@ -99,7 +99,7 @@ def run(kit: Kit) -> Section:
                 done += 1
     medians = {name: load.median(of) for name, of in results.items()}
     figures = [*_speed(medians), *_stops(windows)]
-    return Section("copilot", "The reference Copilot, for real", TEXT, figures, [_plot(windows)])
+    return Section("copilot", "The reference Copilot, for real", TEXT, figures)
 
 
 def _window(kit: Kit, cluster: Servers, stopped: int | None) -> Window:
@@ -167,16 +167,3 @@ def _stops(windows: dict[int | None, list[Window]]) -> list[Figure]:
         Figure("a follower stops: mean latency", more("mean"), "%", FOLLOWER_MEAN_AT_MOST, True),
         Figure("a follower stops: p99", more("p99"), "%", FOLLOWER_P99_AT_MOST, True),
     ]
-
-
-def _plot(windows: dict[int | None, list[Window]]) -> Plot:
-    names = {None: "no stop", PILOT: "a pilot stops", FOLLOWER: "a follower stops"}
-    series = {
-        names[stopped]: [
-            statistics.median(len(window.seconds[number]) for window in of)
-            for number in range(WINDOW_MS // SLICE_MS)
-        ]
-        for stopped, of in windows.items()
-    }
-    labels = [f"{number + 1} s" for number in range(WINDOW_MS // SLICE_MS)]
-    return Plot("Puts in each second", "/s", labels, series, lines=True)

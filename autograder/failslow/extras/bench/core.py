@@ -23,7 +23,7 @@ def run(kit: Kit) -> Section:
     for program in PROGRAMS:
         text = programs.run(kit, program, "--benchmark_format=json")
         times |= programs.google_times(program, text, "cpu_time")
-    plot = Plot("CPU time of one iteration", "ns", list(times), {"ns": list(times.values())}, True)
+    plot = Plot("CPU time of one iteration", "ns", list(times), {"ns": list(times.values())})
     return Section("core", "The runtime", TEXT, figures(times), [plot])
 
 

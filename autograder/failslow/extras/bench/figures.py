@@ -27,14 +27,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Plot:
-    """`series` has a value for each of `labels`, by the series' name: bars, or lines if `lines`."""
+    """`series` has a value for each of `labels`, by the series' name. The handbook draws it."""
 
     title: str
     unit: str
     labels: Sequence[str]
     series: Mapping[str, Sequence[float]]
-    log: bool = False
-    lines: bool = False
 
 
 @dataclass(frozen=True)

@@ -251,7 +251,7 @@ def plots(results: Results, puts: PutResults) -> list[Plot]:
         for system in systems
     }
     title = "Commands in a second, by redis-benchmark"
-    plots = [Plot(title, "per second", labels, rates, log=True)]
+    plots = [Plot(title, "per second", labels, rates)]
     tails = {
         system: [results[system, commands].p99 or 0.0 for commands in COMMANDS]
         for system in systems

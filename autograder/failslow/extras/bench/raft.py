@@ -60,7 +60,7 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
     if "etcd" in peers:
         figures = [*_ratios(results), *figures]
     text = TEXT + (ETCD_TEXT if "etcd" in peers else "")
-    return Section("raft", "The reference Raft, for real", text, figures, _plots(results, systems))
+    return Section("raft", "The reference Raft, for real", text, figures, [_plot(results, systems)])
 
 
 def measure(kit: Kit, systems: dict[str, Start]) -> tuple[Results, list[Figure]]:
@@ -132,29 +132,11 @@ def _growth(cluster: Servers, counter: str) -> float:
     return sum(rate for rate in rates if rate is not None)
 
 
-def _plots(results: Results, systems: dict[str, Start]) -> list[Plot]:
+def _plot(results: Results, systems: dict[str, Start]) -> Plot:
     closed = [Load(clients) for clients in CLIENTS]
-    puts = Plot(
+    return Plot(
         "Committed puts in a second, closed loop",
         "per second",
         [each.describe() for each in closed],
         {name: [results[name, each].puts_per_second for each in closed] for name in systems},
-        log=True,
-    )
-    loads = [each for name, each in results if name == "raft"]
-    return [puts, *(_latencies(results, systems, each) for each in loads)]
-
-
-def _latencies(results: Results, systems: dict[str, Start], each: Load) -> Plot:
-    permilles = sorted(results["raft", each].percentiles)
-    return Plot(
-        f"Latency, {each.describe()}",
-        "ms",
-        [f"p{permille / 10:g}" for permille in permilles],
-        {
-            name: [results[name, each].percentiles[permille] / 1000 for permille in permilles]
-            for name in systems
-        },
-        log=True,
-        lines=True,
     )

@@ -73,4 +73,4 @@ def _plot(rates: Rates) -> Plot:
         ]
         for cores in CORES
     }
-    return Plot("Calls in a second", "per second", labels, series, log=True)
+    return Plot("Calls in a second", "per second", labels, series)

@@ -25,7 +25,6 @@ def run(kit: Kit) -> Section:
             "measured": [figure.value for figure in figures],
             "bar": [figure.bar or 0.0 for figure in figures],
         },
-        log=True,
     )
     return Section("sim", "The simulator", TEXT, figures, [plot])
 

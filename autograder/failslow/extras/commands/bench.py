@@ -1,4 +1,4 @@
-"""`kit bench`: runs benchmarks, prints their figures, and writes a page of results."""
+"""`kit bench`: runs benchmarks, prints their figures, and keeps all results in a file."""
 
 import argparse
 import json
@@ -17,6 +17,7 @@ from failslow.extras.bench import (
     figures,
     kv,
     raft,
+    results,
     rpc,
     sim,
     slow,
@@ -117,9 +118,6 @@ def run(
         raise CannotDo(f"--{min(given)} goes with slow: ./kit bench slow --{min(given)} ...")
     if which == "slow":
         return slow.run(kit, slow.Options(**given), as_json)
-    # It needs a library that no other command needs: `kit` installs it for this command.
-    from failslow.extras.bench import page
-
     if verify and (which != "raft" or peers):
         raise CannotDo("--verify goes with raft alone: ./kit bench raft --verify")
     sections = []
@@ -128,11 +126,11 @@ def run(
         sections.append(section)
         if not as_json:
             console.stdout().print(figures.table(section))
-        where = page.write(out, section)
+        where = results.write(out, section)
     if as_json:
         print(json.dumps([figure for section in sections for figure in _figures(section)]))
     else:
-        console.stdout().print(f"All results so far, with plots: {where}", soft_wrap=True)
+        console.stdout().print(f"All results so far: {where}", soft_wrap=True)
     return 0 if all(section.passed for section in sections) else 1
 
 

@@ -34,9 +34,8 @@ def machine(section: Mapping[str, Any]) -> str:
 
 
 def plots(section: Mapping[str, Any]) -> str:
-    """A dot plot for each comparison. What changes with time is on the command's own page."""
-    drawn = [Plot(**plot) for plot in section["plots"]]
-    return "\n\n".join(_drawing(plot) for plot in drawn if not plot.lines)
+    """A dot plot for each comparison."""
+    return "\n\n".join(_drawing(Plot(**plot)) for plot in section["plots"])
 
 
 def bars(section: Mapping[str, Any]) -> str:
