@@ -236,7 +236,7 @@ def test_gradings_side_by_side_have_cores_of_their_own(
 STARTS_A_GRADING = """
 import sys
 from pathlib import Path
-from failslow.batch import job
+from failslow.extras.batch import job
 root, path = sys.argv[1:]
 job.run(job.Job(root=root, name="ada", path=path, lab=None, seeds=None, minutes=5, secret="00"))
 """
