@@ -23,7 +23,7 @@ from failslow.extras.check import (
 from failslow.extras.check.kept import Kept, kept_of
 from failslow.extras.check.mutants import Judged, Verdict
 from failslow.extras.check.step import Context, Counts, Step
-from failslow.grade.grading import Grade, LabGrade, Scope, TestRow
+from failslow.grade.model import Grade, LabGrade, Scope, TestRow
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs, load_labs
 from failslow.lab.mutants import Keeps, Mutant, load_alternatives, load_mutant

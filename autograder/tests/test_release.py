@@ -170,7 +170,7 @@ def test_what_a_lab_gives_is_there_and_what_it_asks_is_not(released: Kit) -> Non
         "autograder/diagnosis",
         "autograder/tests",
         "autograder/packages.sh",
-        "autograder/failslow/grade/grading.py",
+        "autograder/failslow/grade/runner.py",
         "autograder/failslow/lab/course_key.py",
         "autograder/failslow/extras/release",
         "labs/lab3-kv/answers/kv_model.cc",

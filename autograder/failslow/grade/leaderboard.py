@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from failslow.grade.grading import LabGrade
+from failslow.grade.model import LabGrade
 from failslow.grade.result_suite import Column
 from failslow.measurement import scoring
 

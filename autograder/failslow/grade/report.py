@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from failslow.base.console import FAILED, PASSED
-from failslow.grade.grading import Grade, LabGrade, TestRow
+from failslow.grade.model import Grade, LabGrade, TestRow
 from failslow.measurement import scoring, sweep_table
 from failslow.measurement.measure import Measurement
 from failslow.measurement.scoring import Criterion, Row

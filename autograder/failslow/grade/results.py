@@ -12,7 +12,7 @@ from typing import Any
 from failslow.base import atomic, yaml_file
 from failslow.base.errors import CannotDo
 from failslow.grade import leaderboard, result_suite
-from failslow.grade.grading import Grade, LabGrade, TestRow
+from failslow.grade.model import Grade, LabGrade, TestRow
 from failslow.grade.report import load_name
 from failslow.grade.result_suite import Line
 from failslow.grade.result_text import as_text, fitting

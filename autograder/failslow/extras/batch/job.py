@@ -22,7 +22,8 @@ from failslow.extras import gradescope
 from failslow.extras.batch import folder
 from failslow.extras.batch.folder import Handed
 from failslow.grade import results
-from failslow.grade.grading import Scope, grade
+from failslow.grade.model import Scope
+from failslow.grade.runner import grade
 from failslow.lab import course_key
 from failslow.lab.labs import load_labs
 from failslow.lab.submission import collect

@@ -24,7 +24,8 @@ from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.check import sample
 from failslow.extras.check.step import Context, Counts
-from failslow.grade.grading import Scope, grade
+from failslow.grade.model import Scope
+from failslow.grade.runner import grade
 from failslow.lab.labs import Lab, Labs, load_labs
 from failslow.lab.mutants import DESCRIPTION, Patched, load_mutant, materialised, read_header
 from failslow.lab.submission import Submission, collect

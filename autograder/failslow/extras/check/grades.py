@@ -11,7 +11,8 @@ from failslow.build import determinism
 from failslow.extras.check import mutants, sample
 from failslow.extras.check.step import Context, Counts
 from failslow.grade import results
-from failslow.grade.grading import Grade, Scope, TestRow, grade
+from failslow.grade.model import Grade, Scope, TestRow
+from failslow.grade.runner import grade
 from failslow.lab.course_key import DEVELOPMENT, CourseKey
 from failslow.lab.labs import Labs, load_labs
 from failslow.lab.mutants import MEASUREMENT, Alternative, load_alternatives, materialised

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from failslow.grade.grading import Grade, LabGrade, TestRow
+from failslow.grade.model import Grade, LabGrade, TestRow
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from failslow.build.recipe import load_recipe
 from failslow.extras.check import sample
 from failslow.extras.check.kept import Kept, kept_of
 from failslow.extras.check.step import Context, Counts
-from failslow.grade.grading import Grade, Scope, TestRow, grade
+from failslow.grade.model import Grade, Scope, TestRow
+from failslow.grade.runner import grade
 from failslow.lab.labs import Labs, load_labs
 from failslow.lab.mutants import ALL, DETERMINISM, MEASUREMENT, Mutant, load_mutants, materialised
 from failslow.lab.submission import collect

@@ -12,7 +12,8 @@ from failslow.base import console, process
 from failslow.base.kit import Kit
 from failslow.extras.check.step import Context, Counts
 from failslow.grade import results
-from failslow.grade.grading import Scope, grade
+from failslow.grade.model import Scope
+from failslow.grade.runner import grade
 from failslow.lab.course_key import DEVELOPMENT
 from failslow.lab.labs import Labs, load_labs
 from failslow.lab.mutants import Patched, load_alternatives, load_mutants, materialised

@@ -11,8 +11,9 @@ from failslow.extras import assignment, platform_twin
 from failslow.extras.assignment import Assignment
 from failslow.extras.commands.solution import check_out, submission_in, tree_in
 from failslow.grade import result_text, results
-from failslow.grade.grading import Scope, grade
+from failslow.grade.model import Scope
 from failslow.grade.report import print_grade
+from failslow.grade.runner import grade
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import load_labs
