@@ -49,7 +49,8 @@ def sources(kit: Kit, directories: tuple[str, ...], suffixes: tuple[str, ...]) -
     found = []
     for directory in directories:
         for path in (kit.root / directory).rglob("*"):
-            if path.suffix in suffixes and path.is_file() and "build" not in path.parts:
+            made = path.relative_to(kit.root / directory).parts[0] == "build"
+            if path.suffix in suffixes and path.is_file() and not made:
                 found.append(path)
     return sorted(found)
 
