@@ -1,4 +1,4 @@
-// The states of a follower at its leader: one test for each transition.
+// The states of a follower at the tuned Raft's leader: one test for each transition.
 #include <gtest/gtest.h>
 
 #include "raft.h"

@@ -1,4 +1,4 @@
-// The reference Raft writes a snapshot in pieces, while commands are applied. The checker of
+// The tuned Raft writes a snapshot in pieces, while commands are applied. The checker of
 // Raft's invariants compares every snapshot on a disk with the state after the same commands. And
 // it tells the state machine the next commands.
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which commands share a round of the reference Raft: a matter of speed, so that no test of the lab
+// Which commands share a round of the tuned Raft: a matter of speed, so that no test of the lab
 // looks at it.
 #include <gtest/gtest.h>
 

@@ -34,6 +34,11 @@ class Kit:
         return self.labs / directory / "answers" / platform.machine()
 
     @property
+    def fast(self) -> Path:
+        """Tuned versions of reference solutions, for benchmarks."""
+        return self.reference / "fast"
+
+    @property
     def mutants(self) -> Path:
         return self.reference / "mutants"
 

@@ -9,8 +9,8 @@ reference and `a/` for the old reference: it makes the patch from them.
 
 import re
 import shutil
+import tarfile
 import tempfile
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -27,9 +27,9 @@ from failslow.lab.mutants import (
     load_alternatives,
     load_mutants,
     load_variants,
-    reference_of,
     split,
 )
+from failslow.lab.reference import changed_files
 
 MARKER = re.compile(rb"^(<<<<<<<|>>>>>>>) ", re.M)
 
@@ -81,8 +81,8 @@ class Rebase:
     def __init__(self, kit: Kit, labs: Labs, revision: str) -> None:
         self._kit = kit
         self._labs = labs
-        self._new = _present(kit, labs)
-        self._old = _at(kit, revision, self._new)
+        self._new = _files_in(kit.reference, labs)
+        self._old = _at(kit, labs, revision)
 
     def one(self, patched: Patched) -> Result:
         """Rewrites the patch, or leaves a conflict and says where."""
@@ -113,22 +113,31 @@ class Rebase:
         return {name: files[name] for name in names if name in files}
 
 
-def _present(kit: Kit, labs: Labs) -> Files:
-    return {
-        f"{lab.directory}/{file}": (reference_of(kit, lab) / file).read_bytes()
-        for lab in labs.by_id.values()
-        for file in lab.files
-    }
+def _files_in(solutions: Path, labs: Labs) -> Files:
+    """Those that are there."""
+    files: Files = {}
+    for lab in labs.by_id.values():
+        directory = solutions / lab.directory
+        whole = {each.name: each.read_bytes() for each in directory.glob("*") if each.is_file()}
+        whole |= changed_files(directory)
+        files |= {f"{lab.directory}/{name}": whole[name] for name in lab.files if name in whole}
+    return files
 
 
-def _at(kit: Kit, revision: str, names: Iterable[str]) -> Files:
+def _at(kit: Kit, labs: Labs, revision: str) -> Files:
     """Those that the revision has. CannotDo if there is no such revision."""
     git = ["git", "-C", kit.reference]
     known = process.run([*git, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"])
     if known.exit_code != 0:
         raise CannotDo(f"git knows no commit '{revision}' here", known.errors)
-    shown = {name: process.run([*git, "show", f"{revision}:./{name}"]) for name in names}
-    return {name: done.output.encode() for name, done in shown.items() if done.exit_code == 0}
+    with tempfile.TemporaryDirectory(prefix="failslow-revision-") as name:
+        archive = Path(name) / "reference.tar"
+        done = process.run([*git, "archive", "-o", archive, revision, "."])
+        if done.exit_code != 0:
+            raise CannotDo(f"git has no reference solutions in '{revision}'", done.errors)
+        with tarfile.open(archive) as opened:
+            opened.extractall(name)
+        return _files_in(Path(name), labs)
 
 
 def _applied(patched: Patched, files: Files) -> Files:

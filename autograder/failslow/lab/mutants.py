@@ -20,6 +20,7 @@ from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.lab.labs import Lab, Labs
+from failslow.lab.reference import write_tree
 from failslow.lab.submission import source_directory
 
 MEASUREMENT = "measurement"
@@ -255,12 +256,7 @@ def materialised(kit: Kit, labs: Labs, patched: Patched) -> Iterator[Path]:
     """
     with tempfile.TemporaryDirectory(prefix="failslow-patched-") as name:
         tree = Path(name)
-        for lab in labs.closure(labs.get(patched.lab)):
-            (tree / lab.directory).mkdir()
-            source = reference_of(kit, lab)
-            given = [*lab.files, lab.diagnosis.file] if lab.diagnosis else lab.files
-            for file in given:
-                (tree / lab.directory / file).write_bytes((source / file).read_bytes())
+        write_tree(kit.reference, labs.closure(labs.get(patched.lab)), tree)
         apply(patched, tree)
         yield tree
 

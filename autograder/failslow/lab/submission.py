@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
 from failslow.lab.labs import Lab, Labs
+from failslow.lab.reference import changed_files
 
 FILE_BYTES_MAX = 1 << 20
 
@@ -79,7 +80,7 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
     for lab in graded:
         for part_of in labs.closure(lab):
             submitted = _is_submitted(lab, part_of)
-            taken = _read_lab(tree, part_of, lab) if submitted else _read_base(kit, part_of, lab)
+            taken = _read_lab(kit, tree, part_of, lab) if submitted else _read_base(kit, part_of, lab)
             for name, content in taken.items():
                 files[f"{place(lab, part_of)}/{name}"] = content
     answers = {lab.id: _answers(tree, lab) for lab in graded if lab.diagnosis}
@@ -123,19 +124,22 @@ def source_directory(tree: Path, lab: Lab) -> Path | None:
     return None
 
 
-def _read_lab(tree: Path, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
+def _read_lab(kit: Kit, tree: Path, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
     directory = source_directory(tree, lab)
     if directory is None:
         raise BadSubmission(
             f"{for_lab.id} needs {lab.id}, but {lab.directory}/ is missing from the submission"
         )
-    return {name: read_file(tree, directory / name) for name in lab.files}
+    # Not in a student's tree: there no file is a change of another.
+    is_ours = tree.resolve() == kit.reference.resolve()
+    changed = changed_files(directory) if is_ours else {}
+    return {name: changed.get(name) or read_file(tree, directory / name) for name in lab.files}
 
 
 def _read_base(kit: Kit, lab: Lab, for_lab: Lab) -> dict[str, bytes]:
     """The reference's files. A students' kit has its headers, and objects in place of sources."""
     if kit.reference.is_dir():
-        return _read_lab(kit.reference, lab, for_lab)
+        return _read_lab(kit, kit.reference, lab, for_lab)
     directory = kit.catch_up(lab.directory)
     try:
         return {name: (directory / name).read_bytes() for name in map(object_for, lab.files)}

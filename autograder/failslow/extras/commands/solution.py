@@ -9,6 +9,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.lab.labs import Labs
 from failslow.lab.mutants import materialised, patched_in
+from failslow.lab.reference import fast_tree
 from failslow.lab.submission import Submission, collect
 
 
@@ -23,9 +24,14 @@ def tree_in(
     kit: Kit, labs: Labs, directory: Path, only: str | None
 ) -> Iterator[tuple[Path, str | None]]:
     """The tree of a solution, and the only lab to grade. For a mutant or an alternative: the
-    patched reference, and its lab, because a broken lab 1 would also fail lab 2.
+    patched reference, and its lab, because a broken lab 1 would also fail lab 2. For the tuned
+    solutions: these laid over the reference.
     """
     patched = patched_in(directory)
+    if patched is None and directory.resolve() == kit.fast.resolve():
+        with fast_tree(kit, labs) as tree:
+            yield tree, only
+        return
     if patched is None:
         yield directory, only
         return

@@ -11,7 +11,7 @@ from failslow.build import cmake
 from failslow.build.compile import build_submission, object_of
 from failslow.build.recipe import given, load_recipe
 from failslow.lab.labs import Lab, load_labs
-from failslow.lab.submission import SOURCES, collect, object_for
+from failslow.lab.submission import SOURCES, collect, object_for, place
 
 
 def needed(kit: Kit) -> dict[str, tuple[Lab, Lab]]:
@@ -48,8 +48,7 @@ def files(kit: Kit) -> dict[str, bytes]:
         programs = build_submission(kit, labs, submission, recipe, targets)
         to = kit.catch_up(lab.directory).relative_to(kit.root)
         for name in lab.files:
-            source = kit.reference / lab.directory / name
-            content = source.read_bytes()
+            content = submission.files[f"{place(on_top, lab)}/{name}"]
             if name.endswith(SOURCES):
                 path = object_of(programs, on_top, lab, name)
                 stripped = path.with_suffix(".stripped")

@@ -1,7 +1,8 @@
-// Longer than other files, because a student's Raft is raft.h and raft.cc.
+// Longer than other files, because a submission of this lab is raft.h and raft.cc.
 #include "raft.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <stdexcept>
@@ -10,24 +11,24 @@
 #include <tuple>
 #include <utility>
 
-#include "depfast/rpc_error.h"
-#include "finalize.h"
+#include "depfast/compound_event.h"
 #include "quorum_event.h"
-#include "round_grace.h"
 
 namespace depfast::raft {
 namespace {
 
 // The maximum of rounds under way. It keeps disk and network busy, and is small enough that many
 // commands share a round.
-constexpr int kRoundsMax = 4;
+constexpr int kRoundsMax = 2;
 constexpr std::size_t kRoundBytesMax = 256 * 1024;
+// A round costs each replica a write. So a few commands wait for the round before them, if it began
+// less than kYoung ago. If the followers are far away, they do not wait for its end.
+constexpr std::size_t kFewCommands = 400;
+constexpr Duration kYoung = 2ms;
 
-// A round without a quorum makes room for the next after so long.
-constexpr Duration kQuorumTimeout = 100ms;
-
-// A follower has fallen behind when it has not answered within kRoundGrace, or when more bytes than
-// this wait for it in our memory.
+// A follower has fallen behind when it has not answered a round for so long, ...
+constexpr Duration kStragglerGrace = 100ms;
+// ... or when more bytes than this wait for it in our memory.
 constexpr std::size_t kHeldBytesMax = 64 * 1024;
 
 // An answer to a catch-up request is prompt within kCatchUpTarget. The size of the next request
@@ -40,10 +41,35 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
+// A snapshot is encoded and written in pieces of this size, so that neither the replica nor the
+// entries on their way to the disk wait long. Between two pieces others have their turn.
+constexpr std::size_t kPieceBytes = 512 * 1024;
+constexpr Duration kPause = 20us;
+
 // The heartbeats whose answers count. A leader steps down when a majority answers none of them.
 constexpr std::size_t kHeartbeatsMax = kElectionTimeoutMax / kHeartbeatInterval;
 
+// A round, or a confirmation, waits for most of the clients that were just answered, and not longer
+// than this: they send their next commands now, and share it.
+constexpr Duration kGather = 500us;
+
+// The state machine is told so many commands before the first of them is applied.
+constexpr std::size_t kExpectedAtOnce = 16;
+
 }  // namespace
+
+// ---- returning clients ----
+
+void ReturningClients::Expect(std::size_t answered) {
+  most_->Set(most_->target());  // what waits for earlier ones has waited enough
+  const auto most = static_cast<std::int64_t>(answered - answered / 4);
+  most_ = std::make_shared<IntEvent>("returning clients", most);
+}
+
+void ReturningClients::Wait() const {
+  const auto most = most_;
+  most->Wait(kGather);
+}
 
 // ---- a follower's progress ----
 
@@ -117,9 +143,9 @@ void Raft::Start() {
     recovered_->Wait();
     return OnRequestVote(request);
   });
-  runtime_.rpc().Handle<AppendEntries>([this](PeerId, const AppendEntries& request) {
+  runtime_.rpc().Handle<AppendEntries>([this](PeerId, AppendEntries request) {
     recovered_->Wait();
-    return OnAppendEntries(request);
+    return OnAppendEntries(std::move(request));
   });
   runtime_.rpc().Handle<InstallSnapshot>([this](PeerId, const InstallSnapshot& request) {
     recovered_->Wait();
@@ -180,15 +206,16 @@ void Raft::RecoverLog() {
   }
 }
 
-void Raft::PersistHardState() {
-  last_write_ = runtime_.storage().Append(kWalFile, EncodeHardState({term_, voted_for_}),
-                                          Storage::Sync::kYes);
-}
+void Raft::PersistHardState() { last_write_ = AppendToLog(EncodeHardState({term_, voted_for_})); }
 
 std::shared_ptr<DiskEvent> Raft::PersistEntries(std::uint64_t first_index) {
-  last_write_ =
-      runtime_.storage().Append(kWalFile, EncodeEntries(log_, first_index), Storage::Sync::kYes);
+  last_write_ = AppendToLog(EncodeEntries(log_, first_index));
   return last_write_;
+}
+
+std::shared_ptr<DiskEvent> Raft::AppendToLog(std::string record) {
+  if (compaction_ != nullptr) compaction_->records += record;
+  return runtime_.storage().Append(kWalFile, std::move(record), Storage::Sync::kYes);
 }
 
 void Raft::PersistLog() {
@@ -259,7 +286,7 @@ bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
   }
   quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
   quorum->Wait(patience);
-  Finalize(quorum, broadcast, kRoundGrace);
+  broadcast.Release();
   // A leader may have been heard of meanwhile: then there is nothing to campaign for.
   return quorum->Ready() && term_ == current && leader_ == kNobody;
 }
@@ -333,17 +360,20 @@ void Raft::Submit(std::string command, const Dependency& client, SubmitDone done
     return;
   }
   pending_.push_back({std::move(command), client, std::move(done)});
+  returning_writers_.Add();
   StartRound();
 }
 
 void Raft::StartRound() {
   if (pending_.empty() || round_starting_ || rounds_ >= kRoundsMax) return;
+  if (young_rounds_ > 0 && pending_.size() < kFewCommands) return;
   // The coroutine runs after all messages of this step are handled: one round for their commands.
   round_starting_ = true;
   runtime_.Spawn("replicate", [this] { Round(); });
 }
 
 void Raft::Round() {
+  returning_writers_.Wait();
   round_starting_ = false;
   if (role_ != Role::kLeader || pending_.empty()) return;
   const std::uint64_t term = term_;
@@ -355,13 +385,17 @@ void Raft::Round() {
   const auto quorum = VotesOn(round, own_write, end);
 
   ++rounds_;
-  quorum->Wait(kQuorumTimeout);
+  ++young_rounds_;
+  quorum->Wait(kYoung);
+  --young_rounds_;
+  StartRound();
+  quorum->Wait(kStragglerGrace);
   --rounds_;
   AdvanceCommit();
   StartRound();
 
   // The clients have their answer: these waits delay nobody.
-  AwaitStragglers(round, quorum, term, first);
+  ReleaseStragglers(round, term, first);
   own_write->Wait();  // our own disk may be the slowest: the quorum must live until then
 }
 
@@ -413,14 +447,15 @@ std::shared_ptr<QuorumEvent> Raft::VotesOn(const Broadcast<AppendEntries>& round
   return quorum;
 }
 
-void Raft::AwaitStragglers(const Broadcast<AppendEntries>& round,
-                           const std::shared_ptr<QuorumEvent>& quorum, std::uint64_t term,
-                           std::uint64_t first) {
-  Finalize(quorum, round, kRoundGrace)->Wait();
+void Raft::ReleaseStragglers(Broadcast<AppendEntries>& round, std::uint64_t term,
+                             std::uint64_t first) {
+  const auto everybody = std::make_shared<AndEvent>();
+  for (const auto& call : round.calls()) everybody->Add(call);
+  everybody->Wait(kStragglerGrace);
+  const auto stragglers = round.Stragglers();
+  round.Release();
   if (!Leads(term)) return;
-  for (const auto& call : round.calls()) {
-    if (call->error() == RpcError::kReleased) FellBehind(call->peer(), first);
-  }
+  for (PeerId peer : stragglers) FellBehind(peer, first);
 }
 
 AppendEntries Raft::MakeAppend(std::uint64_t first_index, std::uint64_t end_index) const {
@@ -582,6 +617,7 @@ void Raft::ReadIndex(const Dependency& client, ReadDone done) {
     return;
   }
   reads_.push_back({client, std::move(done)});
+  returning_readers_.Add();
   StartConfirming();
 }
 
@@ -603,8 +639,10 @@ void Raft::ConfirmLeadership() {
     BroadcastCalls calls(runtime_.rpc());
     const auto quorum = AskWhoFollows(calls);
     const bool confirmed = quorum->Wait(kElectionTimeoutMin) == Outcome::kReady;
-    Finalize(quorum, calls, kRoundGrace);
+    calls.Release();
+    returning_readers_.Expect(reads.size());
     for (const PendingRead& read : reads) read.done(confirmed && Leads(term));
+    returning_readers_.Wait();
   }
   confirming_ = false;
   if (role_ == Role::kLeader) StartConfirming();  // of a later term
@@ -612,7 +650,7 @@ void Raft::ConfirmLeadership() {
 
 // ---- replication, the follower's side ----
 
-AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
+AppendEntriesReply Raft::OnAppendEntries(AppendEntries request) {
   if (request.term < term_) {
     AwaitDurable();  // the answer names our term, which must be on disk
     return {term_, false, 0, 0};
@@ -637,7 +675,7 @@ AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   return {term_, true, prev + request.entries.size(), 0};
 }
 
-void Raft::TakeEntries(const AppendEntries& request) {
+void Raft::TakeEntries(AppendEntries& request) {
   std::uint64_t index = request.prev_log_index + 1;
   auto entry = request.entries.begin();
   const auto is_here = [this](std::uint64_t at, std::uint64_t term) {
@@ -649,7 +687,7 @@ void Raft::TakeEntries(const AppendEntries& request) {
   if (entry != request.entries.end()) {
     assert(index > commit_index_ && "a committed entry is never replaced");
     log_.TruncateFrom(index);
-    for (; entry != request.entries.end(); ++entry) log_.Append(*entry);
+    for (; entry != request.entries.end(); ++entry) log_.Append(std::move(*entry));
     PersistEntries(index);
   }
   CommitUpTo(std::min(request.leader_commit, request.prev_log_index + request.entries.size()));
@@ -660,15 +698,25 @@ void Raft::CommitUpTo(std::uint64_t index) {
   const std::uint64_t first = commit_index_ + 1;
   commit_index_ = index;
   ObserveCommit(runtime_, commit_index_);
+  const std::size_t were_waiting = waiting_.size();
   for (std::uint64_t i = first; i <= commit_index_; ++i) {
+    if ((i - first) % kExpectedAtOnce == 0) ExpectFrom(i);
     const std::string result = Apply(i);
     if (waiting_.empty() || waiting_.front().index != i) continue;
     const SubmitDone done = std::move(waiting_.front().done);
     waiting_.pop_front();
     done({SubmitStatus::kCommitted, runtime_.self(), i, result});
   }
+  returning_writers_.Expect(were_waiting - waiting_.size());
   CompactIfLarge();
   StartConfirming();
+}
+
+void Raft::ExpectFrom(std::uint64_t first) {
+  std::array<std::string_view, kExpectedAtOnce> commands;
+  const std::size_t count = std::min(commands.size(), commit_index_ + 1 - first);
+  for (std::size_t i = 0; i < count; ++i) commands[i] = log_.At(first + i).command;
+  machine_.Expect({commands.data(), count});
 }
 
 std::string Raft::Apply(std::uint64_t index) {
@@ -690,34 +738,104 @@ void Raft::FailWaiting(SubmitStatus status) {
 // ---- snapshots ----
 
 void Raft::CompactIfLarge() {
-  if (log_.bytes() <= compact_above_) return;
+  if (compacts_ || log_.bytes() <= compact_above_) return;
   std::uint64_t index = commit_index_;
   for (std::size_t kept = 0; index > log_.base_index() && kept < kRetainedBytes; --index) {
     kept += RaftLog::SizeOf(log_.At(index));
   }
-  std::size_t goes = 0;
-  for (std::uint64_t i = log_.base_index() + 1; i <= index; ++i) {
-    goes += RaftLog::SizeOf(log_.At(i));
+  std::size_t goes = log_.bytes();
+  for (std::uint64_t i = index + 1; i <= last_index(); ++i) {
+    goes -= RaftLog::SizeOf(log_.At(i));
   }
   // The entries that stay are written again. Behind a long tail of uncommitted entries that would
   // cost much and free little, time after time.
   if (goes < log_.bytes() / 3) return;
-  snapshot_ = {commit_index_, TermAt(commit_index_), machine_.Snapshot()};
-  PersistSnapshot();
-  log_.CompactUpTo(index);
-  PersistLog();
+  StartCompaction(index);
+}
+
+// From now on, every record of the log goes to its new file, too.
+void Raft::StartCompaction(std::uint64_t new_base) {
+  compacts_ = true;
+  compaction_ = std::make_shared<Compaction>();
+  compaction_->new_base = new_base;
+  compaction_->snapshot = {commit_index_, TermAt(commit_index_), ""};
+  compaction_->pieces = machine_.StartSnapshot();
+  compaction_->records = EncodeWal({term_, voted_for_}, log_, new_base);
+  runtime_.Spawn("compact", [this, compaction = compaction_] { Compact(compaction); });
+}
+
+void Raft::Compact(const std::shared_ptr<Compaction>& compaction) {
+  runtime_.set_dependency({});  // a background task: no client asked for it
+  if (!WritePieces(compaction)) {
+    if (compaction_ == compaction) compaction_ = nullptr;  // the disk has failed
+    return;
+  }
+  ReplaceFiles(*compaction);
+  CutLog(compaction->new_base);
+  compacts_ = false;
+}
+
+bool Raft::WritePieces(const std::shared_ptr<Compaction>& compaction) {
+  Snapshot& snapshot = compaction->snapshot;
+  // A string that grows step by step would be copied as often. Memory that is not used costs none.
+  snapshot.state.reserve(2 * snapshot_.state.size());
+  for (bool is_last = false; !is_last;) {
+    const std::string piece = compaction->pieces->Next(kPieceBytes);
+    is_last = piece.empty();
+    snapshot.state += piece;
+    const Time from = runtime_.Now();
+    std::ignore = runtime_.storage().Append(kNewWalFile, std::exchange(compaction->records, ""),
+                                            Storage::Sync::kNo);
+    const auto write = runtime_.storage().Append(
+        kNewSnapshotFile, EncodeSnapshotPiece(snapshot, piece, is_last), Storage::Sync::kYes);
+    if (write->Wait() != Outcome::kReady || compaction_ != compaction) return false;
+    // Half of the disk's time is left to others, unless the log has outgrown its bound.
+    if (log_.bytes() <= compact_above_ + kRetainedBytes) runtime_.Sleep(runtime_.Now() - from);
+    if (compaction_ != compaction) return false;
+  }
+  return true;
+}
+
+// A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
+// not replace the old one.
+void Raft::ReplaceFiles(Compaction& compaction) {
+  snapshot_ = std::move(compaction.snapshot);
+  compaction.pieces = nullptr;
+  std::ignore = runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
+  std::ignore =
+      runtime_.storage().Append(kNewWalFile, std::move(compaction.records), Storage::Sync::kNo);
+  last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
+  compaction_ = nullptr;
   ChooseWhenToCompact();
+}
+
+// To free a long log takes long, so that is done in pieces, too.
+void Raft::CutLog(std::uint64_t new_base) {
+  while (log_.base_index() < new_base) {
+    const std::uint64_t end = EndOfRequest(log_.base_index() + 1, kPieceBytes);
+    log_.CompactUpTo(std::min(new_base, end - 1));
+    runtime_.Sleep(kPause);
+  }
+}
+
+void Raft::GiveUpCompaction() {
+  if (compaction_ == nullptr) return;
+  compaction_->pieces = nullptr;
+  compaction_ = nullptr;
+  compacts_ = false;
+  // What is left of its files must not be the beginning of others.
+  std::ignore = runtime_.storage().Remove(kNewSnapshotFile);
+  std::ignore = runtime_.storage().Remove(kNewWalFile);
 }
 
 // If all replicas compacted at the same moment, all disks would be busy. A quorum hides one busy
 // disk of three, not two.
 void Raft::ChooseWhenToCompact() {
-  constexpr auto kMost = static_cast<std::int64_t>(kCompactAboveBytes);
-  compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(kMost / 2, kMost));
+  const auto most = static_cast<std::int64_t>(CompactAboveBytes(snapshot_.state.size()));
+  compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(most / 2, most));
 }
 
-// A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
-// not replace the old one.
+// As ReplaceFiles, for a leader's snapshot.
 void Raft::PersistSnapshot() {
   std::ignore =
       runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);
@@ -758,6 +876,7 @@ bool Raft::TakeChunk(const InstallSnapshot& request) {
 }
 
 void Raft::InstallIncoming() {
+  GiveUpCompaction();
   snapshot_ = std::exchange(incoming_, {}).snapshot;
   const std::uint64_t index = snapshot_.last_index;
   // The entries behind the snapshot stay only if our log agrees with the snapshot.

@@ -1,5 +1,3 @@
-// Lab 2's Raft with Finalize: every fan-out that a quorum ends is finalized.
-//
 // Raft (Ongaro and Ousterhout, ATC 2014). A slow follower costs the others nothing.
 //
 // Every wait on the path of a client's command is a wait for a quorum. A round takes all commands
@@ -26,6 +24,7 @@
 #include "raft_observations.h"
 #include "raft_wal.h"
 #include "replicated_log.h"
+#include "state_machine.h"
 
 namespace depfast {
 class QuorumEvent;
@@ -96,6 +95,18 @@ class Progress {
   Duration fastest_answer_{0};
 };
 
+// The clients that were just answered. Most of them send again at once.
+class ReturningClients {
+ public:
+  void Expect(std::size_t answered);
+  void Add() { most_->Add(); }  // one has sent
+  // Returns when most of the expected ones have sent, or after a short time.
+  void Wait() const;
+
+ private:
+  std::shared_ptr<IntEvent> most_ = std::make_shared<IntEvent>("returning clients", 0);
+};
+
 class Raft final : public ReplicatedLog {
  public:
   // Both must outlive the Raft.
@@ -140,12 +151,22 @@ class Raft final : public ReplicatedLog {
     Snapshot snapshot;
   };
 
+  // A snapshot that is being written, and the log that will continue it. Both files are complete,
+  // and replace the old ones, when the state machine has no more pieces.
+  struct Compaction {
+    std::uint64_t new_base = 0;  // of the log
+    Snapshot snapshot;           // the state as far as it was written
+    std::unique_ptr<SnapshotPieces> pieces;
+    std::string records;  // of the log, that are not in its new file yet
+  };
+
   // --- start and durability ---
   void Recover();
   void RecoverSnapshot();
   void RecoverLog();
   void PersistHardState();
   std::shared_ptr<DiskEvent> PersistEntries(std::uint64_t first_index);
+  std::shared_ptr<DiskEvent> AppendToLog(std::string record);
   void PersistLog();  // replaces the file
   // Waits until everything written so far is durable: before that, no answer may leave that depends
   // on it. Throws std::runtime_error if a write failed: then no such answer may ever leave. The
@@ -174,10 +195,8 @@ class Raft final : public ReplicatedLog {
   std::shared_ptr<QuorumEvent> VotesOn(const Broadcast<AppendEntries>& round,
                                        const std::shared_ptr<DiskEvent>& own_write,
                                        std::uint64_t end);
-  // Waits for the end of the round's calls. The followers whose calls were released fell behind.
-  void AwaitStragglers(const Broadcast<AppendEntries>& round,
-                       const std::shared_ptr<QuorumEvent>& quorum, std::uint64_t term,
-                       std::uint64_t first);
+  // Waits a while for the followers that have not answered, then gives up the round's calls.
+  void ReleaseStragglers(Broadcast<AppendEntries>& round, std::uint64_t term, std::uint64_t first);
   // True if the follower has taken the entries.
   bool OnAppendReply(PeerId peer, const AppendEntriesReply& reply);
   // Entries from `from` on may not have reached the follower: catch-up begins, or goes back.
@@ -201,18 +220,29 @@ class Raft final : public ReplicatedLog {
   void ConfirmLeadership();
 
   // --- replication, the follower's side ---
-  AppendEntriesReply OnAppendEntries(const AppendEntries& request);
-  void TakeEntries(const AppendEntries& request);
+  AppendEntriesReply OnAppendEntries(AppendEntries request);
+  // Moves the new entries into the log. Their number in the request stays.
+  void TakeEntries(AppendEntries& request);
   InstallSnapshotReply OnInstallSnapshot(const InstallSnapshot& request);
   bool TakeChunk(const InstallSnapshot& request);  // true once the snapshot is complete
   void InstallIncoming();
 
   void CommitUpTo(std::uint64_t index);
+  // Tells the state machine the next committed commands.
+  void ExpectFrom(std::uint64_t first);
   std::string Apply(std::uint64_t index);
   void FailWaiting(SubmitStatus status);
 
   // --- snapshots (extended paper, section 7) ---
   void CompactIfLarge();
+  void StartCompaction(std::uint64_t new_base);
+  // Writes the snapshot, in the background.
+  void Compact(const std::shared_ptr<Compaction>& compaction);
+  // False if it was given up, or a write has failed: then no other can succeed.
+  bool WritePieces(const std::shared_ptr<Compaction>& compaction);
+  void ReplaceFiles(Compaction& compaction);
+  void CutLog(std::uint64_t new_base);
+  void GiveUpCompaction();
   void ChooseWhenToCompact();
   void PersistSnapshot();
   void RestoreSnapshot();
@@ -239,14 +269,19 @@ class Raft final : public ReplicatedLog {
   Time last_heard_{0};
   std::uint64_t commit_index_ = 0;
   std::size_t compact_above_ = kCompactAboveBytes;  // bytes of log_
+  bool compacts_ = false;                           // a coroutine compacts the log
+  std::shared_ptr<Compaction> compaction_;          // until its files are complete, or given up
   Incoming incoming_;
 
   // Valid while this replica leads.
-  std::vector<Progress> progress_;   // by replica id; our own is unused
+  std::vector<Progress> progress_;  // by replica id; our own is unused
+  ReturningClients returning_writers_;
+  ReturningClients returning_readers_;
   std::vector<Pending> pending_;     // accepted, not in the log yet
   std::deque<Waiting> waiting_;      // in the log, not committed; by index
   std::uint64_t durable_index_ = 0;  // our own disk has the log up to here
   int rounds_ = 0;                   // rounds that wait for their quorum
+  int young_rounds_ = 0;             // those of them that began less than kYoung ago
   bool round_starting_ = false;      // the coroutine of the next round has not run yet
   std::vector<PendingRead> reads_;   // reads that wait for the next confirmation
   bool confirming_ = false;          // a coroutine confirms that this replica leads
