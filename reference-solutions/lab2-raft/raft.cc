@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cerrno>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 
@@ -17,9 +16,9 @@ namespace {
 constexpr int kRoundsMax = 4;
 constexpr std::size_t kRoundBytesMax = 256 * 1024;
 
-// A round without a quorum makes room for the next after this time. A follower has fallen behind
-// when it has not answered a round within it, ...
-constexpr Duration kRoundTimeout = 200ms;
+// A round without a quorum makes room for the next after this time. After that, or after the
+// quorum, a follower that does not answer within the same time has fallen behind, ...
+constexpr Duration kStragglerGrace = 100ms;
 // ... or when more bytes than this wait for it in our memory.
 constexpr std::size_t kHeldBytesMax = 64 * 1024;
 
@@ -87,9 +86,7 @@ void Raft::RecoverLog() {
     voted_for_ = state.hard_state.voted_for;
     log_ = std::move(state.log);
   }
-  if (log_.base_index() > snapshot_.last_index) {
-    throw std::runtime_error("the write-ahead log begins after the snapshot ends");
-  }
+  if (log_.base_index() > snapshot_.last_index) throw std::runtime_error("the log lacks entries");
   // A crash came after a leader's snapshot was installed, and before the log that continues it.
   if (!log_.Knows(snapshot_.last_index) || TermAt(snapshot_.last_index) != snapshot_.last_term) {
     log_.Reset(snapshot_.last_index, snapshot_.last_term);
@@ -111,8 +108,8 @@ void Raft::AppendToWal(std::string record) {
 void Raft::PersistHardState() { AppendToWal(EncodeHardState({term_, voted_for_})); }
 
 void Raft::PersistLog() {
-  const std::string bytes = EncodeWal({term_, voted_for_}, log_);
-  std::ignore = runtime_.storage().Append(kNewWalFile, bytes, Storage::Sync::kYes);
+  std::ignore = runtime_.storage().Append(kNewWalFile, EncodeWal({term_, voted_for_}, log_),
+                                          Storage::Sync::kYes);
   last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
 }
 
@@ -219,9 +216,8 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
 bool Raft::WouldVoteFor(const RequestVote& request) const {
   // The election restriction: the candidate's log is at least as up to date as ours (section
   // 5.4.1).
-  const std::uint64_t our_term = TermAt(last_index());
-  return request.last_log_term > our_term ||
-         (request.last_log_term == our_term && request.last_log_index >= last_index());
+  return std::pair(request.last_log_term, request.last_log_index) >=
+         std::pair(log_.last_term(), last_index());
 }
 
 void Raft::BecomeFollower(std::uint64_t term) {
@@ -337,16 +333,17 @@ void Raft::Round() {
   const auto quorum = VotesOn(round, own_write, end);
 
   ++rounds_;
-  quorum->Wait(kRoundTimeout);
+  quorum->Wait(kStragglerGrace);
   --rounds_;
   AdvanceCommit();
   StartRound();
 
   // The clients have their answer: these waits delay nobody.
-  runtime_.set_dependency({});
-  for (const auto& call : round.calls()) {
-    if (call->Wait() != Outcome::kReady && Leads(term)) FellBehind(call->peer(), first);
-  }
+  runtime_.Sleep(kStragglerGrace);
+  const auto stragglers = round.Stragglers();
+  round.Release();
+  if (!Leads(term)) return;
+  for (PeerId peer : stragglers) FellBehind(peer, first);
   own_write->Wait();  // our own disk may be the slowest: the quorum must live until then
 }
 
@@ -379,7 +376,7 @@ Broadcast<AppendEntries> Raft::SendRound(std::uint64_t first, std::uint64_t end)
       peers.push_back(peer);
     }
   }
-  return {runtime_.rpc(), peers, MakeAppend(first, end), kRoundTimeout};
+  return {runtime_.rpc(), peers, MakeAppend(first, end)};
 }
 
 std::shared_ptr<QuorumEvent> Raft::VotesOn(const Broadcast<AppendEntries>& round,
@@ -492,11 +489,12 @@ bool Raft::SendSnapshot(PeerId peer) {
   const Snapshot snapshot = snapshot_;  // a newer one may replace snapshot_ meanwhile
   std::uint64_t received = 0;
   do {
-    const auto chunk = std::string_view(snapshot.state).substr(received, kSnapshotChunkBytes);
-    const InstallSnapshot request{
-        term,     runtime_.self(),   snapshot.last_index, snapshot.last_term, snapshot.state.size(),
-        received, std::string(chunk)};
-    const auto call = runtime_.rpc().Call(peer, request, kCatchUpTimeoutMax);
+    const std::string chunk = snapshot.state.substr(received, kSnapshotChunkBytes);
+    const auto call = runtime_.rpc().Call(
+        peer,
+        InstallSnapshot{term, runtime_.self(), snapshot.last_index, snapshot.last_term,
+                        snapshot.state.size(), received, chunk},
+        kCatchUpTimeoutMax);
     if (call->Wait() != Outcome::kReady || !Leads(term)) return false;
     if (call->reply().term > term_) BecomeFollower(call->reply().term);
     received = call->reply().received;

@@ -80,7 +80,9 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
     for lab in graded:
         for part_of in labs.closure(lab):
             submitted = _is_submitted(lab, part_of)
-            taken = _read_lab(kit, tree, part_of, lab) if submitted else _read_base(kit, part_of, lab)
+            taken = (
+                _read_lab(kit, tree, part_of, lab) if submitted else _read_base(kit, part_of, lab)
+            )
             for name, content in taken.items():
                 files[f"{place(lab, part_of)}/{name}"] = content
     answers = {lab.id: _answers(tree, lab) for lab in graded if lab.diagnosis}

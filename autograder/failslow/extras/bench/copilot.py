@@ -80,7 +80,7 @@ class Window:
 
 def run(kit: Kit) -> Section:
     servers.check_cores()
-    cmake.build(kit, targets=["put_load", "lab2_real", "lab5_tally_real"])
+    cmake.build(kit, targets=["put_load", "lab5_tally_real"])
     results: dict[str, list[Result]] = {name: [] for name in SYSTEMS}
     windows: dict[int | None, list[Window]] = {None: [], PILOT: [], FOLLOWER: []}
     with console.progress("Measuring") as advance:

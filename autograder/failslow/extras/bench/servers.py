@@ -16,7 +16,7 @@ from pathlib import Path
 from failslow.base import console, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras.cluster import ports, start
+from failslow.extras.cluster import ports, start, up
 from failslow.extras.cluster.layout import layout_of
 from failslow.lab.labs import load_labs
 
@@ -61,47 +61,55 @@ def _on(core: str) -> list[str]:
 
 
 def raft(kit: Kit) -> AbstractContextManager[Servers]:
-    """Three replicas of the reference Raft."""
-    return _replicas(kit, "raft", "lab2_real")
+    """Three replicas of the tuned Raft."""
+    return _replicas(kit, "raft", _tuned(kit, "lab2"))
 
 
 def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with its files in memory."""
-    return _replicas(kit, "raft", "lab2_real", in_memory=True)
+    return _replicas(kit, "raft", _tuned(kit, "lab2"), in_memory=True)
 
 
 def verified_raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with runtime verification."""
-    return _replicas(kit, "raft", "lab2_real", in_memory=True, verify=True)
+    return _replicas(kit, "raft", _tuned(kit, "lab2"), in_memory=True, verify=True)
 
 
 def copilot(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the reference Copilot, with their logs on disk."""
-    return _replicas(kit, "copilot", "lab5_tally_real")
+    return _replicas(kit, "copilot", kit.binary("lab5_tally_real"))
 
 
 def copilot_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same as published: a log is in its replica's memory alone."""
     view = load_labs(kit).get("lab5").cluster
     assert view is not None, "it runs as a cluster"
-    return _replicas(kit, "copilot", "lab5_tally_real", environment=dict(view.in_memory))
+    return _replicas(
+        kit, "copilot", kit.binary("lab5_tally_real"), environment=dict(view.in_memory)
+    )
 
 
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
-    """Three replicas of the reference key-value store, each with a port for Redis clients."""
-    return _replicas(kit, "kv", "lab3_real", with_redis=True)
+    """Three replicas of the store on the tuned Raft, each with a port for Redis clients."""
+    return _replicas(kit, "kv", _tuned(kit, "lab3"), with_redis=True)
 
 
 def kv_on_any_core(kit: Kit) -> AbstractContextManager[Servers]:
     """The same, where the system puts them."""
-    return _replicas(kit, "kv", "lab3_real", with_redis=True, on_any_core=True)
+    return _replicas(kit, "kv", _tuned(kit, "lab3"), with_redis=True, on_any_core=True)
+
+
+def _tuned(kit: Kit, lab: str) -> Path:
+    """The program of a replica that has the tuned solutions."""
+    labs = load_labs(kit)
+    return up.build(kit, labs, kit.fast, labs.get(lab))
 
 
 @contextmanager
 def _replicas(
     kit: Kit,
     target: str,
-    program: str,
+    program: Path,
     with_redis: bool = False,
     verify: bool = False,
     in_memory: bool = False,
@@ -122,9 +130,9 @@ def _replicas(
         )
         children = []
         for number, (listener, other) in enumerate(zip_longest(listeners, redis)):
-            start.format_data(kit.binary(program), layout, number, where.clients, CLUSTER)
+            start.format_data(program, layout, number, where.clients, CLUSTER)
             child = start.launch(
-                kit.binary(program),
+                program,
                 layout,
                 number,
                 where.clients,

@@ -16,6 +16,7 @@ from failslow.grade.runner import grade
 from failslow.lab.course_key import DEVELOPMENT, CourseKey
 from failslow.lab.labs import Labs, load_labs
 from failslow.lab.mutants import MEASUREMENT, Alternative, load_alternatives, materialised
+from failslow.lab.reference import fast_tree
 from failslow.lab.submission import collect
 
 FULL_SEEDS = 30
@@ -129,8 +130,20 @@ def alternatives(context: Context) -> Counts:
         counts = _total(
             parallel.run_all(chosen, lambda each: _judged(context, each, scope), advance)
         )
+    counts.add(_tuned(context, scope))
     if len(chosen) < len(found):
         counts.remarks.append(f"{len(chosen)} of {len(found)} alternatives; --full grades all")
+    return counts
+
+
+def _tuned(context: Context, scope: Scope) -> Counts:
+    """The tuned solutions are correct, too."""
+    labs = load_labs(context.kit)
+    counts = Counts()
+    with fast_tree(context.kit, labs) as tree:
+        for row in _grade(context, labs, tree, scope).rows:
+            lost = f"reference-solutions/fast loses '{row.title}': {row.output}\n{row.detail}"
+            counts.expect(row.earned, lost)
     return counts
 
 
