@@ -29,7 +29,7 @@ from failslow.lab.mutants import (
     load_variants,
     split,
 )
-from failslow.lab.reference import changed_files
+from failslow.lab.reference import whole_files
 
 MARKER = re.compile(rb"^(<<<<<<<|>>>>>>>) ", re.M)
 
@@ -118,8 +118,7 @@ def _files_in(solutions: Path, labs: Labs) -> Files:
     files: Files = {}
     for lab in labs.by_id.values():
         directory = solutions / lab.directory
-        whole = {each.name: each.read_bytes() for each in directory.glob("*") if each.is_file()}
-        whole |= changed_files(directory)
+        whole = whole_files(directory) if directory.is_dir() else {}
         files |= {f"{lab.directory}/{name}": whole[name] for name in lab.files if name in whole}
     return files
 

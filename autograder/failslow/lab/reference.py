@@ -44,19 +44,23 @@ def _changed(patch: Path) -> dict[str, bytes]:
         return {origin.name: (tree / origin.name).read_bytes() for origin in origins}
 
 
+def whole_files(directory: Path) -> dict[str, bytes]:
+    """The files in a lab's reference directory, by name, and those that its patches make."""
+    own = {each.name: each.read_bytes() for each in directory.iterdir() if each.is_file()}
+    return own | changed_files(directory)
+
+
 def write_tree(solutions: Path, labs: list[Lab], tree: Path) -> None:
     """Writes the files of these labs, with their answers of a diagnosis. `solutions`: the reference
     solutions, or a copy. CannotDo for a missing one."""
     for lab in labs:
         (tree / lab.directory).mkdir(parents=True, exist_ok=True)
-        changed = changed_files(solutions / lab.directory)
-        given = [*lab.files, lab.diagnosis.file] if lab.diagnosis else lab.files
-        for name in given:
-            source = solutions / lab.directory / name
-            if name not in changed and not source.is_file():
-                raise CannotDo(f"the reference of {lab.id} is missing: {source}")
-            content = changed[name] if name in changed else source.read_bytes()
-            (tree / lab.directory / name).write_bytes(content)
+        directory = solutions / lab.directory
+        files = whole_files(directory) if directory.is_dir() else {}
+        for name in [*lab.files, lab.diagnosis.file] if lab.diagnosis else lab.files:
+            if name not in files:
+                raise CannotDo(f"the reference of {lab.id} lacks {name}")
+            (tree / lab.directory / name).write_bytes(files[name])
 
 
 @contextmanager
