@@ -227,7 +227,7 @@ def test_every_patch_fits_the_reference() -> None:
     labs = load_labs(kit)
     found = [*load_mutants(kit), *load_alternatives(kit), *attacks.load_patches(kit)]
     found += [variant for lab in labs.by_id for variant in load_variants(kit, lab)]
-    assert len(found) > 400
+    assert len(found) > 300
     for patched in found:
         with materialised(kit, labs, patched):
             pass

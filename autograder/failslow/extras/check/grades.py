@@ -130,7 +130,8 @@ def alternatives(context: Context) -> Counts:
         counts = _total(
             parallel.run_all(chosen, lambda each: _judged(context, each, scope), advance)
         )
-    counts.add(_tuned(context, scope))
+    if context.kit.fast.is_dir():
+        counts.add(_tuned(context, scope))
     if len(chosen) < len(found):
         counts.remarks.append(f"{len(chosen)} of {len(found)} alternatives; --full grades all")
     return counts
