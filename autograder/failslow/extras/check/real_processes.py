@@ -1,25 +1,18 @@
-"""Tests outside the simulator: `kit cluster`, and the kill rounds of the reference Raft."""
+"""Rounds of faults on real processes: of the reference Raft, and of the store."""
 
-import json
 import re
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 from failslow.base import console, process
 from failslow.build.compile import build_submission
 from failslow.build.recipe import load_recipe
-from failslow.extras import waiting
 from failslow.extras.check import junit
 from failslow.extras.check.step import Context, Counts
 from failslow.extras.commands.solution import submission_in
-from failslow.lab.labs import Lab, load_labs
+from failslow.lab.labs import load_labs
 
 ROUNDS = 50
 STORE_ROUNDS, STORE_ROUNDS_FULL = 10, 100
-LABS = ("lab3", "lab5")  # the store on Raft's log, and on Copilot's
-GRAPH_S = 30.0
-EXIT_CANNOT = 2
 ROUND_LINE = re.compile(r"^round +\d+: ")
 END_LINE = re.compile(r"^\d+ commands (acknowledged|executed)")
 
@@ -34,71 +27,6 @@ CAUGHT_BY = re.compile(
     # Once both followers have fallen behind for good, nothing is committed.
     "|no [0-9]+ further commands are acknowledged"
 )
-
-
-def cluster(context: Context) -> Counts:
-    """A student's first steps with each kind of log: start the reference, kill and restart a
-    replica that proposes commands, end everything."""
-    counts = Counts()
-    labs = load_labs(context.kit)
-    for lab in LABS:
-        with console.progress(f"Running a cluster of {lab}"):
-            _run_cluster(context, labs.get(lab), counts)
-    return counts
-
-
-def experiment(context: Context) -> Counts:
-    """An experiment with a slow follower. Its verdict depends on the machine, so any will do."""
-    out = context.scratch / "faults"
-    argv = [context.kit.root / "kit", "faults", "run", "--fault", "net-slow", "--quick", "--json"]
-    with console.progress("Making an experiment"):
-        done = process.run([*argv, "--out", out], cwd=context.scratch)
-    counts = Counts()
-    counts.expect(done.exit_code in (0, 1), f"kit faults run: {done.how_it_ended()}\n{done.errors}")
-    words = re.findall(r'"word": "(PASS|FAIL|INCONCLUSIVE)"', done.output)
-    counts.expect(len(words) == 1, f"kit faults run: no verdict in\n{done.output}")
-    counts.expect((out / "experiments.html").is_file(), "kit faults run: there is no page")
-    return counts
-
-
-def _run_cluster(context: Context, lab: Lab, counts: Counts) -> None:
-    data = context.scratch / lab.id
-
-    def expect(exit_code: int, action: str, *arguments: str) -> process.Completed:
-        done = _kit(context, data, action, *arguments)
-        said = f"kit cluster {action}: {done.how_it_ended()} instead of exit code {exit_code}"
-        counts.expect(done.exit_code == exit_code, f"{lab.id}: {said}\n{done.errors}".rstrip())
-        return done
-
-    try:
-        expect(0, "up", "--lab", lab.id, "--verify", "--durable")
-        proposer = _proposer(lab, expect(0, "status", "--json"))
-        counts.expect(proposer is not None, f"{lab.id}: kit cluster status: no replica proposes")
-        expect(0, "kill", str(proposer))
-        expect(1, "status")
-        expect(0, "start", str(proposer))
-        expect(0, "status")
-        _expect_faults(context, data, counts)
-        counts.expect(_draws(context, data), f"{lab.id}: kit cluster graph: there is no graph")
-    finally:
-        expect(0, "down")
-
-
-def _expect_faults(context: Context, data: Path, counts: Counts) -> None:
-    """A real replica is slow for a moment; a crash is an end and a restart; nothing is left."""
-
-    def faults(action: str, *words: str) -> process.Completed:
-        argv = [context.kit.root / "fault-scripts" / action, *words, "--data", data]
-        done = process.run(argv, cwd=context.scratch)
-        counts.expect(done.exit_code == 0, f"fault-scripts/{action}: {done.errors}".rstrip())
-        return done
-
-    for fault in ("net-slow", "cpu-slow", "disk-slow", "partition", "crash"):
-        said = faults("inject", fault, "--target", "follower", "--for", "300ms").errors
-        counts.expect("(follower): healed" in said, f"fault-scripts/inject {fault} said: {said}")
-    for action in ("list", "heal"):
-        said = faults(action).output
-        counts.expect("no fault is on" in said, f"fault-scripts/{action} said: {said}")
 
 
 def kill_rounds(context: Context) -> Counts:
@@ -129,28 +57,6 @@ def store_rounds(context: Context) -> Counts:
         f"mutant {STORE_CAUGHT} survives the store's rounds\n{output}",
     )
     return counts
-
-
-def _kit(context: Context, data: Path, action: str, *arguments: str) -> process.Completed:
-    argv = [context.kit.root / "kit", "cluster", action, *arguments, "--data", data]
-    return process.run(argv, cwd=context.scratch)
-
-
-def _draws(context: Context, data: Path) -> bool:
-    """Whether the replicas' verification yields a graph, once their first window is over."""
-
-    def ask() -> bool:
-        return _kit(context, data, "graph").exit_code != EXIT_CANNOT
-
-    return waiting.until(ask, GRAPH_S) and (context.scratch / "out" / "slowness.html").is_file()
-
-
-def _proposer(lab: Lab, status: process.Completed) -> int | None:
-    """The first replica whose role proposes commands; None if there is none."""
-    assert lab.cluster is not None, "it was started"
-    name, roles = lab.cluster.ready_name, lab.cluster.proposers
-    replicas: list[dict[str, Any]] = json.loads(status.output)["replicas"] if status.output else []
-    return next((each["id"] for each in replicas if each["shows"].get(name) in roles), None)
 
 
 def _run_rounds(

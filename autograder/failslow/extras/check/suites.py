@@ -1,4 +1,4 @@
-"""Builds, the C++ tests under ctest, and the Python tests."""
+"""Builds, the C++ tests under ctest, and the tests under pytest."""
 
 import re
 import sys
@@ -10,6 +10,9 @@ from failslow.build import cmake
 from failslow.extras.check import junit
 from failslow.extras.check.step import Context, Counts
 from failslow.extras.site import browser
+
+NO_CONTAINERS = "no Docker engine with compose, or not root"
+"""The reason for which tests of containers are not run."""
 
 CTEST_LINE = re.compile(r"^\s*(\d+)/(\d+) Test\s+#\d+: (\S+)")
 
@@ -43,13 +46,25 @@ def ctest(preset: str, label: str | None = None) -> Callable[[Context], Counts]:
 
 
 def python_tests(context: Context) -> Counts:
-    report = context.scratch / "pytest.xml"
     # A process that has done its tests steals some of another's.
-    side_by_side = [f"--numprocesses={machine.jobs()}", "--dist=worksteal"]
-    argv = [sys.executable, "-I", "-m", "pytest", *side_by_side, f"--junitxml={report}"]
-    with console.progress("Testing (Python)"):
+    return _pytest(context, "tests", f"--numprocesses={machine.jobs()}", "--dist=worksteal")
+
+
+def system_tests(context: Context) -> Counts:
+    """Tests of the built kit, one after the other: they measure time, and use ports."""
+    return _pytest(context, "system_tests", "-m", "not full")
+
+
+def long_system_tests(context: Context) -> Counts:
+    return _pytest(context, "system_tests", "-m", "full")
+
+
+def _pytest(context: Context, directory: str, *options: str) -> Counts:
+    report = context.scratch / "pytest.xml"
+    argv = [sys.executable, "-I", "-m", "pytest", directory, *options, f"--junitxml={report}"]
+    with console.progress(f"Testing ({directory})"):
         done = process.run(argv, cwd=context.kit.root / "autograder", merge_errors=True)
-    counts = junit.read(report, excuses=[browser.NONE])
+    counts = junit.read(report, excuses=[browser.NONE, NO_CONTAINERS])
     if done.exit_code != 0 and not counts.failed:
         counts.problems.append(f"pytest ended with exit code {done.exit_code}\n{done.output}")
     return counts
