@@ -15,7 +15,7 @@ namespace depfast::testkit {
 // Call once per process, from the thread that runs the simulator.
 void InstallCrashReport();
 
-// Marks a replica's step for as long as the object lives. Requires: one at a time.
+// Marks a replica's step until the object's end. Requires: one at a time.
 class StepUnderWay {
  public:
   StepUnderWay(PeerId replica, Time now);

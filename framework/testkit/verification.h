@@ -6,8 +6,8 @@
 //   verification.Collect();
 //   for (const Warning& warning : verification.Warnings()) ...
 //
-// It works with sealed replicas, too: they report facts, the verdicts are made here. What clients
-// wait is measured here, from their frames. It changes nothing: a run's trace hash is the same.
+// It works with sealed replicas, too: they report facts, the verdicts are made here. The waits of
+// clients are measured here, from their frames. Verification leaves a run's trace hash the same.
 #pragma once
 
 #include <cstdint>

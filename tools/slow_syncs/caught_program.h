@@ -26,7 +26,7 @@ class CaughtProgram {
   // sync. Throws std::system_error when the kernel does not let this process catch its calls.
   explicit CaughtProgram(std::vector<std::string> words);
 
-  // Makes one call after the other by `sync`. As many threads as call this make calls at a time.
+  // Makes one call after the other by `sync`. Each thread that calls this makes one at a time.
   [[noreturn]] void Serve(const Sync& sync) const;
 
   // Bytes that the program has written to files so far: whole pages, and not those that wait

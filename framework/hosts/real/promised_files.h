@@ -3,8 +3,8 @@
 //
 // A promise is the answer to a successful sync: the replica may act on it, and then others count on
 // the bytes. So the ledger (ledger.h) says what each file holds before that answer is given. At the
-// start each file must begin with the bytes that were promised. What is behind them was never
-// acknowledged: a crash may have torn it, and the replica's own recovery looks at it.
+// start each file must begin with the bytes that were promised. The bytes behind them were never
+// acknowledged: a crash may have torn them, and the replica's own recovery looks at them.
 //
 // The rules:
 // - A promise is written after the sync of the file, and after that of its name. So the ledger

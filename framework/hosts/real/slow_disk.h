@@ -1,4 +1,4 @@
-// SlowDisk: makes operations of a disk last as long as the injected faults say.
+// SlowDisk: makes operations of a disk last the time that the injected faults say.
 //
 // An operation runs first, and then waits for the rest of its time. The amounts mean what they mean
 // in the simulator.

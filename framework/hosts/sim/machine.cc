@@ -16,7 +16,7 @@ constexpr std::size_t kWaitingMax = 1'000'000;
 
 // No test of a lab fills a tenth of such a disk, and a grader has the memory for a few.
 constexpr std::size_t kDiskBytesMax = std::size_t{64} << 20;
-constexpr std::size_t kBlockBytes = 4096;  // an empty file takes as much
+constexpr std::size_t kBlockBytes = 4096;  // an empty file takes a block
 
 }  // namespace
 

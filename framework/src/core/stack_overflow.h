@@ -6,8 +6,8 @@
 
 namespace depfast {
 
-// Marks the coroutine that runs on this thread, for as long as the object lives. Cheap: it is made
-// at every resume.
+// Marks the coroutine that runs on this thread, until the object's end. Cheap: every resume makes
+// one.
 class RunningCoroutine {
  public:
   RunningCoroutine(const char* name, const StackBounds& stack);

@@ -176,7 +176,7 @@ TEST_F(FaultyFileOpsTest, AFullDiskHasRoomForItsBytes) {
   const iovec piece{const_cast<char*>("0123456789"), 10};
   EXPECT_EQ(ops_.Append(other, {&piece, 1}), 10);
   EXPECT_EQ(AppendOnce(600), -ENOSPC);
-  EXPECT_EQ(ops_.Size(fd_), 990) << "as much as there was room for";
+  EXPECT_EQ(ops_.Size(fd_), 990) << "the append fills the free room";
   EXPECT_EQ(ops_.Append(other, {&piece, 1}), -ENOSPC);
   Heal(faults_, FaultKind::kDiskFull);
   EXPECT_EQ(AppendOnce(600), 600);

@@ -68,8 +68,8 @@ class RpcTable {
   bool HasLost(PeerId peer) const { return lost_.contains(peer); }
   // Of any peer.
   bool HasLostAny() const { return !lost_.empty(); }
-  // Calls `on_lost` with each peer that is lost from now on. It must not wait. What the peer was
-  // asked before it may have done, or not. Replaces an earlier callback.
+  // Calls `on_lost` with each peer that is lost from now on. It must not wait. The peer may or may
+  // not have done the earlier requests. Replaces an earlier callback.
   void WhenLost(std::function<void(PeerId)> on_lost) { on_lost_ = std::move(on_lost); }
 
   // Calls without an answer yet.

@@ -21,7 +21,7 @@ namespace depfast {
 // those of all replicas of a machine agree.
 inline constexpr Duration kVerificationWindow = 5s;
 
-// So long after a quorum's wait, the calls of its fan-out must be gone (FanOutFacts). Twice the
+// The calls of a fan-out must be gone this time after its quorum's wait (FanOutFacts). Twice the
 // grace of lab 4's rounds: the grace may begin a little later than the wait ends.
 inline constexpr Duration kFinalizedWithin = 200ms;
 
