@@ -23,7 +23,7 @@ struct Subject {
 };
 
 // Makes the subject of one run. The checker watches `simulator` and writes into `history`; the
-// client waits for an answer as long as `answer_timeout`. Call it before Simulator::Start. Both
+// client waits at most `answer_timeout` for an answer. Call it before Simulator::Start. Both
 // must outlive the subject.
 using MakeSubject = std::function<Subject(sim::Simulator& simulator, testkit::History& history,
                                           Duration answer_timeout)>;

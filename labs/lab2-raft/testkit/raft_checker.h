@@ -92,7 +92,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
     return TimesApplied(command_hash) > 0;
   }
 
-  // How often the command with this hash has been applied. Each index counts once, no-ops never.
+  // The number of times that the command with this hash was applied. Each index counts once, no-ops
+  // never.
   std::uint64_t TimesApplied(std::uint64_t command_hash) const;
   // The number of distinct indexes that a replica has applied a command at.
   std::uint64_t commands_applied() const { return commands_applied_; }

@@ -38,8 +38,7 @@ void RaftChecker::OnAnswered(PeerId leader, PeerId from, const DecodedFrame& fra
   VisitReply<RequestVote>(frame, [&](const auto& body) {
     elections_.OnVoteAnswered(leader, from, frame.header.call, body);
   });
-  // Only success says that something is durable. Whatever else a refusal tells, it promises
-  // nothing.
+  // Only success says that something is durable. A refusal promises nothing, whatever it tells.
   VisitReply<AppendEntries>(frame, [&](const auto& body) {
     if (body.success) AcknowledgedIn(leader, body.term).Note(body.term, from, body.match_index);
   });

@@ -1,7 +1,7 @@
 // PacedReads: the log as the store's service sees it. It spreads the answers to reads over steps.
 //
 // One confirmation of the leadership lets all reads go on that wait for it: a thousand, if a client
-// has asked so many at once. With large values the answers would fill the memory, and the step
+// has asked a thousand at once. With large values the answers would fill the memory, and the step
 // would take longer than an election timeout. So a step answers reads up to a number of bytes. The
 // rest wait for later steps, and the replica sends what it has and serves others between two steps.
 // The clients take turns: a read never waits for all reads of another client.

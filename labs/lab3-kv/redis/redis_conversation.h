@@ -13,13 +13,13 @@
 // an error to MULTI alone would not keep the commands behind it from being executed. They are
 // refused, too, up to EXEC or DISCARD.
 //
-// What a client can make the replica hold is bounded: requests without an answer, and answers that
-// the client has not taken. Bytes count, not commands. Nobody knows how long the answer to a read
-// will be. So the conversation expects an answer like the largest of the latest, and has as many
-// reads under way as their answers would have room. An answer that comes and has no room is
-// forgotten, with those to all reads behind it, and the reads are asked again once earlier answers
-// have left. Asking again does no harm, and it keeps the order. The answer to a write cannot be
-// asked for again, so the longest possible answer has room before the write is sent.
+// The replica holds a bounded number of bytes for a client: requests without an answer, and answers
+// that the client has not taken. Nobody knows how long the answer to a read will be. So the
+// conversation expects an answer like the largest of the latest. It begins a read only if all
+// expected answers have room. An answer that comes and has no room is forgotten, with those to all
+// reads behind it. The reads are asked again once earlier answers have left. Asking again does no
+// harm, and it keeps the order. The answer to a write cannot be asked for again, so the longest
+// possible answer has room before the write is sent.
 //
 // While the replica is out of service (ForeignContext::disk_failure), the port's own commands are
 // answered, INFO with the reason, and those of the store with an error.

@@ -31,7 +31,7 @@ struct PeerPlan {
 // A broadcast to all peers, a quorum of their answers, and Finalize.
 struct FanOut {
   std::int64_t at_ns = 0;
-  std::int32_t needed = 1;          // of the quorum; it has as many voters as there are peers
+  std::int32_t needed = 1;          // of the quorum, in which each peer is a voter
   std::vector<PeerPlan> plan = {};  // by peer, ascending; a peer beyond the end answers yes at once
   std::uint32_t payload = 0;        // bytes of each request
 
