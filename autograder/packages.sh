@@ -1,4 +1,4 @@
-# What the commands of instructors need besides the packages of `kit`, which sources this file.
+# The commands of instructors need these besides the packages of `kit`, which sources this file.
 # Packages that only some commands need: grading must not wait for them.
 # shellcheck shell=bash
 

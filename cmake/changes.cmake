@@ -17,7 +17,7 @@ function(failslow_changed_files DIRECTORY)
       WORKING_DIRECTORY ${made}/new COMMAND_ERROR_IS_FATAL ANY)
     foreach(origin ${origins})
       cmake_path(GET origin FILENAME name)
-      # What is the same need not be compiled again.
+      # An equal file keeps its time, so it is not compiled again.
       file(COPY_FILE ${made}/new/${name} ${made}/${name} ONLY_IF_DIFFERENT)
     endforeach()
     file(REMOVE_RECURSE ${made}/new)

@@ -33,8 +33,8 @@ constexpr Duration kFaultBegins = 2s;
 constexpr Duration kDrain = 500ms;  // commands not answered by then are unanswered
 // Between two commands: half of the load that a healthy reference executes.
 constexpr Duration kInterval = 1ms;
-// The slow follower's processor is its own for so many per cent of the time, in bursts: CPU
-// contention, as in document 000, section 5.2.1. The load needs about twice as much.
+// The slow follower has its processor for this share of the time, in per cent, in bursts: CPU
+// contention, as in document 000, section 5.2.1. The load needs about twice this share.
 constexpr int kOwnPercent = 6;
 constexpr int kSeedsMax = 200;
 constexpr Duration kBacklogInterval = 500ms;

@@ -337,8 +337,8 @@ def write_test_binary(path: Path, tests: list[dict[str, object]]) -> Path:
 
 
 def build_fakes(monkeypatch: pytest.MonkeyPatch, user: str, body_of: Callable[[str], str]) -> None:
-    """What the module `user` builds of a submission becomes a fake program, with a body by its
-    name. Its own text tells it how the submission wants to behave."""
+    """Replaces the program that the module `user` builds of a submission by a fake. The fake's
+    body follows from its name; its text says how the submission wants to behave."""
 
     def build(*arguments: object) -> Path:
         programs = build_submission(*arguments)

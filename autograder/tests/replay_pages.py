@@ -20,7 +20,7 @@ ACT = """
 })()
 """
 
-# What the page says of each thing of a KIND that is drawn.
+# The page's sentence about each thing of a KIND that is drawn.
 HOVER_EVERYWHERE = """
 (() => {
   const canvas = document.getElementById("diagram");

@@ -14,7 +14,7 @@ from fakes import write_submission
 
 @dataclass(frozen=True)
 class Said:
-    """What a command printed."""
+    """The output of a command."""
 
     out: str
     err: str

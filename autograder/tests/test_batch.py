@@ -400,7 +400,7 @@ def test_a_bad_zip_file_is_a_row(course: Course) -> None:
 
 NAME = "lab1-quorum-event/quorum_event.cc"
 HOSTILE = b"/../../../ESCAPED/\x1b[31m\nx".ljust(len(NAME), b"y")
-"""As long as NAME, whose bytes it replaces where a reader of the archive compares them."""
+"""Has the length of NAME. Replaces NAME's bytes where a reader of the archive compares them."""
 
 
 def test_words_in_an_archive_are_no_file_name_and_no_command(course: Course) -> None:

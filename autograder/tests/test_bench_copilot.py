@@ -13,7 +13,7 @@ HEALTHY = Window([[100, 200, 300, 400]] * 10)
 
 
 def window(*puts: int, us: int = 250) -> Window:
-    """So many puts in each second, each of so many us."""
+    """A window with these numbers of puts in its seconds, each of `us` microseconds."""
     return Window([[us] * count for count in puts])
 
 

@@ -1,4 +1,4 @@
-"""What is kept for the next time, and what a command works with meanwhile."""
+"""The results that are kept for the next time, and a command's hold on those that it uses."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What a sweep of faults says: danger zones, faults that cost less than weaker ones, findings."""
+"""The report of a sweep: danger zones, faults that cost less than weaker ones, findings."""
 
 from pathlib import Path
 

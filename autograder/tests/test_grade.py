@@ -31,7 +31,7 @@ class Grader:
         self.results = directory / "out" / "results.json"
 
     def grade(self, code: int, lab1: str = "", lab2: str | None = None) -> Content:
-        """What is in results.json; empty if there is none."""
+        """The content of results.json; empty if there is none."""
         tree = self._directory / "mine"
         shutil.rmtree(tree, ignore_errors=True)
         self.said = self.run(code, write_submission(tree, lab1, lab2))

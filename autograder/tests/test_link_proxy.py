@@ -179,7 +179,7 @@ def test_a_link_between_replicas_has_a_window(faults: Faults) -> None:
             began_s = time.monotonic()
             there.sendall(bytes(size))
             assert received(near, size) == bytes(size)
-            # What exceeds the window waits for what is under way.
+            # Bytes beyond the window wait for those under way.
             assert time.monotonic() - began_s >= 3 * 0.05
 
 

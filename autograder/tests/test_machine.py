@@ -1,4 +1,4 @@
-"""How many jobs fit a machine, and a container that may use a part of it."""
+"""The number of jobs that fit a machine, or a container that may use a part of it."""
 
 import os
 from pathlib import Path

@@ -32,7 +32,7 @@ def await_use(pid: int) -> None:
 
 
 class Machine:
-    """What the kernel says, and what the clock says."""
+    """A kernel and a clock with given answers."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._path = path

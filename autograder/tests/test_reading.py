@@ -1,4 +1,4 @@
-"""How long sentences and handouts are: counted as a reader meets them."""
+"""The lengths of sentences and handouts: counted as a reader meets them."""
 
 from pathlib import Path
 

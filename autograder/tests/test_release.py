@@ -216,7 +216,7 @@ def test_the_same_files_give_the_same_commit(tmp_path: Path) -> None:
 
 
 def said_by(released: Kit, *words: str) -> subprocess.CompletedProcess[str]:
-    """What its part of the package says. It finds no other package `failslow`."""
+    """The output of the released part of the package. It finds no other package `failslow`."""
     code = (
         "import sys; sys.path.insert(0, sys.argv.pop(1));"
         " from failslow.cli import main; sys.exit(main(sys.argv[1:]))"

@@ -1,4 +1,4 @@
-"""What a grade consists of, and what of it is wanted."""
+"""The parts of a grade, and the choice of those that are wanted."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a verdict is worth, and what a student and an instructor read about it."""
+"""The points of a verdict, and the sentences about it for a student and an instructor."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

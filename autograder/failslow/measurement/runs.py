@@ -125,7 +125,7 @@ class Plan:
                     yield run.with_fault(DEAD)
 
     def _sets(self, row: Graded) -> list[Places]:
-        """The minorities of followers that are slow: all, or as many as the settings say, drawn."""
+        """The minorities of slow followers: all, or a number of them from the settings, drawn."""
         if row.victim != FOLLOWER:
             return [()]
         size = minority(row.replicas)

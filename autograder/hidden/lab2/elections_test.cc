@@ -55,7 +55,7 @@ void LoseHeartbeats() {
   EXPECT_EQ(world.checker.Leader(), leader);
 }
 
-// The leader keeps as many followers as a minority may have.
+// The leader keeps fewer followers than a majority needs.
 void LoseTheMajority(int replicas, std::uint64_t seed) {
   RaftWorld world({.replicas = replicas, .seed = seed}, Persistence::kNotYet);
   const PeerId leader = world.WaitForElection();

@@ -9,7 +9,7 @@
 namespace depfast::raft {
 namespace {
 
-// About twice as many as the reference needs: a submission that sends more messages needs more.
+// About twice the reference's runs: a submission that sends more messages needs more.
 constexpr std::int64_t kRunsMax = 400;
 
 // A part of the deviations of `kit explore`, so that the test takes a second.

@@ -295,7 +295,7 @@ void CommitWithoutTheLeadersDisk(int replicas) {
   ASSERT_TRUE(world.AllInvariantsHold());
 }
 
-// As many followers are dead as can be, so the leader's disk must make the majority.
+// The largest minority of followers is dead, so the leader's disk must make the majority.
 void CommitWithTheLeadersDisk(int replicas) {
   RaftWorld world({.replicas = replicas, .seed = 1396});
   const PeerId leader = world.WaitForLeader();

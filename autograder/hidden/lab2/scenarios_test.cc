@@ -249,7 +249,7 @@ bool MakeLeader(RaftWorld& world, PeerId chosen, const std::vector<PeerId>& othe
 }
 
 // A leader a and its follower b have entries that no other replica has. c leads the next term, and
-// the entries give way. Then a leads again, and its log is as long as before.
+// the entries give way. Then a leads again, and its log has its earlier length.
 GRADED_TEST(RaftScenarios, ALeaderOfTwoTermsBeginsAnew, "2c", 1,
             "A leader counts no answer and no write of an earlier term of its own.") {
   for (const bool follower_is_away : {true, false}) {

@@ -153,8 +153,8 @@ struct Transfer {
   PeerId away = kNobody;  // the follower that needs the snapshot
 };
 
-// A follower misses so much that the leader sends it a snapshot from now on. Nothing if the cluster
-// makes no progress.
+// A follower misses more entries than the leader keeps. So the leader sends it a snapshot from now
+// on. Nothing if the cluster makes no progress.
 std::optional<Transfer> BeginTransfer(RaftWorld& world) {
   const PeerId leader = world.WaitForLeader();
   if (leader == kNobody) return std::nullopt;

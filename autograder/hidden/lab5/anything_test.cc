@@ -151,9 +151,9 @@ GRADED_TEST(CopilotAnything, Promises, "5d", 1,
   SendAnything(Sends::kAllWithRivals);
 }
 
-// A takeover by the copilot, while the pilot is dead. What the copilot and the follower have
-// recorded of P.1 were random messages. In half of the worlds they know decided entries of Q before
-// some of them. So a model knows their answers to the Prepare, and the choice.
+// A takeover by the copilot, while the pilot is dead. The copilot and the follower have recorded
+// P.1 from random messages. In half of the worlds they know decided entries of Q before some of
+// them. So a model knows their answers to the Prepare, and the choice.
 class AnyTakeover {
  public:
   explicit AnyTakeover(std::uint64_t number)
@@ -174,7 +174,7 @@ class AnyTakeover {
     return TakesOver();
   }
 
-  // Who has which of two proposals, and when both hear of Q.
+  // The proposals of each receiver, of two, and the moments at which both hear of Q.
   struct Proposals {
     std::array<FastAccept, 2> all;
     std::vector<std::size_t> of_taker, of_follower;  // numbers

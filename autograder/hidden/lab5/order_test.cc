@@ -150,7 +150,7 @@ void RunWhatHasNotRun(std::uint64_t number) {
     }
   }
   stage.cluster.RunFor(10ms);
-  EXPECT_EQ(applied.count(), std::ssize(names)) << "of so many commands, each once";
+  EXPECT_EQ(applied.count(), std::ssize(names)) << "each command runs once";
 }
 
 // The pilot alone has recorded Q.1, whose command has run as P.1. Q.1 may yet get other commands.

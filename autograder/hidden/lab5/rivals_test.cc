@@ -51,7 +51,7 @@ class TakeoverOfFive {
     return found == commits_.all().end() ? Commit() : found->request;
   }
 
-  // How many ballots the taker has asked for P.1 at since then.
+  // The number of ballots at which the taker has asked for P.1 since then.
   std::size_t Rounds() const {
     std::set<Ballot> ballots;
     for (std::size_t i = asked_before_; i < prepares_.all().size(); ++i) {

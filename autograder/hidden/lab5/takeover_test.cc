@@ -86,7 +86,7 @@ class Patience {
         prepares_(stage_.cluster),
         decided_(stage_.cluster) {}
 
-  // The copilot has a command so long after it has heard of P.1 and P.2.
+  // The copilot hears of P.1 and P.2, and gets a command `after_hearing` later.
   void Begin(Duration after_hearing = Duration(0)) {
     stage_.ConnectWithoutThePilot();
     told_ = stage_.cluster.now();
@@ -107,10 +107,10 @@ class Patience {
   // Runs until `after` from the beginning.
   void RunUntil(Duration after) { stage_.cluster.RunFor(began_ + after - stage_.cluster.now()); }
 
-  // How long before the beginning the copilot has heard of P.1 and P.2, at most.
+  // The time from hearing of P.1 and P.2 to the beginning, at most.
   Duration Heard() const { return began_ - told_; }
 
-  // How long after the beginning the entry is taken over; kForever if it is not.
+  // The time from the beginning to the entry's takeover; kForever if there is none.
   Duration TakenOver(EntryIndex index) const {
     for (const auto& [from, when, request] : prepares_.all()) {
       if (request.lane == Lane::kPilot && request.index == index) return when - began_;
@@ -118,7 +118,7 @@ class Patience {
     return kForever;
   }
 
-  // How long after the beginning Q.1 is decided.
+  // The time from the beginning to the decision of Q.1.
   Duration OwnDecided() const {
     for (const auto& [from, when, request] : decided_.all()) {
       if (request.lane == Lane::kCopilot && request.index == 1) return when - began_;

@@ -126,7 +126,7 @@ def _named(cell: str) -> list[str]:
 
 
 def _without_code_blocks(markdown: str) -> Iterator[str]:
-    """As many lines as there are; those of code, and targets of links, are empty."""
+    """All lines, in order; those of code, and targets of links, are empty."""
     fence = ""
     kept = COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), markdown)
     for line in kept.splitlines():

@@ -58,7 +58,7 @@ def run(context: Context) -> Counts:
 
 
 def spread(mutants: Sequence[Mutant], count: int) -> list[Mutant]:
-    """So many at most, at equal distances."""
+    """At most `count` of the mutants, at equal distances."""
     if len(mutants) <= count:
         return list(mutants)
     return [mutants[index * len(mutants) // count] for index in range(count)]

@@ -199,7 +199,7 @@ def _stat(pid: int) -> list[str] | None:
 
 @contextmanager
 def opened(replica: Process) -> Iterator[int | None]:
-    """A pidfd of exactly this process, or None if it has ended. It lives as long as the body."""
+    """A pidfd of exactly this process, or None if it has ended. It is closed after the body."""
     try:
         handle = os.pidfd_open(replica.pid)
     except ProcessLookupError:

@@ -156,8 +156,8 @@ def await_true(
 
 
 def check_stays(layout: Layout, number: int, pid: int) -> None:
-    """CannotDo, with the reason, when the replica ends within its first second: as many do that
-    cannot use their files."""
+    """CannotDo, with the reason, when the replica ends within its first second. Replicas that
+    cannot use their files often do."""
 
     def ended() -> bool:
         return all(each.pid != pid for each in replica_processes.find(layout.data))

@@ -82,7 +82,7 @@ def run(
     versus: str | None,
     out: Path,
 ) -> int:
-    """0. What was measured by an earlier run, interrupted or not, is not measured again.
+    """Returns 0. Measurements of an earlier run, interrupted or not, are not made again.
 
     CannotDo when an experiment cannot be made; the others are kept.
     """

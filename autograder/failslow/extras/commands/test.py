@@ -86,7 +86,7 @@ def is_own(test: GradedTest) -> bool:
 
 class _Testing:
     """Runs tests side by side, each with every seed, and prints each outcome as it comes. After
-    an endless loop no other test begins: each would take as long, and say the same."""
+    an endless loop no other test begins: each would reach the same limit and say the same."""
 
     def __init__(
         self, sims: Sims, seeds: int | None, suffix: str, advance: console.Advance

@@ -122,7 +122,7 @@ class LabBench(Bench):
         return load_settings(self.kit, self.lab).bounds[role].degradation
 
     def disturbed(self, word: str) -> float:
-        """Twice as much for one of two proposers: they take turns, and one alone is quicker."""
+        """Doubled for one of two proposers: they take turns, and one alone is quicker."""
         _, role = fault_place.target(self.place, self.lab, word)
         takes_turns = len(self.view.proposers) > 1 and role in self.view.proposers
         return (2 if takes_turns else 1) * verdict.DISTURBED

@@ -67,8 +67,8 @@ def make(pid: int, controller: str) -> Group:
 
 
 def limit_memory(group: Group, pid: int, limit_bytes: int) -> None:
-    """Limits the memory that the process takes from now on. What it has already stays counted in
-    the group that it came from. The kernel ends a process for which it finds no more room."""
+    """Limits the memory that the process takes from now on. Earlier memory stays counted in the
+    group that it came from. The kernel ends a process for which it finds no more room."""
     _write(group.limit, str(limit_bytes))
     _write(group.path / "cgroup.procs", str(pid))
 
@@ -88,7 +88,7 @@ def limit_cpu(group: Group, pid: int, percent: int, period_us: int) -> None:
 
 
 def limit_disk(group: Group, pid: int, device: str, bytes_per_second: int) -> None:
-    """Gives the process that bandwidth to read and as much to write, on a `device_of`."""
+    """Gives the process this bandwidth to read, and the same to write, on a `device_of`."""
     if group.limit.name == _LIMITS[DISK][0]:
         _write(group.path / _READS, f"{device} {bytes_per_second}")
         _write(group.limit, f"{device} {bytes_per_second}")

@@ -8,7 +8,7 @@ from failslow.extras.faults.sweep import LITTLE, Cell, Row
 
 HOLDS, DOES_NOT, UNKNOWN = "holds", "does not hold", "not measured"
 TIMES = 2.0
-"""So many times as much is more than noise."""
+"""A growth by this factor is more than noise."""
 
 Judged = tuple[str, str]
 """The verdict, and what was seen."""

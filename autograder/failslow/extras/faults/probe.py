@@ -1,4 +1,4 @@
-"""Probe replicas: does an injector slow what it should, by as much as asked, and no longer?
+"""Probe replicas: does an injector slow the right operations, by the amount asked, in its time?
 
 A probe (tools/probe) is a replica that repeats one operation. Its mean time with the fault is
 compared with the time that the healthy probe and the amount of the fault let expect.
