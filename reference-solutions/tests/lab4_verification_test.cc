@@ -31,7 +31,7 @@ class VerifiedWorld : public kv::KvWorld {
   explicit VerifiedWorld(const testkit::ClusterOptions& options)
       : KvWorld(Verified(options)), verification(cluster.simulator()), user_(cluster.simulator()) {}
 
-  // A command every `interval`; so many in a hundred are reads. A write has a value of `bytes`.
+  // A command every `interval`, of which `reads_percent` are reads. A write has a value of `bytes`.
   void Operate(Duration duration, Duration interval, std::uint64_t reads_percent,
                std::size_t bytes = 20) {
     const Time end = cluster.now() + duration;

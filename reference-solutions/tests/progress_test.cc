@@ -104,7 +104,7 @@ TEST(Progress, RequestsToADistantFollowerGrowAndItStaysOutOfTheRounds) {
   EXPECT_EQ(progress.request_bytes(), 4 * probe);
   EXPECT_EQ(progress.state(), State::kProbe);
   progress.RequestAnswered(460ms);
-  EXPECT_EQ(progress.request_bytes(), 2 * probe) << "it does not keep up with so much";
+  EXPECT_EQ(progress.request_bytes(), 2 * probe) << "it does not keep up with larger requests";
 }
 
 TEST(Progress, ALostRequestIsProbedAgainFromItsFirstEntry) {

@@ -25,7 +25,7 @@
 namespace depfast {
 namespace {
 
-// At least so many pieces for the 160 KiB of a tally.
+// A tally of 160 KiB has at least kPieces pieces.
 constexpr std::size_t kPieceBytes = std::size_t{8} << 10;
 constexpr int kPieces = 20;
 
@@ -277,7 +277,7 @@ TEST(RaftPieces, ALeadersSnapshotEndsTheFollowersOwn) {
   ASSERT_TRUE(world.CommitBytes(10 * kMiB));
   ASSERT_TRUE(world.WaitForAllApplied(4s));
   EXPECT_GE(watch.completed(), 2) << "it takes no snapshot any more";
-  // What is on its disk is enough for a start.
+  // The files on its disk are enough for a start.
   world.cluster.Crash(victim);
   world.cluster.RunFor(10ms);
   world.cluster.Restart(victim);
