@@ -19,6 +19,25 @@ from running import Cluster, Expect, Said
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+SLOW_FIXTURES = {"data", "tab", "tracked"}
+"""A test that uses one starts a cluster or a browser, or copies a whole checkout."""
+SLOW_FILES = {
+    "test_batch",
+    "test_containers",
+    "test_platform_twin",
+    "test_release",
+    "test_site_command",
+}
+"""Their tests start containers, builds of pages, or gradings in processes of their own."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        uses = {*getattr(item, "fixturenames", ())}
+        if uses & SLOW_FIXTURES or item.path.stem in SLOW_FILES:
+            item.add_marker("slow")
+
+
 @pytest.fixture
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     monkeypatch.setattr(cmake, "build", lambda *_, **__: None)

@@ -112,6 +112,10 @@ def test_every_attack_of_the_kit_is_on_a_lab() -> None:
         assert not each.base or (this_kit().mutants / each.lab / f"{each.base}.patch").is_file()
 
 
-@pytest.mark.parametrize("other", ["--full", "--mutants", "--json"])
+@pytest.mark.parametrize("other", ["--full", "--quick", "--mutants"])
 def test_attacks_go_alone(expect: Expect, other: str) -> None:
-    assert "--attacks goes with no other option" in expect(2, "check", "--attacks", other).err
+    assert "exclude each other" in expect(2, "check", "--attacks", other).err
+
+
+def test_the_table_of_attacks_is_no_json(expect: Expect) -> None:
+    assert "--json goes with --mutants" in expect(2, "check", "--attacks", "--json").err

@@ -473,7 +473,20 @@ def test_an_experiment_that_cannot_end_loses_none_before_it(
     monkeypatch.setattr(experiments.experiment, "run", run_one)
     with pytest.raises(CannotDo, match="too busy"):
         experiments.run(
-            kit, None, "net-slow", False, "follower", None, None, None, False, True, tmp_path, True
+            kit,
+            experiments.Options(
+                directory=None,
+                fault="net-slow",
+                every=False,
+                target="follower",
+                strength=None,
+                lab=None,
+                replicas=None,
+                docker=False,
+                quick=True,
+                out=tmp_path,
+                as_json=True,
+            ),
         )
     assert len(json.loads((tmp_path / experiments.RESULTS).read_text())) == 1
     assert (tmp_path / experiments.PAGE).is_file()

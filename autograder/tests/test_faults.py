@@ -299,7 +299,7 @@ WRONG = [
     ("net-slo --target 1", "there is no fault 'net-slo'; is it net-slow? (see ./kit faults"),
     ("zzz --target 1", "there is no fault 'zzz' (see ./kit faults list)"),
     ("net-slow --target 3", "there is no replica 3 (0 to 2)"),
-    ("net-slow --target -1", "neither a replica's number nor follower, leader, pilot or copilot"),
+    ("net-slow --target -1", "neither a replica's number nor follower or leader"),
     ("net-slow --target boss", "'boss' is neither a replica's number nor"),
     ("net-slow --target pilot", "no replica is a pilot now (0: leader, 1: follower"),
     ("net-slow --target 1 --strength fast", "'fast' is no strength of net-slow (such as 1 s"),

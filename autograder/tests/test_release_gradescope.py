@@ -73,10 +73,10 @@ def test_a_grading_ends_before_the_platform_ends_it(
 ) -> None:
     kit.assignment.parent.mkdir(parents=True)
     kit.assignment.write_text(Assignment("lab1", 7).file_text)
-    given = {}
-    monkeypatch.setattr(grade, "run", lambda *_, **named: given.update(named))
+    given: list[grade.Options] = []
+    monkeypatch.setattr(grade, "run", lambda _, options: given.append(options))
     assert gradescope.main([str(tmp_path), str(tmp_path / "out")], kit) == 0
-    assert given["minutes"] == 6
+    assert [options.minutes for options in given] == [6]
 
 
 @pytest.mark.parametrize("text", ["lab9", '{"lab": "lab9", "minutes": 9}', '{"lab": "lab1"}'])

@@ -36,7 +36,8 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
         try:
             assigned = assignment.load(kit)
             lab = load_labs(kit).get(assigned.lab).id if assigned.lab else None
-            grade.run(kit, submission, out, lab, key=key, minutes=assigned.grading_minutes)
+            minutes = assigned.grading_minutes
+            grade.run(kit, grade.Options(submission, out, lab, key=key, minutes=minutes))
         except BadSubmission as error:
             results.write(out, rejection(kit, error, key))
     except CannotDo as error:

@@ -62,41 +62,27 @@ def _on(core: str) -> list[str]:
 
 def raft(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the tuned Raft."""
-    return _replicas(kit, "raft", _tuned(kit, "lab2"))
+    return replicas_of(kit, "raft", _tuned(kit, "lab2"))
 
 
 def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with its files in memory."""
-    return _replicas(kit, "raft", _tuned(kit, "lab2"), in_memory=True)
+    return replicas_of(kit, "raft", _tuned(kit, "lab2"), in_memory=True)
 
 
 def verified_raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with runtime verification."""
-    return _replicas(kit, "raft", _tuned(kit, "lab2"), in_memory=True, verify=True)
-
-
-def copilot(kit: Kit) -> AbstractContextManager[Servers]:
-    """Three replicas of the reference Copilot, with their logs on disk."""
-    return _replicas(kit, "copilot", kit.binary("lab5_tally_real"))
-
-
-def copilot_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
-    """The same as published: a log is in its replica's memory alone."""
-    view = load_labs(kit).get("lab5").cluster
-    assert view is not None, "it runs as a cluster"
-    return _replicas(
-        kit, "copilot", kit.binary("lab5_tally_real"), environment=dict(view.in_memory)
-    )
+    return replicas_of(kit, "raft", _tuned(kit, "lab2"), in_memory=True, verify=True)
 
 
 def kv(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the store on the tuned Raft, each with a port for Redis clients."""
-    return _replicas(kit, "kv", _tuned(kit, "lab3"), with_redis=True)
+    return replicas_of(kit, "kv", _tuned(kit, "lab3"), with_redis=True)
 
 
 def kv_on_any_core(kit: Kit) -> AbstractContextManager[Servers]:
     """The same, where the system puts them."""
-    return _replicas(kit, "kv", _tuned(kit, "lab3"), with_redis=True, on_any_core=True)
+    return replicas_of(kit, "kv", _tuned(kit, "lab3"), with_redis=True, on_any_core=True)
 
 
 def _tuned(kit: Kit, lab: str) -> Path:
@@ -106,7 +92,7 @@ def _tuned(kit: Kit, lab: str) -> Path:
 
 
 @contextmanager
-def _replicas(
+def replicas_of(
     kit: Kit,
     target: str,
     program: Path,
@@ -116,6 +102,8 @@ def _replicas(
     environment: Mapping[str, str] | None = None,
     on_any_core: bool = False,
 ) -> Iterator[Servers]:
+    """Three replicas of a program. `target`: the load generator's word for its clients' protocol.
+    `environment`: beyond that of this process."""
     with _memory() if in_memory else _data(kit) as data, ExitStack() as stack:
         layout = layout_of(data)
         listeners = ports.listen_all(stack, [ports.ANY] * REPLICAS)

@@ -1,7 +1,7 @@
 """Does a replay show the guilty step? A few mutants are replayed in a browser.
 
-A mutant names its step by `Shows`, or by the invariant that it `Trips`. Each mutant of the first
-labs names one, unless no test must catch it first: a measurement has no replay.
+A mutant names its step by `Shows`, or by the invariant that it `Trips`. Each mutant of a lab
+whose kit.py says so names one, unless no test must catch it first: a measurement has no replay.
 """
 
 from collections.abc import Sequence
@@ -10,11 +10,12 @@ from pathlib import Path
 from failslow.base import console, parallel
 from failslow.base.errors import CannotDo
 from failslow.build.gtest import Options
+from failslow.extras import lab_kits
 from failslow.extras.check.step import Context, Counts
 from failslow.extras.commands import replay
 from failslow.extras.replay import page
 from failslow.extras.site import browser
-from failslow.lab.mutants import REPLAYED_LABS, Mutant, load_mutants
+from failslow.lab.mutants import Mutant, load_mutants
 
 FEW = 4
 MANY = 20
@@ -40,7 +41,8 @@ def run(context: Context) -> Counts:
     program = browser.find()
     if program is None:
         return Counts(skipped=browser.NONE)
-    mutants = [mutant for mutant in load_mutants(context.kit) if mutant.lab in REPLAYED_LABS]
+    labs = lab_kits.show_guilty_steps(context.kit)
+    mutants = [mutant for mutant in load_mutants(context.kit) if mutant.lab in labs]
     named = [mutant for mutant in mutants if mutant.guilty_step is not None]
     chosen = spread(named, MANY if context.full else FEW)
     counts = Counts(

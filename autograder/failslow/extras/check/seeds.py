@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from failslow.base import console, parallel, process
+from failslow.base import console, parallel
 from failslow.base.errors import CannotDo, CouldNotGrade
 from failslow.base.kit import Kit
 from failslow.build import gtest
 from failslow.build.compile import build_submission
 from failslow.build.gtest import GradedTest, Outcome
 from failslow.build.recipe import load_recipe
+from failslow.extras import lab_kits
 from failslow.extras.check.step import Context, Counts
 from failslow.lab.labs import Labs, load_labs
 from failslow.lab.mutants import Alternative, load_alternatives, materialised
@@ -25,21 +26,14 @@ from failslow.lab.submission import collect
 # Lab 2's swarms are 17 worlds each time: 204 in all.
 SEEDS = range(2, 14)
 
+QUICK_SEED = 1
+"""Of `kit check --quick`."""
+
 # Under --full, of the reference and of each alternative.
 FULL_SEEDS = range(2, 52)
 
-# The swarms that check linearizability, and their seeds under --full.
-LINEARIZABLE = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
 MANY_SEEDS = range(1, 2001)
-
-COPILOT_STORE = ("copilot_store_tests", "CopilotStore.StaysLinearizableUnderFaults")
-"""Lab 3's store on lab 5's log: the program and its test."""
-
-OUTPUT_MAX = 2000
-"""Of a failing program's output, in bytes."""
-
-SEEDS_AT_ONCE = 50
-"""Of COPILOT_STORE in one process."""
+"""Under --full, of what a lab's kit.py names."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +56,12 @@ def run(context: Context) -> Counts:
     for (suite, situation), worlds in _worlds_by_situation(runs, outcomes).items():
         counts.expect(worlds > 0, f"no world of {suite} has {situation}, with any seed")
         counts.remarks.append(f"{suite}: {situation}: {worlds} worlds")
+    return counts
+
+
+def quick(context: Context) -> Counts:
+    """Every graded test, with QUICK_SEED. A situation may be rare, so none is asked for."""
+    counts, _ = _run_all(context.kit, [_Run(test, QUICK_SEED) for test in _graded(context.kit)])
     return counts
 
 
@@ -96,37 +96,30 @@ def _runs_of(kit: Kit, labs: Labs, alternative: Alternative) -> list[_Run]:
     return [_Run(test, seed, subject, replica) for seed in FULL_SEEDS for test in tests]
 
 
-def linearizable(context: Context) -> Counts:
-    """The linearizability tests alone, with many seeds: violations may be rare."""
-    tests = [test for test in _graded(context.kit) if test.name in LINEARIZABLE]
-    if len(tests) < len(LINEARIZABLE):
-        raise CannotDo(f"a linearizability test is missing: {', '.join(LINEARIZABLE)}")
+def many(context: Context) -> Counts:
+    """What labs name in their kit.py, with MANY_SEEDS: violations may be rare."""
+    counts = Counts()
+    wanted: list[str] = []
+    for _, module in lab_kits.every(context.kit):
+        wanted += getattr(module, "MANY_SEEDS", ())
+        if own := getattr(module, "many_seeds", None):
+            counts.add(own(context.kit, MANY_SEEDS))
+    counts.add(_many_of(context.kit, wanted))
+    return counts
+
+
+def _many_of(kit: Kit, wanted: Sequence[str]) -> Counts:
+    """Graded tests that check histories."""
+    tests = [test for test in _graded(kit) if test.name in wanted]
+    if len(tests) < len(wanted):
+        raise CannotDo(f"a test that needs many seeds is missing: {', '.join(wanted)}")
     runs = [_Run(test, seed) for seed in MANY_SEEDS for test in tests]
-    counts, outcomes = _run_all(context.kit, runs)
+    counts, outcomes = _run_all(kit, runs)
     operations = sum(outcome.operations for outcome in outcomes)
     counts.expect(operations > 0, "no operation of any history was checked")
     counts.remarks.append(
         f"{len(MANY_SEEDS)} seeds of {len(tests)} tests: {operations} operations were checked"
     )
-    return counts
-
-
-def copilot_linearizable(context: Context) -> Counts:
-    """The same for the store on Copilot, with 3, 5 and 7 replicas. One check for each process."""
-    program, test = COPILOT_STORE
-    firsts = list(MANY_SEEDS[::SEEDS_AT_ONCE])
-
-    def outcome(first: int) -> process.Completed:
-        argv = [context.kit.binary(program), f"--gtest_filter={test}"]
-        env = {"COPILOT_FIRST": str(first), "COPILOT_SEEDS": str(SEEDS_AT_ONCE)}
-        return process.run(argv, env=env, merge_errors=True)
-
-    with console.progress("Testing the store on Copilot") as advance:
-        done = parallel.run_all(firsts, outcome, advance, lambda first: f"from seed {first}")
-    counts = Counts()
-    for first, each in zip(firsts, done, strict=True):
-        passed = each.exit_code == 0 and "[  PASSED  ] 1 test" in each.output
-        counts.expect(passed, f"{test} fails from seed {first} on: {each.output[-OUTPUT_MAX:]}")
     return counts
 
 

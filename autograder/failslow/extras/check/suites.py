@@ -46,8 +46,18 @@ def ctest(preset: str, label: str | None = None) -> Callable[[Context], Counts]:
 
 
 def python_tests(context: Context) -> Counts:
+    return _unit_tests(context)
+
+
+def quick_python_tests(context: Context) -> Counts:
+    """Without those that start clusters, browsers or builds: see conftest.py."""
+    return _unit_tests(context, "-m", "not slow")
+
+
+def _unit_tests(context: Context, *options: str) -> Counts:
     # A process that has done its tests steals some of another's.
-    return _pytest(context, "tests", f"--numprocesses={machine.jobs()}", "--dist=worksteal")
+    side_by_side = (f"--numprocesses={machine.jobs()}", "--dist=worksteal")
+    return _pytest(context, "tests", *side_by_side, *options)
 
 
 def system_tests(context: Context) -> Counts:

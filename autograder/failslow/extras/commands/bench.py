@@ -10,8 +10,8 @@ from typing import Any
 from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
+from failslow.extras import lab_kits
 from failslow.extras.bench import (
-    copilot,
     core,
     failover,
     figures,
@@ -30,7 +30,6 @@ ON_ITS_OWN: dict[str, Callable[[Kit], Section]] = {
     "sim": sim.run,
     "core": core.run,
     "rpc": rpc.run,
-    "copilot": copilot.run,
 }
 
 COMPARED: dict[str, Callable[[Kit, Sequence[str]], Section]] = {"raft": raft.run, "kv": kv.run}
@@ -47,8 +46,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "which",
         nargs="?",
-        choices=(*ON_ITS_OWN, *COMPARED, *ALONE),
-        help=f"(all but {', '.join(ALONE)})",
+        metavar="WHICH",
+        help=f"{', '.join((*ON_ITS_OWN, *COMPARED, *ALONE))}, or one of a lab"
+        f" (all but {', '.join(ALONE)})",
     )
     parser.add_argument(
         "--versus",
@@ -112,6 +112,10 @@ def run(
     **of_slow: Any,  # noqa: ANN401
 ) -> int:
     """0 when every figure meets its bar, 1 otherwise."""
+    of_labs = lab_kits.benchmarks(kit)
+    known = (*ON_ITS_OWN, *of_labs, *COMPARED, *ALONE)
+    if which is not None and which not in known:
+        raise CannotDo(f"there is no benchmark '{which}', but {', '.join(known)}")
     peers = _peers(which, versus)
     given = {name: value for name, value in of_slow.items() if value is not None}
     if given and which != "slow":
@@ -121,8 +125,9 @@ def run(
     if verify and (which != "raft" or peers):
         raise CannotDo("--verify goes with raft alone: ./kit bench raft --verify")
     sections = []
-    for key in (which,) if which else (*ON_ITS_OWN, *COMPARED):
-        section = verified.run(kit) if verify else _section(kit, key, peers)
+    on_its_own = ON_ITS_OWN | of_labs | IF_NAMED
+    for key in (which,) if which else (*ON_ITS_OWN, *of_labs, *COMPARED):
+        section = _compared(kit, key, verify, peers) if key in COMPARED else on_its_own[key](kit)
         sections.append(section)
         if not as_json:
             console.stdout().print(figures.table(section))
@@ -134,8 +139,8 @@ def run(
     return 0 if all(section.passed for section in sections) else 1
 
 
-def _section(kit: Kit, key: str, peers: Sequence[str]) -> Section:
-    return COMPARED[key](kit, peers) if key in COMPARED else (ON_ITS_OWN | IF_NAMED)[key](kit)
+def _compared(kit: Kit, key: str, verify: bool, peers: Sequence[str]) -> Section:
+    return verified.run(kit) if verify else COMPARED[key](kit, peers)
 
 
 def _peers(which: str | None, versus: str | None) -> list[str]:

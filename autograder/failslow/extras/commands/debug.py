@@ -3,6 +3,7 @@
 import platform
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from failslow.base import console, process
@@ -25,33 +26,38 @@ PLACE_FOUND = "Breakpoint 1 at "
 PLACE_TIMEOUT_S = 120.0
 
 
-def run(
-    kit: Kit,
-    lab: str,
-    test: str,
-    directory: Path | None,
-    asan: bool,
-    breaks: Sequence[str],
-    seed: int | None,
-) -> int:
+@dataclass(frozen=True)
+class Options:
+    """`breaks`: places where gdb stops; none: where the test begins."""
+
+    lab: str
+    test: str
+    directory: Path | None
+    asan: bool
+    breaks: Sequence[str]
+    seed: int | None
+
+
+def run(kit: Kit, options: Options) -> int:
     """With gdb 0, whatever happened in it. With `asan` 0 when the test passes, 1 when it fails.
 
-    `breaks`: places where gdb stops; none: where the test begins.
     CannotDo for an unknown test, before anything is compiled, and for an unknown place.
     """
-    if asan and breaks:
+    if options.asan and options.breaks:
         raise CannotDo("--break is for gdb, and --asan runs the test without it")
     labs = load_labs(kit)
-    graded = labs.get(lab)
-    simulations.check_name(kit, graded, test)
-    with tree_in(kit, labs, directory or kit.labs, lab) as (tree, _):
-        submission = collect(kit, labs, tree, lab)
-        preset = sanitized_preset() if asan else DEBUG
-        sims, found = simulations.find(kit, labs, graded, submission, test, preset)
-        program = _program(sims, found, seed)
-        if asan:
-            return _sanitized(test, program)
-        return _in_gdb(program, breaks or [_body(test)], _sources(labs, graded, tree))
+    graded = labs.get(options.lab)
+    simulations.check_name(kit, graded, options.test)
+    with tree_in(kit, labs, options.directory or kit.labs, options.lab) as (tree, _):
+        submission = collect(kit, labs, tree, options.lab)
+        preset = sanitized_preset() if options.asan else DEBUG
+        sims, found = simulations.find(kit, labs, graded, submission, options.test, preset)
+        program = _program(sims, found, options.seed)
+        if options.asan:
+            return _sanitized(options.test, program)
+        return _in_gdb(
+            program, options.breaks or [_body(options.test)], _sources(labs, graded, tree)
+        )
 
 
 def sanitized_preset() -> str:

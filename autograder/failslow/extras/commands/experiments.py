@@ -5,7 +5,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -72,48 +72,66 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
 
 
-def run(
-    kit: Kit,
-    directory: Path | None,
-    fault: str | None,
-    every: bool,
-    target: str,
-    strength: str | None,
-    lab: str | None,
-    replicas: int | None,
-    docker: bool,
-    quick: bool,
-    out: Path,
-    as_json: bool,
-) -> int:
+@dataclass(frozen=True)
+class Options:
+    """`every`: all faults that slow, in place of `fault`. With `docker` the containers have a
+    solution, a lab and replicas: none may be named here."""
+
+    directory: Path | None
+    fault: str | None
+    every: bool
+    target: str
+    strength: str | None
+    lab: str | None
+    replicas: int | None
+    docker: bool
+    quick: bool
+    out: Path
+    as_json: bool
+
+
+def run(kit: Kit, options: Options) -> int:
     """0 when no fault fails, 1 when one does. CannotDo when an experiment cannot be made."""
-    check_out(out)
-    if docker and (directory or lab or replicas):
+    check_out(options.out)
+    if options.docker and (options.directory or options.lab or options.replicas):
         raise CannotDo("--docker: docker-compose.yml says which solution, lab and replicas run")
     cmake.build(kit, targets=["put_load", catalogue.PROGRAM])
     known = catalogue.load(kit)
-    faults = _every(known) if every else _named(known, fault or "", strength)
+    faults = (
+        _every(known) if options.every else _named(known, options.fault or "", options.strength)
+    )
     with (
         _containers(kit, known)
-        if docker
-        else cluster_of(kit, known, directory, lab or LAB, replicas or REPLICAS, out)
+        if options.docker
+        else cluster_of(
+            kit,
+            known,
+            options.directory,
+            options.lab or LAB,
+            options.replicas or REPLICAS,
+            options.out,
+        )
     ) as bench:
         tree = _tree(kit, bench)
         count = len(bench.place.replicas)
-        predicted = _predicted(kit, known, tree, faults, strength, count, target, bench.lab.id)
-        hold_s = QUICK_HOLD_S if quick else HOLD_S
+        predicted = _predicted(
+            kit, known, tree, faults, options.strength, count, options.target, bench.lab.id
+        )
+        hold_s = QUICK_HOLD_S if options.quick else HOLD_S
         done: list[tuple[Experiment, Predicted | None]] = []
         shown: list[Shown] = []
-        for (name, _, _), each in _experiments(bench, faults, target, hold_s, as_json):
+        for (name, _, _), each in _experiments(
+            bench, faults, options.target, hold_s, options.as_json
+        ):
             done.append((each, predicted.get(name)))
             shown = with_waits(bench, done)
             # After each one: what ends the next one early loses none before it.
-            _write(out, str(tree) if tree else "the reference", shown)
-    if as_json:
+            _write(options.out, str(tree) if tree else "the reference", shown)
+    if options.as_json:
         print(_document(shown), end="")
     else:
         console.stdout().print(_table(shown))
-        console.note(f"Wrote {out / PAGE}")
+        console.note(f"Wrote {options.out / PAGE}")
     return 1 if any(each.experiment.verdict.word == FAIL for each in shown) else 0
 
 

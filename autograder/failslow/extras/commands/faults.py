@@ -17,7 +17,7 @@ from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.cluster import place as cluster_place
 from failslow.extras.cluster.layout import Layout
-from failslow.extras.commands import experiments, sweeps, which
+from failslow.extras.commands import experiments, parsers, sweeps, which
 from failslow.extras.faults import catalogue, claim, etcd, injection, probe, slow_syncs
 from failslow.extras.faults import place as fault_place
 from failslow.extras.faults.catalogue import Catalogue
@@ -43,11 +43,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     _add(actions, "heal", "end all faults of a cluster", _heal)
     text = "make experiments with faults, on a cluster of its own"
     made = actions.add_parser("run", help=text, description=text)
-    made.set_defaults(command=experiments.run)
+    made.set_defaults(command=parsers.taking(experiments.run, experiments.Options))
     experiments.add_run(made)
     text = "make experiments over strengths, roles and workloads, and map what they cost"
     swept = actions.add_parser("sweep", help=text, description=text)
-    swept.set_defaults(command=sweeps.run)
+    swept.set_defaults(command=parsers.taking(sweeps.run, sweeps.Options))
     sweeps.add_to(swept)
     text = "try each fault on this machine"
     checked = actions.add_parser("check", help=text, description=text)
@@ -69,7 +69,7 @@ def _add_inject(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--target",
         required=True,
         metavar="WHICH",
-        help="follower, leader, pilot, copilot or a number",
+        help="follower, a proposer's role (leader), or a number",
     )
     parser.add_argument(
         "--for", type=_seconds, default=10.0, metavar="TIME", dest="seconds", help="(10s)"

@@ -1,6 +1,7 @@
 """The commands of instructors and maintainers. A student's kit has no such file."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from failslow.base.errors import CannotDo
@@ -43,7 +44,9 @@ def add_to(commands: Commands) -> None:
 
 
 def _add_grade(commands: Commands) -> None:
-    parser = add(commands, "grade", "grade a submission, or a folder of them", _grade)
+    parser = add(
+        commands, "grade", "grade a submission, or a folder of them", _grade, _GradeOptions
+    )
     parser.add_argument(
         "directory",
         type=Path,
@@ -71,48 +74,32 @@ def _add_grade(commands: Commands) -> None:
     parser.add_argument("--on", default=machines.HERE, metavar="WHERE", help=text)
 
 
-def _grade(
-    kit: Kit,
-    directory: Path,
-    out: Path,
-    lab: str | None,
-    as_json: bool,
-    seeds: int | None,
-    minutes: float | None,
-    key: CourseKey | None,
-    batch: bool,
-    platform: str | None,
-    jobs: int,
-    on: str,
-) -> int:
-    if platform:
-        if batch or seeds is not None:
+@dataclass(frozen=True)
+class _GradeOptions(grade.Options):
+    """`batch`: the directory holds one submission for each student. `platform`: see --as.
+    `jobs` and `on`: see batch.command."""
+
+    batch: bool = False
+    platform: str | None = None
+    jobs: int = 1
+    on: str = machines.HERE
+
+
+def _grade(kit: Kit, options: _GradeOptions) -> int:
+    if options.platform:
+        if options.batch or options.seeds is not None:
             raise CannotDo("--as is of one submission, with all seeds: no --batch, no --seeds")
-        return _grade_as_gradescope(kit, directory, out, lab, as_json, minutes, key)
-    if not batch:
-        if jobs != 1 or on != machines.HERE:
+        return grade.as_gradescope(kit, options)
+    if not options.batch:
+        if options.jobs != 1 or options.on != machines.HERE:
             raise CannotDo("--jobs and --on are of a batch: add --batch")
-        return grade.run(kit, directory, out, lab, as_json, seeds, key, minutes)
-    if as_json:
+        return grade.run(kit, options)
+    if options.as_json:
         raise CannotDo("--json is of one submission: a batch has summary.csv, and its ledger")
-    options = grade_batch.Options(lab, seeds, minutes, jobs, on)
-    return grade_batch.run(kit, directory, out, key, options)
-
-
-def _grade_as_gradescope(
-    kit: Kit,
-    directory: Path,
-    out: Path,
-    lab: str | None,
-    as_json: bool,
-    minutes: float | None,
-    key: CourseKey | None,
-) -> int:
-    limit = minutes or assignment.MINUTES
-    if limit != round(limit) or not assignment.MINUTES_MIN <= limit <= assignment.MINUTES_MAX:
-        least, most = assignment.MINUTES_MIN, assignment.MINUTES_MAX
-        raise CannotDo(f"--minutes: with --as gradescope a whole number from {least} to {most}")
-    return grade.as_gradescope(kit, directory, out, lab, as_json, key, round(limit))
+    batch = grade_batch.Options(
+        options.lab, options.seeds, options.minutes, options.jobs, options.on
+    )
+    return grade_batch.run(kit, options.directory, options.out, options.key, batch)
 
 
 def _add_key(parser: Parser) -> None:
@@ -134,7 +121,8 @@ def _extend_diagnose(parser: Parser) -> None:
 
 
 def _add_check(commands: Commands) -> None:
-    parser = add(commands, "check", "check the kit itself", check.run)
+    parser = add(commands, "check", "check the kit itself", check.run, check.Options)
+    parser.add_argument("--quick", action="store_true", help="two minutes: for each commit")
     parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
     parser.add_argument("--mutants", action="store_true", help="grade the mutants, nothing else")
     text = "grade the submissions that attack the grader, nothing else"

@@ -56,7 +56,9 @@ def _add_test(commands: Commands) -> None:
 
 
 def _add_replay(commands: Commands) -> None:
-    parser = add(commands, "replay", "print every step of one test, and draw it", replay.run)
+    parser = add(
+        commands, "replay", "print every step of one test, and draw it", replay.run, replay.Request
+    )
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("test", metavar="TEST", help="SUITE.NAME, or the file of a schedule")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
@@ -67,7 +69,9 @@ def _add_replay(commands: Commands) -> None:
 
 
 def _add_debug(commands: Commands) -> None:
-    parser = add(commands, "debug", "run one test in gdb, or under the sanitizers", debug.run)
+    parser = add(
+        commands, "debug", "run one test in gdb, or under the sanitizers", debug.run, debug.Options
+    )
     parser.add_argument("lab", metavar="LAB")
     parser.add_argument("test", metavar="TEST", help="SUITE.NAME")
     parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")

@@ -8,7 +8,7 @@ from typing import NoReturn, TypeAlias
 from failslow.base.errors import CannotDo
 
 Command = Callable[..., int]
-"""Takes the kit, and its options by name."""
+"""Takes the kit, and its options by name or as one dataclass."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -34,10 +34,18 @@ class Parser(argparse.ArgumentParser):
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
-def add(commands: Commands, name: str, text: str, command: Command) -> Parser:
+def add(
+    commands: Commands, name: str, text: str, command: Command, options: type | None = None
+) -> Parser:
+    """`options`: the dataclass that the command takes; None if it takes them by name."""
     parser = commands.add_parser(name, help=text, description=text)
-    parser.set_defaults(command=command)
+    parser.set_defaults(command=command if options is None else taking(command, options))
     return parser
+
+
+def taking(command: Command, options: type) -> Command:
+    """The command with its options by name, which it takes as one dataclass."""
+    return lambda kit, **words: command(kit, options(**words))
 
 
 def add_group(commands: Commands, name: str, text: str) -> Commands:

@@ -6,7 +6,7 @@ name a schedule that `kit explore` has written.
 
 import tempfile
 import textwrap
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from failslow.base import atomic, console
@@ -34,35 +34,38 @@ SHRINK_RUNS = 300
 SHRINK_TIMEOUT_S = 600.0
 
 
-def run(
-    kit: Kit,
-    lab: str,
-    test: str,
-    seed: int | None,
-    directory: Path | None,
-    out: Path,
-    shrink: bool = False,
-) -> int:
-    """0 when the test passes, 1 when it fails; CannotDo for an unknown test.
-
-    `test`: a test's name, or the file of a schedule. Without a `seed` the test uses its own.
+@dataclass(frozen=True)
+class Request:
+    """`test`: a test's name, or the file of a schedule. Without a `seed` the test uses its own.
     Without a `directory` the kit's labs are replayed.
-    `shrink`: replays the shortest schedule of faults that fails as the test's own does.
-    """
-    check_out(out)
-    schedule = Path(test).resolve() if Path(test).is_file() else None
-    sims, found = find(kit, lab, None if schedule else test, directory or kit.labs)
+    `shrink`: replays the shortest schedule of faults that fails as the test's own does."""
+
+    lab: str
+    test: str
+    seed: int | None
+    directory: Path | None
+    out: Path
+    shrink: bool = False
+
+
+def run(kit: Kit, wanted: Request) -> int:
+    """0 when the test passes, 1 when it fails; CannotDo for an unknown test."""
+    check_out(wanted.out)
+    schedule = Path(wanted.test).resolve() if Path(wanted.test).is_file() else None
+    sims, found = find(
+        kit, wanted.lab, None if schedule else wanted.test, wanted.directory or kit.labs
+    )
     with tempfile.TemporaryDirectory(prefix="failslow-replay-") as scratch:
         record = Path(scratch) / "record"
-        options = Options(seed=seed, record=record, schedule=schedule)
-        if shrink:
+        options = Options(seed=wanted.seed, record=record, schedule=schedule)
+        if wanted.shrink:
             options = replace(options, shrink=SHRINK_RUNS, timeout_s=SHRINK_TIMEOUT_S)
         outcome = sims.run(found, options)
         print(outcome.history, end="")
-        write_drawing(out, sims, found, outcome, record)
-    if shrink and not outcome.shrinks and not outcome.ended_process:
-        console.note(f"{test} has no random faults, so there was nothing to shrink")
-    return verdict(test, outcome)
+        write_drawing(wanted.out, sims, found, outcome, record)
+    if wanted.shrink and not outcome.shrinks and not outcome.ended_process:
+        console.note(f"{wanted.test} has no random faults, so there was nothing to shrink")
+    return verdict(wanted.test, outcome)
 
 
 def find(kit: Kit, lab_id: str, name: str | None, directory: Path) -> tuple[Sims, GradedTest]:

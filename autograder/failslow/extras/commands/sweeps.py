@@ -4,7 +4,7 @@ import argparse
 import hashlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -70,47 +70,59 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("out/faults"), help="(out/faults)")
 
 
-def run(
-    kit: Kit,
-    directory: Path | None,
-    fault: str | None,
-    targets: Sequence[str] | None,
-    workloads: Sequence[str] | None,
-    lab: str,
-    replicas: int,
-    quick: bool,
-    versus: str | None,
-    out: Path,
-) -> int:
+@dataclass(frozen=True)
+class Options:
+    """None stands for all."""
+
+    directory: Path | None
+    fault: str | None
+    targets: Sequence[str] | None
+    workloads: Sequence[str] | None
+    lab: str
+    replicas: int
+    quick: bool
+    versus: str | None
+    out: Path
+
+
+def run(kit: Kit, options: Options) -> int:
     """Returns 0. Measurements of an earlier run, interrupted or not, are not made again.
 
     CannotDo when an experiment cannot be made; the others are kept.
     """
-    check_out(out)
-    roles = _targets(kit, lab, targets)
-    definitions = ["FAILSLOW_ETCD=ON"] if versus else []
-    programs = ["put_load", catalogue.PROGRAM] + ([slow_syncs.PROGRAM] if versus else [])
+    check_out(options.out)
+    roles = _targets(kit, options.lab, options.targets)
+    definitions = ["FAILSLOW_ETCD=ON"] if options.versus else []
+    programs = ["put_load", catalogue.PROGRAM] + ([slow_syncs.PROGRAM] if options.versus else [])
     cmake.build(kit, targets=programs, definitions=definitions)
     known = catalogue.load(kit)
-    loads = workloads or (("small",) if quick else tuple(WORKLOADS))
-    faults = _faults(known, fault, quick)
-    hold_s = experiments.QUICK_HOLD_S if quick else experiments.HOLD_S
-    name = str(directory) if directory else "the reference"
-    cluster = experiments.cluster_of(kit, known, directory, lab, replicas, out)
+    loads = options.workloads or (("small",) if options.quick else tuple(WORKLOADS))
+    faults = _faults(known, options.fault, options.quick)
+    hold_s = experiments.QUICK_HOLD_S if options.quick else experiments.HOLD_S
+    name = str(options.directory) if options.directory else "the reference"
+    cluster = experiments.cluster_of(
+        kit, known, options.directory, options.lab, options.replicas, options.out
+    )
     subjects: list[Subject] = [(name, cluster, roles)]
-    if versus:
-        subjects.append((versus, etcd.running(kit, known, replicas, out), _of_etcd(targets)))
+    if options.versus:
+        subjects.append(
+            (
+                options.versus,
+                etcd.running(kit, known, options.replicas, options.out),
+                _of_etcd(options.targets),
+            )
+        )
     maps, missing = [], []
     for name, cluster, where in subjects:
         with cluster as bench:
             possible = [each for each in faults if bench.can_have(each[0])]
             points = list(product(where, loads, possible))
-            cells, failed = _measure(bench, points, out / CELLS, hold_s)
+            cells, failed = _measure(bench, points, options.out / CELLS, hold_s)
         maps.append((name, sweep.rows_of(cells, known)))
         missing += failed
-    atomic.write_text(out / PAGE, sweep_page.render(maps))
+    atomic.write_text(options.out / PAGE, sweep_page.render(maps))
     _print(maps)
-    console.note(f"Wrote {out / PAGE}")
+    console.note(f"Wrote {options.out / PAGE}")
     if missing:
         raise CannotDo(
             f"{len(missing)} experiments could not be made; the same command goes on with them",

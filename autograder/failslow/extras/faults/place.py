@@ -12,7 +12,7 @@ from failslow.extras.cluster.state import State
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.lab.labs import Lab
 
-ROLES = ("follower", "leader", "pilot", "copilot")
+FOLLOWER = "follower"
 
 # A replica that has just started reads its files before it has a role, and reports once a second.
 ROLE_S = 5.0
@@ -48,8 +48,9 @@ def target(place: Place, lab: Lab, word: str) -> tuple[int, str]:
         if int(word) not in place.replicas:
             raise CannotDo(f"--target: there is no replica {word} (0 to {len(place.replicas) - 1})")
         return int(word), roles(place, lab).get(int(word), "dead")
-    if word not in ROLES:
-        raise CannotDo(f"--target: '{word}' is neither a replica's number nor {_or(ROLES)}")
+    known = (FOLLOWER, *(lab.cluster.proposers if lab.cluster else ()))
+    if word not in known:
+        raise CannotDo(f"--target: '{word}' is neither a replica's number nor {_or(known)}")
     roles_now: dict[int, str] = {}
 
     def is_known() -> bool:

@@ -2,7 +2,15 @@
 
 from collections.abc import Sequence
 
-from failslow.lab.mutants import Mutant
+from failslow.base.kit import Kit
+from failslow.extras import lab_kits
+from failslow.lab.mutants import Mutant, load_mutants
+
+
+def of_kit(kit: Kit) -> list[Mutant]:
+    """Those of the labs whose mutants name their steps."""
+    labs = lab_kits.show_guilty_steps(kit)
+    return [each for each in load_mutants(kit) if each.lab in labs]
 
 
 def table(mutants: Sequence[Mutant]) -> str:

@@ -12,7 +12,6 @@ from mkdocs.structure.pages import Page
 from failslow.base.kit import Kit
 from failslow.extras.site import benchmarked, guilty, kept, measured, reference, reproduced
 from failslow.extras.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS, NOT_HERE, to_students
-from failslow.lab.mutants import load_mutants
 
 REFERENCE = "Reference"
 INDEX = "index.md"
@@ -52,7 +51,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         others = [topic for topic in topics if topic.name != INDEX]
         return markdown.replace("{{ decisions }}", "\n".join(map(_listed, others)))
     if "{{ guilty }}" in markdown:
-        markdown = markdown.replace("{{ guilty }}", guilty.table(load_mutants(_kit(config))))
+        markdown = markdown.replace("{{ guilty }}", guilty.table(guilty.of_kit(_kit(config))))
     if "{{ kept }}" in markdown:
         return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
     if "{{ bench." in markdown:

@@ -1,13 +1,17 @@
-"""`kit bench copilot`: what its figures say of a replica that stops."""
-
-from pathlib import Path
+"""Lab 5's `kit bench copilot`: what its figures say of a replica that stops."""
 
 import pytest
 
-from failslow.base.kit import Kit
-from failslow.extras.bench import copilot, load, servers
-from failslow.extras.bench.copilot import FOLLOWER, PILOT, Window
+from failslow.base.kit import this_kit
+from failslow.extras import lab_kits
+from failslow.extras.bench import load, servers
+from failslow.lab.labs import load_labs
 from test_bench import verdicts
+
+KIT = this_kit()
+copilot = lab_kits.load(KIT, load_labs(KIT).get("lab5"))
+assert copilot is not None
+FOLLOWER, PILOT, Window = copilot.FOLLOWER, copilot.PILOT, copilot.Window
 
 HEALTHY = Window([[100, 200, 300, 400]] * 10)
 
@@ -33,8 +37,8 @@ def test_replicas_are_told_to_keep_their_log_in_memory(monkeypatch: pytest.Monke
     def replicas(*_: object, environment: dict[str, str]) -> None:
         told.append({**environment})
 
-    monkeypatch.setattr(servers, "_replicas", replicas)
-    servers.copilot_in_memory(Kit(Path(__file__).resolve().parents[2]))
+    monkeypatch.setattr(servers, "replicas_of", replicas)
+    copilot.in_memory(KIT)
     assert told == [{"COPILOT_LOG": "in-memory"}]
 
 

@@ -1,5 +1,8 @@
-"""`kit bench copilot`: the reference Copilot on real sockets beside Raft, and with a replica that
-stops."""
+"""What only lab 5 knows: see failslow/extras/lab_kits.py.
+
+`kit bench copilot`: the reference Copilot on real sockets beside Raft, and with a replica that
+stops. A long check: lab 3's store on this log stays linearizable with many seeds.
+"""
 
 import json
 import os
@@ -11,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from failslow.base import console
+from failslow.base import console, parallel, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
@@ -19,6 +22,8 @@ from failslow.extras.bench import load, servers
 from failslow.extras.bench.figures import Figure, Section
 from failslow.extras.bench.load import MEDIAN, P99, Load, Result
 from failslow.extras.bench.servers import Servers
+from failslow.extras.check.step import Counts
+from failslow.lab.labs import load_labs
 
 CLIENTS = 190
 """As in document 002, section 6.3."""
@@ -45,12 +50,35 @@ TEXT = (
     f" {ROUNDS} rounds."
 )
 
+OUTPUT_MAX = 2000
+"""Of a failing program's output, in bytes."""
+SEEDS_AT_ONCE = 50
+"""Of STORE in one process."""
+STORE = ("copilot_store_tests", "CopilotStore.StaysLinearizableUnderFaults")
+"""Lab 3's store on this lab's log, with 3, 5 and 7 replicas: the program and its test."""
+
+
+def on_disk(kit: Kit) -> AbstractContextManager[Servers]:
+    """Three replicas of the reference, with their logs on disk."""
+    return servers.replicas_of(kit, "copilot", kit.binary("lab5_tally_real"))
+
+
+def in_memory(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same as published: a log is in its replica's memory alone."""
+    view = load_labs(kit).get("lab5").cluster
+    assert view is not None, "it runs as a cluster"
+    environment = dict(view.in_memory)
+    return servers.replicas_of(
+        kit, "copilot", kit.binary("lab5_tally_real"), environment=environment
+    )
+
+
 Start = Callable[[Kit], AbstractContextManager[Servers]]
 SYSTEMS: dict[str, Start] = {
     "raft in memory": servers.raft_in_memory,
-    "copilot in memory": servers.copilot_in_memory,
+    "copilot in memory": in_memory,
     "raft": servers.raft,
-    "copilot": servers.copilot,
+    "copilot": on_disk,
 }
 
 
@@ -94,7 +122,7 @@ def run(kit: Kit) -> Section:
                 done += 1
             for stopped, of in windows.items():
                 advance(done, total, "no stop" if stopped is None else f"replica {stopped} stops")
-                with servers.copilot_in_memory(kit) as cluster:
+                with in_memory(kit) as cluster:
                     of.append(_window(kit, cluster, stopped))
                 done += 1
     medians = {name: load.median(of) for name, of in results.items()}
@@ -167,3 +195,25 @@ def _stops(windows: dict[int | None, list[Window]]) -> list[Figure]:
         Figure("a follower stops: mean latency", more("mean"), "%", FOLLOWER_MEAN_AT_MOST, True),
         Figure("a follower stops: p99", more("p99"), "%", FOLLOWER_P99_AT_MOST, True),
     ]
+
+
+def many_seeds(kit: Kit, seeds: range) -> Counts:
+    """One check for each process of STORE."""
+    program, test = STORE
+    firsts = list(seeds[::SEEDS_AT_ONCE])
+
+    def outcome(first: int) -> process.Completed:
+        argv = [kit.binary(program), f"--gtest_filter={test}"]
+        env = {"COPILOT_FIRST": str(first), "COPILOT_SEEDS": str(SEEDS_AT_ONCE)}
+        return process.run(argv, env=env, merge_errors=True)
+
+    with console.progress("Testing the store on Copilot") as advance:
+        done = parallel.run_all(firsts, outcome, advance, lambda first: f"from seed {first}")
+    counts = Counts()
+    for first, each in zip(firsts, done, strict=True):
+        passed = each.exit_code == 0 and "[  PASSED  ] 1 test" in each.output
+        counts.expect(passed, f"{test} fails from seed {first} on: {each.output[-OUTPUT_MAX:]}")
+    return counts
+
+
+BENCHMARKS = {"copilot": run}

@@ -1,0 +1,6 @@
+"""What only lab 3 knows: see failslow/extras/lab_kits.py."""
+
+SHOWS_GUILTY_STEPS = True
+
+MANY_SEEDS = ("KvChaos.ThreeReplicasStayLinearizable", "KvChaos.FiveReplicasStayLinearizable")
+"""The swarms that check linearizability: violations may be rare."""
