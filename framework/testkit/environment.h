@@ -38,7 +38,7 @@ struct Environment {
   bool rehearsal = false;  // clusters leave no trace of themselves
 };
 
-// Of this process. Set once, by main.
+// The environment of this process. Set once, by main.
 Environment& TheEnvironment();
 
 // Starts replicas of this binary; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:

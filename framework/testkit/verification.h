@@ -33,7 +33,7 @@ class Verification : private sim::Observer {
   // loses the facts since then. Call it at the end of a run, while the simulator lives.
   void Collect();
 
-  // Of all windows so far, in the order of replicas and windows.
+  // The facts of all windows so far, in the order of replicas and windows.
   std::vector<WindowFacts> Facts() const;
   std::vector<Warning> Warnings() const;
   SlownessGraph Graph() const;

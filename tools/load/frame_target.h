@@ -1,4 +1,4 @@
-// Puts to the kit's replicas: how a lab encodes its messages, and a target that sends them.
+// Puts to the kit's replicas: a lab's encoding of messages, and a target that sends them.
 #pragma once
 
 #include <poll.h>

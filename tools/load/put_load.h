@@ -30,7 +30,8 @@ struct LoadReport {
   std::uint64_t failed = 0;            // ever
   Duration cpu{0};                     // of this process, in the window
   Time window_began{0};                // on CLOCK_MONOTONIC
-  // Of the puts that ended in each slice of the window; empty without LoadOptions::slice.
+  // The latencies of the puts that ended in each slice of the window; empty without
+  // LoadOptions::slice.
   std::vector<std::vector<Duration>> slices;
 };
 

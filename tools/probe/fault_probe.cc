@@ -47,7 +47,7 @@ constexpr Duration kSpin = 1ms;
 
 Time Clock() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-// Of this thread.
+// The processor time of this thread.
 Time CpuTime() {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

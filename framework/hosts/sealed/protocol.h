@@ -53,7 +53,7 @@ sim::StepOutput DecodeOutput(std::string_view message);
 std::string DecodeReportRequest(std::string_view message);  // the probe's name
 std::string DecodeText(std::string_view message);
 
-// Of the kLengthBytes before a message.
+// Decodes the kLengthBytes before a message.
 std::size_t DecodeLength(const char* bytes);
 // Throws ProtocolError above kMessageBytesMax.
 std::size_t DecodeAnswerLength(const char* bytes);

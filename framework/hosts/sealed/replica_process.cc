@@ -298,7 +298,7 @@ bool ReplicaProcess::IsAsleep() const {
   return std::string_view("STt").find(stat[name_end + 2]) != std::string_view::npos;
 }
 
-// Of the replica's process, so far.
+// The processor time of the replica's process, so far.
 double ReplicaProcess::CpuSeconds() const {
   clockid_t clock{};
   return clock_getcpuclockid(pid_, &clock) == 0 ? SecondsOf(clock) : 0;

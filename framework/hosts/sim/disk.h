@@ -58,7 +58,7 @@ class SimDisk {
   };
   const std::map<std::string, File>& files() const { return files_; }
 
-  // Of all files, unsynced bytes included.
+  // The bytes of all files, unsynced ones included.
   std::size_t file_bytes() const;
 
   void Submit(IoRequest request);
@@ -73,7 +73,7 @@ class SimDisk {
   std::size_t queued_bytes() const { return queued_bytes_; }
   std::size_t queued_operations() const { return queue_.size() + batch_.size(); }
 
-  // Takes everything queued as one batch and returns how long it will take. Requires: idle and
+  // Takes everything queued as one batch and returns the batch's time. Requires: idle and
   // has_work. `bytes_per_second` overrides the model's when positive (a slow disk).
   // `operation_delay` is added for each operation (a slow file system).
   BatchTime StartBatch(std::int64_t bytes_per_second, Duration operation_delay = Duration(0));

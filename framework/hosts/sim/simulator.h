@@ -111,7 +111,7 @@ class Simulator {
   // Empty, or why the first replica died that was not crashed by the test: a verdict. A replica may
   // die after one of its writes has failed, and while one of its files is damaged.
   const std::string& first_death() const { return first_death_; }
-  // Of a replica that is up.
+  // Requires: the replica is up.
   std::string DumpCoroutines(PeerId replica);
   // See ReplicaBackend::Report. Requires: the replica is up.
   std::string Report(PeerId replica, const std::string& probe);

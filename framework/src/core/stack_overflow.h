@@ -15,7 +15,7 @@ class RunningCoroutine {
   RunningCoroutine(const RunningCoroutine&) = delete;
   RunningCoroutine& operator=(const RunningCoroutine&) = delete;
 
-  // Of the innermost coroutine that runs on this thread, or null. Async-signal-safe.
+  // The name of the innermost coroutine that runs on this thread, or null. Async-signal-safe.
   static const char* Name();
 
   struct Mark {

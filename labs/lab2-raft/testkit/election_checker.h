@@ -1,7 +1,7 @@
 // ElectionChecker: the invariants of elections, a part of RaftChecker.
 //
-// It remembers what each replica was told, and when: votes, terms, and messages of leaders. A
-// replica's own decisions must follow from that. Times are those of the replica's steps.
+// It remembers the votes, terms and messages of leaders that each replica was told, with their
+// times. A replica's own decisions must follow from them. Times are those of the replica's steps.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// RaftChecker: what it reads in frames, as they arrive and as they leave.
+// RaftChecker: the reading of frames, as they arrive and as they leave.
 #include <algorithm>
 #include <optional>
 

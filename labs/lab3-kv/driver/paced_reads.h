@@ -9,7 +9,7 @@
 // Reads that another replica has passed on also wait while much is held for that replica. Its other
 // messages share the connection, and must not come late behind the answers.
 //
-// That a read waits longer does no harm: the state that it then sees is newer.
+// The longer wait of a read does no harm: it then sees a newer state.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +27,9 @@ namespace depfast::kv {
 
 class PacedReads final : public ReplicatedLog {
  public:
-  // Of the answers to reads in a step. A single answer may be larger.
+  // The limit of the answers to reads in a step. A single answer may be larger.
   static constexpr std::size_t kBytesPerStepMax = std::size_t{1} << 20;
-  // Of what is held for another replica when an answer for it is added.
+  // The limit of the bytes that are held for another replica when an answer for it is added.
   static constexpr std::size_t kHeldBytesMax = std::size_t{1} << 20;
 
   // Both must outlive this.

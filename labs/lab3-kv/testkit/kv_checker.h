@@ -106,7 +106,7 @@ class KvChecker : private sim::Observer {
   testkit::History& history_;
   std::vector<Replica> replicas_;
   std::map<std::uint64_t, Promise> promises_;  // by hash
-  // Of a log with several proposers, which get copies of a request. By id of the copies: the last
+  // For a log with several proposers, which get copies of a request. By id of the copies: the last
   // entry before the first of them came. By hash: the replies of all entries.
   std::map<std::uint64_t, std::uint64_t> first_copies_;
   std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, Reply>>> replies_;

@@ -61,7 +61,7 @@ struct FanOutReport {
   std::int64_t returned_ns = kNeverNs;  // ... and its return
   std::int64_t ended_ns = kNeverNs;     // the event of Finalize was ready; never if it is forgotten
   bool failed = false;                  // that event has failed instead
-  // Of the quorum, at the end of the list; zero if it is forgotten.
+  // The quorum's counts at the end of the list; zero if it is forgotten.
   std::int32_t yes = 0, no = 0, lost = 0;
   std::vector<CallReport> calls;  // by peer, ascending
   // The quorum is alive at the end of the list, although the driver has dropped it.

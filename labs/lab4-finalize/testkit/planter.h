@@ -62,7 +62,7 @@ class Planter {
   PeerActivity Answering(PeerId peer, const Stretch& stretch);
   PeerActivity Silent(PeerId peer, const Stretch& stretch);
   bool IsSlow(PeerId peer, const Stretch& stretch) const;
-  // Of the peers that are slow in the window, those that a detector must name.
+  // The slow peers of the window that a detector must name.
   std::vector<PeerId> Spikes(const ActivityWindow& window, const std::set<PeerId>& slow);
   // The wait differs from `mean` by up to a half.
   Duration Draw(Duration mean);

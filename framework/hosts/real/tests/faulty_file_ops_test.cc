@@ -138,7 +138,7 @@ TEST_F(FaultyFileOpsTest, AnErrorHitsItsShareOfTheChanges) {
   Inject(faults_, FaultKind::kDiskError, 300);
   const int truncates = FailuresOf(1000, EIO, [&] { return ops_.Truncate(fd_, 0); });
   EXPECT_NEAR(truncates, 300, 60);
-  // Of the failures half are of the append, and half are of the sync behind it.
+  // Half of the failures are of the append, and half are of the sync behind it.
   const int appends = FailuresOf(1000, EIO, [&] { return AppendOnce(100); });
   EXPECT_NEAR(appends, 150, 50);
   const int pairs = FailuresOf(1000, EIO, [&] {

@@ -495,7 +495,8 @@ SealedOptions WithTwins(const std::string& program) {
   return options;
 }
 
-// Of a replica that is asked for trouble among many other things; how it died.
+// The result of the twins, and the death, of a replica that is asked for trouble among other
+// things.
 std::pair<std::string, std::string> TwinsAndDeath(const std::string& kind) {
   const SealedOptions options = WithTwins("trouble");
   std::string death;

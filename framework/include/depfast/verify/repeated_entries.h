@@ -1,4 +1,4 @@
-// RepeatedEntries: how often the entries of a log are sent to one peer.
+// RepeatedEntries: the number of times that entries of a log are sent to one peer.
 //
 // A send counts while it may still be useful: it is under way, or it was answered. A send that the
 // caller gave up (released, or timed out) does not count: after a vain wait a caller may try again.

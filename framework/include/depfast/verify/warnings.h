@@ -57,8 +57,8 @@ struct Warning {
   std::string wait;           // "quorum 2/3", or the method of the calls
   std::vector<PeerId> peers;  // that the warning is about
   std::uint64_t count = 0;    // calls, sends, coroutines, quorums, or waits
-  // Of transient performance, the peers that count: each with its latencies (Table 5.2). Of a
-  // stalled wait, its age is `worst_ns`.
+  // For transient performance: the peers that count, each with its latencies (Table 5.2). For a
+  // stalled wait the age is `worst_ns`.
   std::vector<PeerPresence> active;
   std::int64_t worst_ns = 0;
 
