@@ -48,7 +48,7 @@ class VerifiedWorld : public kv::KvWorld {
     }
   }
 
-  // Of all replicas, at the end of a run.
+  // The warnings of all replicas, at the end of a run.
   std::vector<Warning> Warnings() {
     verification.Collect();
     return verification.Warnings();

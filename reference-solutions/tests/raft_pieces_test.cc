@@ -117,7 +117,7 @@ class PieceWatch : private sim::Observer {
   // Commands applied while a snapshot was written, at most.
   std::uint64_t most_applied() const { return most_applied_; }
   int completed() const { return completed_; }
-  // Of the latest complete snapshot.
+  // The time of the latest complete snapshot.
   Duration took() const { return took_; }
 
  private:
