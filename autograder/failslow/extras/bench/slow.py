@@ -3,10 +3,9 @@
 It measures in virtual time, so the figures are the same on every machine. They carry no points.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from failslow.measurement.binary import Program
 from failslow.measurement.measure import BINARY, Meter
 from failslow.measurement.settings import FOLLOWER, SUBMIT, Loss, load_settings
 from failslow.measurement.sweep import AND_FOLLOWERS, ONE_FOLLOWER, Cell, Sweep, cells, role_of
-from failslow.measurement.words import percent, seconds
+from failslow.measurement.words import percent
 
 LAB = "lab2"
 REFERENCE = "reference"
@@ -35,23 +34,16 @@ REPLICAS = (3, 5, 7)
 
 @dataclass(frozen=True)
 class Bars:
-    """The reference's bars for a slow replica: the medians, and the worst seed. `p99`: the ratio
-    of the 99th percentiles. `longest_ns`: of an answer, while the network of the replica is slow.
-    """
+    """The reference's bars for a slow replica: the medians, and the worst seed. `faults`: those
+    with a bar; None for all."""
 
     medians: Loss
     worst: Loss
-    p99: float = math.inf
-    longest_ns: float = math.inf
+    faults: frozenset[str] | None = None
 
 
 BARS = Bars(Loss(0.01, 0.02), Loss(0.05, 0.05))
-"""Of lab 2's slow followers. Those of another lab begin with its grade's limits."""
-PROPOSERS_P99 = 2.0
-"""Of a slow pilot."""
-LONGEST_NS = 150e6
-"""A takeover begins after 100 ms at most (copilot_base.cc), and takes 50 ms at most."""
-NETWORK = "net-slow"
+"""Of lab 2's slow followers. Those of another lab are the limits of its graded faults."""
 
 
 @dataclass(frozen=True)
@@ -149,11 +141,12 @@ def bars_of(kit: Kit, options: Options) -> Bars | None:
     role = role_of(options.victim)
     if lab.id == LAB:
         return BARS if role == FOLLOWER else None
-    bounds = load_settings(kit, lab).bounds[role]
-    bars = Bars(bounds.degradation, bounds.worst_degradation)
-    if role == FOLLOWER:
-        return bars
-    return replace(bars, p99=PROPOSERS_P99, longest_ns=LONGEST_NS)
+    settings = load_settings(kit, lab)
+    bounds = settings.bounds[role]
+    graded = {
+        strength.preset for strengths in settings.strengths.values() for strength in strengths
+    }
+    return Bars(bounds.degradation, bounds.worst_degradation, frozenset(graded))
 
 
 def missed(measured: Measured, bars: Bars | None) -> list[str]:
@@ -163,6 +156,7 @@ def missed(measured: Measured, bars: Bars | None) -> list[str]:
     return [
         f"{REFERENCE}, {cell.replicas} replicas, {cell.fault}: {sentence}"
         for cell in measured.cells
+        if bars.faults is None or cell.fault in bars.faults
         for sentence in _missed_by(cell, bars)
     ]
 
@@ -180,10 +174,6 @@ def _missed_by(cell: Cell, bars: Bars) -> Iterator[str]:
     for name, value, bar in figures:
         if value >= bar:
             yield f"{name} {percent(value)} (bar: under {percent(bar)})"
-    if cell.p99 >= bars.p99:
-        yield f"99th percentile {cell.p99:.1f} times as long (bar: under {bars.p99:g})"
-    if cell.fault.startswith(NETWORK) and cell.longest_ns > bars.longest_ns:
-        yield f"longest answer {seconds(cell.longest_ns)} (bar: {seconds(bars.longest_ns)})"
 
 
 def as_text(result: Result) -> str:
