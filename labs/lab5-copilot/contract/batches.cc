@@ -11,8 +11,6 @@ namespace {
 constexpr int kRoundsMax = 4;
 constexpr std::size_t kBatchBytesMax = std::size_t{256} << 10;
 constexpr EntryIndex kReserved = 256;
-// How long a pilot waits for its turn, as published (section 4.4).
-constexpr Duration kTurnPatience = 1ms;
 
 std::shared_ptr<ValueEvent<bool>> Flag(const char* label, bool is_set) {
   return std::make_shared<ValueEvent<bool>>(label, is_set, std::identity());
@@ -21,12 +19,13 @@ std::shared_ptr<ValueEvent<bool>> Flag(const char* label, bool is_set) {
 }  // namespace
 
 Batches::Batches(Runtime& runtime, Journal& journal, const Pilots& pilots,
-                 const Decisions& decisions, Order order)
+                 const Decisions& decisions, Order order, Patience patience)
     : runtime_(runtime),
       journal_(journal),
       pilots_(pilots),
       decisions_(decisions),
       order_(std::move(order)),
+      patience_(std::move(patience)),
       has_pending_(Flag("commands", false)),
       our_turn_(Flag("turn", true)),
       round_ended_(Flag("round", true)),
@@ -94,13 +93,13 @@ void Batches::ProposeLoop(Lane lane) {
 
 // A pilot that has missed its turn is not waited for.
 void Batches::AwaitTurn() {
-  if (!turn_missed_) turn_missed_ = our_turn_->Wait(kTurnPatience) == Outcome::kTimedOut;
+  if (!turn_missed_) turn_missed_ = our_turn_->Wait(patience_()) == Outcome::kTimedOut;
 }
 
-// With our latest entry seen, the other pilot is in time.
+// The other pilot is in time if it has seen an entry of ours that may still be under way.
 void Batches::OnOtherPilotsTurn(EntryIndex seen) {
   our_turn_->Set(true);
-  if (seen == latest_proposed_) turn_missed_ = false;
+  if (seen + kRoundsMax > latest_proposed_) turn_missed_ = false;
 }
 
 EntryIndex Batches::NextIndex(Lane lane) const {

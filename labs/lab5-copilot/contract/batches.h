@@ -27,10 +27,12 @@ class Batches {
   using Done = std::function<void(SubmitStatus status, const CommandMemory::Result& result)>;
   // Proposes an entry, and returns once it is decided. Runs in a coroutine of its own.
   using Order = std::function<void(const FastAccept& proposal)>;
+  // How long the other pilot's turn is waited for.
+  using Patience = std::function<Duration()>;
 
   // All must outlive this.
   Batches(Runtime& runtime, Journal& journal, const Pilots& pilots, const Decisions& decisions,
-          Order order);
+          Order order, Patience patience);
 
   // This replica has the lane from now on, and proposes entries behind `latest`.
   void Start(Lane lane, EntryIndex latest);
@@ -66,6 +68,7 @@ class Batches {
   const Pilots& pilots_;
   const Decisions& decisions_;
   const Order order_;
+  const Patience patience_;
 
   std::vector<Pending> pending_;                        // not proposed yet
   std::map<std::uint64_t, std::vector<Done>> waiting_;  // by the command's name

@@ -27,8 +27,10 @@ CopilotBase::CopilotBase(Runtime& runtime, StateMachine& machine, Durability dur
                    // A taker has given up what this pilot proposed: it proposes that again.
                    if (pilots_.Has(lane)) batches_.AddAgain(commands);
                  }),
-      batches_(runtime, journal_, pilots_, decisions_,
-               [this](const FastAccept& proposal) { OrderAndDecide(proposal); }),
+      batches_(
+          runtime, journal_, pilots_, decisions_,
+          [this](const FastAccept& proposal) { OrderAndDecide(proposal); },
+          [this] { return TakeoverPatience(); }),
       snapshots_(runtime, machine, progress_, journal_, pilots_, decisions_),
       learner_(runtime, decisions_, snapshots_),
       round_time_(kFirstRoundTime) {}
