@@ -79,8 +79,8 @@ void AnOwnAcceptIsDurable() {
   world.cluster.Crash(2);
   SentRequests<Accept> accepts(world.cluster);
   SentRequests<Commit> commits(world.cluster);
-  world.cluster.Begin(faults::LinkSlow({0}, {1}, 5ms));
-  world.cluster.Begin(faults::LinkSlow({1}, {0}, 5ms));
+  world.cluster.Begin(faults::LinkSlow({0}, {1}, 20ms));
+  world.cluster.Begin(faults::LinkSlow({1}, {0}, 20ms));
   world.cluster.Begin(faults::FsDelay({0}, 100ms));
   testkit::Client client(world.cluster.simulator());
   SubmitTo(client, 0, 1);
