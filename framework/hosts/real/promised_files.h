@@ -12,8 +12,7 @@
 // - The ledger announces each truncation, replacement and removal, durably, before it happens. So
 //   the ledger never insists on bytes that the replica itself has given up.
 // - A promise alone is written without a sync of its own: each write would cost double. The death
-// of
-//   a process loses no promise. A power cut may lose the latest ones. Then a loss of the latest
+//   of a process loses no promise. A power cut may lose the latest ones. Then a loss of the latest
 //   bytes looks like a torn write; all older bytes are still checked.
 //
 // A directory without a ledger belongs to no replica: somebody has wiped it, or never made it.
