@@ -21,7 +21,7 @@ namespace depfast::measure {
 struct Evidence {
   std::vector<std::pair<PeerId, WaitRow>> waits;  // of the proposers
   Flows::ByLink flows;                            // in the window
-  // Of the replicas that are not slow, at the window's end.
+  // The unfinished work of the replicas that are not slow, at the window's end.
   std::vector<std::pair<PeerId, UnfinishedRow>> unfinished;
 };
 

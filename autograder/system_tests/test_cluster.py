@@ -19,7 +19,7 @@ EXIT_CANNOT = 2
 
 
 class Cluster:
-    """Of a lab's reference. Commands end with the exit code that is expected."""
+    """A cluster of a lab's reference. Commands end with the exit code that is expected."""
 
     def __init__(self, kit: Kit, lab: Lab, place: Path) -> None:
         self.place = place
@@ -88,7 +88,7 @@ def test_verification_draws_a_graph_once_the_first_window_is_over(cluster: Clust
 
 
 def test_an_experiment_with_a_slow_follower_has_a_verdict(kit: Kit, tmp_path: Path) -> None:
-    """Which one depends on the machine."""
+    """The verdict itself depends on the machine."""
     out = tmp_path / "faults"
     argv = [kit.root / "kit", "faults", "run", "--fault", "net-slow", "--quick", "--json"]
     done = process.run([*argv, "--out", out], cwd=tmp_path)

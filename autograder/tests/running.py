@@ -48,7 +48,7 @@ class Cluster:
         return self._expect(code, "cluster", action, *arguments, "--data", self.data)
 
     def status(self) -> list[dict[str, Any]]:
-        """Of each replica."""
+        """The status of each replica."""
         return json.loads(self.expect(None, "status", "--json").out)["replicas"]
 
     def running(self) -> list[Process]:

@@ -224,7 +224,7 @@ def test_others_are_compared_between_healthy_and_slow_runs() -> None:
 
 
 def run(condition: str, hold_s: float = 2.0, began_s: float = 1.0, **changes: object) -> Run:
-    """Of 40 slices, each with its number as the latency."""
+    """A run of 40 slices, each with its number as the latency."""
     content = {
         "lost": False,
         "others_cores": 0.0,

@@ -121,7 +121,7 @@ class Course:
         self._git("-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "-m", "m")
 
     def mutant(self, number: int) -> Path:
-        """That says 'wrong' in one line."""
+        """A mutant that says 'wrong' in one line."""
         path = self.kit.mutants / "lab1" / f"changes-line-{number}.patch"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{HEADER}\n{self._diff(number)}")

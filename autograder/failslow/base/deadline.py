@@ -1,4 +1,4 @@
-"""The end of a grading: nothing begins after it, and what runs then is ended.
+"""The end of a grading: nothing begins after it, and running work is ended.
 
 A platform ends a grading that takes too long, and keeps none of its points.
 """

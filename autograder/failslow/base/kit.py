@@ -26,7 +26,7 @@ class Kit:
 
     @property
     def assignment(self) -> Path:
-        """Of Gradescope: see assignment.py."""
+        """Gradescope's file of the assignment: see assignment.py."""
         return self.root / "autograder" / "gradescope" / "assignment.json"
 
     def catch_up(self, directory: str) -> Path:

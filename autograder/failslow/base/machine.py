@@ -46,7 +46,7 @@ def processor(info: Path = PROCESSORS) -> str:
 
 
 def _quotas(groups: Path) -> list[float]:
-    """Of processor time, in cores."""
+    """The limits of processor time, in cores."""
     with suppress(OSError, ValueError):
         quota, period = map(int, (groups / "cpu.max").read_text().split())
         return [quota / period]

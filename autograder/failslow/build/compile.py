@@ -37,13 +37,13 @@ NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
 """An object may hold the compiler's intermediate code: the linker must not compile it."""
 
 GIVEN_FIRST = "given code first, macros and definitions checked"
-"""Marks programs by how they are linked: see `_Builder.link`."""
+"""Marks programs by their way of linking: see `_Builder.link`."""
 
 LINES = "-g1"
 """Lines of the sources in a program, for the student whose code crashes. The flags for a debugger
 have more."""
 WALLED = "walled"
-"""Marks what was built behind walls."""
+"""Marks the results of builds behind walls."""
 
 PROGRAM_MODE = 0o711
 """Behind the walls a program is executed by others than its owner, and they need not read it."""
@@ -108,7 +108,7 @@ def object_of(programs: Path, graded: Lab, part_of: Lab, name: str) -> Path:
 
 
 def _is_given(source: str) -> bool:
-    """Of the kit, and no test that a student has added."""
+    """Whether the source is the kit's, and no test that a student has added."""
     return Path(source).is_absolute() and Path(source).parent.name != "tests"
 
 
@@ -192,7 +192,7 @@ class _Builder:
             output.chmod(PROGRAM_MODE)
 
     def _placed(self, objects: Iterable[Path]) -> list[str]:
-        """Where a program finds them."""
+        """The paths at which a program finds the objects."""
         if not self._room:
             return [*map(str, objects)]
         return [self._room.copy(path, f"obj/{path.name}") for path in objects]
@@ -290,7 +290,7 @@ class _Builder:
         return [] if any(flag.startswith("-g") for flag in self._recipe.flags) else [LINES]
 
     def _object_key(self, source: str, includes: list[str]) -> str:
-        """A hash of the source, every file it may include, and how it is compiled."""
+        """A hash of the source, every file it may include, and the compiler's options."""
         here = self._scratch / "src"
         digest = hashlib.sha256(self._headers)
         _add(digest, GIVEN_FIRST, b"")  # no object from before macros were checked
@@ -313,7 +313,7 @@ class _Builder:
         return digest.hexdigest()[:32]
 
     def _run(self, words: Sequence[str], output: Path, complaint: str) -> str:
-        """Returns what the program said, which writes `output`."""
+        """Runs the program, which writes `output`, and returns its messages."""
         timeout_s = deadline.left_s(self._end, COMPILE_TIMEOUT_S)
         if self._room:
             done = self._room.run(words, output, timeout_s)
@@ -337,7 +337,7 @@ class _Builder:
 
 
 def _kind(walled: bool) -> str:
-    """Marks programs and objects by what their keys do not have."""
+    """Marks programs and objects by the parts that their keys lack."""
     return f"{WALLED if walled else ''}{LINES}"
 
 

@@ -23,7 +23,7 @@ NAME_CHARACTERS_MAX = 300
 SYMBOLISE_S = 30.0
 """A program that takes longer is an attack: its other stacks have no lines."""
 STACKS_MAX = 64
-"""Of one program behind walls. The rest has no lines."""
+"""The stacks of one program behind walls that get lines. The rest has none."""
 SUBMITTED = "./"
 """The beginning of a submitted file's name in a program: see compile.py."""
 TOOL = "addr2line"

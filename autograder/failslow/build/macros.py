@@ -18,7 +18,7 @@ from pathlib import Path
 
 WORDS = ("-E", "-fdirectives-only", "-dD")
 BYTES_MAX = 64 << 20
-"""Of a preprocessed source: ours have 3 MB."""
+"""The limit of a preprocessed source: ours have 3 MB."""
 
 SYSTEM = ("/usr/", "<")
 SUBMITTED = "build/submission"
@@ -102,8 +102,8 @@ def _is_ours(file: str, given: str) -> bool:
 
 
 def _asked(ours: Mapping[str, str], read: Iterable[str], given: str) -> str:
-    """Of names in the conditions of the files that were read. Of the system's files only names that
-    are reserved for it count: a macro of a submission is often called as one of them by chance."""
+    """The names in the conditions of the files that were read. In the system's files only reserved
+    names count: a submission's macro often has one of the other names by chance."""
     if not ours:
         return ""
     asked = dict(ALWAYS_ASKED)

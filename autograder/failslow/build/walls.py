@@ -36,7 +36,7 @@ SYSTEM = (
     "/etc/alternatives",
     "/etc/ld.so.cache",
 )
-"""Where compilers, their libraries and headers are."""
+"""The places of compilers, their libraries and headers."""
 
 OWN_USER = "user of its own"
 """The name of a wall."""
@@ -70,7 +70,7 @@ def remark(walls: dict[str, bool]) -> str:
 
 @dataclass(frozen=True)
 class CompilerWalls:
-    """The compiler reads the system's files and what it is given, and writes its own directory.
+    """The compiler reads the system's files and its inputs, and writes its own directory.
     `program`: builds them."""
 
     program: Path

@@ -1,4 +1,4 @@
-"""Where a compiler works behind its walls: a directory that holds all that it may read, but for the
+"""The workshop of a compiler behind its walls: a directory with all that it may read, but for the
 system's files.
 
     src/    the submitted files
@@ -27,7 +27,7 @@ from failslow.build.walls import CANNOT, CompilerWalls
 READABLE, SEARCHABLE = 0o644, 0o755
 RESULT = "result"
 SAME_TIME = {"SOURCE_DATE_EPOCH": "0"}
-"""Of __DATE__ and __TIME__: a program must not know when it was compiled."""
+"""Fixes __DATE__ and __TIME__: a program must not know when it was compiled."""
 
 
 class Workshop:

@@ -28,7 +28,7 @@ def load(kit: Kit, lab: Lab) -> ModuleType | None:
 
 
 def every(kit: Kit) -> Iterator[tuple[Lab, ModuleType]]:
-    """Of all labs that have one, by id."""
+    """The modules of all labs that have one, by id."""
     for lab in load_labs(kit).by_id.values():
         if module := load(kit, lab):
             yield lab, module

@@ -27,7 +27,7 @@ from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs
 
 CPUS, MEMORY = "0.5", "768m"
-"""Of Gradescope's smallest container."""
+"""The limits of Gradescope's smallest container."""
 BASE = "debian:bookworm-slim"
 NETWORK = "FAILSLOW_BUILD_NETWORK"
 """The environment variable of docker-compose.yml: the network of an image's build."""
@@ -36,7 +36,7 @@ AUTOGRADER = "AUTOGRADER"
 BUILT = ".built"
 NO_RESULT = "the grader left no result: the platform would say that the autograder failed"
 LINES_SHOWN = 50
-"""Of a build that failed."""
+"""The number of lines that a failed build shows."""
 
 
 def grade(

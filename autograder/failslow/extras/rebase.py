@@ -107,7 +107,7 @@ class Rebase:
         return _rewrite(patched, new, merged)
 
     def _of_lab(self, files: Files, patched: Patched) -> Files:
-        """Of the patch's lab, and of those it needs."""
+        """The files of the patch's lab, and of those it needs."""
         labs = self._labs.closure(self._labs.get(patched.lab))
         names = [f"{lab.directory}/{file}" for lab in labs for file in lab.files]
         return {name: files[name] for name in names if name in files}

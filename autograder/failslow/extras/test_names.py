@@ -13,7 +13,7 @@ __test__ = False  # not for pytest, despite its name
 DECLARATION = re.compile(r"^(?:GRADED|OWN)_TEST\(\s*(\w+)\s*,\s*(\w+)", re.MULTILINE)
 
 LIKENESS = 0.6
-"""Of a suggestion, as difflib measures it."""
+"""The least likeness of a suggestion, as difflib measures it."""
 
 
 def declared(directory: Path) -> list[str]:

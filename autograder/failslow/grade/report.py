@@ -67,7 +67,7 @@ def _parts_table(lab: LabGrade) -> Table:
 
 
 def _lab_table(lab: LabGrade) -> Table:
-    """Of the rows that lost nothing."""
+    """The table of the rows that lost nothing."""
     title = f"{lab.lab.id}: {escape(lab.lab.title)}, without a loss"
     table = Table(title=title, title_justify="left")
     table.add_column("test", overflow="fold", ratio=1)

@@ -34,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Column:
-    """Of the leaderboard. `order`: "asc" if less is better, otherwise "desc"."""
+    """A column of the leaderboard. `order`: "asc" if less is better, otherwise "desc"."""
 
     name: str
     value: float

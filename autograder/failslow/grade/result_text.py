@@ -1,4 +1,4 @@
-"""results.json as text, within what the platform takes."""
+"""results.json as text, within the platform's limits."""
 
 import json
 from typing import Any

@@ -153,7 +153,7 @@ def load_alternatives(kit: Kit) -> list[Alternative]:
 
 
 def load_variants(kit: Kit, lab: str) -> list[Variant]:
-    """Of one lab, by name."""
+    """The variants of one lab, by name."""
     return [load_variant(path) for path in sorted(kit.variants.glob(f"{lab}/*.patch"))]
 
 

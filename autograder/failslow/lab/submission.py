@@ -90,7 +90,7 @@ def collect(kit: Kit, labs: Labs, tree: Path, only: str | None = None) -> Submis
 
 
 def root_of(tree: Path, labs: Labs) -> Path:
-    """Where the labs' directories are: at the top; in `labs/`, as in a clone; or in either of these
+    """The root of the labs' directories: the top; `labs/`, as in a clone; or either of these
     below a single directory. `tree` if they are nowhere. Follows no links."""
     for root in (tree / prefix for prefix in prefixes(each.name for each in tree.iterdir())):
         below = [root, *root.parents][: len(root.relative_to(tree).parts)]
@@ -102,7 +102,7 @@ def root_of(tree: Path, labs: Labs) -> Path:
 
 
 def prefixes(names: Iterable[str]) -> list[str]:
-    """Where the labs' directories may be, given the names at the top of a tree or an archive."""
+    """The possible roots of the labs' directories, by the names at the top of a tree or archive."""
     tops = {name for name in names if not name.startswith(".") and name != MACOS}
     below = tops if len(tops) == 1 else ()
     return ["", "labs/", *(f"{top}/{more}" for top in below for more in ("", "labs/"))]

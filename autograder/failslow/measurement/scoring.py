@@ -98,8 +98,9 @@ class Unslowed:
 
     @property
     def share(self) -> float:
-        """Of the points. Below the floor they fall in proportion. Above the ceiling a small share
-        is left, which falls in proportion, too. If both bounds are missed, the smaller counts."""
+        """The share of the points. Below the floor it falls in proportion. Above the ceiling a
+        small share is left, which falls in proportion, too. If both bounds are missed, the smaller
+        share counts."""
         of_floor = min(1.0, self.throughput / self.throughput_floor)
         if self.latency_ns <= self.latency_ceiling_ns:
             return of_floor

@@ -21,7 +21,7 @@ Seeds = Callable[[str, int], int]
 
 @dataclass(frozen=True)
 class Graded:
-    """A graded row: what is slow, under which load, and the points for it."""
+    """A graded row: the slow replicas, the load, and the points."""
 
     fault: str
     replicas: int

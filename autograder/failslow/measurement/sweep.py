@@ -1,4 +1,4 @@
-"""A sweep: what faults of many strengths cost, apart from points. Pure functions.
+"""A sweep: the costs of faults of many strengths, apart from points. Pure functions.
 
 A cell of the sweep is one fault with one number of replicas. It has the same pairs of runs as a
 graded row, of the shape `before` and with little jitter.
@@ -91,7 +91,7 @@ def role_of(victim: str) -> str:
 
 @dataclass(frozen=True)
 class Spread:
-    """Of one figure over the seeds."""
+    """The spread of one figure over the seeds."""
 
     median: float
     worst: float
@@ -163,7 +163,7 @@ class _Pairs:
         self._samples = samples
 
     def values(self, figure: PairFigure, load: str | None = None) -> list[float]:
-        """Of the runs with this load, or with any."""
+        """The figure's values in the runs with this load, or with any."""
         return [
             figure(self._samples[run.with_fault(NORMAL)], self._samples[run])
             for run in self._runs

@@ -32,7 +32,7 @@ OF_A_PROPOSER = (
 
 
 def sweeps(roles: tuple[str, ...], seed_of: Seeds) -> list[Sweep]:
-    """Of followers, then of each proposer. `roles`: of the proposers in order, then of the others.
+    """Sweeps of followers, then of each proposer. `roles`: of proposers in order, then of others.
 
     Their runs belong to one seed of the course key.
     """

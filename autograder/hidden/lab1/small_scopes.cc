@@ -239,7 +239,7 @@ std::vector<Operation> Successors(const Scope& scope, const ScopeModel& model) {
       next.push_back({.kind = Kind::kVote, .subject = voter, .vote = vote});
     }
   }
-  // Of the promises that no operation has named, one stands for all.
+  // One of the promises that no operation has named stands for all.
   const int known = static_cast<int>(model.promises().size());
   for (int promise = 0; promise < std::min(known + 1, scope.promises); ++promise) {
     for (const Accept accept : scope.accepts) {

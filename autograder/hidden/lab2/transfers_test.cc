@@ -64,7 +64,7 @@ Snapshot LatestOf(RaftWorld& world, PeerId replica) {
   return DecodeSnapshot(file.data).value_or(Snapshot());
 }
 
-// Where the log on the replica's disk begins: after this index.
+// The index after which the log on the replica's disk begins.
 std::uint64_t BaseOf(RaftWorld& world, PeerId replica) {
   WalState state;
   std::ignore = state.Recover(world.cluster.simulator().disk(replica).files().at(kWalFile).data);

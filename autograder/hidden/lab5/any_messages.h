@@ -11,7 +11,7 @@
 
 namespace depfast::copilot {
 
-// Of each lane. The next group has the next entries, and depends on none of this group.
+// The entries of a group, in each lane. The next group depends on none of this group.
 inline constexpr EntryIndex kGroup = 3;
 constexpr EntryIndex BeforeGroupOf(EntryIndex index) { return (index - 1) / kGroup * kGroup; }
 

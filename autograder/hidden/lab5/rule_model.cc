@@ -91,7 +91,7 @@ class AfterProposals {
  private:
   bool Answered(int replica) const { return HasAnswered(answers_, replica); }
   int Proposer() const { return OwnerOf(fast_.view, quorums_.replicas()); }
-  // Of the rivals at stage kProposed.
+  // The proposers of the rivals at stage kProposed.
   std::vector<int> ProposersOfRivals() const {
     std::vector<int> found;
     for (const auto& [k, rival] : rivals_) {

@@ -47,7 +47,7 @@ def key_of_words(*words: str) -> str:
 
 
 def digest_of_kit(kit: Kit, labs: Labs) -> str:
-    """Of the programs that judge, of this package, and of the settings of the labs."""
+    """A digest of the programs that judge, of this package, and of the settings of the labs."""
     digest = hashlib.sha256()
     suites = [suite for lab in labs.by_id.values() for suite in lab.suites]
     files = [kit.binary(f"{suite}_sealed") for suite in suites]

@@ -1,4 +1,4 @@
-"""Where the gradings of a batch run: on this machine, or on a cluster through dask.distributed.
+"""The machines of a batch's gradings: this one, or a cluster through dask.distributed.
 
 A cluster's machines have the same checkout, built, at the same path.
 """

@@ -11,7 +11,7 @@ BLOCK = bytes(4096)
 
 
 def syncs(kit: Kit) -> Figure:
-    """Of one process that appends a block and syncs, alone, in the directory of the build."""
+    """The syncs of one process that appends a block and syncs, alone, in the build's directory."""
     path = kit.build / "bench-sync"
     count = 0
     with path.open("wb", buffering=0) as file:

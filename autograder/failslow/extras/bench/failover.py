@@ -31,7 +31,7 @@ ROUNDS = 20
 ENDS = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP}
 """The connections of a killed leader are reset. Those of a stopped one stay."""
 CLIENTS = 4
-"""Of each kind, at each follower."""
+"""The number of clients of each kind, at each follower."""
 STEADY_S = 0.5
 """Between the start of the load and the signal."""
 PATIENCE_S = 10.0
@@ -93,7 +93,7 @@ def run(kit: Kit) -> Section:
 
 
 def figures(rounds: Mapping[str, Sequence[Waits]]) -> list[Figure]:
-    """Of all rounds with the same end together; `rounds` has them by the name of the end."""
+    """The figures of all rounds with the same end; `rounds` has them by the name of the end."""
     return [figure for how, alike in rounds.items() for figure in _figures(how, alike)]
 
 
@@ -124,7 +124,7 @@ def waits(
     new: Sequence[Answer],
     plain: Sequence[Sequence[Answer]],
 ) -> Waits:
-    """Of one round. The answers of each client are in order."""
+    """The waits of one round. The answers of each client are in order."""
     under_way = [each for client in sessions for each in client if each.sent < lost < each.came]
     return Waits(
         waiting=[1000 * (each.came - lost) for each in under_way],

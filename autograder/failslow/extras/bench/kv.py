@@ -28,10 +28,10 @@ LARGER = tuple(replace(each, keys=10_000, value_bytes=256) for each in DEFAULT)
 COMMANDS = DEFAULT + LARGER
 PUTS = Load(256)
 ROUNDS = 5
-"""Of every measurement, systems in turn; the median counts, because the speed of disks varies."""
+"""The rounds of a measurement, systems in turn. The median counts: the speed of disks varies."""
 
 SECONDS = 3.0
-"""That a measurement should take."""
+"""The time that a measurement should take."""
 WARM_UP_REQUESTS = {1: 20_000, 16: 100_000}
 """By pipeline. They also put most of the keys there that GET then asks for."""
 READY_S = 20.0
@@ -90,7 +90,7 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
 
 
 def measure(kit: Kit, peers: Sequence[str]) -> tuple[Rounds, PutResults]:
-    """Of each system: the results of commands in all rounds, and the median of puts."""
+    """The results of each system: of commands in all rounds, and the median of puts."""
     view = store_view(kit)
     speak_redis: dict[str, Start] = {"kv": servers.kv}
     take_puts: dict[str, Start] = {"kv": servers.kv}
@@ -196,7 +196,7 @@ def leader_of(replicas: Sequence[Metrics | None], view: ClusterView) -> int | No
 
 
 def ratios(rounds: Rounds, puts: PutResults) -> list[Figure]:
-    """Of our figures to those of the peers that were measured.
+    """The ratios of our figures to those of the peers that were measured.
 
     For Redis it is the median of the rounds' ratios: in a round both are measured within seconds.
     """

@@ -80,7 +80,7 @@ def parse(text: str) -> Result:
 
 
 def median(results: Sequence[Result]) -> Result:
-    """Of each figure."""
+    """The median of each figure."""
     of = statistics.median
     return Result(
         of(result.puts_per_second for result in results),

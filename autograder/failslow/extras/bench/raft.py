@@ -20,7 +20,7 @@ BUSY_CLIENTS = 64
 RATES = (1000, 4000)
 """Puts a second in an open loop. Both systems can serve these rates."""
 ROUNDS = 3
-"""Of every measurement, systems in turn; the median counts, because the speed of disks varies."""
+"""The rounds of a measurement, systems in turn. The median counts: the speed of disks varies."""
 
 TIMES_ETCD_AT_LEAST = {64: 10.0, 256: 14.0}
 """By clients."""
@@ -124,7 +124,7 @@ def _notes(cluster: Servers, each: Load) -> list[Figure]:
 
 
 def _growth(cluster: Servers, counter: str) -> float:
-    """Of a counter in a second, of all replicas, in the last second that they told of."""
+    """The growth of a counter, of all replicas, in the last second that they told of."""
     told = [metrics.read(path) for path in cluster.metrics]
     rates = [each.rate(counter) for each in told if each is not None]
     if len(rates) != servers.REPLICAS or None in rates:

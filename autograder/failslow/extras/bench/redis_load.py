@@ -22,7 +22,7 @@ TIMEOUT_S = 120.0
 READY_S = 10.0
 
 COLUMNS = ("test", "rps")
-"""Of a redis-benchmark before 6.2, which prints no header and no latencies."""
+"""The columns of a redis-benchmark before 6.2, which prints no header and no latencies."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _numbers(columns: Sequence[str], cells: Sequence[str]) -> dict[str, float]:
 
 
 def median(results: Sequence[Result]) -> Result:
-    """Of each figure."""
+    """The median of each figure."""
     return Result(
         statistics.median(each.per_second for each in results),
         _median_if_told([each.median for each in results]),

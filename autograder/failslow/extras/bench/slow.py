@@ -43,7 +43,7 @@ class Bars:
 
 
 BARS = Bars(Loss(0.01, 0.02), Loss(0.05, 0.05))
-"""Of lab 2's slow followers. Those of another lab are the limits of its graded faults."""
+"""The bars of lab 2's slow followers. Those of another lab are the limits of its graded faults."""
 
 
 @dataclass(frozen=True)

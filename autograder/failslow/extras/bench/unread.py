@@ -15,7 +15,7 @@ COMMANDS_OF_EACH = 1000
 VALUE_BYTES = 1 << 20
 P99_TIMES_AT_MOST = 2.0
 OTHER = Commands("GET")
-"""Of the client that reads: so redis-benchmark sends them by itself."""
+"""The commands of the client that reads: so redis-benchmark sends them by itself."""
 REQUESTS = 300_000
 KEY = "large"
 

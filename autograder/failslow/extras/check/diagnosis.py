@@ -74,7 +74,7 @@ def _shows_only_its_own(each: Observed, truth: Truth) -> Counts:
 
 
 def _slowest(observed: Sequence[Observed], variant: str) -> int:
-    """Of the run with a slow follower."""
+    """The 99th percentile of clients' latency in the run with a slow follower, in nanoseconds."""
     (found,) = [each for each in observed if each.subject.truth.variant == variant]
     (slow,) = [each for each in found.runs if each.name == SLOW]
     return slow.observed["clients"]["p99_ns"]

@@ -261,7 +261,7 @@ def _keeps(mutant: Mutant, kept: Iterable[Kept]) -> Counts:
 
 
 def _failed(mutant: Mutant, graded: Grade) -> tuple[str, ...]:
-    """Of the named tests: other rows of the same measurement do not count."""
+    """The named tests that failed: other rows of the same measurement do not count."""
     named = {
         row.test_id for name in (*mutant.caught_by, *mutant.passes) for row in _named(graded, name)
     }

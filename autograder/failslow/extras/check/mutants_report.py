@@ -14,7 +14,7 @@ from failslow.extras.check.step import Context
 
 FIRST_NAMES = 3
 
-# Of the table's columns: together they fit a page without a terminal.
+# The widths of the table's columns: together they fit a page without a terminal.
 MUTANT_WIDTH = 30
 TEST_WIDTH = 37
 FAILED_WIDTH = 22

@@ -32,7 +32,7 @@ CAUGHT_BY = re.compile(
 def kill_rounds(context: Context) -> Counts:
     """Many rounds of the reference, then a few of mutants that the rounds must catch."""
     env = {"KILL_ROUNDS": str(ROUNDS)}
-    # Of three replicas, and of five.
+    # Clusters of three replicas, and of five.
     counts = _run_rounds(context, "real_raft_tests", env, 2 * ROUNDS, "*KillRounds*")
     for name in CAUGHT:
         output = _rounds_of_mutant(

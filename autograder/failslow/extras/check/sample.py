@@ -1,4 +1,4 @@
-"""Which part of its long work a check without --full does: another part after each change."""
+"""The part of its long work that a check without --full does: another part after each change."""
 
 import hashlib
 from collections.abc import Sequence
@@ -34,13 +34,13 @@ def is_drawn(content: bytes) -> bool:
 
 
 def _of_lab(kit: Kit, lab: Lab) -> bytes:
-    """Of the lab's solution, tests and checkers."""
+    """A digest of the lab's solution, tests and checkers."""
     places = (kit.reference / lab.directory, kit.labs / lab.directory, kit.hidden / lab.id)
     return digest_of(kit, *places)
 
 
 def digest_of(kit: Kit, *places: Path) -> bytes:
-    """Of all C++ sources below these directories."""
+    """A digest of all C++ sources below these directories."""
     digest = hashlib.sha256()
     for path in sorted(path for each in places for path in each.rglob("*.[ch]*")):
         digest.update(f"{path.relative_to(kit.root)}\0".encode())

@@ -27,7 +27,7 @@ from failslow.lab.submission import collect
 SEEDS = range(2, 14)
 
 QUICK_SEED = 1
-"""Of `kit check --quick`."""
+"""The seed of `kit check --quick`."""
 
 # Under --full, of the reference and of each alternative.
 FULL_SEEDS = range(2, 52)

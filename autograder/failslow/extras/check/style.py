@@ -29,7 +29,7 @@ def python_lint(context: Context) -> Counts:
 
 
 def python_types(context: Context) -> Counts:
-    """Of the core, strictly: see pyproject.toml."""
+    """Checks the types of the core, strictly: see pyproject.toml."""
     cache = f"--cache-dir={context.kit.build / 'mypy'}"
     return _whole(context, "mypy", "--config-file", "pyproject.toml", cache)
 

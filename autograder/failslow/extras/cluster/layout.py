@@ -1,4 +1,4 @@
-"""Where the parts of a cluster's data directory are. Nothing else builds these paths."""
+"""The paths of the parts of a cluster's data directory. Nothing else builds these paths."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which data directory a command means, and whether it is one of ours."""
+"""The data directory that a command means, and whether it is one of ours."""
 
 import fcntl
 import os

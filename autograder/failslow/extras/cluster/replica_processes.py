@@ -28,7 +28,7 @@ LAUNCHER = "slow_syncs"
 """It has the words of the replica that it starts, and is none (faults/slow_syncs.py)."""
 DATA = re.compile(r"(?P<data>/.*)/replica-(?P<number>\d+)")
 
-# Of /proc/PID/stat: fields, counted from the third, and letters of the process state.
+# Fields of /proc/PID/stat, counted from the third, and letters of the process state.
 PARENT = 1
 CPU_TICKS = (11, 12)  # user, system
 START_TICKS = 19

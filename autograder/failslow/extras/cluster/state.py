@@ -62,7 +62,7 @@ class State:
 
     @property
     def redis_ports(self) -> list[int]:
-        """Of all replicas, or none."""
+        """The ports of all replicas, or none."""
         return [each.redis_port for each in self.replicas if each.redis_port is not None]
 
     @property

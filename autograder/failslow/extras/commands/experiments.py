@@ -191,7 +191,7 @@ def with_waits(bench: Bench, done: Sequence[tuple[Experiment, Predicted | None]]
 
 
 def _every(known: Catalogue) -> list[Fault]:
-    """Of each kind that slows and works here, the preset of that name, or the first one."""
+    """One preset of each kind that slows and works here: that of the kind's name, or the first."""
     faults = []
     for kind in known.kinds.values():
         presets = [each for each in known.presets.values() if each.kind == kind.name]

@@ -19,7 +19,7 @@ from failslow.base.errors import CannotDo
 from failslow.extras.commands import exploring
 
 STATES = 1_000_000
-"""Of a scope, unless the user says otherwise: the nearest ones."""
+"""The states of a scope that are explored, unless the user says otherwise: the nearest ones."""
 
 PROGRESS = re.compile(r"explored (\d+) of (\d+) scopes")
 

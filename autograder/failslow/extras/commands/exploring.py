@@ -8,7 +8,7 @@ from pathlib import Path
 from failslow.base import console, process
 
 OUTPUT_LINES = 20
-"""Of a program that ended without a result: its last words."""
+"""The last lines of a program that ended without a result, at most."""
 
 
 def run(

@@ -187,7 +187,7 @@ def _of_replicas(kit: Kit, known: Catalogue, docker: bool) -> Iterator[probe.Eff
 
 
 def _of_etcd(kit: Kit, known: Catalogue) -> Iterator[probe.Effect]:
-    """Of the disk alone: those of the processor are as on replicas."""
+    """The effects of the disk's faults alone: those of the processor are as on replicas."""
     if slow_syncs.missing(kit) is None:
         yield from probe.measure_syncs(kit, known)
 

@@ -23,7 +23,7 @@ from failslow.lab.labs import load_labs
 
 @dataclass(frozen=True)
 class Options:
-    """Of one submission, in `directory`. `seeds`: of most measured runs; None for the settings'.
+    """The options of grading `directory`. `seeds`: of most measured runs; None for the settings'.
 
     Without a `key` the grader looks for one. `minutes`: the grading ends then, with what it has.
     """

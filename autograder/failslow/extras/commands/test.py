@@ -98,7 +98,7 @@ class _Testing:
         self._endless: list[str] = []  # tests
 
     def run_all(self, tests: Sequence[GradedTest]) -> list[Outcome]:
-        """Of each test the outcome with the first seed that fails, or with the first."""
+        """The outcome of each test with the first seed that fails, or with the first."""
         found: dict[str, list[Outcome]] = {test.name: [] for test in tests}
 
         def ended(job: tuple[GradedTest, int | None], outcome: Outcome) -> None:

@@ -39,7 +39,7 @@ def _faults(layout: Layout) -> str:
 
 
 def _waits(layout: Layout, current: State) -> RenderableType:
-    """Of the latest window of each replica."""
+    """The waits of the latest window of each replica."""
     windows = verification.latest(layout, len(current.replicas))
     graph = merged(window["graph"] for window in windows)
     edges = [edge for edge in graph.edges if edge.color != BACKGROUND]

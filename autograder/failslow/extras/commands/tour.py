@@ -23,7 +23,7 @@ TESTS = {
     "Notes.FramesHeldForASlowFollowerAreReleased": "Nothing stays in memory for a slow follower.",
     "Notes.WithoutAMajorityTheAnswerIsNo": "Without a majority the answer is no.",
 }
-"""Of framework/testkit/tests/notes_test.cc, with the property that each one checks."""
+"""The tests of framework/testkit/tests/notes_test.cc, with the property that each one checks."""
 
 
 def run(kit: Kit, test: str | None, out: Path) -> int:

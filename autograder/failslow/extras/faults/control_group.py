@@ -27,9 +27,9 @@ _LIMITS = {
 }
 """The file of a controller's limit, in version 1 and 2."""
 _READS = "blkio.throttle.read_bps_device"
-"""Of version 1, which has a file of its own for it."""
+"""The file of version 1 for the bandwidth of reads."""
 _PERIOD = "cpu.cfs_period_us"
-"""Of version 1, which has a file of its own for it."""
+"""The file of version 1 for the period."""
 QUOTA_MIN_US, PERIOD_MAX_US = 1000, 1_000_000
 """The kernel's own bounds."""
 

@@ -159,7 +159,7 @@ def _over_time(done: Experiment, values: Callable[[Slices], list[float]], title:
 
 
 def _distribution(done: Experiment) -> str:
-    """Of each condition, the share of commands by their latency, up to 99 %."""
+    """The share of commands by their latency, up to 99 %, of each condition."""
     series = {}
     for condition in CONDITIONS:
         ordered = sorted(latency for each in done.held(condition) for latency in each) or [0]

@@ -81,7 +81,7 @@ def receivers(place: Place, number: int, text: str | None) -> tuple[int, ...]:
 
 
 def roles(place: Place, lab: Lab) -> dict[int, str]:
-    """Of the running replicas; empty for one that reports none."""
+    """The roles of the running replicas; empty for one that reports none."""
     return {
         each.id: str(each.shows.get("role") or "")
         for each in status.of_all(place.layout, place.current, lab)

@@ -39,7 +39,7 @@ _MB = 1 << 20
 SPIN_NS = _MS
 """The processor time of an operation of a cpu probe. On a busy machine it takes longer."""
 APPEND_BYTES = 256 * 1024
-"""Of one operation of a disk probe, which is a write and a sync: two system calls."""
+"""The bytes of one operation of a disk probe, which is a write and a sync: two system calls."""
 SYNC_BYTES = 1 << 20
 """The bytes that each sync of a sync probe flushes: enough to make the time to catch it small."""
 
@@ -75,7 +75,7 @@ SYNC_TRIALS = (
     Trial("disk-contention", "sync", 20, lambda healthy: healthy / 0.2, rests=True),
     Trial("fs-delay", "sync", 10 * _MS, lambda healthy: healthy + 10 * _MS),
 )
-"""Of etcd's faults of the disk. The write before a sync has no part in its time."""
+"""The trials of etcd's faults of the disk. The write before a sync has no part in its time."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _effect(place: Place, trial: Trial) -> Effect:
 
 
 def _mean(place: Place, seconds: float) -> float:
-    """Of the operations that begin from now on, for this time."""
+    """The mean time of the operations that begin within these seconds."""
     from_ns = time.monotonic_ns()
     to_ns = from_ns + round(seconds * 1e9)
 

@@ -14,7 +14,7 @@ _UNITS = {
     "bytes": {"GB": _KIB**3, "MB": _KIB**2, "KB": _KIB, "B": 1},
     "none": {},
 }
-"""Of each of the catalogue's units: the words for it and their factors, the preferred first."""
+"""The words for each of the catalogue's units, and their factors, the preferred first."""
 
 _AMOUNT = re.compile(r"(\d{1,18}) ?(\D+)")
 

@@ -20,7 +20,7 @@ WORKLOADS = {"small": 256, "large": 16 * 1024}
 LITTLE, MUCH = 0.1, 0.5
 """The bounds of a danger zone (document 004, section 3.4)."""
 STRONGER_IS_MORE = ("nanoseconds", "per-mille")
-"""Of other units, a smaller amount is the stronger fault."""
+"""In all other units a smaller amount is the stronger fault."""
 CLEARLY = 0.05
 """The machine drifts between experiments, and the intervals do not know that."""
 

@@ -32,7 +32,7 @@ class Verdict(Enum):
 
 
 class Trial:
-    """Of one lab. The kit itself must be built already."""
+    """The trial of one lab. The kit itself must be built already."""
 
     def __init__(self, kit: Kit, labs: Labs, lab: Lab) -> None:
         self._kit = kit
@@ -48,7 +48,7 @@ class Trial:
         """Hashes of programs."""
 
     def changes(self) -> list[Change]:
-        """Of the files of this lab's reference."""
+        """The changes of the files of this lab's reference."""
         files = self._reference.files
         return [
             change

@@ -32,7 +32,7 @@ def write(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> int:
 
 def program(kit: Kit) -> dict[str, Entry]:
     """The files that are the same for all assignments, by name. CannotDo when a file is missing."""
-    # Of docker-compose.yml's images. An image of the assignment needs everything, the key, too.
+    # .dockerignore is for docker-compose.yml's images. The assignment's image needs every file.
     files = {name: kit.root / name for name in tree.tracked(kit) if name != ".dockerignore"}
     files |= {name: kit.root / SCRIPTS_DIRECTORY / name for name in SCRIPTS}
     return {name: _entry(path) for name, path in files.items()}

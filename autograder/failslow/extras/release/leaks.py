@@ -97,7 +97,7 @@ def _checkout(kit: Kit) -> Iterator[tuple[str, set[str]]]:
 
 
 def _contents(released: Path) -> Iterator[tuple[str, bytes]]:
-    """Of each file, then of each object in git, whether a commit reaches it or not."""
+    """The content of each file, then of each object in git, whether a commit reaches it or not."""
     for path in sorted(released.rglob("*")):
         name = path.relative_to(released)
         if path.is_file() and name.parts[0] != ".git":

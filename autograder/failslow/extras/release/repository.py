@@ -38,7 +38,7 @@ def commit(directory: Path, date: str) -> None:
 
 
 def date_of(checkout: Path) -> str:
-    """Of the checkout's latest commit. CannotDo if there is none."""
+    """The date of the checkout's latest commit. CannotDo if there is none."""
     done = process.run(["git", "-C", checkout, "log", "-1", "--format=%cI"])
     if done.exit_code != 0:
         raise CannotDo(f"{checkout} has no commit", done.errors)

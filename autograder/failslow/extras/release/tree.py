@@ -1,4 +1,4 @@
-"""Which files of a checkout are given to students, and which hold answers.
+"""The files of a checkout that are given to students, and those that hold answers.
 
 The two lists are independent: leaks.py checks the files of the one against the lines of the other.
 Only files that git tracks count, as they are in the working tree.

@@ -64,7 +64,7 @@ class Causality:
         causes = (self._read, self._fired, self._restarted)
         latest = [_latest(cause.get(replica, []), when) for cause in causes]
         known = [each for each in latest if each is not None]
-        # Of equally late ones the first.
+        # The first of equally late ones.
         return max(known, key=lambda each: each[0])[1] if known else None
 
     def _cause_of(self, message: Message) -> Cause | None:

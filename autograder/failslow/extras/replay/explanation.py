@@ -167,8 +167,8 @@ class _Explanation(Explainer):
         return []
 
     def _sent_by(self, replica: int) -> Message | None:
-        """Of the messages that the guilty step sends, the one with most of the words and numbers
-        that the violation names."""
+        """The message of the guilty step with most of the words and numbers that the violation
+        names."""
         when, text = self._problem.when, self._problem.text
         done, _, _ = text.partition(" but ")  # what is right stands behind it
         numbers = {*re.findall(r"\d+", done)}
@@ -184,7 +184,7 @@ class _Explanation(Explainer):
     # ---- crashes ----
 
     def _own_death(self) -> Down | None:
-        """That of a replica which died by itself, not after the first violation."""
+        """The death of a replica that died by itself, not after the first violation."""
         for note in self._world.notes:
             if note.problem != "failure" or (found := _DIED.search(note.text)) is None:
                 continue

@@ -128,7 +128,7 @@ class Failure(Explainer):
         return ""
 
     def _latest_restart(self) -> list[Step]:
-        """Of a replica that should have refused to start."""
+        """The steps of the latest restart of a replica that should have refused to start."""
         if not _IS_UP.search(self._problem.text):
             return []
         when = self._problem.when

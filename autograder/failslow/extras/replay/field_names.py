@@ -33,7 +33,7 @@ FieldNames = dict[str, tuple[Field, ...]]
 
 
 def read(headers: Iterable[Path]) -> FieldNames:
-    """Of all requests that the headers declare, and of their replies."""
+    """The fields of all requests that the headers declare, and of their replies."""
     texts = [header.read_text("utf-8", "replace") for header in headers]
     aliases = {alias: kind for text in texts for alias, kind in _ALIAS.findall(text)}
     structs = {name: (base, body) for text in texts for name, base, body in _STRUCT.findall(text)}

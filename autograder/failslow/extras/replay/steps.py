@@ -19,7 +19,7 @@ class Step:
 
 
 class Explainer:
-    """Of one problem of a world."""
+    """The explainer of one problem of a world."""
 
     def __init__(self, world: World, problem: Note) -> None:
         self._world = world

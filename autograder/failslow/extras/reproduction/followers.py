@@ -32,8 +32,8 @@ STRUCK_BY = (*FAULTS, FAULT_002, DEAD)
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a fault on the largest minority of followers: medians over seeds, as shares of 1, negative
-    for a gain. Throughput beyond the capacity, latencies at 65 % of it."""
+    """A fault's cost on the largest minority of followers: medians over seeds, as shares of 1. A
+    gain is negative. Throughput beyond the capacity, latencies at 65 % of it."""
 
     profile: str
     replicas: int

@@ -108,7 +108,7 @@ def _quorum(warnings: Sequence[Json]) -> Json | None:
 
 
 def _backlog(runs: Sequence[Json]) -> Json:
-    """Of the run with the median of the largest backlogs, as in document 000, section 5.2.4."""
+    """The backlog of the run with the median of the largest ones (document 000, section 5.2.4)."""
     series = [run["backlog"] for run in runs]
     most = median_low(max(each["calls"]) for each in series)
     return next(each for each in series if max(each["calls"]) == most)

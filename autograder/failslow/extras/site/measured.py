@@ -95,7 +95,7 @@ def latency(result: Result) -> str:
 
 
 def _plot(result: Result, figure: str, scale: Scale) -> str:
-    """Of the smallest number of replicas. Cells without figures stand at the right end."""
+    """The plot of the smallest number of replicas. Cells without figures stand at the right end."""
     size = result.options.replicas[0]
     series = {
         name.rpartition("/")[2]: [

@@ -15,7 +15,7 @@ from failslow.lab.labs import Lab
 
 HEALTHY, SLOW = "healthy", "slow"
 SECONDS = {HEALTHY: 10, SLOW: 20}
-"""Of virtual time: two windows of verification, and four."""
+"""The virtual time of a run: two windows of verification, and four."""
 
 WARNING, EDGE, WAIT = "w", "e", "o"
 """Prefixes of the numbers of warnings, edges of the graph, and waits for nothing of a peer."""

@@ -55,7 +55,7 @@ class Judged:
 
 
 def points(lab: Lab) -> float:
-    """Of a whole diagnosis; 0 for a lab without one."""
+    """The points of a whole diagnosis; 0 for a lab without one."""
     return LABEL_POINTS * len(lab.diagnosis.variants) if lab.diagnosis else 0.0
 
 

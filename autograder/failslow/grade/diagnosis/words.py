@@ -12,7 +12,7 @@ REPLICAS = 3
 
 
 def labels(lab: Lab) -> tuple[str, ...]:
-    """Of the subjects. Requires: the lab has a diagnosis."""
+    """The labels of the subjects. Requires: the lab has a diagnosis."""
     assert lab.diagnosis is not None
     return tuple(ascii_uppercase[: len(lab.diagnosis.variants)])
 
