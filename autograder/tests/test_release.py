@@ -106,12 +106,13 @@ def test_a_copied_answer_is_found(name: str, secrets: Mapping[str, str], tmp_pat
     assert {leak.place for leak in found} == {"innocent.txt"}
 
 
-def one_line(secrets: Mapping[str, str]) -> str:
-    """A line of code of the reference, with marks that HTML writes in another way."""
+def one_line(secrets: Mapping[str, str]) -> tuple[str, str]:
+    """A line of code of a reference, with marks that HTML writes in another way; and its file."""
     return next(
-        line
+        (line, name)
         for line, name in secrets.items()
-        if name == REFERENCE and "<" in line and "&" in line and line.endswith(";")
+        if name.startswith("reference-solutions/") and name.endswith(".cc")
+        if "<" in line and "&" in line and line.endswith(";")
     )
 
 
@@ -129,11 +130,11 @@ def one_line(secrets: Mapping[str, str]) -> str:
 def test_a_quoted_line_is_found(
     name: str, around: str, secrets: Mapping[str, str], tmp_path: Path
 ) -> None:
-    line = one_line(secrets)
+    line, source = one_line(secrets)
     escaped = line.replace("&", "&amp;").replace("<", "&lt;").replace("const", "<b>const</b>")
     write(tmp_path / name, around.format(line=line, html=escaped))
     (leak,) = leaks.find(secrets, tmp_path)
-    assert (leak.place, leak.source, leak.line) == (name, REFERENCE, line)
+    assert (leak.place, leak.source, leak.line) == (name, source, line)
 
 
 def test_an_answer_in_the_history_alone_is_found(
