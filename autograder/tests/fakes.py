@@ -254,7 +254,7 @@ files: [quorum_event.h, quorum_event.cc]
 needs: []
 base: submission
 suites: [lab1_public, lab1_hidden]
-measurement: null
+measurements: []
 parts:
   - {id: quorum, title: Votes, points: 100}
 """
@@ -268,11 +268,12 @@ files: [raft.cc]
 needs: [lab1]
 base: submission
 suites: [lab2_public]
-measurement:
-  part: slow-follower
-  settings: slow_follower.yaml
-  roles: [leader, follower]
-  victims: [follower]
+measurements:
+  - kind: slow-replica
+    part: slow-follower
+    settings: slow_follower.yaml
+    roles: [leader, follower]
+    victims: [follower]
 parts:
   - {id: raft, title: Raft, points: 10}
   - {id: slow-follower, title: Slow followers, points: 100}

@@ -15,7 +15,7 @@ def a_test(name: str, part: str, hidden: bool = False) -> GradedTest:
 
 
 def lab(*parts: Part) -> Lab:
-    return Lab("lab2", "Raft", "lab2-raft", "", (), (), "submission", (), None, parts)
+    return Lab("lab2", "Raft", "lab2-raft", "", (), (), "submission", (), (), parts)
 
 
 ELECTS, APPENDS, RECOVERS = (

@@ -73,8 +73,8 @@ cluster:
 
 def measurement(part: str, victim: str) -> str:
     return (
-        f"measurement: {{part: {part}, settings: slow.yaml, roles: [leader, follower],"
-        f" victims: [{victim}]}}"
+        f"measurements: [{{kind: slow-replica, part: {part}, settings: slow.yaml,"
+        f" roles: [leader, follower], victims: [{victim}]}}]"
     )
 
 
@@ -89,9 +89,9 @@ def measurement(part: str, victim: str) -> str:
         ("directory: lab1-quorum-event", "directory: elsewhere", "is not where the file is"),
         ("base: submission", "base: mine", "base: "),
         ("points: 100", "points: many", "parts/0/points: "),
-        ("measurement: null", "measurement: weather", "measurement: "),
-        ("measurement: null", measurement("quorum", "king"), "'king' is none of the roles"),
-        ("measurement: null", measurement("speed", "leader"), "there is no part 'speed'"),
+        ("measurements: []", "measurements: weather", "measurements: "),
+        ("measurements: []", measurement("quorum", "king"), "'king' is none of the roles"),
+        ("measurements: []", measurement("speed", "leader"), "there is no part 'speed'"),
         ("title: QuorumEvent", "title: [", "is not YAML"),
         ("needs: []", f"needs: []\n{cluster('leader', 0)}", "nothing shown has the name 'leader'"),
         ("needs: []", f"needs: []\n{cluster('role', 4)}", "cluster/shows/0/value: "),

@@ -10,6 +10,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 
 VISIBLE = "visible"
+SLOW_REPLICA = "slow-replica"
 DIGITS = re.compile(r"(\d+)")
 
 
@@ -100,11 +101,12 @@ class ClusterView:
 
 @dataclass(frozen=True)
 class Measured:
-    """The measurement of a lab: its points, its file of settings, and the slow replicas.
+    """A measurement of a lab: its kind, its points, its file of settings, and the slow replicas.
 
     `roles`: of the proposers in order, last that of all other replicas. `victims` are some of them.
     """
 
+    kind: str
     part: str
     settings: str
     roles: tuple[str, ...]
@@ -141,13 +143,18 @@ class Lab:
     needs: tuple[str, ...]
     base: str
     suites: tuple[str, ...]
-    measurement: Measured | None
+    measurements: tuple[Measured, ...]
     parts: tuple[Part, ...]
     cluster: ClusterView | None = None
     replaces: tuple[str, ...] = ()
     diagnosis: Diagnosed | None = None
     exploration: str = "schedules"
     visibility: Visibility = Visibility()
+
+    @property
+    def measurement(self) -> Measured | None:
+        """That of slow replicas, if the lab has it."""
+        return next((each for each in self.measurements if each.kind == SLOW_REPLICA), None)
 
     def part(self, part_id: str) -> Part:
         """CannotDo when a test names a part that lab.yaml does not have."""
@@ -205,13 +212,13 @@ def _load_lab(path: Path) -> Lab:
     if len({part.id for part in parts}) < len(parts):
         raise CannotDo(f"{path}: parts: two parts have the same id")
     cluster = _cluster_view(path, content.pop("cluster", None))
-    measured = _measured(path, content.pop("measurement"), parts)
+    measured = _measurements(path, content.pop("measurements"), parts)
     diagnosed = _diagnosed(path, content.pop("diagnosis", None), parts)
     visibility = Visibility(**content.pop("visibility", {}))
     return Lab(
         parts=parts,
         cluster=cluster,
-        measurement=measured,
+        measurements=measured,
         diagnosis=diagnosed,
         visibility=visibility,
         **_frozen(content),
@@ -229,17 +236,22 @@ def _diagnosed(
     return diagnosed
 
 
-def _measured(
-    path: Path, content: dict[str, Any] | None, parts: tuple[Part, ...]
-) -> Measured | None:
-    if content is None:
-        return None
+def _measurements(
+    path: Path, content: list[dict[str, Any]], parts: tuple[Part, ...]
+) -> tuple[Measured, ...]:
+    found = tuple(_measured(path, each, parts) for each in content)
+    if len({each.kind for each in found}) < len(found):
+        raise CannotDo(f"{path}: measurements: two have the same kind")
+    return found
+
+
+def _measured(path: Path, content: dict[str, Any], parts: tuple[Part, ...]) -> Measured:
     measured = Measured(**_frozen(content))
     if measured.part not in [part.id for part in parts]:
-        raise CannotDo(f"{path}: measurement/part: there is no part '{measured.part}'")
+        raise CannotDo(f"{path}: measurements/part: there is no part '{measured.part}'")
     for victim in measured.victims:
         if victim not in measured.roles:
-            raise CannotDo(f"{path}: measurement/victims: '{victim}' is none of the roles")
+            raise CannotDo(f"{path}: measurements/victims: '{victim}' is none of the roles")
     return measured
 
 
