@@ -1,4 +1,4 @@
-// The shape of a run: when the fault is on, and how long the window of measurement is.
+// The shape of a run: the times of the fault, and the length of the measured window.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.full
 
 
 def docker(*words: str) -> str:
-    """What it prints; empty when it fails."""
+    """The output; empty when it fails."""
     try:
         done = process.run(["docker", *words])
     except OSError:

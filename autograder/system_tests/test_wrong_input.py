@@ -17,7 +17,7 @@ def lab(kit: Kit) -> Lab:
 
 @pytest.fixture(scope="session")
 def words(kit: Kit, lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What the braces of an argument stand for."""
+    """The values for the braces of an argument."""
     place = tmp_path_factory.mktemp("wrong-input")
     trees = {name: place / name for name in ("missing", "broken")}
     for tree in trees.values():

@@ -1,3 +1,3 @@
-"""What only lab 1 knows: see failslow/extras/lab_kits.py."""
+"""The knowledge of lab 1 alone: see failslow/extras/lab_kits.py."""
 
 SHOWS_GUILTY_STEPS = True

@@ -1,3 +1,3 @@
-"""What only lab 2 knows: see failslow/extras/lab_kits.py."""
+"""The knowledge of lab 2 alone: see failslow/extras/lab_kits.py."""
 
 SHOWS_GUILTY_STEPS = True

@@ -1,4 +1,4 @@
-"""What only lab 3 knows: see failslow/extras/lab_kits.py."""
+"""The knowledge of lab 3 alone: see failslow/extras/lab_kits.py."""
 
 SHOWS_GUILTY_STEPS = True
 

@@ -1,4 +1,4 @@
-"""What only lab 5 knows: see failslow/extras/lab_kits.py.
+"""The knowledge of lab 5 alone: see failslow/extras/lab_kits.py.
 
 `kit bench copilot`: the reference Copilot on real sockets beside Raft, and with a replica that
 stops. A long check: lab 3's store on this log stays linearizable with many seeds.

@@ -1,4 +1,4 @@
-"""compile_commands.json at the root of the checkout: how clangd and editors compile each file.
+"""compile_commands.json at the root of the checkout: the compilation of each file, for editors.
 
 CMake's own database (build/release/) lacks what `kit` compiles by itself: the files that students
 write, and the given sources around them.

@@ -1,4 +1,4 @@
-"""What only one lab knows: the optional file `labs/LAB/kit.py`, a module that is loaded by path.
+"""The knowledge of one lab: the optional file `labs/LAB/kit.py`, a module that is loaded by path.
 
 All names in it are optional:
 - BENCHMARKS: by name, functions from a Kit to a Section, for `kit bench NAME`;

@@ -22,7 +22,7 @@ def throughput_degradation(base: Sample, slow: Sample) -> float:
 
 
 def latency_degradation(base: Sample, slow: Sample) -> float:
-    """The share that average latency grew by: 0 for none, 1 for twice as long."""
+    """The share that average latency grew by: 0 for none, 1 for a doubling."""
     return _ratio(base, slow, lambda sample: sample.mean_ns) - 1.0
 
 

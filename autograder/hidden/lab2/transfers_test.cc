@@ -1,4 +1,4 @@
-// Hidden tests: what a follower that is behind is sent, and how it takes it.
+// Hidden tests: the messages to a follower that is behind, and its reactions.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Hidden tests of a Raft with Finalize: which followers count as mildly slow, and what a very slow
-// one leaves.
+// Hidden tests of a Raft with Finalize: the followers that count as mildly slow, and what a very
+// slow one leaves.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-"""`kit bench failover`: how long clients of the key-value store wait when its leader is lost.
+"""`kit bench failover`: the waits of the store's clients when its leader is lost.
 
 Each round starts three replicas, loads the followers' Redis ports, and kills or stops the leader.
 """

@@ -1,4 +1,4 @@
-"""The points that a mutant keeps: a mistake must cost what it is worth, not only fail a test."""
+"""The points that a mutant keeps: a mistake must cost its worth, not only fail a test."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

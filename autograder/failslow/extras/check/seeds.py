@@ -97,7 +97,7 @@ def _runs_of(kit: Kit, labs: Labs, alternative: Alternative) -> list[_Run]:
 
 
 def many(context: Context) -> Counts:
-    """What labs name in their kit.py, with MANY_SEEDS: violations may be rare."""
+    """The tests that labs name in their kit.py, with MANY_SEEDS: violations may be rare."""
     counts = Counts()
     wanted: list[str] = []
     for _, module in lab_kits.every(context.kit):

@@ -225,7 +225,7 @@ def build(kit: Kit, labs: Labs, tree: Path, lab: Lab) -> Path:
 
 
 def _forget(layout: Layout, replicas: int) -> None:
-    """Removes what replicas leave whose logs were in memory: it says that they must not start."""
+    """Removes the files of replicas whose logs were in memory: they say not to start."""
     for number in range(replicas):
         shutil.rmtree(layout.replica(number), ignore_errors=True)
 

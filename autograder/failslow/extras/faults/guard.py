@@ -1,4 +1,4 @@
-"""A guard undoes what a command did to a replica, however the command ends.
+"""A guard undoes a command's effects on a replica, however the command ends.
 
 It is a process of its own, in a session of its own: neither Ctrl-C nor SIGKILL of the command
 reaches it. It waits for the end of a pipe that only the command holds. So there is one way to heal,

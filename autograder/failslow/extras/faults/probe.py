@@ -210,7 +210,7 @@ def _between(place: Place, from_ns: int, to_ns: int) -> list[float]:
 
 
 def _operations(place: Place, from_ns: int) -> list[tuple[int, int]]:
-    """When each operation of the probe ended, from that time on, and how long it took."""
+    """The end of each operation of the probe, from that time on, and its duration."""
     text = place.layout.log(PROBER).read_text(encoding="ascii")
     rows = (line.split(" ") for line in text[: text.rfind("\n") + 1].splitlines())
     found = [(int(row[0]), int(row[1])) for row in rows if all(map(str.isdigit, row))]

@@ -21,7 +21,7 @@ DISTURBED = 0.1
 OTHERS_CORES = 0.15
 """A difference, in processors that other programs used, that makes costs of their own ..."""
 OTHERS_COST_MAX = 0.5
-"""... up to this share: what costs more than that is the fault's."""
+"""... up to this share: a higher cost is the fault's."""
 TRIMMED = 0.1
 """This share of the slices is left out at each end: a disk stalls, with and without a fault."""
 RESAMPLES = 1000
