@@ -47,7 +47,7 @@ STYLE = (
 )
 # --8<-- [end:style]
 
-# For each commit: two minutes on 2 cores, once the kit is built.
+# For each commit, once the kit is built.
 # --8<-- [start:quick]
 QUICK_STEPS = (
     *STYLE,

@@ -122,7 +122,7 @@ def _extend_diagnose(parser: Parser) -> None:
 
 def _add_check(commands: Commands) -> None:
     parser = add(commands, "check", "check the kit itself", check.run, check.Options)
-    parser.add_argument("--quick", action="store_true", help="two minutes: for each commit")
+    parser.add_argument("--quick", action="store_true", help="for each commit, after a build")
     parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
     parser.add_argument("--mutants", action="store_true", help="grade the mutants, nothing else")
     text = "grade the submissions that attack the grader, nothing else"
