@@ -222,7 +222,7 @@ def test_a_check_grades_another_part_of_the_mutants_after_a_change(kit: Kit) -> 
     first = sample.drawn(kit, found)
     assert 1 < len(first) < 20
     assert sample.drawn(kit, found) == first
-    hidden = kit.hidden / "lab1" / "new_test.cc"
+    hidden = kit.hidden / "lab1-quorum-event" / "new_test.cc"
     hidden.parent.mkdir(parents=True, exist_ok=True)
     hidden.write_text("// another test\n")
     assert sample.drawn(kit, found) != first

@@ -18,7 +18,7 @@ from running import Expect
 
 KIT = this_kit()
 REFERENCE = "reference-solutions/lab2-raft/raft.cc"
-HIDDEN = "autograder/hidden/lab2/elections_test.cc"
+HIDDEN = "autograder/hidden/lab2-raft/elections_test.cc"
 COMMANDS = {
     "tour",
     "test",
@@ -79,8 +79,7 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
         "reference-solutions/mutants/lab2",
         "reference-solutions/alternatives/lab2",
         "reference-solutions/variants/lab4",
-        "autograder/hidden/lab1",
-        "autograder/diagnosis",
+        "autograder/hidden/lab1-quorum-event",
         "labs/lab3-kv/answers",
     }
     assert kinds <= {str(parent) for name in secrets.values() for parent in Path(name).parents}
@@ -95,7 +94,7 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
         HIDDEN,
         "reference-solutions/mutants/lab1/quorum-off-by-one.patch",
         "reference-solutions/lab1-quorum-event/quorum_event.h",
-        "autograder/diagnosis/diagnosis_run.cc",
+        "autograder/hidden/lab4-finalize/diagnosis/diagnosis_run.cc",
         "labs/lab3-kv/answers/store_model.cc",
     ],
 )
@@ -168,7 +167,6 @@ def test_what_a_lab_gives_is_there_and_what_it_asks_is_not(released: Kit) -> Non
     for name in (
         "reference-solutions",
         "autograder/hidden",
-        "autograder/diagnosis",
         "autograder/tests",
         "autograder/packages.sh",
         "autograder/failslow/grade/runner.py",

@@ -17,7 +17,7 @@ class Kit:
 
     @property
     def hidden(self) -> Path:
-        """The hidden tests, by the id of the lab."""
+        """The hidden tests, by the directory of the lab."""
         return self.root / "autograder" / "hidden"
 
     @property

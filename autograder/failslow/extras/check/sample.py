@@ -35,7 +35,7 @@ def is_drawn(content: bytes) -> bool:
 
 def _of_lab(kit: Kit, lab: Lab) -> bytes:
     """A digest of the lab's solution, tests and checkers."""
-    places = (kit.reference / lab.directory, kit.labs / lab.directory, kit.hidden / lab.id)
+    places = (kit.reference / lab.directory, kit.labs / lab.directory, kit.hidden / lab.directory)
     return digest_of(kit, *places)
 
 

@@ -86,7 +86,7 @@ def check_name(kit: Kit, lab: Lab, name: str) -> None:
     """CannotDo for a misspelt test, before anything is compiled. A student has no hidden
     sources."""
     public = test_names.declared(kit.labs / lab.directory / "tests")
-    if public and name not in [*public, *test_names.declared(kit.hidden / lab.id)]:
+    if public and name not in [*public, *test_names.declared(kit.hidden / lab.directory)]:
         test_names.chosen(public, name, lab.id)
 
 

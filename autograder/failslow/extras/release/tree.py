@@ -35,6 +35,7 @@ GIVEN = (
     "labs/*/explore/*",
     "labs/*/linearizability/*",
     "labs/*/redis/*",
+    "labs/*/rejoin/*",
     "labs/*/src/*",
     "labs/*/testkit/*",
     "labs/*/tests/*",
@@ -43,7 +44,6 @@ GIVEN = (
     "tools/load/*",
     "tools/probe/*",
     "tools/program.h",
-    "tools/rejoin/*",
     "tools/slow_syncs/*",
 )
 """Patterns of paths; a star stands for any characters."""
@@ -59,7 +59,6 @@ PACKAGE_DATA = (
 """Data that the students' part of the Python package reads."""
 
 SECRET = (
-    "autograder/diagnosis/*",
     "autograder/hidden/*",
     "labs/*/answers/*.cc",
     "reference-solutions/*",
