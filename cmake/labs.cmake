@@ -6,6 +6,7 @@
 #   <suite>_sim        a suite of tests with a solution linked in, for sanitizers and gdb
 #   <lab>_own_sim      a student's own tests, which `kit` adds, with the student's solution
 #   <lab>_explore_sim  the exploration of a small scope, with a solution linked in
+#   <lab>_measure      one run of its measurement, without code under test
 #   <suite>_sealed     a suite without code under test, for grading
 #
 # All but the own tests and the sealed suites exist twice (failslow_program): with the reference
@@ -146,6 +147,15 @@ function(failslow_exploration LAB)
   if(FAILSLOW_REFERENCE)
     failslow_test(${LAB}_explore_sim PREFIX sim. TIMEOUT 300)
   endif()
+endfunction()
+
+# failslow_measure(ID SOURCES measured.cc LIBRARIES helper...)
+# Defines <lab>_measure: one run of a measurement. SOURCES define MeasuredSubjects (subject.h).
+function(failslow_measure LAB)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${LAB}_measure ${ARG_SOURCES})
+  target_link_libraries(${LAB}_measure PRIVATE ${ARG_LIBRARIES} failslow_main_measure)
+  add_dependencies(grading ${LAB}_measure)
 endfunction()
 
 # failslow_suite(<lab>_public LAB ID SOURCES tests.cc... LIBRARIES helper...)

@@ -127,7 +127,7 @@ SLOW_FOLLOWER = """
 import json, sys
 options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
 behaviour = open(options["replica"]).read()
-if (options["lab"], options["roles"]) != ("lab2", "leader,follower"):
+if options["roles"] != "leader,follower":
     sys.exit(5)
 slow = options["fault"] not in ("none", "dead")
 if "METER_DIES" in behaviour and options["fault"].startswith("disk-slow"):
@@ -396,7 +396,7 @@ def write_kit(root: Path) -> Kit:
         write_test_binary(kit.binary(f"{suite}_sealed"), tests)
     write_program(kit.binary("sealed_walls"), SEALED_WALLS)
     write_program(kit.binary("compiler_walls"), COMPILER_WALLS)
-    write_program(kit.binary("slow_follower"), SLOW_FOLLOWER)
+    write_program(kit.binary("lab2_measure"), SLOW_FOLLOWER)
     write_catalogue(kit.binary("fault_catalogue"))
     compiler = write_program(kit.root / "fake-compiler", COMPILER)
     names = ["lab1_replica", "lab2_replica", "lab2_real", "lab1_public_sim", "lab1_hidden_sim"]

@@ -500,7 +500,7 @@ def test_the_measurement_has_seeds_of_the_course(grader: Grader, tmp_path: Path)
     grader.run(1, tree, "--key", path)
     seed = course_key.seed(key, "measurement before", 0)
     output = slow(grader.content())[0]["output"]
-    assert "submission: build/release/bin/slow_follower --lab=lab2" in output
+    assert "submission: build/release/bin/lab2_measure --roles" in output
     assert " --replica=build/submissions/" in output
     assert f" --seed={seed} " in output
     assert " --rate=1300.0 --shape=before --slow=1" in output  # 65 % of the capacity

@@ -13,7 +13,14 @@ from failslow.base.errors import CouldNotGrade
 from failslow.base.kit import Kit
 from failslow.build import determinism
 from failslow.lab.labs import Lab
-from failslow.measurement.binary import Program, Sample, command, measure_once, without_verdict
+from failslow.measurement.binary import (
+    Program,
+    Sample,
+    binary_of,
+    command,
+    measure_once,
+    without_verdict,
+)
 from failslow.measurement.cause import Explained
 from failslow.measurement.explain import report
 from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run
@@ -22,7 +29,6 @@ from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
 from failslow.measurement.sweep import Cell, Sweep, cells
 from failslow.measurement.ungraded import sweeps
 
-BINARY = "slow_follower"
 
 Load = tuple[str, int]
 """The mix of commands, and the number of replicas."""
@@ -71,12 +77,12 @@ def measure(
     Requires: the lab has a measurement, and these are its settings.
     """
     assert lab.measurement is not None
-    program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica, end)
+    program = Program(kit.binary(binary_of(lab)), lab.measurement.roles, replica, end)
     settings = settings.drawn(seed_of)
     plan = Plan(settings, seed_of, seeds)
     compared = [plan.slow(row)[0] for row in settings.rows]
     meter = Meter(program, settings.rates, settings.loads, isolate, frozenset(compared))
-    mine = replace(program, binary=_here(kit, kit.binary(BINARY)), replica=_here(kit, replica))
+    mine = replace(program, binary=_here(kit, program.binary), replica=_here(kit, replica))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)

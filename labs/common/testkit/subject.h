@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "log_checker.h"
 #include "retrying_client.h"
@@ -31,5 +33,9 @@ using MakeSubject = std::function<Subject(sim::Simulator& simulator, testkit::Hi
 // A subject whose clients send Submit, with commands of 256 bytes.
 Subject SubmitSubject(std::unique_ptr<LogChecker> log, sim::Simulator& simulator,
                       const ClientOptions& options);
+
+// What a lab's measuring program measures, by the mix of the load's commands: "" if the lab has one
+// load. Each such program links one definition of this function (failslow_measure).
+std::map<std::string, MakeSubject> MeasuredSubjects();
 
 }  // namespace depfast

@@ -15,7 +15,7 @@ from failslow.grade import result_text
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs
 from failslow.lab.submission import Submission
-from failslow.measurement.measure import BINARY
+from failslow.measurement.binary import binary_of
 
 PACKAGE = Path(failslow.__file__).parent
 
@@ -51,7 +51,8 @@ def digest_of_kit(kit: Kit, labs: Labs) -> str:
     digest = hashlib.sha256()
     suites = [suite for lab in labs.by_id.values() for suite in lab.suites]
     files = [kit.binary(f"{suite}_sealed") for suite in suites]
-    files += [kit.binary(BINARY), *sorted(kit.labs.glob("*/*.yaml"))]
+    files += [kit.binary(binary_of(lab)) for lab in labs.by_id.values()]
+    files += [*sorted(kit.labs.glob("*/*.yaml"))]
     files += [*sorted(PACKAGE.rglob("*.py")), *sorted(kit.variants.rglob("*.patch"))]
     for file in files:
         if file.is_file():

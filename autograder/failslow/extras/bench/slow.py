@@ -21,8 +21,8 @@ from failslow.lab.labs import Lab, Labs, load_labs
 from failslow.lab.mutants import materialised, patched_in
 from failslow.lab.submission import collect
 from failslow.measurement import sweep_table
-from failslow.measurement.binary import Program
-from failslow.measurement.measure import BINARY, Meter
+from failslow.measurement.binary import Program, binary_of
+from failslow.measurement.measure import Meter
 from failslow.measurement.settings import FOLLOWER, SUBMIT, Loss, load_settings
 from failslow.measurement.sweep import AND_FOLLOWERS, ONE_FOLLOWER, Cell, Sweep, cells, role_of
 from failslow.measurement.words import percent
@@ -114,7 +114,7 @@ def measure(kit: Kit, options: Options) -> Result:
     lab = _lab(kit, load_labs(kit), options)
     cmake.configure(kit)
     replica = load_recipe(kit).replica(lab)
-    cmake.build(kit, targets=[BINARY, catalogue.PROGRAM, *given(kit, [replica])])
+    cmake.build(kit, targets=[binary_of(lab), catalogue.PROGRAM, *given(kit, [replica])])
     faults = _chosen(catalogue.slow_faults(kit), options.faults)
     return Result(options, [_measure(kit, each, faults, options) for each in options.solution])
 
@@ -217,7 +217,7 @@ def _measure(kit: Kit, solution: str, faults: Sequence[Preset], options: Options
     proposers = len(lab.measurement.roles) - 1
     sweep = Sweep(options.replicas, names, options.victim, seeds, proposers)
     program = Program(
-        kit.binary(BINARY), lab.id, lab.measurement.roles, _replica(kit, labs, lab, solution)
+        kit.binary(binary_of(lab)), lab.measurement.roles, _replica(kit, labs, lab, solution)
     )
     loads = [(SUBMIT, size) for size in options.replicas]
     meter = Meter(program, load_settings(kit, lab).rates, loads)

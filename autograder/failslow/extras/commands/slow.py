@@ -16,7 +16,8 @@ from failslow.build.compile import build_submission
 from failslow.build.recipe import given, load_recipe
 from failslow.lab.labs import Lab, Labs, load_labs
 from failslow.lab.submission import collect
-from failslow.measurement.measure import BINARY, Measurement, measure
+from failslow.measurement.binary import binary_of
+from failslow.measurement.measure import Measurement, measure
 from failslow.measurement.scoring import Row
 from failslow.measurement.settings import Settings, load_settings
 
@@ -43,7 +44,7 @@ def _replica(kit: Kit, labs: Labs, lab: Lab, directory: Path) -> Path:
     cmake.configure(kit)
     recipe = load_recipe(kit)
     target = recipe.replica(lab)
-    cmake.build(kit, targets=[BINARY, *given(kit, [target])])
+    cmake.build(kit, targets=[binary_of(lab), *given(kit, [target])])
     return build_submission(kit, labs, submission, recipe, [target]) / target.name
 
 

@@ -17,9 +17,9 @@ from failslow.extras.reproduction.published import FAULT_002, FAULTS, REPLICAS
 from failslow.lab.labs import load_labs
 from failslow.lab.submission import collect
 from failslow.measurement import figures
-from failslow.measurement.binary import Program, Sample
+from failslow.measurement.binary import Program, Sample, binary_of
 from failslow.measurement.figures import PairFigure
-from failslow.measurement.measure import BINARY, Meter
+from failslow.measurement.measure import Meter
 from failslow.measurement.runs import DEAD, LATENCY, LOW_JITTER, NORMAL, REALISTIC, SATURATED, Run
 from failslow.measurement.settings import FOLLOWER, SUBMIT, load_settings
 from failslow.measurement.sweep import Sweep
@@ -62,8 +62,9 @@ class _Plan:
 
 def programs(kit: Kit) -> list[str]:
     """To build. Requires: CMake is configured."""
-    replica = load_recipe(kit).replica(load_labs(kit).get(LAB))
-    return [BINARY, *given(kit, [replica])]
+    lab = load_labs(kit).get(LAB)
+    replica = load_recipe(kit).replica(lab)
+    return [binary_of(lab), *given(kit, [replica])]
 
 
 def costs(kit: Kit, seeds: int) -> list[Cost]:
@@ -75,7 +76,7 @@ def costs(kit: Kit, seeds: int) -> list[Cost]:
     target = recipe.replica(lab)
     submission = collect(kit, labs, kit.reference, LAB)
     replica = build_submission(kit, labs, submission, recipe, [target]) / target.name
-    program = Program(kit.binary(BINARY), LAB, lab.measurement.roles, replica)
+    program = Program(kit.binary(binary_of(lab)), lab.measurement.roles, replica)
     sweep = Sweep(REPLICAS, STRUCK_BY, FOLLOWER, tuple(range(1, seeds + 1)))
     plan = _Plan(sweep)
     meter = Meter(program, load_settings(kit, lab).rates, [(SUBMIT, size) for size in REPLICAS])
