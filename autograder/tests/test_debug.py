@@ -91,8 +91,9 @@ def test_a_place_that_gdb_does_not_know_is_refused(expect: Expect, mine: Mine) -
 
 
 def test_a_hidden_test_is_found(expect: Expect, mine: Mine, kit: Kit) -> None:
-    (kit.hidden / "lab1-quorum-event").mkdir(parents=True)
-    (kit.hidden / "lab1-quorum-event" / "a_test.cc").write_text('GRADED_TEST(Secret, Nesting, "a", 1, "b")')
+    tests = kit.hidden / "lab1-quorum-event"
+    tests.mkdir(parents=True)
+    (tests / "a_test.cc").write_text('GRADED_TEST(Secret, Nesting, "a", 1, "b")')
     words = json.loads(expect(0, "debug", "lab1", "Secret.Nesting", mine()).out)
     assert Path(words[words.index("--args") + 1]).name == "lab1_hidden_sim"
 

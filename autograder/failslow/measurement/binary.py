@@ -125,7 +125,7 @@ def binary_of(lab: Lab) -> str:
 
 @dataclass(frozen=True)
 class Program:
-    """A lab's measuring binary, and the replica's program. A run ends at `deadline`, at the latest."""
+    """A lab's measuring binary, and the replica's program. A run ends at `deadline` at most."""
 
     binary: Path
     roles: tuple[str, ...]

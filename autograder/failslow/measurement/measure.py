@@ -29,7 +29,6 @@ from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
 from failslow.measurement.sweep import Cell, Sweep, cells
 from failslow.measurement.ungraded import sweeps
 
-
 Load = tuple[str, int]
 """The mix of commands, and the number of replicas."""
 

@@ -44,9 +44,23 @@ GIVEN = (
     "tools/load/*",
     "tools/probe/*",
     "tools/program.h",
-    "tools/slow_syncs/*",
 )
 """Patterns of paths; a star stands for any characters."""
+
+OWN_TESTS = (
+    "autograder/attacks/*",
+    "autograder/measure/tests/*",
+    "autograder/tests/*",
+    "framework/*/tests/*",
+    "framework/bench/*",
+    "framework/tests/*",
+    "labs/*/*/tests/*",
+    "labs/*/*/tests/*",
+    "labs/common/tests/*",
+    "reference-solutions/mutation/*",
+    "reference-solutions/tests/*",
+)
+"""Tests and benchmarks of the kit's own code: neither a student nor a grade needs them."""
 
 PACKAGE_DATA = (
     "autograder/failslow/base/data/cluster.schema.json",
@@ -84,7 +98,12 @@ def given(kit: Kit) -> list[str]:
     modules = imports.closure(kit.root / "autograder", PROGRAMS)
     package = {path.relative_to(kit.root).as_posix() for path in modules}
     names = tracked(kit)
-    return [name for name in names if name in package or matches(name, (*GIVEN, *PACKAGE_DATA))]
+    patterns = (*GIVEN, *PACKAGE_DATA)
+    return [
+        name
+        for name in names
+        if name in package or (matches(name, patterns) and not matches(name, OWN_TESTS))
+    ]
 
 
 def is_secret(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Runs the program of a variant of lab 4's Raft once (autograder/hidden/lab4-finalize/diagnosis)."""
+"""Runs the program of one variant once (autograder/hidden/lab4-finalize/diagnosis)."""
 
 import json
 from pathlib import Path
