@@ -55,7 +55,6 @@ OWN_TESTS = (
     "framework/bench/*",
     "framework/tests/*",
     "labs/*/*/tests/*",
-    "labs/*/*/tests/*",
     "labs/common/tests/*",
     "reference-solutions/mutation/*",
     "reference-solutions/tests/*",
