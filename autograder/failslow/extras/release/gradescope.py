@@ -26,6 +26,7 @@ NOT_FOR_A_GRADE = (
     ".github/*",
     "fault-scripts/*",
     "reference-solutions/alternatives/*",
+    "reference-solutions/fast/*",
     "reference-solutions/given/*",
     "reference-solutions/mutants/*",
     "site/*",
