@@ -127,5 +127,5 @@ def test_a_sample_counts_only_changes_that_compile_and_differ(
 
 def test_options_of_other_checks_are_refused(expect: Expect) -> None:
     assert "go with --mutate" in expect(2, "check", "--sample", 3).err
-    assert "none of --full" in expect(2, "check", "--mutate", "lab1", "--full").err
+    assert "exclude each other" in expect(2, "check", "--mutate", "lab1", "--full").err
     assert "unknown lab" in expect(2, "check", "--mutate", "lab9").err
