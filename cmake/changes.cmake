@@ -1,5 +1,5 @@
 # A reference solution may keep files as a change of an earlier lab's: *.patch beside its other
-# files, with the lines `--- a/EARLIER/FILE` and `+++ b/LAB/FILE`. autograder/failslow/reference.py
+# files, with the lines `--- a/EARLIER/FILE` and `+++ b/LAB/FILE`. autograder/failslow/lab/reference.py
 # reads them, too.
 
 # failslow_changed_files(DIRECTORY): makes the files of reference-solutions/DIRECTORY that are such

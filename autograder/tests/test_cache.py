@@ -47,7 +47,7 @@ def test_the_least_recently_used_go(tmp_path: Path) -> None:
 def test_what_another_process_holds_stays(tmp_path: Path) -> None:
     (entry,) = entries(tmp_path, "old")
     source = (
-        "import pathlib; from failslow import cache;"
+        "import pathlib; from failslow.base import cache;"
         f"print(cache.hold(pathlib.Path({str(entry)!r})), flush=True); input()"
     )
     with subprocess.Popen(

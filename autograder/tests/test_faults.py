@@ -28,8 +28,9 @@ import signal
 import sys
 from pathlib import Path
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-from failslow import cli, cmake
-from failslow.kit import Kit
+from failslow import cli
+from failslow.base.kit import Kit
+from failslow.build import cmake
 cmake.build = lambda *_, **__: None
 sys.exit(cli.main(sys.argv[2:], Kit(Path(sys.argv[1]))))
 """
