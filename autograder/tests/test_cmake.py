@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow.base import process
-from failslow.base.errors import CannotDo
-from failslow.base.kit import Kit
-from failslow.build import cmake
+from failslow import cmake, process
+from failslow.errors import CannotDo
+from failslow.kit import Kit
 from fakes import eventually, write_program
 
 FAKE_CMAKE = """

@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from failslow.base.kit import Kit
-from failslow.build import walls
-from failslow.extras.gradescope import main
-from failslow.lab import course_key
+from failslow import course_key, walls
+from failslow.gradescope import main
+from failslow.kit import Kit
 from fakes import write_program, write_submission
 
 

@@ -1,11 +1,11 @@
-"""The number of jobs that fit a machine, or a container that may use a part of it."""
+"""How many jobs fit a machine, and a container that may use a part of it."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from failslow.base import machine
+from failslow import machine
 
 GIB = 1 << 30
 

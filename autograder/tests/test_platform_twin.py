@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.base.kit import Kit
-from failslow.grade import results
-from failslow.lab import course_key
+from failslow import course_key, results
+from failslow.kit import Kit
 from fakes import write_program, write_submission
 from running import Expect
 

@@ -1,5 +1,4 @@
-// TransferTime: the time that a disk of a given speed takes to move bytes. The simulation and the
-// real host both use it.
+// TransferTime: how long a disk of a given speed moves bytes. In simulation and on the real host.
 #pragma once
 
 #include <cstdint>

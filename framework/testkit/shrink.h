@@ -30,9 +30,9 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-// The end of a run of a schedule.
+// How a run of a schedule ended.
 struct RunEnd {
-  // The failure: the violated invariant, or the place of the failed assertion. Empty if it passed.
+  // What failed: the violated invariant, or the place of the failed assertion. Empty if it passed.
   std::string failure;
   std::int64_t commands = 0;  // started by the clients
 };

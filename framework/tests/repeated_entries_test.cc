@@ -1,4 +1,4 @@
-// The number of times that entries are sent, by ranges.
+// How often entries are sent, by ranges.
 #include "depfast/verify/repeated_entries.h"
 
 #include <gtest/gtest.h>

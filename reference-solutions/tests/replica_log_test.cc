@@ -1,4 +1,4 @@
-// The facts that the rounds of kills notice in a replica's log.
+// What the rounds of kills notice in a replica's log.
 #include "replica_log.h"
 
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ TEST(FirstKeyIn, ReadsNoFurtherThanTheBytes) {
   }
 }
 
-// A snapshot that is being written does not change, either.
+// Nor a snapshot that is being written.
 TEST(StoreExpect, ChangesNothing) {
   KvStore store;
   std::uint64_t index = 0;

@@ -52,7 +52,7 @@ def line(cell: Cell) -> str:
 
 
 def cost(share: float) -> str:
-    """A share in a narrow column; from a doubling on, a factor."""
+    """A share in a narrow column; from a doubling on, how many times as much."""
     if math.isinf(share):
         return "all"
     if share < 1:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "depfast/host/host.h"
+#include "depfast/time.h"
 
 namespace depfast::sim {
 
@@ -19,6 +20,7 @@ class Inbox {
  public:
   struct Frame {
     std::uint64_t link_epoch;  // of the connection on which it arrived
+    Time arrived;
     Bytes bytes;
   };
 

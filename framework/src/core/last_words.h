@@ -1,4 +1,4 @@
-// The parts of handlers of fatal signals.
+// What handlers of fatal signals are made of.
 #pragma once
 
 #include <signal.h>

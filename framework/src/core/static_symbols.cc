@@ -8,7 +8,7 @@
 namespace depfast {
 namespace {
 
-// A program's symbols, by its dynamic section.
+// What the dynamic section of a program says of its symbols.
 struct Symbols {
   const ElfW(Sym) * first = nullptr;
   const char* names = nullptr;

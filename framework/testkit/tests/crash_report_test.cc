@@ -1,4 +1,4 @@
-// The words of a crash of a replica in this process. Sanitizers have their own.
+// What a crash of a replica in this process says. Sanitizers say it in their own words.
 #include "testkit/crash_report.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Shrink: the faults that it leaves out and keeps, and the moment at which it stops.
+// Shrink: what it leaves out, what it keeps, and when it stops.
 #include "testkit/shrink.h"
 
 #include <gtest/gtest.h>

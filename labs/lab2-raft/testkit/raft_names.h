@@ -1,4 +1,4 @@
-// The names of replicas and entries in the checkers' sentences.
+// How the checkers' sentences name replicas and entries.
 #pragma once
 
 #include <cstdint>

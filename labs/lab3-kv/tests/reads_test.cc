@@ -1,4 +1,4 @@
-// Public tests: reads, and the store after a crash of all replicas.
+// Public tests: reads, and what a crash of all replicas leaves.
 #include <gtest/gtest.h>
 
 #include <string>

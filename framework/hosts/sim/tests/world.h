@@ -105,15 +105,17 @@ class World : public Observer {
     std::size_t outputs;
   };
 
-  explicit World(Script script, int replicas = 2, Profile profile = Exact(), std::uint64_t seed = 1)
+  explicit World(Script script, int replicas = 2, Profile profile = Exact(), std::uint64_t seed = 1,
+                 Sharing sharing = {})
       : World(
             [script = std::move(script)](const ReplicaConfig& config) {
               return std::make_unique<ScriptedReplica>(config, script);
             },
-            replicas, profile, seed) {}
+            replicas, profile, seed, std::move(sharing)) {}
 
-  World(BackendFactory factory, int replicas, Profile profile, std::uint64_t seed)
-      : sim({replicas, seed, profile, std::move(factory), {}}) {
+  World(BackendFactory factory, int replicas, Profile profile, std::uint64_t seed,
+        Sharing sharing = {})
+      : sim({replicas, seed, profile, std::move(factory), {}, std::move(sharing)}) {
     sim.AddObserver(this);
   }
 

@@ -16,7 +16,7 @@
 namespace depfast::kv {
 namespace {
 
-// The replica's answer.
+// How the replica answers.
 enum class Store { kHonest, kDropsWrites, kReadsStale, kInvents, kRefuses };
 
 class OneReplica final : public Service {

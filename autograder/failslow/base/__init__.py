@@ -1,1 +1,0 @@
-"""The base of all other packages: paths, processes, console, files."""

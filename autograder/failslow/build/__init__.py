@@ -1,1 +1,0 @@
-"""Builds the kit and submissions, and runs the test programs."""

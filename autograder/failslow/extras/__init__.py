@@ -1,1 +1,0 @@
-"""All that decides no grade. The core never imports it."""

@@ -1,1 +1,0 @@
-"""From built programs to points and a report."""

@@ -1,1 +1,0 @@
-"""Scores the answers of a diagnosis."""

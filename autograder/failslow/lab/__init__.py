@@ -1,1 +1,0 @@
-"""Labs and submissions as values."""
