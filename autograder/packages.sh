@@ -1,4 +1,4 @@
-# What the commands of instructors need besides the packages of `kit`, which sources this file.
+# The commands of instructors need these besides the packages of `kit`, which sources this file.
 # Packages that only some commands need: grading must not wait for them.
 # shellcheck shell=bash
 
@@ -21,9 +21,8 @@ more_packages() { # kit command, its arguments...; prints packages, one a line
 
 extras_of() { # kit command, its arguments...; prints the names of requirements-NAME.txt
   case "$*" in
-    site* | 'release students'*) echo parser site ;;
-    bench*) echo bench ;;
-    check*) echo parser site bench browser batch redis ;;
+    site* | 'release students'*) echo site ;;
+    check*) echo lint site browser batch redis mutation ;;
     grade*--on*) echo batch ;;
   esac
 }

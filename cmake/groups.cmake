@@ -13,6 +13,14 @@ include(GoogleTest)
 # ctest asks the programs for their tests: building them runs nothing.
 set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)
 
+# failslow_add_unless_left_out(DIRECTORY): a part of the kit that a release may leave out, such as
+# the tests of the kit's own code.
+function(failslow_add_unless_left_out DIRECTORY)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${DIRECTORY}/CMakeLists.txt)
+    add_subdirectory(${DIRECTORY})
+  endif()
+endfunction()
+
 # failslow_test(TARGET TIMEOUT seconds [RUNTIME] [PREFIX p.] [ARGUMENTS word...] [NEEDS target...])
 # A GoogleTest program for ctest. NEEDS: programs that it starts.
 function(failslow_test TARGET)

@@ -1,15 +1,17 @@
 # The programs of a lab. CMake holds the one table of them. `kit` reads it by the file API
-# (autograder/failslow/recipe.py) and builds the same programs for a submission.
+# (autograder/failslow/build/recipe.py) and builds the same programs for a submission.
 #
 #   <lab>_replica      a solution as a sealed replica, for grading
 #   <lab>_real         the same as a process with sockets and a disk, for `kit cluster`
 #   <suite>_sim        a suite of tests with a solution linked in, for sanitizers and gdb
 #   <lab>_own_sim      a student's own tests, which `kit` adds, with the student's solution
 #   <lab>_explore_sim  the exploration of a small scope, with a solution linked in
+#   <lab>_measure      one run of its measurement, without code under test
 #   <suite>_sealed     a suite without code under test, for grading
 #
-# All but the own tests and the sealed suites exist twice (failslow_program): with the reference solution, and as
-# <name>_submission. A suite is named <lab>_public or <lab>_hidden.
+# All but the own tests and the sealed suites exist twice (failslow_program): with the reference
+# solution, and as <name>_submission. A suite is named <lab>_public or <lab>_hidden. <lab> is the id
+# in lab.yaml, which also lists the lab's files and the labs that it needs (discovery.cmake).
 #
 # A student's kit has no reference solution (`kit release students`). There the programs exist as
 # <name>_submission alone, and no suite is sealed.
@@ -26,10 +28,10 @@ set_target_properties(submission PROPERTIES
   COMPILE_OPTIONS "-Wall;-Wextra;${FAILSLOW_CODE_FLAGS}")
 target_link_libraries(submission PRIVATE depfast)
 
-# failslow_program(lab2_replica SOLUTION lab2 LIBRARIES lib...)
+# failslow_program(<lab>_replica SOLUTION ID LIBRARIES lib...)
 # Defines two targets:
-#   lab2_replica             the program with the reference solution, if there is one
-#   lab2_replica_submission  never built: the sources around a student's files, and the libraries
+#   <lab>_replica             the program with the reference solution, if there is one
+#   <lab>_replica_submission  never built: the sources around a student's files, and the libraries
 # The first library that has a main function gives the program its own.
 function(failslow_program NAME)
   cmake_parse_arguments(ARG "" "SOLUTION" "LIBRARIES" ${ARGN})
@@ -49,54 +51,92 @@ function(failslow_submission_program NAME)
   target_link_libraries(${NAME}_submission PRIVATE ${ARG_LIBRARIES} ${contract})
 endfunction()
 
-# failslow_lab(lab2 DIRECTORY lab2-raft DRIVER driver.cc... SOURCES raft.cc LIBRARIES raft_contract
-#              NEEDS lab1 REAL lib... REAL_DRIVER driver.cc... REAL_SOURCES earlier.cc...)
+# failslow_lab(ID DRIVER driver.cc... LIBRARIES contract...
+#              [REAL lib...] [REAL_DRIVER driver.cc...])
 # DRIVER: the given sources around the student's files, compiled with every submission.
-# SOURCES: the student's files that are compiled. NEEDS: earlier labs whose files they use.
 # LIBRARIES: given code that does not depend on the student's; its headers are the contract.
 # REAL: libraries that only the process with sockets and a disk needs.
-# REAL_DRIVER: given sources that this process has instead of DRIVER. REAL_SOURCES: reference files
-# of earlier labs that the student's files stand for there.
-# Defines the programs of a replica. With a reference: lab2_reference, the reference solution with
-# its driver, and lab2_solution without it, too.
+# REAL_DRIVER: given sources that this process has instead of DRIVER.
+# Defines the programs of a replica. With a reference: <lab>_reference, the reference solution with
+# its driver, and <lab>_solution without it, too.
 function(failslow_lab LAB)
-  cmake_parse_arguments(ARG "" "DIRECTORY" "DRIVER;SOURCES;LIBRARIES;NEEDS;REAL;REAL_DRIVER;REAL_SOURCES" ${ARGN})
-  list(TRANSFORM ARG_DRIVER PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  cmake_parse_arguments(ARG "" "" "DRIVER;LIBRARIES;REAL;REAL_DRIVER" ${ARGN})
   if(FAILSLOW_REFERENCE)
-    set(reference ${PROJECT_SOURCE_DIR}/reference-solutions/${ARG_DIRECTORY})
-    list(TRANSFORM ARG_SOURCES PREPEND ${reference}/)
-    list(TRANSFORM ARG_NEEDS APPEND _solution)
-    add_library(${LAB}_solution STATIC ${ARG_SOURCES})
-    target_include_directories(${LAB}_solution PUBLIC ${reference})
-    target_link_libraries(${LAB}_solution PUBLIC ${ARG_LIBRARIES} ${ARG_NEEDS} depfast)
-    add_library(${LAB}_reference OBJECT ${ARG_DRIVER})
-    target_link_libraries(${LAB}_reference PUBLIC ${LAB}_solution)
+    failslow_solution(${LAB} "${ARG_LIBRARIES}")
   endif()
   target_link_libraries(submission PRIVATE ${ARG_LIBRARIES})
-  set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${LAB} ${ARG_DRIVER})
-  set_property(GLOBAL PROPERTY FAILSLOW_CONTRACT_${LAB} ${ARG_LIBRARIES})
+  failslow_driver(${LAB} SOURCES ${ARG_DRIVER} LIBRARIES ${ARG_LIBRARIES})
   failslow_program(${LAB}_replica SOLUTION ${LAB} LIBRARIES depfast_sealed_replica)
   set(real ${LAB})
   if(ARG_REAL_DRIVER)
     set(real ${LAB}_process)
-    list(TRANSFORM ARG_REAL_DRIVER PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-    if(FAILSLOW_REFERENCE)
-      list(TRANSFORM ARG_REAL_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/reference-solutions/)
-      add_library(${real}_reference OBJECT ${ARG_REAL_DRIVER} ${ARG_REAL_SOURCES})
-      target_link_libraries(${real}_reference PUBLIC ${LAB}_solution ${ARG_REAL})
-      foreach(source ${ARG_REAL_SOURCES})
-        cmake_path(GET source PARENT_PATH directory)
-        target_include_directories(${real}_reference PRIVATE ${directory})
-      endforeach()
-    endif()
-    set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${real} ${ARG_REAL_DRIVER})
-    set_property(GLOBAL PROPERTY FAILSLOW_CONTRACT_${real} ${ARG_LIBRARIES})
+    failslow_driver(${real} LAB ${LAB} SOURCES ${ARG_REAL_DRIVER} LIBRARIES ${ARG_LIBRARIES})
   endif()
   failslow_program(${LAB}_real SOLUTION ${real} LIBRARIES ${ARG_REAL} depfast_real_replica)
   add_dependencies(grading depfast_sealed_replica ${ARG_LIBRARIES})
 endfunction()
 
-# failslow_exploration(lab2 SOURCES explore.cc... LIBRARIES helper...)
+# <lab>_solution: the reference's files of the lab. A needed lab is linked. It is compiled again if
+# it needs a lab that this one replaces.
+function(failslow_solution LAB LIBRARIES)
+  get_property(replaces GLOBAL PROPERTY FAILSLOW_REPLACES_${LAB})
+  get_property(own GLOBAL PROPERTY FAILSLOW_DIRECTORY_${LAB})
+  failslow_changed_files(${own})
+  failslow_closure(closure ${LAB})
+  add_library(${LAB}_solution STATIC)
+  target_link_libraries(${LAB}_solution PUBLIC ${LIBRARIES} depfast)
+  list(REVERSE closure)  # the lab's own headers are found first
+  foreach(each ${closure})
+    failslow_closure(under ${each})
+    set(kept ${under})
+    list(REMOVE_ITEM kept ${replaces})
+    if(each STREQUAL LAB OR NOT kept STREQUAL under)
+      failslow_reference_sources(sources ${each})
+      get_property(directory GLOBAL PROPERTY FAILSLOW_DIRECTORY_${each})
+      target_sources(${LAB}_solution PRIVATE ${sources})
+      target_include_directories(${LAB}_solution
+        PUBLIC ${PROJECT_SOURCE_DIR}/reference-solutions/${directory}
+               ${PROJECT_BINARY_DIR}/reference-solutions/${directory})
+    else()
+      target_link_libraries(${LAB}_solution PUBLIC ${each}_solution)
+    endif()
+  endforeach()
+endfunction()
+
+# Sets VARIABLE to the files of a lab that are compiled, as the reference has them. A file that is
+# not there is made by a change of an earlier lab's (changes.cmake).
+function(failslow_reference_sources VARIABLE LAB)
+  get_property(directory GLOBAL PROPERTY FAILSLOW_DIRECTORY_${LAB})
+  get_property(files GLOBAL PROPERTY FAILSLOW_FILES_${LAB})
+  list(FILTER files INCLUDE REGEX "[.]cc$")
+  set(sources "")
+  foreach(file ${files})
+    if(EXISTS ${PROJECT_SOURCE_DIR}/reference-solutions/${directory}/${file})
+      list(APPEND sources ${PROJECT_SOURCE_DIR}/reference-solutions/${directory}/${file})
+    else()
+      list(APPEND sources ${PROJECT_BINARY_DIR}/reference-solutions/${directory}/${file})
+    endif()
+  endforeach()
+  set(${VARIABLE} ${sources} PARENT_SCOPE)
+endfunction()
+
+# The given sources around a solution. With a reference: <name>_reference, both of them.
+function(failslow_driver NAME)
+  cmake_parse_arguments(ARG "" "LAB" "SOURCES;LIBRARIES" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_property(GLOBAL PROPERTY FAILSLOW_DRIVER_${NAME} ${ARG_SOURCES})
+  set_property(GLOBAL PROPERTY FAILSLOW_CONTRACT_${NAME} ${ARG_LIBRARIES})
+  if(FAILSLOW_REFERENCE)
+    set(lab ${NAME})
+    if(ARG_LAB)
+      set(lab ${ARG_LAB})
+    endif()
+    add_library(${NAME}_reference OBJECT ${ARG_SOURCES})
+    target_link_libraries(${NAME}_reference PUBLIC ${lab}_solution)
+  endif()
+endfunction()
+
+# failslow_exploration(ID SOURCES explore.cc... LIBRARIES helper...)
 # Defines the program <lab>_explore_sim: a test that explores a small scope, for `kit explore`.
 function(failslow_exploration LAB)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
@@ -109,7 +149,16 @@ function(failslow_exploration LAB)
   endif()
 endfunction()
 
-# failslow_suite(lab1_public LAB lab1 SOURCES tests.cc... LIBRARIES helper...)
+# failslow_measure(ID SOURCES measured.cc LIBRARIES helper...)
+# Defines <lab>_measure: one run of a measurement. SOURCES define MeasuredSubjects (subject.h).
+function(failslow_measure LAB)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${LAB}_measure ${ARG_SOURCES})
+  target_link_libraries(${LAB}_measure PRIVATE ${ARG_LIBRARIES} failslow_main_measure)
+  add_dependencies(grading ${LAB}_measure)
+endfunction()
+
+# failslow_suite(<lab>_public LAB ID SOURCES tests.cc... LIBRARIES helper...)
 function(failslow_suite SUITE)
   cmake_parse_arguments(ARG "" "LAB" "SOURCES;LIBRARIES" ${ARGN})
   add_library(${SUITE}_tests OBJECT ${ARG_SOURCES})

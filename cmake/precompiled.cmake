@@ -1,7 +1,7 @@
 # Precompiled headers: the headers of nearly every translation unit are parsed once.
 #
-# A file that forgets an #include compiles with them. Submissions are compiled without: decision
-# record 0017.
+# A file that forgets an #include compiles with them. Submissions are compiled without: see the
+# handbook's decisions on the build.
 
 # Requires: every target of the tree is defined, and all have the same compile options.
 function(failslow_precompile_headers)

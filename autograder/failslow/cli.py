@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import NoReturn
 
-from failslow import console, process
-from failslow.commands import for_students
-from failslow.commands.parsers import Command, Parser
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
+from failslow.base import console, process
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.commands import for_students
+from failslow.extras.commands.parsers import Command, Parser
 
 EXIT_CANNOT = 2
 EXIT_INTERRUPTED = 130
@@ -49,8 +49,8 @@ def _parser() -> Parser:
     parser = Parser(prog="kit", description="Failslow Labs: build, test, grade and check.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     for_students.add_to(commands)
-    if find_spec("failslow.commands.for_instructors"):
-        from failslow.commands import for_instructors
+    if find_spec("failslow.extras.commands.for_instructors"):
+        from failslow.extras.commands import for_instructors
 
         for_instructors.add_to(commands)
     return parser

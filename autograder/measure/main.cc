@@ -1,4 +1,4 @@
-// slow_follower: one run of a measurement. Prints one line of JSON, which failslow.measurement
+// <lab>_measure: one run of a measurement. Prints one line of JSON, which failslow.measurement
 // judges. Exit status 2, with a line that says why, if there is no run.
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -8,7 +8,7 @@
 #include "measurement.h"
 #include "sealed/freed_memory.h"
 #include "sealed/sealed_backend.h"
-#include "subjects.h"
+#include "subject.h"
 
 namespace {
 
@@ -18,7 +18,7 @@ using namespace depfast;
 measure::RunResult RunWith(const measure::RunOptions& options,
                            const sealed::SealedOptions& replicas) {
   measure::RunResult result = measure::Measurement(options, sealed::SealedReplicas(replicas),
-                                                   measure::SubjectOf(options.lab, options.mix))
+                                                   MeasuredSubjects().at(options.mix))
                                   .Run();
   if (options.twin != 0) result.twins = sealed::TwinsInWords(*replicas.findings);
   return result;
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::CallForHelp& help) {
     return CLI::App().exit(help);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "slow_follower: %s\n", error.what());
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return 2;
   }
 }

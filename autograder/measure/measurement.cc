@@ -26,7 +26,7 @@ constexpr Duration kCatchUpMax = 10s;
 // and memory that the allocator keeps. A measured replica of the reference uses 5 MB in all. A
 // sanitizer needs more.
 constexpr std::size_t kUnexplainedBytesMax = sealed::kResidentBytesMax / 8;
-// What it reports is a claim, and explains no more than this.
+// Its report is a claim, and explains no more than this.
 constexpr std::size_t kExplainedBytesMax = 3 * kUnexplainedBytesMax;
 
 constexpr std::uint64_t kArrivals = 900;  // the stream's number
@@ -136,7 +136,7 @@ void Measurement::MeasureWindow(const std::vector<PeerId>& proposers) {
   simulator_.RunUntil(window_.to);
   if (options_.explain) result_.evidence = Evidence{{}, flows_.by_link(), {}};
   MeasureUnfinished();
-  // What a slow proposer holds is late, and no backlog for a slow peer, and its waits are its own.
+  // A slow proposer holds late data, and no backlog for a slow peer, and its waits are its own.
   // One alone is still counted.
   const auto is_slow = [this](PeerId id) { return IsSlow(id); };
   const bool all_are_slow = std::all_of(proposers.begin(), proposers.end(), is_slow);

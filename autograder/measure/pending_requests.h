@@ -18,7 +18,7 @@ namespace depfast::measure {
 
 class PendingRequests : public sim::Observer {
  public:
-  // Of one replica to all others, now.
+  // The pending requests of one replica to all others, now.
   std::size_t CountOf(PeerId replica) const;
 
   void OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now,

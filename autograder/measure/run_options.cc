@@ -7,7 +7,7 @@
 #include "faults.h"
 #include "profiles.h"
 #include "run_shape.h"
-#include "subjects.h"
+#include "subject.h"
 
 namespace depfast::measure {
 namespace {
@@ -46,10 +46,7 @@ void AddFault(CLI::App& app, RunOptions& options) {
 RunOptions ParseRunOptions(int argc, const char* const* argv) {
   RunOptions options;
   CLI::App app("One run of a measurement: a replicated log under load, with a fault.");
-  app.add_option("--lab", options.lab, "whose log")
-      ->required()
-      ->check(CLI::IsMember(SubjectNames()));
-  app.add_option("--mix", options.mix, "of the load's commands: set, get or mixed with a store");
+  app.add_option("--mix", options.mix, "of the load's commands, if there are several");
   app.add_option("--replica", options.replica, "program of a sealed replica")->required();
   app.add_option("--roles", options.roles, "of the proposers in order, then of the others")
       ->required()
@@ -65,6 +62,9 @@ RunOptions ParseRunOptions(int argc, const char* const* argv) {
   app.add_flag("--explain", options.explain, "add the proposers' waits");
   app.add_flag("--history", options.history, "print the history to stderr");
   app.parse(argc, argv);
+  if (!MeasuredSubjects().contains(options.mix)) {
+    throw CLI::ValidationError("--mix", "there is no load '" + options.mix + "'");
+  }
   const bool has_rate = options.rate > 0 && options.rate <= kRateMax;  // not of "nan"
   if (!has_rate) throw CLI::ValidationError("--rate", "must be above 0, and at most 1,000,000");
   return options;

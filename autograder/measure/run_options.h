@@ -8,8 +8,7 @@
 namespace depfast::measure {
 
 struct RunOptions {
-  std::string lab;      // whose subject it is
-  std::string mix;      // of the commands, if the lab has several loads
+  std::string mix;      // the key of its subject in MeasuredSubjects
   std::string replica;  // the sealed replica's program
   int replicas = 3;
   std::uint64_t seed = 1;

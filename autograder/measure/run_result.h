@@ -17,11 +17,11 @@
 
 namespace depfast::measure {
 
-// What an explanation of a failure needs.
+// The facts that an explanation of a failure needs.
 struct Evidence {
   std::vector<std::pair<PeerId, WaitRow>> waits;  // of the proposers
   Flows::ByLink flows;                            // in the window
-  // Of the replicas that are not slow, at the window's end.
+  // The unfinished work of the replicas that are not slow, at the window's end.
   std::vector<std::pair<PeerId, UnfinishedRow>> unfinished;
 };
 

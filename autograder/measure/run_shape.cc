@@ -14,7 +14,7 @@ struct Shape {
   std::string_view name;
   Duration window;
   bool begins_with_window;  // else with the load
-  Duration on;              // on for so long, then off for as long, and so on; kForever: stays on
+  Duration on;              // on for this time, then off for the same, in turn; kForever: stays on
 };
 
 constexpr std::array kShapes = {

@@ -1,4 +1,4 @@
-// The shape of a run: when the fault is on, and how long the window of measurement is.
+// The shape of a run: the times of the fault, and the length of the measured window.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace depfast::measure {
 // - before: the fault begins with the load, before the window; a system that is slow has settled
 // - under: the fault begins with the window, under load that ran without it
 // - flapping: like under, but the fault comes and goes
-// - long: like before, and so long that compaction, snapshots and periodic stalls fall into it
+// - long: like before, with a window that holds compaction, snapshots and periodic stalls
 std::vector<std::string> ShapeNames();
 
 // The load of a run of this shape, if it begins at `start`. Without a fault the shape sets only the

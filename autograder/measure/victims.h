@@ -10,7 +10,7 @@ namespace depfast::measure {
 
 // The replicas that propose nothing have places, counted from 1 in the order of their ids after the
 // first proposer; after the last replica comes replica 0. Returns those at `places`; if `places` is
-// empty, those at the first places, as many as the largest minority of `replicas`. Throws
+// empty, those at the first places: the largest minority of `replicas`. Throws
 // std::invalid_argument, in one line, if a place is nobody's, stands twice, or if there are more
 // places than a minority.
 std::vector<PeerId> FollowersAt(const std::vector<int>& places,

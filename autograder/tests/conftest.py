@@ -7,14 +7,35 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cli, cmake, course_key
-from failslow.cluster import replica_processes
-from failslow.kit import Kit
+from failslow import cli
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.extras.cluster import replica_processes
+from failslow.lab import course_key
 from fakes import REPLICA, build_fakes, write_kit
 from running import Cluster, Expect, Said
 
 # A shell that runs the tests as a job in the background lets them, and their children, ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+SLOW_FIXTURES = {"data", "tab", "tracked"}
+"""A test that uses one starts a cluster or a browser, or copies a whole checkout."""
+SLOW_FILES = {
+    "test_batch",
+    "test_containers",
+    "test_platform_twin",
+    "test_release",
+    "test_site_command",
+}
+"""Their tests start containers, builds of pages, or gradings in processes of their own."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        uses = {*getattr(item, "fixturenames", ())}
+        if uses & SLOW_FIXTURES or item.path.stem in SLOW_FILES:
+            item.add_marker("slow")
 
 
 @pytest.fixture
@@ -40,7 +61,7 @@ def expect(kit: Kit, capfd: pytest.CaptureFixture[str]) -> Expect:
 @pytest.fixture
 def data(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cluster's data directory that does not exist yet. All replicas end with the test."""
-    build_fakes(monkeypatch, "failslow.cluster.up", lambda _: REPLICA)
+    build_fakes(monkeypatch, "failslow.extras.cluster.up", lambda _: REPLICA)
     yield tmp_path / "cluster"
     mine = [each for each in replica_processes.find() if tmp_path in each.data.parents]
     replica_processes.end(mine, grace_s=0)

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.compile import build_submission
-from failslow.kit import Kit, this_kit
+from failslow.base.kit import Kit, this_kit
+from failslow.build.compile import build_submission
 
 COMPILER = """
 import sys
@@ -127,7 +127,7 @@ SLOW_FOLLOWER = """
 import json, sys
 options = dict(word.lstrip("-").partition("=")[::2] for word in sys.argv[1:])
 behaviour = open(options["replica"]).read()
-if (options["lab"], options["roles"]) != ("lab2", "leader,follower"):
+if options["roles"] != "leader,follower":
     sys.exit(5)
 slow = options["fault"] not in ("none", "dead")
 if "METER_DIES" in behaviour and options["fault"].startswith("disk-slow"):
@@ -254,7 +254,7 @@ files: [quorum_event.h, quorum_event.cc]
 needs: []
 base: submission
 suites: [lab1_public, lab1_hidden]
-measurement: null
+measurements: []
 parts:
   - {id: quorum, title: Votes, points: 100}
 """
@@ -268,11 +268,12 @@ files: [raft.cc]
 needs: [lab1]
 base: submission
 suites: [lab2_public]
-measurement:
-  part: slow-follower
-  settings: slow_follower.yaml
-  roles: [leader, follower]
-  victims: [follower]
+measurements:
+  - kind: slow-replica
+    part: slow-follower
+    settings: slow_follower.yaml
+    roles: [leader, follower]
+    victims: [follower]
 parts:
   - {id: raft, title: Raft, points: 10}
   - {id: slow-follower, title: Slow followers, points: 100}
@@ -337,8 +338,8 @@ def write_test_binary(path: Path, tests: list[dict[str, object]]) -> Path:
 
 
 def build_fakes(monkeypatch: pytest.MonkeyPatch, user: str, body_of: Callable[[str], str]) -> None:
-    """What the module `user` builds of a submission becomes a fake program, with a body by its
-    name. Its own text tells it how the submission wants to behave."""
+    """Replaces the program that the module `user` builds of a submission by a fake. The fake's
+    body follows from its name; its text says how the submission wants to behave."""
 
     def build(*arguments: object) -> Path:
         programs = build_submission(*arguments)
@@ -395,7 +396,7 @@ def write_kit(root: Path) -> Kit:
         write_test_binary(kit.binary(f"{suite}_sealed"), tests)
     write_program(kit.binary("sealed_walls"), SEALED_WALLS)
     write_program(kit.binary("compiler_walls"), COMPILER_WALLS)
-    write_program(kit.binary("slow_follower"), SLOW_FOLLOWER)
+    write_program(kit.binary("lab2_measure"), SLOW_FOLLOWER)
     write_catalogue(kit.binary("fault_catalogue"))
     compiler = write_program(kit.root / "fake-compiler", COMPILER)
     names = ["lab1_replica", "lab2_replica", "lab2_real", "lab1_public_sim", "lab1_hidden_sim"]

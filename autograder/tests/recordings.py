@@ -5,10 +5,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from failslow.labs import Lanes, Proposal, Shown
-from failslow.replay import field_names, recording
-from failslow.replay.field_names import Field, FieldNames
-from failslow.replay.recording import World
+from failslow.extras.replay import field_names, recording
+from failslow.extras.replay.field_names import Field, FieldNames
+from failslow.extras.replay.recording import World
+from failslow.lab.labs import Lanes, Proposal, Shown
 
 SHOWS = (
     Shown("role", kind=1, value=1, words=("follower", "candidate", "leader")),

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from failslow.cluster import replica_processes
-from failslow.cluster.replica_processes import Process
+from failslow.extras.cluster import replica_processes
+from failslow.extras.cluster.replica_processes import Process
 from fakes import write_submission
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a command printed."""
+    """The output of a command."""
 
     out: str
     err: str
@@ -48,7 +48,7 @@ class Cluster:
         return self._expect(code, "cluster", action, *arguments, "--data", self.data)
 
     def status(self) -> list[dict[str, Any]]:
-        """Of each replica."""
+        """The status of each replica."""
         return json.loads(self.expect(None, "status", "--json").out)["replicas"]
 
     def running(self) -> list[Process]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from failslow import assertions
+from failslow.build import assertions
 
 PLACE = "labs/lab2-raft/tests/raft_test.cc:18\n"
 

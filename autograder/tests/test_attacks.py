@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import attacks
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.check import attacks
+from failslow.lab.labs import load_labs
 from fakes import write_patch, write_submission
 from running import Expect
 
@@ -112,6 +112,10 @@ def test_every_attack_of_the_kit_is_on_a_lab() -> None:
         assert not each.base or (this_kit().mutants / each.lab / f"{each.base}.patch").is_file()
 
 
-@pytest.mark.parametrize("other", ["--full", "--mutants", "--json"])
+@pytest.mark.parametrize("other", ["--full", "--quick", "--mutants"])
 def test_attacks_go_alone(expect: Expect, other: str) -> None:
-    assert "--attacks goes with no other option" in expect(2, "check", "--attacks", other).err
+    assert "exclude each other" in expect(2, "check", "--attacks", other).err
+
+
+def test_the_table_of_attacks_is_no_json(expect: Expect) -> None:
+    assert "--json goes with --mutants" in expect(2, "check", "--attacks", "--json").err

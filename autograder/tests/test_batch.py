@@ -16,13 +16,15 @@ from pathlib import Path
 import pytest
 from distributed import Client, LocalCluster
 
-from failslow import cmake, course_key, process
-from failslow.batch import command, folder, job, ledger, machines, summary
-from failslow.batch.folder import Handed
-from failslow.batch.job import Done, Job
-from failslow.errors import BadSubmission, CannotDo
-from failslow.kit import Kit
-from failslow.labs import load_labs
+from failslow.base import process
+from failslow.base.errors import BadSubmission, CannotDo
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.extras.batch import command, folder, job, ledger, machines, summary
+from failslow.extras.batch.folder import Handed
+from failslow.extras.batch.job import Done, Job
+from failslow.lab import course_key
+from failslow.lab.labs import load_labs
 from fakes import eventually, write_submission
 from running import Expect, Said
 
@@ -234,7 +236,7 @@ def test_gradings_side_by_side_have_cores_of_their_own(
 STARTS_A_GRADING = """
 import sys
 from pathlib import Path
-from failslow.batch import job
+from failslow.extras.batch import job
 root, path = sys.argv[1:]
 job.run(job.Job(root=root, name="ada", path=path, lab=None, seeds=None, minutes=5, secret="00"))
 """
@@ -274,9 +276,11 @@ def test_a_grading_whose_batch_is_gone_already_does_not_begin(kit: Kit, tmp_path
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--on", "slurm"), "'slurm' needs a number of workers, such as slurm:8"),
-        (("--on", "slurm:0"), "needs a number of workers"),
-        (("--on", "moon"), "'moon' is neither here, slurm:N, pbs:N, sge:N nor an address"),
+        (("--on", "moon"), "'moon' is neither here, nor a class and a number of workers"),
+        (("--on", "distributed.LocalCluster"), "nor a class and a number of workers"),
+        (("--on", "distributed.LocalCluster:0"), "nor a class and a number of workers"),
+        (("--on", "distributed.Moon:2"), "--on distributed.Moon:2: "),
+        (("--on", "moon.Cluster:2"), "--on moon.Cluster:2: No module named 'moon'"),
         (("--on", "tcp://127.0.0.1:1"), "--on tcp://127.0.0.1:1: "),
         (("--jobs", "0"), "'0' is not a positive number"),
         (("--json",), "--json is of one submission"),
@@ -396,7 +400,7 @@ def test_a_bad_zip_file_is_a_row(course: Course) -> None:
 
 NAME = "lab1-quorum-event/quorum_event.cc"
 HOSTILE = b"/../../../ESCAPED/\x1b[31m\nx".ljust(len(NAME), b"y")
-"""As long as NAME, whose bytes it replaces where a reader of the archive compares them."""
+"""Has the length of NAME. Replaces NAME's bytes where a reader of the archive compares them."""
 
 
 def test_words_in_an_archive_are_no_file_name_and_no_command(course: Course) -> None:
@@ -505,6 +509,5 @@ def test_a_batch_on_a_cluster_has_the_same_summary(course: Course) -> None:
         course.hand_in(f"student-{number}", f"number {number}")
     here = course.grade(0)
     shutil.rmtree(course.out)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as workers:
-        assert course.grade(0, "--on", workers.scheduler_address) == here
+    assert course.grade(0, "--on", "distributed.LocalCluster:2") == here
     assert command.LEDGER in {path.name for path in course.out.iterdir()}

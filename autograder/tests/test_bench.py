@@ -1,19 +1,18 @@
-"""`kit bench`: its reading of the programs' output, and its page of results."""
+"""`kit bench`: its reading of the programs' output, and its file of results."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
-from failslow.bench import core, load, page, programs, raft, rpc, sim
-from failslow.bench.figures import Figure, Plot, Section
-from failslow.bench.load import Load, Result
-from failslow.errors import CannotDo
+from failslow.base.errors import CannotDo
+from failslow.extras.bench import core, load, programs, raft, results, rpc, sim
+from failslow.extras.bench.figures import Figure, Plot, Section
+from failslow.extras.bench.load import Load, Result
 
 
 def result(puts_per_second: float, p99: float) -> Result:
-    return Result(puts_per_second, 1.0, {500: 1.0, 990: p99}, 0.1, 1.0)
+    return Result(puts_per_second, 1.0, {500: 1.0, 990: p99}, 0.1)
 
 
 def rpc_times(alone_ns: float, kernel_ns: float) -> dict[str, float]:
@@ -104,34 +103,31 @@ def test_a_lost_measurement_is_no_result() -> None:
         "puts_per_second": 5.0,
         "mean_us": 1.0,
         "client_cpu_share": 0.1,
-        "client_turns_per_second": 3.0,
         "percentiles_us": [[500, 1.0], [990, 2.0]],
     }
-    assert load.parse(json.dumps(told)) == Result(5.0, 1.0, {500: 1.0, 990: 2.0}, 0.1, 3.0)
+    assert load.parse(json.dumps(told)) == Result(5.0, 1.0, {500: 1.0, 990: 2.0}, 0.1)
     lacking = [{key: value for key, value in told.items() if key != name} for name in told]
     for broken in (*lacking, told | {"percentiles_us": [[500, 1.0]]}):
         with pytest.raises(CannotDo, match="malformed"):
             load.parse(json.dumps(broken))
 
 
-def section(key: str, name: str = "speed <of light>") -> Section:
-    plot = Plot("A plot", "ms", ["p50", "p99"], {"a": [1.0, 2.0], "b": [3.0, 4.0]}, True, True)
-    bars = Plot("Bars", "per second", ["x"], {"a": [10.0]})
-    return Section(key, f"Section {key}", "Text.", [Figure(name, 2.0, "x", 3.0)], [plot, bars])
+def section(key: str, value: float = 2.0) -> Section:
+    plot = Plot("A plot", "ms", ["p50", "p99"], {"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    return Section(key, f"Section {key}", "Text.", [Figure("speed", value, "x", 3.0)], [plot])
 
 
-def test_the_page_keeps_the_other_sections(tmp_path: Path) -> None:
-    page.write(tmp_path / "out", section("one"))
-    where = page.write(tmp_path / "out", section("two"))
-    text = where.read_text()
-    assert "Section one" in text and "Section two" in text
-    assert text.count("<svg") == 4
-    assert "speed &lt;of light&gt;" in text and "FAILED" in text
-    assert not re.search(r"""(src|href)=["'][^#]""", text), "the page loads something"
+def test_the_latest_results_of_each_benchmark_are_kept(tmp_path: Path) -> None:
+    for each in (section("one"), section("two"), section("one", 4.0)):
+        where = results.write(tmp_path / "out", each)
+    found = json.loads(where.read_text())
+    values = {key: [each["value"] for each in kept["figures"]] for key, kept in found.items()}
+    assert values == {"one": [4.0], "two": [2.0]}
+    assert found["two"]["plots"][0]["series"] == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
 
 
 def test_results_that_are_not_ours_are_kept(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text('{"mine": 1}')
     with pytest.raises(CannotDo, match="remove it"):
-        page.write(tmp_path, section("one"))
+        results.write(tmp_path, section("one"))
     assert (tmp_path / "results.json").read_text() == '{"mine": 1}'

@@ -2,10 +2,10 @@
 
 import pytest
 
-from failslow.bench import failover
-from failslow.bench.failover import Answer, Waits
-from failslow.cluster.metrics import Metrics
-from failslow.labs import ClusterView, Shown
+from failslow.extras.bench import failover
+from failslow.extras.bench.failover import Answer, Waits
+from failslow.extras.cluster.metrics import Metrics
+from failslow.lab.labs import ClusterView, Shown
 
 LOST = 10.0
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from failslow.bench import clocks, kv, load, redis_load, servers, unread
-from failslow.bench.redis_load import Commands
-from failslow.bench.servers import Servers
-from failslow.cluster.metrics import Metrics
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import ClusterView, load_labs
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.bench import clocks, kv, load, redis_load, servers, unread
+from failslow.extras.bench.redis_load import Commands
+from failslow.extras.bench.servers import Servers
+from failslow.extras.cluster.metrics import Metrics
+from failslow.lab.labs import ClusterView, load_labs
 from fakes import write_program
 from running import Expect
 from test_bench import verdicts
@@ -45,7 +45,7 @@ def rounds(ours: float, theirs: float | None = None) -> kv.Rounds:
 
 def puts(**by_system: float) -> kv.PutResults:
     return {
-        system: load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0.1, 1.0)
+        system: load.Result(rate, 1.0, {500: 1.0, 990: 2.0}, 0.1)
         for system, rate in by_system.items()
     }
 
@@ -222,7 +222,6 @@ def test_a_package_that_cannot_be_fetched_is_named(
         (("kv", "--versus", "redis,"), "kv has no peer ''"),
         (("raft", "--versus", "redis"), "raft has no peer 'redis', only etcd"),
         (("--versus", "etcd"), "--versus goes with raft or kv"),
-        (("calibrate", "--versus", "etcd"), "--versus goes with raft or kv"),
     ],
 )
 def test_a_peer_that_there_is_not_is_refused(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from failslow.bench import snapshot
-from failslow.bench.snapshot import Snapshots
-from failslow.errors import CannotDo
+from failslow.base.errors import CannotDo
+from failslow.extras.bench import snapshot
+from failslow.extras.bench.snapshot import Snapshots
 
 BEGAN = 100.0
 """Slice number n ends 0.1 (n + 1) s later."""

@@ -1,4 +1,4 @@
-"""What is kept for the next time, and what a command works with meanwhile."""
+"""The results that are kept for the next time, and a command's hold on those that it uses."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cache
+from failslow.base import cache
 
 
 def entries(directory: Path, *names: str) -> list[Path]:
@@ -47,7 +47,7 @@ def test_the_least_recently_used_go(tmp_path: Path) -> None:
 def test_what_another_process_holds_stays(tmp_path: Path) -> None:
     (entry,) = entries(tmp_path, "old")
     source = (
-        "import pathlib; from failslow import cache;"
+        "import pathlib; from failslow.base import cache;"
         f"print(cache.hold(pathlib.Path({str(entry)!r})), flush=True); input()"
     )
     with subprocess.Popen(

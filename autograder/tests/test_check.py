@@ -7,18 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from failslow.check import command, grades, junit, matrix, mutants, mutants_report, sample, seeds
-from failslow.check.kept import Kept, kept_of
-from failslow.check.mutants import Judged, Verdict
-from failslow.check.step import Context, Counts, Step
-from failslow.course_key import CourseKey
-from failslow.errors import CannotDo
-from failslow.grading import Grade, LabGrade, Scope, TestRow
-from failslow.gtest import GradedTest
-from failslow.kit import Kit, this_kit
-from failslow.labs import Labs, load_labs
-from failslow.mutants import Keeps, Mutant, load_alternatives, load_mutant
-from failslow.submission import Submission
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.build.gtest import GradedTest
+from failslow.extras import lab_kits
+from failslow.extras.check import (
+    command,
+    grades,
+    junit,
+    matrix,
+    mutants,
+    mutants_report,
+    sample,
+    seeds,
+)
+from failslow.extras.check.kept import Kept, kept_of
+from failslow.extras.check.mutants import Judged, Verdict
+from failslow.extras.check.step import Context, Counts, Step
+from failslow.grade.model import Grade, LabGrade, Scope, TestRow
+from failslow.lab.course_key import CourseKey
+from failslow.lab.labs import Labs, load_labs
+from failslow.lab.mutants import Keeps, Mutant, load_alternatives, load_mutant
+from failslow.lab.submission import Submission
 from fakes import SUITES, graded, write_patch, write_test_binary
 from running import Expect
 
@@ -212,10 +222,15 @@ def test_a_check_grades_another_part_of_the_mutants_after_a_change(kit: Kit) -> 
     first = sample.drawn(kit, found)
     assert 1 < len(first) < 20
     assert sample.drawn(kit, found) == first
-    hidden = kit.hidden / "lab1" / "new_test.cc"
+    hidden = kit.hidden / "lab1-quorum-event" / "new_test.cc"
     hidden.parent.mkdir(parents=True, exist_ok=True)
     hidden.write_text("// another test\n")
     assert sample.drawn(kit, found) != first
+
+
+def test_the_handbook_says_which_part_is_graded() -> None:
+    page = this_kit().site / "docs" / "maintainers" / "checking.md"
+    assert f"one in {sample.PARTS} of the mutants" in page.read_text()
 
 
 def test_each_change_draws_a_lab_and_each_lab_has_its_turn(kit: Kit) -> None:
@@ -473,31 +488,36 @@ def three_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seeds, "MANY_SEEDS", range(1, 4))
 
 
+SWARMS = ("KvChaos.ThreeReplicas", "KvChaos.FiveReplicas")
+
+
 def write_swarms(kit: Kit, *names: str) -> Path:
     for suite, tests in SUITES.items():
         write_test_binary(kit.binary(f"{suite}_sim"), tests)
     swarms = [graded(name, 10, part="raft") for name in (*names, "Raft.Elects")]
+    own = f"MANY_SEEDS = {SWARMS!r}\n"
+    (kit.labs / load_labs(kit).get("lab2").directory / lab_kits.FILE).write_text(own)
     return write_test_binary(kit.binary("lab2_public_sim"), swarms)
 
 
 @pytest.mark.usefixtures("three_seeds")
 def test_histories_must_be_linearizable_with_many_seeds(kit: Kit, tmp_path: Path) -> None:
-    program = write_swarms(kit, *seeds.LINEARIZABLE)
-    counts = seeds.linearizable(context(kit, tmp_path))
+    program = write_swarms(kit, *SWARMS)
+    counts = seeds.many(context(kit, tmp_path))
     assert counts.problems == ["no operation of any history was checked"]
     with program.open("a") as file:
-        file.writelines(f"# CHECKS:{name}\n" for name in seeds.LINEARIZABLE)
-    counts = seeds.linearizable(context(kit, tmp_path))
+        file.writelines(f"# CHECKS:{name}\n" for name in SWARMS)
+    counts = seeds.many(context(kit, tmp_path))
     assert (counts.passed, counts.failed) == (7, 0)
     assert counts.remarks == ["3 seeds of 2 tests: 126 operations were checked"]
     with program.open("a") as file:
-        file.write(f"# FAIL:{seeds.LINEARIZABLE[0]}\n")
-    counts = seeds.linearizable(context(kit, tmp_path))
+        file.write(f"# FAIL:{SWARMS[0]}\n")
+    counts = seeds.many(context(kit, tmp_path))
     assert counts.failed == 3
     assert "with --seed=1: expected" in counts.problems[0]
 
 
-def test_a_missing_linearizability_test_is_noticed(kit: Kit, tmp_path: Path) -> None:
-    write_swarms(kit, seeds.LINEARIZABLE[0])
-    with pytest.raises(CannotDo, match="a linearizability test is missing"):
-        seeds.linearizable(context(kit, tmp_path))
+def test_a_missing_test_of_many_seeds_is_noticed(kit: Kit, tmp_path: Path) -> None:
+    write_swarms(kit, SWARMS[0])
+    with pytest.raises(CannotDo, match="a test that needs many seeds is missing"):
+        seeds.many(context(kit, tmp_path))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow.commands import replay
-from failslow.kit import Kit
-from failslow.labs import load_labs
-from failslow.recipe import load_recipe
+from failslow.base.kit import Kit
+from failslow.build.recipe import load_recipe
+from failslow.extras.commands import replay
+from failslow.lab.labs import load_labs
 from fakes import SUITES, TEST_BINARY, build_fakes, write_program, write_reply, write_submission
 from running import Expect
 
@@ -79,7 +79,7 @@ def mine(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mine:
     """Writes a submission that behaves as told in simulation."""
     build_fakes(
         monkeypatch,
-        "failslow.commands.sims",
+        "failslow.extras.commands.sims",
         lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
     )
     return lambda behaviour="": write_submission(tmp_path / "mine", behaviour)
@@ -244,7 +244,7 @@ def test_a_failed_test_shows_what_its_replicas_said(
 def test_after_an_endless_loop_no_other_test_begins(
     expect: Expect, mine: Mine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("failslow.machine.jobs", lambda: 1)
+    monkeypatch.setattr("failslow.base.machine.jobs", lambda: 1)
     out = expect(1, "test", "lab1", mine("LOOPS:Quorum.Votes")).out
     assert "FAILED Quorum.Votes" in out
     assert "replica 1 never waits" in out
@@ -342,4 +342,4 @@ def test_bench_reads_the_programs(expect: Expect, kit: Kit, tmp_path: Path) -> N
     expect(2, "bench", "sim", "--versus", "etcd", *out)
     figures = json.loads(expect(1, "bench", "core", "--json", *out).out)
     assert [figure["passed"] for figure in figures] == [True, True, False]
-    assert (tmp_path / "out" / "index.html").is_file()
+    assert (tmp_path / "out" / "results.json").is_file()

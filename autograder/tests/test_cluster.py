@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import replica_processes, start
-from failslow.cluster.replica_processes import Process
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.extras.cluster import replica_processes, start
+from failslow.extras.cluster.replica_processes import Process
 from fakes import PATIENCE_S, eventually, write_program
 from running import Cluster, Expect
 
@@ -196,8 +196,8 @@ def test_an_interrupted_up_ends_what_it_started(
             return False
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("failslow.process.stop_all", lambda: None)  # the tests go on
-    monkeypatch.setattr("failslow.cluster.status.serves", interrupt)
+    monkeypatch.setattr("failslow.base.process.stop_all", lambda: None)  # the tests go on
+    monkeypatch.setattr("failslow.extras.cluster.status.serves", interrupt)
     assert "what was started is stopped again" in cluster.up(code=130).reason
     assert cluster.pids() == []
 

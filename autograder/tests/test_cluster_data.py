@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import place, replica_processes
-from failslow.cluster.layout import Layout
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.extras.cluster import place, replica_processes
+from failslow.extras.cluster.layout import Layout
 from running import Cluster, Expect
 
 
@@ -104,7 +104,7 @@ def in_memory(kit: Kit) -> None:
 
 
 def are_in_memory(cluster: Cluster) -> list[bool]:
-    """Of all replicas, whether they were told so."""
+    """Whether each of the replicas was told so."""
     there = [Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") for pid in cluster.pids()]
     return [b"LOG=none" in each for each in there]
 

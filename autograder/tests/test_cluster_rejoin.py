@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster.layout import Layout
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.extras.cluster.layout import Layout
 from fakes import REJOIN, write_program
 from running import Cluster
 
@@ -15,7 +15,7 @@ from running import Cluster
 @pytest.fixture(autouse=True)
 def tool(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     write_program(kit.binary("rejoin_raft"), REJOIN)
-    monkeypatch.setattr("failslow.cluster.rejoining.cmake.build", lambda *_, **__: None)
+    monkeypatch.setattr("failslow.extras.cluster.rejoining.cmake.build", lambda *_, **__: None)
 
 
 def data_of(cluster: Cluster, number: int) -> Path:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cmake, process
-from failslow.errors import CannotDo
-from failslow.kit import Kit
+from failslow.base import process
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import cmake
 from fakes import eventually, write_program
 
 FAKE_CMAKE = """

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from failslow import process, walls
-from failslow.compile import build_submission, may_read_any_file
-from failslow.errors import BadSubmission, CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
-from failslow.recipe import given, load_recipe
-from failslow.submission import collect
+from failslow.base import process
+from failslow.base.errors import BadSubmission, CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.build import walls
+from failslow.build.compile import build_submission, may_read_any_file
+from failslow.build.recipe import given, load_recipe
+from failslow.lab.labs import load_labs
+from failslow.lab.submission import collect
 from fakes import write_lab, write_reply, write_submission
 
 

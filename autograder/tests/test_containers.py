@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from failslow.cluster import containers, replica_processes, state
-from failslow.cluster.layout import Layout
-from failslow.errors import CannotDo
-from failslow.faults import control_group, injectors
-from failslow.kit import Kit
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.extras.cluster import containers, replica_processes, state
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.faults import control_group, injectors
 from fakes import REPLICA, eventually, write_program
 from running import Expect
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow import course_key
-from failslow.course_key import DEVELOPMENT, CourseKey
-from failslow.errors import CannotDo
-from failslow.kit import Kit
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.lab import course_key
+from failslow.lab.course_key import DEVELOPMENT, CourseKey
 from running import Expect
 
 KNOWN = CourseKey(bytes(range(32)))

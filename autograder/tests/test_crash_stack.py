@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from failslow import crash_stack
-from failslow.kit import Kit
-from failslow.walls import CompilerWalls
+from failslow.base.kit import Kit
+from failslow.build import crash_stack
+from failslow.build.walls import CompilerWalls
 from fakes import write_program
 
 PROGRAM = Path("/somewhere/lab2_public_sim")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow import compile_database
-from failslow.commands import debug
-from failslow.kit import Kit
-from failslow.labs import load_labs
-from failslow.recipe import load_recipe
+from failslow.base.kit import Kit
+from failslow.build.recipe import load_recipe
+from failslow.extras import compile_database
+from failslow.extras.commands import debug
+from failslow.lab.labs import load_labs
 from fakes import (
     COMPILER,
     SUITES,
@@ -54,7 +54,7 @@ def mine(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mine:
         write_reply(kit, compiler, f"-O0 -g -D{preset}", {name: {} for name in names}, (), preset)
     build_fakes(
         monkeypatch,
-        "failslow.commands.sims",
+        "failslow.extras.commands.sims",
         lambda name: TEST_BINARY.format(tests=repr(SUITES[name.removesuffix("_sim")])),
     )
     tests = kit.labs / load_labs(kit).get("lab1").directory / "tests"
@@ -91,8 +91,9 @@ def test_a_place_that_gdb_does_not_know_is_refused(expect: Expect, mine: Mine) -
 
 
 def test_a_hidden_test_is_found(expect: Expect, mine: Mine, kit: Kit) -> None:
-    (kit.hidden / "lab1").mkdir(parents=True)
-    (kit.hidden / "lab1" / "a_test.cc").write_text('GRADED_TEST(Secret, Nesting, "a", 1, "b")')
+    tests = kit.hidden / "lab1-quorum-event"
+    tests.mkdir(parents=True)
+    (tests / "a_test.cc").write_text('GRADED_TEST(Secret, Nesting, "a", 1, "b")')
     words = json.loads(expect(0, "debug", "lab1", "Secret.Nesting", mine()).out)
     assert Path(words[words.index("--args") + 1]).name == "lab1_hidden_sim"
 

@@ -1,6 +1,6 @@
 """The report on a submission that behaves differently when run twice."""
 
-from failslow.determinism import describe, first_difference
+from failslow.build.determinism import describe, first_difference
 
 
 def test_equal_traces_have_no_difference() -> None:

@@ -8,19 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cli, cmake, course_key, grading
-from failslow.check import diagnosis
-from failslow.course_key import CourseKey
-from failslow.diagnosis import material, runs, scoring
-from failslow.diagnosis.answers import BYTES_MAX, FIELDS, Answers, as_text, read
-from failslow.diagnosis.course import Subject, subjects
-from failslow.diagnosis.runs import Observed, Run, numbered
-from failslow.diagnosis.words import NONE, labels
-from failslow.errors import CannotDo
-from failslow.grading import TestRow
-from failslow.kit import Kit, this_kit
-from failslow.labs import Lab, load_labs
-from failslow.submission import AnswerFile
+from failslow import cli
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.build import cmake
+from failslow.extras.check import diagnosis
+from failslow.extras.diagnosis import material
+from failslow.grade import policy
+from failslow.grade.diagnosis import runs, scoring
+from failslow.grade.diagnosis.answers import BYTES_MAX, FIELDS, Answers, as_text, read
+from failslow.grade.diagnosis.course import Subject, subjects
+from failslow.grade.diagnosis.runs import Observed, Run, numbered
+from failslow.grade.diagnosis.words import NONE, labels
+from failslow.grade.model import TestRow
+from failslow.lab import course_key
+from failslow.lab.course_key import CourseKey
+from failslow.lab.labs import Lab, load_labs
+from failslow.lab.submission import AnswerFile
 
 KIT = this_kit()
 LAB = load_labs(KIT).get("lab4")
@@ -477,7 +481,7 @@ def test_teachers_get_the_right_answers(observed: tuple[Observed, ...], tmp_path
 
 
 def graded(content: AnswerFile) -> list[TestRow]:
-    return [*grading.diagnosis_rows(KIT, LAB, content, course_key.DEVELOPMENT)]
+    return [*policy.diagnosis_rows(KIT, LAB, content, course_key.DEVELOPMENT)]
 
 
 def test_a_grade_has_a_row_for_each_label(observed: tuple[Observed, ...]) -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from failslow.bench import servers
-from failslow.cluster import replica_processes
-from failslow.commands import sweeps
-from failslow.errors import CannotDo
-from failslow.faults import etcd, injectors, link_proxy, probe, slow_syncs
-from failslow.faults.catalogue import Catalogue, FaultKind
-from failslow.faults.injectors import SYNC_KINDS
-from failslow.kit import Kit
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.extras.bench import servers
+from failslow.extras.cluster import replica_processes
+from failslow.extras.commands import sweeps
+from failslow.extras.faults import etcd, injectors, link_proxy, probe, slow_syncs
+from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.injectors import SYNC_KINDS
 from fakes import eventually, write_program
 from running import Expect
 

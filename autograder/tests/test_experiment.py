@@ -12,9 +12,10 @@ from typing import cast
 
 import pytest
 
-from failslow.commands import demo, experiments
-from failslow.errors import CannotDo
-from failslow.faults import (
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.commands import demo, experiments
+from failslow.extras.faults import (
     catalogue,
     experiment,
     experiment_page,
@@ -23,16 +24,23 @@ from failslow.faults import (
     verdict,
     waits,
 )
-from failslow.faults.bench import LabBench
-from failslow.faults.experiment import CONDITIONS, DEAD, HEALTHY, ORDER, SLOW, Experiment, Run
-from failslow.faults.experiment_page import Shown
-from failslow.faults.place import Place
-from failslow.faults.prediction import Predicted
-from failslow.faults.verdict import FAIL, INCONCLUSIVE, PASS, TOLERANT, Cost, Costs, Verdict
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
+from failslow.extras.faults.bench import LabBench
+from failslow.extras.faults.experiment import (
+    CONDITIONS,
+    DEAD,
+    HEALTHY,
+    ORDER,
+    SLOW,
+    Experiment,
+    Run,
+)
+from failslow.extras.faults.experiment_page import Shown
+from failslow.extras.faults.place import Place
+from failslow.extras.faults.prediction import Predicted
+from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, TOLERANT, Cost, Costs, Verdict
+from failslow.extras.slowness.graph import Edge, merged
+from failslow.lab.labs import load_labs
 from failslow.measurement.settings import Loss
-from failslow.slowness.graph import Edge, merged
 from running import Expect
 
 COMMANDS = 200
@@ -216,7 +224,7 @@ def test_others_are_compared_between_healthy_and_slow_runs() -> None:
 
 
 def run(condition: str, hold_s: float = 2.0, began_s: float = 1.0, **changes: object) -> Run:
-    """Of 40 slices, each with its number as the latency."""
+    """A run of 40 slices, each with its number as the latency."""
     content = {
         "lost": False,
         "others_cores": 0.0,
@@ -465,7 +473,20 @@ def test_an_experiment_that_cannot_end_loses_none_before_it(
     monkeypatch.setattr(experiments.experiment, "run", run_one)
     with pytest.raises(CannotDo, match="too busy"):
         experiments.run(
-            kit, None, "net-slow", False, "follower", None, None, None, False, True, tmp_path, True
+            kit,
+            experiments.Options(
+                directory=None,
+                fault="net-slow",
+                every=False,
+                target="follower",
+                strength=None,
+                lab=None,
+                replicas=None,
+                docker=False,
+                quick=True,
+                out=tmp_path,
+                as_json=True,
+            ),
         )
     assert len(json.loads((tmp_path / experiments.RESULTS).read_text())) == 1
     assert (tmp_path / experiments.PAGE).is_file()

@@ -174,7 +174,7 @@ STEADY_FLOW = flow(1, 500, 500_000, (50_000,) * 10)
 
 
 def seen(*flows: Flow, before: tuple[Flow, ...] = (STEADY_FLOW,)) -> list[str]:
-    """What is said of a run with these flows, in which replica 2 is slow."""
+    """The sentences about a run with these flows, in which replica 2 is slow."""
     slow = replace(BASE, flows=flows, slow=(2,))
     return delays(Explained(slow, replace(BASE, flows=before)))
 

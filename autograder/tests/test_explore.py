@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from failslow.commands import explore, explore_rules
-from failslow.commands.explore import Bound, Explored, parse_bound
-from failslow.commands.sims import Sims
-from failslow.errors import CannotDo
-from failslow.gtest import GradedTest
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.build.gtest import GradedTest
+from failslow.extras.commands import explore, explore_rules
+from failslow.extras.commands.explore import Bound, Explored, parse_bound
+from failslow.extras.commands.sims import Sims
+from failslow.lab.labs import load_labs
 from fakes import write_lab, write_program
 from running import Expect
 

@@ -1,18 +1,18 @@
-"""What a sweep of faults says: danger zones, faults that cost less than weaker ones, findings."""
+"""The report of a sweep: danger zones, faults that cost less than weaker ones, findings."""
 
 from pathlib import Path
 
 import pytest
 
-from failslow.commands import sweeps
-from failslow.errors import CannotDo
-from failslow.faults import findings, sweep, sweep_page
-from failslow.faults.catalogue import Catalogue, load
-from failslow.faults.experiment import HEALTHY, SLOW, Experiment, Run
-from failslow.faults.findings import DOES_NOT, HOLDS, UNKNOWN
-from failslow.faults.sweep import Cell, Row
-from failslow.faults.verdict import TOLERANT, Cost, Costs, Verdict
-from failslow.kit import Kit, this_kit
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.commands import sweeps
+from failslow.extras.faults import findings, sweep, sweep_page
+from failslow.extras.faults.catalogue import Catalogue, load
+from failslow.extras.faults.experiment import HEALTHY, SLOW, Experiment, Run
+from failslow.extras.faults.findings import DOES_NOT, HOLDS, UNKNOWN
+from failslow.extras.faults.sweep import Cell, Row
+from failslow.extras.faults.verdict import TOLERANT, Cost, Costs, Verdict
 
 MS = 10**6
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import replica_processes
-from failslow.faults import claim, fault_file, place
-from failslow.faults.catalogue import Catalogue, load
-from failslow.faults.claim import Claim
-from failslow.faults.injectors import INJECTORS
-from failslow.kit import Kit, this_kit
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.cluster import replica_processes
+from failslow.extras.faults import claim, fault_file, place
+from failslow.extras.faults.catalogue import Catalogue, load
+from failslow.extras.faults.claim import Claim
+from failslow.extras.faults.injectors import INJECTORS
 from fakes import FAULT_KINDS, eventually
 from running import Cluster, Expect, Said
 
@@ -28,8 +28,9 @@ import signal
 import sys
 from pathlib import Path
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-from failslow import cli, cmake
-from failslow.kit import Kit
+from failslow import cli
+from failslow.base.kit import Kit
+from failslow.build import cmake
 cmake.build = lambda *_, **__: None
 sys.exit(cli.main(sys.argv[2:], Kit(Path(sys.argv[1]))))
 """
@@ -299,7 +300,7 @@ WRONG = [
     ("net-slo --target 1", "there is no fault 'net-slo'; is it net-slow? (see ./kit faults"),
     ("zzz --target 1", "there is no fault 'zzz' (see ./kit faults list)"),
     ("net-slow --target 3", "there is no replica 3 (0 to 2)"),
-    ("net-slow --target -1", "neither a replica's number nor follower, leader, pilot or copilot"),
+    ("net-slow --target -1", "neither a replica's number nor follower or leader"),
     ("net-slow --target boss", "'boss' is neither a replica's number nor"),
     ("net-slow --target pilot", "no replica is a pilot now (0: leader, 1: follower"),
     ("net-slow --target 1 --strength fast", "'fast' is no strength of net-slow (such as 1 s"),

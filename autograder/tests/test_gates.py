@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from failslow import gates
-from failslow.errors import CannotDo
-from failslow.gtest import GradedTest, Outcome
-from failslow.labs import Lab, Part
+from failslow.base.errors import CannotDo
+from failslow.build.gtest import GradedTest, Outcome
+from failslow.grade import gates
+from failslow.lab.labs import Lab, Part
 
 
 def a_test(name: str, part: str, hidden: bool = False) -> GradedTest:
@@ -15,7 +15,7 @@ def a_test(name: str, part: str, hidden: bool = False) -> GradedTest:
 
 
 def lab(*parts: Part) -> Lab:
-    return Lab("lab2", "Raft", "lab2-raft", "", (), (), "submission", (), None, parts)
+    return Lab("lab2", "Raft", "lab2-raft", "", (), (), "submission", (), (), parts)
 
 
 ELECTS, APPENDS, RECOVERS = (

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow import given_code
-from failslow.errors import CannotDo
-from failslow.kit import Kit
-from failslow.mutants import load_mutants
-from failslow.recipe import Program, Recipe
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import given_code
+from failslow.build.recipe import Program, Recipe
+from failslow.lab.mutants import load_mutants
 from fakes import this_kit
 
 CONTRACT = "labs/lab1-quorum-event/contract"

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from failslow import course_key, gtest, process, result_text, results
-from failslow.course_key import DEVELOPMENT
-from failslow.errors import CannotDo, CouldNotGrade
-from failslow.kit import Kit
+from failslow.base import process
+from failslow.base.errors import CannotDo, CouldNotGrade
+from failslow.base.kit import Kit
+from failslow.build import gtest
+from failslow.grade import result_text, results
+from failslow.lab import course_key
+from failslow.lab.course_key import DEVELOPMENT
 from fakes import write_patch, write_program, write_submission
 from running import Expect, Said
 
@@ -28,7 +31,7 @@ class Grader:
         self.results = directory / "out" / "results.json"
 
     def grade(self, code: int, lab1: str = "", lab2: str | None = None) -> Content:
-        """What is in results.json; empty if there is none."""
+        """The content of results.json; empty if there is none."""
         tree = self._directory / "mine"
         shutil.rmtree(tree, ignore_errors=True)
         self.said = self.run(code, write_submission(tree, lab1, lab2))
@@ -497,7 +500,7 @@ def test_the_measurement_has_seeds_of_the_course(grader: Grader, tmp_path: Path)
     grader.run(1, tree, "--key", path)
     seed = course_key.seed(key, "measurement before", 0)
     output = slow(grader.content())[0]["output"]
-    assert "submission: build/release/bin/slow_follower --lab=lab2" in output
+    assert "submission: build/release/bin/lab2_measure --roles" in output
     assert " --replica=build/submissions/" in output
     assert f" --seed={seed} " in output
     assert " --rate=1300.0 --shape=before --slow=1" in output  # 65 % of the capacity

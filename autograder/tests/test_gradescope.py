@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-from failslow import course_key, walls
-from failslow.gradescope import main
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.build import walls
+from failslow.extras.gradescope import main
+from failslow.lab import course_key
 from fakes import write_program, write_submission
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow import gtest
-from failslow.errors import CouldNotGrade
-from failslow.gtest import Crashed, Options, parse_result, run_and_shrink, run_test
+from failslow.base.errors import CouldNotGrade
+from failslow.build import gtest
+from failslow.build.gtest import Crashed, Options, parse_result, run_and_shrink, run_test
 from fakes import graded, write_program, write_test_binary
 
 NAME = "Quorum.Votes"

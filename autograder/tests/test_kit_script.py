@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from failslow.kit import this_kit
+from failslow.base.kit import this_kit
+from failslow.extras.release.students import COMMANDS
 
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Path:
     """A checkout without a Python environment."""
-    (tmp_path / "autograder").mkdir()
-    for name in ("kit", "README.md", "autograder/packages.sh", "autograder/requirements.txt"):
+    files = ("kit", COMMANDS, "autograder/packages.sh", "autograder/requirements.txt")
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(this_kit().root / name, tmp_path / name)
     return tmp_path
 
@@ -35,7 +37,7 @@ def test_help_installs_nothing(fresh: Path, words: tuple[str, ...]) -> None:
     assert "./kit debug" not in done.stdout
 
 
-def test_help_on_all_commands_is_the_readmes_table(fresh: Path) -> None:
+def test_help_on_all_commands_is_the_handbooks_table(fresh: Path) -> None:
     done = run(fresh, "--help")
     assert done.returncode == 0
     assert {"./kit test", "./kit debug", "./kit site"} <= {

@@ -2,9 +2,9 @@
 
 import pytest
 
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.lab.labs import load_labs
 from fakes import LAB1_YAML, write_lab
 
 
@@ -12,6 +12,20 @@ def test_loads_labs_in_order_with_what_they_need(kit: Kit) -> None:
     labs = load_labs(kit)
     assert list(labs.by_id) == ["lab1", "lab2"]
     assert [lab.id for lab in labs.closure(labs.get("lab2"))] == ["lab1", "lab2"]
+
+
+def test_ids_compare_as_numbers(kit: Kit) -> None:
+    write_lab(kit, "lab10", "kv.cc", "needs: [lab1, lab2]")
+    labs = load_labs(kit)
+    assert list(labs.by_id) == ["lab1", "lab2", "lab10"]
+    assert labs.closure(labs.get("lab10"))[-1].id == "lab10"
+
+
+def test_a_lab_does_not_need_one_with_a_higher_number(kit: Kit) -> None:
+    write_lab(kit, "lab9", "raft.cc", "needs: [lab10]")
+    write_lab(kit, "lab10", "kv.cc", "needs: [lab1]")
+    with pytest.raises(CannotDo, match=r"lab9.*: 'lab10' is not an earlier lab"):
+        load_labs(kit)
 
 
 def test_every_lab_of_this_kit_is_a_key_of_a_cache() -> None:
@@ -59,8 +73,8 @@ cluster:
 
 def measurement(part: str, victim: str) -> str:
     return (
-        f"measurement: {{part: {part}, settings: slow.yaml, roles: [leader, follower],"
-        f" victims: [{victim}]}}"
+        f"measurements: [{{kind: slow-replica, part: {part}, settings: slow.yaml,"
+        f" roles: [leader, follower], victims: [{victim}]}}]"
     )
 
 
@@ -75,9 +89,9 @@ def measurement(part: str, victim: str) -> str:
         ("directory: lab1-quorum-event", "directory: elsewhere", "is not where the file is"),
         ("base: submission", "base: mine", "base: "),
         ("points: 100", "points: many", "parts/0/points: "),
-        ("measurement: null", "measurement: weather", "measurement: "),
-        ("measurement: null", measurement("quorum", "king"), "'king' is none of the roles"),
-        ("measurement: null", measurement("speed", "leader"), "there is no part 'speed'"),
+        ("measurements: []", "measurements: weather", "measurements: "),
+        ("measurements: []", measurement("quorum", "king"), "'king' is none of the roles"),
+        ("measurements: []", measurement("speed", "leader"), "there is no part 'speed'"),
         ("title: QuorumEvent", "title: [", "is not YAML"),
         ("needs: []", f"needs: []\n{cluster('leader', 0)}", "nothing shown has the name 'leader'"),
         ("needs: []", f"needs: []\n{cluster('role', 4)}", "cluster/shows/0/value: "),

@@ -1,6 +1,6 @@
 """The steps that a failure shows."""
 
-from failslow import last_steps
+from failslow.grade import last_steps
 
 HISTORY = "".join(f"#{n}  {n}.000000 s  step {n}\n  of two lines\n" for n in range(1, 31))
 DIES = "#31  31.000000 s  replica 2 dies: it crashed (Aborted): why\n#32  32.000000 s  more\n"

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import ports
-from failslow.cluster.layout import Layout
-from failslow.faults import fault_file, link_proxy
-from failslow.faults.catalogue import Catalogue, FaultKind
-from failslow.faults.link_proxy import Delays, Door, retransmission_s
+from failslow.extras.cluster import ports
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.faults import fault_file, link_proxy
+from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.link_proxy import Delays, Door, retransmission_s
 
 MS = 10**6
 PATIENCE_S = 30
@@ -179,7 +179,7 @@ def test_a_link_between_replicas_has_a_window(faults: Faults) -> None:
             began_s = time.monotonic()
             there.sendall(bytes(size))
             assert received(near, size) == bytes(size)
-            # What exceeds the window waits for what is under way.
+            # Bytes beyond the window wait for those under way.
             assert time.monotonic() - began_s >= 3 * 0.05
 
 

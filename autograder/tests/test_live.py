@@ -11,11 +11,11 @@ from urllib.request import urlopen
 
 import pytest
 
-from failslow.cluster.layout import Layout
-from failslow.errors import CannotDo
-from failslow.faults import claim
-from failslow.live import server, view
-from failslow.live.view import Column, Subject
+from failslow.base.errors import CannotDo
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.faults import claim
+from failslow.extras.live import server, view
+from failslow.extras.live.view import Column, Subject
 
 ROLE = Column("role", 1, 1, ("follower", "leader"))
 TERM = Column("term", 1, 0)

@@ -1,11 +1,11 @@
-"""How many jobs fit a machine, and a container that may use a part of it."""
+"""The number of jobs that fit a machine, or a container that may use a part of it."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from failslow import machine
+from failslow.base import machine
 
 GIB = 1 << 30
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow import macros
+from failslow.build import macros
 
 GIVEN = """#include "mine.h"
 #include "given.h"
@@ -21,7 +21,7 @@ GIVEN_HEADER = "#define GIVEN_LIMIT 3\ninline int Limit() { return GIVEN_LIMIT; 
 
 
 def change(directory: Path, header: str, given: str = GIVEN) -> str:
-    """What is said of a given source that includes this submitted header."""
+    """The finding about a given source that includes this submitted header."""
     (directory / "src").mkdir()
     (directory / "src" / "mine.h").write_text(header)
     (directory / "given.h").write_text(GIVEN_HEADER)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow.cluster import replica_processes
-from failslow.faults import neighbours
-from failslow.faults.neighbours import Neighbours
+from failslow.extras.cluster import replica_processes
+from failslow.extras.faults import neighbours
+from failslow.extras.faults.neighbours import Neighbours
 from fakes import eventually
 
 BUSY = "while True: pass"
@@ -32,7 +32,7 @@ def await_use(pid: int) -> None:
 
 
 class Machine:
-    """What the kernel says, and what the clock says."""
+    """A kernel and a clock with given answers."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._path = path

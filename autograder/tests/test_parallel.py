@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from failslow import parallel
+from failslow.base import parallel
 
 
 def test_a_result_is_told_while_others_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("failslow.machine.jobs", lambda: 2)
+    monkeypatch.setattr("failslow.base.machine.jobs", lambda: 2)
     told = threading.Event()
     ended: list[tuple[str, bool]] = []
 
@@ -44,7 +44,7 @@ def test_an_interrupt_while_jobs_are_handed_out_kills_those_under_way(
 ) -> None:
     killed = threading.Event()
     in_time = []
-    monkeypatch.setattr("failslow.process.stop_all", killed.set)
+    monkeypatch.setattr("failslow.base.process.stop_all", killed.set)
     with pytest.raises(KeyboardInterrupt):
         parallel.run_all(
             Interrupted(), lambda _: in_time.append(killed.wait(timeout=20)), lambda *_: None, str

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from failslow import course_key
+from failslow.lab import course_key
 from failslow.measurement.runs import (
     BEFORE,
     DEAD,

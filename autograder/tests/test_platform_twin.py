@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from failslow import course_key, results
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.grade import results
+from failslow.lab import course_key
 from fakes import write_program, write_submission
 from running import Expect
 

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from failslow.cluster import ports
-from failslow.errors import CannotDo
+from failslow.base.errors import CannotDo
+from failslow.extras.cluster import ports
 
 
 def test_a_port_that_is_taken_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:

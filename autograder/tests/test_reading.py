@@ -1,11 +1,11 @@
-"""How long sentences and handouts are: counted as a reader meets them."""
+"""The lengths of sentences and handouts: counted as a reader meets them."""
 
 from pathlib import Path
 
 import pytest
 
-from failslow.check import reading
-from failslow.kit import Kit, this_kit
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.check import reading
 
 
 def words(markdown: str) -> list[int]:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from failslow import cmake, recipe
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
-from failslow.release import catch_up, imports, leaks, repository, students, tree
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.build import cmake, recipe
+from failslow.extras.release import catch_up, imports, leaks, repository, students, tree
+from failslow.lab.labs import load_labs
 from running import Expect
 
 KIT = this_kit()
 REFERENCE = "reference-solutions/lab2-raft/raft.cc"
-HIDDEN = "autograder/hidden/lab2/elections_test.cc"
+HIDDEN = "autograder/hidden/lab2-raft/elections_test.cc"
 COMMANDS = {
     "tour",
     "test",
@@ -79,8 +79,7 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
         "reference-solutions/mutants/lab2",
         "reference-solutions/alternatives/lab2",
         "reference-solutions/variants/lab4",
-        "autograder/hidden/lab1",
-        "autograder/diagnosis",
+        "autograder/hidden/lab1-quorum-event",
         "labs/lab3-kv/answers",
     }
     assert kinds <= {str(parent) for name in secrets.values() for parent in Path(name).parents}
@@ -95,7 +94,7 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
         HIDDEN,
         "reference-solutions/mutants/lab1/quorum-off-by-one.patch",
         "reference-solutions/lab1-quorum-event/quorum_event.h",
-        "autograder/diagnosis/diagnosis_run.cc",
+        "autograder/hidden/lab4-finalize/diagnosis/diagnosis_run.cc",
         "labs/lab3-kv/answers/store_model.cc",
     ],
 )
@@ -106,12 +105,13 @@ def test_a_copied_answer_is_found(name: str, secrets: Mapping[str, str], tmp_pat
     assert {leak.place for leak in found} == {"innocent.txt"}
 
 
-def one_line(secrets: Mapping[str, str]) -> str:
-    """A line of code of the reference, with marks that HTML writes in another way."""
+def one_line(secrets: Mapping[str, str]) -> tuple[str, str]:
+    """A line of code of a reference, with marks that HTML writes in another way; and its file."""
     return next(
-        line
+        (line, name)
         for line, name in secrets.items()
-        if name == REFERENCE and "<" in line and "&" in line and line.endswith(";")
+        if name.startswith("reference-solutions/") and name.endswith(".cc")
+        if "<" in line and "&" in line and line.endswith(";")
     )
 
 
@@ -129,11 +129,11 @@ def one_line(secrets: Mapping[str, str]) -> str:
 def test_a_quoted_line_is_found(
     name: str, around: str, secrets: Mapping[str, str], tmp_path: Path
 ) -> None:
-    line = one_line(secrets)
+    line, source = one_line(secrets)
     escaped = line.replace("&", "&amp;").replace("<", "&lt;").replace("const", "<b>const</b>")
     write(tmp_path / name, around.format(line=line, html=escaped))
     (leak,) = leaks.find(secrets, tmp_path)
-    assert (leak.place, leak.source, leak.line) == (name, REFERENCE, line)
+    assert (leak.place, leak.source, leak.line) == (name, source, line)
 
 
 def test_an_answer_in_the_history_alone_is_found(
@@ -167,12 +167,11 @@ def test_what_a_lab_gives_is_there_and_what_it_asks_is_not(released: Kit) -> Non
     for name in (
         "reference-solutions",
         "autograder/hidden",
-        "autograder/diagnosis",
         "autograder/tests",
         "autograder/packages.sh",
-        "autograder/failslow/grading.py",
-        "autograder/failslow/course_key.py",
-        "autograder/failslow/release",
+        "autograder/failslow/grade/runner.py",
+        "autograder/failslow/lab/course_key.py",
+        "autograder/failslow/extras/release",
         "labs/lab3-kv/answers/kv_model.cc",
     ):
         assert not (released.root / name).exists(), name
@@ -216,7 +215,7 @@ def test_the_same_files_give_the_same_commit(tmp_path: Path) -> None:
 
 
 def said_by(released: Kit, *words: str) -> subprocess.CompletedProcess[str]:
-    """What its part of the package says. It finds no other package `failslow`."""
+    """The output of the released part of the package. It finds no other package `failslow`."""
     code = (
         "import sys; sys.path.insert(0, sys.argv.pop(1));"
         " from failslow.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -245,10 +244,14 @@ def test_its_commands_work_without_the_rest_of_the_package(released: Kit, tmp_pa
         assert said_by(released, command, "--help").returncode == 0
 
 
-def test_its_readme_names_its_commands_and_no_other(released: Kit) -> None:
-    words = (released.root / "README.md").read_text().split("`./kit ")[1:]
-    named = {part.split("`")[0].split()[0] for part in words} - {"COMMAND"}
-    assert named == COMMANDS
+def test_its_pages_name_its_commands_and_no_other(released: Kit) -> None:
+    assert named_in(released.root / students.COMMANDS) == COMMANDS
+    assert named_in(released.root / "README.md") < COMMANDS
+
+
+def named_in(page: Path) -> set[str]:
+    words = page.read_text().split("`./kit ")[1:]
+    return {part.split("`")[0].split()[0] for part in words} - {"COMMAND", "--help"}
 
 
 def test_cmake_describes_its_programs_without_a_reference(released: Kit) -> None:
@@ -306,6 +309,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     write(kit.root / "labs/lab1/src/quorum.cc", "// Write me.\n")
     write(kit.root / "docker-compose.yml", "")
     write(kit.root / "autograder/failslow/__main__.py", "")
+    write(kit.root / students.COMMANDS, "# Commands\n")
     write(kit.root / "library.a", "")
     git(tmp_path, "init", "-q", str(kit.root))
     git(kit.root, "add", "--all")

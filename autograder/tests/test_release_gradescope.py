@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from failslow import course_key, gradescope
-from failslow.assignment import Assignment
-from failslow.commands import grade
-from failslow.kit import Kit
+from failslow.base.kit import Kit, this_kit
+from failslow.extras import gradescope
+from failslow.extras.assignment import Assignment
+from failslow.extras.commands import grade
+from failslow.extras.release.gradescope import program
+from failslow.lab import course_key
 from fakes import write_submission
 from running import Expect
 
@@ -23,7 +25,10 @@ def test_the_file_has_what_gradescope_runs(tracked: Kit, expect: Expect, tmp_pat
     assert f"lab1, key {key.fingerprint}" in said.err
     with zipfile.ZipFile(out) as archive:
         names = archive.namelist()
-        assert {"setup.sh", "run_autograder", "driver.cc", "labs/lab2-raft/lab.yaml"} <= {*names}
+        assert {"setup.sh", "run_autograder", "driver.cc"} <= {*names}
+        assert [name for name in names if name.startswith("labs/")] == [
+            "labs/lab1-quorum-event/lab.yaml"
+        ]
         assert not [name for name in names if name.startswith(("build/", ".git/"))]
         written = json.loads(archive.read("autograder/gradescope/assignment.json"))
         assert written == {"lab": "lab1", "minutes": 10}
@@ -72,10 +77,10 @@ def test_a_grading_ends_before_the_platform_ends_it(
 ) -> None:
     kit.assignment.parent.mkdir(parents=True)
     kit.assignment.write_text(Assignment("lab1", 7).file_text)
-    given = {}
-    monkeypatch.setattr(grade, "run", lambda *_, **named: given.update(named))
+    given: list[grade.Options] = []
+    monkeypatch.setattr(grade, "run", lambda _, options: given.append(options))
     assert gradescope.main([str(tmp_path), str(tmp_path / "out")], kit) == 0
-    assert given["minutes"] == 6
+    assert [options.minutes for options in given] == [6]
 
 
 @pytest.mark.parametrize("text", ["lab9", '{"lab": "lab9", "minutes": 9}', '{"lab": "lab1"}'])
@@ -85,3 +90,15 @@ def test_an_assignment_that_is_wrong_grades_nothing(kit: Kit, tmp_path: Path, te
     tree = write_submission(tmp_path / "mine")
     assert gradescope.main([str(tree), str(tmp_path / "out")], kit) == 2
     assert not (tmp_path / "out").exists()
+
+
+def test_an_assignment_has_its_lab_and_those_that_it_needs_and_nothing_that_tests_the_kit() -> None:
+    names = {lab: {*program(this_kit(), lab)} for lab in ("lab1", "lab4", None)}
+    assert not [name for name in names["lab1"] if "lab2" in name or "raft/" in name]
+    assert "labs/lab2-raft/lab.yaml" in names["lab4"], "lab 4's given code includes lab 2's"
+    assert "autograder/hidden/lab5-copilot/CMakeLists.txt" in names[None] - names["lab4"]
+    for each in names.values():
+        assert "autograder/hidden/lab1-quorum-event/votes_test.cc" in each
+        assert not [name for name in each if name.startswith("reference-solutions/mutants/")]
+        assert not [name for name in each if name.startswith("autograder/attacks/")]
+        assert len(each) < 1_000

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from failslow.check import repeated
-from failslow.check.repeated import Subject
-from failslow.check.step import Context
-from failslow.kit import Kit
+from failslow.base.kit import Kit
+from failslow.extras.check import repeated
+from failslow.extras.check.repeated import Subject
+from failslow.extras.check.step import Context
 
 LINE = {"name": "lab1: a wait", "score": 2.0, "output": ""}
 

@@ -9,11 +9,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from failslow.errors import CannotDo
-from failslow.replay import page, recording, trace
-from failslow.replay.entries import Entry, entries_of
-from failslow.replay.recording import Message, World
-from failslow.replay.rows import rows_of
+from failslow.base.errors import CannotDo
+from failslow.extras.replay import page, recording, trace
+from failslow.extras.replay.entries import Entry, entries_of
+from failslow.extras.replay.recording import Message, World
+from failslow.extras.replay.rows import rows_of
 from recordings import LANES, SHOWS, Recording, large, two_lanes
 
 SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, ("a < b",))

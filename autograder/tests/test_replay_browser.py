@@ -6,8 +6,8 @@ from typing import Literal
 
 import pytest
 
-from failslow.replay import page, recording
-from failslow.site import browser
+from failslow.extras.replay import page, recording
+from failslow.extras.site import browser
 from recordings import LANES, SHOWS, Recording, large, two_lanes
 from replay_pages import FAILURE, HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
 

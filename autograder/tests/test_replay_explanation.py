@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow.replay.causality import Causality
-from failslow.replay.explanation import explain
-from failslow.replay.recording import Mark, Message, Note, Wait, World
-from failslow.replay.steps import CHAIN_MAX, Step
+from failslow.extras.replay.causality import Causality
+from failslow.extras.replay.explanation import explain
+from failslow.extras.replay.recording import Mark, Message, Note, Wait, World
+from failslow.extras.replay.steps import CHAIN_MAX, Step
 from recordings import Recording, not_linearizable, read, script, two_votes
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.replay import page
-from failslow.site import browser
+from failslow.extras.replay import page
+from failslow.extras.site import browser
 from recordings import SHOWS, Recording, not_linearizable, read, script, two_votes
 from replay_pages import HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
 

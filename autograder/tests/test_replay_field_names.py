@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from failslow.commands.sims import headers_of
-from failslow.kit import Kit
-from failslow.labs import load_labs
-from failslow.replay import field_names, recording
-from failslow.replay.field_names import Field
-from failslow.replay.recording import Message, World
+from failslow.base.kit import Kit
+from failslow.extras.commands.sims import headers_of
+from failslow.extras.replay import field_names, recording
+from failslow.extras.replay.field_names import Field
+from failslow.extras.replay.recording import Message, World
+from failslow.lab.labs import load_labs
 from recordings import Recording
 
 HEADER = """

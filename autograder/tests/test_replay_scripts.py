@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from failslow.replay import scripts
+from failslow.extras.replay import scripts
 from recordings import Recording, read, script
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from failslow.replay import unrecorded
-from failslow.replay.explanation import explain, in_words
-from failslow.replay.recording import Note, World
+from failslow.extras.replay import unrecorded
+from failslow.extras.replay.explanation import explain, in_words
+from failslow.extras.replay.recording import Note, World
 from recordings import Recording, read, script
 
 REPORT = """The test process ended without a verdict: killed by signal 11.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.replay import page, recording
-from failslow.site import browser
+from failslow.extras.replay import page, recording
+from failslow.extras.site import browser
 from recordings import SHOWS, Recording
 from replay_pages import SUBJECT, WIDE, act, span, widen
 
@@ -49,7 +49,7 @@ CHOOSE_SECOND = (
     "const box = document.getElementById('world'); box.value = '1';"
     "box.dispatchEvent(new Event('change'))"
 )
-# Of the drawn arrows: the x of their ends, in pixels.
+# The x of the ends of the drawn arrows, in pixels.
 ENDS = """
 (async () => {
   const {arrowOf} = await import("replay/layout.js");

@@ -7,14 +7,20 @@ from typing import Any
 
 import pytest
 
-from failslow.check import sweep
-from failslow.check.step import Context
-from failslow.kit import Kit, this_kit
-from failslow.reproduction import published, results, tables
-from failslow.reproduction.published import BACKGROUND, NO_FINALIZE, REFERENCE, TRANSIENT, VARIANTS
-from failslow.reproduction.results import Scale
-from failslow.reproduction.variants import WAITS_IN_TURN
-from failslow.site import line_plot, reproduced
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.check import sweep
+from failslow.extras.check.step import Context
+from failslow.extras.reproduction import published, results, tables
+from failslow.extras.reproduction.published import (
+    BACKGROUND,
+    NO_FINALIZE,
+    REFERENCE,
+    TRANSIENT,
+    VARIANTS,
+)
+from failslow.extras.reproduction.results import Scale
+from failslow.extras.reproduction.variants import WAITS_IN_TURN
+from failslow.extras.site import line_plot, reproduced
 from fakes import write_program
 from running import Expect
 

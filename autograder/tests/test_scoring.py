@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from failslow import course_key
+from failslow.lab import course_key
 from failslow.measurement import figures, scoring
 from failslow.measurement.binary import Sample
 from failslow.measurement.runs import (
@@ -372,7 +372,7 @@ def test_a_row_without_a_lagging_replica_is_void() -> None:
     assert row.score == 0
     assert judged((before | {"places": (2,)}, {"lag": 99})).is_void
     assert judged((before, {"lag": 100})).passed
-    # Where it must fall behind depends on the fault: one load of every slow set is enough.
+    # The load that must put it behind depends on the fault: one load of every slow set is enough.
     assert judged((SLOW | {"load": SATURATED}, {"lag": 0})).passed
     assert judged((SLOW | {"load": LATENCY}, {"lag": 0})).passed
 

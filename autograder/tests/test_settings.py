@@ -5,10 +5,10 @@ from functools import partial
 
 import pytest
 
-from failslow import course_key
-from failslow.errors import CannotDo
-from failslow.kit import Kit, this_kit
-from failslow.labs import load_labs
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.lab import course_key
+from failslow.lab.labs import load_labs
 from failslow.measurement.settings import SUBMIT, load_settings
 
 

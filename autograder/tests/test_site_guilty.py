@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from failslow.mutants import Mutant
-from failslow.site import guilty
+from failslow.extras.site import guilty
+from failslow.lab.mutants import Mutant
 
 
 def mutant(name: str, caught_by: str, shows: str | None) -> Mutant:

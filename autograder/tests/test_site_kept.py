@@ -3,16 +3,20 @@
 import json
 from pathlib import Path
 
-from failslow.kit import this_kit
-from failslow.mutants import MEASUREMENT, load_mutants
-from failslow.site import kept
+from failslow.base.kit import this_kit
+from failslow.extras.site import kept
+from failslow.lab.mutants import MEASUREMENT, load_mutants
 
 
 def test_only_measured_mutants_are_in_the_table(tmp_path: Path) -> None:
     slow = {"lab2": {"points": 140, "of": 200}, "slow-follower": {"points": 2.1, "of": 50}}
     mutants = [
-        {"lab": "lab2", "description": "Waits.", "kept": slow},
-        {"lab": "lab2", "description": "Votes twice.", "kept": {"lab2": {"points": 7, "of": 200}}},
+        {"name": "lab2/waits", "description": "Waits.", "kept": slow},
+        {
+            "name": "lab2/votes",
+            "description": "Votes twice.",
+            "kept": {"lab2": {"points": 7, "of": 200}},
+        },
     ]
     (tmp_path / kept.RESULTS).write_text(json.dumps({"mutants": mutants}))
     assert kept.table(tmp_path).splitlines()[2:] == ["| Waits. | 2.1 of 50 |"]

@@ -2,7 +2,7 @@
 
 import re
 
-from failslow.kit import this_kit
+from failslow.base.kit import this_kit
 
 ROW = re.compile(r"^\| 00\d.*\| (?P<files>`[^|]+`) \|$", re.M)
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from failslow.bench import verified
-from failslow.cluster import verification
-from failslow.cluster.layout import Layout
-from failslow.errors import CannotDo
-from failslow.replay import page as replay_page
-from failslow.replay import recording
-from failslow.slowness import drawing, page
-from failslow.slowness.graph import FIRST_CLIENT, dot, graph_of, merged
-from failslow.slowness.warnings import joined
+from failslow.base.errors import CannotDo
+from failslow.extras.bench import verified
+from failslow.extras.cluster import verification
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.replay import page as replay_page
+from failslow.extras.replay import recording
+from failslow.extras.slowness import drawing, page
+from failslow.extras.slowness.graph import FIRST_CLIENT, dot, graph_of, merged
+from failslow.extras.slowness.warnings import joined
 from recordings import SHOWS, Recording
 
 

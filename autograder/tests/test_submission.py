@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow.errors import BadSubmission, CannotDo
-from failslow.kit import Kit
-from failslow.labs import load_labs
-from failslow.submission import FILE_BYTES_MAX, collect
+from failslow.base.errors import BadSubmission, CannotDo
+from failslow.base.kit import Kit
+from failslow.lab.labs import load_labs
+from failslow.lab.submission import FILE_BYTES_MAX, collect
 from fakes import write_submission
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from failslow import zip_file
-from failslow.commands import submit
-from failslow.kit import Kit
-from failslow.labs import load_labs
-from failslow.submission import FILE_BYTES_MAX, collect
-from failslow.zip_file import Entry
+from failslow.base import zip_file
+from failslow.base.kit import Kit
+from failslow.base.zip_file import Entry
+from failslow.extras.commands import submit
+from failslow.lab.labs import load_labs
+from failslow.lab.submission import FILE_BYTES_MAX, collect
 from running import Expect
 
 LAB1 = ("lab1-quorum-event/quorum_event.cc", "lab1-quorum-event/quorum_event.h")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow.kit import Kit
+from failslow.base.kit import Kit
 from fakes import write_submission
 from running import Expect
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from failslow.commands import tour
-from failslow.kit import Kit, this_kit
+from failslow.base.kit import Kit, this_kit
+from failslow.extras.commands import tour
 from fakes import TEST_BINARY, write_program
 from running import Expect
 

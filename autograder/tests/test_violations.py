@@ -2,8 +2,8 @@
 
 import pytest
 
-from failslow import violations
-from failslow.assertions import ELSEWHERE
+from failslow.build.assertions import ELSEWHERE
+from failslow.grade import violations
 
 VIOLATED = (
     "x.cc:3\nlog matching violated at 0.1 s: replica 1 has another (rule 1)\nGoogle Test trace"

@@ -1,12 +1,12 @@
 """The parts that a root cause makes void, and the sentences that name it."""
 
-from failslow import voids
-from failslow.gtest import GradedTest, Outcome
-from failslow.labs import Lab, Measured, Part
+from failslow.build.gtest import GradedTest, Outcome
+from failslow.grade import voids
+from failslow.lab.labs import Lab, Measured, Part
 
 PARTS = (Part("a", "", 1), Part("b", "", 2), Part("slow", "", 1))
-MEASURED = Measured("slow", "slow.yaml", ("leader", "follower"), ("follower",))
-LAB = Lab("lab2", "Raft", "lab2-raft", "", (), (), "submission", (), MEASURED, PARTS)
+MEASURED = Measured("slow-replica", "slow", "slow.yaml", ("leader", "follower"), ("follower",))
+LAB = Lab("lab2", "Raft", "lab2-raft", "", (), (), "submission", (), (MEASURED,), PARTS)
 
 
 def a_test(name: str, part: str, hidden: bool = False) -> GradedTest:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow import walls
-from failslow.commands import doctor
-from failslow.errors import CannotDo
-from failslow.kit import Kit
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import walls
+from failslow.extras.commands import doctor
 from fakes import write_program, write_submission
 from running import Expect
 

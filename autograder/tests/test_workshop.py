@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from failslow import walls, workshop
-from failslow.errors import CannotDo
-from failslow.kit import Kit
-from failslow.workshop import Workshop
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import walls, workshop
+from failslow.build.workshop import Workshop
 
 LEAVES = """
 import os, sys

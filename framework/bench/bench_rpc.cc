@@ -148,7 +148,7 @@ RealHostOptions OptionsFor(PeerId self, const std::vector<Endpoint>& replicas, i
   return options;
 }
 
-// Where the caller is not, if the benchmark wants two cores.
+// Another core than the caller's, if the benchmark wants two.
 unsigned ServerCore(std::int64_t cores) { return cores == 1 ? LastCore() : 0; }
 
 void Rpc(benchmark::State& state) {

@@ -2,7 +2,7 @@
 // spent its share is stopped until the next period begins.
 //
 // So a quota stalls in bursts. Work that fits into the rest of the share takes no longer than
-// without a fault, and work that does not waits for most of a period.
+// without a fault. Other work waits for most of a period.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ class Quota {
  public:
   static constexpr Duration kPeriod = 100ms;  // the default of cpu.max
 
-  // Returns how long `work` lasts from `now` on, stops included, with `percent` of each period.
-  // Threads of one user share its quota: later work gets what earlier work has left.
-  // Requires: 1 <= percent <= 100.
+  // Returns the time that `work` lasts from `now` on, stops included, with `percent` of each
+  // period. Threads of one user share its quota: later work gets the rest that earlier work has
+  // left. Requires: 1 <= percent <= 100.
   Duration Spend(Time now, Duration work, int percent) {
     return percent == 100 ? work : SpendShare(now, work, percent);
   }

@@ -19,8 +19,8 @@ struct ChaosOptions {
   int faults = 14;
   Time begin = 700ms;    // no fault starts earlier: there is time for a first election
   Duration length = 4s;  // every fault starts at least 1 s before begin + length
-  // Of a slow disk. A write that began on a slow disk ends on it, healed or not, so a test with
-  // large writes and a bound on progress needs a faster one.
+  // The rate of a slow disk. A write that began on a slow disk ends on it, healed or not. So a test
+  // with large writes and a bound on progress needs a faster one.
   std::int64_t disk_bytes_per_second = PresetStrength("disk-slow").amount;
   // The kinds to draw from, equally likely. One that is named twice is twice as likely.
   std::vector<Strength> mix = UsualMix();

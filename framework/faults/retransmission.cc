@@ -11,7 +11,7 @@ constexpr Duration kTimeoutMin = 200ms;
 constexpr Duration kTimeoutMax = 120s;
 constexpr int kRetransmissionsMax = 15;
 
-// Of `packets`, the number that is lost.
+// The number of lost packets among `packets`.
 std::size_t Lose(std::size_t packets, int permille, RandomStream& stream) {
   std::size_t lost = 0;
   for (std::size_t i = 0; i < packets; ++i) {

@@ -1,4 +1,5 @@
-// TransferTime: how long a disk of a given speed moves bytes. In simulation and on the real host.
+// TransferTime: the time that a disk of a given speed takes to move bytes. The simulation and the
+// real host both use it.
 #pragma once
 
 #include <cstdint>

@@ -15,10 +15,10 @@
 namespace depfast::testkit {
 namespace {
 
-// How a schedule fails that ends the process. There is no later word of it.
+// The failure of a schedule that ends the process. There is no later word of it.
 constexpr std::string_view kProcessEnds = "the process ends";
 
-// What a rehearsal leaves behind, also if it ends its process.
+// The result that a rehearsal leaves, also if it ends its process.
 struct Board {
   std::int64_t commands = 0;
   std::array<char, 1024> failure{};  // ends with a zero

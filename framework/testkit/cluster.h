@@ -29,7 +29,7 @@ class Verification;
 
 struct ClusterOptions {
   int replicas = 3;
-  // Which of the test's worlds this is: combined with the --seed of the run.
+  // The number of this world among the test's, combined with the --seed of the run.
   std::uint64_t seed = 1;
   sim::Profile profile = sim::Profile::Lab();
   std::vector<std::string> probes = {};  // see sim::ReplicaConfig

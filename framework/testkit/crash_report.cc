@@ -18,7 +18,7 @@
 namespace depfast::testkit {
 namespace {
 
-// What the handlers read. The step's thread and theirs are the same.
+// The data that the handlers read. The step's thread and theirs are the same.
 volatile sig_atomic_t replica_in_step = -1;
 volatile std::int64_t step_began_ns = 0;
 ThrowPlace latest_throw;  // of the step under way

@@ -1,4 +1,4 @@
-// What a test's process says when a replica's code crashes it: which replica, when, and where.
+// The words of a test's process when a replica's code crashes it: the replica, the time, the place.
 //
 // Replicas in simulation run in the test's own process. A fault of theirs ends it, and so does a
 // failed assertion. The report has a line "stack:" with offsets into the program, which `kit` turns
@@ -15,7 +15,7 @@ namespace depfast::testkit {
 // Call once per process, from the thread that runs the simulator.
 void InstallCrashReport();
 
-// Marks a replica's step for as long as the object lives. Requires: one at a time.
+// Marks a replica's step until the object's end. Requires: one at a time.
 class StepUnderWay {
  public:
   StepUnderWay(PeerId replica, Time now);

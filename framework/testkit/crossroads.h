@@ -18,7 +18,7 @@
 
 namespace depfast::testkit {
 
-// How strong each deviation is; each is tried in every strength. Choose a short one, after which
+// The strengths of each deviation; each is tried in every strength. Choose a short one, after which
 // nobody has noticed it, and one that is longer than the replicas' patience.
 struct Deviations {
   std::vector<Duration> delays;     // of a message that younger ones may overtake

@@ -15,7 +15,7 @@
 namespace depfast::testkit {
 namespace {
 
-// What the signal's handler reads. The step's thread and the handler's are the same.
+// The data that the signal's handler reads. The step's thread and the handler's are the same.
 volatile sig_atomic_t seconds_in_step = 0;
 volatile sig_atomic_t seconds_max = 0;
 

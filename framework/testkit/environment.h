@@ -38,10 +38,10 @@ struct Environment {
   bool rehearsal = false;  // clusters leave no trace of themselves
 };
 
-// Of this process. Set once, by main.
+// The environment of this process. Set once, by main.
 Environment& TheEnvironment();
 
-// How this binary starts a replica; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:
+// Starts replicas of this binary; defined by replicas_sim.cc or replicas_sealed.cc. `probe`:
 // null, or it outlives the replicas. It and `notes` hear nothing of sealed ones.
 sim::BackendFactory ReplicasUnderTest(RuntimeProbe* probe = nullptr, NoteSink notes = {});
 

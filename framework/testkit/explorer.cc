@@ -50,7 +50,8 @@ bool ComesAfter(const Fault& a, const Fault& b) {
   return key(a) > key(b);
 }
 
-// The state, the deviation that is tried in it, whenever that is, and what is left then.
+// A key of the state, the deviation that is tried in it at any time, and the rest of the bound
+// then.
 std::uint64_t KeyOf(const Choice& choice, const Left& left) {
   std::uint64_t key = RandomStream::Mix(choice.state);
   const auto mix = [&key](std::int64_t value) {

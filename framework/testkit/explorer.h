@@ -47,7 +47,7 @@ struct ExploredRun {
 // that time.
 using RunPlan = std::function<ExploredRun(const faults::FaultPlan&)>;
 
-// What an exploration has seen so far, or in all.
+// The states that an exploration has seen so far, or in all.
 struct Exploration {
   std::vector<std::int64_t> runs;            // by number of deviations
   std::set<std::uint64_t> states;            // in which a deviation was possible
@@ -59,14 +59,14 @@ struct Exploration {
   std::int64_t all_runs() const;
 };
 
-// Called after each run. `planned`: the runs with as many deviations.
+// Called after each run. `planned`: the runs with this run's number of deviations.
 using OnProgress = std::function<void(const Exploration& so_far, std::int64_t planned)>;
 
 // Explores up to the first failure, in at most `runs_max` runs. A deviation is left out if the same
-// one was tried in an equal state with as much of the bound left. The hash decides, so what it does
-// not cover is not explored (world_state.h). What is left of the bound also tells a state from the
-// same one after a deviation: a message that was lost and sent again may be lost again. Requires:
-// no number in `bound` is negative.
+// one was tried in an equal state with an equal rest of the bound. The hash decides whether states
+// are equal, so parts outside the hash are not explored (world_state.h). The rest of the bound also
+// tells a state from the same one after a deviation: a message that was lost and sent again may be
+// lost again. Requires: no number in `bound` is negative.
 Exploration Explore(const Bound& bound, std::int64_t runs_max, const RunPlan& run,
                     const OnProgress& on_progress = nullptr);
 

@@ -54,7 +54,7 @@ class Recorder : public RuntimeProbe,
                  private sim::Observer,
                  private testing::EmptyTestEventListener {
  public:
-  // What a test tells of its run, for the picture.
+  // A test's notes on its run, for the picture.
   struct Operation {
     int client = 0;
     Time begin{0};

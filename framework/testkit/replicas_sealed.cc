@@ -12,7 +12,7 @@
 namespace depfast::testkit {
 namespace {
 
-// Of the test under way.
+// The findings of the test under way.
 std::shared_ptr<sealed::Findings>& TheFindings() {
   static auto findings = std::make_shared<sealed::Findings>();
   return findings;

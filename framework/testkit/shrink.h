@@ -30,9 +30,9 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-// How a run of a schedule ended.
+// The end of a run of a schedule.
 struct RunEnd {
-  // What failed: the violated invariant, or the place of the failed assertion. Empty if it passed.
+  // The failure: the violated invariant, or the place of the failed assertion. Empty if it passed.
   std::string failure;
   std::int64_t commands = 0;  // started by the clients
 };

@@ -40,12 +40,12 @@ class ScopedRun {
   // happens is listed, too.
   void Saw(const std::string& situation, bool has_happened);
 
-  // The run is over: takes down what was possible in it, and its end state. Called while the
+  // The run is over: takes down its possible deviations and its end state. Called while the
   // simulator is alive. A run that fails before may leave it out.
   void End();
 
   const std::map<std::string, bool>& situations() const { return situations_; }
-  // Of a run that has ended; without its failure.
+  // The result of a run that has ended; without its failure.
   const ExploredRun& result() const { return result_; }
 
  private:
@@ -62,7 +62,7 @@ struct ScopeOptions {
 
 struct ScopeResult {
   Exploration exploration;
-  std::map<std::string, std::int64_t> situations;  // in how many runs each has happened
+  std::map<std::string, std::int64_t> situations;  // the number of runs with each
 };
 
 // A scenario makes its own world, and keeps nothing from one run to the next. It may use the

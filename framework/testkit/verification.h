@@ -6,8 +6,8 @@
 //   verification.Collect();
 //   for (const Warning& warning : verification.Warnings()) ...
 //
-// It works with sealed replicas, too: they report facts, the verdicts are made here. What clients
-// wait is measured here, from their frames. It changes nothing: a run's trace hash is the same.
+// It works with sealed replicas, too: they report facts, the verdicts are made here. The waits of
+// clients are measured here, from their frames. Verification leaves a run's trace hash the same.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Verification : private sim::Observer {
   // loses the facts since then. Call it at the end of a run, while the simulator lives.
   void Collect();
 
-  // Of all windows so far, in the order of replicas and windows.
+  // The facts of all windows so far, in the order of replicas and windows.
   std::vector<WindowFacts> Facts() const;
   std::vector<Warning> Warnings() const;
   SlownessGraph Graph() const;

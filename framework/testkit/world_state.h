@@ -1,8 +1,8 @@
-// WorldState: a hash of what a simulated world's state is, apart from the time.
+// WorldState: a hash of a simulated world's state, apart from the time.
 //
-// It covers what is on disks and on its way there, the frames under way and unread, the latest
-// observations, the outputs of steps under way, and the faults under way. It does not cover the
-// memory of replicas, the time, or the numbers of calls: two worlds with equal hashes may go on
+// It covers the bytes on disks and on their way there, and the frames under way and unread. It also
+// covers the latest observations, the outputs of steps under way, and the faults. It does not cover
+// the memory of replicas, the time, or the numbers of calls: two worlds with equal hashes may go on
 // differently.
 #pragma once
 

@@ -20,7 +20,7 @@ ActivityWindow StepsThatTook(Duration cost, Duration took) {
   return window;
 }
 
-// One coroutine, "writer", whose longest wait for "disk" is so long; `open`: it has not ended.
+// One coroutine, "writer", whose longest wait for "disk" has this length; `open`: it has not ended.
 ActivityWindow WaitsForDisk(Duration worst, bool open = false) {
   CoroutineActivity waits{.coroutine = "writer", .event = "disk"};
   (open ? waits.open : waits.ended).Add(worst);

@@ -1,4 +1,4 @@
-// Events: when each kind is ready or failed, and how compounds follow their children.
+// Events: the moments at which each kind is ready or failed, and compounds and their children.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -64,7 +64,7 @@ class FactCollectorTest : public ::testing::Test {
     return options;
   }
 
-  // Of a report: what is lost on the way is not seen.
+  // The windows of a report: facts that are lost on the way are not seen.
   std::vector<WindowFacts> Windows() const {
     return FactCollector::Read(facts_.Report(replica_.runtime)).value();
   }

@@ -242,8 +242,8 @@ TEST(Frame, ForgedLengthsAreRefusedWithoutAllocatingThem) {
 }
 
 TEST(Frame, ForgedLengthsDoNotMultiplyByNesting) {
-  // Ten arrays, one in the other, each claiming as many elements as the body has bytes: each claim
-  // alone could be true, all of them would take 24 bytes for each byte, ten times over.
+  // Ten arrays, one in the other. Each claims an element for each byte of the body. One claim alone
+  // could be true; all of them would take 24 bytes for each byte, ten times over.
   const std::size_t size = std::size_t{1} << 20;
   std::string body;
   for (int i = 0; i < 10; ++i) body += std::string("\xdd\x00\x0f\xff\x00", 5);

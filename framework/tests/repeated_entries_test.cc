@@ -1,4 +1,4 @@
-// How often entries are sent, by ranges.
+// The number of times that entries are sent, by ranges.
 #include "depfast/verify/repeated_entries.h"
 
 #include <gtest/gtest.h>

@@ -148,7 +148,7 @@ TEST(Stacks, AnImpossibleStackIsRefusedWithAdvice) {
 }
 
 // Uses up the mappings that a process may have, without using memory: of adjacent pages, every
-// other one is protected differently. Gives back as many as asked, a few at a time.
+// other one is protected differently. Gives back the number that is asked for, a few at a time.
 class MappingHog {
  public:
   static constexpr std::size_t kPagesMax = 3'000'000;

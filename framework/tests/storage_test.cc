@@ -141,7 +141,7 @@ std::vector<std::string> ReadAll(std::string_view bytes, std::size_t* good = nul
   return records;
 }
 
-// Of many sizes, the empty one and one with zeros and newlines included.
+// Records of many sizes, the empty one and one with zeros and newlines included.
 std::vector<std::string> SomeRecords() {
   return {"first", "", std::string(3, '\0'), "a longer one\nwith two lines", std::string(300, 'x')};
 }

@@ -2,37 +2,28 @@
 #include "raft.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cerrno>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
 #include <tuple>
-#include <utility>
-
-#include "depfast/compound_event.h"
-#include "quorum_event.h"
 
 namespace depfast::raft {
 namespace {
 
 // The maximum of rounds under way. It keeps disk and network busy, and is small enough that many
 // commands share a round.
-constexpr int kRoundsMax = 2;
+constexpr int kRoundsMax = 4;
 constexpr std::size_t kRoundBytesMax = 256 * 1024;
-// A round costs each replica a write. So a few commands wait for the round before them, if it began
-// less than kYoung ago. If the followers are far away, they do not wait for its end.
-constexpr std::size_t kFewCommands = 400;
-constexpr Duration kYoung = 2ms;
 
-// A follower has fallen behind when it has not answered a round for so long, ...
+// A round without a quorum makes room for the next after this time. After that, or after the
+// quorum, a follower that does not answer within the same time has fallen behind, ...
 constexpr Duration kStragglerGrace = 100ms;
 // ... or when more bytes than this wait for it in our memory.
 constexpr std::size_t kHeldBytesMax = 64 * 1024;
 
-// An answer to a catch-up request is prompt within kCatchUpTarget. The size of the next request
-// doubles after an answer that took at most so much longer than the fastest, and halves otherwise.
+// A follower joins the rounds after an answer to a catch-up request within kCatchUpTarget. The size
+// of the next request doubles after an answer, and halves without one.
 constexpr Duration kCatchUpTarget = 50ms;
 constexpr std::size_t kCatchUpBytesMin = 4 * 1024;
 constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
@@ -41,94 +32,7 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
-// A snapshot is encoded and written in pieces of this size, so that neither the replica nor the
-// entries on their way to the disk wait long. Between two pieces others have their turn.
-constexpr std::size_t kPieceBytes = 512 * 1024;
-constexpr Duration kPause = 20us;
-
-// The heartbeats whose answers count. A leader steps down when a majority answers none of them.
-constexpr std::size_t kHeartbeatsMax = kElectionTimeoutMax / kHeartbeatInterval;
-
-// A round, or a confirmation, waits for most of the clients that were just answered, and not longer
-// than this: they send their next commands now, and share it.
-constexpr Duration kGather = 500us;
-
-// The state machine is told so many commands before the first of them is applied.
-constexpr std::size_t kExpectedAtOnce = 16;
-
 }  // namespace
-
-// ---- returning clients ----
-
-void ReturningClients::Expect(std::size_t answered) {
-  most_->Set(most_->target());  // what waits for earlier ones has waited enough
-  const auto most = static_cast<std::int64_t>(answered - answered / 4);
-  most_ = std::make_shared<IntEvent>("returning clients", most);
-}
-
-void ReturningClients::Wait() const {
-  const auto most = most_;
-  most->Wait(kGather);
-}
-
-// ---- a follower's progress ----
-
-void Progress::RoundSent(std::uint64_t end) {
-  assert(InRounds() && end > match_index_);
-  next_index_ = end;
-}
-
-void Progress::Acknowledged(std::uint64_t index) {
-  match_index_ = std::max(match_index_, index);
-  next_index_ = std::max(next_index_, match_index_ + 1);
-  if (state_ == State::kSnapshot) state_ = State::kProbe;
-}
-
-bool Progress::FellBehind(std::uint64_t from) {
-  next_index_ = std::max(std::min(next_index_, from), match_index_ + 1);
-  const bool leaves_replicate = state_ == State::kReplicate;
-  if (leaves_replicate) {
-    request_bytes_ = kCatchUpBytesMin;
-    request_timeout_ = kCatchUpTimeoutMin;
-    fastest_answer_ = kForever;
-  }
-  if (InRounds()) state_ = State::kProbe;
-  return leaves_replicate;
-}
-
-void Progress::Join(std::uint64_t end) {
-  assert(state_ == State::kCatchUp && end >= next_index_);
-  // If no entry is missing there is no request to wait for.
-  state_ = end == next_index_ ? State::kReplicate : State::kJoin;
-  next_index_ = end;
-}
-
-void Progress::RequestAnswered(Duration took) {
-  assert(state_ != State::kReplicate && state_ != State::kSnapshot);
-  const bool prompt = took < kCatchUpTarget;
-  if (state_ == State::kJoin) {
-    state_ = State::kReplicate;
-  } else {
-    state_ = prompt ? State::kCatchUp : State::kProbe;
-  }
-  fastest_answer_ = std::min(fastest_answer_, took);
-  const bool keeps_up = took - fastest_answer_ < kCatchUpTarget;
-  request_bytes_ = std::clamp(keeps_up ? request_bytes_ * 2 : request_bytes_ / 2, kCatchUpBytesMin,
-                              kCatchUpBytesMax);
-}
-
-void Progress::RequestLost(std::uint64_t first) {
-  assert(state_ != State::kReplicate && state_ != State::kSnapshot);
-  FellBehind(first);
-  state_ = State::kProbe;
-  request_bytes_ = std::max(request_bytes_ / 2, kCatchUpBytesMin);
-  request_timeout_ = std::min(request_timeout_ * 2, kCatchUpTimeoutMax);
-}
-
-void Progress::SnapshotNeeded() {
-  assert(!InRounds());
-  state_ = State::kSnapshot;
-}
 
 // ---- start and durability ----
 
@@ -139,18 +43,12 @@ Raft::Raft(Runtime& runtime, StateMachine& machine)
       progress_(static_cast<std::size_t>(runtime.replicas())) {}
 
 void Raft::Start() {
-  runtime_.rpc().Handle<RequestVote>([this](PeerId, const RequestVote& request) {
-    recovered_->Wait();
-    return OnRequestVote(request);
-  });
-  runtime_.rpc().Handle<AppendEntries>([this](PeerId, AppendEntries request) {
-    recovered_->Wait();
-    return OnAppendEntries(std::move(request));
-  });
-  runtime_.rpc().Handle<InstallSnapshot>([this](PeerId, const InstallSnapshot& request) {
-    recovered_->Wait();
-    return OnInstallSnapshot(request);
-  });
+  runtime_.rpc().Handle<RequestVote>(
+      [this](PeerId, const RequestVote& request) { return OnRequestVote(request); });
+  runtime_.rpc().Handle<AppendEntries>(
+      [this](PeerId, const AppendEntries& request) { return OnAppendEntries(request); });
+  runtime_.rpc().Handle<InstallSnapshot>(
+      [this](PeerId, const InstallSnapshot& request) { return OnInstallSnapshot(request); });
   runtime_.Spawn("election", [this] {
     Recover();
     ElectionLoop();
@@ -170,35 +68,25 @@ void Raft::Recover() {
 }
 
 void Raft::RecoverSnapshot() {
-  const auto read = runtime_.storage().Read(kSnapshotFile);
-  if (read->Wait() == Outcome::kReady) {
-    auto snapshot = DecodeSnapshot(read->data());
-    if (!snapshot) throw std::runtime_error("the snapshot is damaged");
-    snapshot_ = std::move(*snapshot);
-    RestoreSnapshot();
-  } else if (read->error() != ENOENT) {
-    throw std::system_error(read->error(), std::generic_category(), "cannot read the snapshot");
-  }
+  const auto bytes = ReadFile(kSnapshotFile);
+  if (!bytes) return;
+  auto snapshot = DecodeSnapshot(*bytes);
+  if (!snapshot) throw std::runtime_error("the snapshot is damaged");
+  snapshot_ = std::move(*snapshot);
+  RestoreSnapshot();
 }
 
 void Raft::RecoverLog() {
-  const auto read = runtime_.storage().Read(kWalFile);
-  if (read->Wait() == Outcome::kReady) {
+  if (const auto bytes = ReadFile(kWalFile)) {
     WalState state;
-    const std::size_t good = state.Recover(read->data());
-    if (good < read->data().size()) {
-      last_write_ = runtime_.storage().Truncate(kWalFile, good);  // a crash tore the last write
-    }
+    const std::size_t good = state.Recover(*bytes);
+    // A crash tore the last write.
+    if (good < bytes->size()) last_write_ = runtime_.storage().Truncate(kWalFile, good);
     term_ = state.hard_state.term;
     voted_for_ = state.hard_state.voted_for;
     log_ = std::move(state.log);
-  } else if (read->error() != ENOENT) {
-    throw std::system_error(read->error(), std::generic_category(),
-                            "cannot read the write-ahead log");
   }
-  if (log_.base_index() > snapshot_.last_index) {
-    throw std::runtime_error("the write-ahead log begins after the snapshot ends");
-  }
+  if (log_.base_index() > snapshot_.last_index) throw std::runtime_error("the log lacks entries");
   // A crash came after a leader's snapshot was installed, and before the log that continues it.
   if (!log_.Knows(snapshot_.last_index) || TermAt(snapshot_.last_index) != snapshot_.last_term) {
     log_.Reset(snapshot_.last_index, snapshot_.last_term);
@@ -206,22 +94,31 @@ void Raft::RecoverLog() {
   }
 }
 
-void Raft::PersistHardState() { last_write_ = AppendToLog(EncodeHardState({term_, voted_for_})); }
-
-std::shared_ptr<DiskEvent> Raft::PersistEntries(std::uint64_t first_index) {
-  last_write_ = AppendToLog(EncodeEntries(log_, first_index));
-  return last_write_;
+std::optional<std::string> Raft::ReadFile(const char* name) {
+  const auto read = runtime_.storage().Read(name);
+  if (read->Wait() == Outcome::kReady) return read->data();
+  if (read->error() == ENOENT) return std::nullopt;
+  throw std::system_error(read->error(), std::generic_category(), name);
 }
 
-std::shared_ptr<DiskEvent> Raft::AppendToLog(std::string record) {
-  if (compaction_ != nullptr) compaction_->records += record;
-  return runtime_.storage().Append(kWalFile, std::move(record), Storage::Sync::kYes);
+void Raft::AppendToWal(std::string record) {
+  last_write_ = runtime_.storage().Append(kWalFile, std::move(record), Storage::Sync::kYes);
 }
+
+void Raft::PersistHardState() { AppendToWal(EncodeHardState({term_, voted_for_})); }
 
 void Raft::PersistLog() {
-  const std::string bytes = EncodeWal({term_, voted_for_}, log_);
-  std::ignore = runtime_.storage().Append(kNewWalFile, bytes, Storage::Sync::kYes);
+  std::ignore = runtime_.storage().Append(kNewWalFile, EncodeWal({term_, voted_for_}, log_),
+                                          Storage::Sync::kYes);
   last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
+}
+
+// A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
+// not replace the old one.
+void Raft::PersistSnapshot() {
+  std::ignore =
+      runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);
+  std::ignore = runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
 }
 
 void Raft::AwaitDurable() {
@@ -292,6 +189,7 @@ bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
 }
 
 RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
+  recovered_->Wait();
   if (request.pre_vote) {
     const bool leader_lives =
         role_ == Role::kLeader ||
@@ -318,9 +216,8 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
 bool Raft::WouldVoteFor(const RequestVote& request) const {
   // The election restriction: the candidate's log is at least as up to date as ours (section
   // 5.4.1).
-  const std::uint64_t our_term = TermAt(last_index());
-  return request.last_log_term > our_term ||
-         (request.last_log_term == our_term && request.last_log_index >= last_index());
+  return std::pair(request.last_log_term, request.last_log_index) >=
+         std::pair(log_.last_term(), last_index());
 }
 
 void Raft::BecomeFollower(std::uint64_t term) {
@@ -352,50 +249,101 @@ void Raft::BecomeLeader() {
   runtime_.Spawn("heartbeat", [this] { HeartbeatLoop(); });
 }
 
+// ---- heartbeats and reads ----
+
+void Raft::HeartbeatLoop() {
+  const std::uint64_t term = term_;
+  for (last_heard_ = runtime_.Now(); Leads(term); runtime_.Sleep(kHeartbeatInterval)) {
+    AdvanceCommit();  // answers, or our own disk, may have come after the end of their round
+    runtime_.Spawn("heartbeat", [this] { Heartbeat(); });
+    // Without a majority we step down: clients must look for another leader.
+    if (runtime_.Now() > last_heard_ + kElectionTimeoutMax) BecomeFollower(term);
+  }
+}
+
+void Raft::Heartbeat() {
+  if (role_ != Role::kLeader) return;
+  const std::uint64_t term = term_;
+  // Every command that we acknowledged before these reads came is applied. If a majority still
+  // follows us after that, no other leader can have acknowledged more. But until an entry of our
+  // own term is committed, earlier leaders may have committed more than we know.
+  std::vector<PendingRead> reads;
+  if (TermAt(commit_index_) == term) reads.swap(reads_);
+  runtime_.set_dependency(reads.empty() ? Dependency::Heartbeat() : reads.front().client);
+  BroadcastCalls calls(runtime_.rpc());
+  const auto quorum = AskWhoFollows(calls);
+  const bool confirmed = quorum->Wait(kElectionTimeoutMax) == Outcome::kReady && Leads(term);
+  if (confirmed) last_heard_ = runtime_.Now();
+  for (const PendingRead& read : reads) read.done(confirmed);
+  // A distant follower's answer is late, not lost, and may bring a newer term.
+  if (reads.empty()) runtime_.Sleep(kElectionTimeoutMax);
+  calls.Release();
+}
+
+void Raft::ReadIndex(const Dependency& client, ReadDone done) {
+  if (role_ != Role::kLeader) return done(false);
+  reads_.push_back({client, std::move(done)});
+  // It runs after all messages of this step are handled: one heartbeat for their reads.
+  if (reads_.size() == 1) runtime_.Spawn("confirm", [this] { Heartbeat(); });
+}
+
+std::shared_ptr<QuorumEvent> Raft::AskWhoFollows(BroadcastCalls& calls) {
+  const std::uint64_t term = term_;
+  const auto quorum = QuorumEvent::Majority(runtime_.replicas());
+  for (PeerId peer : runtime_.peers()) {
+    const std::uint64_t known = std::max(ProgressOf(peer).match_index, log_.base_index()) + 1;
+    const auto call = runtime_.rpc().Call(peer, MakeAppend(known, known));
+    calls.Include(call);
+    quorum->Add(call, [this, term, &answered = *call] {
+      if (!Leads(term)) return false;
+      OnAppendReply(answered.peer(), answered.reply());
+      return answered.reply().term == term;  // it follows us, even if its log differs
+    });
+  }
+  quorum->VoteYes(runtime_.replicas() - 1);
+  return quorum;
+}
+
 // ---- replication, the leader's side ----
 
 void Raft::Submit(std::string command, const Dependency& client, SubmitDone done) {
-  if (role_ != Role::kLeader || command.empty()) {
-    done({SubmitStatus::kNotProposer, leader_, 0, ""});
-    return;
-  }
+  const bool accepts = role_ == Role::kLeader && !command.empty();
+  if (!accepts) return done({SubmitStatus::kNotProposer, leader_, 0, ""});
   pending_.push_back({std::move(command), client, std::move(done)});
-  returning_writers_.Add();
   StartRound();
 }
 
 void Raft::StartRound() {
   if (pending_.empty() || round_starting_ || rounds_ >= kRoundsMax) return;
-  if (young_rounds_ > 0 && pending_.size() < kFewCommands) return;
   // The coroutine runs after all messages of this step are handled: one round for their commands.
   round_starting_ = true;
   runtime_.Spawn("replicate", [this] { Round(); });
 }
 
 void Raft::Round() {
-  returning_writers_.Wait();
   round_starting_ = false;
   if (role_ != Role::kLeader || pending_.empty()) return;
   const std::uint64_t term = term_;
   const std::uint64_t first = last_index() + 1;
   AppendPending();
   const std::uint64_t end = last_index() + 1;
-  const auto own_write = PersistEntries(first);
+  AppendToWal(EncodeEntries(log_, first));
+  const auto own_write = last_write_;
   Broadcast<AppendEntries> round = SendRound(first, end);
   const auto quorum = VotesOn(round, own_write, end);
 
   ++rounds_;
-  ++young_rounds_;
-  quorum->Wait(kYoung);
-  --young_rounds_;
-  StartRound();
   quorum->Wait(kStragglerGrace);
   --rounds_;
   AdvanceCommit();
   StartRound();
 
   // The clients have their answer: these waits delay nobody.
-  ReleaseStragglers(round, term, first);
+  runtime_.Sleep(kStragglerGrace);
+  const auto stragglers = round.Stragglers();
+  round.Release();
+  if (!Leads(term)) return;
+  for (PeerId peer : stragglers) FellBehind(peer, first);
   own_write->Wait();  // our own disk may be the slowest: the quorum must live until then
 }
 
@@ -406,20 +354,25 @@ void Raft::AppendPending() {
   auto next = pending_.begin();
   for (; next != pending_.end() && bytes < kRoundBytesMax; ++next) {
     log_.Append({term_, std::move(next->command)});
-    if (next->done) waiting_.push_back({last_index(), std::move(next->done)});
+    if (next->done) waiting_[last_index()] = std::move(next->done);
     bytes += RaftLog::SizeOf(log_.At(last_index()));
   }
   pending_.erase(pending_.begin(), next);
 }
 
+AppendEntries Raft::MakeAppend(std::uint64_t first, std::uint64_t end) const {
+  const std::uint64_t prev = first - 1;
+  return {term_, runtime_.self(), prev, TermAt(prev), log_.Slice(first, end), commit_index_};
+}
+
 Broadcast<AppendEntries> Raft::SendRound(std::uint64_t first, std::uint64_t end) {
   std::vector<PeerId> peers;
   for (PeerId peer : runtime_.peers()) {
-    if (!ProgressOf(peer).InRounds()) continue;
+    if (!ProgressOf(peer).keeps_up) continue;
     if (runtime_.HeldBytes(peer) > kHeldBytesMax) {
       FellBehind(peer, first);
     } else {
-      ProgressOf(peer).RoundSent(end);
+      ProgressOf(peer).next_index = end;
       peers.push_back(peer);
     }
   }
@@ -447,210 +400,113 @@ std::shared_ptr<QuorumEvent> Raft::VotesOn(const Broadcast<AppendEntries>& round
   return quorum;
 }
 
-void Raft::ReleaseStragglers(Broadcast<AppendEntries>& round, std::uint64_t term,
-                             std::uint64_t first) {
-  const auto everybody = std::make_shared<AndEvent>();
-  for (const auto& call : round.calls()) everybody->Add(call);
-  everybody->Wait(kStragglerGrace);
-  const auto stragglers = round.Stragglers();
-  round.Release();
-  if (!Leads(term)) return;
-  for (PeerId peer : stragglers) FellBehind(peer, first);
-}
-
-AppendEntries Raft::MakeAppend(std::uint64_t first_index, std::uint64_t end_index) const {
-  AppendEntries request;
-  request.term = term_;
-  request.leader = runtime_.self();
-  request.prev_log_index = first_index - 1;
-  request.prev_log_term = TermAt(first_index - 1);
-  request.entries = log_.Slice(first_index, end_index);
-  request.leader_commit = commit_index_;
-  return request;
-}
-
 bool Raft::OnAppendReply(PeerId peer, const AppendEntriesReply& reply) {
+  Progress& progress = ProgressOf(peer);
   if (reply.term > term_) {
     BecomeFollower(reply.term);
     return false;
   }
   if (reply.success) {
-    ProgressOf(peer).Acknowledged(reply.match_index);
+    progress.match_index = std::max(progress.match_index, reply.match_index);
+    progress.next_index = std::max(progress.next_index, progress.match_index + 1);
   } else {
     FellBehind(peer, reply.conflict_index);  // the logs may agree before that entry
   }
   return reply.success;
 }
 
-void Raft::FellBehind(PeerId peer, std::uint64_t from) {
-  if (!ProgressOf(peer).FellBehind(from)) return;
-  runtime_.Spawn("catch-up", [this, peer] { CatchUp(peer); });
-}
-
-void Raft::CatchUp(PeerId peer) {
-  runtime_.set_dependency({});  // a background task: no client asked for it
-  const std::uint64_t term = term_;
-  while (Leads(term) && ProgressOf(peer).state() != Progress::State::kReplicate) {
-    const bool compacted = ProgressOf(peer).next_index() <= log_.base_index();
-    const bool answered = compacted ? SendSnapshot(peer) : SendEntries(peer);
-    if (!answered) runtime_.Sleep(kHeartbeatInterval);  // limits retries to a silent follower
-  }
-}
-
-bool Raft::SendEntries(PeerId peer) {
-  const std::uint64_t term = term_;
-  Progress& progress = ProgressOf(peer);
-  const std::uint64_t first = progress.next_index();
-  const std::uint64_t end = EndOfRequest(first, progress.request_bytes());
-  if (end > last_index() && progress.state() == Progress::State::kCatchUp) {
-    progress.Join(end);
-    if (progress.state() == Progress::State::kReplicate) return true;
-  }
-  const Time sent = runtime_.Now();
-  const auto call = runtime_.rpc().Call(peer, MakeAppend(first, end));
-  const Outcome outcome = call->Wait(progress.request_timeout());
-  runtime_.rpc().Release(*call);  // an unanswered request must not stay in our queue
-  if (!Leads(term)) return true;
-  if (outcome != Outcome::kReady) {
-    progress.RequestLost(first);
-    return false;
-  }
-  const bool accepted = OnAppendReply(peer, call->reply());
-  if (accepted) AdvanceCommit();
-  if (Leads(term)) progress.RequestAnswered(runtime_.Now() - sent);
-  // A follower that has lost entries which it had acknowledged refuses the same request for ever.
-  return accepted || progress.next_index() < first;
-}
-
-std::uint64_t Raft::EndOfRequest(std::uint64_t first, std::size_t bytes) const {
-  std::uint64_t end = first;
-  for (std::size_t size = 0; end <= last_index() && size < bytes; ++end) {
-    size += RaftLog::SizeOf(log_.At(end));
-  }
-  return end;
-}
-
-bool Raft::SendSnapshot(PeerId peer) {
-  ProgressOf(peer).SnapshotNeeded();
-  const std::uint64_t term = term_;
-  const Snapshot snapshot = snapshot_;  // a newer one may replace snapshot_ meanwhile
-  std::uint64_t received = 0;
-  do {
-    const auto chunk = std::string_view(snapshot.state).substr(received, kSnapshotChunkBytes);
-    const auto call = runtime_.rpc().Call(
-        peer, InstallSnapshot{term, runtime_.self(), snapshot.last_index, snapshot.last_term,
-                              snapshot.state.size(), received, std::string(chunk)});
-    const Outcome outcome = call->Wait(kCatchUpTimeoutMax);
-    runtime_.rpc().Release(*call);
-    if (outcome != Outcome::kReady || !Leads(term)) return false;
-    if (call->reply().term > term_) {
-      BecomeFollower(call->reply().term);
-      return false;
-    }
-    received = call->reply().received;
-    if (received > snapshot.state.size()) return false;  // a nonsensical answer
-  } while (received < snapshot.state.size());
-  ProgressOf(peer).Acknowledged(snapshot.last_index);
-  return true;
-}
-
-void Raft::HeartbeatLoop() {
-  const std::uint64_t term = term_;
-  runtime_.set_dependency(Dependency::Heartbeat());
-  // The heartbeats that may still be answered. A distant follower's answers are late, not lost, and
-  // one of them may bring a newer term.
-  std::deque<Heartbeat> heartbeats;
-  while (Leads(term)) {
-    heartbeats.push_back(SendHeartbeat());
-    runtime_.Sleep(kHeartbeatInterval);
-    if (!Leads(term)) break;
-    AdvanceCommit();  // answers, or our own disk, may have come after the end of their round
-    if (heartbeats.size() < kHeartbeatsMax) continue;
-    const bool in_reach = std::any_of(heartbeats.begin(), heartbeats.end(),
-                                      [](const auto& each) { return each.quorum->Ready(); });
-    if (!in_reach) BecomeFollower(term);  // clients must look for another leader
-    heartbeats.front().calls.Release();
-    heartbeats.pop_front();
-  }
-  for (Heartbeat& each : heartbeats) each.calls.Release();
-}
-
-Raft::Heartbeat Raft::SendHeartbeat() {
-  BroadcastCalls calls(runtime_.rpc());
-  auto quorum = AskWhoFollows(calls);
-  return {std::move(calls), std::move(quorum)};
-}
-
-std::shared_ptr<QuorumEvent> Raft::AskWhoFollows(BroadcastCalls& calls) {
-  const std::uint64_t term = term_;
-  const auto quorum = QuorumEvent::Majority(runtime_.replicas());
-  for (PeerId peer : runtime_.peers()) {
-    const std::uint64_t known = std::max(ProgressOf(peer).match_index(), log_.base_index()) + 1;
-    const auto call = runtime_.rpc().Call(peer, MakeAppend(known, known));
-    calls.Include(call);
-    quorum->Add(call, [this, term, &answered = *call] {
-      if (!Leads(term)) return false;
-      OnAppendReply(answered.peer(), answered.reply());
-      return answered.reply().term == term;  // it follows us, even if its log differs
-    });
-  }
-  quorum->VoteYes(runtime_.replicas() - 1);
-  return quorum;
-}
-
 void Raft::AdvanceCommit() {
   if (role_ != Role::kLeader) return;
-  std::vector<std::uint64_t> matches;
-  for (PeerId peer : runtime_.peers()) matches.push_back(ProgressOf(peer).match_index());
-  matches.push_back(durable_index_);
+  std::vector<std::uint64_t> matches{durable_index_};
+  for (PeerId peer : runtime_.peers()) matches.push_back(ProgressOf(peer).match_index);
   std::sort(matches.begin(), matches.end());
   const std::uint64_t majority = matches[(matches.size() - 1) / 2];
   // Entries of earlier terms commit only together with an entry of our term (section 5.4.2).
   if (majority > commit_index_ && TermAt(majority) == term_) CommitUpTo(majority);
 }
 
-// ---- reads ----
+// ---- lagging followers ----
 
-void Raft::ReadIndex(const Dependency& client, ReadDone done) {
-  if (role_ != Role::kLeader) {
-    done(false);
-    return;
-  }
-  reads_.push_back({client, std::move(done)});
-  returning_readers_.Add();
-  StartConfirming();
+void Raft::FellBehind(PeerId peer, std::uint64_t from) {
+  Progress& progress = ProgressOf(peer);
+  progress.next_index = std::max(std::min(progress.next_index, from), progress.match_index + 1);
+  progress.keeps_up = false;
+  if (std::exchange(progress.served, true)) return;
+  progress.prompt = false;
+  progress.request_bytes = kCatchUpBytesMin;
+  progress.request_timeout = kCatchUpTimeoutMin;
+  runtime_.Spawn("catch-up", [this, peer] { CatchUp(peer); });
 }
 
-void Raft::StartConfirming() {
-  // Until an entry of our own term is committed, earlier leaders may have committed more than we
-  // know.
-  const bool knows_commits = TermAt(commit_index_) == term_;
-  if (reads_.empty() || !knows_commits || std::exchange(confirming_, true)) return;
-  runtime_.Spawn("confirm", [this] { ConfirmLeadership(); });
-}
-
-void Raft::ConfirmLeadership() {
+void Raft::CatchUp(PeerId peer) {
+  runtime_.set_dependency({});  // a background task: no client asked for it
   const std::uint64_t term = term_;
-  while (Leads(term) && !reads_.empty()) {
-    // Every command that we acknowledged before these reads came is applied. If a majority still
-    // follows us after that, no other leader can have acknowledged more.
-    const auto reads = std::exchange(reads_, {});
-    runtime_.set_dependency(reads.front().client);
-    BroadcastCalls calls(runtime_.rpc());
-    const auto quorum = AskWhoFollows(calls);
-    const bool confirmed = quorum->Wait(kElectionTimeoutMin) == Outcome::kReady;
-    calls.Release();
-    returning_readers_.Expect(reads.size());
-    for (const PendingRead& read : reads) read.done(confirmed && Leads(term));
-    returning_readers_.Wait();
+  while (Leads(term) && !ProgressOf(peer).keeps_up) {
+    const bool compacted = ProgressOf(peer).next_index <= log_.base_index();
+    const bool answered = compacted ? SendSnapshot(peer) : SendEntries(peer);
+    if (!answered) runtime_.Sleep(kHeartbeatInterval);  // limits retries to a silent follower
   }
-  confirming_ = false;
-  if (role_ == Role::kLeader) StartConfirming();  // of a later term
+  if (Leads(term)) ProgressOf(peer).served = false;
+}
+
+bool Raft::SendEntries(PeerId peer) {
+  const std::uint64_t term = term_;
+  Progress& progress = ProgressOf(peer);
+  const std::uint64_t first = progress.next_index;
+  std::uint64_t end = first;
+  for (std::size_t size = 0; end <= last_index() && size < progress.request_bytes; ++end) {
+    size += RaftLog::SizeOf(log_.At(end));
+  }
+  if (end > last_index() && progress.prompt) {
+    // The request reaches the end of the log: rounds may follow it on the same connection.
+    progress.keeps_up = true;
+    progress.next_index = end;
+    if (first == end) return true;
+  }
+  const Time sent = runtime_.Now();
+  // When its time is over, the request leaves our queue, too.
+  const auto call = runtime_.rpc().Call(peer, MakeAppend(first, end), progress.request_timeout);
+  const Outcome outcome = call->Wait();
+  if (!Leads(term)) return true;
+  if (outcome != Outcome::kReady) {
+    FellBehind(peer, first);
+    progress.prompt = false;
+    progress.request_bytes = std::max(progress.request_bytes / 2, kCatchUpBytesMin);
+    progress.request_timeout = std::min(progress.request_timeout * 2, kCatchUpTimeoutMax);
+    return false;
+  }
+  const bool accepted = OnAppendReply(peer, call->reply());
+  if (accepted) AdvanceCommit();
+  if (!Leads(term)) return true;
+  progress.prompt = runtime_.Now() - sent < kCatchUpTarget;
+  progress.request_bytes = std::min(progress.request_bytes * 2, kCatchUpBytesMax);
+  // A follower that has lost entries which it had acknowledged refuses the same request for ever.
+  return accepted || progress.next_index < first;
+}
+
+bool Raft::SendSnapshot(PeerId peer) {
+  const std::uint64_t term = term_;
+  const Snapshot snapshot = snapshot_;  // a newer one may replace snapshot_ meanwhile
+  std::uint64_t received = 0;
+  do {
+    const std::string chunk = snapshot.state.substr(received, kSnapshotChunkBytes);
+    const auto call = runtime_.rpc().Call(
+        peer,
+        InstallSnapshot{term, runtime_.self(), snapshot.last_index, snapshot.last_term,
+                        snapshot.state.size(), received, chunk},
+        kCatchUpTimeoutMax);
+    if (call->Wait() != Outcome::kReady || !Leads(term)) return false;
+    if (call->reply().term > term_) BecomeFollower(call->reply().term);
+    received = call->reply().received;
+    if (!Leads(term) || received > snapshot.state.size()) return false;  // a nonsensical answer
+  } while (received < snapshot.state.size());
+  return OnAppendReply(peer, {term, true, snapshot.last_index, 0});
 }
 
 // ---- replication, the follower's side ----
 
-AppendEntriesReply Raft::OnAppendEntries(AppendEntries request) {
+AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
+  recovered_->Wait();
   if (request.term < term_) {
     AwaitDurable();  // the answer names our term, which must be on disk
     return {term_, false, 0, 0};
@@ -675,22 +531,20 @@ AppendEntriesReply Raft::OnAppendEntries(AppendEntries request) {
   return {term_, true, prev + request.entries.size(), 0};
 }
 
-void Raft::TakeEntries(AppendEntries& request) {
-  std::uint64_t index = request.prev_log_index + 1;
-  auto entry = request.entries.begin();
-  const auto is_here = [this](std::uint64_t at, std::uint64_t term) {
-    return at <= log_.base_index() || (at <= last_index() && TermAt(at) == term);
-  };
-  while (entry != request.entries.end() && is_here(index, entry->term)) {
-    ++entry, ++index;  // a duplicate, or a retry
-  }
-  if (entry != request.entries.end()) {
+void Raft::TakeEntries(const AppendEntries& request) {
+  std::uint64_t index = request.prev_log_index;
+  std::uint64_t first_new = 0;
+  for (const LogEntry& entry : request.entries) {
+    ++index;
+    if (index <= log_.base_index()) continue;
+    if (index <= last_index() && TermAt(index) == entry.term) continue;  // a duplicate, or a retry
     assert(index > commit_index_ && "a committed entry is never replaced");
-    log_.TruncateFrom(index);
-    for (; entry != request.entries.end(); ++entry) log_.Append(std::move(*entry));
-    PersistEntries(index);
+    if (index <= last_index()) log_.TruncateFrom(index);
+    log_.Append(entry);
+    if (first_new == 0) first_new = index;
   }
-  CommitUpTo(std::min(request.leader_commit, request.prev_log_index + request.entries.size()));
+  if (first_new != 0) AppendToWal(EncodeEntries(log_, first_new));
+  CommitUpTo(std::min(request.leader_commit, index));
 }
 
 void Raft::CommitUpTo(std::uint64_t index) {
@@ -698,37 +552,18 @@ void Raft::CommitUpTo(std::uint64_t index) {
   const std::uint64_t first = commit_index_ + 1;
   commit_index_ = index;
   ObserveCommit(runtime_, commit_index_);
-  const std::size_t were_waiting = waiting_.size();
   for (std::uint64_t i = first; i <= commit_index_; ++i) {
-    if ((i - first) % kExpectedAtOnce == 0) ExpectFrom(i);
-    const std::string result = Apply(i);
-    if (waiting_.empty() || waiting_.front().index != i) continue;
-    const SubmitDone done = std::move(waiting_.front().done);
-    waiting_.pop_front();
-    done({SubmitStatus::kCommitted, runtime_.self(), i, result});
+    const LogEntry& entry = log_.At(i);
+    ObserveApply(runtime_, i, entry.term, entry.command);
+    const std::string result = entry.command.empty() ? "" : machine_.Apply(i, entry.command);
+    const auto client = waiting_.extract(i);
+    if (client) client.mapped()({SubmitStatus::kCommitted, runtime_.self(), i, result});
   }
-  returning_writers_.Expect(were_waiting - waiting_.size());
   CompactIfLarge();
-  StartConfirming();
-}
-
-void Raft::ExpectFrom(std::uint64_t first) {
-  std::array<std::string_view, kExpectedAtOnce> commands;
-  const std::size_t count = std::min(commands.size(), commit_index_ + 1 - first);
-  for (std::size_t i = 0; i < count; ++i) commands[i] = log_.At(first + i).command;
-  machine_.Expect({commands.data(), count});
-}
-
-std::string Raft::Apply(std::uint64_t index) {
-  const LogEntry& entry = log_.At(index);
-  ObserveApply(runtime_, index, entry.term, entry.command);
-  return entry.command.empty() ? "" : machine_.Apply(index, entry.command);
 }
 
 void Raft::FailWaiting(SubmitStatus status) {
-  for (const Waiting& waiting : std::exchange(waiting_, {})) {
-    waiting.done({status, leader_, waiting.index, ""});
-  }
+  for (const auto& [index, done] : std::exchange(waiting_, {})) done({status, leader_, index, ""});
   for (const Pending& pending : std::exchange(pending_, {})) {
     if (pending.done) pending.done({SubmitStatus::kNotProposer, leader_, 0, ""});
   }
@@ -738,94 +573,20 @@ void Raft::FailWaiting(SubmitStatus status) {
 // ---- snapshots ----
 
 void Raft::CompactIfLarge() {
-  if (compacts_ || log_.bytes() <= compact_above_) return;
-  std::uint64_t index = commit_index_;
-  for (std::size_t kept = 0; index > log_.base_index() && kept < kRetainedBytes; --index) {
-    kept += RaftLog::SizeOf(log_.At(index));
-  }
-  std::size_t goes = log_.bytes();
-  for (std::uint64_t i = index + 1; i <= last_index(); ++i) {
-    goes -= RaftLog::SizeOf(log_.At(i));
+  if (log_.bytes() <= compact_above_) return;
+  std::uint64_t base = last_index();
+  std::size_t stays = 0;
+  while (base > log_.base_index() && (base > commit_index_ || stays < kRetainedBytes)) {
+    stays += RaftLog::SizeOf(log_.At(base--));
   }
   // The entries that stay are written again. Behind a long tail of uncommitted entries that would
   // cost much and free little, time after time.
-  if (goes < log_.bytes() / 3) return;
-  StartCompaction(index);
-}
-
-// From now on, every record of the log goes to its new file, too.
-void Raft::StartCompaction(std::uint64_t new_base) {
-  compacts_ = true;
-  compaction_ = std::make_shared<Compaction>();
-  compaction_->new_base = new_base;
-  compaction_->snapshot = {commit_index_, TermAt(commit_index_), ""};
-  compaction_->pieces = machine_.StartSnapshot();
-  compaction_->records = EncodeWal({term_, voted_for_}, log_, new_base);
-  runtime_.Spawn("compact", [this, compaction = compaction_] { Compact(compaction); });
-}
-
-void Raft::Compact(const std::shared_ptr<Compaction>& compaction) {
-  runtime_.set_dependency({});  // a background task: no client asked for it
-  if (!WritePieces(compaction)) {
-    if (compaction_ == compaction) compaction_ = nullptr;  // the disk has failed
-    return;
-  }
-  ReplaceFiles(*compaction);
-  CutLog(compaction->new_base);
-  compacts_ = false;
-}
-
-bool Raft::WritePieces(const std::shared_ptr<Compaction>& compaction) {
-  Snapshot& snapshot = compaction->snapshot;
-  // A string that grows step by step would be copied as often. Memory that is not used costs none.
-  snapshot.state.reserve(2 * snapshot_.state.size());
-  for (bool is_last = false; !is_last;) {
-    const std::string piece = compaction->pieces->Next(kPieceBytes);
-    is_last = piece.empty();
-    snapshot.state += piece;
-    const Time from = runtime_.Now();
-    std::ignore = runtime_.storage().Append(kNewWalFile, std::exchange(compaction->records, ""),
-                                            Storage::Sync::kNo);
-    const auto write = runtime_.storage().Append(
-        kNewSnapshotFile, EncodeSnapshotPiece(snapshot, piece, is_last), Storage::Sync::kYes);
-    if (write->Wait() != Outcome::kReady || compaction_ != compaction) return false;
-    // Half of the disk's time is left to others, unless the log has outgrown its bound.
-    if (log_.bytes() <= compact_above_ + kRetainedBytes) runtime_.Sleep(runtime_.Now() - from);
-    if (compaction_ != compaction) return false;
-  }
-  return true;
-}
-
-// A write after a failed one fails, too: unless the snapshot is written, the log that needs it does
-// not replace the old one.
-void Raft::ReplaceFiles(Compaction& compaction) {
-  snapshot_ = std::move(compaction.snapshot);
-  compaction.pieces = nullptr;
-  std::ignore = runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
-  std::ignore =
-      runtime_.storage().Append(kNewWalFile, std::move(compaction.records), Storage::Sync::kNo);
-  last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
-  compaction_ = nullptr;
+  if (stays > log_.bytes() / 3 * 2) return;
+  snapshot_ = {commit_index_, TermAt(commit_index_), machine_.Snapshot()};
+  PersistSnapshot();
+  log_.CompactUpTo(base);
+  PersistLog();
   ChooseWhenToCompact();
-}
-
-// To free a long log takes long, so that is done in pieces, too.
-void Raft::CutLog(std::uint64_t new_base) {
-  while (log_.base_index() < new_base) {
-    const std::uint64_t end = EndOfRequest(log_.base_index() + 1, kPieceBytes);
-    log_.CompactUpTo(std::min(new_base, end - 1));
-    runtime_.Sleep(kPause);
-  }
-}
-
-void Raft::GiveUpCompaction() {
-  if (compaction_ == nullptr) return;
-  compaction_->pieces = nullptr;
-  compaction_ = nullptr;
-  compacts_ = false;
-  // What is left of its files must not be the beginning of others.
-  std::ignore = runtime_.storage().Remove(kNewSnapshotFile);
-  std::ignore = runtime_.storage().Remove(kNewWalFile);
 }
 
 // If all replicas compacted at the same moment, all disks would be busy. A quorum hides one busy
@@ -833,13 +594,6 @@ void Raft::GiveUpCompaction() {
 void Raft::ChooseWhenToCompact() {
   const auto most = static_cast<std::int64_t>(CompactAboveBytes(snapshot_.state.size()));
   compact_above_ = static_cast<std::size_t>(runtime_.RandomBetween(most / 2, most));
-}
-
-// As ReplaceFiles, for a leader's snapshot.
-void Raft::PersistSnapshot() {
-  std::ignore =
-      runtime_.storage().Append(kNewSnapshotFile, EncodeSnapshot(snapshot_), Storage::Sync::kYes);
-  std::ignore = runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
 }
 
 void Raft::RestoreSnapshot() {
@@ -850,6 +604,7 @@ void Raft::RestoreSnapshot() {
 }
 
 InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
+  recovered_->Wait();
   if (request.term < term_) {
     AwaitDurable();
     return {term_, 0};
@@ -860,24 +615,23 @@ InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   const bool superfluous = request.last_index <= commit_index_;
   if (!superfluous && TakeChunk(request)) InstallIncoming();
   const bool installed = request.last_index <= commit_index_;
-  const std::uint64_t received = installed ? request.total_bytes : incoming_.snapshot.state.size();
+  const std::uint64_t received = installed ? request.total_bytes : incoming_.state.size();
   AwaitDurable();
   return {term_, term_ == request.term ? received : 0};
 }
 
 bool Raft::TakeChunk(const InstallSnapshot& request) {
-  Snapshot& snapshot = incoming_.snapshot;
-  const bool goes_on = incoming_.term == request.term &&
-                       snapshot.last_index == request.last_index &&
-                       snapshot.last_term == request.last_term;
-  if (!goes_on) incoming_ = {request.term, {request.last_index, request.last_term, ""}};
-  if (request.offset == snapshot.state.size()) snapshot.state += request.data;
-  return snapshot.state.size() == request.total_bytes;
+  const bool goes_on = incoming_term_ == request.term &&
+                       incoming_.last_index == request.last_index &&
+                       incoming_.last_term == request.last_term;
+  if (!goes_on) incoming_ = {request.last_index, request.last_term, ""};
+  incoming_term_ = request.term;
+  if (request.offset == incoming_.state.size()) incoming_.state += request.data;
+  return incoming_.state.size() == request.total_bytes;
 }
 
 void Raft::InstallIncoming() {
-  GiveUpCompaction();
-  snapshot_ = std::exchange(incoming_, {}).snapshot;
+  snapshot_ = std::exchange(incoming_, {});
   const std::uint64_t index = snapshot_.last_index;
   // The entries behind the snapshot stay only if our log agrees with the snapshot.
   if (log_.Knows(index) && TermAt(index) == snapshot_.last_term) {

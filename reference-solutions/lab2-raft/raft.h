@@ -8,103 +8,35 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "depfast/broadcast.h"
-#include "depfast/disk_event.h"
 #include "depfast/runtime.h"
-#include "depfast/time.h"
 #include "depfast/value_event.h"
-#include "raft_log.h"
-#include "raft_messages.h"
+#include "quorum_event.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
 #include "replicated_log.h"
 #include "state_machine.h"
 
-namespace depfast {
-class QuorumEvent;
-}
-
 namespace depfast::raft {
 
-// A leader's view of one follower, and its way of serving it. Only the functions under
-// "transitions" change the state.
-//
-//   state        the leader sends                       the next state
-//   kReplicate   every round                            kProbe: FellBehind
-//   kProbe       one bounded request at a time          kCatchUp: a prompt answer
-//   kCatchUp     one bounded request at a time          kProbe: a late answer, or none
-//                                                       kJoin: the request reaches the log's end
-//   kJoin        its last request, then every round     kReplicate: the request's answer
-//                                                       kProbe: no answer, or FellBehind
-//   kSnapshot    a snapshot, chunk by chunk             kProbe: Acknowledged
-//
-// SnapshotNeeded leads from kProbe and kCatchUp to kSnapshot.
-//
-// Invariants: match_index < next_index. In kReplicate and kJoin, next_index is the end of the
-// leader's log. In all states but kReplicate, one catch-up coroutine serves the follower.
-class Progress {
- public:
-  enum class State : std::uint8_t { kReplicate, kProbe, kCatchUp, kJoin, kSnapshot };
-
-  // A new leader expects that every follower has its log, which ends before `next_index`.
-  explicit Progress(std::uint64_t next_index = 1) : next_index_(next_index) {}
-
-  State state() const { return state_; }
-  bool InRounds() const { return state_ == State::kReplicate || state_ == State::kJoin; }
-  // The first entry that is neither acknowledged nor on its way.
-  std::uint64_t next_index() const { return next_index_; }
-  // The follower's log is the leader's, durably, up to this index.
-  std::uint64_t match_index() const { return match_index_; }
-  // The size of the next catch-up request, and how long the leader waits for its answer. Requests
-  // grow as long as their answers take no longer: so a distant follower catches up, too.
-  std::size_t request_bytes() const { return request_bytes_; }
-  Duration request_timeout() const { return request_timeout_; }
-
-  // --- transitions ---
-
-  // A round with the entries up to `end` was sent. Requires: InRounds().
-  void RoundSent(std::uint64_t end);
-  // The follower has the log up to `index`: an answer said so, or it has installed a snapshot.
-  void Acknowledged(std::uint64_t index);
-  // Entries from `from` on may not have reached the follower. True if it leaves kReplicate: the
-  // caller starts its catch-up coroutine.
-  bool FellBehind(std::uint64_t from);
-  // The next request reaches the end of the log, and the follower answers promptly: rounds may
-  // follow this request on the same connection. Requires: kCatchUp.
-  void Join(std::uint64_t end);
-  // The answer to a catch-up request came after `took`. Requires: kProbe, kCatchUp or kJoin.
-  void RequestAnswered(Duration took);
-  // The request with the entries from `first` on had no answer in time. Requires: as above.
-  void RequestLost(std::uint64_t first);
-  // The leader's log no longer holds next_index. Requires: not InRounds().
-  void SnapshotNeeded();
-
- private:
-  State state_ = State::kReplicate;
-  std::uint64_t next_index_;
-  std::uint64_t match_index_ = 0;
-  // Valid outside kReplicate.
-  std::size_t request_bytes_ = 0;
-  Duration request_timeout_{0};
-  Duration fastest_answer_{0};
-};
-
-// The clients that were just answered. Most of them send again at once.
-class ReturningClients {
- public:
-  void Expect(std::size_t answered);
-  void Add() { most_->Add(); }  // one has sent
-  // Returns when most of the expected ones have sent, or after a short time.
-  void Wait() const;
-
- private:
-  std::shared_ptr<IntEvent> most_ = std::make_shared<IntEvent>("returning clients", 0);
+// A leader's view of one follower. Invariant: match_index < next_index; while it keeps up,
+// next_index is the end of the leader's log.
+struct Progress {
+  std::uint64_t next_index = 1;   // the first entry neither acknowledged nor on its way
+  std::uint64_t match_index = 0;  // the follower has the leader's log up to here, durably
+  bool keeps_up = true;           // every round is sent to it
+  bool served = false;            // a catch-up coroutine sends to it: always if it lags
+  // Of the catch-up coroutine.
+  bool prompt = false;            // its latest answer was: it may join the rounds
+  std::size_t request_bytes = 0;  // the size of the next request
+  Duration request_timeout{0};    // how long to wait for its answer
 };
 
 class Raft final : public ReplicatedLog {
@@ -122,54 +54,27 @@ class Raft final : public ReplicatedLog {
   }
 
  private:
-  struct Waiting {
-    std::uint64_t index;
-    SubmitDone done;
-  };
-
   struct Pending {
     std::string command;
     Dependency client;
     SubmitDone done;  // none for a no-op
   };
-
   struct PendingRead {
     Dependency client;
     ReadDone done;
-  };
-
-  // A heartbeat that was sent. The quorum is ready once a majority has answered that it follows
-  // this leader.
-  struct Heartbeat {
-    BroadcastCalls calls;
-    std::shared_ptr<QuorumEvent> quorum;
-  };
-
-  // The part of a leader's snapshot that has arrived.
-  struct Incoming {
-    std::uint64_t term = 0;  // the leader's
-    Snapshot snapshot;
-  };
-
-  // A snapshot that is being written, and the log that will continue it. Both files are complete,
-  // and replace the old ones, when the state machine has no more pieces.
-  struct Compaction {
-    std::uint64_t new_base = 0;  // of the log
-    Snapshot snapshot;           // the state as far as it was written
-    std::unique_ptr<SnapshotPieces> pieces;
-    std::string records;  // of the log, that are not in its new file yet
   };
 
   // --- start and durability ---
   void Recover();
   void RecoverSnapshot();
   void RecoverLog();
+  std::optional<std::string> ReadFile(const char* name);  // nothing if there is no such file
+  void AppendToWal(std::string record);
   void PersistHardState();
-  std::shared_ptr<DiskEvent> PersistEntries(std::uint64_t first_index);
-  std::shared_ptr<DiskEvent> AppendToLog(std::string record);
   void PersistLog();  // replaces the file
+  void PersistSnapshot();
   // Waits until everything written so far is durable: before that, no answer may leave that depends
-  // on it. Throws std::runtime_error if a write failed: then no such answer may ever leave. The
+  // on it. Throws std::system_error if a write failed: then no such answer may ever leave. The
   // exception ends a campaign and the replica; a handler's caller is answered with an error.
   void AwaitDurable();
 
@@ -184,21 +89,30 @@ class Raft final : public ReplicatedLog {
   void BecomeLeader();
   bool Leads(std::uint64_t term) const { return role_ == Role::kLeader && term_ == term; }
 
+  // --- heartbeats and reads ---
+  void HeartbeatLoop();
+  // Confirms that this replica leads, for the reads that have come.
+  void Heartbeat();
+  // Sends every follower an empty AppendEntries. The quorum is ready once a majority has answered
+  // that it follows this leader.
+  std::shared_ptr<QuorumEvent> AskWhoFollows(BroadcastCalls& calls);
+
   // --- replication, the leader's side (section 5.3) ---
   void StartRound();
   void Round();
   void AppendPending();
-  AppendEntries MakeAppend(std::uint64_t first_index, std::uint64_t end_index) const;
+  AppendEntries MakeAppend(std::uint64_t first, std::uint64_t end) const;
   // Sends the entries [first, end) to the followers that keep up.
   Broadcast<AppendEntries> SendRound(std::uint64_t first, std::uint64_t end);
   // The quorum of a round: our own disk, and the followers that the round was sent to.
   std::shared_ptr<QuorumEvent> VotesOn(const Broadcast<AppendEntries>& round,
                                        const std::shared_ptr<DiskEvent>& own_write,
                                        std::uint64_t end);
-  // Waits a while for the followers that have not answered, then gives up the round's calls.
-  void ReleaseStragglers(Broadcast<AppendEntries>& round, std::uint64_t term, std::uint64_t first);
   // True if the follower has taken the entries.
   bool OnAppendReply(PeerId peer, const AppendEntriesReply& reply);
+  void AdvanceCommit();
+
+  // --- lagging followers ---
   // Entries from `from` on may not have reached the follower: catch-up begins, or goes back.
   void FellBehind(PeerId peer, std::uint64_t from);
   // Serves a follower until it keeps up again.
@@ -206,45 +120,20 @@ class Raft final : public ReplicatedLog {
   // One catch-up request, or one snapshot. False if the next one must wait: no answer was of use.
   bool SendEntries(PeerId peer);
   bool SendSnapshot(PeerId peer);
-  // The end of a request that begins with the entry `first` and takes about `bytes`.
-  std::uint64_t EndOfRequest(std::uint64_t first, std::size_t bytes) const;
-  void HeartbeatLoop();
-  Heartbeat SendHeartbeat();
-  // Sends every follower an empty AppendEntries. The quorum is ready once a majority has answered
-  // that it follows this leader.
-  std::shared_ptr<QuorumEvent> AskWhoFollows(BroadcastCalls& calls);
-  void AdvanceCommit();
-
-  // --- reads ---
-  void StartConfirming();
-  void ConfirmLeadership();
 
   // --- replication, the follower's side ---
-  AppendEntriesReply OnAppendEntries(AppendEntries request);
-  // Moves the new entries into the log. Their number in the request stays.
-  void TakeEntries(AppendEntries& request);
+  AppendEntriesReply OnAppendEntries(const AppendEntries& request);
+  void TakeEntries(const AppendEntries& request);
   InstallSnapshotReply OnInstallSnapshot(const InstallSnapshot& request);
   bool TakeChunk(const InstallSnapshot& request);  // true once the snapshot is complete
   void InstallIncoming();
 
   void CommitUpTo(std::uint64_t index);
-  // Tells the state machine the next committed commands.
-  void ExpectFrom(std::uint64_t first);
-  std::string Apply(std::uint64_t index);
   void FailWaiting(SubmitStatus status);
 
   // --- snapshots (extended paper, section 7) ---
   void CompactIfLarge();
-  void StartCompaction(std::uint64_t new_base);
-  // Writes the snapshot, in the background.
-  void Compact(const std::shared_ptr<Compaction>& compaction);
-  // False if it was given up, or a write has failed: then no other can succeed.
-  bool WritePieces(const std::shared_ptr<Compaction>& compaction);
-  void ReplaceFiles(Compaction& compaction);
-  void CutLog(std::uint64_t new_base);
-  void GiveUpCompaction();
   void ChooseWhenToCompact();
-  void PersistSnapshot();
   void RestoreSnapshot();
 
   Progress& ProgressOf(PeerId peer) { return progress_[static_cast<std::size_t>(peer)]; }
@@ -265,26 +154,22 @@ class Raft final : public ReplicatedLog {
   Role role_ = Role::kFollower;
   PeerId leader_ = kNobody;  // of term_, if known
   // When the election timeout began: at the latest message of a leader, granted vote or own
-  // campaign, or the end of our leadership.
+  // campaign, or the end of our leadership. While we lead: when a majority last followed.
   Time last_heard_{0};
   std::uint64_t commit_index_ = 0;
   std::size_t compact_above_ = kCompactAboveBytes;  // bytes of log_
-  bool compacts_ = false;                           // a coroutine compacts the log
-  std::shared_ptr<Compaction> compaction_;          // until its files are complete, or given up
-  Incoming incoming_;
+  // The part of a leader's snapshot that has arrived, and that leader's term.
+  Snapshot incoming_;
+  std::uint64_t incoming_term_ = 0;
 
   // Valid while this replica leads.
-  std::vector<Progress> progress_;  // by replica id; our own is unused
-  ReturningClients returning_writers_;
-  ReturningClients returning_readers_;
-  std::vector<Pending> pending_;     // accepted, not in the log yet
-  std::deque<Waiting> waiting_;      // in the log, not committed; by index
-  std::uint64_t durable_index_ = 0;  // our own disk has the log up to here
-  int rounds_ = 0;                   // rounds that wait for their quorum
-  int young_rounds_ = 0;             // those of them that began less than kYoung ago
-  bool round_starting_ = false;      // the coroutine of the next round has not run yet
-  std::vector<PendingRead> reads_;   // reads that wait for the next confirmation
-  bool confirming_ = false;          // a coroutine confirms that this replica leads
+  std::vector<Progress> progress_;               // by replica id; our own is unused
+  std::vector<Pending> pending_;                 // accepted, not in the log yet
+  std::map<std::uint64_t, SubmitDone> waiting_;  // in the log, not committed; by index
+  std::uint64_t durable_index_ = 0;              // our own disk has the log up to here
+  int rounds_ = 0;                               // rounds that wait for their quorum
+  bool round_starting_ = false;                  // the coroutine of the next round has not run yet
+  std::vector<PendingRead> reads_;               // reads that wait for the next confirmation
 };
 
 }  // namespace depfast::raft

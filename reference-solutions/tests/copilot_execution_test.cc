@@ -52,7 +52,7 @@ TEST(CopilotExecution, ANoOpOrdersNothing) {
   EXPECT_EQ(OrderBy(kNext, pilot, copilot), (Order{"Q.1", "P.2"}));
 }
 
-// What if the copilot's entry ran first in a cycle on the replicas that know more of its log?
+// If the copilot's entry ran first in a cycle on the replicas that know more of its log.
 Next ByWhatIsKnown(const Log& pilot, EntryIndex pilot_ran, const Log& copilot,
                    EntryIndex copilot_ran) {
   const Next next = kNext(pilot, pilot_ran, copilot, copilot_ran);
@@ -65,7 +65,7 @@ TEST(CopilotWhatIf, ACycleWereBrokenByWhatAReplicaKnows) {
   EXPECT_GT(TryAllLogs(&ByWhatIsKnown, kLongest).bad, 0U);
 }
 
-// What if the smaller dependency ran first in a cycle? It would do: all replicas agree.
+// If the smaller dependency ran first in a cycle, all replicas would agree: it would do.
 TEST(CopilotWhatIf, ACycleWereBrokenByTheSmallerDependency) {
   const NextRule rule = [](const Log& pilot, EntryIndex pilot_ran, const Log& copilot,
                            EntryIndex copilot_ran) {
@@ -78,7 +78,7 @@ TEST(CopilotWhatIf, ACycleWereBrokenByTheSmallerDependency) {
   EXPECT_EQ(TryAllLogs(rule, kLongest).bad, 0U);
 }
 
-// What if a no-op kept the dependency that its entry had?
+// If a no-op kept the dependency that its entry had.
 TEST(CopilotWhatIf, ANoOpWaited) {
   const NextRule rule = [](const Log& pilot, EntryIndex pilot_ran, const Log& copilot,
                            EntryIndex copilot_ran) {

@@ -1,5 +1,5 @@
 // Copilot's rules of ordering and takeover in all runs of small clusters, and wrong rules that fail
-// there. Of the large scopes the nearest 300,000 states, or as many as COPILOT_STATES says.
+// there. Of the large scopes the nearest 300,000 states; COPILOT_STATES sets another number.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -283,7 +283,7 @@ TEST(CopilotWhatIf, EveryConflictWereARefusal) {
   ExpectUnsafe(kTwoTakersAfterAHiddenVote, rules, kTwoValues);
 }
 
-// Then a proposer could accept what it refuses as long as it does not know of the no-op.
+// Then a proposer could accept an entry that it refuses while it does not know of the no-op.
 TEST(CopilotWhatIf, ANoOpEndedARefusal) {
   Rules rules = RightRules();
   rules.suggestion = SuggestIf([](Record& each) {

@@ -1,4 +1,4 @@
-// The journal of lab 5: what it writes, and how much.
+// The journal of lab 5: its records, and the bytes that it writes.
 #include <gtest/gtest.h>
 
 #include <array>

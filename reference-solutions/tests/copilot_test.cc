@@ -164,7 +164,7 @@ TEST(Copilot, APilotAsksForDecisionsBeforeItTakesOver) {
 }
 
 // All have answered its proposal. But a taker, which may be the slow replica, has its promise. So
-// it waits for the taker as long as for an entry of the other lane, and not for 50 ms.
+// it waits for the taker with the patience for an entry of the other lane, and not for 50 ms.
 TEST(Copilot, APilotThatHasPromisedItsEntryTakesItOver) {
   constexpr Ballot kPromised = 1000;
   Stage stage(7);
@@ -235,7 +235,7 @@ TEST(Copilot, ARefusedPilotWaitsForTheRestNoLongerThanForATaker) {
   EXPECT_GT(round.prepares.all().front().request.ballot, kPromised);
 }
 
-// What a slow pilot proposes holds up the others. So its rounds do not end before its takeovers.
+// Proposals of a slow pilot hold up the others. So its rounds do not end before its takeovers.
 TEST(Copilot, ARoundThatIsTakenOverKeepsItsPlace) {
   constexpr Ballot kPromised = 1000;
   constexpr EntryIndex kRoundsMax = 4;

@@ -14,7 +14,7 @@ constexpr std::size_t kWaiting = 10;
 
 // A pilot whose entries run one after the other, each with commands that took `took`.
 struct Pilot {
-  // `first`: so many commands of each entry had not run by the other lane.
+  // `first`: the number of commands of each entry that had not run by the other lane.
   void Run(int entries, int first, Duration took = kUsual) {
     for (int i = 0; i < entries; ++i) {
       now += 3ms;

@@ -1,4 +1,4 @@
-// The replica between a client and a proposer that dies: what it asks again, and what it does not.
+// The replica between a client and a proposer that dies: the requests that it repeats, and others.
 // The replica under test is number 1 of three, the store is the reference's, and the log does as a
 // test says.
 #include <gtest/gtest.h>

@@ -35,7 +35,7 @@ WatchRunner::Findings FindingsIn(const Windows& windows) {
   return found ? std::move(found->front()) : WatchRunner::Findings();
 }
 
-// 500 SETs a second, twice as many, 50, none, large ones.
+// 500 SETs a second, 1,000, 50, none, large ones.
 TEST(DetectionTest, AHealthyClusterHasNoSpike) {
   for (std::uint64_t seed = 471; seed < 473; ++seed) {
     FinalizeWorld world = WatchedWorld(seed);

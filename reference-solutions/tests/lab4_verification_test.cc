@@ -1,8 +1,8 @@
 // Runtime verification of a Raft with Finalize: a healthy cluster raises no warning, a slow
 // follower raises the transient one and no other.
 //
-// `--seed=N` chooses the worlds. The seeds 1 to 6 chose the thresholds (decision record
-// 0047), so a sweep for false alarms takes others.
+// `--seed=N` chooses the worlds. The seeds 1 to 6 chose the thresholds, so a sweep for false alarms
+// takes others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class VerifiedWorld : public kv::KvWorld {
   explicit VerifiedWorld(const testkit::ClusterOptions& options)
       : KvWorld(Verified(options)), verification(cluster.simulator()), user_(cluster.simulator()) {}
 
-  // A command every `interval`; so many in a hundred are reads. A write has a value of `bytes`.
+  // A command every `interval`, of which `reads_percent` are reads. A write has a value of `bytes`.
   void Operate(Duration duration, Duration interval, std::uint64_t reads_percent,
                std::size_t bytes = 20) {
     const Time end = cluster.now() + duration;
@@ -48,7 +48,7 @@ class VerifiedWorld : public kv::KvWorld {
     }
   }
 
-  // Of all replicas, at the end of a run.
+  // The warnings of all replicas, at the end of a run.
   std::vector<Warning> Warnings() {
     verification.Collect();
     return verification.Warnings();
@@ -97,7 +97,7 @@ void LiveThrough(VerifiedWorld& world, RandomStream random) {
   }
 }
 
-// How close a healthy run comes to the thresholds: properties of the test, for its report.
+// The distance of a healthy run from the thresholds: properties of the test, for its report.
 void RecordMargins(const std::vector<WindowFacts>& facts) {
   std::uint64_t background = 0;
   std::uint64_t sends = 0;

@@ -1,4 +1,4 @@
-// The states of a follower at its leader: one test for each transition.
+// The states of a follower at the tuned Raft's leader: one test for each transition.
 #include <gtest/gtest.h>
 
 #include "raft.h"
@@ -104,7 +104,7 @@ TEST(Progress, RequestsToADistantFollowerGrowAndItStaysOutOfTheRounds) {
   EXPECT_EQ(progress.request_bytes(), 4 * probe);
   EXPECT_EQ(progress.state(), State::kProbe);
   progress.RequestAnswered(460ms);
-  EXPECT_EQ(progress.request_bytes(), 2 * probe) << "it does not keep up with so much";
+  EXPECT_EQ(progress.request_bytes(), 2 * probe) << "it does not keep up with larger requests";
 }
 
 TEST(Progress, ALostRequestIsProbedAgainFromItsFirstEntry) {

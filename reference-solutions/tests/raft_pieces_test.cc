@@ -1,4 +1,4 @@
-// The reference Raft writes a snapshot in pieces, while commands are applied. The checker of
+// The tuned Raft writes a snapshot in pieces, while commands are applied. The checker of
 // Raft's invariants compares every snapshot on a disk with the state after the same commands. And
 // it tells the state machine the next commands.
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@
 namespace depfast {
 namespace {
 
-// At least so many pieces for the 160 KiB of a tally.
+// A tally of 160 KiB has at least kPieces pieces.
 constexpr std::size_t kPieceBytes = std::size_t{8} << 10;
 constexpr int kPieces = 20;
 
@@ -102,7 +102,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-// What the writes of one replica's snapshots look like from its disk.
+// The writes of one replica's snapshots, as its disk sees them.
 class PieceWatch : private sim::Observer {
  public:
   PieceWatch(RaftWorld& world, PeerId replica) : world_(world), replica_(replica) {
@@ -117,7 +117,7 @@ class PieceWatch : private sim::Observer {
   // Commands applied while a snapshot was written, at most.
   std::uint64_t most_applied() const { return most_applied_; }
   int completed() const { return completed_; }
-  // Of the latest complete snapshot.
+  // The time of the latest complete snapshot.
   Duration took() const { return took_; }
 
  private:
@@ -277,7 +277,7 @@ TEST(RaftPieces, ALeadersSnapshotEndsTheFollowersOwn) {
   ASSERT_TRUE(world.CommitBytes(10 * kMiB));
   ASSERT_TRUE(world.WaitForAllApplied(4s));
   EXPECT_GE(watch.completed(), 2) << "it takes no snapshot any more";
-  // What is on its disk is enough for a start.
+  // The files on its disk are enough for a start.
   world.cluster.Crash(victim);
   world.cluster.RunFor(10ms);
   world.cluster.Restart(victim);

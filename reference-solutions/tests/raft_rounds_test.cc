@@ -1,5 +1,5 @@
-// Which commands share a round of the reference Raft: a matter of speed, so that no test of the lab
-// looks at it.
+// Commands that share a round of the tuned Raft: a matter of speed, so no test of the lab looks at
+// it.
 #include <gtest/gtest.h>
 
 #include <cstddef>

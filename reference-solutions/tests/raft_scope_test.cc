@@ -1,4 +1,4 @@
-// The exploration of lab 2's small scope reaches what it is for.
+// The exploration of lab 2's small scope reaches the situations that it is for.
 #include "raft_scope.h"
 
 #include <gtest/gtest.h>

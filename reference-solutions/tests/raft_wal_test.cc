@@ -55,7 +55,7 @@ void ExpectSame(const WalState& found, const WalState& expected) {
   }
 }
 
-// As many whole records as there are in the first `length` bytes.
+// The number of whole records in the first `length` bytes.
 std::size_t WholeRecords(const Written& written, std::size_t length) {
   std::size_t whole = 0;
   while (whole + 1 < written.ends.size() && written.ends[whole + 1] <= length) ++whole;

@@ -70,7 +70,7 @@ class RealClient {
   std::array<std::unique_ptr<real::Client>, 3> connections_;
 };
 
-// Commits so many commands, each in several attempts if need be: the pilots may change.
+// Commits `count` commands, each in several attempts if need be: the pilots may change.
 void CommitMany(RealClient& client, int count, const std::string& text) {
   for (int i = 0; i < count; ++i) {
     ASSERT_TRUE(real::Eventually([&] { return client.Submit(text + " " + std::to_string(i)); }))

@@ -36,8 +36,8 @@ void ReplicaLog::Forget(std::uint64_t first_index) {
 }
 
 void ReplicaLog::OnEntries(std::uint64_t first_index) {
-  // A new file repeats entries of the old one, in as many records as it has. Within one file a
-  // replica writes an entry again only to replace it.
+  // A new file repeats entries of the old one, in any number of records. Within one file a replica
+  // writes an entry again only to replace it.
   const bool replaces = first_index <= std::exchange(last_in_file_, wal_.log.last_index());
   if (replaces && first_index <= highest_found_) {
     rewritten_ = rewritten_ == 0 ? first_index : std::min(rewritten_, first_index);

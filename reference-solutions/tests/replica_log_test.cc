@@ -1,4 +1,4 @@
-// What the rounds of kills notice in a replica's log.
+// The facts that the rounds of kills notice in a replica's log.
 #include "replica_log.h"
 
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ TEST(FirstKeyIn, ReadsNoFurtherThanTheBytes) {
   }
 }
 
-// Nor a snapshot that is being written.
+// A snapshot that is being written does not change, either.
 TEST(StoreExpect, ChangesNothing) {
   KvStore store;
   std::uint64_t index = 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = 200;
 constexpr std::uint64_t kKeys = 60;
-// Of a key and its value, or a session with its last reply, encoded.
+// The limit of a key and its value, or a session with its last reply, encoded.
 constexpr std::size_t kPairBytesMax = 100;
 
 // A store, and random commands for it that change every kind of state.

@@ -167,7 +167,7 @@ class StoreRounds : public testing::Test {
     for (const int id : Victims(fault, victim)) cluster_.Start(id);
   }
 
-  // Whoever was acknowledged last on a key is seen here at the latest.
+  // Reads every key: the last acknowledged write of each is seen here at the latest.
   void ReadAll(KvHistory& history) {
     std::vector<std::string> keys;
     for (const KvOperation& each : history) keys.push_back(each.command.arguments().front());

@@ -1,4 +1,4 @@
-// Puts to the kit's replicas: how a lab encodes its messages, and a target that sends them.
+// Puts to the kit's replicas: a lab's encoding of messages, and a target that sends them.
 #pragma once
 
 #include <poll.h>
@@ -16,7 +16,7 @@ namespace depfast::load {
 
 enum class PutOutcome { kCommitted, kNotLeader, kUnknown };
 
-// How a lab encodes its messages. No member is null.
+// A lab's encoding of its messages. No member is null.
 struct Dialect {
   // A request to put a value, as a frame. The copies of a request have the same dependency.
   std::string (*encode_put)(CallId call, const Dependency& client, std::string_view key,

@@ -71,7 +71,6 @@ Json Described(const Flags& flags, const LoadReport& report) {
           {"failed", report.failed},
           {"puts_per_second", static_cast<double>(report.committed) / seconds},
           {"client_cpu_share", static_cast<double>(report.cpu.count()) / 1e9 / seconds},
-          {"client_turns_per_second", static_cast<double>(report.turns) / seconds},
           {"window_began_ns", report.window_began.count()},
           {"slices", std::move(slices)},
           {"mean_us", Microseconds(report.latencies.Mean())},

@@ -148,7 +148,7 @@ class PairTarget final : public PutTarget {
     waiting_.erase(put);
   }
 
-  // Of a broken connection no answer comes any more.
+  // A broken connection brings no answer any more.
   void CheckEnded(std::size_t replica) {
     Link& link = links_[replica];
     if (link.connection == nullptr || !link.connection->ended()) return;

@@ -44,7 +44,6 @@ class Loop {
       if (!cpu_before && now >= from_) cpu_before = CpuTime();
       if (open) StartArrivals(now);
       target_.Await(open ? std::min(next_arrival_, to_) : to_, ended);
-      if (now >= from_) ++report_.turns;
       const auto end = Clock::now();
       for (const auto& each : ended) {
         Finish(each, end);

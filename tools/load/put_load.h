@@ -29,9 +29,9 @@ struct LoadReport {
   std::uint64_t committed = 0;         // in the window
   std::uint64_t failed = 0;            // ever
   Duration cpu{0};                     // of this process, in the window
-  std::uint64_t turns = 0;             // times that it waited for answers, in the window
   Time window_began{0};                // on CLOCK_MONOTONIC
-  // Of the puts that ended in each slice of the window; empty without LoadOptions::slice.
+  // The latencies of the puts that ended in each slice of the window; empty without
+  // LoadOptions::slice.
   std::vector<std::vector<Duration>> slices;
 };
 

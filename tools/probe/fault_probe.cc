@@ -47,7 +47,7 @@ constexpr Duration kSpin = 1ms;
 
 Time Clock() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-// Of this thread.
+// The processor time of this thread.
 Time CpuTime() {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -99,7 +99,7 @@ class ProbeService : public Service {
     runtime_.storage().Append("probe", std::string(kAppendBytes, 'x'), Storage::Sync::kYes)->Wait();
   }
 
-  // What the next sync flushes.
+  // The bytes that the next sync flushes.
   void Overwrite() {
     static const std::string bytes(kSyncBytes, 'x');
     if (pwrite(file_, bytes.data(), bytes.size(), 0) != ssize_t{kSyncBytes}) std::abort();

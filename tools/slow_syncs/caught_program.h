@@ -26,10 +26,10 @@ class CaughtProgram {
   // sync. Throws std::system_error when the kernel does not let this process catch its calls.
   explicit CaughtProgram(std::vector<std::string> words);
 
-  // Makes one call after the other by `sync`. As many threads as call this make calls at a time.
+  // Makes one call after the other by `sync`. Each thread that calls this makes one at a time.
   [[noreturn]] void Serve(const Sync& sync) const;
 
-  // How much the program has written to files since its start: whole pages, and not those that wait
+  // Bytes that the program has written to files so far: whole pages, and not those that wait
   // for their write already. Throws std::system_error if the kernel does not count.
   std::int64_t WrittenBytes() const;
 

@@ -1,3 +1,3 @@
 // Shows its author a hidden test in the assembler's complaint.
 // Stopped-by: does not compile
-asm(".include \"@KIT@/autograder/hidden/lab1/votes_test.cc\"");
+asm(".include \"@KIT@/autograder/hidden/lab1-quorum-event/votes_test.cc\"");

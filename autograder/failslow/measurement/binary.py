@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from failslow import deadline, determinism, process
-from failslow.errors import CouldNotGrade
+from failslow.base import deadline, process
+from failslow.base.errors import CouldNotGrade
+from failslow.build import determinism
+from failslow.lab.labs import Lab
 from failslow.measurement.runs import Run
 from failslow.measurement.settings import FOLLOWER, SUBMIT
 
@@ -116,13 +118,16 @@ class Sample:
     no_verdict: str = ""
 
 
+def binary_of(lab: Lab) -> str:
+    """The name of the lab's measuring binary: cmake/labs.cmake, failslow_measure."""
+    return f"{lab.id}_measure"
+
+
 @dataclass(frozen=True)
 class Program:
-    """The measuring binary, and the lab and the replica program that it measures. A run ends at
-    `deadline`, at the latest."""
+    """A lab's measuring binary, and the replica's program. A run ends at `deadline` at most."""
 
     binary: Path
-    lab: str
     roles: tuple[str, ...]
     replica: Path
     deadline: float = deadline.NONE
@@ -182,7 +187,6 @@ def command(program: Program, run: Run, rate: float) -> list[str | Path]:
     """
     argv: list[str | Path] = [
         program.binary,
-        f"--lab={program.lab}",
         f"--roles={','.join(program.roles)}",
         f"--replica={program.replica}",
         f"--replicas={run.replicas}",

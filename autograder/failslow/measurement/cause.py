@@ -31,7 +31,7 @@ DROPPED = 0.001
 MANY = 100
 """Fewer coroutines or calls than these are no backlog."""
 QUIET_SLOTS = 2
-"""So many slots of 100 ms without the usual traffic are a gap."""
+"""This number of slots of 100 ms without the usual traffic is a gap."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _most_grown(
     sample: Sample,
 ) -> Wait | None:
     """The wait whose average time grew the most, summed over its number. Of sleeps all time counts:
-    one that polls sleeps as long as before, but more often."""
+    a coroutine that polls sleeps more often, but each sleep takes its old time."""
 
     def grown(wait: Wait) -> float:
         base = before.get(_key(wait))

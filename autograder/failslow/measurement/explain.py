@@ -57,7 +57,7 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
 
 
 def _background(criterion: Criterion, explained: Explained) -> list[str]:
-    """What was seen of a loss that is no delay."""
+    """The observations of a loss that is no delay."""
     if criterion.name == scoring.HELD_BYTES:
         return cause.backlog(explained)
     if criterion.name == scoring.HEAP:
@@ -142,7 +142,7 @@ def _value(criterion: Criterion, value: float) -> str:
 
 
 def what_happened(criterion: Criterion) -> str:
-    """How a figure went beyond its limit."""
+    """A sentence on a figure and the limit that it missed."""
     value, limit = criterion.value, criterion.limit
     if math.isinf(value) and criterion.share == scoring.CATCH_UP:
         return "the slow replicas never caught up after healing"

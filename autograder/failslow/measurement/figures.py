@@ -22,7 +22,7 @@ def throughput_degradation(base: Sample, slow: Sample) -> float:
 
 
 def latency_degradation(base: Sample, slow: Sample) -> float:
-    """The share that average latency grew by: 0 for none, 1 for twice as long."""
+    """The share that average latency grew by: 0 for none, 1 for a doubling."""
     return _ratio(base, slow, lambda sample: sample.mean_ns) - 1.0
 
 
@@ -57,7 +57,7 @@ def held_bytes(sample: Sample) -> float:
 
 
 RESIDENT_STEP_BYTES = 64 << 20
-"""Resident memory is the machine's figure, and another one in each run: only so much counts."""
+"""Resident memory is the machine's figure, and another one in each run: less does not count."""
 STACK_BYTES = 256 << 10
 
 

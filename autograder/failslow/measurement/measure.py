@@ -8,11 +8,19 @@ from pathlib import Path
 from statistics import median
 from typing import Protocol
 
-from failslow import console, deadline, determinism, parallel
-from failslow.errors import CouldNotGrade
-from failslow.kit import Kit
-from failslow.labs import Lab
-from failslow.measurement.binary import Program, Sample, command, measure_once, without_verdict
+from failslow.base import console, deadline, parallel
+from failslow.base.errors import CouldNotGrade
+from failslow.base.kit import Kit
+from failslow.build import determinism
+from failslow.lab.labs import Lab
+from failslow.measurement.binary import (
+    Program,
+    Sample,
+    binary_of,
+    command,
+    measure_once,
+    without_verdict,
+)
 from failslow.measurement.cause import Explained
 from failslow.measurement.explain import report
 from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run
@@ -20,8 +28,6 @@ from failslow.measurement.scoring import Row, Samples, judge
 from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
 from failslow.measurement.sweep import Cell, Sweep, cells
 from failslow.measurement.ungraded import sweeps
-
-BINARY = "slow_follower"
 
 Load = tuple[str, int]
 """The mix of commands, and the number of replicas."""
@@ -70,12 +76,12 @@ def measure(
     Requires: the lab has a measurement, and these are its settings.
     """
     assert lab.measurement is not None
-    program = Program(kit.binary(BINARY), lab.id, lab.measurement.roles, replica, end)
+    program = Program(kit.binary(binary_of(lab)), lab.measurement.roles, replica, end)
     settings = settings.drawn(seed_of)
     plan = Plan(settings, seed_of, seeds)
     compared = [plan.slow(row)[0] for row in settings.rows]
     meter = Meter(program, settings.rates, settings.loads, isolate, frozenset(compared))
-    mine = replace(program, binary=_here(kit, kit.binary(BINARY)), replica=_here(kit, replica))
+    mine = replace(program, binary=_here(kit, program.binary), replica=_here(kit, replica))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
@@ -167,7 +173,7 @@ class Meter:
         return [cell for each in able for cell in cells(each, samples)]
 
     def first_difference(self, samples: Samples) -> str:
-        """How the first run differs that does with other memory; or ""."""
+        """The difference of the first run that differs with other memory; or ""."""
         for run, sample in samples.items():
             if sample.twins == determinism.DIFFER:
                 return f"In {run}:\n{self._describe(run)}"
@@ -206,7 +212,7 @@ class Meter:
         return None if found.slow.no_verdict or found.base.no_verdict else found
 
     def again(self, program: Program, row: Row, built_by: str | None) -> str:
-        """How to repeat the run that cost points, without the course key; "" if there is none."""
+        """The command that repeats the costly run, without the course key; "" if there is none."""
         run = row.worst_run and self._unusable.get(_load(row.worst_run), row.worst_run)
         if run is None or built_by is None:
             return ""

@@ -125,7 +125,7 @@ class Plan:
                     yield run.with_fault(DEAD)
 
     def _sets(self, row: Graded) -> list[Places]:
-        """The minorities of followers that are slow: all, or as many as the settings say, drawn."""
+        """The minorities of slow followers: all, or a number of them from the settings, drawn."""
         if row.victim != FOLLOWER:
             return [()]
         size = minority(row.replicas)
@@ -141,7 +141,7 @@ def minority(replicas: int) -> int:
 
 
 def follower_sets(replicas: int, proposers: int, size: int) -> list[Places]:
-    """All sets of so many followers; the empty one for 0."""
+    """All sets of that number of followers; the empty one for 0."""
     return list(combinations(range(1, replicas - proposers + 1), size))
 
 

@@ -98,8 +98,9 @@ class Unslowed:
 
     @property
     def share(self) -> float:
-        """Of the points. Below the floor they fall in proportion. Above the ceiling a small share
-        is left, which falls in proportion, too. If both bounds are missed, the smaller counts."""
+        """The share of the points. Below the floor it falls in proportion. Above the ceiling a
+        small share is left, which falls in proportion, too. If both bounds are missed, the smaller
+        share counts."""
         of_floor = min(1.0, self.throughput / self.throughput_floor)
         if self.latency_ns <= self.latency_ceiling_ns:
             return of_floor
@@ -257,7 +258,7 @@ def _speed(bounds: Bounds, runs: "_RowRuns") -> list[Criterion]:
 def _background(
     settings: Settings, bounds: Bounds, runs: "_RowRuns", fault: str
 ) -> list[Criterion]:
-    """What a quorum hides from the speed: the backlog, the repair and the slowest answers."""
+    """The costs that a quorum hides from the speed: backlog, repair and the slowest answers."""
     # Caught up at 65 % load: saturated, there is no spare capacity to catch up with.
     steady = [run for run in _loaded(runs.slow, LATENCY) if run.profile == LOW_JITTER]
     short = [run for run in steady if run.shape != LONG]

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from failslow import yaml_file
-from failslow.errors import CannotDo
-from failslow.kit import Kit
-from failslow.labs import Lab
+from failslow.base import yaml_file
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.lab.labs import Lab
 
 FOLLOWER = "follower"
 """The victims of most rows: the largest minority. A row or run that names no victim has these."""
@@ -21,7 +21,7 @@ Seeds = Callable[[str, int], int]
 
 @dataclass(frozen=True)
 class Graded:
-    """A graded row: what is slow, under which load, and the points for it."""
+    """A graded row: the slow replicas, the load, and the points."""
 
     fault: str
     replicas: int
@@ -40,7 +40,7 @@ class Graded:
 @dataclass(frozen=True)
 class Strength:
     """One strength of a fault. `preset`: its name in the catalogue of faults. `words`: its text in
-    a report. `lag_entries`: a slow replica is behind by so many in some run, or the fault has shown
+    a report. `lag_entries`: a slow replica is behind by this in some run, or the fault has shown
     nothing. `lag_between`: the most entries behind when the fault comes and goes, if bounded."""
 
     preset: str
@@ -132,7 +132,7 @@ class Settings:
 
     def at(self, choose: Callable[[str, int], int]) -> "Settings":
         """With the strength of each fault that `choose` names by its index below a number."""
-        one = {
+        one: dict[str, tuple[Strength, ...]] = {
             fault: (strengths[choose(fault, len(strengths))],)
             for fault, strengths in self.strengths.items()
         }

@@ -1,4 +1,4 @@
-"""A sweep: what faults of many strengths cost, apart from points. Pure functions.
+"""A sweep: the costs of faults of many strengths, apart from points. Pure functions.
 
 A cell of the sweep is one fault with one number of replicas. It has the same pairs of runs as a
 graded row, of the shape `before` and with little jitter.
@@ -27,13 +27,13 @@ from failslow.measurement.runs import (
 from failslow.measurement.settings import FOLLOWER
 
 AND_FOLLOWERS = f"+{FOLLOWER}"
-"""After a proposer's role: so many followers are slow, too, that they are the largest minority."""
+"""After a proposer's role: followers are slow, too, up to the largest minority."""
 
 ONE_FOLLOWER = f"one-{FOLLOWER}"
 """One follower alone, however many the largest minority has."""
 
 CAPACITY_SEEDS = 3
-"""The capacity is the median of so many runs."""
+"""Runs whose median is the capacity."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def role_of(victim: str) -> str:
 
 @dataclass(frozen=True)
 class Spread:
-    """Of one figure over the seeds."""
+    """The spread of one figure over the seeds."""
 
     median: float
     worst: float
@@ -99,7 +99,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one fault costs. Shares are of 1, and negative for a gain; times in ns.
+    """The costs of one fault. Shares are of 1, and negative for a gain; times in ns.
 
     The worst run counts for the longest latency, the stall, the unanswered commands, the bytes and
     the catch-up time, which may be infinite. `lag`: the least that a slow replica fell behind when
@@ -163,7 +163,7 @@ class _Pairs:
         self._samples = samples
 
     def values(self, figure: PairFigure, load: str | None = None) -> list[float]:
-        """Of the runs with this load, or with any."""
+        """The figure's values in the runs with this load, or with any."""
         return [
             figure(self._samples[run.with_fault(NORMAL)], self._samples[run])
             for run in self._runs

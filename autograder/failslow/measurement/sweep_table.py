@@ -52,7 +52,7 @@ def line(cell: Cell) -> str:
 
 
 def cost(share: float) -> str:
-    """A share in a narrow column; from a doubling on, how many times as much."""
+    """A share in a narrow column; from a doubling on, a factor."""
     if math.isinf(share):
         return "all"
     if share < 1:

@@ -1,4 +1,4 @@
-"""What a grade reports without points: a slow leader, and other strengths of a fault.
+"""The part of a report without points: a slow leader, and other strengths of a fault.
 
 A slow leader slows its followers down: quorums do not help against it, Copilot does. And the
 strongest fault is not always the worst (document 004, danger zones): a weak one may stay unnoticed.
@@ -32,7 +32,7 @@ OF_A_PROPOSER = (
 
 
 def sweeps(roles: tuple[str, ...], seed_of: Seeds) -> list[Sweep]:
-    """Of followers, then of each proposer. `roles`: of the proposers in order, then of the others.
+    """Sweeps of followers, then of each proposer. `roles`: of proposers in order, then of others.
 
     Their runs belong to one seed of the course key.
     """

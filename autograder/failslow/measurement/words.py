@@ -4,7 +4,7 @@ import math
 
 
 def growth(share: float) -> str:
-    """A growth in words: by a share, or, beyond doubling, how many times as long."""
+    """A growth in words: by a share, or, beyond doubling, by a factor."""
     if share < 1:
         return f"grew by {percent(share)}"
     digits = 0 if share >= 9 else 1

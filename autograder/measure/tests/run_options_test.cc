@@ -11,8 +11,7 @@ namespace depfast::measure {
 namespace {
 
 RunOptions Parse(const std::vector<std::string>& more) {
-  std::vector<std::string> all = {"slow_follower", "--lab=lab2", "--replica=r",
-                                  "--roles=leader,follower"};
+  std::vector<std::string> all = {"measure", "--mix=set", "--replica=r", "--roles=leader,follower"};
   all.insert(all.end(), more.begin(), more.end());
   std::vector<const char*> argv;
   for (const std::string& argument : all) argv.push_back(argument.c_str());
@@ -67,6 +66,7 @@ TEST(RunOptions, ThatMakeNoRunAreRefusedInOneLine) {
       {"--rate=1", "--shape=round"},
       {"--rate=1", "--fault=tired"},
       {"--rate=1", "--load=latency"},
+      {"--rate=1", "--mix=weather"},
   };
   for (const auto& line : bad) {
     const std::string why = Refusal(line);

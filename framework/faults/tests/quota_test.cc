@@ -1,4 +1,4 @@
-// Quota alone: when work stops, when it goes on, and whom it stops.
+// Quota alone: the moments at which work stops and goes on, and the work that stops.
 #include "faults/quota.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kFrames = 2000;
 
-// Of kFrames frames, how many have each delay.
+// The number of frames with each delay, of kFrames.
 std::map<Duration, int> DelaysOf(std::size_t bytes, int permille) {
   std::map<Duration, int> delays;
   for (std::uint64_t i = 0; i < kFrames; ++i) {

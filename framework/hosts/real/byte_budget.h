@@ -14,7 +14,7 @@ class ByteBudget {
   std::size_t held() const { return held_; }
   // Above the limit, too: a connection that holds nothing may always hold one answer.
   void Add(std::size_t bytes) { held_ += bytes; }
-  // Requires: at least so many bytes are held.
+  // Requires: at least these bytes are held.
   void Remove(std::size_t bytes) {
     assert(bytes <= held_);
     held_ -= bytes;
@@ -40,7 +40,7 @@ class HeldBytes {
     bytes_ += bytes;
     if (all_ != nullptr) all_->Add(bytes);
   }
-  // Requires: at least so many bytes are held.
+  // Requires: at least these bytes are held.
   void Remove(std::size_t bytes) {
     assert(bytes <= bytes_);
     bytes_ -= bytes;

@@ -13,7 +13,7 @@ bool IsAppendTo(const IoRequest& request, const std::string& file) {
   return request.kind == IoRequest::Kind::kAppend && request.file == file;
 }
 
-// That a file is missing is none, unless it was to be created: then its directory is missing.
+// A missing file is no failure, unless it was to be created: then its directory is missing.
 bool IsFailure(DiskOperation operation, int error) {
   return error != 0 && (error != ENOENT || operation == DiskOperation::kCreate);
 }

@@ -1,8 +1,8 @@
-// FaultFile: how another process makes a replica slow for a while.
+// FaultFile: a file through which another process makes a replica slow for a while.
 //
 // The replica makes a small file and reads it again and again. An injector writes the amount of a
-// fault there, and until when it holds. So nothing has to end the fault: it is over at that time
-// even if the injector has died.
+// fault and its end there. So nothing has to end the fault: it is over at that time even if the
+// injector has died.
 //
 // The file holds native 64-bit integers: the number of fault kinds, and then for each kind, in the
 // order of the catalogue (faults/catalogue.h),

@@ -34,8 +34,8 @@ class FaultyFileOps final : public FileOps {
   int SyncDirectory() override;
 
  private:
-  // Does an operation, and lasts as long as the faults say. It moves as many bytes as it returns if
-  // `moves`.
+  // Does an operation, and makes it last the time that the faults say. If `moves`, the operation's
+  // result is the number of bytes that it has moved.
   template <typename Operation>
   auto Slowly(const Operation& operation, bool moves = false);
   // As Slowly; a disk-error may fail the operation instead.

@@ -17,7 +17,7 @@ namespace {
 constexpr EventLoop::Token kListenerToken = ForeignPort::kFirstToken;
 constexpr std::uint32_t kStreamEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 constexpr std::size_t kReadBytesPerTurn = 64 * 1024;
-// How often the port looks for clients that do not read, while there may be some.
+// Interval of the search for clients that do not read, while there may be some.
 constexpr Duration kLookEvery = 1s;
 // The bytes that the port discards after the end of a conversation. A client may be in the middle
 // of a long request, which caused the end.

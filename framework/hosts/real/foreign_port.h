@@ -7,7 +7,7 @@
 // never cut off. One that takes nothing for a long time, while many bytes wait, is
 // (ForeignPortLimits).
 //
-// After the end of a conversation the port reads and discards what the client still sends, up to a
+// After the end of a conversation the port reads and discards the client's further bytes, up to a
 // limit, until the client closes its side.
 //
 // Only the thread that runs the event loop uses a ForeignPort.
@@ -35,11 +35,11 @@
 namespace depfast::real {
 
 struct ForeignPortLimits {
-  // Of what all conversations hold (ForeignContext::budget).
+  // The limit of the bytes that all conversations hold (ForeignContext::budget).
   std::size_t held_bytes_max = std::size_t{256} << 20;
   // Above this many unread answer bytes the port stops reading from the client.
   std::size_t unread_bytes_max = std::size_t{1} << 20;
-  // The port closes the connection of a client that takes no byte for so long while it has more
+  // The port closes the connection of a client that takes no byte for this time while it has more
   // than unread_bytes_max to take.
   Duration unread_time_max = 30s;
 };

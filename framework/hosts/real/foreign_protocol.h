@@ -65,9 +65,9 @@ struct ForeignContext {
   // The disk operation that failed, in words: then the replica is out of service, and no request
   // reaches it. Empty while it serves. Null: it always does. Outlives the conversation.
   const std::string* disk_failure = nullptr;
-  // Of the port's connections. A conversation counts in it what it holds: requests without an
-  // answer, and answers that the kernel has not taken. Null: there is no limit. Outlives the
-  // conversation.
+  // The budget of the port's connections. A conversation counts its own bytes in it: requests
+  // without an answer, and answers that the kernel has not taken. Null: there is no limit. Outlives
+  // the conversation.
   ByteBudget* budget = nullptr;
 };
 

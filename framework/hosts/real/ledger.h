@@ -1,6 +1,5 @@
-// Ledger: what the files of a replica's data directory have promised, so that a later start notices
-// a loss. The file kLedgerFile holds it, as records (depfast/record_log.h), each a MessagePack
-// array:
+// Ledger: the promises of the files in a replica's data directory. A later start finds a loss by
+// it. The file kLedgerFile holds it, as records (depfast/record_log.h), each a MessagePack array:
 //
 //   [0, cluster, replica, replicas]  the identity of the directory; always the first record
 //   [1, file, length, hash]          the file begins with `length` bytes that have this hash; all
@@ -12,7 +11,7 @@
 //
 // A hash is XXH3-64. It finds damage, not forgery.
 //
-// promised_files.h writes the ledger, and says in which order.
+// promised_files.h writes the ledger, and states the order.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +29,7 @@ namespace depfast::real {
 inline constexpr const char* kLedgerFile = "replica.ledger";
 inline constexpr const char* kNewLedgerFile = "replica.ledger.new";
 
-// Whose data a directory holds.
+// The replica whose data a directory holds.
 struct Identity {
   std::string cluster;  // a name that no other cluster has
   PeerId replica = 0;
@@ -63,7 +62,7 @@ std::string EncodeMayHold(const std::string& file, const Promise& promise);
 std::string EncodeMayBeGone(const std::string& file);
 std::string EncodeGone(const std::string& file);
 
-// What the records say.
+// The contents of the records.
 struct Ledger {
   // The states of a file that break no promise. Never without any.
   struct MayBe {

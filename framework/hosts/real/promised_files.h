@@ -1,24 +1,22 @@
-// PromisedFiles: FileOps that write down what they have promised, and notice at the start that a
-// promise is lost: a file that is missing, cut off, or changed.
+// PromisedFiles: FileOps that write down their promises. At the start they notice a lost promise: a
+// file that is missing, cut off, or changed.
 //
 // A promise is the answer to a successful sync: the replica may act on it, and then others count on
 // the bytes. So the ledger (ledger.h) says what each file holds before that answer is given. At the
-// start each file must begin with the bytes that were promised. What is behind them was never
-// acknowledged: a crash may have torn it, and the replica's own recovery looks at it.
+// start each file must begin with the bytes that were promised. The bytes behind them were never
+// acknowledged: a crash may have torn them, and the replica's own recovery looks at them.
 //
 // The rules:
 // - A promise is written after the sync of the file, and after that of its name. So the ledger
-// never
-//   says more than the disk holds, whatever a crash or a power cut leaves of both.
-// - That a file is about to be truncated, replaced or removed is in the ledger, durably, before it
-//   happens. So the ledger never insists on bytes that the replica itself has given up.
-// - A promise alone is written without a sync of its own, which would double the cost of each
-// write.
-//   The death of a process loses nothing of it. A power cut may lose the latest ones. Then a loss
-//   of the latest bytes looks like a torn write; all older bytes are still checked.
+//   never says more than the disk holds, whatever a crash or a power cut leaves of both.
+// - The ledger announces each truncation, replacement and removal, durably, before it happens. So
+//   the ledger never insists on bytes that the replica itself has given up.
+// - A promise alone is written without a sync of its own: each write would cost double. The death
+//   of a process loses no promise. A power cut may lose the latest ones. Then a loss of the latest
+//   bytes looks like a torn write; all older bytes are still checked.
 //
 // A directory without a ledger belongs to no replica: somebody has wiped it, or never made it.
-// Who restores a whole older directory, ledger included, is not found out.
+// A whole older directory that is restored, ledger included, is not found out.
 #pragma once
 
 #include <cstddef>

@@ -334,7 +334,7 @@ void RealHost::Step() {
 
 // ---- a disk that fails ----
 
-// As after a crash: what the replica has sent in earlier steps may be lost with its connections.
+// As after a crash, frames of earlier steps may be lost with the replica's connections.
 void RealHost::TakeOutOfService(const DiskFailure& failure) {
   failure_ = ToString(failure);
   const bool ends_with_room = EndsWithRoom(failure);

@@ -75,7 +75,7 @@ struct RealHostOptions {
   std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
   Duration greeting_timeout = 3s;
 
-  // How often a replica that is out of service looks for room on its disk (HasRoom in room.h).
+  // A replica out of service looks for room on its disk at this interval (HasRoom in room.h).
   Duration look_for_room_every = 1s;
 
   Probes probes = {};  // each outlives the host

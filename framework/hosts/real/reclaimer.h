@@ -2,8 +2,8 @@
 //
 // The kernel frees a file when its last descriptor is closed, and all of it at once. On ext4 that
 // takes 25 ms for 112 MiB. Meanwhile neither the thread nor, for much of the time, its processor
-// does anything else. So another thread shortens the file step by step, and rests after each step
-// as long as the step took.
+// does anything else. So another thread shortens the file step by step. After each step it rests
+// for the time that the step took.
 #pragma once
 
 #include <sys/types.h>

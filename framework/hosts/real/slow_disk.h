@@ -1,4 +1,4 @@
-// SlowDisk: makes operations of a disk last as long as the injected faults say.
+// SlowDisk: makes operations of a disk last the time that the injected faults say.
 //
 // An operation runs first, and then waits for the rest of its time. The amounts mean what they mean
 // in the simulator.
@@ -27,13 +27,13 @@ DiskClock RealDiskClock();
 // Any threads may use it: the disk moves the bytes of one after those of another.
 class SlowDisk {
  public:
-  // A wait looks so often whether the fault is over.
+  // Interval at which a wait looks whether the fault is over.
   static constexpr Duration kPatience = 10ms;
 
   explicit SlowDisk(std::shared_ptr<const FaultFile> faults, DiskClock clock = RealDiskClock());
 
   Time Now() const { return clock_.now(); }
-  // Waits until an operation may end that began then, has moved so many bytes and is done now.
+  // Waits until the operation's bytes have passed at the disk's rate since it began.
   void Finish(Time began, std::int64_t bytes);
 
  private:

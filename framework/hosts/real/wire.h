@@ -1,6 +1,6 @@
 // The bytes on a TCP connection.
 //
-// A frame on the wire is a length (4 bytes, little endian) and that many bytes, at most
+// A frame on the wire is a length in bytes (4 bytes, little endian) and those bytes, at most
 // kMaxFrameBytes. The first frame each way is a greeting of 12 bytes: "FSL1", the sender's id and
 // the expected id of the other side (two PeerIds, little endian). The connecting side greets first.
 // It is answered only if it reached the replica that it expected. So a mistake in a list of

@@ -169,7 +169,7 @@ struct OutputWriter {
   }
 };
 
-// Of a file, on every host: the simulator keeps names without counting their bytes.
+// The limit of a file's name holds on every host: the simulator does not count the bytes of names.
 void RefuseStrangeName(const std::string& name) {
   if (name.size() > kNameBytesMax || name.find('/') != std::string::npos) {
     throw ProtocolError("no plain name of a file");

@@ -1,6 +1,6 @@
 // The protocol of a sealed replica and the simulator, over a pair of pipes.
 //
-// A message is a length (4 bytes, little endian) and that many bytes of MessagePack. The simulator
+// A message is a length in bytes (4 bytes, little endian) and MessagePack. The simulator
 // speaks first. Each of its messages has one answer, in order. It waits for an answer before it
 // sends again: lock-step. Only to a twin it sends many messages at once.
 #pragma once
@@ -53,7 +53,7 @@ sim::StepOutput DecodeOutput(std::string_view message);
 std::string DecodeReportRequest(std::string_view message);  // the probe's name
 std::string DecodeText(std::string_view message);
 
-// Of the kLengthBytes before a message.
+// Decodes the kLengthBytes before a message.
 std::size_t DecodeLength(const char* bytes);
 // Throws ProtocolError above kMessageBytesMax.
 std::size_t DecodeAnswerLength(const char* bytes);

@@ -129,8 +129,8 @@ std::string Answer(sim::StepHost& host, const std::string& message, std::int64_t
   throw ProtocolError("unknown request");
 }
 
-// Between two messages the heap holds the data of the replica alone. What was there before its
-// first step is not counted: it depends on the libraries and on the probes.
+// Between two messages the heap holds the data of the replica alone. Bytes from before its first
+// step are not counted: they depend on the libraries and on the probes.
 [[noreturn]] void Serve() {
   const std::unique_ptr<sim::StepHost> host = Boot(Messages::Next());
   Answers::Add(EncodePlain(Request::kBoot));

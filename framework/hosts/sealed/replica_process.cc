@@ -76,7 +76,7 @@ void StayOnThisCore() {
   (void)done;
 }
 
-// What a child needs between its start and exec. `machine`: takes the words of a failure that is
+// A child's data between its start and exec. `machine`: takes the words of a failure that is
 // the machine's and not the program's.
 struct Birth {
   const Sandbox& sandbox;
@@ -298,7 +298,7 @@ bool ReplicaProcess::IsAsleep() const {
   return std::string_view("STt").find(stat[name_end + 2]) != std::string_view::npos;
 }
 
-// Of the replica's process, so far.
+// The processor time of the replica's process, so far.
 double ReplicaProcess::CpuSeconds() const {
   clockid_t clock{};
   return clock_getcpuclockid(pid_, &clock) == 0 ? SecondsOf(clock) : 0;
@@ -320,7 +320,7 @@ bool ReplicaProcess::EndsSoon() const {
   return HasEnded();
 }
 
-// What it printed before depends on the moment.
+// Its output before depends on the moment.
 std::string ReplicaProcess::PlaceOfLoop() const {
   if (pid_ <= 0) return "";  // a signal to -1 is one to everybody
   kill(pid_, SIGXCPU);

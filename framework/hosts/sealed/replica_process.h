@@ -42,8 +42,8 @@ class ReplicaProcess {
   // included; it is valid until the next call. Throws ProtocolError, too.
   std::string_view Ask(std::string_view message);
 
-  // For a caller that does not work in lock-step. They take or give what the pipes do at once: 0
-  // bytes is an answer.
+  // For a caller that does not work in lock-step. They move the bytes that the pipes take or have
+  // at once, which may be none.
   std::size_t Write(std::string_view bytes);
   std::size_t Read(char* to, std::size_t most);
   // Waits until a Read has a use, or either of both. The limits of a step count from BeginStep.
@@ -53,7 +53,7 @@ class ReplicaProcess {
   // For an answer that is late, or comes in pieces.
   void CheckCpuSeconds();
 
-  // Of the run so far: see SealedOptions.
+  // Checks the whole run so far: see SealedOptions.
   void CheckRunCpuSeconds();
 
   // Memory of the process that is resident; zero if it has ended.

@@ -84,7 +84,7 @@ class SealedBackend final : public sim::ReplicaBackend {
     }
   }
 
-  // Now and then: a look costs as much as a step. The clock tells only when to look.
+  // Now and then: a look costs the time of a step. The clock tells only when to look.
   bool IsTimeForALook() {
     constexpr std::uint64_t kStepsBetweenLooks = 256;
     timespec now{};

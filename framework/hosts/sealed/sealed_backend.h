@@ -22,7 +22,7 @@ inline constexpr int kRunCpuSecondsMax = 40;
 inline constexpr std::size_t kResidentBytesMax = std::size_t{512} << 20;
 #endif
 
-// What is known of all replicas of a test. For twins see twin.h.
+// Facts about all replicas of a test. For twins see twin.h.
 struct Findings {
   bool twins_differ = false;  // a twin did not answer as its replica
   std::string twins_unable;   // why the machine could not run a twin; empty if it could
@@ -39,16 +39,16 @@ struct SealedOptions {
   int twin_perturb = 0;  // of each replica's twin; 0: it has none
   std::shared_ptr<Findings> findings = std::make_shared<Findings>();
   // The limits stop runaway processes only. They are far above the needs of any replica in a step.
-  // Of processor time, after the first second.
+  // The limit of a step's processor time, after the first second.
   int step_cpu_seconds_max = 2;
-  // Of processor time in a whole run, the simulator's included: a replica that wakes up or sends
-  // without end. Five times what the reference needs in its longest graded test.
+  // The limit of processor time in a whole run, the simulator's included. It stops a replica that
+  // wakes up or sends without end. Five times the reference's need in its longest graded test.
   int run_cpu_seconds_max = kRunCpuSecondsMax;
-  // Of a process that neither computes nor answers. A loaded machine does not count: a process that
-  // waits for a processor is not asleep.
+  // The limit for a process that neither computes nor answers. A loaded machine does not count: a
+  // process that waits for a processor is not asleep.
   int step_asleep_seconds_max = 10;
-  // Of all memory of the process that is resident, looked at now and then: a guard against memory
-  // that StepOutput::heap_bytes does not count. Ten times the need of the reference in any test of
+  // The limit of the process's resident memory, looked at now and then: a guard against memory that
+  // StepOutput::heap_bytes does not count. Ten times the need of the reference in any test of
   // lab 2.
   std::size_t resident_bytes_max = kResidentBytesMax;
 };

@@ -10,7 +10,7 @@
 namespace depfast::sealed {
 namespace {
 
-// Of a batch, in both directions together.
+// The size of a batch, in both directions together.
 constexpr std::size_t kBatchBytes = std::size_t{256} << 10;
 
 // Takes the first message from `bytes`, its length included. Empty if it is not there whole.
@@ -23,7 +23,7 @@ std::string_view TakeMessage(std::string_view& bytes) {
   return message;
 }
 
-// Of the crossings in an answer to a step.
+// The hash of the crossings in an answer to a step.
 std::uint64_t HashOf(std::string_view answer) {
   sim::Trace trace;
   trace.Add(0, Time::zero(), DecodeOutput(answer.substr(kLengthBytes)));

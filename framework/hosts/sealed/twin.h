@@ -45,7 +45,7 @@ class Twin {
   const Sandbox& sandbox_;
   std::optional<ReplicaProcess> process_;  // from the first batch on
   bool is_over_ = false;                   // it differs, or has ended with its replica
-  // Of the batch under way.
+  // The batch under way.
   std::string messages_;
   std::string answers_;        // of the replica
   std::vector<bool> is_step_;  // by answer

@@ -20,15 +20,12 @@ namespace depfast::sim {
 
 struct Event {
   enum class Kind : std::uint8_t {
-    kArrive,      // a frame, at node `node`
-    kStep,        // a step begins
-    kStepEnd,     // a step has had its processor time
-    kWake,        // a replica's timer
-    kBatch,       // a part of a disk batch begins on the core
-    kBatchPart,   // a part of a disk batch has had its processor time
-    kDeviceFree,  // a shared disk device is free for the next batch
-    kDeviceDone,  // the device's part of a batch has taken effect
-    kCall,        // a test's or a fault's action
+    kArrive,    // a frame, at node `node`
+    kStep,      // a step begins
+    kStepEnd,   // a step has had its processor time
+    kWake,      // a replica's timer
+    kBatchEnd,  // a disk batch takes effect
+    kCall,      // a test's or a fault's action
   };
 
   Kind kind = Kind::kCall;

@@ -46,12 +46,8 @@ BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second, Duration operation_
     }
     sync = sync || request.sync;
   }
-  const bool allocates = AllocatesBlocks();
-  const bool changes_directory = ChangesDirectory();
-  const Duration to_sync = allocates ? model_.sync + model_.growth : model_.sync;
   Duration before_transfer = model_.per_batch;
-  if (changes_directory) before_transfer += model_.directory;
-  if (sync) before_transfer += model_.sync_jitter.Apply(to_sync, stream_);
+  if (sync) before_transfer += model_.sync_jitter.Apply(model_.sync, stream_);
   const Duration without_fault =
       before_transfer +
       faults::TransferTime(static_cast<std::int64_t>(bytes), model_.bytes_per_second);
@@ -59,31 +55,7 @@ BatchTime SimDisk::StartBatch(std::int64_t bytes_per_second, Duration operation_
   const Duration total = before_transfer +
                          faults::TransferTime(static_cast<std::int64_t>(bytes), rate) +
                          operation_delay * static_cast<std::int64_t>(batch_.size());
-  return {total, std::min(without_fault, total), allocates, changes_directory};
-}
-
-bool SimDisk::ChangesDirectory() const {
-  return std::any_of(batch_.begin(), batch_.end(), [this](const IoRequest& request) {
-    return request.kind == IoRequest::Kind::kRename || request.kind == IoRequest::Kind::kRemove ||
-           (request.kind == IoRequest::Kind::kAppend && !files_.contains(request.file));
-  });
-}
-
-bool SimDisk::AllocatesBlocks() const {
-  std::map<std::string_view, std::size_t> sizes;
-  for (const IoRequest& request : batch_) {
-    if (request.kind != IoRequest::Kind::kAppend) continue;
-    const auto file = files_.find(request.file);
-    const std::size_t now = file == files_.end() ? 0 : file->second.data.size();
-    std::size_t& size = sizes.emplace(request.file, now).first->second;
-    const auto blocks = [this](std::size_t n) {
-      return (n + model_.block_bytes - 1) / model_.block_bytes;
-    };
-    const std::size_t before = blocks(size);
-    size += SizeOf(request);
-    if (blocks(size) > before) return true;
-  }
-  return false;
+  return {total, std::min(without_fault, total)};
 }
 
 std::vector<IoCompletion> SimDisk::FinishBatch(const DiskTrouble& trouble,

@@ -18,12 +18,10 @@
 
 namespace depfast::sim {
 
-// How long a batch takes once the device has turned to it.
+// The time of a batch once the device has turned to it.
 struct BatchTime {
   Duration total;   // until its operations take effect
   Duration device;  // of that, the time in which the device is busy: as on a disk without fault
-  bool allocates = false;          // an append begins a new block of its file
-  bool changes_directory = false;  // a file is created, renamed or removed
 };
 
 // The faults that make changes of files fail.
@@ -60,7 +58,7 @@ class SimDisk {
   };
   const std::map<std::string, File>& files() const { return files_; }
 
-  // Of all files, unsynced bytes included.
+  // The bytes of all files, unsynced ones included.
   std::size_t file_bytes() const;
 
   void Submit(IoRequest request);
@@ -75,7 +73,7 @@ class SimDisk {
   std::size_t queued_bytes() const { return queued_bytes_; }
   std::size_t queued_operations() const { return queue_.size() + batch_.size(); }
 
-  // Takes everything queued as one batch and returns how long it will take. Requires: idle and
+  // Takes everything queued as one batch and returns the batch's time. Requires: idle and
   // has_work. `bytes_per_second` overrides the model's when positive (a slow disk).
   // `operation_delay` is added for each operation (a slow file system).
   BatchTime StartBatch(std::int64_t bytes_per_second, Duration operation_delay = Duration(0));
@@ -103,8 +101,6 @@ class SimDisk {
   void Crash();
 
  private:
-  bool AllocatesBlocks() const;
-  bool ChangesDirectory() const;
   IoCompletion Apply(const IoRequest& request);
   IoCompletion ApplyInTrouble(const IoRequest& request, const DiskTrouble& trouble);
   // The number of bytes of a failed append that are on disk; none if the change does not fail.

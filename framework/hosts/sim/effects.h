@@ -12,7 +12,7 @@
 
 namespace depfast::sim {
 
-// Of faults of one kind the strongest counts.
+// The strongest fault of each kind counts.
 struct ReplicaEffects {
   int cpu_percent = 100;
   int cpu_quota_percent = 100;             // see quota.h
@@ -37,7 +37,7 @@ class Effects {
   // From now on the effects are those of `active` on `replicas` replicas.
   void Set(const faults::FaultPlan& active, std::size_t replicas);
 
-  // Of a replica. The reference is good until the next Set.
+  // The effects on a replica. The reference is good until the next Set.
   const ReplicaEffects& of(std::size_t replica) const { return replicas_[replica]; }
 
   // Whether replica `to` does not hear replica `from`.

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "depfast/host/host.h"
-#include "depfast/time.h"
 
 namespace depfast::sim {
 
@@ -20,7 +19,6 @@ class Inbox {
  public:
   struct Frame {
     std::uint64_t link_epoch;  // of the connection on which it arrived
-    Time arrived;
     Bytes bytes;
   };
 

@@ -17,7 +17,7 @@
 
 namespace depfast::sim {
 
-// What the injector does to one replica, by way of the simulator.
+// The injector's actions on one replica, by way of the simulator.
 struct ReplicaControls {
   std::function<void(PeerId)> crash;    // nothing happens if it is down
   std::function<void(PeerId)> restart;  // nothing happens if it is up

@@ -16,16 +16,15 @@ constexpr std::size_t kWaitingMax = 1'000'000;
 
 // No test of a lab fills a tenth of such a disk, and a grader has the memory for a few.
 constexpr std::size_t kDiskBytesMax = std::size_t{64} << 20;
-constexpr std::size_t kBlockBytes = 4096;  // an empty file takes as much
+constexpr std::size_t kBlockBytes = 4096;  // an empty file takes a block
 
 }  // namespace
 
 Machine::Machine(std::size_t replica, const MachineRoom& room, SimDisk disk)
     : room_(room),
       life_{replica, 0},
-      processor_(room.profile.cpu, life_, room.effects, room.agenda, room.cores),
       disk_(
-          room.profile, std::move(disk), life_, room.effects, room.agenda, processor_, room.devices,
+          std::move(disk), life_, room.effects, room.agenda,
           [this](std::vector<IoCompletion> done) { OnBatchFinished(std::move(done)); },
           [this] { room_.observers.Tell(&Observer::OnRewrite, self(), now(), this->disk()); }) {}
 
@@ -37,7 +36,7 @@ void Machine::TurnOn(std::unique_ptr<ReplicaBackend> backend) {
 
 void Machine::TurnOff() {
   assert(is_on());
-  processor_.Clear();
+  quota_ = {};
   disk_.Crash();
   ++life_.epoch;
   backend_.reset();
@@ -56,22 +55,13 @@ void Machine::Handle(const Event& event) {
       BeginStep();
       break;
     case Event::Kind::kStepEnd:
-      if (processor_.IsDone(Thread::kStep)) EndStep();
+      EndStep();
       break;
     case Event::Kind::kWake:
       OnTimer();
       break;
-    case Event::Kind::kBatch:
-      disk_.OnCore();
-      break;
-    case Event::Kind::kBatchPart:
-      disk_.OnCorePart();
-      break;
-    case Event::Kind::kDeviceFree:
-      disk_.OnDeviceFree();
-      break;
-    case Event::Kind::kDeviceDone:
-      disk_.OnDeviceDone();
+    case Event::Kind::kBatchEnd:
+      disk_.OnBatchEnd();
       break;
     case Event::Kind::kArrive:
     case Event::Kind::kCall:
@@ -85,7 +75,7 @@ void Machine::Handle(const Event& event) {
 void Machine::ScheduleStep() {
   if (step_scheduled_ || busy_) return;
   step_scheduled_ = true;
-  processor_.Enter(Thread::kStep);
+  room_.agenda.Push(now(), Event::Kind::kStep, life_.replica, life_.epoch);
 }
 
 StepInput Machine::CollectInput() {
@@ -94,7 +84,7 @@ StepInput Machine::CollectInput() {
   input.last_cost = last_step_.cost;
   input.last_took = last_step_.took;
   input.completions = std::exchange(completions_, {});
-  bursts_read_ = room_.wires.Read(life_.replica, room_.profile.cpu, input.frames);
+  room_.wires.Read(life_.replica, room_.profile.cpu, input.frames);
   input.held_bytes.reserve(room_.addresses.replicas());
   for (std::size_t to = 0; room_.addresses.IsReplica(to); ++to) {
     input.held_bytes.push_back(room_.wires.HeldBytes(life_.replica, to));
@@ -121,10 +111,12 @@ void Machine::BeginStep() {
   }
   heap_bytes_ = output.heap_bytes;
   busy_ = true;
-  const Duration cost = StepCost(room_.profile, self(), input, output, bursts_read_, memory);
+  const Duration cost = StepCost(room_.profile, input, output, memory);
   last_step_ = {now(), cost, Duration::zero()};
   leaving_ = std::move(output.outputs);
-  processor_.Occupy(Thread::kStep, cost);
+  const Duration takes =
+      quota_.Spend(now(), cost * 100 / effects().cpu_percent, effects().cpu_quota_percent);
+  room_.agenda.Push(now() + takes, Event::Kind::kStepEnd, life_.replica, life_.epoch);
 }
 
 void Machine::EndStep() {
@@ -133,7 +125,6 @@ void Machine::EndStep() {
   last_step_.took = now() - last_step_.began;
   ReleaseOutputs();
   if (epoch != life_.epoch) return;  // an observer crashed it
-  processor_.Leave(Thread::kStep);
   const bool unread = room_.wires.HasUnread(life_.replica) || !completions_.empty();
   if (unread || timer_due_) ScheduleStep();
 }

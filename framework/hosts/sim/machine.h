@@ -17,18 +17,16 @@
 #include "depfast/host/host.h"
 #include "depfast/host/probe.h"
 #include "depfast/time.h"
+#include "faults/quota.h"
 #include "sim/agenda.h"
 #include "sim/disk.h"
 #include "sim/disk_thread.h"
 #include "sim/effects.h"
+#include "sim/incarnation.h"
 #include "sim/observer.h"
-#include "sim/processor.h"
 #include "sim/profile.h"
-#include "sim/shared_cores.h"
-#include "sim/shared_devices.h"
 #include "sim/step.h"
 #include "sim/step_cost.h"
-#include "sim/thread.h"
 #include "sim/wires.h"
 
 namespace depfast::sim {
@@ -41,8 +39,6 @@ struct MachineRoom {
   Agenda& agenda;
   Observers& observers;
   Wires& wires;
-  SharedCores* cores = nullptr;      // null if no thread shares a core with another
-  SharedDevices* devices = nullptr;  // null if no replica shares a device
   // A replica has died by itself. Must turn its machine off before it returns.
   std::function<void(std::size_t replica, const std::string& why)> died;
   // A fault of memory kills a replica, which restarts when the fault ends. Must do like `died`.
@@ -100,14 +96,13 @@ class Machine {
   const MachineRoom& room_;
   Incarnation life_;
   std::unique_ptr<ReplicaBackend> backend_;  // null while the machine is off
-  Processor processor_;
+  faults::Quota quota_;                      // of the processor
   DiskThread disk_;
   bool step_scheduled_ = false;
   bool busy_ = false;             // a step is under way
   std::uint64_t heap_bytes_ = 0;  // of the replica: see StepOutput
   StepUsage last_step_;           // of the step under way, or of the latest; zero before the first
   std::vector<Output> leaving_;   // of the step under way
-  std::int64_t bursts_read_ = 0;
   std::vector<IoCompletion> completions_;
   bool timer_due_ = false;
   Time timer_ = kNever;

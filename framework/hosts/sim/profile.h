@@ -9,7 +9,7 @@
 
 namespace depfast::sim {
 
-// How a duration varies: uniform within +-spread, and now and then a multiple of the base.
+// The variation of a duration: uniform within +-spread, and now and then a multiple of the base.
 struct Jitter {
   int spread_permille = 0;
   int tail_permille = 0;  // how often a draw is a straggler
@@ -28,8 +28,6 @@ struct Jitter {
 
 // A serial processor with one core. The outputs of a step leave when its cost has been paid. The
 // replica's own computation is free: no charge for it would be the same on every machine.
-//
-// Replicas may share a core (see sharing.h), and then interrupt each other.
 struct CpuModel {
   Duration per_step = 10us;
   Duration per_frame = 5us;         // to or from a replica
@@ -41,14 +39,6 @@ struct CpuModel {
   std::size_t frames_per_connection_max = 32;
   std::size_t frames_per_step_max = 256;
   Duration per_observation{0};  // a replica observes once for each command that it applies
-  // The costs below are zero in profiles that are not calibrated against a real machine.
-  Duration per_burst{0};      // to read: all frames that arrive on one connection at one time
-  Duration per_write{0};      // to send: for each connection on which the step sends
-  Duration per_batch{0};      // of the disk thread, for each batch: see disk_thread.h
-  Duration per_growth{0};     // of the disk thread, if the batch allocates: see DiskModel::growth
-  Duration per_directory{0};  // of the disk thread: see DiskModel::directory
-  Duration per_switch{0};     // when the core turns from one thread to another
-  Duration wake{0};           // until an idle core begins
 };
 
 // A serial disk with group commit: all queued operations are written and synced as one batch.
@@ -57,19 +47,6 @@ struct DiskModel {
   Duration sync = 500us;
   Jitter sync_jitter{100, 0, 1};
   std::int64_t bytes_per_second = 200'000'000;
-  // For replicas that share a disk (see sharing.h): at most this number of batches are under way,
-  // the others wait in order. No batch begins while one is under way that creates, renames or
-  // removes a file: a journal commits that before anything else. A replica's own batches never
-  // overlap.
-  int parallel_batches = 1;
-  // How often the disk thread waits for the device in one batch: a file system with a journal syncs
-  // in several parts. See disk_thread.h.
-  int waits_per_batch = 1;
-  // Added to a sync if an append begins a new block of its file.
-  Duration growth{0};
-  std::size_t block_bytes = 4096;
-  // Added to a batch that creates, renames or removes a file: the directory is synced, too.
-  Duration directory{0};
 };
 
 struct NetModel {
@@ -103,7 +80,7 @@ struct Profile {
   // About 2,000 operations a second from a good Raft, so that a graded run is short. Low jitter:
   // syncs and messages vary by 2 %, and a sync is short beside the network's delay. So dead
   // followers cost a correct submission under 1 % of latency and of throughput, and a degradation
-  // of 5 % is its own. Decision record 0028 has the measurement.
+  // of 5 % is its own. The handbook's decisions on costs have the measurement.
   static Profile TeachingLowJitter();
 
   // The same with realistic variation of disks and network: the mean wait for 2 of 3 grows when the

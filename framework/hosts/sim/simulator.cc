@@ -34,25 +34,12 @@ Simulator::Simulator(SimOptions options)
 Simulator::~Simulator() = default;
 
 MachineRoom Simulator::Room() {
-  const Sharing& sharing = options_.sharing;
-  const Profile& profile = options_.profile;
-  if (!sharing.cpu_groups.empty() || profile.cpu.per_batch > Duration::zero()) {
-    shared_cores_ = std::make_unique<SharedCores>(profile.cpu, addresses_.replicas(),
-                                                  sharing.cpu_groups, agenda_);
-  }
-  if (!sharing.disk_groups.empty()) {
-    shared_devices_ = std::make_unique<SharedDevices>(
-        profile.disk, addresses_.replicas(), sharing.disk_groups,
-        [this](std::size_t replica) { machines_[replica]->disk_thread().BeginTransfer(); });
-  }
-  return {profile,
+  return {options_.profile,
           addresses_,
           effects_,
           agenda_,
           observers_,
           wires_,
-          shared_cores_.get(),
-          shared_devices_.get(),
           [this](std::size_t replica, const std::string& why) { Die(replica, why); },
           [this](std::size_t replica, const std::string& why) {
             Kill(replica, why);

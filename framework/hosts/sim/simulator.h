@@ -25,9 +25,6 @@
 #include "sim/machine.h"
 #include "sim/observer.h"
 #include "sim/profile.h"
-#include "sim/shared_cores.h"
-#include "sim/shared_devices.h"
-#include "sim/sharing.h"
 #include "sim/step.h"
 #include "sim/trace.h"
 #include "sim/wires.h"
@@ -41,7 +38,6 @@ struct SimOptions {
   Profile profile;
   BackendFactory make_backend;
   std::vector<std::string> probes = {};  // that each replica makes, see ReplicaConfig
-  Sharing sharing = {};
 };
 
 class Simulator {
@@ -115,7 +111,7 @@ class Simulator {
   // Empty, or why the first replica died that was not crashed by the test: a verdict. A replica may
   // die after one of its writes has failed, and while one of its files is damaged.
   const std::string& first_death() const { return first_death_; }
-  // Of a replica that is up.
+  // Requires: the replica is up.
   std::string DumpCoroutines(PeerId replica);
   // See ReplicaBackend::Report. Requires: the replica is up.
   std::string Report(PeerId replica, const std::string& probe);
@@ -141,9 +137,6 @@ class Simulator {
   Effects effects_;
   Wires wires_;
   Injector injector_;
-  // Null unless threads share a core, or replicas share a device: see sharing.h.
-  std::unique_ptr<SharedCores> shared_cores_;
-  std::unique_ptr<SharedDevices> shared_devices_;
   MachineRoom room_;
   std::vector<std::unique_ptr<Machine>> machines_;  // by replica
   std::vector<std::uint64_t> starts_;               // by replica: how often it has started

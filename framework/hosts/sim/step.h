@@ -33,7 +33,7 @@ struct FrameArrival {
 
 struct StepInput {
   Time now{0};
-  // Of the replica's step before this one; zero in its first.
+  // The cost and the time of the replica's step before this one; zero in its first.
   Duration last_cost{0};
   Duration last_took{0};
   std::vector<FrameArrival> frames;

@@ -1,31 +1,13 @@
 #include "sim/step_cost.h"
 
-#include <algorithm>
 #include <variant>
-#include <vector>
 
 namespace depfast::sim {
-namespace {
 
-// There is no connection to oneself.
-std::int64_t ConnectionsWritten(PeerId self, const StepOutput& output) {
-  std::vector<PeerId> peers;
-  for (const Output& one : output.outputs) {
-    const auto* send = std::get_if<SendFrame>(&one);
-    if (send != nullptr && send->to != self) peers.push_back(send->to);
-  }
-  std::sort(peers.begin(), peers.end());
-  return std::unique(peers.begin(), peers.end()) - peers.begin();
-}
-
-}  // namespace
-
-Duration StepCost(const Profile& profile, PeerId self, const StepInput& input,
-                  const StepOutput& output, std::int64_t bursts, const MemoryUse& memory) {
+Duration StepCost(const Profile& profile, const StepInput& input, const StepOutput& output,
+                  const MemoryUse& memory) {
   const CpuModel& cpu = profile.cpu;
-  Duration cost = cpu.per_step + cpu.per_burst * bursts;
-  // Only calibrated profiles charge for connections, and every step would pay for the count.
-  if (cpu.per_write > Duration::zero()) cost += cpu.per_write * ConnectionsWritten(self, output);
+  Duration cost = cpu.per_step;
   std::int64_t bytes = 0;
   const auto charge = [&](PeerId peer, const Bytes& frame) {
     cost += peer < kFirstClient ? cpu.per_frame : cpu.per_client_frame;

@@ -19,8 +19,8 @@ struct MemoryUse {
   bool has_heap = false;  // the limit is a fault's, and the heap is part of `bytes`
 };
 
-// `bursts`: see Wires::Read. `memory`: when the step began.
-Duration StepCost(const Profile& profile, PeerId self, const StepInput& input,
-                  const StepOutput& output, std::int64_t bursts, const MemoryUse& memory);
+// `memory`: when the step began.
+Duration StepCost(const Profile& profile, const StepInput& input, const StepOutput& output,
+                  const MemoryUse& memory);
 
 }  // namespace depfast::sim

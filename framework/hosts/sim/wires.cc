@@ -200,24 +200,20 @@ Wires::Arrival Wires::Arrive(Event& event) {
     if (!link.held.empty()) Pump(from, to);
     return lost ? Arrival::kLost : Arrival::kAtClient;
   }
-  ends_[to].inbox.Add(from, ends_.size(), {event.epoch, agenda_.now(), std::move(event.bytes)});
+  ends_[to].inbox.Add(from, ends_.size(), {event.epoch, std::move(event.bytes)});
   return Arrival::kUnread;
 }
 
-std::int64_t Wires::Read(std::size_t replica, const CpuModel& cpu, std::vector<FrameArrival>& out) {
-  std::int64_t bursts = 0;
+void Wires::Read(std::size_t replica, const CpuModel& cpu, std::vector<FrameArrival>& out) {
   ends_[replica].inbox.Take(cpu.frames_per_connection_max, cpu.frames_per_step_max,
                             [&](std::size_t from, Inbox::Frame frame) {
                               Link& link = links_[from][replica];
                               if (frame.link_epoch == link.epoch)
                                 link.in_flight_bytes -= frame.bytes->size();
-                              if (from != replica && link.latest_read != frame.arrived) ++bursts;
-                              link.latest_read = frame.arrived;
                               out.push_back({addresses_.IdOf(from), std::move(frame.bytes)});
                               if (!link.held.empty())
                                 Pump(from, replica);  // reading opens the window
                             });
-  return bursts;
 }
 
 std::size_t Wires::HeldBytes(std::size_t from) const {

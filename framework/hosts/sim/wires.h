@@ -60,9 +60,8 @@ class Wires {
   Arrival Arrive(Event& event);
 
   // Takes frames from the replica's inbox as the model of its processor bounds it, and adds them to
-  // `out`. Returns the number of bursts: of frames from other nodes, those that arrived on one
-  // connection at one time are one.
-  std::int64_t Read(std::size_t replica, const CpuModel& cpu, std::vector<FrameArrival>& out);
+  // `out`.
+  void Read(std::size_t replica, const CpuModel& cpu, std::vector<FrameArrival>& out);
   bool HasUnread(std::size_t replica) const { return ends_[replica].inbox.frames() > 0; }
   std::size_t UnreadBytes(std::size_t replica) const { return ends_[replica].inbox.bytes(); }
 
@@ -90,7 +89,6 @@ class Wires {
     std::size_t peak_held_bytes = 0;
     std::size_t in_flight_bytes = 0;  // on the wire, or unread by the receiver
     Time last_arrival{0};             // frames do not overtake each other
-    Time latest_read{-1};             // when the frame that was read last had arrived
     std::uint64_t epoch = 0;          // counts the connection's breaks
     std::uint64_t frames = 0;         // that have gone on the wire: numbers the fault draws
     std::unique_ptr<RandomStream> jitter;

@@ -12,7 +12,7 @@ namespace depfast {
 
 using EventPtr = std::shared_ptr<Event>;
 
-// The common part of AndEvent and OrEvent: the children, kept alive as long as the compound.
+// The common part of AndEvent and OrEvent: the children. The compound keeps them alive.
 class CompoundEvent : public Event {
  public:
   // Adds a child. A child that is decided already counts at once. Requires: child is not null.
@@ -38,8 +38,8 @@ class AndEvent : public CompoundEvent {
 
   bool IsReady() const override;
   bool IsFailed() const override;
-  // If one child alone is on peers, as many answers as it needs: "and(disk, or(call, call))" is
-  // one of two.
+  // If one child alone is on peers, the compound needs that child's number of answers:
+  // "and(disk, or(call, call))" is one of two.
   WaitDescription DescribeWait() const override;
   const char* Label() const override { return "and"; }
 };

@@ -24,7 +24,7 @@ namespace depfast {
 class Coroutine;
 class Runtime;
 
-// How a wait ended.
+// The end of a wait.
 enum class Outcome : std::uint8_t {
   kReady = 0,     // the event has happened
   kFailed = 1,    // it can no longer happen (an error, too many rejects)

@@ -24,7 +24,7 @@ inline constexpr std::size_t kNoteBytesMax = 500;
 // blanks. Requires: called in a step of a replica.
 void Note(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-// Where a runtime's notes go. `runtime` tells the replica and the time.
+// The receiver of a runtime's notes. `runtime` tells the replica and the time.
 using NoteSink = std::function<void(const Runtime& runtime, std::string_view words)>;
 
 }  // namespace depfast

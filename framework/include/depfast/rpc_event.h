@@ -24,7 +24,7 @@ class RpcCall : public Event {
 
   PeerId peer() const { return peer_; }
 
-  // What is called. The label is for people: a solution may give any to its own requests.
+  // The called method. The label is for people: a solution may give any to its own requests.
   MethodId method() const { return method_; }
 
   // Why the call failed; kNone while it has not.

@@ -37,7 +37,7 @@ struct WaitDescription {
   std::vector<Peer> peers;  // each once, ascending by id; empty if the wait is on no peer
 
   // Adds a peer. A peer that is there already keeps the smaller vote in the order of Vote: it is
-  // pending as long as one of its answers is.
+  // pending while one of its answers is.
   void Include(PeerId peer, Vote vote);
 
   // Adds the peers of a child, with their votes.

@@ -1,4 +1,4 @@
-// Where a process crashes: the parts of a crash report that tests and sealed replicas share.
+// The place of a crash: the parts of a crash report that tests and sealed replicas share.
 //
 // A process cannot name lines of its sources: its report has a line "stack:" with offsets into its
 // own program, and `kit` turns them into lines of the student's files.
@@ -20,7 +20,7 @@ class CallStack {
   static constexpr std::size_t kFramesMax = 64;
   static constexpr std::size_t kOffsetsBytes = 17 * kFramesMax;
 
-  // Of the caller. Async-signal-safe, but for the first call of a process.
+  // The caller's stack. Async-signal-safe, but for the first call of a process.
   static CallStack Here();
 
   bool empty() const { return depth_ == 0; }
@@ -36,16 +36,16 @@ class CallStack {
   std::size_t depth_ = 0;
 };
 
-// Where the latest exception was thrown: when somebody catches it, the stack is gone.
+// The place of the latest throw: when somebody catches the exception, the stack is gone.
 class ThrowPlace {
  public:
-  // Of the caller, who is about to throw. Does not allocate.
+  // Remembers the stack of the caller, which is about to throw. Does not allocate.
   void Remember();
   void Clear() { stack_.Clear(); }
 
   bool empty() const { return stack_.empty(); }
   const CallStack& stack() const { return stack_; }
-  // Where no coroutine ran: "".
+  // "" if no coroutine ran.
   const char* coroutine() const { return coroutine_.data(); }
 
  private:

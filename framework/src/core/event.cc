@@ -9,8 +9,8 @@
 namespace depfast {
 namespace {
 
-// Drops the stale entries of a list that is about to grow, in amortised constant time: an event
-// that lives as long as its replica must not remember every wait there ever was.
+// Drops the stale entries of a list that is about to grow, in amortised constant time. An event may
+// live until its replica ends, and must not remember every wait of that time.
 template <typename T, typename IsStale>
 void PruneIfFull(std::vector<T>& list, IsStale is_stale) {
   if (list.empty() || list.size() < list.capacity()) return;

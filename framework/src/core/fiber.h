@@ -83,7 +83,7 @@ class Fiber {
 };
 
 // The two halves of a switch are inline. The processor mispredicts a function's return after a
-// switch to another stack, and one such return costs as much as the switch itself.
+// switch to another stack. One such return doubles the cost of the switch.
 
 inline Fiber::ExceptionState& Fiber::ThreadExceptionState() {
   // Asking the C++ runtime each time would cost another quarter of a switch.

@@ -1,4 +1,4 @@
-// What handlers of fatal signals are made of.
+// The parts of handlers of fatal signals.
 #pragma once
 
 #include <signal.h>

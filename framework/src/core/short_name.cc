@@ -10,8 +10,8 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)::";
 constexpr std::string_view kCall = "operator()";
 constexpr std::string_view kConst = " const";
 
-// Without what stands in brackets, up to the first lambda. An operator that is itself a bracket
-// keeps the word "operator" alone.
+// The text outside brackets, up to the first lambda. An operator that is itself a bracket keeps the
+// word "operator" alone.
 std::string OutsideBrackets(std::string_view function) {
   std::string out;
   int depth = 0;

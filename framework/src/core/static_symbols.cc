@@ -8,7 +8,7 @@
 namespace depfast {
 namespace {
 
-// What the dynamic section of a program says of its symbols.
+// A program's symbols, by its dynamic section.
 struct Symbols {
   const ElfW(Sym) * first = nullptr;
   const char* names = nullptr;

@@ -6,7 +6,7 @@
 
 namespace depfast {
 
-// A client that repeats a request waits for what still goes on for it.
+// A client that repeats a request waits for the work that still goes on for it.
 void ClientPaths::Add(PeerId peer, std::uint64_t dependency, Time now) {
   int waits = 0;
   if (!overdue_.empty()) {

@@ -9,7 +9,7 @@
 namespace depfast {
 namespace {
 
-// A request without an answer for so many windows is forgotten: it never gets one.
+// A request without an answer for this number of windows is forgotten: it never gets one.
 constexpr int kForgetAfterWindows = 12;
 
 // The number of a peer's votes that counted.

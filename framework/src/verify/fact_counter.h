@@ -1,4 +1,4 @@
-// FactCounter: counts what a replica does, for the facts of a window.
+// FactCounter: counts the events of a replica, for the facts of a window.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// FactLog: what the probe of runtime verification is told, written down to be counted later.
+// FactLog: the events of the probe of runtime verification, written down to be counted later.
 //
 // The probe only writes. It counts when the replica is idle, or when the log is full. Counting each
-// event at once cost a replica with little load twice the latency (decision record 0047).
+// event at once cost a replica with little load twice the latency.
 //
 // Names are string literals, so a record may outlive the coroutine, the call and the event.
 #pragma once

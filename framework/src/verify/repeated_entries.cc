@@ -13,7 +13,7 @@ void RepeatedEntries::Sent(const CarriedEntries& entries) {
   if (!Continues(entries)) Add(entries.first, entries.end, +1);
 }
 
-// A leader mostly sends what comes after its last send. Then the last range only grows.
+// A leader mostly sends the entries after its last send. Then the last range only grows.
 bool RepeatedEntries::Continues(const CarriedEntries& entries) {
   if (sends_.size() < 2) return false;
   const auto end = std::prev(sends_.end());

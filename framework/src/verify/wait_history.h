@@ -23,7 +23,7 @@ class WaitHistory {
   using TaskId = std::uint64_t;
   static constexpr TaskId kNoTask = 0;  // a message, a disk or a timer
 
-  // Waits are forgotten so long after their end. A path is followed no further.
+  // Waits are forgotten at this time after their end. A path is followed no further.
   static constexpr Duration kKept = std::chrono::seconds(5);
 
   // A coroutine is made by the running one; it ends.

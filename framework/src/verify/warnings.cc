@@ -69,8 +69,8 @@ class History {
     }
   }
 
-  // The inactive peers that answer, but late. Empty unless every quorum had the same peers: then
-  // there are as many inactive ones as a quorum can spare.
+  // The inactive peers that answer, but late. Empty unless every quorum had the same peers. Then
+  // the number of inactive peers is the number that a quorum can spare.
   std::vector<PeerId> Slow() const {
     if (quorums_.ready < thresholds::kQuorums) return {};
     if (std::cmp_not_equal(inactive_.size(), quorums_.total - quorums_.needed)) return {};

@@ -1,4 +1,4 @@
-// What a crash of a replica in this process says. Sanitizers say it in their own words.
+// The words of a crash of a replica in this process. Sanitizers have their own.
 #include "testkit/crash_report.h"
 
 #include <gtest/gtest.h>

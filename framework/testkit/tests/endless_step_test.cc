@@ -13,7 +13,7 @@ namespace {
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Each step uses as much processor time.
+// Each step uses `seconds` of processor time.
 class BusyBackend final : public sim::ReplicaBackend {
  public:
   explicit BusyBackend(double seconds) : seconds_(seconds) {}

@@ -1,4 +1,4 @@
-// Shrink: what it leaves out, what it keeps, and when it stops.
+// Shrink: the faults that it leaves out and keeps, and the moment at which it stops.
 #include "testkit/shrink.h"
 
 #include <gtest/gtest.h>

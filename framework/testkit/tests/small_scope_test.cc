@@ -30,7 +30,7 @@ using faults::FaultPlan;
 constexpr std::int64_t kAnyRuns = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kFile = "value";
 
-// Of a client, to replica 0; and of replica 0, to its backup.
+// A request of a client to replica 0, and of replica 0 to its backup.
 struct Put : EmptyRequest<11> {
   static constexpr const char* kName = "Put";
 };

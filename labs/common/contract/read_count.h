@@ -1,5 +1,5 @@
-// ReadCount: a client's question how many commands a replica's state machine has applied, and its
-// reply. Given, not submitted: tests send these frames.
+// ReadCount: a client's question for the number of commands that a replica's state machine has
+// applied, and its reply. Given, not submitted: tests send these frames.
 #pragma once
 
 #include <cstdint>

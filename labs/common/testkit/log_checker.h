@@ -31,13 +31,14 @@ class LogChecker {
     return true;
   }
 
-  // How far a replica has applied the log, and how far the log is committed. A replica has applied
-  // all that is committed when AppliedUpTo(replica) >= CommittedUpTo(). A replica begins at 0.
+  // The last index that a replica has applied, and the last that is committed. A replica has
+  // applied all that is committed when AppliedUpTo(replica) >= CommittedUpTo(). A replica begins at
+  // 0.
   virtual std::uint64_t AppliedUpTo(PeerId replica) const = 0;
   virtual std::uint64_t CommittedUpTo() const = 0;
 
-  // How far a replica has the log on its disk. A replica may apply what its own disk lacks yet. A
-  // log that is not on disks: how far it is applied.
+  // The last index that a replica has on its disk. A replica may apply entries that its own disk
+  // lacks yet. For a log that is not on disks: the last index that it has applied.
   virtual std::uint64_t StoredUpTo(PeerId replica) const { return AppliedUpTo(replica); }
 
   // Whether `replica` may tell a client, now, that the command with this CommandHash is committed

@@ -17,7 +17,7 @@ LogWorld::~LogWorld() {
     if (!violation.empty()) ADD_FAILURE() << violation;
   }
   if (!log_->FirstViolation().empty()) testkit::RecordOtherViolation(log_->FirstViolation());
-  // That of the log last: it counts.
+  // The log's violation comes last: it counts.
   for (const std::string& violation : {answers_.FirstViolation(), log_->FirstSafetyViolation()}) {
     if (!violation.empty()) testkit::RecordSafetyViolation(violation);
   }

@@ -50,8 +50,8 @@ class LogWorld {
 
  private:
   PeerId FirstProposer() const;  // kNobody if there is none
-  // Of the replicas that are up, the first that has not applied all that is committed. kNobody if
-  // all have.
+  // The first of the replicas that are up and have not applied all that is committed. kNobody if
+  // there is none.
   PeerId FirstLaggard();
 
   const std::unique_ptr<LogChecker> log_;

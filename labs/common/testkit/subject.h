@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "log_checker.h"
 #include "retrying_client.h"
@@ -23,7 +25,7 @@ struct Subject {
 };
 
 // Makes the subject of one run. The checker watches `simulator` and writes into `history`; the
-// client waits for an answer as long as `answer_timeout`. Call it before Simulator::Start. Both
+// client waits at most `answer_timeout` for an answer. Call it before Simulator::Start. Both
 // must outlive the subject.
 using MakeSubject = std::function<Subject(sim::Simulator& simulator, testkit::History& history,
                                           Duration answer_timeout)>;
@@ -31,5 +33,9 @@ using MakeSubject = std::function<Subject(sim::Simulator& simulator, testkit::Hi
 // A subject whose clients send Submit, with commands of 256 bytes.
 Subject SubmitSubject(std::unique_ptr<LogChecker> log, sim::Simulator& simulator,
                       const ClientOptions& options);
+
+// What a lab's measuring program measures, by the mix of the load's commands: "" if the lab has one
+// load. Each such program links one definition of this function (failslow_measure).
+std::map<std::string, MakeSubject> MeasuredSubjects();
 
 }  // namespace depfast

@@ -37,8 +37,8 @@ class SubmitClient {
   std::uint64_t commands_ = 0;
 };
 
-// The `number`-th of a series of distinct commands, exactly `bytes` long (but at least as long as
-// its number).
+// The `number`-th of a series of distinct commands. It is `bytes` long, or the length of its number
+// if that is more.
 std::string CommandText(std::uint64_t number, std::size_t bytes);
 
 }  // namespace depfast

@@ -69,7 +69,7 @@ enum class Accept : std::uint8_t {
   kReject = 4,  // true if the call's reply says no
 };
 
-// How a peer treats a call.
+// A peer's treatment of a call.
 struct PeerPlan {
   enum class Answer : std::uint8_t {
     kYes = 0,
@@ -98,7 +98,7 @@ struct Step {
   MSGPACK_DEFINE(coroutine, at_ns, op, event, other, a, b, plan)
 };
 
-// How a step ended.
+// The end of a step.
 enum class Result : std::uint8_t {
   kDone = 0,
   kReady = 1,  // a wait's three outcomes

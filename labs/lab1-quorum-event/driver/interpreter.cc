@@ -58,7 +58,7 @@ struct Predicate {
   }
 
   Accept answer = Accept::kNone;
-  std::weak_ptr<Event> child;  // weak: the quorum holds the predicate as long as it lives
+  std::weak_ptr<Event> child;  // weak: the quorum holds the predicate until its own end
   std::shared_ptr<std::int64_t> calls = nullptr;
 };
 

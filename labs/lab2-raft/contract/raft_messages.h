@@ -38,9 +38,9 @@ inline constexpr std::size_t kCompactAboveBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kRetainedBytes = std::size_t{1} << 20;
 // kCompactAboveBytes is enough. But the bound may grow with the state, as LogCabin's does
 // (logcabin.github.io, snapshotRatio and snapshotMinLogSize): a longer log makes snapshots rarer.
-// From kLargeStateBytes on, the bound is kLongLogBytes higher. If kLogPerSnapshot times the state
-// is more, it is so much higher. The moment is drawn from the second half of the bound. So
-// snapshots take at most half of what a replica writes to its disk.
+// From kLargeStateBytes on, the bound is higher by kLongLogBytes, or by kLogPerSnapshot times the
+// state if that is more. The moment is drawn from the second half of the bound. So snapshots take
+// at most half of the bytes that a replica writes to its disk.
 inline constexpr std::size_t kLogPerSnapshot = 4;
 inline constexpr std::size_t kLargeStateBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kLongLogBytes = std::size_t{32} << 20;

@@ -1,7 +1,7 @@
 // ElectionChecker: the invariants of elections, a part of RaftChecker.
 //
-// It remembers what each replica was told, and when: votes, terms, and messages of leaders. A
-// replica's own decisions must follow from that. Times are those of the replica's steps.
+// It remembers the votes, terms and messages of leaders that each replica was told, with their
+// times. A replica's own decisions must follow from them. Times are those of the replica's steps.
 #pragma once
 
 #include <cstdint>
@@ -87,7 +87,7 @@ class ElectionChecker {
 
   Replica& At(PeerId replica) { return replicas_[static_cast<std::size_t>(replica)]; }
   void Tell(Replica& replica, std::uint64_t term);
-  // How many replicas have granted its votes of `term`, itself included.
+  // The number of replicas that have granted its votes of `term`, itself included.
   int Grants(const Replica& replica, std::uint64_t term, bool pre_vote) const;
   bool IsMajority(int votes) const { return votes > static_cast<int>(replicas_.size()) / 2; }
   void OnCampaign(PeerId replica);

@@ -80,8 +80,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
 
   const ElectionChecker& elections() const { return elections_; }
 
-  // Of the replicas that are up and claim to lead, the one with the highest term; kNobody if there
-  // is none.
+  // The replica with the highest term of those that are up and claim to lead; kNobody if there is
+  // none.
   PeerId Leader() const;
   std::uint64_t MaxCommitIndex() const;
 
@@ -92,7 +92,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
     return TimesApplied(command_hash) > 0;
   }
 
-  // How often the command with this hash has been applied. Each index counts once, no-ops never.
+  // The number of times that the command with this hash was applied. Each index counts once, no-ops
+  // never.
   std::uint64_t TimesApplied(std::uint64_t command_hash) const;
   // The number of distinct indexes that a replica has applied a command at.
   std::uint64_t commands_applied() const { return commands_applied_; }
@@ -144,7 +145,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   struct Acknowledged {
     std::uint64_t term = 0;
     std::map<PeerId, std::uint64_t> up_to;  // the last entry
-    // Of the snapshot that was sent last: its last entry, and its size.
+    // The last entry, and the size, of the snapshot that was sent last.
     std::map<PeerId, std::pair<std::uint64_t, std::uint64_t>> snapshots;
 
     // In an answer of that term.

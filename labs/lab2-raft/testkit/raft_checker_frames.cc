@@ -1,4 +1,4 @@
-// RaftChecker: what it reads in frames, as they arrive and as they leave.
+// RaftChecker: the reading of frames, as they arrive and as they leave.
 #include <algorithm>
 #include <optional>
 
@@ -38,8 +38,7 @@ void RaftChecker::OnAnswered(PeerId leader, PeerId from, const DecodedFrame& fra
   VisitReply<RequestVote>(frame, [&](const auto& body) {
     elections_.OnVoteAnswered(leader, from, frame.header.call, body);
   });
-  // Only success says that something is durable. Whatever else a refusal tells, it promises
-  // nothing.
+  // Only success says that something is durable. A refusal promises nothing, whatever it tells.
   VisitReply<AppendEntries>(frame, [&](const auto& body) {
     if (body.success) AcknowledgedIn(leader, body.term).Note(body.term, from, body.match_index);
   });

@@ -1,4 +1,4 @@
-// How the checkers' sentences name replicas and entries.
+// The names of replicas and entries in the checkers' sentences.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace depfast::raft {
 namespace {
 
-// What the handout promises after faults.
+// The handout's promises after faults.
 constexpr Duration kPatience = 6s;
 
 // The second command comes while the first is being replicated. Then there is time to commit both.

@@ -8,7 +8,7 @@
 
 namespace depfast::raft {
 
-// How long deviations last: shorter than every timeout, or until the others have a leader.
+// The length of deviations: shorter than every timeout, or until the others have a leader.
 inline constexpr Duration kUnnoticed = 5ms;
 inline constexpr Duration kElected = kElectionTimeoutMax + 400ms;
 

@@ -9,7 +9,7 @@
 namespace depfast::raft {
 namespace {
 
-// The time that so many commands take, one after the other; kForever if one does not commit.
+// The time of `commands` commands, one after the other; kForever if one does not commit.
 Duration TimeOf(RaftWorld& world, int commands) {
   const Time begin = world.cluster.now();
   for (int i = 0; i < commands; ++i) {

@@ -18,12 +18,13 @@ namespace depfast::kv {
 // A command as it was typed: its name, in any case, and its arguments. Any bytes.
 using Command = std::vector<std::string>;
 
-// Of one argument, and so of keys and values. APPEND does not make a longer value, either.
+// The limit of one argument, and so of keys and values. APPEND does not make a longer value,
+// either.
 inline constexpr std::size_t kArgumentBytesMax = std::size_t{1} << 20;
-// Of a whole command: all its arguments and its name.
+// The limit of a whole command: all its arguments and its name.
 inline constexpr std::size_t kCommandBytesMax = std::size_t{4} << 20;
 inline constexpr std::size_t kArgumentsMax = 16 * 1024;
-// Of the values in a reply to MGET, without keys and nils.
+// The limit of the values in a reply to MGET, without keys and nils.
 inline constexpr std::size_t kReplyBytesMax = std::size_t{8} << 20;
 
 // At most this many sessions are live at a time. A request for one more gets TooManySessions.

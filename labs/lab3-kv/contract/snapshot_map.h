@@ -36,7 +36,7 @@ class SnapshotMap {
    public:
     explicit Walk(const Map& map) : map_(map), size_(map.size()) {}
 
-    // Of the map when the walk began.
+    // The size of the map when the walk began.
     std::size_t size() const { return size_; }
 
     // Calls visit(key, value) for the pairs that follow, in order of the keys, while it returns
@@ -155,7 +155,7 @@ class SnapshotMap {
   };
 
   Map map_;
-  // Of the keys in map_.
+  // The index of the keys in map_.
   tsl::robin_map<const Key*, iterator, HashOfKey, SameKey,
                  std::allocator<std::pair<const Key*, iterator>>, /*StoreHash=*/true>
       index_;

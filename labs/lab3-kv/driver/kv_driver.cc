@@ -39,7 +39,7 @@ namespace depfast::kv {
 namespace {
 
 constexpr Duration kForwardTimeout = 1s;
-// An election takes 0.3 to 0.6 s, and again as long if the votes are split.
+// An election takes 0.3 to 0.6 s, and twice the time if the votes are split.
 constexpr Duration kFailoverTimeout = 2s;
 constexpr Duration kLookForProposerEvery = 5ms;
 
@@ -255,8 +255,8 @@ class KvDriver final : public Service {
     }
   }
 
-  // Gives up what is forwarded to a replica once the log names only others, as long as anything is
-  // forwarded. While it names none, nothing tells whether an answer still comes.
+  // Gives up the commands that are forwarded to a replica once the log names only others. Ends when
+  // nothing is forwarded. While the log names none, nothing tells whether an answer still comes.
   void CompareProposers() {
     if (std::exchange(compares_proposers_, true)) return;
     runtime_.Spawn("compare proposers", [this] {

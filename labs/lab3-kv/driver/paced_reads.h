@@ -1,7 +1,7 @@
 // PacedReads: the log as the store's service sees it. It spreads the answers to reads over steps.
 //
 // One confirmation of the leadership lets all reads go on that wait for it: a thousand, if a client
-// has asked so many at once. With large values the answers would fill the memory, and the step
+// has asked a thousand at once. With large values the answers would fill the memory, and the step
 // would take longer than an election timeout. So a step answers reads up to a number of bytes. The
 // rest wait for later steps, and the replica sends what it has and serves others between two steps.
 // The clients take turns: a read never waits for all reads of another client.
@@ -9,7 +9,7 @@
 // Reads that another replica has passed on also wait while much is held for that replica. Its other
 // messages share the connection, and must not come late behind the answers.
 //
-// That a read waits longer does no harm: the state that it then sees is newer.
+// The longer wait of a read does no harm: it then sees a newer state.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +27,9 @@ namespace depfast::kv {
 
 class PacedReads final : public ReplicatedLog {
  public:
-  // Of the answers to reads in a step. A single answer may be larger.
+  // The limit of the answers to reads in a step. A single answer may be larger.
   static constexpr std::size_t kBytesPerStepMax = std::size_t{1} << 20;
-  // Of what is held for another replica when an answer for it is added.
+  // The limit of the bytes that are held for another replica when an answer for it is added.
   static constexpr std::size_t kHeldBytesMax = std::size_t{1} << 20;
 
   // Both must outlive this.
@@ -49,7 +49,7 @@ class PacedReads final : public ReplicatedLog {
   // The peer, client or replica, that the reads from now on are for.
   void set_peer(PeerId peer) { peer_ = peer; }
 
-  // A reply of so many bytes was sent.
+  // A reply of these bytes was sent.
   void Sent(std::size_t bytes) {
     HasRoom();  // begins the count of a new step
     sent_ += bytes;

@@ -16,7 +16,7 @@
 
 namespace depfast::kv {
 
-// What the entries so far have met, by kind. A test asserts that its situations have happened.
+// Situations that the entries have met, by kind. A test asserts that its situations have happened.
 struct SessionsMet {
   std::size_t opened = 0;
   std::size_t refused = 0;    // at kSessionsMax

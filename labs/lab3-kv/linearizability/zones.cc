@@ -141,7 +141,7 @@ bool Checker::FinishCluster(std::vector<Index> of_one_value) {
   return true;
 }
 
-// Of equal moments the write's counts.
+// The write's moment counts if others equal it.
 void Checker::Measure(Cluster& cluster) {
   cluster.first_end = {Time::min(), std::nullopt};
   cluster.last_begin = {Time::min(), std::nullopt};

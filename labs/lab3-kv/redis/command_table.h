@@ -12,7 +12,7 @@ enum class CommandGroup : std::uint8_t { kReads, kWrites, kPort };
 
 struct CommandEntry {
   std::string_view name;  // in small letters
-  int words;              // the command's, its name included; negative: at least so many
+  int words;              // the command's, its name included; negative: a minimum
   CommandGroup group;
   int first_key;  // the positions of its keys, the name at 0; all 0 if it has none
   int last_key;   // -1: the last word

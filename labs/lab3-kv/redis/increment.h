@@ -17,7 +17,7 @@ namespace depfast::kv {
 
 class Increment {
  public:
-  // How often an increment is tried while other clients change the key. One of them succeeds
+  // Attempts of an increment while other clients change the key. One of them succeeds
   // each time.
   static constexpr int kTriesMax = 1000;
 

@@ -1,4 +1,4 @@
-// The commands that the port answers by itself: what client libraries and tools send before they
+// The commands that the port answers by itself: client libraries and tools send them before they
 // begin. No replica's store knows these commands, and none sees them.
 //
 //   PING [text]  ECHO text  INFO [section...]  SELECT 0

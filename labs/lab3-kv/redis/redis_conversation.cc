@@ -17,7 +17,7 @@ constexpr std::size_t kUnderWayMax = 1024;
 // The smallest answer that a read is expected to have.
 constexpr std::size_t kExpectedReplyMin = 64;
 
-// A call has the number of its slot in so many low bits.
+// Low bits of a call's number that hold the number of its slot.
 constexpr int kSlotBits = 40;
 constexpr std::uint64_t kSlotMask = (std::uint64_t{1} << kSlotBits) - 1;
 

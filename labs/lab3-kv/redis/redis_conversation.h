@@ -13,13 +13,13 @@
 // an error to MULTI alone would not keep the commands behind it from being executed. They are
 // refused, too, up to EXEC or DISCARD.
 //
-// What a client can make the replica hold is bounded: requests without an answer, and answers that
-// the client has not taken. Bytes count, not commands. Nobody knows how long the answer to a read
-// will be. So the conversation expects an answer like the largest of the latest, and has as many
-// reads under way as their answers would have room. An answer that comes and has no room is
-// forgotten, with those to all reads behind it, and the reads are asked again once earlier answers
-// have left. Asking again does no harm, and it keeps the order. The answer to a write cannot be
-// asked for again, so the longest possible answer has room before the write is sent.
+// The replica holds a bounded number of bytes for a client: requests without an answer, and answers
+// that the client has not taken. Nobody knows how long the answer to a read will be. So the
+// conversation expects an answer like the largest of the latest. It begins a read only if all
+// expected answers have room. An answer that comes and has no room is forgotten, with those to all
+// reads behind it. The reads are asked again once earlier answers have left. Asking again does no
+// harm, and it keeps the order. The answer to a write cannot be asked for again, so the longest
+// possible answer has room before the write is sent.
 //
 // While the replica is out of service (ForeignContext::disk_failure), the port's own commands are
 // answered, INFO with the reason, and those of the store with an error.
@@ -120,7 +120,7 @@ class RedisConversation final : public real::Conversation,
   bool HasRoomFor(std::size_t bytes);
   // The bytes that answers under way may need, beyond those in held_.
   std::size_t expected() const { return asked_to_read_ ? asked_ * expected_reply_ : 0; }
-  // Whether the answer of so many bytes can be kept.
+  // Whether an answer of these bytes can be kept.
   bool CanKeep(std::size_t bytes) const;
   void Forget(std::size_t from);
 

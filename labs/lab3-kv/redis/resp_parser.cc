@@ -10,7 +10,7 @@ namespace {
 // The parser removes consumed bytes once their number reaches this.
 constexpr std::size_t kForgetBytes = 64 * 1024;
 
-// Of "\r\n".
+// The length of "\r\n".
 constexpr std::size_t kLineEndBytes = 2;
 
 // The number of an array's arguments for which the parser reserves memory before they arrive.

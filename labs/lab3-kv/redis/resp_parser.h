@@ -59,7 +59,7 @@ class RespParser {
   std::string buffer_;
   std::size_t begin_ = 0;  // the first byte that is not taken
   std::string error_;
-  // Of the array under way.
+  // The array under way.
   std::size_t arguments_left_ = 0;             // 0: none is
   std::optional<std::size_t> argument_bytes_;  // of the next argument, once that is known
   std::size_t command_bytes_ = 0;

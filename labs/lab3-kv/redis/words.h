@@ -1,4 +1,4 @@
-// How the port reads the words of a command.
+// The port's reading of the words of a command.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ constexpr int kReadsWriteNothing = 4;
 constexpr int kErrorsAreHonest = 5;
 constexpr int kSessionsAreExactlyOnce = 6;
 
-// Of a reply that its command does not have.
+// The rule that is broken by a reply that its command does not have.
 int RuleOf(const Command& command, bool reads) {
   if (reads) return kReadsWriteNothing;
   return command.front() == "SESSION" ? kSessionsAreExactlyOnce : kCommandsFollowTheTable;

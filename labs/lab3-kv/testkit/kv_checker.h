@@ -71,7 +71,7 @@ class KvChecker : private sim::Observer {
     std::map<Call, Call> forwards_of;  // whose command a call of this replica passes on
     std::set<std::uint64_t> forwards;  // ids that have come: of copies, one is executed
   };
-  // How often a command may be in the log, and how often it is.
+  // The number of times that a command may be in the log, and is.
   struct Promise {
     Command command;
     std::size_t asked = 0;
@@ -106,7 +106,7 @@ class KvChecker : private sim::Observer {
   testkit::History& history_;
   std::vector<Replica> replicas_;
   std::map<std::uint64_t, Promise> promises_;  // by hash
-  // Of a log with several proposers, which get copies of a request. By id of the copies: the last
+  // For a log with several proposers, which get copies of a request. By id of the copies: the last
   // entry before the first of them came. By hash: the replies of all entries.
   std::map<std::uint64_t, std::uint64_t> first_copies_;
   std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, Reply>>> replies_;

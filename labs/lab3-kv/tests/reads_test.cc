@@ -1,4 +1,4 @@
-// Public tests: reads, and what a crash of all replicas leaves.
+// Public tests: reads, and the store after a crash of all replicas.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -15,7 +15,7 @@
 
 namespace depfast::lab4 {
 
-// How a peer treats a request.
+// A peer's treatment of a request.
 struct PeerPlan {
   enum class Answer : std::uint8_t {
     kYes = 0,
@@ -31,7 +31,7 @@ struct PeerPlan {
 // A broadcast to all peers, a quorum of their answers, and Finalize.
 struct FanOut {
   std::int64_t at_ns = 0;
-  std::int32_t needed = 1;          // of the quorum; it has as many voters as there are peers
+  std::int32_t needed = 1;          // of the quorum, in which each peer is a voter
   std::vector<PeerPlan> plan = {};  // by peer, ascending; a peer beyond the end answers yes at once
   std::uint32_t payload = 0;        // bytes of each request
 
@@ -61,7 +61,7 @@ struct FanOutReport {
   std::int64_t returned_ns = kNeverNs;  // ... and its return
   std::int64_t ended_ns = kNeverNs;     // the event of Finalize was ready; never if it is forgotten
   bool failed = false;                  // that event has failed instead
-  // Of the quorum, at the end of the list; zero if it is forgotten.
+  // The quorum's counts at the end of the list; zero if it is forgotten.
   std::int32_t yes = 0, no = 0, lost = 0;
   std::vector<CallReport> calls;  // by peer, ascending
   // The quorum is alive at the end of the list, although the driver has dropped it.

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kFactor = 3;
 
 // "Usual" is the median over this many of the latest windows that are evidence and no spike.
 inline constexpr std::size_t kRemembered = 20;
-// Of a peer with fewer such windows nothing is known.
+// A peer with fewer such windows has no known usual wait.
 inline constexpr std::size_t kWarmUp = 5;
 
 }  // namespace depfast::spikes

@@ -44,7 +44,7 @@ class FanOutRunner : private sim::Observer {
   FanOutRunner(const FanOutRunner&) = delete;
   FanOutRunner& operator=(const FanOutRunner&) = delete;
 
-  // Replica 0 performs the fan-outs for as long as `until`. One report for each. If replica 0 does
+  // Replica 0 performs the fan-outs until `until`. One report for each. If replica 0 does
   // not answer, or reports answers that no message has brought, the test has failed. Without an
   // answer the reports say that nothing has ended.
   std::vector<FanOutReport> Run(const std::vector<FanOut>& fan_outs, Duration until);

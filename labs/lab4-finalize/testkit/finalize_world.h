@@ -18,8 +18,8 @@ struct Rate {
   std::size_t bytes = 100;
 };
 
-// What a leader at rest may have towards one silent follower: its heartbeats of an election timeout
-// and more, and a request of catch-up.
+// The calls that a leader at rest may have towards one silent follower: its heartbeats of an
+// election timeout and more, and a request of catch-up.
 inline constexpr std::uint64_t kCallsAtRest = 40;
 // The coroutines of a replica at rest beyond those of a healthy cluster: one for each of these
 // calls.

@@ -30,14 +30,14 @@ struct Stretch {
   std::map<PeerId, std::int64_t> slow = {};
   // These peers do not answer, and are slow, also in the window in which they answer again.
   std::set<PeerId> silent = {};
-  Duration patience = kForever;     // after so long the calls to silent peers are released
+  Duration patience = kForever;     // after this time the calls to silent peers are released
   std::set<PeerId> idle = {};       // these peers are not called
-  std::map<PeerId, int> busy = {};  // to these peers, so many calls instead
+  std::map<PeerId, int> busy = {};  // to these peers, this number of calls instead
   int noise = 10;                   // the waits of a window differ from the plan by up to this
   // The waits so far for these peers of the calls that are open at the window's end, of those of
   // the calls that have ended.
   std::map<PeerId, std::int64_t> lingering = {};
-  // One call to these peers takes so much longer.
+  // One call to these peers takes longer by this.
   std::map<PeerId, Duration> outliers = {};
 };
 
@@ -62,7 +62,7 @@ class Planter {
   PeerActivity Answering(PeerId peer, const Stretch& stretch);
   PeerActivity Silent(PeerId peer, const Stretch& stretch);
   bool IsSlow(PeerId peer, const Stretch& stretch) const;
-  // Of the peers that are slow in the window, those that a detector must name.
+  // The slow peers of the window that a detector must name.
   std::vector<PeerId> Spikes(const ActivityWindow& window, const std::set<PeerId>& slow);
   // The wait differs from `mean` by up to a half.
   Duration Draw(Duration mean);

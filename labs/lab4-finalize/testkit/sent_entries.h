@@ -31,7 +31,7 @@ class SentEntries : private sim::Observer {
     std::size_t entry_bytes = 0;  // of the different entries
     std::size_t bytes = 0;        // of all messages of replicas, whatever they hold
   };
-  // What was sent to `follower` since the latest Reset.
+  // The entries sent to `follower` since the latest Reset.
   Count To(PeerId follower) const;
   void Reset() { followers_.clear(); }
 

@@ -66,7 +66,7 @@ GRADED_TEST(RaftFinalize, AVerySlowFollowerLeavesNothing, "4a-raft", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-// Of a leader that nobody hears.
+// Reads from a leader that nobody hears.
 void ReadInVain(FinalizeWorld& world) {
   const PeerId leader = world.WaitForProposer();
   ASSERT_NE(leader, kNobody);

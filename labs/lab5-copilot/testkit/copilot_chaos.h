@@ -9,7 +9,8 @@
 
 namespace depfast::copilot {
 
-// Clients submit so many commands of so many bytes every 25 ms. Large ones make logs that are cut.
+// Clients submit `commands` commands of `bytes` bytes every 25 ms. Large ones make replicas cut
+// their logs.
 struct ChaosLoad {
   int commands = 5;
   std::size_t bytes = 100;

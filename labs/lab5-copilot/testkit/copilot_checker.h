@@ -25,7 +25,7 @@
 
 namespace depfast::copilot {
 
-// What must hold in every run.
+// The rules that hold in every run.
 enum class Invariant : std::uint8_t {
   kOneValue,      // an entry is decided once, the same everywhere
   kChosen,        // what a replica takes for decided is chosen by a quorum
@@ -54,7 +54,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   };
   const std::vector<Violation>& violations() const { return violations_; }
 
-  // How the entries were decided that are no no-ops, by the frames: what a run has shown.
+  // The ways in which a run decided its entries, without no-ops, by the frames.
   struct Coverage {
     std::uint64_t fast = 0;
     std::uint64_t accepted = 0;  // on the slow path, or by a taker
@@ -89,7 +89,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
  private:
   using EntryId = std::pair<Lane, EntryIndex>;
 
-  // What is proposed, accepted or decided for an entry.
+  // The content that is proposed, accepted or decided for an entry.
   struct Content {
     std::uint64_t dependency = 0;  // 1 + the dependency; 0 for a no-op, as in the claims
     std::uint64_t hash = 0;        // of the commands; 0 for a no-op
@@ -151,7 +151,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   void OnApply(PeerId replica, std::uint64_t number, std::uint64_t name, std::uint64_t hash);
   // Whether a quorum has chosen this for the entry.
   bool IsChosen(EntryId id, const Content& content);
-  // What its disk says now.
+  // The records on its disk now.
   const DurableRecords& DiskOf(PeerId replica);
   void CheckDependenciesOf(EntryId id, const Content& content);
   void NoteVotes(EntryId id);

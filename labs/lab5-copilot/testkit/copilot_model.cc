@@ -781,7 +781,7 @@ class Exploration {
   const Rules rules_;
   const Quorums quorums_;
   const std::size_t states_max_;
-  // How a state was found: by that step, counted from 0, from that state.
+  // The way to a state: from that state, by that step, counted from 0.
   struct Way {
     std::uint32_t from = 0;
     std::uint32_t step = 0;

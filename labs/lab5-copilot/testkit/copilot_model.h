@@ -43,7 +43,7 @@ struct Succession {
   int successor;
 };
 
-// What is explored. `entries`: of each log in order. `pilot_crashes`: the pilot is dead as soon as
+// The explored runs. `entries`: of each log in order. `pilot_crashes`: the pilot is dead as soon as
 // its messages are sent, which leaves fewer runs.
 enum class Crash : std::uint8_t { kNobody, kPilot, kBothPilots };
 
@@ -124,7 +124,7 @@ struct ModelState {
   auto operator<=>(const ModelState&) const = default;
 };
 
-// How often exploration has met what must not be missed.
+// The number of times that exploration has met each situation that it must not miss.
 struct Coverage {
   std::uint64_t states = 0;
   std::uint64_t fast_commits = 0;

@@ -11,10 +11,11 @@
 
 namespace depfast::copilot {
 
-// What is decided for the entries of a lane, from 1 on.
+// The decisions for the entries of a lane, from 1 on.
 using Decisions = std::vector<Value>;
 
-// What runs next on a replica that knows these decisions, and has run so many of each lane.
+// The entry that runs next on a replica that knows these decisions. `pilot_ran` and `copilot_ran`:
+// the entries of each lane that have run.
 using NextRule = std::function<Next(const Decisions& pilot, EntryIndex pilot_ran,
                                     const Decisions& copilot, EntryIndex copilot_ran)>;
 

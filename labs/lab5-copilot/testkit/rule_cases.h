@@ -18,7 +18,7 @@ inline Record Of(Record::Kind kind, EntryIndex initial, EntryIndex dependency) {
   return {kind, false, kCopilotBallot, kCopilotBallot, initial, dependency, 0, initial};
 }
 
-// What a taker of entry P.1 is told. The pilot is replica 0, the witness replica 1.
+// The answers to a taker of entry P.1. The pilot is replica 0, the witness replica 1.
 
 inline Prepared Fast(int replica, EntryIndex dependency = 0) {
   return {replica,

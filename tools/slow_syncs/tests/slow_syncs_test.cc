@@ -1,4 +1,4 @@
-// A program whose syncs another process makes: when they end, what they return, and who ends.
+// A program whose syncs another process makes: their ends and results, and the process that ends.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -40,7 +40,7 @@ class FaultyFileOpsTest : public ::testing::Test {
     return Of([&] { EXPECT_EQ(ops_.Sync(fd_), 0); });
   }
 
-  // How many of `count` operations fail with this errno.
+  // The number of `count` operations that fail with this errno.
   template <typename Operation>
   static int FailuresOf(int count, int error, const Operation& operation) {
     int failures = 0;
@@ -138,7 +138,7 @@ TEST_F(FaultyFileOpsTest, AnErrorHitsItsShareOfTheChanges) {
   Inject(faults_, FaultKind::kDiskError, 300);
   const int truncates = FailuresOf(1000, EIO, [&] { return ops_.Truncate(fd_, 0); });
   EXPECT_NEAR(truncates, 300, 60);
-  // Of the failures half are of the append, and half are of the sync behind it.
+  // Half of the failures are of the append, and half are of the sync behind it.
   const int appends = FailuresOf(1000, EIO, [&] { return AppendOnce(100); });
   EXPECT_NEAR(appends, 150, 50);
   const int pairs = FailuresOf(1000, EIO, [&] {
@@ -176,7 +176,7 @@ TEST_F(FaultyFileOpsTest, AFullDiskHasRoomForItsBytes) {
   const iovec piece{const_cast<char*>("0123456789"), 10};
   EXPECT_EQ(ops_.Append(other, {&piece, 1}), 10);
   EXPECT_EQ(AppendOnce(600), -ENOSPC);
-  EXPECT_EQ(ops_.Size(fd_), 990) << "as much as there was room for";
+  EXPECT_EQ(ops_.Size(fd_), 990) << "the append fills the free room";
   EXPECT_EQ(ops_.Append(other, {&piece, 1}), -ENOSPC);
   Heal(faults_, FaultKind::kDiskFull);
   EXPECT_EQ(AppendOnce(600), 600);

@@ -29,7 +29,7 @@ class FaultyLinksTest : public ::testing::Test {
     links_.Send(to, ++last_, MakeBytes(text));
     return last_;
   }
-  // What has arrived by `now`, since the last call.
+  // All that has arrived by `now`, since the last call.
   Arrivals At(Time now) {
     dropped_ += links_.Advance(now);
     return std::exchange(arrivals_, {});

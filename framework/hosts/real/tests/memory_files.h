@@ -44,7 +44,7 @@ class MemoryFiles {
     return !failing_;
   }
 
-  // The process dies after so many further operations: later ones have no effect, and fail. The
+  // The process dies after `operations` more: later ones have no effect, and fail. The
   // last write may be done in part.
   void StopAfter(std::uint64_t operations) {
     const std::lock_guard lock(mutex_);
@@ -107,7 +107,7 @@ class MemoryFiles {
     // The contents at the latest sync, and before and after each truncation since then, in order.
     std::vector<std::string> versions = {""};
 
-    // What a power cut may leave. Of appended bytes, the first ones.
+    // The bytes that a power cut may leave. Of appended bytes, the first ones.
     std::string AnyVersion(RandomStream& random) const {
       auto all = versions;
       all.push_back(data);

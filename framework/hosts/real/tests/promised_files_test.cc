@@ -47,7 +47,7 @@ class PromisedDisk : public testing::Test {
  protected:
   PromisedDisk() { PromisedFiles::Format(*memory_.Open(), kSelf); }
 
-  // A life of the replica, as long as the object lives.
+  // A life of the replica. It ends with the object.
   std::unique_ptr<DiskFiles> Start() {
     return std::make_unique<DiskFiles>(std::make_unique<PromisedFiles>(memory_.Open(), kSelf),
                                        counters_);

@@ -17,7 +17,7 @@ using faults::FaultKind;
 
 class SlowDiskTest : public ::testing::Test {
  protected:
-  // How long after `began` an operation ends that has moved so many bytes.
+  // The time from `began` to the end of an operation, by the bytes that it has moved.
   Duration Finish(Time began, std::int64_t bytes) {
     disk_.Finish(began, bytes);
     return now_ - began;

@@ -10,8 +10,8 @@ namespace depfast::sealed {
 // that people have. 0 if the kernel has no random numbers yet.
 uid_t DrawOwnUser();
 
-// Becomes that user and group, without other groups. From then on the user may have so many
-// processes. False if it cannot: only root can.
+// Becomes that user and group, without other groups. From then on the user may have
+// `processes_max` processes. False if it cannot: only root can.
 bool BecomeOwnUser(uid_t user, unsigned processes_max);
 
 // No program that this process executes gets any capability. False if it cannot: only root can.

@@ -3,7 +3,7 @@
 
 namespace depfast::sealed {
 
-// What a process may do with a file, or with all files of a directory.
+// The rights of a process to a file, or to all files of a directory.
 enum class PathRight {
   kReadAndExecute,
   kReadAndWrite,  // and make, and remove

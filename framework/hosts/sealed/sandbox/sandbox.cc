@@ -60,7 +60,7 @@ int EmptyDirectory() {
 
 // ---- in the child: only system calls ----
 
-// Of execveat: the filter allows this address alone.
+// The path for execveat: the filter allows this address alone.
 constexpr char kEmptyPath[] = "";
 
 // No replica comes near these.

@@ -47,7 +47,7 @@ const Walls& WallsOfThisMachine();
 
 // A program reads the processor's time-stamp counter without a system call, and so does the C
 // library. The kernel can make that a fault. But then it sets a register of the processor whenever
-// it switches processes, and a replica's step is two switches: tests would take half as long again.
+// it switches processes, and a replica's step is two switches: tests would take 50 % longer.
 // So a run that looks for nondeterminism has no clock, and the others have.
 enum class Clock { kWorks, kFault };
 

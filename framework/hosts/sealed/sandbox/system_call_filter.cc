@@ -64,7 +64,7 @@ constexpr std::array kRefused = {
 #endif
 };
 
-// What an argument of a call must be, in the bits of the mask. Both processors are little-endian.
+// The required value of a call's argument, in the mask's bits. Both processors are little-endian.
 struct Argument {
   unsigned index;
   std::uint64_t mask;

@@ -392,7 +392,7 @@ std::vector<std::string> Children() {
   return children;
 }
 
-// What the kernel says of two replicas while they run.
+// The kernel's view of two replicas while they run.
 TEST_F(SealedTest, EveryWallIsBuilt) {
   World world(SealedReplicas(Program("well")), 2, sim::Exact(), 1);
   world.Start();
@@ -495,7 +495,8 @@ SealedOptions WithTwins(const std::string& program) {
   return options;
 }
 
-// Of a replica that is asked for trouble among many other things; how it died.
+// The result of the twins, and the death, of a replica that is asked for trouble among other
+// things.
 std::pair<std::string, std::string> TwinsAndDeath(const std::string& kind) {
   const SealedOptions options = WithTwins("trouble");
   std::string death;

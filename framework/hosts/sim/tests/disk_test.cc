@@ -119,59 +119,6 @@ TEST_F(DiskTest, TimeIsOfTheBytesAndTheSync) {
   EXPECT_EQ(disk_.StartBatch(1000).total, 20us + 1s) << "a slow disk";
 }
 
-TEST_F(DiskTest, ABatchThatBeginsABlockMayTakeLonger) {
-  DiskModel model = Exact().disk;
-  model.growth = 70us;
-  model.block_bytes = 100;
-  disk_ = SimDisk(model, RandomStream(1), RandomStream(1));
-  const auto grows = [&](const std::string& file, std::size_t bytes) {
-    Append(file, std::string(bytes, 'x'), true);
-    const BatchTime time = disk_.StartBatch(0);
-    disk_.FinishBatch();
-    const Duration more = time.total - 520us - std::chrono::nanoseconds(bytes);
-    EXPECT_EQ(more, time.allocates ? 70us : 0us);
-    return time.allocates;
-  };
-  EXPECT_TRUE(grows("log", 1)) << "its first";
-  EXPECT_FALSE(grows("log", 99));
-  EXPECT_TRUE(grows("log", 1));
-  EXPECT_TRUE(grows("log", 250));
-  EXPECT_FALSE(grows("log", 49));
-  EXPECT_TRUE(grows("other", 1)) << "each file has blocks of its own";
-  Append("log", "");
-  Append("log", "x");  // its 401st byte, after the empty one has begun nothing
-  EXPECT_TRUE(disk_.StartBatch(0).allocates);
-  disk_.FinishBatch();
-  Append("log", std::string(60, 'x'));
-  Append("log", std::string(60, 'x'));
-  EXPECT_TRUE(disk_.StartBatch(0).allocates) << "together they do";
-  disk_.FinishBatch();
-  Submit(Kind::kRead, "log");
-  EXPECT_FALSE(disk_.StartBatch(0).allocates);
-}
-
-TEST_F(DiskTest, ABatchThatChangesANameMayTakeLonger) {
-  DiskModel model = Exact().disk;
-  model.directory = 70us;
-  disk_ = SimDisk(model, RandomStream(1), RandomStream(1));
-  const auto names = [&] {
-    const BatchTime time = disk_.StartBatch(0);
-    disk_.FinishBatch();
-    EXPECT_EQ(time.total - 20us, time.changes_directory ? 70us : 0us);
-    return time.changes_directory;
-  };
-  Append("log", "");
-  EXPECT_TRUE(names()) << "a new file";
-  Append("log", "");
-  EXPECT_FALSE(names());
-  Submit(Kind::kTruncate, "log", "", false, 0);
-  EXPECT_FALSE(names());
-  Append("log", "");
-  Submit(Kind::kRename, "log", "", false, 0, "old");
-  Submit(Kind::kRemove, "old");
-  EXPECT_TRUE(names()) << "and once for all of them";
-}
-
 TEST_F(DiskTest, HoweverMuchIsReadTimeDoesNotOverflow) {
   Append("log", std::string(16 << 20, 'x'));
   Batch();

@@ -92,7 +92,7 @@ TEST(Injector, TheEndOfAFaultThatIsNotUnderWayEndsNothing) {
   EXPECT_EQ(room.effects.of(0).cpu_percent, 5);
 }
 
-// Which replicas hear which: "01 10" and so on.
+// The pairs of replicas of which the first reaches the second: "01 10" and so on.
 std::string Links(const Room& room) {
   std::string out;
   for (std::size_t from = 0; from < 3; ++from) {

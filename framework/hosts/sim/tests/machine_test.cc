@@ -29,8 +29,6 @@ struct Bench {
              agenda,
              observers,
              wires,
-             nullptr,
-             nullptr,
              [this](std::size_t, const std::string& why) { End(deaths, why); },
              [this](std::size_t, const std::string& why) { End(kills, why); },
              [this] { return healthy_heap; }},
@@ -90,18 +88,18 @@ TEST(StepCost, IsTheSumOfItsParts) {
   const Profile profile = Exact();
   StepInput input;
   StepOutput output;
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, {}), 10us);
+  EXPECT_EQ(StepCost(profile, input, output, {}), 10us);
   input.frames = {{1, MakeBytes("12345")}, {kFirstClient, MakeBytes("123")}};
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, {}), 10us + 5us + 7us + 8ns);
+  EXPECT_EQ(StepCost(profile, input, output, {}), 10us + 5us + 7us + 8ns);
   input.completions.resize(2);
   output.outputs = {SendFrame{1, 1, MakeBytes("12")}, SendFrame{2, kFirstClient, MakeBytes("1")}};
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, {}), 10us + 5us + 7us + 11ns + 6us + 5us + 7us);
+  EXPECT_EQ(StepCost(profile, input, output, {}), 10us + 5us + 7us + 11ns + 6us + 5us + 7us);
   IoRequest write;
   write.data = MakeBytes("1234");
   output.outputs = {write};
-  EXPECT_EQ(StepCost(profile, 0, input, output, 0, {}), 10us + 5us + 7us + 8ns + 6us + 3us + 8ns);
+  EXPECT_EQ(StepCost(profile, input, output, {}), 10us + 5us + 7us + 8ns + 6us + 3us + 8ns);
   output.outputs = {ReleaseFrame{1, 1}, SetWake{1h}};
-  EXPECT_EQ(StepCost(profile, 0, {}, output, 0, {}), 10us) << "these are free";
+  EXPECT_EQ(StepCost(profile, {}, output, {}), 10us) << "these are free";
 }
 
 TEST(StepCost, MayCountObservations) {
@@ -109,25 +107,14 @@ TEST(StepCost, MayCountObservations) {
   profile.cpu.per_observation = 4us;
   StepOutput output;
   output.outputs = {Observation{}, Observation{}};
-  EXPECT_EQ(StepCost(profile, 0, {}, output, 0, {}), 10us + 2 * 4us);
-}
-
-TEST(StepCost, CountsBurstsAndTheConnectionsWritten) {
-  Profile profile = Exact();
-  profile.cpu.per_burst = 100us;
-  profile.cpu.per_write = 1000us;
-  profile.cpu.per_frame = 0us;
-  StepOutput output;
-  for (const PeerId to : {1, 2, 1, 0}) output.outputs.emplace_back(SendFrame{1, to, MakeBytes("")});
-  EXPECT_EQ(StepCost(profile, 0, {}, output, 3, {}), 10us + 300us + 2000us)
-      << "there is no connection to oneself";
+  EXPECT_EQ(StepCost(profile, {}, output, {}), 10us + 2 * 4us);
 }
 
 TEST(StepCost, GrowsWithTheMemoryAboveTheLimit) {
   Profile profile = Exact();
   profile.memory.paging_factor = 20;
-  EXPECT_EQ(StepCost(profile, 0, {}, {}, 0, {1000, 1000}), 10us);
-  EXPECT_EQ(StepCost(profile, 0, {}, {}, 0, {2000, 1000}), 10us * 21);
+  EXPECT_EQ(StepCost(profile, {}, {}, {1000, 1000}), 10us);
+  EXPECT_EQ(StepCost(profile, {}, {}, {2000, 1000}), 10us * 21);
 }
 
 // ---- steps ----
@@ -232,16 +219,6 @@ TEST(Machine, EmptyFilesFillADisk) {
   bench.RunUntil(600s);
   ASSERT_EQ(bench.deaths.size(), 1U);
   EXPECT_TRUE(bench.deaths[0].starts_with("its disk is full: 17000 files take")) << bench.deaths[0];
-}
-
-TEST(Machine, AStepPaysForTheBurstsThatItReads) {
-  Profile profile = Exact();
-  profile.cpu.per_burst = 1ms;
-  Bench bench(OnFrameAtZero([](Turn& turn) { turn.WakeAt(Time::zero()); }), profile);
-  bench.wires.Send(1, 0, 1, MakeBytes(""));
-  bench.RunUntil(1s);
-  ASSERT_EQ(bench.steps.size(), 3U);
-  EXPECT_EQ(bench.steps[2].last_cost, 10us + 5us + 1ms);
 }
 
 TEST(Machine, HeldBytesAreReportedAndReleased) {

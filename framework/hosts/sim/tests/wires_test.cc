@@ -55,7 +55,7 @@ struct Net {
 
   Texts Read(std::size_t replica) {
     std::vector<FrameArrival> frames;
-    bursts = wires.Read(replica, cpu, frames);
+    wires.Read(replica, cpu, frames);
     Texts out;
     for (const FrameArrival& frame : frames) out.push_back(*frame.bytes);
     return out;
@@ -71,7 +71,6 @@ struct Net {
   Wires wires;
   CpuModel cpu;
   FrameId last_id = 0;
-  std::int64_t bursts = 0;
 };
 
 // ---- time ----
@@ -105,7 +104,6 @@ TEST(Wires, AFrameToOneselfTakesNoTime) {
   const auto arrived = net.RunUntil(0s);
   ASSERT_EQ(arrived.size(), 1U);
   EXPECT_EQ(net.Read(0), (Texts{"me"}));
-  EXPECT_EQ(net.bursts, 0) << "no system call";
 }
 
 TEST(Wires, ASlowInterfaceDelaysWhatItSendsAndKeepsTheOrder) {
@@ -290,18 +288,6 @@ TEST(Wires, AReadIsBoundedAndGoesRoundTheConnections) {
   EXPECT_EQ(net.Read(1), (Texts{"a3", "b2", "b3"}));
   EXPECT_FALSE(net.wires.HasUnread(1));
   EXPECT_EQ(net.Read(1), Texts());
-}
-
-TEST(Wires, FramesThatArriveTogetherAreOneBurst) {
-  Net net;
-  net.Fault({faults::NetSlow({0}, 1ms)});
-  net.Send(0, 1, "a");
-  net.Fault({});
-  net.Send(0, 1, "b");  // not before the first
-  net.Send(2, 1, "c");
-  net.RunUntil(1s);
-  EXPECT_EQ(net.Read(1).size(), 3U);
-  EXPECT_EQ(net.bursts, 2);
 }
 
 // ---- breaks and clients ----

@@ -105,17 +105,15 @@ class World : public Observer {
     std::size_t outputs;
   };
 
-  explicit World(Script script, int replicas = 2, Profile profile = Exact(), std::uint64_t seed = 1,
-                 Sharing sharing = {})
+  explicit World(Script script, int replicas = 2, Profile profile = Exact(), std::uint64_t seed = 1)
       : World(
             [script = std::move(script)](const ReplicaConfig& config) {
               return std::make_unique<ScriptedReplica>(config, script);
             },
-            replicas, profile, seed, std::move(sharing)) {}
+            replicas, profile, seed) {}
 
-  World(BackendFactory factory, int replicas, Profile profile, std::uint64_t seed,
-        Sharing sharing = {})
-      : sim({replicas, seed, profile, std::move(factory), {}, std::move(sharing)}) {
+  World(BackendFactory factory, int replicas, Profile profile, std::uint64_t seed)
+      : sim({replicas, seed, profile, std::move(factory), {}}) {
     sim.AddObserver(this);
   }
 

@@ -61,7 +61,7 @@ inline constexpr std::size_t kUsualFrameBytes = 512;
 
 void EncodeHeader(const FrameHeader& header, std::string& out);
 
-// How many fields a type with MSGPACK_DEFINE has. MessagePack's own decoder fills missing fields
+// Fields of a type with MSGPACK_DEFINE. MessagePack's own decoder fills missing fields
 // with defaults, which would turn a truncated request into a valid one.
 template <typename Body>
 std::uint32_t FieldsOf() {

@@ -66,15 +66,15 @@ class RpcTable {
   // Whether the connection to the peer is lost at present. Frames for the peer wait until it is
   // back, and calls of the peer until their timeout.
   bool HasLost(PeerId peer) const { return lost_.contains(peer); }
-  // Of any peer.
+  // Whether any peer is lost.
   bool HasLostAny() const { return !lost_.empty(); }
-  // Calls `on_lost` with each peer that is lost from now on. It must not wait. What the peer was
-  // asked before it may have done, or not. Replaces an earlier callback.
+  // Calls `on_lost` with each peer that is lost from now on. It must not wait. The peer may or may
+  // not have done the earlier requests. Replaces an earlier callback.
   void WhenLost(std::function<void(PeerId)> on_lost) { on_lost_ = std::move(on_lost); }
 
   // Calls without an answer yet.
   std::size_t outstanding() const;
-  // Of the methods that have handlers.
+  // The names of the methods that have handlers.
   std::map<MethodId, std::string> MethodNames() const;
 
  protected:

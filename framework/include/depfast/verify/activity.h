@@ -1,4 +1,4 @@
-// Activity: what a replica did and waited for in one window of time. Detectors read it.
+// Activity: the calls and waits of a replica in one window of time. Detectors read it.
 //
 // A window is a value: it can be recorded, sent and made up. All times are nanoseconds.
 #pragma once
@@ -42,7 +42,7 @@ struct CoroutineActivity {
   MSGPACK_DEFINE(coroutine, event, timed_out, ended, open)
 };
 
-// Of one replica, from `from_ns` until just before `to_ns`.
+// The activity of one replica, from `from_ns` until just before `to_ns`.
 struct ActivityWindow {
   std::int64_t from_ns = 0;
   std::int64_t to_ns = 0;

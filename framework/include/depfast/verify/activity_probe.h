@@ -25,7 +25,7 @@ class ActivityProbe final : public ReportingProbe {
   static constexpr const char* kName = "activity";  // see MakeProbe
   // Half a second has several heartbeats and, under load, hundreds of calls.
   static constexpr Duration kWindow = 500ms;
-  // A report holds so many windows, the latest.
+  // A report holds the latest windows, at most this number.
   static constexpr std::size_t kWindowsMax = 1000;
 
   using OnWindow = std::function<void(const ActivityWindow&)>;

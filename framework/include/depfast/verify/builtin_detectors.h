@@ -37,7 +37,7 @@ class EventSpikeDetector final : public Detector {
  public:
   // A spike is longer than this many times the longest wait of the windows before it.
   static constexpr int kFactor = 4;
-  // Of the windows with such waits: how many are remembered, and how many are needed first.
+  // The number of windows with such waits that are remembered, and the number needed first.
   static constexpr std::size_t kRemembered = 20;
   static constexpr std::size_t kWarmUp = 5;
 

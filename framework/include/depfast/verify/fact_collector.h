@@ -18,7 +18,7 @@ class FactCollector final : public ReportingProbe {
  public:
   static constexpr const char* kName = "verification";  // see MakeProbe
 
-  // Keeps the latest so many windows for a report.
+  // Keeps this number of the latest windows for a report.
   static constexpr std::size_t kWindowsMax = 64;
 
   // Calls `on_window` with each window that is over, at the first event after it, instead of

@@ -1,8 +1,8 @@
-// RepeatedEntries: how often the entries of a log are sent to one peer.
+// RepeatedEntries: the number of times that entries of a log are sent to one peer.
 //
-// A send counts as long as it may still be useful: it is under way, or it was answered. A send that
-// the caller gave up (released, or timed out) does not count: who has waited in vain may try again.
-// What counts more than twice is sent without need. The repeated background tasks of TiDB (document
+// A send counts while it may still be useful: it is under way, or it was answered. A send that the
+// caller gave up (released, or timed out) does not count: after a vain wait a caller may try again.
+// An entry that counts thrice is sent without need. The repeated background tasks of TiDB (document
 // 000, sections 3.1 and 5.2.3) are such sends.
 #pragma once
 

@@ -20,7 +20,7 @@
 
 namespace depfast {
 
-// How a wait is drawn: see the table above.
+// The colour of a wait: see the table above.
 enum class EdgeColor : std::uint8_t { kRed, kGreen, kBackground };
 
 const char* NameOf(EdgeColor color);  // "red", "green", "background"

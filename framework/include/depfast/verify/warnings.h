@@ -28,14 +28,14 @@ inline constexpr std::uint64_t kQuorums = 100;
 inline constexpr std::uint64_t kInactivePermille = 10;
 // A peer that answers in fewer parts of the window (kPresenceSlots) is away, not slow.
 inline constexpr std::uint32_t kPresence = 5;
-// A peer lags if its median latency is so much longer than that of the peers that count.
+// A peer lags if its median latency is this multiple of that of the peers that count.
 inline constexpr std::int64_t kLagFactor = 2;
 // The default timeout of every wait for a peer or on a client's path (document 002, section 4).
 inline constexpr Duration kStalledAfter = 5s;
 
 }  // namespace thresholds
 
-// What is wrong, or may become so.
+// A fault, or a sign of one.
 enum class WarningKind : std::uint8_t {
   kBackgroundTasks,       // too many calls without a dependency id to a peer
   kRepeatedEntries,       // the same entries were sent to a peer again and again
@@ -57,8 +57,8 @@ struct Warning {
   std::string wait;           // "quorum 2/3", or the method of the calls
   std::vector<PeerId> peers;  // that the warning is about
   std::uint64_t count = 0;    // calls, sends, coroutines, quorums, or waits
-  // Of transient performance, the peers that count: each with its latencies (Table 5.2). Of a
-  // stalled wait, its age is `worst_ns`.
+  // For transient performance: the peers that count, each with its latencies (Table 5.2). For a
+  // stalled wait the age is `worst_ns`.
   std::vector<PeerPresence> active;
   std::int64_t worst_ns = 0;
 

@@ -1,8 +1,8 @@
-// WindowFacts: what one replica did in one window of time. Raw data, without a verdict.
+// WindowFacts: the waits and calls of one replica in one window of time. Raw data, no verdict.
 //
 // A FactCollector makes them inside the replica. Warnings (warnings.h) and the slowness propagation
-// graph (slowness_graph.h) are computed from them outside: nothing is believed that a sealed
-// replica's process concludes about itself.
+// graph (slowness_graph.h) are computed from them outside: a sealed replica's own conclusions about
+// itself are not believed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace depfast {
 // those of all replicas of a machine agree.
 inline constexpr Duration kVerificationWindow = 5s;
 
-// So long after a quorum's wait, the calls of its fan-out must be gone (FanOutFacts). Twice the
+// The calls of a fan-out must be gone this time after its quorum's wait (FanOutFacts). Twice the
 // grace of lab 4's rounds: the grace may begin a little later than the wait ends.
 inline constexpr Duration kFinalizedWithin = 200ms;
 
@@ -35,8 +35,8 @@ struct WaitFacts {
   std::vector<PeerId> peers{};  // ascending; empty if the waits were on no peer
   bool has_dependency = false;  // the coroutines worked for a client or a heartbeat
   WaitTimes ended{};
-  // Of these the waits, and their parts, during which the request that the coroutine worked for had
-  // no answer: only then a wait can delay a client.
+  // The part of these waits during which the coroutine's request had no answer: only then a wait
+  // can delay a client.
   WaitTimes on_path{};
   // Waits that have not ended with the window: their number, and the age of the oldest.
   WaitTimes open{};
@@ -105,7 +105,7 @@ struct ClientFacts {
   MSGPACK_DEFINE(client, answered)
 };
 
-// How often in a window a peer's answers are looked for: a sustained presence, as opposed to a peer
+// Parts of a window, each searched for a peer's answer: a sustained presence, as opposed to a peer
 // that returns in the window's last moment.
 inline constexpr int kPresenceSlots = 10;
 

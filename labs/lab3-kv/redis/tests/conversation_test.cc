@@ -233,7 +233,7 @@ TEST_F(RedisConversationTest, ASecondCopyOfAReplyIsNoReplyToTheNextStep) {
 class RedisMemoryTest : public testing::Test {
  protected:
   static constexpr std::size_t kLarge = kArgumentBytesMax;
-  // Of one large answer in the protocol.
+  // The bytes of one large answer in the protocol.
   static constexpr std::size_t kAnswer = kLarge + 16;
 
   void Take(RedisConversation& one) {

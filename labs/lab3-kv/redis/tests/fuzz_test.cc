@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kInputs = 20'000;
 
-// What the replica and the client got.
+// The bytes that the replica and the client got.
 struct Heard {
   std::vector<Command> requests;
   std::string output;

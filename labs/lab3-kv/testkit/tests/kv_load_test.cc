@@ -16,7 +16,7 @@
 namespace depfast::kv {
 namespace {
 
-// How the replica answers.
+// The replica's answer.
 enum class Store { kHonest, kDropsWrites, kReadsStale, kInvents, kRefuses };
 
 class OneReplica final : public Service {

@@ -1,0 +1,1 @@
+"""The base of all other packages: paths, processes, console, files."""

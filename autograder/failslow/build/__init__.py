@@ -1,0 +1,1 @@
+"""Builds the kit and submissions, and runs the test programs."""

@@ -1,0 +1,118 @@
+"""Configures and builds the kit's own C++ with CMake, with progress."""
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+
+from failslow.base import console, machine, process
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import recipe
+
+NINJA_STEP = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
+TAIL_LINES = 40
+
+GRADING = "grading"
+CHECKS = "checks"
+DIAGNOSIS = "diagnosis_programs"
+RUNTIME = "runtime"
+"""Groups of targets: cmake/groups.cmake."""
+
+
+def build(
+    kit: Kit,
+    preset: str = "release",
+    targets: Sequence[str] = (),
+    definitions: Sequence[str] = (),
+) -> None:
+    """Brings build/<preset> up to date; CannotDo with the compiler's output if it fails.
+
+    `definitions`: CMake options to switch on that are off otherwise (`NAME=ON`); they stay.
+    """
+    with _locked(kit, preset):
+        _bring_up_to_date(kit, preset, definitions)
+        _build(kit, preset, targets)
+
+
+def configure(kit: Kit, preset: str = "release") -> None:
+    """Builds nothing, but lets recipe.py read CMake's description of the targets. CannotDo as
+    `build`."""
+    with _locked(kit, preset):
+        _bring_up_to_date(kit, preset, ())
+
+
+@contextmanager
+def _locked(kit: Kit, preset: str) -> Iterator[None]:
+    # Ninja does not guard a build directory against a second ninja.
+    kit.build.mkdir(exist_ok=True)
+    with (kit.build / f".lock-{preset}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _bring_up_to_date(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
+    if _needs_configure(kit, preset) or not _has(kit, preset, definitions):
+        _configure(kit, preset, definitions)
+
+
+def _needs_configure(kit: Kit, preset: str) -> bool:
+    """Ninja re-runs CMake for CMakeLists.txt, but does not know of the presets file."""
+    ninja, presets = kit.preset(preset) / "build.ninja", kit.root / "CMakePresets.json"
+    if not presets.is_file():
+        raise CannotDo(f"{kit.root} has no CMakePresets.json: not a checkout of the kit")
+    if not ninja.is_file() or not recipe.is_answered(kit.preset(preset)):
+        return True
+    return ninja.stat().st_mtime < presets.stat().st_mtime
+
+
+def _has(kit: Kit, preset: str, definitions: Sequence[str]) -> bool:
+    if not definitions:
+        return True
+    cache = (kit.preset(preset) / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+    return all(definition.replace("=", ":BOOL=") in cache for definition in definitions)
+
+
+def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
+    recipe.ask(kit.preset(preset))
+    argv = ["cmake", "--preset", preset, *(f"-D{definition}" for definition in definitions)]
+    with console.progress(f"Configuring ({preset})"):
+        done = process.run(argv, cwd=kit.root, merge_errors=True)
+    if done.exit_code != 0:
+        # CMake keeps an option that it could not follow: each later build would fail, too.
+        off = [f"-D{definition.partition('=')[0]}=OFF" for definition in definitions]
+        process.run(["cmake", "--preset", preset, *off], cwd=kit.root)
+        raise CannotDo(f"cmake could not configure the {preset} build", _tail(done.output))
+    ninja = kit.preset(preset) / "build.ninja"
+    if ninja.is_file():
+        ninja.touch()
+
+
+def _build(kit: Kit, preset: str, targets: Sequence[str]) -> None:
+    argv = ["cmake", "--build", "--preset", preset]
+    if "CMAKE_BUILD_PARALLEL_LEVEL" not in os.environ:  # somebody may know better
+        argv += ["--parallel", str(machine.jobs())]
+    argv += ["--target", *targets] if targets else []
+    output: list[str] = []
+    lines = process.lines(argv, cwd=kit.root, env={"NINJA_STATUS": "[%f/%t] "})
+    with console.progress(f"Building ({preset})") as advance, closing(lines):
+        for item in lines:
+            if isinstance(item, int):
+                exit_code = item
+            elif step := NINJA_STEP.match(item):
+                advance(int(step[1]), int(step[2]), step[3].rsplit("/", 1)[-1])
+                output.append(item)
+            else:
+                output.append(item)
+        if exit_code != 0:
+            text = "\n".join(_without_steps(output))
+            raise CannotDo(f"the {preset} build of the kit failed", _tail(text))
+
+
+def _without_steps(output: list[str]) -> list[str]:
+    return [line for line in output if not NINJA_STEP.match(line)]
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.splitlines()[-TAIL_LINES:])

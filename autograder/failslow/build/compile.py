@@ -1,0 +1,417 @@
+"""Compiles and links a submission from a clean copy, outside CMake.
+
+A submission is untrusted and changes for every student, so it never enters the kit's own build
+tree. Its programs are in build/submissions/<key>/, and the key is a hash of everything the result
+depends on. The same key is never built twice. Objects are kept by such a key, too
+(build/submission-objects/): submissions and mutants that share files compile them once.
+
+Behind walls the compiler works elsewhere: see workshop.py.
+"""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from failslow.base import atomic, cache, console, deadline, parallel, process
+from failslow.base.errors import BadSubmission, CannotDo
+from failslow.base.kit import Kit
+from failslow.build import macros, workshop
+from failslow.build.recipe import Recipe, Target
+from failslow.build.walls import CompilerWalls
+from failslow.build.workshop import Workshop
+from failslow.lab.labs import Lab, Labs
+from failslow.lab.submission import BASE, SOURCES, Submission, object_for, place
+
+COMPILE_TIMEOUT_S = 300.0
+REPLICA = "_replica"
+"""Suffix of the names of graded replicas."""
+
+INLINE = "WwVvu"
+"""nm's letters for definitions of which the linker takes any one."""
+
+WHOLE, NOT_WHOLE = ("-Wl,--whole-archive",), ("-Wl,--no-whole-archive",)
+NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
+"""An object may hold the compiler's intermediate code: the linker must not compile it."""
+
+GIVEN_FIRST = "given code first, macros and definitions checked"
+"""Marks programs by their way of linking: see `_Builder.link`."""
+
+LINES = "-g1"
+"""Lines of the sources in a program, for the student whose code crashes. The flags for a debugger
+have more."""
+WALLED = "walled"
+"""Marks the results of builds behind walls."""
+
+PROGRAM_MODE = 0o711
+"""Behind the walls a program is executed by others than its owner, and they need not read it."""
+CACHED_BUILDS_MAX = 128
+CACHED_OBJECTS_MAX = 512
+OBJECTS = "submission-objects"
+READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
+"""A word by which a source reads another file; "included" in a comment is none."""
+READS_A_HEADER = re.compile(rb'\s*#\s*include\s*(?:<[\w/]+(?:\.h|\.hpp)?>|"[^"]+\.h")\s*(?://.*)?')
+FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition).*)$", re.M)
+
+
+def build_submission(
+    kit: Kit,
+    labs: Labs,
+    submission: Submission,
+    recipe: Recipe,
+    targets: list[Target],
+    alone: bool = True,
+    walls: CompilerWalls | None = None,
+    end: float = deadline.NONE,
+) -> Path:
+    """Returns the directory with the programs, bin/<target name>.
+
+    `alone`: nothing else builds now, so use every core, and show progress and warnings.
+    `walls`: around the compiler, for sources of somebody else. What was compiled without is not
+    used then.
+    `end`: of the compiler's time.
+    BadSubmission with the compiler's first error as its line when it does not compile or
+    link; nothing is left behind then.
+    """
+    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{_kind(bool(walls))}"
+    while not cache.hold(final):
+        cache.keep_latest(kit.submissions, CACHED_BUILDS_MAX)
+        cache.keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
+        with ExitStack() as stack:
+            scratch = stack.enter_context(atomic.directory(final))
+            for name, content in submission.files.items():
+                workshop.write_source(scratch / "src" / name, content)
+            room = None
+            if walls:
+                opened = workshop.opened(kit.root, walls, submission.files)
+                room = stack.enter_context(opened)
+            if forged := macros.forged(submission.files):
+                raise BadSubmission(f"the submission does not compile: {forged}")
+            builder = _Builder(kit, labs, recipe, scratch, final, room, end, submission.files)
+            if alone:
+                with console.progress("Compiling the submission") as advance:
+                    builder.compile_side_by_side(targets, advance)
+            else:
+                builder.compile(targets)
+            builder.link(targets)
+        if alone and not walls:
+            for text in builder.warnings:
+                console.note(text)
+    return final / "bin"
+
+
+def object_of(programs: Path, graded: Lab, part_of: Lab, name: str) -> Path:
+    """The object of a source, beside the programs that build_submission has returned."""
+    return programs.parent / "obj" / _object_name(part_of, f"{place(graded, part_of)}/{name}")
+
+
+def _is_given(source: str) -> bool:
+    """Whether the source is the kit's, and no test that a student has added."""
+    return Path(source).is_absolute() and Path(source).parent.name != "tests"
+
+
+def _object_name(lab: Lab, source: str) -> str:
+    return f"{lab.id}__{source.strip('/').replace('/', '_')}.o"
+
+
+class _Builder:
+    """Builds the targets inside `scratch`, which will be renamed to `final`."""
+
+    def __init__(
+        self,
+        kit: Kit,
+        labs: Labs,
+        recipe: Recipe,
+        scratch: Path,
+        final: Path,
+        room: Workshop | None,
+        end: float,
+        files: Mapping[str, bytes],
+    ) -> None:
+        """`room`: where the compiler works behind walls; None: in `scratch`, without. `files`: of
+        the submission."""
+        self._kit = kit
+        self._defines = macros.can_list(recipe.compiler) and macros.may_define(files.values())
+        self._end = end
+        self._room = room
+        self._objects = kit.submissions.with_name(OBJECTS)
+        self._headers = headers_digest(kit, recipe)
+        self._labs = labs
+        self._recipe = recipe
+        self._scratch = scratch
+        self._final = final
+        self.warnings: list[str] = []
+        """The compiler's warnings about sources that it compiled, by source."""
+
+    def compile_side_by_side(self, targets: list[Target], advance: console.Advance) -> None:
+        parallel.run_all(
+            self._jobs(targets),
+            lambda job: self._compile_one(*job),
+            advance,
+            lambda job: Path(job[1]).name,
+        )
+
+    def compile(self, targets: list[Target]) -> None:
+        for job in self._jobs(targets):
+            self._compile_one(*job)
+
+    def _jobs(self, targets: list[Target]) -> list[tuple[Path, str, list[str]]]:
+        """Object, source and include flags of everything to compile, each object once."""
+        (self._scratch / "obj").mkdir()
+        jobs: dict[Path, tuple[Path, str, list[str]]] = {}
+        for target in targets:
+            for lab, source in self._sources(target):
+                output = self._object(lab, source)
+                given = target.includes if source in target.sources else ()
+                includes = [*self._includes(target.lab, lab), *given]
+                jobs.setdefault(output, (output, source, includes))
+        return list(jobs.values())
+
+    def link(self, targets: list[Target]) -> None:
+        """In a replica all given code comes first, whole: of a function that is defined twice, the
+        first one counts, or the linker refuses the second. One that is inline in given code must
+        not be defined at all."""
+        (self._scratch / "bin").mkdir()
+        for target in targets:
+            given = {source: self._object(target.lab, source) for source in target.sources}
+            objects = [self._object(lab, source) for lab, source in self._sources(target)]
+            submitted = [path for path in objects if path not in given.values()]
+            libraries = [word for word in target.link if self._is_library(word)]
+            is_graded = target.name.endswith(REPLICA) and bool(libraries)
+            whole = [*WHOLE, *libraries, *NOT_WHOLE] if is_graded else []
+            output = self._scratch / "bin" / target.name
+            first, last = self._placed(given.values()), self._placed(submitted)
+            whole, rest = self._placed_words(whole), self._placed_words(target.link)
+            if whole:
+                ours = [*first, *(word for word in whole if word.endswith(".a"))]
+                self._check_definitions(f"{target.lab.id} does not link", ours, last)
+            words = [self._recipe.compiler, *NO_LTO, *first, *whole, *last, *rest]
+            self._run(words, output, f"{target.lab.id} does not link")
+            output.chmod(PROGRAM_MODE)
+
+    def _placed(self, objects: Iterable[Path]) -> list[str]:
+        """The paths at which a program finds the objects."""
+        if not self._room:
+            return [*map(str, objects)]
+        return [self._room.copy(path, f"obj/{path.name}") for path in objects]
+
+    def _placed_words(self, words: Sequence[str]) -> list[str]:
+        return self._room.words(words) if self._room else [*words]
+
+    def _check_definitions(self, complaint: str, ours: list[str], theirs: list[str]) -> None:
+        """BadSubmission if a submission defines what given code defines, too, but for copies of
+        the same inline function."""
+        inline = {name for name, kind in self._definitions(ours) if kind in INLINE}
+        for name, kind in self._definitions(theirs):
+            if kind not in INLINE and name in inline:
+                raise BadSubmission(f"{complaint}: {name} is defined by given code")
+
+    def _definitions(self, files: list[str]) -> list[tuple[str, str]]:
+        """The global names that objects and libraries define, with nm's letter for their kind."""
+        found: list[tuple[str, str]] = []
+        for file in files:
+            argv = ["nm", "--defined-only", "--extern-only", "--format=posix", file]
+            timeout_s = deadline.left_s(self._end, COMPILE_TIMEOUT_S)
+            if self._room:
+                done = self._room.look(argv, timeout_s)
+            else:
+                done = process.run(argv, timeout_s=timeout_s, merge_errors=True)
+            is_cut = len(done.output) >= process.OUTPUT_BYTES_MAX
+            if done.exit_code != 0 or done.timed_out or is_cut:
+                raise BadSubmission(f"the submission does not link: nm: {done.how_it_ended()}")
+            rows = [line.split() for line in done.output.splitlines()]
+            found += [(row[0], row[1]) for row in rows if len(row) in (3, 4)]
+        return found
+
+    def _is_library(self, word: str) -> bool:
+        """Whether it is one of the kit's."""
+        return word.endswith(".a") and Path(word).is_relative_to(self._kit.build)
+
+    def _sources(self, target: Target) -> Iterator[tuple[Lab, str]]:
+        """Submitted sources relative to src/, then the kit's own (absolute)."""
+        for lab in self._labs.closure(target.lab):
+            for name in lab.files:
+                if name.endswith(SOURCES):
+                    yield lab, f"{place(target.lab, lab)}/{name}"
+        for source in target.sources:
+            yield target.lab, source
+
+    def _object(self, lab: Lab, source: str) -> Path:
+        return self._scratch / "obj" / _object_name(lab, source)
+
+    def _includes(self, graded: Lab, lab: Lab) -> list[str]:
+        """The lab's own directory first, then those of the labs it needs."""
+        needed = reversed(self._labs.closure(lab))
+        found = [graded if each.id in graded.replaces else each for each in needed]
+        return [f"-I{place(graded, each)}" for each in found]
+
+    def _compile_one(self, output: Path, source: str, includes: list[str]) -> None:
+        compiled = self._scratch / "src" / object_for(source)
+        if source.startswith(BASE) and compiled.is_file():
+            atomic.copy(compiled, output)
+            return
+        kind = _kind(self._room is not None)
+        cached = self._objects / f"{self._object_key(source, includes)}{kind}.o"
+        if cache.copy(cached, output):
+            return
+        # The contents of an object must not depend on the directory of its compilation.
+        if self._room:
+            words = [_named(self._room.given, "given"), _named(self._room.sources, ".")]
+            words += self._room.words([*self._recipe.flags, "-c", source])
+        else:
+            prefix = _named(self._scratch / "src", ".")
+            words = [*self._recipe.flags, prefix, "-c", source]
+        if self._defines and _is_given(source):
+            self._check_macros(output, source, includes)
+        words = [self._recipe.compiler, *self._lines(), *words, *includes]
+        if said := self._run(words, output, "the submission does not compile"):
+            self.warnings.append(said)
+        atomic.copy(output, cached)
+
+    def _check_macros(self, output: Path, source: str, includes: list[str]) -> None:
+        """BadSubmission if a submitted macro changes this given source."""
+        listed = output.with_suffix(".ii")
+        words = [*self._recipe.flags, source]
+        place = self._room.words(words) if self._room else words
+        argv = [self._recipe.compiler, *macros.WORDS, *place, *includes]
+        self._run(argv, listed, "the submission does not compile")
+        if listed.stat().st_size > macros.BYTES_MAX:
+            raise BadSubmission("the submission does not compile: a header is too long")
+        text = listed.read_text(encoding="utf-8", errors="replace")
+        listed.unlink()
+        change = macros.first_change(text, str(self._room.given if self._room else self._kit.root))
+        if change:
+            raise BadSubmission(f"the submission does not compile: {change}")
+
+    def _lines(self) -> list[str]:
+        """Not where the flags are for a debugger."""
+        return [] if any(flag.startswith("-g") for flag in self._recipe.flags) else [LINES]
+
+    def _object_key(self, source: str, includes: list[str]) -> str:
+        """A hash of the source, every file it may include, and the compiler's options."""
+        here = self._scratch / "src"
+        digest = hashlib.sha256(self._headers)
+        _add(digest, GIVEN_FIRST, b"")  # no object from before macros were checked
+        _add(digest, source, (here / source).read_bytes())
+        directories = {
+            include: here / include.removeprefix("-I")
+            for include in includes
+            if not include.startswith("-isystem")
+        }
+        contents = {
+            f"{include} {path.relative_to(directory)}": path.read_bytes()
+            for include, directory in directories.items()
+            for path in sorted(directory.rglob("*.*"))
+            if path.is_file()
+        }
+        all_count = any(map(may_read_any_file, (*contents.values(), (here / source).read_bytes())))
+        for name, content in contents.items():
+            if all_count or name.endswith(".h"):
+                _add(digest, name, content)
+        return digest.hexdigest()[:32]
+
+    def _run(self, words: Sequence[str], output: Path, complaint: str) -> str:
+        """Runs the program, which writes `output`, and returns its messages."""
+        timeout_s = deadline.left_s(self._end, COMPILE_TIMEOUT_S)
+        if self._room:
+            done = self._room.run(words, output, timeout_s)
+            text = self._room.in_words(done.output)
+        else:
+            done = process.run(
+                [*words, "-o", str(output)],
+                cwd=self._scratch / "src",
+                env={"TMPDIR": str(self._scratch), **workshop.SAME_TIME},
+                timeout_s=timeout_s,
+                merge_errors=True,
+            )
+            text = done.output.replace(str(self._scratch), str(self._final))
+        if done.timed_out:
+            raise BadSubmission(f"{complaint}: the compiler took over {timeout_s:.0f} s")
+        if done.exit_code != 0:
+            first = FIRST_ERROR.search(text)
+            reason = first[1].strip() if first else done.how_it_ended()
+            raise BadSubmission(f"{complaint}: {reason}", text)
+        return text
+
+
+def _kind(walled: bool) -> str:
+    """Marks programs and objects by the parts that their keys lack."""
+    return f"{WALLED if walled else ''}{LINES}"
+
+
+def _named(directory: Path, name: str) -> str:
+    """The name of a directory in what is compiled."""
+    return f"-ffile-prefix-map={directory}={name}"
+
+
+def key_of(kit: Kit, submission: Submission, recipe: Recipe, targets: list[Target]) -> str:
+    """A hash of all inputs: submitted files, flags, compiler, kit headers, drivers, libraries."""
+    digest = hashlib.sha256(headers_digest(kit, recipe))
+    _add(digest, GIVEN_FIRST, b"")
+    for target in targets:
+        _add(digest, target.name, "\0".join((*target.sources, *target.link)).encode())
+    for name, content in sorted(submission.files.items()):
+        _add(digest, name, content)
+    for path in sorted(_kit_files(targets)):
+        _add(digest, str(path), _read(path))
+    for target in targets:
+        _add_headers(digest, kit, target.includes)
+    return digest.hexdigest()[:20]
+
+
+def headers_digest(kit: Kit, recipe: Recipe) -> bytes:
+    """A hash of the inputs of every compilation: compiler, flags, and the kit's own headers."""
+    digest = hashlib.sha256("\0".join([recipe.compiler, *recipe.flags]).encode())
+    _add_headers(digest, kit, recipe.flags)
+    compiler = Path(shutil.which(recipe.compiler) or recipe.compiler).resolve()
+    if compiler.exists():
+        status = compiler.stat()
+        _add(digest, str(compiler), f"{status.st_size} {status.st_mtime_ns}".encode())
+    return digest.digest()
+
+
+def _add_headers(digest: "hashlib._Hash", kit: Kit, flags: tuple[str, ...]) -> None:
+    for include in include_directories(flags):
+        if kit.root in include.parents:
+            for path in sorted(include.rglob("*.h")):
+                _add(digest, str(path), _read(path))
+
+
+def may_read_any_file(content: bytes) -> bool:
+    """Whether the source may read a submitted file that is no header: rare, and allowed."""
+    lines = macros.SPLICE.sub(b"", content).splitlines()
+    return any(READS.search(line) and not READS_A_HEADER.fullmatch(line) for line in lines)
+
+
+def _add(digest: "hashlib._Hash", name: str, content: bytes) -> None:
+    """Names and lengths go in as well: no two sets of inputs look alike."""
+    digest.update(f"{name}\0{len(content)}\0".encode())
+    digest.update(content)
+
+
+def _read(path: Path) -> bytes:
+    if not path.is_file():
+        raise CannotDo(f"{path} is missing; build the kit first")
+    return path.read_bytes()
+
+
+def _kit_files(targets: list[Target]) -> set[Path]:
+    """The kit's own sources and libraries that go into the targets."""
+    files = {Path(source) for target in targets for source in target.sources}
+    for target in targets:
+        files |= {Path(word) for word in target.link if word.endswith((".a", ".o", ".so"))}
+    return files
+
+
+def include_directories(flags: tuple[str, ...]) -> list[Path]:
+    """Directories of -I and -isystem, joined ("-Idir") or separate ("-isystem dir")."""
+    directories = []
+    for index, flag in enumerate(flags):
+        for option in ("-I", "-isystem"):
+            if flag == option and index + 1 < len(flags):
+                directories.append(Path(flags[index + 1]))
+            elif flag.startswith(option) and flag != option:
+                directories.append(Path(flag[len(option) :]))
+    return directories

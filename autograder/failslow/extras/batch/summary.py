@@ -1,0 +1,142 @@
+"""The summary of a batch: a CSV file for the instructor's sheet, and a page."""
+
+import csv
+import html
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from string import Template
+
+from failslow.base import atomic
+from failslow.base.errors import CannotDo
+
+CSV_NAME = "summary.csv"
+PAGE_NAME = "summary.html"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One submission. `score` and `max_score` are None if it was never graded. `key`: of its
+    content, or "". `before`: the score of the batch before, if it was another one. `remark`: what
+    the instructor should know, or ""."""
+
+    name: str
+    score: float | None = None
+    max_score: float | None = None
+    key: str = ""
+    before: float | None = None
+    remark: str = ""
+
+    @property
+    def is_graded(self) -> bool:
+        return self.score is not None
+
+
+FORMULA = ("=", "+", "-", "@")
+"""A sheet takes a cell that begins so for a formula, and students name their files."""
+
+COLUMNS = tuple(each.name for each in fields(Row))
+
+PAGE = Template("""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Grades</title>
+<style>
+body { font: 16px/1.5 sans-serif; margin: 2em auto; max-width: 60em; padding: 0 1em; }
+table { border-collapse: collapse; width: 100%; }
+th, td { border-bottom: 1px solid #ccc; padding: .3em .6em; text-align: left; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
+.remark { color: #8a1c1c; }
+</style>
+<h1>Grades</h1>
+<p>$counts</p>
+<table>
+<tr><th>submission</th><th class="number">score</th><th class="number">of</th>
+<th class="number">before</th><th>remark</th></tr>
+$rows
+</table>
+</html>
+""")
+
+
+def read(directory: Path) -> dict[str, Row]:
+    """The rows of the batch before, by name; empty if there was none. CannotDo if the file is not
+    a summary."""
+    path = directory / CSV_NAME
+    if not path.exists():
+        return {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [_row(each) for each in csv.DictReader(file)]
+            return {row.name: row for row in rows}
+    except (OSError, UnicodeDecodeError, csv.Error, KeyError, TypeError, ValueError) as error:
+        raise CannotDo(f"{path} is no summary of a batch; move it away ({error!r})") from error
+
+
+def _row(read: Mapping[str, str]) -> Row:
+    def number(name: str) -> float | None:
+        return float(read[name]) if read[name] else None
+
+    return Row(
+        _uncell(read["name"]),
+        number("score"),
+        number("max_score"),
+        read["key"],
+        number("before"),
+        _uncell(read["remark"]),
+    )
+
+
+def write(directory: Path, rows: Sequence[Row]) -> None:
+    """Both files, each whole or not at all."""
+    atomic.write_text(directory / CSV_NAME, _csv(rows))
+    atomic.write_text(directory / PAGE_NAME, _page(rows))
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _cell(value) for name, value in asdict(row).items()})
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = str(value)
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _uncell(text: str) -> str:
+    quoted = text.startswith("'") and text[1:].startswith(FORMULA)
+    return text[1:] if quoted else text
+
+
+def _page(rows: Sequence[Row]) -> str:
+    return PAGE.substitute(counts=html.escape(counts(rows)), rows="\n".join(map(_page_row, rows)))
+
+
+def counts(rows: Sequence[Row]) -> str:
+    """'3 submissions: 2 graded, 1 with another score than before, 1 with a remark'."""
+    graded = [row for row in rows if row.is_graded]
+    changed = [row for row in graded if row.before is not None]
+    remarks = [row for row in rows if row.remark]
+    parts = [f"{len(graded)} graded"]
+    parts += [f"{len(changed)} with another score than before"] if changed else []
+    parts += [f"{len(remarks)} with a remark"] if remarks else []
+    return f"{len(rows)} submissions: {', '.join(parts)}"
+
+
+def _page_row(row: Row) -> str:
+    name = html.escape(row.name)
+    shown = f'<a href="ledger/{html.escape(row.key)}.json">{name}</a>' if row.key else name
+    numbers = "".join(
+        f'<td class="number">{_cell(value)}</td>'
+        for value in (row.score, row.max_score, row.before)
+    )
+    return f'<tr><td>{shown}</td>{numbers}<td class="remark">{html.escape(row.remark)}</td></tr>'

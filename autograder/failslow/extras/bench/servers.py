@@ -1,0 +1,243 @@
+"""Servers for benchmarks: three replicas of ours, three members of etcd or one Redis, on one core.
+
+They run while a `with` block runs, on the loopback. Their data are under the kit's build directory,
+and are removed afterwards.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+
+from failslow.base import console, process
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.extras.cluster import ports, start, up
+from failslow.extras.cluster.layout import layout_of
+from failslow.lab.labs import load_labs
+
+REPLICAS = 3
+CLUSTER = "benchmark"
+REPLICA_CORE, CLIENT_CORE = "0", "1"
+IN_MEMORY = ("tmpfs", "ramfs")
+MEMORY = Path("/dev/shm")
+"""The directory of Linux whose files are in memory."""
+
+
+@dataclass(frozen=True)
+class Servers:
+    """A cluster that runs. Of our replicas, and none for etcd: metrics files, process ids and data
+    directories.
+
+    `clients` are addresses for put_load, `redis` those for Redis clients. `on_any_core`: neither
+    they nor their clients are pinned.
+    """
+
+    target: str
+    clients: Sequence[str] = ()
+    metrics: Sequence[Path] = ()
+    processes: Sequence[int] = ()
+    redis: Sequence[str] = ()
+    data: Sequence[Path] = ()
+    on_any_core: bool = False
+
+
+def check_cores() -> None:
+    """CannotDo when servers and clients cannot have a core each."""
+    if (os.cpu_count() or 1) < 2:
+        raise CannotDo("this benchmark needs two cores: one for the replicas, one for the clients")
+
+
+def pinned(core: str, argv: Sequence[str | Path]) -> list[str | Path]:
+    return [*_on(core), *argv]
+
+
+def _on(core: str) -> list[str]:
+    return ["taskset", "--cpu-list", core]
+
+
+def raft(kit: Kit) -> AbstractContextManager[Servers]:
+    """Three replicas of the tuned Raft."""
+    return replicas_of(kit, "raft", _tuned(kit, "lab2"))
+
+
+def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same with its files in memory."""
+    return replicas_of(kit, "raft", _tuned(kit, "lab2"), in_memory=True)
+
+
+def verified_raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same with runtime verification."""
+    return replicas_of(kit, "raft", _tuned(kit, "lab2"), in_memory=True, verify=True)
+
+
+def kv(kit: Kit) -> AbstractContextManager[Servers]:
+    """Three replicas of the store on the tuned Raft, each with a port for Redis clients."""
+    return replicas_of(kit, "kv", _tuned(kit, "lab3"), with_redis=True)
+
+
+def kv_on_any_core(kit: Kit) -> AbstractContextManager[Servers]:
+    """The same, where the system puts them."""
+    return replicas_of(kit, "kv", _tuned(kit, "lab3"), with_redis=True, on_any_core=True)
+
+
+def _tuned(kit: Kit, lab: str) -> Path:
+    """The program of a replica that has the tuned solutions."""
+    labs = load_labs(kit)
+    return up.build(kit, labs, kit.fast, labs.get(lab))
+
+
+@contextmanager
+def replicas_of(
+    kit: Kit,
+    target: str,
+    program: Path,
+    with_redis: bool = False,
+    verify: bool = False,
+    in_memory: bool = False,
+    environment: Mapping[str, str] | None = None,
+    on_any_core: bool = False,
+) -> Iterator[Servers]:
+    """Three replicas of a program. `target`: the load generator's word for its clients' protocol.
+    `environment`: beyond that of this process."""
+    with _memory() if in_memory else _data(kit) as data, ExitStack() as stack:
+        layout = layout_of(data)
+        listeners = ports.listen_all(stack, [ports.ANY] * REPLICAS)
+        redis = ports.listen_all(stack, [ports.ANY] * REPLICAS) if with_redis else []
+        where = Servers(
+            target,
+            clients=[ports.endpoint(each) for each in listeners],
+            metrics=[layout.metrics(number) for number in range(REPLICAS)],
+            redis=[ports.endpoint(each) for each in redis],
+            data=[layout.replica(number) for number in range(REPLICAS)],
+            on_any_core=on_any_core,
+        )
+        children = []
+        for number, (listener, other) in enumerate(zip_longest(listeners, redis)):
+            start.format_data(program, layout, number, where.clients, CLUSTER)
+            child = start.launch(
+                program,
+                layout,
+                number,
+                where.clients,
+                listener,
+                other,
+                [] if on_any_core else _on(REPLICA_CORE),
+                verify,
+                environment=environment,
+                cluster=CLUSTER,
+            )
+            stack.callback(start.kill, child)
+            children.append(child.pid)
+        yield replace(where, processes=children)
+
+
+@contextmanager
+def redis(kit: Kit) -> Iterator[Servers]:
+    """One Redis, alone, that answers a write when it is on disk. Its other settings are its own."""
+    program = redis_program(kit)
+    with _data(kit) as data:
+        (address,) = free_addresses(1)
+        host, _, port = address.rpartition(":")
+        options = {
+            "bind": host,
+            "port": port,
+            "dir": str(data),
+            "logfile": str(data / "log"),
+            "save": "",
+            "appendonly": "yes",
+            "appendfsync": "always",
+        }
+        argv: list[str | Path] = [program]
+        for name, value in options.items():
+            argv += [f"--{name}", value]
+        with process.background(pinned(REPLICA_CORE, argv)) as pid:
+            yield Servers("redis", processes=[pid], redis=[address])
+
+
+@contextmanager
+def etcd(kit: Kit) -> Iterator[Servers]:
+    """Three members of etcd with its defaults, but for the addresses."""
+    program = etcd_program(kit)
+    with _data(kit) as data, ExitStack() as running:
+        addresses = free_addresses(2 * REPLICAS)
+        clients, peers = addresses[:REPLICAS], addresses[REPLICAS:]
+        for number, (client, peer) in enumerate(zip(clients, peers, strict=True)):
+            argv = etcd_member(program, data / str(number), number, client, peer, peers)
+            running.enter_context(process.background(pinned(REPLICA_CORE, argv)))
+        yield Servers("etcd", clients)
+
+
+def etcd_member(
+    program: Path, data: Path, number: int, client: str, peer: str, peers: Sequence[str]
+) -> list[str | Path]:
+    """The command of a member, with etcd's defaults but for the addresses, which are HOST:PORT. It
+    listens on `client` and `peer`. `peers`: where the members reach each other, by number."""
+    options: dict[str, str | Path] = {
+        "name": f"m{number}",
+        "data-dir": data,
+        "listen-client-urls": f"http://{client}",
+        "advertise-client-urls": f"http://{client}",
+        "listen-peer-urls": f"http://{peer}",
+        "initial-advertise-peer-urls": f"http://{peers[number]}",
+        "initial-cluster": ",".join(f"m{each}=http://{there}" for each, there in enumerate(peers)),
+    }
+    words = [(f"--{name}", value) for name, value in options.items()]
+    return [program, *(word for pair in words for word in pair)]
+
+
+def etcd_program(kit: Kit) -> Path:
+    return _program(kit, "etcd", ["etcd-server"])
+
+
+def redis_program(kit: Kit) -> Path:
+    # In the distributions this program is a link to one of redis-tools.
+    return _program(kit, "redis-server", ["redis-server", "redis-tools"])
+
+
+def _program(kit: Kit, name: str, packages: Sequence[str]) -> Path:
+    """A server: this machine's, or one unpacked from the distribution's packages.
+
+    Not installed, because the packages start servers of their own.
+    """
+    if installed := shutil.which(name):
+        return Path(installed)
+    place = kit.build / name
+    program = place / "usr" / "bin" / name
+    if not program.is_file():
+        place.mkdir(parents=True, exist_ok=True)
+        words = f"the package{'s' if len(packages) > 1 else ''} {' and '.join(packages)}"
+        with console.progress(f"Fetching {words}"):
+            done = process.run(["apt-get", "download", *packages], cwd=place, merge_errors=True)
+        for package in place.glob("*.deb"):
+            process.run(["dpkg-deb", "--extract", package, place])
+        if not program.is_file():
+            raise CannotDo(f"cannot get {words}", done.output)
+    return program
+
+
+@contextmanager
+def _data(kit: Kit) -> Iterator[Path]:
+    kit.build.mkdir(exist_ok=True)
+    kind = process.run(["stat", "--file-system", "--format=%T", kit.build]).output.strip()
+    if kind in IN_MEMORY:
+        raise CannotDo(f"{kit.build} is in memory ({kind}): nothing is durable there")
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=kit.build) as name:
+        yield Path(name)
+
+
+@contextmanager
+def _memory() -> Iterator[Path]:
+    if not MEMORY.is_dir():
+        raise CannotDo(f"there is no {MEMORY} for files in memory")
+    with tempfile.TemporaryDirectory(prefix="failslow-bench-", dir=MEMORY) as name:
+        yield Path(name)
+
+
+def free_addresses(count: int) -> list[str]:
+    """HOST:PORT of ports that are free now."""
+    return [f"{ports.HOST}:{port}" for port in ports.find_free(count)]

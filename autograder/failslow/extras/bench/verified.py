@@ -1,0 +1,90 @@
+"""`kit bench raft --verify`: the cost of runtime verification, by pairs of runs.
+
+The files are in memory: a disk's speed varies, and the same cost is a larger share of a shorter
+put. The machine's speed varies within seconds, too. So two clusters run side by side, and short
+windows of load alternate between them. Processes of one program differ in the layout of their
+memory: so both clusters are started again after some pairs. A figure is the median of the pairs'
+ratios.
+"""
+
+import statistics
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from failslow.base import console
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.extras.bench import load, servers
+from failslow.extras.bench.figures import Figure, Section
+from failslow.extras.bench.load import Load, Result
+from failslow.extras.bench.servers import Servers
+
+STARTS = 20
+PAIRS_OF_A_START = 6
+WARM_UP_MS, WINDOW_MS = 100, 400
+CLOSED = Load(64)
+OPEN = Load(rate=4000)
+COST_PERCENT_AT_MOST = 3.0
+
+TEXT = (
+    "Two clusters of the tuned Raft, one with runtime verification, in"
+    f" {STARTS * PAIRS_OF_A_START} pairs of windows of {WINDOW_MS} ms for each load. Both clusters"
+    f" are started {STARTS} times, in turns. The one that waits is idle. Three replicas of each"
+    " share the first core, the load generator has the second. Throughput is that of a closed loop,"
+    " mean latency that of an open one. Each figure is the median of the pairs; the quartiles"
+    " beside it say how much the pairs differ."
+)
+
+Pair = tuple[Result, Result]
+"""Without verification, and with it."""
+
+
+def run(kit: Kit) -> Section:
+    servers.check_cores()
+    cmake.build(kit, targets=["put_load"])
+    closed, opened = (_pairs(kit, each) for each in (CLOSED, OPEN))
+    figures = [
+        *cost(
+            f"throughput lost, {CLOSED.describe()}",
+            [1 - on.puts_per_second / off.puts_per_second for off, on in closed],
+        ),
+        *cost(
+            f"mean latency grown, {OPEN.describe()}", [on.mean / off.mean - 1 for off, on in opened]
+        ),
+    ]
+    return Section("verify", "The cost of runtime verification", TEXT, figures)
+
+
+def _pairs(kit: Kit, each: Load) -> list[Pair]:
+    with console.progress("Measuring") as advance:
+        pairs: list[Pair] = []
+        for start in range(STARTS):
+            advance(start, STARTS, f"starts, {each.describe()}")
+            pairs += _pairs_of_a_start(kit, each, start % 2 == 0)
+    return pairs
+
+
+def _pairs_of_a_start(kit: Kit, each: Load, plain_first: bool) -> list[Pair]:
+    pairs: list[Pair] = []
+    kinds = (servers.raft_in_memory, servers.verified_raft_in_memory)
+    with ExitStack() as stack:
+        order = kinds if plain_first else reversed(kinds)
+        started = [stack.enter_context(start(kit)) for start in order]
+        for _ in range(PAIRS_OF_A_START):
+            first, second = (_measured(kit, cluster, each) for cluster in started)
+            pairs.append((first, second) if plain_first else (second, first))
+    return pairs
+
+
+def _measured(kit: Kit, cluster: Servers, each: Load) -> Result:
+    return load.run(kit, cluster, each, warm_up_ms=WARM_UP_MS, window_ms=WINDOW_MS)
+
+
+def cost(name: str, shares: Sequence[float]) -> list[Figure]:
+    """The figures of a cost, from each pair's share. Requires: at least two pairs."""
+    low, middle, high = statistics.quantiles(shares, n=4, method="inclusive")
+    return [
+        Figure(name, 100 * middle, "%", COST_PERCENT_AT_MOST, at_most=True),
+        Figure(f"{name}: lower quartile", 100 * low, "%"),
+        Figure(f"{name}: upper quartile", 100 * high, "%"),
+    ]

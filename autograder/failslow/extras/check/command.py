@@ -1,0 +1,196 @@
+"""`kit check`: runs the steps in order and ends with a plain line of counts."""
+
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.extras.check import (
+    attacks,
+    diagnosis,
+    grades,
+    matrix,
+    mutants,
+    mutants_report,
+    real_processes,
+    repeated,
+    replays,
+    seeds,
+    site,
+    style,
+    suites,
+    sweep,
+)
+from failslow.extras.check.step import Context, Counts, Step
+from failslow.extras.mutation import command as mutation
+
+FIRST_SEED = 1
+
+RELEASE = "release build"
+ASAN = "sanitizer build"
+ALL_ASAN = "sanitizer build of all"
+CLANG = "clang build"
+
+# --8<-- [start:style]
+STYLE = (
+    Step("Python format", style.python_format),
+    Step("Python lint", style.python_lint),
+    Step("Python types of the core", style.python_types),
+    Step("Python imports: rooms", style.python_imports),
+    Step("C++ format", style.cpp_format),
+)
+# --8<-- [end:style]
+
+# For each commit, once the kit is built.
+# --8<-- [start:quick]
+QUICK_STEPS = (
+    *STYLE,
+    Step("Python tests without clusters, browsers and builds", suites.quick_python_tests),
+    Step(RELEASE, suites.build("release", cmake.CHECKS)),
+    Step("C++ tests of the runtime", suites.ctest("release", cmake.RUNTIME), needs=RELEASE),
+    Step("reference: one seed of each test", seeds.quick, needs=RELEASE),
+)
+# --8<-- [end:quick]
+
+# --8<-- [start:steps]
+STEPS = (
+    *STYLE,
+    Step("Python tests", suites.python_tests),
+    Step("handbook", site.handbook),
+    Step(RELEASE, suites.build("release")),
+    Step("C++ tests", suites.ctest("release"), needs=RELEASE),
+    Step("reference: full marks, twice the same", grades.reference, needs=RELEASE),
+    Step("reference: other seeds", seeds.run, needs=RELEASE),
+    Step("the same grade again, also when busy", repeated.short, needs=RELEASE),
+    Step("starter: about zero", grades.starter, needs=RELEASE),
+    Step("alternatives: full marks", grades.alternatives, needs=RELEASE),
+    Step("mutants: each caught", mutants.run, needs=RELEASE),
+    Step("replays: each shows the guilty step", replays.run, needs=RELEASE),
+    Step("diagnosis: each variant shows its own fault", diagnosis.run, needs=RELEASE),
+    Step("attacks: none gains", attacks.run, needs=RELEASE),
+    Step("system tests", suites.system_tests, needs=RELEASE),
+    Step("the store under faults: linearizable", real_processes.store_rounds, needs=RELEASE),
+    Step("determinism matrix", matrix.run, needs=RELEASE),
+    # The matrix has run the suites of a lab, sanitized.
+    Step(ASAN, suites.build("asan", cmake.RUNTIME)),
+    Step("C++ tests of the runtime, sanitized", suites.ctest("asan", cmake.RUNTIME), needs=ASAN),
+)
+# --8<-- [end:steps]
+
+# Long steps whose results change rarely: only with --full.
+# --8<-- [start:full]
+FULL_STEPS = (
+    Step(CLANG, suites.build("clang")),
+    Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
+    Step(ALL_ASAN, suites.build("asan", cmake.CHECKS)),
+    Step("C++ tests, sanitized", suites.ctest("asan"), needs=ALL_ASAN),
+    Step("alternatives: other seeds", seeds.alternatives, needs=RELEASE),
+    Step("50 courses: full measured marks", grades.with_other_keys, needs=RELEASE),
+    Step("the same whole grade again, also when busy", repeated.whole, needs=RELEASE),
+    Step("system tests that take long", suites.long_system_tests, needs=RELEASE),
+    Step("reference: linearizable with 2,000 seeds", seeds.many, needs=RELEASE),
+    Step("kill rounds: 50, nothing lost", real_processes.kill_rounds, needs=RELEASE),
+    Step("reference: every slow fault", sweep.reference, needs=RELEASE),
+    Step("handbook: the results of its commands", sweep.committed, needs=RELEASE),
+    Step("handbook: the documents' figures", sweep.reproduced_results, needs=RELEASE),
+)
+# --8<-- [end:full]
+
+
+@dataclass(frozen=True)
+class Options:
+    """`mutants` and `only_attacks`: these alone. `mutate`: changes of this lab's reference alone,
+    `sample` of them, chosen by `seed`."""
+
+    full: bool = False
+    quick: bool = False
+    mutants: bool = False
+    only_attacks: bool = False
+    mutate: str | None = None
+    sample: int | None = None
+    seed: int | None = None
+    as_json: bool = False
+
+    def check(self) -> None:
+        """CannotDo for options that do not go together."""
+        kinds = (self.full, self.quick, self.mutants, self.only_attacks, self.mutate is not None)
+        if sum(kinds) > 1:
+            raise CannotDo("--full, --quick, --mutants, --attacks and --mutate exclude each other")
+        if self.mutate is None and (self.sample is not None or self.seed is not None):
+            raise CannotDo(
+                "--sample and --seed go with --mutate: ./kit check --mutate lab2 --sample 50"
+            )
+        if self.as_json and not self.mutants:
+            raise CannotDo("--json goes with --mutants: ./kit check --mutants --json")
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        if self.quick:
+            return QUICK_STEPS
+        return STEPS + FULL_STEPS if self.full else STEPS
+
+
+def run(kit: Kit, options: Options) -> int:
+    """0 when every check of every step passed, 1 otherwise."""
+    options.check()
+    if options.mutate is not None:
+        seed = FIRST_SEED if options.seed is None else options.seed
+        return mutation.run(kit, options.mutate, options.sample, seed)
+    with tempfile.TemporaryDirectory(prefix="failslow-check-") as scratch:
+        context = Context(kit, options.full, Path(scratch))
+        if options.mutants:
+            return mutants_report.run(context, options.as_json)
+        if options.only_attacks:
+            return attacks.report(context)
+        total = run_steps(options.steps, context)
+    print(f"{total.passed} passed, {total.failed} failed", flush=True)
+    return 1 if total.failed else 0
+
+
+def run_steps(steps: Sequence[Step], context: Context) -> Counts:
+    """Runs all steps, even after a failure: one run should report all problems."""
+    total = Counts()
+    failed: set[str] = set()
+    for number, step in enumerate(steps, start=1):
+        started = time.monotonic()
+        counts = _run_step(step, context, failed)
+        if counts.failed:
+            failed.add(step.title)
+        heading = f"[{number:>2}/{len(steps)}] {step.title}"
+        _print_step(heading, counts, time.monotonic() - started)
+        total.add(counts)
+    return total
+
+
+def _run_step(step: Step, context: Context, failed: set[str]) -> Counts:
+    if step.needs in failed:
+        return Counts(problems=[f"not run: the {step.needs} failed"])
+    try:
+        counts = step.run(context)
+    except CannotDo as error:
+        return Counts(problems=[f"{error}\n{error.detail}".rstrip()])
+    except Exception:
+        # An error in one step must not hide the results of the others.
+        return Counts(problems=[f"the step itself failed\n{traceback.format_exc()}"])
+    if counts.passed + counts.failed == 0 and not counts.skipped:
+        return Counts(problems=["the step checked nothing"])
+    return counts
+
+
+def _print_step(heading: str, counts: Counts, seconds: float) -> None:
+    dots = "." * max(3, 60 - len(heading))
+    failed = f", {counts.failed} FAILED" if counts.failed else ""
+    print(f"{heading} {dots} {counts.passed} passed{failed} ({seconds:.0f} s)")
+    if counts.skipped:
+        print(f"        skipped: {counts.skipped}")
+    for remark in counts.remarks:
+        print(f"        {remark}")
+    for problem in counts.problems:
+        print("      - " + problem.replace("\n", "\n        "))
+    sys.stdout.flush()

@@ -1,0 +1,101 @@
+"""Does a replay show the guilty step? A few mutants are replayed in a browser.
+
+A mutant names its step by `Shows`, or by the invariant that it `Trips`. Each mutant of a lab
+whose kit.py says so names one, unless no test must catch it first: a measurement has no replay.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from failslow.base import console, parallel
+from failslow.base.errors import CannotDo
+from failslow.build.gtest import Options
+from failslow.extras import lab_kits
+from failslow.extras.check.step import Context, Counts
+from failslow.extras.commands import replay
+from failslow.extras.replay import page
+from failslow.extras.site import browser
+from failslow.lab.mutants import Mutant, load_mutants
+
+FEW = 4
+MANY = 20
+
+# The key for the guilty step, then the step and whether its instant is in view.
+PRESS_V = """
+(async () => {
+  document.dispatchEvent(new KeyboardEvent("keydown", {key: "v", bubbles: true}));
+  while (document.body.dataset.settled !== "yes") await new Promise(requestAnimationFrame);
+  const {state} = await import("replay/state.js");
+  const event = state.selected;
+  const [from, to] = state.x.domain().map(Math.round);  // computed from pixels
+  return event === null ? null : {
+    words: `${event.what} ${event.where} ${event.text}`,
+    inView: event.start >= from && event.start <= to,
+  };
+})()
+"""
+
+
+def run(context: Context) -> Counts:
+    """A few mutants; with --full MANY."""
+    program = browser.find()
+    if program is None:
+        return Counts(skipped=browser.NONE)
+    labs = lab_kits.show_guilty_steps(context.kit)
+    mutants = [mutant for mutant in load_mutants(context.kit) if mutant.lab in labs]
+    named = [mutant for mutant in mutants if mutant.guilty_step is not None]
+    chosen = spread(named, MANY if context.full else FEW)
+    counts = Counts(
+        remarks=[
+            f"{len(chosen)} of {len(named)} mutants that name their guilty step"
+            f" ({len(mutants) - len(named)} more have no replay)"
+        ]
+    )
+    with console.progress("Replaying mutants") as advance:
+        drawings = parallel.run_all(chosen, lambda mutant: _drawn(context, mutant), advance)
+    with browser.open_tab(program) as tab:
+        for mutant, drawing in zip(chosen, drawings, strict=True):
+            counts.add(_shown(tab, mutant, drawing))
+    return counts
+
+
+def spread(mutants: Sequence[Mutant], count: int) -> list[Mutant]:
+    """At most `count` of the mutants, at equal distances."""
+    if len(mutants) <= count:
+        return list(mutants)
+    return [mutants[index * len(mutants) // count] for index in range(count)]
+
+
+def _drawn(context: Context, mutant: Mutant) -> Path | str:
+    """The page of the first test that must catch it; or why there is none."""
+    name = mutant.name.replace("/", "-")
+    record, drawing = context.scratch / f"{name}.record", context.scratch / f"{name}.html"
+    try:
+        sims, test = replay.find(context.kit, mutant.lab, mutant.caught_by[0], mutant.path)
+        outcome = sims.run(test, Options(record=record))
+        worlds = replay.worlds_of(sims, outcome, record)
+    except CannotDo as error:
+        return f"{error}\n{error.detail}".rstrip()
+    if outcome.passed:
+        return f"{test.name} passes"
+    view = sims.lab.cluster
+    subject = replay.subject_of(sims, test, outcome)
+    drawing.write_text(page.document(subject, worlds, view.shows if view else ()), "utf-8")
+    return drawing
+
+
+def _shown(tab: browser.Tab, mutant: Mutant, drawing: Path | str) -> Counts:
+    counts = Counts()
+    where = f"mutant {mutant.name}: the replay"
+    if isinstance(drawing, str):
+        counts.problems.append(f"{where} cannot be drawn: {drawing}")
+        return counts
+    complaints = tab.open(drawing)
+    step = tab.evaluate(PRESS_V)
+    counts.expect(not complaints, f"{where}: {'; '.join(complaints)}")
+    wanted = mutant.guilty_step
+    said = "nothing" if step is None else step["words"]
+    shows = step is not None and str(wanted) in said
+    counts.expect(shows, f"{where} shows {said!r}, not {wanted!r}")
+    counts.expect(step is None or step["inView"], f"{where} shows another instant than its step's")
+    return counts

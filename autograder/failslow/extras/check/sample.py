@@ -1,0 +1,48 @@
+"""The part of its long work that a check without --full does: another part after each change."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from failslow.base.kit import Kit
+from failslow.lab.labs import Lab, Labs, load_labs
+from failslow.lab.mutants import Patched
+
+PARTS = 12
+"""One patch in PARTS is graded."""
+
+Patch = TypeVar("Patch", bound=Patched)
+
+
+def drawn(kit: Kit, patches: Sequence[Patch]) -> list[Patch]:
+    """One of PARTS, in their order. A change of a patch, or of a file that it is graded with, draws
+    it anew: the same tree has the same part."""
+    labs = load_labs(kit)
+    digests = {lab: _of_lab(kit, labs.get(lab)) for lab in {each.lab for each in patches}}
+    return [each for each in patches if is_drawn(digests[each.lab] + each.path.read_bytes())]
+
+
+def drawn_lab(kit: Kit, labs: Labs) -> Lab:
+    """One of the labs. A change of any lab, or of the framework, draws it anew."""
+    digest = digest_of(kit, kit.reference, kit.labs, kit.hidden, kit.root / "framework")
+    return list(labs.by_id.values())[int.from_bytes(digest, "big") % len(labs.by_id)]
+
+
+def is_drawn(content: bytes) -> bool:
+    return int.from_bytes(hashlib.sha256(content).digest(), "big") % PARTS == 0
+
+
+def _of_lab(kit: Kit, lab: Lab) -> bytes:
+    """A digest of the lab's solution, tests and checkers."""
+    places = (kit.reference / lab.directory, kit.labs / lab.directory, kit.hidden / lab.directory)
+    return digest_of(kit, *places)
+
+
+def digest_of(kit: Kit, *places: Path) -> bytes:
+    """A digest of all C++ sources below these directories."""
+    digest = hashlib.sha256()
+    for path in sorted(path for each in places for path in each.rglob("*.[ch]*")):
+        digest.update(f"{path.relative_to(kit.root)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.digest()

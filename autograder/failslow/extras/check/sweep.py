@@ -1,0 +1,53 @@
+"""The reference stays fast with every slow fault, and the handbook's results are today's."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from failslow.extras.bench import slow
+from failslow.extras.bench.slow import Options
+from failslow.extras.check.step import Context, Counts
+from failslow.extras.reproduction import results
+from failslow.extras.site import measured, reproduced
+
+SEEDS = 50
+
+
+def reference(context: Context) -> Counts:
+    """One check for each number of replicas and fault."""
+    (found,) = slow.measure(context.kit, Options(seeds=SEEDS)).measured
+    counts = Counts()
+    for cell in found.cells:
+        problems = slow.missed(replace(found, cells=[cell]), slow.BARS)
+        counts.expect(not problems, "\n".join(problems))
+    return counts
+
+
+def committed(context: Context) -> Counts:
+    """One check for each file of results: its command gives the same again."""
+    counts = Counts()
+    for path in sorted((context.kit.site / measured.RESULTS).glob("*.json")):
+        text = path.read_text(encoding="utf-8")
+        options = Options.from_json(json.loads(text)["options"])
+        counts.expect(_again(context, options) == text, _stale(path, options))
+    return counts
+
+
+def reproduced_results(context: Context) -> Counts:
+    """The results of `kit reproduce` are the same again."""
+    path = context.kit.site / reproduced.RESULTS
+    text = path.read_text(encoding="utf-8")
+    scale = results.Scale(**json.loads(text)["scale"])
+    again = results.as_text(results.measure(context.kit, scale))
+    counts = Counts()
+    stale = f"{path.name} is not what its command gives: {scale.command()} > {path}"
+    counts.expect(again == text, stale)
+    return counts
+
+
+def _again(context: Context, options: Options) -> str:
+    return slow.as_text(slow.measure(context.kit, options))
+
+
+def _stale(path: Path, options: Options) -> str:
+    return f"{path.name} is not what its command gives: {options.command()} --json > {path}"

@@ -1,0 +1,208 @@
+"""The commands of instructors and maintainers. A student's kit has no such file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.extras import assignment, rebase
+from failslow.extras.batch import command as grade_batch
+from failslow.extras.batch import machines
+from failslow.extras.check import command as check
+from failslow.extras.commands import (
+    bench,
+    demo,
+    diagnosis_material,
+    grade,
+    parsers,
+    release,
+    reproduce,
+    site,
+)
+from failslow.extras.commands.parsers import Commands, Parser, add, add_group
+from failslow.lab import course_key
+from failslow.lab.course_key import CourseKey
+
+
+def add_to(commands: Commands) -> None:
+    """Requires: the commands of students are there."""
+    _add_grade(commands)
+    _extend_diagnose(commands.choices["diagnose"])
+    _add_check(commands)
+    _add_mutants(commands)
+    bench.add_to(add(commands, "bench", "measure speed on this machine", bench.run))
+    _add_reproduce(commands)
+    shown = add(commands, "demo", "show in three minutes what a slow replica costs", demo.run)
+    shown.add_argument("--out", type=Path, default=Path("out/demo"), help="(out/demo)")
+    _add_site(commands)
+    _add_release(commands)
+    built = add(commands, "build", "build the kit itself and nothing else", _build)
+    built.add_argument("targets", nargs="*", metavar="TARGET", help="of CMake: grading, say (all)")
+    built.add_argument("--preset", default="release", help="a CMake preset (release)")
+
+
+def _add_grade(commands: Commands) -> None:
+    parser = add(
+        commands, "grade", "grade a submission, or a folder of them", _grade, _GradeOptions
+    )
+    parser.add_argument(
+        "directory",
+        type=Path,
+        metavar="DIR",
+        help="a submission, or the patch of a mutant or alternative; with --batch their folder",
+    )
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for the results (out)")
+    parser.add_argument("--lab", help="grade this lab only")
+    parser.add_argument(
+        "--json", action="store_true", dest="as_json", help="print results.json, no tables"
+    )
+    parser.add_argument(
+        "--seeds", type=parsers.positive, help="seeds of most measured runs (2 or 3)"
+    )
+    text = "end after this time with what is graded by then (never)"
+    parser.add_argument("--minutes", type=parsers.minutes, help=text)
+    _add_key(parser)
+    text = "DIR holds a directory or a zip file for each student; writes summary.csv and .html"
+    parser.add_argument("--batch", action="store_true", help=text)
+    text = "by the file of an assignment, in a container of its smallest size, or a plain tree"
+    parser.add_argument("--as", choices=["gradescope"], dest="platform", help=text)
+    text = "of a batch: gradings side by side, each on its share of the cores (1)"
+    parser.add_argument("--jobs", type=parsers.positive, default=1, metavar="N", help=text)
+    text = "of a batch: CLASS:N, workers of a class of Dask's, or a scheduler's address (here)"
+    parser.add_argument("--on", default=machines.HERE, metavar="WHERE", help=text)
+
+
+@dataclass(frozen=True)
+class _GradeOptions(grade.Options):
+    """`batch`: the directory holds one submission for each student. `platform`: see --as.
+    `jobs` and `on`: see batch.command."""
+
+    batch: bool = False
+    platform: str | None = None
+    jobs: int = 1
+    on: str = machines.HERE
+
+
+def _grade(kit: Kit, options: _GradeOptions) -> int:
+    if options.platform:
+        if options.batch or options.seeds is not None:
+            raise CannotDo("--as is of one submission, with all seeds: no --batch, no --seeds")
+        return grade.as_gradescope(kit, options)
+    if not options.batch:
+        if options.jobs != 1 or options.on != machines.HERE:
+            raise CannotDo("--jobs and --on are of a batch: add --batch")
+        return grade.run(kit, options)
+    if options.as_json:
+        raise CannotDo("--json is of one submission: a batch has summary.csv, and its ledger")
+    batch = grade_batch.Options(
+        options.lab, options.seeds, options.minutes, options.jobs, options.on
+    )
+    return grade_batch.run(kit, options.directory, options.out, options.key, batch)
+
+
+def _add_key(parser: Parser) -> None:
+    parser.add_argument(
+        "--key",
+        type=_course_key,
+        metavar="FILE",
+        help=f"the course key (${course_key.ENVIRONMENT}, then course.key)",
+    )
+
+
+def _extend_diagnose(parser: Parser) -> None:
+    """Instructors make the material, too."""
+    parser.description = "make the material of lab 4's diagnosis"
+    parser.set_defaults(command=diagnosis_material.run)
+    default = Path("out/diagnosis")
+    parser.add_argument("--out", type=Path, default=default, metavar="DIR", help=f"({default})")
+    _add_key(parser)
+
+
+def _add_check(commands: Commands) -> None:
+    parser = add(commands, "check", "check the kit itself", check.run, check.Options)
+    parser.add_argument("--quick", action="store_true", help="for each commit, after a build")
+    parser.add_argument("--full", action="store_true", help="more seeds; takes longer")
+    parser.add_argument("--mutants", action="store_true", help="grade the mutants, nothing else")
+    text = "grade the submissions that attack the grader, nothing else"
+    parser.add_argument("--attacks", action="store_true", dest="only_attacks", help=text)
+    text = "change the reference of this lab by machine, nothing else"
+    parser.add_argument("--mutate", metavar="LAB", help=text)
+    parser.add_argument(
+        "--sample", type=parsers.positive, help="with --mutate: the number of changes (all)"
+    )
+    parser.add_argument("--seed", type=int, help="with --mutate: which ones (1)")
+    text = "with --mutants: print JSON"
+    parser.add_argument("--json", action="store_true", dest="as_json", help=text)
+
+
+def _add_mutants(commands: Commands) -> None:
+    text = "keep mutants and alternatives of the reference"
+    what = add_group(commands, "mutants", text)
+    text = "carry them over a change of the reference"
+    parser = add(what, "rebase", text, rebase.run)
+    parser.add_argument(
+        "--from",
+        default="HEAD",
+        metavar="REV",
+        dest="revision",
+        help="whose reference they fit (HEAD)",
+    )
+
+
+def _add_reproduce(commands: Commands) -> None:
+    text = "repeat the documents' experiments in the simulator"
+    parser = add(commands, "reproduce", text, reproduce.run)
+    parser.add_argument("--quick", action="store_true", help="one run of each, and one seed")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no tables")
+
+
+def _add_site(commands: Commands) -> None:
+    what = add_group(commands, "site", "build the handbook")
+    built = add(what, "build", "build the handbook's pages", site.build)
+    text = "their address on a server, such as https://course.example/failslow/"
+    built.add_argument("--url", type=site.address, help=text)
+    text = "without the pages of instructors and maintainers, into build/site-for-students"
+    built.add_argument("--for-students", action="store_true", help=text)
+    served = add(what, "serve", "serve the handbook to its authors, on this machine", site.serve)
+    served.add_argument("--port", type=parsers.port, default=site.PORT, help=f"({site.PORT})")
+
+
+def _add_release(commands: Commands) -> None:
+    text = "make what a course needs of its own"
+    what = add_group(commands, "release", text)
+    made = add(what, "key", "make the secret from which hidden seeds derive", release.key)
+    made.add_argument("--out", type=Path, metavar="FILE", help="must not exist (course.key)")
+    text = "write the kit that students get: a git repository without any answer"
+    given = add(what, "students", text, release.students)
+    given.add_argument("out", type=Path, metavar="OUT", help="must not exist, or be empty")
+    text = "leave the handbook out"
+    given.add_argument("--without-handbook", action="store_false", dest="with_handbook", help=text)
+    text = "write the zip file of a Gradescope assignment's autograder"
+    zipped = add(what, "gradescope", text, release.gradescope)
+    zipped.add_argument("out", type=Path, metavar="OUT.zip", help="is replaced if it exists")
+    zipped.add_argument("--lab", help="the assignment's lab (all)")
+    text = "the assignment's time limit on Gradescope; the grading ends a minute earlier"
+    zipped.add_argument(
+        "--minutes",
+        type=parsers.whole(assignment.MINUTES_MIN, assignment.MINUTES_MAX),
+        default=assignment.MINUTES,
+        metavar="N",
+        help=f"{text} ({assignment.MINUTES}; at most {assignment.MINUTES_MAX})",
+    )
+    _add_key(zipped)
+    text = "write the right answers of lab 4's diagnosis, for instructors"
+    right = add(what, "answers", text, diagnosis_material.answers_of)
+    right.add_argument("--out", type=Path, metavar="FILE", required=True, help="must not exist")
+    _add_key(right)
+
+
+def _course_key(text: str) -> CourseKey:
+    return course_key.read(Path(text))
+
+
+def _build(kit: Kit, preset: str, targets: Sequence[str]) -> int:
+    """All targets, if none is named."""
+    cmake.build(kit, preset, targets)
+    return 0

@@ -1,0 +1,120 @@
+"""The commands of students. A student's kit has no others."""
+
+from pathlib import Path
+
+from failslow.base.kit import Kit
+from failslow.extras.commands import (
+    cluster,
+    debug,
+    diagnose,
+    doctor,
+    explore,
+    explore_rules,
+    faults,
+    parsers,
+    replay,
+    submit,
+    test,
+    tour,
+)
+from failslow.extras.commands.parsers import Commands, add
+
+
+def add_to(commands: Commands) -> None:
+    _add_tour(commands)
+    _add_test(commands)
+    _add_replay(commands)
+    _add_debug(commands)
+    _add_explore(commands)
+    _add_submit(commands)
+    _add_diagnose(commands)
+    text = "run a solution's replicas here"
+    cluster.add_to(commands.add_parser("cluster", help=text, description=text))
+    text = "make replicas of a running cluster slow"
+    faults.add_to(commands.add_parser("faults", help=text, description=text))
+    text = "install the packages that commands need, and nothing else"
+    add(commands, "install", text, _install)
+    add(commands, "doctor", "list installed and missing packages", doctor.run)
+
+
+def _add_tour(commands: Commands) -> None:
+    parser = add(commands, "tour", "run the handbook's example, and draw it: lab 0", tour.run)
+    parser.add_argument("test", metavar="TEST", nargs="?", help="prints and draws this one")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
+
+
+def _add_test(commands: Commands) -> None:
+    parser = add(commands, "test", "run a lab's public tests", test.run)
+    parser.add_argument("lab", metavar="LAB")
+    text = "a test, a suite, or a name with * (all tests)"
+    parser.add_argument("pattern", nargs="?", metavar="FILTER", help=text)
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    text = "run each test with the seeds from 1 to N"
+    parser.add_argument("--seeds", type=parsers.positive, metavar="N", help=text)
+    text = "measure what slow replicas cost instead: one seed, 3 replicas, your own code"
+    parser.add_argument("--slow", dest="measured", action="store_true", help=text)
+
+
+def _add_replay(commands: Commands) -> None:
+    parser = add(
+        commands, "replay", "print every step of one test, and draw it", replay.run, replay.Request
+    )
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("test", metavar="TEST", help="SUITE.NAME, or the file of a schedule")
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    parser.add_argument("--seed", type=parsers.seed, help="the seed a failure named")
+    text = "look for the shortest schedule of faults that fails so"
+    parser.add_argument("--shrink", action="store_true", help=text)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for replay.html (out)")
+
+
+def _add_debug(commands: Commands) -> None:
+    parser = add(
+        commands, "debug", "run one test in gdb, or under the sanitizers", debug.run, debug.Options
+    )
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("test", metavar="TEST", help="SUITE.NAME")
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    text = "look for misuse of memory and undefined behaviour, without gdb"
+    parser.add_argument("--asan", action="store_true", help=text)
+    text = "stop here, a function or FILE:LINE; may be repeated (where the test begins)"
+    parser.add_argument(
+        "--break", dest="breaks", action="append", default=[], metavar="PLACE", help=text
+    )
+    parser.add_argument("--seed", type=parsers.seed, help="the seed a failure named")
+
+
+def _add_explore(commands: Commands) -> None:
+    text = "run a small world under every schedule with a few deviations"
+    parser = add(commands, "explore", text, explore.run)
+    parser.add_argument("lab", metavar="LAB")
+    parser.add_argument("directory", type=Path, nargs="?", metavar="DIR", help="(labs)")
+    parser.add_argument(
+        "--bound",
+        type=explore.parse_bound,
+        metavar="N[,KIND=N...]",
+        help=f"deviations in all, and of a kind: {', '.join(explore.KINDS)} (1)",
+    )
+    text = f"of a lab's rules: the most states of each scope ({explore_rules.STATES:,})"
+    parser.add_argument("--states", type=parsers.positive, metavar="N", help=text)
+    parser.add_argument("--out", type=Path, default=Path("out"), help="for the schedule (out)")
+
+
+def _add_submit(commands: Commands) -> None:
+    parser = add(commands, "submit", "make the file that you hand in", submit.run)
+    text = "this lab, and the labs that it needs (all)"
+    parser.add_argument("lab", nargs="?", metavar="LAB", help=text)
+    parser.add_argument(
+        "--out", type=Path, default=submit.OUT, metavar="FILE.zip", help=f"({submit.OUT})"
+    )
+
+
+def _add_diagnose(commands: Commands) -> None:
+    parser = add(commands, "diagnose", "check answers to lab 4's diagnosis", diagnose.run)
+    text = "check the form of a file of answers, nothing else"
+    parser.add_argument("--check", type=Path, metavar="FILE", help=text)
+
+
+def _install(kit: Kit) -> int:
+    """The script `kit` has done it: no command runs before that."""
+    return 0

@@ -1,0 +1,98 @@
+"""`kit grade`: builds a submission, grades it, prints the tables and writes results.json."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from failslow.base import console, deadline
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import cmake, given_code, walls
+from failslow.build.recipe import load_recipe
+from failslow.extras import assignment, platform_twin
+from failslow.extras.assignment import Assignment
+from failslow.extras.commands.solution import check_out, submission_in, tree_in
+from failslow.grade import result_text, results
+from failslow.grade.model import Scope
+from failslow.grade.report import print_grade
+from failslow.grade.runner import grade
+from failslow.lab import course_key
+from failslow.lab.course_key import CourseKey
+from failslow.lab.labs import load_labs
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of grading `directory`. `seeds`: of most measured runs; None for the settings'.
+
+    Without a `key` the grader looks for one. `minutes`: the grading ends then, with what it has.
+    """
+
+    directory: Path
+    out: Path
+    lab: str | None = None
+    as_json: bool = False
+    seeds: int | None = None
+    key: CourseKey | None = None
+    minutes: float | None = None
+
+
+def run(kit: Kit, options: Options) -> int:
+    """0 for full marks, 1 for points lost. results.json is written last, in one step."""
+    minutes = options.minutes
+    end = deadline.NONE if minutes is None else deadline.after(minutes * 60)
+    check_out(options.out)
+    key = options.key or course_key.find(kit)
+    labs = load_labs(kit)
+    directory = options.directory
+    given = given_code.load(directory) if given_code.is_given_mutant(directory) else None
+    tree, only = (kit.reference, given.lab) if given else (directory, options.lab)
+    with submission_in(kit, labs, tree, only) as submission:
+        cmake.build(kit, targets=[cmake.GRADING])
+        recipe = given_code.recipe_with(kit, given, load_recipe(kit)) if given else None
+        standing = walls.of_this_machine(kit)
+        if lacking := walls.remark(standing):  # before the compiler, which has walls, too
+            console.note(lacking)
+        started = time.monotonic()
+        graded = grade(
+            kit, labs, submission, Scope(seeds=options.seeds, isolate=True, end=end), key, recipe
+        )
+    content = results.document(graded, time.monotonic() - started, standing)
+    path = results.write(options.out, content)
+    if options.as_json:
+        print(result_text.as_text(content), end="")
+    else:
+        print_grade(console.stdout(), graded)
+    if unknown := results.without_verdict(graded):
+        console.note(unknown)
+    console.note(f"Wrote {path}")
+    return 0 if graded.full_marks else 1
+
+
+def as_gradescope(kit: Kit, options: Options) -> int:
+    """As `run`, by the file of an assignment. Also 1 for a submission that does not compile."""
+    minutes = _whole_minutes(options.minutes or assignment.MINUTES)
+    check_out(options.out)
+    labs = load_labs(kit)
+    with tree_in(kit, labs, options.directory, options.lab) as (tree, only):
+        assigned = Assignment(labs.get(only).id if only else None, minutes)
+        key = options.key or course_key.find(kit)
+        content = platform_twin.grade(kit, labs, tree, assigned, key)
+    path = results.write(options.out, content)
+    most = content["extra_data"].get("max_score")
+    if options.as_json:
+        print(result_text.as_text(content), end="")
+    elif most is None:
+        print(content["output"])
+    else:
+        print(f"{content['score']:g} of {most:g} points")
+    console.note(f"Wrote {path}")
+    return 0 if content["score"] == most else 1
+
+
+def _whole_minutes(minutes: float) -> int:
+    """As the platform counts them."""
+    least, most = assignment.MINUTES_MIN, assignment.MINUTES_MAX
+    if minutes != round(minutes) or not least <= minutes <= most:
+        raise CannotDo(f"--minutes: with --as gradescope a whole number from {least} to {most}")
+    return round(minutes)

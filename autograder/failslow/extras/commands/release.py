@@ -1,0 +1,39 @@
+"""`kit release`: makes what a course needs of its own."""
+
+from pathlib import Path
+
+from failslow.base import console
+from failslow.base.kit import Kit
+from failslow.extras.assignment import Assignment
+from failslow.extras.release import gradescope as zip_of_assignment
+from failslow.extras.release import students as students_kit
+from failslow.lab import course_key
+from failslow.lab.course_key import CourseKey
+from failslow.lab.labs import load_labs
+
+
+def key(kit: Kit, out: Path | None) -> int:
+    """Makes the course key. CannotDo if the file exists."""
+    path = out or kit.course_key
+    made = course_key.make(path)
+    console.note(f"Wrote {path} (fingerprint {made.fingerprint}). Keep a copy, and keep it secret.")
+    return 0
+
+
+def students(kit: Kit, out: Path, with_handbook: bool) -> int:
+    """Writes the students' kit. CannotDo if the directory is not empty."""
+    files = students_kit.write(kit, out, with_handbook, lambda stage: console.note(f"{stage} ..."))
+    console.note(f"Wrote {out}: a git repository with {files} files in one commit")
+    return 0
+
+
+def gradescope(kit: Kit, out: Path, lab: str | None, minutes: int, key: CourseKey | None) -> int:
+    """Writes the zip file of an assignment. CannotDo for an unknown lab."""
+    key = key or course_key.find(kit)
+    if lab:
+        load_labs(kit).get(lab)
+    count = zip_of_assignment.write(kit, out, Assignment(lab, minutes), key)
+    if key.mark:
+        console.note(f"{key.mark} Make your own: ./kit release key")
+    console.note(f"Wrote {out} ({count} files, {lab or 'all labs'}, key {key.fingerprint})")
+    return 0

@@ -1,0 +1,86 @@
+"""`kit test LAB --slow`: the measured part of a lab on the student's own code, with one seed.
+
+The seeds are public. A grade draws its own from the course's key, and has more of them, more
+replicas and other strengths of the faults.
+"""
+
+import hashlib
+from pathlib import Path
+
+from failslow.base import console
+from failslow.base.console import FAILED, PASSED, SKIPPED
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build import cmake
+from failslow.build.compile import build_submission
+from failslow.build.recipe import given, load_recipe
+from failslow.lab.labs import Lab, Labs, load_labs
+from failslow.lab.submission import collect
+from failslow.measurement.binary import binary_of
+from failslow.measurement.measure import Measurement, measure
+from failslow.measurement.scoring import Row
+from failslow.measurement.settings import Settings, load_settings
+
+REPLICAS = 3
+SEEDS = 1
+
+
+def run(kit: Kit, lab: str, directory: Path | None = None) -> int:
+    """0 when every row holds, 1 when one does not; CannotDo for a lab without a measured part."""
+    labs = load_labs(kit)
+    measured = labs.get(lab)
+    if measured.measurement is None:
+        raise CannotDo(f"{lab} has no measured part")
+    settings = load_settings(kit, measured).brief(lambda row: row.replicas == REPLICAS)
+    replica = _replica(kit, labs, measured, directory or kit.labs)
+    found = measure(
+        kit, measured, replica, settings, _seed, SEEDS, with_ungraded=False, built_by=None
+    )
+    return _print(measured, settings.drawn(_seed), found)
+
+
+def _replica(kit: Kit, labs: Labs, lab: Lab, directory: Path) -> Path:
+    submission = collect(kit, labs, directory, lab.id)
+    cmake.configure(kit)
+    recipe = load_recipe(kit)
+    target = recipe.replica(lab)
+    cmake.build(kit, targets=[binary_of(lab), *given(kit, [target])])
+    return build_submission(kit, labs, submission, recipe, [target]) / target.name
+
+
+def _seed(purpose: str, index: int) -> int:
+    """From 0 to 2^63 - 1, the same for everybody."""
+    digest = hashlib.sha256(f"public {purpose}/{index}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def _print(lab: Lab, settings: Settings, found: Measurement) -> int:
+    out = console.stdout()
+    errors = [row.error for row in found.rows]
+    if len(set(errors)) == 1 and errors[0] is not None:
+        # Without a run without a fault there is nothing to compare.
+        out.print(f"Nothing can be measured: {errors[0]}", markup=False, soft_wrap=True)
+        return _first_the_tests(lab)
+    if not all(found.capacities.values()):
+        out.print(f"Nothing can be measured: {lab.id} completes no command without a fault.")
+        return _first_the_tests(lab)
+    for row, text in zip(found.rows, found.reports, strict=True):
+        out.print(f"{_verdict(row)} [bold]{settings.describe(row.graded)}[/bold]")
+        out.print(
+            "".join(f"  {line}\n" for line in text.splitlines()), markup=False, soft_wrap=True
+        )
+    passed = sum(row.passed for row in found.rows)
+    out.print(
+        f"{passed} of {len(found.rows)} measured rows hold, with one seed and {REPLICAS} replicas."
+        " A grade has more seeds, more replicas and other strengths."
+    )
+    return 0 if passed == len(found.rows) else 1
+
+
+def _first_the_tests(lab: Lab) -> int:
+    console.stdout().print(f"First let the public tests pass: ./kit test {lab.id}")
+    return 1
+
+
+def _verdict(row: Row) -> str:
+    return PASSED if row.passed else SKIPPED if row.is_void else FAILED

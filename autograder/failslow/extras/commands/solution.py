@@ -1,0 +1,47 @@
+"""The solution that a command is given, and the directory that it may write."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from failslow.base import console
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.lab.labs import Labs
+from failslow.lab.mutants import materialised, patched_in
+from failslow.lab.reference import fast_tree
+from failslow.lab.submission import Submission, collect
+
+
+def check_out(out: Path) -> None:
+    """CannotDo when --out names something else than a directory."""
+    if out.exists() and not out.is_dir():
+        raise CannotDo(f"--out: {out} is not a directory")
+
+
+@contextmanager
+def tree_in(
+    kit: Kit, labs: Labs, directory: Path, only: str | None
+) -> Iterator[tuple[Path, str | None]]:
+    """The tree of a solution, and the only lab to grade. For a mutant or an alternative: the
+    patched reference, and its lab, because a broken lab 1 would also fail lab 2. For the tuned
+    solutions: these laid over the reference.
+    """
+    patched = patched_in(directory)
+    if patched is None and directory.resolve() == kit.fast.resolve():
+        with fast_tree(kit, labs) as tree:
+            yield tree, only
+        return
+    if patched is None:
+        yield directory, only
+        return
+    console.note(f"{type(patched).__name__} {patched.name}: {patched.description}")
+    with materialised(kit, labs, patched) as tree:
+        yield tree, only or patched.lab
+
+
+@contextmanager
+def submission_in(kit: Kit, labs: Labs, directory: Path, only: str | None) -> Iterator[Submission]:
+    """The submission in a `tree_in` the directory."""
+    with tree_in(kit, labs, directory, only) as (tree, graded):
+        yield collect(kit, labs, tree, graded)

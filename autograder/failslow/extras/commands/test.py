@@ -1,0 +1,162 @@
+"""`kit test`: runs a lab's public tests in simulation, and explains failures to the student."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+
+from failslow.base import console, parallel
+from failslow.base.console import FAILED, PASSED, SKIPPED
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.build.gtest import GradedTest, Options, Outcome
+from failslow.build.recipe import OWN
+from failslow.extras import test_names
+from failslow.extras.commands import replay, slow
+from failslow.extras.commands.sims import Sims, sims_of
+from failslow.grade import gates, last_steps
+from failslow.lab.labs import Lab, load_labs
+from failslow.lab.submission import collect
+
+LAST_STEPS = 20
+ENDLESS = " never waits: one step used more than "
+"""In the last words of a process with an endless loop: framework/testkit/endless_step.cc."""
+
+
+def run(
+    kit: Kit,
+    lab: str,
+    pattern: str | None = None,
+    directory: Path | None = None,
+    seeds: int | None = None,
+    measured: bool = False,
+) -> int:
+    """0 when all pass, 1 when one fails; CannotDo for a pattern that names no test.
+
+    `pattern`: a test, a suite, or a name with `*`; or the directory alone.
+    `seeds`: runs each test with the seeds from 1 to this; None for the seed that it has.
+    `measured`: the measured part instead of the tests.
+    """
+    if pattern and not directory and _is_directory(pattern):
+        pattern, directory = None, Path(pattern)
+    if measured:
+        if pattern or seeds:
+            raise CannotDo("--slow measures the whole lab with one seed: it takes no FILTER")
+        return slow.run(kit, lab, directory)
+    labs = load_labs(kit)
+    wanted = _wanted(kit, labs.get(lab), pattern) if pattern else None
+    submission = collect(kit, labs, directory or kit.labs, lab)
+    sims = sims_of(kit, labs, labs.get(lab), submission)
+    tests = [test for test in sims.tests() if wanted is None or test.name in wanted]
+    if not tests:
+        raise CannotDo(f"{lab} has no public tests")
+    suffix = f" {directory}" if directory else ""
+    public = [test for test in tests if not is_own(test)]
+    own = [test for test in tests if is_own(test)]
+    with console.progress(f"Testing {lab}") as advance:
+        testing = _Testing(sims, seeds, suffix, advance)
+        outcomes = [*gates.run(sims.lab, public, testing.run_all), *testing.run_all(own)]
+    for test, outcome in zip([*public, *own], outcomes, strict=True):
+        if outcome.skipped_because:
+            _print_outcome(sims, test, outcome, suffix)
+    each = f", each with {seeds} seeds" if seeds else ""
+    for some, words in ((outcomes[: len(public)], "public"), (outcomes[len(public) :], "own")):
+        if some:
+            passed = sum(outcome.passed for outcome in some)
+            console.stdout().print(f"{passed} of {len(some)} {words} tests passed{each}")
+    return 0 if all(outcome.passed for outcome in outcomes) else 1
+
+
+def _is_directory(word: str) -> bool:
+    """No test's name has a slash: a directory with one may be missing."""
+    return "/" in word or Path(word).is_dir()
+
+
+def _wanted(kit: Kit, lab: Lab, pattern: str) -> list[str]:
+    """Read from the sources: a misspelt name is told before anything is compiled."""
+    return test_names.chosen(
+        test_names.declared(kit.labs / lab.directory / "tests"), pattern, lab.id
+    )
+
+
+def is_own(test: GradedTest) -> bool:
+    """Whether the student wrote it: it has no part, and no points."""
+    return test.suite.endswith(OWN)
+
+
+class _Testing:
+    """Runs tests side by side, each with every seed, and prints each outcome as it comes. After
+    an endless loop no other test begins: each would reach the same limit and say the same."""
+
+    def __init__(
+        self, sims: Sims, seeds: int | None, suffix: str, advance: console.Advance
+    ) -> None:
+        self._sims = sims
+        self._seeds = range(1, seeds + 1) if seeds else [None]
+        self._suffix = suffix
+        self._advance = advance
+        self._endless: list[str] = []  # tests
+
+    def run_all(self, tests: Sequence[GradedTest]) -> list[Outcome]:
+        """The outcome of each test with the first seed that fails, or with the first."""
+        found: dict[str, list[Outcome]] = {test.name: [] for test in tests}
+
+        def ended(job: tuple[GradedTest, int | None], outcome: Outcome) -> None:
+            test, _ = job
+            found[test.name].append(outcome)
+            shown = self._of_seeds(found[test.name])
+            if len(found[test.name]) == len(self._seeds) and not shown.skipped_because:
+                _print_outcome(self._sims, test, shown, self._suffix)
+
+        jobs = [(test, seed) for test in tests for seed in self._seeds]
+        parallel.run_all(jobs, self._run, self._advance, lambda job: job[0].name, ended)
+        return [self._of_seeds(found[test.name]) for test in tests]
+
+    def _run(self, job: tuple[GradedTest, int | None]) -> Outcome:
+        test, seed = job
+        if self._endless:
+            because = f"Skipped because of the endless loop in {self._endless[0]}"
+            return Outcome((because,), seed=str(seed or ""), skipped_because=because)
+        outcome = self._sims.run(test, Options(seed=seed))
+        if any(ENDLESS in failure for failure in outcome.failures):
+            self._endless.append(test.name)
+        return outcome
+
+    @staticmethod
+    def _of_seeds(outcomes: Sequence[Outcome]) -> Outcome:
+        by_seed = sorted(outcomes, key=lambda each: (bool(each.skipped_because), _number(each)))
+        return next((each for each in by_seed if not each.passed), by_seed[0])
+
+
+def _number(outcome: Outcome) -> int:
+    return int(outcome.seed or 0)
+
+
+def _print_outcome(sims: Sims, test: GradedTest, outcome: Outcome, suffix: str) -> None:
+    out = console.stdout()
+    verdict = PASSED if outcome.passed else SKIPPED if outcome.skipped_because else FAILED
+    out.print(f"{verdict} [bold]{escape(test.name)}[/bold] {escape(test.description)}")
+    if outcome.passed:
+        return
+    if outcome.skipped_because:
+        out.print(_indented(outcome.skipped_because) + "\n", markup=False, soft_wrap=True)
+        return
+    for failure in outcome.failures:
+        out.print(_indented(failure), markup=False, soft_wrap=True)
+    if outcome.said:
+        out.print(f"  {replay.WROTE}", style="dim")
+        out.print(_indented(outcome.said), markup=False, soft_wrap=True)
+    if outcome.history:
+        failure = "\n".join(outcome.failures)
+        last = f"The last steps:\n{last_steps.of(outcome.history, LAST_STEPS)}"
+        title, *steps = (last_steps.before_death(failure, outcome.history) or last).splitlines()
+        out.print(f"  {title}", style="dim")
+        out.print(_indented("\n".join(steps)), markup=False, soft_wrap=True)
+    seed = f" --seed {outcome.seed}" if outcome.seed else ""
+    command = f"./kit replay {sims.lab.id} {test.name}{seed}{suffix}"
+    shown = f"Seed {outcome.seed}; see" if outcome.seed else "See"
+    out.print(f"  {shown} every step: {command}\n", markup=False)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

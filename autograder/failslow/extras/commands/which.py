@@ -1,0 +1,22 @@
+"""The options that say which cluster a command means."""
+
+import argparse
+from pathlib import Path
+
+from failslow.extras.cluster.place import CONTAINERS
+
+
+def add_to(
+    parser: argparse.ArgumentParser,
+    default: str = "the only one of this checkout",
+    docker: bool = False,
+) -> None:
+    """They give `data`, as place.named_or_only takes it. `docker`: containers will do."""
+    group = parser.add_mutually_exclusive_group()
+    text = f"the cluster's data ({default})"
+    group.add_argument("--data", type=Path, metavar="PATH", help=text)
+    if docker:
+        text = "the containers of docker-compose.yml"
+        group.add_argument(
+            "--docker", action="store_const", const=CONTAINERS, dest="data", help=text
+        )

@@ -1,0 +1,84 @@
+"""compile_commands.json at the root of the checkout: the compilation of each file, for editors.
+
+CMake's own database (build/release/) lacks what `kit` compiles by itself: the files that students
+write, and the given sources around them.
+"""
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from failslow.base import atomic
+from failslow.base.kit import Kit
+from failslow.build.recipe import Recipe
+from failslow.lab.labs import Lab, Labs
+
+NAME = "compile_commands.json"
+SIM = "_sim"
+
+Entry = dict[str, Any]
+
+
+def write(kit: Kit, labs: Labs, recipe: Recipe, preset: str) -> None:
+    """Writes the file unless it is up to date, or of the release build and this is another one.
+
+    Requires: the recipe is the preset's.
+    """
+    path = kit.root / NAME
+    if preset != "release" and path.is_file():
+        return
+    entries: dict[str, Entry] = {}
+    for entry in [*_of_labs(kit, labs, recipe), *_of_cmake(kit.preset(preset) / NAME)]:
+        entries.setdefault(entry["file"], entry)
+    text = json.dumps([*entries.values()], indent=1) + "\n"
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        atomic.write_text(path, text)
+
+
+def _of_labs(kit: Kit, labs: Labs, recipe: Recipe) -> Iterator[Entry]:
+    for lab in labs.by_id.values():
+        command = [recipe.compiler, *recipe.flags, *_includes(kit, labs, lab)]
+        sources = [kit.labs / lab.directory / "src" / name for name in lab.files]
+        for name in recipe.programs:
+            if name.startswith(f"{lab.id}_") and name.endswith(SIM):
+                sources += map(Path, recipe.programs[name].sources)
+        for source in sources:
+            if source.suffix in (".cc", ".cpp"):
+                yield _entry(kit.root, command, source)
+
+
+def _includes(kit: Kit, labs: Labs, lab: Lab) -> list[str]:
+    """As the submission has them: the lab's own files, then those of the labs that it needs."""
+    return [f"-I{kit.labs / each.directory / 'src'}" for each in reversed(labs.closure(lab))]
+
+
+def _entry(directory: Path, command: list[str], source: Path) -> Entry:
+    return {
+        "directory": str(directory),
+        "file": str(source),
+        "arguments": [*command, "-c", str(source)],
+    }
+
+
+def _of_cmake(path: Path) -> Iterator[Entry]:
+    """Without precompiled headers: clangd cannot read those of gcc."""
+    if not path.is_file():
+        return
+    for entry in json.loads(path.read_text(encoding="utf-8")):
+        words = shlex.split(entry["command"])
+        yield {
+            "directory": entry["directory"],
+            "file": entry["file"],
+            "arguments": [*_without_precompiled(words)],
+        }
+
+
+def _without_precompiled(words: list[str]) -> Iterator[str]:
+    rest = iter(words)
+    for word in rest:
+        if word == "-include":
+            next(rest)
+        elif word != "-Winvalid-pch":
+            yield word

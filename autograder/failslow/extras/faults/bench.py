@@ -1,0 +1,146 @@
+"""A running cluster on which experiments are made, and the program that loads it."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.extras.cluster import metrics
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.faults import place as fault_place
+from failslow.extras.faults import verdict
+from failslow.extras.faults.catalogue import FaultKind
+from failslow.extras.faults.place import Place
+from failslow.lab.labs import ClusterView, Lab
+from failslow.measurement.settings import Loss, load_settings
+
+HeldBytes = Callable[[], int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench(ABC):
+    """`value_bytes`: of each put."""
+
+    kit: Kit
+    place: Place
+    value_bytes: int = 256
+
+    @property
+    def layout(self) -> Layout:
+        return self.place.layout
+
+    @property
+    @abstractmethod
+    def program(self) -> str:
+        """The name of the program in the layout."""
+
+    @property
+    @abstractmethod
+    def load(self) -> str:
+        """The name of this store in put_load."""
+
+    @abstractmethod
+    def can_have(self, kind: FaultKind) -> bool:
+        """Whether its replicas can get such a fault."""
+
+    @abstractmethod
+    def proposers(self) -> list[int]:
+        """The replicas that propose now. CannotDo when there is none."""
+
+    @abstractmethod
+    def target(self, word: str) -> int:
+        """The replica that a word means: a number or a role. CannotDo for any other word."""
+
+    @abstractmethod
+    def applied(self, number: int) -> int | None:
+        """The index of the last entry that the replica has applied, if that is known."""
+
+    @abstractmethod
+    def watch_held(self, holder: int, number: int) -> HeldBytes:
+        """From now on. The result says the most bytes that `holder` has held for the replica."""
+
+    def limits(self, word: str) -> Loss:
+        """The cost that a replica, named by a word, may have while it is slow."""
+        return verdict.TOLERANT
+
+    def disturbed(self, word: str) -> float:
+        """A gain of mean latency that the slowness of that replica does not explain."""
+        return verdict.DISTURBED
+
+    def proposer(self, but: int) -> int:
+        """A replica that proposes; not `but`, if there is another."""
+        found = self.proposers()
+        return next((each for each in found if each != but), found[0])
+
+    def put_load(self, *words: object) -> list[str]:
+        endpoints = ",".join(self.place.current.endpoints)
+        argv = [self.kit.binary("put_load"), "--target", self.load]
+        argv += ["--value-bytes", self.value_bytes, "--replicas", endpoints]
+        return [str(word) for word in (*argv, *words)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabBench(Bench):
+    """Replicas of a lab's solution."""
+
+    lab: Lab
+
+    @property
+    def view(self) -> ClusterView:
+        assert self.lab.cluster is not None, "it was started"
+        return self.lab.cluster
+
+    @property
+    def program(self) -> str:
+        return self.lab.id
+
+    @property
+    def load(self) -> str:
+        return self.view.load
+
+    def can_have(self, kind: FaultKind) -> bool:
+        return True
+
+    def proposers(self) -> list[int]:
+        roles = fault_place.roles(self.place, self.lab)
+        found = [each for each, role in roles.items() if role in self.view.proposers]
+        if not found:
+            raise CannotDo(f"no replica is a {self.view.ready_is} now")
+        return found
+
+    def target(self, word: str) -> int:
+        number, _ = fault_place.target(self.place, self.lab, word)
+        return number
+
+    def limits(self, word: str) -> Loss:
+        """As in the lab's measurement, if that slows such a role."""
+        _, role = fault_place.target(self.place, self.lab, word)
+        if self.lab.measurement is None or role not in self.lab.measurement.victims:
+            return verdict.TOLERANT
+        return load_settings(self.kit, self.lab).bounds[role].degradation
+
+    def disturbed(self, word: str) -> float:
+        """Doubled for one of two proposers: they take turns, and one alone is quicker."""
+        _, role = fault_place.target(self.place, self.lab, word)
+        takes_turns = len(self.view.proposers) > 1 and role in self.view.proposers
+        return (2 if takes_turns else 1) * verdict.DISTURBED
+
+    def applied(self, number: int) -> int | None:
+        known = metrics.read(self.layout.metrics(number))
+        shown = next(each for each in self.view.shows if each.name == "applied")
+        return None if known is None else known.observed(shown.kind, shown.value)
+
+    def watch_held(self, holder: int, number: int) -> HeldBytes:
+        path = self.layout.metrics(holder)
+        size = path.stat().st_size
+
+        def most() -> int:
+            """By the lines of metrics that were written since."""
+            with path.open("rb") as file:
+                file.seek(size)
+                lines = file.read().split(b"\n")[:-1]
+            return max((json.loads(line)["held_bytes"][number] for line in lines), default=0)
+
+        return most

@@ -1,0 +1,318 @@
+"""A fault on real processes, in runs that alternate with healthy ones and with dead replicas.
+
+A run has four stages (document 004, section 2): warm-up, injection, hold, recovery. An open loop
+offers a small share of the capacity, so that no replica gains by the processor of a slow one.
+
+All links between replicas have a delay in all runs: that of the loopback is so short that a
+machine's noise hides what a fault costs. With it a disk that is out of phase costs nothing, either,
+as in the simulator's low-jitter profile.
+"""
+
+import json
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from failslow.base.errors import CannotDo
+from failslow.extras import waiting
+from failslow.extras.cluster import place as cluster_place
+from failslow.extras.cluster import replica_processes
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.faults import fault_file, injection, verdict
+from failslow.extras.faults.bench import Bench
+from failslow.extras.faults.catalogue import FaultKind
+from failslow.extras.faults.injectors import Injection
+from failslow.extras.faults.neighbours import Neighbours
+from failslow.extras.faults.verdict import Costs, Slices, Verdict
+from failslow.measurement.settings import Loss
+
+HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
+ORDER = (HEALTHY, SLOW, DEAD, DEAD, SLOW, HEALTHY)
+"""So that a machine that gets slower or faster meanwhile favours none."""
+
+SLICE_MS = 100
+WARM_UP_S, BEFORE_S, AFTER_S = 0.5, 1.0, 1.0
+SETTLE_S = 0.3
+"""The first part of a fault is left out: requests from before are answered in it."""
+
+CAUGHT_UP_S = 15.0
+MEMORY_GROWTH_MAX = 64 << 20
+STALL_S = 0.5
+RATE, CAPACITY_SHARE = 2000, 0.3
+CALIBRATION_CLIENTS, CALIBRATION_MS = 64, 500
+
+LINK_DELAY_NS = 2_000_000
+LINK_SLOW = "link-slow"
+LINKS_S = 600
+"""Longer than a run: the delay needs no end."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """`slices`: all of the window. `began_s`: when the fault began, from the window's begin, and
+    `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
+    the proposer held for the replica. `caught_up_s`: None if it has not. `lost`: the load generator
+    has lost its proposer, and nothing is known of the slices. `others_cores`: the processors that
+    other programs used while the fault held."""
+
+    condition: str
+    slices: Slices
+    hold_s: float
+    began_s: float
+    lost: bool
+    others_cores: float
+    held_bytes: int
+    leader_grew_bytes: int
+    caught_up_s: float | None
+    fault_ns: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """While the fault held, on CLOCK_MONOTONIC."""
+        return self.fault_ns, self.fault_ns + round(self.hold_s * 1e9)
+
+    @property
+    def held(self) -> Slices:
+        """The slices while the fault held."""
+        first = round((self.began_s + SETTLE_S) * 1000 / SLICE_MS) + 1
+        last = int((self.began_s + self.hold_s) * 1000 / SLICE_MS)
+        return self.slices[first:last]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """`target`: a role, or a number. `limits`: what it may cost while it is slow. `rate`: puts a
+    second. `seconds`: how long it took."""
+
+    fault: str
+    target: str
+    rate: int
+    runs: list[Run]
+    costs: Costs
+    limits: Loss
+    verdict: Verdict
+    seconds: float
+
+    def held(self, condition: str) -> Slices:
+        return _held(self.runs, condition)
+
+    def others_cores(self, condition: str) -> float:
+        return _others_cores(self.runs, condition)
+
+
+Advance = Callable[[str], None]
+
+
+def run(
+    bench: Bench,
+    kind: FaultKind,
+    amount: int,
+    target: str,
+    hold_s: float,
+    advance: Advance,
+    order: Sequence[str] = ORDER,
+) -> Experiment:
+    """`order`: of the runs' conditions; some are HEALTHY and some are SLOW.
+
+    CannotDo when the fault cannot be injected, or the cluster does not answer."""
+    began = time.monotonic()
+    _delay_links(bench)
+    _await_caught_up(bench)
+    limits, disturbed = bench.limits(target), bench.disturbed(target)
+    rate = _rate(bench)
+    runs = []
+    for number, condition in enumerate(order, start=1):
+        advance(f"{condition} ({number} of {len(order)})")
+        runs.append(_run(bench, condition, kind, amount, target, hold_s, rate))
+    measured = verdict.costs(_held(runs, HEALTHY), _held(runs, SLOW))
+    return Experiment(
+        injection.in_words(kind, amount),
+        target,
+        rate,
+        runs,
+        measured,
+        limits,
+        verdict.judge(
+            measured,
+            _troubles(runs),
+            (_others_cores(runs, HEALTHY), _others_cores(runs, SLOW)),
+            limits,
+            disturbed,
+        ),
+        time.monotonic() - began,
+    )
+
+
+def _held(runs: Sequence[Run], condition: str) -> Slices:
+    return [each for run in runs if run.condition == condition for each in run.held]
+
+
+def _others_cores(runs: Sequence[Run], condition: str) -> float:
+    """On average."""
+    return statistics.fmean(run.others_cores for run in runs if run.condition == condition)
+
+
+def _own(bench: Bench) -> list[int]:
+    """Replicas, also those in containers, the load and what else runs for the experiment."""
+    replicas = {each.pid for each in replica_processes.find(bench.layout.data)}
+    return sorted(replicas.union(replica_processes.children()))
+
+
+def _rate(bench: Bench) -> int:
+    """Puts a second: far below what the cluster can do."""
+    words = ("--clients", CALIBRATION_CLIENTS, "--warm-up-ms", 200, "--window-ms", CALIBRATION_MS)
+    done = subprocess.run(
+        bench.put_load(*words), capture_output=True, text=True, check=False, timeout=60
+    )
+    if done.returncode != 0:
+        raise CannotDo("the cluster does not answer the load generator", done.stderr)
+    capacity = float(json.loads(done.stdout)["puts_per_second"])
+    return max(50, min(RATE, round(capacity * CAPACITY_SHARE)))
+
+
+def _run(
+    bench: Bench,
+    condition: str,
+    kind: FaultKind,
+    amount: int,
+    target: str,
+    hold_s: float,
+    rate: int,
+) -> Run:
+    number = bench.target(target)
+    leader = bench.proposer(but=number)
+    held_bytes = bench.watch_held(leader, number)
+    memory = _memory(bench, leader)
+    window_s = BEFORE_S + hold_s + AFTER_S
+    words = ("--rate", rate, "--warm-up-ms", round(WARM_UP_S * 1000), "--slice-ms", SLICE_MS)
+    argv = bench.put_load(*words, "--window-ms", round(window_s * 1000))
+    wanted = _injection(bench, condition, kind, amount, number, hold_s)
+    begins: list[int] = []
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as load:
+        try:
+            time.sleep(WARM_UP_S + BEFORE_S)
+            neighbours = Neighbours(_own(bench))
+            if wanted is None:
+                begins.append(time.monotonic_ns())
+                time.sleep(hold_s)
+            else:
+                injection.inject(bench.place, wanted, lambda: begins.append(time.monotonic_ns()))
+                _delay_links(bench)
+            others_cores = neighbours.cores()
+            output, errors = load.communicate(timeout=window_s + 60)
+        except BaseException:
+            load.kill()
+            raise
+    lost = load.returncode != 0
+    if lost and condition == HEALTHY:
+        raise CannotDo("the load was lost without a fault", errors)
+    slices, began_s = _nothing(window_s) if lost else _measured(output, begins[0])
+    return Run(
+        condition,
+        slices,
+        hold_s,
+        began_s,
+        lost,
+        others_cores,
+        held_bytes(),
+        _memory(bench, leader) - memory,
+        _await_caught_up(bench),
+        begins[0],
+    )
+
+
+def _nothing(window_s: float) -> tuple[Slices, float]:
+    return [[] for _ in range(round(window_s * 1000 / SLICE_MS))], BEFORE_S
+
+
+def _measured(output: str, fault_ns: int) -> tuple[Slices, float]:
+    """The slices of a window, and when the fault began in it. CannotDo if that was not in time."""
+    content = json.loads(output)
+    began_s = (fault_ns - content["window_began_ns"]) / 1e9
+    if not 0 <= began_s <= BEFORE_S + AFTER_S:
+        raise CannotDo(
+            f"the fault began {began_s:.1f} s after the measured window instead of {BEFORE_S:g} s:"
+            " the machine is too busy"
+        )
+    return content["slices"], began_s
+
+
+def _delay_links(bench: Bench) -> None:
+    """Again after each fault: a replica that was started again has healthy links."""
+    known = bench.place.catalogue
+    until_ns = time.monotonic_ns() + LINKS_S * 10**9
+    for number in bench.place.replicas:
+        fault_file.inject(
+            bench.layout.faults(number),
+            known,
+            known.kinds[LINK_SLOW],
+            LINK_DELAY_NS,
+            until_ns,
+            bench.place.others(number),
+        )
+
+
+def _injection(
+    bench: Bench, condition: str, kind: FaultKind, amount: int, number: int, hold_s: float
+) -> Injection | None:
+    if condition == HEALTHY:
+        return None
+    if condition == DEAD:
+        return Injection(bench.place.catalogue.kinds["crash"], 0, number, (), hold_s)
+    receivers = tuple(bench.place.others(number)) if kind.to_receivers else ()
+    if kind.name == LINK_SLOW:
+        amount += LINK_DELAY_NS
+    return Injection(kind, amount, number, receivers, hold_s)
+
+
+def _troubles(runs: Sequence[Run]) -> list[str]:
+    troubles = []
+    slow = [run for run in runs if run.condition == SLOW]
+    if any(run.lost for run in slow):
+        return ["the cluster has changed its proposer"]
+    if any(run.caught_up_s is None for run in slow):
+        troubles.append(f"the replica has not caught up {CAUGHT_UP_S:.0f} s after the fault")
+    half = verdict.throughput(_held(runs, HEALTHY)) / 2
+    stalled, usual = (
+        max(_stall_s(run, half) for run in runs if run.condition == each)
+        for each in (SLOW, HEALTHY)
+    )
+    if stalled >= STALL_S and stalled > usual:
+        troubles.append(f"for {stalled:.1f} s less than half of the commands ended")
+    grown = max(run.leader_grew_bytes for run in slow)
+    if grown > MEMORY_GROWTH_MAX:
+        troubles.append(f"the proposer's memory grew by {grown >> 20} MiB")
+    return troubles
+
+
+def _stall_s(run: Run, half: float) -> float:
+    """The longest time under the fault in which fewer commands ended in each slice than `half`."""
+    longest = now = 0
+    first = int(run.began_s * 1000 / SLICE_MS)
+    for slice_ in run.slices[first : first + int(run.hold_s * 1000 / SLICE_MS)]:
+        now = now + 1 if len(slice_) < half else 0
+        longest = max(longest, now)
+    return longest * SLICE_MS / 1000
+
+
+def _await_caught_up(bench: Bench) -> float | None:
+    """The time until all replicas have applied the same; None if longer than allowed."""
+    began = time.monotonic()
+
+    def is_done() -> bool:
+        applied = [bench.applied(number) for number in bench.place.replicas]
+        return None not in applied and len(set(applied)) == 1
+
+    return time.monotonic() - began if waiting.until(is_done, CAUGHT_UP_S) else None
+
+
+def _memory(bench: Bench, number: int) -> int:
+    return replica_processes.memory_bytes(bench.place.process(number).pid) or 0
+
+
+def end(layout: Layout) -> None:
+    """Ends the cluster."""
+    with cluster_place.locked(layout):
+        replica_processes.end(replica_processes.find(layout.data))

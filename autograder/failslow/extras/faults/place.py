@@ -1,0 +1,93 @@
+"""The cluster whose replicas get faults, and the replica that a word means."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from failslow.base.errors import CannotDo
+from failslow.extras import waiting
+from failslow.extras.cluster import replica_processes, status
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.cluster.replica_processes import Process
+from failslow.extras.cluster.state import State
+from failslow.extras.faults.catalogue import Catalogue
+from failslow.lab.labs import Lab
+
+FOLLOWER = "follower"
+
+# A replica that has just started reads its files before it has a role, and reports once a second.
+ROLE_S = 5.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """`start`: starts a replica that has ended; None: as `kit cluster start` does."""
+
+    layout: Layout
+    current: State
+    catalogue: Catalogue
+    start: Callable[[int], None] | None = None
+
+    @property
+    def replicas(self) -> range:
+        return range(len(self.current.replicas))
+
+    def others(self, number: int) -> list[int]:
+        return [each for each in self.replicas if each != number]
+
+    def process(self, number: int) -> Process:
+        """CannotDo when the replica does not run."""
+        for process in replica_processes.find(self.layout.data):
+            if process.number == number:
+                return process
+        raise CannotDo(f"replica {number} does not run")
+
+
+def target(place: Place, lab: Lab, word: str) -> tuple[int, str]:
+    """The number and the role of the replica: a number, or the first that has a role now."""
+    if word.isascii() and word.isdigit():
+        if int(word) not in place.replicas:
+            raise CannotDo(f"--target: there is no replica {word} (0 to {len(place.replicas) - 1})")
+        return int(word), roles(place, lab).get(int(word), "dead")
+    known = (FOLLOWER, *(lab.cluster.proposers if lab.cluster else ()))
+    if word not in known:
+        raise CannotDo(f"--target: '{word}' is neither a replica's number nor {_or(known)}")
+    roles_now: dict[int, str] = {}
+
+    def is_known() -> bool:
+        nonlocal roles_now
+        roles_now = roles(place, lab)
+        return word in roles_now.values() or all(roles_now.values())
+
+    waiting.until(is_known, ROLE_S)
+    for number, role in roles_now.items():
+        if role == word:
+            return number, role
+    there = ", ".join(f"{number}: {role or 'no role'}" for number, role in roles_now.items())
+    raise CannotDo(f"--target: no replica is a {word} now ({there or 'none runs'})")
+
+
+def receivers(place: Place, number: int, text: str | None) -> tuple[int, ...]:
+    """The replicas at the other ends of links: "0,2", or all others."""
+    if text is None:
+        return tuple(place.others(number))
+    words = text.split(",")
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise CannotDo(f"--to: '{text}' is no list of replicas (such as 0,2)")
+    chosen = tuple(int(word) for word in words)
+    for each in chosen:
+        if each not in place.others(number):
+            raise CannotDo(f"--to: replica {each} is not at the other end of a link")
+    return chosen
+
+
+def roles(place: Place, lab: Lab) -> dict[int, str]:
+    """The roles of the running replicas; empty for one that reports none."""
+    return {
+        each.id: str(each.shows.get("role") or "")
+        for each in status.of_all(place.layout, place.current, lab)
+        if each.state in (status.RUNS, status.STUCK)
+    }
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"

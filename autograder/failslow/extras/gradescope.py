@@ -1,0 +1,57 @@
+"""Grades one submission unattended.
+
+A submission that cannot be built gets a results.json with 0 points and the compiler's output,
+because students do not see stderr there. (`kit grade` writes no results.json in this case.) After
+any other error there is no result, and Gradescope reports an autograder failure.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from failslow.base import console
+from failslow.base.errors import BadSubmission, CannotDo
+from failslow.base.kit import Kit, this_kit
+from failslow.build import walls
+from failslow.extras import assignment
+from failslow.extras.commands import grade
+from failslow.grade import results
+from failslow.lab import course_key
+from failslow.lab.course_key import CourseKey
+from failslow.lab.labs import load_labs
+
+WITHHELD = (
+    "The submission does not compile. The compiler's words are withheld, because no walls stand"
+    " around the compiler on this machine. Try ./kit test."
+)
+
+
+def main(argv: Sequence[str], kit: Kit | None = None) -> int:
+    """`argv`: the submission's directory, and the directory for results.json. Returns 0 or 2."""
+    submission, out = (Path(word) for word in argv)
+    kit = kit or this_kit()
+    try:
+        key = course_key.take(kit)
+        try:
+            assigned = assignment.load(kit)
+            lab = load_labs(kit).get(assigned.lab).id if assigned.lab else None
+            minutes = assigned.grading_minutes
+            grade.run(kit, grade.Options(submission, out, lab, key=key, minutes=minutes))
+        except BadSubmission as error:
+            results.write(out, rejection(kit, error, key))
+    except CannotDo as error:
+        console.error(str(error), error.detail)
+        return 2
+    return 0
+
+
+def rejection(kit: Kit, error: BadSubmission, key: CourseKey) -> dict[str, Any]:
+    """Without walls around it the compiler may have read hidden files: its words are withheld."""
+    if error.detail and not walls.of_this_machine(kit)[walls.LANDLOCK]:
+        return results.rejection(WITHHELD, "", key)
+    return results.rejection(str(error), error.detail, key)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,56 @@
+"""The knowledge of one lab: the optional file `labs/LAB/kit.py`, a module that is loaded by path.
+
+All names in it are optional:
+- BENCHMARKS: by name, functions from a Kit to a Section, for `kit bench NAME`;
+- SHOWS_GUILTY_STEPS: True if each mutant that a test catches names the step of its replay;
+- MANY_SEEDS: names of graded tests that `kit check --full` runs with many seeds;
+- many_seeds(kit, seeds): the same for a program of the lab's own, as Counts.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from failslow.base.kit import Kit
+from failslow.extras.bench.figures import Section
+from failslow.lab.labs import Lab, load_labs
+
+FILE = "kit.py"
+
+
+def load(kit: Kit, lab: Lab) -> ModuleType | None:
+    """None for a lab without the file."""
+    path = kit.labs / lab.directory / FILE
+    return _module(path, f"failslow_kit_of_{lab.id}") if path.is_file() else None
+
+
+def every(kit: Kit) -> Iterator[tuple[Lab, ModuleType]]:
+    """The modules of all labs that have one, by id."""
+    for lab in load_labs(kit).by_id.values():
+        if module := load(kit, lab):
+            yield lab, module
+
+
+def benchmarks(kit: Kit) -> dict[str, Callable[[Kit], Section]]:
+    found: dict[str, Callable[[Kit], Section]] = {}
+    for _, module in every(kit):
+        found |= getattr(module, "BENCHMARKS", {})
+    return found
+
+
+def show_guilty_steps(kit: Kit) -> set[str]:
+    """The ids of the labs whose mutants do."""
+    return {lab.id for lab, module in every(kit) if getattr(module, "SHOWS_GUILTY_STEPS", False)}
+
+
+@cache
+def _module(path: Path, name: str) -> ModuleType:
+    spec = spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None, "it is a file of Python"
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,98 @@
+"""`kit release gradescope`: the zip file of an assignment's autograder.
+
+It has the files of the kit that git tracks, the scripts that Gradescope wants at the top, the
+course key, and what the assignment is about. Of the labs it has the assignment's and those that it
+needs. It has nothing that tests the kit itself: no attacks, mutants or alternatives.
+"""
+
+import zipfile
+from pathlib import Path
+
+from failslow.base import atomic, zip_file
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.base.zip_file import Entry
+from failslow.extras.assignment import Assignment
+from failslow.extras.release import tree
+from failslow.lab.course_key import CourseKey
+from failslow.lab.labs import Labs, load_labs
+
+SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
+SCRIPTS_DIRECTORY = "autograder/gradescope"
+
+NOT_FOR_A_GRADE = (
+    *tree.OWN_TESTS,
+    ".dockerignore",  # of docker-compose.yml's images: an image of the assignment needs the key
+    ".github/*",
+    "fault-scripts/*",
+    "reference-solutions/alternatives/*",
+    "reference-solutions/fast/*",
+    "reference-solutions/given/*",
+    "reference-solutions/mutants/*",
+    "site/*",
+    "tools/*",
+)
+OF_A_LAB = (
+    "autograder/hidden/{directory}/*",
+    "handouts/{directory}*",
+    "labs/{directory}/*",
+    "reference-solutions/{directory}/*",
+    "reference-solutions/variants/{id}/*",
+)
+"""Patterns of the paths that belong to one lab."""
+
+
+def write(kit: Kit, out: Path, assignment: Assignment, key: CourseKey) -> int:
+    """Writes the file whole, for its owner alone: it holds the key. Returns the number of its
+    entries.
+
+    CannotDo when `out` cannot be written or a file of the kit is missing.
+    """
+    entries = program(kit, assignment.lab) | settings(kit, assignment, key)
+    atomic.write_bytes(out, zip_file.packed(entries, zipfile.ZIP_DEFLATED), 0o600)
+    return len(entries)
+
+
+def program(kit: Kit, lab: str | None = None) -> dict[str, Entry]:
+    """The kit's files in an assignment of `lab`, or of all labs, by name. CannotDo when a file is
+    missing."""
+    left_out = (*NOT_FOR_A_GRADE, *_other_labs(load_labs(kit), lab))
+    names = [name for name in tree.tracked(kit) if not tree.matches(name, left_out)]
+    files = {name: kit.root / name for name in names}
+    files |= {name: kit.root / SCRIPTS_DIRECTORY / name for name in SCRIPTS}
+    return {name: _entry(path) for name, path in files.items()}
+
+
+def _other_labs(labs: Labs, lab: str | None) -> list[str]:
+    """Patterns of what belongs to labs that `lab` does not need. A lab's given code may use that of
+    a lab whose files it replaces, so such a lab is needed, too."""
+    if lab is None:
+        return []
+    needed = {lab}
+    for each in reversed(labs.by_id.values()):
+        if each.id in needed:
+            needed |= {*each.needs}
+    others = [each for each in labs.by_id.values() if each.id not in needed]
+    return [
+        pattern.format(directory=each.directory, id=each.id)
+        for each in others
+        for pattern in OF_A_LAB
+    ]
+
+
+def settings(kit: Kit, assignment: Assignment, key: CourseKey) -> dict[str, Entry]:
+    """The key and the assignment, by name."""
+    return {
+        _name(kit, kit.course_key): Entry(key.file_text.encode()),
+        _name(kit, kit.assignment): Entry(assignment.file_text.encode()),
+    }
+
+
+def _entry(path: Path) -> Entry:
+    if not path.is_file():
+        raise CannotDo(f"{path} is missing from the checkout")
+    return Entry(path.read_bytes(), tree.executable(path))
+
+
+def _name(kit: Kit, path: Path) -> str:
+    return path.relative_to(kit.root).as_posix()

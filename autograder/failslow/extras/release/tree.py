@@ -1,0 +1,118 @@
+"""The files of a checkout that are given to students, and those that hold answers.
+
+The two lists are independent: leaks.py checks the files of the one against the lines of the other.
+Only files that git tracks count, as they are in the working tree.
+"""
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from failslow.base import process
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.extras.release import imports
+
+GIVEN = (
+    ".clang-format",
+    ".devcontainer/*",
+    ".dockerignore",
+    ".gitignore",
+    "CMakeLists.txt",
+    "CMakePresets.json",
+    "LICENSE",
+    "autograder/measure/*",
+    "autograder/requirements.txt",
+    "cmake/*",
+    "docker-compose.yml",
+    "fault-scripts/*",
+    "framework/*",
+    "handouts/*",
+    "kit",
+    "labs/*/CMakeLists.txt",
+    "labs/*/*.yaml",
+    "labs/*/contract/*",
+    "labs/*/driver/*",
+    "labs/*/explore/*",
+    "labs/*/linearizability/*",
+    "labs/*/redis/*",
+    "labs/*/rejoin/*",
+    "labs/*/src/*",
+    "labs/*/testkit/*",
+    "labs/*/tests/*",
+    "tools/CMakeLists.txt",
+    "tools/containers/*",
+    "tools/load/*",
+    "tools/probe/*",
+)
+"""Patterns of paths; a star stands for any characters."""
+
+OWN_TESTS = (
+    "autograder/attacks/*",
+    "autograder/measure/tests/*",
+    "autograder/tests/*",
+    "framework/*/tests/*",
+    "framework/bench/*",
+    "framework/tests/*",
+    "labs/*/*/tests/*",
+    "labs/common/tests/*",
+    "reference-solutions/mutation/*",
+    "reference-solutions/tests/*",
+)
+"""Tests and benchmarks of the kit's own code: neither a student nor a grade needs them."""
+
+PACKAGE_DATA = (
+    "autograder/failslow/base/data/cluster.schema.json",
+    "autograder/failslow/base/data/lab.schema.json",
+    "autograder/failslow/base/data/slow_follower.schema.json",
+    "autograder/failslow/extras/live/page.*",
+    "autograder/failslow/extras/replay/vendor*",
+    "autograder/failslow/extras/replay/viewer/*",
+)
+"""Data that the students' part of the Python package reads."""
+
+SECRET = (
+    "autograder/hidden/*",
+    "labs/*/answers/*.cc",
+    "reference-solutions/*",
+)
+
+PROGRAMS = ("failslow.__main__", "failslow.extras.live.__main__")
+"""The parts of the package that something else starts."""
+
+
+def tracked(kit: Kit) -> list[str]:
+    """The paths that git tracks, in order. CannotDo outside of a git checkout."""
+    try:
+        done = process.run(["git", "-C", kit.root, "ls-files", "-z"])
+    except OSError as error:
+        raise CannotDo(f"cannot start git: {error.strerror}") from error
+    if done.exit_code != 0:
+        raise CannotDo(f"{kit.root} is no git checkout: git tells which files are the kit's")
+    return sorted(name for name in done.output.split("\0") if name)
+
+
+def given(kit: Kit) -> list[str]:
+    """The paths of the files that students get, in order."""
+    modules = imports.closure(kit.root / "autograder", PROGRAMS)
+    package = {path.relative_to(kit.root).as_posix() for path in modules}
+    names = tracked(kit)
+    patterns = (*GIVEN, *PACKAGE_DATA)
+    return [
+        name
+        for name in names
+        if name in package or (matches(name, patterns) and not matches(name, OWN_TESTS))
+    ]
+
+
+def is_secret(name: str) -> bool:
+    """Whether the file holds answers or hidden tests."""
+    return matches(name, SECRET)
+
+
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def executable(path: Path) -> bool:
+    """Whether its owner may run it."""
+    return bool(path.stat().st_mode & 0o100)

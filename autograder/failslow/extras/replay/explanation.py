@@ -1,0 +1,271 @@
+"""Explains the problem of a run: the guilty step, and the steps that led to it, backwards."""
+
+import re
+
+from failslow.extras.replay.failures import Failure
+from failslow.extras.replay.recording import (
+    FIRST_CLIENT,
+    Down,
+    Mark,
+    Message,
+    Note,
+    Operation,
+    Wait,
+    World,
+    name_of,
+)
+from failslow.extras.replay.steps import CHAIN_MAX, Event, Explainer, Step
+
+WINDOW_MAX = 40
+"""Operations of a window that is not linearizable. A larger one is shown in part."""
+
+_ANSWERS = re.compile(r"\b(reply|answers|acknowledges|grants|votes|takes entries)\b")
+_REPLICA = re.compile(r"\breplica (\d+)\b")
+_TWO_VOTES = re.compile(
+    r"replica (\d+) votes in term (\d+) for replica (\d+) and for replica (\d+)"
+)
+_TWO_LEADERS = re.compile(r"replica (\d+) and replica (\d+) both lead term (\d+)")
+_TOO_OLD = re.compile(r'the reply at any moment since it came is ("[^"]+")')
+_DIED = re.compile(r"^replica (\d+) died: (.*)", re.M)
+
+
+def explain(world: World) -> list[Step]:
+    """The guilty step first; then what led to it, the latest first. Empty without a problem."""
+    problem = world.first_problem()
+    if problem is None:
+        return []
+    explanation = _Explanation(world, problem)
+    return explanation.steps()
+
+
+def in_words(world: World) -> list[str]:
+    """The explanation as lines of text; empty without a problem."""
+    lines = [
+        f"{number:3}. {step.why}\n       {_words_of(step.event)}\n"
+        for number, step in enumerate(explain(world), start=1)
+    ]
+    return ["What led to it, backwards:\n", *lines] if lines else []
+
+
+def _words_of(event: Event) -> str:
+    """One line: the time, and what the page's table says of the event."""
+    if isinstance(event, Message):
+        way = f"{name_of(event.sender)} to {name_of(event.receiver)}"
+        return f"{_seconds(event.sent)}  {way}: {event.type} {event.contents}"
+    if isinstance(event, Wait):
+        return f"{_seconds(event.start)}  replica {event.replica}: {event.name} on {event.event}"
+    if isinstance(event, Down):
+        return f"{_seconds(event.start)}  replica {event.replica}: {event.why}"
+    if isinstance(event, Operation):
+        said = event.reply if event.end is None else f"{event.reply} at {_seconds(event.end)}"
+        return f"{_seconds(event.begin)}  client {event.client}: {event.command} -> {said}"
+    said = event.headline if isinstance(event, Note) else event.text
+    return f"{_seconds(event.when)}  {said}"
+
+
+def _seconds(when: int) -> str:
+    return f"{when // 1000 / 1e6:.6f} s"
+
+
+class _Explanation(Explainer):
+    def steps(self) -> list[Step]:
+        if self._problem.problem == "crash":
+            return self._of_crash()
+        if died := self._own_death():
+            return [Step(died, f"Replica {died.replica} dies in this step."), *self._last_of(died)]
+        if self._problem.problem == "violation":
+            return self._of_violation()
+        return (
+            self._of_operations()
+            or self._of_script()
+            or Failure(self._world, self._problem).steps()
+        )
+
+    # ---- violations ----
+
+    def _of_violation(self) -> list[Step]:
+        first = Step(self._problem, "The invariant breaks here.")
+        return [first, *(self._of_two_votes() or self._of_two_leaders() or self._of_step())]
+
+    def _of_two_votes(self) -> list[Step]:
+        """Both votes, and the requests for them."""
+        found = _TWO_VOTES.search(self._problem.text)
+        if found is None:
+            return []
+        voter, term = int(found[1]), found[2]
+        votes = [self._vote(voter, int(candidate), term) for candidate in (found[4], found[3])]
+        names = ("second", "first")
+        known = [
+            (vote, f"The {name} vote of replica {voter} in term {term}.")
+            for vote, name in zip(votes, names, strict=True)
+            if vote is not None
+        ]
+        steps = [Step(vote, why) for vote, why in known]
+        for vote, _ in known:
+            if (request := self._causality.request_of(vote)) is not None:
+                steps.append(
+                    Step(request, f"Request for the vote, from {name_of(request.sender)}.")
+                )
+        return steps
+
+    def _vote(self, voter: int, candidate: int, term: str) -> Message | None:
+        """The reply that grants it. A candidate's own vote is seen in its first request. A test may
+        ask on a candidate's behalf, so the connection says nothing."""
+
+        def asks(message: Message | None) -> bool:
+            wanted = {"term": term, "candidate": str(candidate), "pre_vote": "false"}
+            return message is not None and wanted.items() <= message.fields.items()
+
+        for message in self._world.messages:
+            if message.sender != voter:
+                continue
+            if voter == candidate and asks(message):
+                return message
+            granted = message.fields.get("granted") == "true"
+            if granted and asks(self._causality.request_of(message)):
+                return message
+        return None
+
+    def _of_two_leaders(self) -> list[Step]:
+        """The votes for either."""
+        found = _TWO_LEADERS.search(self._problem.text)
+        if found is None:
+            return []
+        term = found[3]
+        steps = []
+        for leader in (int(found[2]), int(found[1])):
+            for voter in range(self._world.replicas):
+                if voter != leader and (vote := self._vote(voter, leader, term)) is not None:
+                    steps.append(
+                        Step(vote, f"Replica {voter} votes for replica {leader} in term {term}.")
+                    )
+        return steps
+
+    def _of_step(self) -> list[Step]:
+        """The message that the guilty step sends, if it sends one, and what led to the step."""
+        when = self._problem.when
+        found = _REPLICA.search(self._problem.text)
+        if found is None:
+            return []
+        replica = int(found[1])
+        sent = self._sent_by(replica)
+        if sent is None:
+            return self._chain(self._causality.chain(replica, when, CHAIN_MAX), replica)
+        step = Step(sent, f"Replica {replica} sends this in the guilty step.")
+        return [step, *self._missed_write(), *self._behind(sent)]
+
+    def _missed_write(self) -> list[Step]:
+        """If a read is too old: the latest command with the value that it should have read."""
+        found = _TOO_OLD.search(self._problem.text)
+        if found is None:
+            return []
+        when, value = self._problem.when, found[1]
+        for message in reversed(self._world.messages):
+            is_command = message.sender >= FIRST_CLIENT and message.type.endswith(" request")
+            if is_command and message.sent < when and value in message.contents:
+                return [Step(message, f"The read misses this command, which wrote {value}.")]
+        return []
+
+    def _sent_by(self, replica: int) -> Message | None:
+        """The message of the guilty step with most of the words and numbers that the violation
+        names."""
+        when, text = self._problem.when, self._problem.text
+        done, _, _ = text.partition(" but ")  # what is right stands behind it
+        numbers = {*re.findall(r"\d+", done)}
+
+        def agreement(message: Message) -> int:
+            method, _, kind = message.type.partition(" ")
+            is_meant = (kind == "reply") == bool(_ANSWERS.search(text))
+            return 2 * (method in text) + is_meant + len(numbers & {*message.fields.values()})
+
+        sent = [m for m in self._world.messages if m.sender == replica and m.sent == when]
+        return max(sent, key=agreement, default=None)
+
+    # ---- crashes ----
+
+    def _own_death(self) -> Down | None:
+        """The death of a replica that died by itself, not after the first violation."""
+        for note in self._world.notes:
+            if note.problem != "failure" or (found := _DIED.search(note.text)) is None:
+                continue
+            for down in self._world.downs:
+                if down.replica == int(found[1]) and down.why.startswith(found[2]):
+                    return down if down.start <= self._problem.when else None
+        return None
+
+    def _of_crash(self) -> list[Step]:
+        first = Step(self._problem, "The process crashes in this step.")
+        found = _REPLICA.search(self._problem.text)
+        if found is None:
+            return [first]
+        return [first, *self._last_of(Down(int(found[1]), self._problem.when, ""))]
+
+    def _last_of(self, death: Down) -> list[Step]:
+        """The message that the step was about to read, or the last that the replica had read; what
+        it sent last; what the coroutine waited for last."""
+        replica, when = death.replica, death.start
+        steps = []
+        mine = [m for m in self._world.messages if m.sender == replica and m.sent <= when]
+        unread = [
+            m
+            for m in self._world.messages
+            if m.receiver == replica and m.fate == "arrived" and m.read is None
+            and m.end is not None and m.end <= when
+        ]  # fmt: skip
+        chain = self._causality.chain(replica, when, CHAIN_MAX)
+        if unread:
+            read = min(unread, key=lambda m: (not self._is_named(m), m.end))
+            steps.append(Step(read, "This message had arrived, and the step reads it."))
+        else:
+            steps += self._chain(chain, replica)[:1]
+        if mine:
+            steps.append(Step(mine[-1], f"The last message that replica {replica} sent."))
+        named = re.search(r"in coroutine '([^']*)'", self._problem.text)
+        # The coroutine that runs has just been woken.
+        waits = [
+            (wait.end, wait)
+            for wait in self._world.waits
+            if wait.replica == replica and wait.end is not None and wait.end <= when
+            and named and wait.name == named[1]
+        ]  # fmt: skip
+        if waits:
+            _, last = max(waits, key=lambda ended: ended[0])
+            if all(step.event is not last for step in steps):
+                steps.append(Step(last, "What the coroutine waited for last."))
+        return steps
+
+    def _is_named(self, message: Message) -> bool:
+        """Whether the report of the crash names the message's method."""
+        return message.type.partition(" ")[0] in self._problem.text
+
+    # ---- failures of tests ----
+
+    def _of_operations(self) -> list[Step]:
+        """The window that is not linearizable: the marked operation first."""
+        window = sorted(self._world.operations, key=lambda each: (not each.marked, each.begin))
+        return [
+            Step(each, "No order of these operations explains this reply." if each.marked else
+                 f"An operation of client {each.client} in the same window.")
+            for each in window[:WINDOW_MAX]
+        ]  # fmt: skip
+
+    def _of_script(self) -> list[Step]:
+        """The wrong step, the one before it in the script, and the votes before it."""
+        marks = self._script()
+        if not marks:
+            return []
+        wrong = marks[-1]
+        before = [mark for mark in marks[:-1] if mark.when <= wrong.when]
+        steps = [Step(wrong, "This step of the script goes wrong.")]
+        if before and not before[-1].vote:
+            steps.append(Step(before[-1], "The step before it."))
+        votes = [mark for mark in before if mark.vote]
+        return steps + [Step(vote, "A vote before it.") for vote in votes[: -CHAIN_MAX - 1 : -1]]
+
+    def _script(self) -> list[Mark]:
+        """The steps up to the wrong one, of the last script that goes wrong: a test that makes
+        scripts shorter reports that one. Empty without one."""
+        marks = self._world.marks
+        wrong = max((index for index, mark in enumerate(marks) if mark.wrong), default=-1)
+        firsts = [index for index in range(wrong + 1) if marks[index].text.startswith("#1 ")]
+        return marks[firsts[-1] if firsts else 0 : wrong + 1]

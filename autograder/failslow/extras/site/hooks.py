@@ -1,0 +1,93 @@
+"""MkDocs calls these at each build: they add the pages that are made from the sources."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from failslow.base.kit import Kit
+from failslow.extras.site import benchmarked, guilty, kept, measured, reference, reproduced
+from failslow.extras.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS, NOT_HERE, to_students
+
+REFERENCE = "Reference"
+INDEX = "index.md"
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Puts a page per header into the navigation, below the entry `Reference`."""
+    if _for_students():
+        config.nav = [
+            entry
+            for entry in config.nav or []
+            if not any(section in entry for section in NOT_FOR_STUDENTS)
+        ]
+    names = list(reference.pages(_kit(config).headers))
+    for entry in config.nav or []:
+        if REFERENCE in entry:
+            entry[REFERENCE] = _navigation(names)
+
+
+@event_priority(100)  # the plugins must see these pages
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Adds the pages of the reference, and leaves out what is not for students."""
+    directories = tuple(f"{each.lower()}/" for each in NOT_FOR_STUDENTS)
+    if _for_students():
+        for file in [*files]:
+            if file.src_uri.startswith(directories):
+                files.remove(file)
+    for name, text in reference.pages(_kit(config).headers).items():
+        files.append(File.generated(config, f"{REFERENCE.lower()}/{name}", content=text))
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Fills in what a page asks for: decisions, results, or the layout."""
+    markdown = to_students(markdown) if _for_students() else NOT_HERE.sub(r"\1", markdown)
+    if "{{ decisions }}" in markdown:
+        topics = sorted(Path(page.file.abs_src_path or "").parent.glob("*.md"))
+        others = [topic for topic in topics if topic.name != INDEX]
+        return markdown.replace("{{ decisions }}", "\n".join(map(_listed, others)))
+    if "{{ guilty }}" in markdown:
+        markdown = markdown.replace("{{ guilty }}", guilty.table(guilty.of_kit(_kit(config))))
+    if "{{ kept }}" in markdown:
+        return markdown.replace("{{ kept }}", kept.table(_kit(config).mutants))
+    if "{{ bench." in markdown:
+        return benchmarked.fill(_kit(config).site, markdown)
+    if "{{ measured" in markdown:
+        return measured.fill(_kit(config).site, markdown)
+    if "{{ reproduced" in markdown:
+        return reproduced.fill(_kit(config).site, markdown)
+    return markdown
+
+
+def _navigation(names: list[str]) -> list[Any]:
+    """The pages in their order; those of a directory below are a section of its name."""
+    entries: list[Any] = []
+    sections: dict[str, list[Any]] = {"": entries}
+    for name in names:
+        page = Path(name)
+        directory = page.parent.as_posix().removeprefix(".")
+        if directory not in sections:
+            sections[directory] = []
+            entries.append({f"{directory}/": sections[directory]})
+        place = f"{REFERENCE.lower()}/{name}"
+        title = page.with_suffix(".h").name
+        sections[directory].append(place if name == "index.md" else {title: place})
+    return entries
+
+
+def _listed(topic: Path) -> str:
+    """A decision page's title and status, which its first lines are."""
+    title, _, status = topic.read_text(encoding="utf-8").split("\n")[:3]
+    return f"- [{title.removeprefix('# ')}]({topic.name}): {status.removeprefix('Status: ')}"
+
+
+def _for_students() -> bool:
+    return FOR_STUDENTS in os.environ
+
+
+def _kit(config: MkDocsConfig) -> Kit:
+    return Kit(Path(config.config_file_path).resolve().parents[1])

@@ -1,0 +1,1 @@
+"""From built programs to points and a report."""

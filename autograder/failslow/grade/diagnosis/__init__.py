@@ -1,0 +1,1 @@
+"""Scores the answers of a diagnosis."""

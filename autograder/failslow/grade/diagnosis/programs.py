@@ -1,0 +1,49 @@
+"""Runs the program of one variant once (autograder/hidden/lab4-finalize/diagnosis)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from failslow.base import process
+from failslow.base.errors import CouldNotGrade
+from failslow.base.kit import Kit
+
+
+def program(variant: str) -> str:
+    """The target that makes it, and its file's name."""
+    return f"diagnose_{variant}"
+
+
+def perform(
+    kit: Kit,
+    variant: str,
+    what: str,
+    *,
+    seed: int,
+    leader: int,
+    slow: int | None,
+    seconds: int,
+    record: Path | None = None,
+) -> dict[str, Any]:
+    """The observations of a run of `seconds` of virtual time. `slow`: a follower, or None.
+
+    CouldNotGrade if it fails. `what`: the run's name in that sentence, which may be a secret
+    variant's label.
+    """
+    argv: list[str | Path] = [
+        kit.binary(program(variant)),
+        f"--seed={seed}",
+        f"--leader={leader}",
+        f"--seconds={seconds}",
+        *([] if slow is None else [f"--slow={slow}"]),
+        *([f"--record={record}"] if record else []),
+    ]
+    try:
+        done = process.run(argv, timeout_s=300 + 5 * seconds)
+        if done.exit_code == 0:
+            observed: dict[str, Any] = json.loads(done.output)
+            return observed
+        reason = done.errors.strip() or done.how_it_ended()
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    raise CouldNotGrade(f"{what} has no run: {reason}")

@@ -1,0 +1,196 @@
+"""Prints a grade as tables."""
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from failslow.base.console import FAILED, PASSED
+from failslow.grade.model import Grade, LabGrade, TestRow
+from failslow.measurement import scoring, sweep_table
+from failslow.measurement.measure import Measurement
+from failslow.measurement.scoring import Criterion, Row
+from failslow.measurement.settings import FOLLOWER, SUBMIT, Graded
+from failslow.measurement.words import percent, seconds, size
+
+COLUMNS = (
+    "throughput\nlost",
+    "latency\ngrown",
+    "stall\nunans.",
+    "p99",
+    "held",
+    "catch-up",
+    "vs\ndead",
+    "spare",
+)
+VOID = "[yellow]void[/yellow]"
+
+
+def print_grade(console: Console, grade: Grade) -> None:
+    """Prints the lost points with their reasons, then the rows that lost none, the measurement's
+    figures, the sums of the parts, and the score."""
+    for row in grade.rows:
+        if not row.earned:
+            _print_loss(console, row)
+    for lab in grade.labs:
+        console.print(_lab_table(lab))
+        if lab.measurement:
+            _print_measurement(console, lab.measurement, lab.rows[-1].title)
+    for lab in grade.labs:
+        console.print(_parts_table(lab))
+    console.print(grade.losses)
+    console.print(f"[bold]Score: {_of(grade.score, grade.max_score)}[/bold]")
+    if grade.key.mark:
+        console.print(f"[yellow]{grade.key.mark}[/yellow]")
+
+
+def _of(score: float, max_score: float) -> str:
+    return f"{score:g} of {max_score:g}"
+
+
+def _parts_table(lab: LabGrade) -> Table:
+    """The sums: one line for each part, then the lab's."""
+    name = escape(f"{lab.lab.id} {lab.lab.title}")
+    table = Table("part", title_justify="left", box=box.SIMPLE_HEAD, show_footer=True)
+    table.columns[0].footer = f"[bold]{name}[/bold]"
+    table.add_column("points", f"{lab.score:g}/{lab.max_score:g}", justify="right", no_wrap=True)
+    table.add_column("lines that lost points", justify="right")
+    for part in lab.lab.parts:
+        rows = [row for row in lab.rows if row.part == part.id]
+        if not rows:
+            continue
+        score, most = sum(row.score for row in rows), sum(row.max_score for row in rows)
+        lost = sum(1 for row in rows if not row.earned)
+        shown = f"[red]{lost}[/red] of {len(rows)}" if lost else f"0 of {len(rows)}"
+        table.add_row(escape(part.title), f"{score:g}/{most:g}", shown)
+    return table
+
+
+def _lab_table(lab: LabGrade) -> Table:
+    """The table of the rows that lost nothing."""
+    title = f"{lab.lab.id}: {escape(lab.lab.title)}, without a loss"
+    table = Table(title=title, title_justify="left")
+    table.add_column("test", overflow="fold", ratio=1)
+    table.add_column("points", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for row in filter(lambda row: row.earned, lab.rows):
+        points = f"{row.score:g}/{row.max_score:g}" if row.max_score else ""
+        hidden = "[dim]hidden[/dim] " if row.hidden else ""
+        table.add_row(f"{hidden}{escape(row.title)}{_margins(row)}", points, PASSED)
+    return table
+
+
+def _margins(row: TestRow) -> str:
+    """The distance of a measured row from its limits. A test has none."""
+    return f"\n[dim]{escape(row.output)}[/dim]" if row.max_score and row.output else ""
+
+
+def _print_loss(console: Console, row: TestRow) -> None:
+    name = f"{row.title} ({row.test_id})" if row.hidden else row.title
+    verdict = VOID if row.void else FAILED
+    points = f" {row.score:g}/{row.max_score:g}" if row.max_score else ""
+    console.print(f"\n{verdict}{points} [red]{row.lab}[/red] [bold]{escape(name)}[/bold]")
+    shown = f"{row.output}\n{row.detail}".rstrip() if row.hidden else row.output
+    console.print(shown, markup=False, soft_wrap=True)
+
+
+def _print_measurement(console: Console, measurement: Measurement, ungraded: str) -> None:
+    """`ungraded`: the title of what has no points, the lab's last row if there is any."""
+    console.print(_measurement_table(measurement))
+    capacities = ", ".join(
+        f"{value:,.0f} commands/s with {load_name(*load)}"
+        for load, value in measurement.capacities.items()
+    )
+    console.print(f"Capacity without a fault: {capacities}.")
+    console.print(f"Strengths of the faults: {', '.join(measurement.strengths)}.")
+    unslowed = {
+        (row.graded.mix, row.graded.replicas): row.unslowed
+        for row in measurement.rows
+        if row.unslowed
+    }
+    for load, each in unslowed.items():
+        console.print(
+            f"The worst runs with {load_name(*load)} without a fault: {each.throughput:,.0f}"
+            f" commands/s (floor {each.throughput_floor:,.0f}), {seconds(each.latency_ns)} on"
+            f" average (ceiling {seconds(each.latency_ceiling_ns)})."
+        )
+    console.print(
+        "Medians of the worst slow minority, with the worst run in brackets. The longest stall"
+        " stands above the share of unanswered commands. In the last two columns throughput lost"
+        " stands above latency grown: slow against dead followers ('vs dead'), and, with realistic"
+        " jitter, slow against normal ones ('spare': the cost of a lost spare).\n",
+        style="dim",
+        soft_wrap=True,
+    )
+    if measurement.ungraded:
+        title = f"{ungraded} (one seed, no points)"
+        console.print(sweep_table.table(title, measurement.ungraded))
+
+
+def _measurement_table(measurement: Measurement) -> Table:
+    """Two lines to a row: ten columns must fit a terminal."""
+    table = Table(title="Slow replicas against none", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("fault\n(of replicas)")
+    for name in COLUMNS:
+        table.add_column(name, justify="right")
+    table.add_column("verdict\n(points)")
+    for row in measurement.rows:
+        table.add_row(f"{row.graded.fault}\n({_whose(row.graded)})", *_figures(row), _verdict(row))
+    return table
+
+
+def load_name(mix: str, replicas: int) -> str:
+    """'3 replicas', or 'get, 3 replicas' where the clients have several mixes of commands."""
+    return f"{replicas} replicas" if mix == SUBMIT else f"{mix}, {replicas} replicas"
+
+
+def _whose(row: Graded) -> str:
+    mix = [] if row.mix == SUBMIT else [row.mix]
+    victim = [] if row.victim == FOLLOWER else [row.victim]
+    return ", ".join([*mix, str(row.replicas), *victim])
+
+
+def _verdict(row: Row) -> str:
+    verdict = PASSED if row.passed else VOID if row.is_void else FAILED
+    return f"{verdict}\n({row.score:g}/{row.points})"
+
+
+def _figures(row: Row) -> list[str]:
+    if row.error is not None:
+        return ["error", *[""] * (len(COLUMNS) - 1)]
+    p99, held, catch_up = map(row.criterion, (scoring.P99, scoring.HELD_BYTES, scoring.CATCH_UP))
+    stall, unanswered = row.criterion(scoring.STALL), row.criterion(scoring.UNANSWERED)
+    return [
+        _median_and_worst(row, scoring.THROUGHPUT, scoring.WORST_THROUGHPUT),
+        _median_and_worst(row, scoring.MEAN_LATENCY, scoring.WORST_LATENCY),
+        f"{_marked(stall, seconds(stall.value))}\n{_share(unanswered)}",
+        _marked(p99, f"{p99.value:.2f}x"),
+        _marked(held, size(held.value)),
+        _marked(catch_up, seconds(catch_up.value)),
+        _both(row, scoring.THROUGHPUT_VS_DEAD, scoring.LATENCY_VS_DEAD),
+        _both(row, scoring.REALISTIC_THROUGHPUT, scoring.REALISTIC_LATENCY),
+    ]
+
+
+def _both(row: Row, *names: str) -> str:
+    """Not all rows have them."""
+    return "\n".join(_share(each) for each in row.criteria if each.name in names)
+
+
+def _median_and_worst(row: Row, median: str, worst: str) -> str:
+    of_worst = row.criterion(worst)
+    in_brackets = _marked(of_worst, f"({_cell(of_worst.value)})")
+    return f"{_share(row.criterion(median))}\n{in_brackets}"
+
+
+def _share(criterion: Criterion) -> str:
+    return _marked(criterion, _cell(criterion.value))
+
+
+def _cell(share: float | None) -> str:
+    """A share in a narrow column."""
+    return "" if share is None else percent(share).replace(" %", "%")
+
+
+def _marked(criterion: Criterion, text: str) -> str:
+    return text if criterion.passed else f"[red]{text}[/red]"

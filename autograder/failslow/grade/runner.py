@@ -1,0 +1,166 @@
+"""Grades a submission: from a tree of files to rows with scores. Prints progress only.
+
+The order is fixed (labs by id, tests in the order of their binary). So two grades of one submission
+are identical.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from failslow.base import console, parallel
+from failslow.base.kit import Kit
+from failslow.build import crash_stack, determinism, gtest, walls
+from failslow.build.compile import build_submission
+from failslow.build.gtest import GradedTest, Outcome
+from failslow.build.recipe import Recipe, load_recipe
+from failslow.grade import gates, policy, violations, voids
+from failslow.grade.model import Grade, LabGrade, Scope, TestRow
+from failslow.lab import course_key
+from failslow.lab.course_key import CourseKey
+from failslow.lab.labs import Lab, Labs
+from failslow.lab.submission import Submission
+from failslow.measurement.measure import Measurement, measure
+from failslow.measurement.settings import load_settings
+
+
+def grade(
+    kit: Kit,
+    labs: Labs,
+    submission: Submission,
+    scope: Scope | None = None,
+    key: CourseKey = course_key.DEVELOPMENT,
+    recipe: Recipe | None = None,
+) -> Grade:
+    """Builds and grades. The kit itself must be built already. `recipe`: other than the kit's.
+
+    Raises BadSubmission when it does not compile, CouldNotGrade when a test gave no verdict (see
+    Scope.isolate) or a measured run no result.
+    """
+    scope = scope or Scope()
+    recipe = recipe or load_recipe(kit)
+    targets = [recipe.replica(lab) for lab in submission.labs]
+    around = walls.of_compiler(kit)
+    programs = build_submission(kit, labs, submission, recipe, targets, walls=around, end=scope.end)
+    graded = []
+    for lab in submission.labs:
+        replica = programs / f"{lab.id}_replica"
+        in_lines = crash_stack.behind_walls(kit, around, replica)
+        grader = _LabGrader(kit, lab, replica, scope, key, in_lines)
+        given = submission.answers.get(lab.id) if scope.diagnosis else None
+        diagnosis = [] if given is None else [*policy.diagnosis_rows(kit, lab, given, key)]
+        graded.append(grader.grade(diagnosis))
+    return Grade(tuple(graded), key)
+
+
+class _LabGrader:
+    def __init__(
+        self,
+        kit: Kit,
+        lab: Lab,
+        replica: Path,
+        scope: Scope,
+        key: CourseKey,
+        in_lines: Callable[[str], str],
+    ) -> None:
+        """`in_lines`: see crash_stack.behind_walls."""
+        self._in_lines = in_lines
+        self._kit = kit
+        self._lab = lab
+        self._replica = replica
+        self._scope = scope
+        self._key = key
+        self._settings = load_settings(kit, lab) if lab.measurement else None
+
+    def grade(self, diagnosis: Sequence[TestRow]) -> LabGrade:
+        """`diagnosis`: the rows of the lab's diagnosis, which no test can void."""
+        tests = self._tests()
+        wanted = [test for test in tests if self._is_wanted(test)]
+        outcomes = self._run_tests(wanted)
+        differs = next((outcome.differs for outcome in outcomes if outcome.differs), "")
+        void = voids.of_lab(self._lab, wanted, outcomes, differs)
+        because = self._why_not_measured(wanted, outcomes, void)
+        measurement = None if because else self._measure()
+        if measurement and measurement.differs:
+            differs = measurement.differs
+            void = voids.of_lab(self._lab, wanted, outcomes, differs)
+        rows = [policy.determinism_row(self._lab, differs)] if self._scope.determinism else []
+        told = violations.Told()
+        rows += [
+            policy.test_row(self._lab, test, outcome, void.get(test.part, ""), told)
+            for test, outcome in zip(wanted, outcomes, strict=True)
+        ]
+        rows += diagnosis
+        if because:
+            rows.append(policy.skipped_measurement(self._lab, because))
+        if measurement:
+            rows += policy.measurement_rows(self._lab, measurement, void)
+        return LabGrade(self._lab, tuple(rows), measurement, frozenset(void))
+
+    def _binary(self, suite: str) -> Path:
+        return self._kit.binary(f"{suite}_sealed")
+
+    def _tests(self) -> list[GradedTest]:
+        tests = gtest.list_all({suite: self._binary(suite) for suite in self._lab.suites})
+        policy.check_points(self._lab, tests, self._settings)
+        gates.check(self._lab, tests)
+        return tests
+
+    def _is_wanted(self, test: GradedTest) -> bool:
+        return self._scope.tests is None or test.name in self._scope.tests
+
+    def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
+        with console.progress(f"Testing {self._lab.id}") as advance:
+
+            def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
+                return parallel.run_all(runnable, self._run_test, advance)
+
+            return gates.run(self._lab, tests, run_all) if self._scope.gates else [*run_all(tests)]
+
+    def _run_test(self, test: GradedTest) -> Outcome:
+        run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
+        if self._scope.determinism:
+            memory = course_key.seed(self._key, f"memory of {self._lab.id} {test.name}", 0)
+            run = partial(determinism.run_with_twins, run, seed=memory)
+        if self._scope.isolate:
+            run = partial(gtest.run_again_without_verdict, run)
+        outcome = run(self._binary(test.suite), test.name, self._options(test))
+        return replace(outcome, failures=tuple(map(self._in_lines, outcome.failures)))
+
+    def _options(self, test: GradedTest) -> gtest.Options:
+        """Only hidden tests have seeds of the course: students run public tests themselves."""
+        purpose = f"hidden test {self._lab.id} {test.name}"
+        seed = course_key.seed(self._key, purpose, 0) if test.hidden else None
+        return gtest.Options(replica=self._replica, seed=seed, deadline=self._scope.end)
+
+    def _why_not_measured(
+        self, tests: list[GradedTest], outcomes: list[Outcome], void: Mapping[str, str]
+    ) -> str:
+        if self._lab.measurement is None or not (self._scope.measurement and self._scope.gates):
+            return ""
+        part = self._lab.part(self._lab.measurement.part)
+        return void.get(part.id) or gates.reason(
+            part,
+            {test.name: test for test in tests},
+            {test.name: outcome for test, outcome in zip(tests, outcomes, strict=True)},
+        )
+
+    def _measure(self) -> Measurement | None:
+        if self._settings is None or not self._scope.measurement:
+            return None
+        settings, wanted = self._settings, self._scope.rows
+        if wanted is not None:
+            settings = settings.brief(lambda row: row.id.startswith(wanted))
+        seed_of = partial(course_key.seed, self._key)
+        return measure(
+            self._kit,
+            self._lab,
+            self._replica,
+            settings,
+            seed_of,
+            self._scope.seeds,
+            with_ungraded=wanted is None,
+            isolate=self._scope.isolate,
+            end=self._scope.end,
+        )

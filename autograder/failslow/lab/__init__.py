@@ -1,0 +1,1 @@
+"""Labs and submissions as values."""

@@ -1,0 +1,77 @@
+"""The reference solutions' files.
+
+A lab that replaces an earlier one may keep files as a change of the earlier lab's: `*.patch` beside
+its other files, with the lines `--- a/EARLIER/FILE` and `+++ b/LAB/FILE`. cmake/changes.cmake makes
+the same files for the kit's own build.
+
+`fast/` holds other versions of some labs' files, tuned for benchmarks.
+"""
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from failslow.base import process
+from failslow.base.errors import CannotDo
+from failslow.base.kit import Kit
+from failslow.lab.labs import Lab, Labs
+
+ORIGIN = re.compile(r"^--- a/(\S+)", re.M)
+
+
+def changed_files(directory: Path) -> dict[str, bytes]:
+    """The files that the patches in a lab's reference directory make, by name. Earlier labs'
+    directories are beside it. CannotDo if a patch does not fit."""
+    files: dict[str, bytes] = {}
+    for patch in sorted(directory.glob("*.patch")):
+        files |= _changed(patch)
+    return files
+
+
+def _changed(patch: Path) -> dict[str, bytes]:
+    origins = [patch.parent.parent / name for name in ORIGIN.findall(patch.read_text())]
+    with tempfile.TemporaryDirectory(prefix="failslow-change-") as name:
+        tree = Path(name)
+        for origin in origins:
+            (tree / origin.name).write_bytes(origin.read_bytes())
+        # No fuzz: a patch that only nearly fits may change something else than it says.
+        argv = ["patch", "-p2", "--fuzz=0", "--batch", "--forward", "-i", str(patch.resolve())]
+        done = process.run(argv, cwd=tree, merge_errors=True)
+        if done.exit_code != 0:
+            raise CannotDo(f"{patch} does not fit the files that it changes", done.output)
+        return {origin.name: (tree / origin.name).read_bytes() for origin in origins}
+
+
+def whole_files(directory: Path) -> dict[str, bytes]:
+    """The files in a lab's reference directory, by name, and those that its patches make."""
+    own = {each.name: each.read_bytes() for each in directory.iterdir() if each.is_file()}
+    return own | changed_files(directory)
+
+
+def write_tree(solutions: Path, labs: list[Lab], tree: Path) -> None:
+    """Writes the files of these labs, with their answers of a diagnosis. `solutions`: the reference
+    solutions, or a copy. CannotDo for a missing one."""
+    for lab in labs:
+        (tree / lab.directory).mkdir(parents=True, exist_ok=True)
+        directory = solutions / lab.directory
+        files = whole_files(directory) if directory.is_dir() else {}
+        for name in [*lab.files, lab.diagnosis.file] if lab.diagnosis else lab.files:
+            if name not in files:
+                raise CannotDo(f"the reference of {lab.id} lacks {name}")
+            (tree / lab.directory / name).write_bytes(files[name])
+
+
+@contextmanager
+def fast_tree(kit: Kit, labs: Labs) -> Iterator[Path]:
+    """A temporary tree: the tuned files, laid over the reference of the labs that they are for and
+    of those built on them."""
+    tuned = [lab for lab in labs.by_id.values() if (kit.fast / lab.directory).is_dir()]
+    built = [lab for lab in labs.by_id.values() if set(tuned) & set(labs.closure(lab))]
+    needed = {each.id: each for lab in built for each in labs.closure(lab)}
+    with tempfile.TemporaryDirectory(prefix="failslow-fast-") as name:
+        tree = Path(name)
+        write_tree(kit.reference, list(needed.values()), tree)
+        write_tree(kit.fast, tuned, tree)
+        yield tree

@@ -1,0 +1,255 @@
+// Hidden tests of a Raft with Finalize: the followers that count as mildly slow, and what a very
+// slow one leaves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "finalize_world.h"
+#include "testkit/environment.h"
+
+namespace depfast::lab4 {
+namespace {
+
+using kv::Reply;
+
+// Runs a load under faults, in which every follower answers within the grace.
+void ExpectNothingTwice(FinalizeWorld& world, PeerId leader, const std::vector<PeerId>& slow,
+                        Duration latency_max) {
+  constexpr std::size_t kValueBytes = 1024;
+  constexpr std::size_t kOtherBytes = 64 * 1024;  // heartbeats, headers
+  world.sent.Reset();
+  const auto latencies = world.Write(leader, 2s, {.bytes = kValueBytes});
+  ASSERT_EQ(latencies.size(), 400u) << "commands have no reply";
+  EXPECT_LE(*std::max_element(latencies.begin(), latencies.end()), latency_max);
+  for (const PeerId follower : slow) {
+    const auto sent = world.sent.To(follower);
+    EXPECT_GE(sent.entries, 400u) << "replica " << follower << " is not sent every entry";
+    EXPECT_EQ(sent.repeated, 0u) << "entries that replica " << follower << " was sent again";
+    EXPECT_LE(sent.bytes, sent.entry_bytes + kOtherBytes)
+        << "bytes of all messages to replica " << follower << ": entries are sent twice";
+  }
+}
+
+// The follower that makes the quorum takes 60 ms, the other 140 ms: 80 ms after the quorum.
+GRADED_TEST(RaftGrace, BeginsAtTheQuorum, "4a-raft", 2,
+            "The grace of a round begins at its quorum: a follower whose answer comes within the "
+            "grace of a slow quorum is sent no entry twice.") {
+  FinalizeWorld world({.replicas = 3, .seed = 440});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const auto others = world.Others(leader);
+  world.cluster.RunFor(200ms);  // the round that opened the term, with a fast quorum, is over
+  world.cluster.Begin(faults::NetSlow({others[0]}, 60ms));
+  world.cluster.Begin(faults::NetSlow({others[1]}, 140ms));
+  ASSERT_NO_FATAL_FAILURE(ExpectNothingTwice(world, leader, others, 180ms));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(RaftGrace, HoldsForSlownessThatVaries, "4a-raft", 2,
+            "Two of five followers are slow, one by another time for each answer and one now and "
+            "then. Both answer within the grace, and neither is sent an entry twice.") {
+  FinalizeWorld world({.replicas = 5, .seed = 441});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const auto others = world.Others(leader);
+  faults::FaultPlan plan = {faults::NetJitter({others[0]}, 90ms)};
+  for (int spike = 0; spike < 10; ++spike) {
+    const Time begin = world.cluster.now() + 50ms + spike * 200ms;
+    plan.push_back(faults::NetSlow({others[3]}, 80ms).From(begin).For(60ms));
+  }
+  world.cluster.Schedule(plan);
+  ASSERT_NO_FATAL_FAILURE(
+      ExpectNothingTwice(world, leader, {others[0], others[3]}, /*latency_max=*/60ms));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// A leader's wait for a quorum may time out before any follower has answered.
+void EveryQuorumIsLate() {
+  FinalizeWorld world({.replicas = 3, .seed = 448});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  world.cluster.RunFor(200ms);
+  world.cluster.Begin(faults::NetSlow(world.Others(leader), 115ms));
+  ASSERT_NO_FATAL_FAILURE(ExpectNothingTwice(world, leader, world.Others(leader), 400ms));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The followers answer 60 ms late. The other two are down, so every quorum needs a late answer.
+GRADED_TEST(RaftGrace, LateAnswersCommit, "4a-raft", 1,
+            "A late answer makes a quorum when the other followers are down or late, too, and the "
+            "follower is still sent no entry twice.") {
+  ASSERT_NO_FATAL_FAILURE(EveryQuorumIsLate());
+  FinalizeWorld world({.replicas = 5, .seed = 442});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const auto others = world.Others(leader);
+  const std::vector<PeerId> slow = {others[0], others[1]};
+  world.cluster.Begin(faults::NetSlow(slow, 60ms));
+  world.cluster.RunFor(200ms);
+  for (const PeerId dead : {others[2], others[3]}) world.cluster.Crash(dead);
+  ASSERT_NO_FATAL_FAILURE(ExpectNothingTwice(world, leader, slow, 180ms));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The links to two followers take 6 s. A link's window takes 256 KiB, the rest of 6 MB waits at the
+// leader, unless it is released.
+GRADED_TEST(
+    RaftGrace, BoundsWhatVerySlowFollowersCost, "4a-raft", 3,
+    "Two of five followers are very slow. The leader's calls, coroutines and held bytes stay "
+    "bounded, and are gone after the grace of the last round.") {
+  constexpr std::size_t kHeldMax = 256 * 1024;
+  constexpr std::size_t kValueBytes = 4 * 1024;
+  FinalizeWorld world({.replicas = 5, .seed = 443});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  world.cluster.RunFor(1s);
+  const auto coroutines = world.Coroutines(leader);
+  const std::vector<PeerId> slow = {world.Others(leader)[1], world.Others(leader)[2]};
+  world.cluster.Begin(faults::LinkSlow({leader}, slow, 6s));
+  world.cluster.simulator().ResetPeaks();
+  std::uint64_t most_calls = 0;
+  const auto latencies = world.Write(leader, 3s, {.interval = 2ms, .bytes = kValueBytes}, [&] {
+    for (const PeerId peer : slow) most_calls = std::max(most_calls, world.CallsTo(leader, peer));
+  });
+  ASSERT_EQ(latencies.size(), 1500u) << "commands have no reply";
+  EXPECT_LE(most_calls, 120u);
+  EXPECT_LE(world.cluster.simulator().PeakHeldBytes(leader), 2 * kHeldMax);
+  world.cluster.RunFor(1s);
+  for (const PeerId peer : slow) {
+    EXPECT_LE(world.CallsTo(leader, peer), kCallsAtRest);
+    EXPECT_LE(world.cluster.simulator().HeldBytes(leader, peer), kHeldMax);
+  }
+  EXPECT_LE(world.Coroutines(leader), coroutines + kCoroutinesAtRest);
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied(10s)) << "they do not catch up";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// The rounds end without a quorum; their entries must come again, without another command.
+void LoseWholeRounds() {
+  FinalizeWorld world({.replicas = 3, .seed = 447});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
+  const auto cut = faults::CutFault({leader}, world.Others(leader));
+  world.cluster.Begin(cut);
+  kv::KvClient client(world.cluster.simulator());
+  bool done = false;
+  client.Execute({"SET", "x", "2"}, [&](const kv::KvOutcome& end) { done = end.is_known(); });
+  world.cluster.RunFor(250ms);  // no follower campaigns yet
+  world.cluster.End(cut);
+  EXPECT_TRUE(world.cluster.RunUntil([&] { return done; }, 3s))
+      << "a lost round is not made up for";
+  EXPECT_TRUE(world.WaitForAllApplied(3s));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+GRADED_TEST(RaftGrace, CatchUpIsBounded, "4a-raft", 1,
+            "A follower that was silent for 2 s is sent what it missed once, and little more. A "
+            "round that nobody has heard is made up for, too.") {
+  ASSERT_NO_FATAL_FAILURE(LoseWholeRounds());
+  FinalizeWorld world({.replicas = 3, .seed = 444});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const PeerId slow = world.Others(leader)[1];
+  const auto silent = faults::LinkSlow({leader}, {slow}, 4s);
+  world.cluster.Begin(silent);
+  world.sent.Reset();
+  ASSERT_EQ(world.Write(leader, 2s, {.interval = 2ms}).size(), 1000u);
+  world.cluster.RunFor(500ms);
+  const std::size_t repeated = world.sent.To(slow).repeated;
+  EXPECT_LE(repeated, 500u) << "entries that a silent follower was sent again";
+  world.cluster.End(silent);
+  ASSERT_TRUE(world.WaitForAllApplied(5s)) << "it does not catch up";
+  EXPECT_LE(world.sent.To(slow).repeated, 800u) << "entries that were sent again in all";
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// It does not hear the leader. The other three refuse it, and the leader's answers are lost.
+void RefusedCampaignsLeaveNothing() {
+  FinalizeWorld world({.replicas = 5, .seed = 449});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  const PeerId lonely = world.Others(leader)[0];
+  world.cluster.Begin(faults::CutFault({leader}, {lonely}));
+  world.cluster.RunFor(10s);
+  EXPECT_LE(world.CallsForVotes(lonely), 8u) << "calls of two campaigns";
+  world.cluster.Heal();
+  EXPECT_TRUE(world.WaitForAllApplied(4s));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// A leader is cut off and deposed. It follows the next leader then.
+void DeposedLeadersLeaveNothing() {
+  FinalizeWorld world({.replicas = 3, .seed = 450});
+  for (int round = 1; round <= 3; ++round) {
+    const PeerId leader = world.WaitForProposer(4s);
+    ASSERT_NE(leader, kNobody);
+    world.cluster.Partition({leader});
+    world.cluster.RunFor(3s);
+    world.cluster.Heal();
+    ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
+    world.cluster.RunFor(2s);
+    for (const PeerId peer : world.Others(leader)) {
+      EXPECT_EQ(world.CallsTo(leader, peer), 0u) << "of a replica that follows";
+    }
+  }
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// Without a majority the only replica campaigns again and again.
+GRADED_TEST(RaftGrace, ElectionsLeaveNothing, "4a-raft", 1,
+            "The calls for votes are finalized: a replica that campaigns against silent peers has "
+            "few of them, and none when it leads. A leader that was deposed has no calls.") {
+  ASSERT_NO_FATAL_FAILURE(RefusedCampaignsLeaveNothing());
+  ASSERT_NO_FATAL_FAILURE(DeposedLeadersLeaveNothing());
+  FinalizeWorld world({.replicas = 3, .seed = 446});
+  const PeerId leader = world.WaitForProposer();
+  ASSERT_NE(leader, kNobody);
+  ASSERT_EQ(world.Do("SET x 1"), Reply::Ok());
+  const auto others = world.Others(leader);
+  world.cluster.Crash(leader);
+  world.cluster.Crash(others[0]);
+  const auto coroutines = world.Coroutines(others[1]);
+  world.cluster.RunFor(10s);
+  EXPECT_LE(world.CallsForVotes(others[1]), 8u) << "calls of two campaigns";
+  EXPECT_LE(world.Coroutines(others[1]), coroutines + kCoroutinesAtRest);
+  world.cluster.Restart(others[0]);
+  ASSERT_NE(world.WaitForProposer(4s), kNobody);
+  world.cluster.RunFor(1s);
+  for (const PeerId replica : {others[0], others[1]}) {
+    EXPECT_EQ(world.CallsForVotes(replica), 0u) << "of replica " << replica;
+  }
+  EXPECT_EQ(world.Do("GET x"), Reply::String("1"));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// In each round the leader dies while the slow follower's answers are on their way.
+GRADED_TEST(RaftGrace, SurvivesACrashOfTheLeader, "4a-raft", 1,
+            "A leader that dies within the grace loses no acknowledged command, and its late "
+            "answers harm nobody.") {
+  FinalizeWorld world({.replicas = 3, .seed = 447});
+  for (int round = 1; round <= 3; ++round) {
+    const PeerId leader = world.WaitForProposer(4s);
+    ASSERT_NE(leader, kNobody);
+    const auto slow = faults::NetSlow({world.Others(leader)[0]}, 80ms);
+    world.cluster.Begin(slow);
+    ASSERT_EQ(world.Write(leader, 300ms).size(), 60u) << "commands have no reply";
+    ASSERT_EQ(world.Do("INCR n"), Reply::Integer(round));
+    world.cluster.RunFor(20ms);
+    world.cluster.Crash(leader);
+    ASSERT_NE(world.WaitForProposer(4s), kNobody);
+    world.cluster.RunFor(50ms);
+    world.cluster.Restart(leader);
+    world.cluster.End(slow);
+  }
+  EXPECT_EQ(world.Do("GET n"), Reply::String("3"));
+  EXPECT_TRUE(world.WaitForAllApplied(4s));
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+}  // namespace
+}  // namespace depfast::lab4

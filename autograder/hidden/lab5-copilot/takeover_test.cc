@@ -1,0 +1,269 @@
+// Hidden tests: takeovers in a cluster.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "copilot_world.h"
+#include "frame_counter.h"
+#include "stage.h"
+#include "testkit/client.h"
+#include "testkit/environment.h"
+
+namespace depfast::copilot {
+namespace {
+
+GRADED_TEST(CopilotTakeover, WhoeverIsSlowDelaysNobody, "5d", 1,
+            "One slow replica of three or five, a pilot or not, slightly or very slow, delays no "
+            "command by more than a takeover.") {
+  for (const int replicas : {3, 5}) {
+    for (PeerId slow = 0; slow < 3; ++slow) {
+      for (const Duration delay : {1ms, 10ms, 40ms, 400ms}) {
+        SCOPED_TRACE(std::to_string(replicas) + " replicas, slow: " + std::to_string(slow) +
+                     " by " + std::to_string(delay / 1ms) + " ms");
+        CopilotWorld world({.replicas = replicas, .seed = 551});
+        ASSERT_TRUE(world.WaitForPilots());
+        ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+        world.cluster.Begin(faults::NetSlow({slow}, delay));
+        EXPECT_LT(world.SlowestOf(50), 50ms);
+        world.cluster.Heal();
+        EXPECT_TRUE(world.WaitForAllApplied());
+        EXPECT_TRUE(world.AllInvariantsHold());
+      }
+    }
+  }
+}
+
+// Another replica asks the taker for a promise while it waits for the follower's.
+void ATakerThatHasPromisedMoreGivesUp() {
+  Stage stage(560);
+  SentRequests<Prepare> prepares(stage.cluster);
+  SentRequests<Accept> accepts(stage.cluster);
+  for (const PeerId id : {PeerId{1}, kFollower}) {
+    EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0), id).recorded);
+  }
+  stage.ConnectWithoutThePilot();
+  stage.cluster.Begin(faults::LinkSlow({kFollower}, {1}, 20ms));
+  SubmitTo(stage.client(), 1, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !prepares.all().empty(); }, 1s))
+      << "replica 1 does not begin to take P.1 over";
+  const Ballot ballot = prepares.all().front().request.ballot;
+  EXPECT_TRUE(stage.Ask(Prepare{Lane::kPilot, ballot + 1000, 1, false, 0}, 1).promised);
+  stage.cluster.RunFor(500ms);
+  EXPECT_FALSE(accepts.all().empty()) << "P.1 is not taken over";
+  for (const auto& [from, when, accept] : accepts.all()) {
+    EXPECT_TRUE(accept.lane != Lane::kPilot || accept.ballot > ballot + 1000)
+        << "it has promised not to accept at ballot " << accept.ballot;
+  }
+}
+
+GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
+            "The entries of a dead pilot are taken over in a few attempts each. A taker that has "
+            "promised a higher ballot gives up.") {
+  ASSERT_NO_FATAL_FAILURE(ATakerThatHasPromisedMoreGivesUp());
+  CopilotWorld world({.replicas = 3, .seed = 553});
+  FrameCounter counter(world.cluster);
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(100)) << "nothing is committed without a fault";
+  const std::uint64_t before = counter.requests<Prepare>();
+  world.cluster.Crash(0);
+  ASSERT_TRUE(world.Commit(20));
+  world.cluster.RunFor(4s);
+  ASSERT_TRUE(world.Commit(20));
+  EXPECT_LT(counter.requests<Prepare>() - before, 200U);
+  EXPECT_TRUE(world.AllInvariantsHold());
+}
+
+// P.1 and P.2 are undecided, and Q.1 depends on P.2. The stage is as in each test of the copilot's
+// patience.
+class Patience {
+ public:
+  explicit Patience(std::uint64_t seed)
+      : stage_(seed),
+        proposals_(stage_.cluster),
+        prepares_(stage_.cluster),
+        decided_(stage_.cluster) {}
+
+  // The copilot hears of P.1 and P.2, and gets a command `after_hearing` later.
+  void Begin(Duration after_hearing = Duration(0)) {
+    stage_.ConnectWithoutThePilot();
+    told_ = stage_.cluster.now();
+    for (const EntryIndex index : {EntryIndex{1}, EntryIndex{2}}) {
+      stage_.client().Call(1, ProposalOfP(index, 0), 1s, [](const auto&) {});
+    }
+    stage_.cluster.RunFor(after_hearing);
+    SubmitTo(stage_.client(), 1, 1);
+    ASSERT_TRUE(stage_.cluster.RunUntil([&] { return !proposals_.all().empty(); }, 1s))
+        << "replica 1 does not propose the command";
+    began_ = stage_.cluster.now();
+  }
+
+  void Decide(EntryIndex index) {
+    stage_.client().Call(1, Commit{Lane::kPilot, index, false, 0, kPilots}, 1s, [](const auto&) {});
+  }
+
+  // Runs until `after` from the beginning.
+  void RunUntil(Duration after) { stage_.cluster.RunFor(began_ + after - stage_.cluster.now()); }
+
+  // The time from hearing of P.1 and P.2 to the beginning, at most.
+  Duration Heard() const { return began_ - told_; }
+
+  // The time from the beginning to the entry's takeover; kForever if there is none.
+  Duration TakenOver(EntryIndex index) const {
+    for (const auto& [from, when, request] : prepares_.all()) {
+      if (request.lane == Lane::kPilot && request.index == index) return when - began_;
+    }
+    return kForever;
+  }
+
+  // The time from the beginning to the decision of Q.1.
+  Duration OwnDecided() const {
+    for (const auto& [from, when, request] : decided_.all()) {
+      if (request.lane == Lane::kCopilot && request.index == 1) return when - began_;
+    }
+    return kForever;
+  }
+
+ private:
+  Stage stage_;
+  SentRequests<FastAccept> proposals_;
+  SentRequests<Prepare> prepares_;
+  SentRequests<Commit> decided_;
+  Time told_{0};
+  Time began_{0};
+};
+
+// The entry before the one that is waited for is missing: the dependency itself is decided.
+void AnEarlierEntryIsTakenOver() {
+  Patience patience(558);
+  ASSERT_NO_FATAL_FAILURE(patience.Begin());
+  patience.Decide(2);
+  patience.RunUntil(500ms);
+  EXPECT_LT(patience.TakenOver(1), kForever) << "P.1 comes before P.2, and Q.1 waits for both";
+  EXPECT_EQ(patience.TakenOver(2), kForever) << "P.2 is decided";
+}
+
+// When P.1 is taken over if it is never decided. Nothing if P.2 would be late then, too, however
+// long the copilot waits for P.2: it has heard of it twice the patience before.
+std::optional<Duration> PatienceOf(std::uint64_t world) {
+  Patience rehearsal(world);
+  rehearsal.Begin();
+  if (testing::Test::HasFatalFailure()) return std::nullopt;
+  rehearsal.RunUntil(500ms);
+  const Duration patience = rehearsal.TakenOver(1);
+  if (patience == kForever) return std::nullopt;
+  const bool is_late = rehearsal.OwnDecided() > (patience * 3 / 4 - rehearsal.Heard()) / 2;
+  return is_late ? std::nullopt : std::optional(patience);
+}
+
+// P.1 is decided shortly before its patience is over. That of P.2 begins then.
+void EachEntryHasItsPatience() {
+  std::uint64_t world = 559;
+  auto patience = PatienceOf(world);
+  while (!patience && !testing::Test::HasFatalFailure() && world < 590) {
+    patience = PatienceOf(++world);
+  }
+  ASSERT_TRUE(patience) << "P.1 is not taken over, or without any patience";
+  Patience again(world);
+  ASSERT_NO_FATAL_FAILURE(again.Begin());
+  again.RunUntil(*patience * 3 / 4);
+  again.Decide(1);
+  again.RunUntil(500ms);
+  EXPECT_GE(again.TakenOver(2), *patience * 5 / 4) << "the wait for P.1 counts for P.2";
+  EXPECT_LT(again.TakenOver(2), kForever);
+}
+
+// Q.1 itself takes a while. P.1 has had twice the patience by then, and gets no more.
+void AnEntryHeardOfLongAgoIsLate() {
+  Patience patience(561);
+  ASSERT_NO_FATAL_FAILURE(patience.Begin(100ms));
+  patience.RunUntil(500ms);
+  ASSERT_LT(patience.OwnDecided(), kForever) << "Q.1 is not decided";
+  EXPECT_LT(patience.TakenOver(1), patience.OwnDecided() + 1ms)
+      << "the copilot heard of P.1 100 ms before";
+}
+
+GRADED_TEST(CopilotTakeover, AllThatIsLateIsTakenOver, "5d", 1,
+            "The entries behind the one that a pilot waits for are late, too: they are taken over "
+            "with it, and those before it. Each has the whole patience, unless the pilot has heard "
+            "of it twice as long ago.") {
+  ASSERT_NO_FATAL_FAILURE(AnEarlierEntryIsTakenOver());
+  ASSERT_NO_FATAL_FAILURE(EachEntryHasItsPatience());
+  ASSERT_NO_FATAL_FAILURE(AnEntryHeardOfLongAgoIsLate());
+  Stage stage(557);
+  SentRequests<FastAccept> proposals(stage.cluster);
+  SentRequests<Prepare> prepares(stage.cluster);
+  EXPECT_TRUE(stage.Ask(ProposalOfP(1, 0), 1).recorded);
+  stage.ConnectWithoutThePilot();
+  SubmitTo(stage.client(), 1, 1);
+  ASSERT_TRUE(stage.cluster.RunUntil([&] { return !proposals.all().empty(); }, 1s))
+      << "replica 1 does not propose the command";
+  for (const EntryIndex index : {EntryIndex{2}, EntryIndex{3}, EntryIndex{4}}) {
+    stage.client().Call(1, ProposalOfP(index, 1), 1s, [](const auto&) {});
+  }
+  stage.cluster.RunFor(500ms);
+  std::map<EntryIndex, Time> first;
+  for (const auto& [from, when, request] : prepares.all()) first.emplace(request.index, when);
+  ASSERT_TRUE(first.contains(1)) << "P.1 is not taken over";
+  EXPECT_TRUE(first.contains(4) && first[4] < first[1] + 100ms)
+      << "Q.1 waits for P.1. P.4 is not taken over with it.";
+}
+
+GRADED_TEST(CopilotTakeover, ASlowPilotsOwnCommandsDelayNobody, "5d", 1,
+            "Commands that the slow pilot alone has got are no null entries: its entries are taken "
+            "over soon.") {
+  for (const PeerId slow : {1, 0}) {
+    for (const Duration delay : {40ms, 400ms}) {
+      SCOPED_TRACE("replica " + std::to_string(slow) + " is slow by " +
+                   std::to_string(delay / 1ms) + " ms");
+      CopilotWorld world({.replicas = 3, .seed = 555});
+      ASSERT_TRUE(world.WaitForPilots());
+      ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+      testkit::Client client(world.cluster.simulator());
+      world.cluster.Begin(faults::NetSlow({slow}, delay));
+      Duration slowest{0};
+      for (std::uint64_t number = 1; number <= 30; ++number) {
+        SubmitTo(client, slow, number);
+        world.cluster.RunFor(5ms);
+        slowest = std::max(slowest, world.SlowestOf(2));
+      }
+      EXPECT_LT(slowest, 50ms);
+      world.cluster.Heal();
+      EXPECT_TRUE(world.WaitForAllApplied());
+      EXPECT_TRUE(world.AllInvariantsHold());
+    }
+  }
+}
+
+GRADED_TEST(
+    CopilotTakeover, APilotKnowsWhatItDecided, "5d", 1,
+    "A proposer tells a taker that it knows its decision, also after it has lost the lane, and "
+    "not after it has started again.") {
+  CopilotWorld world({.replicas = 3, .seed = 556});
+  ASSERT_TRUE(world.WaitForPilots());
+  testkit::Client client(world.cluster.simulator());
+  for (PeerId id = 0; id < 3; ++id) world.cluster.Partition({id});
+  SubmitTo(client, 0, 1);
+  world.cluster.RunFor(30ms);
+  const auto ask = [&](Ballot ballot) {
+    return AskOne(world.cluster, client, 0, Prepare{Lane::kPilot, ballot, 1, true, 0});
+  };
+  EXPECT_TRUE(ask(FirstBallot(kPilots) + 300'000).decides);
+  const auto later = ask(FirstBallot(kPilots + 4) + 3);
+  EXPECT_TRUE(later.promised && later.decides) << "it had the lane in that view";
+  world.cluster.Crash(0);
+  world.cluster.Restart(0);
+  world.cluster.RunFor(100ms);
+  const auto again = ask(FirstBallot(kPilots + 4) + 600'000);
+  EXPECT_TRUE(again.promised);
+  EXPECT_FALSE(again.decides) << "it may have forgotten a decision";
+  const Prepare of_the_next{Lane::kPilot, FirstBallot(kPilots + 4) + 600'000, 2, true, 0};
+  const Record forgotten = AskOne(world.cluster, client, 0, of_the_next).record;
+  EXPECT_TRUE(IsTakeover(forgotten.promised))
+      << "it may have proposed P.2 and forgotten it: it says that it never voted for P.2";
+}
+
+}  // namespace
+}  // namespace depfast::copilot

@@ -1,0 +1,59 @@
+"""The reference's files: changes of an earlier lab's, and tuned ones laid over the plain ones."""
+
+from pathlib import Path
+
+import pytest
+
+from failslow.base.errors import CannotDo
+from failslow.base.kit import this_kit
+from failslow.lab.labs import load_labs
+from failslow.lab.reference import changed_files, fast_tree, whole_files
+from failslow.lab.submission import collect
+
+PATCH = """\
+--- a/early/log.cc
++++ b/late/log.cc
+@@ -1,2 +1,2 @@
+ int kept;
+-int plain;
++int changed;
+"""
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> Path:
+    """The directory of a lab whose log.cc is a change of an earlier lab's."""
+    for name in ("early", "late"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "early" / "log.cc").write_text("int kept;\nint plain;\n")
+    (tmp_path / "late" / "log.patch").write_text(PATCH)
+    (tmp_path / "late" / "own.cc").write_text("int own;\n")
+    return tmp_path / "late"
+
+
+def test_a_patch_makes_a_file_of_an_earlier_labs(late: Path) -> None:
+    assert changed_files(late) == {"log.cc": b"int kept;\nint changed;\n"}
+    assert whole_files(late)["own.cc"] == b"int own;\n"
+
+
+def test_a_patch_that_does_not_fit_is_refused(late: Path) -> None:
+    (late.parent / "early" / "log.cc").write_text("int other;\n")
+    with pytest.raises(CannotDo, match="does not fit"):
+        changed_files(late)
+
+
+def test_the_reference_is_collected_with_its_changes() -> None:
+    kit = this_kit()
+    files = collect(kit, load_labs(kit), kit.reference).files
+    assert files["lab4-finalize/raft.cc"] != files["lab2-raft/raft.cc"]
+
+
+def test_tuned_files_lie_over_the_labs_that_use_them() -> None:
+    kit = this_kit()
+    labs = load_labs(kit)
+    with fast_tree(kit, labs) as tree:
+        files = collect(kit, labs, tree).files
+    plain = collect(kit, labs, kit.reference).files
+    differ = {path.split("/")[0] for path, content in files.items() if plain[path] != content}
+    assert differ == {"lab2-raft"}
+    assert set(files) < set(plain)

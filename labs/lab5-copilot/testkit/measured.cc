@@ -1,0 +1,20 @@
+// The measured subject: a Copilot, and clients that submit each command to both pilots.
+#include <memory>
+
+#include "copilot_checker.h"
+#include "subject.h"
+
+namespace depfast {
+namespace {
+
+Subject MakeCopilotSubject(sim::Simulator& simulator, testkit::History& history,
+                           Duration answer_timeout) {
+  return SubmitSubject(std::make_unique<copilot::CopilotChecker>(simulator, &history), simulator,
+                       {.answer_timeout = answer_timeout, .targets = 2});
+}
+
+}  // namespace
+
+std::map<std::string, MakeSubject> MeasuredSubjects() { return {{"", MakeCopilotSubject}}; }
+
+}  // namespace depfast
