@@ -302,7 +302,7 @@ WRONG = [
     ("net-slow --target 3", "there is no replica 3 (0 to 2)"),
     ("net-slow --target -1", "neither a replica's number nor follower or leader"),
     ("net-slow --target boss", "'boss' is neither a replica's number nor"),
-    ("net-slow --target pilot", "no replica is a pilot now (0: leader, 1: follower"),
+    ("net-slow --target pilot", "'pilot' is neither a replica's number nor follower or leader"),
     ("net-slow --target 1 --strength fast", "'fast' is no strength of net-slow (such as 1 s"),
     ("net-slow --target 1 --strength 5%", "'5%' is no strength of net-slow"),
     ("cpu-slow --target 1 --strength 0%", "cpu-slow takes 1% to 100%, not 0%"),
@@ -319,6 +319,13 @@ WRONG = [
     ("net-slow --target 1 --for 61m", "'61m' is no time"),
     ("net-slow", "the following arguments are required: --target"),
 ]
+
+
+def test_a_role_that_no_replica_has_is_no_target(cluster: Cluster, expect: Expect) -> None:
+    cluster.up("NOLEADER:0", code=1)
+    there = "(0: follower, 1: follower, 2: follower)"
+    reason = said(cluster, expect, 2, "inject", "net-slow", "--target", "leader").reason
+    assert f"no replica is a leader now {there}" in reason
 
 
 def test_wrong_words_change_nothing(cluster: Cluster, expect: Expect) -> None:
