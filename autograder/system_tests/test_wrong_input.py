@@ -65,7 +65,7 @@ def words(kit: Kit, lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> dict[
         ("submit --out {empty}", "cannot write"),
         ("check --json", "goes with --mutants"),
         ("mutants rebase --from nowhere", "git knows no commit"),
-        ("bench everything", "invalid choice"),
+        ("bench everything", "there is no benchmark"),
         ("cluster up --lab {lab}", "does not run as a cluster"),
         ("cluster build --lab {lab}", "does not run as a cluster"),
         ("cluster up --data {root}", "holds no cluster"),
