@@ -240,7 +240,7 @@ void Raft::BecomeLeader() {
   role_ = Role::kLeader;
   leader_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
-  std::fill(progress_.begin(), progress_.end(), Progress(last_index() + 1));
+  std::fill(progress_.begin(), progress_.end(), Progress{last_index() + 1});
   durable_index_ = last_index();  // our own vote is durable, and was written later
   // An entry of our own term, even an empty one, lets us commit the entries of earlier terms
   // (section 5.4.2).
