@@ -26,6 +26,7 @@ from failslow.extras.check import (
     style,
     suites,
     sweep,
+    tidy,
 )
 from failslow.extras.check.step import Context, Counts, Step
 from failslow.extras.mutation import command as mutation
@@ -86,6 +87,7 @@ STEPS = (
 # Long steps whose results change rarely: only with --full.
 # --8<-- [start:full]
 FULL_STEPS = (
+    Step("C++ lint", tidy.run, needs=RELEASE),
     Step(CLANG, suites.build("clang")),
     Step("C++ tests, by clang", suites.ctest("clang"), needs=CLANG),
     Step(ALL_ASAN, suites.build("asan", cmake.CHECKS)),
