@@ -281,8 +281,12 @@ def test_misbehaviour_is_told_in_its_own_sentence() -> None:
     [
         (PART, {"unanswered": 100}, "10 % of the commands were never answered (limit 0.5 %)"),
         (FULL, {"completions": (0,) * 4}, "came for 0.4 s without a break (limit 0.2 s)"),
-        (FULL | {"shape": UNDER}, {"throughput": 1000.0}, "by 50 % in the worst run (limit 20 %)"),
-        (PART | {"shape": FLAPPING}, {"lag": 999}, "999 entries behind (limit 900 entries)"),
+        (FULL | {"shape": UNDER}, {"throughput": 1000.0}, "by 50 % (worst run, limit 20 %)"),
+        (
+            PART | {"shape": FLAPPING},
+            {"lag": 999},
+            "999 entries behind (between faults, limit 900 entries)",
+        ),
         (PART, {"p99_ns": 4_000_000}, "latency grew 2.0 times (limit 1.50x)"),
         (FULL, {"completed": 0, "completions": ()}, "throughput"),
     ],

@@ -5,10 +5,13 @@ from functools import partial
 
 import pytest
 
+from failslow.base import yaml_file
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.lab import course_key
 from failslow.lab.labs import load_labs
+from failslow.measurement.figures import FIGURES
+from failslow.measurement.runs import LOADS, PROFILES, SHAPES
 from failslow.measurement.settings import SUBMIT, load_settings
 
 
@@ -65,6 +68,38 @@ def test_the_shares_of_a_row_are_a_hundred_per_cent(kit: Kit) -> None:
     path.write_text(path.read_text().replace("speed: 60", "speed: 61"))
     with pytest.raises(CannotDo, match=r"shares: they must add up to 100 per cent"):
         load_settings(kit, load_labs(kit).get("lab2"))
+
+
+@pytest.mark.parametrize(
+    ("row", "bad", "complaint"),
+    [
+        ("figure: stall", "figure: speed", "criteria/6/figure: 'speed' is not one of"),
+        ("limit: 1.5, share: tail", "limit: 0, share: tail", "criteria/12"),
+        ("share: tail", "share: tails", "'p99': shares has no 'tails'"),
+        (
+            "limit: 1.5, share: tail",
+            "limit: {pilot: 2}, share: tail",
+            "'p99': its limits must be for the victims that lab.yaml names",
+        ),
+        ("note: worst run, of: [low-jitter, sat", "of: [sat", "'throughput': another one has this"),
+        ("flapping: 1 ", "flapping: 0 ", "'catch-up': seeds has none for its runs"),
+        ("without: [net-slow]", "without: [net]", "between faults': without names no preset"),
+    ],
+)
+def test_a_bad_criterion_is_named(kit: Kit, row: str, bad: str, complaint: str) -> None:
+    path = kit.labs / "lab2-raft" / "slow_follower.yaml"
+    text = path.read_text()
+    assert row in text
+    path.write_text(text.replace(row, bad, 1))
+    with pytest.raises(CannotDo, match=re.escape(complaint)) as caught:
+        load_settings(kit, load_labs(kit).get("lab2"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_criterion_may_bound_every_figure() -> None:
+    row = yaml_file.schema("slow_follower")["properties"]["criteria"]["items"]["properties"]
+    assert row["figure"]["enum"] == list(FIGURES)
+    assert {*row["of"]["items"]["enum"]} == PROFILES | LOADS | SHAPES
 
 
 def test_every_graded_fault_has_strengths(kit: Kit) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from failslow.grade.model import LabGrade
 from failslow.grade.result_suite import Column
-from failslow.measurement import scoring
+from failslow.measurement.figures import MEAN_LATENCY, THROUGHPUT
+from failslow.measurement.settings import MEDIAN
 
 
 def columns(graded: LabGrade) -> Iterator[Column]:
@@ -16,11 +17,9 @@ def columns(graded: LabGrade) -> Iterator[Column]:
     if graded.lab.measurement.part in graded.void or any(row.error for row in measured.rows):
         return
     lab = graded.lab.id
-    for name, criterion in (
-        ("throughput lost, %", scoring.THROUGHPUT),
-        ("latency grown, %", scoring.MEAN_LATENCY),
-    ):
-        worst = max(row.criterion(criterion).value for row in measured.rows)
+    for name, figure in (("throughput lost, %", THROUGHPUT), ("latency grown, %", MEAN_LATENCY)):
+        found = [row.find(figure, MEDIAN) for row in measured.rows]
+        worst = max((each.value for each in found if each), default=math.inf)
         if math.isfinite(worst):  # it is not where nothing was completed
             yield Column(f"{lab}: {name}", round(100 * worst, 1), "asc")
     least = min(measured.capacities, key=lambda load: load[1])

@@ -1,5 +1,7 @@
 """Prints a grade as tables."""
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -7,11 +9,20 @@ from rich.table import Table
 
 from failslow.base.console import FAILED, PASSED
 from failslow.grade.model import Grade, LabGrade, TestRow
-from failslow.measurement import scoring, sweep_table
+from failslow.measurement import sweep_table
+from failslow.measurement.figures import FIGURES, MEAN_LATENCY, THROUGHPUT
 from failslow.measurement.measure import Measurement
-from failslow.measurement.scoring import Criterion, Row
-from failslow.measurement.settings import FOLLOWER, SUBMIT, Graded
-from failslow.measurement.words import percent, seconds, size
+from failslow.measurement.runs import REALISTIC
+from failslow.measurement.scoring import Judged, Row
+from failslow.measurement.settings import (
+    FOLLOWER,
+    MEDIAN,
+    SUBMIT,
+    WITH_DEAD,
+    WORST,
+    Graded,
+)
+from failslow.measurement.words import seconds
 
 COLUMNS = (
     "throughput\nlost",
@@ -158,39 +169,36 @@ def _verdict(row: Row) -> str:
 def _figures(row: Row) -> list[str]:
     if row.error is not None:
         return ["error", *[""] * (len(COLUMNS) - 1)]
-    p99, held, catch_up = map(row.criterion, (scoring.P99, scoring.HELD_BYTES, scoring.CATCH_UP))
-    stall, unanswered = row.criterion(scoring.STALL), row.criterion(scoring.UNANSWERED)
+    dead = [each for each in row.criteria if each.criterion.compared_with == WITH_DEAD]
+    spare = [each for each in row.criteria if REALISTIC in each.criterion.runs]
     return [
-        _median_and_worst(row, scoring.THROUGHPUT, scoring.WORST_THROUGHPUT),
-        _median_and_worst(row, scoring.MEAN_LATENCY, scoring.WORST_LATENCY),
-        f"{_marked(stall, seconds(stall.value))}\n{_share(unanswered)}",
-        _marked(p99, f"{p99.value:.2f}x"),
-        _marked(held, size(held.value)),
-        _marked(catch_up, seconds(catch_up.value)),
-        _both(row, scoring.THROUGHPUT_VS_DEAD, scoring.LATENCY_VS_DEAD),
-        _both(row, scoring.REALISTIC_THROUGHPUT, scoring.REALISTIC_LATENCY),
+        _median_and_worst(row, THROUGHPUT),
+        _median_and_worst(row, MEAN_LATENCY),
+        _lines([row.find("stall", WORST), row.find("unanswered", WORST)]),
+        _lines([row.find("p99", MEDIAN)]),
+        _lines([row.find("held bytes", WORST)]),
+        _lines([row.find("catch-up", WORST)]),
+        _lines(dead),
+        _lines(spare),
     ]
 
 
-def _both(row: Row, *names: str) -> str:
-    """Not all rows have them."""
-    return "\n".join(_share(each) for each in row.criteria if each.name in names)
+def _lines(found: Sequence[Judged | None]) -> str:
+    """Not all labs bound all figures."""
+    return "\n".join(_marked(each, _cell(each)) for each in found if each)
 
 
-def _median_and_worst(row: Row, median: str, worst: str) -> str:
-    of_worst = row.criterion(worst)
-    in_brackets = _marked(of_worst, f"({_cell(of_worst.value)})")
-    return f"{_share(row.criterion(median))}\n{in_brackets}"
+def _median_and_worst(row: Row, figure: str) -> str:
+    worst = row.find(figure, WORST)
+    in_brackets = [] if worst is None else [_marked(worst, f"({_cell(worst)})")]
+    return "\n".join([_lines([row.find(figure, MEDIAN)]), *in_brackets])
 
 
-def _share(criterion: Criterion) -> str:
-    return _marked(criterion, _cell(criterion.value))
+def _cell(judged: Judged) -> str:
+    """A value in a narrow column."""
+    unit = FIGURES[judged.criterion.figure].unit
+    return unit(judged.value).replace(" %", "%")
 
 
-def _cell(share: float | None) -> str:
-    """A share in a narrow column."""
-    return "" if share is None else percent(share).replace(" %", "%")
-
-
-def _marked(criterion: Criterion, text: str) -> str:
-    return text if criterion.passed else f"[red]{text}[/red]"
+def _marked(judged: Judged, text: str) -> str:
+    return text if judged.passed else f"[red]{text}[/red]"

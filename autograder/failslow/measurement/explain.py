@@ -1,14 +1,25 @@
 """Puts a lost row into words a student understands, with the wait that caused it."""
 
 import math
+from collections.abc import Callable
+from functools import partial
 
-from failslow.measurement import cause, scoring
+from failslow.measurement import cause
 from failslow.measurement.cause import Explained
-from failslow.measurement.scoring import Criterion, Row, Unslowed
-from failslow.measurement.settings import Settings
-from failslow.measurement.words import growth, percent, seconds, size
+from failslow.measurement.figures import FIGURES, MEAN_LATENCY, THROUGHPUT
+from failslow.measurement.scoring import Judged, Row, Unslowed
+from failslow.measurement.settings import MEDIAN, WITH_CAPACITY, Settings
+from failslow.measurement.words import percent, seconds
 
-IN_SECONDS = (scoring.CATCH_UP, scoring.LONG_CATCH_UP, scoring.STALL)
+OBSERVED: dict[str, Callable[[Explained], list[str]]] = {
+    "held bytes": cause.backlog,
+    "heap": cause.own_memory,
+    "coroutines": partial(cause.unfinished, is_call=False),
+    "requests": partial(cause.unfinished, is_call=True),
+    "catch-up": cause.repair,
+    "lag": cause.repair,
+}
+"""The observations that explain a figure that is no delay."""
 
 
 def report(settings: Settings, row: Row, explained: Explained | None) -> str:
@@ -35,15 +46,15 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
             f"Void: with {fault}, no slow replica fell behind by {row.lag_needed} entries"
             f" (it was {row.lag} in one run), so the row shows nothing. Tell your instructor."
         )
-    criterion = row.worst_criterion()
-    if criterion is None:
+    worst = row.worst_criterion()
+    if worst is None:
         return f"With {fault}, the submission stayed as fast as without."
-    text = f"With {fault}, {what_happened(criterion)}"
+    text = f"With {fault}, {what_happened(worst)}"
     if explained is None:
         return f"{text}."
-    if criterion.share not in (scoring.SPEED, scoring.TAIL):
-        return " ".join([f"{text}.", *_background(criterion, explained)])
-    if criterion.name == scoring.OVER_CAPACITY:
+    if worst.criterion.figure in OBSERVED:
+        return " ".join([f"{text}.", *OBSERVED[worst.criterion.figure](explained)])
+    if worst.criterion.compared_with == WITH_CAPACITY:
         return f"{text}."  # both runs were quicker than a third one: no wait of theirs did it
     dropped = cause.dropped(explained.slow)
     wait = cause.costly_wait(explained, row.graded.replicas)
@@ -56,17 +67,6 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     return " ".join([f"{text}{accused}.", *dropped, described])
 
 
-def _background(criterion: Criterion, explained: Explained) -> list[str]:
-    """The observations of a loss that is no delay."""
-    if criterion.name == scoring.HELD_BYTES:
-        return cause.backlog(explained)
-    if criterion.name == scoring.HEAP:
-        return cause.own_memory(explained)
-    if criterion.name in (scoring.COROUTINES, scoring.REQUESTS):
-        return cause.unfinished(explained, is_call=criterion.name == scoring.REQUESTS)
-    return cause.repair(explained)
-
-
 def _other_losses(row: Row) -> list[str]:
     first = row.worst_criterion()
     failed = [each for each in row.criteria if not each.passed and each is not first]
@@ -74,11 +74,10 @@ def _other_losses(row: Row) -> list[str]:
 
 
 def _margins(row: Row) -> str:
-    shown = [row.criterion(name) for name in (scoring.THROUGHPUT, scoring.MEAN_LATENCY)]
     closest = max(row.criteria, key=lambda each: each.excess)
-    if closest not in shown:
-        shown.append(closest)
-    return f"Within all limits: {', '.join(map(_figure, shown))}."
+    shown = [row.find(THROUGHPUT, MEDIAN), row.find(MEAN_LATENCY, MEDIAN), closest]
+    figures = dict.fromkeys(_figure(each) for each in shown if each)
+    return f"Within all limits: {', '.join(figures)}."
 
 
 def _kept(settings: Settings, row: Row) -> str:
@@ -120,67 +119,18 @@ def _raw(row: Row, unslowed: Unslowed) -> str:
     )
 
 
-def _figure(criterion: Criterion) -> str:
+def _figure(judged: Judged) -> str:
     """'throughput 1.2 % (limit 5 %)': a share that was lost."""
-    value, limit = _value(criterion, criterion.value), _value(criterion, criterion.limit)
-    return f"{criterion.name} {value} (limit {limit})"
+    unit = FIGURES[judged.criterion.figure].unit
+    return f"{judged.name} {unit(judged.value)} (limit {unit(judged.limit)})"
 
 
-def _value(criterion: Criterion, value: float) -> str:
-    """A value or a limit in the unit of its criterion."""
-    if criterion.name == scoring.P99:
-        return f"{value:.2f}x"
-    if criterion.name in (scoring.HELD_BYTES, scoring.HEAP):
-        return size(value)
-    if criterion.name in (scoring.COROUTINES, scoring.REQUESTS):
-        return f"{value:.0f}"
-    if criterion.name == scoring.LAG_BETWEEN:
-        return f"{value:.0f} entries"
-    if criterion.name in IN_SECONDS:
-        return seconds(value)
-    return percent(value)
-
-
-def what_happened(criterion: Criterion) -> str:
+def what_happened(judged: Judged) -> str:
     """A sentence on a figure and the limit that it missed."""
-    value, limit = criterion.value, criterion.limit
-    if math.isinf(value) and criterion.share == scoring.CATCH_UP:
+    figure = FIGURES[judged.criterion.figure]
+    if math.isinf(judged.value) and figure is FIGURES["catch-up"]:
         return "the slow replicas never caught up after healing"
-    if math.isinf(value):
-        return f"{criterion.name} cannot be compared: in one of the runs no operation completed"
-    bound = f"(limit {_value(criterion, limit)})"
-    dead = "than with the same replicas dead"
-    stalled = f"fewer than half of the usual answers came for {seconds(value)} without a break"
-    late = f"the slow replicas took {seconds(value)} to catch up after healing"
-    texts = {
-        scoring.THROUGHPUT: f"throughput fell by {percent(value)}",
-        scoring.MEAN_LATENCY: f"average latency {growth(value)}",
-        scoring.WORST_THROUGHPUT: f"throughput fell by {percent(value)} in the worst run",
-        scoring.WORST_LATENCY: f"average latency {growth(value)} in the worst run",
-        scoring.MEDIAN_LATENCY: f"the median latency {growth(value)}",
-        scoring.REALISTIC_THROUGHPUT: f"with realistic jitter, throughput fell by {percent(value)}",
-        scoring.REALISTIC_LATENCY: f"with realistic jitter, average latency {growth(value)}",
-        scoring.OVER_CAPACITY: (
-            f"without a fault, throughput was {percent(value)} above the capacity, which was"
-            " measured first"
-        ),
-        scoring.UNANSWERED: f"{percent(value)} of the commands were never answered",
-        scoring.STALL: stalled,
-        scoring.P99: f"the 99th percentile of latency grew {value:.1f} times",
-        scoring.HELD_BYTES: f"a replica held up to {size(value)} for its peers",
-        scoring.HEAP: f"the heap of a healthy replica was up to {size(value)} larger",
-        scoring.COROUTINES: (
-            f"a healthy replica had up to {value:.0f} more coroutines that did not end"
-        ),
-        scoring.REQUESTS: (
-            f"a healthy replica had up to {value:.0f} more requests without an answer"
-        ),
-        scoring.CATCH_UP: late,
-        scoring.LONG_CATCH_UP: f"{late}, in a long run",
-        scoring.LAG_BETWEEN: (
-            f"a fault that came and went left the slow replicas {value:.0f} entries behind"
-        ),
-        scoring.THROUGHPUT_VS_DEAD: f"throughput was {percent(value)} lower {dead}",
-        scoring.LATENCY_VS_DEAD: f"average latency was {percent(value)} higher {dead}",
-    }
-    return f"{texts[criterion.name]} {bound}"
+    if math.isinf(judged.value):
+        return f"{judged.name} cannot be compared: in one of the runs no operation completed"
+    note = f"{judged.criterion.note}, " if judged.criterion.note else ""
+    return f"{figure.happened(judged.value)} ({note}limit {figure.unit(judged.limit)})"

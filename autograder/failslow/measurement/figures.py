@@ -1,8 +1,10 @@
 """Figures of one run, or of a pair of runs with the same arrivals. Pure functions."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from failslow.measurement.binary import Sample
+from failslow.measurement.words import growth, percent, seconds, size
 
 PairFigure = Callable[[Sample, Sample], float]
 """From the run that it is compared with, and the run with the slow replicas."""
@@ -47,13 +49,26 @@ def stall_ns(base: Sample, slow: Sample) -> float:
     return float(longest * WINDOW_NS)
 
 
+def over_capacity(capacity: Sample, normal: Sample) -> float:
+    """The share by which a run without a fault exceeds the capacity. A submission that is slow in
+    the runs of the capacity alone is never saturated."""
+    if capacity.throughput <= 0:
+        return NOTHING_COMPLETED
+    return normal.throughput / capacity.throughput - 1.0
+
+
 def unanswered(sample: Sample) -> float:
     """The share of the offered operations that were never answered."""
     return sample.unanswered / sample.offered if sample.offered > 0 else NOTHING_COMPLETED
 
 
-def held_bytes(sample: Sample) -> float:
-    return float(sample.peak_held_bytes)
+def most_unanswered(base: Sample, slow: Sample) -> float:
+    """The larger share of the two: a submission must not drop commands without a fault, either."""
+    return max(unanswered(base), unanswered(slow))
+
+
+def held_bytes(_: Sample, slow: Sample) -> float:
+    return float(slow.peak_held_bytes)
 
 
 RESIDENT_STEP_BYTES = 64 << 20
@@ -82,12 +97,79 @@ def request_growth(base: Sample, slow: Sample) -> float:
     return float(max(0, slow.pending_requests - base.pending_requests))
 
 
-def catch_up_ns(sample: Sample) -> float:
+def catch_up_ns(_: Sample, slow: Sample) -> float:
     """Infinite if a replica never caught up."""
-    return float("inf") if sample.catch_up_ns is None else float(sample.catch_up_ns)
+    return float("inf") if slow.catch_up_ns is None else float(slow.catch_up_ns)
+
+
+def lag(_: Sample, slow: Sample) -> float:
+    return float(slow.lag)
 
 
 def _ratio(base: Sample, slow: Sample, of: Callable[[Sample], int]) -> float:
     if base.completed <= 0 or slow.completed <= 0 or of(base) <= 0:
         return NOTHING_COMPLETED
     return of(slow) / of(base)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`of`: its value. `unit`: a value or limit in its unit. `happened`: a sentence on a value."""
+
+    of: PairFigure
+    unit: Callable[[float], str]
+    happened: Callable[[float], str]
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}"
+
+
+def _happened(text: str, unit: Callable[[float], str]) -> Callable[[float], str]:
+    return lambda value: text.format(unit(value))
+
+
+def _figure(of: PairFigure, unit: Callable[[float], str], text: str) -> Figure:
+    return Figure(of, unit, _happened(text, unit))
+
+
+THROUGHPUT = "throughput"
+MEAN_LATENCY = "latency"
+
+FIGURES = {
+    THROUGHPUT: _figure(throughput_degradation, percent, "throughput fell by {}"),
+    MEAN_LATENCY: Figure(
+        latency_degradation, percent, lambda value: f"average latency {growth(value)}"
+    ),
+    # A few very late answers raise the mean of the normal run, and hide what all others lose.
+    "median latency": Figure(
+        median_latency_degradation, percent, lambda value: f"the median latency {growth(value)}"
+    ),
+    "unanswered": _figure(most_unanswered, percent, "{} of the commands were never answered"),
+    "stall": _figure(
+        stall_ns, seconds, "fewer than half of the usual answers came for {} without a break"
+    ),
+    "throughput over capacity": _figure(
+        over_capacity,
+        percent,
+        "without a fault, throughput was {} above the capacity, which was measured first",
+    ),
+    "p99": Figure(
+        p99_ratio,
+        lambda value: f"{value:.2f}x",
+        lambda value: f"the 99th percentile of latency grew {value:.1f} times",
+    ),
+    "held bytes": _figure(held_bytes, size, "a replica held up to {} for its peers"),
+    "heap": _figure(heap_growth, size, "the heap of a healthy replica was up to {} larger"),
+    "coroutines": _figure(
+        coroutine_growth, _number, "a healthy replica had up to {} more coroutines that did not end"
+    ),
+    "requests": _figure(
+        request_growth, _number, "a healthy replica had up to {} more requests without an answer"
+    ),
+    "catch-up": _figure(
+        catch_up_ns, seconds, "the slow replicas took {} to catch up after healing"
+    ),
+    "lag": _figure(lag, lambda value: f"{value:.0f} entries", "the slow replicas were {} behind"),
+}
+"""Those of which a settings file may bound any."""

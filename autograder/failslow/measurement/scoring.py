@@ -5,30 +5,36 @@ so that one odd run decides nothing, and the slow set with the worst median coun
 run has a bound of its own.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import median
 
-from failslow.measurement import figures
 from failslow.measurement.binary import Sample
-from failslow.measurement.figures import PairFigure
+from failslow.measurement.figures import FIGURES
 from failslow.measurement.runs import (
     BEFORE,
     DEAD,
-    FLAPPING,
     LATENCY,
-    LONG,
+    LOADS,
     LOW_JITTER,
     NORMAL,
-    REALISTIC,
+    PROFILES,
     SATURATED,
+    SHAPES,
     Places,
     Plan,
     Run,
     is_compared_with_dead,
 )
-from failslow.measurement.settings import Bounds, Graded, Settings
+from failslow.measurement.settings import (
+    MEDIAN,
+    WITH_CAPACITY,
+    WITH_DEAD,
+    Criterion,
+    Graded,
+    Settings,
+)
 
 Samples = Mapping[Run, Sample]
 
@@ -36,43 +42,29 @@ _Misdeed = tuple[str, Run]
 """A sentence, and the run in which the submission misbehaved."""
 
 SPEED = "speed"
-HELD_BYTES = "held bytes"
-CATCH_UP = "catch-up"
-TAIL = "tail"
-
-THROUGHPUT = "throughput"
-MEAN_LATENCY = "latency"
-MEDIAN_LATENCY = "median latency"
-WORST_THROUGHPUT = "throughput, worst run"
-WORST_LATENCY = "latency, worst run"
-UNANSWERED = "unanswered"
-STALL = "stall"
-THROUGHPUT_VS_DEAD = "throughput vs dead"
-LATENCY_VS_DEAD = "latency vs dead"
-REALISTIC_THROUGHPUT = "throughput, realistic jitter"
-REALISTIC_LATENCY = "latency, realistic jitter"
-OVER_CAPACITY = "throughput over capacity"
-P99 = "p99"
-HEAP = "heap"
-COROUTINES = "coroutines"
-REQUESTS = "requests"
-LONG_CATCH_UP = "catch-up, long run"
-LAG_BETWEEN = "lag between faults"
+"""The share on which the others depend."""
 
 
 @dataclass(frozen=True)
-class Criterion:
-    """One figure against its limit. `share` names the share of the points that it decides.
+class Judged:
+    """A figure against its limit.
 
     `value` may be infinite: nothing completed, or a follower never caught up. `worst_run` is the
     slow run in which the figure is worst.
     """
 
-    name: str
-    share: str
+    criterion: Criterion
     value: float
     limit: float
     worst_run: Run
+
+    @property
+    def name(self) -> str:
+        return self.criterion.name
+
+    @property
+    def share(self) -> str:
+        return self.criterion.share
 
     @property
     def passed(self) -> bool:
@@ -116,7 +108,7 @@ class Row:
     """
 
     graded: Graded
-    criteria: tuple[Criterion, ...] = ()
+    criteria: tuple[Judged, ...] = ()
     shares: Mapping[str, int] | None = None
     unslowed: Unslowed | None = None
     lag: int = 0
@@ -165,10 +157,18 @@ class Row:
             return self.unslowed.worst_run
         return criterion.worst_run if criterion else self.error_run
 
-    def criterion(self, name: str) -> Criterion:
-        return next(criterion for criterion in self.criteria if criterion.name == name)
+    def find(self, figure: str, statistic: str) -> Judged | None:
+        """The first of that figure and statistic. None if the lab does not bound it."""
+        assert figure in FIGURES
+        wanted = (figure, statistic)
+        found = (
+            each
+            for each in self.criteria
+            if (each.criterion.figure, each.criterion.statistic) == wanted
+        )
+        return next(found, None)
 
-    def worst_criterion(self) -> Criterion | None:
+    def worst_criterion(self) -> Judged | None:
         """Speed first: the rest counts only where speed holds."""
         failed = [criterion for criterion in self.criteria if not criterion.passed]
         return max(failed, key=lambda each: (each.share == SPEED, each.excess), default=None)
@@ -200,10 +200,9 @@ def _judge_row(
         text, run = misdeed
         prefix = "safety is violated, which voids all rows: " if violation else ""
         return Row(graded, error=f"{prefix}{text} ({run})", error_run=run)
-    bounds = settings.bounds[graded.victim]
     return Row(
         graded,
-        criteria=(*_speed(bounds, runs), *_background(settings, bounds, runs, graded.fault)),
+        criteria=tuple(_criteria(settings, graded, runs)),
         shares=settings.shares,
         unslowed=_unslowed(settings, graded, runs),
         lag=runs.least_lag(),
@@ -211,87 +210,14 @@ def _judge_row(
     )
 
 
-def _speed(bounds: Bounds, runs: "_RowRuns") -> list[Criterion]:
-    lost, grown = figures.throughput_degradation, figures.latency_degradation
-    steady = [run for run in runs.slow if run.profile == LOW_JITTER]
-    full = _loaded(steady, SATURATED)
-    part = _loaded(steady, LATENCY)
-    against_dead = [run for run in runs.slow if is_compared_with_dead(run)]
-    dead_full, dead_part = _loaded(against_dead, SATURATED), _loaded(against_dead, LATENCY)
-    limit, worst_limit = bounds.degradation, bounds.worst_degradation
-    found = [
-        (THROUGHPUT, runs.worst_median(lost, NORMAL, full), limit.throughput),
-        (MEAN_LATENCY, runs.worst_median(grown, NORMAL, part), limit.latency),
-        # A few very late answers raise the mean of the normal run, and hide what all others lose.
-        (
-            MEDIAN_LATENCY,
-            runs.worst_median(figures.median_latency_degradation, NORMAL, part),
-            worst_limit.latency,
-        ),
-        (WORST_THROUGHPUT, runs.worst(lost, NORMAL, full), worst_limit.throughput),
-        (WORST_LATENCY, runs.worst(grown, NORMAL, part), worst_limit.latency),
-        (
-            UNANSWERED,
-            runs.worst(_unanswered, NORMAL, _loaded(runs.slow, LATENCY)),
-            bounds.unanswered,
-        ),
-        (STALL, runs.worst(figures.stall_ns, NORMAL, steady), bounds.stall_ns),
-        # A submission that is slow in the runs of the capacity alone is never saturated.
-        (OVER_CAPACITY, runs.over_capacity(full), bounds.over_capacity),
-    ]
-    if against_dead:
-        found += [
-            (THROUGHPUT_VS_DEAD, runs.worst_median(lost, DEAD, dead_full), limit.throughput),
-            (LATENCY_VS_DEAD, runs.worst_median(grown, DEAD, dead_part), limit.latency),
-        ]
-    realistic = [run for run in runs.slow if run.profile == REALISTIC]
-    if realistic:
-        spare_full, spare_part = _loaded(realistic, SATURATED), _loaded(realistic, LATENCY)
-        spare = bounds.lost_spare
-        found += [
-            (REALISTIC_THROUGHPUT, runs.worst_median(lost, NORMAL, spare_full), spare.throughput),
-            (REALISTIC_LATENCY, runs.worst_median(grown, NORMAL, spare_part), spare.latency),
-        ]
-    return [Criterion(name, SPEED, value, limit, run) for name, (value, run), limit in found]
-
-
-def _background(
-    settings: Settings, bounds: Bounds, runs: "_RowRuns", fault: str
-) -> list[Criterion]:
-    """The costs that a quorum hides from the speed: backlog, repair and the slowest answers."""
-    # Caught up at 65 % load: saturated, there is no spare capacity to catch up with.
-    steady = [run for run in _loaded(runs.slow, LATENCY) if run.profile == LOW_JITTER]
-    short = [run for run in steady if run.shape != LONG]
-    long = [run for run in steady if run.shape == LONG]
-    held, held_run = runs.worst(lambda _, slow: figures.held_bytes(slow), NORMAL, runs.slow)
-    heap, heap_run = runs.worst(figures.heap_growth, NORMAL, runs.slow)
-    # Saturated, the commands that wait grow with the smallest loss of throughput.
-    part = _loaded(runs.slow, LATENCY)
-    coroutines, coroutines_run = runs.worst(figures.coroutine_growth, NORMAL, part)
-    requests, requests_run = runs.worst(figures.request_growth, NORMAL, part)
-    p99, p99_run = runs.worst_median(figures.p99_ratio, NORMAL, steady)
-    found = [
-        Criterion(P99, TAIL, p99, bounds.p99_ratio, p99_run),
-        Criterion(HELD_BYTES, HELD_BYTES, held, bounds.held_bytes, held_run),
-        Criterion(HEAP, HELD_BYTES, heap, bounds.heap_bytes, heap_run),
-        Criterion(COROUTINES, HELD_BYTES, coroutines, bounds.unfinished_coroutines, coroutines_run),
-        Criterion(REQUESTS, HELD_BYTES, requests, bounds.pending_requests, requests_run),
-        Criterion(CATCH_UP, CATCH_UP, *runs.catch_up(short, bounds.catch_up_ns)),
-    ]
-    if long:
-        latest = runs.catch_up(long, bounds.long_catch_up_ns)
-        found.append(Criterion(LONG_CATCH_UP, CATCH_UP, *latest))
-    lag_between = settings.strength(fault).lag_between
-    flapping = [run for run in steady if run.shape == FLAPPING]
-    if lag_between is not None and flapping:
-        lag, lag_run = runs.worst(lambda _, slow: float(slow.lag), NORMAL, flapping)
-        found.append(Criterion(LAG_BETWEEN, CATCH_UP, lag, lag_between, lag_run))
-    return found
-
-
-def _unanswered(normal: Sample, slow: Sample) -> float:
-    """The larger share of the two: a submission must not drop commands without a fault, either."""
-    return max(figures.unanswered(normal), figures.unanswered(slow))
+def _criteria(settings: Settings, graded: Graded, runs: "_RowRuns") -> Iterator[Judged]:
+    """Those whose runs the row has: a dead proposer, for example, is no measure."""
+    for criterion in settings.criteria:
+        if settings.strength(graded.fault).preset not in criterion.without:
+            found = runs.judge(criterion)
+            if found is not None:
+                value, run = found
+                yield Judged(criterion, value, criterion.limits[graded.victim], run)
 
 
 def _unslowed(settings: Settings, graded: Graded, runs: "_RowRuns") -> Unslowed:
@@ -332,33 +258,30 @@ class _RowRuns:
     def normal(self, run: Run) -> Sample:
         return self._samples[run.with_fault(NORMAL)]
 
-    def over_capacity(self, runs: list[Run]) -> tuple[float, Run]:
-        """The share by which the quickest normal run exceeds the capacity, and its slow run."""
-        quickest = max(runs, key=lambda run: self.normal(run).throughput)
-        if self._capacity <= 0:
-            return figures.NOTHING_COMPLETED, quickest
-        return self.normal(quickest).throughput / self._capacity - 1.0, quickest
+    def judge(self, criterion: Criterion) -> tuple[float, Run] | None:
+        """The value and its worst run, or None without runs that count."""
+        values = [(self._value(criterion, run), run) for run in self._chosen(criterion)]
+        if not values:
+            return None
+        if criterion.statistic == MEDIAN:
+            return _worst_median(values)
+        return max(values, key=_value)
 
-    def worst_median(self, figure: PairFigure, base: str, runs: list[Run]) -> tuple[float, Run]:
-        """The worst median of a slow set in a profile, and the worst run of that set."""
+    def _chosen(self, criterion: Criterion) -> Iterator[Run]:
+        wanted = set(criterion.runs)
+        for run in self.slow:
+            kinds = ((run.profile, PROFILES), (run.load, LOADS), (run.shape, SHAPES))
+            has_pair = criterion.compared_with != WITH_DEAD or is_compared_with_dead(run)
+            if has_pair and all(is_in in wanted or not wanted & kind for is_in, kind in kinds):
+                yield run
 
-        def group(run: Run) -> tuple[object, ...]:
-            return (run.profile, run.places)
-
-        found = []
-        for _, of_group in groupby(sorted(runs, key=group), key=group):
-            values = [(self._pair(figure, base, run), run) for run in of_group]
-            _, worst_run = max(values, key=lambda each: each[0])
-            found.append((median(value for value, _ in values), worst_run))
-        return max(found, key=lambda each: each[0])
-
-    def worst(self, figure: PairFigure, base: str, runs: list[Run]) -> tuple[float, Run]:
-        values = [(self._pair(figure, base, run), run) for run in runs]
-        return max(values, key=lambda each: each[0])
-
-    def catch_up(self, runs: list[Run], limit: float) -> tuple[float, float, Run]:
-        value, run = self.worst(lambda _, slow: figures.catch_up_ns(slow), NORMAL, runs)
-        return value, limit, run
+    def _value(self, criterion: Criterion, run: Run) -> float:
+        base, slow = self.normal(run), self._samples[run]
+        if criterion.compared_with == WITH_CAPACITY:
+            base, slow = replace(base, throughput=self._capacity), base
+        elif criterion.compared_with == WITH_DEAD:
+            base = self._samples[run.with_fault(DEAD)]
+        return FIGURES[criterion.figure].of(base, slow)
 
     def least_lag(self) -> int:
         """The most that a slow set was behind in runs that have the fault from their beginning, of
@@ -377,5 +300,20 @@ class _RowRuns:
             used |= dict.fromkeys([run.with_fault(NORMAL), run, *dead])
         return _first(self._samples, lambda sample: sample.error, used)
 
-    def _pair(self, figure: PairFigure, base: str, run: Run) -> float:
-        return figure(self._samples[run.with_fault(base)], self._samples[run])
+
+def _value(found: tuple[float, Run]) -> float:
+    return found[0]
+
+
+def _worst_median(values: list[tuple[float, Run]]) -> tuple[float, Run]:
+    """The worst median of a slow set in a profile, and the worst run of that set."""
+
+    def group(found: tuple[float, Run]) -> tuple[object, ...]:
+        return (found[1].profile, found[1].places)
+
+    found = []
+    for _, members in groupby(sorted(values, key=group), key=group):
+        of_group = list(members)
+        _, worst_run = max(of_group, key=_value)
+        found.append((median(map(_value, of_group)), worst_run))
+    return max(found, key=_value)

@@ -1,7 +1,8 @@
 """The numbers of a lab's file of settings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from failslow.base import yaml_file
@@ -14,6 +15,15 @@ FOLLOWER = "follower"
 
 SUBMIT = "submit"
 """The mix of commands of a lab without reads. A row or run that names no mix has this one."""
+
+MEDIAN = "median"
+WORST = "worst"
+"""Statistics: the worst median of the runs of a slow set, and the worst run of all."""
+
+WITH_NORMAL = "normal"
+WITH_DEAD = "dead"
+WITH_CAPACITY = "capacity"
+"""With which run a slow one is compared. With the capacity, the run without a fault is."""
 
 Seeds = Callable[[str, int], int]
 """The seed for a purpose and an index."""
@@ -41,12 +51,11 @@ class Graded:
 class Strength:
     """One strength of a fault. `preset`: its name in the catalogue of faults. `words`: its text in
     a report. `lag_entries`: a slow replica is behind by this in some run, or the fault has shown
-    nothing. `lag_between`: the most entries behind when the fault comes and goes, if bounded."""
+    nothing."""
 
     preset: str
     words: str
     lag_entries: int
-    lag_between: int | None = None
 
 
 @dataclass(frozen=True)
@@ -58,22 +67,27 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Limits; a figure equal to its limit still passes. Times are in ns, shares of 1."""
+class Criterion:
+    """The limits of a figure by victim; a figure equal to its limit still passes. Times are in ns,
+    shares of 1.
 
-    degradation: Loss
-    worst_degradation: Loss
-    lost_spare: Loss
-    over_capacity: float
-    unanswered: float
-    stall_ns: int
-    p99_ratio: float
-    held_bytes: int
-    heap_bytes: int
-    unfinished_coroutines: int
-    pending_requests: int
-    catch_up_ns: int
-    long_catch_up_ns: int
+    `share` names the share of the points that it decides. `runs`: profiles, loads and shapes of the
+    runs that count; all profiles where it names none, and so on. `without`: the strengths of faults
+    that it does not bound, by preset."""
+
+    figure: str
+    share: str
+    limits: Mapping[str, float]
+    note: str = ""
+    statistic: str = WORST
+    compared_with: str = WITH_NORMAL
+    runs: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """'throughput', 'throughput, worst run'"""
+        return f"{self.figure}, {self.note}" if self.note else self.figure
 
 
 @dataclass(frozen=True)
@@ -98,9 +112,9 @@ class Rates:
 class Settings:
     """`rows` in the order of a report. `seeds`: the number of seeds of each shape, and of the shape
     `before` in the realistic profile. `baselines` by mix and replicas. `above_ceiling`: the share
-    of the points that is left above the ceiling. `bounds` by victim. `shares`: the per cent of a
-    row's points by group of figures. `strengths` by fault: those to choose from. `proposers`: the
-    number of replicas that propose; the others are followers."""
+    of the points that is left above the ceiling. `shares`: the per cent of a row's points by group
+    of criteria. `strengths` by fault: those to choose from. `proposers`: the number of replicas
+    that propose; the others are followers."""
 
     slow_sets: int
     proposers: int
@@ -108,7 +122,7 @@ class Settings:
     rates: Rates
     baselines: dict[tuple[str, int], Baseline]
     above_ceiling: float
-    bounds: dict[str, Bounds]
+    criteria: tuple[Criterion, ...]
     shares: dict[str, int]
     rows: tuple[Graded, ...]
     strengths: dict[str, tuple[Strength, ...]]
@@ -143,6 +157,17 @@ class Settings:
         (strength,) = self.strengths[fault]
         return strength
 
+    def loss(self, victim: str, statistic: str) -> Loss:
+        """Against the run without a fault. CannotDo if the settings bound no such loss."""
+
+        def limit(figure: str) -> float:
+            for each in self.criteria:
+                if (each.figure, each.statistic) == (figure, statistic):
+                    return each.limits[victim]
+            raise CannotDo(f"the measurement has no criterion for '{figure}' ({statistic})")
+
+        return Loss(limit("throughput"), limit("latency"))
+
     def describe(self, row: Graded) -> str:
         """'the CPU of 1 of 3 replicas at 5 %'; a mix with reads, and a victim that is no follower,
         are added. Requires: the settings are drawn."""
@@ -161,9 +186,6 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
     mixes = content["mixes"]
     if any(set(mix["points"]) != set(lab.measurement.victims) for mix in mixes.values()):
         raise CannotDo(f"{path}: points: they must be for the victims that lab.yaml names")
-    for victim in content.get("bounds_of", {}):
-        if victim not in lab.measurement.victims:
-            raise CannotDo(f"{path}: bounds_of: lab.yaml names no victim '{victim}'")
     if sum(content["shares"].values()) != 100:
         raise CannotDo(f"{path}: shares: they must add up to 100 per cent")
     rows = tuple(_rows(mixes))
@@ -181,10 +203,7 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
             for replicas, bounds in mix["baseline"].items()
         },
         above_ceiling=content["above_ceiling"],
-        bounds={
-            victim: _bounds(content["bounds"] | content.get("bounds_of", {}).get(victim, {}))
-            for victim in lab.measurement.victims
-        },
+        criteria=tuple(_criteria(path, content, lab.measurement.victims)),
         shares=content["shares"],
         rows=rows,
         strengths={
@@ -194,14 +213,25 @@ def load_settings(kit: Kit, lab: Lab) -> Settings:
     )
 
 
-def _bounds(content: dict[str, Any]) -> Bounds:
-    """One number bounds throughput and latency."""
-
-    def loss(value: float | dict[str, float]) -> Loss:
-        return Loss(**value) if isinstance(value, dict) else Loss(value, value)
-
-    names = ("degradation", "worst_degradation", "lost_spare")
-    return Bounds(**(content | {name: loss(content[name]) for name in names}))
+def _criteria(path: Path, content: dict[str, Any], victims: Sequence[str]) -> Iterator[Criterion]:
+    presets = {each["preset"] for strengths in content["faults"].values() for each in strengths}
+    names = set()
+    for row in content["criteria"]:
+        limit = row.pop("limit")
+        limits = limit if isinstance(limit, dict) else dict.fromkeys(victims, limit)
+        runs, without = tuple(row.pop("of", ())), tuple(row.pop("without", ()))
+        found = Criterion(**row, limits=limits, runs=runs, without=without)
+        complaints = {
+            "another one has this name": found.name in names,
+            f"shares has no '{found.share}'": found.share not in content["shares"],
+            "its limits must be for the victims that lab.yaml names": set(limits) != {*victims},
+            "seeds has none for its runs": any(content["seeds"].get(r) == 0 for r in found.runs),
+            "without names no preset of the faults": not presets.issuperset(found.without),
+        }
+        for complaint in (text for text, is_so in complaints.items() if is_so):
+            raise CannotDo(f"{path}: criteria: '{found.name}': {complaint}")
+        names.add(found.name)
+        yield found
 
 
 def _rows(mixes: dict[str, Any]) -> Iterator[Graded]:

@@ -143,9 +143,9 @@ def _cell(pairs: "_Pairs", victim: str, replicas: int, fault: str) -> Cell:
         longest_ns=max(pairs.values(lambda _, slow: float(slow.longest_ns), LATENCY)),
         stall_ns=max(pairs.values(figures.stall_ns)),
         unanswered=max(pairs.values(lambda _, slow: figures.unanswered(slow), LATENCY)),
-        held_bytes=max(pairs.values(lambda _, slow: figures.held_bytes(slow))),
+        held_bytes=max(pairs.values(figures.held_bytes)),
         heap_bytes=max(pairs.values(figures.heap_growth)),
-        catch_up_ns=max(pairs.values(lambda _, slow: figures.catch_up_ns(slow), LATENCY)),
+        catch_up_ns=max(pairs.values(figures.catch_up_ns, LATENCY)),
         lag=int(min(pairs.values(lambda _, slow: float(slow.lag), SATURATED))),
         misbehaved=pairs.first(lambda sample: sample.violation or sample.error),
     )

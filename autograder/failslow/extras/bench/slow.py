@@ -23,7 +23,14 @@ from failslow.lab.submission import collect
 from failslow.measurement import sweep_table
 from failslow.measurement.binary import Program, binary_of
 from failslow.measurement.measure import Meter
-from failslow.measurement.settings import FOLLOWER, SUBMIT, Loss, load_settings
+from failslow.measurement.settings import (
+    FOLLOWER,
+    MEDIAN,
+    SUBMIT,
+    WORST,
+    Loss,
+    load_settings,
+)
 from failslow.measurement.sweep import AND_FOLLOWERS, ONE_FOLLOWER, Cell, Sweep, cells, role_of
 from failslow.measurement.words import percent
 
@@ -142,11 +149,10 @@ def bars_of(kit: Kit, options: Options) -> Bars | None:
     if lab.id == LAB:
         return BARS if role == FOLLOWER else None
     settings = load_settings(kit, lab)
-    bounds = settings.bounds[role]
     graded = {
         strength.preset for strengths in settings.strengths.values() for strength in strengths
     }
-    return Bars(bounds.degradation, bounds.worst_degradation, frozenset(graded))
+    return Bars(settings.loss(role, MEDIAN), settings.loss(role, WORST), frozenset(graded))
 
 
 def missed(measured: Measured, bars: Bars | None) -> list[str]:

@@ -14,7 +14,7 @@ from failslow.extras.faults import verdict
 from failslow.extras.faults.catalogue import FaultKind
 from failslow.extras.faults.place import Place
 from failslow.lab.labs import ClusterView, Lab
-from failslow.measurement.settings import Loss, load_settings
+from failslow.measurement.settings import MEDIAN, Loss, load_settings
 
 HeldBytes = Callable[[], int]
 
@@ -119,7 +119,7 @@ class LabBench(Bench):
         _, role = fault_place.target(self.place, self.lab, word)
         if self.lab.measurement is None or role not in self.lab.measurement.victims:
             return verdict.TOLERANT
-        return load_settings(self.kit, self.lab).bounds[role].degradation
+        return load_settings(self.kit, self.lab).loss(role, MEDIAN)
 
     def disturbed(self, word: str) -> float:
         """Doubled for one of two proposers: they take turns, and one alone is quicker."""
