@@ -8,6 +8,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.check import attacks
 from failslow.lab.labs import load_labs
+from failslow.lab.mutants import MUTANTS, path_of
 from fakes import write_patch, write_submission
 from running import Expect
 
@@ -83,7 +84,9 @@ def test_a_patch_is_graded_beside_the_mutant_that_it_names(
     kit: Kit, behaviour: str, said: str
 ) -> None:
     mutant = "Description: A mistake.\nCaught-by: Quorum.Votes"
-    write_patch(kit.mutants / "lab1" / "honest.patch", mutant, "FAIL:Quorum.Votes")
+    write_patch(
+        kit.reference / "lab1-quorum-event/mutants" / "honest.patch", mutant, "FAIL:Quorum.Votes"
+    )
     sly = "Description: Wants it all.\nStopped-by: 1 vote\nBase: honest"
     write_patch(kit.attacks / "lab1" / "sly.patch", sly, behaviour)
     assert problems(kit) == said
@@ -109,7 +112,7 @@ def test_every_attack_of_the_kit_is_on_a_lab() -> None:
     assert found
     assert all(labs.get(each.lab) and each.what.endswith(".") for each in found)
     for each in found:
-        assert not each.base or (this_kit().mutants / each.lab / f"{each.base}.patch").is_file()
+        assert not each.base or path_of(this_kit(), MUTANTS, f"{each.lab}/{each.base}").is_file()
 
 
 @pytest.mark.parametrize("other", ["--full", "--quick", "--mutants"])

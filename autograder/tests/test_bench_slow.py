@@ -63,7 +63,7 @@ def write_submission_again(kit: Kit, behaviour: str) -> None:
 def test_solutions_are_measured_beside_each_other(expect: Expect, kit: Kit, tmp_path: Path) -> None:
     mine = write_submission(tmp_path / "mine", "", "")
     file = "lab2-raft/raft.cc"
-    patch = kit.mutants / "lab2" / "waits.patch"
+    patch = kit.reference / "lab2-raft/mutants" / "waits.patch"
     patch.parent.mkdir(parents=True)
     patch.write_text(
         "Description: Waits.\nCaught-by: measurement\n"
@@ -98,7 +98,7 @@ def test_wrong_words_are_refused(expect: Expect, words: str, says: str) -> None:
 
 
 def test_another_labs_patch_is_no_solution(expect: Expect, kit: Kit) -> None:
-    patch = kit.alternatives / "lab1" / "other.patch"
+    patch = kit.reference / "lab1-quorum-event/alternatives" / "other.patch"
     patch.parent.mkdir(parents=True)
     patch.write_text("Description: Other.\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n")
     said = expect(2, "bench", "slow", "--solution", "lab1/other")

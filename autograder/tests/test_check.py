@@ -309,7 +309,9 @@ def test_a_hidden_test_that_catches_no_mutant_is_named() -> None:
 
 def write_mutant(kit: Kit, name: str, caught_by: str, behaviour: str) -> Path:
     header = f"Description: Does [wrong] {name}.\nCaught-by: {caught_by}\n"
-    return write_patch(kit.mutants / "lab1" / f"{name}.patch", header, behaviour)
+    return write_patch(
+        kit.reference / "lab1-quorum-event/mutants" / f"{name}.patch", header, behaviour
+    )
 
 
 def test_mutants_as_a_table(kit: Kit, expect: Expect) -> None:
@@ -322,7 +324,7 @@ def test_mutants_as_a_table(kit: Kit, expect: Expect) -> None:
     write_mutant(kit, "lives", "Quorum.Late", "")
     write_mutant(kit, "ruins", "Quorum.Late", "FAIL:Quorum.Late FAIL:Quorum.Votes")
     write_mutant(kit, "stale", "Quorum.Late", "")
-    stale = kit.mutants / "lab1" / "stale.patch"
+    stale = kit.reference / "lab1-quorum-event/mutants" / "stale.patch"
     stale.write_text(stale.read_text().replace("-// ", "-// other"))
     out = expect(1, "check", "--mutants").out
     for line in (
@@ -372,7 +374,7 @@ def test_an_alternative_must_get_full_marks(
     kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sample, "PARTS", 1)
-    path = kit.alternatives / "lab1" / "other.patch"
+    path = kit.reference / "lab1-quorum-event/alternatives" / "other.patch"
     write_patch(path, "Description: d\n", "correct, and different")
     assert grades.alternatives(context(kit, tmp_path)).failed == 0
     write_patch(path, "Description: d\n", "FAIL:Quorum.Late")
@@ -411,7 +413,9 @@ def test_an_alternative_is_graded_in_full_only_with_full(
 ) -> None:
     monkeypatch.setattr(grades, "LONG_TESTS", {"Quorum.Late"})
     monkeypatch.setattr(sample, "PARTS", 1)
-    write_patch(kit.alternatives / "lab2" / "other.patch", "Description: d\n", "different")
+    write_patch(
+        kit.reference / "lab2-raft/alternatives" / "other.patch", "Description: d\n", "different"
+    )
     for full in (False, True):
         assert grades.alternatives(replace(context(kit, tmp_path), full=full)).failed == 0
     scopes = [scope for _, scope, _ in grades_asked]
@@ -431,10 +435,16 @@ def test_measured_labs_are_measured_with_many_keys(
     monkeypatch.setattr(grades, "MEASURED_KEYS", 2)
     monkeypatch.setattr(grades, "OTHERS_KEYS", 1)
     monkeypatch.setattr(grades, "SHAPES", {"lab2/bad"})
-    write_patch(kit.alternatives / "lab1" / "unmeasured.patch", "Description: d\n", "no lab 2")
-    write_patch(kit.alternatives / "lab2" / "good.patch", "Description: d\n", "good")
-    write_patch(kit.alternatives / "lab2" / "bad.patch", "Description: d\n", "LOSES")
-    write_patch(kit.alternatives / "lab2" / "close.patch", "Description: d\n", "CLOSE")
+    write_patch(
+        kit.reference / "lab1-quorum-event/alternatives" / "unmeasured.patch",
+        "Description: d\n",
+        "no lab 2",
+    )
+    write_patch(kit.reference / "lab2-raft/alternatives" / "good.patch", "Description: d\n", "good")
+    write_patch(kit.reference / "lab2-raft/alternatives" / "bad.patch", "Description: d\n", "LOSES")
+    write_patch(
+        kit.reference / "lab2-raft/alternatives" / "close.patch", "Description: d\n", "CLOSE"
+    )
     counts = grades.with_other_keys(context(kit, tmp_path))
     assert (counts.passed, counts.failed) == (4, 2)
     asked = Counter((behaviour, scope.seeds) for behaviour, scope, _ in grades_asked)
@@ -455,7 +465,7 @@ def test_measured_labs_are_measured_with_many_keys(
 
 
 def test_an_alternative_must_pass_with_other_seeds(kit: Kit, tmp_path: Path) -> None:
-    path = kit.alternatives / "lab1" / "other.patch"
+    path = kit.reference / "lab1-quorum-event/alternatives" / "other.patch"
     write_patch(path, "Description: d\n", "different")
     assert seeds.alternatives(context(kit, tmp_path)).failed == 0
     write_patch(path, "Description: d\n", "FAIL:Quorum.Late")

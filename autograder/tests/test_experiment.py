@@ -41,6 +41,7 @@ from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, TOLERANT, C
 from failslow.extras.slowness.graph import Edge, merged
 from failslow.lab.labs import load_labs
 from failslow.measurement.settings import Loss
+from fakes import write_patch
 from running import Expect
 
 COMMANDS = 200
@@ -394,10 +395,11 @@ def test_the_page_of_a_cluster_that_stood_still() -> None:
 
 def test_a_solution_is_named_as_the_measurement_names_it(kit: Kit) -> None:
     name = prediction._name
-    assert name(kit, None) == "reference"
-    assert name(kit, kit.mutants / "lab2" / "waits-for-all.patch") == "lab2/waits-for-all"
-    assert name(kit, kit.alternatives / "lab2" / "eager-commit.patch") == "lab2/eager-commit"
-    assert name(kit, Path("mine")) == "mine"
+    assert name(None) == "reference"
+    header = "Description: d\n"
+    patch = write_patch(kit.reference / "lab2-raft/alternatives" / "eager-commit.patch", header, "")
+    assert name(patch) == "lab2/eager-commit"
+    assert name(Path("mine")) == "mine"
 
 
 def test_the_roles_of_a_log_are_predicted_and_those_of_a_store_are_not() -> None:

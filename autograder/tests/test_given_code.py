@@ -22,7 +22,7 @@ def write_given(kit: Kit, diff: str = DIFF) -> Path:
     contract.mkdir(parents=True, exist_ok=True)
     for name, text in {"given.cc": "right\n", "other.cc": "o\n", "given.h": "h\n"}.items():
         (contract / name).write_text(text)
-    path = kit.given_mutants / "lab1" / "wrong.patch"
+    path = kit.reference / "lab1-quorum-event/given" / "wrong.patch"
     path.parent.mkdir(parents=True)
     path.write_text(HEADER + diff)
     return path

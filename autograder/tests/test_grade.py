@@ -386,7 +386,7 @@ def test_json_prints_the_document_and_nothing_else(grader: Grader, tmp_path: Pat
 
 
 def test_a_mutant_is_the_reference_with_its_patch(grader: Grader, kit: Kit) -> None:
-    path = kit.mutants / "lab1" / "loses-late-replies.patch"
+    path = kit.reference / "lab1-quorum-event/mutants" / "loses-late-replies.patch"
     header = "Description: d\nCaught-by: Quorum.Late\n"
     grader.run(1, write_patch(path, header, "FAIL:Quorum.Late"))
     assert grader.content()["score"] == 90

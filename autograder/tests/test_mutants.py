@@ -36,7 +36,9 @@ def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
         "Shows: votes twice\nSays: fell by\nSays: slept while\n"
         "Keeps-at-most: 25 % of slow-follower\nKeeps-at-most: 40 % of lab1\n"
     )
-    mutant = load_mutant(write_patch(kit.mutants / "lab1" / "counts.patch", header, ""))
+    mutant = load_mutant(
+        write_patch(kit.reference / "lab1-quorum-event/mutants" / "counts.patch", header, "")
+    )
     assert mutant.name == "lab1/counts"
     assert mutant.lab == "lab1"
     assert mutant.description == "Counts: wrong."
@@ -50,7 +52,9 @@ def test_a_header_says_what_a_mutant_is(kit: Kit) -> None:
 
 
 def test_most_of_a_header_may_be_left_out(kit: Kit) -> None:
-    mutant = load_mutant(write_patch(kit.mutants / "lab1" / "m.patch", HEADER, ""))
+    mutant = load_mutant(
+        write_patch(kit.reference / "lab1-quorum-event/mutants" / "m.patch", HEADER, "")
+    )
     assert (mutant.passes, mutant.may_fail, mutant.trips, mutant.shows) == ((), (), None, None)
     assert (mutant.says, mutant.keeps) == ((), ())
 
@@ -71,7 +75,7 @@ def test_most_of_a_header_may_be_left_out(kit: Kit) -> None:
     ],
 )
 def test_a_header_that_is_wrong_is_named(kit: Kit, header: str, complaint: str) -> None:
-    path = write_patch(kit.mutants / "lab1" / "m.patch", header, "")
+    path = write_patch(kit.reference / "lab1-quorum-event/mutants" / "m.patch", header, "")
     with pytest.raises(CannotDo) as error:
         load_mutant(path)
     assert str(error.value).startswith(str(path))
@@ -79,14 +83,16 @@ def test_a_header_that_is_wrong_is_named(kit: Kit, header: str, complaint: str) 
 
 
 def test_a_header_needs_a_diff(kit: Kit) -> None:
-    path = write_patch(kit.mutants / "lab1" / "m.patch", HEADER, "")
+    path = write_patch(kit.reference / "lab1-quorum-event/mutants" / "m.patch", HEADER, "")
     path.write_text(HEADER)
     with pytest.raises(CannotDo, match="no diff below the header"):
         load_mutant(path)
 
 
 def test_an_alternative_has_a_description_only(kit: Kit) -> None:
-    path = write_patch(kit.alternatives / "lab2" / "other.patch", "Description: d\n", "")
+    path = write_patch(
+        kit.reference / "lab2-raft/alternatives" / "other.patch", "Description: d\n", ""
+    )
     assert patched_in(path) == Alternative(path, "lab2", "d")
     write_patch(path, HEADER, "")
     with pytest.raises(CannotDo, match=r":2: unknown key 'Caught-by' \(keys: Description\)"):
@@ -95,8 +101,8 @@ def test_an_alternative_has_a_description_only(kit: Kit) -> None:
 
 def test_only_patches_in_their_places_are_taken(kit: Kit) -> None:
     assert patched_in(kit.reference) is None
-    for path in (kit.mutants / "lab1" / "m.txt", kit.reference / "m.patch"):
-        with pytest.raises(CannotDo, match="is neither mutants/LAB/NAME"):
+    for path in (kit.reference / "lab1-quorum-event/mutants" / "m.txt", kit.reference / "m.patch"):
+        with pytest.raises(CannotDo, match="is neither LAB/mutants/NAME"):
             patched_in(write_patch(path, HEADER, ""))
 
 
@@ -122,7 +128,7 @@ class Course:
 
     def mutant(self, number: int) -> Path:
         """A mutant that says 'wrong' in one line."""
-        path = self.kit.mutants / "lab1" / f"changes-line-{number}.patch"
+        path = self.kit.reference / "lab1-quorum-event/mutants" / f"changes-line-{number}.patch"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{HEADER}\n{self._diff(number)}")
         return path
@@ -192,7 +198,7 @@ def test_a_conflict_is_left_to_a_person(course: Course) -> None:
     path, other = course.mutant(10), course.mutant(20)
     before = path.read_text()
     course.change_reference({10: "new\n", 18: "newer\n"})
-    conflict = course.kit.rebase / "mutants" / "lab1" / "changes-line-10" / "b" / FILE
+    conflict = course.kit.rebase / "lab1-quorum-event" / "mutants" / "changes-line-10" / "b" / FILE
     code, lines = course.rebase()
     assert code == 1
     assert lines == [

@@ -76,9 +76,9 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
     kinds = {
         "reference-solutions/lab1-quorum-event",
         "reference-solutions/lab5-copilot",
-        "reference-solutions/mutants/lab2",
-        "reference-solutions/alternatives/lab2",
-        "reference-solutions/variants/lab4",
+        "reference-solutions/lab2-raft/mutants",
+        "reference-solutions/lab2-raft/alternatives",
+        "reference-solutions/lab4-finalize/variants",
         "autograder/hidden/lab1-quorum-event",
         "labs/lab3-kv/answers",
     }
@@ -92,7 +92,7 @@ def test_secret_lines_come_from_every_kind_of_answer(secrets: Mapping[str, str])
     [
         REFERENCE,
         HIDDEN,
-        "reference-solutions/mutants/lab1/quorum-off-by-one.patch",
+        "reference-solutions/lab1-quorum-event/mutants/quorum-off-by-one.patch",
         "reference-solutions/lab1-quorum-event/quorum_event.h",
         "autograder/hidden/lab4-finalize/diagnosis/diagnosis_run.cc",
         "labs/lab3-kv/answers/store_model.cc",

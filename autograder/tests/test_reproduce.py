@@ -56,7 +56,7 @@ print(json.dumps(dict(warnings=warnings, backlog=backlog, clients=clients, graph
 
 @pytest.fixture(autouse=True)
 def variants(kit: Kit) -> None:
-    patch = kit.variants / "lab4" / "no-finalize.patch"
+    patch = kit.reference / "lab4-finalize/variants" / "no-finalize.patch"
     patch.parent.mkdir(parents=True)
     patch.touch()
     for variant in (*VARIANTS, WAITS_IN_TURN):
@@ -143,7 +143,7 @@ def test_the_command_prints_all_tables_or_json(expect: Expect) -> None:
 
 
 def test_a_students_kit_has_nothing_to_run(expect: Expect, kit: Kit) -> None:
-    (kit.variants / "lab4" / "no-finalize.patch").unlink()
+    (kit.reference / "lab4-finalize/variants" / "no-finalize.patch").unlink()
     assert "no variants of lab4" in expect(2, "reproduce", "--quick").reason
 
 

@@ -7,7 +7,7 @@ from failslow.lab.mutants import Mutant
 
 
 def mutant(name: str, caught_by: str, shows: str | None) -> Mutant:
-    return Mutant(Path(f"mutants/lab2/{name}.patch"), "lab2", "d", (caught_by,), shows=shows)
+    return Mutant(Path(f"lab2-raft/mutants/{name}.patch"), "lab2", "d", (caught_by,), shows=shows)
 
 
 def test_only_mutants_with_a_replay_are_in_the_table() -> None:

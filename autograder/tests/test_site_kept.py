@@ -18,13 +18,15 @@ def test_only_measured_mutants_are_in_the_table(tmp_path: Path) -> None:
             "kept": {"lab2": {"points": 7, "of": 200}},
         },
     ]
-    (tmp_path / kept.RESULTS).write_text(json.dumps({"mutants": mutants}))
+    results = tmp_path / kept.RESULTS
+    results.parent.mkdir(parents=True)
+    results.write_text(json.dumps({"mutants": mutants}))
     assert kept.table(tmp_path).splitlines()[2:] == ["| Waits. | 2.1 of 50 |"]
 
 
 def test_the_committed_results_are_of_these_mutants() -> None:
     kit = this_kit()
-    content = json.loads((kit.mutants / kept.RESULTS).read_text())
+    content = json.loads((kit.site / kept.RESULTS).read_text())
     found = {mutant["name"]: mutant for mutant in content["mutants"]}
     for mutant in load_mutants(kit):
         if not any(name.split("/")[0] == MEASUREMENT for name in mutant.caught_by):

@@ -16,6 +16,10 @@ class Kit:
         return self.root / "labs"
 
     @property
+    def handouts(self) -> Path:
+        return self.root / "handouts"
+
+    @property
     def hidden(self) -> Path:
         """The hidden tests, by the directory of the lab."""
         return self.root / "autograder" / "hidden"
@@ -39,15 +43,6 @@ class Kit:
         return self.reference / "fast"
 
     @property
-    def mutants(self) -> Path:
-        return self.reference / "mutants"
-
-    @property
-    def given_mutants(self) -> Path:
-        """Mistakes in given code, by the id of the lab."""
-        return self.reference / "given"
-
-    @property
     def given_copies(self) -> Path:
         """Given code with such mistakes. Within the checkout: a key of compiled code counts the
         checkout's headers."""
@@ -56,15 +51,6 @@ class Kit:
     @property
     def attacks(self) -> Path:
         return self.root / "autograder" / "attacks"
-
-    @property
-    def alternatives(self) -> Path:
-        return self.reference / "alternatives"
-
-    @property
-    def variants(self) -> Path:
-        """The subjects of diagnoses. A student's kit has none."""
-        return self.reference / "variants"
 
     @property
     def rebase(self) -> Path:

@@ -1,4 +1,4 @@
-"""Mistakes in given code: `reference-solutions/given/LAB/NAME.patch`, graded with the reference.
+"""Mistakes in given code: `reference-solutions/LAB/given/NAME.patch`, graded with the reference.
 
 The diff changes files of `labs/`. The directories of these files are copied, and the copies are
 patched. The reference's programs are built with the copies: sources, headers, and the libraries
@@ -16,7 +16,7 @@ from failslow.base import atomic, cache
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build.recipe import Program, Recipe
-from failslow.lab.mutants import Mutant, apply, load_mutant, split
+from failslow.lab.mutants import GIVEN, Mutant, apply, load_mutant, patches, split
 
 KEPT = 16
 CHANGED = re.compile(r"^--- a/(labs/\S+)/[^/\s]+", re.M)
@@ -33,7 +33,7 @@ class GivenMutant(Mutant):
 
 
 def is_given_mutant(path: Path) -> bool:
-    return path.suffix == ".patch" and path.resolve().parent.parent.name == "given"
+    return path.suffix == ".patch" and path.resolve().parent.name == GIVEN
 
 
 def load(path: Path) -> GivenMutant:
@@ -43,7 +43,7 @@ def load(path: Path) -> GivenMutant:
 
 def load_all(kit: Kit) -> list[GivenMutant]:
     """By lab, then by name."""
-    return [load(path) for path in sorted(kit.given_mutants.glob("*/*.patch"))]
+    return [load(path) for path in patches(kit, GIVEN)]
 
 
 def recipe_with(kit: Kit, mutant: GivenMutant, recipe: Recipe) -> Recipe:

@@ -2,7 +2,7 @@
 reference.
 
 Each is a three-way merge of: the old reference patched, the old reference, the new reference. A
-conflict is left in `build/rebase/mutants/LAB/NAME/`: `a/` is the new reference, `b/` the merge with
+conflict is left in `build/rebase/LAB/mutants/NAME/`: `a/` is the new reference, `b/` the merge with
 its conflict markers. Once somebody has edited `b/`, the next rebase takes `b/` for the patched
 reference and `a/` for the old reference: it makes the patch from them.
 """

@@ -190,6 +190,11 @@ def id_order(lab_id: str) -> list[tuple[int, str]]:
     return [(int(word), "") if word.isdigit() else (-1, word) for word in DIGITS.split(lab_id)]
 
 
+def id_in(directory: str) -> str:
+    """The id of the lab with this directory: the name's first word."""
+    return directory.partition("-")[0]
+
+
 def load_labs(kit: Kit) -> Labs:
     """Reads every lab.yaml; CannotDo names the first file at fault."""
     paths = sorted(kit.labs.glob("*/lab.yaml"))
@@ -208,6 +213,8 @@ def _load_lab(path: Path) -> Lab:
     content = yaml_file.load(path, "lab")
     if content["directory"] != path.parent.name:
         raise CannotDo(f"{path}: directory: '{content['directory']}' is not where the file is")
+    if content["id"] != id_in(path.parent.name):
+        raise CannotDo(f"{path}: id: '{content['id']}' does not begin the directory's name")
     parts = tuple(Part(**_frozen(part)) for part in content.pop("parts"))
     if len({part.id for part in parts}) < len(parts):
         raise CannotDo(f"{path}: parts: two parts have the same id")

@@ -1,9 +1,9 @@
-"""Solutions kept as patches of the reference.
+"""Solutions kept as patches of the reference, one file each, beside its files.
 
-`mutants/LAB/NAME.patch` and `alternatives/LAB/NAME.patch`, one file each. A mutant has one known
-mistake, and names the tests that must catch it. An alternative is correct, of another shape than
-the reference, and must get full marks. `variants/LAB/NAME.patch`: correct, and one slow follower
-slows it down; the subject of a diagnosis.
+`mutants/NAME.patch`: it has one known mistake, and names the tests that must catch it.
+`alternatives/NAME.patch`: correct, of another shape than the reference; it must get full marks.
+`variants/NAME.patch`: correct, and one slow follower slows it down; the subject of a diagnosis.
+`given/NAME.patch`: the mistake is in given code (given_code.py).
 
 Lines `Key: value` stand above the diff; `patch` ignores them. Mutants know the keys of HEADER,
 alternatives only `Description`, variants those of TRUTH, too.
@@ -19,9 +19,15 @@ from pathlib import Path
 from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.lab.labs import Lab, Labs
+from failslow.lab.labs import Lab, Labs, id_in, id_order, load_labs
 from failslow.lab.reference import write_tree
 from failslow.lab.submission import source_directory
+
+MUTANTS = "mutants"
+ALTERNATIVES = "alternatives"
+VARIANTS = "variants"
+GIVEN = "given"
+"""The directories of patches, by kind."""
 
 MEASUREMENT = "measurement"
 DETERMINISM = "determinism"
@@ -54,7 +60,7 @@ DIFF_BEGINS = re.compile(r"^--- ", re.M)
 
 @dataclass(frozen=True)
 class Patched:
-    """The reference with the diff in `path` applied. `name` is LAB/NAME."""
+    """The reference with the diff in `path` applied. `name` is LAB/NAME, with the lab's id."""
 
     path: Path
     lab: str
@@ -132,29 +138,50 @@ def patched_in(path: Path) -> Patched | None:
     """The solution in the file of a patch; None for a directory. CannotDo for another file."""
     if not path.is_file():
         return None
-    kind = path.resolve().parent.parent.name
-    if path.suffix == ".patch" and kind == "mutants":
+    kind = path.resolve().parent.name
+    if path.suffix == ".patch" and kind == MUTANTS:
         return load_mutant(path)
-    if path.suffix == ".patch" and kind == "alternatives":
+    if path.suffix == ".patch" and kind == ALTERNATIVES:
         return load_alternative(path)
-    if path.suffix == ".patch" and kind == "variants":
+    if path.suffix == ".patch" and kind == VARIANTS:
         return load_variant(path)
-    raise CannotDo(f"{path} is neither mutants/LAB/NAME.patch nor alternatives/LAB/NAME.patch")
+    raise CannotDo(f"{path} is neither LAB/mutants/NAME.patch nor LAB/alternatives/NAME.patch")
+
+
+def patches(kit: Kit, kind: str) -> list[Path]:
+    """By lab, then by name."""
+    found = kit.reference.glob(f"*/{kind}/*.patch")
+    return sorted(found, key=lambda path: (id_order(_lab_of(path)), path.name))
+
+
+def path_of(kit: Kit, kind: str, name: str) -> Path:
+    """The place of a patch. `name`: LAB/NAME, with the lab's id. CannotDo for an unknown lab."""
+    lab, _, stem = name.partition("/")
+    return kit.reference / load_labs(kit).get(lab).directory / kind / f"{stem}.patch"
+
+
+def _lab_of(path: Path) -> str:
+    return id_in(path.resolve().parent.parent.name)
 
 
 def load_mutants(kit: Kit) -> list[Mutant]:
     """By lab, then by name."""
-    return [load_mutant(path) for path in sorted(kit.mutants.glob("*/*.patch"))]
+    return [load_mutant(path) for path in patches(kit, MUTANTS)]
 
 
 def load_alternatives(kit: Kit) -> list[Alternative]:
     """By lab, then by name."""
-    return [load_alternative(path) for path in sorted(kit.alternatives.glob("*/*.patch"))]
+    return [load_alternative(path) for path in patches(kit, ALTERNATIVES)]
 
 
 def load_variants(kit: Kit, lab: str) -> list[Variant]:
-    """The variants of one lab, by name."""
-    return [load_variant(path) for path in sorted(kit.variants.glob(f"{lab}/*.patch"))]
+    """The variants of one lab, by name. `lab`: its id."""
+    return [load_variant(path) for path in variants_of(kit, lab)]
+
+
+def variants_of(kit: Kit, lab: str) -> list[Path]:
+    """Their patches."""
+    return [path for path in patches(kit, VARIANTS) if _lab_of(path) == lab]
 
 
 def load_mutant(path: Path) -> Mutant:
@@ -164,7 +191,7 @@ def load_mutant(path: Path) -> Mutant:
         raise CannotDo(f"{path}: no line '{CAUGHT_BY}: TEST'")
     return Mutant(
         path=path,
-        lab=path.resolve().parent.name,
+        lab=_lab_of(path),
         description=header[DESCRIPTION][0],
         caught_by=tuple(header[CAUGHT_BY]),
         passes=tuple(header.get(PASSES, ())),
@@ -186,7 +213,7 @@ def _keeps(path: Path, value: str) -> Keeps:
 def load_alternative(path: Path) -> Alternative:
     """CannotDo as of `load_mutant`."""
     header = read_header(path, (DESCRIPTION,))
-    return Alternative(path, path.resolve().parent.name, header[DESCRIPTION][0])
+    return Alternative(path, _lab_of(path), header[DESCRIPTION][0])
 
 
 def load_variant(path: Path) -> Variant:
@@ -197,7 +224,7 @@ def load_variant(path: Path) -> Variant:
             raise CannotDo(f"{path}: no line '{key}: ...'")
     return Variant(
         path=path,
-        lab=path.resolve().parent.name,
+        lab=_lab_of(path),
         description=header[DESCRIPTION][0],
         replica=header[REPLICA][0],
         coroutine=header[COROUTINE][0],

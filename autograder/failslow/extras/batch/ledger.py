@@ -14,6 +14,7 @@ from failslow.build.recipe import Recipe
 from failslow.grade import result_text
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs
+from failslow.lab.mutants import VARIANTS, patches
 from failslow.lab.submission import Submission
 from failslow.measurement.binary import binary_of
 
@@ -53,7 +54,7 @@ def digest_of_kit(kit: Kit, labs: Labs) -> str:
     files = [kit.binary(f"{suite}_sealed") for suite in suites]
     files += [kit.binary(binary_of(lab)) for lab in labs.by_id.values()]
     files += [*sorted(kit.labs.glob("*/*.yaml"))]
-    files += [*sorted(PACKAGE.rglob("*.py")), *sorted(kit.variants.rglob("*.patch"))]
+    files += [*sorted(PACKAGE.rglob("*.py")), *patches(kit, VARIANTS)]
     for file in files:
         if file.is_file():
             digest.update(hashlib.sha256(file.read_bytes()).digest())

@@ -18,7 +18,7 @@ from failslow.build.recipe import given, load_recipe
 from failslow.extras.faults import catalogue
 from failslow.extras.faults.catalogue import Preset
 from failslow.lab.labs import Lab, Labs, load_labs
-from failslow.lab.mutants import materialised, patched_in
+from failslow.lab.mutants import load_alternatives, load_mutants, materialised
 from failslow.lab.submission import collect
 from failslow.measurement import sweep_table
 from failslow.measurement.binary import Program, binary_of
@@ -248,15 +248,13 @@ def _tree(kit: Kit, labs: Labs, lab: Lab, solution: str) -> Iterator[Path]:
     if solution == REFERENCE:
         yield kit.reference
         return
-    for patches in (kit.alternatives, kit.mutants):
-        if (path := patches / f"{solution}.patch").is_file():
-            patched = patched_in(path)
-            assert patched is not None
-            if patched.lab != lab.id:
-                raise CannotDo(f"--solution: {solution} is not one of {lab.id}")
-            with materialised(kit, labs, patched) as tree:
-                yield tree
-            return
+    named = [*load_alternatives(kit), *load_mutants(kit)]
+    if patched := next((each for each in named if each.name == solution), None):
+        if patched.lab != lab.id:
+            raise CannotDo(f"--solution: {solution} is not one of {lab.id}")
+        with materialised(kit, labs, patched) as tree:
+            yield tree
+        return
     if not Path(solution).is_dir():
         raise CannotDo(
             f"--solution: '{solution}' is no directory, no alternative and no mutant"

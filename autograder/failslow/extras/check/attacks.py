@@ -27,7 +27,15 @@ from failslow.extras.check.step import Context, Counts
 from failslow.grade.model import Scope
 from failslow.grade.runner import grade
 from failslow.lab.labs import Lab, Labs, load_labs
-from failslow.lab.mutants import DESCRIPTION, Patched, load_mutant, materialised, read_header
+from failslow.lab.mutants import (
+    DESCRIPTION,
+    MUTANTS,
+    Patched,
+    load_mutant,
+    materialised,
+    path_of,
+    read_header,
+)
 from failslow.lab.submission import Submission, collect
 
 SCOPE = Scope(measurement=False, gates=False, shrink=False, diagnosis=False)
@@ -181,7 +189,7 @@ def _base(kit: Kit, labs: Labs, lab: str, mutant: str) -> float:
     """The score of the starter, or of a mutant."""
     if not mutant:
         return grade(kit, labs, _starter(kit, labs, labs.get(lab)), SCOPE).score
-    with materialised(kit, labs, load_mutant(kit.mutants / lab / f"{mutant}.patch")) as tree:
+    with materialised(kit, labs, load_mutant(path_of(kit, MUTANTS, f"{lab}/{mutant}"))) as tree:
         return grade(kit, labs, collect(kit, labs, tree, lab), SCOPE).score
 
 

@@ -10,6 +10,7 @@ from failslow.extras.check import junit
 from failslow.extras.check.step import Context, Counts
 from failslow.extras.commands.solution import submission_in
 from failslow.lab.labs import load_labs
+from failslow.lab.mutants import MUTANTS, path_of
 
 ROUNDS = 50
 STORE_ROUNDS, STORE_ROUNDS_FULL = 10, 100
@@ -90,7 +91,7 @@ def _rounds_of_mutant(
     """The output of the rounds with a mutant, which the environment's `variable` names."""
     kit = context.kit
     labs, recipe = load_labs(kit), load_recipe(kit)
-    with submission_in(kit, labs, kit.mutants / f"{name}.patch", None) as submission:
+    with submission_in(kit, labs, path_of(kit, MUTANTS, name), None) as submission:
         target = recipe.real(submission.labs[0])
         programs = build_submission(kit, labs, submission, recipe, [target])
     argv = [kit.binary(program), f"--gtest_filter={tests}"]

@@ -17,6 +17,7 @@ from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.experiment import CONDITIONS
 from failslow.extras.faults.experiment_page import Shown
 from failslow.extras.slowness.graph import FIRST_CLIENT, what_waits
+from failslow.lab.mutants import MUTANTS, path_of
 
 LAB = "lab2"
 FAULT = "net-slow-40ms"
@@ -39,7 +40,7 @@ class Act:
 def run(kit: Kit, out: Path) -> int:
     """0. CannotDo when an act cannot be played."""
     check_out(out)
-    mutant = kit.mutants / f"{MUTANT}.patch"
+    mutant = path_of(kit, MUTANTS, MUTANT)
     if not mutant.is_file():
         raise CannotDo("the demo needs the reference solutions: a student's kit has none")
     cmake.build(kit, targets=["put_load", catalogue.PROGRAM])

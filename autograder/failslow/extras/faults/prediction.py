@@ -11,6 +11,7 @@ from pathlib import Path
 
 from failslow.base.kit import Kit
 from failslow.lab.labs import load_labs
+from failslow.lab.mutants import patched_in
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def predict(
     """By preset. CannotDo as `./kit bench slow`. Requires: the victim is one of `roles`."""
     from failslow.extras.bench import slow
 
-    options = slow.Options(lab, (_name(kit, tree),), 1, (replicas,), tuple(presets), victim)
+    options = slow.Options(lab, (_name(tree),), 1, (replicas,), tuple(presets), victim)
     (measured,) = slow.measure(kit, options).measured
     return {
         cell.fault: Predicted(cell.latency.median, cell.throughput.median)
@@ -52,13 +53,11 @@ def predict(
     }
 
 
-def _name(kit: Kit, tree: Path | None) -> str:
+def _name(tree: Path | None) -> str:
     """A solution as `./kit bench slow` names it."""
     from failslow.extras.bench import slow
 
     if tree is None:
         return slow.REFERENCE
-    for patches in (kit.mutants, kit.alternatives):
-        if tree.resolve().is_relative_to(patches.resolve()):
-            return str(tree.resolve().relative_to(patches.resolve()).with_suffix(""))
-    return str(tree)
+    patched = patched_in(tree)
+    return patched.name if patched else str(tree)

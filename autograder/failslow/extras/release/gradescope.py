@@ -25,10 +25,10 @@ NOT_FOR_A_GRADE = (
     ".dockerignore",  # of docker-compose.yml's images: an image of the assignment needs the key
     ".github/*",
     "fault-scripts/*",
-    "reference-solutions/alternatives/*",
+    "reference-solutions/*/alternatives/*",
+    "reference-solutions/*/given/*",
+    "reference-solutions/*/mutants/*",
     "reference-solutions/fast/*",
-    "reference-solutions/given/*",
-    "reference-solutions/mutants/*",
     "site/*",
     "tools/*",
 )
@@ -37,7 +37,6 @@ OF_A_LAB = (
     "handouts/{directory}*",
     "labs/{directory}/*",
     "reference-solutions/{directory}/*",
-    "reference-solutions/variants/{id}/*",
 )
 """Patterns of the paths that belong to one lab."""
 
@@ -73,11 +72,7 @@ def _other_labs(labs: Labs, lab: str | None) -> list[str]:
         if each.id in needed:
             needed |= {*each.needs}
     others = [each for each in labs.by_id.values() if each.id not in needed]
-    return [
-        pattern.format(directory=each.directory, id=each.id)
-        for each in others
-        for pattern in OF_A_LAB
-    ]
+    return [pattern.format(directory=each.directory) for each in others for pattern in OF_A_LAB]
 
 
 def settings(kit: Kit, assignment: Assignment, key: CourseKey) -> dict[str, Entry]:

@@ -9,6 +9,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.reproduction.published import VARIANTS
 from failslow.grade.diagnosis import programs
+from failslow.lab.mutants import variants_of
 
 LAB = "lab4"
 REPLICAS = 3
@@ -31,7 +32,7 @@ class Run:
 
 def targets(kit: Kit) -> list[str]:
     """To build. CannotDo if the kit has no variants: a student's kit has none."""
-    if not any(kit.variants.glob(f"{LAB}/*.patch")):
+    if not variants_of(kit, LAB):
         raise CannotDo(f"this kit has no variants of {LAB}'s reference: courses keep them")
     return [programs.program(variant) for variant in (*VARIANTS, WAITS_IN_TURN)]
 

@@ -1,19 +1,18 @@
 """The table of mistakes and the points of the measured part that they keep.
 
-It shows the latest results that were committed: the output of `./kit check --mutants --json`, kept
-beside the mutants.
+It shows the latest results that were committed: the output of `./kit check --mutants --json`.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
-RESULTS = "kept.json"
+RESULTS = Path("docs/assets/kept.json")
 
 
-def table(mutants: Path) -> str:
-    """In Markdown, one line for each measured mutant. `mutants`: their directory."""
-    content = json.loads((mutants / RESULTS).read_text(encoding="utf-8"))
+def table(site: Path) -> str:
+    """In Markdown, one line for each measured mutant. `site`: the handbook's sources."""
+    content = json.loads((site / RESULTS).read_text(encoding="utf-8"))
     lines = ["| mistake | points kept |", "| --- | --- |"]
     lines += [
         f"| {mutant['description']} | {kept['points']:g} of {kept['of']:g} |"

@@ -58,7 +58,7 @@ def subjects(kit: Kit, lab: Lab, key: CourseKey) -> tuple[Subject, ...]:
             " diagnosis"
         )
     if {REFERENCE, *variants} != {*lab.diagnosis.variants}:
-        raise CannotDo(f"{lab.id}: lab.yaml names other variants than {kit.variants / lab.id} has")
+        raise CannotDo(f"{lab.id}: lab.yaml names other variants than the reference has")
     order = _permuted(lab.diagnosis.variants, key, "diagnosis order")
     first = course_key.seed(key, "diagnosis leader", 0)
     return tuple(
