@@ -10,7 +10,6 @@ from failslow.lab.labs import Lab, load_labs
 from failslow.lab.reference import whole_files
 
 KIT = Kit(Path(__file__).resolve().parents[2])
-HANDOUTS = KIT.root / "handouts"
 LABS = load_labs(KIT)
 PLAN = re.compile(r"Plan\s+(\d+)\s+to\s+(\d+)\s+hours")
 READING = re.compile(r"Add (\d+) to (\d+) hours for reading")
@@ -21,11 +20,9 @@ COMMENT = re.compile(r"//.*")
 PART = re.compile(r"\| (\d+)(?: to (\d+))? hours?(?:, [^|]+)? \|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "handout", ["lab1-quorum-event", "lab2-raft", "lab3-kv", "lab4-finalize", "lab5-copilot"]
-)
-def test_the_hours_of_the_parts_are_those_of_the_lab(handout: str) -> None:
-    text = (HANDOUTS / f"{handout}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("lab", LABS.by_id.values(), ids=list(LABS.by_id))
+def test_the_hours_of_the_parts_are_those_of_the_lab(lab: Lab) -> None:
+    text = handout_of(lab)
     plan = PLAN.search(text)
     assert plan is not None
     parts = PART.findall(text) + READING.findall(text)

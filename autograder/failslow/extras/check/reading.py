@@ -65,7 +65,7 @@ def pages(kit: Kit) -> list[Path]:
 
 
 def handouts(kit: Kit) -> list[Path]:
-    return sorted((kit.root / "handouts").glob("*.md"))
+    return sorted(kit.handouts.glob("*.md"))
 
 
 def reading(kit: Kit) -> Counts:

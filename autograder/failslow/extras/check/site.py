@@ -52,7 +52,7 @@ def handbook(context: Context) -> Counts:
     if problems:
         return counts
     counts.add(described(context.kit))
-    counts.add(listed(context.kit))
+    counts.add(listed(context.kit, context.kit.handbook))
     counts.add(lists_are_lists(context.kit.handbook))
     counts.add(vendored(context.kit))
     counts.add(opened(context))
@@ -71,12 +71,12 @@ def described(kit: Kit) -> Counts:
     return counts
 
 
-def listed(kit: Kit) -> Counts:
+def listed(kit: Kit, handbook: Path) -> Counts:
     """Handouts have pages, and can be read there."""
     counts = Counts()
-    for handout in sorted((kit.root / "handouts").glob("*.md")):
-        page = kit.site / "docs" / "labs" / handout.name
-        counts.expect(page.is_file(), f"{handout.name} has no page: site/docs/labs lacks it")
+    for handout in sorted(kit.handouts.glob("*.md")):
+        page = handbook / "labs" / f"{handout.stem}.html"
+        counts.expect(page.is_file(), f"{handout.name} has no page in the handbook")
         text = handout.read_text(encoding="utf-8")
         counts.expect(
             "<details>" not in text,

@@ -10,15 +10,26 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from failslow.base.kit import Kit
-from failslow.extras.site import benchmarked, guilty, kept, measured, reference, reproduced
+from failslow.extras.site import (
+    benchmarked,
+    guilty,
+    handouts,
+    kept,
+    measured,
+    reference,
+    reproduced,
+)
 from failslow.extras.site.build import FOR_STUDENTS, NOT_FOR_STUDENTS, NOT_HERE, to_students
 
 REFERENCE = "Reference"
+STUDENTS = "Students"
+LABS = "Labs"
 INDEX = "index.md"
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Puts a page per header into the navigation, below the entry `Reference`."""
+    """Puts a page per header into the navigation, below the entry `Reference`, and a page per
+    handout below `Labs`."""
     if _for_students():
         config.nav = [
             entry
@@ -29,16 +40,21 @@ def on_config(config: MkDocsConfig) -> None:
     for entry in config.nav or []:
         if REFERENCE in entry:
             entry[REFERENCE] = _navigation(names)
+        if STUDENTS in entry:
+            _fill(entry[STUDENTS], LABS, handouts.navigation(_kit(config)))
 
 
 @event_priority(100)  # the plugins must see these pages
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Adds the pages of the reference, and leaves out what is not for students."""
+    """Adds the pages of handouts and of the reference, and leaves out what is not for students."""
     directories = tuple(f"{each.lower()}/" for each in NOT_FOR_STUDENTS)
     if _for_students():
         for file in [*files]:
             if file.src_uri.startswith(directories):
                 files.remove(file)
+    for name, text in handouts.pages(_kit(config)).items():
+        if files.get_file_from_path(name) is None:
+            files.append(File.generated(config, name, content=text))
     for name, text in reference.pages(_kit(config).headers).items():
         files.append(File.generated(config, f"{REFERENCE.lower()}/{name}", content=text))
 
@@ -61,6 +77,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "{{ reproduced" in markdown:
         return reproduced.fill(_kit(config).site, markdown)
     return markdown
+
+
+def _fill(section: list[Any], name: str, entries: list[dict[str, str]]) -> None:
+    """Gives the section's entry of that name these entries."""
+    for entry in section:
+        if name in entry:
+            entry[name] = entries
 
 
 def _navigation(names: list[str]) -> list[Any]:
