@@ -158,6 +158,16 @@ function(failslow_measure LAB)
   add_dependencies(grading ${LAB}_measure)
 endfunction()
 
+# failslow_client(NAME SOURCES client.cc... LIBRARIES contract...)
+# Defines an object library that registers a protocol (protocol.h), for the tools that load a
+# cluster or submit a command.
+function(failslow_client NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_library(${NAME} OBJECT ${ARG_SOURCES})
+  target_link_libraries(${NAME} PUBLIC ${ARG_LIBRARIES} labs_client)
+  set_property(GLOBAL APPEND PROPERTY FAILSLOW_CLIENTS ${NAME})
+endfunction()
+
 # failslow_suite(<lab>_public LAB ID SOURCES tests.cc... LIBRARIES helper...)
 function(failslow_suite SUITE)
   cmake_parse_arguments(ARG "" "LAB" "SOURCES;LIBRARIES" ${ARGN})

@@ -278,7 +278,7 @@ parts:
   - {id: raft, title: Raft, points: 10}
   - {id: slow-follower, title: Slow followers, points: 100}
 cluster:
-  load: raft
+  load: log
   rejoin: rejoin_raft
   shows:
     - {name: role, kind: 1, value: 1, words: [follower, leader]}

@@ -64,7 +64,7 @@ def test_unknown_lab_names_the_known_ones(kit: Kit) -> None:
 def cluster(ready: str, value: int) -> str:
     return f"""
 cluster:
-  load: raft
+  load: log
   shows:
     - {{name: role, kind: 1, value: {value}}}
   ready: {{name: {ready}, is: 2}}
@@ -87,6 +87,7 @@ def measurement(part: str, victim: str) -> str:
         ("needs: []", "needs: []\ncolour: red", "'colour' was unexpected"),
         ("quorum_event.cc]", "../raft.cc]", "files/1: "),
         ("directory: lab1-quorum-event", "directory: elsewhere", "is not where the file is"),
+        ("id: lab1\n", "id: lab9\n", "'lab9' does not begin the directory's name"),
         ("base: submission", "base: mine", "base: "),
         ("points: 100", "points: many", "parts/0/points: "),
         ("measurements: []", "measurements: weather", "measurements: "),

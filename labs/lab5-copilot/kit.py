@@ -60,7 +60,7 @@ STORE = ("copilot_store_tests", "CopilotStore.StaysLinearizableUnderFaults")
 
 def on_disk(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the reference, with their logs on disk."""
-    return servers.replicas_of(kit, "copilot", kit.binary("lab5_tally_real"))
+    return servers.replicas_of(kit, "log-pair", kit.binary("lab5_tally_real"))
 
 
 def in_memory(kit: Kit) -> AbstractContextManager[Servers]:
@@ -69,7 +69,7 @@ def in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     assert view is not None, "it runs as a cluster"
     environment = dict(view.in_memory)
     return servers.replicas_of(
-        kit, "copilot", kit.binary("lab5_tally_real"), environment=environment
+        kit, "log-pair", kit.binary("lab5_tally_real"), environment=environment
     )
 
 

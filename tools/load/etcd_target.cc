@@ -1,4 +1,6 @@
 // Puts to etcd: its gRPC interface, a few connections to the leader, one thread that waits.
+#include "etcd_target.h"
+
 #include <grpcpp/grpcpp.h>
 #include <poll.h>
 
@@ -6,7 +8,6 @@
 #include <stdexcept>
 
 #include "etcd.grpc.pb.h"
-#include "put_target.h"
 
 namespace depfast::load {
 namespace {

@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "etcd_target.h"
 #include "program.h"
+#include "protocol.h"
 #include "put_load.h"
 
 namespace depfast::load {
@@ -14,11 +16,12 @@ namespace {
 
 using Connector = std::unique_ptr<PutTarget> (*)(const TargetOptions&);
 
-const std::map<std::string, Connector> kConnectors = {{"raft", ConnectToRaft},
-                                                      {"kv", ConnectToKv},
-                                                      {"copilot", ConnectToCopilot},
-                                                      {"copilot-kv", ConnectToCopilotKv},
-                                                      {"etcd", ConnectToEtcd}};
+// The labs' replicas, and a peer.
+std::map<std::string, Connector> Connectors() {
+  std::map<std::string, Connector> found = {{"etcd", ConnectToEtcd}};
+  for (const auto& [name, protocol] : Protocols()) found[name] = protocol.connect;
+  return found;
+}
 
 struct Flags {
   std::string target;
@@ -29,7 +32,7 @@ struct Flags {
 void AddFlags(CLI::App& app, Flags& flags) {
   app.add_option("--target", flags.target, "the store")
       ->required()
-      ->check(CLI::IsMember(kConnectors));
+      ->check(CLI::IsMember(Connectors()));
   app.add_option_function<std::string>(
          "--replicas",
          [&](const std::string& text) { flags.connect.replicas = real::ParseEndpoints(text); },
@@ -88,7 +91,7 @@ int main(int argc, char** argv) {
   CLI::App app("Measures one load on a replicated store.", "put_load");
   AddFlags(app, flags);
   return depfast::RunProgram(app, argc, argv, [&] {
-    const auto target = kConnectors.at(flags.target)(flags.connect);
+    const auto target = Connectors().at(flags.target)(flags.connect);
     return Described(flags, Run(*target, flags.load));
   });
 }

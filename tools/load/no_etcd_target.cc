@@ -1,7 +1,7 @@
 // In place of etcd_target.cc where gRPC is not installed.
 #include <stdexcept>
 
-#include "put_target.h"
+#include "etcd_target.h"
 
 namespace depfast::load {
 

@@ -1,5 +1,5 @@
-// Puts to a replicated log: lab 2's Raft, or lab 5's Copilot.
-#include "frame_target.h"
+// Clients of a replicated log, with one proposer ("log") or two ("log-pair").
+#include "protocol.h"
 #include "submit.h"
 
 namespace depfast::load {
@@ -30,14 +30,29 @@ std::optional<PutOutcome> OutcomeIn(std::string_view body) {
   return PutOutcome::kUnknown;
 }
 
+constexpr Dialect kDialect = {EncodePut, EncodeProbe, OutcomeIn};
+
+std::unique_ptr<PutTarget> Connect(const TargetOptions& options) {
+  return ConnectWith(kDialect, options);
+}
+
+std::unique_ptr<PutTarget> ConnectBoth(const TargetOptions& options) {
+  return ConnectToPair(kDialect, options);
+}
+
+std::optional<Json> Ask(real::Client& client, const Words& words) {
+  std::string command;
+  for (const auto& word : words) command += (command.empty() ? "" : " ") + word;
+  const SubmitReply reply = Call(client, Submit{command});
+  if (reply.status == SubmitStatus::kNotProposer) return std::nullopt;
+  const bool committed = reply.status == SubmitStatus::kCommitted;
+  return Json{{"replica", client.replica()},
+              {"status", committed ? "committed" : "unknown"},
+              {"index", reply.index}};
+}
+
+[[maybe_unused]] const bool kRegistered =
+    RegisterProtocol("log", {Connect, Ask}) && RegisterProtocol("log-pair", {ConnectBoth, Ask});
+
 }  // namespace
-
-std::unique_ptr<PutTarget> ConnectToRaft(const TargetOptions& options) {
-  return ConnectWith({EncodePut, EncodeProbe, OutcomeIn}, options);
-}
-
-std::unique_ptr<PutTarget> ConnectToCopilot(const TargetOptions& options) {
-  return ConnectToPair({EncodePut, EncodeProbe, OutcomeIn}, options);
-}
-
 }  // namespace depfast::load

@@ -37,13 +37,4 @@ struct TargetOptions {
   int connections = 1;  // to the leader
 };
 
-// All look for the leader, and connect to it. Throw std::exception if none is found in 10 s.
-std::unique_ptr<PutTarget> ConnectToRaft(const TargetOptions& options);  // lab 2's
-std::unique_ptr<PutTarget> ConnectToKv(const TargetOptions& options);    // lab 3's
-// Lab 5's: each put goes to both pilots. No slow, dead or new pilot ends a measurement.
-std::unique_ptr<PutTarget> ConnectToCopilot(const TargetOptions& options);
-std::unique_ptr<PutTarget> ConnectToCopilotKv(const TargetOptions& options);
-// Throws as well if this program was built without gRPC.
-std::unique_ptr<PutTarget> ConnectToEtcd(const TargetOptions& options);
-
 }  // namespace depfast::load

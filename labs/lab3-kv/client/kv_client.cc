@@ -1,9 +1,9 @@
-// Puts to lab 3's store, as SET commands: on Raft, or on Copilot.
+// Clients of the store, on a log with one proposer ("kv") or two ("kv-pair"). A put is a SET.
 #include <cstdint>
 
-#include "frame_target.h"
 #include "kv_errors.h"
 #include "kv_messages.h"
+#include "protocol.h"
 
 namespace depfast::load {
 namespace {
@@ -37,14 +37,29 @@ std::optional<PutOutcome> OutcomeIn(std::string_view body) {
   return reply->kind == Reply::Kind::kError ? PutOutcome::kUnknown : PutOutcome::kCommitted;
 }
 
-}  // namespace
-
-std::unique_ptr<PutTarget> ConnectToKv(const TargetOptions& options) {
+std::unique_ptr<PutTarget> Connect(const TargetOptions& options) {
   return ConnectWith({EncodePut, EncodeProbe, OutcomeIn}, options);
 }
 
-std::unique_ptr<PutTarget> ConnectToCopilotKv(const TargetOptions& options) {
+std::unique_ptr<PutTarget> ConnectBoth(const TargetOptions& options) {
   return ConnectToPair({EncodeForwardedPut, EncodeProbe, OutcomeIn}, options);
 }
 
+// Any replica passes the command on to the leader.
+std::optional<Json> Ask(real::Client& client, const Words& words) {
+  constexpr const char* kKinds[] = {"nil", "status", "integer", "string", "array", "error"};
+  const Reply reply = Call(client, KvRequest{words, 0});
+  auto items = Json::array();
+  for (const auto& item : reply.items) items.push_back(item ? Json(*item) : Json());
+  return Json{{"replica", client.replica()},
+              {"status", kKinds[static_cast<std::size_t>(reply.kind)]},
+              {"integer", reply.integer},
+              {"text", reply.text},
+              {"items", std::move(items)}};
+}
+
+[[maybe_unused]] const bool kRegistered =
+    RegisterProtocol("kv", {Connect, Ask}) && RegisterProtocol("kv-pair", {ConnectBoth, Ask});
+
+}  // namespace
 }  // namespace depfast::load

@@ -62,17 +62,17 @@ def _on(core: str) -> list[str]:
 
 def raft(kit: Kit) -> AbstractContextManager[Servers]:
     """Three replicas of the tuned Raft."""
-    return replicas_of(kit, "raft", _tuned(kit, "lab2"))
+    return replicas_of(kit, "log", _tuned(kit, "lab2"))
 
 
 def raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with its files in memory."""
-    return replicas_of(kit, "raft", _tuned(kit, "lab2"), in_memory=True)
+    return replicas_of(kit, "log", _tuned(kit, "lab2"), in_memory=True)
 
 
 def verified_raft_in_memory(kit: Kit) -> AbstractContextManager[Servers]:
     """The same with runtime verification."""
-    return replicas_of(kit, "raft", _tuned(kit, "lab2"), in_memory=True, verify=True)
+    return replicas_of(kit, "log", _tuned(kit, "lab2"), in_memory=True, verify=True)
 
 
 def kv(kit: Kit) -> AbstractContextManager[Servers]:

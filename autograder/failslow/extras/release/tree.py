@@ -30,6 +30,7 @@ GIVEN = (
     "kit",
     "labs/*/CMakeLists.txt",
     "labs/*/*.yaml",
+    "labs/*/client/*",
     "labs/*/contract/*",
     "labs/*/driver/*",
     "labs/*/explore/*",
