@@ -2,11 +2,11 @@
 // `kit debug` know it. It has no points, and is not handed in.
 //
 //   OWN_TEST(Mine, LeadersAreReplaced, "A leader that dies is replaced.") {
-//     RaftWorld world({.replicas = 3, .seed = 1});
+//     World world({.replicas = 3, .seed = 1});
 //     ...
 //   }
 //
-// labs/lab2-raft/tests/example/chaos.cc is a whole one.
+// The directory tests/example of a lab may have a whole one.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -11,9 +11,9 @@ namespace {
 std::string Short(std::string_view function) { return ShortName(QualifiedNameOf(function)); }
 
 TEST(ShortName, IsTheFunctionWithItsClass) {
-  EXPECT_EQ(Short("depfast::raft::Raft::ElectionLoop()"), "Raft::ElectionLoop");
+  EXPECT_EQ(Short("depfast::store::Store::ElectionLoop()"), "Store::ElectionLoop");
   EXPECT_EQ(Short("depfast::kv::Store::Read(long) const"), "Store::Read");
-  EXPECT_EQ(Short("Raft::Start()"), "Raft::Start");
+  EXPECT_EQ(Short("Store::Start()"), "Store::Start");
   EXPECT_EQ(Short("main"), "main");
 }
 
@@ -25,28 +25,28 @@ TEST(ShortName, HasNoNamespace) {
 TEST(ShortName, HasNeitherReturnTypeNorArguments) {
   EXPECT_EQ(Short("depfast::Event::Wait(std::chrono::duration<long, std::ratio<1l, 1000l> >)"),
             "Event::Wait");
-  EXPECT_EQ(Short("std::vector<int> raft::Log<std::pair<int, int> >::Tail<long>(std::size_t)"),
+  EXPECT_EQ(Short("std::vector<int> store::Log<std::pair<int, int> >::Tail<long>(std::size_t)"),
             "Log::Tail");
-  EXPECT_EQ(Short("raft::Name[abi:cxx11](raft::Role (*)(int))"), "Name");
+  EXPECT_EQ(Short("store::Name[abi:cxx11](store::Role (*)(int))"), "Name");
 }
 
 TEST(ShortName, NamesTheFunctionAroundALambda) {
-  EXPECT_EQ(Short("raft::Raft::Start()::{lambda()#1}::operator()() const"),
-            "a lambda in Raft::Start");
+  EXPECT_EQ(Short("store::Store::Start()::{lambda()#1}::operator()() const"),
+            "a lambda in Store::Start");
   EXPECT_EQ(
-      Short("raft::Raft::Peers() const::{lambda(int)#1}::operator()(int) const::{lambda()#2}::"
+      Short("store::Store::Peers() const::{lambda(int)#1}::operator()(int) const::{lambda()#2}::"
             "operator()() const"),
-      "a lambda in Raft::Peers");
+      "a lambda in Store::Peers");
 }
 
 TEST(ShortName, KeepsAnObjectThatIsCalled) {
-  EXPECT_EQ(Short("raft::Round::operator()(int)"), "Round::operator()");
-  EXPECT_EQ(Short("raft::Entry::operator<(raft::Entry const&)"), "Entry::operator");
+  EXPECT_EQ(Short("store::Round::operator()(int)"), "Round::operator()");
+  EXPECT_EQ(Short("store::Entry::operator<(store::Entry const&)"), "Entry::operator");
 }
 
 TEST(QualifiedName, HasTheNamespacesWithoutAReturnType) {
   EXPECT_EQ(
-      QualifiedNameOf("void std::__invoke_impl<void, Raft::Start()::{lambda()#1}&>(int)").text,
+      QualifiedNameOf("void std::__invoke_impl<void, Store::Start()::{lambda()#1}&>(int)").text,
       "std::__invoke_impl");
 }
 

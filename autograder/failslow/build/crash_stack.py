@@ -109,7 +109,7 @@ def _loop(places: Sequence[tuple[str, str]]) -> str:
 
 
 def short(function: str) -> str:
-    """The function's own name, and its class if it has one: "a lambda in Raft::Start".
+    """The function's own name, and its class if it has one: "a lambda in Store::Start".
 
     `function`: as C++ declares it, or without parameters.
     """

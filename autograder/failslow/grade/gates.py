@@ -1,6 +1,6 @@
 """Parts that need tests of other parts: one root cause is explained once.
 
-A part may name tests that its own tests depend on (lab.yaml, parts/needs). For example, a Raft
+A part may name tests that its own tests depend on (lab.yaml, parts/needs). For example, a log
 that elects no leader fails every test of replication for the same reason. When a needed test
 fails, the tests of the part are not run. They score 0 and name the needed test.
 """

@@ -168,7 +168,7 @@ def _report(lab: Lab, row: Row, text: str, missing: str) -> str:
 
 
 def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:
-    """For information. It cannot fail: a slow leader slows every Raft down."""
+    """For information. It cannot fail: a slow leader slows its followers down."""
     assert lab.measurement is not None
     text = "\n".join(map(sweep_table.line, cells))
     return TestRow(

@@ -1,7 +1,8 @@
 """The part of a report without points: a slow leader, and other strengths of a fault.
 
-A slow leader slows its followers down: quorums do not help against it, Copilot does. And the
-strongest fault is not always the worst (document 004, danger zones): a weak one may stay unnoticed.
+A slow leader slows its followers down: quorums do not help against it, a second leader does. And
+the strongest fault is not always the worst (document 004, danger zones): a weak one may stay
+unnoticed.
 """
 
 from failslow.measurement.settings import FOLLOWER, Seeds

@@ -23,7 +23,7 @@ struct DiskFailure {
   int error = 0;  // an errno
 };
 
-// "cannot write raft.wal: No space left on device".
+// "cannot write store.log: No space left on device".
 std::string ToString(const DiskFailure& failure);
 
 // Whether the replica may start again from its files, in this process, once the disk has room. Then

@@ -20,7 +20,7 @@ std::string Milliseconds(std::int64_t ns) {
   return std::to_string(ns / 1'000'000) + "." + std::to_string(ns / 100'000 % 10) + " ms";
 }
 
-// "raft-round waited for disk for 12.3 ms"
+// "commit-round waited for disk for 12.3 ms"
 std::string DescribeWait(const std::string& coroutine, const std::string& event, std::int64_t ns) {
   return coroutine + " waited for " + event + " for " + Milliseconds(ns);
 }

@@ -19,7 +19,7 @@ REFERENCE = "reference"
 """The name of the variant without a fault."""
 
 GREEN_EDGE = "green-edge"
-"""The kind of evidence that a Raft tolerates a slow follower: its leader waits for a quorum."""
+"""The kind of evidence that a log tolerates a slow follower: its leader waits for a quorum."""
 
 FOLLOWER = "follower"
 

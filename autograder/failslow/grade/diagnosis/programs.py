@@ -1,4 +1,4 @@
-"""Runs the program of one variant once (autograder/hidden/lab4-finalize/diagnosis)."""
+"""Runs the program of one variant once (in the hidden tests of a lab with a diagnosis)."""
 
 import json
 from pathlib import Path

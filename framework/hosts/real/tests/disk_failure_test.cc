@@ -178,10 +178,10 @@ INSTANTIATE_TEST_SUITE_P(
     NameOf);
 
 TEST(DiskFailure, IsToldInWords) {
-  EXPECT_EQ(ToString({DiskOperation::kWrite, "raft.wal", ENOSPC}),
-            "cannot write raft.wal: No space left on device");
-  EXPECT_EQ(ToString({DiskOperation::kSync, "raft.wal", EIO}),
-            "cannot sync raft.wal: Input/output error");
+  EXPECT_EQ(ToString({DiskOperation::kWrite, "store.log", ENOSPC}),
+            "cannot write store.log: No space left on device");
+  EXPECT_EQ(ToString({DiskOperation::kSync, "store.log", EIO}),
+            "cannot sync store.log: Input/output error");
 }
 
 TEST(DiskFailure, EndsWithRoomUnlessASyncHasFailed) {
