@@ -22,6 +22,7 @@ from failslow.extras.commands import (
     site,
 )
 from failslow.extras.commands.parsers import Commands, Parser, add, add_group
+from failslow.extras.new_lab import command as new_lab
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 
@@ -32,6 +33,10 @@ def add_to(commands: Commands) -> None:
     _extend_diagnose(commands.choices["diagnose"])
     _add_check(commands)
     _add_mutants(commands)
+    made = add(
+        commands, "new-lab", "write the skeleton of a lab: built, graded, a page", new_lab.run
+    )
+    made.add_argument("name", metavar="NAME", help="labNUMBER-WORDS: lab9-gossip, for example")
     bench.add_to(add(commands, "bench", "measure speed on this machine", bench.run))
     _add_reproduce(commands)
     shown = add(commands, "demo", "show in three minutes what a slow replica costs", demo.run)

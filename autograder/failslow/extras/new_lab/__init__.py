@@ -1,0 +1,1 @@
+"""`kit new-lab`: a lab that is complete, and does little."""
