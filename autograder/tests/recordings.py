@@ -114,7 +114,7 @@ def large(replicas: int, rounds: int) -> Recording:
         made.add("held", start + 242, **{"from": leader, "to": 4, "bytes": number * 100})
     end = 100 + rounds * 400
     broken = "VIOLATION of log matching: replica 2 has another command at index 7"
-    made.add("note", end * 0.7, text=broken, violation=True)
+    made.add("note", end * 0.7, text=broken, violation=True, replica=1)
     made.add("failure", end, text="Expected: is sound")
     made.lines.sort(key=lambda line: line["t"])
     return made
@@ -136,7 +136,9 @@ def two_votes() -> Recording:
     _vote(made, 130, 0)
     _vote(made, 160, 2)
     votes = "replica 1 votes in term 2 for replica 0 and for replica 2"
-    made.add("note", 172, text=f"VIOLATION of one vote per term: {votes}", violation=True)
+    made.add(
+        "note", 172, text=f"VIOLATION of one vote per term: {votes}", violation=True, replica=1
+    )
     return made
 
 

@@ -10,6 +10,7 @@ from failslow.extras import lab_kits
 from failslow.extras.check import replays
 from failslow.extras.replay import page
 from failslow.extras.site import browser
+from failslow.lab.labs import load_labs
 from failslow.lab.mutants import Mutant, load_mutants
 from recordings import SHOWS, read, two_votes
 from replay_pages import SUBJECT
@@ -41,16 +42,12 @@ def test_every_mutant_with_a_replay_names_its_guilty_step() -> None:
     assert [each.name for each in replayable if each.guilty_step is None] == []
 
 
-def test_enough_mutants_name_theirs() -> None:
-    labs = lab_kits.show_guilty_steps(this_kit())
-    mutants = [each for each in load_mutants(this_kit()) if each.lab in labs]
-    named = [each for each in mutants if each.guilty_step is not None]
-    assert len(named) >= replays.MANY
-    assert {each.lab for each in named} == labs
-    few = replays.spread(named, replays.FEW)
-    assert len(few) == replays.FEW
-    assert len({each.name for each in few}) == replays.FEW
-    assert replays.spread(few, replays.MANY) == few
+def test_the_sample_has_mutants_of_every_lab() -> None:
+    named = [each for each in load_mutants(this_kit()) if each.guilty_step is not None]
+    few = replays.of_each_lab(named, replays.FEW)
+    assert [each.lab for each in few] == sorted(load_labs(this_kit()).by_id)
+    many = replays.of_each_lab(named, replays.MANY)
+    assert len({each.name for each in many}) == len(many) > len(few)
 
 
 @pytest.fixture(scope="module")

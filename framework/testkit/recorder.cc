@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <concepts>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <variant>
@@ -14,6 +17,7 @@
 #include "sim/words.h"
 #include "testkit/environment.h"
 #include "testkit/json.h"
+#include "testkit/judged.h"
 #include "testkit/verification.h"
 
 namespace depfast::testkit {
@@ -46,7 +50,43 @@ std::string FrameInWords(const Bytes& bytes) {
          Text("body", sim::DescribeBody(frame->body));
 }
 
+// Hears before every checker of which replica they hear, and of which instant.
+class Heard : public sim::Observer {
+ public:
+  // ,"replica":1 if a checker that speaks at this time has just heard of that replica
+  std::string FieldAt(Time when) const { return when == when_ ? Field("replica", replica_) : ""; }
+
+ private:
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput&) override {
+    Set(replica, input.now);
+  }
+  void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>&) override {
+    Set(replica, now);
+  }
+  void OnDisk(PeerId replica, Time now, const sim::SimDisk&) override { Set(replica, now); }
+  void OnRewrite(PeerId replica, Time now, const sim::SimDisk&) override { Set(replica, now); }
+  void OnRestart(PeerId replica, Time now) override { Set(replica, now); }
+
+  void Set(PeerId replica, Time now) {
+    replica_ = replica;
+    when_ = now;
+  }
+
+  PeerId replica_ = kNobody;
+  Time when_{-1};
+};
+
+// Of the recorders that live.
+std::map<const Recorder*, std::function<void(const Judged&)>>& Judges() {
+  static std::map<const Recorder*, std::function<void(const Judged&)>> judges;
+  return judges;
+}
+
 }  // namespace
+
+void RecordJudged(const Judged& judged) {
+  for (const auto& [recorder, write] : Judges()) write(judged);
+}
 
 std::unique_ptr<Recorder> Recorder::IfWanted(const std::string& file) {
   if (file.empty()) return nullptr;
@@ -58,6 +98,7 @@ std::unique_ptr<Recorder> Recorder::IfWanted(const std::string& file) {
 Recorder::~Recorder() {
   if (simulator_ == nullptr) return;
   WriteHeld();
+  Judges().erase(this);
   testing::UnitTest::GetInstance()->listeners().Release(this);
 }
 
@@ -65,9 +106,18 @@ void Recorder::Watch(sim::Simulator& simulator, History& history) {
   assert(simulator_ == nullptr);
   simulator_ = &simulator;
   simulator.AddObserver(this);
-  history.set_listener([this](Time when, const std::string& what, bool is_violation) {
-    Write("note", when, Text("text", what) + (is_violation ? Flag("violation", true) : ""));
+  const auto heard = std::make_shared<Heard>();
+  simulator.AddObserver(heard.get());
+  history.set_listener([this, heard](Time when, const std::string& what, bool is_violation) {
+    Write(
+        "note", when,
+        Text("text", what) + (is_violation ? Flag("violation", true) + heard->FieldAt(when) : ""));
   });
+  Judges()[this] = [this](const Judged& judged) {
+    Write("judged", simulator_->now(),
+          Text("rule", judged.rule) + Field("at", judged.at.count()) +
+              (judged.replica == kNobody ? "" : Field("replica", judged.replica)));
+  };
   testing::UnitTest::GetInstance()->listeners().Append(this);
   Write("world", simulator.now(),
         Field("seed", TheEnvironment().seed) + Field("replicas", simulator.replicas()));
@@ -226,7 +276,10 @@ void Recorder::OnDeath(PeerId replica, Time now, const std::string& why) {
     if (way.second != replica) continue;
     std::erase_if(open, [](const Message& m) { return m.stage == sim::FrameStage::kArrived; });
   }
-  Write("death", now, Field("replica", replica) + Text("why", why));
+  const std::string& first = simulator_->first_death();
+  const bool is_it = first.starts_with("replica " + std::to_string(replica) + " died: " + why);
+  Write("death", now,
+        Field("replica", replica) + Text("why", why) + (is_it ? Flag("own", true) : ""));
 }
 
 void Recorder::OnRestart(PeerId replica, Time now) {

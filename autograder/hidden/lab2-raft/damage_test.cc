@@ -6,6 +6,7 @@
 
 #include "raft_world.h"
 #include "testkit/environment.h"
+#include "testkit/judged.h"
 
 namespace depfast::raft {
 namespace {
@@ -20,8 +21,10 @@ void RestartWithDamage(RaftWorld& world, PeerId victim, const std::string& file,
   world.cluster.Crash(victim);
   simulator.FlipBit(victim, file,
                     simulator.disk(victim).files().at(file).durable_bytes * permille / 1000);
+  const Time restarted = world.cluster.now();
   world.cluster.Restart(victim);
   world.cluster.RunFor(1s);
+  if (simulator.IsUp(victim)) testkit::RecordJudged({"damage is refused", victim, restarted});
   EXPECT_FALSE(simulator.IsUp(victim)) << "it starts from a damaged " << file;
   ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas make no progress";
   ASSERT_TRUE(world.AllInvariantsHold());

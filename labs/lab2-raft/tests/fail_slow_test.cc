@@ -5,6 +5,7 @@
 
 #include "raft_world.h"
 #include "testkit/environment.h"
+#include "testkit/judged.h"
 
 namespace depfast::raft {
 namespace {
@@ -42,7 +43,10 @@ class OneSlowFollower {
 
   // With a spare, a majority is a little quicker than without.
   void ExpectUsual(const char* when) {
-    EXPECT_LE(TimeOf(world_, kCommands), 2 * usual_) << "commands are slow " << when;
+    const Time begin = world_.cluster.now();
+    const Duration took = TimeOf(world_, kCommands);
+    if (took > 2 * usual_) testkit::RecordJudged({.rule = "commands are slow", .at = begin});
+    EXPECT_LE(took, 2 * usual_) << "commands are slow " << when;
   }
 
   void Suffer(const faults::Fault& fault) {

@@ -6,11 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "testkit/judged.h"
 #include "testkit/violation.h"
 
 namespace depfast::kv {
 namespace {
 
+constexpr const char* kAudited = "snapshots hold everything";
 constexpr std::uint64_t kCheckerSteps = 2'000'000;
 
 // Adds to a number in the test's results: a test may have several worlds.
@@ -69,25 +71,28 @@ void KvWorld::Audit() {
 
 void KvWorld::OnAudit(PeerId replica, std::uint64_t applied,
                       const std::optional<KvAuditReply>& reply) {
-  const std::string who = "replica " + std::to_string(replica);
+  const auto add = [&](const std::string& what) {
+    if (audit_problem_.empty()) testkit::RecordJudged({kAudited, replica, cluster.now()});
+    AddAuditProblem("replica " + std::to_string(replica) + what);
+  };
   if (!reply) {
-    if (cluster.simulator().IsUp(replica)) AddAuditProblem(who + " does not answer an audit");
+    if (cluster.simulator().IsUp(replica)) add(" does not answer an audit");
     return;
   }
   snapshot_bytes_ = std::max(snapshot_bytes_, reply->bytes);
-  if (!reply->problem.empty()) AddAuditProblem(who + ": " + reply->problem);
+  if (!reply->problem.empty()) add(": " + reply->problem);
   // A replica that has applied more meanwhile answered after an unknown entry.
   if (!log().NumbersEntries() || applied != log().AppliedUpTo(replica)) return;
   const auto [first, is_new] = states_.emplace(applied, reply->state);
   if (is_new || first->second == reply->state) return;
-  AddAuditProblem(who + " has another snapshot after index " + std::to_string(applied) +
-                  " than an earlier audit found there");
+  add(" has another snapshot after index " + std::to_string(applied) +
+      " than an earlier audit found there");
 }
 
 void KvWorld::AddAuditProblem(const std::string& what) {
   if (!audit_problem_.empty()) return;
-  audit_problem_ = testkit::ViolationSentence("snapshots hold everything", cluster.now(), what,
-                                              "rule 7 of lab 3's handout");
+  audit_problem_ =
+      testkit::ViolationSentence(kAudited, cluster.now(), what, "rule 7 of lab 3's handout");
 }
 
 testing::AssertionResult KvWorld::AllInvariantsHold() {

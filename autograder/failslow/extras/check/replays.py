@@ -2,6 +2,7 @@
 
 A mutant names its step by `Shows`, or by the invariant that it `Trips`. Each mutant of a lab
 whose kit.py says so names one, unless no test must catch it first: a measurement has no replay.
+Every lab with such a mutant is in the sample.
 """
 
 from collections.abc import Sequence
@@ -10,15 +11,15 @@ from pathlib import Path
 from failslow.base import console, parallel
 from failslow.base.errors import CannotDo
 from failslow.build.gtest import Options
-from failslow.extras import lab_kits
 from failslow.extras.check.step import Context, Counts
 from failslow.extras.commands import replay
 from failslow.extras.replay import page
 from failslow.extras.site import browser
 from failslow.lab.mutants import Mutant, load_mutants
 
-FEW = 4
-MANY = 20
+FEW = 1
+MANY = 4
+"""Mutants of a lab."""
 
 # The key for the guilty step, then the step and whether its instant is in view.
 PRESS_V = """
@@ -37,26 +38,29 @@ PRESS_V = """
 
 
 def run(context: Context) -> Counts:
-    """A few mutants; with --full MANY."""
+    """FEW mutants of each lab; with --full MANY."""
     program = browser.find()
     if program is None:
         return Counts(skipped=browser.NONE)
-    labs = lab_kits.show_guilty_steps(context.kit)
-    mutants = [mutant for mutant in load_mutants(context.kit) if mutant.lab in labs]
-    named = [mutant for mutant in mutants if mutant.guilty_step is not None]
-    chosen = spread(named, MANY if context.full else FEW)
-    counts = Counts(
-        remarks=[
-            f"{len(chosen)} of {len(named)} mutants that name their guilty step"
-            f" ({len(mutants) - len(named)} more have no replay)"
-        ]
-    )
+    named = [each for each in load_mutants(context.kit) if each.guilty_step is not None]
+    chosen = of_each_lab(named, MANY if context.full else FEW)
+    counts = Counts(remarks=[f"{len(chosen)} of {len(named)} mutants that name their guilty step"])
     with console.progress("Replaying mutants") as advance:
         drawings = parallel.run_all(chosen, lambda mutant: _drawn(context, mutant), advance)
     with browser.open_tab(program) as tab:
         for mutant, drawing in zip(chosen, drawings, strict=True):
             counts.add(_shown(tab, mutant, drawing))
     return counts
+
+
+def of_each_lab(mutants: Sequence[Mutant], count: int) -> list[Mutant]:
+    """At most `count` of each lab."""
+    labs = dict.fromkeys(mutant.lab for mutant in mutants)
+    return [
+        mutant
+        for lab in labs
+        for mutant in spread([each for each in mutants if each.lab == lab], count)
+    ]
 
 
 def spread(mutants: Sequence[Mutant], count: int) -> list[Mutant]:

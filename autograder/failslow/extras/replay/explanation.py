@@ -26,7 +26,6 @@ _TWO_VOTES = re.compile(
 )
 _TWO_LEADERS = re.compile(r"replica (\d+) and replica (\d+) both lead term (\d+)")
 _TOO_OLD = re.compile(r'the reply at any moment since it came is ("[^"]+")')
-_DIED = re.compile(r"^replica (\d+) died: (.*)", re.M)
 
 
 def explain(world: World) -> list[Step]:
@@ -143,11 +142,9 @@ class _Explanation(Explainer):
 
     def _of_step(self) -> list[Step]:
         """The message that the guilty step sends, if it sends one, and what led to the step."""
-        when = self._problem.when
-        found = _REPLICA.search(self._problem.text)
-        if found is None:
+        if self._problem.judged is None:
             return []
-        replica = int(found[1])
+        when, replica = self._problem.when, self._problem.judged.replica
         sent = self._sent_by(replica)
         if sent is None:
             return self._chain(self._causality.chain(replica, when, CHAIN_MAX), replica)
@@ -184,14 +181,9 @@ class _Explanation(Explainer):
     # ---- crashes ----
 
     def _own_death(self) -> Down | None:
-        """The death of a replica that died by itself, not after the first violation."""
-        for note in self._world.notes:
-            if note.problem != "failure" or (found := _DIED.search(note.text)) is None:
-                continue
-            for down in self._world.downs:
-                if down.replica == int(found[1]) and down.why.startswith(found[2]):
-                    return down if down.start <= self._problem.when else None
-        return None
+        """The first death of a replica by itself, unless a problem of another kind comes first."""
+        first = next((down for down in self._world.downs if down.own), None)
+        return first if first is not None and first.start <= self._problem.when else None
 
     def _of_crash(self) -> list[Step]:
         first = Step(self._problem, "The process crashes in this step.")

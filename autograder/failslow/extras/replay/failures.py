@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 
 from failslow.extras.replay.causality import TIMER
-from failslow.extras.replay.recording import FIRST_CLIENT, Message, Note, Wait
+from failslow.extras.replay.recording import FIRST_CLIENT, Message, Wait
 from failslow.extras.replay.steps import CHAIN_MAX, Explainer, Step
 
 PILED_UP_MIN = 3
@@ -12,12 +12,7 @@ REPEATED_MIN = 10
 REPEATED_WITHIN_NS = 100_000_000
 """A heartbeat is answered less often."""
 
-_OTHER_LEADER = re.compile(r"Leader\(\)\s+Which is: (-?\d+)\n.*\s+Which is: (\d+)")
-_OTHER_TERM = re.compile(r"claims\(leader\)\.term\s+Which is: \d+\n.*\s+Which is: (\d+)")
-_TOO_LONG = re.compile(r"\) <= \(.*, actual: (\d+)ns vs \d+ns")
 _AMOUNT = re.compile(r"\) [<>]=? \(.*, actual: \d+ vs \d+")
-_IS_UP = re.compile(r"\bIsUp\(.*\n\s*Actual: true")
-_TOLD = re.compile(r" violated at (?P<seconds>\d+)\.(?P<micros>\d{6}) s: replica (?P<replica>\d+)")
 
 
 class Failure(Explainer):
@@ -27,10 +22,7 @@ class Failure(Explainer):
         failure = Step(self._problem, "The test fails here.")
         guilty = (
             self._told()
-            or self._slowest()
             or self._judged()
-            or self._lost_leadership()
-            or self._latest_restart()
             or self._named_request()
             or self._repeated()
             or self._piled_up()
@@ -55,17 +47,21 @@ class Failure(Explainer):
         return [m for _, m in sorted(got, key=lambda each: each[0])]
 
     def _told(self) -> list[Step]:
-        """The answer that broke an invariant, at the time that the test's report has."""
-        found = next((f for n in self._world.notes if (f := _TOLD.search(n.text))), None)
-        if found is None or self._problem.problem != "failure":
+        """The step that the test has recorded as what it judges: see framework/testkit/judged.h."""
+        told = next((n.judged for n in self._world.notes if n.problem and n.judged), None)
+        if told is None:
             return []
-        micros = int(found["seconds"]) * 1_000_000 + int(found["micros"])
-        for answer in self._answers(since=micros * 1000):
-            is_then = answer.end is not None and answer.end // 1000 == micros
-            if is_then and answer.sender == int(found["replica"]):
-                why = f"The answer of replica {answer.sender} that breaks the invariant."
+        if told.replica is None:
+            return self._slowest(told.at)
+        for answer in self._answers(since=told.at):
+            if (answer.end, answer.sender) == (told.at, told.replica):
+                why = f"The answer of replica {answer.sender} that breaks the rule."
                 return [Step(answer, why), *self._behind(answer)]
-        return []
+        for down in self._world.downs:
+            if (down.end, down.replica) == (told.at, told.replica):
+                why = "The restart that the test judges."
+                return [Step(note, why) for note in self._restarts(down)]
+        return self._lost_leadership(told.replica)
 
     def _judged(self) -> list[Step]:
         """The answer at this instant."""
@@ -75,15 +71,11 @@ class Failure(Explainer):
         why = f"The answer of replica {answers[0].sender} that the test judges."
         return [Step(answers[0], why), *self._behind(answers[0])]
 
-    def _slowest(self) -> list[Step]:
-        """If the test finds a time too long: the slowest answer in that time, and before it the
-        wait that delayed it."""
-        found = _TOO_LONG.search(self._problem.text)
-        if found is None:
-            return []
+    def _slowest(self, since: int) -> list[Step]:
+        """The slowest answer since then, and before it the wait that delayed it."""
         timed = [
             (answer.end - request.sent, answer, request)
-            for answer in self._answers(since=self._problem.when - int(found[1]))
+            for answer in self._answers(since)
             if answer.end is not None and (request := self._causality.request_of(answer))
         ]
         if not timed:
@@ -106,36 +98,16 @@ class Failure(Explainer):
         why = f"Replica {answer.sender} waited for this while the client waited for its answer."
         return [Step(longest, why)]
 
-    def _lost_leadership(self) -> list[Step]:
-        """The end of the leadership that the test expects to last: of a replica, or of a term."""
-        notes = [n for n in self._world.notes if n.when <= self._problem.when]
-        leader = self._expected_leader(notes)
+    def _lost_leadership(self, leader: int) -> list[Step]:
+        """The end of its leadership, which the test expects to last."""
         role = f"replica {leader} is "
+        notes = [n for n in self._world.notes if n.when <= self._problem.when]
         roles = [n for n in notes if n.text.startswith(role)]
         led = [n.text.startswith(f"{role}leader") for n in roles]
         for before, after, note in reversed([*zip(led, led[1:], roles[1:], strict=False)]):
             if before and not after:
                 return [Step(note, f"Replica {leader} gives up its leadership.")]
         return []
-
-    def _expected_leader(self, notes: list[Note]) -> str:
-        if found := _OTHER_LEADER.search(self._problem.text):
-            return found[2] if found[1] != found[2] else ""
-        if found := _OTHER_TERM.search(self._problem.text):
-            for note in notes:
-                if led := re.fullmatch(rf"replica (\d+) is leader in term {found[1]}", note.text):
-                    return led[1]
-        return ""
-
-    def _latest_restart(self) -> list[Step]:
-        """The steps of the latest restart of a replica that should have refused to start."""
-        if not _IS_UP.search(self._problem.text):
-            return []
-        when = self._problem.when
-        ended = [d for d in self._world.downs if d.end is not None and d.end <= when]
-        latest = max(ended, key=lambda down: down.end or 0, default=None)
-        why = "The latest restart before the test looks."
-        return [Step(note, why) for note in self._restarts(latest)] if latest else []
 
     def _named_request(self) -> list[Step]:
         """The latest request whose method the failure names."""

@@ -12,6 +12,9 @@ from failslow.build import assertions
 
 FIRST_CLIENT = 1000
 
+RULE_MAX = 200
+"""The longest text of a rule; the rest is cut off."""
+
 # Kinds of faults (framework/faults/catalogue.h).
 BIT_FLIP = "bit-flip"
 CRASH = "crash"
@@ -88,22 +91,35 @@ class Fault:
 
 @dataclass
 class Down:
-    """A replica is down from `start` until it restarts at `end`; None if it never does."""
+    """A replica is down from `start` until it restarts at `end`; None if it never does.
+    `own`: it is the first that died by itself."""
 
     replica: int
     start: int
     why: str
     end: int | None = None
+    own: bool = False
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a test or checker judged: the step of a replica at that time; the slowest answer since
+    then, without a replica."""
+
+    replica: int | None
+    at: int
+    rule: str = ""
 
 
 @dataclass
 class Note:
     """A line of the history. `problem` marks a violated invariant, a crash of the process or a
-    failure of the test."""
+    failure of the test. `judged`: of a problem, whose step it was, if that is recorded."""
 
     when: int
     text: str
     problem: str = ""  # "", "violation", "crash" or "failure"
+    judged: Judged | None = None
 
     @property
     def told(self) -> str:
@@ -225,6 +241,7 @@ class _WorldReader:
         self._waiting: dict[tuple[int, int], Wait] = {}
         self._down: dict[int, Down] = {}
         self._lives: dict[int, int] = {}  # the number of ended lives, by replica
+        self._judged: Judged | None = None  # for the next failure
 
     def add(self, record: dict[str, Any]) -> None:
         self._world.end = max(self._world.end, record["t"])
@@ -322,7 +339,8 @@ class _WorldReader:
     def _on_death(self, record: dict[str, Any]) -> None:
         replica = record["replica"]
         self._lives[replica] = self._lives.get(replica, 0) + 1
-        self._down[replica] = Down(replica, record["t"], record["why"])
+        own = record.get("own") is True
+        self._down[replica] = Down(replica, record["t"], record["why"], own=own)
         self._world.downs.append(self._down[replica])
         for key in [key for key in self._waiting if key[0] == replica]:
             wait = self._waiting.pop(key)
@@ -346,12 +364,31 @@ class _WorldReader:
         names = ("at", "replica", "text", "vote", "wrong")
         self._world.marks.append(Mark(*(record[name] for name in names)))
 
+    def _on_judged(self, record: dict[str, Any]) -> None:
+        rule = str(record["rule"])[:RULE_MAX]
+        replica = self._replica(record) if "replica" in record else None
+        self._judged = Judged(replica, _whole(record["at"], record["t"]), rule)
+
     def _on_note(self, record: dict[str, Any]) -> None:
-        problem = "violation" if record.get("violation") else ""
-        self._world.notes.append(Note(record["t"], record["text"], problem))
+        note = Note(record["t"], record["text"], "violation" if record.get("violation") else "")
+        if note.problem and "replica" in record:
+            note.judged = Judged(self._replica(record), note.when)
+        self._world.notes.append(note)
 
     def _on_failure(self, record: dict[str, Any]) -> None:
-        self._world.notes.append(Note(record["t"], record["text"], "failure"))
+        note = Note(record["t"], record["text"], "failure", self._judged)
+        self._judged = None
+        self._world.notes.append(note)
+
+    def _replica(self, record: dict[str, Any]) -> int:
+        return _whole(record["replica"], self._world.replicas - 1)
+
+
+def _whole(value: object, most: int) -> int:
+    """A number from 0 to `most`. ValueError for anything else."""
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"{value!r} is no number up to {most}")
+    return value
 
 
 def most_telling(worlds: Iterable[World]) -> int:
