@@ -15,6 +15,7 @@
 #include "testkit/client.h"
 #include "testkit/cluster.h"
 #include "testkit/environment.h"
+#include "testkit/judged.h"
 
 namespace depfast::testkit {
 namespace {
@@ -168,6 +169,45 @@ TEST(Recorder, KnowsViolationsAndFailures) {
   EXPECT_TRUE(recorded.Has({"\"do\":\"note\"", "\"t\":5000000",
                             "VIOLATION of good manners: replica 1 shouts\",\"violation\":true"}));
   EXPECT_EQ(cluster.history().size(), 1U);
+}
+
+// Complains of the first step that it hears of.
+class Complainer : public sim::Observer {
+ public:
+  explicit Complainer(History& history) : history_(history) {}
+  PeerId replica() const { return replica_; }
+
+ private:
+  void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput&) override {
+    if (replica_ != kNobody) return;
+    replica_ = replica;
+    history_.AddViolation(input.now, "silence", "there is a step");
+  }
+
+  History& history_;
+  PeerId replica_ = kNobody;
+};
+
+TEST(Recorder, AViolationHasTheReplicaThatItsCheckerHearsOf) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  Complainer complainer(cluster.history());
+  cluster.simulator().AddObserver(&complainer);
+  cluster.Start();
+  cluster.RunFor(5ms);
+  ASSERT_NE(complainer.replica(), kNobody);
+  const std::string replica = std::to_string(complainer.replica());
+  EXPECT_TRUE(recorded.Has({"there is a step\",\"violation\":true,\"replica\":" + replica + "}"}));
+}
+
+TEST(Recorder, KnowsWhatATestHasJudged) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  RecordJudged({"good manners", 1, 2ms});
+  RecordJudged({.rule = "it is slow", .at = 1ms});
+  EXPECT_TRUE(recorded.Has(
+      {"\"do\":\"judged\"", "\"rule\":\"good manners\",\"at\":2000000,\"replica\":1}"}));
+  EXPECT_TRUE(recorded.Has({"\"rule\":\"it is slow\",\"at\":1000000}"}));
 }
 
 TEST(Recorder, WritesWhatATestTellsOfItsRun) {
