@@ -16,9 +16,8 @@
 // - saw: a replica's observation
 // - fault, heal: a fault begins, ends
 // - death, restart: of a replica; `own` if it is the first that died by itself
-// - note: a line of the history; `violation` if an invariant is violated, with the replica whose
-// step
-//   the checker judges
+// - note: a line of the history; `violation` if an invariant is violated, and the replica whose
+//   step is judged
 // - judged: the step that the next failure is about: rule, replica, at
 // - failure: an assertion of the test fails
 // - operation: of a client, in a window that is not linearizable: client, begin, end (null without
