@@ -38,18 +38,21 @@ def launch(
     faults: bool = False,
     environment: Mapping[str, str] | None = None,
     cluster: str = "",
+    groups: Sequence[int] = (),
 ) -> Child:
     """Starts one replica; every command that runs replicas does it here.
 
     `endpoints`: HOST:PORT of all replicas, by number. `before`: words before the program's name, as
     `taskset` wants them. `verify`: with runtime verification. `faults`: they can be injected.
     `environment`: beyond that of this process. `cluster`: as `format_data`; without it the replica
-    takes any directory.
+    takes any directory. `groups`: see State.
 
     CannotDo when the program cannot be run.
     """
     argv = [*before, *_words(program, layout, number, endpoints, cluster)]
     argv += ["--metrics", str(layout.metrics(number)), "--listen-fd", str(listener.fileno())]
+    if groups:
+        argv += ["--groups", ",".join(str(size) for size in groups)]
     inherited = [listener.fileno()]
     if redis is not None:
         argv += ["--redis-listen-fd", str(redis.fileno())]
@@ -122,6 +125,7 @@ def start(
                 faults=True,
                 environment=current.in_memory,
                 cluster=current.cluster,
+                groups=current.groups,
             )
             replica = current.replicas[number]
             replica.pid, replica.ended = children[number].pid, None
