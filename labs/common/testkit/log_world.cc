@@ -3,10 +3,7 @@
 namespace depfast {
 
 LogWorld::LogWorld(const testkit::ClusterOptions& options, const MakeChecker& make_checker)
-    : OwnCluster{testkit::Cluster(options)},
-      LogGroup(cluster, 0, [this, &make_checker](const sim::GroupView&, testkit::History&) {
-        return make_checker(cluster);
-      }) {}
+    : OwnCluster{testkit::Cluster(options)}, LogGroup(cluster, 0, make_checker) {}
 
 LogWorld::~LogWorld() {
   if (!cluster.first_death().empty()) ADD_FAILURE() << cluster.first_death();

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
 
 #include "log_checker.h"
@@ -20,16 +19,14 @@ struct OwnCluster {
 
 class LogWorld : public OwnCluster, public LogGroup {
  public:
-  using MakeChecker = std::function<std::unique_ptr<LogChecker>(testkit::Cluster&)>;
-
   // The replicas are not started: a derived class does that, once it is complete.
   LogWorld(const testkit::ClusterOptions& options, const MakeChecker& make_checker);
   // Adds a death to the report of a test that failed early.
   ~LogWorld();
 };
 
-// Makes the checker of the log that a service's tests run on. Defined once per test program, by
-// the library that chooses the log: kv_on_raft in lab 3.
-std::unique_ptr<LogChecker> MakeLogChecker(testkit::Cluster& cluster);
+// Makes the checker of the log that a service's tests run on: see LogGroup. Defined once per test
+// program, by the library that chooses the log.
+std::unique_ptr<LogChecker> MakeLogChecker(const sim::GroupView& group, testkit::History& history);
 
 }  // namespace depfast
