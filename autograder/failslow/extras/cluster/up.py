@@ -80,8 +80,7 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
                 _forget(layout, len(before.replicas))
             _prepare(layout, lab, program, len(listeners))
             for number in range(len(listeners)) if is_new else ():
-                installed = layout.program(lab.id)
-                start.format_data(installed, layout, number, current.endpoints, current.cluster)
+                start.format_data(layout, start.options_of(layout, current), number)
         for replica, listener in zip(current.replicas, redis, strict=False):
             replica.redis_port = listener.getsockname()[1]
         state.save(layout, current)
