@@ -33,6 +33,7 @@ class GroupObserver final : public Observer {
     if (IsMember(replica)) observer_.OnRewrite(Id(replica), now, disk);
   }
   void OnFrame(FrameStage stage, PeerId from, PeerId to, Time now, const Bytes& frame) override {
+    if (IsHidden(from) || IsHidden(to)) return;
     if (IsMember(from) || IsMember(to)) observer_.OnFrame(stage, Id(from), Id(to), now, frame);
   }
   void OnDeath(PeerId replica, Time now, const std::string& why) override {
@@ -46,19 +47,28 @@ class GroupObserver final : public Observer {
   }
 
  private:
+  bool IsReplica(PeerId address) const { return address >= 0 && address < groups_.replicas(); }
   bool IsMember(PeerId address) const {
-    return address >= 0 && address < groups_.replicas() && groups_.GroupOf(address) == group_;
+    return IsReplica(address) && groups_.GroupOf(address) == group_;
   }
+  bool IsHidden(PeerId address) const { return IsReplica(address) && !IsMember(address); }
   PeerId Id(PeerId address) const { return groups_.IdIn(group_, address); }
 
   StepInput Named(const StepInput& input) const {
     StepInput named = input;
+    std::erase_if(named.frames, [this](const FrameArrival& frame) { return IsHidden(frame.from); });
     for (FrameArrival& frame : named.frames) frame.from = Id(frame.from);
     const auto first = input.held_bytes.begin() + groups_.AddressOf(group_, 0);
     named.held_bytes.assign(first, first + groups_.size(group_));
     return named;
   }
   std::vector<Output> Named(std::vector<Output> outputs) const {
+    std::erase_if(outputs, [this](const Output& one) {
+      const auto* const send = std::get_if<SendFrame>(&one);
+      const auto* const release = std::get_if<ReleaseFrame>(&one);
+      return (send != nullptr && IsHidden(send->to)) ||
+             (release != nullptr && IsHidden(release->to));
+    });
     for (Output& one : outputs) {
       if (auto* const send = std::get_if<SendFrame>(&one)) send->to = Id(send->to);
       if (auto* const release = std::get_if<ReleaseFrame>(&one)) release->to = Id(release->to);

@@ -33,9 +33,10 @@ class GroupView {
   bool IsUp(PeerId member) const { return simulator_->IsUp(AddressOf(member)); }
   const SimDisk& disk(PeerId member) const { return simulator_->disk(AddressOf(member)); }
 
-  // `observer` hears of the group's members alone, and of all nodes by the ids that members use.
-  // Of the world and its faults it hears everything, by addresses. Not owned; must outlive the
-  // simulator.
+  // `observer` hears of the group's members by their ids, and of their frames to and from members
+  // and clients. Frames across groups are hidden, so that no checker of a log takes a stranger for
+  // a member: a checker of those watches the simulator. Of the world and its faults it hears
+  // everything, by addresses. Not owned; must outlive the simulator.
   void AddObserver(Observer* observer) const;
 
  private:

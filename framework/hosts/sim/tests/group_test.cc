@@ -86,11 +86,13 @@ class Heard : public Observer {
 
 struct TwoGroups {
   explicit TwoGroups(bool crosses = false) : sim(Options({3, 2}, crosses)) {
+    sim.AddObserver(&all);
     GroupView(sim, 0).AddObserver(&first);
     GroupView(sim, 1).AddObserver(&second);
     sim.Start();
   }
 
+  Heard all;  // by addresses
   Heard first;
   Heard second;
   Simulator sim;
@@ -130,12 +132,14 @@ TEST(SimGroups, ACallCrossesToAnotherGroup) {
   TwoGroups world(/*crosses=*/true);
   world.sim.RunUntil(100ms);
   EXPECT_GT(world.first.rounds.size(), 10U);
-  const Heard::Frame asked{1, kOtherGroups + 0};
-  EXPECT_NE(std::ranges::find(world.second.frames, asked), world.second.frames.end());
-  const Heard::Frame answered{0, kOtherGroups + 4};
-  EXPECT_NE(std::ranges::find(world.first.frames, answered), world.first.frames.end());
-  EXPECT_NE(std::ranges::find(world.second.receivers, kOtherGroups + 0),
-            world.second.receivers.end());
+  const Heard::Frame asked{4, 0};
+  EXPECT_NE(std::ranges::find(world.all.frames, asked), world.all.frames.end());
+  const Heard::Frame answered{0, 4};
+  EXPECT_NE(std::ranges::find(world.all.frames, answered), world.all.frames.end());
+  for (const Heard* heard : {&world.first, &world.second}) {
+    for (const Heard::Frame& frame : heard->frames) EXPECT_LT(frame.from, 3) << "it is hidden";
+    for (const PeerId receiver : heard->receivers) EXPECT_LT(receiver, 3) << "it is hidden";
+  }
 }
 
 TEST(SimGroups, AViewNamesMembersByTheirIds) {
