@@ -27,5 +27,7 @@ def run(context: Context) -> Counts:
     with console.progress("clang-tidy") as advance:
         complaints = parallel.run_all(files, complaint, advance)
     for file, said in zip(files, complaints, strict=True):
-        counts.expect(not said, f"{file.relative_to(context.kit.root)}: clang-tidy\n{said}".rstrip())
+        counts.expect(
+            not said, f"{file.relative_to(context.kit.root)}: clang-tidy\n{said}".rstrip()
+        )
     return counts
