@@ -194,6 +194,8 @@ import json, os, signal, struct, sys
 options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 behaviour = open(__file__).read()
 number = int(options["--id"])
+sizes = [int(size) for size in options.get("--groups", "9").split(",")]
+firsts = [sum(sizes[:group]) for group in range(len(sizes))]
 def wants(word):
     return f"{word}:{number}" in behaviour
 def say(text):
@@ -221,7 +223,7 @@ if not wants("OLD"):
     with open(options["--faults"], "wb") as file:
         file.write(struct.pack("=q", KINDS) + bytes(KINDS * 24))
 for uptime_s in () if wants("MUTE") else (10**6, 10**6 + 1):
-    role = 1 if number == 0 and not wants("NOLEADER") else 0
+    role = 1 if number in firsts and not wants("NOLEADER") else 0
     names = ["client_frames_in", "frames_in", "frames_out", "disk_syncs", "dropped_frames"]
     line = dict.fromkeys(names, uptime_s * 7)
     line |= dict(uptime_ms=uptime_s * 1000, cpu_ms=uptime_s * 250, held_bytes=[0, 0, 2048])

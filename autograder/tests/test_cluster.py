@@ -48,6 +48,24 @@ def test_five_replicas_listen_from_the_given_port_on(cluster: Cluster) -> None:
     assert cluster.ports() == list(range(base, base + 5))
 
 
+def test_groups_are_kept_from_one_start_to_the_next(cluster: Cluster) -> None:
+    cluster.up("", "--groups", "2,3")
+    assert [replica["shows"]["role"] for replica in cluster.status()] == [
+        "leader",
+        "follower",
+        "leader",
+        "follower",
+        "follower",
+    ]
+    cluster.expect(0, "down")
+    cluster.up("")
+    assert [replica["shows"]["role"] for replica in cluster.status()].count("leader") == 2
+    cluster.expect(0, "down")
+    assert "data of other groups" in cluster.up("", "--groups", "3,2", code=2).reason
+    refused = cluster.up("", "--groups", "2,3", "--replicas", 5, code=2)
+    assert "leave --replicas out" in refused.reason
+
+
 def free_ports(count: int) -> int:
     """The first of `count` ports in a row that were free a moment ago, from below those that the
     kernel gives out."""

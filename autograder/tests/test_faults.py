@@ -123,6 +123,15 @@ def test_the_target_of_a_role_waits_for_a_replica_that_has_just_started(
     assert "on replica 1 (follower)" in said(cluster, expect, 0, "inject", "net-slow", *words).err
 
 
+def test_a_target_is_a_role_in_a_group(cluster: Cluster, expect: Expect) -> None:
+    cluster.up("", "--groups", "2,3")
+    for word, found in (("g1:leader", "2 (leader)"), ("g1:follower", "3 (follower)")):
+        words = ("--target", word, "--for", "1ms")
+        assert f"on replica {found}" in said(cluster, expect, 0, "inject", "net-slow", *words).err
+    refused = said(cluster, expect, 2, "inject", "net-slow", "--target", "g2:leader")
+    assert refused.reason == "kit: --target: there is no group 2"
+
+
 def test_a_strength_of_ones_own(cluster: Cluster, expect: Expect) -> None:
     cluster.up()
     words = ("--target", "leader", "--strength", "40 ms", "--for", "1ms")

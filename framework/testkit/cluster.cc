@@ -19,12 +19,13 @@ namespace {
 sim::SimOptions SimOptionsOf(const ClusterOptions& options, RuntimeProbe* probe, History& history) {
   sim::SimOptions out;
   out.replicas = options.replicas;
+  out.groups = options.groups;
   out.seed = SeedOf(options.seed);
   out.profile = options.profile;
   out.make_backend =
       ReplicasUnderTest(probe, [&history](const Runtime& runtime, std::string_view words) {
-        history.Add(runtime.Now(),
-                    "replica " + std::to_string(runtime.self()) + " notes: " + std::string(words));
+        history.Add(runtime.Now(), "replica " + std::to_string(runtime.address()) +
+                                       " notes: " + std::string(words));
       });
   out.probes = options.probes;
   if (probe != nullptr && std::ranges::count(out.probes, FactCollector::kName) == 0) {

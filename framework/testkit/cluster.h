@@ -28,7 +28,8 @@ namespace depfast::testkit {
 class Verification;
 
 struct ClusterOptions {
-  int replicas = 3;
+  int replicas = 3;              // ignored if there are groups
+  std::vector<int> groups = {};  // their sizes, see Groups; empty: one group
   // The number of this world among the test's, combined with the --seed of the run.
   std::uint64_t seed = 1;
   sim::Profile profile = sim::Profile::Lab();
@@ -46,7 +47,9 @@ class Cluster : private sim::Observer {
   void Start() { simulator_.Start(); }
 
   Time now() const { return simulator_.now(); }
+  // Of all groups. A replica's number is its address in the whole cluster, here and in faults.
   int replicas() const { return simulator_.replicas(); }
+  const Groups& groups() const { return simulator_.groups(); }
   void RunFor(Duration duration) { simulator_.RunFor(duration); }
 
   // Runs until `done` (asked after every event) or for `at_most`. Returns whether it is done. When

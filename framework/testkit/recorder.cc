@@ -172,7 +172,7 @@ void Recorder::NameMethods(const Runtime& runtime) {
 void Recorder::OnWait(const Runtime& runtime, const Task& task, const Event& event) {
   const WaitDescription wait = event.DescribeWait();
   Write("wait", runtime.Now(),
-        Field("replica", runtime.self()) + Field("id", task.id) + Text("name", task.name) +
+        Field("replica", runtime.address()) + Field("id", task.id) + Text("name", task.name) +
             Text("label", event.Label()) + Text("event", event.Describe()) +
             Field("needed", wait.needed) + Field("total", wait.total) +
             Text("peers", DescribePeers(wait)));
@@ -181,7 +181,7 @@ void Recorder::OnWait(const Runtime& runtime, const Task& task, const Event& eve
 void Recorder::OnWaitEnd(const Runtime& runtime, const Task& task, const Event& event,
                          Outcome outcome) {
   Write("woke", runtime.Now(),
-        Field("replica", runtime.self()) + Field("id", task.id) +
+        Field("replica", runtime.address()) + Field("id", task.id) +
             Text("outcome", ToString(outcome)) + Text("event", event.Describe()) +
             Text("peers", DescribePeers(event.DescribeWait())));
 }

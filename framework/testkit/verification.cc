@@ -1,5 +1,6 @@
 #include "testkit/verification.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 
@@ -9,6 +10,35 @@
 
 namespace depfast::testkit {
 
+namespace {
+
+// A replica reports the ids that its group uses.
+void NameByAddress(const Groups& groups, PeerId replica, WindowFacts& facts) {
+  const auto name = [&, group = groups.GroupOf(replica)](PeerId& peer) {
+    peer = groups.AddressIn(group, peer);
+  };
+  facts.replica = replica;
+  facts.replicas = groups.replicas();
+  for (WaitFacts& wait : facts.waits) std::ranges::for_each(wait.peers, name);
+  for (CallFacts& call : facts.calls) name(call.peer);
+  for (PeerPresence& peer : facts.presence) name(peer.peer);
+  for (QuorumFacts& quorum : facts.quorums) {
+    for (QuorumVoter& voter : quorum.voters) name(voter.peer);
+  }
+  for (FanOutFacts& fan_out : facts.fan_outs) std::ranges::for_each(fan_out.peers, name);
+}
+
+void NameByAddress(const Groups& groups, PeerId replica, Warning& warning) {
+  const auto name = [&, group = groups.GroupOf(replica)](PeerId& peer) {
+    peer = groups.AddressIn(group, peer);
+  };
+  warning.replica = replica;
+  std::ranges::for_each(warning.peers, name);
+  for (PeerPresence& peer : warning.active) name(peer.peer);
+}
+
+}  // namespace
+
 Verification::Verification(sim::Simulator& simulator)
     : simulator_(simulator),
       next_collect_(simulator.now() + kVerificationWindow),
@@ -17,13 +47,15 @@ Verification::Verification(sim::Simulator& simulator)
 }
 
 void Verification::Collect() {
+  const Groups& groups = simulator_.groups();
   for (PeerId replica = 0; replica < simulator_.replicas(); ++replica) {
     if (!simulator_.IsUp(replica)) continue;
     auto windows = FactCollector::Read(simulator_.Report(replica, FactCollector::kName));
     if (!windows) continue;
     for (WindowFacts& facts : *windows) {
-      facts.replica = replica;
-      facts.replicas = simulator_.replicas();
+      const int group = groups.GroupOf(replica);
+      facts.replica = groups.IdIn(group, replica);
+      facts.replicas = groups.size(group);
       facts.clients.clear();  // measured here
       facts_[{replica, facts.begin_ns}] = std::move(facts);
     }
@@ -32,7 +64,9 @@ void Verification::Collect() {
 
 std::vector<WindowFacts> Verification::Facts() const {
   std::vector<WindowFacts> facts;
-  for (const auto& [key, each] : facts_) facts.push_back(each);
+  for (const auto& [key, each] : facts_) {
+    NameByAddress(simulator_.groups(), key.first, facts.emplace_back(each));
+  }
   return facts;
 }
 
@@ -40,6 +74,7 @@ std::vector<Warning> Verification::Warnings() const {
   std::vector<Warning> all;
   for (const auto& [key, facts] : facts_) {
     auto warnings = WarningsOf(facts);
+    for (Warning& warning : warnings) NameByAddress(simulator_.groups(), key.first, warning);
     std::move(warnings.begin(), warnings.end(), std::back_inserter(all));
   }
   return all;
@@ -47,7 +82,7 @@ std::vector<Warning> Verification::Warnings() const {
 
 SlownessGraph Verification::Graph() const {
   SlownessGraph graph = clients_;
-  for (const auto& [key, facts] : facts_) graph.Add(facts);
+  for (const WindowFacts& facts : Facts()) graph.Add(facts);
   return graph;
 }
 

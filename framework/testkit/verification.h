@@ -49,9 +49,10 @@ class Verification : private sim::Observer {
 
   sim::Simulator& simulator_;
   Time next_collect_;
-  std::map<std::pair<PeerId, std::int64_t>, WindowFacts> facts_;  // by replica and begin
-  std::map<CallKey, Time> client_calls_;                          // that are not answered
-  SlownessGraph clients_;                                         // their waits alone
+  // By the replica's address and the window's begin; inside, replicas are named by their ids.
+  std::map<std::pair<PeerId, std::int64_t>, WindowFacts> facts_;
+  std::map<CallKey, Time> client_calls_;  // that are not answered
+  SlownessGraph clients_;                 // their waits alone
 };
 
 }  // namespace depfast::testkit

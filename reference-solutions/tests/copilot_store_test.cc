@@ -17,8 +17,8 @@
 
 namespace depfast {
 
-std::unique_ptr<LogChecker> MakeLogChecker(testkit::Cluster& cluster) {
-  return std::make_unique<copilot::CopilotChecker>(cluster.simulator(), &cluster.history(),
+std::unique_ptr<LogChecker> MakeLogChecker(const sim::GroupView& group, testkit::History& history) {
+  return std::make_unique<copilot::CopilotChecker>(group, &history,
                                                    copilot::CopilotChecker::Machine::kOther);
 }
 

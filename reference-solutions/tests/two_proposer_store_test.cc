@@ -9,8 +9,8 @@
 
 namespace depfast {
 
-std::unique_ptr<LogChecker> MakeLogChecker(testkit::Cluster& cluster) {
-  return std::make_unique<TwoProposerChecker>(cluster.simulator());
+std::unique_ptr<LogChecker> MakeLogChecker(const sim::GroupView& group, testkit::History&) {
+  return std::make_unique<TwoProposerChecker>(group);
 }
 
 namespace kv {

@@ -13,6 +13,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from failslow.base import atomic, cache, console, deadline, parallel, process
@@ -56,25 +57,31 @@ READS_A_HEADER = re.compile(rb'\s*#\s*include\s*(?:<[\w/]+(?:\.h|\.hpp)?>|"[^"]+
 FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition).*)$", re.M)
 
 
+@dataclass(frozen=True)
+class Options:
+    """`alone`: nothing else builds now, so use every core, and show progress and warnings.
+    `walls`: around the compiler, for sources of somebody else. What was compiled without is not
+    used then. `end`: of the compiler's time."""
+
+    alone: bool = True
+    walls: CompilerWalls | None = None
+    end: float = deadline.NONE
+
+
 def build_submission(
     kit: Kit,
     labs: Labs,
     submission: Submission,
     recipe: Recipe,
     targets: list[Target],
-    alone: bool = True,
-    walls: CompilerWalls | None = None,
-    end: float = deadline.NONE,
+    options: Options = Options(),
 ) -> Path:
     """Returns the directory with the programs, bin/<target name>.
 
-    `alone`: nothing else builds now, so use every core, and show progress and warnings.
-    `walls`: around the compiler, for sources of somebody else. What was compiled without is not
-    used then.
-    `end`: of the compiler's time.
     BadSubmission with the compiler's first error as its line when it does not compile or
     link; nothing is left behind then.
     """
+    walls = options.walls
     final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{_kind(bool(walls))}"
     while not cache.hold(final):
         cache.keep_latest(kit.submissions, CACHED_BUILDS_MAX)
@@ -89,14 +96,15 @@ def build_submission(
                 room = stack.enter_context(opened)
             if forged := macros.forged(submission.files):
                 raise BadSubmission(f"the submission does not compile: {forged}")
-            builder = _Builder(kit, labs, recipe, scratch, final, room, end, submission.files)
-            if alone:
+            where = _Place(scratch, final, room)
+            builder = _Builder(kit, labs, recipe, where, options.end, submission.files)
+            if options.alone:
                 with console.progress("Compiling the submission") as advance:
                     builder.compile_side_by_side(targets, advance)
             else:
                 builder.compile(targets)
             builder.link(targets)
-        if alone and not walls:
+        if options.alone and not walls:
             for text in builder.warnings:
                 console.note(text)
     return final / "bin"
@@ -116,32 +124,39 @@ def _object_name(lab: Lab, source: str) -> str:
     return f"{lab.id}__{source.strip('/').replace('/', '_')}.o"
 
 
+@dataclass(frozen=True)
+class _Place:
+    """A directory, which will be renamed to `final`. `room`: where the compiler works behind
+    walls; None: in `scratch`, without."""
+
+    scratch: Path
+    final: Path
+    room: Workshop | None
+
+
 class _Builder:
-    """Builds the targets inside `scratch`, which will be renamed to `final`."""
+    """Builds the targets."""
 
     def __init__(
         self,
         kit: Kit,
         labs: Labs,
         recipe: Recipe,
-        scratch: Path,
-        final: Path,
-        room: Workshop | None,
+        where: _Place,
         end: float,
         files: Mapping[str, bytes],
     ) -> None:
-        """`room`: where the compiler works behind walls; None: in `scratch`, without. `files`: of
-        the submission."""
+        """`files`: of the submission."""
         self._kit = kit
         self._defines = macros.can_list(recipe.compiler) and macros.may_define(files.values())
         self._end = end
-        self._room = room
+        self._room = where.room
         self._objects = kit.submissions.with_name(OBJECTS)
         self._headers = headers_digest(kit, recipe)
         self._labs = labs
         self._recipe = recipe
-        self._scratch = scratch
-        self._final = final
+        self._scratch = where.scratch
+        self._final = where.final
         self.warnings: list[str] = []
         """The compiler's warnings about sources that it compiled, by source."""
 

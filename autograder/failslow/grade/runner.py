@@ -11,7 +11,7 @@ from pathlib import Path
 
 from failslow.base import console, parallel
 from failslow.base.kit import Kit
-from failslow.build import crash_stack, determinism, gtest, walls
+from failslow.build import compile, crash_stack, determinism, gtest, walls
 from failslow.build.compile import build_submission
 from failslow.build.gtest import GradedTest, Outcome
 from failslow.build.recipe import Recipe, load_recipe
@@ -21,7 +21,7 @@ from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission
-from failslow.measurement.measure import Measurement, measure
+from failslow.measurement.measure import Measurement, Options, measure
 from failslow.measurement.settings import load_settings
 
 
@@ -42,7 +42,8 @@ def grade(
     recipe = recipe or load_recipe(kit)
     targets = [recipe.replica(lab) for lab in submission.labs]
     around = walls.of_compiler(kit)
-    programs = build_submission(kit, labs, submission, recipe, targets, walls=around, end=scope.end)
+    options = compile.Options(walls=around, end=scope.end)
+    programs = build_submission(kit, labs, submission, recipe, targets, options)
     graded = []
     for lab in submission.labs:
         replica = programs / f"{lab.id}_replica"
@@ -153,14 +154,10 @@ class _LabGrader:
         if wanted is not None:
             settings = settings.brief(lambda row: row.id.startswith(wanted))
         seed_of = partial(course_key.seed, self._key)
-        return measure(
-            self._kit,
-            self._lab,
-            self._replica,
-            settings,
-            seed_of,
-            self._scope.seeds,
+        options = Options(
+            seeds=self._scope.seeds,
             with_ungraded=wanted is None,
             isolate=self._scope.isolate,
             end=self._scope.end,
         )
+        return measure(self._kit, self._lab, self._replica, settings, seed_of, options)

@@ -54,43 +54,46 @@ class Measurement:
     messages_per_operation: float | None = None
 
 
-def measure(
-    kit: Kit,
-    lab: Lab,
-    replica: Path,
-    settings: Settings,
-    seed_of: Seeds,
-    seeds: int | None,
-    with_ungraded: bool = True,
-    isolate: bool = False,
-    end: float = deadline.NONE,
-    built_by: str | None = "./kit grade of this submission",
-) -> Measurement:
-    """`seeds`: the number of seeds of most runs, or None for that of the settings. A strength of
-    each fault is drawn unless the settings have one alone. In one run of each row the replicas
-    have twins. `built_by`: the command after which a run can be repeated, for the reports; None
-    for reports that do not say how.
+@dataclass(frozen=True)
+class Options:
+    """`seeds`: the number of seeds of most runs, or None for that of the settings. `isolate`: a run
+    that gives no result is made once more, and then costs its rows alone. `end`: nothing runs after
+    it. `built_by`: the command after which a run can be repeated, for the reports; None for reports
+    that do not say how.
+    """
 
-    CouldNotGrade when a run gives no result, unless `isolate`: it is made once more then, and costs
-    its rows alone. Misbehaviour of the submission scores 0. `end`: nothing runs after it.
-    Requires: the lab has a measurement, and these are its settings.
+    seeds: int | None = None
+    with_ungraded: bool = True
+    isolate: bool = False
+    end: float = deadline.NONE
+    built_by: str | None = "./kit grade of this submission"
+
+
+def measure(
+    kit: Kit, lab: Lab, replica: Path, settings: Settings, seed_of: Seeds, options: Options
+) -> Measurement:
+    """A strength of each fault is drawn unless the settings have one alone. In one run of each row
+    the replicas have twins.
+
+    CouldNotGrade when a run gives no result, unless it is isolated. Misbehaviour of the submission
+    scores 0. Requires: the lab has a measurement, and these are its settings.
     """
     assert lab.measurement is not None
-    program = Program(kit.binary(binary_of(lab)), lab.measurement.roles, replica, end)
+    program = Program(kit.binary(binary_of(lab)), lab.measurement.roles, replica, options.end)
     settings = settings.drawn(seed_of)
-    plan = Plan(settings, seed_of, seeds)
-    compared = [plan.slow(row)[0] for row in settings.rows]
-    meter = Meter(program, settings.rates, settings.loads, isolate, frozenset(compared))
+    plan = Plan(settings, seed_of, options.seeds)
+    compared = frozenset(plan.slow(row)[0] for row in settings.rows)
+    meter = Meter(program, settings.rates, settings.loads, options.isolate, compared)
     mine = replace(program, binary=_here(kit, program.binary), replica=_here(kit, replica))
     with console.progress("Measuring with slow followers") as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
-    found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if with_ungraded else []
+    found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if options.with_ungraded else []
     explained = meter.explain_all(rows)
     return Measurement(
         rows=tuple(rows),
         reports=tuple(
-            f"{report(settings, row, why)}\n{meter.again(mine, row, built_by)}".strip()
+            f"{report(settings, row, why)}\n{meter.again(mine, row, options.built_by)}".strip()
             for row, why in zip(rows, explained, strict=True)
         ),
         capacities=meter.capacities,

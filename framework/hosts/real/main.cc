@@ -39,6 +39,9 @@ void AddFlags(CLI::App& app, RealHostOptions& options) {
          "--peers", [&](const std::string& text) { options.replicas = ParseEndpoints(text); },
          "HOST:PORT of all replicas, with commas")
       ->required();
+  app.add_option("--groups", options.groups,
+                 "the sizes of the groups that the replicas are in, with commas; else one group")
+      ->delimiter(',');
   app.add_option("--data", options.data_dir, "its data directory")->required();
   app.add_option("--cluster", options.cluster, "the cluster whose data the directory must hold");
   app.add_option("--seed", options.seed, "of its random numbers");

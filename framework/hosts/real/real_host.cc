@@ -52,10 +52,11 @@ RuntimeOptions RuntimeOptionsOf(const RealHostOptions& options) {
   RuntimeOptions result;
   result.self = options.self;
   result.replicas = static_cast<int>(options.replicas.size());
+  result.groups = options.groups;
   result.probes = options.probes;
   result.notes = [](const Runtime& runtime, std::string_view words) {
-    std::fprintf(stderr, "replica %d notes: %.*s\n", runtime.self(), static_cast<int>(words.size()),
-                 words.data());
+    std::fprintf(stderr, "replica %d notes: %.*s\n", runtime.address(),
+                 static_cast<int>(words.size()), words.data());
   };
   return result;
 }

@@ -45,7 +45,8 @@ namespace depfast::real {
 
 struct RealHostOptions {
   PeerId self = 0;
-  std::vector<Endpoint> replicas;  // the address of each replica, by id, this one included
+  std::vector<Endpoint> replicas;  // the endpoint of each replica, this one included
+  std::vector<int> groups = {};    // their sizes, see Groups; empty: one group
   std::string data_dir;            // created if missing, locked while the host lives
 
   // The cluster whose data the directory must hold (promised_files.h). Empty: any directory will

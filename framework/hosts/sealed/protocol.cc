@@ -225,7 +225,8 @@ sim::Output ReadOutput(Reader in) {
 
 std::string EncodeBoot(const sim::ReplicaConfig& config) {
   Writer writer;
-  writer.Array(Request::kBoot, config.self, config.replicas, config.random_seed, config.probes);
+  writer.Array(Request::kBoot, config.self, config.replicas, config.groups, config.random_seed,
+               config.probes);
   return writer.Finish();
 }
 
@@ -293,7 +294,7 @@ sim::ReplicaConfig DecodeBoot(std::string_view message) {
   Reader in(unpacked.get());
   in.Next<std::uint8_t>();
   sim::ReplicaConfig config;
-  in.Read(config.self, config.replicas, config.random_seed, config.probes);
+  in.Read(config.self, config.replicas, config.groups, config.random_seed, config.probes);
   return config;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/simulator.h"
 
 #include <cassert>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -8,13 +9,23 @@
 #include "sim/streams.h"
 
 namespace depfast::sim {
+namespace {
+
+Groups GroupsOf(const SimOptions& options) {
+  const std::vector<int>& sizes = options.groups;
+  const int sum = std::accumulate(sizes.begin(), sizes.end(), 0);
+  return Groups(sizes.empty() ? options.replicas : sum, sizes);
+}
+
+}  // namespace
 
 Simulator::Simulator(SimOptions options)
     : options_(std::move(options)),
-      addresses_(options_.replicas),
+      groups_(GroupsOf(options_)),
+      addresses_(groups_.replicas()),
       effects_(addresses_.replicas()),
       wires_(options_.profile.net, options_.seed, addresses_, effects_, agenda_, observers_),
-      injector_(options_.replicas, agenda_, effects_, observers_,
+      injector_(groups_.replicas(), agenda_, effects_, observers_,
                 {.crash = [this](PeerId replica) { Crash(replica); },
                  .restart = [this](PeerId replica) { Restart(replica); },
                  .repair = [this](PeerId replica) { Repair(replica); },
@@ -23,7 +34,7 @@ Simulator::Simulator(SimOptions options)
       room_(Room()),
       starts_(addresses_.replicas()),
       stopped_by_disk_(addresses_.replicas()) {
-  assert(options_.replicas >= 1 && options_.make_backend);
+  assert(groups_.replicas() >= 1 && options_.make_backend);
   for (std::size_t i = 0; i < addresses_.replicas(); ++i) {
     SimDisk disk(options_.profile.disk, RandomStream(options_.seed, i, kDiskStream),
                  RandomStream(options_.seed, i, kTornStream));
@@ -80,7 +91,8 @@ void Simulator::ClientSend(PeerId client, PeerId replica, Bytes frame) {
 void Simulator::Boot(std::size_t index) {
   ReplicaConfig config;
   config.self = addresses_.IdOf(index);
-  config.replicas = options_.replicas;
+  config.replicas = groups_.replicas();
+  config.groups = options_.groups;
   config.probes = options_.probes;
   RandomStream stream(options_.seed, index, kReplicaStream);
   for (std::uint64_t i = 0; i < starts_[index]; ++i) stream.Next();

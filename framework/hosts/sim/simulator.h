@@ -12,8 +12,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "depfast/host/groups.h"
 #include "depfast/host/host.h"
 #include "depfast/time.h"
 #include "faults/fault.h"
@@ -31,13 +33,13 @@
 
 namespace depfast::sim {
 
-// Requires: `sharing` names replicas, each at most once in its cpu_groups and in its disk_groups.
 struct SimOptions {
-  int replicas = 3;
+  int replicas = 3;  // ignored if there are groups
   std::uint64_t seed = 1;
   Profile profile;
   BackendFactory make_backend;
   std::vector<std::string> probes = {};  // that each replica makes, see ReplicaConfig
+  std::vector<int> groups = {};          // their sizes, see Groups; empty: one group
 };
 
 class Simulator {
@@ -49,7 +51,8 @@ class Simulator {
   Simulator& operator=(const Simulator&) = delete;
 
   Time now() const { return agenda_.now(); }
-  int replicas() const { return options_.replicas; }
+  int replicas() const { return groups_.replicas(); }
+  const Groups& groups() const { return groups_; }
   const SimOptions& options() const { return options_; }
 
   // --- the world's actors ---
@@ -99,6 +102,9 @@ class Simulator {
 
   // Not owned; must outlive the simulator. Called in the order of addition.
   void AddObserver(Observer* observer) { observers_.Add(observer); }
+  void AddObserver(std::unique_ptr<Observer> observer) {
+    observers_.Add(owned_observers_.emplace_back(std::move(observer)).get());
+  }
 
   Trace& trace() { return observers_.trace(); }
   const SimDisk& disk(PeerId replica) const { return MachineOf(replica).disk(); }
@@ -131,8 +137,10 @@ class Simulator {
   void FlipBits(PeerId replica, std::int64_t permille);
 
   SimOptions options_;
+  const Groups groups_;
   Addresses addresses_;
   Agenda agenda_;
+  std::vector<std::unique_ptr<Observer>> owned_observers_;
   Observers observers_;
   Effects effects_;
   Wires wires_;

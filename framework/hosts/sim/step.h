@@ -20,10 +20,11 @@ namespace depfast::sim {
 
 // The configuration of a replica, known before its first step.
 struct ReplicaConfig {
-  PeerId self = 0;
-  int replicas = 1;
+  PeerId self = 0;                       // its address in the cluster
+  int replicas = 1;                      // of the whole cluster
   std::uint64_t random_seed = 0;         // of this replica's own stream, in this incarnation
   std::vector<std::string> probes = {};  // by name, see MakeProbe
+  std::vector<int> groups = {};          // their sizes, see Groups; empty: one group
 };
 
 struct FrameArrival {

@@ -23,6 +23,7 @@ RuntimeOptions OptionsOf(const ReplicaConfig& config, const OwnProbes& own, Runt
   RuntimeOptions options;
   options.self = config.self;
   options.replicas = config.replicas;
+  options.groups = config.groups;
   for (const auto& [name, one] : own) options.probes.push_back(one.get());
   if (probe != nullptr) options.probes.push_back(probe);
   options.notes = notes;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "depfast/dependency.h"
+#include "depfast/host/groups.h"
 #include "depfast/host/host.h"
 #include "depfast/peer.h"
 #include "depfast/rpc.h"
@@ -20,7 +21,10 @@
 
 namespace depfast {
 
+class Detector;
+struct Finding;
 class Scheduler;
+class Watches;
 struct RuntimeOptions;
 
 // The part for a replica's code. The host has the rest: HostedRuntime (host/hosted_runtime.h).
@@ -32,11 +36,22 @@ class Runtime {
   // The runtime whose step is running on this thread. Requires: there is one.
   static Runtime& Current();
 
+  // The replica's id among the replicas of its group, which are 0 .. replicas() - 1.
   PeerId self() const { return self_; }
-  // The replicas' ids are 0 .. replicas() - 1.
-  int replicas() const { return replicas_; }
-  // All replicas but this one, ascending.
+  int replicas() const { return groups_.size(group_); }
+  // The group's replicas but this one, ascending.
   const std::vector<PeerId>& peers() const { return peers_; }
+
+  // A cluster is one group unless its test or its operator says otherwise. A replica calls the
+  // members of other groups like its peers, by PeerOf, and handlers see their ids as senders.
+  int group() const { return group_; }
+  const Groups& groups() const { return groups_; }
+  // The id by which this replica names a member of a group. Requires: there is such a member.
+  PeerId PeerOf(int group, PeerId member) const {
+    return groups_.IdIn(group_, groups_.AddressOf(group, member));
+  }
+  // The replica's number in the whole cluster: for reports.
+  PeerId address() const { return address_; }
 
   // Constant within a step.
   Time Now() const { return host_.Now(); }
@@ -59,6 +74,13 @@ class Runtime {
   // Makes a claim about this replica, for tests. The lab's schema defines the kinds of claims.
   void Observe(const Observation& observation) { host_.Observe(observation); }
 
+  // The replica watches itself: `detector` sees each window of the replica's activity, and
+  // `on_finding` is called in a coroutine of its own for each finding. The runtime owns both.
+  // Windows are ActivityProbe::kWindow long and end in a step of the replica, which is charged like
+  // any other. All detectors see the same windows, from the first Watch on. Without a Watch the
+  // runtime pays nothing. Requires: neither is null; called inside the replica's step.
+  void Watch(std::unique_ptr<Detector> detector, std::function<void(const Finding&)> on_finding);
+
   // Bytes queued for a peer that the wire has not taken yet.
   std::size_t HeldBytes(PeerId peer) { return host_.HeldBytes(peer); }
 
@@ -78,15 +100,25 @@ class Runtime {
   Runtime(Host& host, const RuntimeOptions& options);
   ~Runtime();
 
+  // The id of the node at an address.
+  PeerId IdOf(PeerId address) const { return groups_.IdIn(group_, address); }
+
+ private:
+  const Groups groups_;
+  const PeerId address_;
+  const int group_;
+  const PeerId self_;
+  const std::vector<PeerId> peers_;
+  const std::unique_ptr<Host> group_host_;  // null in a cluster of one group
+
+ protected:
   Host& host_;
   Rpc rpc_;
   Storage storage_;
   std::unique_ptr<Scheduler> scheduler_;
 
  private:
-  PeerId self_;
-  int replicas_;
-  std::vector<PeerId> peers_;
+  std::unique_ptr<Watches> watches_;  // null until the first Watch
 };
 
 }  // namespace depfast

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <utility>
 
-#include "core/probe_scope.h"
 #include "core/scheduler.h"
 
 namespace depfast {
@@ -31,8 +30,7 @@ Runtime& Runtime::Current() {
   return *current_runtime;
 }
 
-HostedRuntime::HostedRuntime(Host& host, const RuntimeOptions& options)
-    : Runtime(host, options), probes_(options.probes) {}
+HostedRuntime::HostedRuntime(Host& host, const RuntimeOptions& options) : Runtime(host, options) {}
 
 HostedRuntime::~HostedRuntime() { Shutdown(); }
 
@@ -43,13 +41,12 @@ void HostedRuntime::Enter(const std::function<void()>& body) {
 
 void HostedRuntime::Start(const std::function<void()>& body) {
   Enter(body);
-  const ProbeScope scope;
-  for (RuntimeProbe* probe : probes_) probe->OnStart(*this);
+  scheduler_->ForEachProbe([this](RuntimeProbe& probe) { probe.OnStart(*this); });
 }
 
 void HostedRuntime::DeliverFrame(PeerId from, std::string_view bytes) {
   const CurrentScope scope(this);
-  rpc_.Deliver(from, bytes);
+  rpc_.Deliver(IdOf(from), bytes);
 }
 
 void HostedRuntime::DeliverIo(IoCompletion completion) {
@@ -59,7 +56,7 @@ void HostedRuntime::DeliverIo(IoCompletion completion) {
 
 void HostedRuntime::DeliverLink(PeerId peer, bool is_up) {
   const CurrentScope scope(this);
-  rpc_.DeliverLink(peer, is_up);
+  rpc_.DeliverLink(IdOf(peer), is_up);
 }
 
 void HostedRuntime::Run() {
@@ -74,21 +71,19 @@ void HostedRuntime::Run() {
 }
 
 void HostedRuntime::StepEnded(const StepUsage& usage) {
-  const ProbeScope scope;
-  for (RuntimeProbe* probe : probes_) {
-    if (probe->WantsUsage()) probe->OnStepEnd(*this, usage);
-  }
+  scheduler_->ForEachProbe([&](RuntimeProbe& probe) {
+    if (probe.WantsUsage()) probe.OnStepEnd(*this, usage);
+  });
 }
 
 bool HostedRuntime::wants_usage() const {
-  return std::any_of(probes_.begin(), probes_.end(),
+  const Probes& probes = scheduler_->probes();
+  return std::any_of(probes.begin(), probes.end(),
                      [](const RuntimeProbe* probe) { return probe->WantsUsage(); });
 }
 
 void HostedRuntime::Idle() {
-  if (probes_.empty()) return;
-  const ProbeScope scope;
-  for (RuntimeProbe* probe : probes_) probe->OnIdle(*this);
+  scheduler_->ForEachProbe([this](RuntimeProbe& probe) { probe.OnIdle(*this); });
 }
 
 void HostedRuntime::Shutdown() {

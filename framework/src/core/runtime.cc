@@ -3,38 +3,54 @@
 #include <cassert>
 #include <utility>
 
+#include "core/group_host.h"
 #include "core/scheduler.h"
 #include "depfast/host/hosted_runtime.h"
 #include "depfast/host/random.h"
 #include "depfast/timeout_event.h"
+#include "verify/watches.h"
 
 namespace depfast {
 namespace {
 
-std::vector<PeerId> AllButSelf(const RuntimeOptions& options) {
+std::vector<PeerId> AllBut(PeerId self, int replicas) {
   std::vector<PeerId> peers;
-  for (PeerId id = 0; id < options.replicas; ++id) {
-    if (id != options.self) peers.push_back(id);
+  for (PeerId id = 0; id < replicas; ++id) {
+    if (id != self) peers.push_back(id);
   }
   return peers;
+}
+
+std::unique_ptr<Host> GroupHostFor(Host& host, const Groups& groups, int group) {
+  if (groups.count() == 1) return nullptr;
+  return std::make_unique<GroupHost>(host, groups, group);
 }
 
 }  // namespace
 
 Runtime::Runtime(Host& host, const RuntimeOptions& options)
-    : host_(host),
-      rpc_(host, *this),
-      storage_(host),
-      scheduler_(std::make_unique<Scheduler>(*this, options)),
-      self_(options.self),
-      replicas_(options.replicas),
-      peers_(AllButSelf(options)) {}
+    : groups_(options.replicas, options.groups),
+      address_(options.self),
+      group_(groups_.GroupOf(address_)),
+      self_(groups_.IdIn(group_, address_)),
+      peers_(AllBut(self_, groups_.size(group_))),
+      group_host_(GroupHostFor(host, groups_, group_)),
+      host_(group_host_ != nullptr ? *group_host_ : host),
+      rpc_(host_, *this),
+      storage_(host_),
+      scheduler_(std::make_unique<Scheduler>(*this, options)) {}
 
 // The HostedRuntime has shut down: no coroutine is left that could use the members.
 Runtime::~Runtime() = default;
 
 void Runtime::Spawn(const char* name, std::function<void()> body) {
   scheduler_->Spawn(name, dependency(), std::move(body));
+}
+
+void Runtime::Watch(std::unique_ptr<Detector> detector,
+                    std::function<void(const Finding&)> on_finding) {
+  if (watches_ == nullptr) watches_ = std::make_unique<Watches>(*this);
+  watches_->Add(std::move(detector), std::move(on_finding));
 }
 
 void Runtime::Sleep(Duration duration) { TimeoutEvent::After(duration)->Wait(); }

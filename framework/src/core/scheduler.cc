@@ -13,7 +13,7 @@
 namespace depfast {
 
 Scheduler::Scheduler(Runtime& runtime, const RuntimeOptions& options)
-    : runtime_(runtime), options_(options) {}
+    : runtime_(runtime), options_(options), probes_(options.probes) {}
 
 Scheduler::~Scheduler() { Shutdown(); }
 

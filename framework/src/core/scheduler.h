@@ -97,10 +97,13 @@ class Scheduler {
   // should capture by value: a variable captured by reference must live in memory.
   template <typename Tell>
   void ForEachProbe(const Tell& tell) const {
-    if (!options_.probes.empty()) [[unlikely]] {
+    if (!probes_.empty()) [[unlikely]] {
       TellProbes(tell);
     }
   }
+  const Probes& probes() const { return probes_; }
+  // It hears of everything from now on, after the other probes, and outlives the scheduler's use.
+  void AddProbe(RuntimeProbe* probe) { probes_.push_back(probe); }
   const NoteSink& note_sink() const { return options_.notes; }
   // The running coroutine, for probes.
   RuntimeProbe::Task current_task() const;
@@ -132,7 +135,7 @@ class Scheduler {
   template <typename Tell>
   [[gnu::cold, gnu::noinline]] void TellProbes(const Tell& tell) const {
     const ProbeScope scope;
-    for (RuntimeProbe* probe : options_.probes) tell(*probe);
+    for (RuntimeProbe* probe : probes_) tell(*probe);
   }
 
   void PushTimer(const Timer& timer);
@@ -151,6 +154,7 @@ class Scheduler {
 
   Runtime& runtime_;
   const RuntimeOptions options_;
+  Probes probes_;
   bool stopping_ = false;
   Coroutine* current_ = nullptr;
   std::uint64_t last_coroutine_ = 0;

@@ -7,8 +7,8 @@
 
 namespace depfast {
 
-ActivityProbe::ActivityProbe(Duration window, OnWindow on_window)
-    : length_(window), on_window_(std::move(on_window)) {
+ActivityProbe::ActivityProbe(Duration window, OnWindow on_window, std::size_t windows_kept)
+    : length_(window), on_window_(std::move(on_window)), windows_kept_(windows_kept) {
   assert(window > Duration::zero());
 }
 
@@ -30,7 +30,7 @@ void ActivityProbe::EndWindow() {
   coroutines_.clear();
   if (on_window_) on_window_(window_);
   ended_.push_back(std::move(window_));
-  if (ended_.size() > kWindowsMax) ended_.pop_front();
+  if (ended_.size() > windows_kept_) ended_.pop_front();
   window_ = {.from_ns = end.count(), .to_ns = (end + length_).count()};
 }
 
@@ -55,28 +55,30 @@ void ActivityProbe::OnCall(const Runtime& runtime, const Task&, const RpcCall& c
   open_calls_[{call.peer(), call.id()}] = runtime.Now();
 }
 
-PeerActivity& ActivityProbe::EndCall(const Runtime& runtime, const RpcCall& call) {
+PeerActivity* ActivityProbe::EndCall(const Runtime& runtime, const RpcCall& call) {
   Advance(runtime.Now());
   const auto open = open_calls_.find({call.peer(), call.id()});
+  if (open == open_calls_.end()) return nullptr;
   PeerActivity& peer = Peer(call.peer());
   peer.ended.Add(runtime.Now() - open->second);
   open_calls_.erase(open);
-  return peer;
+  return &peer;
 }
 
 void ActivityProbe::OnReply(const Runtime& runtime, const RpcCall& call) {
-  PeerActivity& peer = EndCall(runtime, call);
+  PeerActivity* const peer = EndCall(runtime, call);
+  if (peer == nullptr) return;
   if (call.error() == RpcError::kNone) {
-    ++peer.replies;
+    ++peer->replies;
   } else if (call.error() == RpcError::kTimedOut) {
-    ++peer.timeouts;
+    ++peer->timeouts;
   } else {
-    ++peer.failures;
+    ++peer->failures;
   }
 }
 
 void ActivityProbe::OnRelease(const Runtime& runtime, const RpcCall& call) {
-  ++EndCall(runtime, call).released;
+  if (PeerActivity* const peer = EndCall(runtime, call)) ++peer->released;
 }
 
 void ActivityProbe::OnWait(const Runtime& runtime, const Task& task, const Event& event) {
@@ -88,6 +90,7 @@ void ActivityProbe::OnWaitEnd(const Runtime& runtime, const Task& task, const Ev
                               Outcome outcome) {
   Advance(runtime.Now());
   const auto open = open_waits_.find(task.id);
+  if (open == open_waits_.end()) return;  // it began before the probe was there
   CoroutineActivity& waiter = Waiter(open->second);
   waiter.ended.Add(runtime.Now() - open->second.since);
   if (outcome == Outcome::kTimedOut) ++waiter.timed_out;

@@ -49,6 +49,11 @@ class ReplicatedLog {
   // The replicas that propose commands, as far as this replica knows, each once: one in Raft, the
   // leader; none if this replica knows of none. A command goes to all of them.
   virtual std::vector<PeerId> proposers() const = 0;
+
+  // Asks this replica to propose no longer, and to hand over to `heir`, a replica of its group;
+  // kNobody: to any. A wish: a log may refuse it, be late with it, or, as this one, do nothing. The
+  // log stays correct in any case. Never waits.
+  virtual void StepDown(PeerId heir) { (void)heir; }
 };
 
 // Makes the log of the replica program. Defined once per program, by the lab that chooses the log.

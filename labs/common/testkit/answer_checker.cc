@@ -16,10 +16,10 @@ bool IsClient(PeerId peer) { return peer >= kFirstClient; }
 
 }  // namespace
 
-AnswerChecker::AnswerChecker(sim::Simulator& simulator, const LogChecker& log,
+AnswerChecker::AnswerChecker(const sim::GroupView& group, const LogChecker& log,
                              testkit::History& history)
-    : log_(log), history_(history), requests_(static_cast<std::size_t>(simulator.replicas())) {
-  simulator.AddObserver(this);
+    : log_(log), history_(history), requests_(static_cast<std::size_t>(group.replicas())) {
+  group.AddObserver(this);
 }
 
 void AnswerChecker::OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput&) {

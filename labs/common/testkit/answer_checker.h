@@ -13,17 +13,17 @@
 #include <vector>
 
 #include "log_checker.h"
-#include "sim/simulator.h"
+#include "sim/group_view.h"
 #include "testkit/history.h"
 
 namespace depfast {
 
 class AnswerChecker : private sim::Observer {
  public:
-  // Watches `simulator` from now on, and writes the first untrue answer into `history`. Requires:
+  // Watches `group` from now on, and writes the first untrue answer into `history`. Requires:
   // `log` has watched the simulator for longer, so that it knows a step before this does; called
   // before Simulator::Start. All outlive the checker.
-  AnswerChecker(sim::Simulator& simulator, const LogChecker& log, testkit::History& history);
+  AnswerChecker(const sim::GroupView& group, const LogChecker& log, testkit::History& history);
   AnswerChecker(const AnswerChecker&) = delete;
   AnswerChecker& operator=(const AnswerChecker&) = delete;
 

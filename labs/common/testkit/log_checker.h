@@ -42,8 +42,8 @@ class LogChecker {
   virtual std::uint64_t StoredUpTo(PeerId replica) const { return AppliedUpTo(replica); }
 
   // Whether `replica` may tell a client, now, that the command with this CommandHash is committed
-  // at `index`: it has applied that command there, and a majority of disks holds the entry. A log
-  // that is not on disks yet: a majority has received it. Returns why not, as the end of a sentence
+  // at `index`: it has applied that command there, and enough replicas hold the entry, by the log's
+  // rule (Durability). Returns why not, as the end of a sentence
   // with "but"; empty if it may.
   virtual std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
                                       std::uint64_t command_hash) const = 0;

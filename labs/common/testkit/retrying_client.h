@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "first_answer.h"
+#include "sim/group_view.h"
 #include "submit.h"
 #include "testkit/client.h"
 
@@ -42,27 +43,27 @@ class RetryingClient {
   // `answer`: the answer that decided the outcome. Nothing if a missing answer decided it.
   using Done = std::function<void(CommandOutcome outcome, const Answer& answer)>;
 
-  // The simulator must outlive the client, and not run without it. Requires: options.targets is
-  // from 1 to the number of replicas.
-  RetryingClient(sim::Simulator& simulator, const ClientOptions& options)
-      : simulator_(simulator),
+  // Asks the replicas of `group`, which are named by their ids. The simulator must outlive the
+  // client, and not run without it. Requires: options.targets is from 1 to the number of replicas.
+  RetryingClient(const sim::GroupView& group, const ClientOptions& options)
+      : group_(group),
         options_(options),
-        client_(simulator),
+        client_(group.simulator()),
         targets_(static_cast<std::size_t>(options.targets)) {
-    assert(options.targets >= 1 && options.targets <= simulator.replicas());
+    assert(options.targets >= 1 && options.targets <= group.replicas());
     std::iota(targets_.begin(), targets_.end(), 0);
   }
 
   // Sends `request` until its outcome is known, and calls `done` once. Tries again after a refusal,
   // and also without an answer if `repeatable`; gives up after options.give_up.
   void Execute(Request request, bool repeatable, Done done) {
-    Try(std::make_shared<const Command>(Command{
-        std::move(request), repeatable, simulator_.now() + options_.give_up, std::move(done)}));
+    Try(std::make_shared<const Command>(
+        Command{std::move(request), repeatable, group_.now() + options_.give_up, std::move(done)}));
   }
 
   // Sends `request` once, to one replica.
   void Ask(PeerId replica, const Request& request, std::function<void(const Answer&)> done) {
-    client_.Call(replica, request, options_.answer_timeout, std::move(done));
+    client_.Call(group_.AddressOf(replica), request, options_.answer_timeout, std::move(done));
   }
 
   // The first replica to be asked. Requires: options.targets is 1.
@@ -102,7 +103,8 @@ class RetryingClient {
         (static_cast<std::uint64_t>(client_.id()) << kNumberBits) + ++attempts_;
     for (const PeerId asked : std::vector<PeerId>(targets_)) {
       client_.Call(
-          asked, Judge::Addressed(command->request, name), options_.answer_timeout,
+          group_.AddressOf(asked), Judge::Addressed(command->request, name),
+          options_.answer_timeout,
           [this, command, asked, answers](const Answer& answer) {
             const Judgement judged = Judge()(answer);
             if (judged.outcome == CommandOutcome::kRefused) Replace(asked, judged.try_instead);
@@ -115,18 +117,18 @@ class RetryingClient {
   void End(const CommandPtr& command, CommandOutcome outcome, const Answer& answer) {
     const bool again = outcome == CommandOutcome::kRefused ||
                        (outcome == CommandOutcome::kUnknown && command->repeatable);
-    if (!again || simulator_.now() + options_.pause >= command->give_up) {
+    if (!again || group_.now() + options_.pause >= command->give_up) {
       command->done(outcome, answer);
       return;
     }
-    simulator_.At(simulator_.now() + options_.pause, [this, command] { Try(command); });
+    group_.At(group_.now() + options_.pause, [this, command] { Try(command); });
   }
 
   // The connection to a replica that is down is refused at once.
   void SkipDeadTargets() {
-    for (int i = 0; i < simulator_.replicas(); ++i) {
+    for (int i = 0; i < group_.replicas(); ++i) {
       const auto dead = std::find_if(targets_.begin(), targets_.end(),
-                                     [&](PeerId id) { return !simulator_.IsUp(id); });
+                                     [&](PeerId id) { return !group_.IsUp(id); });
       if (dead == targets_.end()) return;
       *dead = NextAfter(*dead);
     }
@@ -136,7 +138,7 @@ class RetryingClient {
   void Replace(PeerId asked, PeerId by) {
     const auto target = std::find(targets_.begin(), targets_.end(), asked);
     if (target == targets_.end()) return;
-    const bool is_of_use = by >= 0 && by < simulator_.replicas() && !IsTarget(by);
+    const bool is_of_use = by >= 0 && by < group_.replicas() && !IsTarget(by);
     *target = is_of_use ? by : NextAfter(asked);
   }
 
@@ -144,7 +146,7 @@ class RetryingClient {
   PeerId NextAfter(PeerId replica) const {
     PeerId next = replica;
     do {
-      next = (next + 1) % simulator_.replicas();
+      next = (next + 1) % group_.replicas();
     } while (next != replica && IsTarget(next));
     return next;
   }
@@ -155,7 +157,7 @@ class RetryingClient {
 
   static constexpr int kNumberBits = 40;
 
-  sim::Simulator& simulator_;
+  const sim::GroupView group_;
   const ClientOptions options_;
   testkit::Client client_;
   std::vector<PeerId> targets_;  // of the next attempt; distinct

@@ -13,8 +13,8 @@ namespace depfast {
 
 class SubmitClient {
  public:
-  explicit SubmitClient(sim::Simulator& simulator, const ClientOptions& options = {})
-      : client_(simulator, options) {}
+  explicit SubmitClient(const sim::GroupView& group, const ClientOptions& options = {})
+      : client_(group, options) {}
 
   // Submits `command` until a replica accepts it, then calls `done` once. `committed` is true if
   // the command has been committed. It is false if no replica accepted the command, or if its

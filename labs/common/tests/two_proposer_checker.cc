@@ -7,15 +7,15 @@
 
 namespace depfast {
 
-TwoProposerChecker::TwoProposerChecker(sim::Simulator& simulator)
-    : simulator_(simulator), applied_(static_cast<std::size_t>(simulator.replicas())) {
-  simulator.AddObserver(this);
+TwoProposerChecker::TwoProposerChecker(const sim::GroupView& group)
+    : group_(group), applied_(static_cast<std::size_t>(group.replicas())) {
+  group.AddObserver(this);
 }
 
 std::vector<PeerId> TwoProposerChecker::Proposers() const {
   std::vector<PeerId> proposers;
   for (const PeerId id : {kFirstProposer, kSecondProposer}) {
-    if (simulator_.IsUp(id)) proposers.push_back(id);
+    if (group_.IsUp(id)) proposers.push_back(id);
   }
   return proposers;
 }

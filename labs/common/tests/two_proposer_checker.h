@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "log_checker.h"
-#include "sim/simulator.h"
+#include "sim/group_view.h"
 #include "subject.h"
 
 namespace depfast {
 
 class TwoProposerChecker final : public LogChecker, public sim::Observer {
  public:
-  // Watches `simulator` from now on, which must outlive the checker.
-  explicit TwoProposerChecker(sim::Simulator& simulator);
+  // Watches `group` from now on, which must outlive the checker.
+  explicit TwoProposerChecker(const sim::GroupView& group);
 
   // See LogChecker.
   std::vector<PeerId> Proposers() const override;
@@ -38,7 +38,7 @@ class TwoProposerChecker final : public LogChecker, public sim::Observer {
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnApply(PeerId replica, std::uint64_t index, std::uint64_t hash);
 
-  const sim::Simulator& simulator_;
+  const sim::GroupView group_;
   std::vector<std::uint64_t> applied_;  // by replica
   std::vector<std::uint64_t> hashes_;   // of the commands; index 1 is the first
   std::string violation_;

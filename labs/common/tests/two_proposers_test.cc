@@ -18,8 +18,8 @@ class TwoProposers : public testing::Test, public LogWorld {
  protected:
   TwoProposers()
       : LogWorld({.replicas = 4, .seed = 9},
-                 [](testkit::Cluster& made) {
-                   return std::make_unique<TwoProposerChecker>(made.simulator());
+                 [](const sim::GroupView& group, testkit::History&) {
+                   return std::make_unique<TwoProposerChecker>(group);
                  }),
         client(cluster.simulator(), {.targets = 2}) {
     cluster.Start();

@@ -32,9 +32,9 @@ std::optional<std::uint64_t> TermOf(const DecodedFrame& frame) {
 
 }  // namespace
 
-LeaderContacts::LeaderContacts(sim::Simulator& simulator)
-    : leaders_(static_cast<std::size_t>(simulator.replicas())) {
-  simulator.AddObserver(this);
+LeaderContacts::LeaderContacts(const sim::GroupView& group)
+    : leaders_(static_cast<std::size_t>(group.replicas())) {
+  group.AddObserver(this);
 }
 
 std::size_t LeaderContacts::AnsweredSince(PeerId replica, Time since) const {

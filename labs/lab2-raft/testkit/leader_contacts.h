@@ -11,15 +11,15 @@
 #include "depfast/host/frame.h"
 #include "depfast/peer.h"
 #include "depfast/time.h"
+#include "sim/group_view.h"
 #include "sim/observer.h"
-#include "sim/simulator.h"
 
 namespace depfast::raft {
 
 class LeaderContacts : private sim::Observer {
  public:
-  // Watches `simulator` from now on. Requires: called before Simulator::Start; outlives it.
-  explicit LeaderContacts(sim::Simulator& simulator);
+  // Watches `group` from now on. Requires: called before Simulator::Start; outlives it.
+  explicit LeaderContacts(const sim::GroupView& group);
 
   // The latest term in which the replica has sent a leader's message since it started; 0: none.
   std::uint64_t term(PeerId replica) const { return Of(replica).term; }

@@ -18,20 +18,30 @@ std::string Describe(const Violation& violation) {
       "rule " + std::to_string(HandoutRule(violation.invariant)) + " of lab 2's handout");
 }
 
+std::unique_ptr<const Durability> RuleOf(RaftChecker::Persistence persistence) {
+  if (persistence == RaftChecker::Persistence::kRequired) return std::make_unique<OnDisks>();
+  return std::make_unique<InMemory>();
+}
+
 }  // namespace
 
-RaftChecker::RaftChecker(sim::Simulator& simulator, testkit::History* history, Machine machine,
+RaftChecker::RaftChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
                          Persistence persistence)
-    : simulator_(simulator),
+    : RaftChecker(group, history, machine, RuleOf(persistence)) {}
+
+RaftChecker::RaftChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
+                         std::unique_ptr<const Durability> durability)
+    : group_(group),
       history_(history),
       machine_(machine),
-      disk_required_(persistence == Persistence::kRequired),
-      replicas_(static_cast<std::size_t>(simulator.replicas())),
-      elections_(simulator.replicas(), [this](Invariant invariant, const std::string& what) {
+      durability_(std::move(durability)),
+      disk_required_(durability_->CountsDisks()),
+      replicas_(static_cast<std::size_t>(group.replicas())),
+      elections_(group.replicas(), [this](Invariant invariant, const std::string& what) {
         Violate(invariant, what);
       }) {
-  if (machine == Machine::kOther) contacts_.emplace(simulator);
-  simulator.AddObserver(this);
+  if (machine == Machine::kOther) contacts_.emplace(group);
+  group.AddObserver(this);
 }
 
 void RaftChecker::Note(const std::string& what) {
@@ -44,13 +54,13 @@ std::vector<PeerId> RaftChecker::Proposers() const {
 }
 
 std::size_t RaftChecker::LogBytes(PeerId replica) const {
-  const auto& files = simulator_.disk(replica).files();
+  const auto& files = group_.disk(replica).files();
   const auto log = files.find(kWalFile);
   return log == files.end() ? 0 : log->second.data.size();
 }
 
 bool RaftChecker::HasSnapshot(PeerId replica) const {
-  return simulator_.disk(replica).files().contains(kSnapshotFile);
+  return group_.disk(replica).files().contains(kSnapshotFile);
 }
 
 std::string RaftChecker::FirstViolation() const {
@@ -73,7 +83,7 @@ void RaftChecker::Violate(Invariant invariant, const std::string& what) {
 PeerId RaftChecker::Leader() const {
   PeerId leader = kNobody;
   for (PeerId id = 0; id < static_cast<PeerId>(replicas_.size()); ++id) {
-    const bool leads = claims(id).role == Role::kLeader && simulator_.IsUp(id);
+    const bool leads = claims(id).role == Role::kLeader && group_.IsUp(id);
     if (leads && (leader == kNobody || claims(id).term > claims(leader).term)) leader = id;
   }
   return leader;
@@ -120,14 +130,16 @@ void RaftChecker::CheckLeadersCommit(PeerId replica, const Claims& before) {
 void RaftChecker::CheckAcknowledged(PeerId leader, std::uint64_t index) {
   const Replica& state = replicas_[Index(leader)];
   const bool has_it = !disk_required_ || state.disk.last_index() >= index;
-  std::size_t holders = has_it ? 1 : 0;
+  std::uint64_t holders = has_it ? Bit(leader) : 0;
   if (state.acknowledged.term == state.claims.term) {
-    for (const auto& [peer, up_to] : state.acknowledged.up_to) holders += up_to >= index ? 1 : 0;
+    for (const auto& [peer, up_to] : state.acknowledged.up_to) {
+      if (up_to >= index) holders |= Bit(peer);
+    }
   }
-  if (holders > replicas_.size() / 2) return;
+  if (durability_->WhyNot({holders, holders}, group_.replicas()).empty()) return;
   Violate(Invariant::kCommitNeedsMajority,
           Name(leader) + " commits index " + std::to_string(index) + ", which only " +
-              std::to_string(holders) + " of " + std::to_string(replicas_.size()) +
+              std::to_string(std::popcount(holders)) + " of " + std::to_string(replicas_.size()) +
               " replicas have acknowledged, counting itself");
 }
 
@@ -155,7 +167,7 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   state.requests.clear();
   state.acknowledged = {};
   state.takes_snapshot = false;
-  ReadDisk(replica, simulator_.disk(replica));
+  ReadDisk(replica, group_.disk(replica));
   elections_.OnRestart(replica, now, state.disk.wal.hard_state.term);
 }
 
@@ -267,18 +279,16 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
     ++times_applied_[hash];
     ++commands_applied_;
   }
-  if (const std::string why = WhyNoMajorityHolds(index, term); !why.empty()) {
+  if (const std::string why = WhyNotDurable(index, term); !why.empty()) {
     Violate(Invariant::kCommitNeedsMajority,
             Name(replica) + " applies " + At(index, term) + ", which " + why);
   }
 }
 
-std::string RaftChecker::WhyNoMajorityHolds(std::uint64_t index, std::uint64_t term) const {
+std::string RaftChecker::WhyNotDurable(std::uint64_t index, std::uint64_t term) const {
   const auto entry = entries_.find({index, term});
-  const int holders = entry == entries_.end() ? 0 : std::popcount(entry->second.holders);
-  if (static_cast<std::size_t>(holders) > replicas_.size() / 2) return "";
-  return std::string(disk_required_ ? "is on the disks of" : "has reached") + " only " +
-         std::to_string(holders) + " of " + std::to_string(replicas_.size()) + " replicas";
+  return durability_->WhyNot(entry == entries_.end() ? Holders() : entry->second.holders,
+                             group_.replicas());
 }
 
 std::uint64_t RaftChecker::StoredUpTo(PeerId replica) const {
@@ -292,7 +302,7 @@ std::string RaftChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
   if (index == 0 || index > last) return "it has applied nothing " + at;
   const Applied& applied = applied_[index];
   if (applied.command_hash != command_hash) return "it has applied another command " + at;
-  const std::string why = WhyNoMajorityHolds(index, applied.term);
+  const std::string why = WhyNotDurable(index, applied.term);
   return why.empty() ? "" : "the command " + at + " " + why;
 }
 
@@ -349,7 +359,8 @@ void RaftChecker::ReadWal(PeerId replica, const sim::SimDisk& disk) {
   known.bytes_read += known.wal.Read(durable.substr(known.bytes_read), [&](std::uint64_t first) {
     const RaftLog& log = known.wal.log;
     for (std::uint64_t index = first; index <= log.last_index(); ++index) {
-      RecordEntry(index, log.At(index), log.TermAt(index - 1), replica).holders |= Bit(replica);
+      RecordEntry(index, log.At(index), log.TermAt(index - 1), replica).holders.synced |=
+          Bit(replica);
     }
   });
   // A candidate's vote for itself is in no message.

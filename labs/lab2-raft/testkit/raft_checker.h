@@ -10,11 +10,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "durability.h"
 #include "election_checker.h"
 #include "leader_contacts.h"
 #include "log_checker.h"
@@ -22,7 +24,7 @@
 #include "raft_messages.h"
 #include "raft_observations.h"
 #include "raft_wal.h"
-#include "sim/simulator.h"
+#include "sim/group_view.h"
 #include "tally.h"
 #include "testkit/history.h"
 
@@ -40,15 +42,19 @@ class RaftChecker : public sim::Observer, public LogChecker {
   // and compares snapshots with it.
   enum class Machine { kTally, kOther };
 
-  // Whether replicas must write to their disks. Parts 2A and 2B do not require it. Then the checker
-  // ignores disks, and a replica holds an entry once it has received it, or sent it as the leader.
+  // Whether replicas must write to their disks: OnDisks, or InMemory. Parts 2A and 2B do not
+  // require it. Then the checker ignores disks, and a replica holds an entry once it has received
+  // it, or sent it as the leader.
   enum class Persistence { kRequired, kNotYet };
 
-  // Watches `simulator` from now on, and writes role changes and violations into `history` unless
-  // that is null. Requires: called before Simulator::Start; both outlive the checker.
-  explicit RaftChecker(sim::Simulator& simulator, testkit::History* history = nullptr,
+  // Watches `group` from now on, and writes role changes and violations into `history` unless that
+  // is null. Requires: called before Simulator::Start; both outlive the checker.
+  explicit RaftChecker(const sim::GroupView& group, testkit::History* history = nullptr,
                        Machine machine = Machine::kTally,
                        Persistence persistence = Persistence::kRequired);
+  // The same with a rule of its own for what is committed. Requires: it is not null.
+  RaftChecker(const sim::GroupView& group, testkit::History* history, Machine machine,
+              std::unique_ptr<const Durability> durability);
 
   const std::vector<Violation>& violations() const { return violations_; }
   // See LogChecker.
@@ -109,7 +115,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   struct Entry {
     std::uint64_t command_hash = 0;
     std::uint64_t prev_term = 0;
-    std::uint64_t holders = 0;  // replicas that have held it (on disk, if required), one bit each
+    Holders holders = {};
   };
   // An entry of a leader's log, as the leader's messages show it.
   struct Shown {
@@ -162,8 +168,8 @@ class RaftChecker : public sim::Observer, public LogChecker {
 
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
   static std::size_t Index(PeerId replica) { return static_cast<std::size_t>(replica); }
-  // Empty if a majority holds the entry. Otherwise by how many it is held, as a predicate.
-  std::string WhyNoMajorityHolds(std::uint64_t index, std::uint64_t term) const;
+  // See Durability::WhyNot.
+  std::string WhyNotDurable(std::uint64_t index, std::uint64_t term) const;
   void Violate(Invariant invariant, const std::string& what);
   void Note(const std::string& what);
 
@@ -210,10 +216,11 @@ class RaftChecker : public sim::Observer, public LogChecker {
   // `holder`: the sentence's subject and verb, such as "replica 1 restores".
   void CheckSnapshot(const std::string& holder, std::uint64_t index, std::uint64_t term);
 
-  sim::Simulator& simulator_;
+  const sim::GroupView group_;
   std::optional<LeaderContacts> contacts_;  // a tally takes no reads
   testkit::History* history_;
   const Machine machine_;
+  const std::unique_ptr<const Durability> durability_;
   const bool disk_required_;
   Time now_{0};
   std::vector<Replica> replicas_;

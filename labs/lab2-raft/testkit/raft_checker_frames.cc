@@ -77,7 +77,7 @@ void RaftChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fra
   VisitBody<AppendEntries>(frame, [&](const AppendEntries& body) {
     elections_.OnLeaderMessage(replica, body.term);
     remember({.term = body.term});
-    if (!disk_required_) RecordReceivedEntries(replica, body);
+    if (durability_->CountsMemory()) RecordReceivedEntries(replica, body);
   });
   VisitBody<InstallSnapshot>(frame, [&](const InstallSnapshot& body) {
     elections_.OnLeaderMessage(replica, body.term);
@@ -90,7 +90,7 @@ void RaftChecker::RecordReceivedEntries(PeerId replica, const AppendEntries& req
   std::uint64_t index = request.prev_log_index;
   std::uint64_t prev_term = request.prev_log_term;
   for (const LogEntry& entry : request.entries) {
-    RecordEntry(++index, entry, prev_term, replica).holders |= Bit(replica);
+    RecordEntry(++index, entry, prev_term, replica).holders.received |= Bit(replica);
     prev_term = entry.term;
   }
 }
@@ -235,7 +235,7 @@ void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& reque
     // matching breaks as a consequence, and the first violation names the root cause.
     RecordLeaderEntry(replica, request.term, index, entry.term, CommandHash(entry.command));
     Entry& seen = RecordEntry(index, entry, prev_term, replica);
-    if (!disk_required_) seen.holders |= Bit(replica);
+    if (durability_->CountsMemory()) seen.holders.received |= Bit(replica);
     prev_term = entry.term;
   }
 }

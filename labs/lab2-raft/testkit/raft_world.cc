@@ -13,9 +13,9 @@ constexpr std::size_t kCommandBytes = 100;
 
 RaftWorld::RaftWorld(const testkit::ClusterOptions& options, Persistence persistence)
     : LogWorld(options,
-               [persistence](testkit::Cluster& made) {
-                 return std::make_unique<RaftChecker>(made.simulator(), &made.history(),
-                                                      RaftChecker::Machine::kTally, persistence);
+               [persistence](const sim::GroupView& group, testkit::History& history) {
+                 return std::make_unique<RaftChecker>(group, &history, RaftChecker::Machine::kTally,
+                                                      persistence);
                }),
       checker(dynamic_cast<RaftChecker&>(log())),
       client(cluster.simulator()) {

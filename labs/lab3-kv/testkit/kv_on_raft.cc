@@ -6,9 +6,8 @@
 
 namespace depfast {
 
-std::unique_ptr<LogChecker> MakeLogChecker(testkit::Cluster& cluster) {
-  return std::make_unique<raft::RaftChecker>(cluster.simulator(), &cluster.history(),
-                                             raft::RaftChecker::Machine::kOther);
+std::unique_ptr<LogChecker> MakeLogChecker(const sim::GroupView& group, testkit::History& history) {
+  return std::make_unique<raft::RaftChecker>(group, &history, raft::RaftChecker::Machine::kOther);
 }
 
 }  // namespace depfast

@@ -50,14 +50,14 @@ const char* ToString(Invariant invariant) {
   return "once";
 }
 
-CopilotChecker::CopilotChecker(sim::Simulator& simulator, testkit::History* history,
+CopilotChecker::CopilotChecker(const sim::GroupView& group, testkit::History* history,
                                Machine machine)
-    : simulator_(simulator),
+    : group_(group),
       history_(history),
       machine_(machine),
-      quorums_(simulator.replicas()),
-      replicas_(static_cast<std::size_t>(simulator.replicas())) {
-  simulator.AddObserver(this);
+      quorums_(group.replicas()),
+      replicas_(static_cast<std::size_t>(group.replicas())) {
+  group.AddObserver(this);
 }
 
 CopilotChecker::Coverage& CopilotChecker::Coverage::operator+=(const Coverage& other) {
@@ -76,8 +76,8 @@ CopilotChecker::Coverage& CopilotChecker::Coverage::operator+=(const Coverage& o
 std::vector<PeerId> CopilotChecker::Proposers() const {
   std::vector<PeerId> proposers;
   for (const Duty duty : {Duty::kPilot, Duty::kCopilot}) {
-    for (PeerId id = 0; id < simulator_.replicas(); ++id) {
-      if (Of(id).duty == duty && simulator_.IsUp(id)) proposers.push_back(id);
+    for (PeerId id = 0; id < group_.replicas(); ++id) {
+      if (Of(id).duty == duty && group_.IsUp(id)) proposers.push_back(id);
     }
   }
   return proposers;
@@ -102,13 +102,13 @@ std::optional<std::string> CopilotChecker::ResultAt(std::uint64_t index) const {
 }
 
 std::size_t CopilotChecker::LogBytes(PeerId replica) const {
-  const auto& files = simulator_.disk(replica).files();
+  const auto& files = group_.disk(replica).files();
   const auto journal = files.find(kJournalFile);
   return journal == files.end() ? 0 : journal->second.data.size();
 }
 
 bool CopilotChecker::HasSnapshot(PeerId replica) const {
-  return simulator_.disk(replica).files().contains(kSnapshotFile);
+  return group_.disk(replica).files().contains(kSnapshotFile);
 }
 
 std::string CopilotChecker::FirstViolation() const {
@@ -130,7 +130,7 @@ void CopilotChecker::NoteVotes(EntryId id) {
   if (history_ == nullptr || violations_.size() > 1) return;
   const auto note = [&](const std::string& at, const Vote& vote) {
     std::string by = " " + std::to_string(vote.proposer) + " (its own)";
-    for (PeerId replica = 0; replica < simulator_.replicas(); ++replica) {
+    for (PeerId replica = 0; replica < group_.replicas(); ++replica) {
       if ((vote.by & Bit(replica)) != 0) by += " " + std::to_string(replica);
     }
     history_->Add(now_, Name(id) + at + ": " + Text(vote.content.dependency, vote.content.hash) +
@@ -260,7 +260,7 @@ void CopilotChecker::OnSentReply(PeerId replica, const Asked& asked, const Decod
 const DurableRecords& CopilotChecker::DiskOf(PeerId replica) {
   DurableRecords& records = Of(replica).disk;
   try {
-    records.Read(simulator_.disk(replica));
+    records.Read(group_.disk(replica));
   } catch (const std::exception& error) {
     Violate(Invariant::kDurable, Name(replica) + ": " + error.what());
   }

@@ -19,7 +19,7 @@
 #include "copilot_observations.h"
 #include "durable_records.h"
 #include "log_checker.h"
-#include "sim/simulator.h"
+#include "sim/group_view.h"
 #include "tally.h"
 #include "testkit/history.h"
 
@@ -42,9 +42,9 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   // The state machine of the replicas. Of a tally, the checker knows the results.
   enum class Machine { kTally, kOther };
 
-  // Watches `simulator` from now on, and writes violations into `history` unless that is null.
+  // Watches `group` from now on, and writes violations into `history` unless that is null.
   // Requires: called before Simulator::Start; both outlive the checker.
-  explicit CopilotChecker(sim::Simulator& simulator, testkit::History* history = nullptr,
+  explicit CopilotChecker(const sim::GroupView& group, testkit::History* history = nullptr,
                           Machine machine = Machine::kTally);
 
   struct Violation {
@@ -157,7 +157,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   void NoteVotes(EntryId id);
   void Violate(Invariant invariant, const std::string& what);
 
-  sim::Simulator& simulator_;
+  const sim::GroupView group_;
   testkit::History* const history_;
   const Machine machine_;
   const Quorums quorums_;

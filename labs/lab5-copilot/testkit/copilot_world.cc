@@ -18,8 +18,8 @@ testing::AssertionResult NotCommitted(int committed, int of, Duration within) {
 
 CopilotWorld::CopilotWorld(const testkit::ClusterOptions& options)
     : LogWorld(options,
-               [](testkit::Cluster& made) {
-                 return std::make_unique<CopilotChecker>(made.simulator(), &made.history());
+               [](const sim::GroupView& group, testkit::History& history) {
+                 return std::make_unique<CopilotChecker>(group, &history);
                }),
       checker(dynamic_cast<CopilotChecker&>(log())),
       client(cluster.simulator(), {.targets = 2}) {

@@ -116,21 +116,18 @@ def replicas_of(
             data=[layout.replica(number) for number in range(REPLICAS)],
             on_any_core=on_any_core,
         )
+        options = start.Options(
+            program,
+            where.clients,
+            CLUSTER,
+            before=[] if on_any_core else _on(REPLICA_CORE),
+            verify=verify,
+            environment=environment or {},
+        )
         children = []
         for number, (listener, other) in enumerate(zip_longest(listeners, redis)):
-            start.format_data(program, layout, number, where.clients, CLUSTER)
-            child = start.launch(
-                program,
-                layout,
-                number,
-                where.clients,
-                listener,
-                other,
-                [] if on_any_core else _on(REPLICA_CORE),
-                verify,
-                environment=environment,
-                cluster=CLUSTER,
-            )
+            start.format_data(layout, options, number)
+            child = start.launch(layout, options, number, listener, other)
             stack.callback(start.kill, child)
             children.append(child.pid)
         yield replace(where, processes=children)

@@ -30,6 +30,8 @@ def prepare(kit: Kit, layout: Layout, current: State, number: int) -> str:
         raise CannotDo(f"a replica of {current.lab} cannot rejoin: start a new cluster")
     if current.containers:
         raise CannotDo("a container cannot rejoin: docker compose down --volumes, then up")
+    if len(current.members) > 1:
+        raise CannotDo("a replica of a cluster of several groups cannot rejoin")
     running = replica_processes.find(layout.data)
     others = [each.number for each in running if each.number != number]
     if len(others) != len(running):

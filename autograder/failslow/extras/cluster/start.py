@@ -7,6 +7,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from failslow.base import process
@@ -26,37 +27,48 @@ LOST_PROMISE = 3
 Child = subprocess.Popen[bytes]
 
 
+@dataclass(frozen=True)
+class Options:
+    """What the replicas of a cluster have in common.
+
+    `endpoints`: HOST:PORT of all replicas, by number. `cluster`: whose data a replica's directory
+    must hold; without it the replica takes any directory. `groups`: see State. `before`: words
+    before the program's name, as `taskset` wants them. `verify`: with runtime verification.
+    `faults`: they can be injected. `environment`: beyond that of this process.
+    """
+
+    program: Path
+    endpoints: Sequence[str]
+    cluster: str = ""
+    groups: Sequence[int] = ()
+    before: Sequence[str] = ()
+    verify: bool = False
+    faults: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
 def launch(
-    program: Path,
     layout: Layout,
+    options: Options,
     number: int,
-    endpoints: Sequence[str],
     listener: socket.socket,
     redis: socket.socket | None = None,
-    before: Sequence[str] = (),
-    verify: bool = False,
-    faults: bool = False,
-    environment: Mapping[str, str] | None = None,
-    cluster: str = "",
 ) -> Child:
     """Starts one replica; every command that runs replicas does it here.
 
-    `endpoints`: HOST:PORT of all replicas, by number. `before`: words before the program's name, as
-    `taskset` wants them. `verify`: with runtime verification. `faults`: they can be injected.
-    `environment`: beyond that of this process. `cluster`: as `format_data`; without it the replica
-    takes any directory.
-
     CannotDo when the program cannot be run.
     """
-    argv = [*before, *_words(program, layout, number, endpoints, cluster)]
+    argv = [*options.before, *_words(layout, options, number)]
     argv += ["--metrics", str(layout.metrics(number)), "--listen-fd", str(listener.fileno())]
+    if options.groups:
+        argv += ["--groups", ",".join(str(size) for size in options.groups)]
     inherited = [listener.fileno()]
     if redis is not None:
         argv += ["--redis-listen-fd", str(redis.fileno())]
         inherited.append(redis.fileno())
-    if verify:
+    if options.verify:
         argv += ["--verify", str(layout.verification(number))]
-    if faults:
+    if options.faults:
         argv += ["--faults", str(layout.faults(number))]
     layout.metrics(number).unlink(missing_ok=True)
     with layout.log(number).open("ab") as log:
@@ -64,7 +76,7 @@ def launch(
             return subprocess.Popen(
                 argv,
                 cwd=layout.data,
-                env={**os.environ, **(environment or {})},
+                env={**os.environ, **options.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -75,25 +87,34 @@ def launch(
             raise CannotDo(f"cannot run {argv[0]}: {error.strerror}") from error
 
 
-def format_data(
-    program: Path, layout: Layout, number: int, endpoints: Sequence[str], cluster: str
-) -> None:
+def format_data(layout: Layout, options: Options, number: int) -> None:
     """Makes the replica's data directory that of this replica of the cluster. It is not made by
     the replica's start: a directory that was wiped must not pass for a new one.
 
     CannotDo when it cannot be made, or holds anything.
     """
-    done = process.run([*_words(program, layout, number, endpoints, cluster), "--format"])
+    done = process.run([*_words(layout, options, number), "--format"])
     if done.exit_code != 0:
         raise CannotDo(f"replica {number}: {_reason(done.errors) or done.how_it_ended()}")
 
 
-def _words(
-    program: Path, layout: Layout, number: int, endpoints: Sequence[str], cluster: str
-) -> list[str]:
-    argv = [str(program), "--id", str(number), "--peers", ",".join(endpoints)]
+def _words(layout: Layout, options: Options, number: int) -> list[str]:
+    argv = [str(options.program), "--id", str(number), "--peers", ",".join(options.endpoints)]
     argv += ["--data", str(layout.replica(number))]
-    return [*argv, "--cluster", cluster] if cluster else argv
+    return [*argv, "--cluster", options.cluster] if options.cluster else argv
+
+
+def options_of(layout: Layout, current: State) -> Options:
+    """Those of a cluster whose program is in its layout."""
+    return Options(
+        layout.program(current.lab),
+        current.endpoints,
+        cluster=current.cluster,
+        groups=current.groups,
+        verify=current.verify,
+        faults=True,
+        environment=current.in_memory,
+    )
 
 
 def start(
@@ -108,21 +129,10 @@ def start(
     CannotDo when a program cannot be run. Requires: inside `ended_on_failure`.
     """
     children = {}
-    program = layout.program(current.lab)
+    options = options_of(layout, current)
     with uninterrupted():
         for number, listener in listeners.items():
-            children[number] = launch(
-                program,
-                layout,
-                number,
-                current.endpoints,
-                listener,
-                redis.get(number),
-                verify=current.verify,
-                faults=True,
-                environment=current.in_memory,
-                cluster=current.cluster,
-            )
+            children[number] = launch(layout, options, number, listener, redis.get(number))
             replica = current.replicas[number]
             replica.pid, replica.ended = children[number].pid, None
             replica.start_ticks = replica_processes.start_ticks(replica.pid)

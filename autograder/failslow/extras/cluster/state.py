@@ -6,6 +6,7 @@ replicas should run, and keeps ports and the solution's name from one `up` to th
 
 import json
 from dataclasses import asdict, dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ class State:
     its replicas run with runtime verification. `containers`: of the replicas, by number; empty for
     plain processes. `in_memory`: the environment by which the replicas keep their logs in memory;
     empty: the logs are on disk. `cluster`: its name in its replicas' data directories, which no
-    other cluster has; empty for containers, which know it themselves."""
+    other cluster has; empty for containers, which know it themselves. `groups`: the sizes of the
+    groups that the replicas are in, by number; empty: all are in one."""
 
     lab: str
     solution: str
@@ -47,6 +49,7 @@ class State:
     containers: list[str] = field(default_factory=list)
     in_memory: dict[str, str] = field(default_factory=dict)
     cluster: str = ""
+    groups: list[int] = field(default_factory=list)
 
     def check_comes_back(self) -> None:
         """CannotDo when a replica that ends has lost its log."""
@@ -55,6 +58,13 @@ class State:
                 "the cluster's replicas keep their logs in memory, so none can start again;"
                 " ./kit cluster up --durable makes one whose replicas can"
             )
+
+    @property
+    def members(self) -> list[range]:
+        """By group: the numbers of its replicas."""
+        sizes = self.groups or [len(self.replicas)]
+        ends = list(accumulate(sizes))
+        return [range(end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
     @property
     def ports(self) -> list[int]:

@@ -62,12 +62,13 @@ def of_all(layout: Layout, current: State, lab: Lab) -> list[ReplicaStatus]:
     ]
 
 
-def serves(lab: Lab, replicas: list[ReplicaStatus]) -> bool:
-    """Whether all run, and one reports the state that lab.yaml calls ready."""
+def serves(lab: Lab, current: State, replicas: list[ReplicaStatus]) -> bool:
+    """Whether all run, and one of each group reports the state that lab.yaml calls ready."""
     assert lab.cluster is not None, "checked when the cluster was made"
     ready = lab.cluster
-    return all(replica.shows and replica.state == RUNS for replica in replicas) and any(
-        replica.shows[ready.ready_name] == ready.ready_is for replica in replicas
+    return all(replica.shows and replica.state == RUNS for replica in replicas) and all(
+        any(replicas[each].shows[ready.ready_name] == ready.ready_is for each in members)
+        for members in current.members
     )
 
 

@@ -29,7 +29,8 @@ PORT_MAX = 65535
 @dataclass(frozen=True)
 class Request:
     """None: the earlier value of the data directory, or the default. `durable`: logs are on disk,
-    also in a lab whose clusters keep them in memory otherwise."""
+    also in a lab whose clusters keep them in memory otherwise. `groups`: see State. Their sum is
+    the number of replicas."""
 
     directory: Path | None
     lab: str | None
@@ -38,6 +39,7 @@ class Request:
     port: int | None
     verify: bool = False
     durable: bool = False
+    groups: Sequence[int] = ()
 
 
 def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
@@ -51,7 +53,8 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
     layout = layout_of(request.data or place.default_data(kit, lab.id))
     with _directory(layout), place.locked(layout), ExitStack() as stack:
         before = _examined(layout, lab, request)
-        count = len(before.replicas) if before else request.replicas or REPLICAS
+        asked = sum(request.groups) or request.replicas or REPLICAS
+        count = len(before.replicas) if before else asked
         with_redis = lab.cluster is not None and lab.cluster.redis
         _check_ports(request.port, 2 * count if with_redis else count)
         listeners = _listeners(stack, count, request.port, before.ports if before else [])
@@ -70,14 +73,14 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
             verify=request.verify,
             in_memory=_in_memory(lab, request),
             cluster=secrets.token_hex(8) if before is None or is_new else before.cluster,
+            groups=before.groups if before else list(request.groups),
         )
         with _writing(layout):
             if before and is_new:
                 _forget(layout, len(before.replicas))
             _prepare(layout, lab, program, len(listeners))
             for number in range(len(listeners)) if is_new else ():
-                installed = layout.program(lab.id)
-                start.format_data(installed, layout, number, current.endpoints, current.cluster)
+                start.format_data(layout, start.options_of(layout, current), number)
         for replica, listener in zip(current.replicas, redis, strict=False):
             replica.redis_port = listener.getsockname()[1]
         state.save(layout, current)
@@ -133,7 +136,7 @@ def _start(
     """Returns whether the cluster serves within start.READY_S."""
 
     def serves() -> bool:
-        return status.serves(lab, status.of_all(layout, current, lab))
+        return status.serves(lab, current, status.of_all(layout, current, lab))
 
     by_replica = dict(enumerate(listeners))
     with start.ended_on_failure(layout, by_replica), _writing(layout):
@@ -184,6 +187,10 @@ def _examined(layout: Layout, lab: Lab, request: Request) -> State | None:
         raise CannotDo(
             f"{layout.data} holds data of {had} replicas, not of {request.replicas}:"
             " name another --data, or remove it"
+        )
+    if request.groups and list(request.groups) != [len(each) for each in before.members]:
+        raise CannotDo(
+            f"{layout.data} holds data of other groups: name another --data, or remove it"
         )
     if not before.cluster and not before.in_memory:
         raise CannotDo(

@@ -104,11 +104,21 @@ def _add_up(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser = _add(actions, "up", "build a solution and start its replicas", _up, "out/cluster/LAB")
     _add_solution(parser)
     parser.add_argument("--replicas", type=int, choices=(3, 5), help="number of replicas (3)")
+    text = "the sizes of groups, each with a service of its own, such as 3,3 (one group)"
+    parser.add_argument("--groups", type=_sizes, default=(), metavar="N,N", help=text)
     parser.add_argument("--port", type=int, metavar="BASE", help="the first port (any free ones)")
     parser.add_argument("--verify", action="store_true", help="with runtime verification")
     text = "with logs on disk; lab 5's are in memory otherwise, and no replica can start again"
     parser.add_argument("--durable", action="store_true", help=text)
     parser.add_argument("--json", action="store_true", dest="as_json", help=NO_TABLES)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """ArgumentTypeError unless each is a positive number."""
+    words = text.split(",")
+    if not all(re.fullmatch(r"[1-9][0-9]?", word) for word in words):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of sizes (such as 3,3)")
+    return tuple(int(word) for word in words)
 
 
 def _add_build(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -139,6 +149,8 @@ def _up(kit: Kit, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
     request = up.Request(**asked)
     if request.port is not None and not 1 <= request.port <= up.PORT_MAX:
         raise CannotDo(f"--port: {request.port} is not a port (1 to {up.PORT_MAX})")
+    if request.replicas is not None and request.groups:
+        raise CannotDo("--groups says the number of replicas: leave --replicas out")
     layout, serves = up.up(kit, request)
     current = place.loaded(layout)
     _print(kit, layout, current, as_json, with_load=False)

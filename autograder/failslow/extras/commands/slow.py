@@ -17,7 +17,7 @@ from failslow.build.recipe import given, load_recipe
 from failslow.lab.labs import Lab, Labs, load_labs
 from failslow.lab.submission import collect
 from failslow.measurement.binary import binary_of
-from failslow.measurement.measure import Measurement, measure
+from failslow.measurement.measure import Measurement, Options, measure
 from failslow.measurement.scoring import Row
 from failslow.measurement.settings import Settings, load_settings
 
@@ -33,9 +33,8 @@ def run(kit: Kit, lab: str, directory: Path | None = None) -> int:
         raise CannotDo(f"{lab} has no measured part")
     settings = load_settings(kit, measured).brief(lambda row: row.replicas == REPLICAS)
     replica = _replica(kit, labs, measured, directory or kit.labs)
-    found = measure(
-        kit, measured, replica, settings, _seed, SEEDS, with_ungraded=False, built_by=None
-    )
+    options = Options(SEEDS, with_ungraded=False, built_by=None)
+    found = measure(kit, measured, replica, settings, _seed, options)
     return _print(measured, settings.drawn(_seed), found)
 
 

@@ -1,5 +1,6 @@
 """The cluster whose replicas get faults, and the replica that a word means."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -43,27 +44,37 @@ class Place:
 
 
 def target(place: Place, lab: Lab, word: str) -> tuple[int, str]:
-    """The number and the role of the replica: a number, or the first that has a role now."""
+    """The number and the role of the replica: a number, or the first that has a role now.
+
+    `word`: "leader" is one of the first group, "g1:leader" one of the second.
+    """
     if word.isascii() and word.isdigit():
         if int(word) not in place.replicas:
             raise CannotDo(f"--target: there is no replica {word} (0 to {len(place.replicas) - 1})")
         return int(word), roles(place, lab).get(int(word), "dead")
+    in_group = re.fullmatch(r"g(\d+):(.*)", word)
+    group, wanted = (int(in_group[1]), in_group[2]) if in_group else (0, word)
     known = (FOLLOWER, *(lab.cluster.proposers if lab.cluster else ()))
-    if word not in known:
-        raise CannotDo(f"--target: '{word}' is neither a replica's number nor {_or(known)}")
+    if wanted not in known:
+        raise CannotDo(f"--target: '{wanted}' is neither a replica's number nor {_or(known)}")
+    if group >= len(place.current.members):
+        raise CannotDo(f"--target: there is no group {group}")
+    members = place.current.members[group]
     roles_now: dict[int, str] = {}
 
     def is_known() -> bool:
         nonlocal roles_now
-        roles_now = roles(place, lab)
-        return word in roles_now.values() or all(roles_now.values())
+        roles_now = {
+            number: role for number, role in roles(place, lab).items() if number in members
+        }
+        return wanted in roles_now.values() or all(roles_now.values())
 
     waiting.until(is_known, ROLE_S)
     for number, role in roles_now.items():
-        if role == word:
+        if role == wanted:
             return number, role
     there = ", ".join(f"{number}: {role or 'no role'}" for number, role in roles_now.items())
-    raise CannotDo(f"--target: no replica is a {word} now ({there or 'none runs'})")
+    raise CannotDo(f"--target: no replica is a {wanted} now ({there or 'none runs'})")
 
 
 def receivers(place: Place, number: int, text: str | None) -> tuple[int, ...]:

@@ -142,15 +142,9 @@ def _probes(
         os.environ["FAULT_PROBE"] = resource
         children = {}
         for number, listener in enumerate(listeners):
-            child = start.launch(
-                program,
-                layout,
-                number,
-                endpoints,
-                listener,
-                before=slow_syncs.before(kit, layout.faults(number)) if by_syncs else (),
-                faults=not by_syncs,
-            )
+            before = slow_syncs.before(kit, layout.faults(number)) if by_syncs else ()
+            options = start.Options(program, endpoints, before=before, faults=not by_syncs)
+            child = start.launch(layout, options, number, listener)
             stack.callback(start.kill, child)
             children[number] = child
         current = State("probe", resource, True, state.boot_id(), [Replica(0), Replica(0)])

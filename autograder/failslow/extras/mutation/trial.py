@@ -96,7 +96,7 @@ class Trial:
         target = self._recipe.replica(self._lab)
         submitted = replace(self._reference, files=files)
         programs = compile.build_submission(
-            self._kit, self._labs, submitted, self._recipe, [target], alone=False
+            self._kit, self._labs, submitted, self._recipe, [target], compile.Options(alone=False)
         )
         return programs / target.name
 

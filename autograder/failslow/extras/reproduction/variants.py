@@ -61,12 +61,5 @@ def perform(kit: Kit, runs: Sequence[Run], seconds: int) -> list[dict[str, Any]]
 def _perform(kit: Kit, run: Run, seconds: int) -> dict[str, Any]:
     leader = run.seed % REPLICAS
     follower = (leader + 1 + run.seed // REPLICAS % 2) % REPLICAS
-    return programs.perform(
-        kit,
-        run.variant,
-        run.name,
-        seed=run.seed,
-        leader=leader,
-        slow=follower if run.slow else None,
-        seconds=seconds,
-    )
+    options = programs.Options(run.seed, leader, follower if run.slow else None, seconds)
+    return programs.perform(kit, run.variant, run.name, options)

@@ -1,6 +1,7 @@
 """Runs the program of one variant once (in the hidden tests of a lab with a diagnosis)."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +15,33 @@ def program(variant: str) -> str:
     return f"diagnose_{variant}"
 
 
-def perform(
-    kit: Kit,
-    variant: str,
-    what: str,
-    *,
-    seed: int,
-    leader: int,
-    slow: int | None,
-    seconds: int,
-    record: Path | None = None,
-) -> dict[str, Any]:
-    """The observations of a run of `seconds` of virtual time. `slow`: a follower, or None.
+@dataclass(frozen=True)
+class Options:
+    """`slow`: a follower, or None. `seconds`: of virtual time. `record`: a file for its replay."""
+
+    seed: int
+    leader: int
+    slow: int | None
+    seconds: int
+    record: Path | None = None
+
+
+def perform(kit: Kit, variant: str, what: str, options: Options) -> dict[str, Any]:
+    """The observations of a run.
 
     CouldNotGrade if it fails. `what`: the run's name in that sentence, which may be a secret
     variant's label.
     """
     argv: list[str | Path] = [
         kit.binary(program(variant)),
-        f"--seed={seed}",
-        f"--leader={leader}",
-        f"--seconds={seconds}",
-        *([] if slow is None else [f"--slow={slow}"]),
-        *([f"--record={record}"] if record else []),
+        f"--seed={options.seed}",
+        f"--leader={options.leader}",
+        f"--seconds={options.seconds}",
+        *([] if options.slow is None else [f"--slow={options.slow}"]),
+        *([f"--record={options.record}"] if options.record else []),
     ]
     try:
-        done = process.run(argv, timeout_s=300 + 5 * seconds)
+        done = process.run(argv, timeout_s=300 + 5 * options.seconds)
         if done.exit_code == 0:
             observed: dict[str, Any] = json.loads(done.output)
             return observed

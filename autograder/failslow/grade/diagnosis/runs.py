@@ -98,16 +98,10 @@ def perform(
     kit: Kit, subject: Subject, slow: bool, seconds: int, record: Path | None = None
 ) -> Item:
     """One run. CouldNotGrade if it fails."""
-    return programs.perform(
-        kit,
-        subject.truth.variant,
-        f"the diagnosis of {subject.label}",
-        seed=subject.seed,
-        leader=subject.leader,
-        slow=subject.slow if slow else None,
-        seconds=seconds,
-        record=record,
-    )
+    follower = subject.slow if slow else None
+    options = programs.Options(subject.seed, subject.leader, follower, seconds, record)
+    what = f"the diagnosis of {subject.label}"
+    return programs.perform(kit, subject.truth.variant, what, options)
 
 
 def numbered(prefix: str, observed: Item) -> tuple[Evidence, ...]:

@@ -58,6 +58,7 @@ TEST(Protocol, BootKeepsEveryField) {
   sim::ReplicaConfig config;
   config.self = 3;
   config.replicas = 5;
+  config.groups = {3, 2};
   config.random_seed = kMax64;
   config.probes = {"waits", "graph"};
   const std::string message = Strip(EncodeBoot(config));
@@ -65,6 +66,7 @@ TEST(Protocol, BootKeepsEveryField) {
   const sim::ReplicaConfig decoded = DecodeBoot(message);
   EXPECT_EQ(decoded.self, 3);
   EXPECT_EQ(decoded.replicas, 5);
+  EXPECT_EQ(decoded.groups, config.groups);
   EXPECT_EQ(decoded.random_seed, kMax64);
   EXPECT_EQ(decoded.probes, config.probes);
 }

@@ -485,6 +485,34 @@ TEST_F(SealedTest, ADeterministicReplicaIsTheSameEverywhere) {
   }
 }
 
+TEST_F(SealedTest, ReplicasInGroupsAreTheSameEverywhere) {
+  const auto run = [](const sim::BackendFactory& factory) {
+    sim::SimOptions options;
+    options.seed = 7;
+    options.make_backend = factory;
+    options.groups = {2, 2};
+    sim::Simulator simulator(options);
+    std::vector<std::string> answers;
+    const PeerId client = simulator.AddClient([&](PeerId, const Bytes& bytes) {
+      std::string error;
+      const auto frame = DecodeFrame(*bytes, error);
+      answers.push_back(DecodeBody<TextReply>(frame->body, error)->text);
+    });
+    simulator.Start();
+    simulator.Schedule({faults::CrashFault({0})});
+    for (CallId call = 1; call <= 4; ++call) {
+      const FrameHeader header{FrameKind::kRequest, Echo::kMethod, call, Dependency::Client(call)};
+      simulator.ClientSend(client, 3, MakeBytes(EncodeFrame(header, Echo{"a"})));
+      simulator.RunFor(100ms);
+    }
+    EXPECT_EQ(answers, std::vector<std::string>(4, "a!")) << "replica 3 asks replica 2 alone";
+    return simulator.trace().hash();
+  };
+  const std::uint64_t here = run(sim::InProcessReplicas(
+      [](Runtime& runtime) { return std::make_unique<WellBehaved>(runtime); }));
+  EXPECT_EQ(run(SealedReplicas(Program("well"))), here);
+}
+
 // ---- twins ----
 
 // Fresh memory is even in the replica, and odd in its twin.

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "depfast/host/host.h"
 #include "depfast/host/probe.h"
@@ -20,8 +21,9 @@ namespace depfast {
 
 // The replica's number, and its limits.
 struct RuntimeOptions {
-  PeerId self = 0;
-  int replicas = 1;                      // the replicas' ids are 0 .. replicas - 1
+  PeerId self = 0;                       // the replica's address: see Groups
+  int replicas = 1;                      // of the whole cluster
+  std::vector<int> groups = {};          // their sizes; empty: one group
   std::size_t stack_bytes = 256 * 1024;  // per coroutine; pages are used only when touched
   std::uint64_t resumes_per_step_max = 10'000'000;  // a guard against coroutines that spin
   Probes probes = {};   // each outlives the runtime, and hears of everything in this order
@@ -46,6 +48,7 @@ class HostedRuntime final : public Runtime {
   // Enter, for the body that starts the service.
   void Start(const std::function<void()>& body);
 
+  // Senders and peers are given by their addresses.
   void DeliverFrame(PeerId from, std::string_view bytes);
   void DeliverIo(IoCompletion completion);
   // The connection to a replica is lost, or there again. Optional for a host.
@@ -75,7 +78,6 @@ class HostedRuntime final : public Runtime {
   std::string DumpCoroutines();
 
  private:
-  const Probes probes_;
   Time requested_wake_ = kNever;
 };
 

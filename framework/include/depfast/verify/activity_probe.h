@@ -34,7 +34,12 @@ class ActivityProbe final : public ReportingProbe {
   // `on_window`, unless it is null, is called once for each window, in their order. A window ends
   // when the probe hears of something later: a replica that does nothing ends no window. Windows
   // without any activity are not left out. Requires: window > 0.
-  explicit ActivityProbe(Duration window = kWindow, OnWindow on_window = nullptr);
+  // `windows_kept`: for Windows and Report.
+  explicit ActivityProbe(Duration window = kWindow, OnWindow on_window = nullptr,
+                         std::size_t windows_kept = kWindowsMax);
+
+  // Begins the first window, and ends those that are over.
+  void Advance(Time now);
 
   // The windows that have ended by `now`, as far as they are kept.
   std::vector<ActivityWindow> Windows(Time now) const;
@@ -59,16 +64,15 @@ class ActivityProbe final : public ReportingProbe {
     Time since{0};
   };
 
-  // Begins the first window, and ends those that are over. Called first in every function that
-  // hears of something.
-  void Advance(Time now);
   void EndWindow();
   PeerActivity& Peer(PeerId peer);
   CoroutineActivity& Waiter(const OpenWait& wait);
-  PeerActivity& EndCall(const Runtime& runtime, const RpcCall& call);
+  // Null if the probe has not heard of the call's begin.
+  PeerActivity* EndCall(const Runtime& runtime, const RpcCall& call);
 
   Duration length_;
   OnWindow on_window_;
+  std::size_t windows_kept_;
   std::deque<ActivityWindow> ended_;
 
   // The window under way; its end is 0 before the first. Its vectors are made of the maps at its
