@@ -25,7 +25,7 @@ endif()
 # and -Wconversion is our taste, not a requirement.
 add_library(submission OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
 set_target_properties(submission PROPERTIES
-  COMPILE_OPTIONS "-Wall;-Wextra;${FAILSLOW_CODE_FLAGS}")
+  COMPILE_OPTIONS "-Layer;-Wextra;${FAILSLOW_CODE_FLAGS}")
 target_link_libraries(submission PRIVATE depfast)
 
 # failslow_program(<lab>_replica SOLUTION ID LIBRARIES lib...)

@@ -14,7 +14,7 @@ from failslow.base import process
 from failslow.base.kit import Kit
 from failslow.extras import waiting
 from failslow.extras.batch import job
-from failslow.extras.batch.command import LEDGER
+from failslow.extras.batch.command import RESULTS
 from failslow.extras.batch.summary import CSV_NAME
 from failslow.lab.labs import load_labs
 from failslow.lab.mutants import load_alternatives, load_mutants, materialised
@@ -34,15 +34,15 @@ def test_a_killed_batch_goes_on_where_it_was(kit: Kit, tmp_path: Path) -> None:
     cores = len(os.sched_getaffinity(0))
     argv = [kit.root / "kit", "grade", "--batch", folder, "--lab", LAB, "--out", out]
     argv += ["--jobs", str(cores)]
-    ledger = out / LEDGER
+    results = out / RESULTS
     with process.background(argv):
-        assert waiting.until(lambda: len(entries(ledger)) >= SUBMISSIONS // 2, HALF_S)
-    before = entries(ledger)
+        assert waiting.until(lambda: len(entries(results)) >= SUBMISSIONS // 2, HALF_S)
+    before = entries(results)
     assert len(before) < SUBMISSIONS, "the batch had ended before it was killed"
     assert waiting.until(lambda: not [*gradings(kit)], ENDED_S), "gradings outlive their batch"
     done = process.run(argv, merge_errors=True)
     assert done.exit_code == 0, done.output
-    after = entries(ledger)
+    after = entries(results)
     assert len(after) == SUBMISSIONS
     assert {name: after[name] for name in before} == before, "some are graded twice"
     expect_rows(out, designs)
@@ -75,10 +75,10 @@ def sources(tree: Path, directory: str, files: tuple[str, ...]) -> dict[str, byt
     return {file: (tree / directory / file).read_bytes() for file in files}
 
 
-def entries(ledger: Path) -> dict[str, int]:
+def entries(results: Path) -> dict[str, int]:
     """When each result was written. One that cannot be read is none."""
     found = {}
-    for path in ledger.glob("*.json"):
+    for path in results.glob("*.json"):
         with suppress(OSError, ValueError):
             json.loads(path.read_text(encoding="utf-8"))
             found[path.name] = path.stat().st_mtime_ns

@@ -24,7 +24,7 @@ SLOW_FIXTURES = {"data", "tab", "tracked"}
 SLOW_FILES = {
     "test_batch",
     "test_containers",
-    "test_platform_twin",
+    "test_local_gradescope",
     "test_release",
     "test_site_command",
 }

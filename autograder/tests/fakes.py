@@ -116,7 +116,7 @@ sys.exit((1 if failed else 0) ^ (1 if wants("LIES") else 0))
 
 SEALED_WALLS = """print('{"system calls": true, "Landlock": true}')"""
 
-COMPILER_WALLS = """
+COMPILER_SANDBOX = """
 import os, sys
 words = sys.argv[1:]
 command = words[words.index("--") + 1:]
@@ -202,12 +202,12 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 if "--format" in sys.argv:
     os.makedirs(options["--data"])
-    open(options["--data"] + "/replica.ledger", "w").write(options["--cluster"])
+    open(options["--data"] + "/replica.manifest", "w").write(options["--cluster"])
     sys.exit(0)
 if wants("DIES"):
     say("/build/lab2_real: cannot stand it")
     sys.exit(2)
-if "--cluster" in options and not os.path.exists(options["--data"] + "/replica.ledger"):
+if "--cluster" in options and not os.path.exists(options["--data"] + "/replica.manifest"):
     say("/build/lab2_real: the data directory has no identity")
     sys.exit(3)
 if wants("FAILS_LATER"):
@@ -243,7 +243,7 @@ sources = words[words.index("--from") + 1:]
 if any(os.path.exists(each + "/damaged") for each in sources):
     sys.exit(f"rejoin_raft: {sources[0]}: the snapshot is damaged")
 os.makedirs(data)
-open(data + "/replica.ledger", "w").write(words[words.index("--cluster") + 1])
+open(data + "/replica.manifest", "w").write(words[words.index("--cluster") + 1])
 print(json.dumps({"from": sources[-1], "index": 812, "log_term": 3, "term": 4}))
 """
 
@@ -396,8 +396,8 @@ def write_kit(root: Path) -> Kit:
     (kit.root / "driver.cc").write_text("// driver\n")
     for suite, tests in SUITES.items():
         write_test_binary(kit.binary(f"{suite}_sealed"), tests)
-    write_program(kit.binary("sealed_walls"), SEALED_WALLS)
-    write_program(kit.binary("compiler_walls"), COMPILER_WALLS)
+    write_program(kit.binary("sandbox_layers"), SEALED_WALLS)
+    write_program(kit.binary("compiler_sandbox"), COMPILER_SANDBOX)
     write_program(kit.binary("lab2_measure"), SLOW_FOLLOWER)
     write_catalogue(kit.binary("fault_catalogue"))
     compiler = write_program(kit.root / "fake-compiler", COMPILER)

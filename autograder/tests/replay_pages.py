@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from failslow.extras.replay import page
+from failslow.extras.replay import html_report
 from failslow.extras.site import browser
 
 FAILURE = "Expected: <b>is sound</b>"
-SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
+SUBJECT = html_report.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, (FAILURE,))
 WIDE = 1280
 
 # Acts, then lets the page draw and list the visible items.

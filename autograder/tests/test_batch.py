@@ -1,4 +1,4 @@
-"""`kit grade --batch`: a folder of submissions, the ledger, the summary, and a cluster."""
+"""`kit grade --batch`: a folder of submissions, the stored results, the summary, and a cluster."""
 
 import contextlib
 import csv
@@ -20,7 +20,7 @@ from failslow.base import process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.batch import command, folder, job, ledger, machines, summary
+from failslow.extras.batch import command, folder, job, machines, result_store, summary
 from failslow.extras.batch.folder import Handed
 from failslow.extras.batch.job import Done, Job
 from failslow.lab import course_key
@@ -54,8 +54,8 @@ class Course:
         with (self.out / "summary.csv").open(newline="") as file:
             return {row["name"]: row for row in csv.DictReader(file)}
 
-    def ledger(self) -> list[Path]:
-        return sorted((self.out / "ledger").iterdir())
+    def results(self) -> list[Path]:
+        return sorted((self.out / "results").iterdir())
 
 
 @pytest.fixture
@@ -93,8 +93,8 @@ def test_each_submission_has_a_row(course: Course) -> None:
     )
     assert "3 submissions: 3 graded, 1 with a remark" in course.said.out
     page = (course.out / "summary.html").read_text()
-    result = json.loads((course.out / "ledger" / f"{rows['bob']['key']}.json").read_text())
-    assert f'<a href="ledger/{rows["bob"]["key"]}.json">bob</a>' in page
+    result = json.loads((course.out / "results" / f"{rows['bob']['key']}.json").read_text())
+    assert f'<a href="results/{rows["bob"]["key"]}.json">bob</a>' in page
     assert result["score"] == 90
 
 
@@ -112,17 +112,17 @@ def test_nothing_is_graded_twice(course: Course, graded: list[str]) -> None:
     course.hand_in("bob", "FAIL:Quorum.Late")
     first = course.grade(0)
     assert sorted(graded) == ["ada", "bob"]
-    files = [path.stat().st_mtime_ns for path in course.ledger()]
+    files = [path.stat().st_mtime_ns for path in course.results()]
     assert course.grade(0) == first
     assert sorted(graded) == ["ada", "bob"]
-    assert [path.stat().st_mtime_ns for path in course.ledger()] == files
+    assert [path.stat().st_mtime_ns for path in course.results()] == files
 
 
 def test_equal_submissions_are_graded_once(course: Course, graded: list[str]) -> None:
     for name in ("ada", "bob.zip", "cy"):
         course.hand_in(name)
     rows = course.grade(0)
-    assert len(graded) == len(course.ledger()) == 1
+    assert len(graded) == len(course.results()) == 1
     assert {row["score"] for row in rows.values()} == {"100"}
 
 
@@ -197,7 +197,7 @@ def test_a_batch_that_was_ended_goes_on(
         patch.setattr(machines, "here", ends_after_two)
         rows = course.grade(2)
     assert [row["remark"] for row in rows.values()].count("not graded yet") == 3
-    assert len(course.ledger()) == 2
+    assert len(course.results()) == 2
     done = len(graded)
     rows = course.grade(0)
     assert [*rows] == names
@@ -414,7 +414,7 @@ def test_words_in_an_archive_are_no_file_name_and_no_command(course: Course) -> 
     assert "\x1b" not in row["remark"] + course.said.out
     assert "\n" not in row["remark"]
     assert {each.name for each in course.folder.parent.iterdir()} - before == {"graded"}
-    assert [each.stem.isalnum() for each in course.ledger()] == [True]
+    assert [each.stem.isalnum() for each in course.results()] == [True]
 
 
 def test_a_name_that_is_no_text_is_a_row(course: Course) -> None:
@@ -453,7 +453,7 @@ def test_another_kit_grades_again(
 ) -> None:
     package = tmp_path / "package"
     package.mkdir()
-    monkeypatch.setattr(ledger, "PACKAGE", package)
+    monkeypatch.setattr(result_store, "PACKAGE", package)
     course.hand_in("ada")
     course.grade(0)
     (package / "scoring.py").write_text("LIMIT = 0.05\n")
@@ -510,4 +510,4 @@ def test_a_batch_on_a_cluster_has_the_same_summary(course: Course) -> None:
     here = course.grade(0)
     shutil.rmtree(course.out)
     assert course.grade(0, "--on", "distributed.LocalCluster:2") == here
-    assert command.LEDGER in {path.name for path in course.out.iterdir()}
+    assert command.RESULTS in {path.name for path in course.out.iterdir()}

@@ -21,8 +21,8 @@ from failslow.extras.check import (
     sample,
     seeds,
 )
-from failslow.extras.check.kept import Kept, kept_of
 from failslow.extras.check.mutants import Judged, Verdict
+from failslow.extras.check.points_kept import Kept, kept_of
 from failslow.extras.check.step import Context, Counts, Step
 from failslow.grade.model import Grade, LabGrade, Scope, TestRow
 from failslow.lab.course_key import CourseKey

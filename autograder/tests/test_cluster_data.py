@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from failslow.base.kit import Kit
-from failslow.extras.cluster import place, replica_processes
+from failslow.extras.cluster import data_directory, replica_processes
 from failslow.extras.cluster.layout import Layout
 from running import Cluster, Expect
 
@@ -68,7 +68,7 @@ def test_code_that_does_not_compile_leaves_nothing(cluster: Cluster) -> None:
 
 def test_two_commands_do_not_work_in_one_directory(cluster: Cluster) -> None:
     cluster.up()
-    with place.locked(Layout(cluster.data)):
+    with data_directory.locked(Layout(cluster.data)):
         assert "another ./kit cluster is at work" in cluster.expect(2, "down").reason
     assert len(cluster.pids()) == 3
 

@@ -30,12 +30,12 @@ def lose(cluster: Cluster, number: int) -> None:
 
 def test_up_gives_each_replica_an_identity_once(cluster: Cluster) -> None:
     cluster.up()
-    ledgers = [data_of(cluster, number) / "replica.ledger" for number in range(3)]
-    (name,) = {each.read_text() for each in ledgers}
+    manifests = [data_of(cluster, number) / "replica.manifest" for number in range(3)]
+    (name,) = {each.read_text() for each in manifests}
     assert name == json.loads((cluster.data / "cluster.json").read_text())["cluster"]
     cluster.expect(0, "down")
     cluster.up()
-    assert {each.read_text() for each in ledgers} == {name}
+    assert {each.read_text() for each in manifests} == {name}
 
 
 def test_a_wiped_replica_does_not_start_and_is_told_how_to_rejoin(cluster: Cluster) -> None:

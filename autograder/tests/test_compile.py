@@ -8,7 +8,7 @@ import pytest
 from failslow.base import process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit, this_kit
-from failslow.build import compile, walls
+from failslow.build import compile, sandbox
 from failslow.build.compile import build_submission, may_read_any_file
 from failslow.build.recipe import given, load_recipe
 from failslow.lab.labs import load_labs
@@ -194,11 +194,11 @@ def test_the_linker_compiles_nothing_and_has_walls(
     labs, recipe = load_labs(kit), load_recipe(kit)
     submission = collect(kit, labs, write_submission(tmp_path / "mine"))
     targets = [recipe.replica(lab) for lab in submission.labs]
-    options = compile.Options(walls=walls.of_compiler(kit))
+    options = compile.Options(sandbox=sandbox.of_compiler(kit))
     build_submission(kit, labs, submission, recipe, targets, options)
     links = [words for words in commands if "-c" not in words]
     assert links
     assert all({"-fno-lto", "-fno-use-linker-plugin"} <= {*words} for words in links)
-    assert all(words[0].endswith(walls.COMPILER_WALLS) for words in commands)
+    assert all(words[0].endswith(sandbox.COMPILER_SANDBOX) for words in commands)
     compilers = [words[words.index("--") + 1 :] for words in commands]
     assert not [word for words in compilers for word in words[1:] if str(kit.root) in word]

@@ -9,7 +9,7 @@ import pytest
 
 from failslow.base.kit import Kit
 from failslow.build import crash_stack
-from failslow.build.walls import CompilerWalls
+from failslow.build.sandbox import CompilerSandbox
 from fakes import write_program
 
 PROGRAM = Path("/somewhere/lab2_public_sim")
@@ -119,7 +119,7 @@ def test_names_in_a_program_are_short_and_printable(tool: Path) -> None:
 
 
 class Opaque:
-    """Walls that run a program as it is, and count."""
+    """A sandbox that runs a program as it is, and count."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -134,11 +134,11 @@ def test_a_grader_asks_once_for_each_stack(tool: Path, tmp_path: Path) -> None:
     program = tmp_path / "replica"
     program.write_text("a program")
     (tool / "answer").write_text("F()\n./a.cc:1\n")
-    walls = Opaque()
-    in_lines = crash_stack.behind_walls(Kit(tmp_path), cast(CompilerWalls, walls), program)
+    sandbox = Opaque()
+    in_lines = crash_stack.in_sandbox(Kit(tmp_path), cast(CompilerSandbox, sandbox), program)
     for _ in range(3):
         assert in_lines("stack: 1\n") == "  at a.cc:1 in F\n"
-    assert walls.runs == 1
+    assert sandbox.runs == 1
     for offset in range(2 * crash_stack.STACKS_MAX):
         in_lines(f"stack: {offset}\n")
-    assert walls.runs == crash_stack.STACKS_MAX
+    assert sandbox.runs == crash_stack.STACKS_MAX

@@ -19,7 +19,7 @@ from failslow.grade.diagnosis import runs, scoring
 from failslow.grade.diagnosis.answers import BYTES_MAX, FIELDS, Answers, as_text, read
 from failslow.grade.diagnosis.course import Subject, subjects
 from failslow.grade.diagnosis.runs import Observed, Run, numbered
-from failslow.grade.diagnosis.words import NONE, labels
+from failslow.grade.diagnosis.vocabulary import NONE, labels
 from failslow.grade.model import TestRow
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey

@@ -19,8 +19,8 @@ from failslow.extras.faults import (
     catalogue,
     experiment,
     experiment_page,
-    place,
     prediction,
+    targets,
     verdict,
     waits,
 )
@@ -35,8 +35,8 @@ from failslow.extras.faults.experiment import (
     Run,
 )
 from failslow.extras.faults.experiment_page import Shown
-from failslow.extras.faults.place import Place
 from failslow.extras.faults.prediction import Predicted
+from failslow.extras.faults.targets import Place
 from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, TOLERANT, Cost, Costs, Verdict
 from failslow.extras.slowness.graph import Edge, merged
 from failslow.lab.labs import load_labs
@@ -132,7 +132,7 @@ def test_a_replica_may_cost_and_gain_what_its_role_allows(
         asked.append(word)
         return 0, role
 
-    monkeypatch.setattr(place, "target", known)
+    monkeypatch.setattr(targets, "target", known)
     kit = this_kit()
     bench = LabBench(kit=kit, place=cast(Place, None), lab=load_labs(kit).get(lab))
     assert bench.limits(target) == limits

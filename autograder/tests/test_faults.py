@@ -15,7 +15,7 @@ import pytest
 
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.cluster import replica_processes
-from failslow.extras.faults import claim, fault_file, place
+from failslow.extras.faults import claim, fault_file, targets
 from failslow.extras.faults.catalogue import Catalogue, load
 from failslow.extras.faults.claim import Claim
 from failslow.extras.faults.injectors import INJECTORS
@@ -118,7 +118,7 @@ def test_the_target_of_a_role_waits_for_a_replica_that_has_just_started(
 ) -> None:
     cluster.up()
     reports = iter([{0: "leader", 1: ""}, {0: "leader", 1: ""}, {0: "leader", 1: "follower"}])
-    monkeypatch.setattr(place, "roles", lambda *_: next(reports))
+    monkeypatch.setattr(targets, "roles", lambda *_: next(reports))
     words = ("--target", "follower", "--for", "1ms")
     assert "on replica 1 (follower)" in said(cluster, expect, 0, "inject", "net-slow", *words).err
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from failslow.base.kit import Kit
-from failslow.build import walls
+from failslow.build import sandbox
 from failslow.extras.gradescope import main
 from failslow.lab import course_key
 from fakes import write_program, write_submission
@@ -25,7 +25,7 @@ def test_a_submission_that_does_not_compile_is_told_why(kit: Kit, tmp_path: Path
 
 
 def test_the_compilers_words_are_withheld_where_it_has_no_walls(kit: Kit, tmp_path: Path) -> None:
-    write_program(kit.binary(walls.WALLS), """print('{"Landlock": false}')""")
+    write_program(kit.binary(sandbox.LAYERS), """print('{"Landlock": false}')""")
     tree = write_submission(tmp_path / "mine", "SYNTAX")
     assert main([str(tree), str(tmp_path / "out")], kit) == 0
     content = (tmp_path / "out" / "results.json").read_text()

@@ -10,13 +10,13 @@ from urllib.parse import unquote
 import pytest
 
 from failslow.base.errors import CannotDo
-from failslow.extras.replay import page, recording, trace
+from failslow.extras.replay import html_report, recording, trace
 from failslow.extras.replay.entries import Entry, entries_of
 from failslow.extras.replay.recording import Message, World
 from failslow.extras.replay.rows import rows_of
 from recordings import LANES, SHOWS, Recording, large, two_lanes
 
-SUBJECT = page.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, ("a < b",))
+SUBJECT = html_report.Subject("lab2: Raft", "Raft.Fails", "It works.", "7", False, ("a < b",))
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_coroutines_that_live_at_the_same_time_have_rows_of_their_own(path: Path
 def test_nothing_in_a_recording_ends_its_script(path: Path) -> None:
     made = Recording()
     made.send(1, 0, 1, body="</script><script>alert(1)</script>")
-    text = page.document(SUBJECT, recording.read(made.write(path)), SHOWS)
+    text = html_report.document(SUBJECT, recording.read(made.write(path)), SHOWS)
     assert "<script>alert" not in text
     assert "a &lt; b" in text
     body = data_of(text)["worlds"][0]["messages"][0][12]
@@ -206,7 +206,7 @@ def test_nothing_in_a_recording_ends_its_script(path: Path) -> None:
 
 
 def test_the_page_carries_every_module_that_it_imports() -> None:
-    text = page.document(SUBJECT, [World(seed=1, replicas=3)], ())
+    text = html_report.document(SUBJECT, [World(seed=1, replicas=3)], ())
     found = re.search(r'<script type="importmap">(.*?)</script>', text)
     assert found is not None
     modules = {name: unquote(url) for name, url in json.loads(found[1])["imports"].items()}
@@ -225,7 +225,9 @@ def test_a_replica_shows_a_value_once(path: Path) -> None:
     for when, commit in enumerate([1, 1, 2]):
         made.add("saw", when, replica=0, kind=2, values=[commit, 0, 0, 0])
     made.add("saw", 5, replica=0, kind=1, values=[3, 2, 0, 0])
-    world = data_of(page.document(SUBJECT, recording.read(made.write(path)), SHOWS))["worlds"][0]
+    world = data_of(html_report.document(SUBJECT, recording.read(made.write(path)), SHOWS))[
+        "worlds"
+    ][0]
     assert world["shown"] == [[[5000, 0, 2]], [[0, 0, 1], [2000, 0, 2]]]
 
 
@@ -233,12 +235,12 @@ def test_a_replica_shows_a_value_once(path: Path) -> None:
 def test_of_a_long_run_the_part_around_the_problem_is_kept(
     monkeypatch: pytest.MonkeyPatch, when: float
 ) -> None:
-    monkeypatch.setattr(page, "MESSAGES_MAX", 40)
+    monkeypatch.setattr(html_report, "MESSAGES_MAX", 40)
     problem = int(999 * when)
     messages = [Message(n, 0, 1, n, "", "", "", 1, "") for n in range(1000)]
     world = World(seed=1, replicas=3, end=1000, messages=messages)
     world.notes.append(recording.Note(problem, "broken", "violation"))
-    shown = data_of(page.document(SUBJECT, [world], ()))["worlds"][0]
+    shown = data_of(html_report.document(SUBJECT, [world], ()))["worlds"][0]
     assert len(shown["messages"]) == 40
     assert shown["left_out"] == 960
     assert shown["begin"] <= problem <= shown["end"]
@@ -273,15 +275,20 @@ def test_a_malformed_proposal_is_none(path: Path, body: str) -> None:
 
 def test_a_log_without_lanes_has_no_entries(path: Path) -> None:
     worlds = recording.read(two_lanes().write(path))
-    assert data_of(page.document(SUBJECT, worlds, SHOWS))["worlds"][0]["entries"] == []
-    assert len(data_of(page.document(SUBJECT, worlds, SHOWS, LANES))["worlds"][0]["entries"]) == 5
+    assert data_of(html_report.document(SUBJECT, worlds, SHOWS))["worlds"][0]["entries"] == []
+    assert (
+        len(data_of(html_report.document(SUBJECT, worlds, SHOWS, LANES))["worlds"][0]["entries"])
+        == 5
+    )
 
 
 def test_requests_are_listed_before_replies(path: Path) -> None:
     made = Recording()
     for kind in ("reply", "error", "request"):
         made.send(1, 0, 1, kind=kind)
-    world = data_of(page.document(SUBJECT, recording.read(made.write(path)), ()))["worlds"][0]
+    world = data_of(html_report.document(SUBJECT, recording.read(made.write(path)), ()))["worlds"][
+        0
+    ]
     names = [name.split()[1] for name in world["types"]]
     assert names == ["request", "error", "reply"]
 

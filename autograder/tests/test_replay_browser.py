@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from failslow.extras.replay import page, recording
+from failslow.extras.replay import html_report, recording
 from failslow.extras.site import browser
 from recordings import LANES, SHOWS, Recording, large, two_lanes
 from replay_pages import FAILURE, HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
@@ -23,7 +23,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     worlds = recording.read(large(replicas=5, rounds=ROUNDS).write(directory / "record"))
     assert len(worlds[0].messages) == MESSAGES
     path = directory / "replay.html"
-    path.write_text(page.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
+    path.write_text(html_report.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
     return path
 
 
@@ -192,7 +192,7 @@ def test_of_several_clusters_the_telling_one_is_shown_first(
     one.lines += other.lines
     path = tmp_path / "replay.html"
     worlds = recording.read(one.write(tmp_path / "record"))
-    path.write_text(page.document(SUBJECT, worlds, ()), encoding="utf-8")
+    path.write_text(html_report.document(SUBJECT, worlds, ()), encoding="utf-8")
     assert tab.open(path) == []
     assert act(tab)["arrowsDrawn"] == "3"
     assert "First failure" in button(tab)
@@ -210,7 +210,7 @@ def test_the_entries_of_two_lanes_are_drawn(tab: browser.Tab, tmp_path: Path) ->
     widen(tab, WIDE)
     worlds = recording.read(two_lanes().write(tmp_path / "record"))
     path = tmp_path / "replay.html"
-    path.write_text(page.document(SUBJECT, worlds, SHOWS, LANES), encoding="utf-8")
+    path.write_text(html_report.document(SUBJECT, worlds, SHOWS, LANES), encoding="utf-8")
     assert tab.open(path) == []
     act(tab)
     p1, p2, p3, q1, q2 = tab.evaluate(HOVER_EVERYWHERE.replace("KIND", "entry"))
@@ -229,10 +229,10 @@ def test_the_entries_of_two_lanes_are_drawn(tab: browser.Tab, tmp_path: Path) ->
 def test_the_page_says_what_it_leaves_out(
     tab: browser.Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page, "MESSAGES_MAX", 100)
+    monkeypatch.setattr(html_report, "MESSAGES_MAX", 100)
     worlds = recording.read(large(replicas=5, rounds=50).write(tmp_path / "record"))
     path = tmp_path / "replay.html"
-    path.write_text(page.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
+    path.write_text(html_report.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
     assert tab.open(path) == []
     assert act(tab, "key('f')")["arrowsDrawn"] == "100"
     said = tab.evaluate("document.getElementById('left-out').innerText")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow.extras.replay import page
+from failslow.extras.replay import html_report
 from failslow.extras.site import browser
 from recordings import SHOWS, Recording, not_linearizable, read, script, two_votes
 from replay_pages import HOVER_EVERYWHERE, SUBJECT, WIDE, act, span, widen
@@ -23,7 +23,7 @@ def tab() -> Iterator[browser.Tab]:
 def show(tab: browser.Tab, made: Recording, tmp_path: Path) -> None:
     world = read(made, tmp_path / "record")
     path = tmp_path / "replay.html"
-    path.write_text(page.document(SUBJECT, [world], SHOWS), encoding="utf-8")
+    path.write_text(html_report.document(SUBJECT, [world], SHOWS), encoding="utf-8")
     widen(tab, WIDE)
     assert tab.open(path) == []
 

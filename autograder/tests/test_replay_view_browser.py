@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from failslow.extras.replay import page, recording
+from failslow.extras.replay import html_report, recording
 from failslow.extras.site import browser
 from recordings import SHOWS, Recording
 from replay_pages import SUBJECT, WIDE, act, span, widen
@@ -36,7 +36,7 @@ def written(tmp_path: Path) -> Path:
     one.lines += other.lines
     path = tmp_path / "replay.html"
     worlds = recording.read(one.write(tmp_path / "record"))
-    path.write_text(page.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
+    path.write_text(html_report.document(SUBJECT, worlds, SHOWS), encoding="utf-8")
     return path
 
 

@@ -8,7 +8,7 @@ import pytest
 from failslow.base.kit import this_kit
 from failslow.extras import lab_kits
 from failslow.extras.check import replays
-from failslow.extras.replay import page
+from failslow.extras.replay import html_report
 from failslow.extras.site import browser
 from failslow.lab.labs import load_labs
 from failslow.lab.mutants import Mutant, load_mutants
@@ -63,7 +63,7 @@ def tab() -> Iterator[browser.Tab]:
 def drawing(tmp_path: Path) -> Path:
     path = tmp_path / "replay.html"
     world = read(two_votes(), tmp_path / "record")
-    path.write_text(page.document(SUBJECT, [world], SHOWS), encoding="utf-8")
+    path.write_text(html_report.document(SUBJECT, [world], SHOWS), encoding="utf-8")
     return path
 
 
@@ -82,7 +82,7 @@ def test_a_replay_that_shows_nothing_fails(tab: browser.Tab, tmp_path: Path, dra
     made = two_votes()
     del made.lines[-1]
     world = read(made, tmp_path / "record")
-    drawing.write_text(page.document(SUBJECT, [world], SHOWS), encoding="utf-8")
+    drawing.write_text(html_report.document(SUBJECT, [world], SHOWS), encoding="utf-8")
     (problem,) = replays._shown(tab, mutant(trips="log matching"), drawing).problems
     assert "shows 'nothing'" in problem
 

@@ -11,9 +11,9 @@ from failslow.base.errors import CannotDo
 from failslow.extras.bench import verified
 from failslow.extras.cluster import verification
 from failslow.extras.cluster.layout import Layout
-from failslow.extras.replay import page as replay_page
+from failslow.extras.replay import html_report as replay_page
 from failslow.extras.replay import recording
-from failslow.extras.slowness import drawing, page
+from failslow.extras.slowness import drawing, html_report
 from failslow.extras.slowness.graph import FIRST_CLIENT, dot, graph_of, merged
 from failslow.extras.slowness.warnings import joined
 from recordings import SHOWS, Recording
@@ -123,7 +123,7 @@ def test_a_call_to_oneself_is_in_the_table_alone() -> None:
 
 def test_names_of_a_submission_are_no_markup() -> None:
     graph = graph_of(graph_json(edge(0, [1], "red", coroutine='<b>"')))
-    text = page.document("title", graph, joined([warning(text="<i>")]))
+    text = html_report.document("title", graph, joined([warning(text="<i>")]))
     assert "<b>" not in text
     assert "<i>" not in text
     assert '\\"' in dot(graph)
@@ -141,7 +141,7 @@ def test_a_warning_of_several_windows_is_one_line() -> None:
 
 
 def test_the_page_says_what_the_graph_says() -> None:
-    text = page.document("title", graph_of(graph_json(QUORUM, CLIENT)), [])
+    text = html_report.document("title", graph_of(graph_json(QUORUM, CLIENT)), [])
     assert "raised no warning" in text
     assert text.rindex("a client waits on request") < text.rindex("round waits on quorum")
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "testkit/child_process.h"
+#include "testkit/dry_run.h"
 #include "testkit/environment.h"
-#include "testkit/rehearsal.h"
 
 namespace depfast::testkit {
 namespace {
@@ -18,18 +18,18 @@ namespace {
 // The failure of a schedule that ends the process. There is no later word of it.
 constexpr std::string_view kProcessEnds = "the process ends";
 
-// The result that a rehearsal leaves, also if it ends its process.
+// The result that a dry run leaves, also if it ends its process.
 struct Board {
   std::int64_t commands = 0;
   std::array<char, 1024> failure{};  // ends with a zero
 };
 
 // In a process of its own: a replica in simulation is a part of the process that it crashes.
-RunEnd RehearseSchedule(const Schedule& schedule, const Scenario& scenario) {
+RunEnd DryRunOf(const Schedule& schedule, const Scenario& scenario) {
   const SharedWithChild<Board> board;
   const int status = RunInChild([&] {
     Chaos chaos(schedule, board->commands);
-    const std::string failure = Rehearse([&] { scenario(chaos); });
+    const std::string failure = DryRun([&] { scenario(chaos); });
     failure.copy(board->failure.data(), board->failure.size() - 1);
   });
   if (status != 0) return {std::string(kProcessEnds), board->commands};
@@ -53,13 +53,13 @@ bool Chaos::MayStartCommand() {
 void RunChaos(const Schedule& schedule, const Scenario& scenario) {
   testing::Test::RecordProperty("shrinks", "yes");
   const int runs_max = TheEnvironment().shrink;
-  const RunEnd first = runs_max > 0 ? RehearseSchedule(schedule, scenario) : RunEnd{};
+  const RunEnd first = runs_max > 0 ? DryRunOf(schedule, scenario) : RunEnd{};
   if (first.failure.empty()) {
     Perform(schedule, scenario);
     return;
   }
   const Shrunk shrunk = Shrink(schedule, first, runs_max, [&](const Schedule& candidate) {
-    return RehearseSchedule(candidate, scenario);
+    return DryRunOf(candidate, scenario);
   });
   const std::string shortest = "The shortest schedule that fails so, found in " +
                                std::to_string(shrunk.runs) + " runs: " + shrunk.schedule.Describe();

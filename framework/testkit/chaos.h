@@ -11,9 +11,9 @@
 //     ASSERT_TRUE(world.AllInvariantsHold());
 //   });
 //
-// Without --shrink the scenario runs once. With --shrink=N it is rehearsed first. A rehearsal
+// Without --shrink the scenario runs once. With --shrink=N a dry run comes first. A dry run
 // leaves no trace: neither failures, nor histories, nor recordings. It has a process of its own, so
-// a crash is a failure like any other. If the first rehearsal fails, Shrink looks for a shorter
+// a crash is a failure like any other. If the first dry run fails, Shrink looks for a shorter
 // schedule in up to N more, and the scenario runs with the shortest.
 #pragma once
 

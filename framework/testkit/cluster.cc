@@ -102,7 +102,7 @@ void Cluster::RecordStall() {
 }
 
 void Cluster::Report() {
-  if (TheEnvironment().rehearsal) return;
+  if (TheEnvironment().dry_run) return;
   RecordTraceHash(simulator_.trace().hash());
   const Environment& environment = TheEnvironment();
   if (!environment.history.empty()) {

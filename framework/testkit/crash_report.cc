@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "core/crash_stack.h"
-#include "core/last_words.h"
+#include "core/fatal_signal.h"
 #include "core/stack_overflow.h"
 #include "testkit/history.h"
 
@@ -25,9 +25,9 @@ ThrowPlace latest_throw;  // of the step under way
 
 void WriteStack(const CallStack& stack, const void* interrupted) {
   std::array<char, CallStack::kOffsetsBytes> text;
-  WriteLastWords("stack:");
-  WriteLastWords(stack.Offsets(text, interrupted));
-  WriteLastWords("\n");
+  WriteToStderr("stack:");
+  WriteToStderr(stack.Offsets(text, interrupted));
+  WriteToStderr("\n");
 }
 
 // As FormatTime has it.
@@ -39,24 +39,24 @@ void WriteTime(std::int64_t ns) {
     *digit = static_cast<char>('0' + micros % 10);
   }
   WriteNumber(ns / kSecond);
-  WriteLastWords(".");
-  WriteLastWords({fraction.data(), fraction.size()});
-  WriteLastWords(" s");
+  WriteToStderr(".");
+  WriteToStderr({fraction.data(), fraction.size()});
+  WriteToStderr(" s");
 }
 
 // `coroutine`: null or "" if none runs.
 void WriteWhere(const char* coroutine) {
   if (replica_in_step < 0) return;
-  WriteLastWords("in a step of replica ");
+  WriteToStderr("in a step of replica ");
   WriteNumber(replica_in_step);
-  WriteLastWords(" at ");
+  WriteToStderr(" at ");
   WriteTime(step_began_ns);
   if (coroutine != nullptr && *coroutine != '\0') {
-    WriteLastWords(", in coroutine '");
-    WriteLastWords(coroutine);
-    WriteLastWords("'");
+    WriteToStderr(", in coroutine '");
+    WriteToStderr(coroutine);
+    WriteToStderr("'");
   }
-  WriteLastWords("\n");
+  WriteToStderr("\n");
 }
 
 // Lines that the history already has: nothing is allocated here.
@@ -64,11 +64,11 @@ void WriteLastSteps() {
   const History* history = History::Latest();
   if (history == nullptr || history->lines().empty()) return;
   constexpr std::size_t kLines = 20;
-  WriteLastWords("The last steps before:\n");
+  WriteToStderr("The last steps before:\n");
   const auto& lines = history->lines();
   for (std::size_t i = lines.size() - std::min(kLines, lines.size()); i < lines.size(); ++i) {
-    WriteLastWords(lines[i]);
-    WriteLastWords("\n");
+    WriteToStderr(lines[i]);
+    WriteToStderr("\n");
   }
 }
 
@@ -77,10 +77,10 @@ void WriteLastSteps() {
   if (IsFromOutside(signal_number, info)) return;
   if (info != nullptr) {
     const char* const reason = CrashInWords(signal_number, *info);
-    WriteLastWords(signal_number == SIGABRT ? "aborted" : "crashed");
-    if (reason != nullptr) WriteLastWords(": ");
-    if (reason != nullptr) WriteLastWords(reason);
-    WriteLastWords("\n");
+    WriteToStderr(signal_number == SIGABRT ? "aborted" : "crashed");
+    if (reason != nullptr) WriteToStderr(": ");
+    if (reason != nullptr) WriteToStderr(reason);
+    WriteToStderr("\n");
   }
   WriteWhere(RunningCoroutine::Name());
   WriteStack(CallStack::Here(), InterruptedBy(context));
@@ -92,7 +92,7 @@ void WriteLastSteps() {
 void WriteNumber(std::int64_t number) {
   std::array<char, 24> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  WriteLastWords({digits.data(), end});
+  WriteToStderr({digits.data(), end});
 }
 
 void InstallCrashReport() {
@@ -115,7 +115,7 @@ PeerId StepUnderWay::replica() { return static_cast<PeerId>(replica_in_step); }
 
 void StepUnderWay::ReportThrow() {
   if (latest_throw.empty()) return;
-  WriteLastWords("the latest exception was thrown\n");
+  WriteToStderr("the latest exception was thrown\n");
   WriteWhere(latest_throw.coroutine());
   WriteStack(latest_throw.stack(), nullptr);
 }

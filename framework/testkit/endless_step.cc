@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/last_words.h"
+#include "core/fatal_signal.h"
 #include "core/stack_overflow.h"
 #include "testkit/crash_report.h"
 
@@ -24,17 +24,17 @@ void OnCpuSecond(int) {
   if (StepUnderWay::replica() < 0) return;
   seconds_in_step = seconds_in_step + 1;
   if (seconds_in_step <= seconds_max) return;
-  WriteLastWords("replica ");
+  WriteToStderr("replica ");
   WriteNumber(StepUnderWay::replica());
-  WriteLastWords(" never waits: one step used more than ");
+  WriteToStderr(" never waits: one step used more than ");
   WriteNumber(seconds_max);
-  WriteLastWords(" s of processor time");
+  WriteToStderr(" s of processor time");
   if (const char* coroutine = RunningCoroutine::Name()) {
-    WriteLastWords(" in coroutine '");
-    WriteLastWords(coroutine);
-    WriteLastWords("'");
+    WriteToStderr(" in coroutine '");
+    WriteToStderr(coroutine);
+    WriteToStderr("'");
   }
-  WriteLastWords(" (a loop without a Wait?)\n");
+  WriteToStderr(" (a loop without a Wait?)\n");
   std::abort();
 }
 

@@ -35,7 +35,7 @@ struct Environment {
   std::string under_way;
   // --schedule=FILE: a test that explores performs this schedule and no other.
   std::optional<faults::FaultPlan> schedule = std::nullopt;
-  bool rehearsal = false;  // clusters leave no trace of themselves
+  bool dry_run = false;  // clusters leave no trace of themselves
 };
 
 // The environment of this process. Set once, by main.

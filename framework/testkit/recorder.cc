@@ -14,7 +14,7 @@
 #include "depfast/host/frame.h"
 #include "depfast/runtime.h"
 #include "depfast/verify/verification_json.h"
-#include "sim/words.h"
+#include "sim/trace_text.h"
 #include "testkit/environment.h"
 #include "testkit/json.h"
 #include "testkit/judged.h"

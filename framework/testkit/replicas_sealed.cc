@@ -24,7 +24,7 @@ sim::BackendFactory ReplicasUnderTest(RuntimeProbe*, NoteSink) {
   sealed::SealedOptions options;
   options.program = TheEnvironment().replica;
   options.perturb = TheEnvironment().perturb;
-  options.twin_perturb = TheEnvironment().rehearsal ? 0 : TheEnvironment().twin;
+  options.twin_perturb = TheEnvironment().dry_run ? 0 : TheEnvironment().twin;
   options.findings = TheFindings();
   return sealed::SealedReplicas(options);
 }

@@ -8,7 +8,7 @@
 namespace depfast::testkit {
 
 void SituationCounts::Add(const Situations& seen) {
-  if (TheEnvironment().rehearsal) return;
+  if (TheEnvironment().dry_run) return;
   for (const auto& [name, has_happened] : seen) worlds_[name] += has_happened ? 1 : 0;
   testing::Test::RecordProperty("situations", JsonObject(worlds_));
 }

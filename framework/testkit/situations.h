@@ -14,7 +14,7 @@ namespace depfast::testkit {
 using Situations = std::vector<std::pair<std::string, bool>>;
 
 // Counts the worlds with each situation. The counts become the test's property "situations", as
-// JSON. Rehearsals do not count.
+// JSON. Dry runs do not count.
 class SituationCounts {
  public:
   void Add(const Situations& seen);

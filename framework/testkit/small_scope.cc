@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "faults/text.h"
+#include "testkit/dry_run.h"
 #include "testkit/environment.h"
 #include "testkit/json.h"
-#include "testkit/rehearsal.h"
 
 namespace depfast::testkit {
 namespace {
@@ -54,11 +54,11 @@ void WriteUnderWay(const faults::FaultPlan& plan) {
   if (!file.empty()) std::ofstream(file) << PrintSchedule(plan);
 }
 
-ExploredRun RehearseRun(const faults::FaultPlan& plan, const ScopedScenario& scenario,
-                        std::map<std::string, std::int64_t>& situations) {
+ExploredRun DryRunOf(const faults::FaultPlan& plan, const ScopedScenario& scenario,
+                     std::map<std::string, std::int64_t>& situations) {
   WriteUnderWay(plan);
   ScopedRun run(plan);
-  const std::string failure = Rehearse([&] { scenario(run); });
+  const std::string failure = DryRun([&] { scenario(run); });
   for (const auto& [name, has_happened] : run.situations()) {
     situations[name] += has_happened ? 1 : 0;
   }
@@ -82,8 +82,8 @@ void Perform(const faults::FaultPlan& plan, const ScopedScenario& scenario) {
 }  // namespace
 
 void ScopedRun::Begin(sim::Simulator& simulator, const Deviations& deviations) {
-  assert(!crossroads_ && "once");
-  crossroads_.emplace(simulator, deviations);
+  assert(!choice_points_ && "once");
+  choice_points_.emplace(simulator, deviations);
   simulator.Schedule(plan_);
 }
 
@@ -98,7 +98,7 @@ void ScopedRun::Saw(const std::string& situation, bool has_happened) {
   seen = seen || has_happened;
 }
 
-void ScopedRun::End() { result_ = {"", crossroads_->choices(), crossroads_->state()}; }
+void ScopedRun::End() { result_ = {"", choice_points_->choices(), choice_points_->state()}; }
 
 ScopeResult ExploreScope(const ScopeOptions& options, const ScopedScenario& scenario) {
   ScopeResult result;
@@ -109,7 +109,7 @@ ScopeResult ExploreScope(const ScopeOptions& options, const ScopedScenario& scen
   Exploration& explored = result.exploration;
   explored = Explore(
       options.bound, options.runs_max,
-      [&](const faults::FaultPlan& plan) { return RehearseRun(plan, scenario, result.situations); },
+      [&](const faults::FaultPlan& plan) { return DryRunOf(plan, scenario, result.situations); },
       TheEnvironment().progress ? PrintProgress : OnProgress());
   testing::Test::RecordProperty("explored", Json(result));
   if (!explored.failing) {

@@ -8,7 +8,7 @@
 //     ASSERT_TRUE(world.AllInvariantsHold());
 //   });
 //
-// Runs are rehearsed (rehearsal.h). The last one is performed: the shortest schedule that fails, if
+// Runs are dry runs (dry_run.h). The last one is performed: the shortest schedule that fails, if
 // one does, else the default one. With --schedule=FILE only that schedule is performed.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 #include "faults/fault.h"
 #include "sim/simulator.h"
-#include "testkit/crossroads.h"
+#include "testkit/choice_points.h"
 #include "testkit/explorer.h"
 
 namespace depfast::testkit {
@@ -50,7 +50,7 @@ class ScopedRun {
 
  private:
   const faults::FaultPlan plan_;
-  std::optional<Crossroads> crossroads_;
+  std::optional<ChoicePoints> choice_points_;
   std::map<std::string, bool> situations_;
   ExploredRun result_;
 };

@@ -11,8 +11,8 @@
 #include <tuple>
 
 #include "raft_wal.h"
-#include "real/ledger.h"
 #include "real/main.h"
+#include "real/manifest.h"
 #include "real_raft.h"
 
 namespace depfast::raft {
@@ -35,11 +35,12 @@ class LostPromises : public RealRaft {
 
   // The victim's disk has answered for the whole file. Before that, a loss is a crash.
   bool IsPromised(const char* file) const {
-    real::Ledger ledger;
-    std::ignore = ledger.Read(real::Contents(Ledger()));
-    const auto told = ledger.files.find(file);
-    return told != ledger.files.end() && told->second.holds.back().length ==
-                                             fs::file_size(cluster_.DataPath(victim_) + "/" + file);
+    real::Manifest manifest;
+    std::ignore = manifest.Read(real::Contents(Manifest()));
+    const auto told = manifest.files.find(file);
+    return told != manifest.files.end() &&
+           told->second.holds.back().length ==
+               fs::file_size(cluster_.DataPath(victim_) + "/" + file);
   }
 
   // Two replicas acknowledge commands while the third stands still; then one of the two dies.
@@ -69,7 +70,7 @@ class LostPromises : public RealRaft {
   }
 
   std::string Wal() const { return cluster_.WalPath(victim_); }
-  std::string Ledger() const { return cluster_.DataPath(victim_) + "/" + real::kLedgerFile; }
+  std::string Manifest() const { return cluster_.DataPath(victim_) + "/" + real::kManifestFile; }
 
   // As `kit cluster start N --rejoin` does it.
   void Rejoin() {
@@ -124,7 +125,7 @@ TEST_F(LostPromises, AMissingLogIsRefused) {
 TEST_F(LostPromises, AnEmptyOrMissingDirectoryIsRefused) {
   KillAfterSomeCommands();
   fs::remove_all(cluster_.DataPath(victim_));
-  const std::string why = "the data directory has no identity: replica.ledger is missing";
+  const std::string why = "the data directory has no identity: replica.manifest is missing";
   ExpectRefusal(why);
   fs::create_directory(cluster_.DataPath(victim_));
   ExpectRefusal(why);

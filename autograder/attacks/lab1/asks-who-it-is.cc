@@ -1,4 +1,4 @@
-// Looks for the walls around it, to find a hole.
+// Looks for the sandbox around it, to find a hole.
 // Stopped-by: system call
 #include <unistd.h>
 

@@ -5,7 +5,7 @@ tree. Its programs are in build/submissions/<key>/, and the key is a hash of eve
 depends on. The same key is never built twice. Objects are kept by such a key, too
 (build/submission-objects/): submissions and mutants that share files compile them once.
 
-Behind walls the compiler works elsewhere: see workshop.py.
+In a sandbox the compiler works elsewhere: see compile_directory.py.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ from pathlib import Path
 from failslow.base import atomic, cache, console, deadline, parallel, process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
-from failslow.build import macros, workshop
+from failslow.build import compile_directory, macros
+from failslow.build.compile_directory import CompileDirectory
 from failslow.build.recipe import Recipe, Target
-from failslow.build.walls import CompilerWalls
-from failslow.build.workshop import Workshop
+from failslow.build.sandbox import CompilerSandbox
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import BASE, SOURCES, Submission, object_for, place
 
@@ -44,10 +44,10 @@ LINES = "-g1"
 """Lines of the sources in a program, for the student whose code crashes. The flags for a debugger
 have more."""
 WALLED = "walled"
-"""Marks the results of builds behind walls."""
+"""Marks the results of builds in a sandbox."""
 
 PROGRAM_MODE = 0o711
-"""Behind the walls a program is executed by others than its owner, and they need not read it."""
+"""In the sandbox a program is executed by others than its owner, and they need not read it."""
 CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
@@ -60,11 +60,11 @@ FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition
 @dataclass(frozen=True)
 class Options:
     """`alone`: nothing else builds now, so use every core, and show progress and warnings.
-    `walls`: around the compiler, for sources of somebody else. What was compiled without is not
+    `sandbox`: around the compiler, for sources of somebody else. What was compiled without is not
     used then. `end`: of the compiler's time."""
 
     alone: bool = True
-    walls: CompilerWalls | None = None
+    sandbox: CompilerSandbox | None = None
     end: float = deadline.NONE
 
 
@@ -81,18 +81,18 @@ def build_submission(
     BadSubmission with the compiler's first error as its line when it does not compile or
     link; nothing is left behind then.
     """
-    walls = options.walls
-    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{_kind(bool(walls))}"
+    sandbox = options.sandbox
+    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{_kind(bool(sandbox))}"
     while not cache.hold(final):
         cache.keep_latest(kit.submissions, CACHED_BUILDS_MAX)
         cache.keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
         with ExitStack() as stack:
             scratch = stack.enter_context(atomic.directory(final))
             for name, content in submission.files.items():
-                workshop.write_source(scratch / "src" / name, content)
+                compile_directory.write_source(scratch / "src" / name, content)
             room = None
-            if walls:
-                opened = workshop.opened(kit.root, walls, submission.files)
+            if sandbox:
+                opened = compile_directory.opened(kit.root, sandbox, submission.files)
                 room = stack.enter_context(opened)
             if forged := macros.forged(submission.files):
                 raise BadSubmission(f"the submission does not compile: {forged}")
@@ -104,7 +104,7 @@ def build_submission(
             else:
                 builder.compile(targets)
             builder.link(targets)
-        if options.alone and not walls:
+        if options.alone and not sandbox:
             for text in builder.warnings:
                 console.note(text)
     return final / "bin"
@@ -127,11 +127,11 @@ def _object_name(lab: Lab, source: str) -> str:
 @dataclass(frozen=True)
 class _Place:
     """A directory, which will be renamed to `final`. `room`: where the compiler works behind
-    walls; None: in `scratch`, without."""
+    sandbox; None: in `scratch`, without."""
 
     scratch: Path
     final: Path
-    room: Workshop | None
+    room: CompileDirectory | None
 
 
 class _Builder:
@@ -337,7 +337,7 @@ class _Builder:
             done = process.run(
                 [*words, "-o", str(output)],
                 cwd=self._scratch / "src",
-                env={"TMPDIR": str(self._scratch), **workshop.SAME_TIME},
+                env={"TMPDIR": str(self._scratch), **compile_directory.SAME_TIME},
                 timeout_s=timeout_s,
                 merge_errors=True,
             )

@@ -2,7 +2,7 @@
 a student.
 
 The student's own process prints them. Only numbers are taken from it. The program itself, with the
-names in it, is the student's, too: the grader reads it behind the compiler's walls.
+names in it, is the student's, too: the grader reads it in the compiler's sandbox.
 """
 
 import re
@@ -14,8 +14,8 @@ from pathlib import Path
 from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.build import workshop
-from failslow.build.walls import CompilerWalls
+from failslow.build import compile_directory
+from failslow.build.sandbox import CompilerSandbox
 
 STACK = re.compile(r"^(stack|loop):((?: [0-9a-f]{1,16}){0,64})(?:\n|\Z)", re.M)
 FRAMES_MAX = 8
@@ -23,7 +23,7 @@ NAME_CHARACTERS_MAX = 300
 SYMBOLISE_S = 30.0
 """A program that takes longer is an attack: its other stacks have no lines."""
 STACKS_MAX = 64
-"""The stacks of one program behind walls that get lines. The rest has none."""
+"""The stacks of one program in a sandbox that get lines. The rest has none."""
 SUBMITTED = "./"
 """The beginning of a submitted file's name in a program: see compile.py."""
 TOOL = "addr2line"
@@ -41,7 +41,7 @@ def in_lines(text: str, program: Path) -> str:
     return _in_lines(text, lambda offsets: _run(program, offsets).output)
 
 
-def behind_walls(kit: Kit, walls: CompilerWalls, program: Path) -> Callable[[str], str]:
+def in_sandbox(kit: Kit, sandbox: CompilerSandbox, program: Path) -> Callable[[str], str]:
     """As `in_lines` of that program, for a grader that trusts no byte of it."""
     asked = 0
 
@@ -51,7 +51,7 @@ def behind_walls(kit: Kit, walls: CompilerWalls, program: Path) -> Callable[[str
         asked += 1
         if asked > STACKS_MAX:
             return ""
-        with workshop.opened(kit.root, walls, {}) as room:
+        with compile_directory.opened(kit.root, sandbox, {}) as room:
             place = Path(room.copy(program, "program"))
             done = room.look(_argv(place, offsets), SYMBOLISE_S)
         if done.timed_out:

@@ -13,7 +13,7 @@ from typing import Any
 from failslow.base import console
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit, this_kit
-from failslow.build import walls
+from failslow.build import sandbox
 from failslow.extras import assignment
 from failslow.extras.commands import grade
 from failslow.grade import results
@@ -22,7 +22,7 @@ from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import load_labs
 
 WITHHELD = (
-    "The submission does not compile. The compiler's words are withheld, because no walls stand"
+    "The submission does not compile. The compiler's words are withheld, because no sandbox stands"
     " around the compiler on this machine. Try ./kit test."
 )
 
@@ -47,8 +47,8 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
 
 
 def rejection(kit: Kit, error: BadSubmission, key: CourseKey) -> dict[str, Any]:
-    """Without walls around it the compiler may have read hidden files: its words are withheld."""
-    if error.detail and not walls.of_this_machine(kit)[walls.LANDLOCK]:
+    """Without a sandbox the compiler may have read hidden files: its words are withheld."""
+    if error.detail and not sandbox.of_this_machine(kit)[sandbox.LANDLOCK]:
         return results.rejection(WITHHELD, "", key)
     return results.rejection(str(error), error.detail, key)
 

@@ -99,7 +99,7 @@ class Scope:
     """The parts to grade. The defaults grade everything; `kit check` grades mutants by parts.
 
     `tests`: only these ids (None: all, and then points must add up to those of lab.yaml).
-    `gates`: skip the tests of a part when a test that the part needs fails.
+    `prerequisites`: skip the tests of a part when a test that the part needs fails.
     `rows`: only the measured rows whose ids begin so, each with one slow set (None: all, and what
     is measured without points).
     `seeds`: the number of seeds of most measured runs; None for the number in the settings.
@@ -112,7 +112,7 @@ class Scope:
     tests: frozenset[str] | None = None
     measurement: bool = True
     determinism: bool = True
-    gates: bool = True
+    prerequisites: bool = True
     rows: tuple[str, ...] | None = None
     seeds: int | None = None
     shrink: bool = True

@@ -7,7 +7,7 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import determinism
 from failslow.build.gtest import GradedTest, Outcome
-from failslow.grade import last_steps, violations, voids
+from failslow.grade import last_steps, penalties, violations
 from failslow.grade.diagnosis import answers, runs, scoring
 from failslow.grade.model import TestRow
 from failslow.lab.course_key import CourseKey
@@ -78,7 +78,7 @@ def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violatio
         return ""
     if outcome.no_verdict:
         return _without_verdict(outcome.no_verdict)
-    costs = f"{voids.costs(lab, test.part, outcome.violated)}\n" if outcome.violated else ""
+    costs = f"{penalties.costs(lab, test.part, outcome.violated)}\n" if outcome.violated else ""
     failure, costs = told.once(test, outcome, costs)
     part = next(part.title for part in lab.parts if part.id == test.part)
     see = f"See {lab.handout}, '{part}'"

@@ -11,6 +11,7 @@ from failslow.base.console import FAILED, PASSED
 from failslow.grade.model import Grade, LabGrade, TestRow
 from failslow.measurement import sweep_table
 from failslow.measurement.figures import FIGURES, MEAN_LATENCY, THROUGHPUT
+from failslow.measurement.formatting import seconds
 from failslow.measurement.measure import Measurement
 from failslow.measurement.runs import REALISTIC
 from failslow.measurement.scoring import Judged, Row
@@ -22,7 +23,6 @@ from failslow.measurement.settings import (
     WORST,
     Graded,
 )
-from failslow.measurement.words import seconds
 
 COLUMNS = (
     "throughput\nlost",

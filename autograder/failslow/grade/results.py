@@ -1,7 +1,7 @@
 """results.json: a grade in Gradescope's format.
 
 Only `execution_time` may differ between two grades of one submission on one machine; on two, the
-walls may. Hidden tests' names and failures go to `extra_data`, which Gradescope does not show to
+sandbox may. Hidden tests' names and failures go to `extra_data`, which Gradescope does not show to
 students.
 """
 
@@ -29,10 +29,10 @@ SUBTOTALS = "0"
 """Begins the numbers of the parts' sub-totals, by which the platform sorts."""
 
 
-def document(grade: Grade, seconds: float, walls: Mapping[str, bool]) -> dict[str, Any]:
+def document(grade: Grade, seconds: float, sandbox: Mapping[str, bool]) -> dict[str, Any]:
     """The document, validated against the schema; CannotDo if the kit made a wrong one.
 
-    `walls`: those of this machine, as `walls.of_this_machine` has them.
+    `sandbox`: those of this machine, as `sandbox.of_this_machine` has them.
     """
     lines = [line for number, lab in _numbered(grade) for line in _subtotals(number, lab)]
     lines += [line for number, lab in _numbered(grade) for line in _lines(number, lab)]
@@ -47,7 +47,7 @@ def document(grade: Grade, seconds: float, walls: Mapping[str, bool]) -> dict[st
         "extra_data": {
             "max_score": grade.max_score,
             "course_key": _name(grade.key),
-            "walls": dict(walls),
+            "sandbox": dict(sandbox),
             "without_verdict": {row.test_id: row.no_verdict for row in grade.without_verdict},
             "capacity": {lab.lab.id: _capacities(lab) for lab in grade.labs if lab.measurement},
             "strengths": {

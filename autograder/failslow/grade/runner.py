@@ -11,11 +11,11 @@ from pathlib import Path
 
 from failslow.base import console, parallel
 from failslow.base.kit import Kit
-from failslow.build import compile, crash_stack, determinism, gtest, walls
+from failslow.build import compile, crash_stack, determinism, gtest, sandbox
 from failslow.build.compile import build_submission
 from failslow.build.gtest import GradedTest, Outcome
 from failslow.build.recipe import Recipe, load_recipe
-from failslow.grade import gates, policy, violations, voids
+from failslow.grade import penalties, policy, prerequisites, violations
 from failslow.grade.model import Grade, LabGrade, Scope, TestRow
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
@@ -41,13 +41,13 @@ def grade(
     scope = scope or Scope()
     recipe = recipe or load_recipe(kit)
     targets = [recipe.replica(lab) for lab in submission.labs]
-    around = walls.of_compiler(kit)
-    options = compile.Options(walls=around, end=scope.end)
+    around = sandbox.of_compiler(kit)
+    options = compile.Options(sandbox=around, end=scope.end)
     programs = build_submission(kit, labs, submission, recipe, targets, options)
     graded = []
     for lab in submission.labs:
         replica = programs / f"{lab.id}_replica"
-        in_lines = crash_stack.behind_walls(kit, around, replica)
+        in_lines = crash_stack.in_sandbox(kit, around, replica)
         grader = _LabGrader(kit, lab, replica, scope, key, in_lines)
         given = submission.answers.get(lab.id) if scope.diagnosis else None
         diagnosis = [] if given is None else [*policy.diagnosis_rows(kit, lab, given, key)]
@@ -65,7 +65,7 @@ class _LabGrader:
         key: CourseKey,
         in_lines: Callable[[str], str],
     ) -> None:
-        """`in_lines`: see crash_stack.behind_walls."""
+        """`in_lines`: see crash_stack.in_sandbox."""
         self._in_lines = in_lines
         self._kit = kit
         self._lab = lab
@@ -80,12 +80,12 @@ class _LabGrader:
         wanted = [test for test in tests if self._is_wanted(test)]
         outcomes = self._run_tests(wanted)
         differs = next((outcome.differs for outcome in outcomes if outcome.differs), "")
-        void = voids.of_lab(self._lab, wanted, outcomes, differs)
+        void = penalties.of_lab(self._lab, wanted, outcomes, differs)
         because = self._why_not_measured(wanted, outcomes, void)
         measurement = None if because else self._measure()
         if measurement and measurement.differs:
             differs = measurement.differs
-            void = voids.of_lab(self._lab, wanted, outcomes, differs)
+            void = penalties.of_lab(self._lab, wanted, outcomes, differs)
         rows = [policy.determinism_row(self._lab, differs)] if self._scope.determinism else []
         told = violations.Told()
         rows += [
@@ -105,7 +105,7 @@ class _LabGrader:
     def _tests(self) -> list[GradedTest]:
         tests = gtest.list_all({suite: self._binary(suite) for suite in self._lab.suites})
         policy.check_points(self._lab, tests, self._settings)
-        gates.check(self._lab, tests)
+        prerequisites.check(self._lab, tests)
         return tests
 
     def _is_wanted(self, test: GradedTest) -> bool:
@@ -117,7 +117,11 @@ class _LabGrader:
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
                 return parallel.run_all(runnable, self._run_test, advance)
 
-            return gates.run(self._lab, tests, run_all) if self._scope.gates else [*run_all(tests)]
+            return (
+                prerequisites.run(self._lab, tests, run_all)
+                if self._scope.prerequisites
+                else [*run_all(tests)]
+            )
 
     def _run_test(self, test: GradedTest) -> Outcome:
         run = gtest.run_and_shrink if self._scope.shrink else gtest.run_test
@@ -138,10 +142,12 @@ class _LabGrader:
     def _why_not_measured(
         self, tests: list[GradedTest], outcomes: list[Outcome], void: Mapping[str, str]
     ) -> str:
-        if self._lab.measurement is None or not (self._scope.measurement and self._scope.gates):
+        if self._lab.measurement is None or not (
+            self._scope.measurement and self._scope.prerequisites
+        ):
             return ""
         part = self._lab.part(self._lab.measurement.part)
-        return void.get(part.id) or gates.reason(
+        return void.get(part.id) or prerequisites.reason(
             part,
             {test.name: test for test in tests},
             {test.name: outcome for test, outcome in zip(tests, outcomes, strict=True)},

@@ -32,7 +32,7 @@ class Part:
     """A group of tests whose points add up to `points`.
 
     `needs`: tests of this or another part. If one of them fails, the rest show nothing new
-    (gates.py).
+    (prerequisites.py).
     """
 
     id: str

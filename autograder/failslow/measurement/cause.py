@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from failslow.measurement.binary import Flow, Sample, Wait
 from failslow.measurement.figures import WINDOW_NS
-from failslow.measurement.words import seconds, size
+from failslow.measurement.formatting import seconds, size
 
 GATHERING = ("and", "or")
 """Labels of events that gather others: often used after the decision, to wait for stragglers."""

@@ -7,9 +7,9 @@ from functools import partial
 from failslow.measurement import cause
 from failslow.measurement.cause import Explained
 from failslow.measurement.figures import FIGURES, MEAN_LATENCY, THROUGHPUT
+from failslow.measurement.formatting import percent, seconds
 from failslow.measurement.scoring import Judged, Row, Unslowed
 from failslow.measurement.settings import MEDIAN, WITH_CAPACITY, Settings
-from failslow.measurement.words import percent, seconds
 
 OBSERVED: dict[str, Callable[[Explained], list[str]]] = {
     "held bytes": cause.backlog,

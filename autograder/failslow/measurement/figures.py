@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from failslow.measurement.binary import Sample
-from failslow.measurement.words import growth, percent, seconds, size
+from failslow.measurement.formatting import growth, percent, seconds, size
 
 PairFigure = Callable[[Sample, Sample], float]
 """From the run that it is compared with, and the run with the slow replicas."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from rich import box
 from rich.table import Table
 
+from failslow.measurement.formatting import percent, seconds, size
 from failslow.measurement.sweep import Cell, Spread
-from failslow.measurement.words import percent, seconds, size
 
 COLUMNS = (
     "throughput\nlost",

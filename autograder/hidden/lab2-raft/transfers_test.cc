@@ -107,12 +107,12 @@ void CatchUpFrom(std::uint64_t last) {
 void CatchUpAtTheEdgeOfTheLog() {
   std::uint64_t base = 0;
   {
-    RaftWorld rehearsal({.replicas = 3, .seed = kEdgeSeed});
-    const PeerId leader = rehearsal.WaitForLeader();
+    RaftWorld trial({.replicas = 3, .seed = kEdgeSeed});
+    const PeerId leader = trial.WaitForLeader();
     ASSERT_NE(leader, kNobody);
-    ASSERT_TRUE(CommitLargeUpTo(rehearsal, kEndAfterCompaction));
-    rehearsal.cluster.RunFor(1s);
-    base = BaseOf(rehearsal, leader);
+    ASSERT_TRUE(CommitLargeUpTo(trial, kEndAfterCompaction));
+    trial.cluster.RunFor(1s);
+    base = BaseOf(trial, leader);
   }
   ASSERT_GT(base, 2u) << "6 MB were committed, and the leader has compacted nothing";
   for (std::uint64_t last = base - 2; last <= base + 1; ++last) {

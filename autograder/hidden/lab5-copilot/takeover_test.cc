@@ -148,13 +148,13 @@ void AnEarlierEntryIsTakenOver() {
 // When P.1 is taken over if it is never decided. Nothing if P.2 would be late then, too, however
 // long the copilot waits for P.2: it has heard of it twice the patience before.
 std::optional<Duration> PatienceOf(std::uint64_t world) {
-  Patience rehearsal(world);
-  rehearsal.Begin();
+  Patience trial(world);
+  trial.Begin();
   if (testing::Test::HasFatalFailure()) return std::nullopt;
-  rehearsal.RunUntil(500ms);
-  const Duration patience = rehearsal.TakenOver(1);
+  trial.RunUntil(500ms);
+  const Duration patience = trial.TakenOver(1);
   if (patience == kForever) return std::nullopt;
-  const bool is_late = rehearsal.OwnDecided() > (patience * 3 / 4 - rehearsal.Heard()) / 2;
+  const bool is_late = trial.OwnDecided() > (patience * 3 / 4 - trial.Heard()) / 2;
   return is_late ? std::nullopt : std::optional(patience);
 }
 

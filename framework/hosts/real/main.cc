@@ -76,27 +76,27 @@ void AddVerification(CLI::App& app, RealHostOptions& options,
       "a file for the warnings and the graph of runtime verification");
 }
 
-// The replica serves a foreign protocol if one of these flags is given.
-void AddForeignFlags(CLI::App& app, RealHostOptions& options, const ForeignProtocol& foreign) {
+// The replica serves a client protocol if one of these flags is given.
+void AddClientFlags(CLI::App& app, RealHostOptions& options, const ClientProtocol& protocol) {
   app.add_option_function<std::string>(
-      "--" + foreign.name,
+      "--" + protocol.name,
       [&](const std::string& text) {
-        options.foreign = foreign;
-        options.foreign_endpoint = ParseEndpoint(text);
+        options.client_protocol = protocol;
+        options.client_endpoint = ParseEndpoint(text);
       },
-      "HOST:PORT for clients of " + foreign.name);
+      "HOST:PORT for clients of " + protocol.name);
   app.add_option_function<int>(
-      "--" + foreign.name + "-listen-fd",
+      "--" + protocol.name + "-listen-fd",
       [&](int fd) {
-        options.foreign = foreign;
-        options.foreign_listen_fd = fd;
+        options.client_protocol = protocol;
+        options.client_listen_fd = fd;
       },
       "an inherited listening socket for them");
 }
 
 }  // namespace
 
-int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
+int RealMain(int argc, char** argv, const ClientProtocol* protocol) {
   signal(SIGPIPE, SIG_IGN);  // the replica survives the end of its log's reader
   InstallStackOverflowHandler();
   std::optional<FactCollector> verification;  // outlives the host
@@ -107,7 +107,7 @@ int RealMain(int argc, char** argv, const ForeignProtocol* foreign) {
   bool format = false;
   app.add_flag("--format", format, "make the data directory, and end")->needs("--cluster");
   AddVerification(app, options, verification);
-  if (foreign != nullptr) AddForeignFlags(app, options, *foreign);
+  if (protocol != nullptr) AddClientFlags(app, options, *protocol);
   std::optional<RealHost> host;
   try {
     app.parse(argc, argv);

@@ -3,7 +3,7 @@
 //   int main(int argc, char** argv) { return depfast::real::RealMain(argc, argv); }
 #pragma once
 
-#include "real/foreign_protocol.h"
+#include "real/client_protocol.h"
 
 namespace depfast::real {
 
@@ -27,11 +27,11 @@ inline constexpr int kLostPromise = 3;
 //   --verify FILE             runtime verification appends a line for each window to it
 //   --faults FILE             a file through which faults are injected: see fault_file.h
 //
-// A program with a foreign protocol, for example "redis", has two more flags. Without either flag
+// A program with a client protocol, for example "redis", has two more flags. Without either flag
 // it does not listen for such clients.
 //
 //   --redis HOST:PORT         the address on which it listens for them
 //   --redis-listen-fd N       a socket that listens already, inherited from the parent
-int RealMain(int argc, char** argv, const ForeignProtocol* foreign = nullptr);
+int RealMain(int argc, char** argv, const ClientProtocol* protocol = nullptr);
 
 }  // namespace depfast::real

@@ -73,16 +73,16 @@ int AppendWhole(FileOps& ops, int fd, std::string bytes) {
   return 0;
 }
 
-// Makes the file under the name kNewLedgerFile, and gives it its own name. Returns its descriptor,
-// or the negated errno.
-int WriteLedger(FileOps& ops, const std::string& records) {
-  if (const int error = ops.Remove(kNewLedgerFile); error != 0 && error != -ENOENT) return error;
-  const int fd = ops.Open(kNewLedgerFile, /*create=*/true);
+// Makes the file under the name kNewManifestFile, and gives it its own name. Returns its
+// descriptor, or the negated errno.
+int WriteManifest(FileOps& ops, const std::string& records) {
+  if (const int error = ops.Remove(kNewManifestFile); error != 0 && error != -ENOENT) return error;
+  const int fd = ops.Open(kNewManifestFile, /*create=*/true);
   if (fd < 0) return fd;
-  int error = ops.Reserve(fd, PromisedFiles::kLedgerBytesMax);
+  int error = ops.Reserve(fd, PromisedFiles::kManifestBytesMax);
   if (error == 0) error = AppendWhole(ops, fd, records);
   if (error == 0) error = ops.Sync(fd);
-  if (error == 0) error = ops.Rename(kNewLedgerFile, kLedgerFile);
+  if (error == 0) error = ops.Rename(kNewManifestFile, kManifestFile);
   if (error == 0) error = ops.SyncDirectory();
   if (error == 0) return fd;
   ops.Close(fd);
@@ -108,14 +108,14 @@ struct PromisedFiles::File {
   std::string name;
   RunningHash written;
   std::optional<Promise> synced;  // nothing: it was truncated, or never synced
-  std::optional<Promise> told;    // the ledger says this and nothing else
+  std::optional<Promise> told;    // the manifest says this and nothing else
 };
 
 void PromisedFiles::Format(FileOps& ops, const Identity& identity) {
-  const int before = ops.Open(kLedgerFile, /*create=*/false);
+  const int before = ops.Open(kManifestFile, /*create=*/false);
   if (before >= 0) ops.Close(before);
-  const int fd = before >= 0 ? -EEXIST : WriteLedger(ops, EncodeIdentity(identity));
-  if (fd < 0) Throw(fd, std::string("cannot make ") + kLedgerFile);
+  const int fd = before >= 0 ? -EEXIST : WriteManifest(ops, EncodeIdentity(identity));
+  if (fd < 0) Throw(fd, std::string("cannot make ") + kManifestFile);
   ops.Close(fd);
 }
 
@@ -123,7 +123,7 @@ void PromisedFiles::Format(FileOps& ops, const Identity& identity) {
 
 PromisedFiles::PromisedFiles(std::unique_ptr<FileOps> ops, const Identity& expected)
     : ops_(std::move(ops)) {
-  ReadLedger(expected);
+  ReadManifest(expected);
   for (auto& [name, file] : names_) {
     const int fd = ops_->Open(name, /*create=*/false);
     const int error = fd < 0 ? fd : ops_->Sync(fd);
@@ -132,39 +132,40 @@ PromisedFiles::PromisedFiles(std::unique_ptr<FileOps> ops, const Identity& expec
     file->synced = file->written.Now();
   }
   if (const int error = ops_->SyncDirectory()) Throw(error, "cannot sync the data directory");
-  if (const int error = RewriteLedger()) Throw(error, std::string("cannot write ") + kLedgerFile);
+  if (const int error = RewriteManifest())
+    Throw(error, std::string("cannot write ") + kManifestFile);
 }
 
 PromisedFiles::~PromisedFiles() {
-  if (ledger_fd_ >= 0) ops_->Close(ledger_fd_);
+  if (manifest_fd_ >= 0) ops_->Close(manifest_fd_);
 }
 
-void PromisedFiles::ReadLedger(const Identity& expected) {
-  const int fd = ops_->Open(kLedgerFile, /*create=*/false);
+void PromisedFiles::ReadManifest(const Identity& expected) {
+  const int fd = ops_->Open(kManifestFile, /*create=*/false);
   if (fd == -ENOENT) {
-    throw LostPromise("the data directory has no identity: " + std::string(kLedgerFile) +
+    throw LostPromise("the data directory has no identity: " + std::string(kManifestFile) +
                       " is missing, and with it what this replica had promised");
   }
-  if (fd < 0) Throw(fd, std::string("cannot open ") + kLedgerFile);
+  if (fd < 0) Throw(fd, std::string("cannot open ") + kManifestFile);
   std::string bytes;
   const int error =
       ForEachChunk(*ops_, fd, 0, kToTheEnd, [&](std::string_view chunk) { bytes += chunk; });
   ops_->Close(fd);
-  if (error != 0) Throw(error, std::string("cannot read ") + kLedgerFile);
-  Ledger ledger;
-  std::ignore = ledger.Read(bytes);
-  identity_ = ledger.identity;
+  if (error != 0) Throw(error, std::string("cannot read ") + kManifestFile);
+  Manifest manifest;
+  std::ignore = manifest.Read(bytes);
+  identity_ = manifest.identity;
   if (identity_ != expected) {
     throw LostPromise("the data directory is that of " + ToString(identity_) + ", not of " +
                       ToString(expected));
   }
-  for (const auto& [name, may_be] : ledger.files) {
+  for (const auto& [name, may_be] : manifest.files) {
     if (auto file = Checked(name, may_be)) names_[name] = std::move(file);
   }
 }
 
 std::shared_ptr<PromisedFiles::File> PromisedFiles::Checked(const std::string& name,
-                                                            const Ledger::MayBe& may_be) {
+                                                            const Manifest::MayBe& may_be) {
   const int fd = ops_->Open(name, /*create=*/false);
   if (fd == -ENOENT) {
     if (may_be.gone) return nullptr;
@@ -189,17 +190,17 @@ std::shared_ptr<PromisedFiles::File> PromisedFiles::Checked(const std::string& n
   return file;
 }
 
-// ---- the ledger ----
+// ---- the manifest ----
 
 int PromisedFiles::Say(const std::string& records) {
-  if (broken_ == 0 && !records.empty()) broken_ = AppendWhole(*ops_, ledger_fd_, records);
-  ledger_bytes_ += records.size();
+  if (broken_ == 0 && !records.empty()) broken_ = AppendWhole(*ops_, manifest_fd_, records);
+  manifest_bytes_ += records.size();
   return broken_;
 }
 
 int PromisedFiles::SayDurably(const std::string& records) {
   if (records.empty()) return broken_;
-  if (Say(records) == 0) broken_ = ops_->Sync(ledger_fd_);
+  if (Say(records) == 0) broken_ = ops_->Sync(manifest_fd_);
   gone_.clear();
   return broken_;
 }
@@ -225,18 +226,18 @@ int PromisedFiles::SayPromises() {
     name = gone ? promised_.erase(name) : std::next(name);
   }
   if (Say(records) != 0) return broken_;
-  return ledger_bytes_ > kLedgerBytesMax && IsLedgerExact() ? RewriteLedger() : 0;
+  return manifest_bytes_ > kManifestBytesMax && IsManifestExact() ? RewriteManifest() : 0;
 }
 
-// Whether the ledger gives one state of each file, and no choice.
-bool PromisedFiles::IsLedgerExact() const {
+// Whether the manifest gives one state of each file, and no choice.
+bool PromisedFiles::IsManifestExact() const {
   return std::all_of(names_.begin(), names_.end(), [this](const auto& each) {
     return each.second->told || !promised_.contains(each.first);
   });
 }
 
 // Requires: the names are synced.
-int PromisedFiles::RewriteLedger() {
+int PromisedFiles::RewriteManifest() {
   if (broken_ != 0) return broken_;
   std::string records = EncodeIdentity(identity_);
   promised_.clear();
@@ -246,11 +247,11 @@ int PromisedFiles::RewriteLedger() {
     file->told = file->synced;
     promised_.insert(name);
   }
-  const int fd = WriteLedger(*ops_, records);
+  const int fd = WriteManifest(*ops_, records);
   if (fd < 0) return broken_ = fd;
-  if (ledger_fd_ >= 0) ops_->Close(ledger_fd_);
-  ledger_fd_ = fd;
-  ledger_bytes_ = records.size();
+  if (manifest_fd_ >= 0) ops_->Close(manifest_fd_);
+  manifest_fd_ = fd;
+  manifest_bytes_ = records.size();
   gone_.clear();
   return 0;
 }

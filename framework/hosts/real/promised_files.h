@@ -2,21 +2,21 @@
 // file that is missing, cut off, or changed.
 //
 // A promise is the answer to a successful sync: the replica may act on it, and then others count on
-// the bytes. So the ledger (ledger.h) says what each file holds before that answer is given. At the
-// start each file must begin with the bytes that were promised. The bytes behind them were never
-// acknowledged: a crash may have torn them, and the replica's own recovery looks at them.
+// the bytes. So the manifest (manifest.h) says what each file holds before that answer is given. At
+// the start each file must begin with the bytes that were promised. The bytes behind them were
+// never acknowledged: a crash may have torn them, and the replica's own recovery looks at them.
 //
 // The rules:
-// - A promise is written after the sync of the file, and after that of its name. So the ledger
+// - A promise is written after the sync of the file, and after that of its name. So the manifest
 //   never says more than the disk holds, whatever a crash or a power cut leaves of both.
-// - The ledger announces each truncation, replacement and removal, durably, before it happens. So
-//   the ledger never insists on bytes that the replica itself has given up.
+// - The manifest announces each truncation, replacement and removal, durably, before it happens. So
+//   the manifest never insists on bytes that the replica itself has given up.
 // - A promise alone is written without a sync of its own: each write would cost double. The death
 //   of a process loses no promise. A power cut may lose the latest ones. Then a loss of the latest
 //   bytes looks like a torn write; all older bytes are still checked.
 //
-// A directory without a ledger belongs to no replica: somebody has wiped it, or never made it.
-// A whole older directory that is restored, ledger included, is not found out.
+// A directory without a manifest belongs to no replica: somebody has wiped it, or never made it.
+// A whole older directory that is restored, manifest included, is not found out.
 #pragma once
 
 #include <cstddef>
@@ -29,16 +29,16 @@
 #include <string>
 
 #include "real/file_ops.h"
-#include "real/ledger.h"
+#include "real/manifest.h"
 
 namespace depfast::real {
 
 class PromisedFiles final : public FileOps {
  public:
-  // A ledger that has grown so large is written anew.
-  static constexpr std::size_t kLedgerBytesMax = std::size_t{256} << 10;
+  // A manifest that has grown so large is written anew.
+  static constexpr std::size_t kManifestBytesMax = std::size_t{256} << 10;
 
-  // Writes the first ledger into an empty directory. Throws std::system_error if it cannot, for
+  // Writes the first manifest into an empty directory. Throws std::system_error if it cannot, for
   // example because the directory has one.
   static void Format(FileOps& ops, const Identity& identity);
 
@@ -64,30 +64,31 @@ class PromisedFiles final : public FileOps {
  private:
   struct File;
 
-  void ReadLedger(const Identity& expected);
-  // Compares the file with the ledger. Null: it may be missing, and is.
-  std::shared_ptr<File> Checked(const std::string& name, const Ledger::MayBe& may_be);
+  void ReadManifest(const Identity& expected);
+  // Compares the file with the manifest. Null: it may be missing, and is.
+  std::shared_ptr<File> Checked(const std::string& name, const Manifest::MayBe& may_be);
 
-  // These return an errno, negated, or 0. A ledger that could not be written is not written again.
+  // These return an errno, negated, or 0. A manifest that could not be written is not written
+  // again.
   [[nodiscard]] int Say(const std::string& records);
   [[nodiscard]] int SayDurably(const std::string& records);
   // Nothing is said of the name any more, durably, if it has gone.
   [[nodiscard]] int ForgetIfGone(const std::string& name);
   [[nodiscard]] int SayPromises();
-  [[nodiscard]] int RewriteLedger();
-  bool IsLedgerExact() const;
+  [[nodiscard]] int RewriteManifest();
+  bool IsManifestExact() const;
 
   std::unique_ptr<FileOps> ops_;
   Identity identity_;
   std::map<std::string, std::shared_ptr<File>>
       names_;                                    // that were opened or are promised, and exist
   std::map<int, std::shared_ptr<File>> opened_;  // by descriptor
-  std::set<std::string> promised_;               // the names of which the ledger says anything
+  std::set<std::string> promised_;               // the names of which the manifest says anything
   std::set<std::string> gone_;   // those of which a power cut may bring back what it said
   bool names_unsynced_ = false;  // a name has changed since SyncDirectory
-  int ledger_fd_ = -1;
-  std::size_t ledger_bytes_ = 0;
-  int broken_ = 0;  // the negated errno of a ledger that could not be written
+  int manifest_fd_ = -1;
+  std::size_t manifest_bytes_ = 0;
+  int broken_ = 0;  // the negated errno of a manifest that could not be written
 };
 
 }  // namespace depfast::real

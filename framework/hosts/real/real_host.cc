@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "real/disk_space.h"
 #include "real/faulty_file_ops.h"
 #include "real/promised_files.h"
-#include "real/room.h"
 
 namespace depfast::real {
 namespace {
@@ -114,7 +114,7 @@ RealHost::RealHost(RealHostOptions options, ServiceFactory make_service)
       NetworkOptionsOf(options_), std::move(listener), loop_, counters_.network,
       [this](const std::string& line) { Log(line); },
       [this](PeerId replica, bool is_up) { DeliverLink(replica, is_up); });
-  if (options_.foreign) OpenForeignPort();
+  if (options_.client_protocol) OpenClientPort();
   loop_.Watch(wish_event_.get(), EPOLLIN, kWishToken);
   loop_.Watch(timer_.get(), EPOLLIN, kTimerToken);
   MakeReplica();
@@ -161,13 +161,13 @@ void RealHost::StartReplica() {
   wake_ = now_;  // the first step runs without a delivery
 }
 
-void RealHost::OpenForeignPort() {
-  Descriptor listener = options_.foreign_listen_fd >= 0 ? Descriptor(options_.foreign_listen_fd)
-                                                        : Listen(options_.foreign_endpoint);
-  foreign_.emplace(*options_.foreign, options_.self, std::move(listener), loop_, counters_.network,
-                   failure_);
-  foreign_port_ = foreign_->port();
-  foreign_->set_delay([this](PeerId client, std::string& answers) {
+void RealHost::OpenClientPort() {
+  Descriptor listener = options_.client_listen_fd >= 0 ? Descriptor(options_.client_listen_fd)
+                                                       : Listen(options_.client_endpoint);
+  clients_.emplace(*options_.client_protocol, options_.self, std::move(listener), loop_,
+                   counters_.network, failure_);
+  client_port_ = clients_->port();
+  clients_->set_delay([this](PeerId client, std::string& answers) {
     if (!links_ || !links_->Carries(client)) return false;
     links_->Send(client, ++last_frame_, MakeBytes(std::move(answers)));
     return true;
@@ -204,7 +204,7 @@ void RealHost::Finish() {
   if (runtime_) runtime_->Shutdown();
   disk_.reset();
   if (std::exchange(metrics_at_, kNever) != kNever) EmitMetrics();
-  foreign_.reset();
+  clients_.reset();
   network_.reset();
 }
 
@@ -212,7 +212,7 @@ void RealHost::Turn() {
   const auto events = WaitForEvents();
   now_ = ReadClock();
   network_->OnTime(now_);
-  if (foreign_) foreign_->OnTime(now_);
+  if (clients_) clients_->OnTime(now_);
   for (const epoll_event& event : events) OnEvent(event.data.u64, event.events);
   counters_.turns.Add();
   Step();
@@ -224,9 +224,9 @@ void RealHost::Turn() {
 
 std::span<const epoll_event> RealHost::WaitForEvents() {
   Time when = std::min({wake_, network_->NextDeadline(), metrics_at_, try_again_at_});
-  if (foreign_) when = std::min(when, foreign_->NextDeadline());
+  if (clients_) when = std::min(when, clients_->NextDeadline());
   if (links_) when = std::min(when, links_->NextDeadline());
-  const bool backlog = network_->HasBacklog() || (foreign_ && foreign_->HasBacklog());
+  const bool backlog = network_->HasBacklog() || (clients_ && clients_->HasBacklog());
   const bool block = to_self_.empty() && !backlog && when > now_;
   if (block) {
     if (IsInService()) runtime_->Idle();
@@ -264,8 +264,8 @@ void RealHost::OnEvent(EventLoop::Token token, std::uint32_t events) {
     case kDiskToken:  // every step takes completions
       break;
     default:
-      if (foreign_ && ForeignPort::OwnsToken(token)) {
-        foreign_->OnEvent(token, events);
+      if (clients_ && ClientPort::OwnsToken(token)) {
+        clients_->OnEvent(token, events);
       } else {
         network_->OnEvent(token, events);
       }
@@ -348,7 +348,7 @@ void RealHost::TakeOutOfService(const DiskFailure& failure) {
   runtime_.reset();
   disk_.reset();
   network_->TakeOutOfService();
-  if (foreign_) foreign_->CloseAll();
+  if (clients_) clients_->CloseAll();
   if (links_) PrepareLinks();
   to_self_.clear();
   observed_.clear();
@@ -360,9 +360,9 @@ void RealHost::TakeOutOfService(const DiskFailure& failure) {
 void RealHost::StepOutOfService() {
   const Network::Deliver nobody = [](PeerId, std::string_view) {};
   network_->Receive(nobody);
-  if (foreign_) {
-    foreign_->Receive(/*replica=*/nullptr);
-    foreign_->Flush();
+  if (clients_) {
+    clients_->Receive(/*replica=*/nullptr);
+    clients_->Flush();
   }
   if (try_again_at_ <= now_) ReturnToServiceIfThereIsRoom();
 }
@@ -371,7 +371,7 @@ void RealHost::ReturnToServiceIfThereIsRoom() {
   try_again_at_ = now_ + options_.look_for_room_every;
   try {
     auto files = OpenFiles();
-    if (!HasRoom(*files)) return;
+    if (!HasDiskSpace(*files)) return;
     OpenDisk(std::move(files));
   } catch (const std::system_error&) {  // the directory cannot be opened: no room yet
     return;
@@ -402,13 +402,13 @@ bool RealHost::RunStep(std::vector<IoCompletion> completions) {
   }
   if (links_) AdvanceLinks();
   network_->Flush();
-  if (foreign_) foreign_->Flush();
+  if (clients_) clients_->Flush();
   disk_->Flush();
   return runs;
 }
 
 void RealHost::AdvanceLinks() {
-  if (foreign_) foreign_->Flush();  // its answers take the wires, too
+  if (clients_) clients_->Flush();  // its answers take the wires, too
   counters_.network.dropped_frames.Add(links_->Advance(now_));
 }
 
@@ -435,8 +435,8 @@ bool RealHost::DeliverArrivals(std::vector<IoCompletion> completions) {
   };
   link_changed_ = false;
   std::size_t frames = network_->Receive(deliver);
-  if (foreign_) {
-    runtime_->Enter([&] { frames += foreign_->Receive(&runtime_->rpc()); });
+  if (clients_) {
+    runtime_->Enter([&] { frames += clients_->Receive(&runtime_->rpc()); });
   }
   return delivered || frames > 0 || link_changed_;
 }
@@ -465,8 +465,8 @@ FrameId RealHost::Send(PeerId peer, Bytes frame) {
 }
 
 void RealHost::SendNow(PeerId peer, FrameId id, Bytes frame) {
-  if (foreign_ && ForeignPort::Owns(peer)) {
-    foreign_->Arrive(peer, *frame);
+  if (clients_ && ClientPort::Owns(peer)) {
+    clients_->Arrive(peer, *frame);
   } else {
     network_->Send(peer, id, std::move(frame));
   }

@@ -8,7 +8,7 @@
 // A disk operation that fails ends the replica as a crash would: the host takes it out of service.
 // Its code runs no more, so it acknowledges nothing that is not on disk, whether it looks at errors
 // or not. The connections close, so the other replicas and the clients go on without it at once.
-// The process stays: it says what has failed, and answers the foreign port's own commands. After a
+// The process stays: it says what has failed, and answers the client port's own commands. After a
 // write for which there was no room the replica starts again from its files once there is room
 // (EndsWithRoom in disk_failure.h). Otherwise an operator ends the process.
 #pragma once
@@ -30,14 +30,14 @@
 #include "depfast/host/probe.h"
 #include "depfast/host/random.h"
 #include "depfast/host/service.h"
+#include "real/client_port.h"
+#include "real/client_protocol.h"
 #include "real/disk.h"
 #include "real/endpoint.h"
 #include "real/event_loop.h"
 #include "real/fault_file.h"
 #include "real/faulty_links.h"
-#include "real/foreign_port.h"
-#include "real/foreign_protocol.h"
-#include "real/ledger.h"
+#include "real/manifest.h"
 #include "real/metrics.h"
 #include "real/network.h"
 
@@ -60,11 +60,11 @@ struct RealHostOptions {
   // the host makes one.
   int listen_fd = -1;
 
-  // The protocol of clients on a foreign port, and that port's address or a socket that listens
+  // The protocol of clients on a client port, and that port's address or a socket that listens
   // already.
-  std::optional<ForeignProtocol> foreign;
-  Endpoint foreign_endpoint;
-  int foreign_listen_fd = -1;
+  std::optional<ClientProtocol> client_protocol;
+  Endpoint client_endpoint;
+  int client_listen_fd = -1;
 
   // SIGTERM and SIGINT stop the host, SIGUSR1 dumps the coroutines to stderr. The constructor
   // blocks these signals in its thread. Construct the host before other threads start: they inherit
@@ -76,7 +76,8 @@ struct RealHostOptions {
   std::size_t held_bytes_disconnected_max = std::size_t{1} << 20;
   Duration greeting_timeout = 3s;
 
-  // A replica out of service looks for room on its disk at this interval (HasRoom in room.h).
+  // A replica out of service looks for room on its disk at this interval (HasDiskSpace in
+  // disk_space.h).
   Duration look_for_room_every = 1s;
 
   Probes probes = {};  // each outlives the host
@@ -124,8 +125,8 @@ class RealHost final : private Host {
   // May be read from any thread.
   const RealHostCounters& counters() const { return counters_; }
   std::uint16_t port() const { return port_; }
-  // 0 without a foreign protocol.
-  std::uint16_t foreign_port() const { return foreign_port_; }
+  // 0 without a client protocol.
+  std::uint16_t client_port() const { return client_port_; }
 
  private:
   enum Wish : unsigned { kStop = 1, kDump = 2 };
@@ -156,7 +157,7 @@ class RealHost final : private Host {
   void Ask(Wish wish);
   void Log(const std::string& line) const;
   void TakeOverSignals();
-  void OpenForeignPort();
+  void OpenClientPort();
   void Finish();
   void Turn();
   std::span<const epoll_event> WaitForEvents();
@@ -181,7 +182,7 @@ class RealHost final : private Host {
   Descriptor signals_;  // valid only if signals are handled
   std::atomic<unsigned> wishes_{0};
   std::uint16_t port_ = 0;  // the port that the host listens on
-  std::uint16_t foreign_port_ = 0;
+  std::uint16_t client_port_ = 0;
 
   bool dead_ = false;          // set before stacks unwind: their output does not leave
   bool stopping_ = false;      // this turn is the last
@@ -205,7 +206,7 @@ class RealHost final : private Host {
 
   std::optional<Disk> disk_;              // while in service, until Finish
   std::optional<Network> network_;        // until Finish
-  std::optional<ForeignPort> foreign_;    // until Finish, if there is one
+  std::optional<ClientPort> clients_;     // until Finish, if there is one
   std::optional<HostedRuntime> runtime_;  // while in service
   std::unique_ptr<Service> service_;      // while in service
 };

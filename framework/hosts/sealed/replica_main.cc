@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "depfast/host/service.h"
-#include "sealed/crash_words.h"
+#include "sealed/crash_message.h"
 #include "sealed/freed_memory.h"
 #include "sealed/heap.h"
 #include "sealed/protocol.h"
@@ -146,7 +146,7 @@ std::string Answer(sim::StepHost& host, const std::string& message, std::int64_t
 
 int main() {
   depfast::sealed::KeepFreedMemory();
-  depfast::sealed::InstallCrashWords();
+  depfast::sealed::InstallCrashMessages();
   try {
     depfast::sealed::Serve();
   } catch (const std::exception& error) {

@@ -325,7 +325,7 @@ std::string ReplicaProcess::PlaceOfLoop() const {
   if (pid_ <= 0) return "";  // a signal to -1 is one to everybody
   kill(pid_, SIGXCPU);
   if (!EndsSoon()) return "";
-  const std::string words = "\n" + LastWords();
+  const std::string words = "\n" + CrashMessage();
   const std::size_t loop = words.rfind("\nloop:");
   if (loop == std::string::npos) return "";
   return words.substr(std::min(loop, words.rfind("\nin coroutine '", loop)));
@@ -348,7 +348,7 @@ std::string ReplicaProcess::Obituary() {
   } else {
     text = "its process exited with status " + std::to_string(WEXITSTATUS(status));
   }
-  const std::string words = LastWords();
+  const std::string words = CrashMessage();
   return words.empty() ? text : text + ": " + words;
 }
 
@@ -362,7 +362,7 @@ void ReplicaProcess::FailIfNeverExecuted() const {
                            failed);
 }
 
-std::string ReplicaProcess::LastWords() const {
+std::string ReplicaProcess::CrashMessage() const {
   constexpr off_t kBytesMax = 2000;
   const off_t size = lseek(log_, 0, SEEK_END);
   std::string words(static_cast<std::size_t>(std::min(size, kBytesMax)), '\0');

@@ -1,4 +1,4 @@
-// ReplicaProcess: a student's program behind the walls, and two pipes to it.
+// ReplicaProcess: a student's program in its sandbox, and two pipes to it.
 //
 // A process that exits, crashes, spins, sleeps or hoards memory becomes a Death, which says so. No
 // call blocks for ever, and none harms the grader's process.
@@ -60,7 +60,7 @@ class ReplicaProcess {
   std::size_t ResidentBytes() const;
   void CheckResidentBytes() const;
 
-  // Ends the process and its children, if the machine's walls let it have any. Returns the exit
+  // Ends the process and its children, if the machine's layers let it have any. Returns the exit
   // status of a process that had already ended.
   int Kill();
   // Whether it has ended by a signal that it cannot send to itself: the machine had no memory.
@@ -80,11 +80,11 @@ class ReplicaProcess {
   bool IsAsleep() const;
   bool HasEnded() const;
   bool EndsSoon() const;
-  // Asks the process, which ends: see crash_words.h. "" if it does not answer.
+  // Asks the process, which ends: see crash_message.h. "" if it does not answer.
   std::string PlaceOfLoop() const;
   std::string Obituary();
   void FailIfNeverExecuted() const;
-  std::string LastWords() const;
+  std::string CrashMessage() const;
 
   const SealedOptions& options_;
   pid_t pid_ = -1;

@@ -8,7 +8,7 @@
 
 #include "depfast/host/frame.h"
 #include "depfast/host/random.h"
-#include "sim/words.h"
+#include "sim/trace_text.h"
 
 namespace depfast::sim {
 namespace {

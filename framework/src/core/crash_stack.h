@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "core/last_words.h"
+#include "core/fatal_signal.h"
 
 namespace depfast {
 

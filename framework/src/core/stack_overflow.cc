@@ -19,12 +19,12 @@ void OnSegmentationFault(int signal_number, siginfo_t* info, void* context) {
   const bool overflows =
       mark.stack != nullptr && address >= mark.stack->guard && address < mark.stack->bottom;
   if (overflows) {
-    WriteLastWords("stack overflow in coroutine '");
-    WriteLastWords(mark.name);
-    WriteLastWords("': deep recursion, or a large array that belongs on the heap\n");
+    WriteToStderr("stack overflow in coroutine '");
+    WriteToStderr(mark.name);
+    WriteToStderr("': deep recursion, or a large array that belongs on the heap\n");
   } else if (info->si_code == SI_KERNEL && address == nullptr) {
     // The kernel has no address for it. A sealed replica has no clock.
-    WriteLastWords("a clock was read, or a pointer is no address at all\n");
+    WriteToStderr("a clock was read, or a pointer is no address at all\n");
   }
   if (report_more != nullptr) report_more(signal_number, overflows ? nullptr : info, context);
   // The default action is restored: returning repeats the fault and ends the process with the

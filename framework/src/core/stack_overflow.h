@@ -1,8 +1,8 @@
 // Stack overflow: a message that names the coroutine, instead of a bare segmentation fault.
 #pragma once
 
+#include "core/fatal_signal.h"
 #include "core/fiber.h"
-#include "core/last_words.h"
 
 namespace depfast {
 

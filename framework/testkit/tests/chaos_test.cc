@@ -1,4 +1,4 @@
-// RunChaos: a rehearsal leaves no trace, and a failure is shown with its shortest schedule.
+// RunChaos: a dry run leaves no trace, and a failure is shown with its shortest schedule.
 #include "testkit/chaos.h"
 
 #include <gtest/gtest-spi.h>
@@ -95,7 +95,7 @@ TEST_F(ChaosTest, WithoutShrinkingAFailureIsShownAsItIs) {
   EXPECT_EQ(failures.front().find("shortest"), std::string::npos);
 }
 
-TEST_F(ChaosTest, ARehearsalLeavesNoHistory) {
+TEST_F(ChaosTest, ADryRunLeavesNoHistory) {
   const auto file =
       std::filesystem::temp_directory_path() /
       ("chaos_test." + std::to_string(testing::UnitTest::GetInstance()->random_seed()) +
@@ -118,13 +118,13 @@ TEST_F(ChaosTest, ASchedulePasses) {
                 ++runs;
                 Ask(chaos);
               }).empty());
-  EXPECT_EQ(runs, 1) << "the rehearsal has a process of its own";
+  EXPECT_EQ(runs, 1) << "the dry run has a process of its own";
 }
 
 TEST_F(ChaosTest, AFailureThatDoesNotRepeatIsTold) {
   TheEnvironment().shrink = 100;
   const auto failures =
-      Failures(ManyFaults(), [&](Chaos&) { EXPECT_FALSE(TheEnvironment().rehearsal); });
+      Failures(ManyFaults(), [&](Chaos&) { EXPECT_FALSE(TheEnvironment().dry_run); });
   ASSERT_EQ(failures.size(), 1U);
   EXPECT_NE(failures.front().find("does not repeat"), std::string::npos) << failures.front();
 }

@@ -18,8 +18,8 @@
 #include "depfast/storage.h"
 #include "sim/step_host.h"
 #include "support/echo.h"
+#include "testkit/choice_points.h"
 #include "testkit/client.h"
-#include "testkit/crossroads.h"
 #include "testkit/environment.h"
 
 namespace depfast::testkit {
@@ -93,7 +93,7 @@ const Deviations kLossesAlone = {.delays = {}, .stalls = {}, .downtimes = {}, .c
 const Deviations kAll = {
     .delays = {5ms, 200ms}, .stalls = {200ms}, .downtimes = {5ms, 200ms}, .cuts = {200ms}};
 
-ExploredRun Rehearsed(const FaultPlan& plan, const Deviations& deviations, int puts) {
+ExploredRun DryRunOf(const FaultPlan& plan, const Deviations& deviations, int puts) {
   ScopedRun run(plan);
   testing::TestPartResultArray failures;
   {
@@ -105,7 +105,7 @@ ExploredRun Rehearsed(const FaultPlan& plan, const Deviations& deviations, int p
 }
 
 TEST(SmallScope, PruningLosesNoEndState) {
-  const auto run = [](const FaultPlan& plan) { return Rehearsed(plan, kAll, 1); };
+  const auto run = [](const FaultPlan& plan) { return DryRunOf(plan, kAll, 1); };
   const Exploration pruned = Explore({.deviations = 2}, kAnyRuns, run);
   std::uint64_t state = 0;
   const Exploration whole = Explore({.deviations = 2}, kAnyRuns, [&](const FaultPlan& plan) {
@@ -121,7 +121,7 @@ TEST(SmallScope, PruningLosesNoEndState) {
 TEST(SmallScope, RepetitionAddsNoRuns) {
   const auto runs = [](int puts) {
     return Explore({.deviations = 1}, kAnyRuns,
-                   [puts](const FaultPlan& plan) { return Rehearsed(plan, kLossesAlone, puts); })
+                   [puts](const FaultPlan& plan) { return DryRunOf(plan, kLossesAlone, puts); })
         .all_runs();
   };
   // The first finds no file, the second one value, and so on: the file is part of the state.
@@ -129,8 +129,8 @@ TEST(SmallScope, RepetitionAddsNoRuns) {
   EXPECT_EQ(runs(2), 5);
 }
 
-TEST(Crossroads, EveryMessageCanBeLateAndLost) {
-  const ExploredRun run = Rehearsed({}, kAll, 1);
+TEST(ChoicePoints, EveryMessageCanBeLateAndLost) {
+  const ExploredRun run = DryRunOf({}, kAll, 1);
   std::multiset<faults::FaultKind> kinds;
   for (const Choice& choice : run.choices) {
     const faults::Fault& fault = choice.deviation;

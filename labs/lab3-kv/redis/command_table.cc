@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "words.h"
+#include "argument_text.h"
 
 namespace depfast::kv {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "argument_text.h"
 #include "kv_commands.h"
 #include "kv_errors.h"
-#include "words.h"
 
 namespace depfast::kv {
 namespace {

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "argument_text.h"
 #include "command_table.h"
 #include "kv_commands.h"
 #include "kv_errors.h"
-#include "words.h"
 
 namespace depfast::kv {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::string_view kServerName = "failslow-kv";
 // One command that is being answered, and the words that the handler has not looked at.
 struct Request {
   std::span<const std::string> words;
-  const real::ForeignContext& context;
+  const real::ClientContext& context;
   ClientState& client;
 };
 
@@ -67,7 +67,7 @@ std::string Select(const Request& request) {
 }
 
 // Redis's words for the last write of its log, and the reason in our own.
-std::string Persistence(const real::ForeignContext& context) {
+std::string Persistence(const real::ClientContext& context) {
   const bool has_failed = context.disk_failure != nullptr && !context.disk_failure->empty();
   std::string text = "# Persistence\r\naof_enabled:1\r\n";
   text += "aof_last_write_status:" + std::string(has_failed ? "err" : "ok") + "\r\n";
@@ -333,7 +333,7 @@ std::string Serve(const Handler& handler, const Request& request) {
 
 }  // namespace
 
-std::optional<std::string> ServeAtPort(const Command& command, const real::ForeignContext& context,
+std::optional<std::string> ServeAtPort(const Command& command, const real::ClientContext& context,
                                        ClientState& client) {
   const std::string& name = command[0];
   const std::span<const std::string> words = command;

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "kv_messages.h"
-#include "real/foreign_protocol.h"
+#include "real/client_protocol.h"
 #include "resp_writer.h"
 
 namespace depfast::kv {
@@ -29,7 +29,7 @@ struct ClientState {
 // The reply as bytes, if this is a command of the port, else nothing. A reply to HELLO is in the
 // version of the protocol that it chooses. A command with an error changes nothing.
 // Requires: `command` is not empty.
-std::optional<std::string> ServeAtPort(const Command& command, const real::ForeignContext& context,
+std::optional<std::string> ServeAtPort(const Command& command, const real::ClientContext& context,
                                        ClientState& client);
 
 }  // namespace depfast::kv

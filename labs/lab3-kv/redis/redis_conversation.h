@@ -21,7 +21,7 @@
 // harm, and it keeps the order. The answer to a write cannot be asked for again, so the longest
 // possible answer has room before the write is sent.
 //
-// While the replica is out of service (ForeignContext::disk_failure), the port's own commands are
+// While the replica is out of service (ClientContext::disk_failure), the port's own commands are
 // answered, INFO with the reason, and those of the store with an error.
 //
 // A connection is no session: a client that loses it does not know which of its commands were
@@ -42,7 +42,7 @@
 #include "increment.h"
 #include "kv_messages.h"
 #include "port_commands.h"
-#include "real/foreign_protocol.h"
+#include "real/client_protocol.h"
 #include "resp_parser.h"
 #include "resp_writer.h"
 
@@ -63,7 +63,7 @@ class RedisConversation final : public real::Conversation,
   // The reads that a new connection may have under way: nothing is known of their answers.
   static constexpr std::size_t kFirstReadsMax = 16;
 
-  explicit RedisConversation(const real::ForeignContext& context)
+  explicit RedisConversation(const real::ClientContext& context)
       : context_(context), held_(context.budget) {}
 
   void OnBytes(std::string_view bytes) override;
@@ -124,7 +124,7 @@ class RedisConversation final : public real::Conversation,
   bool CanKeep(std::size_t bytes) const;
   void Forget(std::size_t from);
 
-  const real::ForeignContext context_;
+  const real::ClientContext context_;
   ClientState client_;
   RespParser parser_;
   std::optional<Command> held_back_;  // the next command, which has to wait

@@ -6,8 +6,8 @@
 #include "redis_conversation.h"
 
 int main(int argc, char** argv) {
-  const depfast::real::ForeignProtocol redis{
-      "redis", [](const depfast::real::ForeignContext& context) {
+  const depfast::real::ClientProtocol redis{
+      "redis", [](const depfast::real::ClientContext& context) {
         return std::make_shared<depfast::kv::RedisConversation>(context);
       }};
   return depfast::real::RealMain(argc, argv, &redis);

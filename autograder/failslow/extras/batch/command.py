@@ -9,13 +9,19 @@ from typing import Any
 from failslow.base import atomic, console
 from failslow.base.errors import BadSubmission
 from failslow.base.kit import Kit
-from failslow.build import cmake, walls
+from failslow.build import cmake, sandbox
 from failslow.build.recipe import load_recipe
 from failslow.extras.batch import folder, job, machines, summary
 from failslow.extras.batch.folder import Handed
 from failslow.extras.batch.job import Done, Job
-from failslow.extras.batch.ledger import Ledger, Terms, content_key, digest_of_kit, key_of_words
 from failslow.extras.batch.machines import Machines
+from failslow.extras.batch.result_store import (
+    ResultStore,
+    Terms,
+    content_key,
+    digest_of_kit,
+    key_of_words,
+)
 from failslow.extras.batch.summary import Row
 from failslow.extras.commands.solution import check_out
 from failslow.lab import course_key
@@ -23,7 +29,7 @@ from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs, load_labs
 from failslow.lab.submission import BASE, Submission, collect
 
-LEDGER = "ledger"
+RESULTS = "results"
 SOURCES = "sources"
 
 
@@ -50,7 +56,7 @@ def run(kit: Kit, directory: Path, out: Path, key: CourseKey | None, options: Op
     try:
         with _machines(options) as on:  # before the build, which takes minutes
             cmake.build(kit, targets=[cmake.GRADING])
-            if missing := walls.remark(walls.of_this_machine(kit)):
+            if missing := sandbox.remark(sandbox.of_this_machine(kit)):
                 console.note(missing)
             rows = _Batch(kit, labs, key, options, out, before).grade(handed, on)
     except KeyboardInterrupt:
@@ -90,7 +96,7 @@ class _Batch:
         self._options = options
         self._out = out
         self._before = before
-        self._ledger = Ledger(out / LEDGER)
+        self._store = ResultStore(out / RESULTS)
         self._recipe = load_recipe(kit)
         self._terms = Terms(digest_of_kit(kit, labs), key, options.seeds)
 
@@ -98,7 +104,7 @@ class _Batch:
         """A row for each, in order. The summary is written after each grading: a batch that is
         ended goes on where it was."""
         keys = {each.name: self._content(each) for each in handed}
-        found = {name: self._ledger.find(key) for name, key in keys.items()}
+        found = {name: self._store.find(key) for name, key in keys.items()}
         rows = {
             each.name: self._row(each.name, keys[each.name], Done(found[each.name]))
             if found[each.name]
@@ -115,7 +121,7 @@ class _Batch:
             for count, (each, done) in enumerate(on([*jobs]), start=1):
                 key = jobs[each]
                 if done.result:
-                    self._ledger.add(key, done.result)
+                    self._store.add(key, done.result)
                 for name in [name for name, other in keys.items() if other == key]:
                     rows[name] = self._row(name, key, done)
                 summary.write(self._out, [*rows.values()])
@@ -164,7 +170,7 @@ class _Batch:
         missing = done.result["extra_data"].get("without_verdict")
         if missing:
             remark = f"no verdict on {len(missing)} tests: grade again"
-            if known and known.key:  # its result is in the ledger
+            if known and known.key:  # its result is in the store of results
                 return replace(known, before=None, remark=f"{remark}; the grade before is kept")
         elif "max_score" not in done.result["extra_data"]:
             reason = done.result["extra_data"].get("rejected", "")
@@ -177,7 +183,7 @@ class _Batch:
             name,
             score,
             _max_score(done.result),
-            key if self._ledger.path(key).is_file() else "",
+            key if self._store.path(key).is_file() else "",
             was if was != score else None,
             remark,
         )

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from failslow.base import deadline, process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
-from failslow.build import walls
+from failslow.build import sandbox
 from failslow.extras import gradescope
 from failslow.extras.batch import folder
 from failslow.extras.batch.folder import Handed
@@ -94,7 +94,7 @@ def grade_one(kit: Kit, job: Job) -> dict[str, Any]:
         graded = grade(kit, labs, submission, Scope(seeds=job.seeds, isolate=True, end=end), key)
     except BadSubmission as error:
         return gradescope.rejection(kit, error, key)
-    return results.document(graded, 0.0, walls.of_this_machine(kit))
+    return results.document(graded, 0.0, sandbox.of_this_machine(kit))
 
 
 def main(scratch: Path, batch: int) -> int:

@@ -134,7 +134,7 @@ def counts(rows: Sequence[Row]) -> str:
 
 def _page_row(row: Row) -> str:
     name = html.escape(row.name)
-    shown = f'<a href="ledger/{html.escape(row.key)}.json">{name}</a>' if row.key else name
+    shown = f'<a href="results/{html.escape(row.key)}.json">{name}</a>' if row.key else name
     numbers = "".join(
         f'<td class="number">{_cell(value)}</td>'
         for value in (row.score, row.max_score, row.before)

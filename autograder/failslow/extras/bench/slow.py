@@ -22,6 +22,7 @@ from failslow.lab.mutants import load_alternatives, load_mutants, materialised
 from failslow.lab.submission import collect
 from failslow.measurement import sweep_table
 from failslow.measurement.binary import Program, binary_of
+from failslow.measurement.formatting import percent
 from failslow.measurement.measure import Meter
 from failslow.measurement.settings import (
     FOLLOWER,
@@ -32,7 +33,6 @@ from failslow.measurement.settings import (
     load_settings,
 )
 from failslow.measurement.sweep import AND_FOLLOWERS, ONE_FOLLOWER, Cell, Sweep, cells, role_of
-from failslow.measurement.words import percent
 
 LAB = "lab2"
 REFERENCE = "reference"

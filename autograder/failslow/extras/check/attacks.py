@@ -38,7 +38,7 @@ from failslow.lab.mutants import (
 )
 from failslow.lab.submission import Submission, collect
 
-SCOPE = Scope(measurement=False, gates=False, shrink=False, diagnosis=False)
+SCOPE = Scope(measurement=False, prerequisites=False, shrink=False, diagnosis=False)
 
 SECONDS_MAX = 120.0
 """For one attack, compiling included."""
@@ -128,12 +128,12 @@ class Judged:
 
 def run(context: Context) -> Counts:
     """One check for each attack. A part of them, but under --full: another one after each change of
-    the walls."""
+    the sandbox."""
     kit, counts = context.kit, Counts()
     found = load(kit)
-    walls = sample.digest_of(kit, kit.root / "framework" / "hosts" / "sealed")
+    sandbox = sample.digest_of(kit, kit.root / "framework" / "hosts" / "sealed")
     chosen = [
-        each for each in found if context.full or sample.is_drawn(walls + each.path.read_bytes())
+        each for each in found if context.full or sample.is_drawn(sandbox + each.path.read_bytes())
     ]
     for each in judge_all(kit, chosen):
         counts.expect(not each.problems, f"{each.name}: {'; '.join(each.problems)}")

@@ -11,7 +11,7 @@ from failslow.grade.diagnosis import runs, scoring
 from failslow.grade.diagnosis.answers import read
 from failslow.grade.diagnosis.course import REFERENCE, Truth
 from failslow.grade.diagnosis.runs import SLOW, Observed
-from failslow.grade.diagnosis.words import NONE
+from failslow.grade.diagnosis.vocabulary import NONE
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Lab, load_labs

@@ -158,7 +158,7 @@ def with_other_keys(context: Context) -> Counts:
     labs = load_labs(context.kit)
     measured = [lab.id for lab in labs.by_id.values() if lab.measurement]
     patches = [each for each in load_alternatives(context.kit) if each.lab in measured]
-    # The other step has graded the tests. No test runs, so none gates the measurement.
+    # The other step has graded the tests. No test runs, so none stops the measurement.
     scope = Scope(
         tests=frozenset(),
         determinism=False,

@@ -14,7 +14,7 @@ from failslow.build.given_code import GivenMutant
 from failslow.build.gtest import GradedTest
 from failslow.build.recipe import load_recipe
 from failslow.extras.check import sample
-from failslow.extras.check.kept import Kept, kept_of
+from failslow.extras.check.points_kept import Kept, kept_of
 from failslow.extras.check.step import Context, Counts
 from failslow.grade.model import Grade, Scope, TestRow
 from failslow.grade.runner import grade
@@ -191,7 +191,7 @@ def scope_of(mutant: Mutant, full: bool) -> Scope:
         tests=None if DETERMINISM in named else frozenset(named),
         measurement=bool(rows),
         determinism=DETERMINISM in named,
-        gates=False,
+        prerequisites=False,
         rows=None if full else tuple(sorted(rows)),
         seeds=None if full else MUTANT_SEEDS,
         shrink=False,

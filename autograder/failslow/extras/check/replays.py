@@ -13,7 +13,7 @@ from failslow.base.errors import CannotDo
 from failslow.build.gtest import Options
 from failslow.extras.check.step import Context, Counts
 from failslow.extras.commands import replay
-from failslow.extras.replay import page
+from failslow.extras.replay import html_report
 from failslow.extras.site import browser
 from failslow.lab.mutants import Mutant, load_mutants
 
@@ -84,7 +84,7 @@ def _drawn(context: Context, mutant: Mutant) -> Path | str:
         return f"{test.name} passes"
     view = sims.lab.cluster
     subject = replay.subject_of(sims, test, outcome)
-    drawing.write_text(page.document(subject, worlds, view.shows if view else ()), "utf-8")
+    drawing.write_text(html_report.document(subject, worlds, view.shows if view else ()), "utf-8")
     return drawing
 
 

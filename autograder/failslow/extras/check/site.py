@@ -8,7 +8,7 @@ from failslow.base import console, process
 from failslow.base.kit import Kit
 from failslow.extras.check import reading, sample
 from failslow.extras.check.step import Context, Counts
-from failslow.extras.replay import page as replay
+from failslow.extras.replay import html_report as replay
 from failslow.extras.site import accessibility, browser, build
 
 # At the margin, in clang-format's layout.

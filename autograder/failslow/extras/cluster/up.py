@@ -14,7 +14,7 @@ from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.build.compile import build_submission
 from failslow.build.recipe import given, load_recipe
-from failslow.extras.cluster import place, ports, replica_processes, start, state, status
+from failslow.extras.cluster import data_directory, ports, replica_processes, start, state, status
 from failslow.extras.cluster.layout import Layout, layout_of
 from failslow.extras.cluster.state import Replica, State
 from failslow.extras.commands.solution import submission_in
@@ -50,8 +50,8 @@ def up(kit: Kit, request: Request) -> tuple[Layout, bool]:
     labs = load_labs(kit)
     tree = request.directory or default_tree(kit)
     lab = lab_of(labs, tree, request.lab)
-    layout = layout_of(request.data or place.default_data(kit, lab.id))
-    with _directory(layout), place.locked(layout), ExitStack() as stack:
+    layout = layout_of(request.data or data_directory.default_data(kit, lab.id))
+    with _directory(layout), data_directory.locked(layout), ExitStack() as stack:
         before = _examined(layout, lab, request)
         asked = sum(request.groups) or request.replicas or REPLICAS
         count = len(before.replicas) if before else asked
@@ -175,7 +175,7 @@ def _examined(layout: Layout, lab: Lab, request: Request) -> State | None:
     before = state.load(layout)
     if running:
         what = "an earlier cluster whose cluster.json is gone" if before is None else "a cluster"
-        raise CannotDo(f"{what} still runs in {layout.data}", place.leftovers(running))
+        raise CannotDo(f"{what} still runs in {layout.data}", data_directory.leftovers(running))
     if before is None:
         if any(layout.data.iterdir()):
             raise CannotDo(f"{layout.data} is not empty and holds no cluster: name another --data")

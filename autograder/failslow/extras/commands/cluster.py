@@ -21,8 +21,8 @@ from failslow.base.kit import Kit
 from failslow.extras import waiting
 from failslow.extras.cluster import (
     client,
+    data_directory,
     packed,
-    place,
     rejoining,
     replica_processes,
     restart,
@@ -41,7 +41,7 @@ from failslow.extras.commands import top, which
 from failslow.extras.commands.solution import check_out
 from failslow.extras.live import server
 from failslow.extras.live import view as live
-from failslow.extras.slowness import page
+from failslow.extras.slowness import html_report
 from failslow.extras.slowness.graph import dot, merged
 from failslow.extras.slowness.warnings import joined
 from failslow.lab.labs import Lab, load_labs
@@ -152,7 +152,7 @@ def _up(kit: Kit, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
     if request.replicas is not None and request.groups:
         raise CannotDo("--groups says the number of replicas: leave --replicas out")
     layout, serves = up.up(kit, request)
-    current = place.loaded(layout)
+    current = data_directory.loaded(layout)
     _print(kit, layout, current, as_json, with_load=False)
     if not serves:
         ready = load_labs(kit).get(current.lab).cluster
@@ -160,7 +160,7 @@ def _up(kit: Kit, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
         console.note(
             f"no replica reports '{ready.ready_name}: {ready.ready_is}' after"
             f" {start.READY_S:.0f} s; the cluster still runs, end it with:"
-            f" {place.down_command(layout.data)}"
+            f" {data_directory.down_command(layout.data)}"
         )
     elif not as_json:
         _note_commands(kit, layout, current)
@@ -168,22 +168,22 @@ def _up(kit: Kit, as_json: bool, **asked: Any) -> int:  # noqa: ANN401
 
 
 def _note_commands(kit: Kit, layout: Layout, current: State) -> None:
-    default = layout.data == place.default_data(kit, current.lab)
+    default = layout.data == data_directory.default_data(kit, current.lab)
     suffix = "" if default else f" --data {shlex.quote(str(layout.data))}"
     console.note(f"Next: ./kit cluster status|logs|kill N|start N|dump N|down{suffix}")
     others = [each for each in replica_processes.find() if each.data != layout.data]
     if others:
-        console.note(f"Other clusters that run:\n{place.leftovers(others)}")
+        console.note(f"Other clusters that run:\n{data_directory.leftovers(others)}")
 
 
 def _down(kit: Kit, data: Path | None) -> int:
     """0, even when no replica runs."""
-    layout = place.named_or_only(kit, data)
+    layout = data_directory.named_or_only(kit, data)
     if layout is None:
         print("there is no cluster to end")
         return 0
     running = replica_processes.find(layout.data)
-    with place.locked(layout) if layout.data.is_dir() else nullcontext():
+    with data_directory.locked(layout) if layout.data.is_dir() else nullcontext():
         stubborn = replica_processes.end(running)
     for process in running:
         how = _how(process, stubborn)
@@ -200,8 +200,8 @@ def _down(kit: Kit, data: Path | None) -> int:
 
 def _status(kit: Kit, data: Path | None, as_json: bool) -> int:
     """0 when all run, 1 when some are dead or out of service. CannotDo when there is no cluster."""
-    layout = place.of_command(kit, data)
-    current = place.loaded(layout)
+    layout = data_directory.of_command(kit, data)
+    current = data_directory.loaded(layout)
     if not replica_processes.find(layout.data):
         if not current.up:
             raise CannotDo(f"the cluster in {layout.data} is down")
@@ -232,18 +232,18 @@ def _print(
 
 def _top(kit: Kit, data: Path | None, page: int | None) -> int:
     """Once, if the output is no terminal."""
-    layout = place.of_command(kit, data)
-    lab = load_labs(kit).get(place.loaded(layout).lab)
+    layout = data_directory.of_command(kit, data)
+    lab = load_labs(kit).get(data_directory.loaded(layout).lab)
     if page is not None:
-        _serve(layout, lab, place.loaded(layout), page)
+        _serve(layout, lab, data_directory.loaded(layout), page)
         return 0
     out = console.stdout()
     if not out.is_terminal:
-        out.print(top.view(layout, place.loaded(layout), lab))
+        out.print(top.view(layout, data_directory.loaded(layout), lab))
         return 0
     with suppress(KeyboardInterrupt), Live(console=out, screen=True, auto_refresh=False) as live:
         while True:
-            live.update(top.view(layout, place.loaded(layout), lab), refresh=True)
+            live.update(top.view(layout, data_directory.loaded(layout), lab), refresh=True)
             time.sleep(TOP_S)
     return 0
 
@@ -261,8 +261,8 @@ def _serve(layout: Layout, lab: Lab, current: State, port: int) -> None:
 def _graph(kit: Kit, data: Path | None, out: Path) -> int:
     """0 without a warning, 1 with one. CannotDo when there is nothing to draw yet."""
     check_out(out)
-    layout = place.of_command(kit, data)
-    current = place.loaded(layout)
+    layout = data_directory.of_command(kit, data)
+    current = data_directory.loaded(layout)
     if not current.verify:
         raise CannotDo("the cluster runs without verification: ./kit cluster up --verify")
     windows = verification.read(layout, len(current.replicas))
@@ -273,7 +273,7 @@ def _graph(kit: Kit, data: Path | None, out: Path) -> int:
     if not warned:
         print("runtime verification raised no warning")
     atomic.write_text(
-        out / "slowness.html", page.document("Slowness propagation graph", graph, warned)
+        out / "slowness.html", html_report.document("Slowness propagation graph", graph, warned)
     )
     atomic.write_text(out / "slowness.dot", dot(graph))
     atomic.write_text(out / "slowness.json", json.dumps(windows, indent=1) + "\n")
@@ -284,8 +284,8 @@ def _graph(kit: Kit, data: Path | None, out: Path) -> int:
 
 def _submit(kit: Kit, data: Path | None, words: Sequence[str]) -> int:
     """0 with an answer, 1 with an error or without one. CannotDo when no replica runs."""
-    layout = place.of_command(kit, data)
-    current = place.loaded(layout)
+    layout = data_directory.of_command(kit, data)
+    current = data_directory.loaded(layout)
     if not replica_processes.find(layout.data):
         raise CannotDo(f"the cluster in {layout.data} is down")
     if not all(words):
@@ -298,8 +298,8 @@ def _submit(kit: Kit, data: Path | None, words: Sequence[str]) -> int:
 
 
 def _logs(kit: Kit, data: Path | None, replica: int | None, follow: bool, lines: int) -> int:
-    layout = place.of_command(kit, data)
-    current = place.loaded(layout)
+    layout = data_directory.of_command(kit, data)
+    current = data_directory.loaded(layout)
     if lines < 0:
         raise CannotDo(f"--lines: {lines} is negative")
     numbers = range(len(current.replicas)) if replica is None else [replica]
@@ -313,7 +313,7 @@ def _logs(kit: Kit, data: Path | None, replica: int | None, follow: bool, lines:
 
 def _stop(kit: Kit, data: Path | None, replica: int) -> int:
     layout, current, process = _running_replica(kit, data, replica)
-    with place.locked(layout):
+    with data_directory.locked(layout):
         stubborn = replica_processes.end([process])
         _note_end(layout, current, process, _how(process, stubborn))
     return 0
@@ -321,7 +321,7 @@ def _stop(kit: Kit, data: Path | None, replica: int) -> int:
 
 def _kill(kit: Kit, data: Path | None, replica: int) -> int:
     layout, current, process = _running_replica(kit, data, replica)
-    with place.locked(layout):
+    with data_directory.locked(layout):
         replica_processes.kill([process])
         _note_end(layout, current, process, "SIGKILL")
     return 0
@@ -338,10 +338,10 @@ def _note_end(layout: Layout, current: State, process: Process, how: str) -> Non
 
 
 def _start(kit: Kit, data: Path | None, replica: int, rejoin: bool) -> int:
-    layout = place.of_command(kit, data)
-    current = place.loaded(layout)
+    layout = data_directory.of_command(kit, data)
+    current = data_directory.loaded(layout)
     number = _known(current, replica)
-    with place.locked(layout):
+    with data_directory.locked(layout):
         if rejoin:
             print(rejoining.prepare(kit, layout, current, number))
         pid = restart.restart(layout, current, number)
@@ -381,8 +381,8 @@ def _from(log: Path, offset: int) -> bytes:
 
 def _running_replica(kit: Kit, data: Path | None, number: int) -> tuple[Layout, State, Process]:
     """CannotDo when the replica does not exist or does not run."""
-    layout = place.of_command(kit, data)
-    current = place.loaded(layout)
+    layout = data_directory.of_command(kit, data)
+    current = data_directory.loaded(layout)
     _known(current, number)
     for process in replica_processes.find(layout.data):
         if process.number == number:

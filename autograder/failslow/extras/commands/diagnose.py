@@ -5,7 +5,7 @@ from pathlib import Path
 from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.grade.diagnosis import answers, words
+from failslow.grade.diagnosis import answers, vocabulary
 from failslow.lab.labs import Lab, load_labs
 
 
@@ -13,7 +13,7 @@ def run(kit: Kit, check: Path | None) -> int:
     """0 when all answers can be read, 1 otherwise. CannotDo without a file of answers."""
     if check is None:
         raise CannotDo("name your answers: --check FILE (your course hands out the material)")
-    return check_form(words.lab_of(load_labs(kit)), check)
+    return check_form(vocabulary.lab_of(load_labs(kit)), check)
 
 
 def check_form(lab: Lab, path: Path) -> int:

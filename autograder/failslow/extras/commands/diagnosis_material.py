@@ -8,7 +8,7 @@ from failslow.base.kit import Kit
 from failslow.build import cmake
 from failslow.extras.commands.diagnose import check_form
 from failslow.extras.diagnosis import material
-from failslow.grade.diagnosis import course, runs, words
+from failslow.grade.diagnosis import course, runs, vocabulary
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import load_labs
@@ -19,7 +19,7 @@ def run(kit: Kit, out: Path, check: Path | None = None, key: CourseKey | None = 
 
     Without a `key` the command looks for one.
     """
-    lab = words.lab_of(load_labs(kit))
+    lab = vocabulary.lab_of(load_labs(kit))
     if check is not None:
         return check_form(lab, check)
     if out.exists() and not out.is_dir():
@@ -36,7 +36,7 @@ def run(kit: Kit, out: Path, check: Path | None = None, key: CourseKey | None = 
 
 def answers_of(kit: Kit, out: Path, key: CourseKey | None) -> int:
     """`kit release answers`: the right answers of a course, for its instructors."""
-    lab = words.lab_of(load_labs(kit))
+    lab = vocabulary.lab_of(load_labs(kit))
     if out.exists():
         raise CannotDo(f"{out} exists")
     cmake.build(kit, targets=[cmake.DIAGNOSIS])

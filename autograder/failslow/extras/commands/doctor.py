@@ -10,7 +10,7 @@ from rich.table import Table
 
 from failslow.base import console, machine, process
 from failslow.base.kit import Kit
-from failslow.build import walls
+from failslow.build import sandbox
 from failslow.lab.labs import load_labs
 
 TOOLS_NEEDED = ("g++", "cmake", "ninja", "patch")
@@ -104,11 +104,11 @@ def _builds(kit: Kit) -> list[Row]:
 
 def _walls(kit: Kit) -> list[Row]:
     """One row, once the kit is built for grading."""
-    if not kit.binary(walls.WALLS).is_file():
+    if not kit.binary(sandbox.LAYERS).is_file():
         return []
-    standing = walls.of_this_machine(kit)
+    standing = sandbox.of_this_machine(kit)
     count = f"{sum(standing.values())} of {len(standing)}"
-    return [("walls around a submission", count, walls.remark(standing))]
+    return [("layers of the sandbox", count, sandbox.remark(standing))]
 
 
 def _count(directory: Path) -> int:

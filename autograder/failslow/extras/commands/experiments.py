@@ -16,8 +16,7 @@ from failslow.base import atomic, console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.cluster import containers, up, verification
-from failslow.extras.cluster import place as cluster_place
+from failslow.extras.cluster import containers, data_directory, up, verification
 from failslow.extras.commands.solution import check_out
 from failslow.extras.faults import (
     catalogue,
@@ -33,8 +32,8 @@ from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.experiment import DEAD, HEALTHY, SLOW, Experiment
 from failslow.extras.faults.experiment_page import Shown
 from failslow.extras.faults.injectors import INJECTORS
-from failslow.extras.faults.place import Place
 from failslow.extras.faults.prediction import Predicted
+from failslow.extras.faults.targets import Place
 from failslow.extras.faults.verdict import FAIL, PASS
 from failslow.lab.labs import load_labs
 
@@ -160,7 +159,7 @@ def cluster_of(
         try:
             if not serves:
                 raise CannotDo("the cluster elects no leader")
-            place = Place(layout, cluster_place.loaded(layout), known)
+            place = Place(layout, data_directory.loaded(layout), known)
             yield LabBench(kit=kit, place=place, lab=load_labs(kit).get(lab))
         finally:
             experiment.end(layout)
@@ -170,7 +169,7 @@ def cluster_of(
 def _containers(kit: Kit, known: Catalogue) -> Iterator[LabBench]:
     """The running containers, without their own load while the body runs."""
     layout = containers.adopted(kit)
-    current = cluster_place.loaded(layout)
+    current = data_directory.loaded(layout)
     with containers.without_load(kit):
         place = Place(layout, current, known)
         yield LabBench(kit=kit, place=place, lab=load_labs(kit).get(current.lab))

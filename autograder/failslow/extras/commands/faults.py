@@ -15,11 +15,10 @@ from failslow.base import console
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.cluster import place as cluster_place
+from failslow.extras.cluster import data_directory
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.commands import experiments, parsers, sweeps, which
-from failslow.extras.faults import catalogue, claim, etcd, injection, probe, slow_syncs
-from failslow.extras.faults import place as fault_place
+from failslow.extras.faults import catalogue, claim, etcd, injection, probe, slow_syncs, targets
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import (
     INJECTORS,
@@ -28,7 +27,7 @@ from failslow.extras.faults.injectors import (
     in_containers,
     injector_of,
 )
-from failslow.extras.faults.place import Place
+from failslow.extras.faults.targets import Place
 from failslow.lab.labs import Lab, load_labs
 
 SECONDS_MAX = 3600.0
@@ -105,10 +104,10 @@ def _inject(
     known = _catalogue(kit)
     kind, amount = injection.strength_of(known, fault, strength)
     place, lab = _place(kit, known, data)
-    number, role = fault_place.target(place, lab, target)
+    number, role = targets.target(place, lab, target)
     if ends is not None and not kind.to_receivers:
         raise CannotDo(f"--to: {kind.name} is not on links")
-    receivers = fault_place.receivers(place, number, ends) if kind.to_receivers else ()
+    receivers = targets.receivers(place, number, ends) if kind.to_receivers else ()
     wanted = Injection(kind, amount, number, receivers, seconds)
     words = f"{injection.in_words(kind, amount)} on replica {number} ({role})"
 
@@ -129,7 +128,7 @@ def _inject(
 
 def _heal(kit: Kit, data: Path | None) -> int:
     """0, even when there is nothing to heal."""
-    layout = cluster_place.named_or_only(kit, data)
+    layout = data_directory.named_or_only(kit, data)
     done = [] if layout is None else injection.heal(layout, _catalogue(kit))
     for line in done or ["no fault is on"]:
         print(line)
@@ -138,7 +137,7 @@ def _heal(kit: Kit, data: Path | None) -> int:
 
 def _list(kit: Kit, data: Path | None, as_json: bool) -> int:
     known = _catalogue(kit)
-    layout = cluster_place.named_or_only(kit, data)
+    layout = data_directory.named_or_only(kit, data)
     active = [] if layout is None else claim.active(layout)
     if as_json:
         faults = {name: asdict(kind) for name, kind in known.kinds.items()}
@@ -240,8 +239,8 @@ def _print_catalogue(known: Catalogue) -> None:
 
 
 def _place(kit: Kit, known: Catalogue, data: Path | None) -> tuple[Place, Lab]:
-    layout: Layout = cluster_place.of_command(kit, data)
-    current = cluster_place.loaded(layout)
+    layout: Layout = data_directory.of_command(kit, data)
+    current = data_directory.loaded(layout)
     return Place(layout, current, known), load_labs(kit).get(current.lab)
 
 

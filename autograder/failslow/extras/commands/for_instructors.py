@@ -100,7 +100,7 @@ def _grade(kit: Kit, options: _GradeOptions) -> int:
             raise CannotDo("--jobs and --on are of a batch: add --batch")
         return grade.run(kit, options)
     if options.as_json:
-        raise CannotDo("--json is of one submission: a batch has summary.csv, and its ledger")
+        raise CannotDo("--json is of one submission: a batch has summary.csv, and its results")
     batch = grade_batch.Options(
         options.lab, options.seeds, options.minutes, options.jobs, options.on
     )

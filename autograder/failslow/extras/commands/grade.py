@@ -7,9 +7,9 @@ from pathlib import Path
 from failslow.base import console, deadline
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.build import cmake, given_code, walls
+from failslow.build import cmake, given_code, sandbox
 from failslow.build.recipe import load_recipe
-from failslow.extras import assignment, platform_twin
+from failslow.extras import assignment, local_gradescope
 from failslow.extras.assignment import Assignment
 from failslow.extras.commands.solution import check_out, submission_in, tree_in
 from failslow.grade import result_text, results
@@ -50,8 +50,8 @@ def run(kit: Kit, options: Options) -> int:
     with submission_in(kit, labs, tree, only) as submission:
         cmake.build(kit, targets=[cmake.GRADING])
         recipe = given_code.recipe_with(kit, given, load_recipe(kit)) if given else None
-        standing = walls.of_this_machine(kit)
-        if lacking := walls.remark(standing):  # before the compiler, which has walls, too
+        standing = sandbox.of_this_machine(kit)
+        if lacking := sandbox.remark(standing):  # before the compiler, which has a sandbox, too
             console.note(lacking)
         started = time.monotonic()
         graded = grade(
@@ -77,7 +77,7 @@ def as_gradescope(kit: Kit, options: Options) -> int:
     with tree_in(kit, labs, options.directory, options.lab) as (tree, only):
         assigned = Assignment(labs.get(only).id if only else None, minutes)
         key = options.key or course_key.find(kit)
-        content = platform_twin.grade(kit, labs, tree, assigned, key)
+        content = local_gradescope.grade(kit, labs, tree, assigned, key)
     path = results.write(options.out, content)
     most = content["extra_data"].get("max_score")
     if options.as_json:

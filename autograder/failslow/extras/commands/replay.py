@@ -18,7 +18,7 @@ from failslow.extras.commands.solution import check_out, submission_in
 from failslow.extras.replay import (
     explanation,
     field_names,
-    page,
+    html_report,
     recording,
     scripts,
     trace,
@@ -100,8 +100,8 @@ def worlds_of(sims: Sims, outcome: Outcome, record: Path) -> list[recording.Worl
     return worlds
 
 
-def subject_of(sims: Sims, test: GradedTest, outcome: Outcome) -> page.Subject:
-    return page.Subject(
+def subject_of(sims: Sims, test: GradedTest, outcome: Outcome) -> html_report.Subject:
+    return html_report.Subject(
         lab=f"{sims.lab.id}: {sims.lab.title}",
         test=test.name,
         property=test.description,
@@ -118,7 +118,7 @@ def _said(outcome: Outcome) -> list[str]:
 
 def draw(
     out: Path,
-    subject: page.Subject,
+    subject: html_report.Subject,
     worlds: list[recording.World],
     shows: tuple[Shown, ...] = (),
     lanes: Lanes | None = None,
@@ -126,7 +126,7 @@ def draw(
     """Prints what led to the failure. Writes the page and the trace, and says so."""
     print("".join(explanation.in_words(worlds[recording.most_telling(worlds)])), end="")
     atomic.write_text(out / TRACE, trace.document(worlds, shows))
-    atomic.write_text(out / PAGE, page.document(subject, worlds, shows, lanes))
+    atomic.write_text(out / PAGE, html_report.document(subject, worlds, shows, lanes))
     console.note(f"Wrote {out / PAGE}: open it in a browser")
     console.note(f"Wrote {out / TRACE}: for https://ui.perfetto.dev")
 

@@ -14,7 +14,7 @@ from failslow.build.recipe import OWN
 from failslow.extras import test_names
 from failslow.extras.commands import replay, slow
 from failslow.extras.commands.sims import Sims, sims_of
-from failslow.grade import gates, last_steps
+from failslow.grade import last_steps, prerequisites
 from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import collect
 
@@ -55,7 +55,7 @@ def run(
     own = [test for test in tests if is_own(test)]
     with console.progress(f"Testing {lab}") as advance:
         testing = _Testing(sims, seeds, suffix, advance)
-        outcomes = [*gates.run(sims.lab, public, testing.run_all), *testing.run_all(own)]
+        outcomes = [*prerequisites.run(sims.lab, public, testing.run_all), *testing.run_all(own)]
     for test, outcome in zip([*public, *own], outcomes, strict=True):
         if outcome.skipped_because:
             _print_outcome(sims, test, outcome, suffix)

@@ -13,7 +13,7 @@ from failslow.build import cmake, gtest
 from failslow.build.gtest import Crashed, Options, Outcome
 from failslow.extras.commands import replay
 from failslow.extras.commands.solution import check_out
-from failslow.extras.replay import field_names, page, recording
+from failslow.extras.replay import field_names, html_report, recording
 
 PROGRAM = "testkit_notes"
 HEADERS = "framework/testkit/tests"
@@ -48,7 +48,7 @@ def _draw(kit: Kit, test: str, out: Path) -> int:
         outcome = _run(kit, test, Options(record=record))
         worlds = recording.read(record) if record.is_file() else []
     print(outcome.history, end="")
-    subject = page.Subject(
+    subject = html_report.Subject(
         lab="lab0: A tour",
         test=test,
         property=TESTS[test],

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from failslow.extras.cluster.place import CONTAINERS
+from failslow.extras.cluster.data_directory import CONTAINERS
 
 
 def add_to(

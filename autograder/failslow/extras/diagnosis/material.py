@@ -10,15 +10,15 @@ from pathlib import Path
 from failslow.base import atomic, console, parallel
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.extras.diagnosis import page
-from failslow.extras.replay import page as replay_page
+from failslow.extras.diagnosis import html_pages
+from failslow.extras.replay import html_report as replay_page
 from failslow.extras.replay import recording
 from failslow.grade.diagnosis import runs
 from failslow.grade.diagnosis.answers import FIELDS, as_text
 from failslow.grade.diagnosis.course import Subject
 from failslow.grade.diagnosis.runs import SLOW, Observed
 from failslow.grade.diagnosis.scoring import shows
-from failslow.grade.diagnosis.words import labels
+from failslow.grade.diagnosis.vocabulary import labels
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Lab
 
@@ -36,7 +36,9 @@ def write(kit: Kit, lab: Lab, key: CourseKey, out: Path) -> Path:
     for each in observed:
         for run in each.runs:
             stem = out / each.subject.label / run.name
-            atomic.write_text(stem.with_suffix(".html"), page.run_page(each.subject.label, run))
+            atomic.write_text(
+                stem.with_suffix(".html"), html_pages.run_page(each.subject.label, run)
+            )
             atomic.write_text(stem.with_suffix(".json"), _as_json(run))
     subjects = [each.subject for each in observed]
     with console.progress("Recording") as advance:
@@ -46,7 +48,7 @@ def write(kit: Kit, lab: Lab, key: CourseKey, out: Path) -> Path:
     template = out / lab.diagnosis.file
     if not template.exists():  # a student's answers may be there
         atomic.write_text(template, as_text([(label, {}) for label in labels(lab)]))
-    atomic.write_text(out / INDEX, page.index_page(observed, REPLAY))
+    atomic.write_text(out / INDEX, html_pages.index_page(observed, REPLAY))
     return out / INDEX
 
 

@@ -9,10 +9,9 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras.cluster import metrics
 from failslow.extras.cluster.layout import Layout
-from failslow.extras.faults import place as fault_place
-from failslow.extras.faults import verdict
+from failslow.extras.faults import targets, verdict
 from failslow.extras.faults.catalogue import FaultKind
-from failslow.extras.faults.place import Place
+from failslow.extras.faults.targets import Place
 from failslow.lab.labs import ClusterView, Lab
 from failslow.measurement.settings import MEDIAN, Loss, load_settings
 
@@ -104,26 +103,26 @@ class LabBench(Bench):
         return True
 
     def proposers(self) -> list[int]:
-        roles = fault_place.roles(self.place, self.lab)
+        roles = targets.roles(self.place, self.lab)
         found = [each for each, role in roles.items() if role in self.view.proposers]
         if not found:
             raise CannotDo(f"no replica is a {self.view.ready_is} now")
         return found
 
     def target(self, word: str) -> int:
-        number, _ = fault_place.target(self.place, self.lab, word)
+        number, _ = targets.target(self.place, self.lab, word)
         return number
 
     def limits(self, word: str) -> Loss:
         """As in the lab's measurement, if that slows such a role."""
-        _, role = fault_place.target(self.place, self.lab, word)
+        _, role = targets.target(self.place, self.lab, word)
         if self.lab.measurement is None or role not in self.lab.measurement.victims:
             return verdict.TOLERANT
         return load_settings(self.kit, self.lab).loss(role, MEDIAN)
 
     def disturbed(self, word: str) -> float:
         """Doubled for one of two proposers: they take turns, and one alone is quicker."""
-        _, role = fault_place.target(self.place, self.lab, word)
+        _, role = targets.target(self.place, self.lab, word)
         takes_turns = len(self.view.proposers) > 1 and role in self.view.proposers
         return (2 if takes_turns else 1) * verdict.DISTURBED
 

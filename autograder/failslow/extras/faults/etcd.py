@@ -28,7 +28,7 @@ from failslow.extras.faults.bench import Bench, HeldBytes
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.injectors import SYNC_KINDS, Injector, of_etcd
 from failslow.extras.faults.link_proxy import Door
-from failslow.extras.faults.place import Place
+from failslow.extras.faults.targets import Place
 
 NAME = "etcd"
 FOLLOWER, LEADER = ROLES = ("follower", "leader")

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 from failslow.base.errors import CannotDo
 from failslow.extras import waiting
-from failslow.extras.cluster import place as cluster_place
-from failslow.extras.cluster import replica_processes
+from failslow.extras.cluster import data_directory, replica_processes
 from failslow.extras.cluster.layout import Layout
 from failslow.extras.faults import fault_file, injection, verdict
 from failslow.extras.faults.bench import Bench
@@ -314,5 +313,5 @@ def _memory(bench: Bench, number: int) -> int:
 
 def end(layout: Layout) -> None:
     """Ends the cluster."""
-    with cluster_place.locked(layout):
+    with data_directory.locked(layout):
         replica_processes.end(replica_processes.find(layout.data))

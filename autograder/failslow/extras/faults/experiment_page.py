@@ -12,7 +12,7 @@ from failslow.extras.faults.waits import Grown
 from failslow.extras.site import line_plot
 from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import FIRST_CLIENT, Edge, Graph, name_of, what_waits
-from failslow.extras.slowness.page import PAGE
+from failslow.extras.slowness.html_report import PAGE
 
 STYLE = """<style>
 :root { --series-1: #1a56c4; --series-2: #c2410c; --series-3: #15803d; }

@@ -14,7 +14,7 @@ from failslow.extras.faults import claim, control_group, fault_file, strength
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.claim import Claim
 from failslow.extras.faults.injectors import Injection, injector_of, touched
-from failslow.extras.faults.place import Place
+from failslow.extras.faults.targets import Place
 
 HEALED_S = 60.0
 """A replica that must be started again needs the most."""

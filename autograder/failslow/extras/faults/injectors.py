@@ -16,12 +16,11 @@ from pathlib import Path
 
 from failslow.base.errors import CannotDo
 from failslow.extras import waiting
-from failslow.extras.cluster import place as cluster_place
-from failslow.extras.cluster import replica_processes, restart, state
+from failslow.extras.cluster import data_directory, replica_processes, restart, state
 from failslow.extras.faults import control_group, duty_cycle, fault_file, link_proxy
 from failslow.extras.faults.catalogue import FaultKind
 from failslow.extras.faults.guard import guarded
-from failslow.extras.faults.place import Place
+from failslow.extras.faults.targets import Place
 
 LOCK_S = 20.0
 """The wait of an injector for another command at work in the cluster's directory."""
@@ -256,7 +255,7 @@ def _change(place: Place, action: Callable[[], None]) -> None:
 
     def done() -> bool:
         try:
-            with cluster_place.locked(place.layout):
+            with data_directory.locked(place.layout):
                 action()
         except CannotDo as error:
             last[:] = [error]

@@ -24,7 +24,7 @@ from failslow.extras.cluster.state import Replica, State
 from failslow.extras.faults import injection, slow_syncs
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import Injection, injector_of
-from failslow.extras.faults.place import Place
+from failslow.extras.faults.targets import Place
 
 PROGRAM = "probe_real"
 PROBER, OTHER = 0, 1

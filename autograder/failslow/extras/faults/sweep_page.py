@@ -6,7 +6,7 @@ from itertools import groupby
 
 from failslow.extras.faults import findings, verdict
 from failslow.extras.faults.sweep import LITTLE, MUCH, WORKLOADS, Cell, Row
-from failslow.extras.slowness.page import PAGE
+from failslow.extras.slowness.html_report import PAGE
 
 STYLE = """<style>
 table.heat td { padding: .35rem .6rem; border: 1px solid #8886; text-align: center; color: #111;

@@ -17,8 +17,8 @@ from failslow.extras.reproduction.published import (
     TRANSIENT,
     VARIANTS,
 )
+from failslow.measurement.formatting import percent, size
 from failslow.measurement.runs import DEAD, REALISTIC
-from failslow.measurement.words import percent, size
 
 BAR = 0.05
 METRICS = {"throughput": "throughput", "mean": "mean", "p50": "median", "p99": "p99"}

@@ -14,8 +14,8 @@ from failslow.extras.site import (
     benchmarked,
     guilty,
     handouts,
-    kept,
     measured,
+    points_kept,
     reference,
     reproduced,
 )
@@ -69,7 +69,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "{{ guilty }}" in markdown:
         markdown = markdown.replace("{{ guilty }}", guilty.table(guilty.of_kit(_kit(config))))
     if "{{ kept }}" in markdown:
-        return markdown.replace("{{ kept }}", kept.table(_kit(config).site))
+        return markdown.replace("{{ kept }}", points_kept.table(_kit(config).site))
     if "{{ bench." in markdown:
         return benchmarked.fill(_kit(config).site, markdown)
     if "{{ measured" in markdown:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from failslow.grade.diagnosis.words import NONE, REPLICAS, labels
+from failslow.grade.diagnosis.vocabulary import NONE, REPLICAS, labels
 from failslow.lab.labs import Lab
 
 BYTES_MAX = 1 << 14

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.grade.diagnosis.words import NONE, REPLICAS, labels
+from failslow.grade.diagnosis.vocabulary import NONE, REPLICAS, labels
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Lab

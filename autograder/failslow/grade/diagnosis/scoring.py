@@ -18,7 +18,7 @@ from failslow.grade.diagnosis.answers import (
     Answers,
 )
 from failslow.grade.diagnosis.runs import OWN_WAIT, PATH_WAIT, RED_EDGE, Evidence, Observed
-from failslow.grade.diagnosis.words import NONE
+from failslow.grade.diagnosis.vocabulary import NONE
 from failslow.lab.labs import Lab
 
 POINTS = {

@@ -14,7 +14,7 @@
 
 #include "echo_service.h"
 #include "memory_files.h"
-#include "real/room.h"
+#include "real/disk_space.h"
 #include "running_host.h"
 #include "support.h"
 
@@ -197,9 +197,9 @@ TEST(Room, IsThereOnceAFileCanBeWrittenAndRemoved) {
   const auto ops = files.Open();
   for (const Kind kind : {Kind::kCreate, Kind::kWrite, Kind::kShortWrite, Kind::kRemove}) {
     files.FailNext(kind, ENOSPC);
-    EXPECT_FALSE(HasRoom(*ops)) << static_cast<int>(kind);
+    EXPECT_FALSE(HasDiskSpace(*ops)) << static_cast<int>(kind);
   }
-  EXPECT_TRUE(HasRoom(*ops));
+  EXPECT_TRUE(HasDiskSpace(*ops));
   EXPECT_EQ(ops->Remove("room.trial"), -ENOENT) << "it was left behind";
 }
 

@@ -104,10 +104,11 @@ TEST_F(PromisedDisk, RefusesEachKindOfLoss) {
 }
 
 TEST_F(PromisedDisk, RefusesADirectoryThatWasWipedOrIsAnothers) {
-  memory_.Lose(kLedgerFile);
-  EXPECT_EQ(Refusal(),
-            "the data directory has no identity: replica.ledger is missing, and with it what this "
-            "replica had promised");
+  memory_.Lose(kManifestFile);
+  EXPECT_EQ(
+      Refusal(),
+      "the data directory has no identity: replica.manifest is missing, and with it what this "
+      "replica had promised");
   for (const Identity& other :
        {Identity{"abd", 1, 3}, Identity{"abc", 2, 3}, Identity{"abc", 1, 5}}) {
     memory_.LoseAll();
@@ -117,23 +118,24 @@ TEST_F(PromisedDisk, RefusesADirectoryThatWasWipedOrIsAnothers) {
   }
 }
 
-TEST_F(PromisedDisk, RefusesADamagedLedger) {
+TEST_F(PromisedDisk, RefusesADamagedManifest) {
   Run({Request(Kind::kAppend, "log", "one")});
-  std::string ledger = memory_.Contents(kLedgerFile);
-  ledger[ledger.size() / 2] = static_cast<char>(~ledger[ledger.size() / 2]);
-  memory_.Change(kLedgerFile, ledger);
-  EXPECT_EQ(Refusal(), "replica.ledger is damaged, so nothing says what this replica has promised");
+  std::string manifest = memory_.Contents(kManifestFile);
+  manifest[manifest.size() / 2] = static_cast<char>(~manifest[manifest.size() / 2]);
+  memory_.Change(kManifestFile, manifest);
+  EXPECT_EQ(Refusal(),
+            "replica.manifest is damaged, so nothing says what this replica has promised");
 }
 
 TEST_F(PromisedDisk, IsNotFormattedTwice) {
   EXPECT_THROW(PromisedFiles::Format(*memory_.Open(), kSelf), std::system_error);
 }
 
-// A crash tears writes that nobody has been promised, of the files and of the ledger.
+// A crash tears writes that nobody has been promised, of the files and of the manifest.
 TEST_F(PromisedDisk, TakesATornTailForACrash) {
   Run({Request(Kind::kAppend, "log", "one")});
   memory_.Change("log", "one and a torn recor");
-  memory_.Change(kLedgerFile, memory_.Contents(kLedgerFile) + "torn");
+  memory_.Change(kManifestFile, memory_.Contents(kManifestFile) + "torn");
   EXPECT_EQ(Refusal(), "");
   Run({Truncation("log", 3), Request(Kind::kAppend, "log", "two")});
   memory_.Change("log", "one");
@@ -151,8 +153,8 @@ TEST_F(PromisedDisk, ForgetsWhatTheReplicaHasGivenUp) {
   EXPECT_EQ(Refusal(), "");
 }
 
-TEST_F(PromisedDisk, WritesALargeLedgerAnew) {
-  const std::string name(100, 'l');  // a long one makes the ledger grow faster
+TEST_F(PromisedDisk, WritesALargeManifestAnew) {
+  const std::string name(100, 'l');  // a long one makes the manifest grow faster
   constexpr std::size_t kWrites = 4000;
   std::size_t largest = 0;
   {
@@ -160,11 +162,11 @@ TEST_F(PromisedDisk, WritesALargeLedgerAnew) {
     for (std::size_t i = 0; i < kWrites; ++i) {
       const auto done = disk->Run(std::vector{Request(Kind::kAppend, name, "x")});
       ASSERT_EQ(done.front().error, 0);
-      largest = std::max(largest, memory_.Contents(kLedgerFile).size());
+      largest = std::max(largest, memory_.Contents(kManifestFile).size());
     }
   }
-  EXPECT_GT(largest, PromisedFiles::kLedgerBytesMax / 2);
-  EXPECT_LE(largest, PromisedFiles::kLedgerBytesMax);
+  EXPECT_GT(largest, PromisedFiles::kManifestBytesMax / 2);
+  EXPECT_LE(largest, PromisedFiles::kManifestBytesMax);
   EXPECT_EQ(Refusal(), "");
   memory_.Change(name, std::string(kWrites - 1, 'x'));
   EXPECT_NE(Refusal(), "");

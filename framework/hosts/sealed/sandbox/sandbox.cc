@@ -26,9 +26,9 @@ namespace depfast::sealed {
 namespace {
 
 #ifdef DEPFAST_SANITIZED
-constexpr bool kBuildsWalls = false;  // a sanitizer reads /proc, asks for the time, makes threads
+constexpr bool kBuildsLayers = false;  // a sanitizer reads /proc, asks for the time, makes threads
 #else
-constexpr bool kBuildsWalls = true;
+constexpr bool kBuildsLayers = true;
 #endif
 
 [[noreturn]] void Unable(const std::string& what) {
@@ -68,7 +68,7 @@ void SetLimits() {
   Limit(RLIMIT_CORE, 0);
   Limit(RLIMIT_CPU, 3600);
   Limit(RLIMIT_FSIZE, 1 << 20);  // of the log, the only file there is
-  if (!kBuildsWalls) return;
+  if (!kBuildsLayers) return;
   Limit(RLIMIT_AS, rlim_t{64} << 30);  // 32,000 stacks have a seventh; memory has its own limit
   Limit(RLIMIT_MEMLOCK, 0);
   Limit(RLIMIT_MSGQUEUE, 0);
@@ -91,26 +91,26 @@ bool ForbidClock() {
 #endif
 }
 
-// Builds the walls in the only order that works: each needs what a later one takes away. `program`:
-// may still be executed; -1: none.
-Walls Build(int empty_root, int program, Clock clock) {
-  Walls built;
-  const auto add = [&built](Wall wall, bool done) {
-    if (done) built.Add(wall);
+// Builds the layers in the only order that works: each needs what a later one takes away.
+// `program`: may still be executed; -1: none.
+Layers Build(int empty_root, int program, Clock clock) {
+  Layers built;
+  const auto add = [&built](Layer layer, bool done) {
+    if (done) built.Add(layer);
   };
-  if (kBuildsWalls) {
-    add(Wall::kEmptyRoot, EmptyTheRoot(empty_root));
-    add(Wall::kNoCapabilities, DropCapabilities());
-    add(Wall::kOwnUser, BecomeOwnUser(DrawOwnUser(), 1));
+  if (kBuildsLayers) {
+    add(Layer::kEmptyRoot, EmptyTheRoot(empty_root));
+    add(Layer::kNoCapabilities, DropCapabilities());
+    add(Layer::kOwnUser, BecomeOwnUser(DrawOwnUser(), 1));
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // now: a change of the user forgets it
-  add(Wall::kNoNewPrivilege, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-  if (kBuildsWalls) {
-    add(Wall::kLandlock, ForbidPaths(program));
-    add(Wall::kNoClock, clock == Clock::kFault && ForbidClock());
+  add(Layer::kNoNewPrivilege, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  if (kBuildsLayers) {
+    add(Layer::kLandlock, ForbidPaths(program));
+    add(Layer::kNoClock, clock == Clock::kFault && ForbidClock());
   }
   SetLimits();
-  if (kBuildsWalls) add(Wall::kSystemCalls, FilterSystemCalls(getpid(), program, kEmptyPath));
+  if (kBuildsLayers) add(Layer::kSystemCalls, FilterSystemCalls(getpid(), program, kEmptyPath));
   return built;
 }
 
@@ -122,51 +122,51 @@ void CloseTheOthersOnExec() {
     fcntl(each, F_SETFD, FD_CLOEXEC);  // before Linux 5.11
 }
 
-Walls FindWalls() {
+Layers FindLayers() {
   const int empty_root = EmptyDirectory();
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) Unable("make a pipe");
   const pid_t child = fork();
   if (child < 0) Unable("start a process");
   if (child == 0) {
-    const Walls built = Build(empty_root, -1, Clock::kFault);
+    const Layers built = Build(empty_root, -1, Clock::kFault);
     [[maybe_unused]] const auto put = write(ends[1], &built, sizeof built);
     _exit(0);
   }
   close(ends[1]);
-  Walls found;
+  Layers found;
   const ssize_t got = read(ends[0], &found, sizeof found);
   close(ends[0]);
   waitpid(child, nullptr, 0);
-  if (got != sizeof found) throw std::runtime_error("cannot find this machine's walls");
+  if (got != sizeof found) throw std::runtime_error("cannot find this machine's layers");
   return found;
 }
 
 }  // namespace
 
-const char* NameOf(Wall wall) {
-  switch (wall) {
-    case Wall::kEmptyRoot:
+const char* NameOf(Layer layer) {
+  switch (layer) {
+    case Layer::kEmptyRoot:
       return "empty root directory";
-    case Wall::kOwnUser:
+    case Layer::kOwnUser:
       return "user of its own";
-    case Wall::kNoCapabilities:
+    case Layer::kNoCapabilities:
       return "no capabilities";
-    case Wall::kNoNewPrivilege:
+    case Layer::kNoNewPrivilege:
       return "no new privileges";
-    case Wall::kLandlock:
+    case Layer::kLandlock:
       return "Landlock";
-    case Wall::kNoClock:
+    case Layer::kNoClock:
       return "no clock";
-    case Wall::kSystemCalls:
+    case Layer::kSystemCalls:
       return "system calls";
   }
   return "?";
 }
 
-const Walls& WallsOfThisMachine() {
-  static const Walls walls = FindWalls();
-  return walls;
+const Layers& LayersOfThisMachine() {
+  static const Layers layers = FindLayers();
+  return layers;
 }
 
 Sandbox::Sandbox(const std::string& program) : program_(open(program.c_str(), O_PATH | O_CLOEXEC)) {
@@ -174,7 +174,7 @@ Sandbox::Sandbox(const std::string& program) : program_(open(program.c_str(), O_
   if (program_ < 0 || fstat(program_, &status) != 0) Unable("run " + program);
   program_ = OutOfTheWay(program_);
   EmptyDirectory();  // made in the parent
-  const mode_t needed = WallsOfThisMachine().Has(Wall::kOwnUser) ? S_IXOTH : S_IXUSR;
+  const mode_t needed = LayersOfThisMachine().Has(Layer::kOwnUser) ? S_IXOTH : S_IXUSR;
   const bool executes = access(program.c_str(), X_OK) == 0;  // a file system may forbid it
   if (executes && S_ISREG(status.st_mode) && (status.st_mode & needed) != 0) return;
   close(program_);
@@ -186,9 +186,9 @@ Sandbox::~Sandbox() { close(program_); }
 
 const char* Sandbox::Run(char* const* environment, Clock clock) const {
   CloseTheOthersOnExec();
-  Walls expected = WallsOfThisMachine();
-  if (clock == Clock::kWorks) expected.Remove(Wall::kNoClock);
-  if (Build(EmptyDirectory(), program_, clock) != expected) return "build the same walls again";
+  Layers expected = LayersOfThisMachine();
+  if (clock == Clock::kWorks) expected.Remove(Layer::kNoClock);
+  if (Build(EmptyDirectory(), program_, clock) != expected) return "build the same layers again";
   char name[] = "replica";
   char* const arguments[] = {name, nullptr};
   syscall(SYS_execveat, program_, kEmptyPath, arguments, environment, AT_EMPTY_PATH);

@@ -100,7 +100,7 @@ TEST(Protocol, AHeapThatNoMachineHasIsRefused) {
   EXPECT_THROW(DecodeOutput(Strip(EncodeOutput(output))), ProtocolError);
 }
 
-TEST(Protocol, LongLastWordsAreCut) {
+TEST(Protocol, LongCrashMessagesAreCut) {
   sim::StepOutput output;
   output.death = std::string(kDeathBytesMax, 'x');
   EXPECT_EQ(DecodeOutput(Strip(EncodeOutput(output))).death, output.death);

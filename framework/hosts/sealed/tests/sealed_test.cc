@@ -37,9 +37,9 @@
 namespace depfast::sealed_tests {
 namespace {
 
+using sealed::Layer;
 using sealed::SealedOptions;
 using sealed::SealedReplicas;
-using sealed::Wall;
 using sim::World;
 
 SealedOptions Program(const std::string& name, int perturb = 0) {
@@ -50,7 +50,7 @@ SealedOptions Program(const std::string& name, int perturb = 0) {
   return options;
 }
 
-bool HasWall(Wall wall) { return sealed::WallsOfThisMachine().Has(wall); }
+bool HasLayer(Layer layer) { return sealed::LayersOfThisMachine().Has(layer); }
 
 std::size_t OpenDescriptors() {
   const auto entries = std::filesystem::directory_iterator("/proc/self/fd");
@@ -63,7 +63,7 @@ class SealedTest : public testing::Test {
   SealedTest() {
     // Orphans of a replica become children of this process, so that the test sees them.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    sealed::WallsOfThisMachine();  // keeps a descriptor
+    sealed::LayersOfThisMachine();  // keeps a descriptor
     descriptors_ = OpenDescriptors();
   }
 
@@ -297,9 +297,9 @@ TEST_F(SealedTest, AFileThatIsNoProgramIsTheReplicasFault) {
   std::filesystem::remove(path);
 }
 
-// ---- walls ----
+// ---- layers ----
 
-#ifdef DEPFAST_SANITIZED  // no wall forbids a child
+#ifdef DEPFAST_SANITIZED  // no layer forbids a child
 
 TEST_F(SealedTest, AReplicaThatLeavesAChildAndDies) {
   EXPECT_EQ(Trouble("forks").VerdictOn(), "replica 0 died: its process exited with status 5");
@@ -319,8 +319,8 @@ TEST_F(SealedTest, AReplicaThatLeavesAChildAndLives) {
 class OverTheWall : public SealedTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(OverTheWall, IsDeath) {
-  ASSERT_TRUE(HasWall(Wall::kSystemCalls)) << "every supported kernel has such filters";
-  EXPECT_EQ(Trouble(std::string("wall: ") + GetParam()).VerdictOn(),
+  ASSERT_TRUE(HasLayer(Layer::kSystemCalls)) << "every supported kernel has such filters";
+  EXPECT_EQ(Trouble(std::string("sandbox: ") + GetParam()).VerdictOn(),
             "replica 0 died: it made a system call that no replica may make (a file, a thread, a "
             "sleep?)");
 }
@@ -404,36 +404,36 @@ TEST_F(SealedTest, EveryWallIsBuilt) {
     auto status = StatusOf(child);
     EXPECT_EQ(status.at("NoNewPrivs"), "1");
     EXPECT_EQ(FirstLineOf("/proc/" + child + "/oom_score_adj"), "1000");
-    EXPECT_EQ(status.at("Seccomp"), HasWall(Wall::kSystemCalls) ? "2" : "0");
-    if (HasWall(Wall::kOwnUser)) {
+    EXPECT_EQ(status.at("Seccomp"), HasLayer(Layer::kSystemCalls) ? "2" : "0");
+    if (HasLayer(Layer::kOwnUser)) {
       EXPECT_EQ(status.at("Groups"), "");
       EXPECT_NE(status.at("Uid").substr(0, 2), "0\t");
       EXPECT_NE(status.at("Gid").substr(0, 2), "0\t");
       users.insert(status.at("Uid"));
     }
-    if (HasWall(Wall::kNoCapabilities)) {
+    if (HasLayer(Layer::kNoCapabilities)) {
       EXPECT_EQ(status.at("CapBnd"), "0000000000000000");
     }
-    if (HasWall(Wall::kEmptyRoot)) {
+    if (HasLayer(Layer::kEmptyRoot)) {
       EXPECT_TRUE(std::filesystem::is_empty(std::filesystem::path("/proc") / child / "root"));
     }
   }
-  if (HasWall(Wall::kOwnUser)) {
+  if (HasLayer(Layer::kOwnUser)) {
     EXPECT_EQ(users.size(), 2U) << "each has a user of its own";
   }
 }
 
 #ifndef DEPFAST_SANITIZED
 TEST_F(SealedTest, RootHasAllWallsThatTheKernelHas) {
-  EXPECT_TRUE(HasWall(Wall::kNoNewPrivilege));
-  EXPECT_TRUE(HasWall(Wall::kSystemCalls));
+  EXPECT_TRUE(HasLayer(Layer::kNoNewPrivilege));
+  EXPECT_TRUE(HasLayer(Layer::kSystemCalls));
   const bool landlock =
       syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
-  EXPECT_EQ(HasWall(Wall::kLandlock), landlock);
+  EXPECT_EQ(HasLayer(Layer::kLandlock), landlock);
   if (geteuid() != 0) return;
-  EXPECT_TRUE(HasWall(Wall::kEmptyRoot));
-  EXPECT_TRUE(HasWall(Wall::kOwnUser));
-  EXPECT_TRUE(HasWall(Wall::kNoCapabilities));
+  EXPECT_TRUE(HasLayer(Layer::kEmptyRoot));
+  EXPECT_TRUE(HasLayer(Layer::kOwnUser));
+  EXPECT_TRUE(HasLayer(Layer::kNoCapabilities));
 }
 #endif
 
@@ -605,7 +605,7 @@ TEST_P(OnlyTheTwin, IsSeenAndHarmsNothing) {
 INSTANTIATE_TEST_SUITE_P(Twins, OnlyTheTwin,
                          testing::Values("babbles", "blocks", "drips", "exaggerates", "exits",
                                          "hangs up", "overflows", "reads a clock", "segfaults",
-                                         "shows memory", "spins", "throws", "wall: sleeps"),
+                                         "shows memory", "spins", "throws", "sandbox: sleeps"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::erase_if(name, [](char each) { return std::isalpha(each) == 0; });

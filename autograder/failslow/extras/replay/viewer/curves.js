@@ -2,7 +2,7 @@
 
 import {replicaColour} from "replay/layout.js";
 import {CURVE, recording, state} from "replay/state.js";
-import {bytesText, nameOf} from "replay/words.js";
+import {bytesText, nameOf} from "replay/formatting.js";
 
 export function drawCurves(pen) {
   if (state.curve !== null) {

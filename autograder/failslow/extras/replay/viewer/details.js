@@ -5,7 +5,7 @@ import {inView} from "replay/layout.js";
 import {remember} from "replay/link.js";
 import {byId, state} from "replay/state.js";
 import {goTo} from "replay/view.js";
-import {bytesText, nameOf, spanText, timeText} from "replay/words.js";
+import {bytesText, nameOf, spanText, timeText} from "replay/formatting.js";
 
 const EVENTS_MAX = 200;
 

@@ -12,7 +12,7 @@ import {tickTexts} from "replay/order.js";
 import {canvas, recording, state} from "replay/state.js";
 import {drawSteps} from "replay/steps.js";
 import {drawVotes} from "replay/votes.js";
-import {nameOf, timeText} from "replay/words.js";
+import {nameOf, timeText} from "replay/formatting.js";
 
 const TICK_GAP = 6;  // pixels between the texts of two ticks
 

@@ -3,7 +3,7 @@
 import {select} from "replay/details.js";
 import {byId, state} from "replay/state.js";
 import {show, showAround} from "replay/view.js";
-import {timeText} from "replay/words.js";
+import {timeText} from "replay/formatting.js";
 
 const SPAN_MIN = 2e5;  // nanoseconds
 

@@ -11,7 +11,7 @@ import {hover, under} from "replay/pointing.js";
 import {offerTypes, search, step} from "replay/search.js";
 import {byId, canvas, recording, state, tip, zoom} from "replay/state.js";
 import {pan, scaleBy, show} from "replay/view.js";
-import {timeText} from "replay/words.js";
+import {timeText} from "replay/formatting.js";
 
 const LIST_AFTER_MS = 120;
 const started = performance.now();

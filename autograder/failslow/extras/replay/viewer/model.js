@@ -1,7 +1,7 @@
 // A cluster's recording: its rows of plain values become events with names.
 
 import {ENTRY_ROWS} from "replay/state.js";
-import {entryName, nameOf} from "replay/words.js";
+import {entryName, nameOf} from "replay/formatting.js";
 
 // An event is {kind, start, end, where, what, text} and the fields of its kind.
 export function load(world) {

@@ -6,7 +6,7 @@
 // or the number of such an instant.
 
 import {state} from "replay/state.js";
-import {timeText} from "replay/words.js";
+import {timeText} from "replay/formatting.js";
 
 // The instants in order; null to place by time.
 export function instantsOf(world) {

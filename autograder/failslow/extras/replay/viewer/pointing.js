@@ -8,7 +8,7 @@ import {arrowOf, entryTop, shownMessage, waitTop} from "replay/layout.js";
 import {boxOf} from "replay/operations.js";
 import {ENTRY, WAIT_ROW, canvas, state, tip} from "replay/state.js";
 import {VOTE} from "replay/votes.js";
-import {timeText} from "replay/words.js";
+import {timeText} from "replay/formatting.js";
 
 const NEAR = 7;
 

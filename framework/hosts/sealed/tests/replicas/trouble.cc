@@ -85,7 +85,7 @@ void Block() {
   [[maybe_unused]] const auto got = read(sealed::kFromSimulator, &byte, 1);
 }
 
-// ---- over the walls ----
+// ---- out of the sandbox ----
 
 void ReadClock() { [[maybe_unused]] const auto now = std::chrono::steady_clock::now(); }
 
@@ -186,32 +186,33 @@ unsigned char FreshByte() {
 void ShowMemory(Runtime& runtime) { runtime.Observe({1, {FreshByte(), 0, 0, 0}}); }
 
 const std::map<std::string, void (*)(Runtime&)> kTroubles = {
-    {"wall: aborts another", [](Runtime&) { syscall(SYS_tgkill, getppid(), getppid(), SIGABRT); }},
-    {"wall: stops itself", [](Runtime&) { syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP); }},
-    {"wall: shares memory",
+    {"sandbox: aborts another",
+     [](Runtime&) { syscall(SYS_tgkill, getppid(), getppid(), SIGABRT); }},
+    {"sandbox: stops itself", [](Runtime&) { syscall(SYS_tgkill, getpid(), getpid(), SIGSTOP); }},
+    {"sandbox: shares memory",
      [](Runtime&) { mmap(nullptr, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0); }},
-    {"wall: makes code",
+    {"sandbox: makes code",
      [](Runtime&) { mmap(nullptr, 4096, PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }},
-    {"wall: raises a limit by an odd pointer", [](Runtime&) { RaiseALimitByAnOddPointer(); }},
-    {"wall: executes a path", [](Runtime&) { ExecuteAPath(); }},
+    {"sandbox: raises a limit by an odd pointer", [](Runtime&) { RaiseALimitByAnOddPointer(); }},
+    {"sandbox: executes a path", [](Runtime&) { ExecuteAPath(); }},
     {"drips", [](Runtime&) { Drip(); }},
-    {"wall: asks for another's group", [](Runtime&) { setpgid(0, 0); }},
-    {"wall: asks for the time", [](Runtime&) { syscall(SYS_clock_gettime, 0, nullptr); }},
-    {"wall: connects", [](Runtime&) { socket(AF_UNIX, SOCK_STREAM, 0); }},
-    {"wall: draws", [](Runtime&) { syscall(SYS_getrandom, nullptr, 0, 0); }},
-    {"wall: executes a descriptor", [](Runtime&) { ExecuteADescriptor(); }},
-    {"wall: executes itself", [](Runtime&) { ExecuteItself(); }},
-    {"wall: kills all", [](Runtime&) { kill(-1, SIGKILL); }},
-    {"wall: kills its parent", [](Runtime&) { kill(getppid(), SIGKILL); }},
-    {"wall: maps a file", [](Runtime&) { MapAFile(); }},
-    {"wall: makes a file", [](Runtime&) { std::fopen("/tmp/left-behind", "w"); }},
-    {"wall: opens a file", [](Runtime&) { std::fopen("/etc/passwd", "r"); }},
-    {"wall: raises a limit", [](Runtime&) { RaiseALimit(); }},
-    {"wall: sleeps", [](Runtime&) { syscall(SYS_nanosleep, nullptr, nullptr); }},
-    {"wall: starts a child", [](Runtime&) { StartChild(); }},
-    {"wall: starts a thread", [](Runtime&) { std::thread([] {}).join(); }},
-    {"wall: traces its parent", [](Runtime&) { ptrace(PTRACE_ATTACH, getppid(), nullptr, 0); }},
-    {"wall: writes its parent's memory", [](Runtime&) { WriteMemoryOf(getppid()); }},
+    {"sandbox: asks for another's group", [](Runtime&) { setpgid(0, 0); }},
+    {"sandbox: asks for the time", [](Runtime&) { syscall(SYS_clock_gettime, 0, nullptr); }},
+    {"sandbox: connects", [](Runtime&) { socket(AF_UNIX, SOCK_STREAM, 0); }},
+    {"sandbox: draws", [](Runtime&) { syscall(SYS_getrandom, nullptr, 0, 0); }},
+    {"sandbox: executes a descriptor", [](Runtime&) { ExecuteADescriptor(); }},
+    {"sandbox: executes itself", [](Runtime&) { ExecuteItself(); }},
+    {"sandbox: kills all", [](Runtime&) { kill(-1, SIGKILL); }},
+    {"sandbox: kills its parent", [](Runtime&) { kill(getppid(), SIGKILL); }},
+    {"sandbox: maps a file", [](Runtime&) { MapAFile(); }},
+    {"sandbox: makes a file", [](Runtime&) { std::fopen("/tmp/left-behind", "w"); }},
+    {"sandbox: opens a file", [](Runtime&) { std::fopen("/etc/passwd", "r"); }},
+    {"sandbox: raises a limit", [](Runtime&) { RaiseALimit(); }},
+    {"sandbox: sleeps", [](Runtime&) { syscall(SYS_nanosleep, nullptr, nullptr); }},
+    {"sandbox: starts a child", [](Runtime&) { StartChild(); }},
+    {"sandbox: starts a thread", [](Runtime&) { std::thread([] {}).join(); }},
+    {"sandbox: traces its parent", [](Runtime&) { ptrace(PTRACE_ATTACH, getppid(), nullptr, 0); }},
+    {"sandbox: writes its parent's memory", [](Runtime&) { WriteMemoryOf(getppid()); }},
     {"reads a clock", [](Runtime&) { ReadClock(); }},
     {"babbles", [](Runtime&) { Write(std::string("\x05\0\0\0hello", 9)); }},
     {"blocks", [](Runtime&) { Block(); }},

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from failslow.extras.slowness import drawing
 from failslow.extras.slowness.graph import FIRST_CLIENT, graph_of
-from failslow.extras.slowness.page import PAGE
+from failslow.extras.slowness.html_report import PAGE
 from failslow.grade.diagnosis.runs import (
     EDGE,
     HEALTHY,
@@ -19,7 +19,7 @@ from failslow.grade.diagnosis.runs import (
     Observed,
     Run,
 )
-from failslow.measurement.words import seconds
+from failslow.measurement.formatting import seconds
 
 STYLE = (
     "<style>.seen th,.seen td{border:1px solid #999;padding:.1rem .5rem}"

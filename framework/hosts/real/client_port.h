@@ -1,16 +1,16 @@
-// ForeignPort: the connections of clients that speak another protocol (foreign_protocol.h).
+// ClientPort: the connections of clients that speak another protocol (client_protocol.h).
 //
 // Reading is bounded and round-robin, as on the replica's own connections (network.h). The port
 // stops reading from a client that does not read its answers, and goes on as the answers leave. All
 // connections share a budget of bytes, which their conversations keep to. So the port holds a
 // bounded number of bytes, however many answers are asked for and not read. A client that reads is
 // never cut off. One that takes nothing for a long time, while many bytes wait, is
-// (ForeignPortLimits).
+// (ClientPortLimits).
 //
 // After the end of a conversation the port reads and discards the client's further bytes, up to a
 // limit, until the client closes its side.
 //
-// Only the thread that runs the event loop uses a ForeignPort.
+// Only the thread that runs the event loop uses a ClientPort.
 #pragma once
 
 #include <cstddef>
@@ -26,16 +26,16 @@
 #include "depfast/host/host.h"
 #include "depfast/time.h"
 #include "real/byte_budget.h"
+#include "real/client_protocol.h"
 #include "real/counters.h"
 #include "real/descriptor.h"
 #include "real/event_loop.h"
-#include "real/foreign_protocol.h"
 #include "real/network.h"
 
 namespace depfast::real {
 
-struct ForeignPortLimits {
-  // The limit of the bytes that all conversations hold (ForeignContext::budget).
+struct ClientPortLimits {
+  // The limit of the bytes that all conversations hold (ClientContext::budget).
   std::size_t held_bytes_max = std::size_t{256} << 20;
   // Above this many unread answer bytes the port stops reading from the client.
   std::size_t unread_bytes_max = std::size_t{1} << 20;
@@ -44,7 +44,7 @@ struct ForeignPortLimits {
   Duration unread_time_max = 30s;
 };
 
-class ForeignPort {
+class ClientPort {
  public:
   // Ids of the port's clients begin here, above those that Network assigns.
   static constexpr PeerId kFirstClientId = kFirstAssignedClient + (1 << 29);
@@ -52,12 +52,12 @@ class ForeignPort {
   static constexpr EventLoop::Token kFirstToken = EventLoop::Token{1} << 62;
 
   // Takes over `listener`, a listening non-blocking socket. `loop`, `counters` and `disk_failure`
-  // (see ForeignContext) must outlive the port.
-  ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener, EventLoop& loop,
-              NetworkCounters& counters, const std::string& disk_failure,
-              const ForeignPortLimits& limits = {});
-  ForeignPort(const ForeignPort&) = delete;
-  ForeignPort& operator=(const ForeignPort&) = delete;
+  // (see ClientContext) must outlive the port.
+  ClientPort(ClientProtocol protocol, PeerId replica, Descriptor listener, EventLoop& loop,
+             NetworkCounters& counters, const std::string& disk_failure,
+             const ClientPortLimits& limits = {});
+  ClientPort(const ClientPort&) = delete;
+  ClientPort& operator=(const ClientPort&) = delete;
 
   static bool Owns(PeerId client) { return client >= kFirstClientId; }
   static bool OwnsToken(EventLoop::Token token) { return token >= kFirstToken; }
@@ -117,7 +117,7 @@ class ForeignPort {
   };
 
   static EventLoop::Token TokenOf(PeerId client);
-  ForeignContext ContextOf(PeerId client);
+  ClientContext ContextOf(PeerId client);
   void OnAnswer(PeerId client);
   void Accept();
   void RefuseOne();
@@ -136,10 +136,10 @@ class ForeignPort {
   // The connection can be closed.
   static bool IsDone(const Client& client);
 
-  const ForeignProtocol protocol_;
-  const ForeignPortLimits limits_;
-  ByteBudget budget_;             // outlives the conversations
-  const ForeignContext context_;  // without a connection
+  const ClientProtocol protocol_;
+  const ClientPortLimits limits_;
+  ByteBudget budget_;            // outlives the conversations
+  const ClientContext context_;  // without a connection
   EventLoop& loop_;
   NetworkCounters& counters_;
   Descriptor listener_;

@@ -1,10 +1,10 @@
-#include "core/last_words.h"
+#include "core/fatal_signal.h"
 
 #include <unistd.h>
 
 namespace depfast {
 
-void WriteLastWords(std::string_view text) {
+void WriteToStderr(std::string_view text) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 

@@ -1,4 +1,4 @@
-"""The directory where a compiler works behind its walls."""
+"""The directory where a compiler works in its sandbox."""
 
 import os
 import stat
@@ -10,8 +10,8 @@ import pytest
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.build import walls, workshop
-from failslow.build.workshop import Workshop
+from failslow.build import compile_directory, sandbox
+from failslow.build.compile_directory import CompileDirectory
 
 LEAVES = """
 import os, sys
@@ -21,17 +21,21 @@ own = os.path.dirname(sys.argv[-1])
 
 
 @pytest.fixture
-def room(kit: Kit) -> Iterator[Workshop]:
-    with workshop.opened(kit.root, walls.of_compiler(kit), {"lab/mine.cc": b"mine"}) as opened:
+def room(kit: Kit) -> Iterator[CompileDirectory]:
+    with compile_directory.opened(
+        kit.root, sandbox.of_compiler(kit), {"lab/mine.cc": b"mine"}
+    ) as opened:
         yield opened
 
 
-def run(room: Workshop, output: Path, body: str) -> str:
+def run(room: CompileDirectory, output: Path, body: str) -> str:
     argv = [sys.executable, "-I", "-c", LEAVES.format(body)]
     return room.run(argv, output, 30.0).output
 
 
-def test_a_program_finds_the_submission_and_leaves_one_file(room: Workshop, tmp_path: Path) -> None:
+def test_a_program_finds_the_submission_and_leaves_one_file(
+    room: CompileDirectory, tmp_path: Path
+) -> None:
     body = "open(sys.argv[-1], 'w').write(open('lab/mine.cc').read() + os.environ['TMPDIR'][-1:])"
     run(room, tmp_path / "first", body)
     run(room, tmp_path / "second", body)
@@ -49,14 +53,14 @@ def test_a_program_finds_the_submission_and_leaves_one_file(room: Workshop, tmp_
     ],
 )
 def test_what_is_no_file_is_not_taken(
-    room: Workshop, tmp_path: Path, body: str, complaint: str
+    room: CompileDirectory, tmp_path: Path, body: str, complaint: str
 ) -> None:
     with pytest.raises(CannotDo, match=complaint):
         run(room, tmp_path / "taken", body)
     assert not (tmp_path / "taken").exists() or (tmp_path / "taken").read_bytes() == b""
 
 
-def test_nothing_is_beside_the_headers(kit: Kit, room: Workshop) -> None:
+def test_nothing_is_beside_the_headers(kit: Kit, room: CompileDirectory) -> None:
     contract = kit.root / "labs" / "contract"
     (contract / "inner").mkdir(parents=True)
     for name in ("given.h", "inner/deep.h", "answer.cc", "key"):
@@ -92,7 +96,7 @@ def test_everybody_reads_it_whatever_the_mask(kit: Kit, tmp_path: Path) -> None:
     before = os.umask(0o077)
     try:
         files = {"lab/mine.cc": b"mine"}
-        with workshop.opened(kit.root, walls.of_compiler(kit), files) as room:
+        with compile_directory.opened(kit.root, sandbox.of_compiler(kit), files) as room:
             (word,) = room.words([f"-Wl,--dynamic-list={kit.root}/lib/names.txt"])
             assert word == f"-Wl,--dynamic-list={room.given}/lib/names.txt"
             for path in (
@@ -114,15 +118,15 @@ def test_the_compilers_user_can_reach_it(
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     monkeypatch.setattr("tempfile.tempdir", str(closed))
-    with workshop.opened(kit.root, walls.of_compiler(kit), {}) as room:
+    with compile_directory.opened(kit.root, sandbox.of_compiler(kit), {}) as room:
         assert closed not in room.sources.parents
         assert all(each.stat().st_mode & 0o001 for each in room.sources.parents)
 
 
-def test_a_complaint_names_no_place_of_this_machine(room: Workshop) -> None:
+def test_a_complaint_names_no_place_of_this_machine(room: CompileDirectory) -> None:
     text = f"{room.given}/framework/event.h:3: error\nlab1/x.cc:1: in {room.sources}/lab1/x.h"
     assert room.in_words(text) == "framework/event.h:3: error\nlab1/x.cc:1: in lab1/x.h"
 
 
-def test_a_source_has_the_time_of_all_sources(room: Workshop) -> None:
+def test_a_source_has_the_time_of_all_sources(room: CompileDirectory) -> None:
     assert (room.sources / "lab/mine.cc").stat().st_mtime == 0

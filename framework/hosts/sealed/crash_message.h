@@ -1,4 +1,4 @@
-// The last words of a sealed replica whose code crashes: why, in which coroutine, and the line
+// The message of a sealed replica whose code crashes: why, in which coroutine, and the line
 // "stack:" of core/crash_stack.h. The simulator knows which replica it is, and when.
 //
 // SIGXCPU asks a replica that never waits where it is. It answers and ends, with a line "loop:" of
@@ -11,7 +11,7 @@ namespace depfast::sealed {
 
 // Handlers for SIGXCPU and the signals of a crash, which write to stderr. Call once, from the main
 // thread.
-void InstallCrashWords();
+void InstallCrashMessages();
 
 // "\nin coroutine 'apply'\nstack: 1a2b 3c" of the latest exception that was thrown; "" if none was.
 // A sanitizer needs the C++ runtime's own functions: with one there is no place.

@@ -1,4 +1,4 @@
-#include "testkit/rehearsal.h"
+#include "testkit/dry_run.h"
 
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class Silence {
 
  private:
   static Environment Quiet(Environment environment) {
-    environment.rehearsal = true;
+    environment.dry_run = true;
     environment.history.clear();
     environment.trace.clear();
     environment.record.clear();
@@ -48,7 +48,7 @@ std::string FailureOf(const testing::TestPartResultArray& results) {
 
 }  // namespace
 
-std::string Rehearse(const std::function<void()>& scenario) {
+std::string DryRun(const std::function<void()>& scenario) {
   const Silence silence;
   testing::TestPartResultArray results;
   const testing::ScopedFakeTestPartResultReporter reporter(

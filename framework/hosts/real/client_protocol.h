@@ -1,4 +1,4 @@
-// A foreign protocol, such as Redis's, that clients speak on a port of its own.
+// A protocol of clients, such as Redis's on a port of its own.
 //
 // A Conversation stands between one client's connection and the replica. It turns the client's
 // bytes into requests, and the replica's replies into bytes. The replica serves such a client like
@@ -43,7 +43,7 @@ class Conversation {
   // the kernel.
   virtual bool WantsBytes() const = 0;
 
-  // The conversation would go on if the other connections held less (ForeignContext::budget).
+  // The conversation would go on if the other connections held less (ClientContext::budget).
   virtual bool WaitsForOthers() const = 0;
 
   // Every answer that the client expects is in the output.
@@ -55,7 +55,7 @@ class Conversation {
 };
 
 // Facts about the replica and the connection that a conversation may report to its client.
-struct ForeignContext {
+struct ClientContext {
   PeerId replica = 0;
   PeerId client = 0;            // the connection as a peer of the replica
   std::uint16_t port = 0;       // the port that the client has connected to
@@ -72,9 +72,9 @@ struct ForeignContext {
 };
 
 // A protocol. Programs use its name, such as "redis", in their flags.
-struct ForeignProtocol {
+struct ClientProtocol {
   std::string name;
-  std::function<std::shared_ptr<Conversation>(const ForeignContext&)> make_conversation;
+  std::function<std::shared_ptr<Conversation>(const ClientContext&)> make_conversation;
 };
 
 }  // namespace depfast::real

@@ -1,5 +1,5 @@
-// Clients of a foreign protocol in which a request is a line.
-#include "real/foreign_port.h"
+// Clients of a client protocol in which a request is a line.
+#include "real/client_port.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ class Lines final : public Conversation {
   using Serve = std::function<void(PeerId client, const std::string& line)>;
 
   // Adds the bytes of answers that have left to `left`.
-  Lines(ForeignContext context, std::size_t& left, Serve serve)
+  Lines(ClientContext context, std::size_t& left, Serve serve)
       : context_(std::move(context)), left_(left), serve_(std::move(serve)) {}
 
   void OnBytes(std::string_view bytes) override {
@@ -57,7 +57,7 @@ class Lines final : public Conversation {
   bool IsOver() const override { return over_; }
 
  private:
-  const ForeignContext context_;
+  const ClientContext context_;
   std::size_t& left_;
   const Serve serve_;
   std::string text_;
@@ -67,25 +67,25 @@ class Lines final : public Conversation {
   bool over_ = false;
 };
 
-class ForeignPortTest : public testing::Test {
+class ClientPortTest : public testing::Test {
  protected:
-  explicit ForeignPortTest(const ForeignPortLimits& limits = {}) {
+  explicit ClientPortTest(const ClientPortLimits& limits = {}) {
     auto [listener, where] = ListenAnywhere();
     endpoint_ = where;
-    port_ = std::make_unique<ForeignPort>(
-        ForeignProtocol{"lines",
-                        [this](const ForeignContext& context) {
-                          connections_.push_back(context.connection);
-                          return Converse(context);
-                        }},
+    port_ = std::make_unique<ClientPort>(
+        ClientProtocol{"lines",
+                       [this](const ClientContext& context) {
+                         connections_.push_back(context.connection);
+                         return Converse(context);
+                       }},
         /*replica=*/0, std::move(listener), loop_, counters_, disk_failure_, limits);
   }
 
   // Requests are answered, or kept in unanswered_.
-  std::shared_ptr<Lines> Converse(const ForeignContext& context) {
+  std::shared_ptr<Lines> Converse(const ClientContext& context) {
     const auto lines =
         std::make_shared<Lines>(context, left_, [this](PeerId client, const std::string& line) {
-          EXPECT_TRUE(ForeignPort::Owns(client));
+          EXPECT_TRUE(ClientPort::Owns(client));
           if (answers_) {
             Send(client, "re: " + line);
           } else {
@@ -141,7 +141,7 @@ class ForeignPortTest : public testing::Test {
   const std::string disk_failure_;
   EventLoop loop_;
   Endpoint endpoint_;
-  std::unique_ptr<ForeignPort> port_;
+  std::unique_ptr<ClientPort> port_;
   bool answers_ = true;
   std::size_t left_ = 0;                   // bytes of answers
   std::vector<std::int64_t> connections_;  // the numbers of all so far
@@ -149,7 +149,7 @@ class ForeignPortTest : public testing::Test {
   std::vector<std::pair<PeerId, std::string>> unanswered_;
 };
 
-TEST_F(ForeignPortTest, ClosesAllConnectionsAndAcceptsNewOnes) {
+TEST_F(ClientPortTest, ClosesAllConnectionsAndAcceptsNewOnes) {
   answers_ = false;
   const Descriptor waiting = Connect();
   Say(waiting, "a\n");
@@ -164,7 +164,7 @@ TEST_F(ForeignPortTest, ClosesAllConnectionsAndAcceptsNewOnes) {
   EXPECT_TRUE(TurnUntil([&] { return Heard(fresh) == "re: b\n"; }));
 }
 
-TEST_F(ForeignPortTest, ServesEachClientItsOwnAnswers) {
+TEST_F(ClientPortTest, ServesEachClientItsOwnAnswers) {
   const Descriptor one = Connect();
   const Descriptor two = Connect();
   Say(one, "a\nb\n");
@@ -180,7 +180,7 @@ TEST_F(ForeignPortTest, ServesEachClientItsOwnAnswers) {
   EXPECT_EQ(port_->connections(), 2u);
 }
 
-TEST_F(ForeignPortTest, AClientThatHasSaidAllGetsItsAnswersBeforeTheEnd) {
+TEST_F(ClientPortTest, AClientThatHasSaidAllGetsItsAnswersBeforeTheEnd) {
   answers_ = false;
   const Descriptor client = Connect();
   Say(client, "a\n");
@@ -197,7 +197,7 @@ TEST_F(ForeignPortTest, AClientThatHasSaidAllGetsItsAnswersBeforeTheEnd) {
   EXPECT_FALSE(Send(unanswered_[0].first, "too late"));
 }
 
-TEST_F(ForeignPortTest, AConversationThatIsOverIsClosed) {
+TEST_F(ClientPortTest, AConversationThatIsOverIsClosed) {
   Descriptor client = Connect();
   Say(client, "a\nbye\nb\n");
   std::string heard;
@@ -210,7 +210,7 @@ TEST_F(ForeignPortTest, AConversationThatIsOverIsClosed) {
 }
 
 // A reset would take away the answers that the client has not read.
-TEST_F(ForeignPortTest, AClientThatIsStillSendingAtTheEndGetsItsAnswers) {
+TEST_F(ClientPortTest, AClientThatIsStillSendingAtTheEndGetsItsAnswers) {
   Descriptor client = Connect();
   Say(client, "a\nbye\n");
   const std::string more(1 << 20, 'x');
@@ -227,7 +227,7 @@ TEST_F(ForeignPortTest, AClientThatIsStillSendingAtTheEndGetsItsAnswers) {
   EXPECT_TRUE(TurnUntil([&] { return port_->connections() == 0; }));
 }
 
-TEST_F(ForeignPortTest, ConnectionsAreNumbered) {
+TEST_F(ClientPortTest, ConnectionsAreNumbered) {
   const Descriptor one = Connect();
   const Descriptor two = Connect();
   Say(one, "a\n");
@@ -236,7 +236,7 @@ TEST_F(ForeignPortTest, ConnectionsAreNumbered) {
   EXPECT_EQ(connections_, (std::vector<std::int64_t>{1, 2}));
 }
 
-TEST_F(ForeignPortTest, NoMoreIsReadThanTheConversationWants) {
+TEST_F(ClientPortTest, NoMoreIsReadThanTheConversationWants) {
   answers_ = false;
   const Descriptor client = Connect();
   std::string lines;
@@ -259,7 +259,7 @@ TEST_F(ForeignPortTest, NoMoreIsReadThanTheConversationWants) {
   }));
 }
 
-TEST_F(ForeignPortTest, AClientThatDoesNotReadIsReadFromNoMore) {
+TEST_F(ClientPortTest, AClientThatDoesNotReadIsReadFromNoMore) {
   const Descriptor client = Connect();
   const std::string line(60'000, 'x');
   bool blocked = false;
@@ -273,14 +273,14 @@ TEST_F(ForeignPortTest, AClientThatDoesNotReadIsReadFromNoMore) {
   EXPECT_EQ(port_->connections(), 1u);
 }
 
-TEST_F(ForeignPortTest, TellsTheConversationWhatHasLeft) {
+TEST_F(ClientPortTest, TellsTheConversationWhatHasLeft) {
   const Descriptor client = Connect();
   Say(client, "a\nb\n");
   EXPECT_TRUE(TurnUntil([&] { return left_ > 0; }));
   EXPECT_EQ(left_, std::string("re: a\nre: b\n").size());
 }
 
-TEST_F(ForeignPortTest, DelayedAnswersComeInTheirOrderBeforeTheEnd) {
+TEST_F(ClientPortTest, DelayedAnswersComeInTheirOrderBeforeTheEnd) {
   std::vector<std::pair<PeerId, std::string>> delayed;
   port_->set_delay([&](PeerId client, std::string& answers) {
     delayed.emplace_back(client, std::exchange(answers, {}));
@@ -302,11 +302,11 @@ TEST_F(ForeignPortTest, DelayedAnswersComeInTheirOrderBeforeTheEnd) {
   port_->Arrive(delayed[0].first, "too late");
 }
 
-class ForeignPortOfPatience : public ForeignPortTest {
+class ClientPortWithLimits : public ClientPortTest {
  protected:
-  static constexpr ForeignPortLimits kLimits = {.unread_bytes_max = 10'000};
+  static constexpr ClientPortLimits kLimits = {.unread_bytes_max = 10'000};
 
-  ForeignPortOfPatience() : ForeignPortTest(kLimits) {}
+  ClientPortWithLimits() : ClientPortTest(kLimits) {}
 
   // A client with more answers than the kernel and unread_bytes_max hold.
   Descriptor NotReading() {
@@ -320,7 +320,7 @@ class ForeignPortOfPatience : public ForeignPortTest {
   }
 };
 
-TEST_F(ForeignPortOfPatience, AClientThatTakesNothingForLongIsCutOff) {
+TEST_F(ClientPortWithLimits, AClientThatTakesNothingForLongIsCutOff) {
   port_->OnTime(1h);
   const Descriptor client = NotReading();
   Time now = 1h;
@@ -338,7 +338,7 @@ TEST_F(ForeignPortOfPatience, AClientThatTakesNothingForLongIsCutOff) {
   EXPECT_EQ(port_->NextDeadline(), kNever);
 }
 
-TEST_F(ForeignPortOfPatience, AClientThatReadsIsNotHoweverSlowly) {
+TEST_F(ClientPortWithLimits, AClientThatReadsIsNotHoweverSlowly) {
   port_->OnTime(1h);
   const Descriptor client = NotReading();
   std::size_t heard = 0;
@@ -355,7 +355,7 @@ TEST_F(ForeignPortOfPatience, AClientThatReadsIsNotHoweverSlowly) {
   }
 }
 
-TEST_F(ForeignPortTest, AClientThatVanishesIsForgotten) {
+TEST_F(ClientPortTest, AClientThatVanishesIsForgotten) {
   {
     const Descriptor client = Connect();
     Say(client, "a\n");

@@ -1,7 +1,7 @@
 """The parts that a root cause makes void, and the sentences that name it."""
 
 from failslow.build.gtest import GradedTest, Outcome
-from failslow.grade import voids
+from failslow.grade import penalties
 from failslow.lab.labs import Lab, Measured, Part
 
 PARTS = (Part("a", "", 1), Part("b", "", 2), Part("slow", "", 1))
@@ -23,25 +23,25 @@ def violates(invariant: str) -> Outcome:
 
 
 def test_a_failure_without_a_violation_voids_nothing() -> None:
-    assert voids.of_lab(LAB, TESTS, (FAILED, FAILED, PASSED), differs="") == {}
+    assert penalties.of_lab(LAB, TESTS, (FAILED, FAILED, PASSED), differs="") == {}
 
 
 def test_a_violation_voids_its_part_and_the_measured_part() -> None:
-    void = voids.of_lab(LAB, TESTS, (PASSED, violates("log matching"), PASSED), differs="")
+    void = penalties.of_lab(LAB, TESTS, (PASSED, violates("log matching"), PASSED), differs="")
     because = "Scored 0: safety ('log matching') is violated, see the test 'Property of B.One.'"
     assert void == {"b": because, "slow": because}
 
 
 def test_each_part_names_its_first_cause() -> None:
     outcomes = (violates("durability"), violates("log matching"), violates("true answers"))
-    void = voids.of_lab(LAB, TESTS, outcomes, differs="")
+    void = penalties.of_lab(LAB, TESTS, outcomes, differs="")
     assert "'durability'" in void["a"]
     assert "'log matching'" in void["b"]
     assert "'durability'" in void["slow"]
 
 
 def test_a_submission_that_is_not_deterministic_is_void() -> None:
-    void = voids.of_lab(
+    void = penalties.of_lab(
         LAB, TESTS, (PASSED, PASSED, violates("durability")), differs="two runs differ"
     )
-    assert void == dict.fromkeys(("a", "b", "slow"), voids.NOT_DETERMINISTIC)
+    assert void == dict.fromkeys(("a", "b", "slow"), penalties.NOT_DETERMINISTIC)

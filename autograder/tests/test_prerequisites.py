@@ -6,7 +6,7 @@ import pytest
 
 from failslow.base.errors import CannotDo
 from failslow.build.gtest import GradedTest, Outcome
-from failslow.grade import gates
+from failslow.grade import prerequisites
 from failslow.lab.labs import Lab, Part
 
 
@@ -48,7 +48,7 @@ class Runner:
 
 def test_everything_runs_when_what_is_needed_passes() -> None:
     runner = Runner("B.Other")
-    outcomes = gates.run(CHAIN, TESTS, runner)
+    outcomes = prerequisites.run(CHAIN, TESTS, runner)
     assert [outcome.passed for outcome in outcomes] == [True, False, True, True]
     assert not any(outcome.skipped_because for outcome in outcomes)
     assert runner.ran == {test.name for test in TESTS}
@@ -56,7 +56,7 @@ def test_everything_runs_when_what_is_needed_passes() -> None:
 
 def test_one_root_cause_is_named_everywhere() -> None:
     runner = Runner("A.Elects")
-    outcomes = gates.run(CHAIN, TESTS, runner)
+    outcomes = prerequisites.run(CHAIN, TESTS, runner)
     # B.Appends is needed, so nothing of its own part is needed first.
     assert runner.ran == {"A.Elects", "B.Appends", "C.Recovers"}
     because = "Skipped because A.Elects fails: Property of A.Elects."
@@ -66,7 +66,7 @@ def test_one_root_cause_is_named_everywhere() -> None:
 
 def test_a_skipped_test_passes_its_cause_on() -> None:
     parts = lab(Part("a", "", 1), Part("b", "", 2, ("A.Elects",)), Part("c", "", 1, ("B.Appends",)))
-    outcomes = gates.run(parts, TESTS, Runner("A.Elects"))
+    outcomes = prerequisites.run(parts, TESTS, Runner("A.Elects"))
     assert {outcome.skipped_because for outcome in outcomes[:3]} == {
         "Skipped because A.Elects fails: Property of A.Elects."
     }
@@ -74,7 +74,7 @@ def test_a_skipped_test_passes_its_cause_on() -> None:
 
 def test_a_hidden_test_is_not_named() -> None:
     hidden = a_test("A.Elects", "a", hidden=True)
-    outcomes = gates.run(CHAIN, [hidden, OTHER], Runner("A.Elects"))
+    outcomes = prerequisites.run(CHAIN, [hidden, OTHER], Runner("A.Elects"))
     assert outcomes[1].skipped_because == (
         "Skipped because this does not hold: Property of A.Elects."
     )
@@ -82,16 +82,16 @@ def test_a_hidden_test_is_not_named() -> None:
 
 def test_a_needed_test_out_of_scope_need_not_pass() -> None:
     runner = Runner()
-    gates.run(CHAIN, [OTHER], runner)
+    prerequisites.run(CHAIN, [OTHER], runner)
     assert runner.ran == {"B.Other"}
 
 
 def test_a_circle_is_refused() -> None:
     circle = lab(Part("a", "", 1, ("B.Appends",)), Part("b", "", 1, ("A.Elects",)))
     with pytest.raises(CannotDo, match="need each other"):
-        gates.run(circle, [ELECTS, APPENDS], Runner())
+        prerequisites.run(circle, [ELECTS, APPENDS], Runner())
 
 
 def test_an_unknown_need_is_refused() -> None:
     with pytest.raises(CannotDo, match=r"needs the unknown test 'B\.Appends'"):
-        gates.check(CHAIN, [ELECTS])
+        prerequisites.check(CHAIN, [ELECTS])

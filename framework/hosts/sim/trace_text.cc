@@ -1,4 +1,4 @@
-#include "sim/words.h"
+#include "sim/trace_text.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "real/ledger.h"
+#include "real/manifest.h"
 
 #include <msgpack.hpp>
 #include <optional>
@@ -31,7 +31,7 @@ std::string Encode(Record kind, const Fields&... fields) {
 }
 
 [[noreturn]] void Damaged() {
-  throw LostPromise(std::string(kLedgerFile) +
+  throw LostPromise(std::string(kManifestFile) +
                     " is damaged, so nothing says what this replica has promised");
 }
 
@@ -45,26 +45,26 @@ Promise PromiseIn(const msgpack::object_array& fields) {
   return {Field<std::uint64_t>(fields, 2), Field<std::uint64_t>(fields, 3)};
 }
 
-void Take(const msgpack::object_array& fields, Ledger& ledger) {
+void Take(const msgpack::object_array& fields, Manifest& manifest) {
   const auto kind = static_cast<Record>(Field<std::uint8_t>(fields, 0));
   if (kind == Record::kIdentity) {
-    ledger.identity = {Field<std::string>(fields, 1), Field<PeerId>(fields, 2),
-                       Field<int>(fields, 3)};
+    manifest.identity = {Field<std::string>(fields, 1), Field<PeerId>(fields, 2),
+                         Field<int>(fields, 3)};
     return;
   }
   const auto file = Field<std::string>(fields, 1);
   switch (kind) {
     case Record::kHolds:
-      ledger.files[file] = {{PromiseIn(fields)}, false};
+      manifest.files[file] = {{PromiseIn(fields)}, false};
       return;
     case Record::kMayHold:
-      ledger.files[file].holds.push_back(PromiseIn(fields));
+      manifest.files[file].holds.push_back(PromiseIn(fields));
       return;
     case Record::kMayBeGone:
-      ledger.files[file].gone = true;
+      manifest.files[file].gone = true;
       return;
     case Record::kGone:
-      ledger.files.erase(file);
+      manifest.files.erase(file);
       return;
     case Record::kIdentity:
       break;
@@ -95,7 +95,7 @@ std::string EncodeMayBeGone(const std::string& file) { return Encode(Record::kMa
 
 std::string EncodeGone(const std::string& file) { return Encode(Record::kGone, file); }
 
-std::size_t Ledger::Read(std::string_view bytes) {
+std::size_t Manifest::Read(std::string_view bytes) {
   const std::size_t good = ReadRecords(bytes, [this](std::string_view payload) {
     std::string error;
     const frame_internal::Unpacked value(payload, error);

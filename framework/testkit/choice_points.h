@@ -1,4 +1,4 @@
-// Crossroads: the deviations that were possible in a run, each with the state before it.
+// ChoicePoints: the deviations that were possible in a run, each with the state before it.
 //
 // A message between replicas can be late when it is sent, and lost when it arrives. A replica can
 // crash, or be cut off, after the outputs of a step have left, and crash after a part of its writes
@@ -27,10 +27,10 @@ struct Deviations {
   std::vector<Duration> cuts;       // how long a replica is cut off
 };
 
-class Crossroads : private sim::Observer {
+class ChoicePoints : private sim::Observer {
  public:
   // Watches `simulator` from now on. Requires: called before its first event; outlives it.
-  Crossroads(sim::Simulator& simulator, const Deviations& deviations);
+  ChoicePoints(sim::Simulator& simulator, const Deviations& deviations);
 
   // In order of time. There is none before the first message between replicas.
   const std::vector<Choice>& choices() const { return choices_; }

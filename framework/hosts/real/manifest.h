@@ -1,5 +1,5 @@
-// Ledger: the promises of the files in a replica's data directory. A later start finds a loss by
-// it. The file kLedgerFile holds it, as records (depfast/record_log.h), each a MessagePack array:
+// Manifest: the promises of the files in a replica's data directory. A later start finds a loss by
+// it. The file kManifestFile holds it, as records (depfast/record_log.h), each a MessagePack array:
 //
 //   [0, cluster, replica, replicas]  the identity of the directory; always the first record
 //   [1, file, length, hash]          the file begins with `length` bytes that have this hash; all
@@ -11,7 +11,7 @@
 //
 // A hash is XXH3-64. It finds damage, not forgery.
 //
-// promised_files.h writes the ledger, and states the order.
+// promised_files.h writes the manifest, and states the order.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@
 
 namespace depfast::real {
 
-inline constexpr const char* kLedgerFile = "replica.ledger";
-inline constexpr const char* kNewLedgerFile = "replica.ledger.new";
+inline constexpr const char* kManifestFile = "replica.manifest";
+inline constexpr const char* kNewManifestFile = "replica.manifest.new";
 
 // The replica whose data a directory holds.
 struct Identity {
@@ -63,7 +63,7 @@ std::string EncodeMayBeGone(const std::string& file);
 std::string EncodeGone(const std::string& file);
 
 // The contents of the records.
-struct Ledger {
+struct Manifest {
   // The states of a file that break no promise. Never without any.
   struct MayBe {
     std::vector<Promise> holds;
@@ -73,8 +73,9 @@ struct Ledger {
   Identity identity;
   std::map<std::string, MayBe> files;
 
-  // Takes in the whole records of a ledger, and returns the number of their bytes. A crash may have
-  // torn the rest. Throws LostPromise if the bytes are damaged, or do not begin with an identity.
+  // Takes in the whole records of a manifest, and returns the number of their bytes. A crash may
+  // have torn the rest. Throws LostPromise if the bytes are damaged, or do not begin with an
+  // identity.
   [[nodiscard]] std::size_t Read(std::string_view bytes);
 };
 

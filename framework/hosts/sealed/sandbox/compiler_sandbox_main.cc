@@ -1,12 +1,13 @@
-// compiler_walls: runs a compiler that reads and writes only what a submission's compilation needs.
+// compiler_sandbox: runs a compiler that reads and writes only what a submission's compilation
+// needs.
 //
-//   compiler_walls --read PATH... --write PATH... -- COMPILER WORD...
+//   compiler_sandbox --read PATH... --write PATH... -- COMPILER WORD...
 //
 // A submission can name any file in an #include or an .incbin, and its author reads the compiler's
-// complaint. Behind these walls the compiler cannot open a hidden test, nor another student's file.
+// complaint. In the sandbox the compiler cannot open a hidden test, nor another student's file.
 // Root gives it a user of its own, who gets the directories to write. A path that does not exist is
 // left out. A kernel without Landlock has only the user, and a grader without root only Landlock:
-// sealed_walls tells.
+// sandbox_layers tells.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -32,7 +33,7 @@ using depfast::sealed::PathRules;
 constexpr int kCannot = 125;
 
 int Fail(const char* what) {
-  std::fprintf(stderr, "compiler_walls: %s: %s\n", what, std::strerror(errno));
+  std::fprintf(stderr, "compiler_sandbox: %s: %s\n", what, std::strerror(errno));
   return kCannot;
 }
 
@@ -82,7 +83,7 @@ int main(int count, char** words) {
     }
   }
   if (word + 1 >= words + count) {
-    std::fputs("usage: compiler_walls --read PATH... --write PATH... -- COMPILER WORD...\n",
+    std::fputs("usage: compiler_sandbox --read PATH... --write PATH... -- COMPILER WORD...\n",
                stderr);
     return kCannot;
   }
@@ -90,7 +91,7 @@ int main(int count, char** words) {
   BecomeOwnUser(own);
   if (!SetLimits()) return Fail("cannot limit itself");
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return Fail("cannot renounce privileges");
-  if (rules.available() && !rules.Enforce()) return Fail("cannot build its walls");
+  if (rules.available() && !rules.Enforce()) return Fail("cannot build its sandbox");
   execvp(word[1], word + 1);
   return Fail(word[1]);
 }

@@ -1,4 +1,4 @@
-"""The ledger: a result for each content, so that nothing is graded twice."""
+"""The store of results: one for each content, so that nothing is graded twice."""
 
 import hashlib
 import json
@@ -61,7 +61,7 @@ def digest_of_kit(kit: Kit, labs: Labs) -> str:
     return digest.hexdigest()[:20]
 
 
-class Ledger:
+class ResultStore:
     """A directory with one file for each content."""
 
     def __init__(self, directory: Path) -> None:

@@ -8,7 +8,7 @@
 namespace depfast {
 
 // To stderr. Async-signal-safe.
-void WriteLastWords(std::string_view text);
+void WriteToStderr(std::string_view text);
 
 using SignalHandler = void (*)(int signal_number, siginfo_t* info, void* context);
 

@@ -1,4 +1,4 @@
-#include "real/foreign_port.h"
+#include "real/client_port.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 namespace depfast::real {
 namespace {
 
-constexpr EventLoop::Token kListenerToken = ForeignPort::kFirstToken;
+constexpr EventLoop::Token kListenerToken = ClientPort::kFirstToken;
 constexpr std::uint32_t kStreamEvents = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 constexpr std::size_t kReadBytesPerTurn = 64 * 1024;
 // Interval of the search for clients that do not read, while there may be some.
@@ -27,9 +27,9 @@ Descriptor SpareDescriptor() { return Descriptor(open("/dev/null", O_RDONLY | O_
 
 }  // namespace
 
-ForeignPort::ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor listener,
-                         EventLoop& loop, NetworkCounters& counters,
-                         const std::string& disk_failure, const ForeignPortLimits& limits)
+ClientPort::ClientPort(ClientProtocol protocol, PeerId replica, Descriptor listener,
+                       EventLoop& loop, NetworkCounters& counters, const std::string& disk_failure,
+                       const ClientPortLimits& limits)
     : protocol_(std::move(protocol)),
       limits_(limits),
       budget_(limits.held_bytes_max),
@@ -44,28 +44,28 @@ ForeignPort::ForeignPort(ForeignProtocol protocol, PeerId replica, Descriptor li
   loop_.Watch(listener_.get(), EPOLLIN, kListenerToken);
 }
 
-EventLoop::Token ForeignPort::TokenOf(PeerId client) {
+EventLoop::Token ClientPort::TokenOf(PeerId client) {
   return kListenerToken + 1 + static_cast<EventLoop::Token>(client - kFirstClientId);
 }
 
-ForeignContext ForeignPort::ContextOf(PeerId client) {
-  ForeignContext context = context_;
+ClientContext ClientPort::ContextOf(PeerId client) {
+  ClientContext context = context_;
   context.client = client;
   context.on_answer = [this, client] { OnAnswer(client); };
   context.connection = std::int64_t{client} - kFirstClientId + 1;
   return context;
 }
 
-void ForeignPort::MarkReady(PeerId id, Client& client) {
+void ClientPort::MarkReady(PeerId id, Client& client) {
   if (!std::exchange(client.in_ready, true)) ready_.push_back(id);
 }
 
-void ForeignPort::MarkDirty(PeerId id, Client& client) {
+void ClientPort::MarkDirty(PeerId id, Client& client) {
   if (!std::exchange(client.in_dirty, true)) dirty_.push_back(id);
 }
 
 // Requests and answers count as the frames that they are for other clients.
-void ForeignPort::OnAnswer(PeerId client) {
+void ClientPort::OnAnswer(PeerId client) {
   const auto found = clients_.find(client);
   if (found == clients_.end()) return;
   counters_.frames_out.Add();
@@ -73,7 +73,7 @@ void ForeignPort::OnAnswer(PeerId client) {
   MarkDirty(client, found->second);
 }
 
-void ForeignPort::OnTime(Time now) {
+void ClientPort::OnTime(Time now) {
   now_ = now;
   if (now < look_at_) return;
   look_at_ = kNever;
@@ -86,7 +86,7 @@ void ForeignPort::OnTime(Time now) {
   }
 }
 
-void ForeignPort::OnEvent(EventLoop::Token token, std::uint32_t events) {
+void ClientPort::OnEvent(EventLoop::Token token, std::uint32_t events) {
   if (token == kListenerToken) {
     Accept();
     return;
@@ -106,7 +106,7 @@ void ForeignPort::OnEvent(EventLoop::Token token, std::uint32_t events) {
   }
 }
 
-void ForeignPort::Accept() {
+void ClientPort::Accept() {
   while (true) {
     Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket.valid()) {
@@ -130,13 +130,13 @@ void ForeignPort::Accept() {
 
 // The process is out of descriptors: accepts one waiting client and closes its connection.
 // Otherwise the listener would stay readable for ever.
-void ForeignPort::RefuseOne() {
+void ClientPort::RefuseOne() {
   spare_.Close();
   const Descriptor refused(accept(listener_.get(), nullptr, nullptr));
   spare_ = SpareDescriptor();
 }
 
-std::size_t ForeignPort::Receive(Rpc* replica) {
+std::size_t ClientPort::Receive(Rpc* replica) {
   std::size_t sent = 0;
   for (const PeerId id : std::exchange(ready_, {})) {
     const auto found = clients_.find(id);
@@ -153,14 +153,14 @@ std::size_t ForeignPort::Receive(Rpc* replica) {
   return sent;
 }
 
-bool ForeignPort::MayRead(const Client& client) const {
+bool ClientPort::MayRead(const Client& client) const {
   if (!client.readable || client.ended) return false;
   if (client.finished) return true;
   return !client.conversation->IsOver() && client.conversation->WantsBytes() &&
          client.unread() + client.delayed <= limits_.unread_bytes_max;
 }
 
-void ForeignPort::Read(Client& client) {
+void ClientPort::Read(Client& client) {
   static thread_local std::array<char, kReadBytesPerTurn> buffer;
   if (!MayRead(client)) return;
   const ssize_t got = recv(client.socket.get(), buffer.data(), buffer.size(), 0);
@@ -185,12 +185,12 @@ void ForeignPort::Read(Client& client) {
   }
 }
 
-void ForeignPort::Discard(Client& client, std::size_t bytes) {
+void ClientPort::Discard(Client& client, std::size_t bytes) {
   client.discarded += bytes;
   if (client.discarded > kDiscardedBytesMax) client.broken = true;
 }
 
-void ForeignPort::Flush() {
+void ClientPort::Flush() {
   for (const PeerId id : std::exchange(dirty_, {})) {
     const auto found = clients_.find(id);
     if (found == clients_.end()) continue;
@@ -209,7 +209,7 @@ void ForeignPort::Flush() {
   if (!waiting_.empty()) LetOthersGoOn();
 }
 
-void ForeignPort::TakeOutput(PeerId id, Client& client) {
+void ClientPort::TakeOutput(PeerId id, Client& client) {
   std::string answers = client.conversation->TakeOutput();
   const std::size_t bytes = answers.size();
   if (bytes > 0 && delay_ && delay_(id, answers)) {
@@ -221,7 +221,7 @@ void ForeignPort::TakeOutput(PeerId id, Client& client) {
   }
 }
 
-void ForeignPort::Arrive(PeerId client, std::string_view answers) {
+void ClientPort::Arrive(PeerId client, std::string_view answers) {
   const auto found = clients_.find(client);
   if (found == clients_.end()) return;
   found->second.delayed -= answers.size();
@@ -231,7 +231,7 @@ void ForeignPort::Arrive(PeerId client, std::string_view answers) {
 
 // Answers that have come or left may have made room for more commands, from the socket or held back
 // by the conversation.
-void ForeignPort::GoOn(PeerId id, Client& client) {
+void ClientPort::GoOn(PeerId id, Client& client) {
   if (client.unread() > limits_.unread_bytes_max) look_at_ = std::min(look_at_, now_ + kLookEvery);
   const bool may_write = client.writable && client.unread() > 0;
   if (may_write || MayRead(client) || client.conversation->HasRequests()) MarkReady(id, client);
@@ -241,7 +241,7 @@ void ForeignPort::GoOn(PeerId id, Client& client) {
 }
 
 // In the order in which they began to wait. Those that find no room wait again.
-void ForeignPort::LetOthersGoOn() {
+void ClientPort::LetOthersGoOn() {
   if (!budget_.HasRoomFor(1)) return;
   for (const PeerId id : std::exchange(waiting_, {})) {
     const auto found = clients_.find(id);
@@ -253,14 +253,14 @@ void ForeignPort::LetOthersGoOn() {
   }
 }
 
-void ForeignPort::CloseAll() {
+void ClientPort::CloseAll() {
   clients_.clear();
   ready_.clear();
   dirty_.clear();
   waiting_.clear();
 }
 
-void ForeignPort::Write(Client& client) {
+void ClientPort::Write(Client& client) {
   std::size_t taken = 0;
   while (client.writable && !client.broken && client.unread() > 0) {
     const ssize_t sent = send(client.socket.get(), client.output.data() + client.written,
@@ -286,7 +286,7 @@ void ForeignPort::Write(Client& client) {
   if (client.output.empty()) client.output.shrink_to_fit();
 }
 
-bool ForeignPort::IsAllSaid(const Client& client) {
+bool ClientPort::IsAllSaid(const Client& client) {
   const bool over =
       client.conversation->IsOver() || (client.ended && client.conversation->IsIdle());
   return over && client.unread() == 0 && client.delayed == 0;
@@ -295,12 +295,12 @@ bool ForeignPort::IsAllSaid(const Client& client) {
 // The client sees the end of the stream behind its last answer. The port does not close the socket
 // yet: when a socket with unread bytes is closed, the kernel resets the connection, and the client
 // may lose the answers that it has not read.
-void ForeignPort::Finish(Client& client) {
+void ClientPort::Finish(Client& client) {
   if (std::exchange(client.finished, true)) return;
   if (shutdown(client.socket.get(), SHUT_WR) != 0) client.broken = true;
 }
 
-bool ForeignPort::IsDone(const Client& client) {
+bool ClientPort::IsDone(const Client& client) {
   return client.broken || (client.finished && client.ended);
 }
 

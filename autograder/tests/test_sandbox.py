@@ -1,4 +1,4 @@
-"""The walls around a submission, as grades and reports show them."""
+"""The sandbox around a submission, as grades and reports show them."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.build import walls
+from failslow.build import sandbox
 from failslow.extras.commands import doctor
 from fakes import write_program, write_submission
 from running import Expect
@@ -16,12 +16,12 @@ HALF = """print('{"system calls": true, "user of its own": false, "Landlock": fa
 
 
 def test_a_grade_says_which_walls_stood(kit: Kit, expect: Expect, tmp_path: Path) -> None:
-    write_program(kit.binary(walls.WALLS), HALF)
+    write_program(kit.binary(sandbox.LAYERS), HALF)
     tree = write_submission(tmp_path / "mine")
     said = expect(0, "grade", tree, "--out", tmp_path / "out")
     assert "lacks: user of its own, Landlock. It runs as your user." in said.err
     result = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert result["extra_data"]["walls"] == {
+    assert result["extra_data"]["sandbox"] == {
         "system calls": True,
         "user of its own": False,
         "Landlock": False,
@@ -37,14 +37,14 @@ def test_a_grade_says_nothing_where_all_stand(kit: Kit, expect: Expect, tmp_path
 def test_walls_that_cannot_be_found_end_a_grade(
     kit: Kit, expect: Expect, tmp_path: Path, body: str
 ) -> None:
-    write_program(kit.binary(walls.WALLS), body)
+    write_program(kit.binary(sandbox.LAYERS), body)
     said = expect(2, "grade", write_submission(tmp_path / "mine"), "--out", tmp_path / "out")
-    assert "cannot find this machine's walls" in said.err
+    assert "cannot find this machine's sandbox" in said.err
     assert not (tmp_path / "out" / "results.json").exists()
 
 
 def test_no_grade_without_the_compilers_walls(kit: Kit, expect: Expect, tmp_path: Path) -> None:
-    kit.binary(walls.COMPILER_WALLS).unlink()
+    kit.binary(sandbox.COMPILER_SANDBOX).unlink()
     said = expect(2, "grade", write_submission(tmp_path / "mine"), "--out", tmp_path / "out")
     assert "compiler_walls is missing from the kit's build" in said.err
 
@@ -52,9 +52,9 @@ def test_no_grade_without_the_compilers_walls(kit: Kit, expect: Expect, tmp_path
 def test_the_compilers_walls_that_fail_are_no_fault_of_the_submission(
     kit: Kit, expect: Expect, tmp_path: Path
 ) -> None:
-    write_program(kit.binary(walls.COMPILER_WALLS), f"import sys; sys.exit({walls.CANNOT})")
+    write_program(kit.binary(sandbox.COMPILER_SANDBOX), f"import sys; sys.exit({sandbox.CANNOT})")
     said = expect(2, "grade", write_submission(tmp_path / "mine"), "--out", tmp_path / "out")
-    assert "cannot build the walls around the compiler" in said.err
+    assert "cannot build the sandbox around the compiler" in said.err
 
 
 def test_what_was_compiled_without_walls_is_not_graded(
@@ -69,20 +69,20 @@ def test_what_was_compiled_without_walls_is_not_graded(
 
 
 def test_the_doctor_counts_the_walls(kit: Kit, capsys: pytest.CaptureFixture[str]) -> None:
-    write_program(kit.binary(walls.WALLS), HALF)
+    write_program(kit.binary(sandbox.LAYERS), HALF)
     (row,) = doctor._walls(kit)
     assert row[1] == "1 of 3"
     assert "Landlock" in row[2]
-    kit.binary(walls.WALLS).unlink()
+    kit.binary(sandbox.LAYERS).unlink()
     assert doctor._walls(kit) == []
     with pytest.raises(CannotDo):
-        walls.of_this_machine(kit)
+        sandbox.of_this_machine(kit)
 
 
 def test_the_compiler_reads_the_system_and_what_it_is_given(kit: Kit, tmp_path: Path) -> None:
     given, own = tmp_path / "given", tmp_path / "own"
     argv = ["/opt/gcc/bin/g++", "-c", "mine.cc"]
-    words = walls.of_compiler(kit).command(argv, [given], own)
+    words = sandbox.of_compiler(kit).command(argv, [given], own)
     end = words.index("--")
     read = words[words.index("--read") + 1 : words.index("--write")]
     assert {"/usr/include", "/opt/gcc/bin", str(given)} <= {*read}

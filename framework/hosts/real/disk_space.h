@@ -1,4 +1,4 @@
-// HasRoom: whether a disk that was full can be written again.
+// HasDiskSpace: whether a disk that was full can be written again.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,6 @@ inline constexpr std::size_t kRoomBytes = std::size_t{8} << 20;
 // Writes a file of kRoomBytes, and removes it. True if both succeeded. The free space that the file
 // system reports is not asked: quotas and injected faults do not show in it. The file may stay if
 // the process is killed; the next call removes it.
-[[nodiscard]] bool HasRoom(FileOps& ops);
+[[nodiscard]] bool HasDiskSpace(FileOps& ops);
 
 }  // namespace depfast::real

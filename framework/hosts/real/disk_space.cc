@@ -1,4 +1,4 @@
-#include "real/room.h"
+#include "real/disk_space.h"
 
 #include <sys/uio.h>
 
@@ -30,7 +30,7 @@ bool Remove(FileOps& ops) {
 
 }  // namespace
 
-bool HasRoom(FileOps& ops) {
+bool HasDiskSpace(FileOps& ops) {
   if (!Remove(ops)) return false;
   const int fd = ops.Open(kTrialFile, /*create=*/true);
   if (fd < 0) return false;

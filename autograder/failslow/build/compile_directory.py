@@ -1,4 +1,4 @@
-"""The workshop of a compiler behind its walls: a directory with all that it may read, but for the
+"""The directory of a compiler in its sandbox: a directory with all that it may read, but for the
 system's files.
 
     src/    the submitted files
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from failslow.base import process
 from failslow.base.errors import CannotDo
-from failslow.build.walls import CANNOT, CompilerWalls
+from failslow.build.sandbox import CANNOT, CompilerSandbox
 
 READABLE, SEARCHABLE = 0o644, 0o755
 RESULT = "result"
@@ -30,13 +30,13 @@ SAME_TIME = {"SOURCE_DATE_EPOCH": "0"}
 """Fixes __DATE__ and __TIME__: a program must not know when it was compiled."""
 
 
-class Workshop:
+class CompileDirectory:
     """Its methods may run side by side."""
 
-    def __init__(self, root: Path, kit_root: Path, walls: CompilerWalls) -> None:
+    def __init__(self, root: Path, kit_root: Path, sandbox: CompilerSandbox) -> None:
         self._root = root
         self._kit_root = kit_root
-        self._walls = walls
+        self._walls = sandbox
         self._kit_path = re.compile(re.escape(str(kit_root)) + r"/[^,=\s]+")
         self._numbers = count()
         self._copied: set[Path] = set()
@@ -60,7 +60,7 @@ class Workshop:
     def run(self, argv: Sequence[str], output: Path, timeout_s: float) -> process.Completed:
         """Runs the program, which writes the file that `-o` names, and takes that to `output`.
 
-        Raises CannotDo if there are no walls. Requires: the paths in `argv` are of the system or
+        Raises CannotDo if there is no sandbox. Requires: the paths in `argv` are of the system or
         from `words`.
         """
         with self._own() as own:
@@ -92,7 +92,7 @@ class Workshop:
             merge_errors=True,
         )
         if done.exit_code == CANNOT:
-            raise CannotDo("cannot build the walls around the compiler", done.output)
+            raise CannotDo("cannot build the sandbox around the compiler", done.output)
         return done
 
     def in_words(self, text: str) -> str:
@@ -118,17 +118,19 @@ class Workshop:
 
 
 @contextmanager
-def opened(kit_root: Path, walls: CompilerWalls, files: Mapping[str, bytes]) -> Iterator[Workshop]:
-    """A workshop with these submitted files, by their paths; it is removed at the end."""
+def opened(
+    kit_root: Path, sandbox: CompilerSandbox, files: Mapping[str, bytes]
+) -> Iterator[CompileDirectory]:
+    """A directory with these submitted files, by their paths; it is removed at the end."""
     with tempfile.TemporaryDirectory(
         prefix="failslow-compile-", dir=_within_reach(), ignore_cleanup_errors=True
     ) as name:
         root = Path(name)
         root.chmod(SEARCHABLE)
-        workshop = Workshop(root, kit_root, walls)
+        opened_directory = CompileDirectory(root, kit_root, sandbox)
         for path, content in files.items():
-            write_source(workshop.sources / path, content)
-        yield workshop
+            write_source(opened_directory.sources / path, content)
+        yield opened_directory
 
 
 def _within_reach() -> str:

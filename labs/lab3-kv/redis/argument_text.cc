@@ -1,4 +1,4 @@
-#include "words.h"
+#include "argument_text.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-"""The walls around a submission: those that this machine builds around its replicas, and those
+"""The sandboxes of a submission: the one that this machine builds around its replicas, and the one
 around the compiler.
 
 The kit's own programs build them (framework/hosts/sealed/sandbox).
@@ -14,10 +14,10 @@ from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 
-WALLS = "sealed_walls"
-COMPILER_WALLS = "compiler_walls"
+LAYERS = "sandbox_layers"
+COMPILER_SANDBOX = "compiler_sandbox"
 LANDLOCK = "Landlock"
-"""The name of the wall that the compiler's walls are made of."""
+"""The name of the layer that the compiler's sandbox consists of."""
 
 CANNOT = 125
 """The exit code of compiler_walls when it is not the compiler's."""
@@ -39,37 +39,37 @@ SYSTEM = (
 """The places of compilers, their libraries and headers."""
 
 OWN_USER = "user of its own"
-"""The name of a wall."""
+"""The name of a layer."""
 
 FIND_S = 20.0
 
 
 def of_this_machine(kit: Kit) -> dict[str, bool]:
-    """Whether each wall stands, by name. CannotDo if the kit is not built."""
-    program = _program(kit, WALLS)
+    """Whether each layer stands, by name. CannotDo if the kit is not built."""
+    program = _program(kit, LAYERS)
     done = process.run([program], timeout_s=FIND_S)
     try:
         if done.exit_code != 0:
             raise ValueError(done.how_it_ended())
         return {str(name): bool(stands) for name, stands in json.loads(done.output).items()}
     except (ValueError, AttributeError) as error:
-        raise CannotDo(f"cannot find this machine's walls: {error}", done.errors) from error
+        raise CannotDo(f"cannot find this machine's sandbox: {error}", done.errors) from error
 
 
-def remark(walls: dict[str, bool]) -> str:
-    """A sentence about the walls that are missing; "" if all stand."""
-    missing = [name for name, stands in walls.items() if not stands]
+def remark(sandbox: dict[str, bool]) -> str:
+    """A sentence about the layers that are missing; "" if all stand."""
+    missing = [name for name, stands in sandbox.items() if not stands]
     if not missing:
         return ""
-    runs_as = " It runs as your user." if not walls.get(OWN_USER, True) else ""
+    runs_as = " It runs as your user." if not sandbox.get(OWN_USER, True) else ""
     return (
-        f"Walls around a submission that this machine lacks: {', '.join(missing)}.{runs_as}"
+        f"Layers of the sandbox that this machine lacks: {', '.join(missing)}.{runs_as}"
         " Grade a course as root, on Linux 5.13 or later, in a container for example."
     )
 
 
 @dataclass(frozen=True)
-class CompilerWalls:
+class CompilerSandbox:
     """The compiler reads the system's files and its inputs, and writes its own directory.
     `program`: builds them."""
 
@@ -83,9 +83,9 @@ class CompilerWalls:
         return [str(word) for word in words]
 
 
-def of_compiler(kit: Kit) -> CompilerWalls:
+def of_compiler(kit: Kit) -> CompilerSandbox:
     """CannotDo if the kit is not built."""
-    return CompilerWalls(_program(kit, COMPILER_WALLS))
+    return CompilerSandbox(_program(kit, COMPILER_SANDBOX))
 
 
 def _program(kit: Kit, name: str) -> Path:

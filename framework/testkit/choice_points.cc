@@ -1,4 +1,4 @@
-#include "testkit/crossroads.h"
+#include "testkit/choice_points.h"
 
 #include <utility>
 
@@ -21,10 +21,10 @@ sim::Simulator& WatchedBy(sim::Simulator& simulator, sim::Observer* observer) {
 
 }  // namespace
 
-Crossroads::Crossroads(sim::Simulator& simulator, const Deviations& deviations)
+ChoicePoints::ChoicePoints(sim::Simulator& simulator, const Deviations& deviations)
     : deviations_(deviations), state_(WatchedBy(simulator, this)) {}
 
-void Crossroads::CatchUp(Time now) {
+void ChoicePoints::CatchUp(Time now) {
   for (const Moment& moment : moments_) {
     if (moment.when >= now) continue;
     const std::uint64_t state = state_.Hash();
@@ -40,21 +40,21 @@ void Crossroads::CatchUp(Time now) {
   std::erase_if(moments_, [now](const Moment& moment) { return moment.when < now; });
 }
 
-void Crossroads::OnStep(PeerId, const sim::StepInput& input, const sim::StepOutput&) {
+void ChoicePoints::OnStep(PeerId, const sim::StepInput& input, const sim::StepOutput&) {
   CatchUp(input.now);
 }
 
-void Crossroads::OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>&) {
+void ChoicePoints::OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>&) {
   CatchUp(now);
   if (begun_) moments_.push_back({replica, now, true});
 }
 
-void Crossroads::OnDisk(PeerId replica, Time now, const sim::SimDisk&) {
+void ChoicePoints::OnDisk(PeerId replica, Time now, const sim::SimDisk&) {
   CatchUp(now);
   if (begun_) moments_.push_back({replica, now, false});
 }
 
-void Crossroads::OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now, const Bytes&) {
+void ChoicePoints::OnFrame(sim::FrameStage stage, PeerId from, PeerId to, Time now, const Bytes&) {
   CatchUp(now);
   if (from >= kFirstClient || to >= kFirstClient || from == to) return;
   if (stage == sim::FrameStage::kQueued) {

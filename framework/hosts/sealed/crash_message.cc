@@ -1,11 +1,11 @@
-#include "sealed/crash_words.h"
+#include "sealed/crash_message.h"
 
 #include <signal.h>
 
 #include <array>
 
 #include "core/crash_stack.h"
-#include "core/last_words.h"
+#include "core/fatal_signal.h"
 #include "core/stack_overflow.h"
 
 namespace depfast::sealed {
@@ -16,17 +16,17 @@ ThrowPlace latest_throw;
 // Only async-signal-safe calls up to the end of the handlers.
 void WriteCoroutine() {
   if (const char* const coroutine = RunningCoroutine::Name()) {
-    WriteLastWords("in coroutine '");
-    WriteLastWords(coroutine);
-    WriteLastWords("'\n");
+    WriteToStderr("in coroutine '");
+    WriteToStderr(coroutine);
+    WriteToStderr("'\n");
   }
 }
 
 void WriteFrames(const char* kind, const void* context) {
   std::array<char, CallStack::kOffsetsBytes> text;
-  WriteLastWords(kind);
-  WriteLastWords(CallStack::Here().Offsets(text, InterruptedBy(context)));
-  WriteLastWords("\n");
+  WriteToStderr(kind);
+  WriteToStderr(CallStack::Here().Offsets(text, InterruptedBy(context)));
+  WriteToStderr("\n");
 }
 
 // Neither is used with sanitizers. `info` is null if the reason has been told.
@@ -34,8 +34,8 @@ void WriteFrames(const char* kind, const void* context) {
   if (IsFromOutside(signal_number, info)) return;
   const char* const reason = info == nullptr ? nullptr : CrashInWords(signal_number, *info);
   if (reason != nullptr) {
-    WriteLastWords(reason);
-    WriteLastWords("\n");
+    WriteToStderr(reason);
+    WriteToStderr("\n");
   }
   if (info != nullptr) WriteCoroutine();
   WriteFrames("stack:", context);
@@ -50,7 +50,7 @@ void WriteFrames(const char* kind, const void* context) {
 
 }  // namespace
 
-void InstallCrashWords() {
+void InstallCrashMessages() {
 #ifdef DEPFAST_SANITIZED
   InstallStackOverflowHandler();
 #else

@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 
 constexpr int kCannot = 125;
 
-class CompilerWallsTest : public testing::Test {
+class CompilerSandboxTest : public testing::Test {
  protected:
-  CompilerWallsTest() {
-    std::string path = testing::TempDir() + "walls-XXXXXX";
+  CompilerSandboxTest() {
+    std::string path = testing::TempDir() + "layers-XXXXXX";
     home_ = mkdtemp(path.data());
     fs::permissions(home_, fs::perms{0755});  // the compiler may be another user
     for (const char* each : {"given", "mine", "secret"}) {
@@ -30,14 +30,14 @@ class CompilerWallsTest : public testing::Test {
       std::ofstream(home_ / each / "file") << "the words of " << each << "\n";
     }
   }
-  ~CompilerWallsTest() override { fs::remove_all(home_); }
+  ~CompilerSandboxTest() override { fs::remove_all(home_); }
 
   struct Ended {
     int code = 0;
     std::string said;
   };
 
-  // Runs a shell's command behind the walls.
+  // Runs a shell's command in the sandbox.
   Ended Run(const std::string& command) const {
     return Call("--read /usr /lib /lib64 /bin " + Path("given") + " " + Path("not-there") +
                 " --write " + Path("mine") + " /dev/null -- sh -c '" + command + "'");
@@ -45,7 +45,7 @@ class CompilerWallsTest : public testing::Test {
 
   Ended Call(const std::string& words) const {
     const fs::path out = home_ / "said";
-    const std::string line = COMPILER_WALLS " " + words + " > " + out.string() + " 2>&1";
+    const std::string line = COMPILER_SANDBOX " " + words + " > " + out.string() + " 2>&1";
     const int status = std::system(line.c_str());
     std::ifstream file(out);
     return {WEXITSTATUS(status), {std::istreambuf_iterator<char>(file), {}}};
@@ -56,13 +56,13 @@ class CompilerWallsTest : public testing::Test {
   fs::path home_;
 };
 
-TEST_F(CompilerWallsTest, WhatIsGivenIsRead) {
+TEST_F(CompilerSandboxTest, WhatIsGivenIsRead) {
   const Ended ended = Run("cat " + Path("given/file"));
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.said, "the words of given\n");
 }
 
-TEST_F(CompilerWallsTest, ItsOwnDirectoryIsWritten) {
+TEST_F(CompilerSandboxTest, ItsOwnDirectoryIsWritten) {
   const Ended ended = Run("cp " + Path("given/file") + " " + Path("mine/copy") + " && mkdir " +
                           Path("mine/new") + " && rm " + Path("mine/file") + " && : > /dev/null");
   EXPECT_EQ(ended.said, "");
@@ -71,9 +71,9 @@ TEST_F(CompilerWallsTest, ItsOwnDirectoryIsWritten) {
   EXPECT_FALSE(fs::exists(home_ / "mine/file"));
 }
 
-TEST_F(CompilerWallsTest, NothingElseIsReadOrWritten) {
+TEST_F(CompilerSandboxTest, NothingElseIsReadOrWritten) {
   if (!sealed::PathRules().available()) {
-    EXPECT_EQ(Run("cat " + Path("secret/file")).code, 0) << "it runs, and sealed_walls tells";
+    EXPECT_EQ(Run("cat " + Path("secret/file")).code, 0) << "it runs, and sandbox_layers tells";
     return;
   }
   const std::vector<std::string> commands = {
@@ -95,11 +95,11 @@ TEST_F(CompilerWallsTest, NothingElseIsReadOrWritten) {
   EXPECT_EQ(Run("cat " + Path("given/file")).said, "the words of given\n");
 }
 
-TEST_F(CompilerWallsTest, ABombMeetsLimits) {
+TEST_F(CompilerSandboxTest, ABombMeetsLimits) {
   EXPECT_EQ(Run("ulimit -t; ulimit -c; ulimit -v; ulimit -f").said, "280\n0\n2097152\n524288\n");
 }
 
-TEST_F(CompilerWallsTest, RootGivesItAUserOfItsOwn) {
+TEST_F(CompilerSandboxTest, RootGivesItAUserOfItsOwn) {
   if (geteuid() != 0) return;  // only root has other users to give
   const std::string first = Run("id -u; id -g; id -G; umask 077; echo mine > " + Path("mine/file") +
                                 " || rm " + Path("mine/file"))
@@ -113,16 +113,16 @@ TEST_F(CompilerWallsTest, RootGivesItAUserOfItsOwn) {
   EXPECT_EQ(Run("ulimit -p").said, "64\n");
 }
 
-TEST_F(CompilerWallsTest, ItsUserReadsNoFileOfRootAlone) {
+TEST_F(CompilerSandboxTest, ItsUserReadsNoFileOfRootAlone) {
   if (geteuid() != 0) return;  // only root has other users to give
   std::ofstream(home_ / "given/key") << "the words of root";
   fs::permissions(home_ / "given/key", fs::perms{0600});
   const Ended ended = Run("cat " + Path("given/key"));
   EXPECT_NE(ended.code, 0);
-  EXPECT_EQ(ended.said.find("the words"), std::string::npos) << "a wall without Landlock";
+  EXPECT_EQ(ended.said.find("the words"), std::string::npos) << "a sandbox without Landlock";
 }
 
-TEST_F(CompilerWallsTest, ItsOwnFailuresHaveACode) {
+TEST_F(CompilerSandboxTest, ItsOwnFailuresHaveACode) {
   EXPECT_EQ(Call("").code, kCannot);
   EXPECT_EQ(Call("--read /usr --").code, kCannot);
   const Ended ended = Call("--read /usr -- " + Path("no-compiler"));

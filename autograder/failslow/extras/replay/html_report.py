@@ -13,7 +13,7 @@ from failslow.extras.replay.explanation import explain
 from failslow.extras.replay.recording import FIRST_CLIENT, Message, Wait, World, most_telling
 from failslow.extras.replay.rows import rows_of
 from failslow.extras.replay.steps import Step
-from failslow.extras.slowness import page as slowness
+from failslow.extras.slowness import html_report as slowness
 from failslow.extras.slowness.graph import graph_of
 from failslow.extras.slowness.warnings import joined
 from failslow.lab.labs import Lanes, Shown

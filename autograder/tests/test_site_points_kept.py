@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from failslow.base.kit import this_kit
-from failslow.extras.site import kept
+from failslow.extras.site import points_kept
 from failslow.lab.mutants import MEASUREMENT, load_mutants
 
 
@@ -18,15 +18,15 @@ def test_only_measured_mutants_are_in_the_table(tmp_path: Path) -> None:
             "kept": {"lab2": {"points": 7, "of": 200}},
         },
     ]
-    results = tmp_path / kept.RESULTS
+    results = tmp_path / points_kept.RESULTS
     results.parent.mkdir(parents=True)
     results.write_text(json.dumps({"mutants": mutants}))
-    assert kept.table(tmp_path).splitlines()[2:] == ["| Waits. | 2.1 of 50 |"]
+    assert points_kept.table(tmp_path).splitlines()[2:] == ["| Waits. | 2.1 of 50 |"]
 
 
 def test_the_committed_results_are_of_these_mutants() -> None:
     kit = this_kit()
-    content = json.loads((kit.site / kept.RESULTS).read_text())
+    content = json.loads((kit.site / points_kept.RESULTS).read_text())
     found = {mutant["name"]: mutant for mutant in content["mutants"]}
     for mutant in load_mutants(kit):
         if not any(name.split("/")[0] == MEASUREMENT for name in mutant.caught_by):
@@ -34,7 +34,7 @@ def test_the_committed_results_are_of_these_mutants() -> None:
         result = found.get(mutant.name)
         assert result, f"{mutant.name} is missing: see the handbook's page on mutants"
         assert result["description"] == mutant.description
-        assert kept.measured(result), mutant.name
+        assert points_kept.measured(result), mutant.name
         for bound in mutant.keeps:
             points = result["kept"][bound.of]
             assert 100 * points["points"] <= bound.per_cent * points["of"], mutant.name
