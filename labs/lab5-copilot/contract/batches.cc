@@ -11,6 +11,9 @@ namespace {
 constexpr int kRoundsMax = 4;
 constexpr std::size_t kBatchBytesMax = std::size_t{256} << 10;
 constexpr EntryIndex kReserved = 256;
+// A pilot yields for this long after another replica has taken an entry of it over. Each attempt of
+// a pilot that is still late costs the others a takeover: at most one wait in each second.
+constexpr Duration kYieldTime = 1s;
 
 std::shared_ptr<ValueEvent<bool>> Flag(const char* label, bool is_set) {
   return std::make_shared<ValueEvent<bool>>(label, is_set, std::identity());
@@ -37,13 +40,14 @@ void Batches::Add(Command command, const Dependency& client, Done done) {
   std::vector<Done>& waiting = waiting_[command.name];
   waiting.push_back(std::move(done));
   if (waiting.size() > 1) return;  // it is proposed already
-  pending_.push_back({std::move(command), client});
+  pending_.push_back({std::move(command), client, runtime_.Now()});
   has_pending_->Set(true);
 }
 
 void Batches::AddAgain(const Commands& commands) {
   for (const Command& command : commands) {
-    if (waiting_.contains(command.name)) pending_.push_back({command, Dependency()});
+    if (!waiting_.contains(command.name)) continue;
+    pending_.push_back({command, Dependency(), runtime_.Now()});
   }
   if (!pending_.empty()) has_pending_->Set(true);
 }
@@ -70,6 +74,7 @@ void Batches::Start(Lane lane, EntryIndex latest) {
   latest_proposed_ = latest;
   reserved_ = 0;
   turn_missed_ = false;
+  yields_until_ = Time(0);
   our_turn_->Set(lane == Lane::kPilot);  // the pilot starts
   runtime_.Spawn("batches", [this, lane] { ProposeLoop(lane); });
 }
@@ -79,6 +84,7 @@ void Batches::ProposeLoop(Lane lane) {
   const auto leads = [&] { return pilots_.Has(lane) && pilots_.view(lane) == view; };
   while (leads()) {
     has_pending_->Wait();
+    if (HoldsBack()) continue;
     AwaitTurn();
     if (leads()) Reserve(lane);
     if (!leads()) break;
@@ -94,6 +100,26 @@ void Batches::ProposeLoop(Lane lane) {
 // A pilot that has missed its turn is not waited for.
 void Batches::AwaitTurn() {
   if (!turn_missed_) turn_missed_ = our_turn_->Wait(patience_()) == Outcome::kTimedOut;
+}
+
+// Waits for the oldest command, if this pilot yields. True if the commands have changed meanwhile.
+bool Batches::HoldsBack() {
+  if (runtime_.Now() >= yields_until_) return false;
+  std::erase_if(pending_, [this](const Pending& each) {
+    return !waiting_.contains(each.command.name);  // it came by the other lane, and has run
+  });
+  has_pending_->Set(!pending_.empty());
+  if (pending_.empty()) return true;
+  if (MayPropose(pending_.front())) return false;
+  runtime_.Sleep(pending_.front().since + patience_() - runtime_.Now());
+  return true;
+}
+
+// A pilot that yields leaves each command to the other one for as long as it would wait for a turn.
+// What has not run by then, it proposes: the other pilot may be dead.
+bool Batches::MayPropose(const Pending& command) const {
+  const Time now = runtime_.Now();
+  return now >= yields_until_ || now >= command.since + patience_();
 }
 
 // The other pilot is in time if it has seen an entry of ours that may still be under way.
@@ -129,12 +155,18 @@ std::vector<Batches::Pending> Batches::TakeBatch() {
   auto next = pending_.begin();
   for (; next != pending_.end() && bytes < kBatchBytesMax; ++next) {
     if (!waiting_.contains(next->command.name)) continue;  // it came by the other lane, and has run
+    if (!MayPropose(*next)) break;
     bytes += next->command.text.size() + sizeof(Command);
     batch.push_back(std::move(*next));
   }
   pending_.erase(pending_.begin(), next);
   has_pending_->Set(!pending_.empty());
   return batch;
+}
+
+bool Batches::IsTakenOver(Lane lane, EntryIndex index) const {
+  const LaneLog& log = decisions_.log(lane);
+  return index > log.base() && IsTakeover(log.RecordOf(index).promised);
 }
 
 void Batches::StartRound(Lane lane, const std::vector<Pending>& batch) {
@@ -150,6 +182,7 @@ void Batches::StartRound(Lane lane, const std::vector<Pending>& batch) {
   runtime_.Spawn("propose", [this, proposal = std::move(proposal), client = batch.front().client] {
     runtime_.set_dependency(client);
     order_(proposal);
+    if (IsTakenOver(proposal.lane, proposal.index)) yields_until_ = runtime_.Now() + kYieldTime;
     --rounds_;
     round_ended_->Set(true);
   });

@@ -3,6 +3,8 @@
 //
 // Ping-pong batching: a batch is closed when the other pilot's proposal arrives, or after a while.
 // Then the dependency of each is the other's latest, and the fast path is usual.
+//
+// A late pilot yields: its entries would be taken over, and all others wait for that.
 #pragma once
 
 #include <cstdint>
@@ -54,13 +56,17 @@ class Batches {
   struct Pending {
     Command command;
     Dependency client;
+    Time since;
   };
 
   void ProposeLoop(Lane lane);
   void AwaitTurn();
+  bool HoldsBack();
+  bool MayPropose(const Pending& command) const;
   void Reserve(Lane lane);
   std::vector<Pending> TakeBatch();
   void StartRound(Lane lane, const std::vector<Pending>& batch);
+  bool IsTakenOver(Lane lane, EntryIndex index) const;
   EntryIndex NextIndex(Lane lane) const;
 
   Runtime& runtime_;
@@ -77,6 +83,7 @@ class Batches {
   std::shared_ptr<ValueEvent<bool>> round_ended_;  // not the most rounds are under way
   int rounds_ = 0;
   bool turn_missed_ = false;  // by the other pilot, since it was in time
+  Time yields_until_{0};
   EntryIndex latest_proposed_ = 0;
   // Indexes that a crash does not let this pilot forget: see journal.h.
   std::shared_ptr<ValueEvent<bool>> may_propose_;
