@@ -84,7 +84,7 @@ void Batches::ProposeLoop(Lane lane) {
   const auto leads = [&] { return pilots_.Has(lane) && pilots_.view(lane) == view; };
   while (leads()) {
     has_pending_->Wait();
-    if (HoldsBack()) continue;
+    if (AwaitsRound() || HoldsBack()) continue;
     AwaitTurn();
     if (leads()) Reserve(lane);
     if (!leads()) break;
@@ -92,9 +92,16 @@ void Batches::ProposeLoop(Lane lane) {
     if (batch.empty()) continue;
     our_turn_->Set(false);
     StartRound(lane, batch);
-    if (rounds_ >= kRoundsMax) round_ended_->Set(false);
-    round_ended_->Wait();
   }
+}
+
+// Waits for a round's end, if the most rounds are under way. True if it has waited. A pilot that
+// yields has one: it hears late that an entry was taken over, and the next would be, too.
+bool Batches::AwaitsRound() {
+  if (rounds_ < (Yields() ? 1 : kRoundsMax)) return false;
+  round_ended_->Set(false);
+  round_ended_->Wait();
+  return true;
 }
 
 // A pilot that has missed its turn is not waited for.
@@ -104,7 +111,7 @@ void Batches::AwaitTurn() {
 
 // Waits for the oldest command, if this pilot yields. True if the commands have changed meanwhile.
 bool Batches::HoldsBack() {
-  if (runtime_.Now() >= yields_until_) return false;
+  if (!Yields()) return false;
   std::erase_if(pending_, [this](const Pending& each) {
     return !waiting_.contains(each.command.name);  // it came by the other lane, and has run
   });
@@ -118,8 +125,7 @@ bool Batches::HoldsBack() {
 // A pilot that yields leaves each command to the other one for as long as it would wait for a turn.
 // What has not run by then, it proposes: the other pilot may be dead.
 bool Batches::MayPropose(const Pending& command) const {
-  const Time now = runtime_.Now();
-  return now >= yields_until_ || now >= command.since + patience_();
+  return !Yields() || runtime_.Now() >= command.since + patience_();
 }
 
 // The other pilot is in time if it has seen an entry of ours that may still be under way.

@@ -61,6 +61,8 @@ class Batches {
 
   void ProposeLoop(Lane lane);
   void AwaitTurn();
+  bool AwaitsRound();
+  bool Yields() const { return runtime_.Now() < yields_until_; }
   bool HoldsBack();
   bool MayPropose(const Pending& command) const;
   void Reserve(Lane lane);
@@ -80,7 +82,7 @@ class Batches {
   std::map<std::uint64_t, std::vector<Done>> waiting_;  // by the command's name
   std::shared_ptr<ValueEvent<bool>> has_pending_;
   std::shared_ptr<ValueEvent<bool>> our_turn_;     // the other pilot has proposed after us
-  std::shared_ptr<ValueEvent<bool>> round_ended_;  // not the most rounds are under way
+  std::shared_ptr<ValueEvent<bool>> round_ended_;  // since it was waited for
   int rounds_ = 0;
   bool turn_missed_ = false;  // by the other pilot, since it was in time
   Time yields_until_{0};
