@@ -179,7 +179,7 @@ GRADED_TEST(CopilotTakeover, ThePatienceFollowsTheNetwork, "5d", 1,
   const auto near_by = [&] {
     world.SubmitEvery(5ms, 100);
     world.cluster.Begin(faults::NetSlow({0}, 400ms));
-    EXPECT_LT(world.SlowestOf(50), 25ms) << "replica 0 is slow, and the others are near";
+    EXPECT_LT(world.SlowestOf(500), 25ms) << "replica 0 is slow, and the others are near";
     world.cluster.Heal();
     world.cluster.RunFor(2s);
   };
@@ -188,7 +188,7 @@ GRADED_TEST(CopilotTakeover, ThePatienceFollowsTheNetwork, "5d", 1,
   world.SubmitEvery(20ms, 100);
   const std::uint64_t before = counter.requests<Prepare>();
   world.SubmitEvery(20ms, 200);
-  EXPECT_LT(counter.requests<Prepare>() - before, 40U)
+  EXPECT_LT(counter.requests<Prepare>() - before, 10U)
       << "Prepares for 200 commands, while all are distant and none is slow";
   world.cluster.Heal();
   world.cluster.RunFor(2s);
