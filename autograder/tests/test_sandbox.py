@@ -43,10 +43,10 @@ def test_walls_that_cannot_be_found_end_a_grade(
     assert not (tmp_path / "out" / "results.json").exists()
 
 
-def test_no_grade_without_the_compilers_walls(kit: Kit, expect: Expect, tmp_path: Path) -> None:
+def test_no_grade_without_the_compilers_sandbox(kit: Kit, expect: Expect, tmp_path: Path) -> None:
     kit.binary(sandbox.COMPILER_SANDBOX).unlink()
     said = expect(2, "grade", write_submission(tmp_path / "mine"), "--out", tmp_path / "out")
-    assert "compiler_walls is missing from the kit's build" in said.err
+    assert "compiler_sandbox is missing from the kit's build" in said.err
 
 
 def test_the_compilers_walls_that_fail_are_no_fault_of_the_submission(

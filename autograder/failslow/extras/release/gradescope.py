@@ -24,6 +24,7 @@ NOT_FOR_A_GRADE = (
     *tree.OWN_TESTS,
     ".dockerignore",  # of docker-compose.yml's images: an image of the assignment needs the key
     ".github/*",
+    "autograder/failslow/extras/new_lab/template/*",
     "fault-scripts/*",
     "reference-solutions/*/alternatives/*",
     "reference-solutions/*/given/*",
