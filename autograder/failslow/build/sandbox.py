@@ -20,7 +20,7 @@ LANDLOCK = "Landlock"
 """The name of the layer that the compiler's sandbox consists of."""
 
 CANNOT = 125
-"""The exit code of compiler_walls when it is not the compiler's."""
+"""The exit code of compiler_sandbox when it is not the compiler's."""
 
 SYSTEM = (
     "/usr/include",
