@@ -244,7 +244,7 @@ RaftChecker::Entry& RaftChecker::RecordEntry(std::uint64_t index, const LogEntry
                                              std::uint64_t prev_term, PeerId shown_by) {
   const std::uint64_t hash = CommandHash(entry.command);
   const auto [known, is_first] =
-      entries_.emplace(std::pair{index, entry.term}, Entry{hash, prev_term, 0});
+      entries_.emplace(std::pair{index, entry.term}, Entry{hash, prev_term, {}});
   Entry& first = known->second;
   if (!is_first && (first.command_hash != hash || first.prev_term != prev_term)) {
     Violate(Invariant::kLogMatching, Name(shown_by) + " has another " +
