@@ -1,4 +1,4 @@
-// What a test or a checker has judged, as data for `kit replay`: whose step, and when.
+// A judgement of a test or checker, as data for `kit replay`: a replica, a time, and the rule.
 #pragma once
 
 #include <string>

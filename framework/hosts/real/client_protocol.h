@@ -1,4 +1,4 @@
-// A protocol of clients, such as Redis's on a port of its own.
+// A protocol of clients, such as Redis's, which has a port of its own.
 //
 // A Conversation stands between one client's connection and the replica. It turns the client's
 // bytes into requests, and the replica's replies into bytes. The replica serves such a client like

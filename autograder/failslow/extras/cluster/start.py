@@ -29,7 +29,7 @@ Child = subprocess.Popen[bytes]
 
 @dataclass(frozen=True)
 class Options:
-    """What the replicas of a cluster have in common.
+    """Settings that the replicas of a cluster have in common.
 
     `endpoints`: HOST:PORT of all replicas, by number. `cluster`: whose data a replica's directory
     must hold; without it the replica takes any directory. `groups`: see State. `before`: words

@@ -103,8 +103,8 @@ class Down:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a test or checker judged: the step of a replica at that time; the slowest answer since
-    then, without a replica."""
+    """The step that a test or checker judged: of a replica at that time. Without a replica it is
+    the slowest answer since then."""
 
     replica: int | None
     at: int

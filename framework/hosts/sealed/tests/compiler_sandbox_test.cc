@@ -22,7 +22,7 @@ constexpr int kCannot = 125;
 class CompilerSandboxTest : public testing::Test {
  protected:
   CompilerSandboxTest() {
-    std::string path = testing::TempDir() + "layers-XXXXXX";
+    std::string path = testing::TempDir() + "sandbox-XXXXXX";
     home_ = mkdtemp(path.data());
     fs::permissions(home_, fs::perms{0755});  // the compiler may be another user
     for (const char* each : {"given", "mine", "secret"}) {

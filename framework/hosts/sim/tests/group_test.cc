@@ -57,7 +57,7 @@ SimOptions Options(std::vector<int> groups, bool crosses = false) {
   return options;
 }
 
-// What a group's observer hears, by ids.
+// Keeps the frames and steps that an observer of one group is told of, by ids.
 class Heard : public Observer {
  public:
   struct Frame {
