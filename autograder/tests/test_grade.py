@@ -127,7 +127,7 @@ def test_the_raw_samples_of_each_run_are_for_the_instructor(grader: Grader) -> N
     samples = grader.grade(0, "", "")["extra_data"]["samples"]["lab2"]
     assert samples["columns"][:3] == ["seed", "operations/s", "mean_us"]
     capacity = "3 replicas, low-jitter, capacity, fault none, before"
-    assert [row[1:3] for row in samples["runs"][capacity]] == [[2000, 1000]] * 3
+    assert [row[1:3] for row in samples["runs"][capacity]] == [[2000, 1000]]
     assert len(samples["seeds"]) > max(row[0] for rows in samples["runs"].values() for row in rows)
 
 
