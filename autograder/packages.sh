@@ -9,10 +9,19 @@ etcd_packages=(libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc pkg-config)
 # server itself is fetched, too.
 redis_packages=(redis-tools)
 
+# The compilers for students' other processors (failslow/extras/release/processors.py).
+cross_packages() { # prints packages, one a line
+  [ "$(uname -m)" = x86_64 ] || echo g++-x86-64-linux-gnu
+  [ "$(uname -m)" = aarch64 ] || echo g++-aarch64-linux-gnu
+}
+
 more_packages() { # kit command, its arguments...; prints packages, one a line
   case "$*" in
     check*) printf '%s\n' "${check_packages[@]}" "${redis_packages[@]}" ;;
     bench*--versus*etcd*) printf '%s\n' "${etcd_packages[@]}" ;;
+  esac
+  case "$*" in
+    'release students'*) cross_packages ;;
   esac
   case "$*" in
     bench | 'bench -'* | 'bench kv'*) printf '%s\n' "${redis_packages[@]}" ;;

@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from failslow.base import machine
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.build import cmake, recipe
-from failslow.extras.release import catch_up, imports, leaks, repository, students, tree
+from failslow.extras.release import (
+    catch_up,
+    imports,
+    leaks,
+    processors,
+    repository,
+    students,
+    tree,
+)
 from failslow.lab.labs import load_labs
 from running import Expect
 
@@ -32,7 +41,7 @@ COMMANDS = {
     "install",
     "doctor",
 }
-LIBRARY = Path("labs/lab3-kv/answers") / platform.machine() / "libkv_answers.a"
+LIBRARY = Path("labs/lab3-kv/answers") / machine.platform_name() / "libkv_answers.a"
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +51,8 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
     library = scratch / LIBRARY.name
     library.write_bytes(b"!<arch>\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(students, "build_answers", lambda _: library)
+        patch.setattr(processors, "check_compilers", lambda: None)
+        patch.setattr(students, "build_answers", lambda _: {machine.platform_name(): library})
         students.write(KIT, scratch / "kit", with_handbook=False, begins=lambda _: None)
     yield Kit(scratch / "kit")
 
@@ -266,6 +276,45 @@ def test_cmake_describes_its_programs_without_a_reference(released: Kit) -> None
     assert str(released.root / LIBRARY) in link
 
 
+# --- Processors ---
+
+
+def test_a_missing_cross_compiler_is_one_line(
+    checkout: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(CannotDo, match=r"apt-get install g\+\+-aarch64-linux-gnu$"):
+        release(checkout, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_processor_that_is_not_served_is_named(tmp_path: Path) -> None:
+    kit = Kit(tmp_path)
+    for name in ("x86_64", "aarch64"):
+        write(kit.labs / "lab3-kv" / "answers" / name / "libkv_answers.a", "")
+    lab = next(iter(load_labs(KIT).by_id.values()))
+
+    def check(name: str) -> None:
+        library = kit.labs / "lab3-kv" / "answers" / name / "libkv_answers.a"
+        link = (str(library), str(kit.build / "lib.a"), "-pthread")
+        recipe.check_given(kit, [recipe.Target("lab3_public_sim", lab, (), link)])
+
+    check("aarch64")
+    with pytest.raises(CannotDo) as refused:
+        check("riscv64")
+    assert str(refused.value) == (
+        "this kit has libkv_answers.a for aarch64 and x86_64, and not for riscv64:"
+        " ask your instructor"
+    )
+
+
+def test_a_library_is_compiled_without_precompiled_headers() -> None:
+    words = ("-O2", "-Winvalid-pch", "-include", "/build/pch.dir/cmake_pch.hxx", "-Ihere")
+    assert recipe.without_precompiled(words) == ("-O2", "-Winvalid-pch", "-Ihere")
+
+
 # --- The labs that others are built on ---
 
 
@@ -314,7 +363,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     git(tmp_path, "init", "-q", str(kit.root))
     git(kit.root, "add", "--all")
     git(kit.root, "commit", "-q", "-m", "all")
-    monkeypatch.setattr(students, "build_answers", lambda kit: kit.root / "library.a")
+    monkeypatch.setattr(processors, "check_compilers", lambda: None)
+    monkeypatch.setattr(students, "build_answers", lambda kit: {"any": kit.root / "library.a"})
     monkeypatch.setattr(catch_up, "needed", lambda _: {})
     return kit
 

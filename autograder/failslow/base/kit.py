@@ -1,8 +1,9 @@
 """The paths of a checkout. No other module of the package builds these paths."""
 
-import platform
 from dataclasses import dataclass
 from pathlib import Path
+
+from failslow.base import machine
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Kit:
 
     def catch_up(self, directory: str) -> Path:
         """In a students' kit: the reference of a lab that later labs are built on, compiled."""
-        return self.labs / directory / "answers" / platform.machine()
+        return self.labs / directory / "answers" / machine.platform_name()
 
     @property
     def fast(self) -> Path:

@@ -6,8 +6,11 @@ cgroup-v2.rst, version 1 in the scheduler's sched-bwc.rst and in cgroup-v1/memor
 
 import math
 import os
+import platform
 from contextlib import suppress
 from pathlib import Path
+
+from failslow.base.errors import CannotDo
 
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 """A container sees its own limits here."""
@@ -18,6 +21,25 @@ JOB_BYTES = 500 << 20
 """The most that a job needs: a compiler. The kit's sources need up to 475 MB with GCC 12."""
 
 
+def is_linux() -> bool:
+    return platform.system() == "Linux"
+
+
+def check_linux(command: str) -> None:
+    """CannotDo on a system that has the simulator alone."""
+    if not is_linux():
+        raise CannotDo(
+            f"'kit {command}' runs on Linux alone: use the container (handbook's page Install)"
+        )
+
+
+def platform_name() -> str:
+    """As CMake names the directory of what is given compiled: by the processor, and elsewhere than
+    on Linux by the system, too."""
+    processor = platform.machine()
+    return processor if is_linux() else f"{platform.system()}-{processor}"
+
+
 def jobs(groups: Path = CONTROL_GROUPS) -> int:
     """The number of jobs to do side by side: each is one busy child process. At least 1."""
     return max(1, min(cores(groups), memory_bytes(groups) // JOB_BYTES))
@@ -25,7 +47,7 @@ def jobs(groups: Path = CONTROL_GROUPS) -> int:
 
 def cores(groups: Path = CONTROL_GROUPS) -> int:
     """Those that this process may use. A part of a core counts as one."""
-    usable = len(os.sched_getaffinity(0))
+    usable = len(os.sched_getaffinity(0)) if is_linux() else os.cpu_count() or 1
     return max(1, min([usable, *map(math.ceil, _quotas(groups))]))
 
 

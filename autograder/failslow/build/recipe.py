@@ -6,7 +6,8 @@ builds these targets; its reply says which given sources and which libraries the
 
 import json
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,14 @@ class Program:
     sources: tuple[str, ...]
     link: tuple[str, ...]
     includes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Library:
+    """Given sources, and the options that they are compiled with."""
+
+    sources: tuple[str, ...]
+    flags: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,19 @@ def given(kit: Kit, targets: Sequence[Target], preset: str = "release") -> list[
     return sorted(str(file.relative_to(build)) for file in files if file.is_relative_to(build))
 
 
+def check_given(kit: Kit, targets: Sequence[Target]) -> None:
+    """CannotDo when a library that the kit was given compiled is not there for this processor."""
+    for word in sorted({word for target in targets for word in target.link}):
+        file = Path(word)
+        if not file.is_relative_to(kit.root) or file.is_relative_to(kit.build) or file.is_file():
+            continue
+        served = sorted(each.parent.name for each in file.parents[1].glob(f"*/{file.name}"))
+        raise CannotDo(
+            f"this kit has {file.name} for {' and '.join(served) or 'no processor'}, and not for"
+            f" {file.parent.name}: ask your instructor"
+        )
+
+
 def ask(build: Path) -> None:
     """Makes the next run of CMake in the build directory leave its reply."""
     query = build / API / "query" / CLIENT
@@ -142,9 +164,21 @@ def is_answered(build: Path) -> bool:
 
 def load_recipe(kit: Kit, preset: str = "release") -> Recipe:
     """CannotDo when CMake has left no reply, or one that lacks something."""
+    with _read(kit, preset) as reply:
+        return reply.recipe()
+
+
+def load_library(kit: Kit, target: str, preset: str = "release") -> Library:
+    """A library of the kit's own. CannotDo as `load_recipe`."""
+    with _read(kit, preset) as reply:
+        return reply.library(target)
+
+
+@contextmanager
+def _read(kit: Kit, preset: str) -> Iterator["_Reply"]:
     build = kit.preset(preset)
     try:
-        return _Reply(build).recipe()
+        yield _Reply(build)
     except (OSError, ValueError, KeyError, IndexError, StopIteration) as error:
         raise CannotDo(
             f"cannot read CMake's reply in {build / API}: {error!r}; build the kit first"
@@ -161,11 +195,14 @@ class _Reply:
         }
         self._model = self._objects["codemodel-v2"]
 
+    def library(self, name: str) -> Library:
+        """Without precompiled headers: they are one compiler's."""
+        target = self._load(self._files()[name])
+        sources = [file for file in self._sources(target) if file.endswith(SOURCES)]
+        return Library(tuple(sources), without_precompiled(_flags(target)))
+
     def recipe(self) -> Recipe:
-        files = {
-            target["name"]: target["jsonFile"]
-            for target in self._model["configurations"][0]["targets"]
-        }
+        files = self._files()
         programs = {
             name.removesuffix(PROGRAM): self._program(self._load(file))
             for name, file in sorted(files.items())
@@ -175,6 +212,13 @@ class _Reply:
         public = frozenset(Path(source) for each in tests for source in self._sources(each))
         flags = _flags(self._load(files[FLAGS]))
         return Recipe(self._compiler(), flags, programs, public, self._libraries(files.values()))
+
+    def _files(self) -> dict[str, str]:
+        """The names of the targets' files."""
+        return {
+            target["name"]: target["jsonFile"]
+            for target in self._model["configurations"][0]["targets"]
+        }
 
     def _load(self, name: str) -> dict[str, Any]:
         text = (self._directory / name).read_text(encoding="utf-8")
@@ -224,6 +268,13 @@ def _flags(target: dict[str, Any]) -> tuple[str, ...]:
     ]
     flags += [f"-D{each['define']}" for each in group.get("defines", [])]
     return (*flags, *_includes(group))
+
+
+def without_precompiled(flags: tuple[str, ...]) -> tuple[str, ...]:
+    """The options, without the header that this compiler has precompiled."""
+    header = {i for i, word in enumerate(flags) if Path(word).name.startswith("cmake_pch.")}
+    left_out = header | {i - 1 for i in header}
+    return tuple(word for i, word in enumerate(flags) if i not in left_out)
 
 
 def _includes(group: dict[str, Any]) -> tuple[str, ...]:

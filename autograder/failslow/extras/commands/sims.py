@@ -11,7 +11,7 @@ from failslow.base.kit import Kit
 from failslow.build import cmake, crash_stack, gtest
 from failslow.build.compile import build_submission
 from failslow.build.gtest import Crashed, GradedTest, Options, Outcome
-from failslow.build.recipe import EXPLORE, given, load_recipe
+from failslow.build.recipe import EXPLORE, check_given, given, load_recipe
 from failslow.extras import compile_database, test_names
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission
@@ -63,6 +63,7 @@ def sims_of(
     targets = recipe.sims(kit, lab, hidden)
     if not targets:
         return Sims(lab, {})
+    check_given(kit, [*targets.values()])
     cmake.build(kit, preset, given(kit, [*targets.values()], preset))
     programs = build_submission(kit, labs, submission, recipe, [*targets.values()])
     binaries = {suite: programs / target.name for suite, target in targets.items()}
@@ -99,6 +100,7 @@ def exploration_of(kit: Kit, labs: Labs, lab: Lab, submission: Submission) -> Si
     if not recipe.has_sim(suite, hidden=False):
         raise CannotDo(f"{lab.id} has no small scope to explore")
     targets = [recipe.sim(lab, suite)]
+    check_given(kit, targets)
     cmake.build(kit, targets=given(kit, targets))
     programs = build_submission(kit, labs, submission, recipe, targets)
     return Sims(lab, {suite: programs / f"{suite}_sim"}, headers_of(kit, labs, lab))

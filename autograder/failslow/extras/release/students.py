@@ -1,16 +1,14 @@
 """Writes the students' kit: given files, the answers as a library, the handbook, one commit."""
 
 import os
-import platform
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from failslow.base import atomic
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.build import cmake
-from failslow.extras.release import catch_up, leaks, repository, tree
+from failslow.extras.release import catch_up, leaks, processors, repository, tree
 from failslow.extras.site import build as site
 
 ANSWERS = "kv_answers"
@@ -31,12 +29,14 @@ Stage = Callable[[str], None]
 def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage) -> int:
     """Writes the kit into `out` in one step, and returns the number of its files.
 
-    CannotDo when `out` exists and is not empty, when something cannot be built or written, and when
-    a leak is found: then `out` stays as it was.
+    CannotDo when `out` exists and is not empty, outside of a git checkout, when something cannot be
+    built or written, and when a leak is found: then `out` stays as it was.
     """
     check_is_free(out)
+    tree.tracked(kit)
+    processors.check_compilers()
     begins("building the library of answers")
-    library = build_answers(kit)
+    libraries = build_answers(kit)
     earlier = catch_up.files(kit)
     handbook = None
     if with_handbook:
@@ -46,7 +46,7 @@ def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage) -> int:
     try:
         with atomic.directory(out.absolute()) as scratch:
             scratch.chmod(0o755)
-            _fill(kit, scratch, library)
+            _fill(kit, scratch, libraries)
             for name, content in earlier.items():
                 atomic.write_bytes(scratch / name, content)
             if handbook:
@@ -69,13 +69,12 @@ def check_is_free(out: Path) -> None:
         raise CannotDo(f"{out} is not empty")
 
 
-def build_answers(kit: Kit) -> Path:
-    """The library of answers, for processors like this one. CannotDo when it does not compile."""
-    cmake.build(kit, targets=[ANSWERS])
-    return kit.preset("release") / "lib" / f"lib{ANSWERS}.a"
+def build_answers(kit: Kit) -> dict[str, Path]:
+    """The library of answers by the name of its processor. CannotDo when it does not compile."""
+    return processors.build_library(kit, ANSWERS)
 
 
-def _fill(kit: Kit, to: Path, library: Path) -> None:
+def _fill(kit: Kit, to: Path, libraries: Mapping[str, Path]) -> None:
     for name in tree.given(kit):
         source = kit.root / name
         if not source.is_file():
@@ -84,7 +83,8 @@ def _fill(kit: Kit, to: Path, library: Path) -> None:
     _use_students_labs(to / "docker-compose.yml")
     _copy(README, to / "README.md", 0o644)
     _write_commands(kit.root / COMMANDS, to / COMMANDS)
-    _copy(library, to / ANSWERS_DIRECTORY / platform.machine() / library.name, 0o644)
+    for processor, library in libraries.items():
+        _copy(library, to / ANSWERS_DIRECTORY / processor / library.name, 0o644)
 
 
 def _write_commands(page: Path, to: Path) -> None:
