@@ -13,6 +13,8 @@
 # solution, and as <name>_submission. A suite is named <lab>_public or <lab>_hidden. <lab> is the id
 # in lab.yaml, which also lists the lab's files and the labs that it needs (discovery.cmake).
 #
+# With FAILSLOW_SIMULATION_ONLY there are the programs *_sim alone.
+#
 # A student's kit has no reference solution (`kit release students`). There the programs exist as
 # <name>_submission alone, and no suite is sealed.
 
@@ -66,6 +68,9 @@ function(failslow_lab LAB)
   endif()
   target_link_libraries(submission PRIVATE ${ARG_LIBRARIES})
   failslow_driver(${LAB} SOURCES ${ARG_DRIVER} LIBRARIES ${ARG_LIBRARIES})
+  if(FAILSLOW_SIMULATION_ONLY)
+    return()
+  endif()
   failslow_program(${LAB}_replica SOLUTION ${LAB} LIBRARIES depfast_sealed_replica)
   set(real ${LAB})
   if(ARG_REAL_DRIVER)
@@ -152,6 +157,9 @@ endfunction()
 # failslow_measure(ID SOURCES measured.cc LIBRARIES helper...)
 # Defines <lab>_measure: one run of a measurement. SOURCES define MeasuredSubjects (subject.h).
 function(failslow_measure LAB)
+  if(FAILSLOW_SIMULATION_ONLY)
+    return()
+  endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${LAB}_measure ${ARG_SOURCES})
   target_link_libraries(${LAB}_measure PRIVATE ${ARG_LIBRARIES} failslow_main_measure)
@@ -162,6 +170,9 @@ endfunction()
 # Defines an object library that registers a protocol (protocol.h), for the tools that load a
 # cluster or submit a command.
 function(failslow_client NAME)
+  if(FAILSLOW_SIMULATION_ONLY)
+    return()
+  endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_library(${NAME} OBJECT ${ARG_SOURCES})
   target_link_libraries(${NAME} PUBLIC ${ARG_LIBRARIES} labs_client)
@@ -181,7 +192,7 @@ function(failslow_suite SUITE)
     failslow_submission_program(${ARG_LAB}_own_sim SOLUTION ${ARG_LAB}
       LIBRARIES ${ARG_LIBRARIES} failslow_main_sim)
   endif()
-  if(NOT FAILSLOW_REFERENCE)
+  if(NOT FAILSLOW_REFERENCE OR FAILSLOW_SIMULATION_ONLY)
     return()
   endif()
   add_executable(${SUITE}_sealed)

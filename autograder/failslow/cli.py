@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import NoReturn
 
-from failslow.base import console, process
+from failslow.base import console, machine, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.commands import for_students
@@ -19,6 +19,9 @@ from failslow.extras.commands.parsers import Command, Parser
 EXIT_CANNOT = 2
 EXIT_INTERRUPTED = 130
 
+SIMULATED = ("tour", "test", "replay", "explore", "submit", "install", "doctor")
+"""Commands that need the simulator alone. All others run on Linux."""
+
 
 def main(argv: Sequence[str], kit: Kit | None = None) -> int:
     """Runs one command. Tests pass a kit of their own."""
@@ -26,6 +29,8 @@ def main(argv: Sequence[str], kit: Kit | None = None) -> int:
         signal.signal(number, _interrupt)
     try:
         options = vars(_parser().parse_args(argv))
+        if argv[0] not in SIMULATED:
+            machine.check_linux(argv[0])
         command: Command = options.pop("command")
         return command(kit or this_kit(), **options)
     except CannotDo as error:

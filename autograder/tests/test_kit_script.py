@@ -1,5 +1,7 @@
 """The script `kit`: help on a machine on which nothing is installed yet."""
 
+import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,6 +10,7 @@ import pytest
 
 from failslow.base.kit import this_kit
 from failslow.extras.release.students import COMMANDS
+from fakes import write_program
 
 
 @pytest.fixture
@@ -59,3 +62,24 @@ def test_a_checkout_of_another_user_is_told(fresh: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stderr == f"kit: cannot write in {fresh}: copy the kit to a directory of yours\n"
+
+
+@pytest.fixture
+def macos(fresh: Path, tmp_path: Path) -> dict[str, str]:
+    """The environment of a Mac whose Homebrew lacks two packages."""
+    wanted = re.search(r"^brew_packages=\((.*)\)$", (fresh / "kit").read_text(), re.M)
+    assert wanted
+    for package in {*wanted[1].split()} - {"boost", "xxhash"}:
+        (tmp_path / "brew" / "opt" / package).mkdir(parents=True)
+    programs = tmp_path / "bin"
+    for name, said in {"uname": "Darwin", "brew": tmp_path / "brew", "xcode-select": ""}.items():
+        write_program(programs / name, f"print({str(said)!r})")
+    return {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+
+
+def test_on_macos_the_missing_packages_are_one_line(fresh: Path, macos: dict[str, str]) -> None:
+    done = subprocess.run(
+        [fresh / "kit", "test", "lab1"], capture_output=True, text=True, check=False, env=macos
+    )
+    assert done.returncode == 2
+    assert done.stderr == "kit: packages are missing; type: brew install boost xxhash\n"

@@ -1,11 +1,13 @@
 """The number of jobs that fit a machine, or a container that may use a part of it."""
 
 import os
+import platform
 from pathlib import Path
 
 import pytest
 
 from failslow.base import machine
+from running import Expect
 
 GIB = 1 << 30
 
@@ -75,3 +77,39 @@ def test_the_processors_model_if_the_kernel_tells_it(tmp_path: Path) -> None:
     assert machine.processor(info) == "A 7: fast"
     info.write_text("processor\t: 0\nBogoMIPS\t: 50.00\n")
     assert machine.processor(info) == ""
+
+
+@pytest.fixture
+def macos(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That system's names, without the calls that it lacks."""
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+
+
+def test_a_system_that_does_not_tell_the_usable_cores(macos: None, tmp_path: Path) -> None:
+    assert machine.jobs(tmp_path) == 6
+    assert machine.platform_name() == "Darwin-arm64"
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        (("grade", "mine"), "grade"),
+        (("cluster", "status"), "cluster"),
+        (("test", "lab1", "--slow"), "test --slow"),
+    ],
+)
+def test_what_needs_linux_says_so(
+    macos: None, expect: Expect, words: tuple[str, ...], command: str
+) -> None:
+    assert expect(2, *words).reason == (
+        f"kit: 'kit {command}' runs on Linux alone: use the container (handbook's page Install)"
+    )
+
+
+@pytest.mark.parametrize("command", ["test", "replay", "explore"])
+def test_the_simulator_runs_elsewhere(macos: None, expect: Expect, command: str) -> None:
+    test = ["Suite.Test"] if command == "replay" else []
+    assert "lab9" in expect(2, command, "lab9", *test).reason

@@ -120,7 +120,7 @@ void StepUnderWay::ReportThrow() {
   WriteStack(latest_throw.stack(), nullptr);
 }
 
-#ifndef DEPFAST_SANITIZED
+#if !defined(DEPFAST_SANITIZED) && defined(__ELF__)
 // Takes the place of the C++ runtime's function for each `throw`.
 [[noreturn]] void RememberThrow(void* thrown, void* type,
                                 void (*destroy)(void*)) __asm__("__cxa_throw");

@@ -1,17 +1,21 @@
 // Freed memory stays with a process that simulates, or is simulated.
 #pragma once
 
+#if __has_include(<malloc.h>)
 #include <malloc.h>
+#endif
 
 namespace depfast::sealed {
 
 // Messages and disks are long strings that come and go. Pages that are given back to the kernel
 // each time are zeroed again each time. And memory that comes from the kernel is not filled by
-// MALLOC_PERTURB_.
+// MALLOC_PERTURB_. Only the GNU C library can be told so.
 inline void KeepFreedMemory() {
+#ifdef __GLIBC__
   constexpr int kBytes = 32 << 20;  // the largest threshold
   mallopt(M_MMAP_THRESHOLD, kBytes);
   mallopt(M_TRIM_THRESHOLD, kBytes);
+#endif
 }
 
 }  // namespace depfast::sealed

@@ -1,7 +1,9 @@
 #include "core/crash_stack.h"
 
 #include <execinfo.h>
+#ifdef __linux__
 #include <ucontext.h>
+#endif
 
 #include <algorithm>
 #include <charconv>
@@ -9,9 +11,11 @@
 
 #include "core/stack_overflow.h"
 
+#ifdef __ELF__
 // The program's own code, as the linker places it.
 extern "C" const char __executable_start;
 extern "C" const char etext;
+#endif
 
 namespace depfast {
 namespace {
@@ -35,6 +39,7 @@ CallStack CallStack::Here() {
 
 std::string_view CallStack::Offsets(std::array<char, kOffsetsBytes>& text,
                                     const void* interrupted) const {
+#ifdef __ELF__
   char* end = text.data();
   for (std::size_t i = 0; i < depth_; ++i) {
     const auto* frame = static_cast<const char*>(frames_[i]);
@@ -45,6 +50,11 @@ std::string_view CallStack::Offsets(std::array<char, kOffsetsBytes>& text,
     end = std::to_chars(end, text.data() + text.size(), offset - (is_return ? 1 : 0), 16).ptr;
   }
   return {text.data(), end};
+#else
+  static_cast<void>(text);
+  static_cast<void>(interrupted);
+  return {};
+#endif
 }
 
 void ThrowPlace::Remember() {
@@ -56,10 +66,10 @@ void ThrowPlace::Remember() {
 }
 
 const void* InterruptedBy(const void* context) {
-#if defined(__x86_64__)
+#if defined(__linux__) && defined(__x86_64__)
   const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
   return reinterpret_cast<const void*>(machine.gregs[REG_RIP]);
-#elif defined(__aarch64__)
+#elif defined(__linux__) && defined(__aarch64__)
   return reinterpret_cast<const void*>(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
 #else
   return context == nullptr ? context : nullptr;
@@ -67,14 +77,14 @@ const void* InterruptedBy(const void* context) {
 }
 
 bool IsFromOutside(int signal_number, const siginfo_t* info) {
-  return info != nullptr && info->si_code <= 0 && signal_number != SIGABRT;
+  return info != nullptr && IsSent(*info) && signal_number != SIGABRT;
 }
 
 const char* CrashInWords(int signal_number, const siginfo_t& info) {
   switch (signal_number) {
     case SIGSEGV:
-      if (info.si_code == SI_KERNEL) return nullptr;  // told: see InstallStackOverflowHandler
-      return reinterpret_cast<std::uintptr_t>(info.si_addr) < 4096 && info.si_code > 0
+      if (IsWithoutAddress(info)) return nullptr;  // told: see InstallStackOverflowHandler
+      return reinterpret_cast<std::uintptr_t>(info.si_addr) < 4096 && !IsSent(info)
                  ? "a null pointer was followed"
                  : "an address was used that is no memory of the program";
     case SIGFPE:

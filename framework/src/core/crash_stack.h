@@ -28,7 +28,7 @@ class CallStack {
 
   // " 1a2b 3c": frames in the program itself, as offsets from its start. All but `interrupted` (see
   // InterruptedBy, or null) are return addresses; the call is before them. The result lies in
-  // `text`. Async-signal-safe.
+  // `text`; it is empty where programs are not ELF files. Async-signal-safe.
   std::string_view Offsets(std::array<char, kOffsetsBytes>& text, const void* interrupted) const;
 
  private:
@@ -54,7 +54,7 @@ class ThrowPlace {
 };
 
 // The instruction that a signal has interrupted, from the third argument of its handler. Null on a
-// processor that we do not know.
+// system or processor that we do not know.
 const void* InterruptedBy(const void* context);
 
 // Whether another process has sent the signal: it says nothing about the code. `info` may be null.

@@ -16,4 +16,16 @@ void HandleOnce(int signal_number, SignalHandler handler) {
   sigaction(signal_number, &action, nullptr);
 }
 
+// On Linux each code that is not positive is a sender's.
+bool IsSent(const siginfo_t& info) { return info.si_code <= 0 || info.si_code == SI_USER; }
+
+bool IsWithoutAddress(const siginfo_t& info) {
+#ifdef SI_KERNEL
+  return info.si_code == SI_KERNEL;
+#else
+  static_cast<void>(info);
+  return false;
+#endif
+}
+
 }  // namespace depfast

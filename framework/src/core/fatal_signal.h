@@ -16,4 +16,10 @@ using SignalHandler = void (*)(int signal_number, siginfo_t* info, void* context
 // next one has the default action.
 void HandleOnce(int signal_number, SignalHandler handler);
 
+// Whether a process has sent the signal, this one or another: it is no fault of an instruction.
+bool IsSent(const siginfo_t& info);
+
+// Whether the kernel tells no address that the faulting instruction used.
+bool IsWithoutAddress(const siginfo_t& info);
+
 }  // namespace depfast

@@ -18,6 +18,12 @@
 namespace depfast {
 namespace {
 
+#ifdef MAP_STACK
+constexpr int kForAStack = MAP_STACK | MAP_NORESERVE;
+#else
+constexpr int kForAStack = MAP_NORESERVE;
+#endif
+
 // Maps a stack with a guard page and checks that the guard really is one.
 class GuardedStack {
  public:
@@ -28,7 +34,7 @@ class GuardedStack {
     const std::size_t usable = (bytes_ + page - 1) / page * page;
     const std::size_t guard = 4 * page;  // wide enough for a frame that probes in page steps
     void* base = mmap(nullptr, guard + usable, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+                      MAP_PRIVATE | MAP_ANONYMOUS | kForAStack, -1, 0);
     if (base == MAP_FAILED) Refuse("mmap");
     if (mprotect(base, guard, PROT_NONE) != 0) {
       const int error = errno;

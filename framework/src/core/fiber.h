@@ -16,6 +16,14 @@
 #include <optional>
 #include <utility>
 
+#ifdef _LIBCPP_VERSION
+// Of the Itanium C++ ABI (section 2.2.2), and missing from this library's header.
+namespace __cxxabiv1 {
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals() noexcept;
+}  // namespace __cxxabiv1
+#endif
+
 namespace depfast {
 
 // The address range of a stack, and of the guard below it that must never be touched.

@@ -22,7 +22,7 @@ void OnSegmentationFault(int signal_number, siginfo_t* info, void* context) {
     WriteToStderr("stack overflow in coroutine '");
     WriteToStderr(mark.name);
     WriteToStderr("': deep recursion, or a large array that belongs on the heap\n");
-  } else if (info->si_code == SI_KERNEL && address == nullptr) {
+  } else if (IsWithoutAddress(*info) && address == nullptr) {
     // The kernel has no address for it. A sealed replica has no clock.
     WriteToStderr("a clock was read, or a pointer is no address at all\n");
   }
@@ -30,7 +30,7 @@ void OnSegmentationFault(int signal_number, siginfo_t* info, void* context) {
   // The default action is restored: returning repeats the fault and ends the process with the
   // signal, core dump and exit status that everybody expects. A signal that another process sent
   // does not repeat by itself.
-  if (info->si_code <= 0) raise(signal_number);
+  if (IsSent(*info)) raise(signal_number);
 }
 
 }  // namespace

@@ -1,5 +1,15 @@
 #include "core/static_symbols.h"
 
+#ifndef __ELF__
+
+namespace depfast {
+
+const char* StaticSymbolAt(const void*) { return nullptr; }
+
+}  // namespace depfast
+
+#else
+
 #include <link.h>
 
 #include <algorithm>
@@ -75,3 +85,5 @@ const char* StaticSymbolAt(const void* address) {
 }
 
 }  // namespace depfast
+
+#endif

@@ -7,7 +7,7 @@ replicas and other strengths of the faults.
 import hashlib
 from pathlib import Path
 
-from failslow.base import console
+from failslow.base import console, machine
 from failslow.base.console import FAILED, PASSED, SKIPPED
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
@@ -27,6 +27,7 @@ SEEDS = 1
 
 def run(kit: Kit, lab: str, directory: Path | None = None) -> int:
     """0 when every row holds, 1 when one does not; CannotDo for a lab without a measured part."""
+    machine.check_linux("test --slow")
     labs = load_labs(kit)
     measured = labs.get(lab)
     if measured.measurement is None:
