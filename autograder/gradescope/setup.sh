@@ -3,5 +3,6 @@
 # grading needs no network. The unpacked upload is in /autograder/source.
 set -euo pipefail
 cd "${AUTOGRADER:-/autograder}/source"
-./kit build grading
+./kit install
+.venv/bin/python -I -m failslow.extras.gradescope build
 chmod go-rwx . # hidden tests and the key are in here, and submissions run as other users

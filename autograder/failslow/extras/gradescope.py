@@ -1,4 +1,5 @@
-"""Grades one submission unattended.
+"""Grades one submission unattended, or builds what grading needs. The uploaded file has no other
+program.
 
 A submission that cannot be built gets a results.json with 0 points and the compiler's output,
 because students do not see stderr there. (`kit grade` writes no results.json in this case.) After
@@ -13,13 +14,16 @@ from typing import Any
 from failslow.base import console
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit, this_kit
-from failslow.build import sandbox
+from failslow.build import cmake, sandbox
 from failslow.extras import assignment
 from failslow.extras.commands import grade
 from failslow.grade import results
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import load_labs
+
+BUILD = "build"
+"""The only word of the command line that builds."""
 
 WITHHELD = (
     "The submission does not compile. The compiler's words are withheld, because no sandbox stands"
@@ -28,10 +32,13 @@ WITHHELD = (
 
 
 def main(argv: Sequence[str], kit: Kit | None = None) -> int:
-    """`argv`: the submission's directory, and the directory for results.json. Returns 0 or 2."""
-    submission, out = (Path(word) for word in argv)
+    """`argv`: BUILD, or the submission's directory and that for results.json. Returns 0 or 2."""
     kit = kit or this_kit()
     try:
+        if argv == [BUILD]:
+            cmake.build(kit, targets=[cmake.GRADING])
+            return 0
+        submission, out = (Path(word) for word in argv)
         key = course_key.take(kit)
         try:
             assigned = assignment.load(kit)

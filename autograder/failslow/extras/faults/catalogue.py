@@ -7,6 +7,7 @@ from typing import Any
 from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
+from failslow.build import cmake
 
 PROGRAM = "fault_catalogue"
 
@@ -40,6 +41,12 @@ class Preset:
 class Catalogue:
     kinds: dict[str, FaultKind]
     presets: dict[str, Preset]
+
+
+def built(kit: Kit) -> Catalogue:
+    """As `load`, of a program that is built first."""
+    cmake.build(kit, targets=[PROGRAM])
+    return load(kit)
 
 
 def load(kit: Kit) -> Catalogue:

@@ -2,7 +2,8 @@
 
 It has the files of the kit that git tracks, the scripts that Gradescope wants at the top, the
 course key, and what the assignment is about. Of the labs it has the assignment's and those that it
-needs. It has nothing that tests the kit itself: no attacks, mutants or alternatives.
+needs. Of the Python package it has what grading imports. It has nothing that tests the kit itself:
+no attacks, mutants or alternatives.
 """
 
 import zipfile
@@ -13,18 +14,21 @@ from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
 from failslow.extras.assignment import Assignment
-from failslow.extras.release import tree
+from failslow.extras.release import imports, tree
 from failslow.lab.course_key import CourseKey
 from failslow.lab.labs import Labs, load_labs
+
+PROGRAM = "failslow.extras.gradescope"
+"""The part of the package that the scripts start."""
 
 SCRIPTS = ("setup.sh", "run_autograder", "Dockerfile")
 SCRIPTS_DIRECTORY = "autograder/gradescope"
 
 NOT_FOR_A_GRADE = (
-    *tree.OWN_TESTS,
+    *tree.LEFT_OUT,
     ".dockerignore",  # of docker-compose.yml's images: an image of the assignment needs the key
     ".github/*",
-    "autograder/failslow/extras/new_lab/template/*",
+    "autograder/failslow/extras/*",
     "fault-scripts/*",
     "reference-solutions/*/alternatives/*",
     "reference-solutions/*/given/*",
@@ -57,7 +61,13 @@ def program(kit: Kit, lab: str | None = None) -> dict[str, Entry]:
     """The kit's files in an assignment of `lab`, or of all labs, by name. CannotDo when a file is
     missing."""
     left_out = (*NOT_FOR_A_GRADE, *_other_labs(load_labs(kit), lab))
-    names = [name for name in tree.tracked(kit) if not tree.matches(name, left_out)]
+    imported = imports.closure(kit.root / "autograder", [PROGRAM])
+    needed = {path.relative_to(kit.root).as_posix() for path in imported}
+    names = [
+        name
+        for name in tree.tracked(kit)
+        if name in needed or not tree.matches(name, (*left_out, "autograder/failslow/*.py"))
+    ]
     files = {name: kit.root / name for name in names}
     files |= {name: kit.root / SCRIPTS_DIRECTORY / name for name in SCRIPTS}
     return {name: _entry(path) for name, path in files.items()}

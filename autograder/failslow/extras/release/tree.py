@@ -43,14 +43,14 @@ GIVEN = (
     "tools/CMakeLists.txt",
     "tools/containers/*",
     "tools/load/*",
-    "tools/probe/*",
 )
 """Patterns of paths; a star stands for any characters."""
 
-OWN_TESTS = (
+LEFT_OUT = (
     "autograder/attacks/*",
     "autograder/measure/tests/*",
     "autograder/tests/*",
+    "fault-scripts/check",
     "framework/*/tests/*",
     "framework/bench/*",
     "framework/tests/*",
@@ -58,8 +58,11 @@ OWN_TESTS = (
     "labs/common/tests/*",
     "reference-solutions/mutation/*",
     "reference-solutions/tests/*",
+    "tools/load/etcd.proto",
+    "tools/load/etcd_target.cc",
 )
-"""Tests and benchmarks of the kit's own code: neither a student nor a grade needs them."""
+"""Neither a student nor a grade needs them: tests and benchmarks of the kit's own code, the load of
+etcd, and the check of the faults."""
 
 PACKAGE_DATA = (
     "autograder/failslow/base/data/cluster.schema.json",
@@ -101,7 +104,7 @@ def given(kit: Kit) -> list[str]:
     return [
         name
         for name in names
-        if name in package or (matches(name, patterns) and not matches(name, OWN_TESTS))
+        if name in package or (matches(name, patterns) and not matches(name, LEFT_OUT))
     ]
 
 
