@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
-#include "linearizability/picture.h"
+#include "linearizability/replies.h"
 #include "linearizability/search.h"
-#include "linearizability/shrink.h"
-#include "linearizability/zones.h"
 #include "testkit/json.h"
 
 namespace depfast::kv {
@@ -87,6 +86,13 @@ std::string Count(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+// At most `width` characters; the last three are dots if some are missing.
+std::string Shortened(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  std::string shortened = text.substr(0, width - 3);
+  return shortened += "...";
+}
+
 std::string NameOf(const Object& object) {
   constexpr std::size_t kKeysMax = 8;
   constexpr std::size_t kWidthMax = 40;
@@ -100,96 +106,114 @@ std::string NameOf(const Object& object) {
   return name;
 }
 
+// In milliseconds, with three decimals.
+std::string Milliseconds(Time when) {
+  std::string fraction = std::to_string(when % 1ms / 1us);
+  fraction.insert(0, 3 - fraction.size(), '0');
+  return std::to_string(when / 1ms) + "." + fraction;
+}
+
 class ObjectCheck {
  public:
   ObjectCheck(const KvHistory& history, const Object& object, std::uint64_t steps_max)
-      : history_(history), object_(object), steps_max_(steps_max) {}
+      : history_(history), object_(object), steps_max_(steps_max) {
+    for (const Index i : object.operations) {
+      const KvOperation& operation = history[i];
+      const Verb verb = operation.command.verb();
+      is_register_ = is_register_ && (verb == Verb::kGet || verb == Verb::kSet);
+      if (operation.answer) seen_.insert(operation.answer->reply.text);
+    }
+  }
 
   LinearizabilityResult Run() {
     result_.keys = object_.keys;
-    if (object_.keys.size() > 1 || !DecideByZones()) DecideBySearch();
-    return std::move(result_);
-  }
-
- private:
-  // Returns false if zones do not apply.
-  bool DecideByZones() {
-    const ZoneResult zones = CheckZones(history_, object_.operations);
-    result_.steps += zones.steps;
-    if (!zones.applies) return false;
-    if (!zones.linearizable) {
-      result_.window = zones.window;
-      result_.marked = zones.marked;
-      Explain("  " + zones.why + "\n", kNever);
-    }
-    return true;
-  }
-
-  void DecideBySearch() {
-    const SearchResult search = Search(Problem(), steps_max_);
-    result_.steps += search.steps;
-    if (search.verdict == Verdict::kLinearizable) return;
-    const Index stuck = completed_[search.stuck];
-    const WindowResult found = FindWindow(history_, object_.operations, stuck, steps_max_);
-    result_.steps += found.steps;
-    if (found.window) {
-      ExplainWindow(*found.window, history_[found.window->marked].answer->at);
-    } else if (search.verdict == Verdict::kViolation) {
-      ExplainWindow({ByBegin(object_.operations), stuck, false, false}, kNever);
+    const SearchResult search = SearchUntil(kNever);
+    if (search.verdict == Verdict::kLinearizable) return std::move(result_);
+    result_.marked = completed_[search.stuck];
+    // The part up to the marked reply may be much cheaper to decide.
+    const bool is_first =
+        SearchUntil(history_[result_.marked].answer->at).verdict == Verdict::kViolation;
+    if (is_first || search.verdict == Verdict::kViolation) {
+      Explain(is_first);
     } else {
       result_.verdict = Verdict::kUndecided;
+      result_.marked = 0;
       result_.explanation = NameOf(object_) + ": the search for an order of " +
                             Count(object_.operations.size(), "operation") +
                             " stopped at its bound of " + Count(steps_max_, "step") +
                             ": it is not known whether there is one\n";
     }
+    return std::move(result_);
   }
 
-  SearchProblem Problem() {
+ private:
+  // Of the history up to `until`: what has not ended by then has no answer yet.
+  SearchResult SearchUntil(Time until) {
     SearchProblem problem;
+    completed_.clear();
     for (const Index i : object_.operations) {
-      problem.Add(history_[i]);
-      if (history_[i].answer) completed_.push_back(i);
+      const KvOperation& operation = history_[i];
+      const bool has_ended = operation.answer && operation.answer->at <= until;
+      if (operation.begin > until || (!has_ended && operation.command.IsRead())) continue;
+      if (!operation.answer && IsUnseen(operation.command)) continue;
+      problem.Add(operation, has_ended);
+      if (has_ended) completed_.push_back(i);
     }
-    return problem;
+    const SearchResult found = Search(problem, steps_max_);
+    result_.steps += found.steps;
+    return found;
   }
 
-  std::vector<Index> ByBegin(std::vector<Index> operations) const {
-    std::stable_sort(operations.begin(), operations.end(),
+  // Without SETs whose value no GET has returned the others have an order, if they have one with
+  // them.
+  bool IsUnseen(const ParsedCommand& set) const {
+    return is_register_ && !seen_.contains(set.arguments()[1]);
+  }
+
+  // The latest operations that began before the end of the marked one, by begin.
+  std::vector<Index> Window() const {
+    std::vector<Index> window;
+    for (const Index i : object_.operations) {
+      if (history_[i].begin <= history_[result_.marked].answer->at) window.push_back(i);
+    }
+    std::stable_sort(window.begin(), window.end(),
                      [this](Index a, Index b) { return history_[a].begin < history_[b].begin; });
-    return operations;
+    auto first = std::find(window.begin(), window.end(), result_.marked);
+    while (first != window.begin() && window.end() - first < kWindowMax) --first;
+    return {first, window.end()};
   }
 
-  void ExplainWindow(const Window& window, Time until) {
-    result_.window = window.operations;
-    result_.marked = window.marked;
-    std::string why;
-    if (window.is_first) {
-      why += "  all replies before the marked one can be explained; with it, they cannot\n";
-    }
-    if (!window.is_smallest) {
-      why += "  fewer operations might show it, too: the search for them stopped at its bound\n";
-    }
-    Explain(why, until);
-  }
-
-  void Explain(const std::string& why, Time until) {
+  void Explain(bool is_first) {
     result_.verdict = Verdict::kViolation;
-    result_.explanation = NameOf(object_) +
-                          ": no order of these operations explains the replies\n" + why +
-                          DrawOperations(history_, result_.window, result_.marked, until);
-    const std::size_t others = object_.operations.size() - result_.window.size();
-    if (others > 0) {
-      result_.explanation += "  left out: " + Count(others, "operation") +
-                             " that cannot explain it, whenever " + (others == 1 ? "it" : "they") +
-                             " took effect\n";
+    result_.window = Window();
+    result_.explanation = NameOf(object_) + ": no order of these operations explains the replies\n";
+    if (is_first) {
+      result_.explanation += "  the replies before the marked one can be explained\n";
     }
+    const std::size_t others = object_.operations.size() - result_.window.size();
+    if (others > 0) result_.explanation += "  left out: " + Count(others, "operation") + "\n";
+    for (const Index i : result_.window) result_.explanation += LineOf(i);
   }
+
+  std::string LineOf(Index i) const {
+    constexpr std::size_t kWidthMax = 40;
+    const KvOperation& operation = history_[i];
+    std::string line = "  " + Milliseconds(operation.begin) + " to ";
+    line += operation.answer ? Milliseconds(operation.answer->at) + " ms" : "ever";
+    line += ", client " + std::to_string(operation.client) + ": " +
+            Shortened(operation.command.Text(), kWidthMax) + " -> ";
+    line += operation.answer ? Shortened(ToText(operation.answer->reply), kWidthMax) : "no answer";
+    return line + (i == result_.marked ? "  <--\n" : "\n");
+  }
+
+  static constexpr std::ptrdiff_t kWindowMax = 20;
 
   const KvHistory& history_;
   const Object& object_;
   const std::uint64_t steps_max_;
-  std::vector<Index> completed_;  // the search problem's operations, as indices into the history
+  bool is_register_ = true;       // all commands are GET and SET
+  std::set<std::string> seen_;    // texts of the replies
+  std::vector<Index> completed_;  // of the latest search, as indices into the history
   LinearizabilityResult result_;
 };
 

@@ -23,23 +23,14 @@
 //    MGET, DEL, EXISTS) happens to all of them at one instant, so it merges its keys into one
 //    object.
 //
-// 2. Zones, for an object that is one key with only SET and GET, where no two SETs write the same
-//    value. Then every read identifies the write that it saw. All operations of one value must be
-//    adjacent in the order. The value's zone, from the first end to the last begin among these
-//    operations, gives their place. Sorting the zones decides in O(n log n). (Gibbons and Korach,
-//    "Testing shared memories", SIAM J. Computing 1997; Lee and Mathur, "Efficient
-//    decrease-and-conquer linearizability monitoring", arXiv 2410.04581.) Lee and Mathur also show
-//    that all operations of one value can be removed from such a history without harm. Therefore a
-//    window of two values proves a violation. See zones.h.
-//
-// 3. Search, for all other objects: every operation that may come first is tried as the first, then
+// 2. Search: every operation that may come first is tried as the first, then
 //    the rest in the same way, and every configuration is tried once. (Wing and Gong, "Testing and
 //    verifying concurrent objects", JPDC 1993; Lowe, "Testing for linearizability", CCPE 2017.) The
 //    problem is NP-complete, so the search counts its steps and stops at a bound. Then the verdict
 //    is kUndecided: for a grader this is an error of the test, never a pass. See search.h.
 //
-// On a violation the explanation names the key, and draws a smallest set of operations that cannot
-// be ordered. See shrink.h for the meaning and the proof of "smallest".
+// On a violation the explanation names the key, and lists its operations up to the first reply that
+// no order explains.
 //
 // The result does not depend on the machine: no clock, no memory order, no random draw.
 #pragma once
@@ -88,17 +79,17 @@ struct LinearizabilityResult {
   std::vector<std::string> keys;  // of the first object with a violation, or undecided
   std::string explanation;        // lines of text, each with a line break
 
-  // If the verdict is kViolation: operations that cannot be ordered, as indices into the history,
-  // by begin. `marked` is one of them: the reply to look at first.
+  // If the verdict is kViolation: the latest operations of the object up to the reply `marked`,
+  // which no order explains. Indices into the history, by begin.
   std::vector<std::size_t> window;
   std::size_t marked = 0;
 };
 
 // Decides whether `history` is linearizable, starting from a store without keys.
 //
-// `steps_max` bounds the search of each object, and again the search for a smallest window. Zones
-// need no bound. A million steps take about a second. A step remembers up to 200 bytes (more if
-// values are long), so a million steps take up to 200 MB.
+// `steps_max` bounds the search of each object, and again that of its part up to the marked reply.
+// A million steps take about a second. A step remembers up to 200 bytes (more if values are long),
+// so a million steps take up to 200 MB.
 //
 // A violation of one object is a violation, even if another object is undecided. Of several
 // violations the first is reported: objects are ordered by their smallest key.

@@ -1,12 +1,14 @@
 #include "linearizability/search.h"
 
 #include <algorithm>
-#include <cassert>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+
+#include "linearizability/kv_model.h"
+#include "linearizability/replies.h"
 
 namespace depfast::kv {
 namespace {
@@ -44,7 +46,30 @@ class Bits {
   std::vector<std::uint64_t> words_;
 };
 
-enum class Kind { kNone, kCompleted, kPending, kLoose };
+// Whether the reply proves that the command changed nothing.
+bool OnlyObserves(const ParsedCommand& command, const Reply& reply) {
+  switch (command.verb()) {
+    case Verb::kSetnx:
+    case Verb::kCas:
+    case Verb::kDel:
+      return reply == Reply::Integer(0);
+    case Verb::kIncr:
+      return reply.kind != Reply::Kind::kInteger;
+    default:
+      return command.IsRead();
+  }
+}
+
+// Different stores have different encodings.
+std::string Encoded(const KvModel& store) {
+  std::string out;
+  for (const auto& [key, value] : store.values()) {
+    out += std::to_string(key.size()) + ":" + key + std::to_string(value.size()) + ":" + value;
+  }
+  return out;
+}
+
+enum class Kind { kNone, kCompleted, kPending };
 
 // One way to extend a configuration.
 struct Move {
@@ -62,14 +87,13 @@ class Searcher {
  private:
   // A configuration on the current path, and the moves not tried yet from it.
   struct Frame {
-    Move entered;       // the move that led to it
-    Time latest_begin;  // latest_begin_ before that move
-    Index highest;      // highest_ before that move
+    Move entered;   // the move that led to it
+    Index highest;  // highest_ before that move
     std::vector<Move> moves;
     std::size_t next = 0;
   };
 
-  Index Intern(const PartialStore& store);
+  Index Intern(const KvModel& store);
 
   // Completed operations that may come next, by end. The end of the first is the barrier: an
   // operation that begins later may not come next.
@@ -77,10 +101,8 @@ class Searcher {
   // `before`: the moves of the frame from which this configuration was entered.
   std::vector<Move> Moves(const Move& entered, const std::vector<Move>& before);
   std::optional<Index> TryCompleted(Index i, Index store);
-  bool EndsALoose(Time begin) const;
   void AddPendingMoves(const Move& entered, const std::vector<Move>& before, Time barrier,
                        std::vector<Move>& moves);
-  void AddLooseMoves(const Move& entered, Time barrier, std::vector<Move>& moves);
 
   void Do(const Move& move);
   void Undo(const Frame& frame);
@@ -90,10 +112,9 @@ class Searcher {
   const std::uint64_t steps_max_;
   std::uint64_t steps_ = 0;
 
-  // Indices into the problem's lists: completed and pending by begin, loose by end, last first.
+  // Indices into the problem's lists, by begin.
   std::vector<Index> completed_;
   std::vector<Index> pending_;
-  std::vector<Index> loose_;
   std::vector<bool> only_observes_;  // parallel to completed_
   // Parallel to pending_: the last earlier operation with the same command.
   std::vector<std::optional<Index>> twin_;
@@ -103,15 +124,14 @@ class Searcher {
   std::vector<Index> previous_;
   std::size_t unordered_;
   Bits ordered_;
-  Bits used_;                        // the used operations of pending_
-  Time latest_begin_ = Time::min();  // of the ordered and used operations
-  Index highest_ = 0;                // no ordered index of completed_ is higher
+  Bits used_;          // the used operations of pending_
+  Index highest_ = 0;  // no ordered index of completed_ is higher
 
   // The latest end, with the problem's index, that a path reached and could not pass.
   std::pair<Time, Index> furthest_{Time::min(), 0};
 
   // The stores so far, by number.
-  std::vector<PartialStore> stores_;
+  std::vector<KvModel> stores_;
   std::unordered_map<std::string, Index> store_numbers_;
 
   // The entered configurations: the used pending operations, keyed by the rest of the
@@ -138,15 +158,12 @@ Searcher::Searcher(const SearchProblem& problem, std::uint64_t steps_max)
                              [&problem](Index a, Index b) {
                                return problem.pending[a].begin < problem.pending[b].begin;
                              })),
-      loose_(SortedIndices(
-          problem.loose.size(),
-          [&problem](Index a, Index b) { return problem.loose[a].end > problem.loose[b].end; })),
       unordered_(completed_.size()),
       ordered_(completed_.size()),
       used_(pending_.size()) {
   for (const Index i : completed_) {
     const SearchProblem::Completed& operation = problem.completed[i];
-    only_observes_.push_back(EffectsOf(*operation.command, operation.reply).empty());
+    only_observes_.push_back(OnlyObserves(*operation.command, *operation.reply));
   }
   std::unordered_map<std::string, Index> last_with_command;
   for (Index i = 0; i < pending_.size(); ++i) {
@@ -159,11 +176,11 @@ Searcher::Searcher(const SearchProblem& problem, std::uint64_t steps_max)
     next_.push_back(i == end ? 0 : i + 1);
     previous_.push_back(i == 0 ? end : i - 1);
   }
-  Intern(PartialStore());
+  Intern(KvModel());
 }
 
-Index Searcher::Intern(const PartialStore& store) {
-  const auto [found, is_new] = store_numbers_.try_emplace(store.Encoded(), stores_.size());
+Index Searcher::Intern(const KvModel& store) {
+  const auto [found, is_new] = store_numbers_.try_emplace(Encoded(store), stores_.size());
   if (is_new) stores_.push_back(store);
   return found->second;
 }
@@ -171,7 +188,7 @@ Index Searcher::Intern(const PartialStore& store) {
 SearchResult Searcher::Run() {
   std::vector<Frame> path;
   const Move start{};
-  path.push_back({start, latest_begin_, highest_, Moves(start, {})});
+  path.push_back({start, highest_, Moves(start, {})});
   while (unordered_ > 0) {
     if (path.empty()) return {Verdict::kViolation, steps_, furthest_.second};
     if (steps_ >= steps_max_) return {Verdict::kUndecided, steps_, furthest_.second};
@@ -182,7 +199,7 @@ SearchResult Searcher::Run() {
       continue;
     }
     const Move move = frame.moves[frame.next++];
-    Frame entered{move, latest_begin_, highest_, {}};
+    Frame entered{move, highest_, {}};
     Do(move);
     if (EnterFirst(move.store)) {
       entered.moves = Moves(move, frame.moves);
@@ -215,8 +232,8 @@ std::vector<Index> Searcher::Candidates() {
 std::optional<Index> Searcher::TryCompleted(Index i, Index store) {
   ++steps_;
   const SearchProblem::Completed& operation = problem_.completed[completed_[i]];
-  PartialStore after = stores_[store];
-  if (!after.Execute(*operation.command, operation.reply)) return std::nullopt;
+  KvModel after = stores_[store];
+  if (!AreSame(after.Execute(*operation.command), *operation.reply)) return std::nullopt;
   return Intern(after);
 }
 
@@ -226,11 +243,7 @@ std::vector<Move> Searcher::Moves(const Move& entered, const std::vector<Move>& 
   std::vector<Move> moves;
   for (const Index i : candidates) {
     const auto after = only_observes_[i] ? TryCompleted(i, entered.store) : std::nullopt;
-    if (!after) continue;
-    const bool can_wait = *after != entered.store ||  // it learned the value of an unknown key
-                          EndsALoose(problem_.completed[completed_[i]].begin);
-    moves.push_back({Kind::kCompleted, i, *after});
-    if (!can_wait) return {moves.back()};
+    if (after) return {{Kind::kCompleted, i, *after}};
   }
   for (const Index i : candidates) {
     const auto after = only_observes_[i] ? std::nullopt : TryCompleted(i, entered.store);
@@ -239,7 +252,6 @@ std::vector<Move> Searcher::Moves(const Move& entered, const std::vector<Move>& 
   const Index urgent = candidates.front();
   const Time barrier = problem_.completed[completed_[urgent]].end;
   AddPendingMoves(entered, before, barrier, moves);
-  AddLooseMoves(entered, barrier, moves);
   if (only_observes_[urgent]) {
     // Moves that make the urgent operation's reply possible come first: this finds an order sooner.
     std::stable_partition(moves.begin(), moves.end(), [this, urgent](const Move& move) {
@@ -247,15 +259,6 @@ std::vector<Move> Searcher::Moves(const Move& entered, const std::vector<Move>& 
     });
   }
   return moves;
-}
-
-// Returns whether some effect may come now, but no longer after an operation that began at `begin`
-// is ordered.
-bool Searcher::EndsALoose(Time begin) const {
-  const auto gone = std::partition_point(loose_.begin(), loose_.end(), [this, begin](Index i) {
-    return problem_.loose[i].end >= begin;
-  });
-  return gone != loose_.end() && problem_.loose[*gone].end >= latest_begin_;
 }
 
 void Searcher::AddPendingMoves(const Move& entered, const std::vector<Move>& before, Time barrier,
@@ -272,30 +275,12 @@ void Searcher::AddPendingMoves(const Move& entered, const std::vector<Move>& bef
     if (operation.begin > barrier) return;
     if (used_.Has(i) || (twin_[i] && !used_.Has(*twin_[i]))) continue;
     ++steps_;
-    PartialStore after = stores_[entered.store];
-    const bool can = after.Execute(*operation.command, nullptr);
-    assert(can && "with any reply, every command can happen");
+    KvModel after = stores_[entered.store];
+    after.Execute(*operation.command);
     const Index number = Intern(after);
     const auto alone = without.find(i);
     const bool wastes_the_last = alone != without.end() && alone->second == number;
     if (number != entered.store && !wastes_the_last) moves.push_back({Kind::kPending, i, number});
-  }
-}
-
-// Consecutive effects are needed for different keys only, and then in one order only.
-void Searcher::AddLooseMoves(const Move& entered, Time barrier, std::vector<Move>& moves) {
-  const std::string* after_key =
-      entered.kind == Kind::kLoose ? &problem_.loose[loose_[entered.index]].effect.key : nullptr;
-  for (Index i = 0; i < loose_.size(); ++i) {
-    const SearchProblem::Loose& loose = problem_.loose[loose_[i]];
-    if (loose.end < latest_begin_) return;
-    if (loose.begin > barrier) continue;
-    if (after_key != nullptr && loose.effect.key <= *after_key) continue;
-    ++steps_;
-    PartialStore after = stores_[entered.store];
-    after.Put(loose.effect);
-    const Index number = Intern(after);
-    if (number != entered.store) moves.push_back({Kind::kLoose, i, number});
   }
 }
 
@@ -306,16 +291,13 @@ void Searcher::Do(const Move& move) {
     ordered_.Insert(move.index);
     --unordered_;
     highest_ = std::max(highest_, move.index);
-    latest_begin_ = std::max(latest_begin_, problem_.completed[completed_[move.index]].begin);
   } else if (move.kind == Kind::kPending) {
     used_.Insert(move.index);
-    latest_begin_ = std::max(latest_begin_, problem_.pending[pending_[move.index]].begin);
   }
 }
 
 void Searcher::Undo(const Frame& frame) {
   const Move& move = frame.entered;
-  latest_begin_ = frame.latest_begin;
   highest_ = frame.highest;
   if (move.kind == Kind::kCompleted) {
     next_[previous_[move.index]] = move.index;

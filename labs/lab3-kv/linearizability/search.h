@@ -23,7 +23,6 @@
 
 #include "depfast/time.h"
 #include "linearizability/linearizability.h"
-#include "linearizability/partial_store.h"
 
 namespace depfast::kv {
 
@@ -41,19 +40,11 @@ struct SearchProblem {
     Time begin{0};
     const ParsedCommand* command = nullptr;
   };
-  // An effect of a left-out operation (shrink.h). May happen any number of times between the two
-  // times, or not at all. Time does not order two of these, but orders them with the operations
-  // above.
-  struct Loose {
-    Time begin{0};
-    Time end{0};
-    Effect effect;
-  };
-
-  // Adds an operation of a history, which outlives the search. Requires: a read has an answer.
-  void Add(const KvOperation& operation) {
+  // Adds an operation of a history, which outlives the search. Requires: a read has ended, and an
+  // operation that has ended has an answer.
+  void Add(const KvOperation& operation, bool has_ended) {
     const auto& [client, command, begin, answer] = operation;
-    if (answer) {
+    if (has_ended) {
       completed.push_back({begin, answer->at, &command, &answer->reply});
     } else {
       pending.push_back({begin, &command});
@@ -62,12 +53,11 @@ struct SearchProblem {
 
   std::vector<Completed> completed;
   std::vector<Pending> pending;
-  std::vector<Loose> loose;
 };
 
 struct SearchResult {
   Verdict verdict = Verdict::kUndecided;
-  std::uint64_t steps = 0;  // commands and effects tried, configurations compared
+  std::uint64_t steps = 0;  // commands tried, configurations compared
   // Valid if the verdict is not kLinearizable: the first completed operation (by end, then by
   // index) that no configuration could order. The operations that ended before it can be explained.
   std::size_t stuck = 0;

@@ -29,7 +29,8 @@ KvOperation NoAnswer(int client, const std::string& words, int begin) {
 SearchProblem ProblemOf(const KvHistory& history) {
   SearchProblem problem;
   for (const KvOperation& operation : history) {
-    if (operation.answer || !operation.command.IsRead()) problem.Add(operation);
+    const bool has_ended = operation.answer.has_value();
+    if (has_ended || !operation.command.IsRead()) problem.Add(operation, has_ended);
   }
   return problem;
 }
@@ -38,49 +39,31 @@ SearchProblem ProblemOf(const KvHistory& history) {
 
 namespace {
 
-bool CanBeNext(const std::vector<Judged>& operations, const std::vector<bool>& placed,
-               std::size_t next) {
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    const Judged& other = operations[i];
-    if (placed[i] && operations[next].end < other.operation->begin) return false;
-    const bool is_owed = !placed[i] && other.role == Role::kMust;
-    if (is_owed && other.end < operations[next].operation->begin) return false;
+Time EndOf(const KvOperation& operation) {
+  return operation.answer ? operation.answer->at : kNever;
+}
+
+bool CanBeNext(const KvHistory& history, const std::vector<bool>& placed, std::size_t next) {
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    if (placed[i] && EndOf(history[next]) < history[i].begin) return false;
+    if (!placed[i] && EndOf(history[i]) < history[next].begin) return false;
   }
   return true;
 }
 
-bool CanHappen(const Judged& judged, KvModel& store) {
-  const KvOperation& operation = *judged.operation;
-  if (judged.role == Role::kMust) {
-    return AreSame(store.Execute(operation.command), operation.answer->reply);
-  }
-  if (judged.role == Role::kLoose && operation.answer) {
-    for (const Effect& effect : EffectsOf(operation.command, &operation.answer->reply)) {
-      if (effect.content.known) {
-        store.Put(effect.key, effect.content.value);
-      } else {
-        store.Execute(operation.command);
-      }
-    }
-    return true;
-  }
-  store.Execute(operation.command);
-  return true;
-}
-
-bool CanGoOn(const std::vector<Judged>& operations, std::vector<bool>& placed,
-             const KvModel& store) {
+bool CanGoOn(const KvHistory& history, std::vector<bool>& placed, const KvModel& store) {
   bool complete = true;
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    complete = complete && (placed[i] || operations[i].role != Role::kMust);
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    complete = complete && (placed[i] || !history[i].answer);
   }
   if (complete) return true;
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    if (placed[i] || !CanBeNext(operations, placed, i)) continue;
+  for (std::size_t i = 0; i < history.size(); ++i) {
+    if (placed[i] || !CanBeNext(history, placed, i)) continue;
     KvModel after = store;
-    if (!CanHappen(operations[i], after)) continue;
+    const Reply reply = after.Execute(history[i].command);
+    if (history[i].answer && !AreSame(reply, history[i].answer->reply)) continue;
     placed[i] = true;
-    if (CanGoOn(operations, placed, after)) return true;
+    if (CanGoOn(history, placed, after)) return true;
     placed[i] = false;
   }
   return false;
@@ -88,18 +71,9 @@ bool CanGoOn(const std::vector<Judged>& operations, std::vector<bool>& placed,
 
 }  // namespace
 
-bool HasOrder(const std::vector<Judged>& operations) {
-  std::vector<bool> placed(operations.size());
-  return CanGoOn(operations, placed, KvModel());
-}
-
 bool HasOrder(const KvHistory& history) {
-  std::vector<Judged> operations;
-  for (const KvOperation& operation : history) {
-    operations.push_back(operation.answer ? Judged{&operation, Role::kMust, operation.answer->at}
-                                          : Judged{&operation, Role::kMay, kNever});
-  }
-  return HasOrder(operations);
+  std::vector<bool> placed(history.size());
+  return CanGoOn(history, placed, KvModel());
 }
 
 // ---- random histories ----

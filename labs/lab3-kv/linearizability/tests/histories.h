@@ -24,18 +24,7 @@ SearchProblem ProblemOf(const KvHistory& history);
 
 // ---- the judge ----
 
-// The role of an operation for the judge. kMust must happen and give its reply. kMay may happen,
-// with any reply. kLoose may have the effect that its reply proves, once.
-enum class Role { kMust, kMay, kLoose };
-
-struct Judged {
-  const KvOperation* operation = nullptr;
-  Role role = Role::kMust;
-  Time end{0};
-};
-
 // Returns whether some order explains the operations. Tries every order without memory.
-bool HasOrder(const std::vector<Judged>& operations);
 bool HasOrder(const KvHistory& history);
 
 // ---- random histories ----

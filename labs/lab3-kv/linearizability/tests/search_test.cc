@@ -1,16 +1,13 @@
-// The search: its verdicts, the savings of its reductions, and that these change no verdict.
+// The search: its verdicts, and the savings of its reductions.
 #include "linearizability/search.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "histories.h"
-#include "linearizability/partial_store.h"
 
 namespace depfast::kv {
 namespace {
@@ -151,113 +148,6 @@ TEST(Search, ALongHistoryTakesStepsInProportion) {
   const SearchResult result = Search(ProblemOf(history), kPlenty);
   EXPECT_EQ(result.verdict, Verdict::kLinearizable);
   EXPECT_LT(result.steps, 100U * history.size());
-}
-
-// ---- loose effects ----
-
-TEST(Search, AReadOfAnUnknownKeyForcesNoValueOnOthers) {
-  const KvHistory history = {
-      Done(1, "STRLEN x", 1, 2, Reply::Integer(1)), Done(2, "GET x", 3, 7, Reply::String("1")),
-      Done(3, "GET x", 3, 8, Reply::String("2")), Done(4, "SET x 1", 3, 9, Reply::Ok())};
-  SearchProblem problem = ProblemOf(history);
-  EXPECT_EQ(Search(problem, kPlenty).verdict, Verdict::kViolation);
-  problem.loose.push_back({0ms, 0ms, {"x", {false, std::nullopt}}});
-  EXPECT_EQ(Search(problem, kPlenty).verdict, Verdict::kLinearizable)
-      << "2 was there, then 1 was set";
-}
-
-// The same search without any reduction: every configuration, by every path.
-class Exhaustive {
- public:
-  explicit Exhaustive(const SearchProblem& problem) : problem_(problem) {}
-
-  bool HasOrder() { return Visit({0, 0, PartialStore()}); }
-
- private:
-  struct Configuration {
-    unsigned completed;
-    unsigned pending;
-    PartialStore store;
-  };
-
-  static bool Has(unsigned set, std::size_t i) { return (set >> i & 1U) != 0; }
-
-  bool IsOwedBefore(const Configuration& at, Time begin) const {
-    for (std::size_t i = 0; i < problem_.completed.size(); ++i) {
-      if (!Has(at.completed, i) && problem_.completed[i].end < begin) return true;
-    }
-    return false;
-  }
-
-  bool HasBegunAfter(const Configuration& at, Time end) const {
-    for (std::size_t i = 0; i < problem_.completed.size(); ++i) {
-      if (Has(at.completed, i) && end < problem_.completed[i].begin) return true;
-    }
-    for (std::size_t i = 0; i < problem_.pending.size(); ++i) {
-      if (Has(at.pending, i) && end < problem_.pending[i].begin) return true;
-    }
-    return false;
-  }
-
-  bool Visit(const Configuration& at) {
-    if (at.completed == (1U << problem_.completed.size()) - 1) return true;
-    if (!seen_.insert({{at.completed, at.pending}, at.store.Encoded()}).second) return false;
-    for (std::size_t i = 0; i < problem_.completed.size(); ++i) {
-      const auto& operation = problem_.completed[i];
-      if (Has(at.completed, i) || IsOwedBefore(at, operation.begin)) continue;
-      Configuration next = at;
-      next.completed |= 1U << i;
-      if (next.store.Execute(*operation.command, operation.reply) && Visit(next)) return true;
-    }
-    for (std::size_t i = 0; i < problem_.pending.size(); ++i) {
-      const auto& operation = problem_.pending[i];
-      if (Has(at.pending, i) || IsOwedBefore(at, operation.begin)) continue;
-      Configuration next = at;
-      next.pending |= 1U << i;
-      if (next.store.Execute(*operation.command, nullptr) && Visit(next)) return true;
-    }
-    for (const auto& loose : problem_.loose) {
-      if (IsOwedBefore(at, loose.begin) || HasBegunAfter(at, loose.end)) continue;
-      Configuration next = at;
-      next.store.Put(loose.effect);
-      if (Visit(next)) return true;
-    }
-    return false;
-  }
-
-  const SearchProblem& problem_;
-  std::set<std::pair<std::pair<unsigned, unsigned>, std::string>> seen_;
-};
-
-// The history with about half of its operations loose.
-SearchProblem HalfLoose(const KvHistory& history, RandomStream& random) {
-  SearchProblem problem;
-  for (const KvOperation& operation : history) {
-    const std::optional<KvAnswer>& answer = operation.answer;
-    if (random.Below(2) != 0) {
-      if (answer || !operation.command.IsRead()) problem.Add(operation);
-      continue;
-    }
-    const Time end = answer ? answer->at : kNever;
-    for (const Effect& effect : EffectsOf(operation.command, answer ? &answer->reply : nullptr)) {
-      problem.loose.push_back({operation.begin, end, effect});
-    }
-  }
-  return problem;
-}
-
-TEST(Search, WithLooseEffectsFindsWhatAnExhaustiveOneFinds) {
-  RandomStream random(6);
-  int violations = 0;
-  constexpr int kHistories = 30'000;
-  for (int i = 0; i < kHistories; ++i) {
-    const KvHistory history = RandomHistory(random);
-    const SearchProblem problem = HalfLoose(history, random);
-    const Verdict verdict = Search(problem, kPlenty).verdict;
-    ASSERT_EQ(verdict == Verdict::kLinearizable, Exhaustive(problem).HasOrder()) << "history " << i;
-    violations += verdict == Verdict::kViolation ? 1 : 0;
-  }
-  EXPECT_GT(violations, kHistories / 20);
 }
 
 }  // namespace
