@@ -1,7 +1,6 @@
 """The cluster whose replicas get faults, and the replica that a word means."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from failslow.base.errors import CannotDo
@@ -21,12 +20,9 @@ ROLE_S = 5.0
 
 @dataclass(frozen=True)
 class Place:
-    """`start`: starts a replica that has ended; None: as `kit cluster start` does."""
-
     layout: Layout
     current: State
     catalogue: Catalogue
-    start: Callable[[int], None] | None = None
 
     @property
     def replicas(self) -> range:
