@@ -2,6 +2,18 @@
 
 import sys
 
-from failslow.cli import main
+EXIT_INTERRUPTED = 130
 
-sys.exit(main(sys.argv[1:]))
+
+def _run() -> int:
+    try:
+        from failslow.cli import main  # takes a second on a busy machine
+
+        return main(sys.argv[1:])
+    except KeyboardInterrupt:
+        print("kit: interrupted; nothing was written", file=sys.stderr)
+        return EXIT_INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(_run())

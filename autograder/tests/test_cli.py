@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -343,3 +345,22 @@ def test_bench_reads_the_programs(expect: Expect, kit: Kit, tmp_path: Path) -> N
     figures = json.loads(expect(1, "bench", "core", "--json", *out).out)
     assert [figure["passed"] for figure in figures] == [True, True, False]
     assert (tmp_path / "out" / "results.json").is_file()
+
+
+INTERRUPTED_IMPORT = """
+import runpy, sys
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == "failslow.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+runpy.run_module("failslow", run_name="__main__")
+"""
+
+
+def test_an_interrupt_of_the_first_second_is_one_line() -> None:
+    """The command line's imports take that long on a busy machine."""
+    argv = [sys.executable, "-I", "-c", INTERRUPTED_IMPORT]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 130
+    assert done.stderr == "kit: interrupted; nothing was written\n"

@@ -1,9 +1,13 @@
-"""The script `kit`: help on a machine on which nothing is installed yet."""
+"""The script `kit`: help before anything is installed, and the lock of an installation."""
 
+import fcntl
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -83,3 +87,66 @@ def test_on_macos_the_missing_packages_are_one_line(fresh: Path, macos: dict[str
     )
     assert done.returncode == 2
     assert done.stderr == "kit: packages are missing; type: brew install boost xxhash\n"
+
+
+def write_script(path: Path, body: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def complete(fresh: Path) -> Path:
+    """A checkout with all that it needs. Its Python prints the words of a command."""
+    write_script(fresh / ".venv/bin/python", '[ "$1" = -c ] || echo "$@"')
+    requirements = (fresh / "autograder/requirements.txt").read_bytes()
+    stamp = hashlib.sha256(requirements + f"{fresh}\n".encode()).hexdigest()
+    (fresh / ".venv/.installed").write_text(f"{stamp}\n")
+    return fresh
+
+
+@contextmanager
+def installing(checkout: Path) -> Iterator[None]:
+    """Another kit holds the lock."""
+    with (checkout / ".venv.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def test_a_kit_with_nothing_to_install_does_not_wait(complete: Path) -> None:
+    with installing(complete):
+        done = subprocess.run(
+            [complete / "kit", "grade"], capture_output=True, text=True, check=False, timeout=60
+        )
+    assert done.stdout == "-I -m failslow grade\n"
+    assert done.stderr == ""
+
+
+def test_a_kit_with_something_to_install_waits(fresh: Path) -> None:
+    argv = [fresh / "kit", "grade"]
+    with (
+        installing(fresh),
+        subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as waiting,
+    ):
+        assert waiting.stderr is not None
+        said = waiting.stderr.readline()
+        waiting.kill()
+    assert said == "kit: waiting for another kit that is installing\n"
+
+
+def test_a_service_that_a_package_starts_does_not_hold_the_lock(fresh: Path) -> None:
+    programs = fresh / "programs"
+    for name, body in {
+        "dpkg-query": "",
+        "id": "echo 0",
+        "apt-get": f"ls -l /proc/$$/fd > {fresh}/files; exit 1",
+    }.items():
+        write_script(programs / name, body)
+    env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        [fresh / "kit", "grade"], capture_output=True, text=True, check=False, timeout=60, env=env
+    )
+    assert "apt-get update failed" in done.stderr
+    files = (fresh / "files").read_text()
+    assert "/dev/null" in files
+    assert ".venv.lock" not in files
