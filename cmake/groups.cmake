@@ -1,5 +1,6 @@
 # Targets in groups: each command of `kit` builds the group that it needs, and nothing else.
 #   grading     `kit grade`: sealed suites, measurement, and the libraries of submissions
+#   <lab>_grading  the part of them that one lab needs: a grade builds them one by one
 #   checks      `kit check`: every test program, and the programs that tests start
 #   runtime     the part of them that tests the runtime and its hosts; a label of its tests, too
 #   benchmarks  `kit bench`: benchmarks and tools

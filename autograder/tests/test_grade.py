@@ -12,10 +12,11 @@ import pytest
 from failslow.base import process
 from failslow.base.errors import CannotDo, CouldNotGrade
 from failslow.base.kit import Kit
-from failslow.build import gtest
+from failslow.build import cmake, gtest
 from failslow.grade import result_text, results
 from failslow.lab import course_key
 from failslow.lab.course_key import DEVELOPMENT
+from failslow.lab.labs import Lab
 from fakes import write_patch, write_program, write_submission
 from running import Expect, Said
 
@@ -91,7 +92,72 @@ def test_the_parts_stand_first_and_have_no_points_of_their_own(grader: Grader) -
 def test_a_passed_row_says_how_far_it_is_from_its_limits(grader: Grader) -> None:
     for row in slow(grader.grade(0, "", "")):
         assert row["output"].startswith("Within all limits: throughput 0 % (limit 5 %), latency 0")
-    assert "Within all limits: throughput 0 %" in grader.said.out
+
+
+def test_a_part_without_a_loss_has_one_line(grader: Grader) -> None:
+    grader.grade(0, "", "")
+    lines = [line.split() for line in grader.said.out.splitlines()]
+    assert ["Votes", "100/100", "0", "of", "3"] in lines
+    assert ["Slow", "followers", "100/100", "0"] in [line[:4] for line in lines]
+    assert "Quorum.Late" not in grader.said.out
+    assert "Capacity without a fault" not in grader.said.out
+
+
+def test_verbose_shows_what_lost_nothing(grader: Grader, tmp_path: Path) -> None:
+    said = grader.run(0, write_submission(tmp_path / "tree", "", ""), "--verbose")
+    assert "Quorum.Late: Property of Late." in said.out
+    assert "Within all limits: throughput 0 %" in said.out
+    assert "Capacity without a fault" in said.out
+
+
+def test_the_figures_stand_beside_a_lost_measured_row(grader: Grader) -> None:
+    grader.grade(1, "", "WAITS_FOR_ALL")
+    assert "Capacity without a fault" in grader.said.out
+    assert "Quorum.Late" not in grader.said.out
+
+
+class Order:
+    """The builds of a grade, and what it had printed by then."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+        self._capfd = capfd
+        self.built: list[str] = []
+        self.printed: list[str] = []
+        monkeypatch.setattr(cmake, "build_for_grading", self._build)
+
+    def _build(self, kit: Kit, lab: Lab) -> None:
+        self.built.append(lab.id)
+        self.printed.append(self._capfd.readouterr().out)
+
+
+@pytest.fixture
+def order(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Order:
+    return Order(monkeypatch, capfd)
+
+
+def test_a_lab_is_built_after_the_verdict_on_the_one_before(grader: Grader, order: Order) -> None:
+    grader.grade(1, "FAIL:Quorum.Late", "")
+    assert order.built == ["lab1", "lab2"]
+    assert order.printed[0] == ""
+    assert "expected: 2 votes" in order.printed[1]
+    assert "lab1 QuorumEvent" in order.printed[1]
+    assert "lab2 Raft" in grader.said.out
+    assert "Score: 200 of 210" in grader.said.out
+
+
+def test_a_lab_is_judged_before_a_later_one_fails_to_compile(grader: Grader, order: Order) -> None:
+    assert grader.grade(2, "", "SYNTAX") == {}
+    assert "lab1 QuorumEvent" in order.printed[1]
+    assert "does not compile" in grader.said.reason
+
+
+def test_with_a_deadline_every_lab_is_compiled_first(
+    grader: Grader, order: Order, tmp_path: Path
+) -> None:
+    tree = write_submission(tmp_path / "tree", "", "SYNTAX")
+    grader.run(2, tree, "--minutes", 5)
+    assert order.built == ["lab1", "lab2"]
+    assert order.printed == ["", ""]
 
 
 def test_the_leaderboard_has_the_measured_figures(grader: Grader) -> None:

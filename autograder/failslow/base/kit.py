@@ -90,6 +90,11 @@ class Kit:
         return self.preset(preset) / "bin" / name
 
     @property
+    def paces(self) -> Path:
+        """The times of earlier runs' steps: see pace.py."""
+        return self.build / "paces.json"
+
+    @property
     def submissions(self) -> Path:
         """Cache of built submissions, one directory per content key."""
         return self.build / "submissions"

@@ -38,6 +38,7 @@ def run_all(
     The first exception of a job is raised after the running jobs have ended; jobs that have not
     begun are dropped. On an interrupt all children are killed.
     """
+    advance(0, len(jobs), "")
     with threads(machine.jobs()) as pool:
         futures = {pool.submit(work, job): job for job in jobs}
         try:

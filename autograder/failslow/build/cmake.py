@@ -10,11 +10,14 @@ from failslow.base import console, machine, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import recipe
+from failslow.lab.labs import Lab
 
 NINJA_STEP = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
 TAIL_LINES = 40
 
 GRADING = "grading"
+OF_ONE_LAB = "_grading"
+"""Suffix of a lab's part of it."""
 CHECKS = "checks"
 DIAGNOSIS = "diagnosis_programs"
 RUNTIME = "runtime"
@@ -26,14 +29,21 @@ def build(
     preset: str = "release",
     targets: Sequence[str] = (),
     definitions: Sequence[str] = (),
+    what: str = "",
 ) -> None:
     """Brings build/<preset> up to date; CannotDo with the compiler's output if it fails.
 
     `definitions`: CMake options to switch on that are off otherwise (`NAME=ON`); they stay.
+    `what`: a name for the targets, for the progress.
     """
     with _locked(kit, preset):
         _bring_up_to_date(kit, preset, definitions)
-        _build(kit, preset, targets)
+        _build(kit, preset, targets, what or preset)
+
+
+def build_for_grading(kit: Kit, lab: Lab) -> None:
+    """What a grade of the lab needs, and nothing else. Raises as `build`."""
+    build(kit, targets=[f"{lab.id}{OF_ONE_LAB}"], what=lab.id)
 
 
 def configure(kit: Kit, preset: str = "release") -> None:
@@ -89,14 +99,15 @@ def _configure(kit: Kit, preset: str, definitions: Sequence[str]) -> None:
         ninja.touch()
 
 
-def _build(kit: Kit, preset: str, targets: Sequence[str]) -> None:
+def _build(kit: Kit, preset: str, targets: Sequence[str], what: str) -> None:
     argv = ["cmake", "--build", "--preset", preset]
     if "CMAKE_BUILD_PARALLEL_LEVEL" not in os.environ:  # somebody may know better
         argv += ["--parallel", str(machine.jobs())]
     argv += ["--target", *targets] if targets else []
     output: list[str] = []
     lines = process.lines(argv, cwd=kit.root, env={"NINJA_STATUS": "[%f/%t] "})
-    with console.progress(f"Building ({preset})") as advance, closing(lines):
+    title = f"Building ({what})"
+    with console.progress(title, kit.paces, even_if_empty=False) as advance, closing(lines):
         for item in lines:
             if isinstance(item, int):
                 exit_code = item

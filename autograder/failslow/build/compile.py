@@ -99,7 +99,7 @@ def build_submission(
             where = _Place(scratch, final, room)
             builder = _Builder(kit, labs, recipe, where, options.end, submission.files)
             if options.alone:
-                with console.progress("Compiling the submission") as advance:
+                with console.progress(_title(targets), kit.paces) as advance:
                     builder.compile_side_by_side(targets, advance)
             else:
                 builder.compile(targets)
@@ -108,6 +108,10 @@ def build_submission(
             for text in builder.warnings:
                 console.note(text)
     return final / "bin"
+
+
+def _title(targets: list[Target]) -> str:
+    return f"Compiling ({', '.join(dict.fromkeys(target.lab.id for target in targets))})"
 
 
 def object_of(programs: Path, graded: Lab, part_of: Lab, name: str) -> Path:

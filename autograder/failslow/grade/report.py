@@ -37,18 +37,21 @@ COLUMNS = (
 VOID = "[yellow]void[/yellow]"
 
 
-def print_grade(console: Console, grade: Grade) -> None:
-    """Prints the lost points with their reasons, then the rows that lost none, the measurement's
-    figures, the sums of the parts, and the score."""
-    for row in grade.rows:
+def print_lab(console: Console, lab: LabGrade, verbose: bool) -> None:
+    """Prints the lost points with their reasons, and a line for each part. `verbose`: also the rows
+    that lost none; the measurement's figures stand there in any case if it lost points."""
+    for row in lab.rows:
         if not row.earned:
             _print_loss(console, row)
-    for lab in grade.labs:
-        console.print(_lab_table(lab))
-        if lab.measurement:
-            _print_measurement(console, lab.measurement, lab.rows[-1].title)
-    for lab in grade.labs:
-        console.print(_parts_table(lab))
+    if verbose:
+        console.print(_rows_table(lab))
+    if lab.measurement and (verbose or not all(row.passed for row in lab.measurement.rows)):
+        _print_measurement(console, lab.measurement, lab.rows[-1].title)
+    console.print(_parts_table(lab))
+
+
+def print_score(console: Console, grade: Grade) -> None:
+    """Requires: the labs were printed."""
     console.print(grade.losses)
     console.print(f"[bold]Score: {_of(grade.score, grade.max_score)}[/bold]")
     if grade.key.mark:
@@ -77,7 +80,7 @@ def _parts_table(lab: LabGrade) -> Table:
     return table
 
 
-def _lab_table(lab: LabGrade) -> Table:
+def _rows_table(lab: LabGrade) -> Table:
     """The table of the rows that lost nothing."""
     title = f"{lab.lab.id}: {escape(lab.lab.title)}, without a loss"
     table = Table(title=title, title_justify="left")

@@ -5,11 +5,11 @@ are identical.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from failslow.base import console, parallel
+from failslow.base import console, deadline, parallel
 from failslow.base.kit import Kit
 from failslow.build import compile, crash_stack, determinism, gtest, sandbox
 from failslow.build.compile import build_submission
@@ -25,6 +25,15 @@ from failslow.measurement.measure import Measurement, Options, measure
 from failslow.measurement.settings import load_settings
 
 
+@dataclass(frozen=True)
+class Steps:
+    """Called around the grade of each lab. `before` builds what the lab needs of the kit, unless
+    that is built already. `after` may show the grade, before the next lab begins."""
+
+    before: Callable[[Lab], None] = lambda lab: None
+    after: Callable[[LabGrade], None] = lambda graded: None
+
+
 def grade(
     kit: Kit,
     labs: Labs,
@@ -32,27 +41,65 @@ def grade(
     scope: Scope | None = None,
     key: CourseKey = course_key.DEVELOPMENT,
     recipe: Recipe | None = None,
+    steps: Steps = Steps(),
 ) -> Grade:
-    """Builds and grades. The kit itself must be built already. `recipe`: other than the kit's.
+    """Compiles and grades, one lab after the other. `recipe`: other than the kit's.
 
     Raises BadSubmission when it does not compile, CouldNotGrade when a test gave no verdict (see
     Scope.isolate) or a measured run no result.
     """
     scope = scope or Scope()
-    recipe = recipe or load_recipe(kit)
-    targets = [recipe.replica(lab) for lab in submission.labs]
-    around = sandbox.of_compiler(kit)
-    options = compile.Options(sandbox=around, end=scope.end)
-    programs = build_submission(kit, labs, submission, recipe, targets, options)
+    programs = _Programs(kit, labs, submission, recipe, scope.end, steps.before)
+    if scope.end != deadline.NONE:
+        # A lab must compile even if the tests of those before it have taken all the time.
+        for lab in submission.labs:
+            programs.replica(lab)
     graded = []
     for lab in submission.labs:
-        replica = programs / f"{lab.id}_replica"
-        in_lines = crash_stack.in_sandbox(kit, around, replica)
+        replica = programs.replica(lab)
+        in_lines = crash_stack.in_sandbox(kit, sandbox.of_compiler(kit), replica)
         grader = _LabGrader(kit, lab, replica, scope, key, in_lines)
         given = submission.answers.get(lab.id) if scope.diagnosis else None
         diagnosis = [] if given is None else [*policy.diagnosis_rows(kit, lab, given, key)]
         graded.append(grader.grade(diagnosis))
+        steps.after(graded[-1])
     return Grade(tuple(graded), key)
+
+
+class _Programs:
+    """The replicas of a submission, each built when it is asked for first."""
+
+    def __init__(
+        self,
+        kit: Kit,
+        labs: Labs,
+        submission: Submission,
+        recipe: Recipe | None,
+        end: float,
+        before: Callable[[Lab], None],
+    ) -> None:
+        self._kit = kit
+        self._labs = labs
+        self._submission = submission
+        self._recipe = recipe
+        self._end = end
+        self._before = before
+        self._replicas: dict[str, Path] = {}
+
+    def replica(self, lab: Lab) -> Path:
+        if lab.id not in self._replicas:
+            self._before(lab)
+            self._replicas[lab.id] = self._build(lab)
+        return self._replicas[lab.id]
+
+    def _build(self, lab: Lab) -> Path:
+        self._recipe = self._recipe or load_recipe(self._kit)
+        target = self._recipe.replica(lab)
+        options = compile.Options(sandbox=sandbox.of_compiler(self._kit), end=self._end)
+        programs = build_submission(
+            self._kit, self._labs, self._submission, self._recipe, [target], options
+        )
+        return programs / target.name
 
 
 class _LabGrader:
@@ -112,10 +159,18 @@ class _LabGrader:
         return self._scope.tests is None or test.name in self._scope.tests
 
     def _run_tests(self, tests: list[GradedTest]) -> list[Outcome]:
-        with console.progress(f"Testing {self._lab.id}") as advance:
+        with console.progress(f"Testing {self._lab.id}", self._kit.paces) as advance:
+            ended = 0
 
             def run_all(runnable: Sequence[GradedTest]) -> Sequence[Outcome]:
-                return parallel.run_all(runnable, self._run_test, advance)
+                nonlocal ended
+                found = parallel.run_all(
+                    runnable,
+                    self._run_test,
+                    lambda done, _, now: advance(ended + done, len(tests), now),
+                )
+                ended += len(runnable)
+                return found
 
             return (
                 prerequisites.run(self._lab, tests, run_all)

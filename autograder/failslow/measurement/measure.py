@@ -85,10 +85,13 @@ def measure(
     compared = frozenset(plan.slow(row)[0] for row in settings.rows)
     meter = Meter(program, settings.rates, settings.loads, options.isolate, compared)
     mine = replace(program, binary=_here(kit, program.binary), replica=_here(kit, replica))
-    with console.progress("Measuring with slow followers") as advance:
+    with console.progress(f"Measuring {lab.id} with slow followers", kit.paces) as advance:
         samples = meter.run_all(plan, advance)
     rows = judge(settings, plan, samples)
-    found = meter.sweep(sweeps(lab.measurement.roles, seed_of)) if options.with_ungraded else []
+    wanted = sweeps(lab.measurement.roles, seed_of) if options.with_ungraded else []
+    title = f"Measuring {lab.id} without points"
+    with console.progress(title, kit.paces, even_if_empty=False) as advance:
+        found = meter.sweep(wanted, advance)
     explained = meter.explain_all(rows)
     return Measurement(
         rows=tuple(rows),
@@ -162,15 +165,14 @@ class Meter:
         unable = [run for run in rest if _load(run) in self._unusable]
         return by_run | {run: by_run[self._unusable[_load(run)]] for run in unable}
 
-    def sweep(self, wanted: Sequence[Sweep]) -> list[Cell]:
+    def sweep(self, wanted: Sequence[Sweep], advance: console.Advance) -> list[Cell]:
         """Those for which a load can be set. Requires: the capacities are known."""
         known = self.capacities.keys() - self._unusable.keys()
         able = [each for each in wanted if {(SUBMIT, size) for size in each.replicas} <= known]
         runs = list(dict.fromkeys(run for each in able for run in each.rest()))
         if not runs:
             return []
-        with console.progress("Measuring without points") as advance:
-            samples = self._run(runs, advance)
+        samples = self._run(runs, advance)
         if any(sample.no_verdict for sample in samples.values()):
             return []
         return [cell for each in able for cell in cells(each, samples)]

@@ -63,6 +63,8 @@ def _add_grade(commands: Commands) -> None:
     parser.add_argument(
         "--json", action="store_true", dest="as_json", help="print results.json, no tables"
     )
+    text = "print each test and all figures, also where no points were lost"
+    parser.add_argument("--verbose", action="store_true", help=text)
     parser.add_argument(
         "--seeds", type=parsers.positive, help="seeds of most measured runs (2 or 3)"
     )

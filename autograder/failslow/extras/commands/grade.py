@@ -1,8 +1,10 @@
-"""`kit grade`: builds a submission, grades it, prints the tables and writes results.json."""
+"""`kit grade`: builds a submission, grades it lab by lab, prints tables, writes results.json."""
 
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from rich.console import Console
 
 from failslow.base import console, deadline
 from failslow.base.errors import CannotDo
@@ -13,12 +15,12 @@ from failslow.extras import assignment, local_gradescope
 from failslow.extras.assignment import Assignment
 from failslow.extras.commands.solution import check_out, submission_in, tree_in
 from failslow.grade import result_text, results
-from failslow.grade.model import Scope
-from failslow.grade.report import print_grade
-from failslow.grade.runner import grade
+from failslow.grade.model import LabGrade, Scope
+from failslow.grade.report import print_lab, print_score
+from failslow.grade.runner import Steps, grade
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
-from failslow.lab.labs import load_labs
+from failslow.lab.labs import Lab, load_labs
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Options:
     """The options of grading `directory`. `seeds`: of most measured runs; None for the settings'.
 
     Without a `key` the grader looks for one. `minutes`: the grading ends then, with what it has.
+    `verbose`: print each test and all figures, also where no points were lost.
     """
 
     directory: Path
@@ -35,6 +38,7 @@ class Options:
     seeds: int | None = None
     key: CourseKey | None = None
     minutes: float | None = None
+    verbose: bool = False
 
 
 def run(kit: Kit, options: Options) -> int:
@@ -47,26 +51,55 @@ def run(kit: Kit, options: Options) -> int:
     directory = options.directory
     given = given_code.load(directory) if given_code.is_given_mutant(directory) else None
     tree, only = (kit.reference, given.lab) if given else (directory, options.lab)
+    session = _Session(kit, None if options.as_json else console.stdout(), options.verbose)
     with submission_in(kit, labs, tree, only) as submission:
-        cmake.build(kit, targets=[cmake.GRADING])
-        recipe = given_code.recipe_with(kit, given, load_recipe(kit)) if given else None
-        standing = sandbox.of_this_machine(kit)
-        if lacking := sandbox.remark(standing):  # before the compiler, which has a sandbox, too
-            console.note(lacking)
-        started = time.monotonic()
-        graded = grade(
-            kit, labs, submission, Scope(seeds=options.seeds, isolate=True, end=end), key, recipe
-        )
-    content = results.document(graded, time.monotonic() - started, standing)
+        recipe = None
+        if given:
+            cmake.build_for_grading(kit, labs.get(given.lab))
+            recipe = given_code.recipe_with(kit, given, load_recipe(kit))
+        scope = Scope(seeds=options.seeds, isolate=True, end=end)
+        steps = Steps(session.prepare, session.show)
+        graded = grade(kit, labs, submission, scope, key, recipe, steps)
+    content = results.document(graded, session.seconds(), session.sandbox)
     path = results.write(options.out, content)
     if options.as_json:
         print(result_text.as_text(content), end="")
     else:
-        print_grade(console.stdout(), graded)
+        print_score(console.stdout(), graded)
     if unknown := results.without_verdict(graded):
         console.note(unknown)
     console.note(f"Wrote {path}")
     return 0 if graded.full_marks else 1
+
+
+class _Session:
+    """Builds what each lab needs, and shows each lab's grade as it comes. `shown_on`: None to show
+    nothing. `sandbox`: of this machine, once a lab is prepared."""
+
+    def __init__(self, kit: Kit, shown_on: Console | None, verbose: bool) -> None:
+        self._kit = kit
+        self._shown_on = shown_on
+        self._verbose = verbose
+        self._started = time.monotonic()
+        self._building_s = 0.0
+        self.sandbox: dict[str, bool] = {}
+
+    def prepare(self, lab: Lab) -> None:
+        began = time.monotonic()
+        cmake.build_for_grading(self._kit, lab)
+        self._building_s += time.monotonic() - began
+        if not self.sandbox:
+            self.sandbox = sandbox.of_this_machine(self._kit)
+            if lacking := sandbox.remark(self.sandbox):
+                console.note(lacking)
+
+    def show(self, graded: LabGrade) -> None:
+        if self._shown_on:
+            print_lab(self._shown_on, graded, self._verbose)
+
+    def seconds(self) -> float:
+        """The time so far, but for building the kit."""
+        return time.monotonic() - self._started - self._building_s
 
 
 def as_gradescope(kit: Kit, options: Options) -> int:
