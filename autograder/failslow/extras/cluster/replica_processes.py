@@ -22,6 +22,10 @@ from failslow.base.errors import CannotDo
 
 GRACE_S = 5.0
 PROGRAM = re.compile(r"(?P<data>/.*)/[a-z0-9]+_real")
+DATA_OPTIONS = ("--data", "--data-dir")
+"""The second is etcd's (faults/etcd.py)."""
+LAUNCHER = "slow_syncs"
+"""It has the words of the replica that it starts, and is none (faults/slow_syncs.py)."""
 DATA = re.compile(r"(?P<data>/.*)/replica-(?P<number>\d+)")
 
 # Fields of /proc/PID/stat, counted from the third, and letters of the process state.
@@ -142,7 +146,7 @@ def _replica(pid: int, data: Path | None) -> Process | None:
     except OSError:
         return None
     options = dict(pairwise(words))
-    running = DATA.fullmatch(options.get("--data", ""))
+    running = DATA.fullmatch(next((options[each] for each in DATA_OPTIONS if each in options), ""))
     fields = _stat(pid)
     if not running or fields is None or fields[0] == ENDED:
         return None
@@ -160,6 +164,8 @@ def _replica(pid: int, data: Path | None) -> Process | None:
 
 def _is_ours(pid: int, words: Sequence[str], there: Path) -> bool:
     """Whether a process of this user runs our program in that directory."""
+    if any(Path(word).name == LAUNCHER for word in words):
+        return False
     programs = [Path(match["data"]) for word in words if (match := PROGRAM.fullmatch(word))]
     with suppress(OSError):
         return there in programs and Path(f"/proc/{pid}").stat().st_uid == os.getuid()

@@ -1,4 +1,4 @@
-"""`kit faults run` and `check`: experiments with faults, and a test of each fault."""
+"""`kit faults run`, `sweep` and `check`: experiments with faults, and a test of each fault."""
 
 import argparse
 import json
@@ -12,8 +12,8 @@ from rich.table import Table
 from failslow.base import console
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.extras.commands import experiments, parsers
-from failslow.extras.faults import catalogue, injection, probe
+from failslow.extras.commands import experiments, parsers, sweeps
+from failslow.extras.faults import catalogue, etcd, injection, probe, slow_syncs
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import INJECTORS, Injector, in_containers
 
@@ -23,24 +23,31 @@ def add_to(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> No
     made = actions.add_parser("run", help=text, description=text)
     made.set_defaults(command=parsers.taking(experiments.run, experiments.Options))
     experiments.add_run(made)
+    text = "make experiments over strengths, roles and workloads, and map what they cost"
+    swept = actions.add_parser("sweep", help=text, description=text)
+    swept.set_defaults(command=parsers.taking(sweeps.run, sweeps.Options))
+    sweeps.add_to(swept)
     text = "try each fault on this machine"
     checked = actions.add_parser("check", help=text, description=text)
     checked.set_defaults(command=_check)
+    whose = checked.add_mutually_exclusive_group()
     text = "with the mechanisms that containers get"
-    checked.add_argument("--docker", action="store_true", help=text)
+    whose.add_argument("--docker", action="store_true", help=text)
+    text = "with those by which etcd gets its faults"
+    whose.add_argument("--versus", choices=(etcd.NAME,), help=text)
     checked.add_argument("--json", action="store_true", dest="as_json", help="print JSON, no table")
 
 
-def _check(kit: Kit, docker: bool, as_json: bool) -> int:
+def _check(kit: Kit, docker: bool, versus: str | None, as_json: bool) -> int:
     """0 when all that was measured is faithful, else 1."""
     known = catalogue.built(kit)
-    cmake.build(kit, targets=[probe.PROGRAM])
+    cmake.build(kit, targets=[probe.PROGRAM, slow_syncs.PROGRAM])
     effects = {}
-    for effect in _of_replicas(kit, known, docker):
+    for effect in _of_etcd(kit, known) if versus else _of_replicas(kit, known, docker):
         effects[effect.trial.kind] = effect
         if not as_json:
             console.note(f"{effect.trial.kind}: {_measured(known, effect)}")
-    injectors = in_containers(Path(tempfile.gettempdir())) if docker else INJECTORS
+    injectors = _injectors(kit, docker, versus)
     rows = [
         _supported(known, name, injectors[name], effects.get(name))
         for name in known.kinds
@@ -53,9 +60,21 @@ def _check(kit: Kit, docker: bool, as_json: bool) -> int:
     return 0 if all(effect.is_faithful for effect in effects.values()) else 1
 
 
+def _injectors(kit: Kit, docker: bool, versus: str | None) -> dict[str, Injector]:
+    if versus:
+        return etcd.injectors_of(kit)
+    return in_containers(Path(tempfile.gettempdir())) if docker else INJECTORS
+
+
 def _of_replicas(kit: Kit, known: Catalogue, docker: bool) -> Iterator[probe.Effect]:
     for resource in dict.fromkeys(trial.resource for trial in probe.TRIALS):
         yield from probe.measure(kit, known, resource, docker)
+
+
+def _of_etcd(kit: Kit, known: Catalogue) -> Iterator[probe.Effect]:
+    """The effects of the disk's faults alone: those of the processor are as on replicas."""
+    if slow_syncs.missing(kit) is None:
+        yield from probe.measure_syncs(kit, known)
 
 
 def _supported(

@@ -17,7 +17,7 @@ from pathlib import Path
 from failslow.base.errors import CannotDo
 from failslow.extras import waiting
 from failslow.extras.cluster import data_directory, replica_processes, restart, state
-from failslow.extras.faults import control_group, duty_cycle, fault_file
+from failslow.extras.faults import control_group, duty_cycle, fault_file, link_proxy
 from failslow.extras.faults.catalogue import FaultKind
 from failslow.extras.faults.guard import guarded
 from failslow.extras.faults.targets import Place
@@ -276,10 +276,16 @@ def _start(place: Place, number: int) -> None:
     """Nothing happens if it runs, or if the cluster is down."""
     if number in {process.number for process in replica_processes.find(place.layout.data)}:
         return
+    if place.start is not None:
+        place.start(number)
+        return
     current = state.load(place.layout)
     if current is not None and current.up:
         restart.restart(place.layout, current, number)
 
+
+SYNC_KINDS = ("disk-slow", "disk-contention", "fs-delay")
+"""The faults that make a sync last longer."""
 
 _FILE_LAYER = "file layer in the replica's disk thread"
 _LINK_LAYER = "link layer between the replica and its sockets"
@@ -351,6 +357,20 @@ _THROTTLE = Injector(
     _throttle,
     "whole pages count; the file system's journal is as fast as ever",
 )
+
+
+def of_etcd(missing: Callable[[], str | None]) -> dict[str, Injector]:
+    """Those of the faults that a member of etcd can get. `missing`: what this machine lacks to hold
+    its syncs."""
+    lost = "a write and a read are as fast as ever; the bytes are those of whole pages"
+    syncs = Injector("its syncs are made by slow_syncs, and last longer", _in_file, lost, missing)
+    proxy = Injector("proxy before its port", _in_file, "parts of up to 16 KiB, not frames")
+    same = ("cpu-slow", "cpu-contention", "memory-contention", "memory-share")
+    return {
+        **{name: INJECTORS[name] for name in same},
+        **dict.fromkeys(SYNC_KINDS, syncs),
+        **dict.fromkeys(link_proxy.KINDS, proxy),
+    }
 
 
 def in_containers(data: Path) -> dict[str, Injector]:

@@ -1,6 +1,7 @@
 """The cluster whose replicas get faults, and the replica that a word means."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from failslow.base.errors import CannotDo
@@ -20,9 +21,12 @@ ROLE_S = 5.0
 
 @dataclass(frozen=True)
 class Place:
+    """`start`: starts a replica that has ended; None: as `kit cluster start` does."""
+
     layout: Layout
     current: State
     catalogue: Catalogue
+    start: Callable[[int], None] | None = None
 
     @property
     def replicas(self) -> range:

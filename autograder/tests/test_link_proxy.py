@@ -1,0 +1,209 @@
+"""The proxy before replicas that know nothing of files of faults, with sockets of its own."""
+
+import random
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from failslow.extras.cluster import ports
+from failslow.extras.cluster.layout import Layout
+from failslow.extras.faults import fault_file, link_proxy
+from failslow.extras.faults.catalogue import Catalogue, FaultKind
+from failslow.extras.faults.link_proxy import Delays, Door, retransmission_s
+
+MS = 10**6
+PATIENCE_S = 30
+
+
+KINDS = [
+    FaultKind(number, name, "", 0, 10**12, "", True, name == "link-slow")
+    for number, name in enumerate(("cpu-slow", *link_proxy.KINDS))
+]
+
+
+@pytest.fixture
+def known() -> Catalogue:
+    return Catalogue({kind.name: kind for kind in KINDS}, {})
+
+
+@pytest.fixture
+def layout(tmp_path: Path, known: Catalogue) -> Layout:
+    layout = Layout(tmp_path)
+    for number in range(3):
+        fault_file.make(layout.faults(number), known)
+    return layout
+
+
+@dataclass(frozen=True)
+class Faults:
+    layout: Layout
+    known: Catalogue
+
+    def inject(
+        self, replica: int, kind: str, amount: int, to: tuple[int, ...] = (), seconds: float = 60
+    ) -> None:
+        until_ns = time.monotonic_ns() + round(seconds * 1e9)
+        path = self.layout.faults(replica)
+        fault_file.inject(path, self.known, self.known.kinds[kind], amount, until_ns, to)
+
+
+@pytest.fixture
+def faults(layout: Layout, known: Catalogue) -> Faults:
+    return Faults(layout, known)
+
+
+# ---- how late a part is ----
+
+
+def test_what_a_replica_sends_is_late_by_its_own_faults(faults: Faults) -> None:
+    delays = Delays(faults.layout, faults.known)
+    faults.inject(1, "net-slow", 40 * MS)
+    assert delays.seconds(1, 0, 1) == delays.seconds(1, None, 1) == 0.04
+    assert delays.seconds(0, 1, 1) == delays.seconds(None, 1, 1) == 0
+
+
+def test_a_slow_link_is_one_of_those_that_are_named(faults: Faults) -> None:
+    delays = Delays(faults.layout, faults.known)
+    faults.inject(0, "link-slow", 2 * MS, to=(2,))
+    assert delays.seconds(0, 2, 1) == 0.002
+    assert delays.seconds(0, 1, 1) == delays.seconds(0, None, 1) == delays.seconds(2, 0, 1) == 0
+    faults.inject(0, "net-slow", 40 * MS)
+    assert delays.seconds(0, 2, 1) == pytest.approx(0.042)
+
+
+def test_a_fault_that_is_over_delays_nothing(faults: Faults) -> None:
+    faults.inject(0, "net-slow", 40 * MS, seconds=-1)
+    assert Delays(faults.layout, faults.known).seconds(0, 1, 1) == 0
+
+
+def test_jitter_is_spread_below_its_amount(faults: Faults) -> None:
+    faults.inject(0, "net-jitter", 40 * MS)
+    delays = Delays(faults.layout, faults.known)
+    found = [delays.seconds(0, 1, 1) for _ in range(1000)]
+    assert 0 <= min(found) < 0.004
+    assert 0.036 < max(found) < 0.04
+
+
+def test_a_lost_packet_comes_after_a_timeout_and_the_next_after_twice_that() -> None:
+    draws = random.Random(1)
+    found = {round(retransmission_s(100, 0.5, draws), 3) for _ in range(1000)}
+    assert {0, 0.2, 0.6, 1.4} <= found
+    assert retransmission_s(10**6, 0, draws) == 0
+    long = sum(retransmission_s(20 * 1448, 0.1, draws) > 0 for _ in range(100))
+    short = sum(retransmission_s(1448, 0.1, draws) > 0 for _ in range(100))
+    assert long > 70 > 30 > short
+    assert retransmission_s(1, 1, draws) < 120 * 15
+
+
+# ---- connections ----
+
+
+@contextmanager
+def proxied(faults: Faults, of_peers: bool = True) -> Iterator[tuple[list[int], socket.socket]]:
+    """The ports of the doors of three replicas, and the listener of replica 2. The others do not
+    run."""
+    own = [ports.listen(ports.ANY) for _ in range(3)]
+    listeners = [ports.listen(ports.ANY) for _ in range(3)]
+    seen = [each.getsockname()[1] for each in listeners]
+    doors = [
+        Door(number, listener, mine.getsockname()[1], of_peers)
+        for number, (listener, mine) in enumerate(zip(listeners, own, strict=True))
+    ]
+    for dead in own[:2]:
+        dead.close()
+    own[2].settimeout(PATIENCE_S)
+    with own[2], link_proxy.running(doors, faults.layout, faults.known):
+        yield seen, own[2]
+
+
+def connect(port: int) -> socket.socket:
+    return socket.create_connection((ports.HOST, port), timeout=PATIENCE_S)
+
+
+def accepted(listener: socket.socket) -> socket.socket:
+    there, _ = listener.accept()
+    there.settimeout(PATIENCE_S)
+    return there
+
+
+def head(sender_port: int) -> bytes:
+    return f"GET /raft HTTP/1.1\r\nX-PeerURLs: http://127.0.0.1:{sender_port}\r\n\r\n".encode()
+
+
+def received(there: socket.socket, size: int) -> bytes:
+    found = b""
+    while len(found) < size and (part := there.recv(65536)):
+        found += part
+    return found
+
+
+def test_a_peer_is_known_by_what_it_says_first_and_is_late_both_ways(faults: Faults) -> None:
+    faults.inject(1, "link-slow", 80 * MS, to=(2,))
+    faults.inject(2, "link-slow", 60 * MS, to=(1,))
+    with proxied(faults) as (seen, listener), connect(seen[2]) as near:
+        began_s = time.monotonic()
+        near.sendall(head(seen[1]))
+        with accepted(listener) as there:
+            assert received(there, len(head(seen[1]))) == head(seen[1])
+            assert time.monotonic() - began_s >= 0.08
+            began_s = time.monotonic()
+            there.sendall(b"answer")
+            assert received(near, 6) == b"answer"
+            assert time.monotonic() - began_s >= 0.06
+
+
+def test_bytes_keep_their_order_and_their_end(faults: Faults) -> None:
+    faults.inject(1, "net-jitter", 5 * MS)
+    content = random.Random(1).randbytes(10**6)
+    with proxied(faults) as (seen, listener), connect(seen[2]) as near:
+        sent = head(seen[1]) + content
+        with ThreadPoolExecutor(1) as other:
+            other.submit(lambda: (near.sendall(sent), near.shutdown(socket.SHUT_WR)))
+            with accepted(listener) as there:
+                assert received(there, len(sent) + 1) == sent
+
+
+def test_a_link_between_replicas_has_a_window(faults: Faults) -> None:
+    faults.inject(2, "net-slow", 50 * MS)
+    size = 4 * link_proxy.WINDOW_BYTES
+    with proxied(faults) as (seen, listener), connect(seen[2]) as near:
+        near.sendall(head(seen[1]))
+        with accepted(listener) as there:
+            received(there, len(head(seen[1])))
+            began_s = time.monotonic()
+            there.sendall(bytes(size))
+            assert received(near, size) == bytes(size)
+            # Bytes beyond the window wait for those under way.
+            assert time.monotonic() - began_s >= 3 * 0.05
+
+
+def test_a_client_need_not_say_anything(faults: Faults) -> None:
+    with (
+        proxied(faults, of_peers=False) as (seen, listener),
+        connect(seen[2]) as near,
+        accepted(listener) as there,
+    ):
+        there.sendall(b"hello")
+        assert received(near, 5) == b"hello"
+
+
+def test_a_replica_that_does_not_run_takes_no_connection(faults: Faults) -> None:
+    with (
+        proxied(faults, of_peers=False) as (seen, _),
+        connect(seen[0]) as near,
+        suppress(ConnectionResetError),
+    ):
+        assert near.recv(1) == b""
+
+
+def test_the_doors_close_with_the_body(faults: Faults) -> None:
+    with proxied(faults) as (seen, _):
+        connect(seen[2]).close()
+    with pytest.raises(ConnectionRefusedError):
+        connect(seen[2])
