@@ -236,18 +236,6 @@ while True:
     signal.pause()
 """.replace("KINDS", str(len(FAULT_KINDS)))
 
-REJOIN = """
-import json, os, sys
-words = sys.argv[1:]
-data = words[words.index("--data") + 1]
-sources = words[words.index("--from") + 1:]
-if any(os.path.exists(each + "/damaged") for each in sources):
-    sys.exit(f"rejoin_raft: {sources[0]}: the snapshot is damaged")
-os.makedirs(data)
-open(data + "/replica.manifest", "w").write(words[words.index("--cluster") + 1])
-print(json.dumps({"from": sources[-1], "index": 812, "log_term": 3, "term": 4}))
-"""
-
 LAB1_YAML = """
 id: lab1
 title: QuorumEvent
@@ -282,7 +270,6 @@ parts:
   - {id: slow-follower, title: Slow followers, points: 100}
 cluster:
   load: log
-  rejoin: rejoin_raft
   shows:
     - {name: role, kind: 1, value: 1, words: [follower, leader]}
     - {name: term, kind: 1, value: 0}
@@ -394,7 +381,9 @@ def write_kit(root: Path) -> Kit:
     settings = Path("lab2-raft") / "slow_follower.yaml"
     text = (this_kit().labs / settings).read_text(encoding="utf-8")
     # A fake answers the same for each seed: one run has each property.
-    text = re.sub(r"^(slow_sets:|  before:|  realistic:|  capacity_seeds:) 3", r"\1 1", text, flags=re.M)
+    text = re.sub(
+        r"^(slow_sets:|  before:|  realistic:|  capacity_seeds:) 3", r"\1 1", text, flags=re.M
+    )
     (kit.labs / settings).write_text(text, encoding="utf-8")
     write_submission(kit.reference, "", "")
     (kit.root / "driver.cc").write_text("// driver\n")

@@ -1,5 +1,4 @@
-// A replica that has lost what it had promised does not start, whatever is left of its disk. It may
-// rejoin with the data of the others, and then counts again.
+// A replica that has lost what it had promised does not start, whatever is left of its disk.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -71,18 +70,6 @@ class LostPromises : public RealRaft {
 
   std::string Wal() const { return cluster_.WalPath(victim_); }
   std::string Manifest() const { return cluster_.DataPath(victim_) + "/" + real::kManifestFile; }
-
-  // As `kit cluster start N --rejoin` does it.
-  void Rejoin() {
-    for (int id = 0; id < cluster_.size(); ++id) {
-      if (id == victim_) continue;
-      cluster_.Kill({id});
-      cluster_.Start(id);
-    }
-    fs::remove_all(cluster_.DataPath(victim_));
-    cluster_.Rejoin(victim_, REJOIN_RAFT);
-    cluster_.Start(victim_);
-  }
 
   int victim_ = 1;
   // Set by LetOneLag.
@@ -189,32 +176,6 @@ TEST_F(LostPromises, AWipedReplicaDoesNotHelpALaggingOneToLead) {
   cluster_.Start(other_);
   Commit();
   EXPECT_TRUE(Eventually([&] { return HasAll(lagging_) && HasAll(other_); }));
-}
-
-TEST_F(LostPromises, AReplicaThatRejoinsHoldsAllAndCountsAgain) {
-  LetOneLag();
-  Rejoin();
-  EXPECT_TRUE(HasAll(victim_)) << "it was started without all that was committed";
-  cluster_.Kill({other_});
-  for (int i = 0; i < 10; ++i) EXPECT_NE(Commit(), other_);
-  cluster_.Start(other_);
-  for (int id = 0; id < cluster_.size(); ++id) {
-    EXPECT_TRUE(Eventually([&] { return HasAll(id); })) << "replica " << id;
-  }
-}
-
-TEST_F(LostPromises, AReplicaRejoinsWithASnapshot) {
-  const std::string padding(64 * 1024, '.');
-  const std::string snapshot = cluster_.DataPath(0) + "/" + kSnapshotFile;
-  ASSERT_TRUE(Eventually([&] {
-    Commit(padding);
-    return fs::exists(snapshot);
-  }));
-  cluster_.Kill({victim_});
-  Rejoin();
-  const int other = Commit() == 0 ? 2 : 0;
-  cluster_.Kill({other});
-  Commit();  // it takes the victim's vote on its log
 }
 
 }  // namespace

@@ -38,16 +38,6 @@ void ReplicaCluster::Format(int id) {
   if (Process(program_, flags, LogPath(id)).Wait() != 0) throw std::runtime_error(LogOf(id));
 }
 
-void ReplicaCluster::Rejoin(int id, const std::string& tool) {
-  std::vector<std::string> flags = {
-      "--id",   std::to_string(id), "--replicas", std::to_string(size()), "--cluster", kName,
-      "--data", DataPath(id),       "--from"};
-  for (int other = 0; other < size(); ++other) {
-    if (other != id) flags.push_back(DataPath(other));
-  }
-  if (Process(tool, flags, LogPath(id)).Wait() != 0) throw std::runtime_error(LogOf(id));
-}
-
 void ReplicaCluster::Start(int id) {
   Replica& replica = At(id);
   const auto fd = [](const Port& port) { return std::to_string(port.listener.get()); };

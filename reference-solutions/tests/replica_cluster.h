@@ -34,9 +34,6 @@ class ReplicaCluster {
 
   // Requires: the replica was killed. Its data are those at its death.
   void Start(int id);
-  // Makes the replica's data directory by `kit cluster start N --rejoin`'s tool, from those of the
-  // others. Requires: it was killed, and has no directory; the others were started again since.
-  void Rejoin(int id, const std::string& tool);
   // SIGKILL to all of them, then waits for their ends.
   void Kill(const std::vector<int>& ids);
   // SIGSTOP or SIGCONT. Requires: the replica runs.

@@ -84,8 +84,7 @@ class ClusterView:
     `load`: the load generator's word for its protocol. `redis`: each replica has a port for Redis
     clients, too. `proposers`: the roles whose replicas propose commands. `in_memory`: the
     environment in which replicas keep their logs in memory, as names and values; empty if logs are
-    always on disk. `rejoin`: the program that makes the data of a replica which has lost its own;
-    empty: none can.
+    always on disk.
     """
 
     shows: tuple[Shown, ...]
@@ -96,7 +95,6 @@ class ClusterView:
     proposers: tuple[str, ...] = ("leader",)
     lanes: Lanes | None = None
     in_memory: tuple[tuple[str, str], ...] = ()
-    rejoin: str = ""
 
 
 @dataclass(frozen=True)
@@ -285,7 +283,6 @@ def _cluster_view(path: Path, content: dict[str, Any] | None) -> ClusterView | N
         proposers,
         lanes,
         tuple(content.get("in_memory", {}).items()),
-        content.get("rejoin", ""),
     )
 
 

@@ -19,9 +19,8 @@ from pathlib import Path
 from failslow.base import process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
-from failslow.lab.labs import Lab, Labs, id_in, id_order, load_labs
+from failslow.lab.labs import Labs, id_in, id_order, load_labs
 from failslow.lab.reference import write_tree
-from failslow.lab.submission import source_directory
 
 MUTANTS = "mutants"
 ALTERNATIVES = "alternatives"
@@ -283,14 +282,6 @@ def materialised(kit: Kit, labs: Labs, patched: Patched) -> Iterator[Path]:
         write_tree(kit.reference, labs.closure(labs.get(patched.lab)), tree)
         apply(patched, tree)
         yield tree
-
-
-def reference_of(kit: Kit, lab: Lab) -> Path:
-    """The directory of the reference's files; CannotDo if there is none."""
-    source = source_directory(kit.reference, lab)
-    if source is None:
-        raise CannotDo(f"the reference of {lab.id} is missing")
-    return source
 
 
 def apply(patched: Patched, tree: Path) -> None:

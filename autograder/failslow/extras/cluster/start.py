@@ -186,7 +186,7 @@ def _ended_at_once(layout: Layout, number: int, code: int | None) -> CannotDo:
         return CannotDo(f"replica {number} ended at once: {reason or 'its log is empty'}", log)
     return CannotDo(
         f"replica {number} does not start: {reason}",
-        f"  to let it rejoin, while a majority runs: ./kit cluster start {number} --rejoin",
+        "  it must not vote again: the others go on without it, until a new cluster is started",
     )
 
 

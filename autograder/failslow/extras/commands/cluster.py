@@ -23,7 +23,6 @@ from failslow.extras.cluster import (
     client,
     data_directory,
     packed,
-    rejoining,
     replica_processes,
     restart,
     start,
@@ -83,8 +82,6 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         _add(actions, name, text, action).add_argument("replica", type=int, metavar="N")
     again = _add(actions, "start", "start a replica again with its data", _start)
     again.add_argument("replica", type=int, metavar="N")
-    text = "give a replica that has lost its data those of a majority, which is started again"
-    again.add_argument("--rejoin", action="store_true", help=text)
 
 
 def _add(
@@ -337,13 +334,11 @@ def _note_end(layout: Layout, current: State, process: Process, how: str) -> Non
     state.save(layout, current)
 
 
-def _start(kit: Kit, data: Path | None, replica: int, rejoin: bool) -> int:
+def _start(kit: Kit, data: Path | None, replica: int) -> int:
     layout = data_directory.of_command(kit, data)
     current = data_directory.loaded(layout)
     number = _known(current, replica)
     with data_directory.locked(layout):
-        if rejoin:
-            print(rejoining.prepare(kit, layout, current, number))
         pid = restart.restart(layout, current, number)
         start.check_stays(layout, number, pid)
     print(f"replica {number}: runs, pid {pid}")

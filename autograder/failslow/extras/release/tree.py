@@ -36,7 +36,6 @@ GIVEN = (
     "labs/*/explore/*",
     "labs/*/linearizability/*",
     "labs/*/redis/*",
-    "labs/*/rejoin/*",
     "labs/*/src/*",
     "labs/*/testkit/*",
     "labs/*/tests/*",
@@ -80,7 +79,7 @@ SECRET = (
     "reference-solutions/*",
 )
 
-PROGRAMS = ("failslow.__main__", "failslow.extras.live.__main__")
+PROGRAMS = ("failslow.__main__", "failslow.cli", "failslow.extras.live.__main__")
 """The parts of the package that something else starts."""
 
 
