@@ -24,7 +24,7 @@ from failslow.extras.faults import (
     verdict,
     waits,
 )
-from failslow.extras.faults.bench import LabBench
+from failslow.extras.faults.bench import Bench, LabBench
 from failslow.extras.faults.experiment import (
     CONDITIONS,
     DEAD,
@@ -278,15 +278,67 @@ def test_a_long_stall_under_the_fault_fails() -> None:
     assert troubles(stalled(SLOW, 12, 5), stalled(HEALTHY, 12, 5)) == [], "the disk does it, too"
 
 
-def test_a_fault_outside_the_measured_window_is_no_measurement() -> None:
-    def output(window_began_s: float) -> str:
-        return json.dumps({"slices": [[1]], "window_began_ns": round(window_began_s * 1e9)})
+def test_the_fault_is_placed_in_the_measured_window() -> None:
+    output = json.dumps({"slices": [[1]], "window_began_ns": 9 * 10**9})
+    assert experiment._measured(output, 10 * 10**9) == ([[1]], 1.0)
 
-    slices_, began_s = experiment._measured(output(9), 10 * 10**9)
-    assert (slices_, began_s) == ([[1]], 1.0)
-    for window_began_s in (10.1, 7.9):
-        with pytest.raises(CannotDo, match="the machine is too busy"):
-            experiment._measured(output(window_began_s), 10 * 10**9)
+
+@pytest.mark.parametrize(
+    ("condition", "lost", "late", "others", "reason"),
+    [
+        (HEALTHY, False, False, 0.5, ""),
+        (HEALTHY, False, False, 0.6, "other programs used 60 % of a processor"),
+        (SLOW, True, False, 0.6, "other programs used 60 % of a processor"),
+        (SLOW, True, False, 0.0, ""),
+        (HEALTHY, True, False, 0.0, "the cluster has changed its proposer without a fault"),
+        (SLOW, False, True, 0.0, "the fault did not begin in time: the machine is too busy"),
+    ],
+)
+def test_a_busy_machine_or_an_election_without_a_fault_disturbs_a_run(
+    condition: str, lost: bool, late: bool, others: float, reason: str
+) -> None:
+    assert experiment._disturbance(condition, lost, late, others) == reason
+
+
+def made(monkeypatch: pytest.MonkeyPatch, made_runs: list[Run]) -> Experiment:
+    """An experiment whose runs are these, as long as they last, and then undisturbed ones."""
+    left = iter(made_runs)
+    even = [[5000] * 3] * 40
+    monkeypatch.setattr(experiment, "_delay_links", lambda _bench: None)
+    monkeypatch.setattr(experiment, "_await_caught_up", lambda _bench: 0.0)
+    monkeypatch.setattr(experiment, "_rate", lambda _bench: 1000)
+    monkeypatch.setattr(
+        experiment,
+        "_run",
+        lambda _bench, each, *_: next(left, None) or replace(run(each), slices=even),
+    )
+    bench = cast(
+        Bench,
+        SimpleNamespace(limits=lambda _target: TOLERANT, disturbed=lambda _target: 0.1),
+    )
+    kind = catalogue.FaultKind(0, "crash", "none", 0, 0, "", True, False)
+    return experiment.run(bench, kind, 0, "follower", 2.0, lambda _text: None)
+
+
+def test_a_disturbed_run_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = run(HEALTHY, disturbed="the machine is busy")  # 2 repeats are enough for 2 of these
+    for times, word in ((2, PASS), (3, INCONCLUSIVE)):
+        found = made(monkeypatch, [busy] * times)
+        assert len(found.runs) == len(ORDER)
+        assert found.verdict.word == word
+    assert found.verdict.reason == "the machine is busy, 3 times"
+
+
+def test_an_experiment_without_a_leader_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def disturbed(*_: object) -> Experiment:
+        raise experiment.Disturbed("no replica has led within 15 s")
+
+    monkeypatch.setattr(experiment, "run", disturbed)
+    told: list[str] = []
+    kind = catalogue.FaultKind(0, "crash", "none", 0, 0, "", True, False)
+    found = experiments._experiment(cast(Bench, None), kind, 0, "follower", 2.0, told.append)
+    assert found == Verdict(INCONCLUSIVE, "no replica has led within 15 s, 3 times")
+    assert len(told) == 3
 
 
 # ---- waits ----

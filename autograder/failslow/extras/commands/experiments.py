@@ -29,12 +29,19 @@ from failslow.extras.faults import (
 )
 from failslow.extras.faults.bench import Bench, LabBench
 from failslow.extras.faults.catalogue import Catalogue, FaultKind
-from failslow.extras.faults.experiment import DEAD, HEALTHY, SLOW, Experiment
+from failslow.extras.faults.experiment import (
+    DEAD,
+    HEALTHY,
+    REPEATS,
+    SLOW,
+    Disturbed,
+    Experiment,
+)
 from failslow.extras.faults.experiment_page import Shown
 from failslow.extras.faults.injectors import INJECTORS
 from failslow.extras.faults.prediction import Predicted
 from failslow.extras.faults.targets import Place
-from failslow.extras.faults.verdict import FAIL, PASS
+from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, Verdict
 from failslow.lab.labs import load_labs
 
 HOLD_S, QUICK_HOLD_S = 3.0, 2.0
@@ -44,6 +51,9 @@ LAB, REPLICAS = "lab2", 3
 
 Fault = tuple[str, FaultKind, int]
 """Its preset (or kind), its kind, its amount."""
+
+Unmade = dict[str, Verdict]
+"""Of the experiments that could not be made, by fault."""
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +100,9 @@ class Options:
 
 
 def run(kit: Kit, options: Options) -> int:
-    """0 when no fault fails, 1 when one does. CannotDo when an experiment cannot be made."""
+    """0 when no fault fails, 1 when one does. An experiment that an election or a busy machine
+    prevents is INCONCLUSIVE. CannotDo when another one cannot be made; those before it are
+    shown."""
     check_out(options.out)
     if options.docker and (options.directory or options.lab or options.replicas):
         raise CannotDo("--docker: docker-compose.yml says which solution, lab and replicas run")
@@ -119,28 +131,41 @@ def run(kit: Kit, options: Options) -> int:
         hold_s = QUICK_HOLD_S if options.quick else HOLD_S
         done: list[tuple[Experiment, Predicted | None]] = []
         shown: list[Shown] = []
-        for (name, _, _), each in _experiments(
-            bench, faults, options.target, hold_s, options.as_json
-        ):
-            done.append((each, predicted.get(name)))
-            shown = with_waits(bench, done)
-            # After each one: what ends the next one early loses none before it.
-            _write(options.out, str(tree) if tree else "the reference", shown)
-    if options.as_json:
-        print(_document(shown), end="")
-    else:
-        console.stdout().print(_table(shown))
-        console.note(f"Wrote {options.out / PAGE}")
+        unmade: Unmade = {}
+        try:
+            for (name, kind, amount), each in _experiments(
+                bench, faults, options.target, hold_s, options.as_json
+            ):
+                if isinstance(each, Verdict):
+                    unmade[injection.in_words(kind, amount)] = each
+                    continue
+                done.append((each, predicted.get(name)))
+                shown = with_waits(bench, done)
+                # After each one: what ends the next one early loses none before it.
+                _write(options.out, str(tree) if tree else "the reference", shown)
+        finally:
+            _print(options, shown, unmade)
     return 1 if any(each.experiment.verdict.word == FAIL for each in shown) else 0
+
+
+def _print(options: Options, shown: Sequence[Shown], unmade: Unmade) -> None:
+    if options.as_json:
+        print(_document(shown, unmade), end="")
+    elif shown or unmade:
+        console.stdout().print(_table(shown, unmade))
+    if shown and not options.as_json:
+        console.note(f"Wrote {options.out / PAGE}")
 
 
 def _write(out: Path, name: str, shown: Sequence[Shown]) -> None:
     atomic.write_text(out / PAGE, experiment_page.render(name, shown))
-    atomic.write_text(out / RESULTS, _document(shown))
+    atomic.write_text(out / RESULTS, _document(shown, {}))
 
 
-def _document(shown: Sequence[Shown]) -> str:
-    return json.dumps([_as_json(each) for each in shown], indent=1) + "\n"
+def _document(shown: Sequence[Shown], unmade: Unmade) -> str:
+    made = [_as_json(each) for each in shown]
+    others = [{"fault": fault, "verdict": asdict(each)} for fault, each in unmade.items()]
+    return json.dumps(made + others, indent=1) + "\n"
 
 
 @contextmanager
@@ -230,7 +255,8 @@ def _predicted(
 
 def _experiments(
     bench: Bench, faults: Sequence[Fault], target: str, hold_s: float, quiet: bool
-) -> Iterator[tuple[Fault, Experiment]]:
+) -> Iterator[tuple[Fault, Experiment | Verdict]]:
+    """A verdict alone for an experiment that was disturbed, and so could not be made."""
     for fault in faults:
         name, kind, amount = fault
 
@@ -238,10 +264,33 @@ def _experiments(
             if not quiet:
                 console.note(f"{name}: {text}")
 
-        each = experiment.run(bench, kind, amount, target, hold_s, advance)
-        because = f": {each.verdict.reason}" if each.verdict.reason else ""
-        console.note(f"{name}: {each.verdict.word} after {each.seconds:.0f} s{because}")
+        each = _experiment(bench, kind, amount, target, hold_s, advance)
+        found, took = (
+            (each, "")
+            if isinstance(each, Verdict)
+            else (each.verdict, f" after {each.seconds:.0f} s")
+        )
+        because = f": {found.reason}" if found.reason else ""
+        console.note(f"{name}: {found.word}{took}{because}")
         yield fault, each
+
+
+def _experiment(
+    bench: Bench,
+    kind: FaultKind,
+    amount: int,
+    target: str,
+    hold_s: float,
+    advance: experiment.Advance,
+) -> Experiment | Verdict:
+    reason = ""
+    for _ in range(1 + REPEATS):
+        try:
+            return experiment.run(bench, kind, amount, target, hold_s, advance)
+        except Disturbed as error:
+            reason = str(error)
+            advance(f"again: {reason}")
+    return Verdict(INCONCLUSIVE, f"{reason}, {1 + REPEATS} times")
 
 
 def _shown(
@@ -280,7 +329,7 @@ def _figures(done: Experiment, condition: str) -> dict[str, float]:
     }
 
 
-def _table(shown: Sequence[Shown]) -> Table:
+def _table(shown: Sequence[Shown], unmade: Unmade) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("fault", "verdict", "latency", "simulated", "throughput", "simulated"):
         table.add_column(head, justify="left" if head in ("fault", "verdict") else "right")
@@ -295,4 +344,6 @@ def _table(shown: Sequence[Shown]) -> Table:
             experiment_page.cost(done.costs.throughput),
             experiment_page.share(known.throughput if known else None),
         )
+    for fault, found in unmade.items():
+        table.add_row(fault, f"[yellow]{found.word}[/]", *"----")
     return table

@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from failslow.base.errors import CannotDo
@@ -24,7 +25,7 @@ from failslow.extras.faults.bench import Bench
 from failslow.extras.faults.catalogue import FaultKind
 from failslow.extras.faults.injectors import Injection
 from failslow.extras.faults.neighbours import Neighbours
-from failslow.extras.faults.verdict import Costs, Slices, Verdict
+from failslow.extras.faults.verdict import INCONCLUSIVE, Costs, Slices, Verdict
 from failslow.measurement.settings import Loss
 
 HEALTHY, SLOW, DEAD = CONDITIONS = ("healthy", "slow", "dead")
@@ -35,6 +36,9 @@ SLICE_MS = 100
 WARM_UP_S, BEFORE_S, AFTER_S = 0.5, 1.0, 1.0
 SETTLE_S = 0.3
 """The first part of a fault is left out: requests from before are answered in it."""
+
+REPEATS = 2
+"""The times that a run is made again which an election or a busy machine has disturbed."""
 
 CAUGHT_UP_S = 15.0
 MEMORY_GROWTH_MAX = 64 << 20
@@ -48,13 +52,18 @@ LINKS_S = 600
 """Longer than a run: the delay needs no end."""
 
 
+class Disturbed(CannotDo):
+    """An election or a busy machine prevents the experiment now, and perhaps not later."""
+
+
 @dataclass(frozen=True)
 class Run:
     """`slices`: all of the window. `began_s`: when the fault began, from the window's begin, and
     `fault_ns` on CLOCK_MONOTONIC; of a healthy run when it would have. `held_bytes`: the most that
     the proposer held for the replica. `caught_up_s`: None if it has not. `lost`: the load generator
     has lost its proposer, and nothing is known of the slices. `others_cores`: the processors that
-    other programs used while the fault held."""
+    other programs used while the fault held. `disturbed`: what makes it no evidence, if anything
+    does."""
 
     condition: str
     slices: Slices
@@ -66,6 +75,7 @@ class Run:
     leader_grew_bytes: int
     caught_up_s: float | None
     fault_ns: int
+    disturbed: str = ""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -115,7 +125,7 @@ def run(
 ) -> Experiment:
     """`order`: of the runs' conditions; some are HEALTHY and some are SLOW.
 
-    CannotDo when the fault cannot be injected, or the cluster does not answer."""
+    CannotDo when the fault cannot be injected; Disturbed when the cluster does not answer."""
     began = time.monotonic()
     _delay_links(bench)
     _await_caught_up(bench)
@@ -123,8 +133,15 @@ def run(
     rate = _rate(bench)
     runs = []
     for number, condition in enumerate(order, start=1):
-        advance(f"{condition} ({number} of {len(order)})")
-        runs.append(_run(bench, condition, kind, amount, target, hold_s, rate))
+        words = f"{condition} ({number} of {len(order)})"
+        advance(words)
+        made = _run(bench, condition, kind, amount, target, hold_s, rate)
+        for _ in range(REPEATS):
+            if not made.disturbed:
+                break
+            advance(f"{words}, again: {made.disturbed}")
+            made = _run(bench, condition, kind, amount, target, hold_s, rate)
+        runs.append(made)
     measured = verdict.costs(_held(runs, HEALTHY), _held(runs, SLOW))
     return Experiment(
         injection.in_words(kind, amount),
@@ -133,15 +150,17 @@ def run(
         runs,
         measured,
         limits,
-        verdict.judge(
-            measured,
-            _troubles(runs),
-            (_others_cores(runs, HEALTHY), _others_cores(runs, SLOW)),
-            limits,
-            disturbed,
-        ),
+        _judged(runs, measured, limits, disturbed),
         time.monotonic() - began,
     )
+
+
+def _judged(runs: Sequence[Run], measured: Costs, limits: Loss, disturbed: float) -> Verdict:
+    reason = next((run.disturbed for run in runs if run.disturbed), "")
+    if reason:
+        return Verdict(INCONCLUSIVE, f"{reason}, {1 + REPEATS} times")
+    others = _others_cores(runs, HEALTHY), _others_cores(runs, SLOW)
+    return verdict.judge(measured, _troubles(runs), others, limits, disturbed)
 
 
 def _held(runs: Sequence[Run], condition: str) -> Slices:
@@ -166,7 +185,7 @@ def _rate(bench: Bench) -> int:
         bench.put_load(*words), capture_output=True, text=True, check=False, timeout=60
     )
     if done.returncode != 0:
-        raise CannotDo("the cluster does not answer the load generator", done.stderr)
+        raise Disturbed("the cluster does not answer the load generator", done.stderr)
     capacity = float(json.loads(done.stdout)["puts_per_second"])
     return max(50, min(RATE, round(capacity * CAPACITY_SHARE)))
 
@@ -180,8 +199,7 @@ def _run(
     hold_s: float,
     rate: int,
 ) -> Run:
-    number = bench.target(target)
-    leader = bench.proposer(but=number)
+    number, leader = _replicas(bench, target)
     held_bytes = bench.watch_held(leader, number)
     memory = _memory(bench, leader)
     window_s = BEFORE_S + hold_s + AFTER_S
@@ -200,14 +218,15 @@ def _run(
                 injection.inject(bench.place, wanted, lambda: begins.append(time.monotonic_ns()))
                 _delay_links(bench)
             others_cores = neighbours.cores()
-            output, errors = load.communicate(timeout=window_s + 60)
+            output, _ = load.communicate(timeout=window_s + 60)
         except BaseException:
             load.kill()
             raise
     lost = load.returncode != 0
-    if lost and condition == HEALTHY:
-        raise CannotDo("the load was lost without a fault", errors)
     slices, began_s = _nothing(window_s) if lost else _measured(output, begins[0])
+    late = not 0 <= began_s <= BEFORE_S + AFTER_S
+    if late:
+        slices, began_s = _nothing(window_s)
     return Run(
         condition,
         slices,
@@ -219,7 +238,33 @@ def _run(
         _memory(bench, leader) - memory,
         _await_caught_up(bench),
         begins[0],
+        "" if condition == DEAD else _disturbance(condition, lost, late, others_cores),
     )
+
+
+def _disturbance(condition: str, lost: bool, late: bool, others_cores: float) -> str:
+    """What makes a run no evidence about a slow replica; empty if nothing does."""
+    if others_cores > verdict.OTHERS_CORES_MAX:
+        return f"other programs used {100 * others_cores:.0f} % of a processor"
+    if late:
+        return "the fault did not begin in time: the machine is too busy"
+    if lost and condition == HEALTHY:
+        return "the cluster has changed its proposer without a fault"
+    return ""
+
+
+def _replicas(bench: Bench, target: str) -> tuple[int, int]:
+    """The target, and a replica that proposes. An election may be under way: it is waited for."""
+
+    def ask() -> tuple[int, int] | None:
+        with suppress(CannotDo):
+            number = bench.target(target)
+            return number, bench.proposer(but=number)
+        return None
+
+    if (found := waiting.first(ask, CAUGHT_UP_S)) is None:
+        raise Disturbed(f"no replica has led within {CAUGHT_UP_S:.0f} s")
+    return found
 
 
 def _nothing(window_s: float) -> tuple[Slices, float]:
@@ -227,15 +272,9 @@ def _nothing(window_s: float) -> tuple[Slices, float]:
 
 
 def _measured(output: str, fault_ns: int) -> tuple[Slices, float]:
-    """The slices of a window, and when the fault began in it. CannotDo if that was not in time."""
+    """The slices of a window, and when the fault began in it."""
     content = json.loads(output)
-    began_s = (fault_ns - content["window_began_ns"]) / 1e9
-    if not 0 <= began_s <= BEFORE_S + AFTER_S:
-        raise CannotDo(
-            f"the fault began {began_s:.1f} s after the measured window instead of {BEFORE_S:g} s:"
-            " the machine is too busy"
-        )
-    return content["slices"], began_s
+    return content["slices"], (fault_ns - content["window_began_ns"]) / 1e9
 
 
 def _delay_links(bench: Bench) -> None:

@@ -18,6 +18,8 @@ TOLERANT = Loss(throughput=0.05, latency=0.05)
 """The cost of a slow replica to a system that the papers call fail-slow tolerant."""
 DISTURBED = 0.1
 """No slow replica gains this share: a healthy run that is slower was disturbed."""
+OTHERS_CORES_MAX = 0.5
+"""Other programs that use more than this beside a run make it no evidence."""
 OTHERS_CORES = 0.15
 """A difference, in processors that other programs used, that makes costs of their own ..."""
 OTHERS_COST_MAX = 0.5
