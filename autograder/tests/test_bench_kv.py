@@ -12,6 +12,7 @@ import pytest
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.bench import clocks, kv, load, redis_load, servers, unread
+from failslow.extras.bench import rounds as rounds_
 from failslow.extras.bench.redis_load import Commands
 from failslow.extras.bench.servers import Servers
 from failslow.extras.cluster.metrics import Metrics
@@ -183,6 +184,35 @@ def test_four_times_etcd_is_enough() -> None:
 
 def test_alone_there_is_no_bar() -> None:
     assert kv.ratios(rounds(50.0), puts(kv=400.0)) == []
+
+
+def test_a_disturbed_measurement_is_made_again_and_then_given_up() -> None:
+    told = [CannotDo("the leader changed"), replace(result(1.0), other_share=0.6), result(2.0)]
+
+    def settled(answers: list[CannotDo | redis_load.Result]) -> redis_load.Result:
+        left = iter(answers)
+
+        def measure() -> redis_load.Result:
+            answer = next(left)
+            if isinstance(answer, CannotDo):
+                raise answer
+            return answer
+
+        return rounds_.settled(measure, lambda found: found.other_share)
+
+    assert settled(told).per_second == 2.0
+    with pytest.raises(rounds_.Disturbed, match="used 60 % of a processor, 3 times"):
+        settled([*told[:2], told[1]])
+    with pytest.raises(rounds_.Disturbed, match="the leader changed, 3 times"):
+        settled(told[:1] * 3)
+
+
+def test_a_load_without_a_result_is_left_out() -> None:
+    key, *_ = kv.COMMANDS
+    some = {each: found for each, found in rounds(50.0, 100.0).items() if each[1] != key}
+    assert len(kv.ratios(some, puts(etcd=1.0))) == len(kv.COMMANDS) - 1
+    labels = kv.plots({each: found[0] for each, found in some.items()}, puts(kv=1.0))[0].labels
+    assert len(labels) == len(kv.COMMANDS) - 1
 
 
 def test_a_ratio_is_that_of_two_turns_of_a_round() -> None:

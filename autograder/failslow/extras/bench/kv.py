@@ -1,6 +1,5 @@
 """`kit bench kv`: the key-value store on the tuned Raft, alone or beside Redis and etcd."""
 
-import itertools
 import statistics
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -15,9 +14,11 @@ from failslow.extras.bench import disk, load, redis_load, servers, unread
 from failslow.extras.bench.figures import Figure, Plot, Section
 from failslow.extras.bench.load import MEDIAN, P99, Load
 from failslow.extras.bench.redis_load import Commands
+from failslow.extras.bench.rounds import Disturbed, settled
 from failslow.extras.bench.servers import Servers
 from failslow.extras.cluster import metrics
 from failslow.extras.cluster.metrics import Metrics
+from failslow.extras.faults.verdict import INCONCLUSIVE
 from failslow.lab.labs import ClusterView, load_labs
 
 PEERS = ("redis", "etcd")
@@ -49,7 +50,8 @@ TEXT = (
     f" Puts of {PUTS.clients} clients in a closed loop, with 256 bytes, come from the kit's own"
     " load generator, in the store's own messages, on one connection. Every figure is the median of"
     f" {ROUNDS} rounds, each with fresh data; in a round the systems take turns at each load, and a"
-    " ratio is that of two turns. One more round lets the system choose the cores."
+    " ratio is that of two turns. One more round lets the system choose the cores. A measurement"
+    " that an election or other programs disturb is made again, and left out after the third time."
 )
 REDIS_TEXT = (
     " Redis is the distribution's: one process that keeps one copy, and answers a write when it is"
@@ -78,19 +80,20 @@ def run(kit: Kit, peers: Sequence[str]) -> Section:
     redis_load.program()
     definitions = ["FAILSLOW_ETCD=ON"] if "etcd" in peers else []
     cmake.build(kit, targets=["put_load"], definitions=definitions)
-    rounds, puts = measure(kit, peers)
+    rounds, puts, left_out = measure(kit, peers)
     results = {key: redis_load.median(each) for key, each in rounds.items()}
-    figures = [*ratios(rounds, puts), *unread.figures(measure_unread(kit))]
+    figures = [*ratios(rounds, puts), *_unread_figures(kit)]
     figures += [*command_figures(results), *put_figures(puts), *on_any_core(kit), disk.syncs(kit)]
     text = TEXT + (REDIS_TEXT if "redis" in peers else "") + (ETCD_TEXT if "etcd" in peers else "")
-    text += unread.TEXT
+    text += unread.TEXT + "".join(f" {INCONCLUSIVE}: {each}." for each in left_out)
     return Section(
         "kv", "The key-value store on the tuned Raft, for real", text, figures, plots(results, puts)
     )
 
 
-def measure(kit: Kit, peers: Sequence[str]) -> tuple[Rounds, PutResults]:
-    """The results of each system: of commands in all rounds, and the median of puts."""
+def measure(kit: Kit, peers: Sequence[str]) -> tuple[Rounds, PutResults, list[str]]:
+    """The results of each system: of commands in all rounds, and the median of puts; then a
+    sentence for each measurement that was left out. A round has results of all systems, or none."""
     view = store_view(kit)
     speak_redis: dict[str, Start] = {"kv": servers.kv}
     take_puts: dict[str, Start] = {"kv": servers.kv}
@@ -100,7 +103,8 @@ def measure(kit: Kit, peers: Sequence[str]) -> tuple[Rounds, PutResults]:
         take_puts["etcd"] = servers.etcd
     rounds: Rounds = {}
     put_rounds: dict[str, list[load.Result]] = {}
-    total = ROUNDS * (len(speak_redis) * len(COMMANDS) + len(take_puts))
+    left_out: list[str] = []
+    total = ROUNDS * (len(COMMANDS) + len(take_puts))
     with console.progress("Measuring") as advance:
         done = 0
         for _ in range(ROUNDS):
@@ -109,17 +113,45 @@ def measure(kit: Kit, peers: Sequence[str]) -> tuple[Rounds, PutResults]:
                     name: running.enter_context(start(kit)) for name, start in speak_redis.items()
                 }
                 # In turn for each load: the speed of a machine changes within a minute.
-                for commands, name in itertools.product(COMMANDS, clusters):
-                    advance(done, total, f"{name}, {commands.describe()}")
-                    result = _measure(clusters[name], view, commands)
-                    rounds.setdefault((name, commands), []).append(result)
+                for commands in COMMANDS:
+                    advance(done, total, commands.describe())
                     done += 1
+                    try:
+                        found = {
+                            name: _settled(cluster, view, commands)
+                            for name, cluster in clusters.items()
+                        }
+                    except Disturbed as error:
+                        left_out.append(_left_out(commands.describe(), error))
+                        continue
+                    for name, result in found.items():
+                        rounds.setdefault((name, commands), []).append(result)
             for name, start in take_puts.items():
                 advance(done, total, f"{name}, {PUTS.describe()}")
-                with start(kit) as cluster:
-                    put_rounds.setdefault(name, []).append(load.run(kit, cluster, PUTS))
                 done += 1
-    return rounds, {name: load.median(each) for name, each in put_rounds.items()}
+                try:
+                    put_rounds.setdefault(name, []).append(_settled_puts(kit, start))
+                except Disturbed as error:
+                    left_out.append(_left_out(f"{name}, {PUTS.describe()}", error))
+    medians = {name: load.median(each) for name, each in put_rounds.items() if each}
+    return rounds, medians, left_out
+
+
+def _settled(cluster: Servers, view: ClusterView, commands: Commands) -> redis_load.Result:
+    return settled(lambda: _measure(cluster, view, commands), lambda result: result.other_share)
+
+
+def _settled_puts(kit: Kit, start: Start) -> load.Result:
+    def run() -> load.Result:
+        with start(kit) as cluster:
+            return load.run(kit, cluster, PUTS)
+
+    return settled(run, lambda _: 0.0)
+
+
+def _left_out(what: str, error: Disturbed) -> str:
+    console.note(f"{what}: {INCONCLUSIVE}: {error}")
+    return f"{what}: {error}"
 
 
 def measure_unread(kit: Kit) -> list[tuple[float, float]]:
@@ -130,10 +162,25 @@ def measure_unread(kit: Kit) -> list[tuple[float, float]]:
         for done in range(ROUNDS):
             advance(done, ROUNDS, "")
             with servers.kv(kit) as cluster:
-                address = cluster.redis[await_leader(cluster, view)]
-                redis_load.await_answer(address)
-                rounds.append(unread.measure(cluster, address))
+                try:
+                    found = settled(lambda: _unread(cluster, view), lambda _: 0.0)
+                except Disturbed as error:
+                    _left_out("clients that never read", error)
+                    continue
+                rounds.append(found)
     return rounds
+
+
+def _unread(cluster: Servers, view: ClusterView) -> tuple[float, float]:
+    address = cluster.redis[await_leader(cluster, view)]
+    redis_load.await_answer(address)
+    return unread.measure(cluster, address)
+
+
+def _unread_figures(kit: Kit) -> list[Figure]:
+    """None if every round was disturbed."""
+    rounds = measure_unread(kit)
+    return unread.figures(rounds) if rounds else []
 
 
 def on_any_core(kit: Kit) -> list[Figure]:
@@ -146,7 +193,11 @@ def on_any_core(kit: Kit) -> list[Figure]:
     ):
         for done, commands in enumerate(DEFAULT):
             advance(done, len(DEFAULT), commands.describe())
-            result = _measure(cluster, view, commands)
+            try:
+                result = _settled(cluster, view, commands)
+            except Disturbed as error:
+                _left_out(f"{commands.describe()}, on any core", error)
+                continue
             name = f"kv, {commands.describe()}, on any core: commands"
             figures.append(Figure(name, result.per_second, "/s"))
     return figures
@@ -207,7 +258,7 @@ def ratios(rounds: Rounds, puts: PutResults) -> list[Figure]:
             times = statistics.median(ours.per_second / theirs.per_second for ours, theirs in pairs)
             name = f"{commands.describe()}, ours to Redis's"
             figures.append(Figure(name, times, "x", TIMES_REDIS_AT_LEAST[commands]))
-    if "etcd" in puts:
+    if {"kv", "etcd"} <= puts.keys():
         times = puts["kv"].puts_per_second / puts["etcd"].puts_per_second
         name = f"puts, {PUTS.describe()}, ours to etcd's"
         figures.append(Figure(name, times, "x", TIMES_ETCD_AT_LEAST))
@@ -215,7 +266,7 @@ def ratios(rounds: Rounds, puts: PutResults) -> list[Figure]:
 
 
 def command_figures(results: Results) -> list[Figure]:
-    others = max(result.other_share for result in results.values())
+    others = max((result.other_share for result in results.values()), default=0.0)
     figures = [Figure("the kernel's and other work beside it, at most", 100 * others, "%")]
     for (system, commands), result in results.items():
         label = f"{system}, {commands.describe()}"
@@ -244,16 +295,17 @@ def put_figures(puts: PutResults) -> list[Figure]:
 
 
 def plots(results: Results, puts: PutResults) -> list[Plot]:
-    labels = [commands.describe() for commands in COMMANDS]
+    measured = [each for each in COMMANDS if ("kv", each) in results]
+    labels = [commands.describe() for commands in measured]
     systems = list(dict.fromkeys(system for system, _ in results))
     rates = {
-        system: [results[system, commands].per_second for commands in COMMANDS]
+        system: [results[system, commands].per_second for commands in measured]
         for system in systems
     }
     title = "Commands in a second, by redis-benchmark"
     plots = [Plot(title, "per second", labels, rates)]
     tails = {
-        system: [results[system, commands].p99 or 0.0 for commands in COMMANDS]
+        system: [results[system, commands].p99 or 0.0 for commands in measured]
         for system in systems
     }
     if all(map(all, tails.values())):
