@@ -37,6 +37,8 @@ namespace depfast::real {
 struct ClientPortLimits {
   // The limit of the bytes that all conversations hold (ClientContext::budget).
   std::size_t held_bytes_max = std::size_t{256} << 20;
+  // The limit of the parts of commands that all conversations hold (ClientContext::unfinished).
+  std::size_t unfinished_bytes_max = std::size_t{128} << 20;
   // Above this many unread answer bytes the port stops reading from the client.
   std::size_t unread_bytes_max = std::size_t{1} << 20;
   // The port closes the connection of a client that takes no byte for this time while it has more
@@ -139,6 +141,7 @@ class ClientPort {
   const ClientProtocol protocol_;
   const ClientPortLimits limits_;
   ByteBudget budget_;            // outlives the conversations
+  ByteBudget unfinished_;        // this, too
   const ClientContext context_;  // without a connection
   EventLoop& loop_;
   NetworkCounters& counters_;

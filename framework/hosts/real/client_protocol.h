@@ -69,6 +69,9 @@ struct ClientContext {
   // without an answer, and answers that the kernel has not taken. Null: there is no limit. Outlives
   // the conversation.
   ByteBudget* budget = nullptr;
+  // The same for commands of which a part has come. A client that never sends the rest must not
+  // take the room of the answers.
+  ByteBudget* unfinished = nullptr;
 };
 
 // A protocol. Programs use its name, such as "redis", in their flags.

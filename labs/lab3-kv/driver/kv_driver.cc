@@ -39,6 +39,9 @@ namespace depfast::kv {
 namespace {
 
 constexpr Duration kForwardTimeout = 1s;
+// A large value takes its time. Where connections tell that a proposer is lost, a read whose
+// proposer stays waits this long: a second attempt would only send the value once more.
+constexpr Duration kForwardedReadTimeout = 10s;
 // An election takes 0.3 to 0.6 s, and twice the time if the votes are split.
 constexpr Duration kFailoverTimeout = 2s;
 constexpr Duration kLookForProposerEvery = 5ms;
@@ -235,15 +238,18 @@ class KvDriver final : public Service {
   Reply Forward(PeerId proposer, const std::shared_ptr<Pending>& pending) {
     if (runtime_.rpc().HasLost(proposer)) return TryAgain();  // in this very step
     const Command& command = pending->command;
+    const CommandForm* const form = command.empty() ? nullptr : FindCommand(command.front());
+    const bool only_reads = form == nullptr || form->reads;
     const KvRequest request{command, RandomNumber()};
-    const auto call = runtime_.rpc().Call(proposer, request, kForwardTimeout);
+    const auto call = runtime_.rpc().Call(
+        proposer, request,
+        only_reads && runtime_.rpc().HasConnections() ? kForwardedReadTimeout : kForwardTimeout);
     const auto here = forwards_.insert(forwards_.end(), {call, pending});
     if (runtime_.rpc().HasConnections()) CompareProposers();
     const bool is_answered = call->Wait() == Outcome::kReady;
     forwards_.erase(here);
     if (is_answered) return call->reply();
-    const CommandForm* const form = command.empty() ? nullptr : FindCommand(command.front());
-    return form == nullptr || form->reads ? TryAgain() : UnknownOutcome();
+    return only_reads ? TryAgain() : UnknownOutcome();
   }
 
   template <typename Predicate>

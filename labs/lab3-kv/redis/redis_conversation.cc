@@ -77,6 +77,17 @@ void RedisConversation::OnBytes(std::string_view bytes) {
   if (closing_) return;
   parser_.Add(bytes);
   TakeCommands();
+  CountUnfinished();
+}
+
+void RedisConversation::CountUnfinished() {
+  unfinished_.Remove(unfinished_.bytes());
+  const std::size_t bytes = parser_.unfinished();
+  if (closing_ || bytes <= kUnfinishedBytesMin) return;
+  if (unfinished_.HasRoomFor(bytes)) return unfinished_.Add(bytes);
+  closing_ = true;
+  parser_ = {};
+  Answer(Reply::Error("ERR the unfinished commands of all clients exceed this replica's memory"));
 }
 
 std::size_t RedisConversation::SendRequests(Rpc* replica) {

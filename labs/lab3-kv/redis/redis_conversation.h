@@ -21,6 +21,9 @@
 // harm, and it keeps the order. The answer to a write cannot be asked for again, so the longest
 // possible answer has room before the write is sent.
 //
+// Parts of commands, of which the rest has not come, have a limit over all clients. A client that
+// exceeds it is sent an error, and its connection ends: nothing of the command is executed.
+//
 // While the replica is out of service (ClientContext::disk_failure), the port's own commands are
 // answered, INFO with the reason, and those of the store with an error.
 //
@@ -63,8 +66,11 @@ class RedisConversation final : public real::Conversation,
   // The reads that a new connection may have under way: nothing is known of their answers.
   static constexpr std::size_t kFirstReadsMax = 16;
 
+  // The bytes of an unfinished command that every client may send, whatever the others have sent.
+  static constexpr std::size_t kUnfinishedBytesMin = std::size_t{64} << 10;
+
   explicit RedisConversation(const real::ClientContext& context)
-      : context_(context), held_(context.budget) {}
+      : context_(context), unfinished_(context.unfinished), held_(context.budget) {}
 
   void OnBytes(std::string_view bytes) override;
   void OnReply(CallId call, const Reply& reply) override;
@@ -94,6 +100,8 @@ class RedisConversation final : public real::Conversation,
 
   // Serves what the parser holds, up to a command that has to wait, or to an error in the bytes.
   void TakeCommands();
+  // Counts the part of a command that has come. Without room for it, the client gets an error.
+  void CountUnfinished();
   // Asks again for the reads whose answers were forgotten. False if some have to wait.
   bool AskAgain();
   // The next command that is not too large, if a whole one has come. Answers those that are.
@@ -127,6 +135,7 @@ class RedisConversation final : public real::Conversation,
   const real::ClientContext context_;
   ClientState client_;
   RespParser parser_;
+  real::HeldBytes unfinished_;        // of parser_, above kUnfinishedBytesMin
   std::optional<Command> held_back_;  // the next command, which has to wait
   std::vector<Request> requests_;
   // In the order of the commands. The low bits of a call are the number of its slot; those of

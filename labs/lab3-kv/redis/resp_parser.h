@@ -41,6 +41,8 @@ class RespParser {
 
   // Bytes that wait to become commands.
   std::size_t buffered() const { return buffer_.size() - begin_; }
+  // The same with the arguments of the command under way.
+  std::size_t unfinished() const { return buffered() + (is_too_large_ ? 0 : command_bytes_); }
 
  private:
   enum class Progress { kMore, kAgain, kCommand };

@@ -366,6 +366,34 @@ TEST_F(RedisMemoryTest, TheReplyToAWriteHasRoomBeforeTheWriteIsSent) {
   EXPECT_EQ(budget_.held(), 0u);
 }
 
+TEST_F(RedisMemoryTest, UnfinishedCommandsHaveALimitOverAllClients) {
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  real::ByteBudget unfinished{3 * kPart};
+  const std::string part = "*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$2097152\r\n" + std::string(kPart, 'v');
+  RedisConversation finishes({.unfinished = &unfinished});
+  finishes.OnBytes(part);
+  {
+    RedisConversation leaves({.unfinished = &unfinished});
+    leaves.OnBytes(part);
+    EXPECT_GE(unfinished.held(), 2 * kPart);
+
+    RedisConversation refused({.unfinished = &unfinished});
+    refused.OnBytes(part);
+    EXPECT_TRUE(refused.TakeOutput().starts_with("-ERR the unfinished commands of all clients"));
+    EXPECT_TRUE(refused.IsOver());
+
+    RedisConversation small({.unfinished = &unfinished});
+    small.OnBytes("PING");
+    EXPECT_FALSE(small.IsOver());
+    small.OnBytes("\r\n");
+    EXPECT_EQ(small.TakeOutput(), "+PONG\r\n");
+  }
+  EXPECT_LT(unfinished.held(), 2 * kPart) << "a connection that ends leaves nothing";
+  finishes.OnBytes(std::string(kPart, 'v') + "\r\n");
+  EXPECT_EQ(finishes.TakeRequests().size(), 1u);
+  EXPECT_EQ(unfinished.held(), 0u);
+}
+
 TEST_F(RedisMemoryTest, AFullBudgetLeavesEachClientOneCommand) {
   RedisConversation greedy({.budget = &budget_});
   budget_.Add(kBudget);  // of others
