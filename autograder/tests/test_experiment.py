@@ -14,12 +14,13 @@ import pytest
 
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
-from failslow.extras.commands import demo, experiments
+from failslow.extras.commands import demo, experiments, fault_experiments
 from failslow.extras.faults import (
     catalogue,
     experiment,
     experiment_page,
     prediction,
+    probe,
     targets,
     verdict,
     waits,
@@ -544,3 +545,15 @@ def test_an_experiment_that_cannot_end_loses_none_before_it(
         )
     assert len(json.loads((tmp_path / experiments.RESULTS).read_text())) == 1
     assert (tmp_path / experiments.PAGE).is_file()
+
+
+def test_a_fault_that_is_not_faithful_names_a_busy_machine() -> None:
+    kind = catalogue.FaultKind(0, "net-slow", "nanoseconds", 0, 0, "", True, False)
+    known = catalogue.Catalogue({"net-slow": kind}, {})
+    (trial,) = (each for each in probe.TRIALS if each.kind == "net-slow")
+    busy = probe.Effect(trial, 1e6, 90e6, 1e6, others_cores=1.8)
+    words = "NOT FAITHFUL (the machine is busy: others used 180 % of a processor)"
+    assert fault_experiments._measured(known, busy).endswith(words)
+    assert fault_experiments._measured(known, replace(busy, others_cores=0.1)).endswith(
+        "NOT FAITHFUL"
+    )

@@ -16,6 +16,7 @@ from failslow.extras.commands import experiments, parsers, sweeps
 from failslow.extras.faults import catalogue, etcd, injection, probe, slow_syncs
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import INJECTORS, Injector, in_containers
+from failslow.extras.faults.verdict import OTHERS_CORES_MAX
 
 
 def add_to(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -95,8 +96,15 @@ def _measured(known: Catalogue, effect: probe.Effect) -> str:
     amount = injection.in_words(known.kinds[effect.trial.kind], effect.trial.amount)
     times = [effect.healthy, effect.slow, effect.expected, effect.recovered]
     before, slow, expected, after = (f"{time / 1e6:.3g} ms" for time in times)
-    verdict = "faithful" if effect.is_faithful else "NOT FAITHFUL"
+    verdict = "faithful" if effect.is_faithful else f"NOT FAITHFUL{_because(effect)}"
     return f"{amount}: {before} became {slow} (expected {expected}), then {after}: {verdict}"
+
+
+def _because(effect: probe.Effect) -> str:
+    """Other programs, if they used enough of the processors to be the reason."""
+    if effect.others_cores <= OTHERS_CORES_MAX:
+        return ""
+    return f" (the machine is busy: others used {100 * effect.others_cores:.0f} % of a processor)"
 
 
 def _print_check(rows: Sequence[Mapping[str, object]]) -> None:

@@ -18,12 +18,13 @@ from failslow.base import atomic
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.extras import waiting
-from failslow.extras.cluster import ports, start, state
+from failslow.extras.cluster import ports, replica_processes, start, state
 from failslow.extras.cluster.layout import layout_of
 from failslow.extras.cluster.state import Replica, State
 from failslow.extras.faults import injection, slow_syncs
 from failslow.extras.faults.catalogue import Catalogue
 from failslow.extras.faults.injectors import Injection, injector_of
+from failslow.extras.faults.neighbours import Neighbours
 from failslow.extras.faults.targets import Place
 
 PROGRAM = "probe_real"
@@ -80,13 +81,15 @@ SYNC_TRIALS = (
 
 @dataclass(frozen=True)
 class Effect:
-    """Mean times of an operation, in ns. `pause`: between two operations without a fault."""
+    """Mean times of an operation, in ns. `pause`: between two operations without a fault.
+    `others_cores`: the processors that other programs used meanwhile."""
 
     trial: Trial
     healthy: float
     slow: float
     recovered: float
     pause: float = 0.0
+    others_cores: float = 0.0
 
     @property
     def expected(self) -> float:
@@ -157,6 +160,7 @@ def _probes(
 
 def _effect(place: Place, trial: Trial) -> Effect:
     before_ns = time.monotonic_ns()
+    neighbours = Neighbours(replica_processes.children())
     healthy = _mean(place, HEALTHY_S)
     pause = _pause(place, before_ns)
     kind = place.catalogue.kinds[trial.kind]
@@ -169,7 +173,8 @@ def _effect(place: Place, trial: Trial) -> Effect:
     slow = _between(place, from_ns, to_ns)
     if not slow:
         raise CannotDo(f"the probe did nothing under {trial.kind}")
-    return Effect(trial, healthy, statistics.mean(slow), _mean(place, HEALTHY_S), pause)
+    recovered = _mean(place, HEALTHY_S)
+    return Effect(trial, healthy, statistics.mean(slow), recovered, pause, neighbours.cores())
 
 
 def _mean(place: Place, seconds: float) -> float:
