@@ -19,7 +19,7 @@ from failslow.extras.commands.parsers import Command, Parser
 EXIT_CANNOT = 2
 EXIT_INTERRUPTED = 130
 
-SIMULATED = ("tour", "test", "replay", "explore", "submit", "install", "doctor")
+SIMULATED = ("test", "replay", "explore", "submit", "install", "doctor")
 """Commands that need the simulator alone. All others run on Linux."""
 
 

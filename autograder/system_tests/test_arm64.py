@@ -14,7 +14,7 @@ import pytest
 
 from failslow.base import process
 from failslow.base.kit import Kit
-from failslow.build import cmake, gtest, recipe
+from failslow.build import cmake, gtest, macros, recipe
 from failslow.build.compile import build_submission
 from failslow.extras.check import matrix
 from failslow.extras.check.suites import NO_ARM64
@@ -82,6 +82,7 @@ def released(kit: Kit, root: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     toolchain.write_text(TOOLCHAIN.replace("@ROOT@", str(root)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CMAKE_TOOLCHAIN_FILE", str(toolchain))
+        patch.setattr(macros, "SYSTEM", (*macros.SYSTEM, str(root)))
         cmake.configure(made)
         yield made
 
