@@ -8,7 +8,7 @@ FROM debian:bookworm-slim
 COPY kit /tmp/kit/
 COPY autograder/requirements.txt /tmp/kit/autograder/
 RUN /tmp/kit/kit install \
-  && apt-get install -y --no-install-recommends bash-completion gdb git less redis-tools sudo vim-tiny \
+  && apt-get install -y --no-install-recommends bash-completion clangd gdb git less redis-tools sudo vim-tiny \
   && rm -rf /tmp/kit /var/lib/apt/lists/* /var/cache/apt/*.bin \
   && useradd --uid 1000 --user-group --create-home --shell /bin/bash student \
   && echo 'student ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/student
