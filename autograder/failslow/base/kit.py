@@ -34,9 +34,10 @@ class Kit:
         """Gradescope's file of the assignment: see assignment.py."""
         return self.root / "autograder" / "gradescope" / "assignment.json"
 
-    def catch_up(self, directory: str) -> Path:
-        """In a students' kit: the reference of a lab that later labs are built on, compiled."""
-        return self.labs / directory / "answers" / machine.platform_name()
+    def catch_up(self, directory: str, processor: str | None = None) -> Path:
+        """In a students' kit: the reference of a lab that later labs are built on, compiled for
+        a processor, or for this one."""
+        return self.labs / directory / "answers" / (processor or machine.platform_name())
 
     @property
     def fast(self) -> Path:

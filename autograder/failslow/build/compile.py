@@ -51,6 +51,8 @@ PROGRAM_MODE = 0o711
 CACHED_BUILDS_MAX = 128
 CACHED_OBJECTS_MAX = 512
 OBJECTS = "submission-objects"
+OBJECTS_ALONE = "-objects"
+"""Marks the result of a build without programs."""
 READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
 """A word by which a source reads another file; "included" in a comment is none."""
 READS_A_HEADER = re.compile(rb'\s*#\s*include\s*(?:<[\w/]+(?:\.h|\.hpp)?>|"[^"]+\.h")\s*(?://.*)?')
@@ -61,11 +63,12 @@ FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition
 class Options:
     """`alone`: nothing else builds now, so use every core, and show progress and warnings.
     `sandbox`: around the compiler, for sources of somebody else. What was compiled without is not
-    used then. `end`: of the compiler's time."""
+    used then. `end`: of the compiler's time. `links`: False for objects alone."""
 
     alone: bool = True
     sandbox: CompilerSandbox | None = None
     end: float = deadline.NONE
+    links: bool = True
 
 
 def build_submission(
@@ -82,7 +85,8 @@ def build_submission(
     link; nothing is left behind then.
     """
     sandbox = options.sandbox
-    final = kit.submissions / f"{key_of(kit, submission, recipe, targets)}{_kind(bool(sandbox))}"
+    key = f"{key_of(kit, submission, recipe, targets)}{_kind(bool(sandbox))}"
+    final = kit.submissions / (key if options.links else f"{key}{OBJECTS_ALONE}")
     while not cache.hold(final):
         cache.keep_latest(kit.submissions, CACHED_BUILDS_MAX)
         cache.keep_latest(kit.submissions.with_name(OBJECTS), CACHED_OBJECTS_MAX)
@@ -103,7 +107,8 @@ def build_submission(
                     builder.compile_side_by_side(targets, advance)
             else:
                 builder.compile(targets)
-            builder.link(targets)
+            if options.links:
+                builder.link(targets)
         if options.alone and not sandbox:
             for text in builder.warnings:
                 console.note(text)

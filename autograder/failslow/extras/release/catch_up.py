@@ -4,12 +4,17 @@ in place of sources.
 An instructor decides it in lab.yaml: a lab with `base: reference` is built on our earlier labs.
 """
 
-from failslow.base import process
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from failslow.base import machine, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import cmake
-from failslow.build.compile import build_submission, object_of
+from failslow.build.compile import Options, build_submission, object_of
 from failslow.build.recipe import given, load_recipe
+from failslow.extras.release import processors
 from failslow.lab.labs import Lab, load_labs
 from failslow.lab.submission import SOURCES, collect, object_for, place
 
@@ -37,24 +42,37 @@ def headers(kit: Kit) -> set[str]:
 
 
 def files(kit: Kit) -> dict[str, bytes]:
-    """The contents by their paths in the students' kit, for processors like this one. CannotDo when
-    they do not compile. Requires: the kit is configured."""
-    found = {}
-    for lab, on_top in needed(kit).values():
-        labs, recipe = load_labs(kit), load_recipe(kit)
-        submission = collect(kit, labs, kit.reference, on_top.id)
-        targets = [recipe.replica(on_top)]
-        cmake.build(kit, targets=given(kit, targets))
-        programs = build_submission(kit, labs, submission, recipe, targets)
-        to = kit.catch_up(lab.directory).relative_to(kit.root)
+    """The contents by their paths in the students' kit, for each processor. CannotDo when they do
+    not compile. Requires: the kit is configured."""
+    return {
+        path.relative_to(kit.root).as_posix(): content
+        for lab, on_top in needed(kit).values()
+        for path, content in _compiled(kit, lab, on_top)
+    }
+
+
+def _compiled(kit: Kit, lab: Lab, on_top: Lab) -> Iterator[tuple[Path, bytes]]:
+    labs, recipe = load_labs(kit), load_recipe(kit)
+    submission = collect(kit, labs, kit.reference, on_top.id)
+    targets = [recipe.replica(on_top)]
+    cmake.build(kit, targets=given(kit, targets))
+    tools = {each.name: (each.tool("g++"), each.tool("strip")) for each in processors.others()}
+    tools[machine.platform_name()] = (recipe.compiler, "strip")
+    for processor, (compiler, strip) in tools.items():
+        there = replace(recipe, compiler=compiler)
+        programs = build_submission(kit, labs, submission, there, targets, Options(links=False))
+        to = kit.catch_up(lab.directory, processor)
         for name in lab.files:
             content = submission.files[f"{place(on_top, lab)}/{name}"]
             if name.endswith(SOURCES):
-                path = object_of(programs, on_top, lab, name)
-                stripped = path.with_suffix(".stripped")
-                done = process.run(["strip", "--strip-debug", "-o", stripped, path])
-                if done.exit_code != 0:
-                    raise CannotDo(f"strip: {path}: {done.how_it_ended()}", done.errors)
-                content = stripped.read_bytes()
-            found[f"{to}/{object_for(name)}"] = content
-    return found
+                content = _stripped(object_of(programs, on_top, lab, name), strip)
+            yield to / object_for(name), content
+
+
+def _stripped(path: Path, strip: str) -> bytes:
+    """An object without lines and names of the source."""
+    stripped = path.with_suffix(".stripped")
+    done = process.run([strip, "--strip-debug", "-o", stripped, path])
+    if done.exit_code != 0:
+        raise CannotDo(f"{strip}: {path}: {done.how_it_ended()}", done.errors)
+    return stripped.read_bytes()
