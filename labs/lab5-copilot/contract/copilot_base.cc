@@ -273,7 +273,7 @@ std::vector<CopilotBase::Pending> CopilotBase::TakeBatch() {
   for (; next != pending_.end() && bytes < kBatchBytesMax; ++next) {
     if (!waiting_.contains(next->command.name)) continue;  // it came by the other lane, and has run
     if (yielding_.yields() && runtime_.Now() < yielding_.DueAt(next->since)) break;
-    bytes += next->command.text.size() + sizeof(Command);
+    bytes += SizeOf(next->command);
     batch.push_back(std::move(*next));
   }
   pending_.erase(pending_.begin(), next);

@@ -5,9 +5,15 @@
 
 namespace depfast::copilot {
 
+std::size_t SizeOf(const Command& command) {
+  // Not sizeof(Command): a string's is another one in each C++ library, and batches depend on it.
+  constexpr std::size_t kAroundText = 40;
+  return kAroundText + command.text.size();
+}
+
 std::size_t SizeOf(const Commands& commands) {
   std::size_t size = 0;
-  for (const Command& command : commands) size += sizeof(Command) + command.text.size();
+  for (const Command& command : commands) size += SizeOf(command);
   return size;
 }
 

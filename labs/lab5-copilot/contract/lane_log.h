@@ -19,7 +19,8 @@
 
 namespace depfast::copilot {
 
-// About the bytes that the commands take in memory.
+// About the bytes that a command, or the commands, take in memory: the same with each C++ library.
+std::size_t SizeOf(const Command& command);
 std::size_t SizeOf(const Commands& commands);
 
 class LaneLog {
