@@ -111,7 +111,7 @@ std::optional<Command> RespParser::Next() {
   Progress progress = Progress::kAgain;
   while (error_.empty() && progress == Progress::kAgain) progress = Step();
   if (!error_.empty() || progress == Progress::kMore) return std::nullopt;
-  command_bytes_ = 0;
+  command_bytes_ = taken_bytes_ = 0;
   was_too_large_ = std::exchange(is_too_large_, false);
   return std::exchange(command_, {});
 }
@@ -170,6 +170,7 @@ RespParser::Progress RespParser::ReadArgument() {
   if (is_too_large_) return PassOver();
   if (buffered() < *argument_bytes_ + kLineEndBytes) return Progress::kMore;
   command_.emplace_back(rest().substr(0, *argument_bytes_));
+  taken_bytes_ += *argument_bytes_;
   begin_ += *argument_bytes_ + kLineEndBytes;
   argument_bytes_.reset();
   return --arguments_left_ > 0 ? Progress::kAgain : Progress::kCommand;

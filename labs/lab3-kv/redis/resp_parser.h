@@ -42,7 +42,7 @@ class RespParser {
   // Bytes that wait to become commands.
   std::size_t buffered() const { return buffer_.size() - begin_; }
   // The same with the arguments of the command under way.
-  std::size_t unfinished() const { return buffered() + (is_too_large_ ? 0 : command_bytes_); }
+  std::size_t unfinished() const { return buffered() + taken_bytes_; }
 
  private:
   enum class Progress { kMore, kAgain, kCommand };
@@ -64,7 +64,8 @@ class RespParser {
   // The array under way.
   std::size_t arguments_left_ = 0;             // 0: none is
   std::optional<std::size_t> argument_bytes_;  // of the next argument, once that is known
-  std::size_t command_bytes_ = 0;
+  std::size_t command_bytes_ = 0;              // as far as lengths were announced
+  std::size_t taken_bytes_ = 0;                // in command_
   bool is_too_large_ = false;    // bytes of the next argument are passed over, not kept
   std::size_t passed_over_ = 0;  // of these, and of the end of the line behind them
   Command command_;

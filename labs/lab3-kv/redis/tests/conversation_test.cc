@@ -367,9 +367,9 @@ TEST_F(RedisMemoryTest, TheReplyToAWriteHasRoomBeforeTheWriteIsSent) {
 }
 
 TEST_F(RedisMemoryTest, UnfinishedCommandsHaveALimitOverAllClients) {
-  constexpr std::size_t kPart = std::size_t{1} << 20;
-  real::ByteBudget unfinished{3 * kPart};
-  const std::string part = "*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$2097152\r\n" + std::string(kPart, 'v');
+  constexpr std::size_t kPart = kArgumentBytesMax / 2;
+  real::ByteBudget unfinished{kPart * 5 / 2};
+  const std::string part = "*3\r\n$3\r\nSET\r\n$1\r\nx\r\n$1048576\r\n" + std::string(kPart, 'v');
   RedisConversation finishes({.unfinished = &unfinished});
   finishes.OnBytes(part);
   {
