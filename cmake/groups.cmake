@@ -25,9 +25,15 @@ function(failslow_add_unless_left_out DIRECTORY)
   endif()
 endfunction()
 
+# Tests drive what others compute: a test's own code need not be fast, so its compilation is.
+function(failslow_compile_lightly TARGET)
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # failslow_test(TARGET TIMEOUT seconds [RUNTIME] [PREFIX p.] [ARGUMENTS word...] [NEEDS target...])
 # A GoogleTest program for ctest. NEEDS: programs that it starts.
 function(failslow_test TARGET)
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD OFF)  # its sources may share names
   cmake_parse_arguments(ARG "RUNTIME" "PREFIX;TIMEOUT" "ARGUMENTS;NEEDS" ${ARGN})
   set(properties TIMEOUT ${ARG_TIMEOUT})
   if(ARG_RUNTIME)

@@ -27,7 +27,8 @@ endif()
 # and -Wconversion is our taste, not a requirement.
 add_library(submission OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
 set_target_properties(submission PROPERTIES
-  COMPILE_OPTIONS "-Layer;-Wextra;${FAILSLOW_CODE_FLAGS}")
+  UNITY_BUILD OFF
+  COMPILE_OPTIONS "-Wall;-Wextra;${FAILSLOW_CODE_FLAGS}")
 target_link_libraries(submission PRIVATE depfast)
 
 # failslow_program(<lab>_replica SOLUTION ID LIBRARIES lib...)
@@ -50,6 +51,7 @@ function(failslow_submission_program NAME)
   get_property(driver GLOBAL PROPERTY FAILSLOW_DRIVER_${ARG_SOLUTION})
   get_property(contract GLOBAL PROPERTY FAILSLOW_CONTRACT_${ARG_SOLUTION})
   add_executable(${NAME}_submission EXCLUDE_FROM_ALL ${driver})
+  set_target_properties(${NAME}_submission PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${NAME}_submission PRIVATE ${ARG_LIBRARIES} ${contract})
 endfunction()
 
@@ -92,6 +94,7 @@ function(failslow_solution LAB LIBRARIES)
   failslow_changed_files(${own})
   failslow_closure(closure ${LAB})
   add_library(${LAB}_solution STATIC)
+  set_target_properties(${LAB}_solution PROPERTIES UNITY_BUILD OFF)  # as a submission is compiled
   target_link_libraries(${LAB}_solution PUBLIC ${LIBRARIES} depfast)
   list(REVERSE closure)  # the lab's own headers are found first
   foreach(each ${closure})
@@ -140,6 +143,7 @@ function(failslow_driver NAME)
       set(lab ${ARG_LAB})
     endif()
     add_library(${NAME}_reference OBJECT ${ARG_SOURCES})
+    set_target_properties(${NAME}_reference PROPERTIES UNITY_BUILD OFF)
     target_link_libraries(${NAME}_reference PUBLIC ${lab}_solution)
   endif()
 endfunction()
@@ -192,6 +196,7 @@ function(failslow_suite SUITE)
   endif()
   failslow_program(${SUITE}_sim SOLUTION ${ARG_LAB} LIBRARIES ${SUITE}_tests failslow_main_sim)
   if(SUITE MATCHES "_public$")
+    failslow_compile_lightly(${SUITE}_tests)
     failslow_submission_program(${ARG_LAB}_own_sim SOLUTION ${ARG_LAB}
       LIBRARIES ${ARG_LIBRARIES} failslow_main_sim)
   endif()

@@ -146,11 +146,19 @@ def test_clangd_learns_how_a_students_files_are_compiled(kit: Kit) -> None:
         "command": f"g++ -Winvalid-pch -include pch.hxx -O2 -c {source}",
     }
     kit.preset("release").mkdir(parents=True, exist_ok=True)
-    (kit.preset("release") / compile_database.NAME).write_text(json.dumps([theirs]))
+    batch = kit.preset("release") / "x.dir" / "Unity" / "unity_0_cxx.cxx"
+    batched = [str(kit.root / "framework" / name) for name in ("b.cc", "c.cc")]
+    batch.parent.mkdir(parents=True)
+    batch.write_text("".join(f'\n#include "{each}"\n' for each in batched))
+    together = {**theirs, "file": str(batch), "command": f"g++ -O1 -c {batch}"}
+    (kit.preset("release") / compile_database.NAME).write_text(json.dumps([theirs, together]))
     compile_database.write(kit, load_labs(kit), load_recipe(kit), "release")
     database = kit.root / compile_database.NAME
     entries = {each["file"]: each["arguments"] for each in json.loads(database.read_text())}
     assert entries[str(source)] == ["g++", "-O2", "-c", str(source)]
+    for each in batched:
+        assert entries[each] == ["g++", "-O1", "-c", each]
+    assert str(batch) not in entries
     labs = {lab.id: kit.labs / lab.directory / "src" for lab in load_labs(kit).by_id.values()}
     (words,) = [words for file, words in entries.items() if Path(file).parent == labs["lab2"]]
     assert [word for word in words if str(kit.labs) in word][:2] == [

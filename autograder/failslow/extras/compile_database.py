@@ -5,6 +5,7 @@ write, and the given sources around them.
 """
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from failslow.lab.labs import Lab, Labs
 
 NAME = "compile_commands.json"
 SIM = "_sim"
+INCLUDED = re.compile(r'^#include "(/.+)"$', re.M)
+"""A source in the file that CMake makes of a batch of sources, for one compilation."""
 
 Entry = dict[str, Any]
 
@@ -30,7 +33,7 @@ def write(kit: Kit, labs: Labs, recipe: Recipe, preset: str) -> None:
     if preset != "release" and path.is_file():
         return
     entries: dict[str, Entry] = {}
-    for entry in [*_of_labs(kit, labs, recipe), *_of_cmake(kit.preset(preset) / NAME)]:
+    for entry in [*_of_labs(kit, labs, recipe), *of_cmake(kit.preset(preset))]:
         entries.setdefault(entry["file"], entry)
     text = json.dumps([*entries.values()], indent=1) + "\n"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -62,17 +65,27 @@ def _entry(directory: Path, command: list[str], source: Path) -> Entry:
     }
 
 
-def _of_cmake(path: Path) -> Iterator[Entry]:
-    """Without precompiled headers: clangd cannot read those of gcc."""
+def of_cmake(build: Path) -> Iterator[Entry]:
+    """Each source alone, without precompiled headers: clangd cannot read those of gcc. Nothing in a
+    directory without a database."""
+    path = build / NAME
     if not path.is_file():
         return
     for entry in json.loads(path.read_text(encoding="utf-8")):
-        words = shlex.split(entry["command"])
-        yield {
-            "directory": entry["directory"],
-            "file": entry["file"],
-            "arguments": [*_without_precompiled(words)],
-        }
+        words = [*_without_precompiled(shlex.split(entry["command"]))]
+        for source in _sources(entry["file"]):
+            yield {
+                "directory": entry["directory"],
+                "file": source,
+                "arguments": [source if word == entry["file"] else word for word in words],
+            }
+
+
+def _sources(file: str) -> list[str]:
+    """The sources of a batch; a source is its own."""
+    path = Path(file)
+    is_batch = path.parent.name == "Unity" and path.is_file()
+    return INCLUDED.findall(path.read_text(encoding="utf-8")) if is_batch else [file]
 
 
 def _without_precompiled(words: list[str]) -> Iterator[str]:

@@ -155,16 +155,16 @@ std::string Peers(const std::vector<PeerId>& peers) {
 }
 
 // "1.2 ms"
-std::string Milliseconds(std::int64_t ns) {
+std::string RoundedMilliseconds(std::int64_t ns) {
   const std::int64_t tenths = (ns + 50'000) / 100'000;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " ms";
 }
 
 std::string LatencyOf(const PeerPresence& peer) {
   return "replica " + std::to_string(peer.peer) + ": median " +
-         Milliseconds(peer.latency.Percentile(500).count()) + ", p99 " +
-         Milliseconds(peer.latency.Percentile(990).count()) + ", p99.9 " +
-         Milliseconds(peer.latency.Percentile(999).count());
+         RoundedMilliseconds(peer.latency.Percentile(500).count()) + ", p99 " +
+         RoundedMilliseconds(peer.latency.Percentile(990).count()) + ", p99.9 " +
+         RoundedMilliseconds(peer.latency.Percentile(999).count());
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ std::string Warning::Text() const {
     }
     case WarningKind::kStalledWait: {
       const std::string of = peers.empty() ? "" : " for " + Peers(peers);
-      return "'" + coroutine + "' waits on " + wait + of + " for " + Milliseconds(worst_ns);
+      return "'" + coroutine + "' waits on " + wait + of + " for " + RoundedMilliseconds(worst_ns);
     }
   }
   return "";

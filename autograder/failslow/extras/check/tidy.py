@@ -5,19 +5,23 @@ import sys
 from pathlib import Path
 
 from failslow.base import console, parallel, process
+from failslow.extras import compile_database
 from failslow.extras.check.step import Context, Counts
 
 TOOL = Path(sys.executable).parent / "clang-tidy"
-# GCC made the build's database: clang does not know all of its options, nor its headers' cache.
-OF_GCC = ("-Wno-unknown-warning-option", "-Wno-ignored-gch")
+# GCC made the build's database: clang does not know all of its options.
+OF_GCC = ("-Wno-unknown-warning-option",)
 
 
 def run(context: Context) -> Counts:
     """Counts a file as failed when clang-tidy reports something in it."""
     build = context.kit.preset("release")
-    database = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    database = [*compile_database.of_cmake(build)]
     files = sorted({Path(entry["file"]) for entry in database} - {*build.rglob("*.cc")})
-    argv = [str(TOOL), "--quiet", "-p", str(build), *(f"--extra-arg={each}" for each in OF_GCC)]
+    alone = context.scratch / "tidy"
+    alone.mkdir()
+    (alone / compile_database.NAME).write_text(json.dumps(database), encoding="utf-8")
+    argv = [str(TOOL), "--quiet", "-p", str(alone), *(f"--extra-arg={each}" for each in OF_GCC)]
 
     def complaint(file: Path) -> str:
         done = process.run([*argv, file], cwd=context.kit.root, merge_errors=True)
