@@ -13,7 +13,7 @@
 namespace depfast::lab4 {
 namespace {
 
-testkit::ClusterOptions WithProbeAlone(testkit::ClusterOptions options) {
+testkit::ClusterOptions WithProbe(testkit::ClusterOptions options) {
   options.probes = {UnfinishedWork::kName};
   return options;
 }
@@ -49,7 +49,7 @@ testing::AssertionResult Ended(const CallReport& call, CallReport::End end, Dura
 }
 
 FanOutRunner::FanOutRunner(testkit::ClusterOptions options)
-    : cluster(WithProbeAlone(std::move(options))), client_(cluster.simulator()) {
+    : cluster(WithProbe(std::move(options))), client_(cluster.simulator()) {
   cluster.simulator().AddObserver(this);
   cluster.Start();
   cluster.RunFor(10ms);  // the replicas have made a step

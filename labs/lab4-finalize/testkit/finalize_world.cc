@@ -12,7 +12,7 @@
 namespace depfast::lab4 {
 namespace {
 
-testkit::ClusterOptions WithProbeAdded(testkit::ClusterOptions options) {
+testkit::ClusterOptions WithProbe(testkit::ClusterOptions options) {
   options.probes.push_back(UnfinishedWork::kName);
   return options;
 }
@@ -20,7 +20,7 @@ testkit::ClusterOptions WithProbeAdded(testkit::ClusterOptions options) {
 }  // namespace
 
 FinalizeWorld::FinalizeWorld(testkit::ClusterOptions options)
-    : KvWorld(WithProbeAdded(std::move(options))),
+    : KvWorld(WithProbe(std::move(options))),
       sent(cluster.simulator()),
       writer_(cluster.simulator()) {}
 
