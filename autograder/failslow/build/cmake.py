@@ -42,7 +42,7 @@ def build(
 
 
 def build_for_grading(kit: Kit, lab: Lab) -> None:
-    """What a grade of the lab needs, and nothing else. Raises as `build`."""
+    """The targets that a grade of the lab needs, and nothing else. Raises as `build`."""
     build(kit, targets=[f"{lab.id}{OF_ONE_LAB}"], what=lab.id)
 
 

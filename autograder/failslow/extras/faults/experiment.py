@@ -243,7 +243,7 @@ def _run(
 
 
 def _disturbance(condition: str, lost: bool, late: bool, others_cores: float) -> str:
-    """What makes a run no evidence about a slow replica; empty if nothing does."""
+    """The reason why a run is no evidence about a slow replica; empty if it is."""
     if others_cores > verdict.OTHERS_CORES_MAX:
         return f"other programs used {100 * others_cores:.0f} % of a processor"
     if late:
