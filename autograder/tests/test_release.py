@@ -13,6 +13,7 @@ from failslow.base import machine
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.build import cmake, recipe
+from failslow.extras.commands import tour
 from failslow.extras.release import (
     catch_up,
     imports,
@@ -267,6 +268,8 @@ def named_in(page: Path) -> set[str]:
 def test_cmake_describes_its_programs_without_a_reference(released: Kit) -> None:
     cmake.configure(released)
     programs = recipe.load_recipe(released).programs
+    ninja = (released.preset("release") / "build.ninja").read_text()
+    assert f"build bin/{tour.PROGRAM}:" in ninja
     shutil.rmtree(released.build)
     for lab in load_labs(released).by_id.values():
         assert {f"{lab.id}_replica", f"{lab.id}_real", f"{lab.id}_public_sim"} <= {*programs}

@@ -20,7 +20,7 @@ def write_notes(kit: Kit, behaviour: str = "") -> None:
 
 
 def test_its_tests_are_those_of_the_example() -> None:
-    source = this_kit().root / "framework" / "testkit" / "tests" / "notes_test.cc"
+    source = this_kit().root / "framework" / "testkit" / "notes" / "notes_test.cc"
     names = re.findall(r"^TEST\(Notes, (\w+)\)", source.read_text(), re.M)
     assert [f"Notes.{name}" for name in names] == list(tour.TESTS)
 

@@ -16,14 +16,14 @@ from failslow.extras.commands.solution import check_out
 from failslow.extras.replay import field_names, html_report, recording
 
 PROGRAM = "testkit_notes"
-HEADERS = "framework/testkit/tests"
+HEADERS = "framework/testkit/notes"
 TESTS = {
     "Notes.ANoteIsOnEveryDiskSoonAfter": "A note is on all three disks after 100 ms.",
     "Notes.ASlowFollowerDelaysNobody": "A follower that is late by 400 ms delays no answer.",
     "Notes.FramesHeldForASlowFollowerAreReleased": "Nothing stays in memory for a slow follower.",
     "Notes.WithoutAMajorityTheAnswerIsNo": "Without a majority the answer is no.",
 }
-"""The tests of framework/testkit/tests/notes_test.cc, with the property that each one checks."""
+"""The tests of framework/testkit/notes/notes_test.cc, with the property that each one checks."""
 
 
 def run(kit: Kit, test: str | None, out: Path) -> int:
