@@ -34,7 +34,7 @@ constexpr Duration kCatchUpTimeoutMax = 1s;
 
 // A campaign's answers count for this time, or until the term or its leader is another. The next
 // campaign may ask for pre-votes meanwhile: a distant or slow voter needs more than a timeout.
-constexpr Duration kAnswersAwaited = 1s;
+constexpr Duration kAnswersAwaited = 4s;
 
 }  // namespace
 
@@ -157,22 +157,19 @@ void Raft::Campaign() {
   // refuse each other's pre-votes for ever.
   leader_ = favoured_ = kNobody;
   // Without the pre-vote a replica that was merely slow would depose a healthy leader.
-  if (!AskForVotes(term_ + 1, /*pre_vote=*/true, kAnswersAwaited)) return;
+  if (!AskForVotes(term_ + 1, /*pre_vote=*/true)) return;
   const std::uint64_t term = ++term_;
   role_ = Role::kCandidate;
   voted_for_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
-  const Time from = runtime_.Now();
   PersistHardState();
   AwaitDurable(term_write_);
   if (term_ != term) return;  // a newer term has come meanwhile
-  // The voters' disks may be as slow as ours, and a vote may wait for the write before it.
-  const Duration patience = kAnswersAwaited + 2 * (runtime_.Now() - from);
-  last_heard_ = runtime_.Now() + patience - kAnswersAwaited;
-  if (AskForVotes(term, /*pre_vote=*/false, patience) && role_ == Role::kCandidate) BecomeLeader();
+  if (AskForVotes(term, /*pre_vote=*/false) && role_ == Role::kCandidate) BecomeLeader();
 }
 
-bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
+bool Raft::AskForVotes(std::uint64_t term, bool pre_vote) {
+  const std::uint64_t current = term_;
   const RequestVote request{term, runtime_.self(), last_index(), TermAt(last_index()), pre_vote};
   Broadcast<RequestVote> broadcast(runtime_.rpc(), runtime_.peers(), request);
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
@@ -183,10 +180,10 @@ bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
     });
   }
   quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
-  quorum->Wait(patience);
+  quorum->Wait(kAnswersAwaited);
   broadcast.Release();
   // A leader may have been heard of meanwhile: then there is nothing to campaign for.
-  return quorum->Ready() && term_ + (pre_vote ? 1 : 0) == term && leader_ == kNobody;
+  return quorum->Ready() && term_ == current && leader_ == kNobody;
 }
 
 RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
@@ -205,6 +202,7 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
   const bool granted = request.term == term_ && free_to_vote && WouldVoteFor(request);
   if (granted) {
     voted_for_ = request.candidate;
+    last_heard_ = runtime_.Now();
     PersistHardState();
   }
   AwaitDurable(term_write_);
@@ -614,7 +612,8 @@ InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
   leader_ = request.leader;
   last_heard_ = runtime_.Now();
-  if (request.last_index > commit_index_ && TakeChunk(request)) InstallIncoming();
+  const bool superfluous = request.last_index <= commit_index_;
+  if (!superfluous && TakeChunk(request)) InstallIncoming();
   const bool installed = request.last_index <= commit_index_;
   const std::uint64_t received = installed ? request.total_bytes : incoming_.state.size();
   AwaitDurable(last_write_);

@@ -81,9 +81,8 @@ class Raft final : public ReplicatedLog {
   // --- elections (Raft, section 5.2; thesis, section 9.6 for the pre-vote) ---
   void ElectionLoop();
   void Campaign();
-  // True once a majority has granted its votes, at most after `patience`, if nothing has ended the
-  // campaign by then.
-  bool AskForVotes(std::uint64_t term, bool pre_vote, Duration patience);
+  // True once a majority has granted its votes, if nothing has ended the campaign by then.
+  bool AskForVotes(std::uint64_t term, bool pre_vote);
   RequestVoteReply OnRequestVote(const RequestVote& request);
   bool WouldVoteFor(const RequestVote& request) const;
   void BecomeFollower(std::uint64_t term);
