@@ -32,15 +32,15 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
-// A campaign's answers count for this time, or until the term or its leader is another. The next
-// campaign may ask for pre-votes meanwhile: a distant or slow voter needs more than a timeout.
-constexpr Duration kAnswersAwaited = 4s;
-
 }  // namespace
 
 // ---- start and durability ----
 
-Raft::Raft(Runtime& runtime, StateMachine& machine) : runtime_(runtime), machine_(machine) {}
+Raft::Raft(Runtime& runtime, StateMachine& machine)
+    : runtime_(runtime),
+      machine_(machine),
+      recovered_(std::make_shared<IntEvent>("recovery", 1)),
+      progress_(static_cast<std::size_t>(runtime.replicas())) {}
 
 void Raft::Start() {
   runtime_.rpc().Handle<RequestVote>(
@@ -64,7 +64,6 @@ void Raft::Recover() {
   ChooseWhenToCompact();
   ObserveRole(runtime_, term_, role_);
   last_heard_ = runtime_.Now();
-  durable_index_ = last_index();
   recovered_->Add();
 }
 
@@ -102,11 +101,11 @@ std::optional<std::string> Raft::ReadFile(const char* name) {
   throw std::system_error(read->error(), std::generic_category(), name);
 }
 
-std::shared_ptr<DiskEvent> Raft::AppendToWal(std::string record) {
-  return last_write_ = runtime_.storage().Append(kWalFile, std::move(record), Storage::Sync::kYes);
+void Raft::AppendToWal(std::string record) {
+  last_write_ = runtime_.storage().Append(kWalFile, std::move(record), Storage::Sync::kYes);
 }
 
-void Raft::PersistHardState() { term_write_ = AppendToWal(EncodeHardState({term_, voted_for_})); }
+void Raft::PersistHardState() { AppendToWal(EncodeHardState({term_, voted_for_})); }
 
 void Raft::PersistLog() {
   std::ignore = runtime_.storage().Append(kNewWalFile, EncodeWal({term_, voted_for_}, log_),
@@ -122,11 +121,11 @@ void Raft::PersistSnapshot() {
   std::ignore = runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
 }
 
-void Raft::AwaitDurable(const std::shared_ptr<DiskEvent>& latest) {
+void Raft::AwaitDurable() {
   std::uint64_t term = 0;
   do {  // again if we learned of a new term meanwhile: it is on its way to disk
     term = term_;
-    const auto write = latest;
+    const auto write = last_write_;
     if (write != nullptr && write->Wait() != Outcome::kReady) {
       throw std::system_error(write->error(), std::generic_category(), "a write failed");
     }
@@ -145,42 +144,45 @@ void Raft::ElectionLoop() {
       const Time from = role_ == Role::kLeader ? runtime_.Now() : last_heard_;
       runtime_.Sleep(from + patience - runtime_.Now());
       // If our disk still writes a vote, its candidate waits for us.
-      if (is_over()) AwaitDurable(last_write_);
+      if (is_over()) AwaitDurable();
     }
     last_heard_ = runtime_.Now();  // the next campaign comes a full timeout later
-    runtime_.Spawn("campaign", [this] { Campaign(); });
+    Campaign();
   }
 }
 
 void Raft::Campaign() {
   // A replica that campaigns forgets its leader. Otherwise the replicas of a bare majority could
   // refuse each other's pre-votes for ever.
-  leader_ = favoured_ = kNobody;
+  leader_ = kNobody;
   // Without the pre-vote a replica that was merely slow would depose a healthy leader.
-  if (!AskForVotes(term_ + 1, /*pre_vote=*/true)) return;
+  if (!AskForVotes(term_ + 1, /*pre_vote=*/true, kElectionTimeoutMin)) return;
   const std::uint64_t term = ++term_;
   role_ = Role::kCandidate;
   voted_for_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
+  const Time from = runtime_.Now();
   PersistHardState();
-  AwaitDurable(term_write_);
+  AwaitDurable();
   if (term_ != term) return;  // a newer term has come meanwhile
-  if (AskForVotes(term, /*pre_vote=*/false) && role_ == Role::kCandidate) BecomeLeader();
+  // The voters' disks may be as slow as ours, and a vote may wait for the write before it.
+  const Duration patience = kElectionTimeoutMin + 2 * (runtime_.Now() - from);
+  if (AskForVotes(term, /*pre_vote=*/false, patience) && role_ == Role::kCandidate) BecomeLeader();
 }
 
-bool Raft::AskForVotes(std::uint64_t term, bool pre_vote) {
+bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
   const std::uint64_t current = term_;
   const RequestVote request{term, runtime_.self(), last_index(), TermAt(last_index()), pre_vote};
   Broadcast<RequestVote> broadcast(runtime_.rpc(), runtime_.peers(), request);
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
   for (const auto& call : broadcast.calls()) {
-    quorum->Add(call, [this, pre_vote, &answered = *call] {
+    quorum->Add(call, [this, &answered = *call] {
       if (answered.reply().term > term_) BecomeFollower(answered.reply().term);
-      return answered.reply().granted && (!pre_vote || favoured_ == kNobody);
+      return answered.reply().granted;
     });
   }
   quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
-  quorum->Wait(kAnswersAwaited);
+  quorum->Wait(patience);
   broadcast.Release();
   // A leader may have been heard of meanwhile: then there is nothing to campaign for.
   return quorum->Ready() && term_ == current && leader_ == kNobody;
@@ -193,8 +195,7 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
         role_ == Role::kLeader ||
         (leader_ != kNobody && runtime_.Now() < last_heard_ + kElectionTimeoutMin);
     const bool granted = request.term > term_ && !leader_lives && WouldVoteFor(request);
-    if (granted && request.candidate < runtime_.self()) favoured_ = request.candidate;
-    AwaitDurable(term_write_);  // the answer names our term
+    AwaitDurable();  // the answer names our term
     return {term_, granted};
   }
   if (request.term > term_) BecomeFollower(request.term);
@@ -205,10 +206,11 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
     last_heard_ = runtime_.Now();
     PersistHardState();
   }
-  AwaitDurable(term_write_);
+  const std::uint64_t term = term_;
+  AwaitDurable();
   // The candidate has not had our vote before.
-  if (granted && term_ == request.term) last_heard_ = runtime_.Now();
-  return {term_, granted && term_ == request.term};
+  if (granted && term_ == term) last_heard_ = runtime_.Now();
+  return {term_, granted && term_ == term};
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {
@@ -238,7 +240,7 @@ void Raft::BecomeLeader() {
   role_ = Role::kLeader;
   leader_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
-  progress_.assign(static_cast<std::size_t>(runtime_.replicas()), Progress{last_index() + 1});
+  std::fill(progress_.begin(), progress_.end(), Progress{last_index() + 1});
   durable_index_ = last_index();  // our own vote is durable, and was written later
   // An entry of our own term, even an empty one, lets us commit the entries of earlier terms
   // (section 5.4.2).
@@ -325,7 +327,8 @@ void Raft::Round() {
   const std::uint64_t first = last_index() + 1;
   AppendPending();
   const std::uint64_t end = last_index() + 1;
-  const auto own_write = AppendToWal(EncodeEntries(log_, first));
+  AppendToWal(EncodeEntries(log_, first));
+  const auto own_write = last_write_;
   Broadcast<AppendEntries> round = SendRound(first, end);
   const auto quorum = VotesOn(round, own_write, end);
 
@@ -505,7 +508,7 @@ bool Raft::SendSnapshot(PeerId peer) {
 AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   recovered_->Wait();
   if (request.term < term_) {
-    AwaitDurable(term_write_);  // the answer names our term, which must be on disk
+    AwaitDurable();  // the answer names our term, which must be on disk
     return {term_, false, 0, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
@@ -522,13 +525,10 @@ AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   } else {
     TakeEntries(request);
   }
-  // Most heartbeats acknowledge nothing new: a slow disk does not delay their answers.
-  const std::uint64_t end = prev + request.entries.size();
-  AwaitDurable(conflict == 0 && end > durable_index_ ? last_write_ : term_write_);
+  AwaitDurable();
   if (term_ != request.term) return {term_, false, 0, commit_index_ + 1};
   if (conflict != 0) return {term_, false, 0, conflict};
-  durable_index_ = std::max(durable_index_, end);
-  return {term_, true, end, 0};
+  return {term_, true, prev + request.entries.size(), 0};
 }
 
 void Raft::TakeEntries(const AppendEntries& request) {
@@ -540,7 +540,6 @@ void Raft::TakeEntries(const AppendEntries& request) {
     if (index <= last_index() && TermAt(index) == entry.term) continue;  // a duplicate, or a retry
     assert(index > commit_index_ && "a committed entry is never replaced");
     if (index <= last_index()) log_.TruncateFrom(index);
-    durable_index_ = std::min(durable_index_, index - 1);
     log_.Append(entry);
     if (first_new == 0) first_new = index;
   }
@@ -550,7 +549,8 @@ void Raft::TakeEntries(const AppendEntries& request) {
 
 void Raft::CommitUpTo(std::uint64_t index) {
   if (index <= commit_index_) return;
-  const std::uint64_t first = std::exchange(commit_index_, index) + 1;
+  const std::uint64_t first = commit_index_ + 1;
+  commit_index_ = index;
   ObserveCommit(runtime_, commit_index_);
   for (std::uint64_t i = first; i <= commit_index_; ++i) {
     const LogEntry& entry = log_.At(i);
@@ -606,7 +606,7 @@ void Raft::RestoreSnapshot() {
 InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   recovered_->Wait();
   if (request.term < term_) {
-    AwaitDurable(term_write_);
+    AwaitDurable();
     return {term_, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
@@ -616,7 +616,7 @@ InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   if (!superfluous && TakeChunk(request)) InstallIncoming();
   const bool installed = request.last_index <= commit_index_;
   const std::uint64_t received = installed ? request.total_bytes : incoming_.state.size();
-  AwaitDurable(last_write_);
+  AwaitDurable();
   return {term_, term_ == request.term ? received : 0};
 }
 
@@ -638,7 +638,6 @@ void Raft::InstallIncoming() {
     log_.CompactUpTo(index);
   } else {
     log_.Reset(index, snapshot_.last_term);
-    durable_index_ = 0;
   }
   RestoreSnapshot();
   PersistSnapshot();

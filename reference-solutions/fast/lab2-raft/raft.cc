@@ -41,10 +41,6 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
-// A campaign's answers count for this time, or until the term or its leader is another. The next
-// campaign may ask for pre-votes meanwhile: a distant or slow voter needs more than a timeout.
-constexpr Duration kAnswersAwaited = 4s;
-
 // A snapshot is encoded and written in pieces of this size, so that neither the replica nor the
 // entries on their way to the disk wait long. Between two pieces others have their turn.
 constexpr std::size_t kPieceBytes = 512 * 1024;
@@ -170,7 +166,6 @@ void Raft::Recover() {
   ChooseWhenToCompact();
   ObserveRole(runtime_, term_, role_);
   last_heard_ = runtime_.Now();
-  durable_index_ = last_index();
   recovered_->Add();
 }
 
@@ -211,10 +206,7 @@ void Raft::RecoverLog() {
   }
 }
 
-void Raft::PersistHardState() {
-  last_write_ = AppendToLog(EncodeHardState({term_, voted_for_}));
-  term_write_ = last_write_;
-}
+void Raft::PersistHardState() { last_write_ = AppendToLog(EncodeHardState({term_, voted_for_})); }
 
 std::shared_ptr<DiskEvent> Raft::PersistEntries(std::uint64_t first_index) {
   last_write_ = AppendToLog(EncodeEntries(log_, first_index));
@@ -232,11 +224,11 @@ void Raft::PersistLog() {
   last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
 }
 
-void Raft::AwaitDurable(const std::shared_ptr<DiskEvent>& latest) {
+void Raft::AwaitDurable() {
   std::uint64_t term = 0;
   do {  // again if we learned of a new term meanwhile: it is on its way to disk
     term = term_;
-    const auto write = latest;
+    const auto write = last_write_;
     if (write != nullptr && write->Wait() != Outcome::kReady) {
       throw std::system_error(write->error(), std::generic_category(), "a write failed");
     }
@@ -255,42 +247,45 @@ void Raft::ElectionLoop() {
       const Time from = role_ == Role::kLeader ? runtime_.Now() : last_heard_;
       runtime_.Sleep(from + patience - runtime_.Now());
       // If our disk still writes a vote, its candidate waits for us.
-      if (is_over()) AwaitDurable(last_write_);
+      if (is_over()) AwaitDurable();
     }
     last_heard_ = runtime_.Now();  // the next campaign comes a full timeout later
-    runtime_.Spawn("campaign", [this] { Campaign(); });
+    Campaign();
   }
 }
 
 void Raft::Campaign() {
   // A replica that campaigns forgets its leader. Otherwise the replicas of a bare majority could
   // refuse each other's pre-votes for ever.
-  leader_ = favoured_ = kNobody;
+  leader_ = kNobody;
   // Without the pre-vote a replica that was merely slow would depose a healthy leader.
-  if (!AskForVotes(term_ + 1, /*pre_vote=*/true)) return;
+  if (!AskForVotes(term_ + 1, /*pre_vote=*/true, kElectionTimeoutMin)) return;
   const std::uint64_t term = ++term_;
   role_ = Role::kCandidate;
   voted_for_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
+  const Time from = runtime_.Now();
   PersistHardState();
-  AwaitDurable(term_write_);
+  AwaitDurable();
   if (term_ != term) return;  // a newer term has come meanwhile
-  if (AskForVotes(term, /*pre_vote=*/false) && role_ == Role::kCandidate) BecomeLeader();
+  // The voters' disks may be as slow as ours, and a vote may wait for the write before it.
+  const Duration patience = kElectionTimeoutMin + 2 * (runtime_.Now() - from);
+  if (AskForVotes(term, /*pre_vote=*/false, patience) && role_ == Role::kCandidate) BecomeLeader();
 }
 
-bool Raft::AskForVotes(std::uint64_t term, bool pre_vote) {
+bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
   const std::uint64_t current = term_;
   const RequestVote request{term, runtime_.self(), last_index(), TermAt(last_index()), pre_vote};
   Broadcast<RequestVote> broadcast(runtime_.rpc(), runtime_.peers(), request);
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
   for (const auto& call : broadcast.calls()) {
-    quorum->Add(call, [this, pre_vote, &answered = *call] {
+    quorum->Add(call, [this, &answered = *call] {
       if (answered.reply().term > term_) BecomeFollower(answered.reply().term);
-      return answered.reply().granted && (!pre_vote || favoured_ == kNobody);
+      return answered.reply().granted;
     });
   }
   quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
-  quorum->Wait(kAnswersAwaited);
+  quorum->Wait(patience);
   broadcast.Release();
   // A leader may have been heard of meanwhile: then there is nothing to campaign for.
   return quorum->Ready() && term_ == current && leader_ == kNobody;
@@ -302,8 +297,7 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
         role_ == Role::kLeader ||
         (leader_ != kNobody && runtime_.Now() < last_heard_ + kElectionTimeoutMin);
     const bool granted = request.term > term_ && !leader_lives && WouldVoteFor(request);
-    if (granted && request.candidate < runtime_.self()) favoured_ = request.candidate;
-    AwaitDurable(term_write_);  // the answer names our term
+    AwaitDurable();  // the answer names our term
     return {term_, granted};
   }
   if (request.term > term_) BecomeFollower(request.term);
@@ -314,10 +308,11 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
     last_heard_ = runtime_.Now();
     PersistHardState();
   }
-  AwaitDurable(term_write_);
+  const std::uint64_t term = term_;
+  AwaitDurable();
   // The candidate has not had our vote before.
-  if (granted && term_ == request.term) last_heard_ = runtime_.Now();
-  return {term_, granted && term_ == request.term};
+  if (granted && term_ == term) last_heard_ = runtime_.Now();
+  return {term_, granted && term_ == term};
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {
@@ -657,7 +652,7 @@ void Raft::ConfirmLeadership() {
 
 AppendEntriesReply Raft::OnAppendEntries(AppendEntries request) {
   if (request.term < term_) {
-    AwaitDurable(term_write_);  // the answer names our term, which must be on disk
+    AwaitDurable();  // the answer names our term, which must be on disk
     return {term_, false, 0, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
@@ -674,13 +669,10 @@ AppendEntriesReply Raft::OnAppendEntries(AppendEntries request) {
   } else {
     TakeEntries(request);
   }
-  // Most heartbeats acknowledge nothing new: a slow disk does not delay their answers.
-  const std::uint64_t end = prev + request.entries.size();
-  AwaitDurable(conflict == 0 && end > durable_index_ ? last_write_ : term_write_);
+  AwaitDurable();
   if (term_ != request.term) return {term_, false, 0, commit_index_ + 1};
   if (conflict != 0) return {term_, false, 0, conflict};
-  durable_index_ = std::max(durable_index_, end);
-  return {term_, true, end, 0};
+  return {term_, true, prev + request.entries.size(), 0};
 }
 
 void Raft::TakeEntries(AppendEntries& request) {
@@ -695,7 +687,6 @@ void Raft::TakeEntries(AppendEntries& request) {
   if (entry != request.entries.end()) {
     assert(index > commit_index_ && "a committed entry is never replaced");
     log_.TruncateFrom(index);
-    durable_index_ = std::min(durable_index_, index - 1);
     for (; entry != request.entries.end(); ++entry) log_.Append(std::move(*entry));
     PersistEntries(index);
   }
@@ -860,7 +851,7 @@ void Raft::RestoreSnapshot() {
 
 InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   if (request.term < term_) {
-    AwaitDurable(term_write_);
+    AwaitDurable();
     return {term_, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
@@ -870,7 +861,7 @@ InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   if (!superfluous && TakeChunk(request)) InstallIncoming();
   const bool installed = request.last_index <= commit_index_;
   const std::uint64_t received = installed ? request.total_bytes : incoming_.snapshot.state.size();
-  AwaitDurable(last_write_);
+  AwaitDurable();
   return {term_, term_ == request.term ? received : 0};
 }
 
@@ -893,7 +884,6 @@ void Raft::InstallIncoming() {
     log_.CompactUpTo(index);
   } else {
     log_.Reset(index, snapshot_.last_term);
-    durable_index_ = 0;
   }
   RestoreSnapshot();
   PersistSnapshot();
