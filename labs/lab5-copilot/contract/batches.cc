@@ -14,6 +14,10 @@ constexpr EntryIndex kReserved = 256;
 // A pilot yields for this long after another replica has taken an entry of it over. Each attempt of
 // a pilot that is still late costs the others a takeover: at most one wait in each second.
 constexpr Duration kYieldTime = 1s;
+// The longest wait for the other pilot's turn (published: 1 ms). Turns only gather commands. The
+// patience for a takeover has no limit: an entry that takes long to run makes it longer, and the
+// next batch, gathered in that time, would take longer still.
+constexpr Duration kTurnPatienceMax = 20ms;
 
 std::shared_ptr<ValueEvent<bool>> Flag(const char* label, bool is_set) {
   return std::make_shared<ValueEvent<bool>>(label, is_set, std::identity());
@@ -106,7 +110,8 @@ bool Batches::AwaitsRound() {
 
 // A pilot that has missed its turn is not waited for.
 void Batches::AwaitTurn() {
-  if (!turn_missed_) turn_missed_ = our_turn_->Wait(patience_()) == Outcome::kTimedOut;
+  if (turn_missed_) return;
+  turn_missed_ = our_turn_->Wait(std::min(patience_(), kTurnPatienceMax)) == Outcome::kTimedOut;
 }
 
 // Waits for the oldest command, if this pilot yields. True if the commands have changed meanwhile.
@@ -122,7 +127,7 @@ bool Batches::HoldsBack() {
   return true;
 }
 
-// A pilot that yields leaves each command to the other one for as long as it would wait for a turn.
+// A pilot that yields leaves each command to the other one for as long as a takeover would wait.
 // What has not run by then, it proposes: the other pilot may be dead.
 bool Batches::MayPropose(const Pending& command) const {
   return !Yields() || runtime_.Now() >= command.since + patience_();

@@ -29,7 +29,7 @@ class Batches {
   using Done = std::function<void(SubmitStatus status, const CommandMemory::Result& result)>;
   // Proposes an entry, and returns once it is decided. Runs in a coroutine of its own.
   using Order = std::function<void(const FastAccept& proposal)>;
-  // How long the other pilot's turn is waited for.
+  // How long an entry of the other pilot is waited for.
   using Patience = std::function<Duration()>;
 
   // All must outlive this.
