@@ -2,7 +2,7 @@
 
 import sys
 
-EXIT_INTERRUPTED = 130
+from failslow.base.errors import EXIT_INTERRUPTED
 
 
 def _run() -> int:

@@ -11,13 +11,12 @@ from importlib.util import find_spec
 from typing import NoReturn
 
 from failslow.base import console, machine, process
-from failslow.base.errors import CannotDo
+from failslow.base.errors import EXIT_INTERRUPTED, CannotDo
 from failslow.base.kit import Kit, this_kit
 from failslow.extras.commands import for_students
 from failslow.extras.commands.parsers import Command, Parser
 
 EXIT_CANNOT = 2
-EXIT_INTERRUPTED = 130
 
 SIMULATED = ("test", "replay", "explore", "submit", "install", "doctor")
 """Commands that need the simulator alone. All others run on Linux."""

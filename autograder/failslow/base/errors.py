@@ -2,6 +2,9 @@
 
 from failslow.base import printable
 
+EXIT_INTERRUPTED = 130
+"""Of a command that a signal ended: no error."""
+
 
 class CannotDo(Exception):
     """The command cannot be done: wrong input, a broken machine, a test without a result.

@@ -4,9 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from failslow.base.errors import CannotDo
-from failslow.extras.faults.verdict import OTHERS_CORES_MAX
-
-REPEATS = 2
+from failslow.extras.faults.verdict import OTHERS_CORES_MAX, REPEATS
 
 Found = TypeVar("Found")
 

@@ -32,7 +32,6 @@ from failslow.extras.faults.catalogue import Catalogue, FaultKind
 from failslow.extras.faults.experiment import (
     DEAD,
     HEALTHY,
-    REPEATS,
     SLOW,
     Disturbed,
     Experiment,
@@ -41,7 +40,7 @@ from failslow.extras.faults.experiment_page import Shown
 from failslow.extras.faults.injectors import INJECTORS
 from failslow.extras.faults.prediction import Predicted
 from failslow.extras.faults.targets import Place
-from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, Verdict
+from failslow.extras.faults.verdict import FAIL, INCONCLUSIVE, PASS, REPEATS, Verdict
 from failslow.lab.labs import load_labs
 
 HOLD_S, QUICK_HOLD_S = 3.0, 2.0

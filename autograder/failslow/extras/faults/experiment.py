@@ -37,9 +37,6 @@ WARM_UP_S, BEFORE_S, AFTER_S = 0.5, 1.0, 1.0
 SETTLE_S = 0.3
 """The first part of a fault is left out: requests from before are answered in it."""
 
-REPEATS = 2
-"""The times that a run is made again which an election or a busy machine has disturbed."""
-
 CAUGHT_UP_S = 15.0
 MEMORY_GROWTH_MAX = 64 << 20
 STALL_S = 0.5
@@ -136,7 +133,7 @@ def run(
         words = f"{condition} ({number} of {len(order)})"
         advance(words)
         made = _run(bench, condition, kind, amount, target, hold_s, rate)
-        for _ in range(REPEATS):
+        for _ in range(verdict.REPEATS):
             if not made.disturbed:
                 break
             advance(f"{words}, again: {made.disturbed}")
@@ -158,7 +155,7 @@ def run(
 def _judged(runs: Sequence[Run], measured: Costs, limits: Loss, disturbed: float) -> Verdict:
     reason = next((run.disturbed for run in runs if run.disturbed), "")
     if reason:
-        return Verdict(INCONCLUSIVE, f"{reason}, {1 + REPEATS} times")
+        return Verdict(INCONCLUSIVE, f"{reason}, {1 + verdict.REPEATS} times")
     others = _others_cores(runs, HEALTHY), _others_cores(runs, SLOW)
     return verdict.judge(measured, _troubles(runs), others, limits, disturbed)
 

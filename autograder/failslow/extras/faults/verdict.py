@@ -20,6 +20,8 @@ DISTURBED = 0.1
 """No slow replica gains this share: a healthy run that is slower was disturbed."""
 OTHERS_CORES_MAX = 0.5
 """Other programs that use more than this beside a run make it no evidence."""
+REPEATS = 2
+"""The times that a run is made again which an election or a busy machine has disturbed."""
 OTHERS_CORES = 0.15
 """A difference, in processors that other programs used, that makes costs of their own ..."""
 OTHERS_COST_MAX = 0.5
