@@ -150,7 +150,7 @@ def test_another_lab_has_bars_for_its_graded_faults_alone() -> None:
     assert slow.bars_of(this_kit(), Options(lab="lab5", victim="pilot+follower")) == bars
 
     def missed(fault: str) -> int:
-        cell = replace(CELL, fault=fault, latency=Spread(0.26, 0.26))
+        cell = replace(CELL, fault=fault, latency=Spread(0.3, 0.3))
         return len(slow.missed(Measured("reference", {}, [cell]), bars))
 
     assert (missed("cpu-slow"), missed("net-slow-1ms")) == (1, 0)

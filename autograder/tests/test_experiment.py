@@ -114,8 +114,8 @@ def test_noise_is_compared_with_the_limit_in_force() -> None:
         ("lab2", "follower", "follower", TOLERANT, 0.1),
         ("lab2", "leader", "leader", TOLERANT, 0.1),
         ("lab5", "follower", "follower", Loss(throughput=0.05, latency=0.1), 0.1),
-        ("lab5", "copilot", "copilot", Loss(throughput=0.1, latency=0.15), 0.2),
-        ("lab5", "0", "pilot", Loss(throughput=0.1, latency=0.15), 0.2),
+        ("lab5", "copilot", "copilot", Loss(throughput=0.15, latency=0.25), 0.2),
+        ("lab5", "0", "pilot", Loss(throughput=0.15, latency=0.25), 0.2),
         ("lab5", "2", "dead", TOLERANT, 0.1),
     ],
 )

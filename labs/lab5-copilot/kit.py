@@ -121,7 +121,11 @@ def run(kit: Kit) -> Section:
                     results[name].append(load.run(kit, cluster, Load(CLIENTS)))
                 done += 1
             for stopped, of in windows.items():
-                advance(done, total, "no stop" if stopped is None else f"replica {stopped} stops")
+                advance(
+                    done,
+                    total,
+                    "no stop" if stopped is None else f"replica {stopped} stops",
+                )
                 with in_memory(kit) as cluster:
                     of.append(_window(kit, cluster, stopped))
                 done += 1
@@ -189,10 +193,28 @@ def _stops(windows: dict[int | None, list[Window]]) -> list[Figure]:
 
     worst = 100 * min(each.worst_second for each in pilot) / second
     return [
-        Figure("a pilot stops for 5 s: puts lost", less(pilot), "%", PILOT_COST_AT_MOST, True),
+        Figure(
+            "a pilot stops for 5 s: puts lost",
+            less(pilot),
+            "%",
+            PILOT_COST_AT_MOST,
+            True,
+        ),
         Figure("a pilot stops: the worst second", worst, "%", PILOT_SECOND_AT_LEAST),
-        Figure("a follower stops: puts lost", less(follower), "%", FOLLOWER_COST_AT_MOST, True),
-        Figure("a follower stops: mean latency", more("mean"), "%", FOLLOWER_MEAN_AT_MOST, True),
+        Figure(
+            "a follower stops: puts lost",
+            less(follower),
+            "%",
+            FOLLOWER_COST_AT_MOST,
+            True,
+        ),
+        Figure(
+            "a follower stops: mean latency",
+            more("mean"),
+            "%",
+            FOLLOWER_MEAN_AT_MOST,
+            True,
+        ),
         Figure("a follower stops: p99", more("p99"), "%", FOLLOWER_P99_AT_MOST, True),
     ]
 

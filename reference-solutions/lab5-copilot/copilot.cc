@@ -24,7 +24,7 @@ void Copilot::Propose(const FastAccept& proposal) {
 
   // One wait for both paths: a majority orders the entry, and the fast path is decided or late.
   const auto fast_is_over =
-      OrEvent::Of({SettledEvent::Of(round.fast), TimeoutEvent::After(FastPatience())});
+      OrEvent::Of({SettledEvent::Of(round.fast), TimeoutEvent::After(kFastPatience)});
   AwaitMajority(*AndEvent::Of({round.ordered, fast_is_over}));
   ReleaseLater(calls);
 
@@ -51,20 +51,16 @@ Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAc
               QuorumEvent::Majority(replicas), std::make_shared<std::vector<EntryIndex>>(),
               std::make_shared<bool>(false)};
   for (const auto& call : calls.calls()) {
-    round.fast->Add(call, [this, &answered = *call, lane = proposal.lane, view = proposal.view,
-                           index = proposal.index, proposed = proposal.dependency,
+    round.fast->Add(call, [&answered = *call, proposed = proposal.dependency,
                            witness = proposal.witness, accepted = round.witness_accepted] {
       const bool yes = answered.reply().recorded && answered.reply().dependency == proposed;
-      if (yes && answered.peer() == witness) {
-        *accepted = true;
-        NoteWitness(lane, view, index);
-      }
+      if (yes && answered.peer() == witness) *accepted = true;
       return yes;
     });
     round.ordered->Add(call, [this, &answered = *call, lane = proposal.lane,
                               begin = runtime().Now(), dependencies = round.dependencies] {
       const FastAcceptReply& reply = answered.reply();
-      if (!NoteReply(answered.peer(), lane, reply)) return false;
+      if (!NoteReply(lane, reply)) return false;
       dependencies->push_back(reply.dependency);
       // How long a majority takes: what a slow replica takes is no measure for any timeout.
       if (std::ssize(*dependencies) == quorums().majority()) NoteRound(runtime().Now() - begin);
@@ -159,8 +155,8 @@ bool Copilot::RecordAccept(const Accept& request) {
 
 void Copilot::RunEntries() {
   for (;;) {
-    const Next next = NextToRun(NextDecision(Lane::kPilot), RanOrNull(Lane::kPilot),
-                                NextDecision(Lane::kCopilot), RanOrNull(Lane::kCopilot));
+    const Next next = NextToRun(NextDecision(Lane::kPilot), RanUpTo(Lane::kPilot),
+                                NextDecision(Lane::kCopilot), RanUpTo(Lane::kCopilot));
     if (next == Next::kNothing) {
       AwaitNext();
     } else {
@@ -181,7 +177,7 @@ void Copilot::Run(Lane lane) {
 }
 
 // Waits for one event per entry (document 002, figure 4): those of the next entries that are not
-// decided yet. A pilot's wait ends when the entry is seen to be null, or it takes the entry over.
+// decided yet. A pilot's wait ends when it takes the entry over.
 void Copilot::AwaitNext() {
   const auto any = OrEvent::Of({News()});
   for (const Lane lane : kLanes) {
@@ -194,20 +190,16 @@ void Copilot::AwaitNext() {
     return;
   }
   const auto [lane, last] = *waited;
-  if (IsNull(lane, last)) return;
   const EntryIndex next = NextToRunIn(lane);
   if (std::exchange(waits_for_, {lane, next}) != std::pair{lane, next}) {
     waits_since_ = runtime().Now();
   }
-  // An entry that was heard of long ago is late before we wait for it.
-  const Time limit =
-      std::min(waits_since_ + TakeoverPatience(), HeardAt(lane, next) + 2 * TakeoverPatience());
+  const Time limit = waits_since_ + TakeoverPatience();
   const bool is_late = runtime().Now() >= limit;
   if (is_late) {
     // What is behind it is late, too, and all of it is taken over at once.
-    for (EntryIndex index = next; index <= Log(lane).latest_known(); ++index) {
-      StartTakeover(lane, index);
-    }
+    const EntryIndex latest = std::max(last, Log(lane).latest_known());
+    for (EntryIndex index = next; index <= latest; ++index) StartTakeover(lane, index);
   }
   any->Wait(is_late ? kForever : limit - runtime().Now());
 }
@@ -215,7 +207,7 @@ void Copilot::AwaitNext() {
 std::optional<std::pair<Lane, EntryIndex>> Copilot::WaitedFor() const {
   const auto ours = OwnLane();
   const auto next = ours ? NextDecision(*ours) : std::nullopt;
-  if (!next || next->dependency <= RanOrNull(Other(*ours))) return std::nullopt;
+  if (!next || next->dependency <= RanUpTo(Other(*ours))) return std::nullopt;
   return std::pair{Other(*ours), next->dependency};
 }
 
@@ -347,7 +339,7 @@ bool Copilot::TryTakeover(Lane lane, EntryIndex index) {
   const Choice choice = ChooseAfterPrepare(index, answers, others, quorums());
   if (const auto* const first = std::get_if<Undecided>(&choice)) {
     StartTakeover(Other(lane), first->entry);
-    Log(Other(lane)).Decided(first->entry)->Wait(RoundPatience());
+    Log(Other(lane)).Decided(first->entry)->Wait(kRoundPatience);
     return false;
   }
   const Value value = std::get<Value>(choice);

@@ -1,5 +1,5 @@
-// VoteModel: what a replica answers to proposals, Accepts, Prepares and Commits, by the rules 5 to
-// 8, 13 and 15 of lab 5's handout. It is no pilot, and throws nothing away.
+// VoteModel: what a replica answers to proposals, Accepts, Prepares and Commits, by the rules 3
+// to 6, 10 and 12 of lab 5's handout. It is no pilot, and throws nothing away.
 #pragma once
 
 #include <array>

@@ -44,11 +44,7 @@ struct FastAcceptReply {
   View view = 0;              // the replier's, of this lane
   bool recorded = false;      // refused otherwise: by the view, a promise, an Accept or a decision
   EntryIndex dependency = 0;  // as recorded; a fast-accept if it is the proposed one
-  // The replier has recorded all entries of the other lane up to `other_seen`, in `other_view` or
-  // committed. For null dependency elimination.
-  View other_view = 0;
-  EntryIndex other_seen = 0;
-  MSGPACK_DEFINE(view, recorded, dependency, other_view, other_seen)
+  MSGPACK_DEFINE(view, recorded, dependency)
 };
 
 struct FastAccept {

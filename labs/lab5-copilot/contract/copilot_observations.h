@@ -19,7 +19,6 @@ enum ObservationKind : std::uint32_t {
   kRunObservation = 3,      // lane, index
   kApplyObservation = 4,    // number of the command, its name, CommandHash
   kRestoreObservation = 5,  // commands, and entries run of each lane: of a snapshot
-  kNullObservation = 6,     // lane, index
 };
 
 // Call at the start, and whenever a view or the duty changes.
@@ -48,11 +47,6 @@ inline void ObserveDecide(Runtime& runtime, Lane lane, EntryIndex index, const V
 // Call for each entry before its commands are applied.
 inline void ObserveRun(Runtime& runtime, Lane lane, EntryIndex index) {
   runtime.Observe({kRunObservation, {static_cast<std::uint64_t>(lane), index}});
-}
-
-// Call when an entry no longer waits for those of `lane` up to `up_to`, because they are null.
-inline void ObserveNull(Runtime& runtime, Lane lane, EntryIndex up_to) {
-  runtime.Observe({kNullObservation, {static_cast<std::uint64_t>(lane), up_to}});
 }
 
 // Call for each command as it is applied, reads never. Commands count from 1.

@@ -35,23 +35,6 @@ std::shared_ptr<IntEvent> LaneLog::Decided(EntryIndex index) {
   return event;
 }
 
-void LaneLog::Hear(EntryIndex index, Time now) {
-  latest_known_ = std::max(latest_known_, index);
-  if (index > base_ && (heard_.empty() || heard_.back().first < index)) {
-    heard_.emplace_back(index, now);
-  }
-}
-
-Time LaneLog::HeardAt(EntryIndex index, Time otherwise) const {
-  const auto heard =
-      std::ranges::lower_bound(heard_, index, {}, &std::pair<EntryIndex, Time>::first);
-  return heard == heard_.end() ? otherwise : heard->second;
-}
-
-void LaneLog::ForgetHeard() {
-  while (!heard_.empty() && heard_.front().first <= base_) heard_.pop_front();
-}
-
 void LaneLog::Set(EntryIndex index, const Record& record) {
   assert(!IsDecided(index));
   const Body& body = BodyOf(index);
@@ -71,17 +54,6 @@ void LaneLog::SetCommands(EntryIndex index, View origin, Commands commands) {
   body.commands = std::move(commands);
 }
 
-EntryIndex LaneLog::SeenUpTo(View view) {
-  if (seen_view_ != view || seen_ < base_) seen_ = base_;
-  seen_view_ = view;
-  for (; seen_ < last(); ++seen_) {
-    const Record& next = records_[At(seen_ + 1)];
-    const bool proposed = next.kind != Record::Kind::kNone && bodies_[At(seen_ + 1)].origin == view;
-    if (!proposed && next.kind != Record::Kind::kCommitted) break;
-  }
-  return seen_;
-}
-
 void LaneLog::TruncateUpTo(EntryIndex index) {
   assert(index <= decided_);
   const EntryIndex old_base = base_;
@@ -93,7 +65,6 @@ void LaneLog::TruncateUpTo(EntryIndex index) {
   }
   records_.erase(records_.begin(),
                  records_.begin() + static_cast<std::ptrdiff_t>(records_.size() - bodies_.size()));
-  ForgetHeard();
 }
 
 void LaneLog::Reset(EntryIndex index, EntryIndex latest_gone) {
@@ -108,7 +79,6 @@ void LaneLog::Reset(EntryIndex index, EntryIndex latest_gone) {
   records_.erase(records_.begin(),
                  records_.begin() + static_cast<std::ptrdiff_t>(records_.size() - bodies_.size()));
   base_ = index;
-  ForgetHeard();
   latest_known_ = std::max(latest_known_, index);
   decided_ = std::max(decided_, index);
   while (decided_ < last() && IsDecided(decided_ + 1)) ++decided_;

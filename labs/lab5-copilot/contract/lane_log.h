@@ -14,7 +14,6 @@
 
 #include "copilot_messages.h"
 #include "copilot_types.h"
-#include "depfast/time.h"
 #include "depfast/value_event.h"
 
 namespace depfast::copilot {
@@ -33,10 +32,8 @@ class LaneLog {
     Commands commands;
     bool are_written = false;           // origin and commands are in the journal
     std::shared_ptr<IntEvent> decided;  // null if nobody has asked for it
-    Time seen_at{0};                    // when this replica has proposed or recorded it
     bool taken_over = false;            // a coroutine of this replica takes the entry over
-    bool is_hidden = false;  // decided, and must be on our disk before anybody hears of it
-    Ballot refused = 0;      // the highest that another replica has promised, as it has said
+    Ballot refused = 0;  // the highest that another replica has promised, as it has said
   };
 
   EntryIndex base() const { return base_; }
@@ -57,27 +54,19 @@ class LaneLog {
   }
   // Makes the entry, and those before it, if they are not there. Requires: index > base().
   Body& BodyOf(EntryIndex index);
+  // Requires: base() < index <= last().
+  const Body& BodyOf(EntryIndex index) const { return bodies_[At(index)]; }
   bool IsDecided(EntryIndex index) const {
     return index <= base_ || RecordOf(index).kind == Record::Kind::kCommitted;
-  }
-  bool IsHidden(EntryIndex index) const {
-    return index > base_ && index <= last() && bodies_[At(index)].is_hidden;
   }
   // Ready once the entry is committed. One event per entry (document 002, figure 4).
   // Requires: index > base().
   std::shared_ptr<IntEvent> Decided(EntryIndex index);
 
-  // Somebody has recorded this entry, as this replica hears now.
-  void Hear(EntryIndex index, Time now);
-  // When this replica first heard of the entry, or of a later one; `otherwise` if it never did.
-  Time HeardAt(EntryIndex index, Time otherwise) const;
   // Replaces a record. Requires: it is not committed yet.
   void Set(EntryIndex index, const Record& record);
   // Replaces the commands.
   void SetCommands(EntryIndex index, View origin, Commands commands);
-
-  // All entries up to here, whose index is returned, are recorded in `view` or committed.
-  EntryIndex SeenUpTo(View view);
 
   // Throws away the entries up to `index`. Requires: they are decided, index <= last().
   void TruncateUpTo(EntryIndex index);
@@ -86,16 +75,12 @@ class LaneLog {
   void Reset(EntryIndex index, EntryIndex latest_gone);
 
  private:
-  void ForgetHeard();
   std::size_t At(EntryIndex index) const { return static_cast<std::size_t>(index - base_ - 1); }
 
   EntryIndex base_ = 0;
   EntryIndex latest_gone_ = 0;
   EntryIndex latest_known_ = 0;
   EntryIndex decided_ = 0;
-  EntryIndex seen_ = 0;  // SeenUpTo(seen_view_), as far as it has been counted
-  View seen_view_ = 0;
-  std::deque<std::pair<EntryIndex, Time>> heard_;  // each later than the one before; none at base_
   std::vector<Record> records_;  // records_[i] and bodies_[i] are of entry base_ + 1 + i
   std::deque<Body> bodies_;
   std::size_t bytes_ = 0;

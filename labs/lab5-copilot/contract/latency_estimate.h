@@ -1,8 +1,8 @@
 // LatencyEstimate: how long something usually takes, from how long it has taken (RFC 6298). Given,
 // not submitted.
 //
-// Timeouts that adapt are multiples of it. A fixed timeout is too long for a near cluster, where a
-// slow pilot then delays each command by it, and too short for a distant one.
+// The patience before a takeover is a multiple of it. A fixed one is too long for a near cluster,
+// where a slow pilot then delays each command by it, and too short for a distant one.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,6 @@ class LatencyEstimate {
     smoothed_ += (took - smoothed_) / 8;
   }
 
-  Duration Mean() const { return smoothed_; }
   // Few take longer.
   Duration Usual() const { return smoothed_ + 4 * deviation_; }
 

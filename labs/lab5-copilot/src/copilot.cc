@@ -12,9 +12,8 @@ namespace depfast::copilot {
 // ---- 5A and 5B: a pilot's rounds. Our lines: 95 ----
 
 // TODO 5A: record the proposal here, broadcast it to PeersInReach, and count fast-accepts in a
-// QuorumEvent. NoteWitness of the witness's, DecideFast with a fast quorum. TODO 5B: a second
-// QuorumEvent over the same calls counts dependencies; without a fast quorum let a majority accept
-// SlowDependency.
+// QuorumEvent. DecideFast with a fast quorum. TODO 5B: a second QuorumEvent over the same calls
+// counts dependencies; without a fast quorum let a majority accept SlowDependency.
 void Copilot::Propose(const FastAccept& proposal) { (void)proposal; }
 
 // ---- 5A and 5B: every replica's votes. Our lines: 60 ----
@@ -43,7 +42,7 @@ PrepareReply Copilot::Promise(const Prepare& request) {
 // ---- 5C: execution. Our lines: 55 ----
 
 // TODO 5C: NextToRun says which lane's next entry runs. Without one, wait for one event per entry.
-// TODO 5D: a pilot that waits too long for the other lane's entry takes it over (rule 20).
+// TODO 5D: a pilot that waits too long for the other lane's entry takes it over (rule 15).
 void Copilot::RunEntries() {}
 
 // ---- 5D: takeover. Our lines: 95 ----

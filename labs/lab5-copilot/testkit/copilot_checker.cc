@@ -65,7 +65,6 @@ CopilotChecker::Coverage& CopilotChecker::Coverage::operator+=(const Coverage& o
   accepted += other.accepted;
   by_takers += other.by_takers;
   no_ops += other.no_ops;
-  nulls += other.nulls;
   views += other.views;
   restored += other.restored;
   return *this;
@@ -290,9 +289,6 @@ void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
       break;
     case kRunObservation:
       OnRun(replica, entry());
-      break;
-    case kNullObservation:
-      ++coverage_.nulls;
       break;
     case kApplyObservation:
       OnApply(replica, values[0], values[1], values[2]);

@@ -60,7 +60,6 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
     std::uint64_t accepted = 0;  // on the slow path, or by a taker
     std::uint64_t by_takers = 0;
     std::uint64_t no_ops = 0;
-    std::uint64_t nulls = 0;  // dependencies that were not waited for
     std::uint64_t views = 0;  // begun after the first ones
     std::uint64_t restored = 0;
 
