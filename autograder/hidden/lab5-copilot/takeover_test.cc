@@ -58,10 +58,29 @@ void ATakerThatHasPromisedMoreGivesUp() {
   }
 }
 
+// Nobody else waits for the pilot's entry: the copilot gets no command.
+void AMajorityThatReturnsDecides() {
+  CopilotWorld world({.replicas = 3, .seed = 560});
+  ASSERT_TRUE(world.WaitForPilots());
+  ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  world.cluster.RunFor(200ms);
+  const std::uint64_t before = world.log().CommittedUpTo();
+  world.cluster.Crash(1);
+  world.cluster.Crash(2);
+  testkit::Client client(world.cluster.simulator());
+  SubmitTo(client, 0, 1);
+  world.cluster.RunFor(1300ms);  // its round ends after a second
+  world.cluster.Restart(1);
+  world.cluster.Restart(2);
+  EXPECT_TRUE(world.cluster.RunUntil([&] { return world.log().CommittedUpTo() > before; }, 8s))
+      << "the pilot does not take over its entry, which found no majority";
+}
+
 GRADED_TEST(CopilotTakeover, AnEntryIsTakenOverOnce, "5d", 1,
-            "The entries of a dead pilot are taken over in a few attempts each. A taker that has "
-            "promised a higher ballot gives up.") {
+            "The entries of a dead pilot, and an own one that found no majority, are taken over in "
+            "a few attempts each. A taker that has promised a higher ballot gives up.") {
   ASSERT_NO_FATAL_FAILURE(ATakerThatHasPromisedMoreGivesUp());
+  ASSERT_NO_FATAL_FAILURE(AMajorityThatReturnsDecides());
   CopilotWorld world({.replicas = 3, .seed = 553});
   FrameCounter counter(world.cluster);
   ASSERT_TRUE(world.WaitForPilots());

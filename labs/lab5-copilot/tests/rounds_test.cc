@@ -92,6 +92,8 @@ GRADED_TEST(CopilotTakeover, ADecidedEntryIsNotTakenOver, "5d", 1,
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
   world.SubmitEvery(5ms, 200);
   EXPECT_LT(counter.requests<Prepare>(), 40U) << "of about 400 entries";
+  // A pilot whose entries are taken over yields: then the other lane alone has entries.
+  EXPECT_GE(world.checker.coverage().fast, 360U) << "of about 400 entries";
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
