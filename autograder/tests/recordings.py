@@ -44,6 +44,20 @@ class Recording:
         self.add("send", when_us, id=self._last_message, **given)
         return self._last_message
 
+    def violation(
+        self,
+        when_us: float,
+        text: str,
+        replica: int,
+        message: int = 0,
+        **rest: Any,  # noqa: ANN401
+    ) -> None:
+        """`message`: the number of the one that breaks the rule; 0 if none does."""
+        about = next((x for x in self.lines if x["do"] == "send" and x["id"] == message), None)
+        if about is not None:
+            rest["frame"] = {name: about[name] for name in ("kind", "method", "call")}
+        self.add("note", when_us, text=text, violation=True, replica=replica, **rest)
+
     def fate(self, what: str, when_us: float, message: int) -> None:
         self.add(what, when_us, id=message)
 
@@ -134,16 +148,15 @@ def two_votes() -> Recording:
     made.woke(100, 0, 5)
     _vote(made, 100, 0, pre_vote=True)
     _vote(made, 130, 0)
-    _vote(made, 160, 2)
+    second = _vote(made, 160, 2)
     votes = "replica 1 votes in term 2 for replica 0 and for replica 2"
-    made.add(
-        "note", 172, text=f"VIOLATION of one vote per term: {votes}", violation=True, replica=1
-    )
+    first = {"replica": 1, "at": 142 * US, "read": False, "why": "The first vote of replica 1."}
+    made.violation(172, f"VIOLATION of one vote per term: {votes}", 1, second, earlier=[first])
     return made
 
 
-def _vote(made: Recording, when: float, candidate: int, pre_vote: bool = False) -> None:
-    """A candidate asks replica 1 and gets its vote."""
+def _vote(made: Recording, when: float, candidate: int, pre_vote: bool = False) -> int:
+    """A candidate asks replica 1 and gets its vote. Returns the number of the answer."""
     call, body = f"{when}", f"[2, {candidate}, {str(pre_vote).lower()}]"
     asked = made.send(when, candidate, 1, method=1, call=call, body=body)
     for fate in ("arrive", "read"):
@@ -153,6 +166,7 @@ def _vote(made: Recording, when: float, candidate: int, pre_vote: bool = False) 
     )
     for fate in ("arrive", "read"):
         made.fate(fate, when + 20, granted)
+    return granted
 
 
 def not_linearizable() -> Recording:

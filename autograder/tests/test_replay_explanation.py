@@ -9,7 +9,7 @@ from failslow.extras.replay.causality import Causality
 from failslow.extras.replay.explanation import explain
 from failslow.extras.replay.recording import RULE_MAX, Mark, Message, Note, Wait, World
 from failslow.extras.replay.steps import CHAIN_MAX, Step
-from recordings import Recording, not_linearizable, read, script, two_votes
+from recordings import US, Recording, not_linearizable, read, script, two_votes
 
 
 @pytest.fixture
@@ -33,41 +33,46 @@ def test_a_run_without_a_problem_needs_no_explanation(path: Path) -> None:
     assert of(made, path) == []
 
 
-def test_of_two_votes_both_are_shown_with_their_requests(path: Path) -> None:
-    violation, second, first, *requests = of(two_votes(), path)
+def test_of_two_votes_both_are_shown_with_the_request_of_the_first(path: Path) -> None:
+    violation, second, first, request, cause = of(two_votes(), path)
     assert isinstance(violation.event, Note)
     assert sent(second) == (1, 2, 172)
-    assert second.why == "The second vote of replica 1 in term 2."
+    assert second.why == "Replica 1 sends this in the guilty step."
     assert sent(first) == (1, 0, 142)  # not the pre-vote
-    assert [sent(step) for step in requests] == [(2, 1, 160), (0, 1, 130)]
+    assert first.why == "The first vote of replica 1."
+    assert sent(request) == (0, 1, 130)
+    assert request.why == "Its request, from replica 0."
+    assert sent(cause) == (2, 1, 160)
 
 
 def test_a_candidates_own_vote_is_its_first_request(path: Path) -> None:
     made = two_votes()
-    made.send(180, 1, 2, method=1, body="[2, 1, false]")
-    text = "replica 1 votes in term 2 for replica 0 and for replica 1"
-    made.lines[-2]["text"] = f"VIOLATION of one vote per term: {text}"
-    _, second, first, _ = of(made, path)
+    violation = made.lines.pop()
+    own = made.send(180, 1, 2, method=1, body="[2, 1, false]")
+    made.violation(180, violation["text"], 1, own, earlier=violation["earlier"])
+    _, second, first, *_ = of(made, path)
     assert sent(second) == (1, 2, 180)
     assert sent(first) == (1, 0, 142)
 
 
-def test_a_test_may_ask_for_a_vote_on_behalf_of_a_candidate(path: Path) -> None:
-    made = two_votes()
-    for line in made.lines:
-        for end in ("from", "to"):
-            if line.get(end) == 2:
-                line[end] = 1000
-    _, second, *_ = of(made, path)
-    assert sent(second) == (1, 1000, 172)
+def test_a_client_s_message_is_meant_rather_than_another_s(path: Path) -> None:
+    made = Recording()
+    for when, sender in ((1, 2), (2, 1000), (3, 0)):
+        made.fate("read", 9, made.send(when, sender, 1))
+    missed = {"replica": 1, "at": 9 * US, "read": True, "why": "The read should see this."}
+    made.violation(32, "VIOLATION: replica 1 answers 1", 1, made.send(32, 1, 0), earlier=[missed])
+    _, answer, earlier, *_ = of(made, path)
+    assert sent(answer) == (1, 0, 32)
+    assert sent(earlier) == (1000, 1, 2)
+    assert earlier.why == "The read should see this."
 
 
-def test_of_two_leaders_the_votes_for_both_are_shown(path: Path) -> None:
+@pytest.mark.parametrize("broken", [{"at": 999 * US}, {"replica": 7}])
+def test_an_earlier_step_is_one_of_the_recording(path: Path, broken: dict[str, int]) -> None:
     made = two_votes()
-    text = "replica 0 and replica 2 both lead term 2"
-    made.lines[-1]["text"] = f"VIOLATION of election safety: {text}"
-    _, *votes = of(made, path)
-    assert [sent(vote) for vote in votes] == [(1, 2, 172), (1, 0, 142)]
+    made.lines[-1]["earlier"][0] |= broken
+    with pytest.raises(CannotDo, match="is no number up to"):
+        of(made, path)
 
 
 def chained() -> Recording:
@@ -85,65 +90,28 @@ def chained() -> Recording:
 
 def test_a_violation_is_followed_to_the_client(path: Path) -> None:
     made = chained()
-    made.add(
-        "note", 32, text="VIOLATION: replica 1 acknowledges index 1", violation=True, replica=1
-    )
+    made.violation(32, "VIOLATION: replica 1 acknowledges index 1", 1, 5)
     _, *steps = of(made, path)
     assert [sent(step) for step in steps] == [(1, 0, 32), (0, 1, 22), (1000, 0, 10)]
 
 
 @pytest.mark.parametrize(
-    ("words", "kind"),
-    [
-        ("sends an AppendEntries of term 1", "AppendEntries request"),
-        ("sends an AppendEntries reply of term 1", "AppendEntries reply"),
-        ("sends a RequestVote reply of term 1", "RequestVote reply"),
-        ("grants its vote, term 5", "RequestVote reply"),
-    ],
+    ("message", "kind"),
+    [(3, "AppendEntries request"), (4, "RequestVote reply"), (5, "AppendEntries reply")],
 )
 def test_of_the_messages_of_a_step_the_one_that_is_meant_is_shown(
-    path: Path, words: str, kind: str
+    path: Path, message: int, kind: str
 ) -> None:
     made = chained()
-    made.lines[-2]["body"] = "[5, true]"  # of the vote
-    made.add("note", 32, text=f"VIOLATION: replica 1 {words}", violation=True, replica=1)
+    made.violation(32, "VIOLATION: replica 1 does wrong", 1, message)
     step = of(made, path)[1]
     assert isinstance(step.event, Message)
     assert step.event.type == kind
 
 
-def test_of_two_replies_the_wrong_one_is_shown(path: Path) -> None:
-    made = chained()
-    vote = next(line for line in made.lines if line.get("kind") == "reply" and line["t"] == 32_000)
-    right, wrong = "[461, true]", "[462, true]"
-    vote["body"] = right
-    made.lines.append(vote | {"id": 99, "body": wrong})
-    text = "VIOLATION: replica 1 answers 462, but the reply of its entry is 461"
-    made.add("note", 32, text=text, violation=True, replica=1)
-    step = of(made, path)[1]
-    assert isinstance(step.event, Message)
-    assert step.event.body == wrong
-
-
-def test_of_a_read_that_is_too_old_the_command_that_it_misses_is_shown(path: Path) -> None:
-    made = Recording()
-    made.send(1, 1001, 0, body='["SET", "x", "new"]')
-    made.send(2, 1001, 0, body='["SET", "x", "old"]')
-    made.send(3, 0, 1, body='["SET", "x", "new"]')
-    made.send(10, 1000, 1, call="7", body='["GET", "x"]')
-    made.send(32, 1, 1000, kind="reply", call="7", body='["old"]')
-    made.send(40, 1001, 0, body='["SET", "x", "new"]')
-    text = 'answers "old" to "GET x", but the reply at any moment since it came is "new"'
-    made.add("note", 32, text=f"VIOLATION: replica 1 {text}", violation=True, replica=1)
-    _, reply, write, *_ = of(made, path)
-    assert sent(reply) == (1, 1000, 32)
-    assert sent(write) == (1001, 0, 1)
-    assert write.why == 'The read misses this command, which wrote "new".'
-
-
 def test_a_step_that_sends_nothing_is_followed_from_what_it_had_read(path: Path) -> None:
     made = chained()
-    made.add("note", 31, text="VIOLATION: replica 1 applies index 7", violation=True, replica=1)
+    made.violation(31, "VIOLATION: replica 1 applies index 7", 1)
     _, *steps = of(made, path)
     assert [sent(step) for step in steps] == [(0, 1, 22), (1000, 0, 10)]
     assert steps[0].why == "Replica 1 did that after it had read this."
@@ -156,7 +124,7 @@ def test_a_timer_is_a_cause_if_nothing_was_read_since(path: Path) -> None:
     made.woke(21, 0, 3)
     made.wait(12, 0, 4, event="DiskEvent append")
     made.woke(21.5, 0, 4)
-    made.add("note", 32, text="VIOLATION: replica 1 applies index 7", violation=True, replica=1)
+    made.violation(32, "VIOLATION: replica 1 acknowledges index 7", 1, 5)
     _, _, _, timer = of(made, path)
     assert isinstance(timer.event, Wait)
     assert timer.event.coroutine == 3
@@ -168,8 +136,7 @@ def test_a_replica_that_has_restarted_forgot_what_it_had_read(path: Path) -> Non
     made.add("death", 32, replica=1, why="crash")
     made.add("restart", 40, replica=1)
     made.add("note", 40, text="replica 1 restarts")
-    made.send(42, 1, 0)
-    made.add("note", 42, text="VIOLATION: replica 1 votes", violation=True, replica=1)
+    made.violation(42, "VIOLATION: replica 1 votes", 1, made.send(42, 1, 0))
     _, sent_, restarted = of(made, path)
     assert sent(sent_) == (1, 0, 42)
     assert isinstance(restarted.event, Note)
@@ -489,33 +456,6 @@ def test_a_long_rule_is_cut_off(path: Path) -> None:
 )
 def test_a_failure_is_named_by_the_sentence_of_its_test(text: str, headline: str) -> None:
     assert Note(0, text, "failure").headline == headline
-
-
-def test_an_amount_is_not_judged_by_the_answer_of_the_instant(path: Path) -> None:
-    made = Recording()
-    made.fate("arrive", 20, made.send(10, 0, 1000, kind="reply", call="7"))
-    made.add("failure", 20, text="Expected: (held) <= (std::size_t{2} << 20), actual: 3139911 vs 2")
-    first, answer = of(made, path)
-    assert isinstance(first.event, Note)
-    assert answer.why == "The last answer that a client got."
-
-
-def test_a_failure_that_names_a_method_shows_its_latest_request(path: Path) -> None:
-    made = chained()
-    made.send(33, 0, 2, method=1)
-    made.send(34, 2, 0, method=1, kind="reply")
-    made.add("failure", 40, text="it was sent a RequestVote")
-    made.send(45, 0, 2, method=1)
-    guilty, failure, *_ = of(made, path)
-    assert sent(guilty) == (0, 2, 33)
-    assert guilty.why == "The latest RequestVote before the test looks."
-    assert isinstance(failure.event, Note)
-
-
-def test_a_function_that_is_called_like_a_method_names_no_request(path: Path) -> None:
-    made = chained()
-    made.add("failure", 40, text="Value of: world.AppendEntries(10)\n  Actual: false")
-    assert isinstance(of(made, path)[0].event, Note)
 
 
 @pytest.mark.parametrize(

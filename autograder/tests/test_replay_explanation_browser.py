@@ -51,10 +51,10 @@ def test_keys_step_through_the_votes_and_back(tab: browser.Tab, tmp_path: Path) 
     assert act(tab, "key('v')")["selected"].startswith("note VIOLATION of one vote per term")
     assert told(tab) == "1 of 5: The invariant breaks here."
     second = act(tab, "key('v')")
-    assert told(tab) == "2 of 5: The second vote of replica 1 in term 2."
+    assert told(tab) == "2 of 5: Replica 1 sends this in the guilty step."
     assert "term: 2, granted: true" in tab.evaluate("document.getElementById('selected').innerText")
     assert act(tab, "key('v')")["selected"] != second["selected"]
-    assert told(tab) == "3 of 5: The first vote of replica 1 in term 2."
+    assert told(tab) == "3 of 5: The first vote of replica 1."
     assert act(tab, "key('V')")["selected"] == second["selected"]
     assert act(tab, "key('v'); key('v'); key('v'); key('v')")["step"] == "0"
     assert act(tab, "key('V')")["step"] == "4"
@@ -65,7 +65,7 @@ def test_the_list_leads_to_each_step(tab: browser.Tab, tmp_path: Path) -> None:
     show(tab, two_votes(), tmp_path)
     assert act(tab, "document.querySelectorAll('#steps button')[2].click()")["step"] == "2"
     current = "[...document.querySelectorAll('#steps [aria-current=true]')].map(b => b.innerText)"
-    assert tab.evaluate(current) == ["The first vote of replica 1 in term 2."]
+    assert tab.evaluate(current) == ["The first vote of replica 1."]
     words = tab.evaluate("document.querySelectorAll('#steps p')[2].innerText")
     assert "replica 1 \u2192 replica 0" in words
     assert "term: 2, granted: true" in words

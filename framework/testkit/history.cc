@@ -8,15 +8,17 @@ namespace depfast::testkit {
 
 std::string FormatTime(Time when) { return InSeconds(when); }
 
-void History::Add(Time when, const std::string& what) { Append(when, what, false); }
+void History::Add(Time when, const std::string& what) { Append(when, what, nullptr); }
 
-void History::AddViolation(Time when, const std::string& invariant, const std::string& how) {
-  Append(when, "VIOLATION of " + invariant + ": " + how, true);
+void History::AddViolation(Time when, const std::string& invariant, const std::string& how,
+                           std::vector<EarlierStep> earlier) {
+  const Evidence evidence{frame_, std::move(earlier)};
+  Append(when, "VIOLATION of " + invariant + ": " + how, &evidence);
 }
 
-void History::Append(Time when, const std::string& what, bool is_violation) {
+void History::Append(Time when, const std::string& what, const Evidence* violation) {
   latest_ = this;
-  if (listener_) listener_(when, what, is_violation);
+  if (listener_) listener_(when, what, violation);
   lines_.push_back("#" + std::to_string(++next_) + "  " + FormatTime(when) + "  " + what);
   if (lines_.size() > lines_max_) lines_.pop_front();
 }

@@ -7,10 +7,27 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "depfast/host/host.h"
+#include "depfast/peer.h"
 #include "depfast/time.h"
 
 namespace depfast::testkit {
+
+// A step that led to a violation, for `kit replay`.
+struct EarlierStep {
+  PeerId replica = kNobody;
+  Time at{0};
+  bool was_read = false;  // the message that the replica read in it, not the one that it sent
+  std::string why;        // a sentence
+};
+
+// What a violation is about, as data.
+struct Evidence {
+  Bytes frame;  // breaks the rule; null if the step does so by something else
+  std::vector<EarlierStep> earlier;
+};
 
 class History {
  public:
@@ -24,10 +41,28 @@ class History {
 
   void Add(Time when, const std::string& what);
   // Adds "VIOLATION of log matching: replica 2 ...": the invariant, and one sentence on how.
-  void AddViolation(Time when, const std::string& invariant, const std::string& how);
+  void AddViolation(Time when, const std::string& invariant, const std::string& how,
+                    std::vector<EarlierStep> earlier = {});
 
-  // The listener hears of every line from now on.
-  using Listener = std::function<void(Time when, const std::string& what, bool is_violation)>;
+  // Violations of this scope are about this frame. `history` may be null.
+  class FrameScope {
+   public:
+    FrameScope(History* history, Bytes frame) : history_(history) {
+      if (history_ != nullptr) history_->frame_ = std::move(frame);
+    }
+    ~FrameScope() {
+      if (history_ != nullptr) history_->frame_ = nullptr;
+    }
+    FrameScope(const FrameScope&) = delete;
+    FrameScope& operator=(const FrameScope&) = delete;
+
+   private:
+    History* history_;
+  };
+
+  // The listener hears of every line from now on. `violation` is null for other lines.
+  using Listener =
+      std::function<void(Time when, const std::string& what, const Evidence* violation)>;
   void set_listener(Listener listener) { listener_ = std::move(listener); }
 
   // The last `count` lines, oldest first: "#12  1.204113 s  replica 2 leads term 3".
@@ -41,12 +76,13 @@ class History {
   static const History* Latest() { return latest_; }
 
  private:
-  void Append(Time when, const std::string& what, bool is_violation);
+  void Append(Time when, const std::string& what, const Evidence* violation);
 
   static inline const History* latest_ = nullptr;
 
   std::size_t lines_max_;
   Listener listener_;
+  Bytes frame_;             // of a FrameScope
   std::uint64_t next_ = 0;  // lines ever added
   std::deque<std::string> lines_;
 };

@@ -40,14 +40,31 @@ std::string List(const Number& numbers) {
   return "[" + out + "]";
 }
 
+std::string HeaderInWords(const FrameHeader& header) {
+  return Text("kind", sim::NameOf(header.kind)) + Field("method", header.method) +
+         Text("call", std::to_string(header.call));
+}
+
 std::string FrameInWords(const Bytes& bytes) {
   std::string error;
   const auto frame = DecodeFrame(*bytes, error);
   if (!frame) return Text("kind", "malformed") + Text("body", error);
-  const FrameHeader& header = frame->header;
-  return Text("kind", sim::NameOf(header.kind)) + Field("method", header.method) +
-         Text("call", std::to_string(header.call)) + Text("dep", sim::NameOf(header.dependency)) +
+  return HeaderInWords(frame->header) + Text("dep", sim::NameOf(frame->header.dependency)) +
          Text("body", sim::DescribeBody(frame->body));
+}
+
+// ,"frame":{...},"earlier":[...]: what a violation is about
+std::string EvidenceInWords(const Evidence& evidence) {
+  std::string error;
+  const auto frame = evidence.frame ? DecodeFrame(*evidence.frame, error) : std::nullopt;
+  std::string earlier;
+  for (const EarlierStep& step : evidence.earlier) {
+    earlier += (earlier.empty() ? "{" : ",{") + Field("replica", step.replica).substr(1) +
+               Field("at", step.at.count()) + Flag("read", step.was_read) + Text("why", step.why) +
+               "}";
+  }
+  return (frame ? Field("frame", "{" + HeaderInWords(frame->header).substr(1) + "}") : "") +
+         (earlier.empty() ? "" : Field("earlier", "[" + earlier + "]"));
 }
 
 // Hears before every checker of which replica they hear, and of which instant.
@@ -108,10 +125,11 @@ void Recorder::Watch(sim::Simulator& simulator, History& history) {
   simulator.AddObserver(this);
   const auto heard = std::make_shared<Heard>();
   simulator.AddObserver(heard.get());
-  history.set_listener([this, heard](Time when, const std::string& what, bool is_violation) {
-    Write(
-        "note", when,
-        Text("text", what) + (is_violation ? Flag("violation", true) + heard->FieldAt(when) : ""));
+  history.set_listener([this, heard](Time when, const std::string& what, const Evidence* found) {
+    Write("note", when,
+          Text("text", what) + (found == nullptr ? ""
+                                                 : Flag("violation", true) + heard->FieldAt(when) +
+                                                       EvidenceInWords(*found)));
   });
   Judges()[this] = [this](const Judged& judged) {
     Write("judged", simulator_->now(),

@@ -17,7 +17,7 @@
 // - fault, heal: a fault begins, ends
 // - death, restart: of a replica; `own` if it is the first that died by itself
 // - note: a line of the history; `violation` if an invariant is violated, and the replica whose
-//   step is judged
+//   step is judged; `frame` if a message of that step breaks it, `earlier` steps that led to it
 // - judged: the step that the next failure is about: rule, replica, at
 // - failure: an assertion of the test fails
 // - operation: of a client, in a window that is not linearizable: client, begin, end (null without

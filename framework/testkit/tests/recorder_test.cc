@@ -200,6 +200,27 @@ TEST(Recorder, AViolationHasTheReplicaThatItsCheckerHearsOf) {
   EXPECT_TRUE(recorded.Has({"there is a step\",\"violation\":true,\"replica\":" + replica + "}"}));
 }
 
+TEST(Recorder, AViolationHasItsFrameAndTheStepsBeforeIt) {
+  const Recorded recorded;
+  Cluster cluster({.replicas = 3, .seed = 1});
+  {
+    FrameHeader header;
+    header.kind = FrameKind::kReply;
+    header.method = 7;
+    header.call = 3;
+    const auto frame = std::make_shared<const std::string>(EncodeFrame(header, std::string()));
+    const History::FrameScope scope(&cluster.history(), frame);
+    cluster.history().AddViolation(cluster.now(), "good manners", "replica 1 shouts",
+                                   {{2, 1ms, true, "It was shouted at."}});
+  }
+  cluster.history().AddViolation(cluster.now(), "good manners", "replica 2 shouts");
+  EXPECT_TRUE(recorded.Has({"replica 1 shouts\",\"violation\":true,",
+                            "\"frame\":{\"kind\":\"reply\",\"method\":7,\"call\":\"3\"}",
+                            "\"earlier\":[{\"replica\":2,\"at\":1000000,\"read\":true,"
+                            "\"why\":\"It was shouted at.\"}]}"}));
+  EXPECT_TRUE(recorded.Has({"replica 2 shouts\",\"violation\":true}"}));
+}
+
 TEST(Recorder, KnowsWhatATestHasJudged) {
   const Recorded recorded;
   Cluster cluster({.replicas = 3, .seed = 1});

@@ -43,7 +43,9 @@ void AnswerChecker::OnOutputsLeave(PeerId replica, Time now,
                                    const std::vector<sim::Output>& outputs) {
   for (const sim::Output& one : outputs) {
     const auto* frame = std::get_if<sim::SendFrame>(&one);
-    if (frame != nullptr && IsClient(frame->to)) OnAnswer(replica, now, *frame);
+    if (frame == nullptr || !IsClient(frame->to)) continue;
+    const testkit::History::FrameScope scope(&history_, frame->bytes);
+    OnAnswer(replica, now, *frame);
   }
 }
 

@@ -73,11 +73,14 @@ std::string RaftChecker::FirstSafetyViolation() const {
   return first == violations_.end() ? "" : Describe(*first);
 }
 
-void RaftChecker::Violate(Invariant invariant, const std::string& what) {
+void RaftChecker::Violate(Invariant invariant, const std::string& what,
+                          std::vector<testkit::EarlierStep> earlier) {
   constexpr std::size_t kViolationsMax = 20;
   if (violations_.size() >= kViolationsMax) return;
   violations_.push_back({invariant, now_, what});
-  if (history_ != nullptr) history_->AddViolation(now_, ToString(invariant), what);
+  if (history_ != nullptr) {
+    history_->AddViolation(now_, ToString(invariant), what, std::move(earlier));
+  }
 }
 
 PeerId RaftChecker::Leader() const {
@@ -147,7 +150,10 @@ void RaftChecker::OnOutputsLeave(PeerId replica, Time now,
                                  const std::vector<sim::Output>& outputs) {
   now_ = now;
   for (const sim::Output& one : outputs) {
-    if (const auto* frame = std::get_if<sim::SendFrame>(&one)) OnSent(replica, *frame);
+    const auto* frame = std::get_if<sim::SendFrame>(&one);
+    if (frame == nullptr) continue;
+    const testkit::History::FrameScope scope(history_, frame->bytes);
+    OnSent(replica, *frame);
   }
 }
 
@@ -238,7 +244,7 @@ void RaftChecker::OnRole(PeerId replica, std::uint64_t term, Role role) {
 }
 
 void RaftChecker::RecordLeader(PeerId replica, std::uint64_t term) {
-  const auto [leader, is_first] = leaders_.emplace(term, replica);
+  const auto [leader, is_first] = leaders_.emplace(term, Seen{replica, now_});
   if (is_first) {
     elections_.OnLeads(replica, term);
     const HardState& on_disk = replicas_[Index(replica)].disk.wal.hard_state;
@@ -247,9 +253,12 @@ void RaftChecker::RecordLeader(PeerId replica, std::uint64_t term) {
                                           " before its own vote is on its disk");
     }
   }
-  if (is_first || leader->second == replica) return;
-  Violate(Invariant::kElectionSafety, Name(leader->second) + " and " + Name(replica) +
-                                          " both lead term " + std::to_string(term));
+  const Seen& first = leader->second;
+  if (is_first || first.replica == replica) return;
+  Violate(Invariant::kElectionSafety,
+          Name(first.replica) + " and " + Name(replica) + " both lead term " + std::to_string(term),
+          {{group_.AddressOf(first.replica), first.at, true,
+            Name(first.replica) + " began to lead after this."}});
 }
 
 void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t term,

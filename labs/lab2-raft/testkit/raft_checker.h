@@ -166,11 +166,18 @@ class RaftChecker : public sim::Observer, public LogChecker {
     std::map<std::pair<PeerId, CallId>, Request> requests;  // received and not yet answered
   };
 
+  // A candidate or leader, and when it was first seen as that.
+  struct Seen {
+    PeerId replica = kNobody;
+    Time at{0};
+  };
+
   static std::uint64_t Bit(PeerId replica) { return std::uint64_t{1} << replica; }
   static std::size_t Index(PeerId replica) { return static_cast<std::size_t>(replica); }
   // See Durability::WhyNot.
   std::string WhyNotDurable(std::uint64_t index, std::uint64_t term) const;
-  void Violate(Invariant invariant, const std::string& what);
+  void Violate(Invariant invariant, const std::string& what,
+               std::vector<testkit::EarlierStep> earlier = {});
   void Note(const std::string& what);
 
   void OnObservation(PeerId replica, const Observation& seen);
@@ -225,14 +232,14 @@ class RaftChecker : public sim::Observer, public LogChecker {
   Time now_{0};
   std::vector<Replica> replicas_;
   ElectionChecker elections_;
-  bool tests_ask_ = false;                   // a client has sent a message of Raft
-  std::map<std::uint64_t, PeerId> leaders_;  // by term
+  bool tests_ask_ = false;                 // a client has sent a message of Raft
+  std::map<std::uint64_t, Seen> leaders_;  // by term
   std::map<std::pair<std::uint64_t, std::uint64_t>, Entry> entries_;  // by (index, term)
   // By term, then index: the entries of the log of that term's leader, as far as shown.
   std::map<std::uint64_t, std::map<std::uint64_t, Shown>> leader_logs_;
   std::vector<Applied> applied_{1};  // by index, as the first replica applied it
-  std::map<std::pair<PeerId, std::uint64_t>, PeerId> votes_;  // (voter, term) to candidate
-  std::map<std::uint64_t, std::uint64_t> times_applied_;      // by command hash
+  std::map<std::pair<PeerId, std::uint64_t>, Seen> votes_;  // (voter, term) to candidate
+  std::map<std::uint64_t, std::uint64_t> times_applied_;    // by command hash
   std::uint64_t commands_applied_ = 0;
   std::vector<Violation> violations_;
 };

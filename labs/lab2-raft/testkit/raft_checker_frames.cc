@@ -215,11 +215,14 @@ void RaftChecker::OnVoteReply(PeerId replica, const Request& asked, const Reques
 }
 
 void RaftChecker::RecordVote(PeerId voter, std::uint64_t term, PeerId candidate) {
-  const auto [vote, is_first] = votes_.emplace(std::pair{voter, term}, candidate);
-  if (is_first || vote->second == candidate) return;
-  Violate(Invariant::kOneVotePerTerm, Name(voter) + " votes in term " + std::to_string(term) +
-                                          " for " + Name(vote->second) + " and for " +
-                                          Name(candidate));
+  const auto [vote, is_first] = votes_.emplace(std::pair{voter, term}, Seen{candidate, now_});
+  const Seen& first = vote->second;
+  if (is_first || first.replica == candidate) return;
+  Violate(Invariant::kOneVotePerTerm,
+          Name(voter) + " votes in term " + std::to_string(term) + " for " + Name(first.replica) +
+              " and for " + Name(candidate),
+          {{group_.AddressOf(voter), first.at, false,
+            "The first vote of " + Name(voter) + " in this term."}});
 }
 
 void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& request) {

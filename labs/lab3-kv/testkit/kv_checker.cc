@@ -90,7 +90,10 @@ void KvChecker::OnStep(PeerId replica, const sim::StepInput& input, const sim::S
 
 void KvChecker::OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) {
   for (const sim::Output& one : outputs) {
-    if (const auto* sent = std::get_if<sim::SendFrame>(&one)) OnAnswer(replica, now, *sent);
+    const auto* sent = std::get_if<sim::SendFrame>(&one);
+    if (sent == nullptr) continue;
+    const testkit::History::FrameScope scope(&history_, sent->bytes);
+    OnAnswer(replica, now, *sent);
   }
 }
 
@@ -124,7 +127,7 @@ void KvChecker::OnRequests(PeerId replica, const sim::StepInput& input,
     if (is_forward && !here.forwards.insert(request.forward_id).second) continue;
     const auto passed = is_forward ? passed_on.end() : passed_on.find(request.command);
     if (passed == passed_on.end()) {
-      Ask(here, from, request, input.now);
+      Ask(replica, from, request, input.now);
     } else {
       here.passed.emplace(from, Passed{request.command, {}});
       here.forwards_of.emplace(passed->second, from);
@@ -146,7 +149,7 @@ void KvChecker::OnReplies(Replica& replica, const sim::StepInput& input) {
   }
 }
 
-void KvChecker::Ask(Replica& replica, Call from, const KvRequest& request, Time now) {
+void KvChecker::Ask(PeerId replica, Call from, const KvRequest& request, Time now) {
   const Command& command = request.command;
   const auto wrong = FindError(command);
   Asked asked{command, CommandHash(EncodeCommand(command)), !wrong && OnlyReads(command), now, {}};
@@ -158,11 +161,12 @@ void KvChecker::Ask(Replica& replica, Call from, const KvRequest& request, Time 
     // A service may find this error, too, without the log.
     if (HasMalformedNumber(command)) asked.permitted.push_back(NotAnInteger());
     Promise& promise = promises_[asked.hash];
-    promise.command = command;
+    if (promise.asked == 0) promise = {command, replica, now};
     ++promise.asked;
     PermitRepliesToCopies(request, asked);
   }
-  replica.asked.emplace(from, std::move(asked));  // of two copies, the first
+  replicas_[static_cast<std::size_t>(replica)].asked.emplace(
+      from, std::move(asked));  // of two copies, the first
 }
 
 void KvChecker::PermitRepliesToCopies(const KvRequest& request, Asked& asked) {
@@ -230,7 +234,8 @@ void KvChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
     Violate(now, untrue.rule,
             "replica " + std::to_string(replica) + " answers " +
                 Short(reply ? kv::ToText(*reply) : "") + " to \"" + ToText(asked.command) +
-                "\", but " + untrue.why);
+                "\", but " + untrue.why,
+            untrue.earlier);
   }
   if (reply && HasCode(*reply, "TRYAGAIN")) CountRefusal(asked.hash, now);
 }
@@ -261,9 +266,28 @@ KvChecker::Untrue KvChecker::WhyNot(PeerId replica, const Asked& asked, const Re
   if (!IsOneOf(reply, asked.permitted)) {
     const std::string which = reads ? "at any moment since it came" : "of its entry";
     return {RuleOf(asked.command, reads),
-            "the reply " + which + " is " + Short(kv::ToText(asked.permitted.back()))};
+            "the reply " + which + " is " + Short(kv::ToText(asked.permitted.back())),
+            reads ? DecidedBy(asked.command) : std::vector<testkit::EarlierStep>{}};
   }
   return {kReadsWriteNothing, reads ? log_.WhyMayNotRead(replica, asked.since) : ""};
+}
+
+std::vector<testkit::EarlierStep> KvChecker::DecidedBy(const Command& read) const {
+  StoreModel model;
+  Reply reply = model.Read(read);
+  const Promise* decides = nullptr;
+  for (std::uint64_t index = 1; index <= last_index_; ++index) {
+    const auto promise = promises_.find(log_.AppliedAt(index).value_or(0));
+    if (promise == promises_.end()) continue;
+    model.Apply(index, promise->second.command);
+    Reply now = model.Read(read);
+    if (now == reply) continue;
+    reply = std::move(now);
+    decides = &promise->second;
+  }
+  if (decides == nullptr) return {};
+  return {{decides->replica, decides->since, true,
+           "The read should see what this command wrote: \"" + ToText(decides->command) + "\"."}};
 }
 
 void KvChecker::CountRefusal(std::uint64_t hash, Time now) {
@@ -277,11 +301,12 @@ void KvChecker::CountRefusal(std::uint64_t hash, Time now) {
   }
 }
 
-void KvChecker::Violate(Time now, int rule, const std::string& what) {
+void KvChecker::Violate(Time now, int rule, const std::string& what,
+                        std::vector<testkit::EarlierStep> earlier) {
   if (!first_violation_.empty()) return;
   first_violation_ = testkit::ViolationSentence(
       kName, now, what, "rule " + std::to_string(rule) + " of lab 3's handout");
-  history_.AddViolation(now, kName, what);
+  history_.AddViolation(now, kName, what, std::move(earlier));
 }
 
 }  // namespace depfast::kv

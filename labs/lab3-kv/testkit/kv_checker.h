@@ -74,6 +74,8 @@ class KvChecker : private sim::Observer {
   // The number of times that a command may be in the log, and is.
   struct Promise {
     Command command;
+    PeerId replica = kNobody;  // to which it came first
+    Time since{0};
     std::size_t asked = 0;
     std::size_t refused = 0;
     std::size_t applied = 0;
@@ -81,6 +83,7 @@ class KvChecker : private sim::Observer {
   struct Untrue {
     int rule = 0;  // its number in the handout
     std::string why;
+    std::vector<testkit::EarlierStep> earlier = {};
   };
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
@@ -90,7 +93,7 @@ class KvChecker : private sim::Observer {
   void OnRequests(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output);
   // Replies of other replicas to what this one has passed on.
   void OnReplies(Replica& replica, const sim::StepInput& input);
-  void Ask(Replica& replica, Call from, const KvRequest& request, Time now);
+  void Ask(PeerId replica, Call from, const KvRequest& request, Time now);
   // Another proposer has had a copy of this request before: what it may have answered since.
   void PermitRepliesToCopies(const KvRequest& request, Asked& asked);
   void OnEntries(Time now);
@@ -99,8 +102,11 @@ class KvChecker : private sim::Observer {
   void OnAnswerToPassed(PeerId replica, Time now, const Passed& passed, const Reply& reply);
   // Why a replica may not answer so, as the end of a sentence with "but"; empty if it may.
   Untrue WhyNot(PeerId replica, const Asked& asked, const Reply& reply);
+  // The step in which the command came that decides the reply to this read; none if no entry does.
+  std::vector<testkit::EarlierStep> DecidedBy(const Command& read) const;
   void CountRefusal(std::uint64_t hash, Time now);
-  void Violate(Time now, int rule, const std::string& what);
+  void Violate(Time now, int rule, const std::string& what,
+               std::vector<testkit::EarlierStep> earlier = {});
 
   const LogChecker& log_;
   testkit::History& history_;

@@ -178,7 +178,10 @@ void CopilotChecker::OnOutputsLeave(PeerId replica, Time now,
                                     const std::vector<sim::Output>& outputs) {
   now_ = now;
   for (const sim::Output& one : outputs) {
-    if (const auto* frame = std::get_if<sim::SendFrame>(&one)) OnSent(replica, *frame);
+    const auto* frame = std::get_if<sim::SendFrame>(&one);
+    if (frame == nullptr) continue;
+    const testkit::History::FrameScope scope(history_, frame->bytes);
+    OnSent(replica, *frame);
   }
 }
 

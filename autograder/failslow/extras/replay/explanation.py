@@ -6,6 +6,7 @@ from failslow.extras.replay.failures import Failure
 from failslow.extras.replay.recording import (
     FIRST_CLIENT,
     Down,
+    Earlier,
     Mark,
     Message,
     Note,
@@ -19,13 +20,7 @@ from failslow.extras.replay.steps import CHAIN_MAX, Event, Explainer, Step
 WINDOW_MAX = 40
 """Operations of a window that is not linearizable. A larger one is shown in part."""
 
-_ANSWERS = re.compile(r"\b(reply|answers|acknowledges|grants|votes|takes entries)\b")
 _REPLICA = re.compile(r"\breplica (\d+)\b")
-_TWO_VOTES = re.compile(
-    r"replica (\d+) votes in term (\d+) for replica (\d+) and for replica (\d+)"
-)
-_TWO_LEADERS = re.compile(r"replica (\d+) and replica (\d+) both lead term (\d+)")
-_TOO_OLD = re.compile(r'the reply at any moment since it came is ("[^"]+")')
 
 
 def explain(world: World) -> list[Step]:
@@ -84,99 +79,59 @@ class _Explanation(Explainer):
 
     def _of_violation(self) -> list[Step]:
         first = Step(self._problem, "The invariant breaks here.")
-        return [first, *(self._of_two_votes() or self._of_two_leaders() or self._of_step())]
-
-    def _of_two_votes(self) -> list[Step]:
-        """Both votes, and the requests for them."""
-        found = _TWO_VOTES.search(self._problem.text)
-        if found is None:
-            return []
-        voter, term = int(found[1]), found[2]
-        votes = [self._vote(voter, int(candidate), term) for candidate in (found[4], found[3])]
-        names = ("second", "first")
-        known = [
-            (vote, f"The {name} vote of replica {voter} in term {term}.")
-            for vote, name in zip(votes, names, strict=True)
-            if vote is not None
-        ]
-        steps = [Step(vote, why) for vote, why in known]
-        for vote, _ in known:
-            if (request := self._causality.request_of(vote)) is not None:
-                steps.append(
-                    Step(request, f"Request for the vote, from {name_of(request.sender)}.")
-                )
-        return steps
-
-    def _vote(self, voter: int, candidate: int, term: str) -> Message | None:
-        """The reply that grants it. A candidate's own vote is seen in its first request. A test may
-        ask on a candidate's behalf, so the connection says nothing."""
-
-        def asks(message: Message | None) -> bool:
-            wanted = {"term": term, "candidate": str(candidate), "pre_vote": "false"}
-            return message is not None and wanted.items() <= message.fields.items()
-
-        for message in self._world.messages:
-            if message.sender != voter:
-                continue
-            if voter == candidate and asks(message):
-                return message
-            granted = message.fields.get("granted") == "true"
-            if granted and asks(self._causality.request_of(message)):
-                return message
-        return None
-
-    def _of_two_leaders(self) -> list[Step]:
-        """The votes for either."""
-        found = _TWO_LEADERS.search(self._problem.text)
-        if found is None:
-            return []
-        term = found[3]
-        steps = []
-        for leader in (int(found[2]), int(found[1])):
-            for voter in range(self._world.replicas):
-                if voter != leader and (vote := self._vote(voter, leader, term)) is not None:
-                    steps.append(
-                        Step(vote, f"Replica {voter} votes for replica {leader} in term {term}.")
-                    )
-        return steps
+        return [first, *self._of_step()]
 
     def _of_step(self) -> list[Step]:
-        """The message that the guilty step sends, if it sends one, and what led to the step."""
+        """The message that breaks the rule, if one does, the earlier steps that the checker names,
+        and what led to the step."""
         if self._problem.judged is None:
             return []
         when, replica = self._problem.when, self._problem.judged.replica
         sent = self._sent_by(replica)
         if sent is None:
-            return self._chain(self._causality.chain(replica, when, CHAIN_MAX), replica)
+            causes = self._causality.chain(replica, when, CHAIN_MAX)
+            return [*self._earlier(), *self._chain(causes, replica)]
         step = Step(sent, f"Replica {replica} sends this in the guilty step.")
-        return [step, *self._missed_write(), *self._behind(sent)]
-
-    def _missed_write(self) -> list[Step]:
-        """If a read is too old: the latest command with the value that it should have read."""
-        found = _TOO_OLD.search(self._problem.text)
-        if found is None:
-            return []
-        when, value = self._problem.when, found[1]
-        for message in reversed(self._world.messages):
-            is_command = message.sender >= FIRST_CLIENT and message.type.endswith(" request")
-            if is_command and message.sent < when and value in message.contents:
-                return [Step(message, f"The read misses this command, which wrote {value}.")]
-        return []
+        return [step, *self._earlier(), *self._behind(sent)]
 
     def _sent_by(self, replica: int) -> Message | None:
-        """The message of the guilty step with most of the words and numbers that the violation
-        names."""
-        when, text = self._problem.when, self._problem.text
-        done, _, _ = text.partition(" but ")  # what is right stands behind it
-        numbers = {*re.findall(r"\d+", done)}
+        """The message whose frame the checker looked at."""
+        for message in self._world.messages:
+            is_then = message.sender == replica and message.sent == self._problem.when
+            if is_then and (message.type, message.call) == self._problem.frame:
+                return message
+        return None
 
-        def agreement(message: Message) -> int:
-            method, _, kind = message.type.partition(" ")
-            is_meant = (kind == "reply") == bool(_ANSWERS.search(text))
-            return 2 * (method in text) + is_meant + len(numbers & {*message.fields.values()})
+    def _earlier(self) -> list[Step]:
+        """Each with the request for it, if it is a reply."""
+        steps = []
+        for earlier in self._problem.earlier:
+            message = self._read_in(earlier) if earlier.was_read else self._sent_in(earlier)
+            if message is None:
+                continue
+            steps.append(Step(message, earlier.why))
+            if (request := self._causality.request_of(message)) is not None:
+                steps.append(Step(request, f"Its request, from {name_of(request.sender)}."))
+        return steps
 
-        sent = [m for m in self._world.messages if m.sender == replica and m.sent == when]
-        return max(sent, key=agreement, default=None)
+    def _read_in(self, step: Earlier) -> Message | None:
+        """A client's message rather than another's."""
+        read = [
+            each
+            for each in self._world.messages
+            if each.receiver == step.replica and each.read == step.at
+        ]
+        return max(read, key=lambda each: each.sender >= FIRST_CLIENT, default=None)
+
+    def _sent_in(self, step: Earlier) -> Message | None:
+        """A message of the kind that breaks the rule; a candidate votes for itself by a request."""
+        sent = [
+            each
+            for each in self._world.messages
+            if each.sender == step.replica and each.sent == step.at
+        ]
+        kind = "" if self._problem.frame is None else self._problem.frame[0].partition(" ")[0]
+        return next((each for each in sent if each.type.partition(" ")[0] == kind), None)
 
     # ---- crashes ----
 

@@ -1,6 +1,5 @@
-"""Explains the failure of a test: finds what the test judged. Decision 0075 has the rules."""
+"""Explains the failure of a test: finds what the test judged."""
 
-import re
 from collections import defaultdict
 
 from failslow.extras.replay.causality import TIMER
@@ -12,22 +11,14 @@ REPEATED_MIN = 10
 REPEATED_WITHIN_NS = 100_000_000
 """A heartbeat is answered less often."""
 
-_AMOUNT = re.compile(r"\) [<>]=? \(.*, actual: \d+ vs \d+")
-
 
 class Failure(Explainer):
     def steps(self) -> list[Step]:
-        """The step that the test judged, and its causes. If that is not known, or is an amount of
-        something, the failure, and the waits that had not ended."""
+        """The step that the test judged, and its causes. If that is not known, the failure, and the
+        waits that had not ended."""
         failure = Step(self._problem, "The test fails here.")
-        guilty = (
-            self._told()
-            or self._judged()
-            or self._named_request()
-            or self._repeated()
-            or self._piled_up()
-        )
-        if guilty and not _AMOUNT.search(self._problem.text):
+        guilty = self._told() or self._judged() or self._repeated() or self._piled_up()
+        if guilty:
             return [guilty[0], failure, *guilty[1:]]
         waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
         answers = self._answers(since=0)
@@ -107,16 +98,6 @@ class Failure(Explainer):
         for before, after, note in reversed([*zip(led, led[1:], roles[1:], strict=False)]):
             if before and not after:
                 return [Step(note, f"Replica {leader} gives up its leadership.")]
-        return []
-
-    def _named_request(self) -> list[Step]:
-        """The latest request whose method the failure names."""
-        named = {*re.findall(r"\b\w+\b(?!\()", self._problem.headline)}  # no call of the test
-        for message in reversed(self._world.messages):
-            method, _, kind = message.type.partition(" ")
-            if kind == "request" and message.sent <= self._problem.when and method in named:
-                why = f"The latest {method} before the test looks."
-                return [Step(message, why), *self._behind(message)]
         return []
 
     def _piled_up(self) -> list[Step]:

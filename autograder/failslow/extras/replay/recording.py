@@ -111,15 +111,28 @@ class Judged:
     rule: str = ""
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """A step that led to a violation: the message that the replica sent or read in it."""
+
+    replica: int
+    at: int
+    was_read: bool
+    why: str
+
+
 @dataclass
 class Note:
     """A line of the history. `problem` marks a violated invariant, a crash of the process or a
-    failure of the test. `judged`: of a problem, whose step it was, if that is recorded."""
+    failure of the test. `judged`: of a problem, whose step it was, if that is recorded. Of a
+    violation, `frame` is the type and call of the message that breaks the rule."""
 
     when: int
     text: str
     problem: str = ""  # "", "violation", "crash" or "failure"
     judged: Judged | None = None
+    frame: tuple[str, str] | None = None
+    earlier: tuple[Earlier, ...] = ()
 
     @property
     def told(self) -> str:
@@ -237,6 +250,7 @@ class _WorldReader:
         self._world = world
         self._methods: dict[int, str] = {}
         self._kinds: dict[int, tuple[str, int | None]] = {}  # by message
+        self._frames: list[tuple[Note, dict[str, Any]]] = []  # of violations
         self._messages: dict[int, Message] = {}
         self._waiting: dict[tuple[int, int], Wait] = {}
         self._down: dict[int, Down] = {}
@@ -250,10 +264,14 @@ class _WorldReader:
     def finished(self) -> World:
         """Resolves names last, because a method may be used before it is named."""
         for message in self._world.messages:
-            kind, method = self._kinds[message.id]
-            name = "" if method is None else self._methods.get(method, f"method {method}")
-            message.type = f"{name} {kind}".strip()
+            message.type = self._type(*self._kinds[message.id])
+        for note, frame in self._frames:
+            note.frame = self._type(frame["kind"], frame["method"]), frame["call"]
         return self._world
+
+    def _type(self, kind: str, method: int | None) -> str:
+        name = "" if method is None else self._methods.get(method, f"method {method}")
+        return f"{name} {kind}".strip()
 
     def _on_method(self, record: dict[str, Any]) -> None:
         self._methods[record["id"]] = record["name"]
@@ -373,12 +391,19 @@ class _WorldReader:
         note = Note(record["t"], record["text"], "violation" if record.get("violation") else "")
         if note.problem and "replica" in record:
             note.judged = Judged(self._replica(record), note.when)
+            note.earlier = tuple(self._earlier(each) for each in record.get("earlier", ()))
+        if "frame" in record:
+            self._frames.append((note, record["frame"]))
         self._world.notes.append(note)
 
     def _on_failure(self, record: dict[str, Any]) -> None:
         note = Note(record["t"], record["text"], "failure", self._judged)
         self._judged = None
         self._world.notes.append(note)
+
+    def _earlier(self, record: dict[str, Any]) -> Earlier:
+        at = _whole(record["at"], self._world.end)
+        return Earlier(self._replica(record), at, record["read"] is True, str(record["why"]))
 
     def _replica(self, record: dict[str, Any]) -> int:
         return _whole(record["replica"], self._world.replicas - 1)
