@@ -458,6 +458,15 @@ def test_a_failure_is_named_by_the_sentence_of_its_test(text: str, headline: str
     assert Note(0, text, "failure").headline == headline
 
 
+def test_an_amount_is_not_judged_by_the_answer_of_the_instant(path: Path) -> None:
+    made = Recording()
+    made.fate("arrive", 20, made.send(10, 0, 1000, kind="reply", call="7"))
+    made.add("failure", 20, text="Expected: (held) <= (std::size_t{2} << 20), actual: 3139911 vs 2")
+    first, answer = of(made, path)
+    assert isinstance(first.event, Note)
+    assert answer.why == "The last answer that a client got."
+
+
 @pytest.mark.parametrize(
     ("waits", "event", "is_guilty"),
     [

@@ -1,5 +1,6 @@
 """Explains the failure of a test: finds what the test judged."""
 
+import re
 from collections import defaultdict
 
 from failslow.extras.replay.causality import TIMER
@@ -11,14 +12,17 @@ REPEATED_MIN = 10
 REPEATED_WITHIN_NS = 100_000_000
 """A heartbeat is answered less often."""
 
+_AMOUNT = re.compile(r"\) [<>]=? \(.*, actual: \d+ vs \d+")
+"""GoogleTest's form of a comparison."""
+
 
 class Failure(Explainer):
     def steps(self) -> list[Step]:
-        """The step that the test judged, and its causes. If that is not known, the failure, and the
-        waits that had not ended."""
+        """The step that the test judged, and its causes. If that is not known, or is an amount of
+        something, the failure, and the waits that had not ended."""
         failure = Step(self._problem, "The test fails here.")
         guilty = self._told() or self._judged() or self._repeated() or self._piled_up()
-        if guilty:
+        if guilty and not _AMOUNT.search(self._problem.text):
             return [guilty[0], failure, *guilty[1:]]
         waits = [Step(w, f"Replica {w.replica} still waits for this.") for w in self._open_waits()]
         answers = self._answers(since=0)
