@@ -21,7 +21,7 @@ more_packages() { # kit command, its arguments...; prints packages, one a line
     bench*--versus*etcd*) printf '%s\n' "${etcd_packages[@]}" ;;
   esac
   case "$*" in
-    'release students'*) cross_packages ;;
+    'release students'* | 'release image'*) cross_packages ;;
   esac
   case "$*" in
     bench | 'bench -'* | 'bench kv'*) printf '%s\n' "${redis_packages[@]}" ;;

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from failslow.base import console, process
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.base.zip_file import Entry
-from failslow.extras import engine
+from failslow.extras import engine, long_build
 from failslow.extras.assignment import Assignment
 from failslow.extras.faults.guard import guarded
 from failslow.extras.release import gradescope
@@ -29,14 +29,10 @@ from failslow.lab.labs import Labs
 CPUS, MEMORY = "0.5", "768m"
 """The limits of Gradescope's smallest container."""
 BASE = "debian:bookworm-slim"
-NETWORK = "FAILSLOW_BUILD_NETWORK"
-"""The environment variable of docker-compose.yml: the network of an image's build."""
 AUTOGRADER = "AUTOGRADER"
 """The environment variable by which Gradescope's scripts find a tree elsewhere."""
 BUILT = ".built"
 NO_RESULT = "the grader left no result: the platform would say that the autograder failed"
-LINES_SHOWN = 50
-"""The number of lines that a failed build shows."""
 
 
 def grade(
@@ -114,9 +110,9 @@ def _build_image(image: str, program: Mapping[str, Entry]) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         _unpack(program, Path(scratch))
         words = ["--tag", image, "--build-arg", f"BASE={BASE}"]
-        if NETWORK in os.environ:
-            words += ["--network", os.environ[NETWORK]]
-        _shown(["docker", "build", *words, "."], Path(scratch), {}, "Building the image")
+        if engine.NETWORK in os.environ:
+            words += ["--network", os.environ[engine.NETWORK]]
+        long_build.run(["docker", "build", *words, "."], Path(scratch), {}, "Building the image")
 
 
 def _remove(container: str) -> None:
@@ -140,7 +136,7 @@ def _in_plain_tree(
     if not (root / BUILT).exists():
         shutil.rmtree(trees, ignore_errors=True)
         _unpack(program, source)
-        _shown([source / "setup.sh"], source, here, "Building the autograder")
+        long_build.run([source / "setup.sh"], source, here, "Building the autograder")
         (root / BUILT).touch()
     _unpack(settings, source)  # the grader has emptied the key before
     for path in (left, root / "submission"):
@@ -152,15 +148,3 @@ def _in_plain_tree(
     if graded.exit_code != 0:
         raise CannotDo(NO_RESULT, graded.output)
     return (left / results.FILE_NAME).read_bytes()
-
-
-def _shown(argv: list[str | Path], cwd: Path, env: Mapping[str, str], what: str) -> None:
-    """Runs a long build, and shows its last line. CannotDo with all lines when it fails."""
-    said: list[str] = []
-    with console.progress(what) as advance, ExitStack() as stack:
-        for line in stack.enter_context(closing(process.lines(argv, cwd=cwd, env=env))):
-            if isinstance(line, str):
-                said.append(line)
-                advance(0, 0, line)
-            elif line != 0:
-                raise CannotDo(f"{what}: exit code {line}", "\n".join(said[-LINES_SHOWN:]))

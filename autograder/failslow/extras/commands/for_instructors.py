@@ -186,6 +186,14 @@ def _add_release(commands: Commands) -> None:
     given.add_argument("out", type=Path, metavar="OUT", help="must not exist, or be empty")
     text = "leave the handbook out"
     given.add_argument("--without-handbook", action="store_false", dest="with_handbook", help=text)
+    text = "the image of its dev container (one that each student builds)"
+    given.add_argument("--image", type=release.image_name, metavar="NAME", help=text)
+    text = "make the image of students' containers, with the kit compiled"
+    made = add(what, "image", text, release.image)
+    text = "its name, such as ghcr.io/course/failslow:2026"
+    made.add_argument("--tag", type=release.image_name, metavar="NAME", required=True, help=text)
+    text = "send it to the registry of that name; for several processors where buildx can"
+    made.add_argument("--push", action="store_true", help=text)
     text = "write the zip file of a Gradescope assignment's autograder"
     zipped = add(what, "gradescope", text, release.gradescope)
     zipped.add_argument("out", type=Path, metavar="OUT.zip", help="is replaced if it exists")

@@ -1,11 +1,13 @@
 """`kit release`: makes what a course needs of its own."""
 
+import argparse
 from pathlib import Path
 
 from failslow.base import console
 from failslow.base.kit import Kit
 from failslow.extras.assignment import Assignment
 from failslow.extras.release import gradescope as zip_of_assignment
+from failslow.extras.release import image as image_of_students
 from failslow.extras.release import students as students_kit
 from failslow.lab import course_key
 from failslow.lab.course_key import CourseKey
@@ -20,11 +22,30 @@ def key(kit: Kit, out: Path | None) -> int:
     return 0
 
 
-def students(kit: Kit, out: Path, with_handbook: bool) -> int:
+def students(kit: Kit, out: Path, with_handbook: bool, image: str | None) -> int:
     """Writes the students' kit. CannotDo if the directory is not empty."""
-    files = students_kit.write(kit, out, with_handbook, lambda stage: console.note(f"{stage} ..."))
+    files = students_kit.write(kit, out, with_handbook, _begins, image)
     console.note(f"Wrote {out}: a git repository with {files} files in one commit")
     return 0
+
+
+def image(kit: Kit, tag: str, push: bool) -> int:
+    """Makes the image of students' containers. CannotDo without an engine."""
+    platforms = image_of_students.make(kit, tag, push, _begins)
+    console.note(f"{'Pushed' if push else 'Made'} {tag} for {' and '.join(platforms)}")
+    return 0
+
+
+def image_name(text: str) -> str:
+    """For an option."""
+    if not image_of_students.NAME.fullmatch(text):
+        example = "ghcr.io/course/failslow:2026"
+        raise argparse.ArgumentTypeError(f"'{text}' is no name of an image, such as {example}")
+    return text
+
+
+def _begins(stage: str) -> None:
+    console.note(f"{stage} ...")
 
 
 def gradescope(kit: Kit, out: Path, lab: str | None, minutes: int, key: CourseKey | None) -> int:

@@ -14,19 +14,21 @@ from failslow.build import cmake, recipe
 @dataclass(frozen=True)
 class Processor:
     """`name`: as `uname -m` says it. `tools`: begins the names of its compiler's programs.
-    `package`: of the distribution, with that compiler for other processors."""
+    `package`: of the distribution, with that compiler for other processors. `platform`: as
+    container engines say it."""
 
     name: str
     tools: str
     package: str
+    platform: str
 
     def tool(self, name: str) -> str:
         return f"{self.tools}-{name}"
 
 
 SERVED = (
-    Processor("x86_64", "x86_64-linux-gnu", "g++-x86-64-linux-gnu"),
-    Processor("aarch64", "aarch64-linux-gnu", "g++-aarch64-linux-gnu"),
+    Processor("x86_64", "x86_64-linux-gnu", "g++-x86-64-linux-gnu", "linux/amd64"),
+    Processor("aarch64", "aarch64-linux-gnu", "g++-aarch64-linux-gnu", "linux/arm64"),
 )
 
 

@@ -1,6 +1,7 @@
 """Writes the students' kit: given files, the answers as a library, the handbook, one commit."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,9 @@ ANSWERS_DIRECTORY = "labs/lab3-kv/answers"
 README = Path(__file__).resolve().parent / "README.md"
 COMMANDS = "site/docs/commands.md"
 """A page of the handbook whose rows `kit --help` prints."""
+DEV_CONTAINER = ".devcontainer/devcontainer.json"
+BUILT_IMAGE = re.compile(r'^  "build": .*$', re.M)
+"""The line of DEV_CONTAINER that says how its image is made."""
 HANDBOOK = "handbook"
 REFERENCE = "reference-solutions"
 LEAKS_SHOWN = 20
@@ -26,8 +30,10 @@ Stage = Callable[[str], None]
 """Told what begins."""
 
 
-def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage) -> int:
+def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage, image: str | None = None) -> int:
     """Writes the kit into `out` in one step, and returns the number of its files.
+
+    `image`: of the dev container; None: it is built from the kit.
 
     CannotDo when `out` exists and is not empty, outside of a git checkout, when something cannot be
     built or written, and when a leak is found: then `out` stays as it was.
@@ -47,6 +53,8 @@ def write(kit: Kit, out: Path, with_handbook: bool, begins: Stage) -> int:
         with atomic.directory(out.absolute()) as scratch:
             scratch.chmod(0o755)
             _fill(kit, scratch, libraries)
+            if image:
+                use_image(scratch / DEV_CONTAINER, image)
             for name, content in earlier.items():
                 atomic.write_bytes(scratch / name, content)
             if handbook:
@@ -102,6 +110,13 @@ def _use_students_labs(compose: Path) -> None:
     """The default solution of the containers: students have no reference."""
     text = compose.read_text(encoding="utf-8")
     compose.write_text(text.replace(REFERENCE, "labs"), encoding="utf-8")
+
+
+def use_image(dev_container: Path, image: str) -> None:
+    text, count = BUILT_IMAGE.subn(f'  "image": "{image}",', dev_container.read_text("utf-8"))
+    if count != 1:
+        raise CannotDo(f'{DEV_CONTAINER} has {count} lines that begin with "build"')
+    dev_container.write_text(text, "utf-8")
 
 
 def build_handbook(kit: Kit) -> Path:
