@@ -21,8 +21,9 @@ CMD ["bash"]
 # A fresh clone is newer than any object, so a build directory from here would be built anew. The
 # compiler's results are found by contents instead, from any directory in /workspaces. `locale`:
 # messages in another language are other results without it.
+# Submissions are compiled without: a grade's sandbox lets ccache write nothing.
 FROM tools AS prebuilt
-ENV PATH=/usr/lib/ccache:$PATH CCACHE_BASEDIR=/workspaces CCACHE_NOHASHDIR=1 \
+ENV CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=/workspaces CCACHE_NOHASHDIR=1 \
   CCACHE_SLOPPINESS=pch_defines,time_macros,locale CCACHE_MAXSIZE=2G
 COPY --chown=student:student . .
 # The tests of a starter fail: exit code 1. Whatever they do not need is built at the end.
