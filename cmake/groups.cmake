@@ -25,20 +25,31 @@ function(failslow_add_unless_left_out DIRECTORY)
   endif()
 endfunction()
 
+# Compiles a program's sources in batches, with a preset that has any. Names in anonymous namespaces
+# must be distinct in a batch.
+function(failslow_batch TARGET)
+  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${FAILSLOW_BATCHES})
+endfunction()
+
 # Tests drive what others compute: a test's own code need not be fast, so its compilation is.
 function(failslow_compile_lightly TARGET)
   target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# failslow_test(TARGET TIMEOUT seconds [RUNTIME] [PREFIX p.] [ARGUMENTS word...] [NEEDS target...])
-# A GoogleTest program for ctest. NEEDS: programs that it starts.
+# failslow_test(TARGET TIMEOUT seconds [RUNTIME | GRADED] [PREFIX p.] [ARGUMENTS word...]
+#               [NEEDS target...])
+# A GoogleTest program for ctest. GRADED: a label of the tests that a grade runs. NEEDS: programs
+# that it starts.
 function(failslow_test TARGET)
-  set_target_properties(${TARGET} PROPERTIES UNITY_BUILD OFF)  # its sources may share names
-  cmake_parse_arguments(ARG "RUNTIME" "PREFIX;TIMEOUT" "ARGUMENTS;NEEDS" ${ARGN})
+  failslow_batch(${TARGET})
+  failslow_compile_lightly(${TARGET})
+  cmake_parse_arguments(ARG "RUNTIME;GRADED" "PREFIX;TIMEOUT" "ARGUMENTS;NEEDS" ${ARGN})
   set(properties TIMEOUT ${ARG_TIMEOUT})
   if(ARG_RUNTIME)
     list(APPEND properties LABELS runtime)
     add_dependencies(runtime ${TARGET} ${ARG_NEEDS})
+  elseif(ARG_GRADED)
+    list(APPEND properties LABELS graded)
   endif()
   gtest_discover_tests(${TARGET} TEST_PREFIX "${ARG_PREFIX}" EXTRA_ARGS ${ARG_ARGUMENTS}
     DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})

@@ -11,7 +11,7 @@ namespace {
 
 // A vote falls on a whole millisecond. A wait begins 250 us and ends 500 us after one.
 constexpr int kMomentsMax = 40;
-constexpr int kVotersMax = 7;
+constexpr int kRandomVotersMax = 7;
 constexpr int kVotesMax = 14;
 
 int Between(RandomStream& stream, int low, int high) {
@@ -70,7 +70,7 @@ void Decision::ExpectEndOf(Script::Coroutine& waiter, Duration from, Duration ti
 
 RandomCase RandomCase::Draw(RandomStream& stream, int waits_max) {
   RandomCase random;
-  random.total = Between(stream, 1, kVotersMax);
+  random.total = Between(stream, 1, kRandomVotersMax);
   random.needed = Between(stream, 1, random.total);
   const int yes_percent = Between(stream, 10, 90);
   const int votes = Between(stream, 1, kVotesMax);

@@ -5,13 +5,12 @@
 #include <string>
 
 #include "raft_world.h"
+#include "sizes.h"
 #include "testkit/environment.h"
 #include "testkit/judged.h"
 
 namespace depfast::raft {
 namespace {
-
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 // A replica loses power, and a bit of the file flips at `permille` of its length. The replica must
 // not start; the others go on.

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "raft_world.h"
+#include "sizes.h"
 #include "testkit/environment.h"
 
 namespace depfast::raft {
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 // More than any replica keeps: a follower that missed it needs a snapshot.
 constexpr std::size_t kTooMuchToKeep = 8 * kMiB;
 

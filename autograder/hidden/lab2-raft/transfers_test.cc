@@ -14,12 +14,11 @@
 
 #include "depfast/host/frame.h"
 #include "raft_world.h"
+#include "sizes.h"
 #include "testkit/environment.h"
 
 namespace depfast::raft {
 namespace {
-
-constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 // Counts the chunks of snapshots that replicas send.
 class ChunkWatch : private sim::Observer {

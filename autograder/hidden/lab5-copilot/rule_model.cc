@@ -9,7 +9,7 @@ namespace depfast::copilot::model {
 namespace {
 
 using Kind = Record::Kind;
-using Stage = Rival::Stage;
+using RivalStage = Rival::Stage;
 
 const Value kNoOp{.no_op = true};
 
@@ -24,11 +24,11 @@ bool IsRival(const Record& record, EntryIndex entry) {
   return !record.no_op && record.dependency < entry;
 }
 
-const std::map<Kind, Stage> kStages = {{Kind::kNone, Stage::kPromised},
-                                       {Kind::kFastAccepted, Stage::kProposed},
-                                       {Kind::kSuggested, Stage::kProposed},
-                                       {Kind::kAccepted, Stage::kAccepted},
-                                       {Kind::kCommitted, Stage::kCommitted}};
+const std::map<Kind, RivalStage> kStages = {{Kind::kNone, RivalStage::kPromised},
+                                            {Kind::kFastAccepted, RivalStage::kProposed},
+                                            {Kind::kSuggested, RivalStage::kProposed},
+                                            {Kind::kAccepted, RivalStage::kAccepted},
+                                            {Kind::kCommitted, RivalStage::kCommitted}};
 
 }  // namespace
 
@@ -53,12 +53,12 @@ std::vector<Rival> RivalsOf(EntryIndex entry, EntryIndex initial, const Records&
   std::vector<Rival> rivals;
   for (EntryIndex k = initial + 1; k <= other.last(); ++k) {
     if (k <= other.base) {
-      if (k == other.latest_gone) rivals.push_back({k, 0, Stage::kCommitted});
+      if (k == other.latest_gone) rivals.push_back({k, 0, RivalStage::kCommitted});
     } else if (IsRival(other.At(k), entry)) {
       const Record& record = other.At(k);
-      const Stage stage = kStages.at(record.kind);
-      const bool is_anew = stage == Stage::kProposed && record.initial >= entry;
-      rivals.push_back({k, ViewOf(record.ballot), is_anew ? Stage::kPromised : stage});
+      const RivalStage stage = kStages.at(record.kind);
+      const bool is_anew = stage == RivalStage::kProposed && record.initial >= entry;
+      rivals.push_back({k, ViewOf(record.ballot), is_anew ? RivalStage::kPromised : stage});
     }
   }
   return rivals;
@@ -95,7 +95,7 @@ class AfterProposals {
   std::vector<int> ProposersOfRivals() const {
     std::vector<int> found;
     for (const auto& [k, rival] : rivals_) {
-      if (rival.stage != Stage::kProposed) continue;
+      if (rival.stage != RivalStage::kProposed) continue;
       found.push_back(OwnerOf(rival.view, quorums_.replicas()));
     }
     return found;
@@ -125,7 +125,7 @@ class AfterProposals {
         if (!here.no_op && here.dependency < entry_) return kNoOp;
         continue;
       }
-      if (rival.stage == Stage::kCommitted) return kNoOp;
+      if (rival.stage == RivalStage::kCommitted) return kNoOp;
       return Undecided{k};
     }
     return Value{.dependency = fast_.initial};

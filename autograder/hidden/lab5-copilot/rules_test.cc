@@ -13,7 +13,7 @@ namespace depfast::copilot {
 namespace {
 
 using Kind = Record::Kind;
-using Stage = Rival::Stage;
+using RivalStage = Rival::Stage;
 
 GRADED_TEST(
     CopilotOrdering, ARefusalIsForEver, "5a", 2,
@@ -71,7 +71,7 @@ GRADED_TEST(
   // Five replicas. The pilot and replica 4 are silent; replica 3 has fast-accepted. A fast quorum
   // of three is possible.
   Prepared rival = Knows(2);
-  rival.rivals = {{1, 1, Stage::kProposed}};
+  rival.rivals = {{1, 1, RivalStage::kProposed}};
   const std::vector<Prepared> answers = {Knows(1), rival, Fast(3)};
   EXPECT_EQ(Choose(rules, answers, kFive), Choice(Undecided{1})) << "Q.1 is not decided";
   EXPECT_EQ(Choose(rules, answers, kFive, {Of(Kind::kAccepted, 0, 0)}), Choice(Undecided{1}));
@@ -91,10 +91,10 @@ GRADED_TEST(CopilotChoice, TheProposerOfARivalHasRefused, "5d", 1,
   AskedRules rules;
   // Both pilots are silent.
   Prepared rival = Knows(2);
-  rival.rivals = {{1, 1, Stage::kProposed}};
+  rival.rivals = {{1, 1, RivalStage::kProposed}};
   EXPECT_EQ(Choose(rules, {rival, Fast(3), Knows(4)}, kFive), kNoOp)
       << "replica 3, the pilot, and not the copilot: no fast quorum of three";
-  rival.rivals = {{1, 1, Stage::kPromised}};
+  rival.rivals = {{1, 1, RivalStage::kPromised}};
   EXPECT_EQ(Choose(rules, {rival, Fast(3), Knows(4)}, kFive), Choice(Undecided{1}));
 }
 
@@ -116,9 +116,9 @@ GRADED_TEST(
   AskedRules rules;
   // The witness, replica 1, and one more are silent. With them four might have accepted.
   Prepared rival = Fast(2);
-  rival.rivals = {{1, 1, Stage::kProposed}};
+  rival.rivals = {{1, 1, RivalStage::kProposed}};
   EXPECT_EQ(Choose(rules, {Fast(0), rival, Knows(4)}, kFive), kNoOp);
-  rival.rivals = {{1, 1, Stage::kPromised}};
+  rival.rivals = {{1, 1, RivalStage::kPromised}};
   EXPECT_EQ(Choose(rules, {Fast(0), rival, Knows(4)}, kFive), Choice(Undecided{1}))
       << "a promise alone refuses nothing";
 }
@@ -132,16 +132,17 @@ GRADED_TEST(CopilotChoice, RivalsAreWhatMayComeFirst, "5d", 1,
   const std::vector<Record> other = {Of(Kind::kFastAccepted, 0, 0), Of(Kind::kSuggested, 1, 3),
                                      Of(Kind::kAccepted, 0, 0),     Of(Kind::kCommitted, 0, 2),
                                      Of(Kind::kCommitted, 0, 1),    promised};
-  const std::vector<Rival> expected = {{2, 1, Stage::kProposed},
-                                       {3, 1, Stage::kAccepted},
-                                       {5, 1, Stage::kCommitted},
-                                       {6, 0, Stage::kPromised}};
+  const std::vector<Rival> expected = {{2, 1, RivalStage::kProposed},
+                                       {3, 1, RivalStage::kAccepted},
+                                       {5, 1, RivalStage::kCommitted},
+                                       {6, 0, RivalStage::kPromised}};
   EXPECT_EQ(rules.RivalsOf(2, 1, {0, other, 0}), expected);
-  EXPECT_EQ(rules.RivalsOf(2, 5, {0, other, 0}), (std::vector<Rival>{{6, 0, Stage::kPromised}}));
+  EXPECT_EQ(rules.RivalsOf(2, 5, {0, other, 0}),
+            (std::vector<Rival>{{6, 0, RivalStage::kPromised}}));
   Record anew = Of(Kind::kFastAccepted, 2, 2);
   anew.least = 0;
   EXPECT_EQ(rules.RivalsOf(2, 0, {0, {&anew, 1}, 0}),
-            (std::vector<Rival>{{1, 1, Stage::kPromised}}))
+            (std::vector<Rival>{{1, 1, RivalStage::kPromised}}))
       << "its latest proposer has refused nothing";
 }
 
@@ -153,10 +154,11 @@ Prepared With(Prepared answer, std::vector<Rival> rivals) {
 void GoneRivalsTell(AskedRules& rules) {
   const std::vector<Record> none;
   const Records gone{3, none, 2};  // entry 3 was a no-op, entry 2 was not
-  EXPECT_EQ(rules.RivalsOf(2, 1, gone), (std::vector<Rival>{{2, 0, Stage::kCommitted}}));
+  EXPECT_EQ(rules.RivalsOf(2, 1, gone), (std::vector<Rival>{{2, 0, RivalStage::kCommitted}}));
   EXPECT_EQ(rules.RivalsOf(2, 2, gone), std::vector<Rival>());
   const auto answers = [](EntryIndex rival) {
-    return std::vector<Prepared>{Knows(1), With(Knows(2), {{rival, 1, Stage::kProposed}}), Fast(3)};
+    return std::vector<Prepared>{Knows(1), With(Knows(2), {{rival, 1, RivalStage::kProposed}}),
+                                 Fast(3)};
   };
   EXPECT_EQ(rules.ChooseAfterPrepare(1, answers(2), gone, kFive), kNoOp);
   EXPECT_EQ(rules.ChooseAfterPrepare(1, answers(3), gone, kFive), kKept);
@@ -168,11 +170,12 @@ GRADED_TEST(CopilotChoice, EachRivalTells, "5d", 1,
   AskedRules rules;
   GoneRivalsTell(rules);
   const std::vector<Prepared> two = {
-      Knows(1), With(Knows(2), {{1, 1, Stage::kProposed}, {2, 1, Stage::kProposed}}), Fast(3)};
+      Knows(1), With(Knows(2), {{1, 1, RivalStage::kProposed}, {2, 1, RivalStage::kProposed}}),
+      Fast(3)};
   EXPECT_EQ(Choose(rules, two, kFive, {Of(Kind::kCommitted, 0, 1)}), Choice(Undecided{2}))
       << "Q.1 comes after P.1, and Q.2 is not decided";
-  const std::vector<Prepared> elsewhere = {Knows(1), With(Knows(2), {{1, 1, Stage::kCommitted}}),
-                                           Fast(3)};
+  const std::vector<Prepared> elsewhere = {
+      Knows(1), With(Knows(2), {{1, 1, RivalStage::kCommitted}}), Fast(3)};
   EXPECT_EQ(Choose(rules, elsewhere, kFive), kNoOp);
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 using faults::FaultPlan;
 
-constexpr std::int64_t kAnyRuns = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kEveryRun = std::numeric_limits<std::int64_t>::max();
 constexpr const char* kFile = "value";
 
 // A request of a client to replica 0, and of replica 0 to its backup.
@@ -106,9 +106,9 @@ ExploredRun DryRunOf(const FaultPlan& plan, const Deviations& deviations, int pu
 
 TEST(SmallScope, PruningLosesNoEndState) {
   const auto run = [](const FaultPlan& plan) { return DryRunOf(plan, kAll, 1); };
-  const Exploration pruned = Explore({.deviations = 2}, kAnyRuns, run);
+  const Exploration pruned = Explore({.deviations = 2}, kEveryRun, run);
   std::uint64_t state = 0;
-  const Exploration whole = Explore({.deviations = 2}, kAnyRuns, [&](const FaultPlan& plan) {
+  const Exploration whole = Explore({.deviations = 2}, kEveryRun, [&](const FaultPlan& plan) {
     ExploredRun result = run(plan);
     for (Choice& choice : result.choices) choice.state = ++state;  // no two are equal
     return result;
@@ -120,7 +120,7 @@ TEST(SmallScope, PruningLosesNoEndState) {
 
 TEST(SmallScope, RepetitionAddsNoRuns) {
   const auto runs = [](int puts) {
-    return Explore({.deviations = 1}, kAnyRuns,
+    return Explore({.deviations = 1}, kEveryRun,
                    [puts](const FaultPlan& plan) { return DryRunOf(plan, kLossesAlone, puts); })
         .all_runs();
   };
@@ -160,7 +160,7 @@ class ExploreScopeTest : public testing::Test {
       const testing::ScopedFakeTestPartResultReporter reporter(
           testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
       result_ =
-          ExploreScope({.bound = {.deviations = 3}, .runs_max = kAnyRuns}, [&](ScopedRun& run) {
+          ExploreScope({.bound = {.deviations = 3}, .runs_max = kEveryRun}, [&](ScopedRun& run) {
             ++runs_;
             RunToy(run, kLossesAlone);
           });

@@ -16,7 +16,7 @@ using Kind = Record::Kind;
 
 // Three replicas: 0 is the pilot, 1 the copilot. The copilot's first view is 1.
 const Quorums kThree(3);
-constexpr Ballot kPilots = FirstBallot(0);
+constexpr Ballot kPilotsBallot = FirstBallot(0);
 constexpr Ballot kCopilots = FirstBallot(1);
 
 // Entry 1 of the copilot's lane, proposed with that dependency and recorded so.
@@ -65,19 +65,21 @@ GRADED_TEST(CopilotRules, ATakeoverKeepsWhatMayBeCommitted, "5d", 1,
   const auto answer = [](int replica, Kind kind, Ballot ballot, EntryIndex dependency) {
     return Prepared{replica, {kind, false, ballot, ballot, 0, dependency, 1, 0}, {}, false};
   };
-  const Ballot taken = kPilots + 5;
-  EXPECT_EQ(rules.ChooseAfterPrepare(
-                1, {answer(1, Kind::kAccepted, kPilots, 1), answer(2, Kind::kAccepted, taken, 2)},
-                other, kThree),
-            Choice(Value{false, 2}))
+  const Ballot taken = kPilotsBallot + 5;
+  EXPECT_EQ(
+      rules.ChooseAfterPrepare(
+          1, {answer(1, Kind::kAccepted, kPilotsBallot, 1), answer(2, Kind::kAccepted, taken, 2)},
+          other, kThree),
+      Choice(Value{false, 2}))
       << "accepted at two ballots";
-  EXPECT_EQ(rules.ChooseAfterPrepare(
-                1, {answer(1, Kind::kCommitted, kPilots, 3), answer(2, Kind::kAccepted, taken, 2)},
-                other, kThree),
-            Choice(Value{false, 3}))
+  EXPECT_EQ(
+      rules.ChooseAfterPrepare(
+          1, {answer(1, Kind::kCommitted, kPilotsBallot, 3), answer(2, Kind::kAccepted, taken, 2)},
+          other, kThree),
+      Choice(Value{false, 3}))
       << "committed";
   EXPECT_EQ(rules.ChooseAfterPrepare(
-                1, {answer(1, Kind::kNone, 0, 0), answer(2, Kind::kFastAccepted, kPilots, 0)},
+                1, {answer(1, Kind::kNone, 0, 0), answer(2, Kind::kFastAccepted, kPilotsBallot, 0)},
                 other, kThree),
             Choice(Value{false, 0}))
       << "the silent pilot has one fast-accept, its own, and replica 2 gave the second";

@@ -21,7 +21,7 @@
 namespace depfast::real {
 namespace {
 
-using Kind = MemoryFiles::Kind;
+using FileCall = MemoryFiles::Kind;
 
 // A log with a snapshot that never looks whether an operation has succeeded, and acknowledges
 // everything that the disk has answered.
@@ -70,7 +70,7 @@ class CarelessLog final : public Service {
   int writes_ = 0;
 };
 
-class DiskFailures : public testing::TestWithParam<std::tuple<Kind, int>> {
+class DiskFailures : public testing::TestWithParam<std::tuple<FileCall, int>> {
  protected:
   RealHostOptions Options() {
     auto [listener, endpoint] = ListenAnywhere();
@@ -130,7 +130,7 @@ class DiskFailures : public testing::TestWithParam<std::tuple<Kind, int>> {
 };
 
 // So that the names of tests say what fails.
-std::string NameOf(const testing::TestParamInfo<std::tuple<Kind, int>>& info) {
+std::string NameOf(const testing::TestParamInfo<std::tuple<FileCall, int>>& info) {
   static const char* const kKinds[] = {"Open", "Create",   "Read",   "Write",  "ShortWrite",
                                        "Sync", "Truncate", "Rename", "Remove", "SyncDirectory"};
   const auto [kind, error] = info.param;
@@ -159,7 +159,7 @@ TEST_P(DiskFailures, LoseNothingThatWasAcknowledged) {
             std::string::npos);
   EXPECT_NE(Log().find(std::strerror(error)), std::string::npos) << Log();
 
-  const bool is_sync = kind == Kind::kSync || kind == Kind::kSyncDirectory;
+  const bool is_sync = kind == FileCall::kSync || kind == FileCall::kSyncDirectory;
   if (error == ENOSPC && !is_sync) {
     EXPECT_TRUE(Eventually([&] { return TryWrite(now_at); })) << "it has not returned to service";
   } else {
@@ -171,9 +171,10 @@ TEST_P(DiskFailures, LoseNothingThatWasAcknowledged) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, DiskFailures,
-    testing::Combine(testing::Values(Kind::kOpen, Kind::kCreate, Kind::kRead, Kind::kWrite,
-                                     Kind::kShortWrite, Kind::kSync, Kind::kTruncate, Kind::kRename,
-                                     Kind::kRemove, Kind::kSyncDirectory),
+    testing::Combine(testing::Values(FileCall::kOpen, FileCall::kCreate, FileCall::kRead,
+                                     FileCall::kWrite, FileCall::kShortWrite, FileCall::kSync,
+                                     FileCall::kTruncate, FileCall::kRename, FileCall::kRemove,
+                                     FileCall::kSyncDirectory),
                      testing::Values(ENOSPC, EIO, EROFS)),
     NameOf);
 
@@ -195,7 +196,8 @@ TEST(DiskFailure, EndsWithRoomUnlessASyncHasFailed) {
 TEST(Room, IsThereOnceAFileCanBeWrittenAndRemoved) {
   MemoryFiles files;
   const auto ops = files.Open();
-  for (const Kind kind : {Kind::kCreate, Kind::kWrite, Kind::kShortWrite, Kind::kRemove}) {
+  for (const FileCall kind :
+       {FileCall::kCreate, FileCall::kWrite, FileCall::kShortWrite, FileCall::kRemove}) {
     files.FailNext(kind, ENOSPC);
     EXPECT_FALSE(HasDiskSpace(*ops)) << static_cast<int>(kind);
   }

@@ -12,7 +12,7 @@ namespace {
 
 using faults::FaultKind;
 
-constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kMsInNs = 1'000'000;
 constexpr PeerId kClient = kFirstClient;
 
 class FaultyLinksTest : public ::testing::Test {
@@ -45,13 +45,13 @@ class FaultyLinksTest : public ::testing::Test {
 
 TEST_F(FaultyLinksTest, WithoutAFaultOfTheNetworkNoLinkCarries) {
   EXPECT_FALSE(links_.Carries(1));
-  Set(FaultKind::kFsDelay, 40 * kMs);
+  Set(FaultKind::kFsDelay, 40 * kMsInNs);
   EXPECT_FALSE(links_.Carries(1));
   EXPECT_EQ(links_.NextDeadline(), kNever);
 }
 
 TEST_F(FaultyLinksTest, ADelayHitsEachFrameToReplicasAndClients) {
-  Set(FaultKind::kNetSlow, 40 * kMs);
+  Set(FaultKind::kNetSlow, 40 * kMsInNs);
   Send(1, "a");
   Send(kClient, "b");
   EXPECT_EQ(At(1s), Arrivals{});
@@ -61,11 +61,11 @@ TEST_F(FaultyLinksTest, ADelayHitsEachFrameToReplicasAndClients) {
 }
 
 TEST_F(FaultyLinksTest, TheDeadlineIsTheNextArrival) {
-  Set(FaultKind::kNetSlow, 4 * kMs);
+  Set(FaultKind::kNetSlow, 4 * kMsInNs);
   Send(1, "a");
   At(1s);
   EXPECT_EQ(links_.NextDeadline(), 1s + 4ms);
-  Set(FaultKind::kNetSlow, 40 * kMs);
+  Set(FaultKind::kNetSlow, 40 * kMsInNs);
   At(1s + 4ms);
   Send(1, "b");
   At(1s + 5ms);
@@ -73,7 +73,7 @@ TEST_F(FaultyLinksTest, TheDeadlineIsTheNextArrival) {
 }
 
 TEST_F(FaultyLinksTest, FramesKeepTheirOrder) {
-  Set(FaultKind::kNetJitter, 40 * kMs);
+  Set(FaultKind::kNetJitter, 40 * kMsInNs);
   Arrivals sent;
   Arrivals arrived;
   for (int i = 0; i < 100; ++i) {
@@ -86,7 +86,7 @@ TEST_F(FaultyLinksTest, FramesKeepTheirOrder) {
 }
 
 TEST_F(FaultyLinksTest, JitterStaysBelowItsAmount) {
-  Set(FaultKind::kNetJitter, 40 * kMs);
+  Set(FaultKind::kNetJitter, 40 * kMsInNs);
   std::size_t early = 0;
   for (int i = 0; i < 1000; ++i) {
     const Time now = Time(1s) + i * 100ms;
@@ -99,7 +99,7 @@ TEST_F(FaultyLinksTest, JitterStaysBelowItsAmount) {
 }
 
 TEST_F(FaultyLinksTest, TheWindowHoldsTheRest) {
-  Set(FaultKind::kNetSlow, 40 * kMs);
+  Set(FaultKind::kNetSlow, 40 * kMsInNs);
   const std::string frame(FaultyLinks::kWindowBytes / 2, 'x');
   for (int i = 0; i < 4; ++i) Send(1, frame);
   At(1s);
@@ -114,7 +114,7 @@ TEST_F(FaultyLinksTest, TheWindowHoldsTheRest) {
 }
 
 TEST_F(FaultyLinksTest, AFrameLargerThanTheWindowTravelsAlone) {
-  Set(FaultKind::kNetSlow, 40 * kMs);
+  Set(FaultKind::kNetSlow, 40 * kMsInNs);
   Send(1, std::string(2 * FaultyLinks::kWindowBytes, 'x'));
   Send(1, "y");
   At(1s);
@@ -124,14 +124,14 @@ TEST_F(FaultyLinksTest, AFrameLargerThanTheWindowTravelsAlone) {
 }
 
 TEST_F(FaultyLinksTest, AClientHasNoWindow) {
-  Set(FaultKind::kNetSlow, 40 * kMs);
+  Set(FaultKind::kNetSlow, 40 * kMsInNs);
   for (int i = 0; i < 4; ++i) Send(kClient, std::string(FaultyLinks::kWindowBytes, 'x'));
   At(1s);
   EXPECT_EQ(links_.HeldBytes(kClient), 0U);
 }
 
 TEST_F(FaultyLinksTest, TheOldestHeldFramesAreDroppedAboveTheLimit) {
-  Set(FaultKind::kNetSlow, 40 * kMs);
+  Set(FaultKind::kNetSlow, 40 * kMsInNs);
   for (int i = 0; i < 8; ++i) Send(1, std::string(FaultyLinks::kWindowBytes, 'x'));
   At(1s);
   EXPECT_EQ(dropped_, 3U) << "one is on the wire, four are held";
@@ -139,7 +139,7 @@ TEST_F(FaultyLinksTest, TheOldestHeldFramesAreDroppedAboveTheLimit) {
 }
 
 TEST_F(FaultyLinksTest, AllArrivesAtOnceWhenNoFaultIsLeft) {
-  Set(FaultKind::kNetSlow, 3600 * 1000 * kMs);
+  Set(FaultKind::kNetSlow, 3600 * 1000 * kMsInNs);
   const std::string frame(FaultyLinks::kWindowBytes, 'x');
   Send(1, frame);
   Send(1, "y");
@@ -168,7 +168,7 @@ TEST_F(FaultyLinksTest, LostPacketsAreSentAgain) {
 }
 
 TEST_F(FaultyLinksTest, OneSlowLinkLeavesTheOthers) {
-  Set(FaultKind::kLinkSlow, 40 * kMs, 0b010);
+  Set(FaultKind::kLinkSlow, 40 * kMsInNs, 0b010);
   Send(1, "slow");
   Send(2, "fast");
   EXPECT_EQ(At(1s), (Arrivals{{2, "fast"}}));
@@ -206,11 +206,11 @@ TEST_F(FaultyLinksTest, DropAndDuplicateHitTheirShareOfTheFramesToReplicas) {
 }
 
 TEST_F(FaultyLinksTest, LateFramesAreOvertaken) {
-  Set(FaultKind::kLate, 40 * kMs, 0b010);
+  Set(FaultKind::kLate, 40 * kMsInNs, 0b010);
   Send(1, "late");
   At(1s);
   HealAll();
-  Set(FaultKind::kNetSlow, 10 * kMs);
+  Set(FaultKind::kNetSlow, 10 * kMsInNs);
   Send(1, "young");
   At(1s);
   EXPECT_EQ(At(1s + 10ms), (Arrivals{{1, "young"}}));

@@ -35,21 +35,21 @@ class Noter : public Service {
   const std::string words_;
 };
 
-struct Heard {
+struct HeardNote {
   PeerId replica;
   Time at;
   std::string words;
 
-  bool operator==(const Heard&) const = default;
+  bool operator==(const HeardNote&) const = default;
 };
 
-struct Record {
-  std::vector<Heard> heard;
+struct NotedRun {
+  std::vector<HeardNote> heard;
   std::uint64_t hash = 0;
 };
 
-Record RunNoters(const std::string& words, bool with_sink = true) {
-  Record run;
+NotedRun RunNoters(const std::string& words, bool with_sink = true) {
+  NotedRun run;
   const NoteSink sink = [&run](const Runtime& runtime, std::string_view what) {
     run.heard.push_back({runtime.self(), runtime.Now(), std::string(what)});
   };
@@ -62,7 +62,8 @@ Record RunNoters(const std::string& words, bool with_sink = true) {
 }
 
 TEST(Note, ReachesTheSinkWithItsReplicaAndTime) {
-  const std::vector<Heard> expected = {{0, 0ms, "hello"}, {1, 0ms, "hello"}, {1, 5ms, "1 of 5"}};
+  const std::vector<HeardNote> expected = {
+      {0, 0ms, "hello"}, {1, 0ms, "hello"}, {1, 5ms, "1 of 5"}};
   EXPECT_EQ(RunNoters("hello").heard, expected);
 }
 
@@ -74,9 +75,9 @@ TEST(Note, IsOneLineOfLimitedLength) {
 }
 
 TEST(Note, CrossesNoHost) {
-  const Record with = RunNoters("hello");
+  const NotedRun with = RunNoters("hello");
   EXPECT_EQ(RunNoters("other words").hash, with.hash);
-  const Record without = RunNoters("hello", false);
+  const NotedRun without = RunNoters("hello", false);
   EXPECT_EQ(without.hash, with.hash);
   EXPECT_TRUE(without.heard.empty());
 }

@@ -12,6 +12,9 @@
 
 namespace depfast::kv {
 
+// Steps of a search: more than any history of these tests needs.
+inline constexpr std::uint64_t kPlenty = 1'000'000;
+
 // "SET x v1"; words are separated by single spaces.
 ParsedCommand Parsed(const std::string& words);
 

@@ -14,8 +14,6 @@
 namespace depfast::kv {
 namespace {
 
-constexpr std::uint64_t kPlenty = 1'000'000;
-
 using Keys = std::vector<std::string>;
 using Indices = std::vector<std::size_t>;
 

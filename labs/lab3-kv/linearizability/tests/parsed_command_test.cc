@@ -41,7 +41,7 @@ TEST(ParsedCommand, QuotesWhatIsNotPlain) {
   EXPECT_EQ(ParsedCommand({"SET", "x", std::string("\0", 1)}).Text(), "SET x \"\\u0000\"");
 }
 
-std::string Refusal(const std::vector<std::string>& words) {
+std::string ParseRefusal(const std::vector<std::string>& words) {
   try {
     const ParsedCommand command(words);
     return "taken: " + command.Text();
@@ -51,13 +51,14 @@ std::string Refusal(const std::vector<std::string>& words) {
 }
 
 TEST(ParsedCommand, RefusesWhatTheStoreRefuses) {
-  EXPECT_EQ(Refusal({}), "ERR unknown command ''");
-  EXPECT_EQ(Refusal({"FLUSH\nALL"}), "ERR unknown command 'FLUSH?ALL'");
-  EXPECT_EQ(Refusal({"MSET", "x", "1", "y"}), "ERR wrong number of arguments for 'mset' command");
+  EXPECT_EQ(ParseRefusal({}), "ERR unknown command ''");
+  EXPECT_EQ(ParseRefusal({"FLUSH\nALL"}), "ERR unknown command 'FLUSH?ALL'");
+  EXPECT_EQ(ParseRefusal({"MSET", "x", "1", "y"}),
+            "ERR wrong number of arguments for 'mset' command");
 }
 
 TEST(ParsedCommand, RefusesSessions) {
-  EXPECT_EQ(Refusal({"SESSION", "NEW"}), "a session is no part of a history");
+  EXPECT_EQ(ParseRefusal({"SESSION", "NEW"}), "a session is no part of a history");
 }
 
 }  // namespace

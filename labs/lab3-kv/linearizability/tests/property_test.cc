@@ -16,8 +16,6 @@
 namespace depfast::kv {
 namespace {
 
-constexpr std::uint64_t kPlenty = 1'000'000;
-
 std::string Describe(const KvHistory& history) {
   std::string text;
   for (const KvOperation& operation : history) {

@@ -12,8 +12,6 @@
 namespace depfast::kv {
 namespace {
 
-constexpr std::uint64_t kPlenty = 1'000'000;
-
 Verdict Decide(const KvHistory& history) { return Search(ProblemOf(history), kPlenty).verdict; }
 
 TEST(Search, OneAfterTheOther) {

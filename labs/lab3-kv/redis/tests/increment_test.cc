@@ -12,7 +12,9 @@
 namespace depfast::kv {
 namespace {
 
-Increment Parsed(const Command& command) { return std::get<Increment>(Increment::Parse(command)); }
+Increment IncrementOf(const Command& command) {
+  return std::get<Increment>(Increment::Parse(command));
+}
 
 Reply Refused(const Command& command) { return std::get<Reply>(Increment::Parse(command)); }
 
@@ -23,7 +25,7 @@ struct Played {
 };
 
 Played Play(const Command& command, const std::vector<Reply>& replies) {
-  Increment increment = Parsed(command);
+  Increment increment = IncrementOf(command);
   EXPECT_EQ(increment.First(), (Command{"GET", command[1]}));
   Played run;
   for (const Reply& reply : replies) {
