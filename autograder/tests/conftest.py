@@ -42,6 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def kit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kit:
     monkeypatch.setattr(cmake, "build", lambda *_, **__: None)
     monkeypatch.setattr(cmake, "configure", lambda *_: None)
+    monkeypatch.setattr(cmake, "is_built_for_grading", lambda *_: True)
     monkeypatch.delenv(course_key.ENVIRONMENT, raising=False)
     return write_kit(tmp_path / "checkout")
 

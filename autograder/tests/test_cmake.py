@@ -10,8 +10,9 @@ import pytest
 
 from failslow.base import process
 from failslow.base.errors import CannotDo
-from failslow.base.kit import Kit
+from failslow.base.kit import Kit, this_kit
 from failslow.build import cmake
+from failslow.lab.labs import load_labs
 from fakes import eventually, write_program
 
 FAKE_CMAKE = """
@@ -77,6 +78,16 @@ def test_configures_again_when_the_presets_change(checkout: Kit) -> None:
     os.utime(checkout.root / "CMakePresets.json", (later, later))
     cmake.build(checkout)
     assert calls(checkout).count("--preset") == 2
+
+
+def test_a_lab_is_built_when_ninja_has_nothing_to_do(checkout: Kit) -> None:
+    lab = load_labs(this_kit()).get("lab1")
+    assert not cmake.is_built_for_grading(checkout, lab), "it is not configured"
+    cmake.configure(checkout)
+    ninja = checkout.root / "bin" / "ninja"
+    for said, is_built in (("ninja: no work to do.", True), ("[1/9] Building x", False)):
+        write_program(ninja, f"print({said!r})")
+        assert cmake.is_built_for_grading(checkout, lab) == is_built
 
 
 def test_a_failed_build_shows_the_compiler(checkout: Kit) -> None:

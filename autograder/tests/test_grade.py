@@ -13,10 +13,13 @@ from failslow.base import process
 from failslow.base.errors import CannotDo, CouldNotGrade
 from failslow.base.kit import Kit
 from failslow.build import cmake, gtest
-from failslow.grade import result_text, results
+from failslow.build.compile import Options, build_submission
+from failslow.build.recipe import Recipe, Target
+from failslow.grade import result_text, results, runner
 from failslow.lab import course_key
 from failslow.lab.course_key import DEVELOPMENT
-from failslow.lab.labs import Lab
+from failslow.lab.labs import Lab, Labs
+from failslow.lab.submission import Submission
 from fakes import write_patch, write_program, write_submission
 from running import Expect, Said
 
@@ -149,6 +152,29 @@ def test_a_lab_is_judged_before_a_later_one_fails_to_compile(grader: Grader, ord
     assert grader.grade(2, "", "SYNTAX") == {}
     assert "lab1 QuorumEvent" in order.printed[1]
     assert "does not compile" in grader.said.reason
+
+
+@pytest.mark.parametrize("is_built", [True, False])
+def test_the_next_lab_is_compiled_beside_tests_if_the_kit_is_built(
+    grader: Grader, monkeypatch: pytest.MonkeyPatch, is_built: bool
+) -> None:
+    beside: dict[str, bool] = {}
+
+    def built(
+        kit: Kit,
+        labs: Labs,
+        submission: Submission,
+        recipe: Recipe,
+        targets: list[Target],
+        options: Options,
+    ) -> Path:
+        beside[targets[0].lab.id] = not options.alone
+        return build_submission(kit, labs, submission, recipe, targets, options)
+
+    monkeypatch.setattr(runner, "build_submission", built)
+    monkeypatch.setattr(cmake, "is_built_for_grading", lambda *_: is_built)
+    grader.grade(0, "", "")
+    assert beside == {"lab1": False, "lab2": is_built}
 
 
 def test_with_a_deadline_every_lab_is_compiled_first(

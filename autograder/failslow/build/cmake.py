@@ -13,6 +13,7 @@ from failslow.build import recipe
 from failslow.lab.labs import Lab
 
 NINJA_STEP = re.compile(r"^\[(\d+)/(\d+)\] (.*)")
+NOTHING_TO_DO = "ninja: no work to do."
 TAIL_LINES = 40
 
 GRADING = "grading"
@@ -22,6 +23,8 @@ CHECKS = "checks"
 DIAGNOSIS = "diagnosis_programs"
 RUNTIME = "runtime"
 """Groups of targets: cmake/groups.cmake."""
+GRADED = "graded"
+"""A label of tests: of the suites that a grade runs."""
 
 
 def build(
@@ -44,6 +47,15 @@ def build(
 def build_for_grading(kit: Kit, lab: Lab) -> None:
     """The targets that a grade of the lab needs, and nothing else. Raises as `build`."""
     build(kit, targets=[f"{lab.id}{OF_ONE_LAB}"], what=lab.id)
+
+
+def is_built_for_grading(kit: Kit, lab: Lab) -> bool:
+    """Whether `build_for_grading` has nothing to do. Builds nothing."""
+    if _needs_configure(kit, "release"):
+        return False
+    argv = ["ninja", "-C", str(kit.preset("release")), "-n", f"{lab.id}{OF_ONE_LAB}"]
+    done = process.run(argv)
+    return done.exit_code == 0 and NOTHING_TO_DO in done.output
 
 
 def configure(kit: Kit, preset: str = "release") -> None:

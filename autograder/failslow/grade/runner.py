@@ -5,6 +5,7 @@ are identical.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,10 +29,12 @@ from failslow.measurement.settings import load_settings
 @dataclass(frozen=True)
 class Steps:
     """Called around the grade of each lab. `before` builds what the lab needs of the kit, unless
-    that is built already. `after` may show the grade, before the next lab begins."""
+    that is built already. `after` may show the grade, before the next lab begins. `is_built`:
+    whether `before` would build nothing."""
 
     before: Callable[[Lab], None] = lambda lab: None
     after: Callable[[LabGrade], None] = lambda graded: None
+    is_built: Callable[[Lab], bool] = lambda lab: True
 
 
 def grade(
@@ -49,20 +52,23 @@ def grade(
     Scope.isolate) or a measured run no result.
     """
     scope = scope or Scope()
-    programs = _Programs(kit, labs, submission, recipe, scope.end, steps.before)
-    if scope.end != deadline.NONE:
-        # A lab must compile even if the tests of those before it have taken all the time.
-        for lab in submission.labs:
-            programs.replica(lab)
     graded = []
-    for lab in submission.labs:
-        replica = programs.replica(lab)
-        in_lines = crash_stack.in_sandbox(kit, sandbox.of_compiler(kit), replica)
-        grader = _LabGrader(kit, lab, replica, scope, key, in_lines)
-        given = submission.answers.get(lab.id) if scope.diagnosis else None
-        diagnosis = [] if given is None else [*policy.diagnosis_rows(kit, lab, given, key)]
-        graded.append(grader.grade(diagnosis))
-        steps.after(graded[-1])
+    with parallel.threads(1) as beside:
+        programs = _Programs(kit, labs, submission, recipe, scope.end, steps, beside)
+        if scope.end != deadline.NONE:
+            # A lab must compile even if the tests of those before it have taken all the time.
+            for lab in submission.labs:
+                programs.replica(lab)
+        for lab, then in zip(submission.labs, [*submission.labs[1:], None], strict=True):
+            replica = programs.replica(lab)
+            if then:
+                programs.begin(then)
+            in_lines = crash_stack.in_sandbox(kit, sandbox.of_compiler(kit), replica)
+            grader = _LabGrader(kit, lab, replica, scope, key, in_lines)
+            given = submission.answers.get(lab.id) if scope.diagnosis else None
+            diagnosis = [] if given is None else [*policy.diagnosis_rows(kit, lab, given, key)]
+            graded.append(grader.grade(diagnosis))
+            steps.after(graded[-1])
     return Grade(tuple(graded), key)
 
 
@@ -76,26 +82,37 @@ class _Programs:
         submission: Submission,
         recipe: Recipe | None,
         end: float,
-        before: Callable[[Lab], None],
+        steps: Steps,
+        beside: Executor,
     ) -> None:
+        """`beside`: runs what is built beside the tests of another lab."""
         self._kit = kit
         self._labs = labs
         self._submission = submission
         self._recipe = recipe
         self._end = end
-        self._before = before
+        self._steps = steps
+        self._beside = beside
+        self._begun: dict[str, Future[Path]] = {}
         self._replicas: dict[str, Path] = {}
+
+    def begin(self, lab: Lab) -> None:
+        """Builds the replica beside other work, by one job. `replica` waits for it, and raises its
+        errors. Does nothing where the kit must be built first."""
+        if lab.id not in self._replicas and self._steps.is_built(lab):
+            self._begun[lab.id] = self._beside.submit(self._build, lab, alone=False)
 
     def replica(self, lab: Lab) -> Path:
         if lab.id not in self._replicas:
-            self._before(lab)
-            self._replicas[lab.id] = self._build(lab)
+            self._steps.before(lab)
+            begun = self._begun.get(lab.id)
+            self._replicas[lab.id] = begun.result() if begun else self._build(lab)
         return self._replicas[lab.id]
 
-    def _build(self, lab: Lab) -> Path:
+    def _build(self, lab: Lab, alone: bool = True) -> Path:
         self._recipe = self._recipe or load_recipe(self._kit)
         target = self._recipe.replica(lab)
-        options = compile.Options(sandbox=sandbox.of_compiler(self._kit), end=self._end)
+        options = compile.Options(alone, sandbox.of_compiler(self._kit), self._end)
         programs = build_submission(
             self._kit, self._labs, self._submission, self._recipe, [target], options
         )

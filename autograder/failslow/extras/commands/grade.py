@@ -58,7 +58,7 @@ def run(kit: Kit, options: Options) -> int:
             cmake.build_for_grading(kit, labs.get(given.lab))
             recipe = given_code.recipe_with(kit, given, load_recipe(kit))
         scope = Scope(seeds=options.seeds, isolate=True, end=end)
-        steps = Steps(session.prepare, session.show)
+        steps = Steps(session.prepare, session.show, session.is_prepared)
         graded = grade(kit, labs, submission, scope, key, recipe, steps)
     content = results.document(graded, session.seconds(), session.sandbox)
     path = results.write(options.out, content)
@@ -92,6 +92,9 @@ class _Session:
             self.sandbox = sandbox.of_this_machine(self._kit)
             if lacking := sandbox.remark(self.sandbox):
                 console.note(lacking)
+
+    def is_prepared(self, lab: Lab) -> bool:
+        return cmake.is_built_for_grading(self._kit, lab)
 
     def show(self, graded: LabGrade) -> None:
         if self._shown_on:
