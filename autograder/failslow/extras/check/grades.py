@@ -125,13 +125,18 @@ def alternatives(context: Context) -> Counts:
     short = frozenset(tests) - LONG_TESTS
     scope = Scope() if context.full else Scope(tests=short, rows=ROW_OF_EACH, seeds=1)
     chosen = found if context.full else sample.drawn(context.kit, found)
+    # The tuned solutions come first: they take longest.
+    jobs: list[Alternative | None] = [*([None] if context.kit.fast.is_dir() else []), *chosen]
     # Side by side: the measurement of one leaves a core free now and then.
     with console.progress("Grading the alternatives") as advance:
         counts = _total(
-            parallel.run_all(chosen, lambda each: _judged(context, each, scope), advance)
+            parallel.run_all(
+                jobs,
+                lambda job: _judged(context, job, scope) if job else _tuned(context, scope),
+                advance,
+                lambda job: job.name if job else "the tuned solutions",
+            )
         )
-    if context.kit.fast.is_dir():
-        counts.add(_tuned(context, scope))
     if len(chosen) < len(found):
         counts.remarks.append(f"{len(chosen)} of {len(found)} alternatives; --full grades all")
     return counts

@@ -1,8 +1,8 @@
 """The determinism matrix: one trace hash per test, on every build and machine.
 
 Every graded test of every lab runs with the reference solution, in each variant. The trace hashes,
-of everything that crossed a Host, must agree. A variant that is compiled for this alone has one
-lab, another one after each change, and all under --full.
+of everything that crossed a Host, must agree. A variant that is compiled for this alone, or needs a
+busy machine, has one lab, another one after each change, and all under --full.
 """
 
 import json
@@ -73,13 +73,13 @@ def run(context: Context) -> Counts:
     suites = [(lab.id, suite) for lab in labs.by_id.values() for suite in lab.suites]
     variants = [*VARIANTS, *(SINGLE_CAUSES if context.full else ())]
     counts = Counts()
-    compiled_here = suites
+    drawn = suites
     if not context.full:
         lab = sample.drawn_lab(context.kit, labs)
-        compiled_here = [(lab.id, suite) for suite in lab.suites]
-        counts.remarks.append(f"sanitized: {lab.id}; --full has all labs")
+        drawn = [(lab.id, suite) for suite in lab.suites]
+        counts.remarks.append(f"sanitized, and beside others: {lab.id}; --full has all labs")
     for preset in sorted({each.preset for each in variants} - {"release"}):
-        cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in compiled_here])
+        cmake.build(context.kit, preset, [f"{suite}_sim" for _, suite in drawn])
     if not _can_fix_addresses():
         counts.remarks.append("setarch -R is not permitted here: those variants were not run")
         variants = [each for each in variants if not each.fixed_addresses]
@@ -88,7 +88,7 @@ def run(context: Context) -> Counts:
         jobs = [
             _Job(variant, lab, suite)
             for variant in variants
-            for lab, suite in (suites if variant.preset == "release" else compiled_here)
+            for lab, suite in (drawn if variant.preset != "release" or busy else suites)
             if variant.busy == busy
         ]
         for job, found in zip(jobs, _run_all(context.kit, jobs, busy), strict=True):

@@ -36,14 +36,18 @@ def build(preset: str, *targets: str) -> Callable[[Context], Counts]:
     return run
 
 
-def ctest(preset: str, label: str | None = None) -> Callable[[Context], Counts]:
-    """A step that runs the C++ tests of a preset: all, or those with a label."""
+def ctest(
+    preset: str, label: str | None = None, but: str | None = None
+) -> Callable[[Context], Counts]:
+    """A step that runs the C++ tests of a preset: all, or those with a label; `but` those with
+    another one."""
 
     def run(context: Context) -> Counts:
         report = context.scratch / f"ctest-{preset}.xml"
         argv = ["ctest", "--test-dir", str(context.kit.preset(preset)), "--output-on-failure"]
         argv += ["--no-tests=error", f"-j{machine.jobs()}", "--output-junit", str(report)]
         argv += ["--label-regex", f"^{re.escape(label)}$"] if label else []
+        argv += ["--label-exclude", f"^{re.escape(but)}$"] if but else []
         lines = process.lines(argv, cwd=context.kit.root)
         with console.progress(f"Testing ({preset})") as advance, closing(lines):
             for item in lines:
