@@ -330,7 +330,10 @@ WRONG = [
 ]
 
 
-def test_a_role_that_no_replica_has_is_no_target(cluster: Cluster, expect: Expect) -> None:
+def test_a_role_that_no_replica_has_is_no_target(
+    cluster: Cluster, expect: Expect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("failslow.extras.cluster.start.READY_S", 0.5)
     cluster.up("NOLEADER:0", code=1)
     there = "(0: follower, 1: follower, 2: follower)"
     reason = said(cluster, expect, 2, "inject", "net-slow", "--target", "leader").reason
