@@ -50,7 +50,7 @@ def test_a_quota_of_version_1(tmp_path: Path, quota: str, cores: int) -> None:
 
 def test_memory_limits_the_jobs(tmp_path: Path) -> None:
     assert machine.jobs(write(tmp_path, memory_MAX=str(3 * GIB // 4))) == 1
-    assert machine.jobs(write(tmp_path, memory_MAX=str(2 * GIB))) == 4
+    assert machine.jobs(write(tmp_path, memory_MAX=str(2 * GIB))) == 3
 
 
 def test_a_memory_limit_of_version_1(tmp_path: Path) -> None:
