@@ -17,11 +17,12 @@ using Kind = Record::Kind;
 // Three replicas: 0 is the pilot, 1 the copilot. The copilot's first view is 1.
 const Quorums kThree(3);
 constexpr Ballot kPilotsBallot = FirstBallot(0);
-constexpr Ballot kCopilots = FirstBallot(1);
+constexpr Ballot kCopilotsBallot = FirstBallot(1);
 
 // Entry 1 of the copilot's lane, proposed with that dependency and recorded so.
 Record Proposed(EntryIndex dependency) {
-  return {Kind::kFastAccepted, false, kCopilots, kCopilots, dependency, dependency, 0, dependency};
+  return {Kind::kFastAccepted, false, kCopilotsBallot, kCopilotsBallot, dependency,
+          dependency,          0,     dependency};
 }
 
 GRADED_TEST(CopilotRules, AConflictIsSuggested, "5a", 2,
