@@ -24,11 +24,14 @@ SLOW_FIXTURES = {"data", "tab", "tracked"}
 SLOW_FILES = {
     "test_batch",
     "test_containers",
+    "test_grade",
     "test_local_gradescope",
     "test_release",
+    "test_reproduce",
     "test_site_command",
 }
-"""Their tests start containers, builds of pages, or gradings in processes of their own."""
+"""Their tests start containers, builds of pages, gradings in processes of their own, or hundreds of
+measured runs of a fake."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
