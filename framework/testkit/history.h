@@ -23,7 +23,7 @@ struct EarlierStep {
   std::string why;        // a sentence
 };
 
-// What a violation is about, as data.
+// The frame and the earlier steps of a violation, as data.
 struct Evidence {
   Bytes frame;  // breaks the rule; null if the step does so by something else
   std::vector<EarlierStep> earlier;

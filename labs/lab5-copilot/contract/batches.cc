@@ -128,7 +128,7 @@ bool Batches::HoldsBack() {
 }
 
 // A pilot that yields leaves each command to the other one for as long as a takeover would wait.
-// What has not run by then, it proposes: the other pilot may be dead.
+// It proposes a command that has not run by then: the other pilot may be dead.
 bool Batches::MayPropose(const Pending& command) const {
   return !Yields() || runtime_.Now() >= command.since + patience_();
 }

@@ -29,7 +29,7 @@ class Batches {
   using Done = std::function<void(SubmitStatus status, const CommandMemory::Result& result)>;
   // Proposes an entry, and returns once it is decided. Runs in a coroutine of its own.
   using Order = std::function<void(const FastAccept& proposal)>;
-  // How long an entry of the other pilot is waited for.
+  // The longest wait for an entry of the other pilot.
   using Patience = std::function<Duration()>;
 
   // All must outlive this.

@@ -29,10 +29,10 @@
 
 namespace depfast::copilot {
 
-// How long after the broadcast the fast path is given up, if a majority has answered (as in the
+// The fast path is given up this time after the broadcast, if a majority has answered (as in the
 // original).
 inline constexpr Duration kFastPatience = 5ms;
-// How long a majority's answer may take: a pilot that is silent for so long is dead.
+// The limit of a majority's answer: a pilot that is silent for that time is dead.
 inline constexpr Duration kRoundPatience = kDeadAfterMin;
 
 class CopilotBase : public ReplicatedLog, private LaneUser {

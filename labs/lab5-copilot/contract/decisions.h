@@ -15,7 +15,7 @@
 
 namespace depfast::copilot {
 
-// What is decided for an entry, with its commands.
+// The value that is decided for an entry, with its commands.
 struct Decided {
   Value value;
   EntryIndex initial = 0;  // the dependency with which the entry was proposed; 0 if unknown
@@ -47,7 +47,7 @@ class Decisions {
   // The same without the commands. False if this replica lacks them.
   bool Decide(const Commit& commit);
 
-  // What is decided for the entry, if this replica knows it and may run it: not before the votes
+  // The entry's decided value, if this replica knows it and may run it: not before the votes
   // and proposals of the same step have left. Requires: index > log(lane).base().
   std::optional<Value> MayRun(Lane lane, EntryIndex index) const;
   // Later, all that is decided may run.

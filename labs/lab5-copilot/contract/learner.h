@@ -26,7 +26,7 @@ class Learner {
   void Lacks(Lane lane, EntryIndex up_to, PeerId peer);
 
  private:
-  // What a peer has told of its decisions. One that has thrown them away has a snapshot.
+  // The result of asking a peer for its decisions. One that has thrown them away has a snapshot.
   enum class Learned : std::uint8_t { kNothing, kSome, kAreGone };
 
   void Loop();
