@@ -55,6 +55,14 @@ def test_a_candidates_own_vote_is_its_first_request(path: Path) -> None:
     assert sent(first) == (1, 0, 142)
 
 
+def test_an_earlier_step_without_a_message_is_known_by_its_cause(path: Path) -> None:
+    made = two_votes()
+    made.lines[-1]["earlier"][0]["at"] = 141 * US  # on the disk, before the answer leaves
+    _, _, first, _ = of(made, path)
+    assert sent(first) == (0, 1, 130)
+    assert first.why == "The first vote of replica 1. It followed this."
+
+
 def test_a_client_s_message_is_meant_rather_than_another_s(path: Path) -> None:
     made = Recording()
     for when, sender in ((1, 2), (2, 1000), (3, 0)):

@@ -107,7 +107,10 @@ class _Explanation(Explainer):
         steps = []
         for earlier in self._problem.earlier:
             message = self._read_in(earlier) if earlier.was_read else self._sent_in(earlier)
-            if message is None:
+            if message is None:  # such as a vote that was seen on a disk
+                causes = self._causality.chain(earlier.replica, earlier.at, 1)
+                why = f"{earlier.why} It followed this."
+                steps += [Step(each, why) for each in causes if not isinstance(each, Down)]
                 continue
             steps.append(Step(message, earlier.why))
             if (request := self._causality.request_of(message)) is not None:
