@@ -297,8 +297,11 @@ void RaftChecker::OnAppendReply(PeerId replica, const Request& asked,
   }
   const auto& leader_log = leader_logs_[asked.term];
   const auto leaders = leader_log.find(reply.match_index);
-  // Entries that a snapshot has replaced were committed, so there is nothing to compare.
-  if (leaders == leader_log.end() || !disk.wal.log.Knows(reply.match_index)) return;
+  // Entries that a snapshot has replaced were committed, so there is nothing to compare. They may
+  // still stand in the log: a crash came before the one that continues the snapshot.
+  const bool replaced =
+      reply.match_index <= disk.snapshot_index || !disk.wal.log.Knows(reply.match_index);
+  if (leaders == leader_log.end() || replaced) return;
   const std::uint64_t on_disk = disk.wal.log.TermAt(reply.match_index);
   if (on_disk != leaders->second.term) {
     Violate(Invariant::kLogMatching,
