@@ -235,6 +235,21 @@ TEST_F(FactCollectorTest, AnAnswerMarksThePresenceOfAPeer) {
   EXPECT_EQ(facts.presence[0].latency.count(), 3U);
 }
 
+// A heartbeat's answer waits for no disk.
+TEST_F(FactCollectorTest, TheLatencyOfAPeerIsThatOfEntries) {
+  const auto answer = [&](std::uint64_t end, Duration after) {
+    replica_.Go([&] { replica_.runtime.rpc().Call(1, Append{1, end}); });
+    replica_.Advance(after);
+    Reply(1);
+  };
+  for (int i = 0; i < 3; ++i) answer(1, 1ms);
+  answer(2, 600ms);
+  const WindowFacts facts = Latest();
+  ASSERT_EQ(facts.presence.size(), 1U);
+  EXPECT_EQ(facts.presence[0].latency.count(), 1U);
+  EXPECT_GE(facts.presence[0].latency.Percentile(500), 600ms);
+}
+
 TEST_F(FactCollectorTest, EntriesThatAreSentAgainAreCounted) {
   const auto send = [&](std::uint64_t first, std::uint64_t end, Duration timeout) {
     replica_.Go([&] { replica_.runtime.rpc().Call(1, Append{first, end}, timeout); });

@@ -92,7 +92,7 @@ void FactCounter::CountOne(const CallEndRecord& end) {
     const Duration latency = latest_ - open->second.sent;
     ++row.facts.answered;
     row.facts.latency.Add(latency);
-    rows_.AddAnswer(peer, SlotOf(latest_), latency);
+    rows_.AddAnswer(peer, SlotOf(latest_), latency, !end.carried.empty());
   } else {
     ++row.facts.failed;
   }

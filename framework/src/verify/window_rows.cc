@@ -97,10 +97,11 @@ ClientFacts& WindowRows::ClientOf(PeerId client) {
   return facts;
 }
 
-void WindowRows::AddAnswer(PeerId peer, std::uint32_t slot, Duration latency) {
+void WindowRows::AddAnswer(PeerId peer, std::uint32_t slot, Duration latency, bool took) {
   Presence& presence = presence_[peer];
   presence.slots |= std::uint32_t{1} << slot;
   presence.latency.Add(latency);
+  if (took) presence.latency_of_entries.Add(latency);
 }
 
 void WindowRows::AppendTo(WindowFacts& facts) const {
@@ -114,9 +115,12 @@ void WindowRows::AppendTo(WindowFacts& facts) const {
     facts.fan_outs.push_back(
         {row.coroutine, row.tasks.size(), {row.peers.begin(), row.peers.end()}});
   }
+  const bool has_entries = std::any_of(presence_.begin(), presence_.end(), [](const auto& each) {
+    return each.second.latency_of_entries.count() > 0;
+  });
   for (const auto& [peer, presence] : presence_) {
-    facts.presence.push_back(
-        {peer, static_cast<std::uint32_t>(std::popcount(presence.slots)), presence.latency});
+    facts.presence.push_back({peer, static_cast<std::uint32_t>(std::popcount(presence.slots)),
+                              has_entries ? presence.latency_of_entries : presence.latency});
   }
   for (const auto& [client, row] : clients_) facts.clients.push_back(row);
   Sort(facts.waits);

@@ -39,8 +39,8 @@ class WindowRows {
                          const WaitDescription& wait);
   FanOuts& FanOutsOf(std::string_view coroutine);
   ClientFacts& ClientOf(PeerId client);
-  // An answer of the peer in that one of kPresenceSlots.
-  void AddAnswer(PeerId peer, std::uint32_t slot, Duration latency);
+  // An answer of the peer in that one of kPresenceSlots. `took`: to a call that carried entries.
+  void AddAnswer(PeerId peer, std::uint32_t slot, Duration latency, bool took);
 
   // Adds the rows to `facts`, in the order of their names.
   void AppendTo(WindowFacts& facts) const;
@@ -49,6 +49,7 @@ class WindowRows {
   struct Presence {
     std::uint32_t slots = 0;  // a bit for each with an answer
     LatencyHistogram latency;
+    LatencyHistogram latency_of_entries;
   };
 
   std::vector<WaitFacts> waits_;
