@@ -32,15 +32,15 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
+// A campaign's answers count for this time, or until the term or its leader is another. The next
+// campaign may ask for pre-votes meanwhile: a distant or slow voter needs more than a timeout.
+constexpr Duration kAnswersAwaited = 1s;
+
 }  // namespace
 
 // ---- start and durability ----
 
-Raft::Raft(Runtime& runtime, StateMachine& machine)
-    : runtime_(runtime),
-      machine_(machine),
-      recovered_(std::make_shared<IntEvent>("recovery", 1)),
-      progress_(static_cast<std::size_t>(runtime.replicas())) {}
+Raft::Raft(Runtime& runtime, StateMachine& machine) : runtime_(runtime), machine_(machine) {}
 
 void Raft::Start() {
   runtime_.rpc().Handle<RequestVote>(
@@ -64,6 +64,8 @@ void Raft::Recover() {
   ChooseWhenToCompact();
   ObserveRole(runtime_, term_, role_);
   last_heard_ = runtime_.Now();
+  // After a reset of the log the disk still holds another one.
+  durable_index_ = last_write_ == nullptr ? last_index() : 0;
   recovered_->Add();
 }
 
@@ -101,11 +103,11 @@ std::optional<std::string> Raft::ReadFile(const char* name) {
   throw std::system_error(read->error(), std::generic_category(), name);
 }
 
-void Raft::AppendToWal(std::string record) {
-  last_write_ = runtime_.storage().Append(kWalFile, std::move(record), Storage::Sync::kYes);
+std::shared_ptr<DiskEvent> Raft::AppendToWal(std::string record) {
+  return last_write_ = runtime_.storage().Append(kWalFile, std::move(record), Storage::Sync::kYes);
 }
 
-void Raft::PersistHardState() { AppendToWal(EncodeHardState({term_, voted_for_})); }
+void Raft::PersistHardState() { term_write_ = AppendToWal(EncodeHardState({term_, voted_for_})); }
 
 void Raft::PersistLog() {
   std::ignore = runtime_.storage().Append(kNewWalFile, EncodeWal({term_, voted_for_}, log_),
@@ -121,11 +123,11 @@ void Raft::PersistSnapshot() {
   std::ignore = runtime_.storage().Rename(kNewSnapshotFile, kSnapshotFile);
 }
 
-void Raft::AwaitDurable() {
+void Raft::AwaitDurable(const std::shared_ptr<DiskEvent>& latest) {
   std::uint64_t term = 0;
   do {  // again if we learned of a new term meanwhile: it is on its way to disk
     term = term_;
-    const auto write = last_write_;
+    const auto write = latest;
     if (write != nullptr && write->Wait() != Outcome::kReady) {
       throw std::system_error(write->error(), std::generic_category(), "a write failed");
     }
@@ -144,10 +146,10 @@ void Raft::ElectionLoop() {
       const Time from = role_ == Role::kLeader ? runtime_.Now() : last_heard_;
       runtime_.Sleep(from + patience - runtime_.Now());
       // If our disk still writes a vote, its candidate waits for us.
-      if (is_over()) AwaitDurable();
+      if (is_over()) AwaitDurable(last_write_);
     }
     last_heard_ = runtime_.Now();  // the next campaign comes a full timeout later
-    Campaign();
+    runtime_.Spawn("campaign", [this] { Campaign(); });
   }
 }
 
@@ -156,36 +158,36 @@ void Raft::Campaign() {
   // refuse each other's pre-votes for ever.
   leader_ = kNobody;
   // Without the pre-vote a replica that was merely slow would depose a healthy leader.
-  if (!AskForVotes(term_ + 1, /*pre_vote=*/true, kElectionTimeoutMin)) return;
+  if (!AskForVotes(term_ + 1, /*pre_vote=*/true, kAnswersAwaited)) return;
   const std::uint64_t term = ++term_;
   role_ = Role::kCandidate;
   voted_for_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
   const Time from = runtime_.Now();
   PersistHardState();
-  AwaitDurable();
+  AwaitDurable(term_write_);
   if (term_ != term) return;  // a newer term has come meanwhile
   // The voters' disks may be as slow as ours, and a vote may wait for the write before it.
-  const Duration patience = kElectionTimeoutMin + 2 * (runtime_.Now() - from);
+  const Duration patience = kAnswersAwaited + 2 * (runtime_.Now() - from);
+  last_heard_ = runtime_.Now() + patience - kAnswersAwaited;
   if (AskForVotes(term, /*pre_vote=*/false, patience) && role_ == Role::kCandidate) BecomeLeader();
 }
 
 bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
-  const std::uint64_t current = term_;
   const RequestVote request{term, runtime_.self(), last_index(), TermAt(last_index()), pre_vote};
   Broadcast<RequestVote> broadcast(runtime_.rpc(), runtime_.peers(), request);
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
   for (const auto& call : broadcast.calls()) {
-    quorum->Add(call, [this, &answered = *call] {
+    quorum->Add(call, [this, pre_vote, began = runtime_.Now(), &answered = *call] {
       if (answered.reply().term > term_) BecomeFollower(answered.reply().term);
-      return answered.reply().granted;
+      return answered.reply().granted && (!pre_vote || yielded_ < began);
     });
   }
   quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
   quorum->Wait(patience);
   broadcast.Release();
   // A leader may have been heard of meanwhile: then there is nothing to campaign for.
-  return quorum->Ready() && term_ == current && leader_ == kNobody;
+  return quorum->Ready() && term_ + (pre_vote ? 1 : 0) == term && leader_ == kNobody;
 }
 
 RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
@@ -195,7 +197,8 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
         role_ == Role::kLeader ||
         (leader_ != kNobody && runtime_.Now() < last_heard_ + kElectionTimeoutMin);
     const bool granted = request.term > term_ && !leader_lives && WouldVoteFor(request);
-    AwaitDurable();  // the answer names our term
+    if (granted && request.candidate < runtime_.self()) yielded_ = runtime_.Now();
+    AwaitDurable(term_write_);  // the answer names our term
     return {term_, granted};
   }
   if (request.term > term_) BecomeFollower(request.term);
@@ -203,14 +206,12 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
   const bool granted = request.term == term_ && free_to_vote && WouldVoteFor(request);
   if (granted) {
     voted_for_ = request.candidate;
-    last_heard_ = runtime_.Now();
     PersistHardState();
   }
-  const std::uint64_t term = term_;
-  AwaitDurable();
+  AwaitDurable(term_write_);
   // The candidate has not had our vote before.
-  if (granted && term_ == term) last_heard_ = runtime_.Now();
-  return {term_, granted && term_ == term};
+  if (granted && term_ == request.term) last_heard_ = runtime_.Now();
+  return {term_, granted && term_ == request.term};
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {
@@ -240,7 +241,7 @@ void Raft::BecomeLeader() {
   role_ = Role::kLeader;
   leader_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
-  std::fill(progress_.begin(), progress_.end(), Progress{last_index() + 1});
+  progress_.assign(static_cast<std::size_t>(runtime_.replicas()), Progress{last_index() + 1});
   durable_index_ = last_index();  // our own vote is durable, and was written later
   // An entry of our own term, even an empty one, lets us commit the entries of earlier terms
   // (section 5.4.2).
@@ -327,8 +328,7 @@ void Raft::Round() {
   const std::uint64_t first = last_index() + 1;
   AppendPending();
   const std::uint64_t end = last_index() + 1;
-  AppendToWal(EncodeEntries(log_, first));
-  const auto own_write = last_write_;
+  const auto own_write = AppendToWal(EncodeEntries(log_, first));
   Broadcast<AppendEntries> round = SendRound(first, end);
   const auto quorum = VotesOn(round, own_write, end);
 
@@ -508,7 +508,7 @@ bool Raft::SendSnapshot(PeerId peer) {
 AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   recovered_->Wait();
   if (request.term < term_) {
-    AwaitDurable();  // the answer names our term, which must be on disk
+    AwaitDurable(term_write_);  // the answer names our term, which must be on disk
     return {term_, false, 0, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
@@ -525,10 +525,13 @@ AppendEntriesReply Raft::OnAppendEntries(const AppendEntries& request) {
   } else {
     TakeEntries(request);
   }
-  AwaitDurable();
+  // Most heartbeats acknowledge nothing new: a slow disk does not delay their answers.
+  const std::uint64_t end = prev + request.entries.size();
+  AwaitDurable(conflict == 0 && end > durable_index_ ? last_write_ : term_write_);
   if (term_ != request.term) return {term_, false, 0, commit_index_ + 1};
   if (conflict != 0) return {term_, false, 0, conflict};
-  return {term_, true, prev + request.entries.size(), 0};
+  durable_index_ = std::max(durable_index_, end);
+  return {term_, true, end, 0};
 }
 
 void Raft::TakeEntries(const AppendEntries& request) {
@@ -540,6 +543,7 @@ void Raft::TakeEntries(const AppendEntries& request) {
     if (index <= last_index() && TermAt(index) == entry.term) continue;  // a duplicate, or a retry
     assert(index > commit_index_ && "a committed entry is never replaced");
     if (index <= last_index()) log_.TruncateFrom(index);
+    durable_index_ = std::min(durable_index_, index - 1);
     log_.Append(entry);
     if (first_new == 0) first_new = index;
   }
@@ -549,8 +553,7 @@ void Raft::TakeEntries(const AppendEntries& request) {
 
 void Raft::CommitUpTo(std::uint64_t index) {
   if (index <= commit_index_) return;
-  const std::uint64_t first = commit_index_ + 1;
-  commit_index_ = index;
+  const std::uint64_t first = std::exchange(commit_index_, index) + 1;
   ObserveCommit(runtime_, commit_index_);
   for (std::uint64_t i = first; i <= commit_index_; ++i) {
     const LogEntry& entry = log_.At(i);
@@ -606,17 +609,16 @@ void Raft::RestoreSnapshot() {
 InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   recovered_->Wait();
   if (request.term < term_) {
-    AwaitDurable();
+    AwaitDurable(term_write_);
     return {term_, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
   leader_ = request.leader;
   last_heard_ = runtime_.Now();
-  const bool superfluous = request.last_index <= commit_index_;
-  if (!superfluous && TakeChunk(request)) InstallIncoming();
+  if (request.last_index > commit_index_ && TakeChunk(request)) InstallIncoming();
   const bool installed = request.last_index <= commit_index_;
   const std::uint64_t received = installed ? request.total_bytes : incoming_.state.size();
-  AwaitDurable();
+  AwaitDurable(last_write_);
   return {term_, term_ == request.term ? received : 0};
 }
 
@@ -638,6 +640,7 @@ void Raft::InstallIncoming() {
     log_.CompactUpTo(index);
   } else {
     log_.Reset(index, snapshot_.last_term);
+    durable_index_ = 0;
   }
   RestoreSnapshot();
   PersistSnapshot();

@@ -69,19 +69,20 @@ class Raft final : public ReplicatedLog {
   void RecoverSnapshot();
   void RecoverLog();
   std::optional<std::string> ReadFile(const char* name);  // nothing if there is no such file
-  void AppendToWal(std::string record);
+  std::shared_ptr<DiskEvent> AppendToWal(std::string record);
   void PersistHardState();
   void PersistLog();  // replaces the file
   void PersistSnapshot();
-  // Waits until everything written so far is durable: before that, no answer may leave that depends
-  // on it. Throws std::system_error if a write failed: then no such answer may ever leave. The
-  // exception ends a campaign and the replica; a handler's caller is answered with an error.
-  void AwaitDurable();
+  // Waits for last_write_ or term_write_: before that, no answer may leave that depends on it.
+  // Throws std::system_error if the write failed: then no such answer may ever leave. The exception
+  // ends a campaign and the replica; a handler's caller is answered with an error.
+  void AwaitDurable(const std::shared_ptr<DiskEvent>& latest);
 
   // --- elections (Raft, section 5.2; thesis, section 9.6 for the pre-vote) ---
   void ElectionLoop();
   void Campaign();
-  // Waits for a majority's answers, at most `patience`.
+  // True once a majority has granted its votes, at most after `patience`, if nothing has ended the
+  // campaign by then.
   bool AskForVotes(std::uint64_t term, bool pre_vote, Duration patience);
   RequestVoteReply OnRequestVote(const RequestVote& request);
   bool WouldVoteFor(const RequestVote& request) const;
@@ -141,8 +142,9 @@ class Raft final : public ReplicatedLog {
   std::uint64_t TermAt(std::uint64_t index) const { return log_.TermAt(index); }
 
   Runtime& runtime_;
-  StateMachine& machine_;                // its state is that after entry commit_index_
-  std::shared_ptr<IntEvent> recovered_;  // ready once the state below is that of the disk
+  StateMachine& machine_;  // its state is that after entry commit_index_
+  // Ready once the state below is that of the disk.
+  std::shared_ptr<IntEvent> recovered_ = std::make_shared<IntEvent>("recovery", 1);
 
   // On disk, too.
   std::uint64_t term_ = 0;
@@ -150,9 +152,14 @@ class Raft final : public ReplicatedLog {
   RaftLog log_;
   Snapshot snapshot_;  // the latest: log_.base_index() <= snapshot_.last_index <= commit_index_
   std::shared_ptr<DiskEvent> last_write_;  // the latest; writes become durable in order
+  std::shared_ptr<DiskEvent> term_write_;  // the latest of term_ and voted_for_
+  std::uint64_t durable_index_ = 0;        // log_ is on disk at least up to here
 
   Role role_ = Role::kFollower;
   PeerId leader_ = kNobody;  // of term_, if known
+  // When we granted the latest pre-vote to a lower number. Campaigns of ours that began before do
+  // not go on: distant replicas would split their votes again and again.
+  Time yielded_{0};
   // When the election timeout began: at the latest message of a leader, granted vote or own
   // campaign, or the end of our leadership. While we lead: when a majority last followed.
   Time last_heard_{0};
@@ -166,7 +173,6 @@ class Raft final : public ReplicatedLog {
   std::vector<Progress> progress_;               // by replica id; our own is unused
   std::vector<Pending> pending_;                 // accepted, not in the log yet
   std::map<std::uint64_t, SubmitDone> waiting_;  // in the log, not committed; by index
-  std::uint64_t durable_index_ = 0;              // our own disk has the log up to here
   int rounds_ = 0;                               // rounds that wait for their quorum
   bool round_starting_ = false;                  // the coroutine of the next round has not run yet
   std::vector<PendingRead> reads_;               // reads that wait for the next confirmation

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "raft_world.h"
+#include "still_leads.h"
 #include "testkit/environment.h"
 
 namespace depfast::raft {
@@ -25,6 +26,28 @@ GRADED_TEST(RaftDurability, AStormOfRestartsLosesNothing, "2c", 1,
     ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after the storm";
     ASSERT_TRUE(world.WaitForAllApplied());
     ASSERT_TRUE(world.AllInvariantsHold());
+  }
+}
+
+// Commands come all the time, so every answer that waits for the whole disk is late.
+GRADED_TEST(RaftDurability, SlowDisksOfTheFollowersDeposeNobody, "2c", 1,
+            "A leader keeps its term while each operation of its followers' disks takes 600 ms.") {
+  for (const int replicas : {3, 5}) {
+    RaftWorld world({.replicas = replicas, .seed = 460});
+    const PeerId leader = world.WaitForLeader();
+    ASSERT_NE(leader, kNobody);
+    const std::uint64_t term = world.checker.claims(leader).term;
+    const auto slow = faults::FsDelay(world.Others(leader), 600ms);
+    world.cluster.Begin(slow);
+    for (int i = 0; i < 200; ++i) {
+      world.SubmitOne();
+      world.cluster.RunFor(20ms);
+    }
+    EXPECT_TRUE(StillLeads(world, leader, term)) << "of " << replicas << " replicas";
+    world.cluster.End(slow);
+    ASSERT_TRUE(world.Commit(10, 6s)) << "no progress after the faults";
+    ASSERT_TRUE(world.WaitForAllApplied());
+    EXPECT_TRUE(world.AllInvariantsHold());
   }
 }
 

@@ -319,5 +319,22 @@ GRADED_TEST(RaftElections, DistantReplicasKeepTheirLeader, "2a", 1,
   }
 }
 
+// The leader dies, and everything that one of the two others sends is late.
+GRADED_TEST(RaftElections, ADistantSurvivorMakesAMajority, "2a", 1,
+            "When the leader dies, and each message of one of the two others takes 400 ms more, "
+            "one of them leads within 10 s.") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    RaftWorld world({.replicas = 3, .seed = 1300 + seed}, Persistence::kNotYet);
+    const PeerId leader = world.WaitForElection();
+    ASSERT_NE(leader, kNobody);
+    world.cluster.Begin(faults::NetSlow({world.Others(leader)[seed % 2]}, 400ms));
+    world.cluster.RunFor(1s);
+    world.cluster.Crash(leader);
+    ASSERT_NE(world.WaitForElection(10s), kNobody)
+        << "no answer of the distant replica comes in time";
+    ASSERT_TRUE(world.AllInvariantsHold());
+  }
+}
+
 }  // namespace
 }  // namespace depfast::raft

@@ -212,6 +212,8 @@ void FailAnInstallation(RaftWorld& world, const sim::FileChange& change, bool di
   world.cluster.RunUntil([&] { return HasFailed(world, victim); }, 4s);
   ExpectFailed(world, victim, change);
   ASSERT_TRUE(world.Commit(10, 6s)) << "two of three replicas make no progress";
+  world.cluster.RunFor(2 * kHeartbeatInterval);  // the victim answers, and its log is the old one
+  ASSERT_TRUE(world.AllInvariantsHold());
   Repair(world, victim);
 }
 

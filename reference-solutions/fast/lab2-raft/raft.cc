@@ -41,6 +41,10 @@ constexpr std::size_t kCatchUpBytesMax = 128 * 1024;
 constexpr Duration kCatchUpTimeoutMin = 100ms;
 constexpr Duration kCatchUpTimeoutMax = 1s;
 
+// A campaign's answers count for this time, or until the term or its leader is another. The next
+// campaign may ask for pre-votes meanwhile: a distant or slow voter needs more than a timeout.
+constexpr Duration kAnswersAwaited = 1s;
+
 // A snapshot is encoded and written in pieces of this size, so that neither the replica nor the
 // entries on their way to the disk wait long. Between two pieces others have their turn.
 constexpr std::size_t kPieceBytes = 512 * 1024;
@@ -166,6 +170,8 @@ void Raft::Recover() {
   ChooseWhenToCompact();
   ObserveRole(runtime_, term_, role_);
   last_heard_ = runtime_.Now();
+  // After a reset of the log the disk still holds another one.
+  durable_index_ = last_write_ == nullptr ? last_index() : 0;
   recovered_->Add();
 }
 
@@ -206,7 +212,10 @@ void Raft::RecoverLog() {
   }
 }
 
-void Raft::PersistHardState() { last_write_ = AppendToLog(EncodeHardState({term_, voted_for_})); }
+void Raft::PersistHardState() {
+  last_write_ = AppendToLog(EncodeHardState({term_, voted_for_}));
+  term_write_ = last_write_;
+}
 
 std::shared_ptr<DiskEvent> Raft::PersistEntries(std::uint64_t first_index) {
   last_write_ = AppendToLog(EncodeEntries(log_, first_index));
@@ -224,11 +233,11 @@ void Raft::PersistLog() {
   last_write_ = runtime_.storage().Rename(kNewWalFile, kWalFile);
 }
 
-void Raft::AwaitDurable() {
+void Raft::AwaitDurable(const std::shared_ptr<DiskEvent>& latest) {
   std::uint64_t term = 0;
   do {  // again if we learned of a new term meanwhile: it is on its way to disk
     term = term_;
-    const auto write = last_write_;
+    const auto write = latest;
     if (write != nullptr && write->Wait() != Outcome::kReady) {
       throw std::system_error(write->error(), std::generic_category(), "a write failed");
     }
@@ -247,10 +256,10 @@ void Raft::ElectionLoop() {
       const Time from = role_ == Role::kLeader ? runtime_.Now() : last_heard_;
       runtime_.Sleep(from + patience - runtime_.Now());
       // If our disk still writes a vote, its candidate waits for us.
-      if (is_over()) AwaitDurable();
+      if (is_over()) AwaitDurable(last_write_);
     }
     last_heard_ = runtime_.Now();  // the next campaign comes a full timeout later
-    Campaign();
+    runtime_.Spawn("campaign", [this] { Campaign(); });
   }
 }
 
@@ -259,36 +268,36 @@ void Raft::Campaign() {
   // refuse each other's pre-votes for ever.
   leader_ = kNobody;
   // Without the pre-vote a replica that was merely slow would depose a healthy leader.
-  if (!AskForVotes(term_ + 1, /*pre_vote=*/true, kElectionTimeoutMin)) return;
+  if (!AskForVotes(term_ + 1, /*pre_vote=*/true, kAnswersAwaited)) return;
   const std::uint64_t term = ++term_;
   role_ = Role::kCandidate;
   voted_for_ = runtime_.self();
   ObserveRole(runtime_, term_, role_);
   const Time from = runtime_.Now();
   PersistHardState();
-  AwaitDurable();
+  AwaitDurable(term_write_);
   if (term_ != term) return;  // a newer term has come meanwhile
   // The voters' disks may be as slow as ours, and a vote may wait for the write before it.
-  const Duration patience = kElectionTimeoutMin + 2 * (runtime_.Now() - from);
+  const Duration patience = kAnswersAwaited + 2 * (runtime_.Now() - from);
+  last_heard_ = runtime_.Now() + patience - kAnswersAwaited;
   if (AskForVotes(term, /*pre_vote=*/false, patience) && role_ == Role::kCandidate) BecomeLeader();
 }
 
 bool Raft::AskForVotes(std::uint64_t term, bool pre_vote, Duration patience) {
-  const std::uint64_t current = term_;
   const RequestVote request{term, runtime_.self(), last_index(), TermAt(last_index()), pre_vote};
   Broadcast<RequestVote> broadcast(runtime_.rpc(), runtime_.peers(), request);
   const auto quorum = QuorumEvent::Majority(runtime_.replicas());
   for (const auto& call : broadcast.calls()) {
-    quorum->Add(call, [this, &answered = *call] {
+    quorum->Add(call, [this, pre_vote, began = runtime_.Now(), &answered = *call] {
       if (answered.reply().term > term_) BecomeFollower(answered.reply().term);
-      return answered.reply().granted;
+      return answered.reply().granted && (!pre_vote || yielded_ < began);
     });
   }
   quorum->VoteYes(runtime_.replicas() - 1);  // our own vote
   quorum->Wait(patience);
   broadcast.Release();
   // A leader may have been heard of meanwhile: then there is nothing to campaign for.
-  return quorum->Ready() && term_ == current && leader_ == kNobody;
+  return quorum->Ready() && term_ + (pre_vote ? 1 : 0) == term && leader_ == kNobody;
 }
 
 RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
@@ -297,7 +306,8 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
         role_ == Role::kLeader ||
         (leader_ != kNobody && runtime_.Now() < last_heard_ + kElectionTimeoutMin);
     const bool granted = request.term > term_ && !leader_lives && WouldVoteFor(request);
-    AwaitDurable();  // the answer names our term
+    if (granted && request.candidate < runtime_.self()) yielded_ = runtime_.Now();
+    AwaitDurable(term_write_);  // the answer names our term
     return {term_, granted};
   }
   if (request.term > term_) BecomeFollower(request.term);
@@ -308,11 +318,10 @@ RequestVoteReply Raft::OnRequestVote(const RequestVote& request) {
     last_heard_ = runtime_.Now();
     PersistHardState();
   }
-  const std::uint64_t term = term_;
-  AwaitDurable();
+  AwaitDurable(term_write_);
   // The candidate has not had our vote before.
-  if (granted && term_ == term) last_heard_ = runtime_.Now();
-  return {term_, granted && term_ == term};
+  if (granted && term_ == request.term) last_heard_ = runtime_.Now();
+  return {term_, granted && term_ == request.term};
 }
 
 bool Raft::WouldVoteFor(const RequestVote& request) const {
@@ -638,7 +647,7 @@ void Raft::ConfirmLeadership() {
     runtime_.set_dependency(reads.front().client);
     BroadcastCalls calls(runtime_.rpc());
     const auto quorum = AskWhoFollows(calls);
-    const bool confirmed = quorum->Wait(kElectionTimeoutMin) == Outcome::kReady;
+    const bool confirmed = quorum->Wait(kElectionTimeoutMax) == Outcome::kReady;
     calls.Release();
     returning_readers_.Expect(reads.size());
     for (const PendingRead& read : reads) read.done(confirmed && Leads(term));
@@ -652,7 +661,7 @@ void Raft::ConfirmLeadership() {
 
 AppendEntriesReply Raft::OnAppendEntries(AppendEntries request) {
   if (request.term < term_) {
-    AwaitDurable();  // the answer names our term, which must be on disk
+    AwaitDurable(term_write_);  // the answer names our term, which must be on disk
     return {term_, false, 0, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
@@ -669,10 +678,13 @@ AppendEntriesReply Raft::OnAppendEntries(AppendEntries request) {
   } else {
     TakeEntries(request);
   }
-  AwaitDurable();
+  // Most heartbeats acknowledge nothing new: a slow disk does not delay their answers.
+  const std::uint64_t end = prev + request.entries.size();
+  AwaitDurable(conflict == 0 && end > durable_index_ ? last_write_ : term_write_);
   if (term_ != request.term) return {term_, false, 0, commit_index_ + 1};
   if (conflict != 0) return {term_, false, 0, conflict};
-  return {term_, true, prev + request.entries.size(), 0};
+  durable_index_ = std::max(durable_index_, end);
+  return {term_, true, end, 0};
 }
 
 void Raft::TakeEntries(AppendEntries& request) {
@@ -687,6 +699,7 @@ void Raft::TakeEntries(AppendEntries& request) {
   if (entry != request.entries.end()) {
     assert(index > commit_index_ && "a committed entry is never replaced");
     log_.TruncateFrom(index);
+    durable_index_ = std::min(durable_index_, index - 1);
     for (; entry != request.entries.end(); ++entry) log_.Append(std::move(*entry));
     PersistEntries(index);
   }
@@ -851,7 +864,7 @@ void Raft::RestoreSnapshot() {
 
 InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   if (request.term < term_) {
-    AwaitDurable();
+    AwaitDurable(term_write_);
     return {term_, 0};
   }
   if (request.term > term_ || role_ != Role::kFollower) BecomeFollower(request.term);
@@ -861,7 +874,7 @@ InstallSnapshotReply Raft::OnInstallSnapshot(const InstallSnapshot& request) {
   if (!superfluous && TakeChunk(request)) InstallIncoming();
   const bool installed = request.last_index <= commit_index_;
   const std::uint64_t received = installed ? request.total_bytes : incoming_.snapshot.state.size();
-  AwaitDurable();
+  AwaitDurable(last_write_);
   return {term_, term_ == request.term ? received : 0};
 }
 
@@ -884,6 +897,7 @@ void Raft::InstallIncoming() {
     log_.CompactUpTo(index);
   } else {
     log_.Reset(index, snapshot_.last_term);
+    durable_index_ = 0;
   }
   RestoreSnapshot();
   PersistSnapshot();
