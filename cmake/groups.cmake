@@ -31,9 +31,12 @@ function(failslow_batch TARGET)
   set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${FAILSLOW_BATCHES})
 endfunction()
 
-# Tests drive what others compute: a test's own code need not be fast, so its compilation is.
-function(failslow_compile_lightly TARGET)
-  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
+# failslow_compile_lightly(TARGET...): tests, checkers, and main functions that read options. They
+# drive what others compute: their own code need not be fast, so its compilation is.
+function(failslow_compile_lightly)
+  foreach(target ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
 endfunction()
 
 # failslow_test(TARGET TIMEOUT seconds [RUNTIME | GRADED] [PREFIX p.] [ARGUMENTS word...]
