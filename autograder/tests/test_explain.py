@@ -300,32 +300,48 @@ def test_every_figure_has_words(where: Where, change: dict[str, object], says: s
 
 
 def test_a_full_row_says_how_far_it_is_from_its_limits() -> None:
-    assert report(SETTINGS, judged(), None) == (
+    assert report(SETTINGS, judged(), None).text == (
         "Within all limits: throughput 0 % (limit 5 %), latency 0 % (limit 5 %),"
         " p99 1.00x (limit 1.50x)."
     )
 
 
 def test_the_report_names_every_loss_its_share_and_the_figures() -> None:
-    lines = report(
-        SETTINGS, judged((PART, {"p99_ns": 4_000_000}), (SLOW, {"peak_held_bytes": 9000})), None
-    ).splitlines()
+    row = judged((PART, {"p99_ns": 4_000_000}), (SLOW, {"peak_held_bytes": 9000}))
+    told = report(SETTINGS, row, None)
+    lines = told.text.splitlines()
     assert lines[0].startswith("With the CPU of 1 of 3 replicas at 5 %, a replica held up to")
     assert lines[1] == "Also (tail): the 99th percentile of latency grew 2.0 times (limit 1.50x)."
     assert lines[2] == "Lost of the row's points: tail (10 %), held bytes (15 %)."
-    assert lines[3].startswith("Figures: throughput 0 % (limit 5 %), latency 0 % (limit 5 %),")
-    assert "lag 500 (at least 100)" in lines[3]
-    assert "throughput 2000/s (floor 1000/s), latency 1.0 ms (ceiling 2.0 ms)." in lines[3]
+    assert told.cause == "messages to the slow replica pile up"
+    assert told.missed == lines[0].partition("%, ")[2].removesuffix(".")
+    assert told.figures.startswith("Figures: throughput 0 % (limit 5 %), latency 0 % (limit 5 %),")
+    assert "lag 500 (at least 100)" in told.figures
+    assert "throughput 2000/s (floor 1000/s), latency 1.0 ms (ceiling 2.0 ms)." in told.figures
+
+
+@pytest.mark.parametrize(
+    ("guilty", "cause"),
+    [
+        (SLEEP, "your leader slept in `replicate` while clients waited"),
+        (ALONE, "your leader waited for the slow replica in `replicate`"),
+        (QUORUM, "clients waited, and no wait of a coroutine explains it"),
+    ],
+)
+def test_rows_with_one_cause_name_it_alike(guilty: Wait, cause: str) -> None:
+    slow, slower = (judged((FULL, {"throughput": rate})) for rate in (140.0, 20.0))
+    assert report(SETTINGS, slow, explained(guilty)).cause == cause
+    assert report(SETTINGS, slower, explained(replace(guilty, count=999))).cause == cause
 
 
 def test_lost_speed_costs_the_row() -> None:
-    text = report(SETTINGS, judged((FULL, {"throughput": 140.0})), None)
+    text = report(SETTINGS, judged((FULL, {"throughput": 140.0})), None).text
     assert "Lost: the whole row. Its other shares count only where speed holds." in text
 
 
 def test_a_slow_baseline_is_named() -> None:
     slow = {"throughput": 500.0, "mean_ns": 4_000_000}
-    text = report(SETTINGS, judged(({"profile": LOW_JITTER}, slow)), None)
+    text = report(SETTINGS, judged(({"profile": LOW_JITTER}, slow)), None).text
     assert (
         "Without a fault, throughput is below the floor and average latency is above the ceiling:"
         " points are scaled to 12 %."
@@ -335,7 +351,7 @@ def test_a_slow_baseline_is_named() -> None:
 def test_what_makes_the_baseline_slow_is_told() -> None:
     row = judged(({"profile": LOW_JITTER}, {"mean_ns": 4_000_000}))
     pad = replace(SLEEP, coroutine="answer")
-    text = report(SETTINGS, row, Explained(_with(pad), _with(pad, QUORUM)))
+    text = report(SETTINGS, row, Explained(_with(pad), _with(pad, QUORUM))).text
     assert text.startswith("With the CPU of 1 of 3 replicas at 5 %, the submission stayed as fast")
     assert (
         "There, coroutine `answer` of replica 0 slept while clients waited, 30 times, 12 s in all."
@@ -343,7 +359,7 @@ def test_what_makes_the_baseline_slow_is_told() -> None:
 
 
 def test_a_void_row_says_so_to_student_and_instructor() -> None:
-    assert report(SETTINGS, judged((SLOW, {"lag": 3})), None).startswith(
+    assert report(SETTINGS, judged((SLOW, {"lag": 3})), None).text.startswith(
         "Void: with the CPU of 1 of 3 replicas at 5 %, no slow replica fell behind by 100 entries"
         " (it was 3 in one run)"
     )

@@ -15,7 +15,9 @@ class TestRow:
 
     `output` is for the student, `detail` for the instructor only. `test_id` is empty for a line
     without a GoogleTest. `passed` is the verdict on the line alone. `void`: the reason if its part
-    is void, or "". `no_verdict`: why the grader has none, or "".
+    is void, or "". `no_verdict`: why the grader has none, or "". `cause`: the same for lines that
+    one mistake costs, for the instructor only, or "". `missed`: the figure of a measured line that
+    is over its limit, or "".
     """
 
     __test__ = False  # not a pytest class, despite its name
@@ -34,6 +36,8 @@ class TestRow:
     seed: str = ""
     void: str = ""
     no_verdict: str = ""
+    cause: str = ""
+    missed: str = ""
 
     @property
     def earned(self) -> bool:

@@ -6,6 +6,7 @@ from failslow.base import deadline
 from failslow.base.errors import CannotDo
 from failslow.base.kit import Kit
 from failslow.build import determinism
+from failslow.build.assertions import without_place
 from failslow.build.gtest import GradedTest, Outcome
 from failslow.grade import last_steps, penalties, violations
 from failslow.grade.diagnosis import answers, runs, scoring
@@ -66,11 +67,23 @@ def test_row(
         hidden=test.hidden,
         output=void or outcome.skipped_because or _student_output(lab, test, outcome, told),
         detail="" if void or outcome.passed or outcome.skipped_because else seeded,
+        cause=void or outcome.skipped_because or _cause(outcome),
         no_verdict=outcome.no_verdict,
         trace_hash=outcome.trace_hash,
         seed=outcome.seed,
         void=void,
     )
+
+
+def _cause(outcome: Outcome) -> str:
+    """The violated invariants, or the first line of the failure: tests that share it have one
+    mistake in common."""
+    if not outcome.failures:
+        return ""
+    names = violations.invariants_alone(outcome.failures)
+    if names:
+        return f"{' and '.join(names)} violated"
+    return without_place(outcome.failures[0]).partition("\n")[0]
 
 
 def _student_output(lab: Lab, test: GradedTest, outcome: Outcome, told: violations.Told) -> str:
@@ -140,7 +153,7 @@ def measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str]
     assert lab.measurement is not None
     because = void.get(lab.measurement.part, "")
     rows = []
-    for row, text in zip(measurement.rows, measurement.reports, strict=True):
+    for row, told in zip(measurement.rows, measurement.reports, strict=True):
         missing = measurement.no_verdict.get(row.graded.id, "")
         rows.append(
             TestRow(
@@ -152,8 +165,10 @@ def measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str]
                 max_score=float(row.points),
                 passed=row.passed and not missing,
                 hidden=False,
-                output=because or _report(lab, row, text, missing),
-                detail="" if row.passed else text,
+                output=because or _report(lab, row, told.text, missing),
+                detail=told.figures,
+                cause=because or ("" if missing else told.cause),
+                missed=told.missed,
                 void=because,
                 no_verdict=missing,
             )
@@ -164,7 +179,9 @@ def measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str]
 def _report(lab: Lab, row: Row, text: str, missing: str) -> str:
     if missing:
         return _without_verdict(missing)
-    return text if row.passed else f"{text}\nSee {lab.handout}"
+    if row.passed:
+        return text
+    return f"{text}\nSee {lab.handout}; measure it yourself: ./kit test {lab.id} --slow"
 
 
 def _ungraded_row(lab: Lab, cells: Sequence[Cell]) -> TestRow:
@@ -203,4 +220,5 @@ def skipped_measurement(lab: Lab, because: str) -> TestRow:
         hidden=False,
         output=because,
         detail=because,
+        cause=because,
     )

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from failslow.base.console import FAILED, PASSED
+from failslow.grade import losses
 from failslow.grade.model import Grade, LabGrade, TestRow
 from failslow.measurement import sweep_table
 from failslow.measurement.figures import FIGURES, MEAN_LATENCY, THROUGHPUT
@@ -34,20 +35,23 @@ COLUMNS = (
     "vs\ndead",
     "spare",
 )
-VOID = "[yellow]void[/yellow]"
+PARTS_FRAME = 6
+"""Lines of the table of parts that are no part."""
 
 
 def print_lab(console: Console, lab: LabGrade, verbose: bool) -> None:
-    """Prints the lost points with their reasons, and a line for each part. `verbose`: also the rows
-    that lost none; the measurement's figures stand there in any case if it lost points."""
-    for row in lab.rows:
-        if not row.earned:
-            _print_loss(console, row)
+    """Prints the lost points with their reasons on one screen, and a line for each part. `verbose`:
+    all reasons, the rows that lost nothing, and the measurement's figures."""
+    parts = _parts_table(lab)
+    lost = [row for row in lab.rows if not row.earned]
     if verbose:
+        losses.print_all(console, lost)
         console.print(_rows_table(lab))
-    if lab.measurement and (verbose or not all(row.passed for row in lab.measurement.rows)):
-        _print_measurement(console, lab.measurement, lab.rows[-1].title)
-    console.print(_parts_table(lab))
+        if lab.measurement:
+            _print_measurement(console, lab.measurement, lab.rows[-1].title)
+    elif lost:
+        losses.print_brief(console, lost, reserved=parts.row_count + PARTS_FRAME)
+    console.print(parts)
 
 
 def print_score(console: Console, grade: Grade) -> None:
@@ -97,15 +101,6 @@ def _rows_table(lab: LabGrade) -> Table:
 def _margins(row: TestRow) -> str:
     """The distance of a measured row from its limits. A test has none."""
     return f"\n[dim]{escape(row.output)}[/dim]" if row.max_score and row.output else ""
-
-
-def _print_loss(console: Console, row: TestRow) -> None:
-    name = f"{row.title} ({row.test_id})" if row.hidden else row.title
-    verdict = VOID if row.void else FAILED
-    points = f" {row.score:g}/{row.max_score:g}" if row.max_score else ""
-    console.print(f"\n{verdict}{points} [red]{row.lab}[/red] [bold]{escape(name)}[/bold]")
-    shown = f"{row.output}\n{row.detail}".rstrip() if row.hidden else row.output
-    console.print(shown, markup=False, soft_wrap=True)
 
 
 def _print_measurement(console: Console, measurement: Measurement, ungraded: str) -> None:
@@ -165,7 +160,7 @@ def _whose(row: Graded) -> str:
 
 
 def _verdict(row: Row) -> str:
-    verdict = PASSED if row.passed else VOID if row.is_void else FAILED
+    verdict = PASSED if row.passed else losses.VOID if row.is_void else FAILED
     return f"{verdict}\n({row.score:g}/{row.points})"
 
 

@@ -30,6 +30,15 @@ DROPPED = 0.001
 """The share of the operations beyond which those that were passed over are worth a sentence."""
 MANY = 100
 """Fewer coroutines or calls than these are no backlog."""
+OBSERVED = {
+    "held bytes": "messages to the slow replica pile up",
+    "heap": "the memory of a healthy replica grows",
+    "coroutines": "coroutines pile up",
+    "requests": "calls without an answer pile up",
+    "catch-up": "the slow replica is repaired late",
+    "lag": "the slow replica is repaired late",
+}
+"""The causes of figures that are no delay."""
 QUIET_SLOTS = 2
 """This number of slots of 100 ms without the usual traffic is a gap."""
 
@@ -283,6 +292,13 @@ def unfinished(explained: Explained, is_call: bool) -> list[str]:
 def _same(sample: Sample, flow: Flow) -> Flow | None:
     ends = (flow.sender, flow.receiver)
     return next((each for each in sample.flows if (each.sender, each.receiver) == ends), None)
+
+
+def in_short(wait: Wait) -> str:
+    """The wait, after its subject and without a figure: the same with every fault."""
+    if _is_sleep(wait):
+        return f"slept in `{wait.coroutine}`{' while clients waited' if wait.path_ns else ''}"
+    return f"waited for the slow replica in `{wait.coroutine}`"
 
 
 def describe(wait: Wait, replicas: int) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 from failslow.measurement import cause
@@ -11,7 +12,7 @@ from failslow.measurement.formatting import percent, seconds
 from failslow.measurement.scoring import Judged, Row, Unslowed
 from failslow.measurement.settings import MEDIAN, WITH_CAPACITY, Settings
 
-OBSERVED: dict[str, Callable[[Explained], list[str]]] = {
+OBSERVERS: dict[str, Callable[[Explained], list[str]]] = {
     "held bytes": cause.backlog,
     "heap": cause.own_memory,
     "coroutines": partial(cause.unfinished, is_call=False),
@@ -22,18 +23,55 @@ OBSERVED: dict[str, Callable[[Explained], list[str]]] = {
 """The observations that explain a figure that is no delay."""
 
 
-def report(settings: Settings, row: Row, explained: Explained | None) -> str:
-    """Every reason for which a row earned less than its points, and its raw figures. Of one that
-    has them all: how far it is from its limits."""
+@dataclass(frozen=True)
+class Report:
+    """A row in words. `text`: every reason for which it earned less than its points; of one that
+    has them all, how far it is from its limits. `cause`: the same for all rows that lost points for
+    it, or "". `missed`: the figure over its limit, alone, or "". `figures`: all, with the limits,
+    or "".
+    """
+
+    text: str
+    cause: str = ""
+    missed: str = ""
+    figures: str = ""
+
+
+def report(settings: Settings, row: Row, explained: Explained | None) -> Report:
     if row.passed:
-        return _margins(row)
+        return Report(_margins(row))
     lines = [sentence(settings, row, explained), *_other_losses(row), _kept(settings, row)]
     if row.unslowed:
-        lines += [
-            _scaled(row.unslowed, explained, row.graded.replicas),
-            f"Figures: {_raw(row, row.unslowed)}.",
-        ]
-    return "\n".join(line for line in lines if line)
+        lines.append(_scaled(row.unslowed, explained, row.graded.replicas))
+    worst = row.worst_criterion()
+    return Report(
+        text="\n".join(line for line in lines if line),
+        cause=_cause(settings, row, explained),
+        missed=what_happened(worst) if worst else "",
+        figures=f"Figures: {_raw(row, row.unslowed)}." if row.unslowed else "",
+    )
+
+
+def _cause(settings: Settings, row: Row, explained: Explained | None) -> str:
+    """Without a figure: rows with other faults share it."""
+    worst = row.worst_criterion()
+    if row.error is not None:
+        return row.error.removesuffix(f" ({row.error_run})")
+    if row.is_void:
+        return "no slow replica fell behind"
+    if worst is None:
+        return "the submission is slow without a fault"
+    if worst.criterion.figure in cause.OBSERVED:
+        return cause.OBSERVED[worst.criterion.figure]
+    if explained is None or worst.criterion.compared_with == WITH_CAPACITY:
+        return f"{worst.name} is over its limit"
+    if cause.dropped(explained.slow):
+        return "commands, or their answers, were dropped"
+    wait = cause.costly_wait(explained, row.graded.replicas)
+    if wait is None:
+        return "clients waited, and no wait of a coroutine explains it"
+    whose = "your leader" if settings.proposers == 1 else "a pilot"
+    return f"{whose} {cause.in_short(wait)}"
 
 
 def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
@@ -52,8 +90,8 @@ def sentence(settings: Settings, row: Row, explained: Explained | None) -> str:
     text = f"With {fault}, {what_happened(worst)}"
     if explained is None:
         return f"{text}."
-    if worst.criterion.figure in OBSERVED:
-        return " ".join([f"{text}.", *OBSERVED[worst.criterion.figure](explained)])
+    if worst.criterion.figure in OBSERVERS:
+        return " ".join([f"{text}.", *OBSERVERS[worst.criterion.figure](explained)])
     if worst.criterion.compared_with == WITH_CAPACITY:
         return f"{text}."  # both runs were quicker than a third one: no wait of theirs did it
     dropped = cause.dropped(explained.slow)

@@ -22,7 +22,7 @@ from failslow.measurement.binary import (
     without_verdict,
 )
 from failslow.measurement.cause import Explained
-from failslow.measurement.explain import report
+from failslow.measurement.explain import Report, report
 from failslow.measurement.runs import CAPACITY, LATENCY, NORMAL, Plan, Run
 from failslow.measurement.scoring import Row, Samples, judge
 from failslow.measurement.settings import SUBMIT, Rates, Seeds, Settings
@@ -35,7 +35,7 @@ Load = tuple[str, int]
 
 @dataclass(frozen=True)
 class Measurement:
-    """Rows with, for each lost one, the text that says why; the names of the strengths that were
+    """Rows with a report for each; the names of the strengths that were
     drawn; hashes of all runs in order. `ungraded`: for information, or empty. `differs`: how a run
     differs from one with other memory, or "". `no_verdict`: the grader's reasons, by ids of rows,
     where a run gave no result. `messages_per_operation`: without a fault, at part load, with the
@@ -43,7 +43,7 @@ class Measurement:
     """
 
     rows: tuple[Row, ...]
-    reports: tuple[str, ...]
+    reports: tuple[Report, ...]
     capacities: dict[Load, float]
     strengths: tuple[str, ...]
     trace_hashes: dict[str, str]
@@ -96,7 +96,7 @@ def measure(
     return Measurement(
         rows=tuple(rows),
         reports=tuple(
-            f"{report(settings, row, why)}\n{meter.again(mine, row, options.built_by)}".strip()
+            _with_command(report(settings, row, why), meter.again(mine, row, options.built_by))
             for row, why in zip(rows, explained, strict=True)
         ),
         capacities=meter.capacities,
@@ -108,6 +108,10 @@ def measure(
         samples=samples,
         messages_per_operation=meter.messages_per_operation(samples),
     )
+
+
+def _with_command(told: Report, again: str) -> Report:
+    return replace(told, figures=f"{told.figures}\n{again}".strip())
 
 
 def _without_verdict(rows: Iterable[Row], samples: Samples) -> dict[str, str]:

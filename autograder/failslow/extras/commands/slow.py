@@ -64,10 +64,10 @@ def _print(lab: Lab, settings: Settings, found: Measurement) -> int:
     if not all(found.capacities.values()):
         out.print(f"Nothing can be measured: {lab.id} completes no command without a fault.")
         return _first_the_tests(lab)
-    for row, text in zip(found.rows, found.reports, strict=True):
+    for row, told in zip(found.rows, found.reports, strict=True):
         out.print(f"{_verdict(row)} [bold]{settings.describe(row.graded)}[/bold]")
         out.print(
-            "".join(f"  {line}\n" for line in text.splitlines()), markup=False, soft_wrap=True
+            "".join(f"  {line}\n" for line in told.text.splitlines()), markup=False, soft_wrap=True
         )
     passed = sum(row.passed for row in found.rows)
     out.print(
