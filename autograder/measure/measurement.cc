@@ -119,8 +119,7 @@ void Measurement::OnStep(PeerId replica, const sim::StepInput& input,
     result_.peak_heap_bytes = std::max(result_.peak_heap_bytes, output.heap_bytes);
   const std::uint64_t committed = subject_.log->CommittedUpTo();
   for (const PeerId slow : slow_) {
-    const std::uint64_t reached =
-        std::min(subject_.log->AppliedUpTo(slow), subject_.log->StoredUpTo(slow));
+    const std::uint64_t reached = subject_.log->HasUpTo(slow);
     if (reached < committed) result_.lag = std::max(result_.lag, committed - reached);
   }
 }
@@ -188,7 +187,7 @@ std::string Measurement::WhyUntrue(PeerId replica,
 
 bool Measurement::HaveAllApplied(std::uint64_t committed) const {
   for (PeerId id = 0; id < options_.replicas; ++id) {
-    if (subject_.log->AppliedUpTo(id) < committed) return false;
+    if (subject_.log->HasUpTo(id) < committed) return false;
   }
   return true;
 }

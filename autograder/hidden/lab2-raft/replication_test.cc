@@ -237,7 +237,7 @@ GRADED_TEST(RaftReplication, ARefusalIsTrue, "2b", 1,
   const auto deaf = faults::CutFault(world.Others(old_leader), {old_leader});
   world.cluster.Begin(deaf);
   int answers = 0;
-  std::vector<std::pair<std::uint64_t, Time>> refused;  // hash, and when
+  std::vector<std::pair<CommandDigest, Time>> refused;  // and when
   int submitted = 0;
   const auto leads = [&] { return world.checker.claims(old_leader).role == Role::kLeader; };
   for (; leads() && submitted < 500; ++submitted) {
@@ -247,7 +247,7 @@ GRADED_TEST(RaftReplication, ARefusalIsTrue, "2b", 1,
       EXPECT_TRUE(!reply || IsNobodyOr(world.Others(old_leader), reply->proposer))
           << "it gives up, and names replica " << reply->proposer;
       if (reply && reply->status == SubmitStatus::kNotProposer) {
-        refused.emplace_back(CommandHash(command), world.cluster.now());
+        refused.emplace_back(DigestOf(command), world.cluster.now());
       }
     });
     world.cluster.RunFor(5ms);
@@ -264,8 +264,8 @@ GRADED_TEST(RaftReplication, ARefusalIsTrue, "2b", 1,
   world.cluster.End(deaf);
   ASSERT_TRUE(world.Commit(10, 4s));
   ASSERT_TRUE(world.WaitForAllApplied());
-  for (const auto& [hash, when] : refused) {
-    if (!world.checker.HasApplied(hash)) continue;
+  for (const auto& [command, when] : refused) {
+    if (!world.checker.HasApplied(command)) continue;
     testkit::RecordJudged({"a refusal is true", old_leader, when});
     ADD_FAILURE() << "a command was refused, and is applied";
   }

@@ -3,7 +3,6 @@
 #include <variant>
 
 #include "submit.h"
-#include "tally.h"
 #include "testkit/violation.h"
 
 namespace depfast {
@@ -36,7 +35,7 @@ void AnswerChecker::OnRequest(PeerId replica, const sim::FrameArrival& arrival) 
   const auto request = DecodeBody<Submit>(frame->body, error);
   if (!request) return;
   requests_[static_cast<std::size_t>(replica)][{arrival.from, frame->header.call}] =
-      CommandHash(request->command);
+      DigestOf(request->command);
 }
 
 void AnswerChecker::OnOutputsLeave(PeerId replica, Time now,

@@ -31,8 +31,8 @@ class AnswerChecker : private sim::Observer {
   const std::string& FirstViolation() const { return first_violation_; }
 
  private:
-  // By client and call: the hash of the command.
-  using Requests = std::map<std::pair<PeerId, CallId>, std::uint64_t>;
+  // By client and call.
+  using Requests = std::map<std::pair<PeerId, CallId>, CommandDigest>;
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;

@@ -2,12 +2,14 @@
 // its own: RaftChecker in lab 2.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "command_digest.h"
 #include "depfast/peer.h"
 #include "depfast/time.h"
 
@@ -41,12 +43,17 @@ class LogChecker {
   // lacks yet. For a log that is not on disks: the last index that it has applied.
   virtual std::uint64_t StoredUpTo(PeerId replica) const { return AppliedUpTo(replica); }
 
-  // Whether `replica` may tell a client, now, that the command with this CommandHash is committed
+  // The last index that a replica has applied and has on its disk: it has caught up to there.
+  std::uint64_t HasUpTo(PeerId replica) const {
+    return std::min(AppliedUpTo(replica), StoredUpTo(replica));
+  }
+
+  // Whether `replica` may tell a client, now, that this command is committed
   // at `index`: it has applied that command there, and enough replicas hold the entry, by the log's
   // rule (Durability). Returns why not, as the end of a sentence
   // with "but"; empty if it may.
   virtual std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
-                                      std::uint64_t command_hash) const = 0;
+                                      const CommandDigest& command) const = 0;
 
   // Whether `replica` may answer a read, now, that it received at `since`. Returns why not, as the
   // end of a sentence with "but"; empty if it may, or if the log has no rule that its checker
@@ -60,9 +67,9 @@ class LogChecker {
   // at an index.
   virtual bool NumbersEntries() const { return false; }
 
-  // The CommandHash of the entry at `index`, which is that of "" for a no-op. Nothing if no replica
-  // has applied it. Requires: NumbersEntries().
-  virtual std::optional<std::uint64_t> AppliedAt(std::uint64_t index) const {
+  // The command of the entry at `index`, which is empty for a no-op. Nothing if no replica has
+  // applied it. Requires: NumbersEntries().
+  virtual std::optional<CommandDigest> AppliedAt(std::uint64_t index) const {
     (void)index;
     return std::nullopt;
   }
@@ -74,8 +81,8 @@ class LogChecker {
     return std::nullopt;
   }
 
-  // Whether some replica has applied a command with this CommandHash.
-  virtual bool HasApplied(std::uint64_t command_hash) const = 0;
+  // Whether some replica has applied this command.
+  virtual bool HasApplied(const CommandDigest& command) const = 0;
 
   // The number of snapshots that a replica has restored since it was last started.
   virtual std::uint64_t Restored(PeerId replica) const = 0;

@@ -41,7 +41,7 @@ PeerId LogGroup::WaitForProposer(Duration at_most) {
 PeerId LogGroup::FirstLaggard() {
   for (PeerId id = 0; id < group_.replicas(); ++id) {
     if (!group_.IsUp(id)) continue;
-    if (log_->AppliedUpTo(id) < log_->CommittedUpTo()) return id;
+    if (log_->HasUpTo(id) < log_->CommittedUpTo()) return id;
   }
   return kNobody;
 }
@@ -55,8 +55,8 @@ testing::AssertionResult LogGroup::NotAllApplied(Duration waited) {
   const PeerId laggard = FirstLaggard();
   return testing::AssertionFailure()
          << "replica " << laggard << " has applied the log up to " << log_->AppliedUpTo(laggard)
-         << " and no further within " << waited / 1ms << " ms, though it is committed up to "
-         << log_->CommittedUpTo();
+         << " and stored it up to " << log_->StoredUpTo(laggard) << ", and no further within "
+         << waited / 1ms << " ms, though it is committed up to " << log_->CommittedUpTo();
 }
 
 testing::AssertionResult LogGroup::AllInvariantsHold() const {

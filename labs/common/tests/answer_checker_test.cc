@@ -52,22 +52,22 @@ class Opinion final : public LogChecker {
   std::vector<PeerId> Proposers() const override { return {}; }
   std::uint64_t AppliedUpTo(PeerId) const override { return 0; }
   std::uint64_t CommittedUpTo() const override { return 0; }
-  bool HasApplied(std::uint64_t) const override { return false; }
+  bool HasApplied(const CommandDigest&) const override { return false; }
   std::uint64_t Restored(PeerId) const override { return 0; }
   std::size_t LogBytes(PeerId) const override { return 0; }
   bool HasSnapshot(PeerId) const override { return false; }
   std::string FirstViolation() const override { return ""; }
 
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
-                              std::uint64_t command_hash) const override {
-    asked.push_back({replica, index, command_hash});
+                              const CommandDigest& command) const override {
+    asked.push_back({replica, index, command});
     return opinion;
   }
 
   struct Asked {
     PeerId replica;
     std::uint64_t index;
-    std::uint64_t command_hash;
+    CommandDigest command;
     bool operator==(const Asked&) const = default;
   };
   mutable std::vector<Asked> asked;
@@ -102,8 +102,8 @@ TEST_F(AnswerCheckerTest, TheLogJudgesEveryCommittedAnswer) {
   Ask(1, kCommitted);
   Ask(0, kUnknown);
   Ask(0, "another");
-  const std::vector<Opinion::Asked> asked = {{1, kIndex, CommandHash(kCommitted)},
-                                             {0, kIndex, CommandHash("another")}};
+  const std::vector<Opinion::Asked> asked = {{1, kIndex, DigestOf(kCommitted)},
+                                             {0, kIndex, DigestOf("another")}};
   EXPECT_EQ(log_.asked, asked);
   EXPECT_EQ(checker_.FirstViolation(), "");
 }

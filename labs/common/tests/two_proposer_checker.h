@@ -1,10 +1,12 @@
 // TwoProposerChecker: a test's view of a TwoProposerLog. Checks that all replicas apply the same
-// commands in the same order.
+// commands in the same order, and only those that they have received.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "log_checker.h"
@@ -22,12 +24,12 @@ class TwoProposerChecker final : public LogChecker, public sim::Observer {
   std::vector<PeerId> Proposers() const override;
   bool HasSeveralProposers() const override { return true; }
   std::uint64_t AppliedUpTo(PeerId replica) const override;
-  std::uint64_t CommittedUpTo() const override { return hashes_.size(); }
+  std::uint64_t CommittedUpTo() const override { return commands_.size(); }
   // Nothing is on disks: what the sequencer has applied is committed.
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
-                              std::uint64_t command_hash) const override;
-  bool HasApplied(std::uint64_t command_hash) const override {
-    return std::find(hashes_.begin(), hashes_.end(), command_hash) != hashes_.end();
+                              const CommandDigest& command) const override;
+  bool HasApplied(const CommandDigest& command) const override {
+    return std::find(commands_.begin(), commands_.end(), command) != commands_.end();
   }
   std::uint64_t Restored(PeerId) const override { return 0; }
   std::size_t LogBytes(PeerId) const override { return 0; }
@@ -36,11 +38,13 @@ class TwoProposerChecker final : public LogChecker, public sim::Observer {
 
  private:
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
+  void OnReceived(PeerId replica, std::string_view bytes);
   void OnApply(PeerId replica, std::uint64_t index, std::uint64_t hash);
 
   const sim::GroupView group_;
-  std::vector<std::uint64_t> applied_;  // by replica
-  std::vector<std::uint64_t> hashes_;   // of the commands; index 1 is the first
+  std::vector<std::uint64_t> applied_;             // by replica
+  std::vector<std::set<CommandDigest>> received_;  // by replica
+  std::vector<CommandDigest> commands_;            // index 1 is the first
   std::string violation_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <variant>
 
@@ -98,8 +99,8 @@ std::uint64_t RaftChecker::MaxCommitIndex() const {
   return commit;
 }
 
-std::uint64_t RaftChecker::TimesApplied(std::uint64_t command_hash) const {
-  const auto found = times_applied_.find(command_hash);
+std::uint64_t RaftChecker::TimesApplied(const CommandDigest& command) const {
+  const auto found = times_applied_.find(command);
   return found == times_applied_.end() ? 0 : found->second;
 }
 
@@ -172,6 +173,8 @@ void RaftChecker::OnRestart(PeerId replica, Time now) {
   state.claims = {};
   state.requests.clear();
   state.acknowledged = {};
+  state.entries.clear();
+  state.snapshots.clear();
   state.takes_snapshot = false;
   ReadDisk(replica, group_.disk(replica));
   elections_.OnRestart(replica, now, state.disk.wal.hard_state.term);
@@ -214,7 +217,20 @@ void RaftChecker::OnRestore(PeerId replica, std::uint64_t index, std::uint64_t t
                 " when it has applied index " + std::to_string(claims.applied_index));
   }
   CheckSnapshot(Name(replica) + " restores", index, term);
+  RequireHeldSnapshot(replica, index);
   claims.applied_index = index;
+}
+
+void RaftChecker::RequireHeldSnapshot(PeerId replica, std::uint64_t index) {
+  Replica& state = replicas_[Index(replica)];
+  const auto received = state.snapshots.find(index);
+  const bool has_all = received != state.snapshots.end() && received->second.second;
+  if (!has_all && state.disk.snapshot_index < index && !group_.disk(replica).is_damaged()) {
+    Violate(Invariant::kSnapshotIsTheState,
+            Name(replica) + " says that it restores a snapshot that ends at index " +
+                std::to_string(index) + ", and has neither received it nor has it on its disk");
+  }
+  state.snapshots.erase(state.snapshots.begin(), state.snapshots.upper_bound(index));
 }
 
 void RaftChecker::CheckSnapshot(const std::string& holder, std::uint64_t index,
@@ -263,7 +279,6 @@ void RaftChecker::RecordLeader(PeerId replica, std::uint64_t term) {
 
 void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t term,
                           std::uint64_t hash) {
-  static const std::uint64_t kNoOp = CommandHash("");
   Claims& claims = replicas_[Index(replica)].claims;
   if (index != claims.applied_index + 1) {
     Violate(Invariant::kStateMachineSafety, Name(replica) + " applies index " +
@@ -271,9 +286,10 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
                                                 std::to_string(claims.applied_index));
   }
   claims.applied_index = index;
+  const CommandDigest command = TakeHeld(replica, index, term, hash);
   if (index < applied_.size()) {
     const Applied& first = applied_[index];
-    if (first.term != term || first.command_hash != hash) {
+    if (first.term != term || first.command != command) {
       Violate(Invariant::kStateMachineSafety,
               Name(replica) + " applies another command at index " + std::to_string(index) +
                   " than an earlier replica did (terms " + std::to_string(term) + " and " +
@@ -282,16 +298,39 @@ void RaftChecker::OnApply(PeerId replica, std::uint64_t index, std::uint64_t ter
     return;
   }
   if (index != applied_.size()) return;  // a gap, reported above
-  applied_.push_back({term, hash, claims.term, applied_.back().state});
-  if (hash != kNoOp) {
+  applied_.push_back({term, command, claims.term, applied_.back().state});
+  if (command.bytes != 0) {
     applied_.back().state.ApplyHash(hash);
-    ++times_applied_[hash];
+    ++times_applied_[command];
     ++commands_applied_;
   }
   if (const std::string why = WhyNotDurable(index, term); !why.empty()) {
     Violate(Invariant::kCommitNeedsMajority,
             Name(replica) + " applies " + At(index, term) + ", which " + why);
   }
+}
+
+CommandDigest RaftChecker::TakeHeld(PeerId replica, std::uint64_t index, std::uint64_t term,
+                                    std::uint64_t hash) {
+  auto& held = replicas_[Index(replica)].entries;
+  const auto in_memory = held.find({index, term});
+  const auto known = entries_.find({index, term});
+  const bool was_on_disk = known != entries_.end() && (known->second.holders.synced & Bit(replica));
+  std::optional<CommandDigest> command;
+  if (in_memory != held.end()) {
+    command = in_memory->second;
+  } else if (was_on_disk) {
+    command = known->second.command;
+  }
+  held.erase(held.begin(), held.upper_bound({index, std::numeric_limits<std::uint64_t>::max()}));
+  if (command && command->hash == hash) return *command;
+  if (command || !group_.disk(replica).is_damaged()) {
+    Violate(Invariant::kStateMachineSafety,
+            Name(replica) + " says that it applies " + At(index, term) +
+                (command ? ", and has another command there"
+                         : ", which it has neither received nor has on its disk"));
+  }
+  return {.hash = hash};
 }
 
 std::string RaftChecker::WhyNotDurable(std::uint64_t index, std::uint64_t term) const {
@@ -305,12 +344,12 @@ std::uint64_t RaftChecker::StoredUpTo(PeerId replica) const {
 }
 
 std::string RaftChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
-                                         std::uint64_t command_hash) const {
+                                         const CommandDigest& command) const {
   const std::string at = "at index " + std::to_string(index);
   const std::uint64_t last = std::min(AppliedUpTo(replica), applied_.size() - 1);
   if (index == 0 || index > last) return "it has applied nothing " + at;
   const Applied& applied = applied_[index];
-  if (applied.command_hash != command_hash) return "it has applied another command " + at;
+  if (applied.command != command) return "it has applied another command " + at;
   const std::string why = WhyNotDurable(index, applied.term);
   return why.empty() ? "" : "the command " + at + " " + why;
 }
@@ -331,9 +370,9 @@ std::string RaftChecker::WhyMayNotRead(PeerId replica, Time since) const {
          " other replicas have answered a message of its term that it sent after the read came";
 }
 
-std::optional<std::uint64_t> RaftChecker::AppliedAt(std::uint64_t index) const {
+std::optional<CommandDigest> RaftChecker::AppliedAt(std::uint64_t index) const {
   if (index == 0 || index >= applied_.size()) return std::nullopt;
-  return applied_[index].command_hash;
+  return applied_[index].command;
 }
 
 std::optional<std::string> RaftChecker::ResultAt(std::uint64_t index) const {

@@ -2,7 +2,8 @@
 //
 // The checker compares three sources: the frames that replicas send, the contents of their disks,
 // and their observations. Frames and disks are facts; observations are claims, which the facts must
-// support. raft_invariants.h lists the properties.
+// support: a replica has applied an entry only if it has the entry, or a snapshot that covers it.
+// raft_invariants.h lists the properties.
 #pragma once
 
 #include <algorithm>
@@ -61,10 +62,13 @@ class RaftChecker : public sim::Observer, public LogChecker {
   std::vector<PeerId> Proposers() const override;
   bool Serves(PeerId leader) const override { return claims(leader).applied_index > 0; }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied_index; }
-  std::uint64_t CommittedUpTo() const override { return MaxCommitIndex(); }
+  // What a replica has applied is committed, even if none says so.
+  std::uint64_t CommittedUpTo() const override {
+    return std::max<std::uint64_t>(MaxCommitIndex(), applied_.size() - 1);
+  }
   std::uint64_t StoredUpTo(PeerId replica) const override;
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
-                              std::uint64_t command_hash) const override;
+                              const CommandDigest& command) const override;
   std::optional<std::string> ResultAt(std::uint64_t index) const override;
   std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
   std::size_t LogBytes(PeerId replica) const override;
@@ -93,14 +97,11 @@ class RaftChecker : public sim::Observer, public LogChecker {
 
   std::string WhyMayNotRead(PeerId replica, Time since) const override;
   bool NumbersEntries() const override { return true; }
-  std::optional<std::uint64_t> AppliedAt(std::uint64_t index) const override;
-  bool HasApplied(std::uint64_t command_hash) const override {
-    return TimesApplied(command_hash) > 0;
-  }
+  std::optional<CommandDigest> AppliedAt(std::uint64_t index) const override;
+  bool HasApplied(const CommandDigest& command) const override { return TimesApplied(command) > 0; }
 
-  // The number of times that the command with this hash was applied. Each index counts once, no-ops
-  // never.
-  std::uint64_t TimesApplied(std::uint64_t command_hash) const;
+  // The number of times that the command was applied. Each index counts once, no-ops never.
+  std::uint64_t TimesApplied(const CommandDigest& command) const;
   // The number of distinct indexes that a replica has applied a command at.
   std::uint64_t commands_applied() const { return commands_applied_; }
 
@@ -113,18 +114,18 @@ class RaftChecker : public sim::Observer, public LogChecker {
  private:
   // An entry as the first frame or disk showed it. An (index, term) identifies one entry for ever.
   struct Entry {
-    std::uint64_t command_hash = 0;
+    CommandDigest command;
     std::uint64_t prev_term = 0;
     Holders holders = {};
   };
   // An entry of a leader's log, as the leader's messages show it.
   struct Shown {
     std::uint64_t term = 0;
-    std::optional<std::uint64_t> command_hash;  // none until a message contains the entry itself
+    std::optional<CommandDigest> command;  // none until a message contains the entry itself
   };
   struct Applied {
     std::uint64_t term = 0;
-    std::uint64_t command_hash = 0;
+    CommandDigest command;
     std::uint64_t committed_by = 0;  // the entry was committed in this term or an earlier one
     Tally state;                     // after this entry
   };
@@ -164,6 +165,10 @@ class RaftChecker : public sim::Observer, public LogChecker {
     bool takes_snapshot = false;
     Disk disk;
     std::map<std::pair<PeerId, CallId>, Request> requests;  // received and not yet answered
+    // Since it started, in messages of either direction, and not yet applied: by (index, term).
+    std::map<std::pair<std::uint64_t, std::uint64_t>, CommandDigest> entries;
+    // The same of snapshots, by the last entry: the bytes without a gap, and whether that is all.
+    std::map<std::uint64_t, std::pair<std::uint64_t, bool>> snapshots;
   };
 
   // A candidate or leader, and when it was first seen as that.
@@ -187,6 +192,12 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void CheckAcknowledged(PeerId leader, std::uint64_t index);
   void OnRole(PeerId replica, std::uint64_t term, Role role);
   void OnApply(PeerId replica, std::uint64_t index, std::uint64_t term, std::uint64_t hash);
+  // The command of an entry that the replica applies with this CommandHash: a violation unless it
+  // has that entry.
+  CommandDigest TakeHeld(PeerId replica, std::uint64_t index, std::uint64_t term,
+                         std::uint64_t hash);
+  void RequireHeldSnapshot(PeerId replica, std::uint64_t index);
+  void Hold(PeerId replica, std::uint64_t index, const LogEntry& entry);
   void OnRestore(PeerId replica, std::uint64_t index, std::uint64_t term);
   void OnReceived(PeerId replica, const sim::FrameArrival& arrival);
   void OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame);
@@ -209,9 +220,9 @@ class RaftChecker : public sim::Observer, public LogChecker {
   void RecordReceivedEntries(PeerId replica, const AppendEntries& request);
   Entry& RecordEntry(std::uint64_t index, const LogEntry& entry, std::uint64_t prev_term,
                      PeerId shown_by);
-  // `entry_hash`: the command's hash; none if the message shows only the entry's term.
+  // `command`: none if the message shows only the entry's term.
   void RecordLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
-                         std::uint64_t entry_term, std::optional<std::uint64_t> entry_hash);
+                         std::uint64_t entry_term, const std::optional<CommandDigest>& command);
   void ReadDisk(PeerId replica, const sim::SimDisk& disk);
   void ReadWal(PeerId replica, const sim::SimDisk& disk);
   // The last committed entry of the log on the disk; 0 if there is none.
@@ -239,7 +250,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   std::map<std::uint64_t, std::map<std::uint64_t, Shown>> leader_logs_;
   std::vector<Applied> applied_{1};  // by index, as the first replica applied it
   std::map<std::pair<PeerId, std::uint64_t>, Seen> votes_;  // (voter, term) to candidate
-  std::map<std::uint64_t, std::uint64_t> times_applied_;    // by command hash
+  std::map<CommandDigest, std::uint64_t> times_applied_;
   std::uint64_t commands_applied_ = 0;
   std::vector<Violation> violations_;
 };

@@ -77,12 +77,15 @@ void RaftChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& fra
   VisitBody<AppendEntries>(frame, [&](const AppendEntries& body) {
     elections_.OnLeaderMessage(replica, body.term);
     remember({.term = body.term});
-    if (durability_->CountsMemory()) RecordReceivedEntries(replica, body);
+    RecordReceivedEntries(replica, body);
   });
   VisitBody<InstallSnapshot>(frame, [&](const InstallSnapshot& body) {
     elections_.OnLeaderMessage(replica, body.term);
     remember(
         {.term = body.term, .snapshot_index = body.last_index, .snapshot_bytes = body.total_bytes});
+    auto& [bytes, is_all] = replicas_[Index(replica)].snapshots[body.last_index];
+    if (body.offset <= bytes) bytes = std::max(bytes, body.offset + body.data.size());
+    is_all = is_all || bytes >= body.total_bytes;
   });
 }
 
@@ -90,9 +93,17 @@ void RaftChecker::RecordReceivedEntries(PeerId replica, const AppendEntries& req
   std::uint64_t index = request.prev_log_index;
   std::uint64_t prev_term = request.prev_log_term;
   for (const LogEntry& entry : request.entries) {
-    RecordEntry(++index, entry, prev_term, replica).holders.received |= Bit(replica);
+    Hold(replica, ++index, entry);
+    if (!durability_->CountsMemory()) continue;
+    RecordEntry(index, entry, prev_term, replica).holders.received |= Bit(replica);
     prev_term = entry.term;
   }
+}
+
+void RaftChecker::Hold(PeerId replica, std::uint64_t index, const LogEntry& entry) {
+  Replica& state = replicas_[Index(replica)];
+  if (index <= state.claims.applied_index) return;
+  state.entries.insert_or_assign({index, entry.term}, DigestOf(entry.command));
 }
 
 void RaftChecker::OnSentRequest(PeerId replica, PeerId to, const DecodedFrame& frame) {
@@ -236,7 +247,8 @@ void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& reque
     ++index;
     // In this order: a leader that replaces its own entry breaks leader append-only first. Log
     // matching breaks as a consequence, and the first violation names the root cause.
-    RecordLeaderEntry(replica, request.term, index, entry.term, CommandHash(entry.command));
+    Hold(replica, index, entry);
+    RecordLeaderEntry(replica, request.term, index, entry.term, DigestOf(entry.command));
     Entry& seen = RecordEntry(index, entry, prev_term, replica);
     if (durability_->CountsMemory()) seen.holders.received |= Bit(replica);
     prev_term = entry.term;
@@ -245,13 +257,13 @@ void RaftChecker::OnSentAppendEntries(PeerId replica, const AppendEntries& reque
 
 RaftChecker::Entry& RaftChecker::RecordEntry(std::uint64_t index, const LogEntry& entry,
                                              std::uint64_t prev_term, PeerId shown_by) {
-  const std::uint64_t hash = CommandHash(entry.command);
+  const CommandDigest command = DigestOf(entry.command);
   const auto [known, is_first] =
-      entries_.emplace(std::pair{index, entry.term}, Entry{hash, prev_term, {}});
+      entries_.emplace(std::pair{index, entry.term}, Entry{command, prev_term, {}});
   Entry& first = known->second;
-  if (!is_first && (first.command_hash != hash || first.prev_term != prev_term)) {
+  if (!is_first && (first.command != command || first.prev_term != prev_term)) {
     Violate(Invariant::kLogMatching, Name(shown_by) + " has another " +
-                                         (first.command_hash != hash ? "command" : "predecessor") +
+                                         (first.command != command ? "command" : "predecessor") +
                                          " at " + At(index, entry.term) +
                                          " than an earlier replica");
   }
@@ -260,11 +272,11 @@ RaftChecker::Entry& RaftChecker::RecordEntry(std::uint64_t index, const LogEntry
 
 void RaftChecker::RecordLeaderEntry(PeerId leader, std::uint64_t term, std::uint64_t index,
                                     std::uint64_t entry_term,
-                                    std::optional<std::uint64_t> entry_hash) {
+                                    const std::optional<CommandDigest>& command) {
   if (index == 0) return;
-  Shown& shown = leader_logs_[term].emplace(index, Shown{entry_term, entry_hash}).first->second;
-  if (!shown.command_hash) shown.command_hash = entry_hash;
-  if (shown.term != entry_term || (entry_hash && shown.command_hash != entry_hash)) {
+  Shown& shown = leader_logs_[term].emplace(index, Shown{entry_term, command}).first->second;
+  if (!shown.command) shown.command = command;
+  if (shown.term != entry_term || (command && shown.command != command)) {
     Violate(Invariant::kLeaderAppendOnly, Name(leader) + " leads term " + std::to_string(term) +
                                               " and replaces its own entry at index " +
                                               std::to_string(index));

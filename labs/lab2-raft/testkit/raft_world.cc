@@ -32,9 +32,9 @@ void RaftWorld::SubmitOne() { Submit(kCommandBytes, nullptr); }
 void RaftWorld::SubmitOneLarge() { Submit(kLargeCommandBytes, nullptr); }
 
 void RaftWorld::Submit(std::size_t bytes, std::function<void(bool)> then) {
-  const std::string command = CommandText(++submitted_, bytes);
-  client.Submit(command, [this, hash = CommandHash(command), then](bool committed) {
-    if (committed) acknowledged_.push_back(hash);
+  const std::string text = CommandText(++submitted_, bytes);
+  client.Submit(text, [this, command = DigestOf(text), then](bool committed) {
+    if (committed) acknowledged_.push_back(command);
     if (then) then(committed);
   });
 }
@@ -89,8 +89,8 @@ testing::AssertionResult RaftWorld::WaitForAllApplied(Duration at_most) {
 
 testing::AssertionResult RaftWorld::AllInvariantsHold() const {
   if (const auto held = LogWorld::AllInvariantsHold(); !held) return held;
-  for (const std::uint64_t hash : acknowledged_) {
-    const std::uint64_t times = checker.TimesApplied(hash);
+  for (const CommandDigest& command : acknowledged_) {
+    const std::uint64_t times = checker.TimesApplied(command);
     if (times != 1) {
       return testing::AssertionFailure()
              << "a command that was acknowledged once has been applied " << times << " times";

@@ -63,7 +63,7 @@ class RaftWorld : public LogWorld {
   void SubmitUntilCommitted(std::size_t bytes, const std::shared_ptr<int>& left, Time limit);
 
   std::uint64_t submitted_ = 0;
-  std::vector<std::uint64_t> acknowledged_;  // by command hash
+  std::vector<CommandDigest> acknowledged_;
 };
 
 }  // namespace depfast::raft

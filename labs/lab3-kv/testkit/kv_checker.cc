@@ -8,7 +8,6 @@
 #include "kv_commands.h"
 #include "kv_errors.h"
 #include "linearizability/replies.h"
-#include "tally.h"
 #include "testkit/violation.h"
 
 namespace depfast::kv {
@@ -152,7 +151,7 @@ void KvChecker::OnReplies(Replica& replica, const sim::StepInput& input) {
 void KvChecker::Ask(PeerId replica, Call from, const KvRequest& request, Time now) {
   const Command& command = request.command;
   const auto wrong = FindError(command);
-  Asked asked{command, CommandHash(EncodeCommand(command)), !wrong && OnlyReads(command), now, {}};
+  Asked asked{command, DigestOf(EncodeCommand(command)), !wrong && OnlyReads(command), now, {}};
   if (wrong) {
     asked.permitted.push_back(*wrong);
   } else if (asked.reads) {
@@ -160,7 +159,7 @@ void KvChecker::Ask(PeerId replica, Call from, const KvRequest& request, Time no
   } else {
     // A service may find this error, too, without the log.
     if (HasMalformedNumber(command)) asked.permitted.push_back(NotAnInteger());
-    Promise& promise = promises_[asked.hash];
+    Promise& promise = promises_[asked.entry];
     if (promise.asked == 0) promise = {command, replica, now};
     ++promise.asked;
     PermitRepliesToCopies(request, asked);
@@ -172,7 +171,7 @@ void KvChecker::Ask(PeerId replica, Call from, const KvRequest& request, Time no
 void KvChecker::PermitRepliesToCopies(const KvRequest& request, Asked& asked) {
   if (!log_.HasSeveralProposers() || request.forward_id == 0) return;
   const std::uint64_t first = first_copies_.emplace(request.forward_id, last_index_).first->second;
-  for (const auto& [index, reply] : replies_[asked.hash]) {
+  for (const auto& [index, reply] : replies_[asked.entry]) {
     if (index > first) asked.permitted.push_back(reply);
   }
 }
@@ -180,13 +179,12 @@ void KvChecker::PermitRepliesToCopies(const KvRequest& request, Asked& asked) {
 // ---- entries ----
 
 void KvChecker::OnEntries(Time now) {
-  while (const auto hash = log_.AppliedAt(last_index_ + 1)) OnEntry(++last_index_, *hash, now);
+  while (const auto entry = log_.AppliedAt(last_index_ + 1)) OnEntry(++last_index_, *entry, now);
 }
 
-void KvChecker::OnEntry(std::uint64_t index, std::uint64_t hash, Time now) {
-  static const std::uint64_t kNoOp = CommandHash("");
-  if (hash == kNoOp) return;
-  const auto promise = promises_.find(hash);
+void KvChecker::OnEntry(std::uint64_t index, const CommandDigest& entry, Time now) {
+  if (entry.bytes == 0) return;  // a no-op
+  const auto promise = promises_.find(entry);
   if (promise == promises_.end()) {
     Violate(now, kOneEntryForAWrite,
             "the entry at index " + std::to_string(index) +
@@ -202,10 +200,10 @@ void KvChecker::OnEntry(std::uint64_t index, std::uint64_t hash, Time now) {
                 std::to_string(known.refused) + " of them were answered TRYAGAIN");
   }
   const Reply reply = model_.Apply(index, known.command);
-  if (log_.HasSeveralProposers()) replies_[hash].emplace_back(index, reply);
+  if (log_.HasSeveralProposers()) replies_[entry].emplace_back(index, reply);
   for (Replica& replica : replicas_) {
     for (auto& [from, asked] : replica.asked) {
-      if (asked.hash == hash) asked.permitted.push_back(reply);
+      if (asked.entry == entry) asked.permitted.push_back(reply);
       if (!asked.reads) continue;
       const Reply read = model_.Read(asked.command);
       if (read != asked.permitted.back()) asked.permitted.push_back(read);
@@ -237,7 +235,7 @@ void KvChecker::OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent) {
                 "\", but " + untrue.why,
             untrue.earlier);
   }
-  if (reply && HasCode(*reply, "TRYAGAIN")) CountRefusal(asked.hash, now);
+  if (reply && HasCode(*reply, "TRYAGAIN")) CountRefusal(asked.entry, now);
 }
 
 // One of several proposers may have executed the command as well.
@@ -277,7 +275,7 @@ std::vector<testkit::EarlierStep> KvChecker::DecidedBy(const Command& read) cons
   Reply reply = model.Read(read);
   const Promise* decides = nullptr;
   for (std::uint64_t index = 1; index <= last_index_; ++index) {
-    const auto promise = promises_.find(log_.AppliedAt(index).value_or(0));
+    const auto promise = promises_.find(log_.AppliedAt(index).value_or(CommandDigest()));
     if (promise == promises_.end()) continue;
     model.Apply(index, promise->second.command);
     Reply now = model.Read(read);
@@ -290,8 +288,8 @@ std::vector<testkit::EarlierStep> KvChecker::DecidedBy(const Command& read) cons
            "The read should see what this command wrote: \"" + ToText(decides->command) + "\"."}};
 }
 
-void KvChecker::CountRefusal(std::uint64_t hash, Time now) {
-  const auto promise = promises_.find(hash);
+void KvChecker::CountRefusal(const CommandDigest& entry, Time now) {
+  const auto promise = promises_.find(entry);
   if (promise == promises_.end()) return;
   Promise& known = promise->second;
   ++known.refused;

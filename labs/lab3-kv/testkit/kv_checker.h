@@ -54,7 +54,7 @@ class KvChecker : private sim::Observer {
   // A command that a replica must execute itself: it does not pass it on.
   struct Asked {
     Command command;
-    std::uint64_t hash = 0;        // of the command as an entry of the log
+    CommandDigest entry;           // as which the command is in the log
     bool reads = false;            // it can be executed, and only reads
     Time since{0};                 // the step in which it came
     std::vector<Reply> permitted;  // so far
@@ -97,25 +97,25 @@ class KvChecker : private sim::Observer {
   // Another proposer has had a copy of this request before: what it may have answered since.
   void PermitRepliesToCopies(const KvRequest& request, Asked& asked);
   void OnEntries(Time now);
-  void OnEntry(std::uint64_t index, std::uint64_t hash, Time now);
+  void OnEntry(std::uint64_t index, const CommandDigest& entry, Time now);
   void OnAnswer(PeerId replica, Time now, const sim::SendFrame& sent);
   void OnAnswerToPassed(PeerId replica, Time now, const Passed& passed, const Reply& reply);
   // Why a replica may not answer so, as the end of a sentence with "but"; empty if it may.
   Untrue WhyNot(PeerId replica, const Asked& asked, const Reply& reply);
   // The step in which the command came that decides the reply to this read; none if no entry does.
   std::vector<testkit::EarlierStep> DecidedBy(const Command& read) const;
-  void CountRefusal(std::uint64_t hash, Time now);
+  void CountRefusal(const CommandDigest& entry, Time now);
   void Violate(Time now, int rule, const std::string& what,
                std::vector<testkit::EarlierStep> earlier = {});
 
   const LogChecker& log_;
   testkit::History& history_;
   std::vector<Replica> replicas_;
-  std::map<std::uint64_t, Promise> promises_;  // by hash
+  std::map<CommandDigest, Promise> promises_;  // by entry
   // For a log with several proposers, which get copies of a request. By id of the copies: the last
-  // entry before the first of them came. By hash: the replies of all entries.
+  // entry before the first of them came. By entry: the replies of all copies.
   std::map<std::uint64_t, std::uint64_t> first_copies_;
-  std::map<std::uint64_t, std::vector<std::pair<std::uint64_t, Reply>>> replies_;
+  std::map<CommandDigest, std::vector<std::pair<std::uint64_t, Reply>>> replies_;
   StoreModel model_;
   std::uint64_t last_index_ = 0;  // the model's state is that after this entry
   std::size_t reads_answered_ = 0;

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "tally.h"
 #include "testkit/history.h"
 
 namespace depfast::kv {
@@ -73,15 +72,16 @@ void KvLoad::Set(const std::string& name, Key& key, std::function<void(bool ok)>
   const std::uint64_t value = ++values_;
   key.writes[value] = {simulator_.now(), kNever};
   const Command command = {"SET", name, TextOf(value)};
-  const std::uint64_t hash = CommandHash(EncodeCommand(command));
-  client_.Execute(command, [this, &key, value, hash, done = std::move(done)](const KvOutcome& end) {
-    const bool ok = end.is_known() && end.reply->kind == Reply::Kind::kStatus;
-    if (ok) Know(key, key.writes.at(value));
-    if (ok && !log_.HasApplied(hash)) {
-      Untrue("a client was told OK, but no replica has applied its SET");
-    }
-    done(ok);
-  });
+  const CommandDigest entry = DigestOf(EncodeCommand(command));
+  client_.Execute(command,
+                  [this, &key, value, entry, done = std::move(done)](const KvOutcome& end) {
+                    const bool ok = end.is_known() && end.reply->kind == Reply::Kind::kStatus;
+                    if (ok) Know(key, key.writes.at(value));
+                    if (ok && !log_.HasApplied(entry)) {
+                      Untrue("a client was told OK, but no replica has applied its SET");
+                    }
+                    done(ok);
+                  });
 }
 
 void KvLoad::Get(const std::string& name, Key& key, std::function<void(bool ok)> done) {

@@ -83,16 +83,16 @@ std::vector<PeerId> CopilotChecker::Proposers() const {
 }
 
 std::string CopilotChecker::WhyNotCommitted(PeerId replica, std::uint64_t index,
-                                            std::uint64_t command_hash) const {
+                                            const CommandDigest& command) const {
   if (index == 0 || index > AppliedUpTo(replica)) return "it has not applied that command";
   // Commands are applied from entries that a quorum has chosen: OnRun and OnApply check that.
-  if (applied_[index - 1].hash != command_hash) return "it has applied another command there";
+  if (applied_[index - 1].command != command) return "it has applied another command there";
   return "";
 }
 
-std::optional<std::uint64_t> CopilotChecker::AppliedAt(std::uint64_t index) const {
+std::optional<CommandDigest> CopilotChecker::AppliedAt(std::uint64_t index) const {
   if (index == 0 || index > applied_.size()) return std::nullopt;
-  return applied_[index - 1].hash;
+  return applied_[index - 1].command;
 }
 
 std::optional<std::string> CopilotChecker::ResultAt(std::uint64_t index) const {
@@ -132,7 +132,8 @@ void CopilotChecker::NoteVotes(EntryId id) {
     for (PeerId replica = 0; replica < group_.replicas(); ++replica) {
       if ((vote.by & Bit(replica)) != 0) by += " " + std::to_string(replica);
     }
-    history_->Add(now_, Name(id) + at + ": " + Text(vote.content.dependency, vote.content.hash) +
+    history_->Add(now_, Name(id) + at + ": " +
+                            Text(vote.content.dependency, vote.content.commands.hash) +
                             ", accepted by" + by);
   };
   for (const auto& [view, vote] : entries_[id].proposed) {
@@ -153,9 +154,9 @@ void CopilotChecker::OnStep(PeerId replica, const sim::StepInput& input,
   for (const sim::FrameArrival& arrival : input.frames) {
     std::string error;
     const auto frame = DecodeFrame(*arrival.bytes, error);
-    if (frame && frame->header.kind == FrameKind::kRequest) {
-      OnRequest(replica, arrival.from, *frame);
-    }
+    if (!frame) continue;
+    if (frame->header.kind == FrameKind::kRequest) OnRequest(replica, arrival.from, *frame);
+    if (frame->header.kind == FrameKind::kReply) OnReply(replica, *frame);
   }
   for (const sim::Output& one : output.outputs) {
     if (const auto* seen = std::get_if<Observation>(&one)) OnObservation(replica, *seen);
@@ -165,13 +166,29 @@ void CopilotChecker::OnStep(PeerId replica, const sim::StepInput& input,
 void CopilotChecker::OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame) {
   const auto remember = [&](Asked asked) { Of(replica).asked[{from, frame.header.call}] = asked; };
   VisitBody<FastAccept>(frame, [&](const FastAccept& body) {
+    Of(replica).held.insert(CommandsDigest(body.commands));
     remember({{body.lane, body.index}, FirstBallot(body.view), body.dependency});
   });
   VisitBody<Accept>(frame, [&](const Accept& body) {
+    Of(replica).held.insert(CommandsDigest(body.commands));
     remember({{body.lane, body.index}, body.ballot, body.dependency});
   });
   VisitBody<Prepare>(
       frame, [&](const Prepare& body) { remember({{body.lane, body.index}, body.ballot, 0}); });
+}
+
+void CopilotChecker::OnReply(PeerId replica, const DecodedFrame& frame) {
+  Replica& state = Of(replica);
+  VisitBody<Prepare, PrepareReply>(
+      frame, [&](const PrepareReply& reply) { state.held.insert(CommandsDigest(reply.commands)); });
+  VisitBody<Learn, LearnReply>(frame, [&](const LearnReply& reply) {
+    for (const Decision& each : reply.decisions) state.held.insert(CommandsDigest(each.commands));
+  });
+  VisitBody<FetchSnapshot, FetchSnapshotReply>(frame, [&](const FetchSnapshotReply& reply) {
+    if (!(reply.id == state.snapshot)) state.snapshot_bytes = 0;
+    state.snapshot = reply.id;
+    state.snapshot_bytes += reply.data.size();
+  });
 }
 
 void CopilotChecker::OnOutputsLeave(PeerId replica, Time now,
@@ -203,8 +220,9 @@ void CopilotChecker::OnSent(PeerId replica, const sim::SendFrame& sent) {
 
 void CopilotChecker::OnSentFastAccept(PeerId replica, const FastAccept& request) {
   const EntryId id{request.lane, request.index};
-  const Content content{1 + request.dependency, CommandsHash(request.commands)};
-  entries_[id].commands.emplace(content.hash, request.commands);
+  const Content content{1 + request.dependency, CommandsDigest(request.commands)};
+  entries_[id].commands.emplace(content.commands, request.commands);
+  Of(replica).held.insert(content.commands);
   Propose(id, entries_[id].proposed[request.view], content, replica);
 }
 
@@ -212,9 +230,10 @@ void CopilotChecker::OnSentAccept(PeerId replica, const Accept& request) {
   const EntryId id{request.lane, request.index};
   Content content;
   if (!request.no_op) {
-    content = {1 + request.dependency, CommandsHash(request.commands)};
+    content = {1 + request.dependency, CommandsDigest(request.commands)};
     // A proposal may have reached nobody but a disk, where its taker has found it.
-    entries_[id].commands.emplace(content.hash, request.commands);
+    entries_[id].commands.emplace(content.commands, request.commands);
+    Of(replica).held.insert(content.commands);
   }
   Propose(id, entries_[id].accepted[request.ballot], content, replica);
 }
@@ -269,6 +288,21 @@ const DurableRecords& CopilotChecker::DiskOf(PeerId replica) {
   return records;
 }
 
+void CopilotChecker::OnDisk(PeerId replica, Time now, const sim::SimDisk&) {
+  now_ = now;
+  CountStored(replica);
+}
+
+void CopilotChecker::CountStored(PeerId replica) {
+  const DurableRecords& disk = DiskOf(replica);
+  std::uint64_t& stored = Of(replica).stored;
+  for (; stored < applied_.size(); ++stored) {
+    const auto [lane, index] = applied_[stored].entry;
+    const auto& decided = entries_[{lane, index}].decided;
+    if (!decided || !disk.HasCommands(lane, index, decided->commands)) return;
+  }
+}
+
 // ---- claims ----
 
 void CopilotChecker::OnRestart(PeerId replica, Time now) {
@@ -281,14 +315,13 @@ void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
   const auto entry = [&] {
     return EntryId{values[0] == 0 ? Lane::kPilot : Lane::kCopilot, values[1]};
   };
-  Replica& state = Of(replica);
   switch (seen.kind) {
     case kDutyObservation:
-      state.duty = static_cast<Duty>(values[0]);
+      Of(replica).duty = static_cast<Duty>(values[0]);
       coverage_.views = std::max(coverage_.views, values[1] + values[2] - 1);
       break;
     case kDecideObservation:
-      OnDecide(replica, entry(), {values[2], values[3]});
+      OnDecide(replica, entry(), {values[2], {.hash = values[3]}});
       break;
     case kRunObservation:
       OnRun(replica, entry());
@@ -297,49 +330,63 @@ void CopilotChecker::OnObservation(PeerId replica, const Observation& seen) {
       OnApply(replica, values[0], values[1], values[2]);
       break;
     case kRestoreObservation:
-      state.commands = values[0];
-      state.ran = {values[1], values[2]};
-      ++state.restored;
-      ++coverage_.restored;
+      OnRestore(replica, values[0], {values[1], values[2]});
       break;
     default:
       break;
   }
 }
 
-bool CopilotChecker::IsChosen(EntryId id, const Content& content) {
+void CopilotChecker::OnRestore(PeerId replica, std::uint64_t commands, const PerLane& ran) {
+  Replica& state = Of(replica);
+  const DurableRecords& disk = DiskOf(replica);
+  const auto is_it = [&](const SnapshotId& id) { return id.commands == commands && id.ran == ran; };
+  const bool has_all = is_it(state.snapshot) && state.snapshot_bytes >= state.snapshot.bytes;
+  if (!has_all && !is_it(disk.snapshot()) && !disk.is_damaged()) {
+    Violate(Invariant::kChosen,
+            Name(replica) + " says that it restores a snapshot of " + std::to_string(commands) +
+                " commands, and has neither received it nor has it on its disk");
+  }
+  state.commands = commands;
+  state.ran = ran;
+  ++state.restored;
+  ++coverage_.restored;
+}
+
+std::optional<CopilotChecker::Content> CopilotChecker::Chosen(EntryId id, const Content& claim) {
   const auto& [lane, index] = id;
   const Entry& entry = entries_[id];
   const auto is_chosen = [&](const Vote& vote, int quorum, bool own_is_durable) {
     const std::uint64_t others = vote.by & ~Bit(vote.proposer);
-    return vote.content == content && std::popcount(others) + own_is_durable >= quorum;
+    return vote.content.IsSaidBy(claim) && std::popcount(others) + own_is_durable >= quorum;
   };
   for (const auto& [view, vote] : entry.proposed) {
     if (vote.proposer == kNobody) continue;
     const bool own = DiskOf(vote.proposer).HasRecord(lane, index, FirstBallot(view));
-    if (is_chosen(vote, quorums_.fast(), own)) return true;
+    if (is_chosen(vote, quorums_.fast(), own)) return vote.content;
   }
   for (const auto& [ballot, vote] : entry.accepted) {
     if (vote.proposer == kNobody) continue;
     const bool own = DiskOf(vote.proposer).HasAccepted(lane, index, ballot);
-    if (is_chosen(vote, quorums_.majority(), own)) return true;
+    if (is_chosen(vote, quorums_.majority(), own)) return vote.content;
   }
-  return false;
+  return std::nullopt;
 }
 
-void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& content) {
+void CopilotChecker::OnDecide(PeerId replica, EntryId id, const Content& claim) {
   Entry& entry = entries_[id];
   if (entry.decided) {
-    if (*entry.decided == content) return;
-    Violate(Invariant::kOneValue, Name(replica) + " decides for " + Name(id) + " " +
-                                      Text(content.dependency, content.hash) +
-                                      ", a replica before it " +
-                                      Text(entry.decided->dependency, entry.decided->hash));
+    if (entry.decided->IsSaidBy(claim)) return;
+    Violate(Invariant::kOneValue,
+            Name(replica) + " decides for " + Name(id) + " " +
+                Text(claim.dependency, claim.commands.hash) + ", a replica before it " +
+                Text(entry.decided->dependency, entry.decided->commands.hash));
     NoteVotes(id);
     return;
   }
-  entry.decided = content;
-  if (!IsChosen(id, content)) {
+  const auto chosen = Chosen(id, claim);
+  const Content content = entry.decided.emplace(chosen.value_or(claim));
+  if (!chosen) {
     Violate(Invariant::kChosen,
             Name(replica) + " takes " + Name(id) + " for decided, and no quorum has chosen that");
     NoteVotes(id);
@@ -381,9 +428,21 @@ void CopilotChecker::OnRun(PeerId replica, EntryId id) {
     Violate(Invariant::kOrder, Name(replica) + " runs " + Name(id) + " out of turn");
   }
   ran = id.second;
-  if (!entries_[id].decided) {
+  const auto& decided = entries_[id].decided;
+  if (!decided) {
     Violate(Invariant::kChosen, Name(replica) + " runs " + Name(id) + ", which is not decided");
+  } else if (!Holds(replica, id, *decided)) {
+    Violate(Invariant::kChosen, Name(replica) + " says that it runs " + Name(id) +
+                                    ", and has neither received its commands nor has them on its "
+                                    "disk");
   }
+}
+
+bool CopilotChecker::Holds(PeerId replica, EntryId id, const Content& content) {
+  const bool is_empty = content.commands.bytes == 0;
+  if (is_empty || Of(replica).held.contains(content.commands)) return true;
+  const DurableRecords& disk = DiskOf(replica);
+  return disk.HasCommands(id.first, id.second, content.commands) || disk.is_damaged();
 }
 
 void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t name,
@@ -391,11 +450,17 @@ void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t
   Replica& state = Of(replica);
   const Entry& entry = entries_[state.runs];
   const auto commands =
-      entry.decided ? entry.commands.find(entry.decided->hash) : entry.commands.end();
-  const auto is_it = [&](const Command& each) {
-    return each.name == name && CommandHash(each.text) == hash;
-  };
-  if (commands == entry.commands.end() || std::ranges::none_of(commands->second, is_it)) {
+      entry.decided ? entry.commands.find(entry.decided->commands) : entry.commands.end();
+  CommandDigest command{.hash = hash};
+  bool is_there = false;
+  if (commands != entry.commands.end()) {
+    const auto found = std::ranges::find_if(commands->second, [&](const Command& each) {
+      return each.name == name && CommandHash(each.text) == hash;
+    });
+    is_there = found != commands->second.end();
+    if (is_there) command = DigestOf(found->text);
+  }
+  if (!is_there) {
     Violate(Invariant::kChosen, Name(replica) + " applies a command that is not in " +
                                     Name(state.runs) + ", which it runs");
     NoteVotes(state.runs);
@@ -406,7 +471,7 @@ void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t
     Violate(Invariant::kOrder, Name(replica) + " applies a command out of turn");
   } else if (number <= applied_.size()) {
     const Applied& first = applied_[number - 1];
-    if (first.name == name && first.hash == hash) return;
+    if (first.name == name && first.command == command) return CountStored(replica);
     Violate(Invariant::kOrder, Name(replica) + " applies a command of " + Name(state.runs) +
                                    " as number " + std::to_string(number) +
                                    ", which was another one of " + Name(first.entry) + " at " +
@@ -416,8 +481,9 @@ void CopilotChecker::OnApply(PeerId replica, std::uint64_t number, std::uint64_t
       Violate(Invariant::kOnce, Name(replica) + " applies a command that has been applied");
     }
     tally_.ApplyHash(hash);
-    applied_hashes_.insert(hash);
-    applied_.push_back({name, hash, std::to_string(tally_.count()), state.runs, replica});
+    applied_commands_.insert(command);
+    applied_.push_back({name, command, std::to_string(tally_.count()), state.runs, replica});
+    CountStored(replica);
   }
 }
 

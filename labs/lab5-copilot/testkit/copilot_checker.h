@@ -1,8 +1,9 @@
 // CopilotChecker: Copilot's invariants, checked after every step.
 //
 // The checker compares three sources: the frames that replicas send, their disks, and what they
-// claim (copilot_observations.h). Frames and disks are facts, which must support the claims. They
-// tell which entries are chosen: by a fast quorum of fast-accepts in one view, or by a majority
+// claim (copilot_observations.h). Frames and disks are facts, which must support the claims: a
+// replica runs only commands that it has, or a snapshot of which covers them. They tell which
+// entries are chosen: by a fast quorum of fast-accepts in one view, or by a majority
 // that has accepted at one ballot. A vote is a frame. A proposer's own is on its disk.
 #pragma once
 
@@ -28,7 +29,7 @@ namespace depfast::copilot {
 // The rules that hold in every run.
 enum class Invariant : std::uint8_t {
   kOneValue,      // an entry is decided once, the same everywhere
-  kChosen,        // what a replica takes for decided is chosen by a quorum
+  kChosen,        // what a replica takes for decided is chosen by a quorum, and it has what it runs
   kDurable,       // what a replica says that it has recorded or promised is on its disk
   kDependencies,  // of two entries of different lanes that are no no-ops, one depends on the other
   kOrder,         // all replicas run the same commands in the same order, and entries in turn
@@ -72,13 +73,14 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   bool HasSeveralProposers() const override { return true; }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return Of(replica).commands; }
   std::uint64_t CommittedUpTo() const override { return applied_.size(); }
+  std::uint64_t StoredUpTo(PeerId replica) const override { return Of(replica).stored; }
   std::string WhyNotCommitted(PeerId replica, std::uint64_t index,
-                              std::uint64_t command_hash) const override;
+                              const CommandDigest& command) const override;
   bool NumbersEntries() const override { return true; }
-  std::optional<std::uint64_t> AppliedAt(std::uint64_t index) const override;
+  std::optional<CommandDigest> AppliedAt(std::uint64_t index) const override;
   std::optional<std::string> ResultAt(std::uint64_t index) const override;
-  bool HasApplied(std::uint64_t command_hash) const override {
-    return applied_hashes_.contains(command_hash);
+  bool HasApplied(const CommandDigest& command) const override {
+    return applied_commands_.contains(command);
   }
   std::uint64_t Restored(PeerId replica) const override { return Of(replica).restored; }
   std::size_t LogBytes(PeerId replica) const override;
@@ -91,9 +93,13 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   // The content that is proposed, accepted or decided for an entry.
   struct Content {
     std::uint64_t dependency = 0;  // 1 + the dependency; 0 for a no-op, as in the claims
-    std::uint64_t hash = 0;        // of the commands; 0 for a no-op
+    CommandDigest commands;        // none for a no-op; of a claim, the hash alone
     auto operator<=>(const Content&) const = default;
     bool is_no_op() const { return dependency == 0; }
+    // Whether a replica that has this says `claim`.
+    bool IsSaidBy(const Content& claim) const {
+      return dependency == claim.dependency && commands.hash == claim.commands.hash;
+    }
   };
   // A proposal, or what may be accepted at a ballot.
   struct Vote {
@@ -104,7 +110,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   struct Entry {
     std::map<View, Vote> proposed;
     std::map<Ballot, Vote> accepted;
-    std::map<std::uint64_t, Commands> commands;  // by their hash
+    std::map<CommandDigest, Commands> commands;
     std::optional<Content> decided;
   };
   // A request that a replica has received and not answered.
@@ -120,11 +126,16 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
     std::uint64_t commands = 0;
     std::uint64_t restored = 0;
     std::map<std::pair<PeerId, CallId>, Asked> asked;
+    std::set<CommandDigest> held;  // the commands of entries in messages, of either direction
+    // The snapshot that it received last, and how much of it.
+    SnapshotId snapshot;
+    std::uint64_t snapshot_bytes = 0;
+    std::uint64_t stored = 0;  // as many commands are on its disk
     DurableRecords disk;
   };
   struct Applied {
     std::uint64_t name = 0;
-    std::uint64_t hash = 0;
+    CommandDigest command;
     std::string result;
     EntryId entry{};  // from which the first replica applied it
     PeerId replica = kNobody;
@@ -136,20 +147,26 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
 
   void OnStep(PeerId replica, const sim::StepInput& input, const sim::StepOutput& output) override;
   void OnOutputsLeave(PeerId replica, Time now, const std::vector<sim::Output>& outputs) override;
+  void OnDisk(PeerId replica, Time now, const sim::SimDisk& disk) override;
   void OnRestart(PeerId replica, Time now) override;
 
   void OnRequest(PeerId replica, PeerId from, const DecodedFrame& frame);
+  void OnReply(PeerId replica, const DecodedFrame& frame);
   void OnSent(PeerId replica, const sim::SendFrame& sent);
   void OnSentFastAccept(PeerId replica, const FastAccept& request);
   void OnSentAccept(PeerId replica, const Accept& request);
   void OnSentReply(PeerId replica, const Asked& asked, const DecodedFrame& frame);
   void Propose(EntryId id, Vote& vote, const Content& content, PeerId replica);
   void OnObservation(PeerId replica, const Observation& seen);
-  void OnDecide(PeerId replica, EntryId id, const Content& content);
+  void OnDecide(PeerId replica, EntryId id, const Content& claim);
+  void OnRestore(PeerId replica, std::uint64_t commands, const PerLane& ran);
   void OnRun(PeerId replica, EntryId id);
   void OnApply(PeerId replica, std::uint64_t number, std::uint64_t name, std::uint64_t hash);
-  // Whether a quorum has chosen this for the entry.
-  bool IsChosen(EntryId id, const Content& content);
+  // The value of which `claim` speaks, if a quorum has chosen it for the entry.
+  std::optional<Content> Chosen(EntryId id, const Content& claim);
+  // Whether the replica has the commands of an entry.
+  bool Holds(PeerId replica, EntryId id, const Content& content);
+  void CountStored(PeerId replica);
   // The records on its disk now.
   const DurableRecords& DiskOf(PeerId replica);
   void CheckDependenciesOf(EntryId id, const Content& content);
@@ -165,7 +182,7 @@ class CopilotChecker final : public sim::Observer, public LogChecker {
   std::map<EntryId, Entry> entries_;
   std::vector<Applied> applied_;  // number 1 first
   std::set<std::uint64_t> applied_names_;
-  std::set<std::uint64_t> applied_hashes_;
+  std::set<CommandDigest> applied_commands_;
   Tally tally_;
   Coverage coverage_;
   std::vector<Violation> violations_;

@@ -46,9 +46,9 @@ void CopilotWorld::SubmitEvery(Duration interval, int count) {
 }
 
 void CopilotWorld::Submit(std::function<void(bool)> then, std::size_t bytes) {
-  const std::string command = CommandText(++submitted_, bytes);
-  client.Submit(command, [this, hash = CommandHash(command), then](bool committed) {
-    if (committed) acknowledged_.push_back(hash);
+  const std::string text = CommandText(++submitted_, bytes);
+  client.Submit(text, [this, command = DigestOf(text), then](bool committed) {
+    if (committed) acknowledged_.push_back(command);
     if (then) then(committed);
   });
 }
@@ -99,7 +99,7 @@ void CopilotWorld::SubmitUntilCommitted(const std::shared_ptr<int>& left, Time l
 testing::AssertionResult CopilotWorld::AllInvariantsHold() const {
   if (const auto held = LogWorld::AllInvariantsHold(); !held) return held;
   const bool applied = std::ranges::all_of(
-      acknowledged_, [this](std::uint64_t hash) { return checker.HasApplied(hash); });
+      acknowledged_, [this](const CommandDigest& command) { return checker.HasApplied(command); });
   if (applied) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "a command that was acknowledged has not been applied";
 }

@@ -50,7 +50,7 @@ class CopilotWorld : public LogWorld {
   void SubmitUntilCommitted(const std::shared_ptr<int>& left, Time limit);
 
   std::uint64_t submitted_ = 0;
-  std::vector<std::uint64_t> acknowledged_;  // by command hash
+  std::vector<CommandDigest> acknowledged_;
 };
 
 }  // namespace depfast::copilot

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <map>
 
+#include "command_digest.h"
 #include "copilot_types.h"
 #include "journal.h"
 #include "sim/disk.h"
 
 namespace depfast::copilot {
+
+// The order, the names and the texts of commands. `hash` is the CommandsHash that a replica claims.
+CommandDigest CommandsDigest(const Commands& commands);
 
 class DurableRecords {
  public:
@@ -23,12 +27,24 @@ class DurableRecords {
   bool HasAccepted(Lane lane, EntryIndex index, Ballot ballot) const;
   bool HasPromised(Lane lane, EntryIndex index, Ballot ballot) const;
 
+  // Whether the disk holds these commands as the entry's, or a snapshot in which they have run.
+  bool HasCommands(Lane lane, EntryIndex index, const CommandDigest& commands) const;
+  // What its snapshot names itself.
+  const SnapshotId& snapshot() const { return snapshot_; }
+  bool is_damaged() const { return is_damaged_; }
+
  private:
+  struct Stored {
+    Record record;
+    CommandDigest commands = {};
+  };
   struct LaneRecords {
     EntryIndex base = 0;
-    std::map<EntryIndex, Record> entries;  // no deque: what a replica writes may be any index
+    std::map<EntryIndex, Stored> entries;  // no deque: what a replica writes may be any index
   };
 
+  void ReadSnapshot(const sim::SimDisk& disk);
+  void ReadNewRecords(const sim::SimDisk& disk);
   void Take(const JournalRecord& record);
   // Null if the disk does not know the entry. Requires: the entry is not thrown away.
   const Record* Find(Lane lane, EntryIndex index) const;
@@ -39,6 +55,8 @@ class DurableRecords {
   std::uint64_t generation_ = 0;
   std::size_t bytes_read_ = 0;
   std::array<LaneRecords, 2> lanes_;
+  std::uint64_t snapshot_generation_ = 0;
+  SnapshotId snapshot_;
 };
 
 }  // namespace depfast::copilot

@@ -55,8 +55,10 @@ class OneReplicaLog final : public LogChecker {
   std::vector<PeerId> Proposers() const override { return {0}; }
   std::uint64_t AppliedUpTo(PeerId) const override { return 0; }
   std::uint64_t CommittedUpTo() const override { return 0; }
-  std::string WhyNotCommitted(PeerId, std::uint64_t, std::uint64_t) const override { return ""; }
-  bool HasApplied(std::uint64_t) const override { return applies_; }
+  std::string WhyNotCommitted(PeerId, std::uint64_t, const CommandDigest&) const override {
+    return "";
+  }
+  bool HasApplied(const CommandDigest&) const override { return applies_; }
   std::uint64_t Restored(PeerId) const override { return 0; }
   std::size_t LogBytes(PeerId) const override { return 0; }
   bool HasSnapshot(PeerId) const override { return false; }
