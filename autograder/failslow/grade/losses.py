@@ -105,8 +105,9 @@ def _reason(row: TestRow) -> list[str]:
 
 
 def _figures(row: TestRow) -> Iterator[str]:
-    if not row.hidden and row.detail and row.detail != row.output:
-        yield from row.detail.splitlines()
+    """Of a measured line, the detail is its reason and the figures."""
+    if not row.hidden:
+        yield from (line for line in row.detail.splitlines() if line not in row.output)
 
 
 def _cut(console: Console, lines: Sequence[str], most: int) -> list[str]:

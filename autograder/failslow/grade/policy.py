@@ -166,7 +166,7 @@ def measurement_rows(lab: Lab, measurement: Measurement, void: Mapping[str, str]
                 passed=row.passed and not missing,
                 hidden=False,
                 output=because or _report(lab, row, told.text, missing),
-                detail=told.figures,
+                detail="" if row.passed else f"{told.text}\n{told.figures}".strip(),
                 cause=because or ("" if missing else told.cause),
                 missed=told.missed,
                 void=because,
