@@ -25,10 +25,14 @@ function(failslow_add_unless_left_out DIRECTORY)
   endif()
 endfunction()
 
-# Compiles a program's sources in batches, with a preset that has any. Names in anonymous namespaces
-# must be distinct in a batch.
+# failslow_batch(TARGET [ALONE source...])
+# Compiles a target's sources in batches, with a preset that has any. Names in anonymous namespaces
+# must be distinct in a batch. ALONE: sources that use what not every program has which links a part
+# of this library.
 function(failslow_batch TARGET)
+  cmake_parse_arguments(ARG "" "" "ALONE" ${ARGN})
   set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${FAILSLOW_BATCHES})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # failslow_compile_lightly(TARGET...): tests, checkers, and main functions that read options. They
