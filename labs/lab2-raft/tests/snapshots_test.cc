@@ -129,7 +129,7 @@ void MissALargeCommand() {
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 2,
+GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 1,
             "A follower that missed 5,000 commands, or one of 400 KB, catches up within 2 s, while "
             "others commit.") {
   ASSERT_NO_FATAL_FAILURE(MissALargeCommand());
@@ -148,7 +148,7 @@ GRADED_TEST(RaftReplication, AFollowerFarBehindCatchesUpQuickly, "2d", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "2d", 2,
+GRADED_TEST(RaftReplication, TheBacklogOfASlowFollowerIsBounded, "2d", 1,
             "The leader holds at most 2 MB for a follower that does not keep up.") {
   RaftWorld world({.replicas = 3, .seed = 360});
   const PeerId leader = world.WaitForLeader();
