@@ -54,6 +54,7 @@ REPEATED = (*TESTS, SAYS, KEEPS, EVIDENCE)
 
 HEADER_LINE = re.compile(r"([A-Z][a-z-]*): (\S(?:.*\S)?)")
 KEEPS_VALUE = re.compile(r"(\d+) % of (\S+)")
+ASSERTION = re.compile(r"\s*assert\(.*\);")
 DIFF_BEGINS = re.compile(r"^--- ", re.M)
 
 
@@ -275,13 +276,33 @@ def read_header(path: Path, keys: tuple[str, ...]) -> dict[str, list[str]]:
 def materialised(kit: Kit, labs: Labs, patched: Patched) -> Iterator[Path]:
     """A temporary tree: the reference's listed files with the patch applied.
 
+    A mutant has none of the reference's assertions: a test must catch it, not the reference.
     CannotDo when the patch does not apply, so that a stale one cannot pass unnoticed.
     """
     with tempfile.TemporaryDirectory(prefix="failslow-patched-") as name:
         tree = Path(name)
         write_tree(kit.reference, labs.closure(labs.get(patched.lab)), tree)
+        asserted = _assertions_in(tree)
         apply(patched, tree)
+        if isinstance(patched, Mutant):
+            _remove_lines(tree, asserted)
         yield tree
+
+
+def _assertions_in(tree: Path) -> frozenset[str]:
+    """The lines that are an assertion and no more."""
+    lines = [line for path in _sources_in(tree) for line in path.read_text().splitlines()]
+    return frozenset(line for line in lines if ASSERTION.fullmatch(line))
+
+
+def _remove_lines(tree: Path, lines: frozenset[str]) -> None:
+    for path in _sources_in(tree):
+        text = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(line for line in text if line.rstrip("\n") not in lines))
+
+
+def _sources_in(tree: Path) -> list[Path]:
+    return [path for path in tree.rglob("*") if path.suffix in {".h", ".cc"}]
 
 
 def apply(patched: Patched, tree: Path) -> None:
