@@ -260,7 +260,7 @@ GRADED_TEST(KvSessions, FollowTheirRules, "sessions", 4,
 }
 
 GRADED_TEST(
-    KvSessions, SurviveSnapshots, "snapshots", 3,
+    KvSessions, SurviveSnapshots, "snapshots", 2,
     "Snapshots hold sessions, their replies and their expiry: these survive compaction and a "
     "restart of every replica.") {
   constexpr std::size_t kValueBytes = 512 * 1024;

@@ -90,6 +90,17 @@ class LogChecker {
   virtual std::size_t LogBytes(PeerId replica) const = 0;
   virtual bool HasSnapshot(PeerId replica) const = 0;
 
+  // The snapshot on a replica's disk: the state after entry `index`.
+  struct StoredSnapshot {
+    std::uint64_t index = 0;
+    std::string state;
+  };
+  // Nothing without a whole one, or if the checker cannot read it.
+  virtual std::optional<StoredSnapshot> SnapshotOf(PeerId replica) const {
+    (void)replica;
+    return std::nullopt;
+  }
+
   // The first violated invariant, as a sentence; empty if none was violated.
   virtual std::string FirstViolation() const = 0;
   // The same of those that may lose or change data. Other rules are about progress: a violation

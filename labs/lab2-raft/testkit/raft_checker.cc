@@ -64,6 +64,15 @@ bool RaftChecker::HasSnapshot(PeerId replica) const {
   return group_.disk(replica).files().contains(kSnapshotFile);
 }
 
+std::optional<LogChecker::StoredSnapshot> RaftChecker::SnapshotOf(PeerId replica) const {
+  const auto& files = group_.disk(replica).files();
+  const auto file = files.find(kSnapshotFile);
+  if (file == files.end()) return std::nullopt;
+  auto snapshot = DecodeSnapshot(file->second.data);
+  if (!snapshot) return std::nullopt;
+  return StoredSnapshot{snapshot->last_index, std::move(snapshot->state)};
+}
+
 std::string RaftChecker::FirstViolation() const {
   return violations_.empty() ? "" : Describe(violations_.front());
 }

@@ -73,6 +73,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   std::uint64_t Restored(PeerId replica) const override { return claims(replica).restored; }
   std::size_t LogBytes(PeerId replica) const override;
   bool HasSnapshot(PeerId replica) const override;
+  std::optional<StoredSnapshot> SnapshotOf(PeerId replica) const override;
   std::string FirstViolation() const override;
   std::string FirstSafetyViolation() const override;
 

@@ -1,26 +1,26 @@
-// KvAudit: a test's question whether a replica's snapshots hold its state. Given, not submitted:
-// the driver answers it, and your code does not see it.
+// KvAudit, KvRestore and KvExecute: a test's questions about snapshots. Given, not submitted: the
+// driver asks your store, and the test judges the answers in another process (SnapshotAudit).
 //
-// The driver keeps a second KvStore in the process, the twin. At an audit it restores the snapshot
-// of the audit before into the twin, then that of now. From then on the twin gets the same entries
-// as the store. So the twin and the store must agree, in every reply and at the next audit.
+// A replica under test gets a KvAudit. The two others go to a fresh process of the same program,
+// which has nothing but the bytes that the test gives it.
 #pragma once
 
 #include <cstdint>
 #include <msgpack.hpp>
 #include <string>
+#include <vector>
 
 #include "depfast/host/frame.h"
 
 namespace depfast::kv {
 
 struct KvAuditReply {
-  std::uint64_t state = 0;  // a hash of the store's snapshot: the same on replicas of equal state
-  std::string problem;      // the first disagreement, as a sentence; empty if there was none
-  std::uint64_t bytes = 0;  // the length of the store's snapshot
-  MSGPACK_DEFINE(state, problem, bytes)
+  std::string snapshot;
+  std::string error;  // why there is no snapshot; empty if there is one
+  MSGPACK_DEFINE(snapshot, error)
 };
 
+// Asks for the snapshot of now.
 struct KvAudit {
   using Reply = KvAuditReply;
   static constexpr MethodId kMethod = 17;
@@ -28,6 +28,42 @@ struct KvAudit {
 
   std::uint64_t number = 0;  // any
   MSGPACK_DEFINE(number)
+};
+
+struct KvRestoreReply {
+  bool is_restored = false;
+  bool is_refused = false;  // by a std::runtime_error
+  std::string error;
+  MSGPACK_DEFINE(is_restored, is_refused, error)
+};
+
+// Restores a snapshot over any state.
+struct KvRestore {
+  using Reply = KvRestoreReply;
+  static constexpr MethodId kMethod = 18;
+  static constexpr const char* kName = "KvRestore";
+
+  std::string snapshot;
+  MSGPACK_DEFINE(snapshot)
+};
+
+struct KvExecuteReply {
+  std::vector<std::string> replies;
+  std::string snapshot;  // of the state before the commands: its pieces, taken between them
+  MSGPACK_DEFINE(replies, snapshot)
+};
+
+// Expects these encoded commands, and applies them at their indexes, while a snapshot in pieces is
+// taken.
+struct KvExecute {
+  using Reply = KvExecuteReply;
+  static constexpr MethodId kMethod = 19;
+  static constexpr const char* kName = "KvExecute";
+
+  std::vector<std::uint64_t> indexes;
+  std::vector<std::string> commands;  // as many
+  std::uint64_t piece_bytes = 0;
+  MSGPACK_DEFINE(indexes, commands, piece_bytes)
 };
 
 }  // namespace depfast::kv

@@ -22,10 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "audited_store.h"
+#include "audits.h"
 #include "depfast/host/service.h"
 #include "first_answer.h"
-#include "kv_audit.h"
 #include "kv_commands.h"
 #include "kv_errors.h"
 #include "kv_messages.h"
@@ -106,8 +105,8 @@ class KvDriver final : public Service {
  public:
   explicit KvDriver(Runtime& runtime)
       : runtime_(runtime),
-        audited_(store_),
-        log_(MakeReplicatedLog(runtime, audited_)),
+        audits_(store_),
+        log_(MakeReplicatedLog(runtime, store_)),
         reads_(runtime, *log_),
         service_(reads_, store_) {}
 
@@ -116,10 +115,7 @@ class KvDriver final : public Service {
         [this](KvRequest&& request, const Responder<Reply>& responder) {
           Serve(std::move(request), responder);
         });
-    runtime_.rpc().HandleInline<KvAudit>(
-        [this](const KvAudit&, const Responder<KvAuditReply>& responder) {
-          responder.Send(audited_.Audit());
-        });
+    audits_.Serve(runtime_.rpc());
     runtime_.rpc().WhenLost(
         [this](PeerId lost) { GiveUpForwards([lost](PeerId asked) { return asked == lost; }); });
     log_->Start();
@@ -286,7 +282,7 @@ class KvDriver final : public Service {
 
   Runtime& runtime_;
   KvStore store_;
-  AuditedStore audited_;
+  Audits audits_;
   const std::unique_ptr<ReplicatedLog> log_;
   PacedReads reads_;
   KvService service_;

@@ -1,13 +1,21 @@
 #include "linearizability/replies.h"
 
 #include <ostream>
+#include <string_view>
 
+#include "kv_errors.h"
 #include "testkit/json.h"
 
 namespace depfast::kv {
 
 bool AreSame(const Reply& a, const Reply& b) {
   return a == b || (a.kind == Reply::Kind::kError && b.kind == Reply::Kind::kError);
+}
+
+bool IsPermitted(const Reply& reply, const Reply& permitted) {
+  if (reply.kind != Reply::Kind::kError) return reply == permitted;
+  const std::string_view text = reply.text;
+  return HasCode(permitted, text.substr(0, text.find(' ')));
 }
 
 std::string ToText(const Reply& reply) {

@@ -45,13 +45,6 @@ std::optional<Body> BodyOf(const DecodedFrame& frame) {
 // Requires: FindError finds no error.
 bool OnlyReads(const Command& command) { return FindCommand(command[0])->reads; }
 
-// The first word of an error is part of the contract, the others are not.
-bool IsPermitted(const Reply& reply, const Reply& permitted) {
-  if (reply.kind != Reply::Kind::kError) return reply == permitted;
-  const std::string_view text = reply.text;
-  return HasCode(permitted, text.substr(0, text.find(' ')));
-}
-
 bool IsOneOf(const Reply& reply, const std::vector<Reply>& permitted) {
   return std::any_of(permitted.begin(), permitted.end(),
                      [&](const Reply& each) { return IsPermitted(reply, each); });
@@ -200,6 +193,7 @@ void KvChecker::OnEntry(std::uint64_t index, const CommandDigest& entry, Time no
                 std::to_string(known.refused) + " of them were answered TRYAGAIN");
   }
   const Reply reply = model_.Apply(index, known.command);
+  if (on_entry_) on_entry_(index, known.command, reply);
   if (log_.HasSeveralProposers()) replies_[entry].emplace_back(index, reply);
   for (Replica& replica : replicas_) {
     for (auto& [from, asked] : replica.asked) {

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -44,6 +45,11 @@ class KvChecker : private sim::Observer {
 
   // The first violated rule, as a sentence; empty if there is none.
   const std::string& FirstViolation() const { return first_violation_; }
+
+  // `on_entry` hears of each entry with a command, and of its reply by the rules. Requires: called
+  // before Simulator::Start.
+  using OnEntryDone = std::function<void(std::uint64_t index, const Command&, const Reply&)>;
+  void set_on_entry(OnEntryDone on_entry) { on_entry_ = std::move(on_entry); }
 
   // The situations that the checked commands met. A test asserts that its situations occurred.
   const SessionsMet& sessions_met() const { return model_.met(); }
@@ -117,6 +123,7 @@ class KvChecker : private sim::Observer {
   std::map<std::uint64_t, std::uint64_t> first_copies_;
   std::map<CommandDigest, std::vector<std::pair<std::uint64_t, Reply>>> replies_;
   StoreModel model_;
+  OnEntryDone on_entry_;
   std::uint64_t last_index_ = 0;  // the model's state is that after this entry
   std::size_t reads_answered_ = 0;
   std::size_t reads_refused_ = 0;

@@ -32,9 +32,14 @@ void AddToResults(const std::string& name, std::size_t more) {
 KvWorld::KvWorld(const testkit::ClusterOptions& options, Snapshots snapshots)
     : LogWorld(options, MakeLogChecker),
       client(cluster.simulator()),
-      snapshots_(snapshots),
       checker_(cluster.simulator(), log(), cluster.history()),
       auditor_(cluster.simulator()) {
+  if (snapshots == Snapshots::kAudited) {
+    audit_ = std::make_unique<SnapshotAudit>();
+    checker_.set_on_entry([this](std::uint64_t index, const Command& command, const Reply& reply) {
+      audit_->AddEntry(index, command, reply);
+    });
+  }
   cluster.Start();
 }
 
@@ -53,7 +58,7 @@ PeerId KvWorld::WaitForProposer(Duration at_most) {
 }
 
 void KvWorld::Audit() {
-  if (snapshots_ == Snapshots::kNotAudited) return;
+  if (audit_ == nullptr) return;
   constexpr Duration kAtMost = 2s;
   int left = 0;
   snapshot_bytes_ = 0;
@@ -67,32 +72,47 @@ void KvWorld::Audit() {
                   });
   }
   cluster.RunUntil([&] { return left == 0; }, 2 * kAtMost);
+  for (PeerId id = 0; id < cluster.replicas(); ++id) AuditDisk(id);
+}
+
+// The log may have taken its snapshot in pieces.
+void KvWorld::AuditDisk(PeerId replica) {
+  const auto stored = log().SnapshotOf(replica);
+  if (!stored) return;
+  const std::string problem = audit_->WhyNot(stored->index, stored->state);
+  if (problem.empty()) return;
+  AddAuditProblem(replica, " has a snapshot of index " + std::to_string(stored->index) +
+                               " on its disk, but " + problem);
 }
 
 void KvWorld::OnAudit(PeerId replica, std::uint64_t applied,
                       const std::optional<KvAuditReply>& reply) {
-  const auto add = [&](const std::string& what) {
-    if (audit_problem_.empty()) testkit::RecordJudged({kAudited, replica, cluster.now()});
-    AddAuditProblem("replica " + std::to_string(replica) + what);
-  };
   if (!reply) {
-    if (cluster.simulator().IsUp(replica)) add(" does not answer an audit");
+    if (cluster.simulator().IsUp(replica)) AddAuditProblem(replica, " does not answer an audit");
     return;
   }
-  snapshot_bytes_ = std::max(snapshot_bytes_, reply->bytes);
-  if (!reply->problem.empty()) add(": " + reply->problem);
-  // A replica that has applied more meanwhile answered after an unknown entry.
-  if (!log().NumbersEntries() || applied != log().AppliedUpTo(replica)) return;
-  const auto [first, is_new] = states_.emplace(applied, reply->state);
-  if (is_new || first->second == reply->state) return;
-  add(" has another snapshot after index " + std::to_string(applied) +
-      " than an earlier audit found there");
+  if (!reply->error.empty()) {
+    AddAuditProblem(replica, ": a snapshot cannot be taken: " + reply->error);
+    return;
+  }
+  snapshot_bytes_ = std::max(snapshot_bytes_, reply->snapshot.size());
+  std::string problem;
+  if (!log().NumbersEntries()) {
+    problem = audit_->WhyNotRestored(reply->snapshot);
+  } else if (applied == log().AppliedUpTo(replica)) {  // else it answered after an unknown entry
+    problem = audit_->WhyNot(applied, reply->snapshot);
+  }
+  if (problem.empty()) return;
+  AddAuditProblem(replica,
+                  " has a snapshot after index " + std::to_string(applied) + ", but " + problem);
 }
 
-void KvWorld::AddAuditProblem(const std::string& what) {
+void KvWorld::AddAuditProblem(PeerId replica, const std::string& what) {
   if (!audit_problem_.empty()) return;
-  audit_problem_ =
-      testkit::ViolationSentence(kAudited, cluster.now(), what, "rule 7 of lab 3's handout");
+  testkit::RecordJudged({kAudited, replica, cluster.now()});
+  audit_problem_ = testkit::ViolationSentence(kAudited, cluster.now(),
+                                              "replica " + std::to_string(replica) + what,
+                                              "rule 7 of lab 3's handout");
 }
 
 testing::AssertionResult KvWorld::AllInvariantsHold() {

@@ -4,9 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -16,12 +17,13 @@
 #include "linearizability/linearizability.h"
 #include "linearizability/replies.h"
 #include "log_world.h"
+#include "snapshot_audit.h"
 #include "testkit/client.h"
 
 namespace depfast::kv {
 
-// Whether a world looks into snapshots (kv_audit.h). Tests of commands, sessions and reads do not:
-// students who have not written snapshots yet pass them.
+// Whether a world looks into snapshots (SnapshotAudit). Tests of commands, sessions and reads do
+// not: students who have not written snapshots yet pass them.
 enum class Snapshots { kNotAudited, kAudited };
 
 class KvWorld : public LogWorld {
@@ -49,12 +51,11 @@ class KvWorld : public LogWorld {
   // state. The end of every test.
   testing::AssertionResult AllInvariantsHold();
 
-  // If snapshots are audited: audits every replica that is up, and compares the states of equal
-  // indexes.
+  // If snapshots are audited: audits every replica that is up, and the snapshot on every disk.
   void Audit();
 
   // The length of the longest snapshot that the latest audit has found.
-  std::uint64_t snapshot_bytes() const { return snapshot_bytes_; }
+  std::size_t snapshot_bytes() const { return snapshot_bytes_; }
 
   const KvChecker& checker() const { return checker_; }
 
@@ -85,14 +86,14 @@ class KvWorld : public LogWorld {
 
   // `applied`: the replica's last entry when it was asked.
   void OnAudit(PeerId replica, std::uint64_t applied, const std::optional<KvAuditReply>& reply);
-  void AddAuditProblem(const std::string& what);
+  void AuditDisk(PeerId replica);
+  void AddAuditProblem(PeerId replica, const std::string& what);
 
-  const Snapshots snapshots_;
   KvChecker checker_;
   testkit::Client auditor_;
-  std::map<std::uint64_t, std::uint64_t> states_;  // by index: the hash that an audit has found
-  std::string audit_problem_;                      // the first; empty if there is none
-  std::uint64_t snapshot_bytes_ = 0;
+  std::unique_ptr<SnapshotAudit> audit_;  // null if snapshots are not audited
+  std::string audit_problem_;             // the first; empty if there is none
+  std::size_t snapshot_bytes_ = 0;
   KvHistory operations_;
 };
 
