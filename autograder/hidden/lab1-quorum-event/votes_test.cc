@@ -1,4 +1,9 @@
 // Votes and outcomes, thoroughly.
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -126,7 +131,7 @@ GRADED_TEST(QuorumVotes, RandomVotes, "votes", 1,
   EXPECT_TRUE(RandomScriptsPass(300, 0));
 }
 
-GRADED_TEST(QuorumVotes, WaitDescriptionForReports, "votes", 2,
+GRADED_TEST(QuorumVotes, WaitDescriptionForReports, "votes", 1,
             "Reports read the quorum's label, needed, total, counts that include late votes, and "
             "the vote of each peer") {
   Script script;
@@ -175,6 +180,60 @@ GRADED_TEST(QuorumVotes, WaitDescriptionForReports, "votes", 2,
   asker.Yes(asked, 1).Yes(asked, 2).No(asked, 3);
   asker.Sees(asked, {.yes = 2, .no = 1, .lost = 1, .peers = votes});
   ExpectPasses(calls, {.replicas = 5});
+}
+
+constexpr int kVoters = 3;
+
+// "1 yes, 2 pending": the children of voters 0, 1, ... are calls to these peers.
+std::string InWords(const std::vector<int>& peers, const std::vector<Vote>& votes) {
+  static const std::map<Vote, std::string> kWords = {
+      {Vote::kPending, "pending"}, {Vote::kYes, "yes"}, {Vote::kNo, "no"}, {Vote::kLost, "lost"}};
+  std::map<int, std::string> by_peer;
+  for (std::size_t voter = 0; voter < peers.size(); ++voter) {
+    by_peer[peers[voter]] = kWords.at(votes[voter]);
+  }
+  std::string text;
+  for (const auto& [peer, word] : by_peer) {
+    text += (text.empty() ? "" : ", ") + std::to_string(peer) + " " + word;
+  }
+  return text;
+}
+
+// `order`: below kVoters, the voter that votes; from there on, the Add of a call to a peer.
+void WriteOrder(Script& script, const std::vector<int>& order, std::size_t first_vote) {
+  static const std::vector<Vote> kVotes = {Vote::kYes, Vote::kNo, Vote::kLost};
+  const PeerPlan silent = {.answer = PeerPlan::Answer::kNothing, .delay_ns = 0};
+  const Id quorum = script.Quorum(2, kVoters);
+  auto actor = script.In("actor of " + std::to_string(quorum));
+  std::vector<int> peers;
+  std::vector<Vote> votes(kVoters, Vote::kPending);
+  for (const int turn : order) {
+    if (turn < kVoters) {
+      const auto voter = static_cast<std::size_t>(turn);
+      votes[voter] = kVotes[(voter + first_vote) % kVotes.size()];
+      actor.Votes(quorum, turn, votes[voter]);
+    } else {
+      peers.push_back(turn - kVoters + 1);
+      actor.Adds(quorum, script.Call(peers.back(), silent));
+    }
+    actor.Sees(quorum, {.peers = InWords(peers, votes)});
+  }
+}
+
+GRADED_TEST(QuorumVotes, ReportsInEveryOrder, "votes", 1,
+            "Whatever the order in which voters vote and get their children, reports show the peer "
+            "of each child with its voter's vote") {
+  constexpr std::size_t kAtOnce = 60;
+  std::vector<int> order(2 * kVoters);
+  std::iota(order.begin(), order.end(), 0);
+  for (bool is_left = true; is_left && !testing::Test::HasFailure();) {
+    Script script;
+    for (std::size_t i = 0; i < kAtOnce && is_left; ++i) {
+      WriteOrder(script, order, i);
+      is_left = std::ranges::next_permutation(order).found;
+    }
+    ExpectPasses(script, {.replicas = kVoters + 1});
+  }
 }
 
 }  // namespace
