@@ -239,3 +239,14 @@ def test_every_patch_fits_the_reference() -> None:
             pass
     for mutant in given_code.load_all(kit):
         given_code.recipe_with(kit, mutant, Recipe("c++", (), {}))
+
+
+def test_a_mutant_has_no_assertion_of_the_reference(kit: Kit) -> None:
+    (kit.reference / FILE).write_text("  assert(x);\n" + "".join(LINES))
+    path = kit.reference / "lab1-quorum-event/mutants" / "asserts.patch"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    hunk = "@@ -1,4 +1,5 @@\n   assert(x);\n line 1\n+assert(own);\n line 2\n line 3\n"
+    path.write_text(f"{HEADER}\n--- a/{FILE}\n+++ b/{FILE}\n{hunk}")
+    with materialised(kit, load_labs(kit), load_mutant(path)) as tree:
+        text = (tree / FILE).read_text()
+    assert text.startswith("line 1\nassert(own);\nline 2\n")
