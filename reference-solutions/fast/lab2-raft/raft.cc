@@ -793,6 +793,7 @@ bool Raft::WritePieces(const std::shared_ptr<Compaction>& compaction) {
   // A string that grows step by step would be copied as often. Memory that is not used costs none.
   snapshot.state.reserve(2 * snapshot_.state.size());
   for (bool is_last = false; !is_last;) {
+    if (compaction_ != compaction) return false;  // before this coroutine ran for the first time
     const std::string piece = compaction->pieces->Next(kPieceBytes);
     is_last = piece.empty();
     snapshot.state += piece;
