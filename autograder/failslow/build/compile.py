@@ -19,7 +19,7 @@ from pathlib import Path
 from failslow.base import atomic, cache, console, deadline, parallel, process
 from failslow.base.errors import BadSubmission, CannotDo
 from failslow.base.kit import Kit
-from failslow.build import compile_directory, macros
+from failslow.build import compile_directory, macros, references
 from failslow.build.compile_directory import CompileDirectory
 from failslow.build.recipe import Recipe, Target
 from failslow.build.sandbox import CompilerSandbox
@@ -37,7 +37,7 @@ WHOLE, NOT_WHOLE = ("-Wl,--whole-archive",), ("-Wl,--no-whole-archive",)
 NO_LTO = ("-fno-lto", "-fno-use-linker-plugin")
 """An object may hold the compiler's intermediate code: the linker must not compile it."""
 
-GIVEN_FIRST = "given code first, macros and definitions checked"
+GIVEN_FIRST = "given code first, macros, references and definitions checked"
 """Marks programs by their way of linking: see `_Builder.link`."""
 
 LINES = "-g1"
@@ -56,6 +56,8 @@ OBJECTS_ALONE = "-objects"
 READS = re.compile(rb"(?<![A-Za-z])(?:include|incbin)(?![a-z])")
 """A word by which a source reads another file; "included" in a comment is none."""
 READS_A_HEADER = re.compile(rb'\s*#\s*include\s*(?:<[\w/]+(?:\.h|\.hpp)?>|"[^"]+\.h")\s*(?://.*)?')
+INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
+STARTER = "starter"
 FIRST_ERROR = re.compile(r"^(.*?(?:error|undefined reference|multiple definition).*)$", re.M)
 
 
@@ -98,8 +100,9 @@ def build_submission(
             if sandbox:
                 opened = compile_directory.opened(kit.root, sandbox, submission.files)
                 room = stack.enter_context(opened)
-            if forged := macros.forged(submission.files):
-                raise BadSubmission(f"the submission does not compile: {forged}")
+            wrong = macros.forged(submission.files) or references.refused(submission.files.items())
+            if wrong:
+                raise BadSubmission(f"the submission does not compile: {wrong}")
             where = _Place(scratch, final, room)
             builder = _Builder(kit, labs, recipe, where, options.end, submission.files)
             if options.alone:
@@ -157,7 +160,9 @@ class _Builder:
     ) -> None:
         """`files`: of the submission."""
         self._kit = kit
-        self._defines = macros.can_list(recipe.compiler) and macros.may_define(files.values())
+        self._checks = macros.can_list(recipe.compiler)
+        self._defines = self._checks and macros.may_define(files.values())
+        self._starter = _starters_headers(kit, files)
         self._end = end
         self._room = where.room
         self._objects = kit.submissions.with_name(OBJECTS)
@@ -184,6 +189,8 @@ class _Builder:
     def _jobs(self, targets: list[Target]) -> list[tuple[Path, str, list[str]]]:
         """Object, source and include flags of everything to compile, each object once."""
         (self._scratch / "obj").mkdir()
+        for name, content in self._starter.items():
+            compile_directory.write_source(self._scratch / STARTER / name, content)
         jobs: dict[Path, tuple[Path, str, list[str]]] = {}
         for target in targets:
             for lab, source in self._sources(target):
@@ -244,7 +251,8 @@ class _Builder:
                 done = process.run(argv, timeout_s=timeout_s, merge_errors=True)
             is_cut = len(done.output) >= process.OUTPUT_BYTES_MAX
             if done.exit_code != 0 or done.timed_out or is_cut:
-                raise BadSubmission(f"the submission does not link: nm: {done.how_it_ended()}")
+                why = "too many names" if is_cut else f"nm: {done.how_it_ended()}"
+                raise BadSubmission(f"the submission does not link: {Path(file).name}: {why}")
             rows = [line.split() for line in done.output.splitlines()]
             found += [(row[0], row[1]) for row in rows if len(row) in (3, 4)]
         return found
@@ -289,6 +297,8 @@ class _Builder:
             words = [*self._recipe.flags, prefix, "-c", source]
         if self._defines and _is_given(source):
             self._check_macros(output, source, includes)
+        if self._checks and _is_given(source) and self._reads_submitted(source, includes):
+            self._check_references(output, source, includes)
         words = [self._recipe.compiler, *self._lines(), *words, *includes]
         if said := self._run(words, output, "the submission does not compile"):
             self.warnings.append(said)
@@ -309,16 +319,64 @@ class _Builder:
         if change:
             raise BadSubmission(f"the submission does not compile: {change}")
 
+    def _check_references(self, output: Path, source: str, includes: list[str]) -> None:
+        """BadSubmission if a submitted header changes a function of this given source."""
+        complaint = "the submission does not compile"
+        words = [*self._recipe.flags, *references.WORDS, "-c", source]
+        place = self._room.words(words) if self._room else words
+        theirs = output.with_suffix(".theirs.o")
+        self._run([self._recipe.compiler, *place, *includes], theirs, complaint)
+        ours = self._objects / f"{self._object_key(source, includes, STARTER)}.given.o"
+        starter = output.with_suffix(".given.o")
+        if not cache.copy(ours, starter):
+            argv = [self._recipe.compiler, *words, *includes, "-o", str(starter)]
+            done = process.run(
+                argv, cwd=self._scratch / STARTER, timeout_s=COMPILE_TIMEOUT_S, merge_errors=True
+            )
+            if done.exit_code != 0:
+                raise CannotDo(f"{source} does not compile with the starter", done.output)
+            atomic.copy(starter, ours)
+        classes = references.classes_in(
+            content.decode("utf-8", "replace") for content in self._starter.values()
+        )
+        try:
+            change = references.first_change(starter.read_bytes(), theirs.read_bytes(), classes)
+        except ValueError as error:
+            raise BadSubmission(f"{complaint}: {error}") from error
+        if change:
+            what = f"a header would change given code ({Path(source).name}: {change})"
+            raise BadSubmission(f"{complaint}: {what}")
+        theirs.unlink()
+        starter.unlink()
+
+    def _reads_submitted(self, source: str, includes: list[str]) -> bool:
+        """Whether a given source includes a submitted header, itself or by another of the kit's."""
+        directories = [Path(source).parent, *include_directories(self._recipe.flags)]
+        submitted = {Path(name).name for name in self._starter}
+        seen: set[str] = set()
+        left = [Path(source)]
+        while left:
+            for name in INCLUDES.findall(left.pop().read_text(encoding="utf-8", errors="replace")):
+                if name in submitted:
+                    return True
+                if name not in seen:
+                    seen.add(name)
+                    left += [each for path in directories if (each := path / name).is_file()]
+        return False
+
     def _lines(self) -> list[str]:
         """Not where the flags are for a debugger."""
         return [] if any(flag.startswith("-g") for flag in self._recipe.flags) else [LINES]
 
-    def _object_key(self, source: str, includes: list[str]) -> str:
+    def _object_key(self, source: str, includes: list[str], tree: str = "src") -> str:
         """A hash of the source, every file it may include, and the compiler's options."""
-        here = self._scratch / "src"
+        here = self._scratch / tree
         digest = hashlib.sha256(self._headers)
         _add(digest, GIVEN_FIRST, b"")  # no object from before macros were checked
         _add(digest, source, (here / source).read_bytes())
+        if _is_given(source):
+            for path in sorted(Path(source).parent.glob("*.h")):
+                _add(digest, str(path), path.read_bytes())
         directories = {
             include: here / include.removeprefix("-I")
             for include in includes
@@ -358,6 +416,17 @@ class _Builder:
             reason = first[1].strip() if first else done.how_it_ended()
             raise BadSubmission(f"{complaint}: {reason}", text)
         return text
+
+
+def _starters_headers(kit: Kit, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The headers of a submission as they were handed out, by the same paths. Those of a lab
+    without a starter, and the course's own, stay."""
+    headers = {name: content for name, content in files.items() if name.endswith(".h")}
+    for name in headers:
+        directory, _, file = name.partition("/")
+        if (handed_out := kit.labs / directory / "src" / file).is_file():
+            headers[name] = handed_out.read_bytes()
+    return headers
 
 
 def _kind(walled: bool) -> str:

@@ -39,7 +39,7 @@ _FORGED = re.compile(
 )
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
 _DIRECTIVE = re.compile(rf"(?:#|%:){_BLANK}*(define|undef){_BLANK}+([^\W\d]\w*)(\(?)")
-_NO_CODE = re.compile(
+NO_CODE = re.compile(
     r'R"(?P<end>[^()\\\s]{0,16})\(.*?\)(?P=end)"|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"'
     r"|\b\d(?:'?\w)*|'(?:[^'\\\n]|\\.)*'|^#(?:define|undef) \w+",
     re.S | re.M,
@@ -148,7 +148,7 @@ def _used(objects: Mapping[str, str], functions: Mapping[str, str], text: str) -
     names = set(_NAME.findall(text))
     if names.isdisjoint(objects) and names.isdisjoint(functions):
         return ""
-    code = _NO_CODE.sub(" ", text)
+    code = NO_CODE.sub(" ", text)
     for found in _NAME.finditer(code):
         name = found[0]
         if name in objects or (name in functions and _CALL.match(code, found.end())):

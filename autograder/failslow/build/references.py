@@ -1,0 +1,185 @@
+"""The headers of a submission must not change given code.
+
+Some sources of the kit include submitted headers. An overload there, a label, or a nearer name
+could send the kit's own calls elsewhere. So such a source is compiled twice without inlining: with
+the submitted headers, and with the starter's. Each function must refer to the same names in both,
+apart from members of the starter's classes, and from the standard library's templates over them.
+"""
+
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from failslow.build.macros import NO_CODE, SPLICE
+
+WORDS = ("-O0", "-g0", "-w", "-ffunction-sections", "-D__OPTIMIZE__=1", "-U__NO_INLINE__")
+"""No header can tell this compilation from the one that counts."""
+
+_CLASS = re.compile(r"\b(?:class|struct)\s+(\w+)\s*(?:final\s*)?(?::[^;{}]*)?\{")
+_ATTRIBUTE = r"_{0,2}(?:weak|weakref|alias|ifunc|always_inline)_{0,2}"
+_REFUSED = re.compile(
+    r"\b(?:asm|__asm(?:__)?|redefine_extname)\b|#[ \t]*pragma[ \t]+weak\b"
+    rf"|\b__attribute(?:__)?\s*\(\([^;{{}}]*?\b{_ATTRIBUTE}\b"
+    rf"|\[\[[^\]]*?\b{_ATTRIBUTE}\b"
+)
+_OF_THE_COMPILER = re.compile(
+    r"_GLOBAL__|_Z\d+__static_init|_Unwind_|__gxx_|__cxa_|__clang_|_ZSt9terminate"
+)
+
+_ELF64 = b"\x7fELF\x02\x01"
+_SYMTAB, _RELA = 2, 4
+_FUNCTION, _SECTION = 2, 3
+_WEAK = 2
+
+
+@dataclass(frozen=True)
+class Function:
+    """`binding`: local, global or weak, as ELF numbers them."""
+
+    binding: int
+    refers_to: frozenset[str]
+
+
+def refused(files: Iterable[tuple[str, bytes]]) -> str:
+    """A sentence on a word in a header that changes names or calls; "" if there is none."""
+    for name, content in files:
+        if not name.endswith(".h"):
+            continue
+        text = SPLICE.sub(b"", content).decode("utf-8", "replace")
+        if found := _REFUSED.search(NO_CODE.sub(" ", text)):
+            return f"{name}: '{' '.join(found[0].split())}': not in a header"
+    return ""
+
+
+def classes_in(headers: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for text in headers for name in _CLASS.findall(NO_CODE.sub(" ", text)))
+
+
+def first_change(starter: bytes, submitted: bytes, classes: frozenset[str]) -> str:
+    """The mangled name of a given function that the submitted headers change; "" if there is none.
+
+    Both are objects that were compiled with WORDS."""
+    theirs = functions(submitted)
+    for name, given in functions(starter).items():
+        if _OF_THE_COMPILER.match(name) or _is_students(name, classes):
+            continue
+        now = theirs.get(name)
+        if now is None and given.binding == _WEAK:
+            continue  # inline, for the student's class alone: else its caller changes, too
+        if now is None or now.binding != given.binding:
+            return name
+        missing = given.refers_to - now.refers_to
+        added = now.refers_to - given.refers_to
+        if any(not _is_students(each, classes) for each in missing):
+            return name
+        if any(not _is_students(each, classes) and not _is_standard(each) for each in added):
+            return name
+    return ""
+
+
+def _is_students(name: str, classes: frozenset[str]) -> bool:
+    """Whether it is a member of one of the classes, or a standard template over one."""
+    scopes, arguments = _words_of(name)
+    if not classes.isdisjoint(scopes):
+        return True
+    return _is_standard(name) and not classes.isdisjoint(arguments)
+
+
+def _is_standard(name: str) -> bool:
+    return re.match(r"_Z(?:[GT]\w)?Z*N?[KVRO]*(?:S[tabsiod]|9__gnu_cxx)", name) is not None
+
+
+def _words_of(mangled: str) -> tuple[list[str], list[str]]:
+    """Of a function's name, without its parameters: the scopes, and the words of template
+    arguments (Itanium C++ ABI, 5.1). Substitutions are of no use here: the first mention of a word
+    is always spelled."""
+    found = re.match(r"_Z(?:T[A-Z]|GV|Th?n?\d+_)?Z*", mangled)
+    scopes: list[str] = []
+    arguments: list[str] = []
+    groups: list[str] = []
+    at = found.end() if found else len(mangled)
+    while at < len(mangled):
+        letter = mangled[at]
+        if letter.isdigit():
+            digits = re.compile(r"\d+").match(mangled, at)
+            assert digits
+            at = digits.end() + int(digits[0])
+            inner = any(group != "N" for group in groups)
+            (arguments if inner else scopes).append(mangled[digits.end() : at])
+        elif letter in "NIXJF" or (letter == "L" and groups and groups[-1] != "N"):
+            groups.append(letter)
+            at += 1
+        elif mangled.startswith("Ul", at):
+            groups.append("U")
+            at += 2
+        elif letter == "E":
+            if groups:
+                groups.pop()
+            at += 1
+        elif letter in "ST" and (more := re.compile(r"S[a-z]|[ST][0-9A-Z]*_").match(mangled, at)):
+            at = more.end()
+            if not groups and letter == "S" and mangled[at : at + 1].isdigit():
+                continue  # St3max
+        else:
+            at += 2 if letter in "CD" else 1
+            if not groups and letter in "LKVRO":
+                continue
+        if not groups and mangled[at : at + 1] != "I":
+            break
+    return scopes, arguments
+
+
+def functions(elf: bytes) -> dict[str, Function]:
+    """Of an object for 64 bits, little endian, with each function in a section of its own."""
+    if not elf.startswith(_ELF64):
+        raise ValueError("not an object for 64 bits")
+    try:
+        return dict(_functions(elf))
+    except (struct.error, IndexError) as error:
+        raise ValueError("a damaged object") from error
+
+
+def _functions(elf: bytes) -> Iterator[tuple[str, Function]]:
+    sections = _sections(elf)
+    symbols = []
+    for kind, _, offset, size, link, _ in sections:
+        if kind != _SYMTAB:
+            continue
+        names = sections[link][2]
+        for at in range(offset, offset + size, 24):
+            name, info, _, index = struct.unpack_from("<IBBH", elf, at)
+            symbols.append((_text(elf, names + name), info & 15, info >> 4, index))
+    refers: dict[int, set[str]] = {}
+    for kind, _, offset, size, _, target in sections:
+        if kind != _RELA:
+            continue
+        for at in range(offset, offset + size, 24):
+            name, type_of, _, index = symbols[struct.unpack_from("<Q", elf, at + 8)[0] >> 32]
+            if type_of == _SECTION and index < len(sections):
+                name = sections[index][1]
+            if (
+                name
+                and not name.startswith((".rodata", ".LC"))
+                and not _OF_THE_COMPILER.match(name)
+            ):
+                refers.setdefault(target, set()).add(name.removeprefix(".text."))
+    for name, type_of, binding, index in symbols:
+        if type_of == _FUNCTION and 0 < index < len(sections):
+            yield name, Function(binding, frozenset(refers.get(index, ())))
+
+
+def _sections(elf: bytes) -> list[tuple[int, str, int, int, int, int]]:
+    """Kind, name, offset, size, link and info of each."""
+    (begin,) = struct.unpack_from("<Q", elf, 40)
+    size, count, names = struct.unpack_from("<HHH", elf, 58)
+    first = struct.unpack_from("<IIQQQQIIQQ", elf, begin)
+    # With 65,280 sections or more, the first one says how many, and where their names are.
+    count, names = count or first[5], first[6] if names == 0xFFFF else names
+    raw = [struct.unpack_from("<IIQQQQIIQQ", elf, begin + i * size) for i in range(count)]
+    texts = raw[names][4]
+    return [(r[1], _text(elf, texts + r[0]), r[4], r[5], r[6], r[7]) for r in raw]
+
+
+def _text(elf: bytes, at: int) -> str:
+    return elf[at : elf.index(b"\0", at)].decode("latin-1")

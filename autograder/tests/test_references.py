@@ -1,0 +1,137 @@
+"""Headers of a submission that would change given code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from failslow.base import process
+from failslow.build import references
+
+DRIVER = """#include "kit.h"
+#include "mine.h"
+namespace kit {
+namespace {
+struct Report { int count = 0; };
+int Count(const Report& report) { return Twice(report.count) + kit::Thrice(report.count); }
+}  // namespace
+int Drive(Mine& mine) {
+  const std::vector<Mine> all(2);
+  return mine.Answer(all.size()) + Count({1}) + Ask(mine, 1);
+}
+}  // namespace kit
+"""
+KIT = """#pragma once
+#include <vector>
+namespace kit {
+class Mine;
+int Twice(int number);
+int Thrice(int number);
+int Ask(const Mine& mine, long number);
+int Drive(Mine& mine);
+}  // namespace kit
+"""
+STARTER = """#pragma once
+#include "kit.h"
+namespace kit {
+class Mine {
+ public:
+  int Answer(unsigned long number);
+};
+}  // namespace kit
+"""
+
+
+def objects(directory: Path, header: str) -> bytes:
+    directory.mkdir()
+    (directory / "kit.h").write_text(KIT)
+    (directory / "mine.h").write_text(header)
+    (directory / "driver.cc").write_text(DRIVER)
+    argv = ["g++", "-std=c++20", "-O2", *references.WORDS, "-c", "driver.cc", "-o", "driver.o"]
+    done = process.run(argv, cwd=directory, merge_errors=True)
+    assert done.exit_code == 0, done.output
+    return (directory / "driver.o").read_bytes()
+
+
+def change(directory: Path, header: str) -> str:
+    starter = objects(directory / "starter", STARTER)
+    return references.first_change(
+        starter, objects(directory / "mine", header), references.classes_in([STARTER])
+    )
+
+
+@pytest.mark.parametrize(
+    "mine",
+    [
+        STARTER,
+        STARTER.replace("number);", "number) { return Helper(number) + all_[0].of; }")
+        .replace(
+            "class Mine {",
+            "inline int Helper(int n) { return n; }\nstruct Part { int of; };\nclass Mine {",
+        )
+        .replace("};\n}  // n", " private:\n  std::vector<Part> all_{3};\n};\n}  // n"),
+        STARTER.replace("  int Answer", "  virtual ~Mine();\n  Mine();\n  virtual int Answer"),
+        STARTER.replace("unsigned long", "int"),
+        "#include <iostream>\n#include <map>\n" + STARTER,
+    ],
+)
+def test_a_class_is_the_students(tmp_path: Path, mine: str) -> None:
+    assert change(tmp_path, mine) == ""
+
+
+ABOVE = "namespace kit {\nclass Mine {"
+
+
+@pytest.mark.parametrize(
+    ("above", "changed"),
+    [
+        ('int Drive(Mine& mine) __asm__("nobody");', "Drive"),
+        ("int Drive(Mine& mine) __attribute__((weak));", "Drive"),
+        ('int Thrice(int number) __asm__("another");', "Count"),
+        ("inline int Ask(const Mine&, int) { return 42; }", "Drive"),
+        ("template <typename T> int Ask(T&, int) { return 42; }", "Drive"),
+        (
+            "namespace { struct Report; }\ntemplate <typename T> int Twice(const T&) { return 1; }",
+            "",
+        ),
+        ("inline namespace nearer { inline int Twice(const int&&) { return 1; } }", ""),
+    ],
+)
+def test_a_call_that_goes_elsewhere_is_found(tmp_path: Path, above: str, changed: str) -> None:
+    found = change(tmp_path, STARTER.replace("class Mine {", f"{above}\nclass Mine {{"))
+    assert (changed in found) if changed else found == ""
+
+
+def test_an_object_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="not an object"):
+        references.functions(b"\x7fELF\x01\x01")
+    with pytest.raises(ValueError, match="damaged"):
+        references.functions(b"\x7fELF\x02\x01" + bytes(58))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        'asm("nop");',
+        'int f() __asm__("g");',
+        'void g() { __a\\\nsm__("nop"); }',
+        "#pragma redefine_extname f g",
+        "# pragma weak f",
+        "int f() __attribute__((noinline, weak));",
+        'int f() __attribute__((__alias__("g")));',
+        '[[gnu::ifunc("g")]] int f();',
+        "[[gnu::always_inline]] inline int f() { return 1; }",
+    ],
+)
+def test_words_that_change_names_are_refused(header: str) -> None:
+    said = references.refused([("mine.h", header.encode())])
+    assert re.fullmatch(r"mine\.h: '.*': not in a header", said)
+    assert references.refused([("mine.cc", header.encode())]) == ""
+
+
+def test_usual_words_are_allowed() -> None:
+    header = """// asm, weak and an alias
+    auto weak = weak_from_this(); using alias = int; [[nodiscard]] int array[sizes[alias]];
+    const char* text = "asm"; /* #pragma weak */
+    """
+    assert references.refused([("mine.h", header.encode())]) == ""
