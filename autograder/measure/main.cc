@@ -7,6 +7,7 @@
 
 #include "measurement.h"
 #include "sealed/freed_memory.h"
+#include "sealed/parent.h"
 #include "sealed/sealed_backend.h"
 #include "subject.h"
 
@@ -28,6 +29,7 @@ measure::RunResult RunWith(const measure::RunOptions& options,
 
 int main(int argc, char** argv) {
   sealed::KeepFreedMemory();
+  sealed::EndWithParent();
   try {
     const measure::RunOptions options = measure::ParseRunOptions(argc, argv);
     sealed::SealedOptions replicas;

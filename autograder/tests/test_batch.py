@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import dask
 import pytest
 from distributed import Client, LocalCluster
 
@@ -280,8 +281,10 @@ def test_a_grading_whose_batch_is_gone_already_does_not_begin(kit: Kit, tmp_path
         (("--on", "distributed.LocalCluster"), "nor a class and a number of workers"),
         (("--on", "distributed.LocalCluster:0"), "nor a class and a number of workers"),
         (("--on", "distributed.Moon:2"), "--on distributed.Moon:2: "),
+        (("--on", "tcp://127.0.0.1:1"), "tcp://127.0.0.1:1 is not encrypted"),
+        (("--on", "distributed.LocalCluster:1"), "is not encrypted"),
         (("--on", "moon.Cluster:2"), "--on moon.Cluster:2: No module named 'moon'"),
-        (("--on", "tcp://127.0.0.1:1"), "--on tcp://127.0.0.1:1: "),
+        (("--on", "tls://127.0.0.1:1"), "--on tls://127.0.0.1:1: "),
         (("--jobs", "0"), "'0' is not a positive number"),
         (("--json",), "--json is of one submission"),
         (("--lab", "lab9"), "unknown lab 'lab9'"),
@@ -331,6 +334,16 @@ def test_a_file_that_is_no_summary_is_not_overwritten(course: Course, expect: Ex
 def _unpacked(kit: Kit, path: Path) -> list[str]:
     with folder.tree_of(Handed("x", path), load_labs(kit)) as tree:
         return sorted(str(file.relative_to(tree)) for file in tree.rglob("*") if file.is_file())
+
+
+def test_a_fifo_and_a_link_are_rejected_and_hang_nobody(course: Course) -> None:
+    course.hand_in("ada")
+    os.mkfifo(course.folder / "bob.zip")
+    (course.folder / "cy").symlink_to(course.folder / "ada")
+    rows = course.grade(1)
+    assert rows["ada"]["score"] == "100"
+    assert "bob.zip is no regular file" in rows["bob"]["remark"]
+    assert "cy is a symbolic link" in rows["cy"]["remark"]
 
 
 def test_only_listed_files_leave_a_zip_file(kit: Kit, tmp_path: Path) -> None:
@@ -473,6 +486,21 @@ def test_names_are_neither_formulas_nor_markup(tmp_path: Path) -> None:
 # ---- a cluster ----
 
 
+@contextlib.contextmanager
+def certificates(directory: Path) -> Iterator[None]:
+    """Dask's configuration with a certificate of its own: connections are encrypted."""
+    key, certificate = str(directory / "key.pem"), str(directory / "certificate.pem")
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    done = process.run([*words, "-keyout", key, "-out", certificate], merge_errors=True)
+    assert done.exit_code == 0, done.output
+    tls = {"ca-file": certificate}
+    for role in ("client", "scheduler", "worker"):
+        tls |= {f"{role}.key": key, f"{role}.cert": certificate}
+    settings: dict[str, object] = {f"distributed.comm.tls.{name}": tls[name] for name in tls}
+    with dask.config.set(settings | {"distributed.comm.require-encryption": True}):
+        yield
+
+
 def test_a_cluster_grades_although_workers_die(kit: Kit, tmp_path: Path) -> None:
     jobs = [
         Job(
@@ -487,6 +515,7 @@ def test_a_cluster_grades_although_workers_die(kit: Kit, tmp_path: Path) -> None
         for number in range(8)
     ]
     with (
+        certificates(tmp_path),
         LocalCluster(
             n_workers=3, threads_per_worker=1, dashboard_address=None, local_directory=tmp_path
         ) as workers,
@@ -509,5 +538,6 @@ def test_a_batch_on_a_cluster_has_the_same_summary(course: Course) -> None:
         course.hand_in(f"student-{number}", f"number {number}")
     here = course.grade(0)
     shutil.rmtree(course.out)
-    assert course.grade(0, "--on", "distributed.LocalCluster:2") == here
+    with certificates(course.folder.parent):
+        assert course.grade(0, "--on", "distributed.LocalCluster:2") == here
     assert command.RESULTS in {path.name for path in course.out.iterdir()}

@@ -15,7 +15,7 @@ from failslow.build import cmake
 from failslow.extras.check import diagnosis
 from failslow.extras.diagnosis import material
 from failslow.grade import policy
-from failslow.grade.diagnosis import runs, scoring
+from failslow.grade.diagnosis import course, runs, scoring
 from failslow.grade.diagnosis.answers import BYTES_MAX, FIELDS, Answers, as_text, read
 from failslow.grade.diagnosis.course import Subject, subjects
 from failslow.grade.diagnosis.runs import Observed, Run, numbered
@@ -152,9 +152,8 @@ def test_the_template_earns_nothing_and_names_every_label() -> None:
     assert score(template) == 0
     assert len(parse(template).complaints) == len(labels(LAB))
     starter = (KIT.labs / LAB.directory / "src" / "diagnosis.yaml").read_text()
-    assert [line for line in starter.splitlines() if line and line[0] != "#"] == [
-        line for line in template.splitlines() if line
-    ]
+    _, *words = [line for line in starter.splitlines() if line and line[0] != "#"]
+    assert words == [line for line in template.splitlines() if line]
 
 
 def wrong(name: str, value: str, label: str) -> str:
@@ -489,6 +488,17 @@ def test_a_grade_has_a_row_for_each_label(observed: tuple[Observed, ...]) -> Non
     assert [row.test_id for row in rows] == [f"diagnosis/{label}" for label in labels(LAB)]
     assert all(row.earned and row.part == "4b" and row.output == "" for row in rows)
     assert sum(row.max_score for row in rows) == ALL
+
+
+def test_answers_to_the_material_of_another_course_are_told_in_one_line(
+    observed: tuple[Observed, ...],
+) -> None:
+    ours = course.fingerprint(course_key.DEVELOPMENT)
+    assert all(row.earned for row in graded(material.right_answers(observed, ours).encode()))
+    rows = graded(material.right_answers(observed, "12ab").encode())
+    assert all(row.score == 0 for row in rows)
+    said = f"the answers are to material 12ab, and this course's is {ours}"
+    assert {row.output.splitlines()[0] for row in rows} == {said}
 
 
 def test_a_grade_names_what_is_lost(observed: tuple[Observed, ...]) -> None:

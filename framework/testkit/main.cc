@@ -17,6 +17,7 @@
 
 #include "faults/text.h"
 #include "sealed/freed_memory.h"
+#include "sealed/parent.h"
 #include "testkit/environment.h"
 
 namespace depfast::testkit {
@@ -115,6 +116,7 @@ int main(int argc, char** argv) {
   using namespace depfast::testkit;
   testing::InitGoogleTest(&argc, argv);
   depfast::sealed::KeepFreedMemory();
+  depfast::sealed::EndWithParent();
   bool list = false;
   CLI::App app("Tests of a lab. GoogleTest's own flags: --gtest_help");
   AddFlags(app, TheEnvironment(), list);

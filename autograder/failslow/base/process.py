@@ -19,6 +19,10 @@ from typing import IO
 OUTPUT_BYTES_MAX = 1 << 20
 ASKED_TO_END_S = 5.0
 
+PARENT = "FAILSLOW_PARENT"
+"""The environment variable by which a program of tests ends with this process, even if that is
+killed: see framework/hosts/sealed/parent.h."""
+
 _groups: set[int] = set()
 _groups_lock = threading.Lock()
 _stopping = threading.Event()
@@ -140,7 +144,7 @@ def _start(
         child = subprocess.Popen(
             [str(word) for word in argv],
             cwd=cwd,
-            env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})},
+            env={**os.environ, "LC_ALL": "C.UTF-8", PARENT: str(os.getpid()), **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,

@@ -150,7 +150,7 @@ class _Batch:
         return Job(
             root=str(self._kit.root),
             name=handed.name,
-            path=str(handed.path.resolve()),
+            path=str(handed.path.absolute()),
             lab=self._options.lab,
             seeds=self._options.seeds,
             minutes=self._options.minutes or job.MINUTES,

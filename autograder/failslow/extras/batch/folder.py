@@ -2,12 +2,14 @@
 
 import hashlib
 import os
+import stat
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 from failslow.base import printable
 from failslow.base.errors import BadSubmission, CannotDo
@@ -55,8 +57,11 @@ def _name(name: str) -> str:
 def tree_of(handed: Handed, labs: Labs) -> Iterator[Path]:
     """The submission as a tree. Of a zip file, only what the labs list is unpacked.
 
-    BadSubmission if it is no zip file, or a listed file is too large.
+    BadSubmission if it is no zip file, or a listed file is too large, or the entry is a link: it
+    could lead to another student's.
     """
+    if handed.path.is_symlink():
+        raise BadSubmission(f"{handed.path.name} is a symbolic link; hand in the files themselves")
     if handed.path.is_dir():
         yield handed.path
         return
@@ -81,13 +86,23 @@ def _unpack(handed: Handed, labs: Labs, tree: Path) -> None:
 
 def _listed_in(path: Path, labs: Labs) -> dict[str, bytes]:
     """The listed files of an archive, by their places below the root of a submission."""
-    with zipfile.ZipFile(path) as archive:
+    with _regular_file(path) as file, zipfile.ZipFile(file) as archive:
         names = archive.namelist()
         for prefix in prefixes(name.partition("/")[0] for name in names):
             found = [each for each in _places(labs) if prefix + each in archive.NameToInfo]
             if found:
                 return {each: _read(archive, prefix + each) for each in found}
     return {}
+
+
+@contextmanager
+def _regular_file(path: Path) -> Iterator[BinaryIO]:
+    """BadSubmission for a FIFO, which would be waited for, and the like."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise BadSubmission(f"{path.name} is no regular file")
+        yield file
 
 
 def _places(labs: Labs) -> Iterator[str]:

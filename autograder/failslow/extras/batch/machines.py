@@ -1,6 +1,7 @@
 """The machines of a batch's gradings: this one, or a cluster through dask.distributed.
 
-A cluster's machines have the same checkout, built, at the same path.
+A cluster's machines have the same checkout, built, at the same path. A job has the course's key,
+and whoever may connect may run programs: nothing goes over a network without TLS.
 """
 
 import os
@@ -66,12 +67,14 @@ def cluster(where: str) -> Iterator[Machines]:
     """`where`: MODULE.CLASS:COUNT for the workers of one of Dask's cluster classes, or the address
     of a scheduler.
 
-    CannotDo if it is neither, or nothing can be reached there.
+    Both use the certificates that Dask's configuration names. CannotDo if it is neither, if nothing
+    can be reached there, or if its connections are not encrypted.
     """
     from distributed import Client  # installed when asked for: see autograder/packages.sh
 
     try:
         if "://" in where:
+            _require_tls(where, where)
             with Client(where, timeout=REACH_S) as client:
                 yield _of_client(client)
             return
@@ -79,14 +82,23 @@ def cluster(where: str) -> Iterator[Machines]:
         if "." not in name or not count.isdecimal() or int(count) == 0:
             raise CannotDo(
                 f"--on: '{where}' is neither {HERE}, nor a class and a number of workers"
-                " (distributed.LocalCluster:8), nor an address (tcp://...)"
+                " (distributed.LocalCluster:8), nor an address (tls://...)"
             )
         made = pkgutil.resolve_name(name)()
         with made, Client(made) as client:
+            _require_tls(made.scheduler_address, where)
             made.scale(int(count))
             yield _of_client(client)
-    except (ImportError, AttributeError, OSError, ValueError, RuntimeError) as error:
+    except (ImportError, AttributeError, OSError, TypeError, ValueError, RuntimeError) as error:
         raise CannotDo(f"--on {where}: {error}") from error
+
+
+def _require_tls(address: str, where: str) -> None:
+    if not address.startswith(("tls://", "inproc://")):
+        raise CannotDo(
+            f"--on {where}: {address} is not encrypted, and a job has the course's key: use tls://"
+            " (https://distributed.dask.org/en/stable/tls.html)"
+        )
 
 
 def _of_client(client: "Client") -> Machines:

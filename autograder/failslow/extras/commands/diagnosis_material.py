@@ -41,7 +41,8 @@ def answers_of(kit: Kit, out: Path, key: CourseKey | None) -> int:
         raise CannotDo(f"{out} exists")
     cmake.build(kit, targets=[cmake.DIAGNOSIS])
     key = key or course_key.find(kit)
-    atomic.write_text(out, material.right_answers(runs.observe(kit, lab, key)))
+    right = material.right_answers(runs.observe(kit, lab, key), course.fingerprint(key))
+    atomic.write_text(out, right)
     out.chmod(0o600)
     console.note(f"Wrote {out}. Keep it secret.")
     if key.mark:

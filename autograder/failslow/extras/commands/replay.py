@@ -9,7 +9,7 @@ import textwrap
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from failslow.base import atomic, console
+from failslow.base import atomic, console, printable
 from failslow.base.kit import Kit
 from failslow.build.gtest import GradedTest, Options, Outcome
 from failslow.extras.commands import sims as simulations
@@ -124,7 +124,8 @@ def draw(
     lanes: Lanes | None = None,
 ) -> None:
     """Prints what led to the failure. Writes the page and the trace, and says so."""
-    print("".join(explanation.in_words(worlds[recording.most_telling(worlds)])), end="")
+    told = "".join(explanation.in_words(worlds[recording.most_telling(worlds)]))
+    print(printable.text(told), end="")
     atomic.write_text(out / TRACE, trace.document(worlds, shows))
     atomic.write_text(out / PAGE, html_report.document(subject, worlds, shows, lanes))
     console.note(f"Wrote {out / PAGE}: open it in a browser")

@@ -15,7 +15,7 @@ from failslow.extras.replay import html_report as replay_page
 from failslow.extras.replay import recording
 from failslow.grade.diagnosis import runs
 from failslow.grade.diagnosis.answers import FIELDS, as_text
-from failslow.grade.diagnosis.course import Subject
+from failslow.grade.diagnosis.course import Subject, fingerprint
 from failslow.grade.diagnosis.runs import SLOW, Observed
 from failslow.grade.diagnosis.scoring import shows
 from failslow.grade.diagnosis.vocabulary import labels
@@ -47,14 +47,16 @@ def write(kit: Kit, lab: Lab, key: CourseKey, out: Path) -> Path:
         )
     template = out / lab.diagnosis.file
     if not template.exists():  # a student's answers may be there
-        atomic.write_text(template, as_text([(label, {}) for label in labels(lab)]))
+        atomic.write_text(
+            template, as_text([(label, {}) for label in labels(lab)], fingerprint(key))
+        )
     atomic.write_text(out / INDEX, html_pages.index_page(observed, REPLAY))
     return out / INDEX
 
 
-def right_answers(observed: tuple[Observed, ...]) -> str:
+def right_answers(observed: tuple[Observed, ...], material: str = "") -> str:
     """The file of answers that has all points."""
-    return as_text([(each.subject.label, _right(each)) for each in observed])
+    return as_text([(each.subject.label, _right(each)) for each in observed], material)
 
 
 def _right(observed: Observed) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Reads a file of answers: a small part of YAML, line by line.
 
 A line that makes no sense costs its own answer and no other: a YAML parser would give up the whole
-file. There are labels, `field: value`, quotes, comments, and nothing else.
+file. There are labels, `field: value`, quotes, comments, and the fingerprint of the material.
 """
 
 import re
@@ -28,16 +28,19 @@ FIELDS = (VARIANT, REPLICA, COROUTINE, WAIT, CAUSE, EVIDENCE)
 LABEL_LINE = re.compile(r"(\S+):(?:\s+#.*)?\s*", re.ASCII)
 FIELD_LINE = re.compile(r"\s+(\S+?):(?:\s+(.*))?", re.ASCII)
 VALUE = re.compile(r"""(?:'([^']*)'|"([^"\\]*)"|([A-Za-z0-9][\w./-]*))(?:\s+#.*)?\s*""", re.ASCII)
+MATERIAL_LINE = re.compile(r"material:(?:\s+([0-9a-f]*))?(?:\s+#.*)?\s*", re.ASCII)
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 REFERENCE = re.compile(r"([A-Z])/(healthy|slow)/[weo][1-9][0-9]{0,3}")
 
 
 @dataclass
 class Answers:
-    """The well-formed answers, by label and field, and complaints: one line each."""
+    """The well-formed answers, by label and field, and complaints: one line each. `material`: the
+    fingerprint of what was diagnosed; "" if the file does not say."""
 
     by_label: dict[str, dict[str, str]] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
+    material: str = ""
 
 
 def read(content: bytes, name: str, lab: Lab) -> Answers:
@@ -68,6 +71,9 @@ class _Reader:
         except UnicodeDecodeError:
             return self._complain(number, "not UTF-8")
         if not line.strip() or line.lstrip().startswith("#") or line.rstrip() == "---":
+            return None
+        if found := MATERIAL_LINE.fullmatch(line):
+            self._answers.material = found[1] or ""
             return None
         if found := LABEL_LINE.fullmatch(line):
             return self._begin(number, found[1])
@@ -161,9 +167,10 @@ def _shown(text: str) -> str:
     return plain if len(plain) <= SHOWN_MAX else f"{plain[: SHOWN_MAX - 4]}...'"
 
 
-def as_text(answers: Sequence[tuple[str, dict[str, str]]]) -> str:
-    """The file with these answers, by label."""
-    return "\n".join(line for label, fields in answers for line in _lines(label, fields))
+def as_text(answers: Sequence[tuple[str, dict[str, str]]], material: str = "") -> str:
+    """The file with these answers, by label. `material`: its fingerprint, if it has one."""
+    head = [f"material: {material}", ""] if material else []
+    return "\n".join([*head, *(line for each in answers for line in _lines(*each))])
 
 
 def _lines(label: str, fields: dict[str, str]) -> Iterator[str]:

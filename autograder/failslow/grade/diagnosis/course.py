@@ -67,6 +67,11 @@ def subjects(kit: Kit, lab: Lab, key: CourseKey) -> tuple[Subject, ...]:
     )
 
 
+def fingerprint(key: CourseKey) -> str:
+    """Tells the material of one course from another's."""
+    return f"{course_key.seed(key, 'diagnosis material', 0):016x}"
+
+
 def _permuted(names: Sequence[str], key: CourseKey, purpose: str) -> list[str]:
     return sorted(names, key=lambda name: course_key.seed(key, f"{purpose} {name}", 0))
 
