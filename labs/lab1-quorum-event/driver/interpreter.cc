@@ -90,7 +90,7 @@ Look LookAt(const Event& event) {
   const WaitDescription wait = event.DescribeWait();
   look.wait_needed = wait.needed;
   look.wait_total = wait.total;
-  look.peers = DescribePeers(wait);
+  look.peers = depfast::DescribePeers(wait);
   look.label = event.Label();
   if (const auto* const quorum = dynamic_cast<const QuorumEvent*>(&event)) {
     look.ready = quorum->Ready();

@@ -95,7 +95,7 @@ class Running {
   std::shared_ptr<Event> CallFinalize(const std::shared_ptr<QuorumEvent>& quorum,
                                       const Broadcast<Ask>& round) {
     report_.called_ns = Elapsed();
-    auto ended = Finalize(quorum, round, Duration(plan_.grace_ns));
+    auto ended = depfast::Finalize(quorum, round, Duration(plan_.grace_ns));
     report_.returned_ns = Elapsed();
     if (ended == nullptr) throw std::runtime_error("Finalize returned no event");
     return ended;

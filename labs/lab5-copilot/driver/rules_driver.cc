@@ -12,16 +12,17 @@ namespace depfast::copilot {
 namespace {
 
 RuleAnswer Answered(const AskSuggestion& question) {
-  const auto suggested = Suggestion(question.entry, question.dependency, question.other.View());
+  const auto suggested =
+      copilot::Suggestion(question.entry, question.dependency, question.other.View());
   return {suggested ? 1 : 0, suggested.value_or(0)};
 }
 
 RuleAnswer Answered(const AskSlowDependency& question) {
-  return {0, SlowDependency(question.suggested, Quorums(question.replicas))};
+  return {0, copilot::SlowDependency(question.suggested, Quorums(question.replicas))};
 }
 
 RuleAnswer Answered(const AskRivals& question) {
-  return {0, 0, false, RivalsOf(question.entry, question.initial, question.other.View())};
+  return {0, 0, false, copilot::RivalsOf(question.entry, question.initial, question.other.View())};
 }
 
 RuleAnswer Answered(const AskChoice& question) {
@@ -29,8 +30,8 @@ RuleAnswer Answered(const AskChoice& question) {
   for (const auto& each : question.answers) {
     answers.push_back({each.replica, each.record, each.rivals, each.decides});
   }
-  const Choice choice = ChooseAfterPrepare(question.entry, answers, question.other.View(),
-                                           Quorums(question.replicas));
+  const Choice choice = copilot::ChooseAfterPrepare(question.entry, answers, question.other.View(),
+                                                    Quorums(question.replicas));
   if (const auto* const first = std::get_if<Undecided>(&choice)) return {1, first->entry};
   const Value value = std::get<Value>(choice);
   return {0, value.dependency, value.no_op};
@@ -41,8 +42,8 @@ std::optional<Value> Known(const KnownValue& value) {
 }
 
 RuleAnswer Answered(const AskNext& question) {
-  const Next next = NextToRun(Known(question.pilot), question.pilot_ran, Known(question.copilot),
-                              question.copilot_ran);
+  const Next next = copilot::NextToRun(Known(question.pilot), question.pilot_ran,
+                                       Known(question.copilot), question.copilot_ran);
   return {static_cast<std::int32_t>(next)};
 }
 
