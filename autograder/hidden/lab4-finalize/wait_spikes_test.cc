@@ -117,6 +117,11 @@ GRADED_TEST(
   planter.Add({.windows = 5});
   planter.Add({.windows = 30, .idle = {2}});
   planter.Add({.windows = 5});
+  // The load grows, and the few calls to peer 2 do not wait longer.
+  for (const int few : {1, 4}) {
+    planter.Add({.windows = 2, .load = 600, .slow = {{2, 17}}, .busy = {{2, few}}});
+    planter.Add({.windows = 5});
+  }
   EXPECT_TRUE(runner.FindsTheSpikes(planter));
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -109,6 +111,126 @@ void TheyAreBehindTheRightDependency() {
   takeover.TellOfDecision(3, 2, 0);
   EXPECT_TRUE(takeover.Decision().no_op)
       << "P.1 depends on nothing by its latest proposal, and replica 3 knows Q.2, which runs first";
+}
+
+// Of five replicas the pilot is dead. A test counts the ballots of the taker of P.1, and sees its
+// decision.
+class TakeoverByHand {
+ public:
+  explicit TakeoverByHand(std::uint64_t seed)
+      : stage(seed, 5), prepares_(stage.cluster), commits_(stage.cluster) {}
+
+  // Q.index is decided to depend on nothing, and `to` has heard of it.
+  void TellOfFirst(PeerId to, EntryIndex index) {
+    stage.Ask(AcceptOfQ(index), to);
+    stage.Ask(Commit{Lane::kCopilot, index, false, 0, kCopilots}, to);
+  }
+  static Accept AcceptOfQ(EntryIndex index) {
+    return {Lane::kCopilot, FirstBallot(kCopilots) + 3,    index, false, 0, 0,
+            kCopilots,      ProposalOfQ(index, 0).commands};
+  }
+
+  // Runs until the taker has asked for P.1 at so many ballots.
+  bool RunUntilAsked(std::size_t ballots) {
+    return stage.cluster.RunUntil([&] { return Ballots() >= ballots; }, 2s);
+  }
+
+  std::optional<Commit> Decision(Duration at_most = 2s) {
+    const auto of_p = [](const auto& sent) {
+      return sent.request.lane == Lane::kPilot && sent.request.index == 1;
+    };
+    stage.cluster.RunUntil([&] { return std::ranges::any_of(commits_.all(), of_p); }, at_most);
+    const auto found = std::ranges::find_if(commits_.all(), of_p);
+    return found == commits_.all().end() ? std::nullopt : std::optional(found->request);
+  }
+
+  // Whether P.1 was asked for between the first question for Q.1 and its decision.
+  bool AsksDuringTheRivals() const {
+    const auto of_q = [](const auto& sent) {
+      return sent.request.lane == Lane::kCopilot && sent.request.index == 1;
+    };
+    const auto asked = std::ranges::find_if(prepares_.all(), of_q);
+    const auto decided = std::ranges::find_if(commits_.all(), of_q);
+    if (asked == prepares_.all().end() || decided == commits_.all().end()) {
+      ADD_FAILURE() << "Q.1 is not taken over";
+      return false;
+    }
+    return std::ranges::any_of(prepares_.all(), [&](const auto& sent) {
+      return sent.request.lane == Lane::kPilot && sent.when > asked->when &&
+             sent.when < decided->when;
+    });
+  }
+
+  Stage stage;
+
+ private:
+  std::size_t Ballots() const {
+    std::set<Ballot> ballots;
+    for (const auto& [from, when, request] : prepares_.all()) {
+      if (request.lane == Lane::kPilot && request.index == 1) ballots.insert(request.ballot);
+    }
+    return ballots.size();
+  }
+
+  SentRequests<Prepare> prepares_;
+  SentRequests<Commit> commits_;
+};
+
+// P.1 was proposed twice. At first the answers show the older proposal alone. The later one shows
+// at the second ballot, and replica 3 names its rivals at the third.
+GRADED_TEST(CopilotTakeover, ATakerAsksUntilItKnowsAll, "5d", 1,
+            "If answers show a later proposal with another initial dependency, a taker asks for "
+            "the rivals behind that one, however often this comes up.") {
+  constexpr View kLater = 5;  // the pilot's, too
+  TakeoverByHand takeover(575);
+  takeover.stage.Ask(ProposalOfP(2, 0), kTaker);  // so it waits for the lane
+  takeover.stage.Ask(ProposalOfP(1, 2), 2);
+  takeover.TellOfFirst(3, 2);
+  takeover.stage.Ask(ProposalOfP(1, 0, kLater), 4);
+  takeover.stage.ConnectWithoutThePilot();
+  takeover.stage.cluster.Begin(faults::LinkSlow({2}, {kTaker}, 5ms));
+  takeover.stage.cluster.Begin(faults::LinkSlow({3}, {kTaker}, 6ms));
+  SubmitTo(takeover.stage.client(), kTaker, 1);
+  ASSERT_TRUE(takeover.RunUntilAsked(2)) << "replica 3 lacks P.1, and the taker does not ask again";
+  takeover.stage.cluster.Begin(faults::CutFault({2}, {kTaker}));
+  const auto decided = takeover.Decision();
+  ASSERT_TRUE(decided) << "P.1 is not decided";
+  EXPECT_TRUE(decided->no_op)
+      << "its latest proposal depends on nothing, and replica 3 knows Q.2, which runs first";
+}
+
+GRADED_TEST(CopilotTakeover, ADecisionMeanwhileCounts, "5d", 1,
+            "A taker chooses by the other lane's records as they are when the answers are there: "
+            "an entry that was decided meanwhile counts.") {
+  TakeoverByHand takeover(576);
+  takeover.stage.Ask(ProposalOfP(1, 0), 2);
+  takeover.stage.ConnectWithoutThePilot();
+  takeover.stage.cluster.Partition({4});
+  takeover.stage.cluster.Begin(faults::LinkSlow({2, 3}, {kTaker}, 20ms));
+  SubmitTo(takeover.stage.client(), kTaker, 1);
+  ASSERT_TRUE(takeover.RunUntilAsked(2)) << "replica 3 lacks P.1, and the taker does not ask again";
+  takeover.TellOfFirst(kTaker, 5);
+  const auto decided = takeover.Decision();
+  ASSERT_TRUE(decided) << "P.1 is not decided";
+  EXPECT_TRUE(decided->no_op) << "Q.5 was decided to run before P.1, before the answers came";
+}
+
+// The copilot lives, and has not proposed Q.1. Replica 4 has accepted Q.1 for a taker, and nobody
+// knows whether it is decided. Replica 2 or 4 becomes pilot, and takes P.1 over. No command comes.
+GRADED_TEST(
+    CopilotTakeover, AnUndecidedRivalComesFirst, "5d", 1,
+    "A taker that finds an undecided rival has that decided first, waits for that, and then "
+    "decides its own entry, although no command waits for it.") {
+  TakeoverByHand takeover(577);
+  takeover.stage.Ask(ProposalOfP(1, 0), 2);
+  takeover.stage.Ask(TakeoverByHand::AcceptOfQ(1), 4);
+  takeover.stage.ConnectWithoutThePilot();
+  takeover.stage.cluster.Partition({3});
+  takeover.stage.cluster.Begin(faults::NetSlow({1, 2, 4}, 20ms));
+  const auto decided = takeover.Decision(10s);
+  ASSERT_TRUE(decided) << "P.1 is not decided within 10 s of its pilot's death";
+  EXPECT_TRUE(decided->no_op) << "Q.1 is decided to run before P.1";
+  EXPECT_FALSE(takeover.AsksDuringTheRivals()) << "it asks for P.1 while it takes Q.1 over";
 }
 
 GRADED_TEST(

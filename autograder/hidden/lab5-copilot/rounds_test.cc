@@ -71,7 +71,8 @@ GRADED_TEST(CopilotRounds, ASlowFollowerGetsNoBacklog, "5b", 1,
 
 // The pilots' proposals cross, and the third replica is dead: the pilot's entry takes the slow
 // path, which needs its own acceptance.
-void AnOwnAcceptIsDurable() {
+GRADED_TEST(CopilotRounds, AnOwnAcceptIsDurable, "5b", 1,
+            "A proposer's own acceptance on the slow path counts once it is on its disk.") {
   CopilotWorld world({.replicas = 3, .seed = 542});
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
@@ -98,7 +99,9 @@ void AnOwnAcceptIsDurable() {
 
 // The follower has promised the entry to a taker, and refuses. Its answer comes first. The copilot
 // suggests a dependency.
-void ARefusalSuggestsNothing() {
+GRADED_TEST(CopilotRounds, ARefusalSuggestsNothing, "5b", 1,
+            "The reply of a replica that refuses a proposal is no suggestion, and no vote for the "
+            "slow path.") {
   Stage stage(543);
   SentRequests<Accept> accepts(stage.cluster);
   EXPECT_TRUE(stage.Ask(ProposalOfQ(1, 0), 1).recorded);
@@ -114,11 +117,26 @@ void ARefusalSuggestsNothing() {
   EXPECT_EQ(first.dependency, 1U) << "0 is the dependency of a refusal, not a suggestion";
 }
 
+// The follower knows that P.1 is decided as a no-op, and refuses. The copilot hears nobody.
+GRADED_TEST(CopilotRounds, ARefusalIsNoFastAccept, "5a", 1,
+            "The reply of a replica that refuses a proposal is no fast-accept, whatever dependency "
+            "it names.") {
+  Stage stage(544);
+  const SentRequests<FastAccept> proposals(stage.cluster);
+  const SentRequests<Commit> commits(stage.cluster);
+  EXPECT_TRUE(stage.Ask(Commit{Lane::kPilot, 1, true, 0, 0}).known);
+  stage.cluster.Heal();
+  stage.cluster.Partition({1});
+  SubmitTo(stage.client(), 0, 1);
+  stage.cluster.RunFor(3s);
+  EXPECT_FALSE(proposals.all().empty()) << "the pilot does not propose the command";
+  EXPECT_FALSE(std::ranges::any_of(commits.all(), [](const auto& sent) {
+    return sent.from == 0 && sent.request.index == 1 && !sent.request.no_op;
+  })) << "P.1 has its proposer's own fast-accept alone, and is a no-op";
+}
+
 GRADED_TEST(CopilotRounds, AnOwnVoteIsDurable, "5b", 1,
-            "A proposer's own vote counts once it is on its disk, also on the slow path. A refusal "
-            "is no vote.") {
-  ASSERT_NO_FATAL_FAILURE(AnOwnAcceptIsDurable());
-  ASSERT_NO_FATAL_FAILURE(ARefusalSuggestsNothing());
+            "A proposer's own vote for its proposal counts once it is on its disk.") {
   CopilotWorld world({.replicas = 3, .seed = 537});
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";

@@ -16,7 +16,7 @@ using Kind = Record::Kind;
 using RivalStage = Rival::Stage;
 
 GRADED_TEST(
-    CopilotOrdering, ARefusalIsForEver, "5a", 2,
+    CopilotOrdering, ARefusalIsForEver, "5a", 1,
     "An entry orders by the dependency with which it was proposed, also when a later one is "
     "suggested, accepted or committed.") {
   AskedRules rules;

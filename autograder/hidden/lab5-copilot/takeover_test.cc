@@ -216,6 +216,42 @@ GRADED_TEST(CopilotTakeover, ThePatienceFollowsTheNetwork, "5d", 1,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
+// The time from the copilot's decision of an entry to its takeover of the pilot's entry before
+// that. The pilot is slow to hear, and all else is as `always` says for a while before.
+Duration PatienceUnder(const faults::FaultPlan& always) {
+  CopilotWorld world({.replicas = 5, .seed = 563});
+  EXPECT_TRUE(world.WaitForPilots());
+  for (const faults::Fault& fault : always) world.cluster.Begin(fault);
+  world.SubmitEvery(100ms, 60);
+  world.cluster.RunFor(500ms);
+  const SentRequests<Commit> commits(world.cluster);
+  const SentRequests<Prepare> prepares(world.cluster);
+  const auto first = [](const auto& sent, Lane lane) {
+    const auto found = std::ranges::find_if(
+        sent.all(), [&](const auto& each) { return each.from == 1 && each.request.lane == lane; });
+    return found == sent.all().end() ? kForever : found->when;
+  };
+  testkit::Client client(world.cluster.simulator());
+  world.cluster.Begin(faults::CutFault({1, 2, 3, 4}, {0}));
+  SubmitTo(client, 0, 1);
+  world.cluster.RunFor(100ms);
+  SubmitTo(client, 1, 2);
+  world.cluster.RunFor(1s);
+  EXPECT_LT(first(commits, Lane::kCopilot), kForever) << "a majority hears the copilot";
+  EXPECT_LT(first(prepares, Lane::kPilot), kForever) << "the pilot's entry is not taken over";
+  return first(prepares, Lane::kPilot) - first(commits, Lane::kCopilot);
+}
+
+GRADED_TEST(CopilotTakeover, ThePatienceIsThatOfAMajority, "5d", 1,
+            "The patience before a takeover is twice the time of a majority, its disks included. "
+            "One replica that is slow by 40 ms does not lengthen it.") {
+  EXPECT_LT(PatienceUnder({}), 30ms) << "all are near";
+  EXPECT_LT(PatienceUnder({faults::NetSlow({2}, 40ms)}), 30ms) << "a majority is near";
+  EXPECT_GT(PatienceUnder({faults::NetSlow({0, 1, 2, 3, 4}, 20ms)}), 60ms) << "all are distant";
+  EXPECT_GT(PatienceUnder({faults::FsDelay({0, 1, 2, 3, 4}, 40ms)}), 150ms)
+      << "all disks are slow, and write the pilot's entry before the copilot's";
+}
+
 GRADED_TEST(
     CopilotTakeover, APilotKnowsWhatItDecided, "5d", 1,
     "A proposer tells a taker that it knows its decision, also after it has lost the lane, and "

@@ -63,6 +63,10 @@ std::uint64_t FinalizeWorld::CallsForVotes(PeerId candidate) {
   return OutstandingCallsOf(cluster.simulator(), candidate, raft::RequestVote::kMethod);
 }
 
+std::uint64_t FinalizeWorld::CallsOfAppend(PeerId replica) {
+  return OutstandingCallsOf(cluster.simulator(), replica, raft::AppendEntries::kMethod);
+}
+
 std::uint64_t FinalizeWorld::Coroutines(PeerId replica) {
   return UnfinishedCoroutines(cluster.simulator(), replica);
 }

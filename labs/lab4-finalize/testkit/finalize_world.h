@@ -40,6 +40,8 @@ class FinalizeWorld : public kv::KvWorld {
   std::uint64_t CallsTo(PeerId leader, PeerId follower);
   // The calls for votes, and votes before the vote, that are outstanding.
   std::uint64_t CallsForVotes(PeerId candidate);
+  // The calls of rounds, heartbeats, reads and catch-up that are outstanding, to all peers.
+  std::uint64_t CallsOfAppend(PeerId replica);
   std::uint64_t Coroutines(PeerId replica);
 
   SentEntries sent;

@@ -25,7 +25,7 @@ GRADED_TEST(RaftFinalize, CommitsAndReads, "4a-raft", 2,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftFinalize, AMildlySlowFollowerIsSentNothingTwice, "4a-raft", 3,
+GRADED_TEST(RaftFinalize, AMildlySlowFollowerIsSentNothingTwice, "4a-raft", 2,
             "A follower that answers within the grace of a round is sent no entry twice, and "
             "delays no command.") {
   FinalizeWorld world({.replicas = 3, .seed = 431});
@@ -44,7 +44,7 @@ GRADED_TEST(RaftFinalize, AMildlySlowFollowerIsSentNothingTwice, "4a-raft", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(RaftFinalize, AVerySlowFollowerLeavesNothing, "4a-raft", 3,
+GRADED_TEST(RaftFinalize, AVerySlowFollowerLeavesNothing, "4a-raft", 2,
             "When a follower answers after the grace, the leader's calls to it and its coroutines "
             "are few at any time, and gone when the load is over.") {
   FinalizeWorld world({.replicas = 3, .seed = 432});
@@ -72,14 +72,13 @@ void ReadInVain(FinalizeWorld& world) {
   ASSERT_NE(leader, kNobody);
   world.cluster.Begin(faults::CutFault({leader}, world.Others(leader)));
   kv::KvClient client(world.cluster.simulator());
+  client.set_first(leader);
   for (int i = 0; i < 50; ++i) {
     client.Execute({"GET", "x"}, [](const kv::KvOutcome&) {});
     world.cluster.RunFor(10ms);
   }
   world.cluster.RunFor(2s);
-  for (const PeerId peer : world.Others(leader)) {
-    EXPECT_LE(world.CallsTo(leader, peer), kCallsAtRest) << "of a leader that was cut off";
-  }
+  EXPECT_EQ(world.CallsOfAppend(leader), 0u) << "of a leader that was cut off, and follows";
 }
 
 GRADED_TEST(RaftGrace, ReadsLeaveNothing, "4a-raft", 1,

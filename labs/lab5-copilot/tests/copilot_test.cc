@@ -12,7 +12,7 @@
 namespace depfast::copilot {
 namespace {
 
-GRADED_TEST(Copilot, DecidesOnTheFastPath, "5a", 3,
+GRADED_TEST(Copilot, DecidesOnTheFastPath, "5a", 2,
             "Without faults both pilots decide their entries on the fast path.") {
   CopilotWorld world({.replicas = 3, .seed = 501});
   ASSERT_TRUE(world.WaitForPilots());
@@ -23,7 +23,7 @@ GRADED_TEST(Copilot, DecidesOnTheFastPath, "5a", 3,
   EXPECT_TRUE(world.AllInvariantsHold());
 }
 
-GRADED_TEST(Copilot, AMajorityDecidesOnTheSlowPath, "5b", 2,
+GRADED_TEST(Copilot, AMajorityDecidesOnTheSlowPath, "5b", 1,
             "Where a majority lives and no fast quorum, entries are decided on the slow path.") {
   CopilotWorld world({.replicas = 7, .seed = 502});
   ASSERT_TRUE(world.WaitForPilots());

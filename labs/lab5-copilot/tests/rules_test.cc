@@ -25,7 +25,7 @@ Record Proposed(EntryIndex dependency) {
           dependency,          0,     dependency};
 }
 
-GRADED_TEST(CopilotRules, AConflictIsSuggested, "5a", 2,
+GRADED_TEST(CopilotRules, AConflictIsSuggested, "5a", 1,
             "A dependency is compatible unless a later entry is recorded that depends on something "
             "before this one. Then that later entry is suggested.") {
   AskedRules rules;
@@ -38,7 +38,7 @@ GRADED_TEST(CopilotRules, AConflictIsSuggested, "5a", 2,
   EXPECT_EQ(rules.Suggestion(1, 0, {0, behind, 0}), std::nullopt) << "Q.1 depends on P.1";
 }
 
-GRADED_TEST(CopilotRules, TheSlowPathTakesTheMajoritysDependency, "5b", 2,
+GRADED_TEST(CopilotRules, TheSlowPathTakesTheMajoritysDependency, "5b", 1,
             "Of the suggested dependencies the slow path takes the majority-th smallest.") {
   AskedRules rules;
   EXPECT_EQ(rules.SlowDependency({0, 0}, kThree), 0U);
@@ -46,7 +46,7 @@ GRADED_TEST(CopilotRules, TheSlowPathTakesTheMajoritysDependency, "5b", 2,
   EXPECT_EQ(rules.SlowDependency({7, 0, 3}, kThree), 3U) << "in any order";
 }
 
-GRADED_TEST(CopilotRules, AnEntryWaitsForItsDependency, "5c", 2,
+GRADED_TEST(CopilotRules, AnEntryWaitsForItsDependency, "5c", 1,
             "An entry runs after its dependency. In a cycle the pilot's entry runs first.") {
   AskedRules rules;
   const Value after_first{false, 1};

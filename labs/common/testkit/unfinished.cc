@@ -8,7 +8,7 @@
 
 #include "depfast/verify/unfinished_work.h"
 
-namespace depfast::lab4 {
+namespace depfast {
 namespace {
 
 std::vector<UnfinishedRow> RowsOf(sim::Simulator& simulator, PeerId replica) {
@@ -46,4 +46,4 @@ std::uint64_t OutstandingCallsOf(sim::Simulator& simulator, PeerId replica, Meth
   return count;
 }
 
-}  // namespace depfast::lab4
+}  // namespace depfast

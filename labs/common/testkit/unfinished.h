@@ -8,7 +8,7 @@
 #include "depfast/time.h"
 #include "sim/simulator.h"
 
-namespace depfast::lab4 {
+namespace depfast {
 
 // The coroutines of a replica that have not ended. Of a replica that is down, or whose report
 // cannot be read, there are none, and the test has failed. Requires, as does the next one: the
@@ -21,4 +21,4 @@ std::uint64_t OutstandingCallsTo(sim::Simulator& simulator, PeerId replica, Peer
 // Those of one method, to all peers.
 std::uint64_t OutstandingCallsOf(sim::Simulator& simulator, PeerId replica, MethodId method);
 
-}  // namespace depfast::lab4
+}  // namespace depfast
