@@ -37,7 +37,7 @@ class CountedWorld : public CopilotWorld {
   // No live pilot has a call of this kind, or more coroutines than before.
   template <typename Request>
   void ExpectNothingLeft() {
-    constexpr std::uint64_t kCoroutines = 10;
+    constexpr std::uint64_t kCoroutines = 40;
     for (const PeerId pilot : {0, 1}) {
       if (!cluster.simulator().IsUp(pilot)) continue;
       EXPECT_EQ(OutstandingCallsOf(cluster.simulator(), pilot, Request::kMethod), 0U)
