@@ -62,7 +62,7 @@ Copilot::Round Copilot::VotesOn(const Broadcast<FastAccept>& calls, const FastAc
       const FastAcceptReply& reply = answered.reply();
       if (!NoteReply(lane, reply)) return false;
       dependencies->push_back(reply.dependency);
-      // How long a majority takes: what a slow replica takes is no measure for any timeout.
+      // The time that a majority takes: that of a slow replica is no measure for a timeout.
       if (std::ssize(*dependencies) == quorums().majority()) NoteRound(runtime().Now() - begin);
       return true;
     });
@@ -197,7 +197,7 @@ void Copilot::AwaitNext() {
   const Time limit = waits_since_ + TakeoverPatience();
   const bool is_late = runtime().Now() >= limit;
   if (is_late) {
-    // What is behind it is late, too, and all of it is taken over at once.
+    // Later entries are late, too, and all of them are taken over at once.
     const EntryIndex latest = std::max(last, Log(lane).latest_known());
     for (EntryIndex index = next; index <= latest; ++index) StartTakeover(lane, index);
   }

@@ -133,7 +133,7 @@ GRADED_TEST(RaftSnapshots, AVoteInTheMiddleIsKept, "2d", 1,
   }
 }
 
-// What happens to a replica in the middle of a compaction.
+// An event that meets a replica in the middle of a compaction.
 struct Middle {
   const char* name;
   bool leads;  // the replica to which it happens

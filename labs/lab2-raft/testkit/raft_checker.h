@@ -62,7 +62,7 @@ class RaftChecker : public sim::Observer, public LogChecker {
   std::vector<PeerId> Proposers() const override;
   bool Serves(PeerId leader) const override { return claims(leader).applied_index > 0; }
   std::uint64_t AppliedUpTo(PeerId replica) const override { return claims(replica).applied_index; }
-  // What a replica has applied is committed, even if none says so.
+  // An entry that a replica has applied is committed, even if none says so.
   std::uint64_t CommittedUpTo() const override {
     return std::max<std::uint64_t>(MaxCommitIndex(), applied_.size() - 1);
   }

@@ -29,7 +29,7 @@ class DurableRecords {
 
   // Whether the disk holds these commands as the entry's, or a snapshot in which they have run.
   bool HasCommands(Lane lane, EntryIndex index, const CommandDigest& commands) const;
-  // What its snapshot names itself.
+  // The id by which the disk's snapshot names itself.
   const SnapshotId& snapshot() const { return snapshot_; }
   bool is_damaged() const { return is_damaged_; }
 
