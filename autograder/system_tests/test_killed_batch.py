@@ -1,8 +1,12 @@
-"""A batch that is killed goes on where it was: nothing is graded twice, and nothing is lost."""
+"""A batch that is killed goes on where it was: nothing is graded twice, and nothing is lost.
+
+Nothing that a killed grader has started goes on."""
 
 import csv
 import json
 import os
+import signal
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
@@ -46,6 +50,20 @@ def test_a_killed_batch_goes_on_where_it_was(kit: Kit, tmp_path: Path) -> None:
     assert len(after) == SUBMISSIONS
     assert {name: after[name] for name in before} == before, "some are graded twice"
     expect_rows(out, designs)
+
+
+def test_a_test_ends_with_its_grader(kit: Kit) -> None:
+    """It is in a session of its own: no signal to the grader's group reaches it."""
+    argv = [str(kit.binary("lab1_public_sim")), "--gtest_repeat=1000000"]
+    grader = f"from failslow.base import process as p; p.run({argv}, env=p.ends_with_this())"
+    with process.background([sys.executable, "-c", grader]) as pid:
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        assert waiting.until(lambda: children.read_text().strip() != "", ENDED_S)
+        test = Path("/proc") / children.read_text().strip()
+        program = Path(argv[0]).name
+        assert waiting.until(lambda: program in (test / "cmdline").read_text(), ENDED_S)
+        os.kill(pid, signal.SIGKILL)
+        assert waiting.until(lambda: not test.exists(), ENDED_S), "the test outlives its grader"
 
 
 def hand_in(kit: Kit, folder: Path) -> dict[str, str]:

@@ -19,10 +19,6 @@ from typing import IO
 OUTPUT_BYTES_MAX = 1 << 20
 ASKED_TO_END_S = 5.0
 
-PARENT = "FAILSLOW_PARENT"
-"""The environment variable by which a program of tests ends with this process, even if that is
-killed: see framework/hosts/sealed/parent.h."""
-
 _groups: set[int] = set()
 _groups_lock = threading.Lock()
 _stopping = threading.Event()
@@ -58,6 +54,12 @@ def interrupts() -> list[signal.Signals]:
     ignores SIGHUP, and a script's shell ignores SIGINT for a job in the background."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def ends_with_this() -> dict[str, str]:
+    """The environment of a program of tests that ends with this process, even if that is killed.
+    For a child alone: it may not have a program between. See framework/hosts/sealed/parent.h."""
+    return {"FAILSLOW_PARENT": str(os.getpid())}
 
 
 def run(
@@ -144,7 +146,7 @@ def _start(
         child = subprocess.Popen(
             [str(word) for word in argv],
             cwd=cwd,
-            env={**os.environ, "LC_ALL": "C.UTF-8", PARENT: str(os.getpid()), **(env or {})},
+            env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=errors,

@@ -163,6 +163,8 @@ class _Builder:
         self._checks = macros.can_list(recipe.compiler)
         self._defines = self._checks and macros.may_define(files.values())
         self._starter = _starters_headers(kit, files)
+        changed = any(files[name] != content for name, content in self._starter.items())
+        self._checks_references = self._checks and changed
         self._end = end
         self._room = where.room
         self._objects = kit.submissions.with_name(OBJECTS)
@@ -297,7 +299,11 @@ class _Builder:
             words = [*self._recipe.flags, prefix, "-c", source]
         if self._defines and _is_given(source):
             self._check_macros(output, source, includes)
-        if self._checks and _is_given(source) and self._reads_submitted(source, includes):
+        if (
+            self._checks_references
+            and _is_given(source)
+            and self._reads_submitted(source, includes)
+        ):
             self._check_references(output, source, includes)
         words = [self._recipe.compiler, *self._lines(), *words, *includes]
         if said := self._run(words, output, "the submission does not compile"):

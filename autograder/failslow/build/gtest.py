@@ -209,7 +209,7 @@ def _argv(binary: Path, test: str, options: Options, scratch: Path) -> list[str 
 
 def _run(argv: list[str | Path], timeout_s: float, what: str) -> process.Completed:
     try:
-        return process.run(argv, timeout_s=timeout_s)
+        return process.run(argv, env=process.ends_with_this(), timeout_s=timeout_s)
     except OSError as error:
         raise CouldNotGrade(f"{what}: cannot start {argv[0]}: {error.strerror}") from error
 

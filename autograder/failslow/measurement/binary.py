@@ -140,7 +140,11 @@ def measure_once(program: Program, run: Run, rate: float, *more: str) -> Sample:
     """
     argv = [*command(program, run, rate), *more]
     try:
-        done = process.run(argv, timeout_s=deadline.left_s(program.deadline, RUN_TIMEOUT_S))
+        done = process.run(
+            argv,
+            env=process.ends_with_this(),
+            timeout_s=deadline.left_s(program.deadline, RUN_TIMEOUT_S),
+        )
     except OSError as error:
         raise CouldNotGrade(f"cannot start {program.binary.name}: {error.strerror}") from error
     if done.timed_out or done.exit_code != 0:
