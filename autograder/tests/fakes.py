@@ -292,7 +292,7 @@ SUITES = {
 
 def write_program(path: Path, body: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!{sys.executable} -I\n{textwrap.dedent(body)}")
+    path.write_text(f"#!{sys.executable} -IS\n{textwrap.dedent(body)}")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
 

@@ -90,13 +90,13 @@ def test_a_changed_input_of_any_kind_is_built_again(kit: Kit, tmp_path: Path) ->
         ("#include <vector>", 1),
         ('  # include "quorum_event.h"  // its includes, too', 1),
         ("// Votes are included.", 1),
-        ('#include "quorum_event.cc"', 3),
-        ("#include <quorum_event.cc>", 3),
-        ('#include "quorum_event.cc"  // not "quorum_event.h"', 3),
-        ("# include NAME", 3),
-        ('#inc\\\nlude "quorum_event.cc"', 3),
-        ('#inc\\ \t\nlude "quorum_event.cc"', 3),
-        ('asm(".incbin \\"quorum_event.cc\\"");', 3),
+        ('#include "quorum_event.cc"', 2),
+        ("#include <quorum_event.cc>", 2),
+        ('#include "quorum_event.cc"  // not "quorum_event.h"', 2),
+        ("# include NAME", 2),
+        ('#inc\\\nlude "quorum_event.cc"', 2),
+        ('#inc\\ \t\nlude "quorum_event.cc"', 2),
+        ('asm(".incbin \\"quorum_event.cc\\"");', 2),
     ],
 )
 def test_an_object_depends_on_every_file_that_its_source_may_read(
@@ -104,7 +104,7 @@ def test_an_object_depends_on_every_file_that_its_source_may_read(
 ) -> None:
     """Objects are kept for all submissions: one of them must not get another one's code.
 
-    Three objects are that of the votes, that of the source, and that of its driver.
+    Two objects are that of the votes, and that of the source. Its driver reads no header of theirs.
     """
     objects = kit.submissions.with_name("submission-objects")
     tree = write_submission(tmp_path / "mine", "VOTES", "RAFT")

@@ -197,8 +197,10 @@ class _Builder:
         for target in targets:
             for lab, source in self._sources(target):
                 output = self._object(lab, source)
+                # Without the submission's directories all submissions share the object.
+                alone = _is_given(source) and not self._reads_submitted(source)
                 given = target.includes if source in target.sources else ()
-                includes = [*self._includes(target.lab, lab), *given]
+                includes = [*(() if alone else self._includes(target.lab, lab)), *given]
                 jobs.setdefault(output, (output, source, includes))
         return list(jobs.values())
 
@@ -297,18 +299,19 @@ class _Builder:
         else:
             prefix = _named(self._scratch / "src", ".")
             words = [*self._recipe.flags, prefix, "-c", source]
-        if self._defines and _is_given(source):
-            self._check_macros(output, source, includes)
-        if (
-            self._checks_references
-            and _is_given(source)
-            and self._reads_submitted(source, includes)
-        ):
-            self._check_references(output, source, includes)
+        if _is_given(source) and self._reads_submitted(source):
+            self._check_given(output, source, includes)
         words = [self._recipe.compiler, *self._lines(), *words, *includes]
         if said := self._run(words, output, "the submission does not compile"):
             self.warnings.append(said)
         atomic.copy(output, cached)
+
+    def _check_given(self, output: Path, source: str, includes: list[str]) -> None:
+        """BadSubmission if the submission changes this given source, which includes its headers."""
+        if self._defines:
+            self._check_macros(output, source, includes)
+        if self._checks_references:
+            self._check_references(output, source, includes)
 
     def _check_macros(self, output: Path, source: str, includes: list[str]) -> None:
         """BadSubmission if a submitted macro changes this given source."""
@@ -355,7 +358,7 @@ class _Builder:
         theirs.unlink()
         starter.unlink()
 
-    def _reads_submitted(self, source: str, includes: list[str]) -> bool:
+    def _reads_submitted(self, source: str) -> bool:
         """Whether a given source includes a submitted header, itself or by another of the kit's."""
         directories = [Path(source).parent, *include_directories(self._recipe.flags)]
         submitted = {Path(name).name for name in self._starter}
