@@ -79,7 +79,6 @@ STEPS = (
     Step("system tests", suites.system_tests, needs=RELEASE),
     Step("the store under faults: linearizable", real_processes.store_rounds, needs=RELEASE),
     Step("determinism matrix", matrix.run, needs=RELEASE),
-    # The matrix has run the suites of a lab, sanitized.
     Step(ASAN, suites.build("asan", cmake.RUNTIME)),
     Step("C++ tests of the runtime, sanitized", suites.ctest("asan", cmake.RUNTIME), needs=ASAN),
 )

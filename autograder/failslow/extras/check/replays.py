@@ -2,7 +2,7 @@
 
 A mutant names its step by `Shows`, or by the invariant that it `Trips`. Each mutant of a lab
 whose kit.py says so names one, unless no test must catch it first: a measurement has no replay.
-Every lab with such a mutant is in the sample.
+Without --full they are of one lab, another one after each change.
 """
 
 from collections.abc import Sequence
@@ -11,13 +11,15 @@ from pathlib import Path
 from failslow.base import console, parallel
 from failslow.base.errors import CannotDo
 from failslow.build.gtest import Options
+from failslow.extras.check import sample
 from failslow.extras.check.step import Context, Counts
 from failslow.extras.commands import replay
 from failslow.extras.replay import html_report
 from failslow.extras.site import browser
+from failslow.lab.labs import load_labs
 from failslow.lab.mutants import Mutant, load_mutants
 
-FEW = 1
+FEW = 2
 MANY = 4
 """Mutants of a lab."""
 
@@ -38,12 +40,15 @@ PRESS_V = """
 
 
 def run(context: Context) -> Counts:
-    """FEW mutants of each lab; with --full MANY."""
+    """Mutants of one lab, drawn; with --full of each lab."""
     program = browser.find()
     if program is None:
         return Counts(skipped=browser.NONE)
     named = [each for each in load_mutants(context.kit) if each.guilty_step is not None]
-    chosen = of_each_lab(named, MANY if context.full else FEW)
+    lab = sample.drawn_lab(context.kit, load_labs(context.kit)).id
+    chosen = of_each_lab(
+        [each for each in named if context.full or each.lab == lab], MANY if context.full else FEW
+    )
     counts = Counts(remarks=[f"{len(chosen)} of {len(named)} mutants that name their guilty step"])
     with console.progress("Replaying mutants") as advance:
         drawings = parallel.run_all(chosen, lambda mutant: _drawn(context, mutant), advance)
