@@ -16,6 +16,10 @@ from failslow.extras import compile_database, test_names
 from failslow.lab.labs import Lab, Labs
 from failslow.lab.submission import Submission
 
+QUICK = {"release": ("-O1",)}
+"""Of a preset: flags for the student's sources. They compile in two thirds of the time of -O2, and
+tests run in virtual time."""
+
 
 @dataclass(frozen=True)
 class Sims:
@@ -65,6 +69,7 @@ def sims_of(
         return Sims(lab, {})
     check_given(kit, [*targets.values()])
     cmake.build(kit, preset, given(kit, [*targets.values()], preset))
+    recipe = replace(recipe, flags=(*recipe.flags, *QUICK.get(preset, ())))
     programs = build_submission(kit, labs, submission, recipe, [*targets.values()])
     binaries = {suite: programs / target.name for suite, target in targets.items()}
     return Sims(lab, binaries, headers_of(kit, labs, lab))
