@@ -77,6 +77,7 @@ GRADED_TEST(Copilot, ADeadPilotIsReplaced, "5d", 1,
   CopilotWorld world({.replicas = 3, .seed = 505});
   ASSERT_TRUE(world.WaitForPilots());
   ASSERT_TRUE(world.Commit(20)) << "nothing is committed without a fault";
+  world.SubmitEvery(1ms, 20);  // the other pilot must take over what the dead one leaves
   world.cluster.Crash(0);
   EXPECT_LT(world.SlowestOf(20), 100ms) << "after the death of a pilot";
   world.cluster.RunFor(4s);

@@ -1,6 +1,7 @@
 """`kit cluster submit`: one command for a running cluster, and its answer in words."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,8 @@ class Answer:
 
 def submit(kit: Kit, view: ClusterView, endpoints: Sequence[str], words: Sequence[str]) -> Answer:
     """CannotDo when no replica has accepted the command, or its answer is lost."""
+    if len(words) == 1:
+        words = _split(words[0])
     cmake.build(kit, targets=[PROGRAM])
     argv = [kit.binary(PROGRAM), "--target", view.load, "--replicas", ",".join(endpoints)]
     done = process.run([*argv, "--", *words])
@@ -32,6 +35,14 @@ def submit(kit: Kit, view: ClusterView, endpoints: Sequence[str], words: Sequenc
     content = json.loads(done.output)
     by = f"replica {content['replica']}, {content['us'] / 1000:.1f} ms"
     return Answer(f"{_in_words(content)}  ({by})", content["status"] not in ("unknown", "error"))
+
+
+def _split(command: str) -> list[str]:
+    """The words of a command that stands in quotes."""
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise CannotDo(f"'{command}': {error}") from error
 
 
 def _in_words(content: dict[str, Any]) -> str:
